@@ -1,0 +1,51 @@
+/* The backing tree: opened once, before anything is mounted over it, and reached ever after only
+ * relative to that descriptor or by file key; so the daemon can never wait for its own mount.
+ */
+#ifndef KINFS_BASE_BACKING_H
+#define KINFS_BASE_BACKING_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+#include "base/file_key.h"
+
+struct backing;
+
+/* Open the tree below a directory.
+ *
+ * path        borrowed; an existing directory
+ * ret_backing gives; end with backing_close()
+ *
+ * Returns 0, -ENOENT, -ENOTDIR, -EACCES, -ENOMEM or another errno of open(2).
+ */
+int backing_open(const char *path, struct backing **ret_backing);
+void backing_close(struct backing *backing);
+
+/* The root's descriptor (O_RDONLY|O_DIRECTORY), borrowed, valid until backing_close(). */
+int backing_root_fd(const struct backing *backing);
+const struct file_key *backing_root_key(const struct backing *backing);
+
+/* Whether files can be opened by key (CAP_DAC_READ_SEARCH and a file system with handles). Where
+ * they cannot, keys still identify (from fsid and inode number) but backing_open_key() gives
+ * -EOPNOTSUPP for all but the root, and the caller must hold a descriptor or a path.
+ */
+bool backing_has_handles(const struct backing *backing);
+
+/* The key of what name means in the directory dirfd, symbolic links not followed.
+ *
+ * name  "" means dirfd itself (which may be O_PATH)
+ *
+ * Returns 0, -ENOENT, -ENAMETOOLONG, -EACCES, -ENOMEM or another errno of name_to_handle_at(2).
+ * Any thread; about 1.5 us.
+ */
+int backing_key_at(struct backing *backing, int dirfd, const char *name, struct file_key *ret_key);
+
+/* Open an inode by its key; open(2)'s flags (O_PATH included).
+ *
+ * Returns a descriptor the caller closes, -ESTALE when the inode is gone, -EINVAL for a key that
+ * is none, -ENODEV for a key of a file system not seen below the root since backing_open(),
+ * -EOPNOTSUPP without handles, or another errno of open_by_handle_at(2). Any thread; about 3 us.
+ */
+int backing_open_key(struct backing *backing, const struct file_key *key, int flags);
+
+#endif

@@ -1,0 +1,40 @@
+/* The stable identity of an inode of the backing tree.
+ *
+ *   +----------+---------------+------------------------+
+ *   | fsid (8) | handle type(4)| handle bytes (0..128)  |   big endian, 12 to 140 bytes
+ *   +----------+---------------+------------------------+
+ *
+ * The handle is name_to_handle_at(2)'s and holds the inode's generation: a reused inode number is
+ * another key. A key survives a rename and a restart; it is never a FUSE inode number nor a path.
+ */
+#ifndef KINFS_BASE_FILE_KEY_H
+#define KINFS_BASE_FILE_KEY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { FILE_KEY_MAX_BYTES = 140, FILE_KEY_MIN_BYTES = 12 };
+
+struct file_key {
+    uint8_t size_bytes;
+    uint8_t bytes[FILE_KEY_MAX_BYTES];
+};
+
+static inline bool file_key_equal(const struct file_key *a, const struct file_key *b)
+{
+    return a->size_bytes == b->size_bytes && memcmp(a->bytes, b->bytes, a->size_bytes) == 0;
+}
+
+/* A hash for tables in memory; not stable across versions, never stored. */
+static inline uint64_t file_key_hash(const struct file_key *key)
+{
+    uint64_t h = 0x9e3779b97f4a7c15u ^ key->size_bytes;
+    for (size_t i = 0; i < key->size_bytes; i++)
+        h = (h ^ key->bytes[i]) * 0x100000001b3u;
+    h ^= h >> 32;
+    return h * 0x9e3779b97f4a7c15u;
+}
+
+#endif

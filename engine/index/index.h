@@ -1,0 +1,179 @@
+/* The living index of a backing tree: what resembles what, always up to date. The only header of
+ * the engine that the mount and the tools include.
+ *
+ * The index keeps itself current from notices (below), which never block and never fail, and from a
+ * scan of the tree when it starts. It only ever reads the tree. Everything it stores can be derived
+ * from the tree again.
+ *
+ * All functions may be called by any thread. Those said to *wait* may take milliseconds or as long
+ * as their wait_ms; none of the notices do.
+ */
+#ifndef KINFS_ENGINE_INDEX_INDEX_H
+#define KINFS_ENGINE_INDEX_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "base/backing.h"
+#include "base/cleanup.h"
+#include "base/file_key.h"
+
+struct index;
+
+enum index_log_level { INDEX_LOG_ERROR, INDEX_LOG_WARNING, INDEX_LOG_INFO };
+
+struct index_options {
+    struct backing *backing; /* borrowed until index_close() */
+    const char *source;      /* path of the backing tree, for messages and the store's record */
+    const char *store_path;  /* directory of the store; made (0700) when missing and create */
+    bool create;
+    const char *policy; /* preset of a new store, NULL for "default"; an existing store must
+                           have been made with it when given */
+    unsigned n_workers; /* 0: one for each processor, at most 8 */
+    size_t cache_bytes; /* 0: the store's default */
+    void (*log)(void *user, enum index_log_level level, const char *message); /* any thread */
+    void *log_user;
+};
+
+/* Open the index of a tree, offline: nothing runs until index_start().
+ *
+ * ret_error  on failure one line: what is wrong with what, and what to do
+ *
+ * Returns 0, -ENOENT (no store and not create), -EBUSY (in use), -EUCLEAN (damaged: rebuild),
+ * -EPROTO (another policy, tree or a newer schema), -ENOSPC, -EROFS, -EACCES, -ENOMEM, -EIO.
+ */
+int index_open(const struct index_options *options, struct index **ret_index, char **ret_error);
+
+/* Finish what a crash interrupted, start workers and committer, and begin the scan that reconciles
+ * the index with the tree. Returns 0 or an error. */
+int index_start(struct index *index);
+
+/* Drains the foreground lane (up to wait_ms), stops, flushes. NULL allowed. */
+void index_close(struct index *index, unsigned wait_ms);
+
+/* Scan the whole tree again (one already running is followed by another). */
+void index_rescan(struct index *index);
+
+/* -- notices: something happened in the tree -- */
+
+/* The entry `name` of a directory came, went, or means another inode now. */
+void index_note_entry(struct index *index, const struct file_key *parent, const char *name);
+/* As two entries, so ordered that the inode is not taken for deleted in between. */
+void index_note_rename(struct index *index, const struct file_key *old_parent, const char *old_name,
+                       const struct file_key *new_parent, const char *new_name);
+/* The content (or size, or times) of a regular file may be another now. */
+void index_note_content(struct index *index, const struct file_key *file);
+/* A file was opened for writing (+1), or such an opening ended (-1). While positive the scan leaves
+ * the document to the notice that will follow. */
+void index_note_writing(struct index *index, const struct file_key *file, int change);
+
+/* -- settling -- */
+
+enum index_lane { INDEX_LANE_FOREGROUND, INDEX_LANE_ALL };
+
+/* Wait until all that was noted before the call is reflected in the answers; INDEX_LANE_ALL: until
+ * the running scan is done too. wait_ms < 0: no bound. Returns 0, -ETIMEDOUT, -ESHUTDOWN. */
+int index_settle(struct index *index, enum index_lane lane, int wait_ms);
+
+/* -- answers; they describe the last settled state -- */
+
+/* Whether the caller may know that a path exists and read it. path is relative to the root. */
+typedef bool (*index_may_read_fn)(void *user, const char *path);
+
+struct kin {
+    char *path; /* relative to the root of the tree, no leading "./" */
+    struct file_key key;
+    double resemblance, error; /* of the estimate; 1.0 only when it is 1 */
+    double containment;        /* of the document asked about in this one; NAN when unknown */
+    bool exact;
+};
+
+struct kin_list {
+    struct kin *kin; /* best first; ties in path order */
+    size_t n_kin;
+};
+void kin_list_done(struct kin_list *list);
+
+struct index_query {
+    double threshold; /* of resemblance, 0.0 to 1.0 (of containment for index_containing()) */
+    size_t limit;     /* most answers, 0 for all */
+    index_may_read_fn may_read; /* NULL: all */
+    void *user;
+};
+
+/* What resembles a document, itself left out. All paths of a hard-linked document are one document.
+ * Returns 0, -ENOENT when the file is not a known document, or an error. */
+int index_similar(struct index *index, const struct file_key *file, const struct index_query *query,
+                  struct kin_list *ret_list);
+
+/* What the document is contained in (containment of file in kin >= threshold). As above. */
+int index_containing(struct index *index, const struct file_key *file,
+                     const struct index_query *query, struct kin_list *ret_list);
+
+/* Whether index_similar() would have an answer. Returns 1, 0 or an error. */
+int index_has_kin(struct index *index, const struct file_key *file,
+                  const struct index_query *query);
+
+struct comparison {
+    double resemblance, resemblance_error; /* NAN when undefined */
+    double containment_ab, containment_ab_error, containment_ba, containment_ba_error;
+    uint32_t resemblance_samples, containment_ab_samples, containment_ba_samples;
+    bool exact;
+    bool same_content, same_text, same_shingles;
+};
+
+/* Compare two known documents by their sketches. Returns 0 or -ENOENT. */
+int index_compare(struct index *index, const struct file_key *a, const struct file_key *b,
+                  struct comparison *ret_comparison);
+
+enum document_state { DOCUMENT_CURRENT, DOCUMENT_PENDING, DOCUMENT_SKIPPED };
+
+struct document_info {
+    enum document_state state;
+    char reason[96];     /* of DOCUMENT_SKIPPED */
+    uint64_t cluster_id; /* 0: in none */
+    uint64_t cluster_size;
+    char type[16]; /* "text", "html", "binary" */
+    uint64_t n_tokens;
+};
+
+/* What is known of a file. It is first looked at again when its size or times are not those of its
+ * record, and the foreground lane settled for at most wait_ms. Returns 0, -ENOENT for what is no
+ * regular file of the tree. */
+int index_document(struct index *index, const struct file_key *file, int wait_ms,
+                   struct document_info *ret_info);
+
+struct cluster_info {
+    uint64_t id;
+    uint64_t size; /* documents */
+    struct kin representative;
+    double resemblance_min, resemblance_mean; /* of the members to the representative */
+};
+void cluster_info_done(struct cluster_info *info);
+
+/* Returns 0, -ENOENT. With members, they are given with their resemblance to the representative,
+ * the representative first, then best first. query->threshold is not used. Waits for reads. */
+int index_cluster(struct index *index, uint64_t id, const struct index_query *query,
+                  struct cluster_info *ret_info, struct kin_list *ret_members);
+
+/* Up to limit cluster ids greater than after, ascending. Returns how many, or an error. */
+int index_cluster_ids(struct index *index, uint64_t after, size_t limit, uint64_t *ret_ids);
+
+/* The first path (by parent key and name) of an inode. Returns 0, -ENOENT; gives. */
+int index_path(struct index *index, const struct file_key *file, char **ret_path);
+
+struct index_status {
+    char version[32], policy[64], source[4096], store[4096];
+    uint64_t documents, clusters, clustered_documents, store_bytes;
+    uint64_t pending_foreground, pending_scan; /* items queued or in work */
+    uint64_t skipped, failed;       /* documents that could not be read; store writes that failed */
+    uint64_t scan_found, scan_done; /* documents of the running or last scan */
+    bool scanning;
+    uint64_t sketched_documents, sketched_bytes; /* since the start */
+    char last_error[256];
+};
+void index_get_status(struct index *index, struct index_status *ret_status);
+
+#endif

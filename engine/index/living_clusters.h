@@ -1,0 +1,79 @@
+/* Clusters that follow every insert, rewrite and delete: the connected components of the documents
+ * whose resemblance (record_resemblance) is at least the threshold, among the candidates of tier R.
+ *
+ * What they equal, whatever the history: components over all live documents, an edge between two of
+ * one class, and an edge between two classes when their first documents are candidates of each
+ * other in tier R and their resemblance reaches the threshold. Only the first live document
+ * (smallest sid) of a class has postings.
+ *
+ * Ids: given when two documents first join (from a counter, never reused); a merge keeps the id of
+ * the side with more documents (tie: the smaller id); a split leaves it with the part with more
+ * documents (tie: the part of the old representative); a cluster that shrinks to one document is
+ * gone. Representative: the member with most tokens; ties by content fingerprint, then by file key,
+ * so that it depends on the members alone.
+ */
+#ifndef KINFS_ENGINE_INDEX_LIVING_CLUSTERS_H
+#define KINFS_ENGINE_INDEX_LIVING_CLUSTERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/index/postings.h"
+#include "engine/index/record.h"
+#include "store/kv.h"
+
+struct living_clusters;
+
+/* kv, postings borrowed. Returns 0, -ENOMEM or a store error; ret_clusters gives. */
+int living_clusters_open(struct kv *kv, struct postings *postings, double threshold,
+                         struct living_clusters **ret_clusters);
+void living_clusters_close(struct living_clusters *clusters);
+
+/* -- the committer's; one thread -- */
+
+/* A document was committed: its record is in TABLE_RECORDS. Enters its class, adds its postings
+ * when it is the first of it, links it. Idempotent: after a crash it is called again for the same
+ * sid. */
+int living_clusters_insert(struct living_clusters *clusters, uint64_t sid,
+                           const struct record *record);
+
+/* A document is going: its record is still in TABLE_RECORDS and is removed by this call (last but
+ * for the repair of the cluster). Idempotent; record is its decoded record. */
+int living_clusters_delete(struct living_clusters *clusters, uint64_t sid,
+                           const struct record *record);
+
+/* A document was rewritten: insert the new sid, then delete the old one (usually no split, and the
+ * cluster id stays). */
+int living_clusters_replace(struct living_clusters *clusters, uint64_t old_sid,
+                            const struct record *old_record, uint64_t new_sid,
+                            const struct record *new_record);
+
+/* Finish what TABLE_INTENTS says was interrupted. Call before any other, after the postings were
+ * replayed. */
+int living_clusters_recover(struct living_clusters *clusters);
+
+/* -- anyone's -- */
+
+/* Returns 0 with *ret_id 0 for a document in no cluster, or an error. */
+int living_clusters_of(struct living_clusters *clusters, uint64_t sid, uint64_t *ret_id,
+                       uint64_t *ret_size);
+
+/* Sids of a cluster, the representative first; up to limit (0: all). Returns 0, -ENOENT. */
+int living_clusters_members(struct living_clusters *clusters, uint64_t id, size_t limit,
+                            struct sid_list *ret_members);
+
+/* Up to limit ids greater than after. Returns how many or an error. */
+int living_clusters_ids(struct living_clusters *clusters, uint64_t after, size_t limit,
+                        uint64_t *ret_ids);
+
+/* All live sids of the class of a record (its own among them), ascending. */
+int living_clusters_class(struct living_clusters *clusters, const uint8_t class_id[CLASS_BYTES],
+                          struct sid_list *ret_sids);
+
+void living_clusters_count(struct living_clusters *clusters, uint64_t *ret_clusters,
+                           uint64_t *ret_documents);
+
+/* Give clusters other ids (a rebuild keeps those of before). Committer's. */
+int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64_t new_id);
+
+#endif

@@ -1,0 +1,53 @@
+/* Postings: for each fingerprint, which documents have it. Tier R holds the POSTINGS_TIER_R_KEYS
+ * smallest fingerprints of a document (two documents of resemblance r share none of 16 with
+ * probability (1-r)^16), tier C all of V.
+ *
+ * Derived data: new postings and removals live in a delta in memory and reach the store as sorted
+ * runs; after a crash the documents past postings_flushed() are simply added again. A document that
+ * is gone is recognised by its missing record, so a posting left behind does no harm.
+ *
+ * Key in the store: fingerprint (8, big endian) | sid (8, big endian), no value.
+ */
+#ifndef KINFS_ENGINE_INDEX_POSTINGS_H
+#define KINFS_ENGINE_INDEX_POSTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/sketch/min_sketch.h"
+#include "store/kv.h"
+
+enum { POSTINGS_TIER_R_KEYS = 16 };
+enum postings_tier { POSTINGS_TIER_R, POSTINGS_TIER_C, POSTINGS_N_TIERS };
+
+struct postings;
+
+/* tables        the store's tables of tier R and C
+ * flush_after   postings in the delta at which postings_flush_due() says so (0: 2^20)
+ * Returns 0, -ENOMEM; ret_postings gives, kv is borrowed. */
+int postings_open(struct kv *kv, const unsigned tables[POSTINGS_N_TIERS], size_t flush_after,
+                  struct postings **ret_postings);
+void postings_close(struct postings *postings); /* drops the delta: flush before */
+
+/* Writers: one thread at a time (the committer); readers at any time beside it. */
+int postings_add(struct postings *postings, uint64_t sid, const struct min_sketch *sketch);
+int postings_remove(struct postings *postings, uint64_t sid, const struct min_sketch *sketch);
+bool postings_flush_due(const struct postings *postings);
+/* Write the delta into the store as sorted runs. On failure the delta stays as it is, and the call
+ * can be repeated. Answers are the same before, while and after. */
+int postings_flush(struct postings *postings);
+
+/* Sids that may share a fingerprint with the sketch, ascending, unique, dead ones among them. */
+struct sid_list {
+    uint64_t *sids;
+    size_t n_sids;
+};
+void sid_list_done(struct sid_list *list);
+
+/* All candidates of a sketch in a tier. Returns 0, -ENOMEM or a store error. Any thread; one
+ * multi_scan of up to 16 (tier R) or |V| (tier C) short ranges, repeated for long lists. */
+int postings_candidates(struct postings *postings, enum postings_tier tier,
+                        const struct min_sketch *sketch, struct sid_list *ret_list);
+
+#endif

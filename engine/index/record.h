@@ -1,0 +1,43 @@
+/* The document record: all that is kept of one immutable content of one document. The commit point
+ * of a document; everything else in the store is derived from records. */
+#ifndef KINFS_ENGINE_INDEX_RECORD_H
+#define KINFS_ENGINE_INDEX_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "base/file_key.h"
+#include "engine/sketch/document_sketch.h"
+#include "store/kv.h"
+
+struct record {
+    struct file_key key;
+    uint64_t size_bytes; /* of the file when read, as mtime and ctime */
+    struct timespec mtime, ctime;
+    enum text_type type;
+    uint8_t content_fingerprint[FINGERPRINT_BYTES];
+    uint8_t text_fingerprint[FINGERPRINT_BYTES];
+    uint8_t shingle_fingerprint[FINGERPRINT_BYTES];
+    struct min_sketch sketch; /* empty: the document takes part by its content only */
+};
+
+enum { CLASS_BYTES = 17 };
+
+/* The *class* of a document: those of one class resemble each other with an estimate of 1 and share
+ * one node in the graph. Class 'S' + fingerprint of the sketch, or 'C' + fingerprint of the content
+ * where the sketch is empty (the empty set never counts). */
+void record_class(const struct record *record, uint8_t ret_class[CLASS_BYTES]);
+
+/* The estimated resemblance of two documents as it is shown: 1 only when it is 1 (same canonical
+ * text or content, or exact), 0 with 0 samples where a sketch is empty and the contents differ.
+ * Returns 0 or -EPROTO. */
+int record_resemblance(const struct record *a, const struct record *b,
+                       struct estimate *ret_estimate);
+
+int record_encode(const struct record *record, struct kv_buf *ret_value); /* 0, -ENOMEM */
+/* Validates everything. Returns 0, -EUCLEAN, -ENOMEM; end with record_done(). */
+int record_decode(const void *data, size_t size_bytes, struct record *ret_record);
+void record_done(struct record *record);
+
+#endif

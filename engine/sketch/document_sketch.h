@@ -1,0 +1,37 @@
+/* A document's bytes to its sketch and its three fingerprints, streaming, in fixed memory.
+ * (The one place where text and sketch meet.) */
+#ifndef KINFS_ENGINE_SKETCH_DOCUMENT_SKETCH_H
+#define KINFS_ENGINE_SKETCH_DOCUMENT_SKETCH_H
+
+#include "engine/sketch/min_sketch.h"
+#include "engine/sketch/shingle_hash.h"
+#include "engine/text/canon.h"
+
+enum { FINGERPRINT_BYTES = 16 };
+
+struct document_sketch {
+    enum text_type type;
+    uint64_t size_bytes;                            /* bytes fed */
+    uint8_t content_fingerprint[FINGERPRINT_BYTES]; /* XXH3-128 of the bytes */
+    uint8_t text_fingerprint[FINGERPRINT_BYTES];    /* of the canonical tokens; zeroes for binary */
+    uint8_t shingle_fingerprint[FINGERPRINT_BYTES]; /* of the sketch; zeroes when it is empty */
+    struct min_sketch sketch; /* empty for binary; values are the sketcher's */
+};
+
+struct document_sketcher; /* one per thread */
+
+/* hash is borrowed and outlives the sketcher. Returns 0, -EINVAL, -ENOMEM. */
+int document_sketcher_new(const struct policy *policy, const struct shingle_hash *hash,
+                          struct document_sketcher **ret_sketcher);
+void document_sketcher_free(struct document_sketcher *sketcher);
+DEFINE_CLEANUP(struct document_sketcher *, document_sketcher_free);
+
+/* Begin a document; then feed its bytes in order, in pieces of any size; then finish. The result
+ * does not depend on the pieces. ret_sketch->sketch.values stay valid until the next begin. */
+void document_sketcher_begin(struct document_sketcher *sketcher);
+void document_sketcher_feed(struct document_sketcher *sketcher, const void *bytes,
+                            size_t size_bytes);
+void document_sketcher_finish(struct document_sketcher *sketcher,
+                              struct document_sketch *ret_sketch);
+
+#endif

@@ -1,0 +1,27 @@
+/* The full shingle set of a document, nothing sampled: what the estimates estimate. Shingles are
+ * told apart by 128-bit hashes of their text (two shingles of a million documents of a thousand
+ * shingles collide with probability below 10^-20). */
+#ifndef KINFS_ENGINE_SKETCH_EXACT_SET_H
+#define KINFS_ENGINE_SKETCH_EXACT_SET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+
+struct exact_set;
+
+/* The set of the w-shingles of a document read from fd to its end. Memory: 16 bytes a shingle.
+ * Returns 0, -EINVAL for w out of range, -ENOMEM, an errno of read(2); ret_set gives. A binary
+ * document has the empty set. A document of 0 < n < w tokens has one shingle, of all of them. */
+int exact_set_read(int fd, unsigned w, struct exact_set **ret_set);
+void exact_set_free(struct exact_set *set);
+DEFINE_CLEANUP(struct exact_set *, exact_set_free);
+
+size_t exact_set_count(const struct exact_set *set);
+
+/* |A n B| / |A u B| and |A n B| / |A|. Return 0, or -ENODATA when the denominator is empty. */
+int exact_set_resemblance(const struct exact_set *a, const struct exact_set *b, double *ret_value);
+int exact_set_containment(const struct exact_set *a, const struct exact_set *b, double *ret_value);
+
+#endif

@@ -1,0 +1,121 @@
+/* The sketch of a document: one sorted array of shingle fingerprints that holds F = MIN_s,
+ * V = MOD_m and every V_i at once (Broder et al. 1997, sections 3 and 4; nesting: the fingerprint's
+ * bit reversal is divisible by 2^i iff the fingerprint is below 2^(64-i)).
+ *
+ * values  sorted ascending, unique: all fingerprints of the document below `below`
+ * below   the bound under which the sketch is complete; 0 means 2^64: it holds every shingle, and
+ *         whatever is computed from two such sketches is exact
+ *
+ *    0 ......... |MIN_s| ......... 2^64/m ............................ 2^64
+ *    |- F: the first s ----|
+ *    |- V: all below v_below ------|        below = max(v_below, x_(s)+1)
+ */
+#ifndef KINFS_ENGINE_SKETCH_MIN_SKETCH_H
+#define KINFS_ENGINE_SKETCH_MIN_SKETCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "engine/sketch/policy.h"
+
+struct min_sketch {
+    uint64_t policy_id;
+    uint64_t n_tokens; /* of the document */
+    uint64_t below;    /* complete below this; 0: complete */
+    uint64_t
+        v_below; /* V = values below this: 2^64/m, or 2^(64-i) when V was too large (V_i);
+                    a power of two or 2^64/m, never chosen by the values themselves but for i */
+    uint32_t s, m;
+    uint32_t n_values;
+    const uint64_t *values; /* owned by whoever made the sketch; see min_sketch_copy() */
+};
+
+/* -- estimates -- */
+
+struct estimate {
+    double value;       /* 0.0 to 1.0 */
+    double error;       /* standard error; 0 when exact; never 0 otherwise */
+    uint32_t n_samples; /* fingerprints the value rests on; fewer than 8: low confidence */
+    bool exact;
+};
+
+/* Estimate how alike two documents are from their sketches.
+ *
+ * a, b          borrowed, unchanged; may be the same sketch
+ * ret_estimate  |S(A) n S(B)| / |S(A) u S(B)|; exact when both sketches hold all their shingles
+ *
+ * Returns 0, -EPROTO when the policies differ, -ENODATA when either document has no shingle. Reads
+ * only its arguments: any thread, no lock, no allocation. One merge pass over both arrays.
+ *
+ * Broder et al. 1997, section 3, theorem part 1 (MIN_s), and part 2 (MOD_m) where V holds more than
+ * s values of the union.
+ */
+int min_sketch_resemblance(const struct min_sketch *a, const struct min_sketch *b,
+                           struct estimate *ret_estimate);
+
+/* Estimate how much of a is contained in b: |S(A) n S(B)| / |S(A)|.
+ *
+ * Returns 0, -EPROTO, or -ENODATA when a has no shingle or none below the common bound.
+ * Otherwise as above. Broder et al. 1997, section 3, theorem part 3, with the samples below
+ * min(below(a), below(b)).
+ */
+int min_sketch_containment(const struct min_sketch *a, const struct min_sketch *b,
+                           struct estimate *ret_estimate);
+
+/* Whether the resemblance reaches at_least, decided as early as the values allow; the answer is
+ * that of min_sketch_resemblance(). *ret_estimate is filled when it does. Returns 1, 0, or an
+ * error.
+ */
+int min_sketch_reaches(const struct min_sketch *a, const struct min_sketch *b, double at_least,
+                       struct estimate *ret_estimate);
+
+/* Distinct shingles of the document: exact for a complete sketch, else (s-1)/x_(s) in units of the
+ * range (the KMV estimate).
+ */
+double min_sketch_cardinality(const struct min_sketch *sketch);
+
+/* 128-bit fingerprint of the selected shingles; equal for *shingle-equivalent* documents. Of no use
+ * for an empty sketch (Broder et al. 1997, section 5.2; the empty set never counts). */
+void min_sketch_fingerprint(const struct min_sketch *sketch, uint8_t ret_fingerprint[16]);
+
+/* -- building -- */
+
+struct min_sketch_builder;
+
+/* Returns 0, -EINVAL, -ENOMEM; ret_builder gives. The only allocation; memory is fixed by policy.
+ */
+int min_sketch_builder_new(const struct policy *policy, struct min_sketch_builder **ret_builder);
+void min_sketch_builder_free(struct min_sketch_builder *builder);
+DEFINE_CLEANUP(struct min_sketch_builder *, min_sketch_builder_free);
+
+/* Begin a new document. */
+void min_sketch_builder_begin(struct min_sketch_builder *builder);
+
+/* Add shingle fingerprints, in any order, duplicates welcome. */
+void min_sketch_builder_add(struct min_sketch_builder *builder, const uint64_t *fingerprints,
+                            size_t n_fingerprints);
+
+/* The sketch of what was added; its values are the builder's, valid until the next begin. */
+void min_sketch_builder_finish(struct min_sketch_builder *builder, uint64_t n_tokens,
+                               struct min_sketch *ret_sketch);
+
+/* The sketch of the union of two documents' shingle sets, equal to the one built from all of them
+ * (Lemma of MIN_s; merge = union + cut). Returns 0, -EPROTO, -ENOMEM; ret_sketch gives, end with
+ * min_sketch_done(). */
+int min_sketch_merge(const struct policy *policy, const struct min_sketch *a,
+                     const struct min_sketch *b, struct min_sketch *ret_sketch);
+
+/* -- memory and stored form -- */
+
+int min_sketch_copy(const struct min_sketch *sketch, struct min_sketch *ret_copy); /* -ENOMEM */
+void min_sketch_done(struct min_sketch *owned); /* frees the values of a copy, merge or decode */
+
+size_t min_sketch_encoded_bytes(const struct min_sketch *sketch);
+void min_sketch_encode(const struct min_sketch *sketch, void *out);
+/* Validates everything: versions, sizes, order, bounds. Returns 0, -EUCLEAN, -ENOMEM;
+ * ret_sketch gives. */
+int min_sketch_decode(const void *data, size_t size_bytes, struct min_sketch *ret_sketch);
+
+#endif

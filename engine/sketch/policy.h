@@ -1,0 +1,43 @@
+/* The policy of a store: everything a sketch depends on besides the document. Sketches of two
+ * policies never compare.
+ */
+#ifndef KINFS_ENGINE_SKETCH_POLICY_H
+#define KINFS_ENGINE_SKETCH_POLICY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { POLICY_KEY_BYTES = 32, POLICY_W_MAX = 64, POLICY_NAME_MAX = 31, POLICY_ENCODED_BYTES = 96 };
+
+enum policy_tokeniser { POLICY_TOKENISER_WORDS = 1 }; /* canon.h */
+enum policy_hash { POLICY_HASH_MULTILINEAR = 1 };     /* shingle_hash.h */
+
+struct policy {
+    char name[POLICY_NAME_MAX + 1]; /* of the preset, for people */
+    uint32_t tokeniser;             /* enum policy_tokeniser; its version is part of the value */
+    uint32_t hash;                  /* enum policy_hash */
+    uint32_t w;                     /* tokens in a shingle, 1 to POLICY_W_MAX */
+    uint32_t s;                     /* values of MIN_s, 2 to 4096 */
+    uint32_t m;                     /* V = MOD_m keeps one shingle in m, 1 to 2^20 */
+    uint32_t v_max;                 /* most values of V before V_i takes its place, s to 65536 */
+    uint8_t key[POLICY_KEY_BYTES];  /* secret: who knows it can choose which shingles are sampled */
+};
+
+/* Fill in a preset by name: "default" (w=5, s=128, m=25) or "broder1997" (w=10). The key is fresh
+ * from the system's random source. Returns 0, -EINVAL for a name that is none, -EIO.
+ */
+int policy_preset(const char *name, struct policy *ret_policy);
+
+/* Returns 0 or -EINVAL when a field is out of its range. */
+int policy_validate(const struct policy *policy);
+
+/* A number that is equal for equal policies and differs for different ones (64 bits of SHA-256 over
+ * the encoded form). Reveals nothing of the key.
+ */
+uint64_t policy_id(const struct policy *policy);
+
+/* The stored form. Decoding returns 0 or -EUCLEAN. */
+void policy_encode(const struct policy *policy, uint8_t out[POLICY_ENCODED_BYTES]);
+int policy_decode(const void *data, size_t size_bytes, struct policy *ret_policy);
+
+#endif

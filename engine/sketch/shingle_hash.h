@@ -1,0 +1,36 @@
+/* Keyed 64-bit fingerprints of tokens and of shingles, with a proof of pairwise independence.
+ *
+ * Token and shingle are both hashed by the multilinear family over 128-bit arithmetic
+ *   h(x_1..x_n) = ((a_0 + sum a_i * x_i) mod 2^128) >> 64,   x_i 64 bits, a_i random 128 bits,
+ * which is strongly universal on its upper 64 bits (Lemire and Kaser 2014, "Strongly universal
+ * string hashing is fast", theorem 1).
+ */
+#ifndef KINFS_ENGINE_SKETCH_SHINGLE_HASH_H
+#define KINFS_ENGINE_SKETCH_SHINGLE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/sketch/policy.h"
+
+struct shingle_hash; /* the expanded keys of one policy; immutable, shared by any number of threads
+                      */
+
+/* Expand a policy's key. Returns 0, -EINVAL, -ENOMEM; ret_hash gives. */
+int shingle_hash_new(const struct policy *policy, struct shingle_hash **ret_hash);
+void shingle_hash_free(struct shingle_hash *hash);
+
+/* The fingerprint of a token of any length. */
+uint64_t shingle_hash_token(const struct shingle_hash *hash, const void *token, size_t size_bytes);
+
+/* The fingerprint of n_tokens consecutive token fingerprints, 1 <= n_tokens <= w. Fewer than w is
+ * only for a document shorter than w, and is another function of its own for each n_tokens.
+ */
+uint64_t shingle_hash_window(const struct shingle_hash *hash, const uint64_t *tokens,
+                             size_t n_tokens);
+
+/* ret[i] = the fingerprint of tokens[i .. i+w), for 0 <= i < n_windows. */
+void shingle_hash_windows(const struct shingle_hash *hash, const uint64_t *tokens, size_t n_windows,
+                          uint64_t *ret);
+
+#endif

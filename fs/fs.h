@@ -1,0 +1,48 @@
+/* The mount: serves a backing tree through FUSE, every operation passed through, and the views of
+ * its index beside it. */
+#ifndef KINFS_FS_FS_H
+#define KINFS_FS_FS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/backing.h"
+#include "engine/index/index.h"
+
+struct fs;
+
+enum { FS_VIEW_SIMILAR = 1, FS_VIEW_CLUSTERS = 2 };
+
+struct fs_options {
+    struct backing *backing; /* borrowed until fs_close() */
+    struct index *index;     /* borrowed; NULL: pass through only, no views */
+    const char *source;      /* shown as the mount's source (fsname) */
+    const char *store_path;  /* shown as user.kinfs.store to the mount's owner */
+    const char *mountpoint;
+    unsigned views;   /* FS_VIEW_ bits: which appear in the root; .kinfs/ has both */
+    double threshold; /* of similar/ */
+    size_t limit;     /* most links in a similar/ or clusters/ directory, 0 for all */
+    bool list_xattr;  /* computed attributes appear in listxattr */
+    bool allow_other;
+    bool passthrough;  /* use kernel passthrough where there is any */
+    int settle_ms;     /* bound of the wait of a view for the foreground lane */
+    const char *extra; /* further mount options, comma separated, or NULL */
+    bool debug;
+};
+
+/* Mount. Anything left by a dead daemon at the mount point has been cleaned by the caller.
+ * Returns 0 or a negative errno with one line of *ret_error (gives). */
+int fs_open(const struct fs_options *options, struct fs **ret_fs, char **ret_error);
+
+/* Serve until unmounted or told to end by fs_exit(). Returns 0, or a negative errno. */
+int fs_serve(struct fs *fs);
+void fs_exit(struct fs *fs);  /* async-signal-safe */
+void fs_close(struct fs *fs); /* unmounts if still mounted */
+
+struct fs_status {
+    bool passthrough, killpriv_v2, posix_acl, io_uring, handles;
+    char protocol[16]; /* "7.45" */
+};
+void fs_get_status(struct fs *fs, struct fs_status *ret_status);
+
+#endif

@@ -1,0 +1,203 @@
+/* An ordered key-value store: all that the engine knows of where its data live.
+ *
+ * A store holds a fixed set of *tables*; a table maps binary keys, ordered bytewise, to binary
+ * values. The first component of every key is its *partition* (see struct kv_table): the unit of
+ * atomicity, and of placement when a distributed store stands behind this header.
+ *
+ * What may be relied on, of any back end:
+ *   - a write that returned 0 is seen by every later read of any thread or process;
+ *   - the writes of one kv_apply() that fall in one partition happen all or not at all; across
+ *     partitions there is neither atomicity nor order;
+ *   - every call may take milliseconds and may fail with -EAGAIN (nothing happened) or -ETIMEDOUT
+ *     (it may have happened): both are transient and the caller repeats, so writes must be
+ *     idempotent;
+ *   - what was acknowledged before a crash of this process survives it; before a crash of the
+ *     machine, only what preceded the last kv_checkpoint().
+ *
+ * Other errors: -ENOSPC (no room), -EUCLEAN (stored data are damaged), -EIO, -ENOMEM, -EROFS
+ * (opened read-only). All functions may be called by any thread at any time; none keeps a pointer
+ * into the caller's memory after it returns. Do not hold a lock over a call that another thread's
+ * reply to a user waits for.
+ */
+#ifndef KINFS_STORE_KV_H
+#define KINFS_STORE_KV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+
+struct kv;
+
+/* Bytes that belong to somebody else. */
+struct kv_slice {
+    const void *data;
+    size_t size_bytes;
+};
+
+/* Bytes on the heap that belong to the holder; data is NULL when there is no value. */
+struct kv_buf {
+    void *data;
+    size_t size_bytes;
+};
+
+static inline void kv_buf_done(struct kv_buf *buf)
+{
+    free(buf->data);
+    *buf = (struct kv_buf){0};
+}
+
+static inline struct kv_slice kv_buf_slice(const struct kv_buf *buf)
+{
+    return (struct kv_slice){buf->data, buf->size_bytes};
+}
+
+/* How a table's keys begin. */
+enum kv_partition {
+    KV_PARTITION_WHOLE,    /* the whole key is the partition */
+    KV_PARTITION_FIXED,    /* the first partition_bytes bytes (the whole key if shorter) */
+    KV_PARTITION_PREFIXED, /* the first byte n, and the n bytes after it */
+};
+
+struct kv_table {
+    const char *name; /* [a-z_]+, unique; part of the stored format */
+    enum kv_partition partition;
+    uint8_t partition_bytes; /* for KV_PARTITION_FIXED, 1 to 32 */
+    bool scans_only;         /* hint: point lookups are rare (no filter worth its memory) */
+};
+
+/* What a store is opened with; everything borrowed, until kv_close(). */
+struct kv_options {
+    const struct kv_table *tables; /* a table is named in calls by its place in this array */
+    size_t n_tables;
+    bool create;        /* make the store where there is none; else -ENOENT */
+    bool read_only;     /* no write reaches the store; needs no exclusive hold of it */
+    size_t cache_bytes; /* bound of cached blocks, 0 for the back end's default (64 MiB) */
+};
+
+struct kv_limits {
+    size_t max_key_bytes, max_value_bytes, max_batch_bytes;
+};
+
+/* The default back end, in a directory of this machine.
+ *
+ * path       borrowed; a directory that exists or, with create, whose parent does
+ * ret_error  on failure gives one line, without newline, that says what is wrong with which path
+ *            and what can be done; may be NULL. Untouched on success
+ *
+ * Returns 0, -ENOENT (no store there), -EBUSY (another process has it open), -EUCLEAN (damaged),
+ * -EACCES, -EROFS, -ENOSPC, -ENOMEM, -EIO.
+ */
+int kv_rocksdb_open(const char *path, const struct kv_options *options, struct kv **ret_kv,
+                    char **ret_error);
+
+/* In memory, for tests; gone with kv_close(). */
+int kv_memory_open(const struct kv_options *options, struct kv **ret_kv);
+
+/* Flushes and ends; NULL is allowed. No call may be in progress. */
+void kv_close(struct kv *kv);
+DEFINE_CLEANUP(struct kv *, kv_close);
+
+/* Read one value. Returns 0, -ENOENT when the key is absent, or an error; ret_value gives. */
+int kv_get(struct kv *kv, unsigned table, struct kv_slice key, struct kv_buf *ret_value);
+
+/* Read many values of one table at once, in any key order; ret_values[i].data is NULL where keys[i]
+ * is absent (an empty value has a non-NULL data). On failure every ret_values[i] is empty.
+ * Returns how many are present, or an error.
+ */
+int kv_multi_get(struct kv *kv, unsigned table, const struct kv_slice *keys, size_t n_keys,
+                 struct kv_buf *ret_values);
+
+/* Keys from (inclusive) to to (exclusive); to.data NULL means up to the end of the table. */
+struct kv_range {
+    struct kv_slice from, to;
+};
+
+struct kv_entry {
+    struct kv_slice key, value; /* into the page's own memory */
+};
+
+/* A piece of a range, in key order. */
+struct kv_page {
+    struct kv_entry *entries;
+    size_t n_entries;
+    bool more; /* the range may hold entries after the last one */
+    void *memory;
+};
+
+void kv_page_done(struct kv_page *page);
+
+/* Read the first entries of a range, at most limit (1 or more) of them. A back end may return
+ * fewer, with more set. To go on, start at kv_page_cursor().
+ * Returns 0 or an error; ret_page gives.
+ */
+int kv_scan(struct kv *kv, unsigned table, const struct kv_range *range, size_t limit,
+            struct kv_page *ret_page);
+
+/* Many short ranges of one table at once: a distributed store answers them in parallel. As
+ * kv_scan() with one limit for each; on failure every page is empty.
+ */
+int kv_multi_scan(struct kv *kv, unsigned table, const struct kv_range *ranges, size_t n_ranges,
+                  size_t limit, struct kv_page *ret_pages);
+
+/* The smallest key after the page's last: the from of the next kv_scan(). Gives the bytes.
+ * Returns 0 or -ENOMEM; -ENODATA for an empty page.
+ */
+int kv_page_cursor(const struct kv_page *page, struct kv_buf *ret_from);
+
+/* The range of all keys that begin with prefix; ret_to gives the bytes range.to points into.
+ * Returns 0 or -ENOMEM.
+ */
+int kv_prefix_range(struct kv_slice prefix, struct kv_range *ret_range, struct kv_buf *ret_to);
+
+/* A list of puts and deletes, in order; the last one to a key wins. Copies what it is given. An
+ * allocation failure is remembered and returned by kv_apply(), so that adding needs no check.
+ */
+struct kv_batch;
+struct kv_batch *kv_batch_new(void); /* NULL without memory */
+void kv_batch_free(struct kv_batch *batch);
+DEFINE_CLEANUP(struct kv_batch *, kv_batch_free);
+void kv_batch_put(struct kv_batch *batch, unsigned table, struct kv_slice key,
+                  struct kv_slice value);
+void kv_batch_delete(struct kv_batch *batch, unsigned table, struct kv_slice key);
+void kv_batch_clear(struct kv_batch *batch);
+size_t kv_batch_count(const struct kv_batch *batch);
+size_t kv_batch_bytes(const struct kv_batch *batch);
+
+/* Carry out a batch; it is unchanged and may be applied again. Returns 0, -E2BIG past
+ * limits.max_batch_bytes, -EINVAL for a key or value past its limit, or an error.
+ */
+int kv_apply(struct kv *kv, const struct kv_batch *batch);
+
+/* Replace the value of a key if it is what the caller thinks: expected NULL means absent, desired
+ * NULL means delete. Returns 0, -ECANCELED when the present value differs, or an error.
+ */
+int kv_cas(struct kv *kv, unsigned table, struct kv_slice key, const struct kv_slice *expected,
+           const struct kv_slice *desired);
+
+/* A source of entries in strictly ascending key order for kv_bulk_load(). Returns 1 with *ret_entry
+ * (valid until the next call) and *ret_delete filled, 0 at the end, or an error.
+ */
+typedef int (*kv_run_next_fn)(void *user, struct kv_entry *ret_entry, bool *ret_delete);
+
+/* Write a sorted run of puts and deletes, far cheaper than batches when it is large; overrides
+ * older entries of the same keys. Not atomic: after a failure or a crash any part of it may be
+ * there. Returns 0, -EINVAL when the order is violated, what next returned, or an error.
+ */
+int kv_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, void *user);
+
+/* Everything acknowledged before this call survives a crash of the machine when it returns 0. */
+int kv_checkpoint(struct kv *kv);
+
+/* After -ENOSPC or -EIO has been remedied: make the store writable again where the back end had
+ * stopped accepting writes. Returns 0 or the error that stands.
+ */
+int kv_resume(struct kv *kv);
+
+void kv_limits(const struct kv *kv, struct kv_limits *ret_limits);
+
+/* Bytes the store occupies, about; for reports. Returns 0 or an error. */
+int kv_usage(struct kv *kv, uint64_t *ret_size_bytes);
+
+#endif
