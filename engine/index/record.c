@@ -1,0 +1,125 @@
+/* Layout of a stored record (big endian):
+ *
+ *   0   version        1    RECORD_VERSION
+ *   1   type           1    enum text_type
+ *   2   key size       1    FILE_KEY_MIN_BYTES..FILE_KEY_MAX_BYTES
+ *   3   file key       n
+ *   +0  size           8
+ *   +8  mtime          8+4  seconds, nanoseconds
+ *   +20 ctime          8+4
+ *   +32 fingerprints   3*16 content, text, shingles
+ *   +80 sketch         the rest, min_sketch_encode()
+ */
+#include "engine/index/record.h"
+
+#include <errno.h>
+
+#include "base/bytes.h"
+
+enum { RECORD_VERSION = 1, HEAD_BYTES = 3, BODY_BYTES = 32 + 3 * FINGERPRINT_BYTES };
+
+static bool same(const uint8_t *a, const uint8_t *b)
+{
+    return memcmp(a, b, FINGERPRINT_BYTES) == 0;
+}
+
+void record_class(const struct record *record, uint8_t ret_class[CLASS_BYTES])
+{
+    bool empty = record->sketch.n_values == 0;
+    ret_class[0] = empty ? 'C' : 'S';
+    memcpy(ret_class + 1, empty ? record->content_fingerprint : record->shingle_fingerprint,
+           FINGERPRINT_BYTES);
+}
+
+int record_resemblance(const struct record *a, const struct record *b,
+                       struct estimate *ret_estimate)
+{
+    if (a->sketch.policy_id != b->sketch.policy_id)
+        return -EPROTO;
+
+    bool no_shingle = a->sketch.n_values == 0 || b->sketch.n_values == 0;
+    if (same(a->content_fingerprint, b->content_fingerprint) ||
+        (!no_shingle && same(a->text_fingerprint, b->text_fingerprint))) {
+        *ret_estimate = (struct estimate){.value = 1.0, .exact = true};
+        return 0;
+    }
+    if (no_shingle) {
+        *ret_estimate = (struct estimate){.value = 0.0, .exact = true};
+        return 0;
+    }
+    return min_sketch_resemblance(&a->sketch, &b->sketch, ret_estimate);
+}
+
+static void put_time(uint8_t *p, const struct timespec *time)
+{
+    put_be64(p, (uint64_t)time->tv_sec);
+    put_be32(p + 8, (uint32_t)time->tv_nsec);
+}
+
+static int get_time(const uint8_t *p, struct timespec *ret_time)
+{
+    uint32_t nsec = get_be32(p + 8);
+    if (nsec >= 1000000000)
+        return -EUCLEAN;
+    *ret_time = (struct timespec){.tv_sec = (time_t)get_be64(p), .tv_nsec = (long)nsec};
+    return 0;
+}
+
+int record_encode(const struct record *record, struct kv_buf *ret_value)
+{
+    size_t key_bytes = record->key.size_bytes;
+    size_t size = HEAD_BYTES + key_bytes + BODY_BYTES + min_sketch_encoded_bytes(&record->sketch);
+    uint8_t *data = malloc(size), *p = data;
+    if (!data)
+        return -ENOMEM;
+
+    *p++ = RECORD_VERSION;
+    *p++ = (uint8_t)record->type;
+    *p++ = (uint8_t)key_bytes;
+    memcpy(p, record->key.bytes, key_bytes);
+    p += key_bytes;
+    put_be64(p, record->size_bytes);
+    put_time(p + 8, &record->mtime);
+    put_time(p + 20, &record->ctime);
+    memcpy(p + 32, record->content_fingerprint, FINGERPRINT_BYTES);
+    memcpy(p + 48, record->text_fingerprint, FINGERPRINT_BYTES);
+    memcpy(p + 64, record->shingle_fingerprint, FINGERPRINT_BYTES);
+    min_sketch_encode(&record->sketch, p + BODY_BYTES);
+    *ret_value = (struct kv_buf){data, size};
+    return 0;
+}
+
+int record_decode(const void *data, size_t size_bytes, struct record *ret_record)
+{
+    const uint8_t *p = data;
+    struct record record = {0};
+
+    if (size_bytes < HEAD_BYTES || p[0] != RECORD_VERSION || p[1] > TEXT_BINARY ||
+        p[2] < FILE_KEY_MIN_BYTES || p[2] > FILE_KEY_MAX_BYTES)
+        return -EUCLEAN;
+    size_t before_sketch = HEAD_BYTES + p[2] + BODY_BYTES;
+    if (size_bytes < before_sketch)
+        return -EUCLEAN;
+
+    record.type = p[1];
+    record.key.size_bytes = p[2];
+    memcpy(record.key.bytes, p + HEAD_BYTES, p[2]);
+    p += HEAD_BYTES + p[2];
+    record.size_bytes = get_be64(p);
+    if (get_time(p + 8, &record.mtime) < 0 || get_time(p + 20, &record.ctime) < 0)
+        return -EUCLEAN;
+    memcpy(record.content_fingerprint, p + 32, FINGERPRINT_BYTES);
+    memcpy(record.text_fingerprint, p + 48, FINGERPRINT_BYTES);
+    memcpy(record.shingle_fingerprint, p + 64, FINGERPRINT_BYTES);
+    int r = min_sketch_decode(p + BODY_BYTES, size_bytes - before_sketch, &record.sketch);
+    if (r < 0)
+        return r;
+    *ret_record = record;
+    return 0;
+}
+
+void record_done(struct record *record)
+{
+    min_sketch_done(&record->sketch);
+    *record = (struct record){0};
+}
