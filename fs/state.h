@@ -1,0 +1,38 @@
+/* One mount: what its operations share. Private to fs/. */
+#ifndef KINFS_FS_STATE_H
+#define KINFS_FS_STATE_H
+
+#define FUSE_USE_VERSION 317
+#include <fuse_lowlevel.h>
+
+#include "base/backing.h"
+#include "fs/fs.h"
+#include "fs/inode.h"
+#include "fs/node.h"
+
+struct views; /* the views' own state, made by views_new() */
+
+struct fs {
+    struct fs_options options; /* its strings are copies of the mount's own */
+    struct backing *backing;
+    struct index *index; /* NULL: no views, no notices */
+    struct fuse_session *session;
+    struct views *views;
+    struct inode_table inodes;
+    struct file_key store_key; /* the store's directory, never shown; size 0: not in the tree */
+    struct fs_status status;
+    bool killpriv; /* the kernel leaves the clearing of suid bits to the backing tree */
+};
+
+/* The file system a request is for. */
+static inline struct fs *fs_of(fuse_req_t req)
+{
+    return fuse_req_userdata(req);
+}
+
+static inline struct node *node_of(struct fs *fs, fuse_ino_t ino)
+{
+    return ino == FUSE_ROOT_ID ? &fs->inodes.root->node : (struct node *)(uintptr_t)ino;
+}
+
+#endif
