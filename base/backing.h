@@ -31,6 +31,10 @@ const struct file_key *backing_root_key(const struct backing *backing);
  */
 bool backing_has_handles(const struct backing *backing);
 
+/* Whether backing_open_key() can open a file of this key's kind (which may be gone all the same);
+ * the mounts inside the tree need not all have handles. */
+bool backing_key_opens(struct backing *backing, const struct file_key *key);
+
 /* The key of what name means in the directory dirfd, symbolic links not followed.
  *
  * name  "" means dirfd itself (which may be O_PATH)

@@ -1,0 +1,201 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/backing.h"
+#include "base/cleanup.h"
+
+static char dir[64];
+static struct backing *backing;
+
+static void make_file(const char *name, const char *content)
+{
+    int fd = openat(backing_root_fd(backing), name, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, content, strlen(content)), strlen(content));
+    close(fd);
+}
+
+static ino_t ino_of_key(const struct file_key *key, int flags)
+{
+    struct stat st;
+    _cleanup_close_ int fd = backing_open_key(backing, key, flags);
+    assert_true(fd >= 0);
+    assert_int_equal(fstat(fd, &st), 0);
+    return st.st_ino;
+}
+
+static ino_t ino_of_name(const char *name)
+{
+    struct stat st;
+    assert_int_equal(fstatat(backing_root_fd(backing), name, &st, AT_SYMLINK_NOFOLLOW), 0);
+    return st.st_ino;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(dir, "/tmp/test_backing.XXXXXX");
+    return mkdtemp(dir) ? backing_open(dir, &backing) : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char command[100];
+    backing_close(backing);
+    snprintf(command, sizeof(command), "rm -rf %s", dir);
+    return system(command);
+}
+
+static void test_backing__a_missing_tree_and_a_file_are_refused(void **state)
+{
+    (void)state;
+    struct backing *other = NULL;
+    assert_int_equal(backing_open("/nonexistent/tree", &other), -ENOENT);
+    assert_int_equal(backing_open("/dev/null", &other), -ENOTDIR);
+    assert_null(other);
+}
+
+static void test_backing__names_of_one_inode_have_one_key(void **state)
+{
+    (void)state;
+    struct file_key a, b, c, again;
+    int root = backing_root_fd(backing);
+    make_file("a", "1");
+    make_file("c", "1");
+    assert_int_equal(linkat(root, "a", root, "b", 0), 0);
+    assert_int_equal(backing_key_at(backing, root, "a", &a), 0);
+    assert_int_equal(backing_key_at(backing, root, "b", &b), 0);
+    assert_int_equal(backing_key_at(backing, root, "c", &c), 0);
+    assert_true(file_key_equal(&a, &b));
+    assert_false(file_key_equal(&a, &c));
+    assert_int_equal(file_key_hash(&a), file_key_hash(&b));
+
+    int fd = openat(root, "a", O_PATH);
+    assert_int_equal(backing_key_at(backing, fd, "", &again), 0);
+    close(fd);
+    assert_true(file_key_equal(&a, &again));
+    assert_int_equal(backing_key_at(backing, root, "", &again), 0);
+    assert_true(file_key_equal(backing_root_key(backing), &again));
+    assert_int_equal(backing_key_at(backing, root, "none", &again), -ENOENT);
+}
+
+static void test_backing__a_key_survives_rename_and_rewrite_and_reopening(void **state)
+{
+    (void)state;
+    struct file_key before, after;
+    make_file("old", "1");
+    assert_int_equal(backing_key_at(backing, backing_root_fd(backing), "old", &before), 0);
+    assert_int_equal(renameat(backing_root_fd(backing), "old", backing_root_fd(backing), "new"), 0);
+    make_file("new", "22");
+    backing_close(backing);
+    backing = NULL;
+    assert_int_equal(backing_open(dir, &backing), 0);
+    assert_int_equal(backing_key_at(backing, backing_root_fd(backing), "new", &after), 0);
+    assert_true(file_key_equal(&before, &after));
+}
+
+static void test_backing__a_key_opens_its_inode(void **state)
+{
+    (void)state;
+    struct file_key key;
+    int root = backing_root_fd(backing);
+    assert_int_equal(ino_of_key(backing_root_key(backing), O_RDONLY), ino_of_name("."));
+    if (!backing_has_handles(backing)) {
+        make_file("f", "1");
+        assert_int_equal(backing_key_at(backing, root, "f", &key), 0);
+        assert_int_equal(backing_open_key(backing, &key, O_RDONLY), -EOPNOTSUPP);
+        assert_false(backing_key_opens(backing, &key));
+        skip();
+    }
+    assert_int_equal(mkdirat(root, "d", 0700), 0);
+    make_file("d/f", "1");
+    assert_int_equal(symlinkat("nowhere", root, "link"), 0);
+    const char *names[] = {"d", "d/f", "link"};
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(backing_key_at(backing, root, names[i], &key), 0);
+        assert_true(backing_key_opens(backing, &key));
+        assert_int_equal(ino_of_key(&key, O_PATH | O_NOFOLLOW), ino_of_name(names[i]));
+    }
+    assert_int_equal(backing_key_at(backing, root, "d/f", &key), 0);
+    assert_int_equal(ino_of_key(&key, O_RDWR), ino_of_name("d/f"));
+}
+
+static void test_backing__the_key_of_a_deleted_file_is_stale(void **state)
+{
+    (void)state;
+    struct file_key key;
+    if (!backing_has_handles(backing))
+        skip();
+    make_file("f", "1");
+    assert_int_equal(backing_key_at(backing, backing_root_fd(backing), "f", &key), 0);
+    assert_int_equal(unlinkat(backing_root_fd(backing), "f", 0), 0);
+    assert_int_equal(backing_open_key(backing, &key, O_PATH), -ESTALE);
+}
+
+static void test_backing__bytes_that_are_no_key_are_refused(void **state)
+{
+    (void)state;
+    struct file_key key = {.size_bytes = 3, .bytes = "ab"};
+    assert_int_equal(backing_open_key(backing, &key, O_PATH), -EINVAL);
+    key = *backing_root_key(backing);
+    key.bytes[0] ^= 1;
+    int r = backing_open_key(backing, &key, O_PATH);
+    assert_true(r == -ENODEV || r == -EOPNOTSUPP);
+    key = *backing_root_key(backing);
+    key.bytes[key.size_bytes - 1] ^= 0x55;
+    if (backing_has_handles(backing))
+        assert_true(backing_open_key(backing, &key, O_PATH) < 0);
+}
+
+static void test_backing__a_mount_inside_the_tree_is_learnt(void **state)
+{
+    (void)state;
+    int root = backing_root_fd(backing);
+    assert_int_equal(mkdirat(root, "inner", 0700), 0);
+    char path[80];
+    snprintf(path, sizeof(path), "%s/inner", dir);
+    if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        skip();
+    /* The root's descriptor is of the former namespace: open the tree again in this one. */
+    backing_close(backing);
+    backing = NULL;
+    assert_int_equal(backing_open(dir, &backing), 0);
+    root = backing_root_fd(backing);
+    if (mount("none", path, "tmpfs", 0, NULL) < 0)
+        skip();
+    make_file("inner/f", "1");
+    struct file_key key;
+    assert_int_equal(backing_key_at(backing, root, "inner/f", &key), 0);
+    assert_memory_not_equal(key.bytes, backing_root_key(backing)->bytes, 8);
+    if (backing_key_opens(backing, &key))
+        assert_int_equal(ino_of_key(&key, O_RDONLY), ino_of_name("inner/f"));
+    assert_int_equal(umount2(path, MNT_DETACH), 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(test_backing__##name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(a_missing_tree_and_a_file_are_refused),
+        TEST(names_of_one_inode_have_one_key),
+        TEST(a_key_survives_rename_and_rewrite_and_reopening),
+        TEST(a_key_opens_its_inode),
+        TEST(the_key_of_a_deleted_file_is_stale),
+        TEST(bytes_that_are_no_key_are_refused),
+        TEST(a_mount_inside_the_tree_is_learnt),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
