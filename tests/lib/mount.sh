@@ -1,0 +1,61 @@
+# Sourced by the scripts of tests/mount/: set-up and assertions. The runner (tools/mount-tests) gives
+# KINFS, SCRATCH and KINFS_STATE_DIR, and unmounts what is left.
+# shellcheck shell=bash
+set -euo pipefail
+
+SOURCE=$SCRATCH/source
+MNT=$SCRATCH/mnt
+
+fail() {
+    echo "failed at line ${BASH_LINENO[${2:-0}]}: $1" >&2
+    exit 1
+}
+
+skip() {
+    echo "$1"
+    exit 77
+}
+
+needs_fuse() {
+    [[ -c /dev/fuse ]] && : 2>/dev/null < /dev/fuse || skip "no usable /dev/fuse here"
+}
+
+needs() { # COMMAND...: skips where one of them is not installed
+    local command
+    for command; do
+        command -v "$command" > /dev/null || skip "$command is not installed"
+    done
+}
+
+# start [-o OPTIONS]: mounts SOURCE (made if missing) on MNT and returns when it serves.
+start() {
+    needs_fuse
+    mkdir -p "$SOURCE" "$MNT"
+    "$KINFS" mount "$@" "$SOURCE" "$MNT"
+}
+
+# stop: unmounts MNT and returns when the daemon has ended.
+stop() {
+    "$KINFS" umount "$MNT"
+}
+
+expect_equal() { # WHAT EXPECTED GOT
+    [[ $2 == "$3" ]] || fail "$1: expected '$2', got '$3'" 1
+}
+
+expect_match() { # WHAT EXTENDED_REGEX GOT
+    [[ $3 =~ $2 ]] || fail "$1: expected a match of '$2', got '$3'" 1
+}
+
+# expect_code CODE COMMAND...: its output stays in OUT.
+expect_code() {
+    local expected=$1 code=0
+    shift
+    OUT=$("$@" 2>&1) || code=$?
+    [[ $code = "$expected" ]] || fail "$*: expected exit code $expected, got $code: $OUT" 1
+}
+
+# words FIRST COUNT: COUNT words that no other run of numbers shares, a line each, to write documents with.
+words() {
+    seq -f 'word%.0f' "$1" $(($1 + $2 - 1))
+}
