@@ -76,6 +76,8 @@ struct kv_options {
     size_t cache_bytes; /* bound of cached blocks, 0 for the back end's default (64 MiB) */
 };
 
+/* Keys have 1 to max_key_bytes bytes, values 0 to max_value_bytes, the keys and values of a batch
+ * together at most max_batch_bytes. */
 struct kv_limits {
     size_t max_key_bytes, max_value_bytes, max_batch_bytes;
 };
@@ -129,7 +131,8 @@ struct kv_page {
 void kv_page_done(struct kv_page *page);
 
 /* Read the first entries of a range, at most limit (1 or more) of them. A back end may return
- * fewer, with more set. To go on, start at kv_page_cursor().
+ * fewer, with more set. What a page holds of one partition is of one moment; the next page is of a
+ * later one. To go on, start at kv_page_cursor().
  * Returns 0 or an error; ret_page gives.
  */
 int kv_scan(struct kv *kv, unsigned table, const struct kv_range *range, size_t limit,
@@ -166,7 +169,7 @@ size_t kv_batch_count(const struct kv_batch *batch);
 size_t kv_batch_bytes(const struct kv_batch *batch);
 
 /* Carry out a batch; it is unchanged and may be applied again. Returns 0, -E2BIG past
- * limits.max_batch_bytes, -EINVAL for a key or value past its limit, or an error.
+ * limits.max_batch_bytes, -EINVAL for an empty key or a key or value past its limit, or an error.
  */
 int kv_apply(struct kv *kv, const struct kv_batch *batch);
 

@@ -12,10 +12,14 @@ struct kv_fault_plan {
     uint64_t seed;               /* of the choices below */
     unsigned delay_us;           /* each call sleeps up to this */
     unsigned again_per_mille;    /* calls refused with -EAGAIN, nothing done */
-    unsigned timeout_per_mille;  /* writes that answer -ETIMEDOUT; half of them have happened */
-    bool split_batches;          /* a batch is applied partition by partition, in random order */
-    uint64_t crash_after_writes; /* the n-th partition write (1..) and everything after it fails
-                                    with -EIO and does nothing: the process "died" there; 0 never */
+    unsigned timeout_per_mille;  /* writes that answer -ETIMEDOUT; half of them have happened (of a
+                                    batch or run that is split: each part of it for itself) */
+    bool split_batches;          /* a batch is applied partition by partition, in random order; a
+                                    run in pieces of some entries */
+    bool short_pages;            /* scans return fewer entries than they could, with more set */
+    uint64_t crash_after_writes; /* the n-th write (1..) and everything after it fails with -EIO and
+                                    does nothing: the process "died" there; 0 never. A write is a
+                                    cas, a batch or a run, or each part of it with split_batches */
     uint64_t fail_call;          /* the n-th call of any kind (1..) fails once, with fail_error */
     int fail_error;              /* negative errno */
 };
@@ -28,7 +32,7 @@ struct kv_fault_plan {
  */
 int kv_fault_open(struct kv *inner, const struct kv_fault_plan *plan, struct kv **ret_kv);
 
-/* Calls and partition writes made so far, to choose countdowns from. */
+/* Calls and writes (as crash_after_writes counts them) made so far, to choose countdowns from. */
 void kv_fault_counts(struct kv *fault, uint64_t *ret_calls, uint64_t *ret_writes);
 
 #endif

@@ -1,0 +1,181 @@
+/* The part of kv.h that is the same for every back end: checks, and the shape of results. */
+#include "store/kv.h"
+
+#include <assert.h>
+
+#include "store/kv_backend.h"
+
+void kv_init(struct kv *kv, const struct kv_ops *ops, const struct kv_options *options)
+{
+    *kv = (struct kv){
+        .ops = ops,
+        .tables = options->tables,
+        .n_tables = options->n_tables,
+        .read_only = options->read_only,
+        .limits = {KV_MAX_KEY_BYTES, KV_MAX_VALUE_BYTES, KV_MAX_BATCH_BYTES},
+    };
+}
+
+int slice_copy(struct kv_slice slice, struct kv_buf *ret_copy)
+{
+    void *data = malloc(slice.size_bytes > 0 ? slice.size_bytes : 1);
+    if (!data)
+        return -ENOMEM;
+    if (slice.size_bytes > 0)
+        memcpy(data, slice.data, slice.size_bytes);
+    *ret_copy = (struct kv_buf){data, slice.size_bytes};
+    return 0;
+}
+
+struct kv_slice kv_partition_of(const struct kv_table *table, struct kv_slice key)
+{
+    size_t n = key.size_bytes;
+    if (table->partition == KV_PARTITION_FIXED)
+        n = table->partition_bytes;
+    else if (table->partition == KV_PARTITION_PREFIXED && n > 0)
+        n = 1 + (size_t) * (const uint8_t *)key.data;
+    return (struct kv_slice){key.data, n < key.size_bytes ? n : key.size_bytes};
+}
+
+void kv_close(struct kv *kv)
+{
+    if (kv)
+        kv->ops->close(kv);
+}
+
+int kv_get(struct kv *kv, unsigned table, struct kv_slice key, struct kv_buf *ret_value)
+{
+    assert(table < kv->n_tables);
+    return kv->ops->get(kv, table, key, ret_value);
+}
+
+int kv_multi_get(struct kv *kv, unsigned table, const struct kv_slice *keys, size_t n_keys,
+                 struct kv_buf *ret_values)
+{
+    assert(table < kv->n_tables);
+    for (size_t i = 0; i < n_keys; i++)
+        ret_values[i] = (struct kv_buf){0};
+    int r = n_keys > 0 ? kv->ops->multi_get(kv, table, keys, n_keys, ret_values) : 0;
+    if (r < 0)
+        for (size_t i = 0; i < n_keys; i++)
+            kv_buf_done(&ret_values[i]);
+    return r;
+}
+
+int kv_multi_scan(struct kv *kv, unsigned table, const struct kv_range *ranges, size_t n_ranges,
+                  size_t limit, struct kv_page *ret_pages)
+{
+    assert(table < kv->n_tables && limit > 0);
+    for (size_t i = 0; i < n_ranges; i++)
+        ret_pages[i] = (struct kv_page){0};
+    int r = n_ranges > 0 ? kv->ops->multi_scan(kv, table, ranges, n_ranges, limit, ret_pages) : 0;
+    if (r < 0)
+        for (size_t i = 0; i < n_ranges; i++)
+            kv_page_done(&ret_pages[i]);
+    return r;
+}
+
+int kv_scan(struct kv *kv, unsigned table, const struct kv_range *range, size_t limit,
+            struct kv_page *ret_page)
+{
+    struct kv_page page;
+    int r = kv_multi_scan(kv, table, range, 1, limit, &page);
+    if (r == 0)
+        *ret_page = page;
+    return r;
+}
+
+static bool key_fits(const struct kv *kv, struct kv_slice key)
+{
+    return key.size_bytes > 0 && key.size_bytes <= kv->limits.max_key_bytes;
+}
+
+int kv_apply(struct kv *kv, const struct kv_batch *batch)
+{
+    int r = kv_batch_error(batch);
+    if (r < 0)
+        return r;
+    if (kv->read_only)
+        return -EROFS;
+    size_t n = kv_batch_count(batch);
+    for (size_t i = 0; i < n; i++) {
+        struct kv_batch_op op = kv_batch_op(batch, i);
+        assert(op.table < kv->n_tables);
+        if (!key_fits(kv, op.key) || op.value.size_bytes > kv->limits.max_value_bytes)
+            return -EINVAL;
+    }
+    if (kv_batch_bytes(batch) > kv->limits.max_batch_bytes)
+        return -E2BIG;
+    return n > 0 ? kv->ops->apply(kv, batch) : 0;
+}
+
+int kv_cas(struct kv *kv, unsigned table, struct kv_slice key, const struct kv_slice *expected,
+           const struct kv_slice *desired)
+{
+    assert(table < kv->n_tables);
+    if (kv->read_only)
+        return -EROFS;
+    if (!key_fits(kv, key) || (desired && desired->size_bytes > kv->limits.max_value_bytes))
+        return -EINVAL;
+    return kv->ops->cas(kv, table, key, expected, desired);
+}
+
+/* A caller's run, with what the caller promised of it checked. */
+struct checked_run {
+    const struct kv *kv;
+    kv_run_next_fn next;
+    void *user;
+    bool any;
+    size_t last_bytes;
+    uint8_t last[KV_MAX_KEY_BYTES];
+};
+
+static int checked_run_next(void *user, struct kv_entry *ret_entry, bool *ret_delete)
+{
+    struct checked_run *run = user;
+    struct kv_entry entry = {0};
+    bool is_delete = false;
+    int r = run->next(run->user, &entry, &is_delete);
+    if (r <= 0)
+        return r;
+    if (!key_fits(run->kv, entry.key) || entry.key.size_bytes > sizeof(run->last) ||
+        entry.value.size_bytes > run->kv->limits.max_value_bytes)
+        return -EINVAL;
+    if (run->any && slice_compare((struct kv_slice){run->last, run->last_bytes}, entry.key) >= 0)
+        return -EINVAL;
+    memcpy(run->last, entry.key.data, entry.key.size_bytes);
+    run->last_bytes = entry.key.size_bytes;
+    run->any = true;
+    *ret_entry = entry;
+    *ret_delete = is_delete;
+    return 1;
+}
+
+int kv_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, void *user)
+{
+    assert(table < kv->n_tables);
+    if (kv->read_only)
+        return -EROFS;
+    struct checked_run run = {.kv = kv, .next = next, .user = user};
+    return kv->ops->bulk_load(kv, table, checked_run_next, &run);
+}
+
+int kv_checkpoint(struct kv *kv)
+{
+    return kv->read_only ? 0 : kv->ops->checkpoint(kv);
+}
+
+int kv_resume(struct kv *kv)
+{
+    return kv->read_only ? 0 : kv->ops->resume(kv);
+}
+
+void kv_limits(const struct kv *kv, struct kv_limits *ret_limits)
+{
+    *ret_limits = kv->limits;
+}
+
+int kv_usage(struct kv *kv, uint64_t *ret_size_bytes)
+{
+    return kv->ops->usage(kv, ret_size_bytes);
+}
