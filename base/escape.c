@@ -1,0 +1,72 @@
+#include "base/escape.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The bytes of the character that begins at p, or 0 when none does that is valid UTF-8 (no
+ * overlong form, no surrogate, nothing past U+10FFFF). */
+static size_t character(const uint8_t *p, uint32_t *ret_code)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t size = p[0] < 0x80 ? 1 : p[0] < 0xc0 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    if (size == 0 || p[0] > 0xf4)
+        return 0;
+    uint32_t code = size == 1 ? p[0] : p[0] & (0xff >> (size + 1));
+    for (size_t i = 1; i < size; i++) {
+        if ((p[i] & 0xc0) != 0x80) /* the final NUL too */
+            return 0;
+        code = code << 6 | (p[i] & 0x3f);
+    }
+    if (code < least[size] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+        return 0;
+    *ret_code = code;
+    return size;
+}
+
+/* Controls, and the two characters besides them that end a line. */
+static int prints(uint32_t code)
+{
+    return code >= 0x20 && !(code >= 0x7f && code < 0xa0) && code != 0x2028 && code != 0x2029;
+}
+
+static char *put_escape(char *out, uint8_t byte)
+{
+    static const char from[] = "\a\b\f\n\r\t\v\\ ", to[] = "abfnrtv\\ ";
+    const char *known = strchr(from, byte);
+
+    *out++ = '\\';
+    if (known) {
+        *out++ = to[known - from];
+    } else {
+        *out++ = (char)('0' + (byte >> 6));
+        *out++ = (char)('0' + (byte >> 3 & 7));
+        *out++ = (char)('0' + (byte & 7));
+    }
+    return out;
+}
+
+int escape_name(const char *name, char **ret_escaped)
+{
+    char *escaped = malloc(4 * strlen(name) + 1), *out = escaped;
+    if (!escaped)
+        return -ENOMEM;
+
+    for (const uint8_t *p = (const uint8_t *)name; *p;) {
+        uint32_t code = 0;
+        size_t size = character(p, &code);
+        if (size && prints(code) && code != ' ' && code != '\\') {
+            memcpy(out, p, size);
+            out += size;
+        } else {
+            size += size == 0;
+            for (size_t i = 0; i < size; i++)
+                out = put_escape(out, p[i]);
+        }
+        p += size;
+    }
+    *out = '\0';
+    *ret_escaped = escaped;
+    return 0;
+}

@@ -1,0 +1,54 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/cleanup.h"
+#include "base/escape.h"
+
+static void expect(const char *name, const char *escaped)
+{
+    _cleanup_free_ char *actual = NULL;
+    assert_int_equal(escape_name(name, &actual), 0);
+    assert_string_equal(actual, escaped);
+}
+
+static void test_escape__leaves_ordinary_names_alone(void **state)
+{
+    (void)state;
+    expect("", "");
+    expect("a-b_c.txt~2'\"*", "a-b_c.txt~2'\"*");
+    expect("caf\xc3\xa9 ", "caf\xc3\xa9\\ ");
+    expect("\xe6\x97\xa5\xf0\x9f\x98\x80", "\xe6\x97\xa5\xf0\x9f\x98\x80");
+}
+
+static void test_escape__makes_one_line_of_any_name(void **state)
+{
+    (void)state;
+    expect("a\nb\tc\rd\ae\bf\fg\vh", "a\\nb\\tc\\rd\\ae\\bf\\fg\\vh");
+    expect("\033[31m\177\001", "\\033[31m\\177\\001");
+    expect("back\\slash and space", "back\\\\slash\\ and\\ space");
+    expect("\xc2\x85\xe2\x80\xa8", "\\302\\205\\342\\200\\250");
+}
+
+static void test_escape__shows_bytes_that_are_not_utf8(void **state)
+{
+    (void)state;
+    expect("\xff", "\\377");
+    expect("x\xc3", "x\\303");                          /* cut short */
+    expect("\xc0\xaf", "\\300\\257");                   /* overlong */
+    expect("\xed\xa0\x80", "\\355\\240\\200");          /* a surrogate */
+    expect("\xf4\x90\x80\x80", "\\364\\220\\200\\200"); /* past U+10FFFF */
+    expect("\xe9t\xe9", "\\351t\\351");                 /* Latin-1 */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_escape__leaves_ordinary_names_alone),
+        cmocka_unit_test(test_escape__makes_one_line_of_any_name),
+        cmocka_unit_test(test_escape__shows_bytes_that_are_not_utf8),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
