@@ -1,0 +1,61 @@
+#include "engine/cluster/components.h"
+
+#include <errno.h>
+
+#include "base/cleanup.h"
+#include "engine/cluster/union_find.h"
+
+static int check(const struct resembling_pair *pairs, size_t n_pairs, const uint32_t *same_as,
+                 size_t n_documents)
+{
+    for (size_t i = 0; i < n_pairs; i++)
+        if (pairs[i].a >= n_documents || pairs[i].b >= n_documents)
+            return -EINVAL;
+    for (size_t i = 0; same_as && i < n_documents; i++)
+        if (same_as[i] > i || same_as[same_as[i]] != same_as[i])
+            return -EINVAL;
+    return 0;
+}
+
+/* Give each document the root of its set; count the sets of two or more: each such set has exactly
+ * one first document that is not its root. */
+static int64_t label(struct union_find *sets, const uint32_t *same_as, size_t n_documents,
+                     uint32_t *ret_cluster)
+{
+    _cleanup_free_ uint8_t *counted = calloc(n_documents ? n_documents : 1, 1);
+    if (!counted)
+        return -ENOMEM;
+
+    int64_t n_clusters = 0;
+    for (size_t i = 0; i < n_documents; i++) {
+        uint32_t root = union_find_root(sets, same_as ? same_as[i] : (uint32_t)i);
+        ret_cluster[i] = root;
+        if (root != i && !counted[root]) {
+            counted[root] = 1;
+            n_clusters++;
+        }
+    }
+    return n_clusters;
+}
+
+int64_t components_of_pairs(const struct resembling_pair *pairs, size_t n_pairs, double threshold,
+                            const uint32_t *same_as, size_t n_documents, uint32_t *ret_cluster)
+{
+    int r = check(pairs, n_pairs, same_as, n_documents);
+    if (r < 0)
+        return r;
+
+    _cleanup_(union_find_done) struct union_find sets = {0};
+    r = union_find_init(&sets, n_documents);
+    if (r < 0)
+        return r;
+
+    /* Only first documents are nodes; a pair of two identical ones joins nothing. */
+    for (size_t i = 0; i < n_pairs; i++) {
+        if (!(pairs[i].resemblance >= threshold))
+            continue;
+        uint32_t a = pairs[i].a, b = pairs[i].b;
+        union_find_join(&sets, same_as ? same_as[a] : a, same_as ? same_as[b] : b);
+    }
+    return label(&sets, same_as, n_documents, ret_cluster);
+}
