@@ -24,9 +24,8 @@ struct min_sketch {
     uint64_t policy_id;
     uint64_t n_tokens; /* of the document */
     uint64_t below;    /* complete below this; 0: complete */
-    uint64_t
-        v_below; /* V = values below this: 2^64/m, or 2^(64-i) when V was too large (V_i);
-                    a power of two or 2^64/m, never chosen by the values themselves but for i */
+    uint64_t v_below;  /* V = values below this (0: 2^64): 2^64/m, or 2^(64-i) when that were more
+                          than v_max values (V_i); the values have a say in nothing but i */
     uint32_t s, m;
     uint32_t n_values;
     const uint64_t *values; /* owned by whoever made the sketch; see min_sketch_copy() */
@@ -50,16 +49,17 @@ struct estimate {
  * only its arguments: any thread, no lock, no allocation. One merge pass over both arrays.
  *
  * Broder et al. 1997, section 3, theorem part 1 (MIN_s), and part 2 (MOD_m) where V holds more than
- * s values of the union.
+ * s values of the union. (The sample is a number of smallest values of the union that depends on
+ * the union alone; min_sketch.c says why that keeps the estimate unbiased.)
  */
 int min_sketch_resemblance(const struct min_sketch *a, const struct min_sketch *b,
                            struct estimate *ret_estimate);
 
 /* Estimate how much of a is contained in b: |S(A) n S(B)| / |S(A)|.
  *
- * Returns 0, -EPROTO, or -ENODATA when a has no shingle or none below the common bound.
- * Otherwise as above. Broder et al. 1997, section 3, theorem part 3, with the samples below
- * min(below(a), below(b)).
+ * Returns 0, -EPROTO, or -ENODATA when a has no shingle or none in the sample.
+ * Otherwise as above. Broder et al. 1997, section 3, theorem part 3, on the same sample of the
+ * union as the resemblance: unbiased given that a has a value in it.
  */
 int min_sketch_containment(const struct min_sketch *a, const struct min_sketch *b,
                            struct estimate *ret_estimate);
@@ -71,10 +71,13 @@ int min_sketch_containment(const struct min_sketch *a, const struct min_sketch *
 int min_sketch_reaches(const struct min_sketch *a, const struct min_sketch *b, double at_least,
                        struct estimate *ret_estimate);
 
-/* Distinct shingles of the document: exact for a complete sketch, else (s-1)/x_(s) in units of the
- * range (the KMV estimate).
+/* Distinct shingles of the document: exact for a complete sketch, else from the count of V where it
+ * has more than s values, else (s-1)/x_(s) in units of the range (the KMV estimate).
  */
 double min_sketch_cardinality(const struct min_sketch *sketch);
+
+/* How many values V = MOD_m (or V_i) has: they are values[0 .. n). */
+uint32_t min_sketch_n_v(const struct min_sketch *sketch);
 
 /* 128-bit fingerprint of the selected shingles; equal for *shingle-equivalent* documents. Of no use
  * for an empty sketch (Broder et al. 1997, section 5.2; the empty set never counts). */

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { POLICY_KEY_BYTES = 32, POLICY_W_MAX = 64, POLICY_NAME_MAX = 31, POLICY_ENCODED_BYTES = 96 };
+enum { POLICY_KEY_BYTES = 32, POLICY_NAME_MAX = 31, POLICY_ENCODED_BYTES = 96 };
+enum { POLICY_W_MAX = 64, POLICY_S_MAX = 4096, POLICY_M_MAX = 1 << 20, POLICY_V_MAX = 65536 };
 
 enum policy_tokeniser { POLICY_TOKENISER_WORDS = 1 }; /* canon.h */
 enum policy_hash { POLICY_HASH_MULTILINEAR = 1 };     /* shingle_hash.h */

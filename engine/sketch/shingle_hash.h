@@ -3,7 +3,9 @@
  * Token and shingle are both hashed by the multilinear family over 128-bit arithmetic
  *   h(x_1..x_n) = ((a_0 + sum a_i * x_i) mod 2^128) >> 64,   x_i 64 bits, a_i random 128 bits,
  * which is strongly universal on its upper 64 bits (Lemire and Kaser 2014, "Strongly universal
- * string hashing is fast", theorem 1).
+ * string hashing is fast", theorem 1; proof and layout in shingle_hash.c). Any two different tokens
+ * collide with probability 2^-64, whatever their lengths. All functions but new and free only read:
+ * any thread, no lock, no allocation.
  */
 #ifndef KINFS_ENGINE_SKETCH_SHINGLE_HASH_H
 #define KINFS_ENGINE_SKETCH_SHINGLE_HASH_H
@@ -11,17 +13,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "engine/sketch/policy.h"
+#include "engine/text/canon.h"
 
-struct shingle_hash; /* the expanded keys of one policy; immutable, shared by any number of threads
-                      */
+struct shingle_hash; /* the expanded keys of one policy; immutable, shared by any threads */
 
 /* Expand a policy's key. Returns 0, -EINVAL, -ENOMEM; ret_hash gives. */
 int shingle_hash_new(const struct policy *policy, struct shingle_hash **ret_hash);
-void shingle_hash_free(struct shingle_hash *hash);
+void shingle_hash_free(struct shingle_hash *hash); /* wipes the keys */
+DEFINE_CLEANUP(struct shingle_hash *, shingle_hash_free);
 
 /* The fingerprint of a token of any length. */
 uint64_t shingle_hash_token(const struct shingle_hash *hash, const void *token, size_t size_bytes);
+
+/* ret[i] = shingle_hash_token() of token i of the block, faster. */
+void shingle_hash_tokens(const struct shingle_hash *hash, const struct token_block *block,
+                         uint64_t *ret);
 
 /* The fingerprint of n_tokens consecutive token fingerprints, 1 <= n_tokens <= w. Fewer than w is
  * only for a document shorter than w, and is another function of its own for each n_tokens.

@@ -31,7 +31,10 @@ enum text_type {
 enum text_type text_sniff(const void *head, size_t size_bytes);
 const char *text_type_name(enum text_type type); /* "text", "html", "binary" */
 
-/* Some consecutive tokens: token i is bytes[ends[i-1] .. ends[i]), with ends[-1] taken as 0. */
+/* Some consecutive tokens: token i is bytes[ends[i-1] .. ends[i]), with ends[-1] taken as 0; none
+ * is empty. The TOKEN_BLOCK_SLACK_BYTES behind the last token may be read (of any value), so that
+ * the words of a token can be loaded whole. */
+enum { TOKEN_BLOCK_SLACK_BYTES = 8 };
 struct token_block {
     const uint8_t *bytes;
     const uint32_t *ends;

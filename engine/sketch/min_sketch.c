@@ -1,0 +1,307 @@
+/* Estimates from two sketches.
+ *
+ * Both estimates rest on one sample: the k smallest fingerprints of the union S(A) u S(B), with
+ * k = max(s, number of them below min(v_below(A), v_below(B))). Both sketches are complete that
+ * far: the s-th value of the union is at most the s-th of A or of B. So each value of the sample is
+ * known to belong to A, to B, or to both.
+ *
+ * Why that is unbiased. The fingerprints are a random permutation's (2-independence suffices, see
+ * shingle_hash.c). Given the *set* of the union's fingerprints, which of them belong to both
+ * documents is a uniformly random choice of |A n B| among |A u B|. k is a function of that set and
+ * of fixed bounds, so the sample is one without replacement, and x / k    (x of the sample belong
+ * to both)           has mean |A n B| / |A u B|, x / k_A  (k_A > 0 of the sample belong to A) has
+ * mean |A n B| / |A|: given which of the sample belong to A, which of those belong to B too is
+ * again a random choice. Choosing k by one document's values, say all below the s-th value of B for
+ * the containment, would break this: the last value then always belongs to B. When k = s this is
+ * Broder's theorem part 1, when k is the number below the fixed bound part 2, and part 3 for
+ * containment. Part 3 is printed without its condition: V(A) may be empty. We answer -ENODATA then,
+ * and are unbiased given an answer; who counts no answer as 0 must divide by 1 - (1 - 1/m)^n to be
+ * unbiased. (v_below itself is halved when V gets larger than v_max, which is a choice by one
+ * document's values; it moves the mean by less than 1/v_max.)
+ *
+ * Standard error: hypergeometric, sqrt(r (1-r) / k * (N-k) / (N-1)) with N the size of the union
+ * (of A for containment), where r is replaced by (x+1)/(k+2) so that it is not 0 for x = 0 or x =
+ * k.
+ *
+ * Worked example, s = 3: A = {1 4 6 9}, B = {2 4 6 7} in units of 2^-4: A keeps 1 4 6 and is
+ * complete below 7, so does B with 2 4 6. The union begins 1 2 4, of which 4 is in both: estimate
+ * 1/3, which is also the exact 2/6.
+ */
+#include "engine/sketch/min_sketch.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+#define RANGE 0x1p64
+
+/* Bounds are exclusive and 0 stands for 2^64: shifted by one they compare as they should. */
+static inline uint64_t bound_last(uint64_t below)
+{
+    return below - 1;
+}
+
+static inline uint64_t bound_min(uint64_t below_a, uint64_t below_b)
+{
+    return bound_last(below_a) < bound_last(below_b) ? below_a : below_b;
+}
+
+static double bound_share(uint64_t below)
+{
+    return below ? (double)below / RANGE : 1.0;
+}
+
+static uint32_t count_below(const struct min_sketch *sketch, uint64_t below)
+{
+    uint32_t from = 0, to = sketch->n_values;
+    while (from < to) {
+        uint32_t middle = from + (to - from) / 2;
+        if (sketch->values[middle] <= bound_last(below))
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+/* The first values of the union, taken one by one: u so far, of which n_a belong to A, n_b to B and
+ * n_both to both. */
+struct merge {
+    const uint64_t *a, *b;
+    uint32_t end_a, end_b;
+    uint32_t n_a, n_b, n_both, u;
+};
+
+static void merge_until(struct merge *m, uint32_t u_end)
+{
+    struct merge at = *m;
+    while (at.u < u_end && at.n_a < at.end_a && at.n_b < at.end_b) {
+        uint64_t a = at.a[at.n_a], b = at.b[at.n_b];
+        at.n_a += a <= b;
+        at.n_b += b <= a;
+        at.n_both += a == b;
+        at.u++;
+    }
+    uint32_t left = u_end - at.u;
+    uint32_t left_a = at.end_a - at.n_a, left_b = at.end_b - at.n_b;
+    if (left && left_a) { /* then B is at its end, or the other way round */
+        uint32_t n = left < left_a ? left : left_a;
+        at.n_a += n;
+        at.u += n;
+    } else if (left && left_b) {
+        uint32_t n = left < left_b ? left : left_b;
+        at.n_b += n;
+        at.u += n;
+    }
+    *m = at;
+}
+
+static bool is_exact(const struct min_sketch *a, const struct min_sketch *b)
+{
+    return a->below == 0 && b->below == 0;
+}
+
+static int comparable(const struct min_sketch *a, const struct min_sketch *b)
+{
+    return a->policy_id == b->policy_id && a->s == b->s ? 0 : -EPROTO;
+}
+
+/* Begin the merge for the values below the fixed common bound (all, when exact). */
+static struct merge merge_fixed(const struct min_sketch *a, const struct min_sketch *b)
+{
+    uint64_t below = is_exact(a, b) ? 0 : bound_min(a->v_below, b->v_below);
+    return (struct merge){.a = a->values,
+                          .b = b->values,
+                          .end_a = count_below(a, below),
+                          .end_b = count_below(b, below)};
+}
+
+/* The same from where it stands, but bounded by the number of values only. */
+static void merge_unbound(struct merge *m, const struct min_sketch *a, const struct min_sketch *b)
+{
+    m->end_a = a->n_values;
+    m->end_b = b->n_values;
+}
+
+static struct merge sample(const struct min_sketch *a, const struct min_sketch *b)
+{
+    struct merge m = merge_fixed(a, b);
+    merge_until(&m, UINT32_MAX);
+    if (m.u < a->s && !is_exact(a, b)) {
+        m = (struct merge){.a = a->values, .b = b->values};
+        merge_unbound(&m, a, b);
+        merge_until(&m, a->s);
+    }
+    return m;
+}
+
+/* Size of the union, estimated from the sample. */
+static double union_cardinality(const struct min_sketch *a, const struct min_sketch *b,
+                                const struct merge *m)
+{
+    if (m->u > a->s)
+        return m->u / bound_share(bound_min(a->v_below, b->v_below));
+
+    uint64_t last_a = m->n_a ? a->values[m->n_a - 1] : 0;
+    uint64_t last_b = m->n_b ? b->values[m->n_b - 1] : 0;
+    return (m->u - 1) * (RANGE / ((double)(last_a > last_b ? last_a : last_b) + 1));
+}
+
+static double hypergeometric_error(uint32_t x, uint32_t k, double population)
+{
+    double r = (x + 1.0) / (k + 2.0);
+    double n = fmax(population, k + 1.0); /* not exact: at least one more is out there */
+    return sqrt(r * (1 - r) / k * (n - k) / (n - 1));
+}
+
+static struct estimate resemblance_of(const struct min_sketch *a, const struct min_sketch *b,
+                                      const struct merge *m)
+{
+    bool exact = is_exact(a, b);
+    return (struct estimate){
+        .value = (double)m->n_both / m->u,
+        .error = exact ? 0 : hypergeometric_error(m->n_both, m->u, union_cardinality(a, b, m)),
+        .n_samples = m->u,
+        .exact = exact,
+    };
+}
+
+int min_sketch_resemblance(const struct min_sketch *a, const struct min_sketch *b,
+                           struct estimate *ret_estimate)
+{
+    if (comparable(a, b) < 0)
+        return -EPROTO;
+    if (!a->n_values || !b->n_values)
+        return -ENODATA;
+
+    struct merge m = sample(a, b);
+    *ret_estimate = resemblance_of(a, b, &m);
+    return 0;
+}
+
+int min_sketch_containment(const struct min_sketch *a, const struct min_sketch *b,
+                           struct estimate *ret_estimate)
+{
+    if (comparable(a, b) < 0)
+        return -EPROTO;
+
+    struct merge m = sample(a, b);
+    if (!m.n_a)
+        return -ENODATA;
+    bool exact = is_exact(a, b);
+    *ret_estimate = (struct estimate){
+        .value = (double)m.n_both / m.n_a,
+        .error = exact ? 0 : hypergeometric_error(m.n_both, m.n_a, min_sketch_cardinality(a)),
+        .n_samples = m.n_a,
+        .exact = exact,
+    };
+    return 0;
+}
+
+/* The most that n_both / u can come to when the merge goes on to its end. */
+static double at_most_fixed(const struct merge *m)
+{
+    uint32_t left_a = m->end_a - m->n_a, left_b = m->end_b - m->n_b;
+    uint32_t fewer = left_a < left_b ? left_a : left_b;
+    uint32_t more = left_a < left_b ? left_b : left_a;
+    return (double)(m->n_both + fewer) / (m->u + more);
+}
+
+/* The same when it goes on to u = s. */
+static double at_most_first(const struct merge *m, uint32_t s)
+{
+    return (double)(m->n_both + (s - m->u)) / s;
+}
+
+int min_sketch_reaches(const struct min_sketch *a, const struct min_sketch *b, double at_least,
+                       struct estimate *ret_estimate)
+{
+    /* Pairs that fall short mostly do so clearly; a look after each so many values costs little
+     * and ends most of them at the first. */
+    enum { STRIDE = 24 };
+
+    if (comparable(a, b) < 0)
+        return -EPROTO;
+    if (!a->n_values || !b->n_values)
+        return -ENODATA;
+
+    /* Which of the two samples it will be is known beforehand but when the number of values below
+     * the common bound is near s. */
+    struct merge m = merge_fixed(a, b);
+    uint32_t more = m.end_a > m.end_b ? m.end_a : m.end_b;
+    if (is_exact(a, b) || more >= a->s) {
+        while (m.n_a < m.end_a || m.n_b < m.end_b) {
+            if (at_most_fixed(&m) < at_least)
+                return 0;
+            merge_until(&m, m.u + STRIDE);
+        }
+    } else if (m.end_a + m.end_b <= a->s) {
+        merge_unbound(&m, a, b);
+        assert(a->n_values >= a->s || b->n_values >= b->s);
+        while (m.u < a->s) {
+            if (at_most_first(&m, a->s) < at_least)
+                return 0;
+            merge_until(&m, m.u + STRIDE < a->s ? m.u + STRIDE : a->s);
+        }
+    } else {
+        m = sample(a, b);
+    }
+
+    struct estimate estimate = resemblance_of(a, b, &m);
+    if (estimate.value < at_least)
+        return 0;
+    *ret_estimate = estimate;
+    return 1;
+}
+
+uint32_t min_sketch_n_v(const struct min_sketch *sketch)
+{
+    return count_below(sketch, sketch->v_below);
+}
+
+double min_sketch_cardinality(const struct min_sketch *sketch)
+{
+    if (sketch->below == 0)
+        return sketch->n_values;
+    uint32_t n_v = min_sketch_n_v(sketch);
+    if (n_v > sketch->s)
+        return n_v / bound_share(sketch->v_below);
+    assert(sketch->n_values >= sketch->s);
+    return (sketch->s - 1) * (RANGE / ((double)sketch->values[sketch->s - 1] + 1));
+}
+
+void min_sketch_fingerprint(const struct min_sketch *sketch, uint8_t ret_fingerprint[16])
+{
+    /* The bounds too: equal fingerprints then mean that every estimate is the same for both. */
+    const uint64_t bounds[] = {sketch->below, sketch->v_below};
+    XXH128_hash_t values = XXH3_128bits(sketch->values, sketch->n_values * sizeof(uint64_t));
+    const uint64_t all[] = {values.low64, values.high64, bounds[0], bounds[1]};
+    XXH128_canonical_t canonical;
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits(all, sizeof(all)));
+    memcpy(ret_fingerprint, canonical.digest, 16);
+}
+
+int min_sketch_copy(const struct min_sketch *sketch, struct min_sketch *ret_copy)
+{
+    size_t size = sketch->n_values * sizeof(uint64_t);
+    uint64_t *values = NULL;
+    if (size) {
+        values = malloc(size);
+        if (!values)
+            return -ENOMEM;
+        memcpy(values, sketch->values, size);
+    }
+    *ret_copy = *sketch;
+    ret_copy->values = values;
+    return 0;
+}
+
+void min_sketch_done(struct min_sketch *owned)
+{
+    free((void *)owned->values);
+    owned->values = NULL;
+    owned->n_values = 0;
+}

@@ -1,0 +1,138 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "engine/sketch/policy.h"
+
+static struct policy preset(const char *name)
+{
+    struct policy policy;
+    assert_int_equal(policy_preset(name, &policy), 0);
+    return policy;
+}
+
+static void test_policy__has_the_documented_presets(void **state)
+{
+    (void)state;
+    struct policy policy = preset("default");
+    assert_string_equal(policy.name, "default");
+    assert_int_equal(policy.w, 5);
+    assert_int_equal(policy.s, 128);
+    assert_int_equal(policy.m, 25);
+    assert_int_equal(policy.v_max, 4096);
+    policy = preset("broder1997"); /* B14 */
+    assert_int_equal(policy.w, 10);
+    assert_int_equal(policy.m, 25);
+    assert_int_equal(policy_preset("nonesuch", &policy), -EINVAL);
+    assert_int_equal(policy_preset("", &policy), -EINVAL);
+}
+
+static void test_policy__every_store_gets_its_own_key(void **state)
+{
+    (void)state;
+    struct policy a = preset("default"), b = preset("default");
+    assert_memory_not_equal(a.key, b.key, POLICY_KEY_BYTES);
+    assert_true(policy_id(&a) != policy_id(&b));
+}
+
+static void test_policy__the_id_depends_on_every_field(void **state)
+{
+    (void)state;
+    struct policy base = preset("default"), p = base;
+    assert_true(policy_id(&base) == policy_id(&p));
+
+#define EXPECT_OTHER(change)                                                                       \
+    do {                                                                                           \
+        p = base;                                                                                  \
+        change;                                                                                    \
+        assert_true(policy_id(&p) != policy_id(&base));                                            \
+    } while (0)
+    EXPECT_OTHER(p.name[0] = 'x');
+    EXPECT_OTHER(p.tokeniser++);
+    EXPECT_OTHER(p.hash++);
+    EXPECT_OTHER(p.w++);
+    EXPECT_OTHER(p.s++);
+    EXPECT_OTHER(p.m++);
+    EXPECT_OTHER(p.v_max++);
+    for (size_t i = 0; i < POLICY_KEY_BYTES; i++)
+        EXPECT_OTHER(p.key[i] ^= 1);
+#undef EXPECT_OTHER
+}
+
+static void test_policy__survives_being_stored(void **state)
+{
+    (void)state;
+    struct policy policy = preset("broder1997"), decoded;
+    uint8_t data[POLICY_ENCODED_BYTES];
+    policy_encode(&policy, data);
+    assert_int_equal(policy_decode(data, sizeof(data), &decoded), 0);
+    assert_string_equal(decoded.name, policy.name);
+    assert_memory_equal(decoded.key, policy.key, POLICY_KEY_BYTES);
+    assert_int_equal(decoded.w, 10);
+    assert_true(policy_id(&decoded) == policy_id(&policy));
+}
+
+static void test_policy__refuses_a_damaged_one(void **state)
+{
+    (void)state;
+    struct policy policy = preset("default"), decoded;
+    uint8_t data[POLICY_ENCODED_BYTES + 1] = {0};
+    policy_encode(&policy, data);
+    for (size_t i = 0; i < POLICY_ENCODED_BYTES * 8; i++) {
+        data[i / 8] ^= (uint8_t)(1 << i % 8);
+        assert_int_equal(policy_decode(data, POLICY_ENCODED_BYTES, &decoded), -EUCLEAN);
+        data[i / 8] ^= (uint8_t)(1 << i % 8);
+    }
+    assert_int_equal(policy_decode(data, POLICY_ENCODED_BYTES - 1, &decoded), -EUCLEAN);
+    assert_int_equal(policy_decode(data, POLICY_ENCODED_BYTES + 1, &decoded), -EUCLEAN);
+}
+
+static void test_policy__refuses_fields_out_of_range(void **state)
+{
+    (void)state;
+    struct policy base = preset("default"), p;
+    assert_int_equal(policy_validate(&base), 0);
+
+    /* A5: w is a parameter, 1 to 64 */
+    const struct {
+        size_t at;
+        uint32_t least, most;
+    } ranges[] = {
+        {offsetof(struct policy, w), 1, 64},
+        {offsetof(struct policy, s), 2, 4096},
+        {offsetof(struct policy, m), 1, 1 << 20},
+        {offsetof(struct policy, v_max), 128, 65536},
+    };
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        const uint32_t values[] = {ranges[i].least - 1, ranges[i].least, ranges[i].most,
+                                   ranges[i].most + 1};
+        const int results[] = {-EINVAL, 0, 0, -EINVAL};
+        for (size_t j = 0; j < 4; j++) {
+            p = base;
+            p.v_max = 65536;
+            memcpy((char *)&p + ranges[i].at, &values[j], sizeof(uint32_t));
+            assert_int_equal(policy_validate(&p), results[j]);
+        }
+    }
+    p = base;
+    memset(p.name, 'x', sizeof(p.name));
+    assert_int_equal(policy_validate(&p), -EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_policy__has_the_documented_presets),
+        cmocka_unit_test(test_policy__every_store_gets_its_own_key),
+        cmocka_unit_test(test_policy__the_id_depends_on_every_field),
+        cmocka_unit_test(test_policy__survives_being_stored),
+        cmocka_unit_test(test_policy__refuses_a_damaged_one),
+        cmocka_unit_test(test_policy__refuses_fields_out_of_range),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
