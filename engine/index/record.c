@@ -18,6 +18,9 @@
 
 enum { RECORD_VERSION = 1, HEAD_BYTES = 3, BODY_BYTES = 32 + 3 * FINGERPRINT_BYTES };
 
+/* What an estimate of 1 is shown as: "1.0000" is said only of what is 1. */
+static const double BELOW_ONE = 0.9999;
+
 static bool same(const uint8_t *a, const uint8_t *b)
 {
     return memcmp(a, b, FINGERPRINT_BYTES) == 0;
@@ -47,7 +50,10 @@ int record_resemblance(const struct record *a, const struct record *b,
         *ret_estimate = (struct estimate){.value = 0.0, .exact = true};
         return 0;
     }
-    return min_sketch_resemblance(&a->sketch, &b->sketch, ret_estimate);
+    int r = min_sketch_resemblance(&a->sketch, &b->sketch, ret_estimate);
+    if (r == 0 && !ret_estimate->exact && ret_estimate->value > BELOW_ONE)
+        ret_estimate->value = BELOW_ONE;
+    return r;
 }
 
 static void put_time(uint8_t *p, const struct timespec *time)

@@ -1,0 +1,26 @@
+/* What every answer is made of. Any thread; all may wait for the store. */
+#ifndef KINFS_ENGINE_INDEX_ANSWER_H
+#define KINFS_ENGINE_INDEX_ANSWER_H
+
+#include "engine/index/index_private.h"
+
+/* The live document of a file. Returns 0, -ENOENT when it is none; end with record_done(). */
+int answer_record(struct index *index, const struct file_key *file, uint64_t *ret_sid,
+                  struct record *ret_record);
+
+/* Records of sids; those of the dead stay zero (key.size_bytes 0). On failure none is held. */
+int answer_load(struct index *index, const uint64_t *sids, size_t n_sids,
+                struct record *ret_records);
+
+/* The first path of a document that the caller of the query may read (query NULL: the first).
+ * Returns 0, -ENOENT when there is none, or an error; gives. */
+int answer_path(struct index *index, struct path_cache *paths, const struct file_key *file,
+                const struct index_query *query, char **ret_path);
+
+void kin_done(struct kin *kin);
+/* Moves *kin into the list. */
+int kin_list_add(struct kin_list *list, struct kin *kin);
+/* For qsort(3): best first, ties in path order. */
+int kin_compare(const void *a, const void *b);
+
+#endif

@@ -1,0 +1,322 @@
+#include "engine/index/catalogue.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include "base/bytes.h"
+#include "engine/index/schema.h"
+
+enum { ENTRY_KEY_MAX = 2 * (1 + FILE_KEY_MAX_BYTES) + NAME_MAX };
+
+struct entry_key {
+    uint8_t bytes[ENTRY_KEY_MAX + 1];
+    size_t size_bytes;
+};
+
+static void append_key(struct entry_key *out, const struct file_key *key)
+{
+    out->bytes[out->size_bytes++] = key->size_bytes;
+    memcpy(out->bytes + out->size_bytes, key->bytes, key->size_bytes);
+    out->size_bytes += key->size_bytes;
+}
+
+static void append_name(struct entry_key *out, const char *name)
+{
+    size_t size = strnlen(name, NAME_MAX);
+    memcpy(out->bytes + out->size_bytes, name, size);
+    out->size_bytes += size;
+}
+
+static struct kv_slice entry_slice(const struct entry_key *key)
+{
+    return (struct kv_slice){key->bytes, key->size_bytes};
+}
+
+static struct entry_key name_key(const struct file_key *parent, const char *name)
+{
+    struct entry_key key = {.size_bytes = 0};
+    append_key(&key, parent);
+    append_name(&key, name);
+    return key;
+}
+
+static struct entry_key link_key(const struct file_key *child, const struct file_key *parent,
+                                 const char *name)
+{
+    struct entry_key key = {.size_bytes = 0};
+    append_key(&key, child);
+    append_key(&key, parent);
+    append_name(&key, name);
+    return key;
+}
+
+/* Takes a key with its size off the front of *data. */
+static int take_key(struct kv_slice *data, struct file_key *ret_key)
+{
+    const uint8_t *p = data->data;
+    if (data->size_bytes < 1 || p[0] < FILE_KEY_MIN_BYTES || p[0] > FILE_KEY_MAX_BYTES ||
+        data->size_bytes < 1u + p[0])
+        return -EUCLEAN;
+    ret_key->size_bytes = p[0];
+    memcpy(ret_key->bytes, p + 1, p[0]);
+    *data = (struct kv_slice){p + 1 + p[0], data->size_bytes - 1 - p[0]};
+    return 0;
+}
+
+/* -- entries -- */
+
+static int decode_name_value(struct kv_slice value, struct file_key *ret_child,
+                             enum entry_type *ret_type)
+{
+    const uint8_t *p = value.data;
+    if (value.size_bytes < 1 || (p[0] != ENTRY_DIRECTORY && p[0] != ENTRY_FILE))
+        return -EUCLEAN;
+    struct kv_slice rest = {p + 1, value.size_bytes - 1};
+    int r = take_key(&rest, ret_child);
+    if (r == 0)
+        *ret_type = p[0];
+    return r;
+}
+
+int catalogue_get(struct kv *kv, const struct file_key *parent, const char *name,
+                  struct file_key *ret_child, enum entry_type *ret_type)
+{
+    struct entry_key key = name_key(parent, name);
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    int r = kv_get(kv, TABLE_NAMES, entry_slice(&key), &value);
+    return r < 0 ? r : decode_name_value(kv_buf_slice(&value), ret_child, ret_type);
+}
+
+void catalogue_put(struct kv_batch *batch, const struct file_key *parent, const char *name,
+                   const struct file_key *child, enum entry_type type)
+{
+    struct entry_key down = name_key(parent, name), up = link_key(child, parent, name);
+    struct entry_key value = {.bytes = {(uint8_t)type}, .size_bytes = 1};
+    append_key(&value, child);
+    kv_batch_put(batch, TABLE_LINKS, entry_slice(&up), (struct kv_slice){"", 0});
+    kv_batch_put(batch, TABLE_NAMES, entry_slice(&down), entry_slice(&value));
+}
+
+void catalogue_delete(struct kv_batch *batch, const struct file_key *parent, const char *name,
+                      const struct file_key *child)
+{
+    struct entry_key down = name_key(parent, name), up = link_key(child, parent, name);
+    kv_batch_delete(batch, TABLE_NAMES, entry_slice(&down));
+    kv_batch_delete(batch, TABLE_LINKS, entry_slice(&up));
+}
+
+void catalogue_list_done(struct catalogue_list *list)
+{
+    for (size_t i = 0; i < list->n_entries; i++)
+        free(list->entries[i].name);
+    free(list->entries);
+    *list = (struct catalogue_list){0};
+}
+
+static int decode_child(const struct kv_entry *entry, struct catalogue_entry *out)
+{
+    struct kv_slice rest = entry->key;
+    int r = take_key(&rest, &out->parent);
+    if (r == 0)
+        r = decode_name_value(entry->value, &out->child, &out->type);
+    if (r == 0 && !(out->name = strndup(rest.data, rest.size_bytes)))
+        r = -ENOMEM;
+    return r;
+}
+
+static int decode_link(const struct kv_entry *entry, struct catalogue_entry *out)
+{
+    struct kv_slice rest = entry->key;
+    int r = take_key(&rest, &out->child);
+    if (r == 0)
+        r = take_key(&rest, &out->parent);
+    if (r == 0 && !(out->name = strndup(rest.data, rest.size_bytes)))
+        r = -ENOMEM;
+    return r;
+}
+
+/* Reads up to limit entries of a range, page after page. */
+static int list_range(struct kv *kv, unsigned table, struct kv_range range, size_t limit,
+                      int (*decode)(const struct kv_entry *, struct catalogue_entry *),
+                      struct catalogue_list *ret_list)
+{
+    _cleanup_(catalogue_list_done) struct catalogue_list list = {0};
+    _cleanup_(kv_buf_done) struct kv_buf from = {0};
+    for (bool more = true; more && list.n_entries < limit;) {
+        _cleanup_(kv_page_done) struct kv_page page = {0};
+        int r = kv_scan(kv, table, &range, limit - list.n_entries, &page);
+        if (r < 0)
+            return r;
+        struct catalogue_entry *entries =
+            reallocarray(list.entries, list.n_entries + page.n_entries + 1, sizeof(*entries));
+        if (!entries)
+            return -ENOMEM;
+        list.entries = entries;
+        for (size_t i = 0; i < page.n_entries; i++) {
+            struct catalogue_entry *entry = &list.entries[list.n_entries];
+            *entry = (struct catalogue_entry){0};
+            r = decode(&page.entries[i], entry);
+            if (r < 0)
+                return r;
+            list.n_entries++;
+        }
+        more = page.more && page.n_entries > 0;
+        if (more) {
+            kv_buf_done(&from);
+            r = kv_page_cursor(&page, &from);
+            if (r < 0)
+                return r;
+            range.from = kv_buf_slice(&from);
+        }
+    }
+    *ret_list = list;
+    list = (struct catalogue_list){0};
+    return 0;
+}
+
+int catalogue_children(struct kv *kv, const struct file_key *parent, const char *after,
+                       size_t limit, struct catalogue_list *ret_list)
+{
+    struct entry_key prefix = {.size_bytes = 0}, from;
+    struct kv_range range;
+    _cleanup_(kv_buf_done) struct kv_buf to = {0};
+    append_key(&prefix, parent);
+    int r = kv_prefix_range(entry_slice(&prefix), &range, &to);
+    if (r < 0)
+        return r;
+    if (after) {
+        from = name_key(parent, after);
+        from.bytes[from.size_bytes++] = 0; /* the smallest key after it */
+        range.from = entry_slice(&from);
+    }
+    return list_range(kv, TABLE_NAMES, range, limit, decode_child, ret_list);
+}
+
+int catalogue_links(struct kv *kv, const struct file_key *child, size_t limit,
+                    struct catalogue_list *ret_list)
+{
+    struct entry_key prefix = {.size_bytes = 0};
+    struct kv_range range;
+    _cleanup_(kv_buf_done) struct kv_buf to = {0};
+    append_key(&prefix, child);
+    int r = kv_prefix_range(entry_slice(&prefix), &range, &to);
+    if (r < 0)
+        return r;
+    return list_range(kv, TABLE_LINKS, range, limit, decode_link, ret_list);
+}
+
+/* -- files --
+ *
+ *   version 1 | flags 1 (1: racy) | sid 8 | size 8 | mtime 8+4 | ctime 8+4 | reason, the rest
+ */
+
+enum { FILE_ROW_VERSION = 1, FILE_ROW_HEAD_BYTES = 42, FILE_ROW_RACY = 1 };
+
+static struct entry_key file_row_key(const struct file_key *key)
+{
+    struct entry_key out = {.size_bytes = 0};
+    append_key(&out, key);
+    return out;
+}
+
+static int decode_file_row(struct kv_slice value, struct file_row *ret_row)
+{
+    const uint8_t *p = value.data;
+    struct file_row row = {0};
+    if (value.size_bytes < FILE_ROW_HEAD_BYTES || p[0] != FILE_ROW_VERSION ||
+        value.size_bytes - FILE_ROW_HEAD_BYTES >= sizeof(row.reason) ||
+        get_be32(p + 26) >= 1000000000 || get_be32(p + 38) >= 1000000000)
+        return -EUCLEAN;
+    row.racy = p[1] & FILE_ROW_RACY;
+    row.sid = get_be64(p + 2);
+    row.size_bytes = get_be64(p + 10);
+    row.mtime = (struct timespec){(time_t)get_be64(p + 18), (long)get_be32(p + 26)};
+    row.ctime = (struct timespec){(time_t)get_be64(p + 30), (long)get_be32(p + 38)};
+    memcpy(row.reason, p + FILE_ROW_HEAD_BYTES, value.size_bytes - FILE_ROW_HEAD_BYTES);
+    *ret_row = row;
+    return 0;
+}
+
+int catalogue_get_file(struct kv *kv, const struct file_key *key, struct file_row *ret_row)
+{
+    struct entry_key row_key = file_row_key(key);
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    int r = kv_get(kv, TABLE_FILES, entry_slice(&row_key), &value);
+    return r < 0 ? r : decode_file_row(kv_buf_slice(&value), ret_row);
+}
+
+void catalogue_put_file(struct kv_batch *batch, const struct file_key *key,
+                        const struct file_row *row)
+{
+    struct entry_key row_key = file_row_key(key);
+    uint8_t value[FILE_ROW_HEAD_BYTES + sizeof(row->reason)] = {FILE_ROW_VERSION};
+    size_t reason_bytes = strnlen(row->reason, sizeof(row->reason) - 1);
+    value[1] = row->racy ? FILE_ROW_RACY : 0;
+    put_be64(value + 2, row->sid);
+    put_be64(value + 10, row->size_bytes);
+    put_be64(value + 18, (uint64_t)row->mtime.tv_sec);
+    put_be32(value + 26, (uint32_t)row->mtime.tv_nsec);
+    put_be64(value + 30, (uint64_t)row->ctime.tv_sec);
+    put_be32(value + 38, (uint32_t)row->ctime.tv_nsec);
+    memcpy(value + FILE_ROW_HEAD_BYTES, row->reason, reason_bytes);
+    kv_batch_put(batch, TABLE_FILES, entry_slice(&row_key),
+                 (struct kv_slice){value, FILE_ROW_HEAD_BYTES + reason_bytes});
+}
+
+void catalogue_delete_file(struct kv_batch *batch, const struct file_key *key)
+{
+    struct entry_key row_key = file_row_key(key);
+    kv_batch_delete(batch, TABLE_FILES, entry_slice(&row_key));
+}
+
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+bool file_row_matches(const struct file_row *row, const struct stat *st)
+{
+    return row->size_bytes == (uint64_t)st->st_size && same_time(&row->mtime, &st->st_mtim) &&
+           same_time(&row->ctime, &st->st_ctim);
+}
+
+void file_list_done(struct file_list *list)
+{
+    free(list->keys);
+    free(list->rows);
+    *list = (struct file_list){0};
+}
+
+int catalogue_files(struct kv *kv, const struct file_key *after, size_t limit,
+                    struct file_list *ret_list)
+{
+    _cleanup_(file_list_done) struct file_list list = {0};
+    _cleanup_(kv_page_done) struct kv_page page = {0};
+    struct entry_key from = {.size_bytes = 0};
+    if (after) {
+        from = file_row_key(after);
+        from.bytes[from.size_bytes++] = 0;
+    }
+    struct kv_range range = {.from = entry_slice(&from)};
+    int r = kv_scan(kv, TABLE_FILES, &range, limit, &page);
+    if (r < 0)
+        return r;
+    list.keys = calloc(page.n_entries + 1, sizeof(*list.keys));
+    list.rows = calloc(page.n_entries + 1, sizeof(*list.rows));
+    if (!list.keys || !list.rows)
+        return -ENOMEM;
+    for (size_t i = 0; i < page.n_entries; i++) {
+        struct kv_slice key = page.entries[i].key;
+        r = take_key(&key, &list.keys[i]);
+        if (r == 0)
+            r = decode_file_row(page.entries[i].value, &list.rows[i]);
+        if (r < 0)
+            return r;
+    }
+    list.n_files = page.n_entries;
+    list.more = page.more;
+    *ret_list = list;
+    list = (struct file_list){0};
+    return 0;
+}

@@ -1,0 +1,103 @@
+/* The catalogue: which name of which directory is which inode, and back. Every row names its
+ * neighbour by file key, never by path, so renaming a directory changes one entry whatever is
+ * below.
+ *
+ *   names   parent key | name                  -> type (1) | child key
+ *   links   child key | parent key | name      -> nothing
+ *   files   file key                           -> struct file_row
+ * Keys stand with their size in one byte before them.
+ */
+#ifndef KINFS_ENGINE_INDEX_CATALOGUE_H
+#define KINFS_ENGINE_INDEX_CATALOGUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/file_key.h"
+#include "store/kv.h"
+
+enum entry_type { ENTRY_DIRECTORY = 'd', ENTRY_FILE = 'f' };
+
+/* -- entries -- */
+
+/* What the catalogue holds for a name. Returns 0, -ENOENT, -EUCLEAN or a store error. */
+int catalogue_get(struct kv *kv, const struct file_key *parent, const char *name,
+                  struct file_key *ret_child, enum entry_type *ret_type);
+
+/* Add to a batch: the entry and its way back; or their removal. */
+void catalogue_put(struct kv_batch *batch, const struct file_key *parent, const char *name,
+                   const struct file_key *child, enum entry_type type);
+void catalogue_delete(struct kv_batch *batch, const struct file_key *parent, const char *name,
+                      const struct file_key *child);
+
+struct catalogue_entry {
+    struct file_key parent, child;
+    enum entry_type type;
+    char *name;
+};
+
+struct catalogue_list {
+    struct catalogue_entry *entries;
+    size_t n_entries;
+};
+
+void catalogue_list_done(struct catalogue_list *list);
+
+/* Up to limit entries of a directory whose names come after `after` (NULL: from the first), in
+ * byte order. Returns 0 or an error; fewer than limit means the end. */
+int catalogue_children(struct kv *kv, const struct file_key *parent, const char *after,
+                       size_t limit, struct catalogue_list *ret_list);
+
+/* Up to limit entries that name an inode, in (parent key, name) order; type is not filled. */
+int catalogue_links(struct kv *kv, const struct file_key *child, size_t limit,
+                    struct catalogue_list *ret_list);
+
+/* -- paths -- */
+
+/* Remembers the paths of directories while many paths are made; one thread, short-lived. */
+struct path_cache;
+int path_cache_new(struct kv *kv, const struct file_key *root, struct path_cache **ret_cache);
+void path_cache_free(struct path_cache *cache);
+DEFINE_CLEANUP(struct path_cache *, path_cache_free);
+
+/* The path of an entry relative to the root. Returns 0, -ENOENT when the directory hangs on nothing
+ * (any more), -ELOOP, -ENOMEM or a store error; gives. */
+int path_cache_entry(struct path_cache *cache, const struct file_key *parent, const char *name,
+                     char **ret_path);
+
+/* -- files -- */
+
+struct file_row {
+    uint64_t sid;        /* of its record; 0: none, for the reason below */
+    uint64_t size_bytes; /* of the file when looked at, as mtime and ctime */
+    struct timespec mtime, ctime;
+    bool racy; /* it was changed so shortly before that a later change may not show in
+                  its times: read it again when in doubt */
+    char reason[96];
+};
+
+/* Returns 0, -ENOENT, -EUCLEAN or a store error. */
+int catalogue_get_file(struct kv *kv, const struct file_key *key, struct file_row *ret_row);
+void catalogue_put_file(struct kv_batch *batch, const struct file_key *key,
+                        const struct file_row *row);
+void catalogue_delete_file(struct kv_batch *batch, const struct file_key *key);
+
+/* Whether the file, as stat shows it, is still what the row is about. */
+bool file_row_matches(const struct file_row *row, const struct stat *st);
+
+/* Files that have a row, in key order, paged: up to limit of them after `after` (NULL: from the
+ * first). Returns 0 or an error. */
+struct file_list {
+    struct file_key *keys;
+    struct file_row *rows;
+    size_t n_files;
+    bool more;
+};
+void file_list_done(struct file_list *list);
+int catalogue_files(struct kv *kv, const struct file_key *after, size_t limit,
+                    struct file_list *ret_list);
+
+#endif

@@ -1,0 +1,316 @@
+/* A hash table finds the item of a thing; two linked lists order the items: `ready` (by lane and
+ * kind, what can be taken) and `outstanding` (by lane, in ticket order, queued or in work). The
+ * head of `outstanding` is the oldest unsettled change, so settling is one comparison.
+ */
+#include "engine/index/change_queue.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+
+struct item {
+    struct change change; /* first: what the caller holds is the item */
+    char *name;
+    uint64_t hash, ticket;
+    bool in_work, again;
+    TAILQ_ENTRY(item) ready, outstanding;
+    SLIST_ENTRY(item) bucket;
+};
+
+TAILQ_HEAD(item_list, item);
+SLIST_HEAD(item_bucket, item);
+
+struct change_queue {
+    pthread_mutex_t lock; /* a leaf: nothing else is taken under it */
+    pthread_cond_t taken_or_noted, settled;
+    struct item_list ready[LANE_N][CHANGE_N_KINDS], outstanding[LANE_N];
+    size_t n_outstanding[LANE_N], max_changes[LANE_N];
+    uint64_t next_ticket;
+    struct item_bucket *buckets;
+    size_t n_buckets; /* a power of two */
+    bool shut_down;
+    void (*wake)(void *user);
+    void *wake_user;
+};
+
+int change_queue_new(const size_t max_changes[LANE_N], struct change_queue **ret_queue)
+{
+    size_t n_buckets = 1024, n_max = max_changes[LANE_FOREGROUND] + max_changes[LANE_SCAN];
+    if (!max_changes[LANE_FOREGROUND] || !max_changes[LANE_SCAN])
+        return -EINVAL;
+    while (n_buckets < n_max)
+        n_buckets *= 2;
+
+    struct change_queue *queue = calloc(1, sizeof(*queue));
+    struct item_bucket *buckets = calloc(n_buckets, sizeof(*buckets));
+    if (!queue || !buckets) {
+        free(queue);
+        free(buckets);
+        return -ENOMEM;
+    }
+    queue->buckets = buckets;
+    queue->n_buckets = n_buckets;
+    for (int lane = 0; lane < LANE_N; lane++) {
+        queue->max_changes[lane] = max_changes[lane];
+        TAILQ_INIT(&queue->outstanding[lane]);
+        for (int kind = 0; kind < CHANGE_N_KINDS; kind++)
+            TAILQ_INIT(&queue->ready[lane][kind]);
+    }
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&queue->lock, NULL);
+    pthread_cond_init(&queue->taken_or_noted, NULL);
+    pthread_cond_init(&queue->settled, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    *ret_queue = queue;
+    return 0;
+}
+
+static void item_free(struct item *item)
+{
+    free(item->name);
+    free(item);
+}
+
+void change_queue_free(struct change_queue *queue)
+{
+    if (!queue)
+        return;
+    for (int lane = 0; lane < LANE_N; lane++) {
+        struct item *item;
+        while ((item = TAILQ_FIRST(&queue->outstanding[lane]))) {
+            TAILQ_REMOVE(&queue->outstanding[lane], item, outstanding);
+            item_free(item);
+        }
+    }
+    pthread_cond_destroy(&queue->settled);
+    pthread_cond_destroy(&queue->taken_or_noted);
+    pthread_mutex_destroy(&queue->lock);
+    free(queue->buckets);
+    free(queue);
+}
+
+void change_queue_on_entry(struct change_queue *queue, void (*wake)(void *user), void *user)
+{
+    queue->wake = wake;
+    queue->wake_user = user;
+}
+
+static uint64_t hash_change(enum change_kind kind, const struct file_key *key, const char *name)
+{
+    uint64_t h = file_key_hash(key) + kind;
+    for (; name && *name; name++)
+        h = (h ^ (uint8_t)*name) * 0x100000001b3u;
+    return h ^ h >> 29;
+}
+
+static struct item_bucket *bucket_of(struct change_queue *queue, uint64_t hash)
+{
+    return &queue->buckets[hash & (queue->n_buckets - 1)];
+}
+
+static struct item *find(struct change_queue *queue, uint64_t hash, enum change_kind kind,
+                         const struct file_key *key, const char *name)
+{
+    struct item *item;
+    SLIST_FOREACH(item, bucket_of(queue, hash), bucket)
+    {
+        if (item->hash == hash && item->change.kind == kind &&
+            file_key_equal(&item->change.key, key) && (!name || strcmp(item->name, name) == 0))
+            return item;
+    }
+    return NULL;
+}
+
+static void make_ready(struct change_queue *queue, struct item *item)
+{
+    TAILQ_INSERT_TAIL(&queue->ready[item->change.lane][item->change.kind], item, ready);
+    pthread_cond_signal(&queue->taken_or_noted);
+}
+
+/* Outstanding changes stand in ticket order; the place is found from the end, where it nearly
+ * always is. */
+static void enter_lane(struct change_queue *queue, struct item *item, enum change_lane lane)
+{
+    struct item *before = TAILQ_LAST(&queue->outstanding[lane], item_list);
+    while (before && before->ticket > item->ticket)
+        before = TAILQ_PREV(before, item_list, outstanding);
+    if (before)
+        TAILQ_INSERT_AFTER(&queue->outstanding[lane], before, item, outstanding);
+    else
+        TAILQ_INSERT_HEAD(&queue->outstanding[lane], item, outstanding);
+    item->change.lane = lane;
+    queue->n_outstanding[lane]++;
+}
+
+static void leave_lane(struct change_queue *queue, struct item *item)
+{
+    TAILQ_REMOVE(&queue->outstanding[item->change.lane], item, outstanding);
+    queue->n_outstanding[item->change.lane]--;
+    pthread_cond_broadcast(&queue->settled);
+}
+
+/* A known change is noted again, perhaps in a lane ahead of its own. */
+static void note_again(struct change_queue *queue, struct item *item, enum change_lane lane)
+{
+    bool ahead = lane < item->change.lane;
+    if (item->in_work)
+        item->again = true;
+    if (!ahead)
+        return;
+    if (!item->in_work)
+        TAILQ_REMOVE(&queue->ready[item->change.lane][item->change.kind], item, ready);
+    leave_lane(queue, item);
+    enter_lane(queue, item, lane);
+    if (!item->in_work)
+        make_ready(queue, item);
+}
+
+static int note_locked(struct change_queue *queue, enum change_lane lane, enum change_kind kind,
+                       const struct file_key *key, const char *name, struct item *parent)
+{
+    if (queue->shut_down)
+        return -ESHUTDOWN;
+    uint64_t hash = hash_change(kind, key, name);
+    struct item *item = find(queue, hash, kind, key, name);
+    if (item) {
+        note_again(queue, item, lane);
+        return 0;
+    }
+    if (queue->n_outstanding[lane] >= queue->max_changes[lane])
+        return -ENOBUFS;
+    item = calloc(1, sizeof(*item));
+    if (!item || (name && !(item->name = strdup(name)))) {
+        free(item);
+        return -ENOMEM;
+    }
+    item->change.kind = kind;
+    item->change.key = *key;
+    item->change.name = item->name;
+    item->hash = hash;
+    SLIST_INSERT_HEAD(bucket_of(queue, hash), item, bucket);
+    item->ticket = parent ? parent->ticket : queue->next_ticket++;
+    enter_lane(queue, item, lane);
+    make_ready(queue, item);
+    return 1;
+}
+
+int change_queue_note(struct change_queue *queue, enum change_lane lane, enum change_kind kind,
+                      const struct file_key *key, const char *name, const struct change *parent)
+{
+    assert((kind == CHANGE_ENTRY) == (name != NULL));
+    int r;
+    {
+        LOCKED(&queue->lock);
+        r = note_locked(queue, lane, kind, key, name, (struct item *)parent);
+    }
+    if (r == 1 && kind == CHANGE_ENTRY && queue->wake)
+        queue->wake(queue->wake_user);
+    return r;
+}
+
+int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wait,
+                      struct change **ret_change)
+{
+    LOCKED(&queue->lock);
+    for (;;) {
+        if (queue->shut_down)
+            return -ESHUTDOWN;
+        for (int lane = 0; lane < LANE_N; lane++) {
+            struct item *item = TAILQ_FIRST(&queue->ready[lane][kind]);
+            if (item) {
+                TAILQ_REMOVE(&queue->ready[lane][kind], item, ready);
+                item->in_work = true;
+                *ret_change = &item->change;
+                return 1;
+            }
+        }
+        if (!wait)
+            return 0;
+        pthread_cond_wait(&queue->taken_or_noted, &queue->lock);
+    }
+}
+
+static void put_back(struct change_queue *queue, struct item *item)
+{
+    item->in_work = false;
+    item->again = false;
+    make_ready(queue, item);
+}
+
+void change_queue_done(struct change_queue *queue, struct change *change)
+{
+    struct item *item = (struct item *)change;
+    LOCKED(&queue->lock);
+    if (item->again) {
+        change->n_tries = 0;
+        put_back(queue, item);
+        return;
+    }
+    SLIST_REMOVE(bucket_of(queue, item->hash), item, item, bucket);
+    leave_lane(queue, item);
+    item_free(item);
+}
+
+void change_queue_retry(struct change_queue *queue, struct change *change)
+{
+    LOCKED(&queue->lock);
+    change->n_tries++;
+    put_back(queue, (struct item *)change);
+}
+
+static bool settled_up_to(struct change_queue *queue, enum change_lane lane, uint64_t ticket)
+{
+    for (enum change_lane l = 0; l <= lane; l++) {
+        struct item *oldest = TAILQ_FIRST(&queue->outstanding[l]);
+        if (oldest && oldest->ticket < ticket)
+            return false;
+    }
+    return true;
+}
+
+int change_queue_settle(struct change_queue *queue, enum change_lane lane, int wait_ms)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    if (wait_ms > 0) {
+        end.tv_sec += wait_ms / 1000;
+        end.tv_nsec += wait_ms % 1000 * 1000000L;
+        if (end.tv_nsec >= 1000000000L) {
+            end.tv_sec++;
+            end.tv_nsec -= 1000000000L;
+        }
+    }
+
+    LOCKED(&queue->lock);
+    uint64_t ticket = queue->next_ticket;
+    while (!settled_up_to(queue, lane, ticket)) {
+        if (queue->shut_down)
+            return -ESHUTDOWN;
+        int r = wait_ms < 0 ? pthread_cond_wait(&queue->settled, &queue->lock)
+                            : pthread_cond_timedwait(&queue->settled, &queue->lock, &end);
+        if (r == ETIMEDOUT && !settled_up_to(queue, lane, ticket))
+            return -ETIMEDOUT;
+    }
+    return 0;
+}
+
+size_t change_queue_outstanding(struct change_queue *queue, enum change_lane lane)
+{
+    LOCKED(&queue->lock);
+    return queue->n_outstanding[lane];
+}
+
+void change_queue_shut_down(struct change_queue *queue)
+{
+    LOCKED(&queue->lock);
+    queue->shut_down = true;
+    pthread_cond_broadcast(&queue->taken_or_noted);
+    pthread_cond_broadcast(&queue->settled);
+}

@@ -1,0 +1,79 @@
+/* What is still to be looked at: one entry for each file or directory entry, a foreground lane
+ * ahead of a scan lane, both bounded.
+ *
+ * A change names a thing, not an event: "look again at this file", "look again at this name". So a
+ * change noted twice before it is taken up is one change, and a change noted while it is being
+ * worked on is worked on once more.
+ *
+ * Settling: every change gets a ticket; who wants to see its effect waits until no change of that
+ * ticket or an older one is outstanding (queued or in work).
+ */
+#ifndef KINFS_ENGINE_INDEX_CHANGE_QUEUE_H
+#define KINFS_ENGINE_INDEX_CHANGE_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/file_key.h"
+
+enum change_kind {
+    CHANGE_ENTRY,   /* key is a directory, name an entry of it */
+    CHANGE_CONTENT, /* key is a file */
+    CHANGE_N_KINDS
+};
+
+enum change_lane { LANE_FOREGROUND, LANE_SCAN, LANE_N };
+
+struct change {
+    enum change_kind kind;
+    enum change_lane lane;
+    struct file_key key;
+    const char *name; /* of CHANGE_ENTRY, else NULL */
+    unsigned n_tries; /* how often it was put back with change_queue_retry() */
+};
+
+struct change_queue;
+
+/* max_changes  bound of each lane. Returns 0, -EINVAL, -ENOMEM; ret_queue gives. */
+int change_queue_new(const size_t max_changes[LANE_N], struct change_queue **ret_queue);
+void change_queue_free(struct change_queue *queue); /* no thread may be in a call */
+
+/* Note a change. A change of the scan lane that is noted in the foreground moves there.
+ *
+ * parent  NULL, or a change in work of which this one is a part: it settles together with it
+ * name    borrowed; NULL for CHANGE_CONTENT
+ *
+ * Returns 1 when it was new, 0 when it was noted already, -ENOBUFS when the lane is full, -ENOMEM,
+ * -ESHUTDOWN. Any thread; takes the queue's lock for less than a microsecond, never waits.
+ */
+int change_queue_note(struct change_queue *queue, enum change_lane lane, enum change_kind kind,
+                      const struct file_key *key, const char *name, const struct change *parent);
+
+/* Take the next change of a kind, foreground first, and work on it; waits for one when wait is
+ * true. The change stays the queue's, valid until change_queue_done() or _retry(). Returns 1, 0
+ * when there is none and wait is false, -ESHUTDOWN.
+ */
+int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wait,
+                      struct change **ret_change);
+
+/* The work on a change is over and its effect visible. */
+void change_queue_done(struct change_queue *queue, struct change *change);
+/* The work could not be completed: it goes to the end of its lane. */
+void change_queue_retry(struct change_queue *queue, struct change *change);
+
+/* Called with the lock free whenever a CHANGE_ENTRY was noted: wakes the one who takes them without
+ * waiting. */
+void change_queue_on_entry(struct change_queue *queue, void (*wake)(void *user), void *user);
+
+/* Wait until all changes of lanes up to and including `lane` that were noted before the call are
+ * done. wait_ms < 0: no bound. Returns 0, -ETIMEDOUT, -ESHUTDOWN. */
+int change_queue_settle(struct change_queue *queue, enum change_lane lane, int wait_ms);
+
+/* Outstanding changes of a lane, in work included. */
+size_t change_queue_outstanding(struct change_queue *queue, enum change_lane lane);
+
+/* Every waiting and later call returns -ESHUTDOWN; done and retry are still allowed. */
+void change_queue_shut_down(struct change_queue *queue);
+
+#endif

@@ -1,0 +1,180 @@
+/* Clusters and single documents, as they are shown. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "engine/index/answer.h"
+
+enum { LOAD_AT_ONCE = 256 };
+
+void cluster_info_done(struct cluster_info *info)
+{
+    kin_done(&info->representative);
+    *info = (struct cluster_info){0};
+}
+
+/* -- a cluster -- */
+
+struct summary {
+    uint64_t n_readable, n_others; /* members the caller may read; without the representative */
+    double min, sum;               /* of the others' resemblance to the representative */
+    struct kin_list list;
+};
+
+/* Adds members; the first of all is the representative, which the others are compared with. */
+static int add_members(struct index *index, const uint64_t *sids, size_t n,
+                       struct record *representative, struct path_cache *paths,
+                       const struct index_query *query, struct summary *summary)
+{
+    struct record members[LOAD_AT_ONCE];
+    int r = answer_load(index, sids, n, members);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < n; i++) {
+        struct estimate estimate = {.value = 1.0, .exact = true};
+        struct kin kin = {.containment = NAN};
+        bool first = representative->key.size_bytes == 0;
+        if (r < 0 || !members[i].key.size_bytes)
+            continue;
+        if (!first)
+            r = record_resemblance(representative, &members[i], &estimate);
+        if (r == 0)
+            r = answer_path(index, paths, &members[i].key, query, &kin.path);
+        if (r == 0) {
+            kin.key = members[i].key;
+            kin.resemblance = estimate.value;
+            kin.error = estimate.error;
+            kin.exact = estimate.exact;
+            summary->n_readable++;
+            summary->n_others += !first;
+            summary->sum += first ? 0.0 : estimate.value;
+            summary->min = fmin(summary->min, estimate.value);
+            r = kin_list_add(&summary->list, &kin);
+            kin_done(&kin);
+        } else if (r == -ENOENT) {
+            r = 0;
+        }
+        if (first) {
+            *representative = members[i];
+            members[i] = (struct record){0};
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        record_done(&members[i]);
+    return r;
+}
+
+static int copy_kin(const struct kin *kin, struct kin *ret_copy)
+{
+    struct kin copy = *kin;
+    copy.path = strdup(kin->path);
+    if (!copy.path)
+        return -ENOMEM;
+    *ret_copy = copy;
+    return 0;
+}
+
+int index_cluster(struct index *index, uint64_t id, const struct index_query *query,
+                  struct cluster_info *ret_info, struct kin_list *ret_members)
+{
+    _cleanup_(sid_list_done) struct sid_list members = {0};
+    _cleanup_(record_done) struct record representative = {0};
+    _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
+    struct summary summary = {.min = 1.0};
+    struct cluster_info info = {.id = id};
+
+    int r = living_clusters_members(index->clusters, id, 0, &members);
+    if (r == 0)
+        r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
+    for (size_t at = 0; r == 0 && at < members.n_sids; at += LOAD_AT_ONCE) {
+        size_t n = members.n_sids - at;
+        r = add_members(index, members.sids + at, n > LOAD_AT_ONCE ? LOAD_AT_ONCE : n,
+                        &representative, paths, query, &summary);
+    }
+    _cleanup_(kin_list_done) struct kin_list list = summary.list;
+    if (r < 0)
+        return r;
+    if (list.n_kin == 0)
+        return -ENOENT; /* nothing in it that the caller may know of */
+
+    /* The first readable member is the representative itself unless it may not be read. */
+    r = copy_kin(&list.kin[0], &info.representative);
+    if (r < 0)
+        return r;
+    if (list.n_kin > 1)
+        qsort(list.kin + 1, list.n_kin - 1, sizeof(*list.kin), kin_compare);
+    while (query->limit && list.n_kin > query->limit)
+        kin_done(&list.kin[--list.n_kin]);
+    info.size = summary.n_readable;
+    info.resemblance_min = summary.min;
+    info.resemblance_mean = summary.n_others ? summary.sum / (double)summary.n_others : 1.0;
+    *ret_info = info;
+    if (ret_members) {
+        *ret_members = list;
+        list = (struct kin_list){0};
+    }
+    return 0;
+}
+
+int index_cluster_ids(struct index *index, uint64_t after, size_t limit, uint64_t *ret_ids)
+{
+    return living_clusters_ids(index->clusters, after, limit, ret_ids);
+}
+
+/* -- a document -- */
+
+static int stat_key(struct index *index, const struct file_key *file, struct stat *ret_st)
+{
+    _cleanup_close_ int fd = worker_open(index, file, O_PATH | O_CLOEXEC);
+    if (fd < 0)
+        return fd == -ESTALE ? -ENOENT : fd;
+    return fstat(fd, ret_st) < 0 ? -errno : 0;
+}
+
+static bool is_current(struct index *index, const struct file_key *file, const struct stat *st,
+                       struct file_row *ret_row)
+{
+    return catalogue_get_file(index->kv, file, ret_row) == 0 && file_row_matches(ret_row, st);
+}
+
+int index_document(struct index *index, const struct file_key *file, int wait_ms,
+                   struct document_info *ret_info)
+{
+    _cleanup_(record_done) struct record record = {0};
+    struct document_info info = {.state = DOCUMENT_PENDING};
+    struct file_row row;
+    struct stat st;
+    uint64_t sid;
+
+    int r = stat_key(index, file, &st);
+    if (r == 0 && !S_ISREG(st.st_mode))
+        r = -ENOENT;
+    if (r < 0)
+        return r;
+    index_settle(index, INDEX_LANE_FOREGROUND, wait_ms);
+    bool current = is_current(index, file, &st, &row);
+    if (!current && index->started) {
+        /* Changed by nobody who told us: in the backing tree itself, or through a mapping. */
+        index_note_content(index, file);
+        index_settle(index, INDEX_LANE_FOREGROUND, wait_ms);
+        r = stat_key(index, file, &st);
+        if (r < 0)
+            return r;
+        current = is_current(index, file, &st, &row);
+    }
+    if (current)
+        info.state = row.sid ? DOCUMENT_CURRENT : DOCUMENT_SKIPPED;
+    if (info.state == DOCUMENT_SKIPPED)
+        snprintf(info.reason, sizeof(info.reason), "%s", row.reason);
+    r = answer_record(index, file, &sid, &record);
+    if (r == 0) {
+        snprintf(info.type, sizeof(info.type), "%s", text_type_name(record.type));
+        info.n_tokens = record.sketch.n_tokens;
+        r = living_clusters_of(index->clusters, sid, &info.cluster_id, &info.cluster_size);
+    }
+    if (r < 0 && r != -ENOENT)
+        return r;
+    *ret_info = info;
+    return 0;
+}

@@ -1,0 +1,147 @@
+/* What a store says it is: schema version, policy with its secret key, and the tree it is of. A
+ * store that is another's is refused with a message that says what to do. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/bytes.h"
+#include "engine/index/index_private.h"
+
+static struct kv_slice name_slice(const char *name)
+{
+    return (struct kv_slice){name, strlen(name)};
+}
+
+static int put(struct index *index, const char *name, struct kv_slice value)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    if (!batch)
+        return -ENOMEM;
+    kv_batch_put(batch, TABLE_META, name_slice(name), value);
+    return kv_apply(index->kv, batch);
+}
+
+int identity_get_number(struct index *index, const char *name, uint64_t *ret_value)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    int r = kv_get(index->kv, TABLE_META, name_slice(name), &value);
+    if (r < 0)
+        return r;
+    if (value.size_bytes != sizeof(uint64_t))
+        return -EUCLEAN;
+    *ret_value = get_be64(value.data);
+    return 0;
+}
+
+int identity_put_number(struct index *index, const char *name, uint64_t value)
+{
+    uint8_t bytes[sizeof(uint64_t)];
+    put_be64(bytes, value);
+    return put(index, name, (struct kv_slice){bytes, sizeof(bytes)});
+}
+
+int identity_delete(struct index *index, const char *name)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    if (!batch)
+        return -ENOMEM;
+    kv_batch_delete(batch, TABLE_META, name_slice(name));
+    return kv_apply(index->kv, batch);
+}
+
+__attribute__((format(printf, 3, 4))) static int refuse(char **ret_error, int error,
+                                                        const char *format, ...)
+{
+    va_list arguments;
+    char *message;
+    va_start(arguments, format);
+    if (ret_error && vasprintf(&message, format, arguments) >= 0)
+        *ret_error = message;
+    va_end(arguments);
+    return error;
+}
+
+/* The schema's version is written last: a store without it is one that was never finished. */
+static int make_identity(struct index *index, const struct policy *policy)
+{
+    uint8_t encoded[POLICY_ENCODED_BYTES];
+    const struct file_key *root = backing_root_key(index->backing);
+    policy_encode(policy, encoded);
+    int r = put(index, "policy", (struct kv_slice){encoded, sizeof(encoded)});
+    if (r == 0)
+        r = put(index, "root", (struct kv_slice){root->bytes, root->size_bytes});
+    if (r == 0)
+        r = put(index, "source", name_slice(index->source));
+    if (r == 0)
+        r = identity_put_number(index, "schema", SCHEMA_VERSION);
+    if (r == 0)
+        r = kv_checkpoint(index->kv);
+    return r;
+}
+
+static int check_policy(struct index *index, const struct index_options *options, char **ret_error)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    int r = kv_get(index->kv, TABLE_META, name_slice("policy"), &value);
+    if (r == -ENOENT || (r == 0 && policy_decode(value.data, value.size_bytes, &index->policy) < 0))
+        return refuse(ret_error, -EUCLEAN,
+                      "store %s is damaged: its policy cannot be read; move it aside and mount "
+                      "again to make a new one (the documents are not touched)",
+                      index->store_path);
+    if (r < 0)
+        return r;
+    if (options->policy && strcmp(options->policy, index->policy.name) != 0)
+        return refuse(ret_error, -EPROTO,
+                      "store %s was made with policy '%s', not '%s'; leave out policy=, or name "
+                      "another store with store=",
+                      index->store_path, index->policy.name, options->policy);
+    return 0;
+}
+
+static int check_root(struct index *index, char **ret_error)
+{
+    _cleanup_(kv_buf_done) struct kv_buf root = {0}, source = {0};
+    const struct file_key *now = backing_root_key(index->backing);
+    int r = kv_get(index->kv, TABLE_META, name_slice("root"), &root);
+    if (r == 0)
+        r = kv_get(index->kv, TABLE_META, name_slice("source"), &source);
+    if (r < 0)
+        return r == -ENOENT ? -EUCLEAN : r;
+    if (root.size_bytes == now->size_bytes && memcmp(root.data, now->bytes, root.size_bytes) == 0)
+        return 0;
+    /* The same path on a file system made anew (or restored): all keys are others, so everything is
+     * found again by the scan, and what is gone is forgotten. */
+    if (source.size_bytes == strlen(index->source) &&
+        memcmp(source.data, index->source, source.size_bytes) == 0)
+        return put(index, "root", (struct kv_slice){now->bytes, now->size_bytes});
+    return refuse(
+        ret_error, -EPROTO,
+        "store %s is that of %.*s, not of %s; name another store with store=", index->store_path,
+        (int)source.size_bytes, (const char *)source.data, index->source);
+}
+
+int identity_check(struct index *index, const struct index_options *options, char **ret_error)
+{
+    uint64_t schema;
+    int r = identity_get_number(index, "schema", &schema);
+    if (r == -ENOENT) {
+        r = policy_preset(options->policy ? options->policy : "default", &index->policy);
+        if (r == -EINVAL)
+            return refuse(ret_error, r, "there is no policy '%s'; there are: default, broder1997",
+                          options->policy);
+        if (r == 0)
+            r = make_identity(index, &index->policy);
+    } else if (r == 0) {
+        if (schema != SCHEMA_VERSION)
+            return refuse(ret_error, -EPROTO,
+                          "store %s has schema %llu, this kinfs knows %d; use the kinfs that made "
+                          "it, or name another store with store=",
+                          index->store_path, (unsigned long long)schema, SCHEMA_VERSION);
+        r = check_policy(index, options, ret_error);
+        if (r == 0)
+            r = check_root(index, ret_error);
+    }
+    if (r == 0)
+        index->policy_id = policy_id(&index->policy);
+    return r;
+}

@@ -1,0 +1,402 @@
+/* The index as a whole: opening, threads, notices, settling, status. */
+#include "engine/index/index.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "engine/index/index_private.h"
+#include "store/kv_retry.h"
+
+enum {
+    /* An item takes some 300 bytes. The foreground holds what users changed in the last moments;
+     * past it the tree is scanned instead. The scan lane is kept far below its bound. */
+    FOREGROUND_MAX = 1 << 16,
+    SCAN_MAX = 1 << 20,
+    FLUSH_AFTER = 1 << 20, /* postings in memory: some 32 MB */
+    WORKERS_MAX = 8,
+};
+
+void index_log(struct index *index, enum index_log_level level, const char *format, ...)
+{
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof(message), format, arguments);
+    va_end(arguments);
+    if (level != INDEX_LOG_INFO) {
+        LOCKED(&index->error_lock);
+        snprintf(index->last_error, sizeof(index->last_error), "%s", message);
+    }
+    if (index->log)
+        index->log(index->log_user, level, message);
+}
+
+/* -- opening -- */
+
+__attribute__((format(printf, 2, 3))) static void explain(char **ret_error, const char *format, ...)
+{
+    va_list arguments;
+    char *message;
+    if (!ret_error || *ret_error)
+        return;
+    va_start(arguments, format);
+    if (vasprintf(&message, format, arguments) >= 0)
+        *ret_error = message;
+    va_end(arguments);
+}
+
+static struct index *index_new(const struct index_options *options)
+{
+    struct index *index = calloc(1, sizeof(*index));
+    if (!index)
+        return NULL;
+    index->backing = options->backing;
+    index->log = options->log;
+    index->log_user = options->log_user;
+    index->n_workers = options->n_workers;
+    STAILQ_INIT(&index->results);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&index->lock, NULL);
+    pthread_mutex_init(&index->error_lock, NULL);
+    pthread_cond_init(&index->wake_committer, &monotonic);
+    pthread_cond_init(&index->results_taken, NULL);
+    pthread_cond_init(&index->scan_ended, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    return index;
+}
+
+static void index_free(struct index *index)
+{
+    if (index->clusters)
+        living_clusters_close(index->clusters);
+    if (index->postings)
+        postings_close(index->postings);
+    kv_close(index->kv);
+    kv_close(index->store);
+    if (index->hash)
+        shingle_hash_free(index->hash);
+    if (index->queue)
+        change_queue_free(index->queue);
+    writing_set_free(index->writing);
+    scan_done(&index->scan);
+    pthread_cond_destroy(&index->scan_ended);
+    pthread_cond_destroy(&index->results_taken);
+    pthread_cond_destroy(&index->wake_committer);
+    pthread_mutex_destroy(&index->error_lock);
+    pthread_mutex_destroy(&index->lock);
+    free(index->workers);
+    free(index->source);
+    free(index->store_path);
+    free(index);
+}
+DEFINE_CLEANUP(struct index *, index_free);
+
+static int open_store(struct index *index, const struct index_options *options, char **ret_error)
+{
+    struct kv_options kv_options = {
+        .tables = schema_tables,
+        .n_tables = SCHEMA_N_TABLES,
+        .create = options->create,
+        .cache_bytes = options->cache_bytes,
+    };
+    if (options->create && mkdir(options->store_path, 0700) < 0 && errno != EEXIST) {
+        int r = -errno;
+        explain(ret_error,
+                "cannot make the store %s: %s; name another place with store=", options->store_path,
+                strerror(-r));
+        return r;
+    }
+    int r = kv_rocksdb_open(options->store_path, &kv_options, &index->store, ret_error);
+    return r < 0 ? r : kv_retry_open(index->store, &index->kv);
+}
+
+/* Where the store lies in the tree it is of, its directory must not be indexed. */
+static void find_store_key(struct index *index)
+{
+    struct file_key key;
+    int fd = open(index->store_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0 && backing_key_at(index->backing, fd, "", &key) == 0)
+        index->store_key = key;
+    if (fd >= 0)
+        close(fd);
+}
+
+static void wake_for_entry(void *user)
+{
+    struct index *index = user;
+    LOCKED(&index->lock);
+    index->entries_noted = true;
+    pthread_cond_signal(&index->wake_committer);
+}
+
+static int count_documents(struct index *index)
+{
+    enum { PAGE = 1024 };
+    struct file_key after;
+    for (bool first = true, more = true; more; first = false) {
+        _cleanup_(file_list_done) struct file_list list = {0};
+        int r = catalogue_files(index->kv, first ? NULL : &after, PAGE, &list);
+        if (r < 0)
+            return r;
+        for (size_t i = 0; i < list.n_files; i++) {
+            if (list.rows[i].sid)
+                atomic_fetch_add(&index->n_documents, 1);
+            else
+                atomic_fetch_add(&index->n_skipped, 1);
+        }
+        more = list.more && list.n_files > 0;
+        if (more)
+            after = list.keys[list.n_files - 1];
+    }
+    return 0;
+}
+
+static int open_parts(struct index *index)
+{
+    const unsigned tiers[POSTINGS_N_TIERS] = {TABLE_TIER_R, TABLE_TIER_C};
+    const size_t max_changes[LANE_N] = {FOREGROUND_MAX, SCAN_MAX};
+
+    index->writing = writing_set_new();
+    if (!index->writing)
+        return -ENOMEM;
+    int r = shingle_hash_new(&index->policy, &index->hash);
+    if (r == 0)
+        r = change_queue_new(max_changes, &index->queue);
+    if (r == 0)
+        r = postings_open(index->kv, tiers, FLUSH_AFTER, &index->postings);
+    if (r == 0)
+        r = living_clusters_open(index->kv, index->postings, INDEX_CLUSTER_THRESHOLD,
+                                 &index->clusters);
+    if (r < 0)
+        return r;
+    change_queue_on_entry(index->queue, wake_for_entry, index);
+
+    r = identity_get_number(index, "flushed_sid", &index->flushed_sid);
+    if (r == 0 || r == -ENOENT)
+        r = identity_get_number(index, "sid_end", &index->sid_end);
+    if (r == -ENOENT)
+        r = 0;
+    index->next_sid = index->sid_end ? index->sid_end : 1;
+    index->last_sid = index->flushed_sid;
+    if (r == 0)
+        r = committer_recover(index);
+    if (r == 0)
+        r = count_documents(index);
+    return r;
+}
+
+int index_open(const struct index_options *options, struct index **ret_index, char **ret_error)
+{
+    char *error = NULL;
+    _cleanup_(index_free_p) struct index *index = index_new(options);
+    if (!index || !(index->source = strdup(options->source)) ||
+        !(index->store_path = strdup(options->store_path)))
+        return -ENOMEM;
+    int r = open_store(index, options, &error);
+    if (r == 0)
+        r = identity_check(index, options, &error);
+    if (r == 0) {
+        find_store_key(index);
+        r = open_parts(index);
+    }
+    if (r < 0) {
+        if (r == -EUCLEAN)
+            explain(&error,
+                    "store %s is damaged; run `kinfs rebuild %s` to make it anew (the documents "
+                    "are not touched)",
+                    options->store_path, options->source);
+        explain(&error, "store %s: %s", options->store_path, strerror(-r));
+        if (ret_error)
+            *ret_error = error;
+        else
+            free(error);
+        return r;
+    }
+    *ret_index = TAKE_PTR(index);
+    return 0;
+}
+
+/* -- running -- */
+
+int index_start(struct index *index)
+{
+    unsigned n = index->n_workers;
+    if (!n) {
+        long online = sysconf(_SC_NPROCESSORS_ONLN);
+        n = online < 1 ? 1 : online > WORKERS_MAX ? WORKERS_MAX : (unsigned)online;
+    }
+    index->workers = calloc(n, sizeof(*index->workers));
+    if (!index->workers)
+        return -ENOMEM;
+    int r = pthread_create(&index->committer, NULL, committer_run, index);
+    if (r)
+        return -r;
+    index->started = true;
+    for (; index->n_started < n; index->n_started++) {
+        r = pthread_create(&index->workers[index->n_started], NULL, worker_run, index);
+        if (r && index->n_started == 0)
+            return -r;
+        if (r)
+            break; /* fewer do as well */
+    }
+    index_rescan(index);
+    return 0;
+}
+
+static void stop_threads(struct index *index)
+{
+    change_queue_shut_down(index->queue);
+    {
+        LOCKED(&index->lock);
+        index->stop = true;
+        pthread_cond_broadcast(&index->wake_committer);
+        pthread_cond_broadcast(&index->results_taken);
+        pthread_cond_broadcast(&index->scan_ended);
+    }
+    for (unsigned i = 0; i < index->n_started; i++)
+        pthread_join(index->workers[i], NULL);
+    pthread_join(index->committer, NULL);
+}
+
+void index_close(struct index *index, unsigned wait_ms)
+{
+    if (!index)
+        return;
+    if (index->started) {
+        index_settle(index, INDEX_LANE_FOREGROUND, (int)wait_ms);
+        stop_threads(index);
+    }
+    int r = committer_flush(index);
+    if (r == 0)
+        r = kv_checkpoint(index->kv);
+    if (r < 0)
+        index_log(index, INDEX_LOG_ERROR, "store %s: %s; the next start repeats what is missing",
+                  index->store_path, strerror(-r));
+    index_free(index);
+}
+
+/* -- notices -- */
+
+void index_rescan(struct index *index)
+{
+    LOCKED(&index->lock);
+    index->rescan_wanted = true;
+    pthread_cond_signal(&index->wake_committer);
+}
+
+static void note(struct index *index, enum change_kind kind, const struct file_key *key,
+                 const char *name)
+{
+    int r = change_queue_note(index->queue, LANE_FOREGROUND, kind, key, name, NULL);
+    if (r == -ENOBUFS || r == -ENOMEM)
+        index_rescan(index);
+}
+
+void index_note_entry(struct index *index, const struct file_key *parent, const char *name)
+{
+    note(index, CHANGE_ENTRY, parent, name);
+}
+
+void index_note_rename(struct index *index, const struct file_key *old_parent, const char *old_name,
+                       const struct file_key *new_parent, const char *new_name)
+{
+    note(index, CHANGE_ENTRY, new_parent, new_name);
+    note(index, CHANGE_ENTRY, old_parent, old_name);
+}
+
+void index_note_content(struct index *index, const struct file_key *file)
+{
+    note(index, CHANGE_CONTENT, file, NULL);
+}
+
+void index_note_writing(struct index *index, const struct file_key *file, int change)
+{
+    writing_set_change(index->writing, file, change);
+}
+
+/* -- settling -- */
+
+static struct timespec after_ms(int wait_ms)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += wait_ms / 1000;
+    end.tv_nsec += wait_ms % 1000 * 1000000L;
+    if (end.tv_nsec >= 1000000000L) {
+        end.tv_sec++;
+        end.tv_nsec -= 1000000000L;
+    }
+    return end;
+}
+
+static int ms_until(const struct timespec *end)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t ms =
+        (int64_t)(end->tv_sec - now.tv_sec) * 1000 + (end->tv_nsec - now.tv_nsec) / 1000000;
+    return ms < 0 ? 0 : (int)ms;
+}
+
+static int wait_for_scan(struct index *index, bool bounded, const struct timespec *end)
+{
+    LOCKED(&index->lock);
+    while (index->scanning || index->rescan_wanted) {
+        if (index->stop)
+            return -ESHUTDOWN;
+        int r = bounded ? pthread_cond_timedwait(&index->scan_ended, &index->lock, end)
+                        : pthread_cond_wait(&index->scan_ended, &index->lock);
+        if (r == ETIMEDOUT)
+            return -ETIMEDOUT;
+    }
+    return 0;
+}
+
+int index_settle(struct index *index, enum index_lane lane, int wait_ms)
+{
+    if (!index->started)
+        return 0;
+    if (lane == INDEX_LANE_FOREGROUND)
+        return change_queue_settle(index->queue, LANE_FOREGROUND, wait_ms);
+
+    struct timespec end = after_ms(wait_ms < 0 ? 0 : wait_ms);
+    int r = wait_for_scan(index, wait_ms >= 0, &end);
+    return r < 0 ? r
+                 : change_queue_settle(index->queue, LANE_SCAN, wait_ms < 0 ? -1 : ms_until(&end));
+}
+
+/* -- status -- */
+
+void index_get_status(struct index *index, struct index_status *ret_status)
+{
+    struct index_status status = {0};
+    snprintf(status.version, sizeof(status.version), "%s", KINFS_VERSION);
+    snprintf(status.policy, sizeof(status.policy), "%s", index->policy.name);
+    snprintf(status.source, sizeof(status.source), "%s", index->source);
+    snprintf(status.store, sizeof(status.store), "%s", index->store_path);
+    status.documents = atomic_load(&index->n_documents);
+    status.skipped = atomic_load(&index->n_skipped);
+    status.failed = atomic_load(&index->n_failed);
+    status.scan_found = atomic_load(&index->scan_found);
+    status.scan_done = atomic_load(&index->scan_done);
+    status.sketched_documents = atomic_load(&index->sketched_documents);
+    status.sketched_bytes = atomic_load(&index->sketched_bytes);
+    status.pending_foreground = change_queue_outstanding(index->queue, LANE_FOREGROUND);
+    status.pending_scan = change_queue_outstanding(index->queue, LANE_SCAN);
+    living_clusters_count(index->clusters, &status.clusters, &status.clustered_documents);
+    kv_usage(index->kv, &status.store_bytes);
+    {
+        LOCKED(&index->lock);
+        status.scanning = index->scanning || index->rescan_wanted;
+    }
+    {
+        LOCKED(&index->error_lock);
+        snprintf(status.last_error, sizeof(status.last_error), "%s", index->last_error);
+    }
+    *ret_status = status;
+}

@@ -1,0 +1,119 @@
+/* The index's own state, and which thread may touch what.
+ *
+ *   callers       note changes in `queue`, ask questions of the store
+ *   workers       take contents from `queue`, read and sketch, hand results to the committer
+ *   committer     the only one that changes the store: results, entries, scan, clusters, postings
+ *
+ * Lock order: `lock`, then the leaf locks of queue and writing set. None is held over a store call.
+ */
+#ifndef KINFS_ENGINE_INDEX_INDEX_PRIVATE_H
+#define KINFS_ENGINE_INDEX_INDEX_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/queue.h>
+
+#include "engine/index/catalogue.h"
+#include "engine/index/change_queue.h"
+#include "engine/index/index.h"
+#include "engine/index/living_clusters.h"
+#include "engine/index/postings.h"
+#include "engine/index/record.h"
+#include "engine/index/schema.h"
+#include "engine/index/writing_set.h"
+
+#define INDEX_CLUSTER_THRESHOLD 0.5
+
+/* A document a worker is done with; the committer owns it from then on. */
+enum outcome { OUTCOME_SKETCHED, OUTCOME_GONE, OUTCOME_FAILED };
+
+struct result {
+    STAILQ_ENTRY(result) next;
+    struct change *change;
+    enum outcome outcome;
+    struct record record; /* OUTCOME_SKETCHED */
+    bool racy;
+    int error;      /* OUTCOME_FAILED: negative errno */
+    struct stat st; /* OUTCOME_FAILED, when it could be asked for */
+};
+
+STAILQ_HEAD(result_list, result);
+
+/* Directories still to be compared with the catalogue; the committer's. */
+struct scan {
+    struct file_key *stack;
+    size_t n_stack, max_stack;
+    struct file_key *lossy; /* read, and found to have lost entries: for the second pass */
+    size_t n_lossy, max_lossy;
+};
+
+struct index {
+    struct backing *backing;
+    char *source, *store_path;
+    struct kv *store, *kv; /* kv repeats what store says is transient */
+    struct policy policy;
+    uint64_t policy_id;
+    struct shingle_hash *hash;
+    struct postings *postings;
+    struct living_clusters *clusters;
+    struct change_queue *queue;
+    struct writing_set *writing;
+    void (*log)(void *user, enum index_log_level level, const char *message);
+    void *log_user;
+    struct file_key store_key; /* of the store's directory: never indexed; size 0 when elsewhere */
+
+    unsigned n_workers, n_started;
+    pthread_t *workers, committer;
+    bool started;
+
+    pthread_mutex_t lock;
+    pthread_cond_t wake_committer, results_taken, scan_ended; /* of the fields below */
+    struct result_list results;
+    size_t n_results;
+    bool entries_noted, rescan_wanted, scanning, stop;
+
+    struct scan scan;                     /* committer */
+    uint64_t next_sid, sid_end, last_sid; /* committer: sids below sid_end are reserved */
+    uint64_t flushed_sid;                 /* committer: all sids up to it are in the postings */
+    bool store_failing;                   /* committer */
+    struct timespec resume_at;            /* committer: when to try the store again */
+
+    atomic_uint_fast64_t n_documents, n_skipped, n_failed, scan_found, scan_done;
+    atomic_uint_fast64_t sketched_documents, sketched_bytes;
+    pthread_mutex_t error_lock;
+    char last_error[256];
+};
+
+/* -- identity.c: what the store says it is -- */
+int identity_check(struct index *index, const struct index_options *options, char **ret_error);
+int identity_get_number(struct index *index, const char *name, uint64_t *ret_value); /* -ENOENT */
+int identity_put_number(struct index *index, const char *name, uint64_t value);
+int identity_delete(struct index *index, const char *name);
+
+/* -- worker.c -- */
+void *worker_run(void *index);
+/* A descriptor to read a document by, by its key or, without handles, by a path of it. */
+int worker_open(struct index *index, const struct file_key *key, int flags);
+
+/* -- committer.c -- */
+void *committer_run(void *index);
+int committer_recover(struct index *index); /* after a crash; before any thread runs */
+int committer_flush(struct index *index);
+/* Remove a document and its row. 0, or a store error. */
+int committer_drop_document(struct index *index, const struct file_key *file);
+
+/* -- reconcile.c: the catalogue against the tree; the committer's -- */
+int reconcile_entry(struct index *index, const struct change *change);
+/* Begin a scan of the whole tree. */
+int scan_begin(struct index *index);
+bool scan_is_idle(const struct index *index);
+/* One directory of the scan. Returns 1 when more is to do, 0 when the scan is over, or an error. */
+int scan_step(struct index *index);
+void scan_done(struct scan *scan);
+/* A directory not seen before hangs in the tree: scan it too. */
+int scan_add_directory(struct index *index, const struct file_key *directory);
+
+void index_log(struct index *index, enum index_log_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

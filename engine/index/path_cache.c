@@ -1,0 +1,96 @@
+/* Paths from the catalogue: from an entry up to the root, one row of `links` a directory. Answers
+ * to one question mostly lie in few directories, so their paths are kept for the question's
+ * duration.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/index/catalogue.h"
+
+enum { N_SLOTS = 1024, DEPTH_MAX = PATH_MAX / 2 };
+
+struct slot {
+    struct file_key directory;
+    char *path; /* "" for the root; NULL: empty slot */
+};
+
+struct path_cache {
+    struct kv *kv;
+    struct file_key root;
+    struct slot slots[N_SLOTS]; /* direct mapped: a clash forgets the older */
+};
+
+int path_cache_new(struct kv *kv, const struct file_key *root, struct path_cache **ret_cache)
+{
+    struct path_cache *cache = calloc(1, sizeof(*cache));
+    if (!cache)
+        return -ENOMEM;
+    cache->kv = kv;
+    cache->root = *root;
+    *ret_cache = cache;
+    return 0;
+}
+
+void path_cache_free(struct path_cache *cache)
+{
+    if (!cache)
+        return;
+    for (size_t i = 0; i < N_SLOTS; i++)
+        free(cache->slots[i].path);
+    free(cache);
+}
+
+static int join(const char *directory, const char *name, char **ret_path)
+{
+    char *path;
+    if (asprintf(&path, "%s%s%s", directory, *directory ? "/" : "", name) < 0)
+        return -ENOMEM;
+    *ret_path = path;
+    return 0;
+}
+
+/* *ret_path is borrowed until the next call. */
+static int directory_path(struct path_cache *cache, const struct file_key *directory,
+                          unsigned depth, const char **ret_path)
+{
+    if (file_key_equal(directory, &cache->root)) {
+        *ret_path = "";
+        return 0;
+    }
+    struct slot *slot = &cache->slots[file_key_hash(directory) % N_SLOTS];
+    if (slot->path && file_key_equal(&slot->directory, directory)) {
+        *ret_path = slot->path;
+        return 0;
+    }
+    if (depth > DEPTH_MAX)
+        return -ELOOP;
+
+    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+    int r = catalogue_links(cache->kv, directory, 1, &links);
+    if (r < 0)
+        return r;
+    if (links.n_entries == 0)
+        return -ENOENT;
+    const char *above;
+    char *path;
+    r = directory_path(cache, &links.entries[0].parent, depth + 1, &above);
+    if (r == 0)
+        r = join(above, links.entries[0].name, &path);
+    if (r < 0)
+        return r;
+    free(slot->path);
+    slot->directory = *directory;
+    slot->path = path;
+    *ret_path = path;
+    return 0;
+}
+
+int path_cache_entry(struct path_cache *cache, const struct file_key *parent, const char *name,
+                     char **ret_path)
+{
+    const char *above;
+    int r = directory_path(cache, parent, 0, &above);
+    return r < 0 ? r : join(above, name, ret_path);
+}

@@ -1,0 +1,253 @@
+/* What resembles a document, or contains it: candidates from the postings, estimates from the full
+ * sketches, whole classes at once, and only then paths, best first, until there are enough that the
+ * caller may read.
+ *
+ * Cost: one multi_scan of 16 posting lists (tier R), one record for each candidate class, one path
+ * for each answer.
+ */
+#include <errno.h>
+#include <math.h>
+
+#include "engine/index/answer.h"
+
+enum { LOAD_AT_ONCE = 256 };
+
+/* A class of documents that answers the question, by its first document. */
+struct match {
+    uint64_t sid;
+    uint8_t class[CLASS_BYTES];
+    struct estimate resemblance;
+    double containment;
+};
+
+struct matches {
+    struct match *matches;
+    size_t n_matches, max_matches;
+};
+
+static void matches_done(struct matches *matches)
+{
+    free(matches->matches);
+}
+
+static int add_match(struct matches *matches, const struct match *match)
+{
+    if (matches->n_matches == matches->max_matches) {
+        size_t wanted = matches->max_matches ? matches->max_matches * 2 : 64;
+        struct match *larger = reallocarray(matches->matches, wanted, sizeof(*larger));
+        if (!larger)
+            return -ENOMEM;
+        matches->matches = larger;
+        matches->max_matches = wanted;
+    }
+    matches->matches[matches->n_matches++] = *match;
+    return 0;
+}
+
+static int compare_matches(const void *a, const void *b)
+{
+    const struct match *x = a, *y = b;
+    if (x->resemblance.value != y->resemblance.value)
+        return x->resemblance.value < y->resemblance.value ? 1 : -1;
+    return (x->sid > y->sid) - (x->sid < y->sid);
+}
+
+static double containment_of(const struct record *a, const struct record *b)
+{
+    struct estimate estimate;
+    if (a->sketch.n_values == 0)
+        return memcmp(a->content_fingerprint, b->content_fingerprint, FINGERPRINT_BYTES) == 0 ? 1.0
+                                                                                              : NAN;
+    return min_sketch_containment(&a->sketch, &b->sketch, &estimate) < 0 ? NAN : estimate.value;
+}
+
+/* Keeps the candidates that reach the threshold of the tier's measure. */
+static int verify(struct index *index, enum postings_tier tier, const struct record *record,
+                  double threshold, const struct sid_list *candidates, struct matches *matches)
+{
+    for (size_t at = 0; at < candidates->n_sids; at += LOAD_AT_ONCE) {
+        struct record others[LOAD_AT_ONCE];
+        size_t n = candidates->n_sids - at;
+        if (n > LOAD_AT_ONCE)
+            n = LOAD_AT_ONCE;
+        int r = answer_load(index, candidates->sids + at, n, others);
+        if (r < 0)
+            return r;
+        for (size_t i = 0; i < n; i++) {
+            struct match match = {.sid = candidates->sids[at + i]};
+            if (r == 0 && others[i].key.size_bytes &&
+                record_resemblance(record, &others[i], &match.resemblance) == 0) {
+                match.containment = containment_of(record, &others[i]);
+                record_class(&others[i], match.class);
+                if (tier == POSTINGS_TIER_R ? match.resemblance.value >= threshold
+                                            : match.containment >= threshold)
+                    r = add_match(matches, &match);
+            }
+            record_done(&others[i]);
+        }
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* All documents of a matching class but the one asked about, with their paths. */
+static int expand(struct index *index, const struct match *match, uint64_t asked,
+                  const struct record *record, const struct index_query *query,
+                  struct path_cache *paths, size_t enough, struct kin_list *list)
+{
+    _cleanup_(sid_list_done) struct sid_list class = {0};
+    int r = living_clusters_class(index->clusters, match->class, &class);
+    for (size_t at = 0; r == 0 && at < class.n_sids && (!enough || list->n_kin < enough);
+         at += LOAD_AT_ONCE) {
+        struct record members[LOAD_AT_ONCE];
+        size_t n = class.n_sids - at;
+        if (n > LOAD_AT_ONCE)
+            n = LOAD_AT_ONCE;
+        r = answer_load(index, class.sids + at, n, members);
+        for (size_t i = 0; r == 0 && i < n; i++) {
+            struct estimate estimate;
+            struct kin kin = {.containment = match->containment};
+            if (class.sids[at + i] == asked || !members[i].key.size_bytes)
+                continue;
+            r = record_resemblance(record, &members[i], &estimate);
+            if (r == 0)
+                r = answer_path(index, paths, &members[i].key, query, &kin.path);
+            if (r == -ENOENT) {
+                r = 0;
+                continue;
+            }
+            if (r == 0) {
+                kin.key = members[i].key;
+                kin.resemblance = estimate.value;
+                kin.error = estimate.error;
+                kin.exact = estimate.exact;
+                r = kin_list_add(list, &kin);
+                kin_done(&kin);
+            }
+        }
+        for (size_t i = 0; i < n; i++)
+            record_done(&members[i]);
+    }
+    return r;
+}
+
+/* enough  stop when this many were found, whichever they are (0: the best query->limit) */
+static int answer(struct index *index, enum postings_tier tier, const struct file_key *file,
+                  const struct index_query *query, size_t enough, struct kin_list *ret_list)
+{
+    _cleanup_(record_done) struct record record = {0};
+    _cleanup_(sid_list_done) struct sid_list candidates = {0};
+    _cleanup_(matches_done) struct matches matches = {0};
+    _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
+    _cleanup_(kin_list_done) struct kin_list list = {0};
+    struct match own = {.resemblance = {.value = 1.0, .exact = true}, .containment = 1.0};
+    uint64_t sid;
+
+    int r = answer_record(index, file, &sid, &record);
+    if (r == 0)
+        r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
+    if (r < 0)
+        return r;
+    record_class(&record, own.class);
+    if (record.sketch.n_values)
+        r = postings_candidates(index->postings, tier, &record.sketch, &candidates);
+    else
+        r = add_match(&matches, &own);
+    if (r == 0)
+        r = verify(index, tier, &record, query->threshold, &candidates, &matches);
+    if (r == 0 && matches.n_matches)
+        qsort(matches.matches, matches.n_matches, sizeof(*matches.matches), compare_matches);
+
+    /* Whole classes of one resemblance, so that which of them are cut off by the limit is decided
+     * by their paths alone. */
+    for (size_t i = 0; r == 0 && i < matches.n_matches; i++) {
+        bool next_rank = i == 0 || matches.matches[i].resemblance.value !=
+                                       matches.matches[i - 1].resemblance.value;
+        if ((enough && list.n_kin >= enough) ||
+            (next_rank && query->limit && list.n_kin >= query->limit))
+            break;
+        r = expand(index, &matches.matches[i], sid, &record, query, paths, enough, &list);
+    }
+    if (r < 0)
+        return r;
+    if (list.n_kin)
+        qsort(list.kin, list.n_kin, sizeof(*list.kin), kin_compare);
+    while (query->limit && list.n_kin > query->limit)
+        kin_done(&list.kin[--list.n_kin]);
+    *ret_list = list;
+    list = (struct kin_list){0};
+    return 0;
+}
+
+int index_similar(struct index *index, const struct file_key *file, const struct index_query *query,
+                  struct kin_list *ret_list)
+{
+    return answer(index, POSTINGS_TIER_R, file, query, 0, ret_list);
+}
+
+int index_containing(struct index *index, const struct file_key *file,
+                     const struct index_query *query, struct kin_list *ret_list)
+{
+    return answer(index, POSTINGS_TIER_C, file, query, 0, ret_list);
+}
+
+int index_has_kin(struct index *index, const struct file_key *file, const struct index_query *query)
+{
+    _cleanup_(kin_list_done) struct kin_list list = {0};
+    struct file_row row;
+    uint64_t cluster, size;
+    int r = catalogue_get_file(index->kv, file, &row);
+    if (r < 0 || !row.sid)
+        return r == -ENOENT || r == 0 ? 0 : r;
+    /* Who is in a cluster has a neighbour at its threshold or above. */
+    if (!query->may_read && query->threshold <= INDEX_CLUSTER_THRESHOLD) {
+        r = living_clusters_of(index->clusters, row.sid, &cluster, &size);
+        if (r < 0 || cluster)
+            return r < 0 ? r : 1;
+    }
+    r = answer(index, POSTINGS_TIER_R, file, query, 1, &list);
+    return r == -ENOENT ? 0 : r < 0 ? r : list.n_kin > 0;
+}
+
+static void put_estimate(int r, const struct estimate *estimate, double *ret_value,
+                         double *ret_error, uint32_t *ret_samples)
+{
+    *ret_value = r < 0 ? NAN : estimate->value;
+    *ret_error = r < 0 ? NAN : estimate->error;
+    *ret_samples = r < 0 ? 0 : estimate->n_samples;
+}
+
+int index_compare(struct index *index, const struct file_key *a, const struct file_key *b,
+                  struct comparison *ret_comparison)
+{
+    _cleanup_(record_done) struct record x = {0}, y = {0};
+    struct comparison out = {0};
+    struct estimate estimate = {0};
+    uint64_t sid;
+    int r = answer_record(index, a, &sid, &x);
+    if (r == 0)
+        r = answer_record(index, b, &sid, &y);
+    if (r < 0)
+        return r;
+    out.same_content = memcmp(x.content_fingerprint, y.content_fingerprint, FINGERPRINT_BYTES) == 0;
+    bool shingles = x.sketch.n_values && y.sketch.n_values;
+    out.same_text =
+        shingles && memcmp(x.text_fingerprint, y.text_fingerprint, FINGERPRINT_BYTES) == 0;
+    out.same_shingles =
+        shingles && memcmp(x.shingle_fingerprint, y.shingle_fingerprint, FINGERPRINT_BYTES) == 0;
+
+    r = record_resemblance(&x, &y, &estimate);
+    put_estimate(r, &estimate, &out.resemblance, &out.resemblance_error, &out.resemblance_samples);
+    out.exact = r == 0 && estimate.exact;
+    r = min_sketch_containment(&x.sketch, &y.sketch, &estimate);
+    put_estimate(r, &estimate, &out.containment_ab, &out.containment_ab_error,
+                 &out.containment_ab_samples);
+    r = min_sketch_containment(&y.sketch, &x.sketch, &estimate);
+    put_estimate(r, &estimate, &out.containment_ba, &out.containment_ba_error,
+                 &out.containment_ba_samples);
+    if (out.same_content)
+        out.containment_ab = out.containment_ba = 1.0;
+    *ret_comparison = out;
+    return 0;
+}

@@ -1,0 +1,213 @@
+/* Workers: a file to its record. Nothing here writes to the store. */
+#include <errno.h>
+#include <fcntl.h>
+
+#include "engine/index/index_private.h"
+
+enum {
+    READ_BYTES = 256 * 1024,
+    TRIES_MAX = 5, /* of a document that changes while it is read, or fails to be */
+    /* Coarser than any file system's clock tick: a change that comes this soon after another may
+     * leave the same times. */
+    RACY_NS = 20 * 1000 * 1000,
+};
+
+struct worker {
+    struct index *index;
+    struct document_sketcher *sketcher;
+    uint8_t *buffer;
+};
+
+int worker_open(struct index *index, const struct file_key *key, int flags)
+{
+    int fd = backing_open_key(index->backing, key, flags);
+    if (fd != -EOPNOTSUPP)
+        return fd;
+
+    _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
+    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+    _cleanup_free_ char *path = NULL;
+    struct file_key opened;
+    int r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
+    if (r == 0)
+        r = catalogue_links(index->kv, key, 1, &links);
+    if (r == 0 && links.n_entries == 0)
+        r = -ENOENT;
+    if (r == 0)
+        r = path_cache_entry(paths, &links.entries[0].parent, links.entries[0].name, &path);
+    if (r < 0)
+        return r;
+    fd = openat(backing_root_fd(index->backing), path, flags | O_NOFOLLOW);
+    if (fd < 0)
+        return -errno;
+    r = backing_key_at(index->backing, fd, "", &opened);
+    if (r == 0 && !file_key_equal(&opened, key))
+        r = -ESTALE;
+    if (r < 0)
+        close(fd);
+    return r < 0 ? r : fd;
+}
+
+/* Reading leaves the access time alone where the kernel lets us. */
+static int open_document(struct index *index, const struct file_key *key)
+{
+    int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
+    int fd = worker_open(index, key, flags | O_NOATIME);
+    return fd == -EPERM ? worker_open(index, key, flags) : fd;
+}
+
+static int sketch_fd(struct worker *worker, int fd, struct document_sketch *ret_sketch)
+{
+    document_sketcher_begin(worker->sketcher);
+    for (;;) {
+        ssize_t n = read(fd, worker->buffer, READ_BYTES);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            break;
+        document_sketcher_feed(worker->sketcher, worker->buffer, (size_t)n);
+    }
+    document_sketcher_finish(worker->sketcher, ret_sketch);
+    return 0;
+}
+
+static bool changed_between(const struct stat *before, const struct stat *after)
+{
+    struct file_row row = {.size_bytes = (uint64_t)before->st_size,
+                           .mtime = before->st_mtim,
+                           .ctime = before->st_ctim};
+    return !file_row_matches(&row, after);
+}
+
+/* Whether the last change is so recent that a further one could leave the same times. */
+static bool is_racy(const struct stat *st)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t age_ns =
+        (int64_t)(now.tv_sec - st->st_ctim.tv_sec) * 1000000000 + now.tv_nsec - st->st_ctim.tv_nsec;
+    return age_ns < RACY_NS;
+}
+
+static bool is_gone(int error)
+{
+    return error == -ESTALE || error == -ENOENT || error == -ENODEV;
+}
+
+/* Fills in the result. Returns 1 when there is one, 0 when nothing changed, -EAGAIN to be tried
+ * again later, -ENOMEM. */
+static int look_at(struct worker *worker, struct change *change, struct result *result)
+{
+    struct index *index = worker->index;
+    struct document_sketch sketch;
+    struct file_row row;
+    struct stat before, after;
+
+    if (change->lane == LANE_SCAN && writing_set_has(index->writing, &change->key))
+        return 0;
+    _cleanup_close_ int fd = open_document(index, &change->key);
+    if (fd < 0 && is_gone(fd)) {
+        result->outcome = OUTCOME_GONE;
+        return 1;
+    }
+    int r = fd < 0 ? fd : fstat(fd, &before) < 0 ? -errno : 0;
+    if (r == 0 && (!S_ISREG(before.st_mode) || before.st_nlink == 0)) {
+        result->outcome = OUTCOME_GONE;
+        return 1;
+    }
+    if (r == 0) {
+        result->st = before;
+        if (catalogue_get_file(index->kv, &change->key, &row) == 0 && row.sid && !row.racy &&
+            file_row_matches(&row, &before))
+            return 0;
+        result->racy = is_racy(&before);
+        r = sketch_fd(worker, fd, &sketch);
+    }
+    if (r == 0)
+        r = fstat(fd, &after) < 0 ? -errno : 0;
+    if (r < 0) {
+        if (r != -EACCES && r != -EPERM && change->n_tries < TRIES_MAX)
+            return -EAGAIN;
+        result->outcome = OUTCOME_FAILED;
+        result->error = r;
+        return 1;
+    }
+    /* One that never stands still is taken as it was found: its times tell every later question. */
+    if (changed_between(&before, &after) && change->n_tries < TRIES_MAX)
+        return -EAGAIN;
+
+    result->outcome = OUTCOME_SKETCHED;
+    result->record = (struct record){
+        .key = change->key,
+        .size_bytes = (uint64_t)before.st_size,
+        .mtime = before.st_mtim,
+        .ctime = before.st_ctim,
+        .type = sketch.type,
+    };
+    memcpy(result->record.content_fingerprint, sketch.content_fingerprint, FINGERPRINT_BYTES);
+    memcpy(result->record.text_fingerprint, sketch.text_fingerprint, FINGERPRINT_BYTES);
+    memcpy(result->record.shingle_fingerprint, sketch.shingle_fingerprint, FINGERPRINT_BYTES);
+    r = min_sketch_copy(&sketch.sketch, &result->record.sketch);
+    if (r < 0)
+        return r;
+    atomic_fetch_add(&index->sketched_documents, 1);
+    atomic_fetch_add(&index->sketched_bytes, sketch.size_bytes);
+    return 1;
+}
+
+/* Waits while the committer has enough to do, so that memory stays bounded. */
+static void hand_over(struct index *index, struct result *result)
+{
+    enum { RESULTS_MAX = 64 };
+    LOCKED(&index->lock);
+    while (index->n_results >= RESULTS_MAX && !index->stop)
+        pthread_cond_wait(&index->results_taken, &index->lock);
+    STAILQ_INSERT_TAIL(&index->results, result, next);
+    index->n_results++;
+    pthread_cond_signal(&index->wake_committer);
+}
+
+static void finish_unchanged(struct index *index, struct change *change)
+{
+    if (change->lane == LANE_SCAN)
+        atomic_fetch_add(&index->scan_done, 1);
+    change_queue_done(index->queue, change);
+}
+
+static void work_on(struct worker *worker, struct change *change)
+{
+    struct index *index = worker->index;
+    struct result *result = calloc(1, sizeof(*result));
+    int r = -ENOMEM;
+    if (result) {
+        result->change = change;
+        r = look_at(worker, change, result);
+    }
+    if (r == 1) {
+        hand_over(index, result);
+        return;
+    }
+    free(result);
+    if (r == 0)
+        finish_unchanged(index, change);
+    else
+        change_queue_retry(index->queue, change);
+}
+
+void *worker_run(void *user)
+{
+    struct worker worker = {.index = user};
+    struct change *change;
+    if (document_sketcher_new(&worker.index->policy, worker.index->hash, &worker.sketcher) == 0 &&
+        (worker.buffer = malloc(READ_BYTES))) {
+        while (change_queue_take(worker.index->queue, CHANGE_CONTENT, true, &change) == 1)
+            work_on(&worker, change);
+    } else {
+        index_log(worker.index, INDEX_LOG_ERROR, "no memory for a worker");
+    }
+    free(worker.buffer);
+    document_sketcher_free(worker.sketcher);
+    return NULL;
+}

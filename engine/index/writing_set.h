@@ -1,0 +1,19 @@
+/* Which files are open for writing, and how often. Any thread; a leaf lock held for nanoseconds. */
+#ifndef KINFS_ENGINE_INDEX_WRITING_SET_H
+#define KINFS_ENGINE_INDEX_WRITING_SET_H
+
+#include <stdbool.h>
+
+#include "base/file_key.h"
+
+struct writing_set;
+
+struct writing_set *writing_set_new(void); /* NULL without memory */
+void writing_set_free(struct writing_set *set);
+
+/* Add change (positive or negative) to a file's count. Without memory an opening is not noted,
+ * which costs at most a sketch of a half-written file that is then made again. */
+void writing_set_change(struct writing_set *set, const struct file_key *file, int change);
+bool writing_set_has(struct writing_set *set, const struct file_key *file);
+
+#endif

@@ -1,0 +1,18 @@
+/* A store that repeats what another says is transient, so that its callers need not. */
+#ifndef KINFS_STORE_KV_RETRY_H
+#define KINFS_STORE_KV_RETRY_H
+
+#include "store/kv.h"
+
+/* Wrap a store: calls that fail with -EAGAIN or -ETIMEDOUT are repeated, with growing pauses, for
+ * about two seconds before the error is passed on. Right for all that is idempotent, as kv.h asks
+ * of every write; kv_cas() is repeated after -EAGAIN only, kv_bulk_load() not at all (its source is
+ * used up).
+ *
+ * inner  borrowed; kv_close() of the wrapper leaves it open
+ *
+ * Returns 0 or -ENOMEM.
+ */
+int kv_retry_open(struct kv *inner, struct kv **ret_kv);
+
+#endif
