@@ -4,20 +4,22 @@
 #ifndef KINFS_TESTS_LIB_KV_FIXTURE_H
 #define KINFS_TESTS_LIB_KV_FIXTURE_H
 
+#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "store/kv.h"
 #include "store/kv_fault.h"
 
-enum kv_fixture_backend { FIXTURE_MEMORY, FIXTURE_FAULT, FIXTURE_N_BACKENDS };
+enum kv_fixture_backend { FIXTURE_MEMORY, FIXTURE_FAULT, FIXTURE_ROCKSDB, FIXTURE_N_BACKENDS };
 
-static const char *const kv_fixture_names[FIXTURE_N_BACKENDS] = {"memory", "fault"};
+static const char *const kv_fixture_names[FIXTURE_N_BACKENDS] = {"memory", "fault", "rocksdb"};
 
 struct kv_fixture {
     enum kv_fixture_backend backend;
-    struct kv *kv;    /* the store under test */
-    struct kv *inner; /* of the fault wrapper, else NULL */
+    struct kv *kv;      /* the store under test */
+    struct kv *inner;   /* of the fault wrapper, else NULL */
+    char directory[32]; /* of the RocksDB store, else "" */
 };
 
 /* One table for each kind of partition. */
@@ -36,10 +38,45 @@ static inline struct kv_options fixture_options(void)
     return (struct kv_options){.tables = fixture_tables, .n_tables = N_TABLES, .create = true};
 }
 
+/* Fills in the path of a new directory. */
+static inline void make_directory(char path[32])
+{
+    strcpy(path, "/tmp/kinfs-test-XXXXXX");
+    assert_non_null(mkdtemp(path));
+}
+
+static inline int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st, (void)type, (void)ftw;
+    return remove(path);
+}
+
+static inline void remove_directory(const char *path)
+{
+    assert_int_equal(nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT), 0);
+}
+
+static inline struct kv *open_rocksdb(const char *path)
+{
+    struct kv_options options = fixture_options();
+    _cleanup_free_ char *error = NULL;
+    struct kv *kv = NULL;
+    int r = kv_rocksdb_open(path, &options, &kv, &error);
+    if (r < 0)
+        print_error("%s\n", error);
+    assert_int_equal(r, 0);
+    return kv;
+}
+
 static inline void kv_fixture_open(struct kv_fixture *fixture, enum kv_fixture_backend backend)
 {
     struct kv_options options = fixture_options();
     *fixture = (struct kv_fixture){.backend = backend};
+    if (backend == FIXTURE_ROCKSDB) {
+        make_directory(fixture->directory);
+        fixture->kv = open_rocksdb(fixture->directory);
+        return;
+    }
     assert_int_equal(kv_memory_open(&options, &fixture->kv), 0);
     if (backend == FIXTURE_FAULT) {
         fixture->inner = fixture->kv;
@@ -52,6 +89,8 @@ static inline void kv_fixture_close(struct kv_fixture *fixture)
 {
     kv_close(fixture->kv);
     kv_close(fixture->inner);
+    if (fixture->directory[0])
+        remove_directory(fixture->directory);
 }
 
 /* A literal as bytes, zeros inside included. */

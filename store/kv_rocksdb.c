@@ -1,0 +1,320 @@
+/* The store in RocksDB: the operations. A table is a column family.
+ *
+ * Writes go to the log, unsynced, and are therefore safe from a crash of the process at once and
+ * from one of the machine after a checkpoint, which syncs the log. RocksDB's own atomicity (a batch
+ * over all column families) is more than kv.h promises.
+ */
+#include "store/kv_rocksdb.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+DEFINE_CLEANUP(rocksdb_pinnableslice_t *, rocksdb_pinnableslice_destroy);
+DEFINE_CLEANUP(rocksdb_iterator_t *, rocksdb_iter_destroy);
+DEFINE_CLEANUP(rocksdb_readoptions_t *, rocksdb_readoptions_destroy);
+DEFINE_CLEANUP(rocksdb_writebatch_t *, rocksdb_writebatch_destroy);
+
+/* RocksDB forms a C++ string or Slice from every pointer it is given: never NULL. */
+static const char *bytes_of(struct kv_slice slice)
+{
+    return slice.data ? slice.data : "";
+}
+
+static int copy_pinned(const rocksdb_pinnableslice_t *pinned, struct kv_buf *ret_value)
+{
+    struct kv_slice value;
+    value.data = rocksdb_pinnableslice_value(pinned, &value.size_bytes);
+    return slice_copy(value, ret_value);
+}
+
+/* -- reads -- */
+
+static int get_in_use(struct kv_rocksdb *store, unsigned table, struct kv_slice key,
+                      struct kv_buf *ret_value)
+{
+    char *message = NULL;
+    if (!store->db)
+        return rocksdb_unusable(store);
+    _cleanup_(rocksdb_pinnableslice_destroy_p) rocksdb_pinnableslice_t *pinned =
+        rocksdb_get_pinned_cf(store->db, store->read_options, store->handles[table], bytes_of(key),
+                              key.size_bytes, &message);
+    if (message)
+        return rocksdb_take_error(message);
+    return pinned ? copy_pinned(pinned, ret_value) : -ENOENT;
+}
+
+static int rocksdb_kv_get(struct kv *kv, unsigned table, struct kv_slice key,
+                          struct kv_buf *ret_value)
+{
+    IN_USE(rocksdb_of(kv));
+    return get_in_use(rocksdb_of(kv), table, key, ret_value);
+}
+
+static int rocksdb_kv_multi_get(struct kv *kv, unsigned table, const struct kv_slice *keys,
+                                size_t n_keys, struct kv_buf *ret_values)
+{
+    struct kv_rocksdb *store = rocksdb_of(kv);
+    _cleanup_free_ const char **key_bytes = calloc(n_keys, sizeof(*key_bytes));
+    _cleanup_free_ size_t *key_sizes = calloc(n_keys, sizeof(*key_sizes));
+    _cleanup_free_ rocksdb_pinnableslice_t **pinned = calloc(n_keys, sizeof(*pinned));
+    _cleanup_free_ char **messages = calloc(n_keys, sizeof(*messages));
+    if (!key_bytes || !key_sizes || !pinned || !messages)
+        return -ENOMEM;
+    for (size_t i = 0; i < n_keys; i++) {
+        key_bytes[i] = bytes_of(keys[i]);
+        key_sizes[i] = keys[i].size_bytes;
+    }
+    IN_USE(store);
+    if (!store->db)
+        return rocksdb_unusable(store);
+    rocksdb_batched_multi_get_cf(store->db, store->read_options, store->handles[table], n_keys,
+                                 key_bytes, key_sizes, pinned, messages, false);
+    int n_present = 0, error = 0;
+    for (size_t i = 0; i < n_keys; i++) {
+        int r = rocksdb_take_error(messages[i]);
+        if (pinned[i]) {
+            if (r == 0 && error == 0)
+                r = copy_pinned(pinned[i], &ret_values[i]);
+            rocksdb_pinnableslice_destroy(pinned[i]);
+            n_present++;
+        }
+        if (error == 0)
+            error = r;
+    }
+    return error < 0 ? error : n_present;
+}
+
+static int scan_in_use(struct kv_rocksdb *store, unsigned table, const struct kv_range *range,
+                       size_t limit, struct kv_page *ret_page)
+{
+    if (range->to.data && slice_compare(range->from, range->to) >= 0)
+        return 0;
+    /* The bound keeps the iterator from walking over what was deleted behind the range. */
+    _cleanup_(rocksdb_readoptions_destroy_p) rocksdb_readoptions_t *options =
+        rocksdb_readoptions_create();
+    if (range->to.data)
+        rocksdb_readoptions_set_iterate_upper_bound(options, range->to.data, range->to.size_bytes);
+    _cleanup_(rocksdb_iter_destroy_p) rocksdb_iterator_t *iterator =
+        rocksdb_create_iterator_cf(store->db, options, store->handles[table]);
+    _cleanup_(page_builder_done) struct page_builder builder = {0};
+    bool more = false;
+    for (rocksdb_iter_seek(iterator, bytes_of(range->from), range->from.size_bytes);
+         rocksdb_iter_valid(iterator); rocksdb_iter_next(iterator)) {
+        if (page_builder_full(&builder, limit)) {
+            more = true;
+            break;
+        }
+        struct kv_slice key, value;
+        key.data = rocksdb_iter_key(iterator, &key.size_bytes);
+        value.data = rocksdb_iter_value(iterator, &value.size_bytes);
+        int r = page_builder_add(&builder, key, value);
+        if (r < 0)
+            return r;
+    }
+    char *message = NULL;
+    rocksdb_iter_get_error(iterator, &message);
+    if (message)
+        return rocksdb_take_error(message);
+    return page_builder_finish(&builder, more, ret_page);
+}
+
+static int rocksdb_kv_multi_scan(struct kv *kv, unsigned table, const struct kv_range *ranges,
+                                 size_t n_ranges, size_t limit, struct kv_page *ret_pages)
+{
+    struct kv_rocksdb *store = rocksdb_of(kv);
+    IN_USE(store);
+    if (!store->db)
+        return rocksdb_unusable(store);
+    for (size_t i = 0; i < n_ranges; i++) {
+        int r = scan_in_use(store, table, &ranges[i], limit, &ret_pages[i]);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* -- writes -- */
+
+static int write_in_use(struct kv_rocksdb *store, rocksdb_writebatch_t *batch)
+{
+    char *message = NULL;
+    if (!store->db || store->write_error < 0)
+        return rocksdb_unusable(store);
+    rocksdb_write(store->db, store->write_options, batch, &message);
+    return rocksdb_take_error(message);
+}
+
+static void add_operation(struct kv_rocksdb *store, rocksdb_writebatch_t *batch, unsigned table,
+                          struct kv_slice key, const struct kv_slice *value)
+{
+    if (value)
+        rocksdb_writebatch_put_cf(batch, store->handles[table], bytes_of(key), key.size_bytes,
+                                  bytes_of(*value), value->size_bytes);
+    else
+        rocksdb_writebatch_delete_cf(batch, store->handles[table], bytes_of(key), key.size_bytes);
+}
+
+static int rocksdb_kv_apply(struct kv *kv, const struct kv_batch *batch)
+{
+    struct kv_rocksdb *store = rocksdb_of(kv);
+    _cleanup_(rocksdb_writebatch_destroy_p) rocksdb_writebatch_t *operations =
+        rocksdb_writebatch_create();
+    IN_USE(store);
+    if (!store->db)
+        return rocksdb_unusable(store);
+    for (size_t i = 0; i < kv_batch_count(batch); i++) {
+        struct kv_batch_op op = kv_batch_op(batch, i);
+        add_operation(store, operations, op.table, op.key, op.is_delete ? NULL : &op.value);
+    }
+    return write_in_use(store, operations);
+}
+
+static pthread_mutex_t *cas_lock(struct kv_rocksdb *store, unsigned table, struct kv_slice key)
+{
+    /* FNV-1a: spreads keys that differ in a counter's last byte, all that is asked of it */
+    uint64_t h = 0xcbf29ce484222325u ^ table;
+    for (size_t i = 0; i < key.size_bytes; i++)
+        h = (h ^ ((const uint8_t *)key.data)[i]) * 0x100000001b3u;
+    return &store->cas_locks[(h ^ h >> 32) % N_CAS_LOCKS];
+}
+
+static int rocksdb_kv_cas(struct kv *kv, unsigned table, struct kv_slice key,
+                          const struct kv_slice *expected, const struct kv_slice *desired)
+{
+    struct kv_rocksdb *store = rocksdb_of(kv);
+    _cleanup_(kv_buf_done) struct kv_buf present = {0};
+    _cleanup_(rocksdb_writebatch_destroy_p) rocksdb_writebatch_t *operation =
+        rocksdb_writebatch_create();
+    LOCKED(cas_lock(store, table, key));
+    IN_USE(store);
+    int r = get_in_use(store, table, key, &present);
+    if (r < 0 && r != -ENOENT)
+        return r;
+    struct kv_slice value = kv_buf_slice(&present);
+    if (!slice_is_expected(r == 0 ? &value : NULL, expected))
+        return -ECANCELED;
+    add_operation(store, operation, table, key, desired);
+    return write_in_use(store, operation);
+}
+
+static int rocksdb_kv_checkpoint(struct kv *kv)
+{
+    struct kv_rocksdb *store = rocksdb_of(kv);
+    char *message = NULL;
+    IN_USE(store);
+    if (!store->db || store->write_error < 0)
+        return rocksdb_unusable(store);
+    rocksdb_flush_wal(store->db, 1, &message);
+    return rocksdb_take_error(message);
+}
+
+/* -- after a full disk -- */
+
+/* Whether a write reaches the log and the disk: 0 or the error. The key is of the default column
+ * family, which no table uses. */
+static int try_to_write(struct kv_rocksdb *store)
+{
+    char *message = NULL;
+    if (!store->db || store->write_error < 0)
+        return rocksdb_unusable(store);
+    rocksdb_put_cf(store->db, store->write_options, store->handles[store->kv.n_tables], "resume", 6,
+                   "", 0, &message);
+    if (!message)
+        rocksdb_flush_wal(store->db, 1, &message);
+    return rocksdb_take_error(message);
+}
+
+/* Room for what an opening writes: all that is in the logs, once more, as tables. */
+static int check_room(const struct kv_rocksdb *store)
+{
+    struct statvfs fs;
+    if (statvfs(store->path, &fs) < 0)
+        return -errno;
+    return (uint64_t)fs.f_bavail * fs.f_frsize < 2 * KV_WRITE_BUFFERS_BYTES ? -ENOSPC : 0;
+}
+
+/* RocksDB refuses all writes once its log could not be written, until it is opened again: its C
+ * interface has no other way. Reads must go on if that fails, so then it is opened for reading. */
+static int rocksdb_kv_resume(struct kv *kv)
+{
+    struct kv_rocksdb *store = rocksdb_of(kv);
+    {
+        IN_USE(store);
+        if (try_to_write(store) == 0)
+            return 0;
+    }
+    int r = check_room(store);
+    if (r < 0)
+        return r;
+    pthread_rwlock_wrlock(&store->in_use);
+    if (try_to_write(store) < 0) { /* nobody else resumed it meanwhile */
+        rocksdb_close_db(store);
+        store->write_error = r = rocksdb_open_db(store, false, NULL);
+        if (r < 0)
+            rocksdb_open_db(store, true, NULL);
+    }
+    pthread_rwlock_unlock(&store->in_use);
+    return r;
+}
+
+/* -- the rest -- */
+
+static int directory_usage(int parent_fd, const char *name, uint64_t *size_bytes)
+{
+    int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    _cleanup_closedir_ DIR *directory = fdopendir(fd);
+    if (!directory) {
+        int r = -errno;
+        close(fd);
+        return r;
+    }
+    const struct dirent *entry;
+    while ((entry = readdir(directory))) {
+        struct stat st;
+        if (fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+            *size_bytes += (uint64_t)st.st_blocks * 512;
+    }
+    return 0;
+}
+
+static int rocksdb_kv_usage(struct kv *kv, uint64_t *ret_size_bytes)
+{
+    struct kv_rocksdb *store = rocksdb_of(kv);
+    uint64_t size_bytes = 0;
+    _cleanup_close_ int fd = open(store->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int r = directory_usage(fd, ".", &size_bytes);
+    if (r == 0)
+        r = directory_usage(fd, ROCKSDB_RUNS_DIR, &size_bytes);
+    if (r < 0 && r != -ENOENT)
+        return r;
+    *ret_size_bytes = size_bytes;
+    return 0;
+}
+
+static void rocksdb_kv_close(struct kv *kv)
+{
+    struct kv_rocksdb *store = rocksdb_of(kv);
+    if (store->db && !kv->read_only)
+        rocksdb_kv_checkpoint(kv); /* a failure changes nothing that was promised */
+    rocksdb_close_db(store);
+    rocksdb_store_free(store);
+}
+
+const struct kv_ops rocksdb_ops = {
+    .close = rocksdb_kv_close,
+    .get = rocksdb_kv_get,
+    .multi_get = rocksdb_kv_multi_get,
+    .multi_scan = rocksdb_kv_multi_scan,
+    .apply = rocksdb_kv_apply,
+    .cas = rocksdb_kv_cas,
+    .bulk_load = rocksdb_bulk_load,
+    .checkpoint = rocksdb_kv_checkpoint,
+    .resume = rocksdb_kv_resume,
+    .usage = rocksdb_kv_usage,
+};

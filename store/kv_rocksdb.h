@@ -1,0 +1,96 @@
+/* What the files of the RocksDB back end share. Only they include this, and rocksdb/c.h. */
+#ifndef KINFS_STORE_KV_ROCKSDB_H
+#define KINFS_STORE_KV_ROCKSDB_H
+
+#include <stdatomic.h>
+
+#include <rocksdb/c.h>
+
+#include "store/kv_backend.h"
+
+/* Enough that two threads rarely wait for each other's unrelated keys. */
+enum { N_CAS_LOCKS = 64 };
+
+struct kv_rocksdb {
+    struct kv kv;
+    char *path;
+    rocksdb_cache_t *cache;
+    rocksdb_options_t *db_options;
+    rocksdb_options_t **table_options; /* one a table, then the default column family's */
+    const char **column_families;      /* names, in the same order */
+    rocksdb_envoptions_t *env_options;
+    rocksdb_writeoptions_t *write_options;
+    rocksdb_readoptions_t *read_options;
+    atomic_ullong n_runs; /* names the files of runs */
+
+    /* Order: a cas lock, then in_use. */
+    pthread_mutex_t cas_locks[N_CAS_LOCKS];
+
+    /* Read-held by every operation; write-held where db and handles change: by kv_resume(). */
+    pthread_rwlock_t in_use;
+    rocksdb_t *db; /* NULL after a reopening that failed */
+    rocksdb_column_family_handle_t **handles;
+    int write_error; /* writes fail with it while db is a reopening for reading only */
+};
+
+static inline struct kv_rocksdb *rocksdb_of(struct kv *kv)
+{
+    return (struct kv_rocksdb *)kv;
+}
+
+/* Read-holds in_use until the end of the scope. */
+static inline void in_use_end(struct kv_rocksdb **store)
+{
+    pthread_rwlock_unlock(&(*store)->in_use);
+}
+static inline struct kv_rocksdb *in_use_begin(struct kv_rocksdb *store)
+{
+    pthread_rwlock_rdlock(&store->in_use);
+    return store;
+}
+#define IN_USE(store)                                                                              \
+    _cleanup_(in_use_end) struct kv_rocksdb *in_use_ __attribute__((unused)) = in_use_begin(store)
+
+/* The error of operations while there is no database: the one its reopening failed with. */
+static inline int rocksdb_unusable(const struct kv_rocksdb *store)
+{
+    return store->write_error < 0 ? store->write_error : -EIO;
+}
+
+/* kv_rocksdb_error.c: a negative errno for RocksDB's error text (NULL: 0); take frees the text. */
+int rocksdb_errno(const char *message);
+int rocksdb_take_error(char *message);
+/* One line on why a store cannot be opened and what to do; NULL without memory. */
+char *rocksdb_describe(int error, const char *path, const char *detail);
+
+/* kv_rocksdb_stamp.c: text is what rocksdb_stamp_text() makes of the options. */
+enum rocksdb_stamp {
+    ROCKSDB_STAMP_NONE,     /* an empty directory */
+    ROCKSDB_STAMP_BEGUN,    /* a store that is being made, or whose making was interrupted */
+    ROCKSDB_STAMP_FINISHED, /* a store with the tables of text */
+    ROCKSDB_STAMP_FOREIGN,  /* anything else */
+};
+int rocksdb_stamp_text(const struct kv_options *options, char **ret_text);
+/* Returns 0, -EPROTO for a store with other tables, or an error. */
+int rocksdb_stamp_check(int directory_fd, const char *text, enum rocksdb_stamp *ret_stamp);
+int rocksdb_stamp_begin(int directory_fd, const char *text);
+int rocksdb_stamp_finish(int directory_fd, const char *text);
+
+/* kv_rocksdb_open.c: on failure db is NULL and RocksDB's text is given in ret_message (may be
+ * NULL). */
+int rocksdb_open_db(struct kv_rocksdb *store, bool read_only, char **ret_message);
+void rocksdb_close_db(struct kv_rocksdb *store);
+void rocksdb_store_free(struct kv_rocksdb *store); /* the database is closed */
+
+/* kv_rocksdb_run.c */
+int rocksdb_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, void *user);
+/* Removes what runs interrupted by a crash left behind. */
+int rocksdb_clear_runs(const char *path);
+
+/* kv_rocksdb.c */
+extern const struct kv_ops rocksdb_ops;
+
+/* Directory of a store that holds the files of runs until they become the database's. */
+#define ROCKSDB_RUNS_DIR "runs"
+
+#endif

@@ -1,0 +1,109 @@
+/* RocksDB's errors. Its C interface gives them as text only: "Kind: what was done: strerror". */
+#include "store/kv_rocksdb.h"
+
+#include <stdio.h>
+
+static bool begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+int rocksdb_errno(const char *message)
+{
+    /* What the system said is there as strerror(3) gives it, hence in the same language. */
+    static const struct {
+        int said, meant;
+    } system_errors[] = {
+        {ENOSPC, -ENOSPC}, {EDQUOT, -ENOSPC}, {EROFS, -EROFS},   {EACCES, -EACCES},
+        {EPERM, -EACCES},  {ENOMEM, -ENOMEM}, {EMFILE, -EMFILE}, {ENFILE, -ENFILE},
+    };
+    if (!message)
+        return 0;
+    if (begins(message, "Corruption"))
+        return -EUCLEAN;
+    if (begins(message, "IO error: While lock file") || begins(message, "IO error: lock "))
+        return strstr(message, strerror(EACCES)) ? -EACCES : -EBUSY;
+    for (size_t i = 0; i < sizeof(system_errors) / sizeof(system_errors[0]); i++)
+        if (strstr(message, strerror(system_errors[i].said)))
+            return system_errors[i].meant;
+    if (strstr(message, "read only mode"))
+        return -EROFS;
+    if (begins(message, "Invalid argument"))
+        return -EINVAL;
+    if (begins(message, "Operation timed out") || begins(message, "Result incomplete: Write stall"))
+        return -ETIMEDOUT;
+    return -EIO;
+}
+
+int rocksdb_take_error(char *message)
+{
+    int r = rocksdb_errno(message);
+    rocksdb_free(message);
+    return r;
+}
+
+char *rocksdb_describe(int error, const char *path, const char *detail)
+{
+    char *line = NULL;
+    int n;
+    switch (error) {
+    case -ENOENT:
+        n = asprintf(&line, "there is no store in %s; name the right one with --store", path);
+        break;
+    case -EBUSY:
+        n = asprintf(
+            &line,
+            "store %s is in use by another kinfs process (its mount, or a scan); unmount it or "
+            "wait",
+            path);
+        break;
+    case -EUCLEAN:
+        n = asprintf(
+            &line,
+            "store %s is damaged (%s); run `kinfs rebuild --store %s SOURCE`, the documents "
+            "themselves are not touched",
+            path, detail, path);
+        break;
+    case -EPROTO:
+        n = asprintf(&line,
+                     "store %s has other tables than this version of kinfs; use the version it was "
+                     "made with, or a new store",
+                     path);
+        break;
+    case -ENOTEMPTY:
+        n = asprintf(
+            &line,
+            "%s holds other files and no store; name an empty or a new directory with --store",
+            path);
+        break;
+    case -ENOTDIR:
+        n = asprintf(&line, "%s is not a directory; name another one with --store", path);
+        break;
+    case -EACCES:
+        n = asprintf(
+            &line,
+            "store %s cannot be opened: permission denied; run kinfs as its owner, or name "
+            "another one with --store",
+            path);
+        break;
+    case -EROFS:
+        n = asprintf(&line,
+                     "store %s is on a read-only file system; remount it writable, or name another "
+                     "one with --store",
+                     path);
+        break;
+    case -ENOSPC:
+        n = asprintf(&line,
+                     "no room for store %s; make room on its file system, or name another one with "
+                     "--store",
+                     path);
+        break;
+    default: n = asprintf(&line, "store %s cannot be opened: %s", path, detail);
+    }
+    if (n < 0)
+        return NULL;
+    for (char *c = line; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = ' ';
+    return line;
+}

@@ -1,0 +1,300 @@
+/* The store in RocksDB: how it is opened, and what is said when it cannot be.
+ *
+ * The directory of a store:
+ *   TABLES          which tables it was made with, as text; written last: without it there is no
+ *                   store here yet
+ *   TABLES.new      the same while the store is being made; a making that was interrupted goes on
+ *   runs/           files of sorted runs that are being written; leftovers are removed
+ *   the rest        is RocksDB's
+ *
+ * Memory: the block cache (which also holds every index and filter), KV_WRITE_BUFFERS_BYTES of
+ * write buffers over all tables, up to once more of it while they are being flushed, and two
+ * compactions of a few MiB.
+ */
+#include "store/kv_rocksdb.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+enum {
+    DEFAULT_CACHE_BYTES = 64 << 20,
+    /* 2^2 shards: LRU evicts within a shard, and one must hold several filters (about 1 MiB each
+     * for a file of TARGET_FILE_BYTES of small entries). */
+    CACHE_SHARD_BITS = 2,
+    /* Half the default of RocksDB, so that indexes and filters are small pieces of the cache. */
+    TARGET_FILE_BYTES = 32 << 20,
+    WRITE_BUFFER_BYTES = 8 << 20, /* of one table; all share KV_WRITE_BUFFERS_BYTES */
+    /* Twice RocksDB's 4 KiB: an index half as large, and a scan of postings reads few blocks. */
+    BLOCK_BYTES = 8 << 10,
+    /* A log is kept until every table's part of it is flushed: bounds what an opening replays. */
+    MAX_LOGS_BYTES = 64 << 20,
+    MAX_OPEN_FILES = 256,              /* of the 1024 a process usually may have */
+    FILTER_BITS_PER_KEY = 10,          /* 1 % false positives */
+    COMPACTION_READ_BYTES = 256 << 10, /* for each input file of each compaction */
+    INFO_LOG_BYTES = 1 << 20,
+    INFO_LOGS = 3,
+    INFO_LOG_LEVEL_WARN = 2,
+};
+
+/* -- options -- */
+
+static rocksdb_options_t *common_options(void)
+{
+    rocksdb_options_t *options = rocksdb_options_create();
+    rocksdb_options_set_write_buffer_size(options, WRITE_BUFFER_BYTES);
+    rocksdb_options_set_max_write_buffer_number(options, 2);
+    rocksdb_options_set_target_file_size_base(options, TARGET_FILE_BYTES);
+    rocksdb_options_set_max_bytes_for_level_base(options, 4 * TARGET_FILE_BYTES);
+    rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1);
+    return options;
+}
+
+static rocksdb_options_t *make_db_options(const struct kv_rocksdb *store, bool create)
+{
+    rocksdb_options_t *options = common_options();
+    rocksdb_options_set_create_if_missing(options, create);
+    rocksdb_options_set_create_missing_column_families(options, create);
+    rocksdb_options_set_db_write_buffer_size(options, KV_WRITE_BUFFERS_BYTES);
+    rocksdb_options_set_max_total_wal_size(options, MAX_LOGS_BYTES);
+    rocksdb_options_set_max_open_files(options, MAX_OPEN_FILES);
+    rocksdb_options_set_max_background_jobs(options, 2);
+    rocksdb_options_compaction_readahead_size(options, COMPACTION_READ_BYTES);
+    rocksdb_options_set_info_log_level(options, INFO_LOG_LEVEL_WARN);
+    rocksdb_options_set_max_log_file_size(options, INFO_LOG_BYTES);
+    rocksdb_options_set_keep_log_file_num(options, INFO_LOGS);
+    rocksdb_options_set_stats_dump_period_sec(options, 0);
+    rocksdb_options_set_stats_persist_period_sec(options, 0);
+    /* Where no log can be made RocksDB does without; it would move a writer's log aside. */
+    if (store->kv.read_only)
+        rocksdb_options_set_db_log_dir(options, "/dev/null/none");
+    return options;
+}
+
+static rocksdb_options_t *make_table_options(const struct kv_rocksdb *store, bool with_filter)
+{
+    rocksdb_block_based_table_options_t *blocks = rocksdb_block_based_options_create();
+    rocksdb_block_based_options_set_block_cache(blocks, store->cache);
+    rocksdb_block_based_options_set_cache_index_and_filter_blocks(blocks, 1);
+    rocksdb_block_based_options_set_block_size(blocks, BLOCK_BYTES);
+    if (with_filter)
+        rocksdb_block_based_options_set_filter_policy(
+            blocks, rocksdb_filterpolicy_create_bloom_full(FILTER_BITS_PER_KEY));
+    rocksdb_options_t *options = common_options();
+    rocksdb_options_set_block_based_table_factory(options, blocks);
+    rocksdb_block_based_options_destroy(blocks);
+    return options;
+}
+
+static void set_compression(struct kv_rocksdb *store, int compression)
+{
+    for (size_t i = 0; i <= store->kv.n_tables; i++)
+        rocksdb_options_set_compression(store->table_options[i], compression);
+}
+
+static rocksdb_cache_t *make_cache(size_t cache_bytes)
+{
+    rocksdb_lru_cache_options_t *options = rocksdb_lru_cache_options_create();
+    rocksdb_lru_cache_options_set_capacity(options,
+                                           cache_bytes > 0 ? cache_bytes : DEFAULT_CACHE_BYTES);
+    rocksdb_lru_cache_options_set_num_shard_bits(options, CACHE_SHARD_BITS);
+    rocksdb_cache_t *cache = rocksdb_cache_create_lru_opts(options);
+    rocksdb_lru_cache_options_destroy(options);
+    return cache;
+}
+
+/* -- the struct -- */
+
+void rocksdb_store_free(struct kv_rocksdb *store)
+{
+    if (!store)
+        return;
+    if (store->read_options)
+        rocksdb_readoptions_destroy(store->read_options);
+    if (store->write_options)
+        rocksdb_writeoptions_destroy(store->write_options);
+    if (store->env_options)
+        rocksdb_envoptions_destroy(store->env_options);
+    if (store->db_options)
+        rocksdb_options_destroy(store->db_options);
+    for (size_t i = 0; store->table_options && i <= store->kv.n_tables; i++)
+        if (store->table_options[i])
+            rocksdb_options_destroy(store->table_options[i]);
+    if (store->cache)
+        rocksdb_cache_destroy(store->cache);
+    for (size_t i = 0; i < N_CAS_LOCKS; i++)
+        pthread_mutex_destroy(&store->cas_locks[i]);
+    pthread_rwlock_destroy(&store->in_use);
+    free(store->table_options);
+    free(store->column_families);
+    free(store->handles);
+    free(store->path);
+    free(store);
+}
+DEFINE_CLEANUP(struct kv_rocksdb *, rocksdb_store_free);
+
+static struct kv_rocksdb *rocksdb_store_new(const char *path, const struct kv_options *options,
+                                            bool create)
+{
+    struct kv_rocksdb *store = calloc(1, sizeof(*store));
+    if (!store)
+        return NULL;
+    kv_init(&store->kv, &rocksdb_ops, options);
+    for (size_t i = 0; i < N_CAS_LOCKS; i++)
+        pthread_mutex_init(&store->cas_locks[i], NULL);
+    /* kv_resume() must not wait for ever behind readers. No operation read-holds it twice. */
+    pthread_rwlockattr_t attributes;
+    pthread_rwlockattr_init(&attributes);
+    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(&store->in_use, &attributes);
+    pthread_rwlockattr_destroy(&attributes);
+
+    size_t n = options->n_tables + 1;
+    store->path = strdup(path);
+    store->table_options = calloc(n, sizeof(*store->table_options));
+    store->column_families = calloc(n, sizeof(*store->column_families));
+    store->handles = calloc(n, sizeof(*store->handles));
+    if (!store->path || !store->table_options || !store->column_families || !store->handles) {
+        rocksdb_store_free(store);
+        return NULL;
+    }
+    store->cache = make_cache(options->cache_bytes);
+    for (size_t i = 0; i < options->n_tables; i++) {
+        store->column_families[i] = options->tables[i].name;
+        store->table_options[i] = make_table_options(store, !options->tables[i].scans_only);
+    }
+    store->column_families[n - 1] = "default";
+    store->table_options[n - 1] = make_table_options(store, false);
+    store->db_options = make_db_options(store, create);
+    store->env_options = rocksdb_envoptions_create();
+    store->write_options = rocksdb_writeoptions_create();
+    store->read_options = rocksdb_readoptions_create();
+    return store;
+}
+
+/* -- the database -- */
+
+static rocksdb_t *open_once(struct kv_rocksdb *store, bool read_only, char **message)
+{
+    int n = (int)store->kv.n_tables + 1;
+    const rocksdb_options_t *const *options =
+        (const rocksdb_options_t *const *)store->table_options;
+    if (read_only)
+        return rocksdb_open_for_read_only_column_families(store->db_options, store->path, n,
+                                                          store->column_families, options,
+                                                          store->handles, 0, message);
+    return rocksdb_open_column_families(store->db_options, store->path, n, store->column_families,
+                                        options, store->handles, message);
+}
+
+int rocksdb_open_db(struct kv_rocksdb *store, bool read_only, char **ret_message)
+{
+    /* Fast rather than small: keys are mostly hashes, and do not shrink. */
+    static const int compressions[] = {rocksdb_lz4_compression, rocksdb_no_compression};
+    char *message = NULL;
+    for (size_t i = 0; i < sizeof(compressions) / sizeof(compressions[0]); i++) {
+        set_compression(store, compressions[i]);
+        store->db = open_once(store, read_only, &message);
+        if (!message)
+            return 0;
+        if (!strstr(message, "is not linked with the binary"))
+            break;
+        if (i + 1 < sizeof(compressions) / sizeof(compressions[0])) {
+            rocksdb_free(message);
+            message = NULL;
+        }
+    }
+    store->db = NULL;
+    if (!ret_message)
+        return rocksdb_take_error(message);
+    *ret_message = message;
+    return rocksdb_errno(message);
+}
+
+void rocksdb_close_db(struct kv_rocksdb *store)
+{
+    if (!store->db)
+        return;
+    for (size_t i = 0; i <= store->kv.n_tables; i++)
+        rocksdb_column_family_handle_destroy(store->handles[i]);
+    rocksdb_close(store->db);
+    store->db = NULL;
+}
+
+/* -- kv_rocksdb_open() -- */
+
+/* Open the database of a store, in place or with its making finished first. ret_message may be
+ * given with an error. */
+static int open_stamped(struct kv_rocksdb *store, int directory_fd, enum rocksdb_stamp stamp,
+                        const char *text, char **ret_message)
+{
+    bool read_only = store->kv.read_only;
+    /* Beside a writer a file may vanish between reading of it and opening it. */
+    int r, tries = read_only ? 3 : 1;
+    do {
+        rocksdb_free(*ret_message);
+        *ret_message = NULL;
+        r = rocksdb_open_db(store, read_only, ret_message);
+    } while (r < 0 && --tries > 0);
+    /* The stamp says that there is a database with these tables: what is not found is damage. */
+    if (r == -EINVAL || (r == -EIO && strstr(*ret_message, strerror(ENOENT))))
+        return -EUCLEAN;
+    if (r < 0 || read_only)
+        return r;
+    if (stamp != ROCKSDB_STAMP_FINISHED)
+        r = rocksdb_stamp_finish(directory_fd, text);
+    rocksdb_options_set_create_if_missing(store->db_options, 0);
+    rocksdb_options_set_create_missing_column_families(store->db_options, 0);
+    return r < 0 ? r : rocksdb_clear_runs(store->path);
+}
+
+static int open_store(const char *path, const struct kv_options *options, struct kv **ret_kv,
+                      char **ret_message)
+{
+    bool create = options->create && !options->read_only;
+    if (create && mkdir(path, 0700) < 0 && errno != EEXIST)
+        return -errno;
+    _cleanup_close_ int directory_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory_fd < 0)
+        return -errno;
+    _cleanup_free_ char *text = NULL;
+    enum rocksdb_stamp stamp = ROCKSDB_STAMP_NONE;
+    int r = rocksdb_stamp_text(options, &text);
+    if (r == 0)
+        r = rocksdb_stamp_check(directory_fd, text, &stamp);
+    if (r < 0)
+        return r;
+    if (stamp != ROCKSDB_STAMP_FINISHED && !create)
+        return -ENOENT;
+    if (stamp == ROCKSDB_STAMP_FOREIGN)
+        return -ENOTEMPTY;
+    if (stamp == ROCKSDB_STAMP_NONE)
+        r = rocksdb_stamp_begin(directory_fd, text);
+    if (r < 0)
+        return r;
+    _cleanup_free_ char *real_path = realpath(path, NULL); /* the caller may change directory */
+    if (!real_path)
+        return -errno;
+    _cleanup_(rocksdb_store_free_p) struct kv_rocksdb *store =
+        rocksdb_store_new(real_path, options, stamp != ROCKSDB_STAMP_FINISHED);
+    if (!store)
+        return -ENOMEM;
+    r = open_stamped(store, directory_fd, stamp, text, ret_message);
+    if (r < 0) {
+        rocksdb_close_db(store);
+        return r;
+    }
+    *ret_kv = &TAKE_PTR(store)->kv;
+    return 0;
+}
+
+int kv_rocksdb_open(const char *path, const struct kv_options *options, struct kv **ret_kv,
+                    char **ret_error)
+{
+    char *message = NULL;
+    int r = open_store(path, options, ret_kv, &message);
+    if (r < 0 && ret_error)
+        *ret_error = rocksdb_describe(r, path, message ? message : strerror(-r));
+    rocksdb_free(message);
+    return r;
+}

@@ -1,0 +1,137 @@
+/* Sorted runs as table files (SST) that RocksDB takes over whole: no log, no write buffer, no
+ * sorting. A run is written to the store's directory of runs, as several files when it is long, and
+ * ingested by one call.
+ *
+ * The log is synced before: so a run never survives a crash of the machine that a write
+ * acknowledged before it did not.
+ */
+#include "store/kv_rocksdb.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+/* As the target size of compacted files: index and filter of a file must be small pieces of the
+ * block cache. */
+enum { RUN_FILE_BYTES = 32 << 20 };
+
+struct run {
+    struct kv_rocksdb *store;
+    unsigned table;
+    rocksdb_sstfilewriter_t *writer; /* of the last file, NULL between files */
+    char **files;
+    size_t n_files;
+};
+
+static void run_done(struct run *run)
+{
+    if (run->writer)
+        rocksdb_sstfilewriter_destroy(run->writer);
+    for (size_t i = 0; i < run->n_files; i++) {
+        unlink(run->files[i]); /* ingested ones are gone from here */
+        free(run->files[i]);
+    }
+    free(run->files);
+}
+
+static int run_begin_file(struct run *run)
+{
+    struct kv_rocksdb *store = run->store;
+    char **files = reallocarray(run->files, run->n_files + 1, sizeof(*files));
+    if (!files)
+        return -ENOMEM;
+    run->files = files;
+    char *file;
+    if (asprintf(&file, "%s/" ROCKSDB_RUNS_DIR "/%llu.sst", store->path, store->n_runs++) < 0)
+        return -ENOMEM;
+    run->files[run->n_files++] = file;
+    char *message = NULL;
+    run->writer =
+        rocksdb_sstfilewriter_create(store->env_options, store->table_options[run->table]);
+    rocksdb_sstfilewriter_open(run->writer, file, &message);
+    return rocksdb_take_error(message);
+}
+
+static int run_end_file(struct run *run)
+{
+    char *message = NULL;
+    rocksdb_sstfilewriter_finish(run->writer, &message);
+    rocksdb_sstfilewriter_destroy(run->writer);
+    run->writer = NULL;
+    return rocksdb_take_error(message);
+}
+
+static int run_add(struct run *run, const struct kv_entry *entry, bool is_delete)
+{
+    int r = run->writer ? 0 : run_begin_file(run);
+    if (r < 0)
+        return r;
+    char *message = NULL;
+    if (is_delete)
+        rocksdb_sstfilewriter_delete(run->writer, entry->key.data, entry->key.size_bytes, &message);
+    else
+        rocksdb_sstfilewriter_put(run->writer, entry->key.data, entry->key.size_bytes,
+                                  entry->value.data ? entry->value.data : "",
+                                  entry->value.size_bytes, &message);
+    if (message)
+        return rocksdb_take_error(message);
+    uint64_t size_bytes = 0;
+    rocksdb_sstfilewriter_file_size(run->writer, &size_bytes);
+    return size_bytes >= RUN_FILE_BYTES ? run_end_file(run) : 0;
+}
+
+static int run_ingest(struct run *run)
+{
+    struct kv_rocksdb *store = run->store;
+    char *message = NULL;
+    int r = kv_checkpoint(&store->kv);
+    if (r < 0)
+        return r;
+    rocksdb_ingestexternalfileoptions_t *options = rocksdb_ingestexternalfileoptions_create();
+    rocksdb_ingestexternalfileoptions_set_move_files(options, 1);
+    {
+        IN_USE(store);
+        if (!store->db || store->write_error < 0)
+            r = rocksdb_unusable(store);
+        else
+            rocksdb_ingest_external_file_cf(store->db, store->handles[run->table],
+                                            (const char *const *)run->files, run->n_files, options,
+                                            &message);
+    }
+    rocksdb_ingestexternalfileoptions_destroy(options);
+    return r < 0 ? r : rocksdb_take_error(message);
+}
+
+int rocksdb_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, void *user)
+{
+    _cleanup_(run_done) struct run run = {.store = rocksdb_of(kv), .table = table};
+    struct kv_entry entry;
+    bool is_delete;
+    int r;
+    while ((r = next(user, &entry, &is_delete)) > 0) {
+        r = run_add(&run, &entry, is_delete);
+        if (r < 0)
+            return r;
+    }
+    if (r == 0 && run.writer)
+        r = run_end_file(&run);
+    return r < 0 || run.n_files == 0 ? r : run_ingest(&run);
+}
+
+int rocksdb_clear_runs(const char *path)
+{
+    _cleanup_free_ char *runs = NULL;
+    if (asprintf(&runs, "%s/" ROCKSDB_RUNS_DIR, path) < 0)
+        return -ENOMEM;
+    if (mkdir(runs, 0700) < 0 && errno != EEXIST)
+        return -errno;
+    _cleanup_closedir_ DIR *directory = opendir(runs);
+    if (!directory)
+        return -errno;
+    const struct dirent *entry;
+    while ((entry = readdir(directory)))
+        if (entry->d_name[0] != '.' && unlinkat(dirfd(directory), entry->d_name, 0) < 0)
+            return -errno;
+    return 0;
+}

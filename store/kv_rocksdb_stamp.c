@@ -1,0 +1,135 @@
+/* The file TABLES of a store: which tables it was made with, one a line, so that a store of another
+ * shape is refused before anything of it is touched.
+ *
+ *   kinfs store 1
+ *   meta whole
+ *   records fixed 8
+ *   names prefixed
+ *
+ * It is written as TABLES.new before the database is made and renamed after: a store whose making
+ * was interrupted is told from one that lost something, and from a directory of somebody else's.
+ */
+#include "store/kv_rocksdb.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+static const char stamp_name[] = "TABLES", unfinished_name[] = "TABLES.new";
+
+int rocksdb_stamp_text(const struct kv_options *options, char **ret_text)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return -ENOMEM;
+    fputs("kinfs store 1\n", out);
+    for (size_t i = 0; i < options->n_tables; i++) {
+        const struct kv_table *table = &options->tables[i];
+        if (table->partition == KV_PARTITION_FIXED)
+            fprintf(out, "%s fixed %u\n", table->name, table->partition_bytes);
+        else
+            fprintf(out, "%s %s\n", table->name,
+                    table->partition == KV_PARTITION_WHOLE ? "whole" : "prefixed");
+    }
+    bool failed = ferror(out);
+    if (fclose(out) < 0 || failed) {
+        free(text);
+        return -ENOMEM;
+    }
+    *ret_text = text;
+    return 0;
+}
+
+/* Whether the file's content is text: 1, 0, or an error. */
+static int holds(int directory_fd, const char *name, const char *text)
+{
+    _cleanup_close_ int fd = openat(directory_fd, name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    size_t size = strlen(text) + 1, n = 0;
+    _cleanup_free_ char *content = malloc(size); /* a byte more than text: longer ones differ */
+    if (!content)
+        return -ENOMEM;
+    while (n < size) {
+        ssize_t r = read(fd, content + n, size - n);
+        if (r < 0 && errno != EINTR)
+            return -errno;
+        if (r == 0)
+            break;
+        n += r > 0 ? (size_t)r : 0;
+    }
+    return n == size - 1 && memcmp(content, text, n) == 0;
+}
+
+/* 1 when there is nothing in the directory but what a file system itself puts there. */
+static int is_empty(int directory_fd)
+{
+    int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    _cleanup_closedir_ DIR *directory = fdopendir(fd);
+    if (!directory) {
+        int r = -errno;
+        close(fd);
+        return r;
+    }
+    const struct dirent *entry;
+    while ((entry = readdir(directory)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            strcmp(entry->d_name, "lost+found") != 0)
+            return 0;
+    return 1;
+}
+
+int rocksdb_stamp_check(int directory_fd, const char *text, enum rocksdb_stamp *ret_stamp)
+{
+    int r = holds(directory_fd, stamp_name, text);
+    if (r >= 0) {
+        *ret_stamp = ROCKSDB_STAMP_FINISHED;
+        return r > 0 ? 0 : -EPROTO;
+    }
+    if (r != -ENOENT)
+        return r;
+    if (faccessat(directory_fd, unfinished_name, F_OK, 0) == 0) {
+        *ret_stamp = ROCKSDB_STAMP_BEGUN;
+        return 0;
+    }
+    r = is_empty(directory_fd);
+    if (r < 0)
+        return r;
+    *ret_stamp = r > 0 ? ROCKSDB_STAMP_NONE : ROCKSDB_STAMP_FOREIGN;
+    return 0;
+}
+
+int rocksdb_stamp_begin(int directory_fd, const char *text)
+{
+    _cleanup_close_ int fd =
+        openat(directory_fd, unfinished_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -errno;
+    for (size_t left = strlen(text); left > 0;) {
+        ssize_t n = write(fd, text, left);
+        if (n < 0 && errno != EINTR)
+            return -errno;
+        if (n > 0) {
+            text += n;
+            left -= (size_t)n;
+        }
+    }
+    return fsync(fd) < 0 ? -errno : 0;
+}
+
+int rocksdb_stamp_finish(int directory_fd, const char *text)
+{
+    /* Whoever began it may have had other tables; this is what was made. */
+    int r = rocksdb_stamp_begin(directory_fd, text);
+    if (r < 0)
+        return r;
+    if (renameat(directory_fd, unfinished_name, directory_fd, stamp_name) < 0)
+        return -errno;
+    _cleanup_close_ int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 || fsync(fd) < 0 ? -errno : 0;
+}
