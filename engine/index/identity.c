@@ -1,6 +1,7 @@
 /* What a store says it is: schema version, policy with its secret key, and the tree it is of. A
  * store that is another's is refused with a message that says what to do. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -61,6 +62,51 @@ __attribute__((format(printf, 3, 4))) static int refuse(char **ret_error, int er
     return error;
 }
 
+/* -- the policy's file: a rebuild of a damaged store needs the same policy and key -- */
+
+static int policy_file_path(const char *store_path, char **ret_path)
+{
+    return asprintf(ret_path, "%s/policy", store_path) < 0 ? -ENOMEM : 0;
+}
+
+int identity_read_policy_file(const char *store_path, struct policy *ret_policy)
+{
+    _cleanup_free_ char *path = NULL;
+    uint8_t encoded[POLICY_ENCODED_BYTES + 1];
+    int r = policy_file_path(store_path, &path);
+    if (r < 0)
+        return r;
+    _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return -errno;
+    ssize_t n = read(fd, encoded, sizeof(encoded));
+    return n < 0 ? -errno : policy_decode(encoded, (size_t)n, ret_policy);
+}
+
+static int write_policy_file(struct index *index)
+{
+    _cleanup_free_ char *path = NULL;
+    struct policy written;
+    uint8_t encoded[POLICY_ENCODED_BYTES];
+    if (identity_read_policy_file(index->store_path, &written) == 0 &&
+        policy_id(&written) == policy_id(&index->policy))
+        return 0;
+    int r = policy_file_path(index->store_path, &path);
+    if (r < 0)
+        return r;
+    policy_encode(&index->policy, encoded);
+    _cleanup_close_ int fd =
+        open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return -errno;
+    ssize_t n = write(fd, encoded, sizeof(encoded));
+    if (n < 0)
+        return -errno;
+    return n != sizeof(encoded) ? -ENOSPC : fsync(fd) < 0 ? -errno : 0;
+}
+
+/* -- the database's own rows -- */
+
 /* The schema's version is written last: a store without it is one that was never finished. */
 static int make_identity(struct index *index, const struct policy *policy)
 {
@@ -120,12 +166,17 @@ static int check_root(struct index *index, char **ret_error)
         (int)source.size_bytes, (const char *)source.data, index->source);
 }
 
-int identity_check(struct index *index, const struct index_options *options, char **ret_error)
+int identity_check(struct index *index, const struct index_options *options,
+                   const struct policy *policy, char **ret_error)
 {
     uint64_t schema;
     int r = identity_get_number(index, "schema", &schema);
     if (r == -ENOENT) {
-        r = policy_preset(options->policy ? options->policy : "default", &index->policy);
+        r = 0;
+        if (policy)
+            index->policy = *policy;
+        else
+            r = policy_preset(options->policy ? options->policy : "default", &index->policy);
         if (r == -EINVAL)
             return refuse(ret_error, r, "there is no policy '%s'; there are: default, broder1997",
                           options->policy);
@@ -141,6 +192,8 @@ int identity_check(struct index *index, const struct index_options *options, cha
         if (r == 0)
             r = check_root(index, ret_error);
     }
+    if (r == 0)
+        r = write_policy_file(index);
     if (r == 0)
         index->policy_id = policy_id(&index->policy);
     return r;

@@ -21,14 +21,14 @@ enum {
 
 void index_log(struct index *index, enum index_log_level level, const char *format, ...)
 {
-    char message[512];
+    char message[sizeof(index->last_error)];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
     if (level != INDEX_LOG_INFO) {
         LOCKED(&index->error_lock);
-        snprintf(index->last_error, sizeof(index->last_error), "%s", message);
+        memcpy(index->last_error, message, sizeof(index->last_error));
     }
     if (index->log)
         index->log(index->log_user, level, message);
@@ -96,8 +96,10 @@ static void index_free(struct index *index)
 }
 DEFINE_CLEANUP(struct index *, index_free);
 
-static int open_store(struct index *index, const struct index_options *options, char **ret_error)
+static int open_store(struct index *index, const struct index_options *options, const char *db,
+                      char **ret_error)
 {
+    _cleanup_free_ char *path = NULL;
     struct kv_options kv_options = {
         .tables = schema_tables,
         .n_tables = SCHEMA_N_TABLES,
@@ -111,7 +113,9 @@ static int open_store(struct index *index, const struct index_options *options, 
                 strerror(-r));
         return r;
     }
-    int r = kv_rocksdb_open(options->store_path, &kv_options, &index->store, ret_error);
+    if (asprintf(&path, "%s/%s", options->store_path, db) < 0)
+        return -ENOMEM;
+    int r = kv_rocksdb_open(path, &kv_options, &index->store, ret_error);
     return r < 0 ? r : kv_retry_open(index->store, &index->kv);
 }
 
@@ -190,16 +194,17 @@ static int open_parts(struct index *index)
     return r;
 }
 
-int index_open(const struct index_options *options, struct index **ret_index, char **ret_error)
+int index_open_db(const struct index_options *options, const char *db, const struct policy *policy,
+                  struct index **ret_index, char **ret_error)
 {
     char *error = NULL;
     _cleanup_(index_free_p) struct index *index = index_new(options);
     if (!index || !(index->source = strdup(options->source)) ||
         !(index->store_path = strdup(options->store_path)))
         return -ENOMEM;
-    int r = open_store(index, options, &error);
+    int r = open_store(index, options, db, &error);
     if (r == 0)
-        r = identity_check(index, options, &error);
+        r = identity_check(index, options, policy, &error);
     if (r == 0) {
         find_store_key(index);
         r = open_parts(index);
@@ -219,6 +224,12 @@ int index_open(const struct index_options *options, struct index **ret_index, ch
     }
     *ret_index = TAKE_PTR(index);
     return 0;
+}
+
+int index_open(const struct index_options *options, struct index **ret_index, char **ret_error)
+{
+    rebuild_clean_up(options->store_path);
+    return index_open_db(options, INDEX_DB, NULL, ret_index, ret_error);
 }
 
 /* -- running -- */
@@ -248,8 +259,10 @@ int index_start(struct index *index)
     return 0;
 }
 
-static void stop_threads(struct index *index)
+void index_stop(struct index *index)
 {
+    if (!index->started)
+        return;
     change_queue_shut_down(index->queue);
     {
         LOCKED(&index->lock);
@@ -261,16 +274,15 @@ static void stop_threads(struct index *index)
     for (unsigned i = 0; i < index->n_started; i++)
         pthread_join(index->workers[i], NULL);
     pthread_join(index->committer, NULL);
+    index->started = false;
 }
 
 void index_close(struct index *index, unsigned wait_ms)
 {
     if (!index)
         return;
-    if (index->started) {
-        index_settle(index, INDEX_LANE_FOREGROUND, (int)wait_ms);
-        stop_threads(index);
-    }
+    index_settle(index, INDEX_LANE_FOREGROUND, (int)wait_ms);
+    index_stop(index);
     int r = committer_flush(index);
     if (r == 0)
         r = kv_checkpoint(index->kv);

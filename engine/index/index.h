@@ -56,6 +56,22 @@ void index_close(struct index *index, unsigned wait_ms);
 /* Scan the whole tree again (one already running is followed by another). */
 void index_rescan(struct index *index);
 
+/* Make everything that is stored anew from the tree, under the same policy and secret key: a fresh
+ * database is built beside the old one and takes its place when it is complete; until then the old
+ * one stays as it is. Clusters keep their ids: an id goes to the new cluster with most of its
+ * documents. The old database may be damaged (then ids are new), and must not be in use.
+ *
+ * options   of index_open(); policy is used only where no policy can be read any more
+ * progress  called about ten times a second with the state of the work; NULL: not wanted
+ *
+ * Returns 0, -EBUSY, -ENOENT (no store), -ENOSPC, -ENOMEM, -EIO; on failure the old store stands.
+ * Waits for the whole work.
+ */
+struct index_status;
+int index_rebuild(const struct index_options *options,
+                  void (*progress)(void *user, const struct index_status *status), void *user,
+                  char **ret_error);
+
 /* -- notices: something happened in the tree -- */
 
 /* The entry `name` of a directory came, went, or means another inode now. */

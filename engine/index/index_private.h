@@ -84,8 +84,26 @@ struct index {
     char last_error[256];
 };
 
+/* -- index.c -- */
+#define INDEX_DB "db"         /* the store proper, in the store's directory */
+#define INDEX_DB_NEW "db.new" /* one that a rebuild is making */
+
+/* As index_open(), with a database by name and, for a new one, a policy with its key. */
+int index_open_db(const struct index_options *options, const char *db, const struct policy *policy,
+                  struct index **ret_index, char **ret_error);
+
+/* Ends all threads; questions and the committer's functions may go on from the caller's. */
+void index_stop(struct index *index);
+
+/* -- rebuild.c -- */
+void rebuild_clean_up(const char *store_path); /* what an interrupted rebuild left */
+
 /* -- identity.c: what the store says it is -- */
-int identity_check(struct index *index, const struct index_options *options, char **ret_error);
+/* policy  of a new store; NULL: the preset the options name, with a fresh key */
+int identity_check(struct index *index, const struct index_options *options,
+                   const struct policy *policy, char **ret_error);
+/* The policy of a store whose database cannot be opened: kept beside it in a file of its own. */
+int identity_read_policy_file(const char *store_path, struct policy *ret_policy);
 int identity_get_number(struct index *index, const char *name, uint64_t *ret_value); /* -ENOENT */
 int identity_put_number(struct index *index, const char *name, uint64_t value);
 int identity_delete(struct index *index, const char *name);

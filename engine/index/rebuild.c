@@ -1,0 +1,258 @@
+/* A rebuild: the scan of a first mount into a database beside the old one, then an exchange of the
+ * two. */
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "engine/index/answer.h"
+
+/* -- directories -- */
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st, (void)type, (void)ftw;
+    return remove(path) < 0 ? -errno : 0;
+}
+
+static void remove_tree(const char *path)
+{
+    enum { FDS_MAX = 8 };
+    nftw(path, remove_one, FDS_MAX, FTW_DEPTH | FTW_PHYS);
+}
+
+static int db_path(const char *store_path, const char *db, char **ret_path)
+{
+    return asprintf(ret_path, "%s/%s", store_path, db) < 0 ? -ENOMEM : 0;
+}
+
+/* A rebuild that was interrupted, or finished but for the old database's removal: either way what
+ * is called "new" is not wanted. */
+void rebuild_clean_up(const char *store_path)
+{
+    _cleanup_free_ char *path = NULL;
+    if (db_path(store_path, INDEX_DB_NEW, &path) == 0 && access(path, F_OK) == 0)
+        remove_tree(path);
+}
+
+static int exchange(const char *store_path)
+{
+    _cleanup_free_ char *old = NULL, *new = NULL;
+    int r = db_path(store_path, INDEX_DB, &old);
+    if (r == 0)
+        r = db_path(store_path, INDEX_DB_NEW, &new);
+    if (r < 0)
+        return r;
+    if (renameat2(AT_FDCWD, new, AT_FDCWD, old, RENAME_EXCHANGE) == 0) {
+        remove_tree(new);
+        return 0;
+    }
+    /* No old one, or a file system that cannot exchange: what a crash in between loses is derived.
+     */
+    remove_tree(old);
+    return rename(new, old) < 0 ? -errno : 0;
+}
+
+/* -- cluster ids -- */
+
+/* How many documents of an old cluster are in a new one. */
+struct vote {
+    uint64_t new_id, old_id, n_documents;
+};
+
+struct votes {
+    struct vote *votes;
+    size_t n_votes;
+};
+
+static int add_vote(struct votes *votes, uint64_t new_id, uint64_t old_id)
+{
+    /* The votes of one new cluster stand together, at the end. */
+    for (size_t i = votes->n_votes; i > 0 && votes->votes[i - 1].new_id == new_id; i--) {
+        if (votes->votes[i - 1].old_id == old_id) {
+            votes->votes[i - 1].n_documents++;
+            return 0;
+        }
+    }
+    struct vote *larger = reallocarray(votes->votes, votes->n_votes + 1, sizeof(*larger));
+    if (!larger)
+        return -ENOMEM;
+    votes->votes = larger;
+    votes->votes[votes->n_votes++] = (struct vote){new_id, old_id, 1};
+    return 0;
+}
+
+static int vote_of_cluster(struct index *fresh, struct index *old, uint64_t id, struct votes *votes)
+{
+    _cleanup_(sid_list_done) struct sid_list members = {0};
+    int r = living_clusters_members(fresh->clusters, id, 0, &members);
+    for (size_t i = 0; r == 0 && i < members.n_sids; i++) {
+        _cleanup_(record_done) struct record record = {0};
+        struct file_row row;
+        uint64_t old_id, size;
+        r = answer_load(fresh, &members.sids[i], 1, &record);
+        if (r == 0 && catalogue_get_file(old->kv, &record.key, &row) == 0 && row.sid &&
+            living_clusters_of(old->clusters, row.sid, &old_id, &size) == 0 && old_id)
+            r = add_vote(votes, id, old_id);
+    }
+    return r;
+}
+
+static bool has_cluster(struct index *index, uint64_t id)
+{
+    _cleanup_(sid_list_done) struct sid_list first = {0};
+    return living_clusters_members(index->clusters, id, 1, &first) == 0;
+}
+
+static int compare_votes(const void *a, const void *b)
+{
+    const struct vote *x = a, *y = b;
+    if (x->n_documents != y->n_documents)
+        return x->n_documents < y->n_documents ? 1 : -1;
+    if (x->old_id != y->old_id)
+        return x->old_id < y->old_id ? -1 : 1;
+    return (x->new_id > y->new_id) - (x->new_id < y->new_id);
+}
+
+/* New ids are all larger than old ones, so an old id is taken when a cluster has it already, and a
+ * new cluster has found its old id when it is no longer known by the new one. */
+static int keep_ids(struct index *fresh, struct index *old)
+{
+    enum { PAGE = 256 };
+    struct votes votes = {0};
+    uint64_t ids[PAGE], after = 0;
+    int n;
+    while ((n = living_clusters_ids(fresh->clusters, after, PAGE, ids)) > 0) {
+        for (int i = 0; i < n; i++) {
+            int r = vote_of_cluster(fresh, old, ids[i], &votes);
+            if (r < 0) {
+                free(votes.votes);
+                return r;
+            }
+        }
+        after = ids[n - 1];
+    }
+    if (votes.n_votes)
+        qsort(votes.votes, votes.n_votes, sizeof(*votes.votes), compare_votes);
+    for (size_t i = 0; n >= 0 && i < votes.n_votes; i++) {
+        const struct vote *vote = &votes.votes[i];
+        if (!has_cluster(fresh, vote->old_id) && has_cluster(fresh, vote->new_id))
+            n = living_clusters_rename(fresh->clusters, vote->new_id, vote->old_id);
+    }
+    free(votes.votes);
+    return n;
+}
+
+/* -- the work -- */
+
+static int build(struct index *fresh,
+                 void (*progress)(void *user, const struct index_status *status), void *user)
+{
+    enum { PROGRESS_MS = 100 };
+    struct index_status status;
+    int r = index_start(fresh);
+    if (r < 0)
+        return r;
+    while ((r = index_settle(fresh, INDEX_LANE_ALL, PROGRESS_MS)) == -ETIMEDOUT) {
+        index_get_status(fresh, &status);
+        if (status.failed)
+            return -EIO; /* its log said why */
+        if (progress)
+            progress(user, &status);
+    }
+    index_get_status(fresh, &status);
+    if (progress)
+        progress(user, &status);
+    return r < 0 ? r : status.failed ? -EIO : 0;
+}
+
+/* The policy that a rebuild must keep. Returns 1, or 0 when there is none any more. */
+static int policy_to_keep(const struct index *old, const char *store_path,
+                          struct policy *ret_policy)
+{
+    if (!old)
+        return identity_read_policy_file(store_path, ret_policy) == 0;
+    *ret_policy = old->policy;
+    return 1;
+}
+
+/* An empty database under the policy, whose clusters will get larger ids than the old one's. */
+static int open_fresh(const struct index_options *options, const struct index *old,
+                      struct index **ret_fresh, char **ret_error)
+{
+    struct index_options fresh_options = *options;
+    struct index *fresh = NULL;
+    struct policy policy;
+    uint64_t next_cluster = 0;
+    bool keep = policy_to_keep(old, options->store_path, &policy);
+
+    fresh_options.create = true;
+    if (keep)
+        fresh_options.policy = NULL;
+    int r = index_open_db(&fresh_options, INDEX_DB_NEW, keep ? &policy : NULL, &fresh, ret_error);
+    if (r < 0 || !old)
+        goto out;
+    r = identity_get_number((struct index *)old, "next_cluster", &next_cluster);
+    if (r == 0)
+        r = identity_put_number(fresh, "next_cluster", next_cluster);
+    index_close(fresh, 0);
+    if (r == 0 || r == -ENOENT) /* opened again, it counts on from there */
+        r = index_open_db(&fresh_options, INDEX_DB_NEW, NULL, &fresh, ret_error);
+out:
+    if (r == 0)
+        *ret_fresh = fresh;
+    return r;
+}
+
+static int rebuild(const struct index_options *options, struct index *old,
+                   void (*progress)(void *user, const struct index_status *status), void *user,
+                   char **ret_error)
+{
+    struct index *fresh = NULL;
+    int r = open_fresh(options, old, &fresh, ret_error);
+    if (r < 0)
+        return r;
+    r = build(fresh, progress, user);
+    index_stop(fresh);
+    if (r == 0 && old)
+        r = keep_ids(fresh, old);
+    index_close(fresh, 0);
+    return r;
+}
+
+int index_rebuild(const struct index_options *options,
+                  void (*progress)(void *user, const struct index_status *status), void *user,
+                  char **ret_error)
+{
+    struct index_options old_options = *options;
+    struct index *old = NULL;
+    char *error = NULL;
+
+    old_options.create = false;
+    old_options.policy = NULL;
+    rebuild_clean_up(options->store_path);
+    int r = access(options->store_path, F_OK) < 0
+                ? -errno
+                : index_open_db(&old_options, INDEX_DB, NULL, &old, &error);
+    bool hopeless = r == -EUCLEAN || r == -EIO || (r == -ENOENT && error);
+    if (r == 0 || hopeless) {
+        free(error);
+        error = NULL;
+        r = rebuild(options, old, progress, user, &error);
+        index_close(old, 0);
+        if (r == 0)
+            r = exchange(options->store_path);
+        if (r < 0)
+            rebuild_clean_up(options->store_path);
+    }
+    if (r < 0 && !error &&
+        asprintf(&error, "cannot rebuild the store %s: %s; what was there stands",
+                 options->store_path, strerror(-r)) < 0)
+        error = NULL;
+    if (ret_error && error)
+        *ret_error = error;
+    else
+        free(error);
+    return r;
+}

@@ -1,0 +1,220 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/index/catalogue.h"
+#include "engine/index/schema.h"
+
+static struct file_key key_of(unsigned n)
+{
+    struct file_key key = {.size_bytes = (uint8_t)(FILE_KEY_MIN_BYTES + n % 3)};
+    memcpy(key.bytes, &n, sizeof(n));
+    return key;
+}
+
+static int open_store(void **state)
+{
+    const struct kv_options options = {.tables = schema_tables, .n_tables = SCHEMA_N_TABLES};
+    return kv_memory_open(&options, (struct kv **)state);
+}
+
+static int close_store(void **state)
+{
+    kv_close(*state);
+    return 0;
+}
+
+static void change_entry(struct kv *kv, bool put, unsigned parent, const char *name, unsigned child,
+                         enum entry_type type)
+{
+    struct kv_batch *batch = kv_batch_new();
+    struct file_key p = key_of(parent), c = key_of(child);
+    if (put)
+        catalogue_put(batch, &p, name, &c, type);
+    else
+        catalogue_delete(batch, &p, name, &c);
+    assert_int_equal(kv_apply(kv, batch), 0);
+    kv_batch_free(batch);
+}
+
+/* "" where the entry hangs on nothing. */
+static void assert_path(struct kv *kv, unsigned parent, const char *name, const char *expected)
+{
+    struct file_key root = key_of(1), p = key_of(parent);
+    struct path_cache *cache;
+    char *path = NULL;
+    assert_int_equal(path_cache_new(kv, &root, &cache), 0);
+    for (int round = 0; round < 2; round++) { /* the second time from memory */
+        int r = path_cache_entry(cache, &p, name, &path);
+        assert_int_equal(r, *expected ? 0 : -ENOENT);
+        if (r == 0)
+            assert_string_equal(path, expected);
+        free(path);
+        path = NULL;
+    }
+    path_cache_free(cache);
+}
+
+static void test_catalogue__an_entry_is_found_by_name_and_by_link(void **state)
+{
+    struct file_key parent = key_of(1), child = key_of(2), found;
+    struct catalogue_list list;
+    enum entry_type type;
+    change_entry(*state, true, 1, "report.txt", 2, ENTRY_FILE);
+    assert_int_equal(catalogue_get(*state, &parent, "report.txt", &found, &type), 0);
+    assert_true(file_key_equal(&found, &child));
+    assert_int_equal(type, ENTRY_FILE);
+    assert_int_equal(catalogue_get(*state, &parent, "report", &found, &type), -ENOENT);
+
+    assert_int_equal(catalogue_links(*state, &child, 10, &list), 0);
+    assert_int_equal(list.n_entries, 1);
+    assert_true(file_key_equal(&list.entries[0].parent, &parent));
+    assert_string_equal(list.entries[0].name, "report.txt");
+    catalogue_list_done(&list);
+
+    change_entry(*state, false, 1, "report.txt", 2, ENTRY_FILE);
+    assert_int_equal(catalogue_get(*state, &parent, "report.txt", &found, &type), -ENOENT);
+    assert_int_equal(catalogue_links(*state, &child, 10, &list), 0);
+    assert_int_equal(list.n_entries, 0);
+    catalogue_list_done(&list);
+}
+
+static void test_catalogue__hard_links_are_all_listed(void **state)
+{
+    struct file_key child = key_of(9);
+    struct catalogue_list list;
+    change_entry(*state, true, 1, "a", 9, ENTRY_FILE);
+    change_entry(*state, true, 1, "b", 9, ENTRY_FILE);
+    change_entry(*state, true, 2, "c", 9, ENTRY_FILE);
+    change_entry(*state, true, 2, "other", 10, ENTRY_FILE);
+    assert_int_equal(catalogue_links(*state, &child, 10, &list), 0);
+    assert_int_equal(list.n_entries, 3);
+    catalogue_list_done(&list);
+    assert_int_equal(catalogue_links(*state, &child, 2, &list), 0);
+    assert_int_equal(list.n_entries, 2);
+    catalogue_list_done(&list);
+}
+
+static void test_catalogue__children_come_in_byte_order_and_in_pages(void **state)
+{
+    enum { N = 1000 };
+    struct file_key parent = key_of(1);
+    char *after = NULL;
+    unsigned seen = 0;
+    for (unsigned i = 0; i < N; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "n%04u", (i * 7) % N);
+        change_entry(*state, true, 1, name, 100 + i, ENTRY_FILE);
+    }
+    change_entry(*state, true, 4, "not this one's", 5, ENTRY_FILE);
+    for (;;) {
+        struct catalogue_list list;
+        assert_int_equal(catalogue_children(*state, &parent, after, 64, &list), 0);
+        for (size_t i = 0; i < list.n_entries; i++) {
+            char expected[16];
+            snprintf(expected, sizeof(expected), "n%04u", seen++);
+            assert_string_equal(list.entries[i].name, expected);
+        }
+        free(after);
+        after = list.n_entries == 64 ? strdup(list.entries[63].name) : NULL;
+        catalogue_list_done(&list);
+        if (!after)
+            break;
+    }
+    assert_int_equal(seen, N);
+}
+
+static void test_catalogue__renaming_a_directory_moves_what_is_below(void **state)
+{
+    change_entry(*state, true, 1, "old", 2, ENTRY_DIRECTORY);
+    change_entry(*state, true, 2, "deep", 3, ENTRY_DIRECTORY);
+    change_entry(*state, true, 3, "file", 4, ENTRY_FILE);
+    assert_path(*state, 3, "file", "old/deep/file");
+    change_entry(*state, false, 1, "old", 2, ENTRY_DIRECTORY);
+    assert_path(*state, 3, "file", "");
+    change_entry(*state, true, 1, "new", 2, ENTRY_DIRECTORY);
+    assert_path(*state, 3, "file", "new/deep/file");
+    assert_path(*state, 1, "top", "top");
+}
+
+static void test_catalogue__a_loop_of_directories_is_an_error_not_a_hang(void **state)
+{
+    struct file_key root = key_of(1), inside = key_of(6);
+    struct path_cache *cache;
+    char *path;
+    change_entry(*state, true, 6, "a", 5, ENTRY_DIRECTORY);
+    change_entry(*state, true, 5, "b", 6, ENTRY_DIRECTORY);
+    assert_int_equal(path_cache_new(*state, &root, &cache), 0);
+    assert_int_equal(path_cache_entry(cache, &inside, "file", &path), -ELOOP);
+    path_cache_free(cache);
+}
+
+static void test_catalogue__a_file_row_comes_back_as_it_was_put(void **state)
+{
+    struct file_key key = key_of(3);
+    struct kv_batch *batch = kv_batch_new();
+    struct file_row row = {.sid = 0x123456789abcdefu,
+                           .size_bytes = 1u << 31,
+                           .mtime = {-5, 999999999},
+                           .ctime = {1700000000, 1},
+                           .racy = true,
+                           .reason = "cannot be read: Permission denied"},
+                    found;
+    struct stat st = {.st_size = 1u << 31, .st_mtim = row.mtime, .st_ctim = row.ctime};
+    assert_int_equal(catalogue_get_file(*state, &key, &found), -ENOENT);
+    catalogue_put_file(batch, &key, &row);
+    assert_int_equal(kv_apply(*state, batch), 0);
+    assert_int_equal(catalogue_get_file(*state, &key, &found), 0);
+    assert_int_equal(found.sid, row.sid);
+    assert_true(found.racy);
+    assert_string_equal(found.reason, row.reason);
+    assert_true(file_row_matches(&found, &st));
+    st.st_ctim.tv_nsec++;
+    assert_false(file_row_matches(&found, &st));
+    kv_batch_clear(batch);
+    catalogue_delete_file(batch, &key);
+    assert_int_equal(kv_apply(*state, batch), 0);
+    assert_int_equal(catalogue_get_file(*state, &key, &found), -ENOENT);
+    kv_batch_free(batch);
+}
+
+static void test_catalogue__damaged_rows_are_refused(void **state)
+{
+    struct file_key key = key_of(3), child;
+    enum entry_type type;
+    struct file_row row;
+    uint8_t row_key[1 + FILE_KEY_MAX_BYTES + 1];
+    size_t size = 1u + key.size_bytes;
+    struct kv_batch *batch = kv_batch_new();
+    row_key[0] = key.size_bytes;
+    memcpy(row_key + 1, key.bytes, key.size_bytes);
+    row_key[size] = 'x';
+    kv_batch_put(batch, TABLE_FILES, (struct kv_slice){row_key, size}, (struct kv_slice){"?", 1});
+    kv_batch_put(batch, TABLE_NAMES, (struct kv_slice){row_key, size + 1},
+                 (struct kv_slice){"f\x20too short", 11});
+    assert_int_equal(kv_apply(*state, batch), 0);
+    assert_int_equal(catalogue_get_file(*state, &key, &row), -EUCLEAN);
+    assert_int_equal(catalogue_get(*state, &key, "x", &child, &type), -EUCLEAN);
+    kv_batch_free(batch);
+}
+
+int main(void)
+{
+#define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, open_store, close_store)
+    const struct CMUnitTest tests[] = {
+        WITH_STORE(test_catalogue__an_entry_is_found_by_name_and_by_link),
+        WITH_STORE(test_catalogue__hard_links_are_all_listed),
+        WITH_STORE(test_catalogue__children_come_in_byte_order_and_in_pages),
+        WITH_STORE(test_catalogue__renaming_a_directory_moves_what_is_below),
+        WITH_STORE(test_catalogue__a_loop_of_directories_is_an_error_not_a_hang),
+        WITH_STORE(test_catalogue__a_file_row_comes_back_as_it_was_put),
+        WITH_STORE(test_catalogue__damaged_rows_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

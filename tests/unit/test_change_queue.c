@@ -1,0 +1,243 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "engine/index/change_queue.h"
+
+static struct file_key key_of(unsigned n)
+{
+    struct file_key key = {.size_bytes = FILE_KEY_MIN_BYTES};
+    memcpy(key.bytes, &n, sizeof(n));
+    return key;
+}
+
+static struct change_queue *new_queue(size_t max)
+{
+    const size_t max_changes[LANE_N] = {max, max};
+    struct change_queue *queue;
+    assert_int_equal(change_queue_new(max_changes, &queue), 0);
+    return queue;
+}
+
+static int note(struct change_queue *queue, enum change_lane lane, unsigned n)
+{
+    struct file_key key = key_of(n);
+    return change_queue_note(queue, lane, CHANGE_CONTENT, &key, NULL, NULL);
+}
+
+/* The next change, which must be of file n. */
+static struct change *take(struct change_queue *queue, unsigned n)
+{
+    struct file_key key = key_of(n);
+    struct change *change;
+    assert_int_equal(change_queue_take(queue, CHANGE_CONTENT, false, &change), 1);
+    assert_true(file_key_equal(&change->key, &key));
+    return change;
+}
+
+static void assert_empty(struct change_queue *queue)
+{
+    struct change *change;
+    assert_int_equal(change_queue_take(queue, CHANGE_CONTENT, false, &change), 0);
+}
+
+static void test_change_queue__foreground_goes_before_scan(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(8);
+    note(queue, LANE_SCAN, 1);
+    note(queue, LANE_FOREGROUND, 2);
+    change_queue_done(queue, take(queue, 2));
+    change_queue_done(queue, take(queue, 1));
+    assert_empty(queue);
+    change_queue_free(queue);
+}
+
+static void test_change_queue__a_file_is_queued_once(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(8);
+    assert_int_equal(note(queue, LANE_FOREGROUND, 1), 1);
+    assert_int_equal(note(queue, LANE_FOREGROUND, 1), 0);
+    change_queue_done(queue, take(queue, 1));
+    assert_empty(queue);
+    change_queue_free(queue);
+}
+
+static void test_change_queue__noted_while_in_work_is_worked_on_again(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(8);
+    note(queue, LANE_FOREGROUND, 1);
+    struct change *change = take(queue, 1);
+    assert_int_equal(note(queue, LANE_FOREGROUND, 1), 0);
+    assert_empty(queue); /* not twice at once */
+    change_queue_done(queue, change);
+    assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), -ETIMEDOUT);
+    change_queue_done(queue, take(queue, 1));
+    assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), 0);
+    change_queue_free(queue);
+}
+
+static void test_change_queue__a_scanned_file_that_is_noted_moves_ahead(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(8);
+    note(queue, LANE_SCAN, 1);
+    note(queue, LANE_SCAN, 2);
+    note(queue, LANE_FOREGROUND, 2);
+    assert_int_equal(change_queue_outstanding(queue, LANE_FOREGROUND), 1);
+    assert_int_equal(change_queue_outstanding(queue, LANE_SCAN), 1);
+    struct change *change = take(queue, 2);
+    assert_int_equal(change->lane, LANE_FOREGROUND);
+    change_queue_done(queue, change);
+    change_queue_done(queue, take(queue, 1));
+    change_queue_free(queue);
+}
+
+static void test_change_queue__in_work_of_the_scan_holds_up_the_foreground_once_noted(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(8);
+    note(queue, LANE_SCAN, 1);
+    struct change *change = take(queue, 1);
+    assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), 0);
+    note(queue, LANE_FOREGROUND, 1);
+    assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), -ETIMEDOUT);
+    change_queue_done(queue, change);
+    change_queue_done(queue, take(queue, 1));
+    assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), 0);
+    change_queue_free(queue);
+}
+
+static void test_change_queue__each_lane_is_bounded(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(2);
+    assert_int_equal(note(queue, LANE_FOREGROUND, 1), 1);
+    assert_int_equal(note(queue, LANE_FOREGROUND, 2), 1);
+    assert_int_equal(note(queue, LANE_FOREGROUND, 3), -ENOBUFS);
+    assert_int_equal(note(queue, LANE_FOREGROUND, 1), 0);
+    assert_int_equal(note(queue, LANE_SCAN, 3), 1);
+    change_queue_done(queue, take(queue, 1));
+    assert_int_equal(note(queue, LANE_FOREGROUND, 4), 1);
+    change_queue_free(queue);
+}
+
+static void test_change_queue__a_retried_change_goes_to_the_end_and_counts(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(8);
+    note(queue, LANE_FOREGROUND, 1);
+    note(queue, LANE_FOREGROUND, 2);
+    change_queue_retry(queue, take(queue, 1));
+    change_queue_done(queue, take(queue, 2));
+    struct change *change = take(queue, 1);
+    assert_int_equal(change->n_tries, 1);
+    change_queue_done(queue, change);
+    change_queue_free(queue);
+}
+
+static void test_change_queue__a_part_settles_with_its_whole(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(8);
+    struct file_key directory = key_of(7), file = key_of(8);
+    struct change *entry;
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "name", NULL);
+    assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &entry), 1);
+    assert_string_equal(entry->name, "name");
+    note(queue, LANE_FOREGROUND, 9);
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, entry);
+    change_queue_done(queue, entry);
+    change_queue_done(queue, take(queue, 9));
+    assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), -ETIMEDOUT);
+    change_queue_done(queue, take(queue, 8));
+    assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), 0);
+    change_queue_free(queue);
+}
+
+static void test_change_queue__entries_of_two_names_are_two_changes(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(8);
+    struct file_key directory = key_of(7);
+    assert_int_equal(change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "a", NULL),
+                     1);
+    assert_int_equal(change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "b", NULL),
+                     1);
+    assert_int_equal(change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "a", NULL),
+                     0);
+    change_queue_free(queue);
+}
+
+struct settler {
+    struct change_queue *queue;
+    int result;
+};
+
+static void *settle(void *user)
+{
+    struct settler *settler = user;
+    settler->result = change_queue_settle(settler->queue, LANE_FOREGROUND, -1);
+    return NULL;
+}
+
+static void test_change_queue__settling_does_not_wait_for_later_changes(void **state)
+{
+    (void)state;
+    struct settler settler = {.queue = new_queue(8), .result = 1};
+    pthread_t thread;
+    note(settler.queue, LANE_FOREGROUND, 1);
+    struct change *first = take(settler.queue, 1);
+    assert_int_equal(pthread_create(&thread, NULL, settle, &settler), 0);
+    /* Whether the second is noted before or after the thread's call, it must end when both are
+     * done, and may end when the first is. */
+    note(settler.queue, LANE_FOREGROUND, 2);
+    struct change *second = take(settler.queue, 2);
+    change_queue_done(settler.queue, first);
+    change_queue_done(settler.queue, second);
+    pthread_join(thread, NULL);
+    assert_int_equal(settler.result, 0);
+    change_queue_free(settler.queue);
+}
+
+static void test_change_queue__shutting_down_ends_every_wait(void **state)
+{
+    (void)state;
+    struct settler settler = {.queue = new_queue(8), .result = 1};
+    pthread_t thread;
+    struct change *change;
+    note(settler.queue, LANE_FOREGROUND, 1);
+    assert_int_equal(pthread_create(&thread, NULL, settle, &settler), 0);
+    change_queue_shut_down(settler.queue);
+    pthread_join(thread, NULL);
+    assert_int_equal(settler.result, -ESHUTDOWN);
+    assert_int_equal(change_queue_take(settler.queue, CHANGE_CONTENT, true, &change), -ESHUTDOWN);
+    assert_int_equal(note(settler.queue, LANE_FOREGROUND, 2), -ESHUTDOWN);
+    change_queue_free(settler.queue);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_change_queue__foreground_goes_before_scan),
+        cmocka_unit_test(test_change_queue__a_file_is_queued_once),
+        cmocka_unit_test(test_change_queue__noted_while_in_work_is_worked_on_again),
+        cmocka_unit_test(test_change_queue__a_scanned_file_that_is_noted_moves_ahead),
+        cmocka_unit_test(test_change_queue__in_work_of_the_scan_holds_up_the_foreground_once_noted),
+        cmocka_unit_test(test_change_queue__each_lane_is_bounded),
+        cmocka_unit_test(test_change_queue__a_retried_change_goes_to_the_end_and_counts),
+        cmocka_unit_test(test_change_queue__a_part_settles_with_its_whole),
+        cmocka_unit_test(test_change_queue__entries_of_two_names_are_two_changes),
+        cmocka_unit_test(test_change_queue__settling_does_not_wait_for_later_changes),
+        cmocka_unit_test(test_change_queue__shutting_down_ends_every_wait),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

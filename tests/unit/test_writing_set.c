@@ -1,0 +1,62 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "engine/index/writing_set.h"
+
+static struct file_key key_of(unsigned n)
+{
+    struct file_key key = {.size_bytes = FILE_KEY_MIN_BYTES};
+    memcpy(key.bytes, &n, sizeof(n));
+    return key;
+}
+
+static void test_writing_set__counts_openings_of_each_file(void **state)
+{
+    (void)state;
+    struct writing_set *set = writing_set_new();
+    struct file_key a = key_of(1), b = key_of(2);
+    writing_set_change(set, &a, +1);
+    writing_set_change(set, &a, +1);
+    assert_true(writing_set_has(set, &a));
+    assert_false(writing_set_has(set, &b));
+    writing_set_change(set, &a, -1);
+    assert_true(writing_set_has(set, &a));
+    writing_set_change(set, &a, -1);
+    assert_false(writing_set_has(set, &a));
+    writing_set_change(set, &a, -1); /* one too many does no harm */
+    writing_set_change(set, &a, +1);
+    assert_true(writing_set_has(set, &a));
+    writing_set_free(set);
+}
+
+static void test_writing_set__keeps_many_apart(void **state)
+{
+    (void)state;
+    enum { N = 5000 };
+    struct writing_set *set = writing_set_new();
+    for (unsigned i = 0; i < N; i++) {
+        struct file_key key = key_of(i);
+        writing_set_change(set, &key, +1);
+    }
+    for (unsigned i = 0; i < N; i += 2) {
+        struct file_key key = key_of(i);
+        writing_set_change(set, &key, -1);
+    }
+    for (unsigned i = 0; i < N; i++) {
+        struct file_key key = key_of(i);
+        assert_int_equal(writing_set_has(set, &key), i % 2);
+    }
+    writing_set_free(set);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_writing_set__counts_openings_of_each_file),
+        cmocka_unit_test(test_writing_set__keeps_many_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
