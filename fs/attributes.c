@@ -84,32 +84,44 @@ static int answer_state(const struct document_info *info, struct value *value)
     return -ENODATA;
 }
 
-static int answer_cluster(const struct view_task *task, enum attribute attribute,
-                          const struct document_info *info, struct value *value)
+static int answer_representative(const struct view_task *task, enum attribute attribute,
+                                 uint64_t cluster_id, struct value *value)
 {
-    _cleanup_(cluster_info_done) struct cluster_info cluster = {0};
-    _cleanup_(kin_list_done) struct kin_list members = {0};
-    if (!info->cluster_id)
-        return -ENODATA;
-    /* Who may read all need not have the members counted. */
-    const bool count = attribute == ATTRIBUTE_CLUSTER_SIZE && !task->caller.all;
-    int r = view_cluster(task, info->cluster_id, count ? 0 : 1, &cluster, &members);
+    struct kin representative;
+    struct comparison comparison;
+    int r = view_representative(task, cluster_id, &representative);
     if (r < 0)
         return r;
-    if (attribute == ATTRIBUTE_CLUSTER)
-        return set(value, "%" PRIu64, cluster.id);
-    if (attribute == ATTRIBUTE_CLUSTER_SIZE)
-        return set(value, "%" PRIu64, cluster.size);
-    if (!cluster.representative.path || attribute == ATTRIBUTE_REPRESENTATIVE)
-        return set_path(value, cluster.representative.path);
-
-    struct comparison comparison;
-    r = index_compare(task->fs->index, &task->key, &cluster.representative.key, &comparison);
+    _cleanup_free_ char *path = representative.path;
+    if (attribute == ATTRIBUTE_REPRESENTATIVE)
+        return set_path(value, path);
+    r = index_compare(task->fs->index, &task->key, &representative.key, &comparison);
     if (r < 0)
         return r;
     if (attribute == ATTRIBUTE_RESEMBLANCE)
         return set_number(value, comparison.resemblance);
     return comparison.exact ? -ENODATA : set_number(value, comparison.resemblance_error);
+}
+
+static int answer_cluster(const struct view_task *task, enum attribute attribute,
+                          const struct document_info *info, struct value *value)
+{
+    _cleanup_(cluster_info_done) struct cluster_info seen = {0};
+    uint64_t size = info->cluster_size;
+    int r = 0;
+    if (!info->cluster_id)
+        return -ENODATA;
+    if (!task->caller.all) {
+        r = view_cluster(task, info->cluster_id, 1, &seen, NULL);
+        size = seen.size;
+    }
+    if (r < 0)
+        return r;
+    if (attribute == ATTRIBUTE_CLUSTER)
+        return set(value, "%" PRIu64, info->cluster_id);
+    if (attribute == ATTRIBUTE_CLUSTER_SIZE)
+        return set(value, "%" PRIu64, size);
+    return answer_representative(task, attribute, info->cluster_id, value);
 }
 
 static int answer_kin(const struct view_task *task, enum attribute attribute, struct value *value)
@@ -208,16 +220,14 @@ static int answer_cluster_directory(const struct view_task *task, enum attribute
                                     struct value *value)
 {
     _cleanup_(cluster_info_done) struct cluster_info cluster = {0};
-    _cleanup_(kin_list_done) struct kin_list members = {0};
     int r = view_settle(task);
     if (!r)
-        r = view_cluster(task, task->node->cluster_id, task->caller.all ? 1 : 0, &cluster,
-                         &members);
+        r = view_cluster(task, task->node->cluster_id, 1, &cluster, NULL);
     if (r < 0)
         return r;
     switch (attribute) {
     case ATTRIBUTE_SIZE: return set(value, "%" PRIu64, cluster.size);
-    case ATTRIBUTE_REPRESENTATIVE: return set_path(value, cluster.representative.path);
+    case ATTRIBUTE_REPRESENTATIVE: return answer_representative(task, attribute, cluster.id, value);
     case ATTRIBUTE_RESEMBLANCE_MIN: return set_number(value, cluster.resemblance_min);
     case ATTRIBUTE_RESEMBLANCE_MEAN: return set_number(value, cluster.resemblance_mean);
     default: return -ENODATA;

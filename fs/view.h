@@ -70,13 +70,21 @@ int view_similar(const struct view_task *task, const struct file_key *key, size_
 /* Whether view_similar() would have an answer: 1, 0 or an error. */
 int view_has_kin(const struct view_task *task, const struct file_key *key);
 
-/* A cluster as the caller sees it: of the documents that can be read. Where those are fewer than
- * two there is no cluster, -ENOENT. limit 0: all, and then size, resemblance_min and _mean are of
- * what is seen; a representative that may not be read has a NULL path. */
+/* A cluster as the caller sees it: size, range and members are of the documents that can be read.
+ * Where those are fewer than two there is no cluster, -ENOENT. limit 0: all members; ret_members
+ * may be NULL. Reads all members, whatever the limit. */
 int view_cluster(const struct view_task *task, uint64_t id, size_t limit,
                  struct cluster_info *ret_info, struct kin_list *ret_members);
 
-/* The links of a VIEW_DOCUMENT or VIEW_CLUSTER. fresh: not from memory. Gives a reference.
+/* What a cluster is named by; -ENODATA when the caller may not read it. Gives its path. */
+int view_representative(const struct view_task *task, uint64_t id, struct kin *ret_kin);
+
+/* Whether there is such a cluster for the caller, at less cost: 1, 0 or an error. task->node is as
+ * for view_links(). */
+int view_has_cluster(const struct view_task *task, uint64_t id);
+
+/* The links of a VIEW_DOCUMENT or VIEW_CLUSTER, task->node, which may be one only filled in so far
+ * as for view_table_lookup(). fresh: not from memory. Gives a reference.
  * Returns 0, -ENOENT (no such cluster), -ESTALE or an error. */
 int view_links(const struct view_task *task, bool fresh, struct view_links **ret_links);
 

@@ -46,7 +46,7 @@ struct view_stamp {
 
 /* Of what directory, for whom, when. */
 struct view_links_key {
-    uint64_t node; /* its generation */
+    uint64_t node; /* its view_node_hash() */
     uint64_t caller;
     struct view_stamp stamp;
 };

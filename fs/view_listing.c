@@ -218,10 +218,9 @@ static int is_time_to_reply(const struct reply *reply, int64_t end_ms)
 static int is_cluster_seen(const struct view_task *task, uint64_t id)
 {
     _cleanup_(cluster_info_done) struct cluster_info info = {0};
-    _cleanup_(kin_list_done) struct kin_list members = {0};
     if (task->caller.all)
         return 1;
-    int r = view_cluster(task, id, 1, &info, &members);
+    int r = view_cluster(task, id, 1, &info, NULL);
     return r == -ENOENT ? 0 : r < 0 ? r : 1;
 }
 

@@ -34,6 +34,11 @@ ino_t view_ino(const char *path, const char *name)
     return (mix(h) & (UINT64_MAX >> 2)) | UINT64_C(1) << 62;
 }
 
+uint64_t view_node_hash(const struct view_node *like)
+{
+    return mix(view_ino(like->path, NULL) ^ file_key_hash(&like->key));
+}
+
 int view_table_init(struct view_table *table)
 {
     *table = (struct view_table){.n_buckets = N_BUCKETS_MIN};
@@ -125,7 +130,7 @@ int view_table_lookup(struct view_table *table, const struct view_node *like,
 {
     struct view_node wanted = *like;
     wanted.ino = view_ino(like->path, NULL);
-    wanted.hash = mix(wanted.ino ^ file_key_hash(&like->key));
+    wanted.hash = view_node_hash(like);
     if (!wanted.tree)
         wanted.tree = wanted.path + strlen(wanted.path);
 

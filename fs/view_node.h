@@ -55,6 +55,8 @@ void view_table_done(struct view_table *table);
  */
 int view_table_lookup(struct view_table *table, const struct view_node *like,
                       struct view_node **ret_node);
+/* Equal for equal nodes, and of 64 bits: different for others. */
+uint64_t view_node_hash(const struct view_node *like);
 void view_table_forget(struct view_table *table, struct view_node *node, uint64_t n_lookups);
 
 /* The inode number of a path of a view: the same at every mount, in a range of its own (bit 62 set,

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <math.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -115,52 +114,52 @@ int view_has_kin(const struct view_task *task, const struct file_key *key)
     return r == -ENOENT ? 0 : r;
 }
 
-/* Number and range of what is seen; the representative resembles itself and is left out. */
-static void count_seen(struct cluster_info *info, const struct kin_list *members)
-{
-    info->size = members->n_kin;
-    double sum = 0, min = INFINITY;
-    size_t n = 0;
-    for (size_t i = 0; i < members->n_kin; i++) {
-        const struct kin *kin = &members->kin[i];
-        if (file_key_equal(&kin->key, &info->representative.key))
-            continue;
-        sum += kin->resemblance;
-        min = fmin(min, kin->resemblance);
-        n++;
-    }
-    info->resemblance_min = min;
-    info->resemblance_mean = sum / (double)n;
-}
-
 int view_cluster(const struct view_task *task, uint64_t id, size_t limit,
                  struct cluster_info *ret_info, struct kin_list *ret_members)
 {
-    /* Whether there are two is asked of whoever may not read all. */
-    struct index_query query = query_of(task, limit == 1 ? 2 : limit);
+    struct index_query query = query_of(task, limit);
     _cleanup_(cluster_info_done) struct cluster_info info = {0};
-    _cleanup_(kin_list_done) struct kin_list members = {0};
-    int r = index_cluster(task->fs->index, id, &query, &info, &members);
+    int r = index_cluster(task->fs->index, id, &query, &info, ret_members);
     if (r < 0)
         return r;
-    if (!task->caller.all) {
-        if (members.n_kin < 2)
-            return -ENOENT;
-        if (!limit)
-            count_seen(&info, &members);
-        char **path = &info.representative.path;
-        if (*path && !caller_may_read((void *)&task->caller, *path)) {
-            free(*path);
-            *path = NULL;
-        }
+    if (info.size < 2) {
+        if (ret_members)
+            kin_list_done(ret_members);
+        return -ENOENT;
     }
-    while (limit && members.n_kin > limit)
-        free(members.kin[--members.n_kin].path);
     *ret_info = info;
-    *ret_members = members;
     info = (struct cluster_info){0};
-    members = (struct kin_list){0};
     return 0;
+}
+
+int view_representative(const struct view_task *task, uint64_t id, struct kin *ret_kin)
+{
+    /* Asked for without a filter: of what the caller may read it might be another. */
+    struct index_query query = {.limit = 1};
+    struct cluster_info info;
+    int r = index_cluster(task->fs->index, id, &query, &info, NULL);
+    if (r < 0)
+        return r;
+    if (caller_may_read((void *)&task->caller, info.representative.path)) {
+        *ret_kin = info.representative;
+        info.representative = (struct kin){0};
+    } else {
+        r = -ENODATA;
+    }
+    cluster_info_done(&info);
+    return r;
+}
+
+int view_has_cluster(const struct view_task *task, uint64_t id)
+{
+    uint64_t found;
+    if (!task->caller.all) { /* of as many as can be read: that is a list, and remembered */
+        _cleanup_(view_links_unref_p) struct view_links *links = NULL;
+        int r = view_links(task, false, &links);
+        return r == -ENOENT ? 0 : r < 0 ? r : 1;
+    }
+    int n = index_cluster_ids(task->fs->index, id - 1, 1, &found);
+    return n <= 0 ? n : found == id;
 }
 
 static struct view_links_key stamp(const struct view_task *task)
@@ -168,7 +167,7 @@ static struct view_links_key stamp(const struct view_task *task)
     struct index_status status;
     index_get_status(task->fs->index, &status);
     return (struct view_links_key){
-        .node = task->node->generation,
+        .node = view_node_hash(task->node),
         .caller = caller_hash(&task->caller),
         .stamp = {.documents = status.documents,
                   .clusters = status.clusters,
