@@ -318,7 +318,7 @@ static int list_mirrored(struct reply *reply, struct handle *handle, off_t offse
         handle->used = handle->filled = 0;
     }
     for (;;) {
-        const struct kernel_dirent *entry;
+        const struct kernel_dirent *entry = NULL;
         int r = is_time_to_reply(reply, end_ms);
         if (r)
             return r < 0 ? r : 0;
