@@ -1,0 +1,221 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "tools/control.h"
+#include "tools/json_path.h"
+#include "tools/message.h"
+
+/* A store whose path is longer than a socket's address. */
+static char *store_root, *store;
+
+static int set_up(void **state)
+{
+    (void)state;
+    char template[] = "/tmp/kinfs-test.XXXXXX";
+    store_root = strdup(mkdtemp(template));
+    store = message("%s/%0200d", store_root, 0);
+    return mkdir(store, 0700);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    int r = rmdir(store) | rmdir(store_root);
+    free(store);
+    free(store_root);
+    return r;
+}
+
+/* Answers with the numbers from 1 to n, then with an error if asked to. */
+static int work_count_up(const struct work_context *context, struct json_object *request,
+                         row_fn row, void *user, char **ret_error)
+{
+    struct json_object *n, *path;
+    (void)context;
+    json_object_object_get_ex(request, "n", &n);
+    for (int i = 1; i <= json_object_get_int(n); i++) {
+        struct json_object *object = json_object_new_object();
+        json_object_object_add(object, "i", json_object_new_int(i));
+        int r = row(user, object);
+        if (r < 0)
+            return r;
+    }
+    if (json_object_object_get_ex(request, "path", &path))
+        return refuse(ret_error, -ENOENT, "%s: not here", json_object_get_string(path));
+    return 0;
+}
+
+/* Answers until nobody listens. */
+static int work_for_ever(const struct work_context *context, struct json_object *request,
+                         row_fn row, void *user, char **ret_error)
+{
+    (void)context, (void)request, (void)ret_error;
+    for (;;) {
+        int r = row(user, json_object_new_object());
+        if (r < 0)
+            return r;
+    }
+}
+
+static work_fn find_work(const char *command)
+{
+    if (strcmp(command, "count") == 0)
+        return work_count_up;
+    return strcmp(command, "for_ever") == 0 ? work_for_ever : NULL;
+}
+
+static int add_up(void *user, struct json_object *row)
+{
+    struct json_object *i;
+    json_object_object_get_ex(row, "i", &i);
+    *(int *)user += json_object_get_int(i);
+    json_object_put(row);
+    return 0;
+}
+
+static int stop_at_once(void *user, struct json_object *row)
+{
+    (void)user;
+    json_object_put(row);
+    return -ECANCELED;
+}
+
+static const struct work_context context;
+
+static int ask_for(const char *command, int n, const char *path, row_fn row, void *user,
+                   char **ret_error)
+{
+    _cleanup_json_ struct json_object *request = json_object_new_object();
+    json_object_object_add(request, "command", json_object_new_string(command));
+    json_object_object_add(request, "n", json_object_new_int(n));
+    if (path)
+        json_path_add(request, "path", path);
+    return control_ask(store, request, row, user, ret_error);
+}
+
+static void test_control__answers_row_by_row(void **state)
+{
+    (void)state;
+    struct control *control = NULL;
+    _cleanup_free_ char *error = NULL;
+    int sum = 0;
+    assert_int_equal(control_start(store, &context, find_work, &control), 0);
+    assert_int_equal(ask_for("count", 1000, NULL, add_up, &sum, &error), 0);
+    assert_int_equal(sum, 1000 * 1001 / 2);
+    assert_null(error);
+    /* more connections than places: each is given back */
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(ask_for("count", 1, NULL, add_up, &sum, &error), 0);
+    control_stop(control);
+}
+
+static void test_control__errors_come_back_with_their_words(void **state)
+{
+    (void)state;
+    struct control *control = NULL;
+    char *error = NULL;
+    int sum = 0;
+    assert_int_equal(control_start(store, &context, find_work, &control), 0);
+    assert_int_equal(ask_for("count", 3, "a b", add_up, &sum, &error), -ENOENT);
+    assert_string_equal(error, "a b: not here");
+    assert_int_equal(sum, 6);
+    free(TAKE_PTR(error));
+    assert_int_equal(ask_for("no such", 0, NULL, add_up, &sum, &error), -EINVAL);
+    free(error);
+    control_stop(control);
+}
+
+static void test_control__without_a_daemon_nothing_listens(void **state)
+{
+    (void)state;
+    struct control *control = NULL;
+    int sum = 0;
+    assert_int_equal(ask_for("count", 1, NULL, add_up, &sum, NULL), -ECONNREFUSED);
+    assert_int_equal(control_start(store, &context, find_work, &control), 0);
+    control_stop(control);
+    assert_int_equal(ask_for("count", 1, NULL, add_up, &sum, NULL), -ECONNREFUSED);
+}
+
+static void test_control__a_socket_left_behind_is_replaced(void **state)
+{
+    (void)state;
+    struct control *first = NULL, *second = NULL;
+    int sum = 0;
+    assert_int_equal(control_start(store, &context, find_work, &first), 0);
+    assert_int_equal(control_start(store, &context, find_work, &second), 0);
+    assert_int_equal(ask_for("count", 1, NULL, add_up, &sum, NULL), 0);
+    control_stop(first);
+    control_stop(second);
+}
+
+static void test_control__who_stops_listening_ends_the_work(void **state)
+{
+    (void)state;
+    struct control *control = NULL;
+    assert_int_equal(control_start(store, &context, find_work, &control), 0);
+    assert_int_equal(ask_for("for_ever", 0, NULL, stop_at_once, NULL, NULL), -ECANCELED);
+    control_stop(control); /* returns only when the work has ended */
+}
+
+static void test_control__stopping_ends_an_answer(void **state)
+{
+    (void)state;
+    struct control *control = NULL;
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "control"};
+    assert_int_equal(control_start(store, &context, find_work, &control), 0);
+    assert_int_equal(chdir(store), 0);
+    _cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(chdir("/"), 0);
+    static const char request[] = "{\"command\": \"for_ever\"}\n";
+    assert_int_equal(send(fd, request, strlen(request), 0), strlen(request));
+    struct pollfd poll_fd = {fd, POLLIN, 0};
+    assert_int_equal(poll(&poll_fd, 1, 10000), 1); /* it answers, into a socket nobody empties */
+    control_stop(control);
+}
+
+static void test_control__what_is_no_request_is_refused(void **state)
+{
+    (void)state;
+    struct control *control = NULL;
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "control"};
+    static const char *const wrong[] = {"nonsense\n", "[1]\n", "{}\n", "{\"command\": 7}\n", "\n"};
+    assert_int_equal(control_start(store, &context, find_work, &control), 0);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        assert_int_equal(chdir(store), 0);
+        _cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+        assert_int_equal(chdir("/"), 0);
+        assert_int_equal(send(fd, wrong[i], strlen(wrong[i]), 0), strlen(wrong[i]));
+        char answer[512];
+        ssize_t n = recv(fd, answer, sizeof(answer) - 1, 0);
+        assert_true(n > 0);
+        answer[n] = '\0';
+        assert_non_null(strstr(answer, "\"errno\":22"));
+    }
+    control_stop(control);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_control__answers_row_by_row),
+        cmocka_unit_test(test_control__errors_come_back_with_their_words),
+        cmocka_unit_test(test_control__without_a_daemon_nothing_listens),
+        cmocka_unit_test(test_control__a_socket_left_behind_is_replaced),
+        cmocka_unit_test(test_control__who_stops_listening_ends_the_work),
+        cmocka_unit_test(test_control__stopping_ends_an_answer),
+        cmocka_unit_test(test_control__what_is_no_request_is_refused),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

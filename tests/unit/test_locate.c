@@ -1,0 +1,222 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/holder.h"
+#include "tools/locate.h"
+#include "tools/message.h"
+#include "tools/mount_plan.h"
+
+/* A scratch directory as KINFS_STATE_DIR, with a tree beside it. */
+struct scratch {
+    char *root, *state, *tree;
+};
+
+static int set_up(void **state)
+{
+    struct scratch *scratch = calloc(1, sizeof(*scratch));
+    char template[] = "/tmp/kinfs-test.XXXXXX";
+    _cleanup_free_ char *made = strdup(mkdtemp(template));
+    scratch->root = realpath(made, NULL);
+    scratch->state = message("%s/state", scratch->root);
+    scratch->tree = message("%s/tree of mine", scratch->root);
+    _cleanup_free_ char *below = message("%s/a", scratch->tree);
+    _cleanup_free_ char *file = message("%s/a/b.txt", scratch->tree);
+    mkdir(scratch->state, 0700);
+    mkdir(scratch->tree, 0700);
+    mkdir(below, 0700);
+    FILE *document = fopen(file, "w");
+    fclose(document);
+    setenv("KINFS_STATE_DIR", scratch->state, 1);
+    *state = scratch;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct scratch *scratch = *state;
+    _cleanup_free_ char *remove = message("rm -rf '%s'", scratch->root);
+    unsetenv("KINFS_STATE_DIR");
+    int r = system(remove);
+    free(scratch->root);
+    free(scratch->state);
+    free(scratch->tree);
+    free(scratch);
+    return r;
+}
+
+static void assert_name(const char *source, const char *expected)
+{
+    _cleanup_free_ char *name = location_store_name(source);
+    assert_string_equal(name, expected);
+}
+
+static void test_locate__store_names_can_be_read(void **state)
+{
+    (void)state;
+    assert_name("/usr/share/doc", "usr-share-doc");
+    assert_name("/home/me/my files", "home-me-my%20files");
+    assert_name("/a-b", "a%2db");
+    assert_name("/", "-");
+    assert_name("/.hidden/x.d", "%2ehidden-x.d");
+}
+
+static void test_locate__different_sources_have_different_stores(void **state)
+{
+    (void)state;
+    char long_a[600], long_b[600];
+    memset(long_a, 'x', sizeof(long_a));
+    long_a[0] = '/';
+    long_a[sizeof(long_a) - 1] = '\0';
+    strcpy(long_b, long_a);
+    long_b[sizeof(long_b) - 2] = 'y';
+    const char *sources[] = {"/", "/-", "/a/b", "/a-b", "/a%2fb", "/a%2db", "/a b", long_a, long_b};
+    size_t n = sizeof(sources) / sizeof(sources[0]);
+    for (size_t i = 0; i < n; i++) {
+        _cleanup_free_ char *one = location_store_name(sources[i]);
+        assert_true(strlen(one) <= 240);
+        assert_null(strchr(one, '/'));
+        for (size_t j = 0; j < i; j++) {
+            _cleanup_free_ char *other = location_store_name(sources[j]);
+            assert_string_not_equal(one, other);
+        }
+    }
+}
+
+static void test_locate__a_path_in_a_source_finds_the_default_store(void **state)
+{
+    struct scratch *scratch = *state;
+    _cleanup_(location_done) struct location location = {0};
+    _cleanup_free_ char *store = NULL, *error = NULL;
+    _cleanup_free_ char *file = message("%s/a/../a/b.txt", scratch->tree);
+    assert_int_equal(locate(file, NULL, &location, &error), -ENOENT);
+    assert_non_null(strstr(error, "kinfs scan"));
+
+    assert_int_equal(location_default_store(scratch->tree, &store, NULL), 0);
+    mkdir(store, 0700);
+    assert_int_equal(locate(file, NULL, &location, NULL), 0);
+    assert_string_equal(location.store, store);
+    assert_string_equal(location.source, scratch->tree);
+    assert_string_equal(location.base, scratch->tree);
+    assert_string_equal(location.path, "a/b.txt");
+
+    location_done(&location);
+    assert_int_equal(locate(scratch->tree, NULL, &location, NULL), 0);
+    assert_string_equal(location.path, "");
+}
+
+static void test_locate__the_nearest_tree_wins(void **state)
+{
+    struct scratch *scratch = *state;
+    _cleanup_(location_done) struct location location = {0};
+    _cleanup_free_ char *inner = message("%s/a", scratch->tree), *store = NULL;
+    _cleanup_free_ char *file = message("%s/a/b.txt", scratch->tree);
+    assert_int_equal(location_default_store(inner, &store, NULL), 0);
+    mkdir(store, 0700);
+    assert_int_equal(locate(file, NULL, &location, NULL), 0);
+    assert_string_equal(location.source, inner);
+    assert_string_equal(location.path, "b.txt");
+    rmdir(store);
+}
+
+static void test_locate__a_store_says_whose_it_is(void **state)
+{
+    struct scratch *scratch = *state;
+    _cleanup_(location_done) struct location location = {0};
+    _cleanup_free_ char *store = message("%s/elsewhere", scratch->root), *error = NULL;
+    _cleanup_free_ char *file = message("%s/a/b.txt", scratch->tree);
+    assert_int_equal(locate(NULL, store, &location, &error), -ENOENT);
+    free(TAKE_PTR(error));
+
+    mkdir(store, 0700);
+    int fd = -1, second = -1;
+    assert_int_equal(holder_hold(store, "scan", scratch->tree, NULL, &fd), 0);
+    assert_int_equal(holder_hold(store, "scan", scratch->tree, NULL, &second), -EBUSY);
+    assert_int_equal(locate(file, store, &location, NULL), 0);
+    assert_string_equal(location.source, scratch->tree);
+    assert_string_equal(location.path, "a/b.txt");
+    location_done(&location);
+
+    assert_int_equal(locate(NULL, store, &location, NULL), 0);
+    assert_null(location.path);
+    location_done(&location);
+    assert_int_equal(locate(scratch->state, store, &location, &error), -ENOENT);
+
+    struct holder holder;
+    assert_int_equal(holder_read(store, &holder), 0);
+    assert_true(holder.alive);
+    assert_int_equal(holder.pid, getpid());
+    holder_done(&holder);
+    assert_int_equal(holder_wait(store, 0), -ETIMEDOUT);
+    close(fd);
+    assert_int_equal(holder_wait(store, 0), 0);
+}
+
+static void assert_plan(const char *source, const char *mountpoint, const char *store, int code,
+                        const char *says)
+{
+    _cleanup_(mount_plan_done) struct mount_plan plan = {0};
+    _cleanup_free_ char *error = NULL;
+    int r = mount_plan_make(source, mountpoint, store, NULL, &plan, &error);
+    assert_int_equal(r, code);
+    if (code == 0)
+        return;
+    assert_non_null(strstr(error, says));
+    assert_null(strchr(error, '\n'));
+}
+
+static void test_mount_plan__refuses_what_would_mount_into_itself(void **state)
+{
+    struct scratch *scratch = *state;
+    _cleanup_free_ char *inside = message("%s/a", scratch->tree);
+    _cleanup_free_ char *file = message("%s/a/b.txt", scratch->tree);
+    _cleanup_free_ char *missing = message("%s/missing", scratch->root);
+    _cleanup_free_ char *store_inside = message("%s/x/y", scratch->tree);
+    _cleanup_free_ char *sibling = message("%s2", scratch->tree);
+    mkdir(sibling, 0700);
+
+    assert_plan(missing, scratch->state, NULL, -ENOENT, "no such source");
+    assert_plan(file, scratch->state, NULL, -ENOTDIR, "not a directory");
+    assert_plan(scratch->tree, missing, NULL, -ENOENT, "no such mount point");
+    assert_plan(scratch->tree, inside, NULL, -EINVAL, "inside the source");
+    assert_plan(inside, scratch->tree, NULL, -EINVAL, "hide its own source");
+    assert_plan(scratch->tree, sibling, store_inside, -EINVAL, "inside the tree");
+    assert_plan(scratch->tree, sibling, sibling, -EINVAL, "inside the mount");
+    assert_plan(scratch->tree, NULL, store_inside, -EINVAL, "inside the mount");
+    /* A name that merely begins alike is another directory. */
+    assert_plan(scratch->tree, sibling, NULL, 0, NULL);
+    assert_plan(scratch->tree, NULL, NULL, 0, NULL);
+}
+
+static void test_mount_plan__makes_paths_absolute(void **state)
+{
+    struct scratch *scratch = *state;
+    _cleanup_(mount_plan_done) struct mount_plan plan = {0};
+    _cleanup_free_ char *crooked = message("%s/a/..//./", scratch->tree);
+    _cleanup_free_ char *store = message("%s/../new/store/", scratch->state);
+    _cleanup_free_ char *straight = message("%s/new/store", scratch->root);
+    assert_int_equal(mount_plan_make(crooked, NULL, store, NULL, &plan, NULL), 0);
+    assert_string_equal(plan.source, scratch->tree);
+    assert_string_equal(plan.mountpoint, scratch->tree);
+    assert_string_equal(plan.store, straight);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_locate__store_names_can_be_read),
+        cmocka_unit_test(test_locate__different_sources_have_different_stores),
+        cmocka_unit_test(test_locate__a_path_in_a_source_finds_the_default_store),
+        cmocka_unit_test(test_locate__the_nearest_tree_wins),
+        cmocka_unit_test(test_locate__a_store_says_whose_it_is),
+        cmocka_unit_test(test_mount_plan__refuses_what_would_mount_into_itself),
+        cmocka_unit_test(test_mount_plan__makes_paths_absolute),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,82 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "tools/mount_options.h"
+
+static void test_mount_options__every_option_is_taken(void **state)
+{
+    (void)state;
+    struct mount_options options;
+    mount_options_init(&options);
+    assert_int_equal(mount_options_parse(&options,
+                                         "threshold=0.75,limit=7,views=clusters,store=/x\\,y,ro,"
+                                         "policy=broder1997,log=/l,workers=3,settle_ms=10,,"
+                                         "list_xattr,nopassthrough,noallow_other,debug",
+                                         NULL),
+                     0);
+    assert_int_equal(mount_options_parse(&options, "noatime", NULL), 0);
+    assert_true(options.threshold == 0.75);
+    assert_int_equal(options.limit, 7);
+    assert_int_equal(options.views, MOUNT_VIEW_CLUSTERS);
+    assert_string_equal(options.store, "/x,y");
+    assert_string_equal(options.policy, "broder1997");
+    assert_string_equal(options.log, "/l");
+    assert_int_equal(options.n_workers, 3);
+    assert_int_equal(options.settle_ms, 10);
+    assert_true(options.list_xattr && options.debug);
+    assert_false(options.passthrough || options.allow_other);
+    assert_string_equal(options.extra, "ro,noatime");
+    mount_options_done(&options);
+}
+
+static void test_mount_options__views_can_be_chosen(void **state)
+{
+    (void)state;
+    struct mount_options options;
+    mount_options_init(&options);
+    assert_int_equal(options.views, MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS);
+    assert_int_equal(mount_options_parse(&options, "views=none", NULL), 0);
+    assert_int_equal(options.views, 0);
+    assert_int_equal(mount_options_parse(&options, "views=similar:clusters", NULL), 0);
+    assert_int_equal(options.views, MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS);
+    mount_options_done(&options);
+}
+
+static void test_mount_options__what_is_wrong_is_refused_by_name(void **state)
+{
+    (void)state;
+    const char *const wrong[] = {
+        "threshold=1.5", "threshold=x",
+        "threshold=",    "threshold=nan",
+        "limit=-1",      "limit=1x",
+        "limit=",        "workers=1000",
+        "views=both",    "views=",
+        "store=",        "colour=red",
+        "sideways",      "settle_ms=99999999999",
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct mount_options options;
+        char *error = NULL;
+        mount_options_init(&options);
+        assert_int_equal(mount_options_parse(&options, wrong[i], &error), -EINVAL);
+        assert_non_null(error);
+        assert_memory_equal(strstr(error, "-o ") + 3, wrong[i], strcspn(wrong[i], "="));
+        free(error);
+        mount_options_done(&options);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mount_options__every_option_is_taken),
+        cmocka_unit_test(test_mount_options__views_can_be_chosen),
+        cmocka_unit_test(test_mount_options__what_is_wrong_is_refused_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/mounts.h"
+
+static int read_text(const char *text, struct mounts *ret_mounts)
+{
+    char path[] = "/tmp/kinfs-test.XXXXXX";
+    int fd = mkstemp(path);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
+    int r = mounts_read(path, ret_mounts);
+    unlink(path);
+    return r;
+}
+
+static void test_mounts__the_kernels_lines_are_understood(void **state)
+{
+    (void)state;
+    _cleanup_(mounts_done) struct mounts mounts = {0};
+    assert_int_equal(
+        read_text("21 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+                  "40 21 0:50 / /mnt/my\\040doc rw,nosuid shared:7 master:2 - fuse.kinfs "
+                  "/srv/a\\134b rw,user_id=0\n"
+                  "41 21 0:50 /sub /else rw - fuse.kinfs /srv rw\n"
+                  "42 21 0:51 / /else rw - tmpfs none rw\n",
+                  &mounts),
+        0);
+    assert_int_equal(mounts.n_mounts, 4);
+    assert_int_equal(mounts.mounts[1].id, 40);
+    assert_string_equal(mounts.mounts[1].point, "/mnt/my doc");
+    assert_string_equal(mounts.mounts[1].source, "/srv/a\\b");
+    assert_true(mount_is_kinfs(&mounts.mounts[1]));
+    assert_false(mount_is_kinfs(&mounts.mounts[0]));
+    assert_string_equal(mounts.mounts[2].root, "/sub");
+    /* the uppermost of two */
+    assert_string_equal(mounts_at(&mounts, "/else")->type, "tmpfs");
+    assert_null(mounts_at(&mounts, "/nothing"));
+}
+
+static void test_mounts__other_files_are_refused(void **state)
+{
+    (void)state;
+    struct mounts mounts;
+    assert_int_equal(read_text("one two\n", &mounts), -EINVAL);
+    assert_int_equal(read_text("1 2 3:4 / /x rw no separator\n", &mounts), -EINVAL);
+    assert_int_equal(mounts_read("/nonexistent", &mounts), -ENOENT);
+}
+
+static void test_mounts__the_root_directory_is_in_a_mount(void **state)
+{
+    (void)state;
+    _cleanup_(mounts_done) struct mounts mounts = {0};
+    const struct mount *mount = NULL;
+    assert_int_equal(mounts_read(NULL, &mounts), 0);
+    int r = mounts_of(&mounts, "/", &mount);
+    if (r == -ENOENT)
+        skip(); /* a changed root whose mount is not in the table */
+    assert_int_equal(r, 0);
+    assert_string_equal(mount->point, "/");
+}
+
+static void test_mounts__within_goes_by_components(void **state)
+{
+    (void)state;
+    const char *rest = NULL;
+    assert_true(path_within("/a/b/c", "/a/b", &rest));
+    assert_string_equal(rest, "c");
+    assert_true(path_within("/a/b", "/a/b", &rest));
+    assert_string_equal(rest, "");
+    assert_true(path_within("/a/b", "/", &rest));
+    assert_string_equal(rest, "a/b");
+    assert_true(path_within("/", "/", &rest));
+    assert_false(path_within("/a/bc", "/a/b", &rest));
+    assert_false(path_within("/a", "/a/b", &rest));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mounts__the_kernels_lines_are_understood),
+        cmocka_unit_test(test_mounts__other_files_are_refused),
+        cmocka_unit_test(test_mounts__the_root_directory_is_in_a_mount),
+        cmocka_unit_test(test_mounts__within_goes_by_components),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,114 @@
+#include "tools/ask.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/command.h"
+#include "tools/control.h"
+#include "tools/holder.h"
+#include "tools/message.h"
+
+/* What was done is on disk either way; this bounds the wait at the end for the last documents. */
+enum { CLOSE_WAIT_MS = 60000 };
+
+void ask_log(void *user, enum index_log_level level, const char *text)
+{
+    (void)user;
+    if (level != INDEX_LOG_INFO)
+        complain("%s", text);
+}
+
+DEFINE_CLEANUP(struct backing *, backing_close);
+DEFINE_CLEANUP(struct control *, control_stop);
+
+static void index_close_p(struct index **index)
+{
+    index_close(*index, CLOSE_WAIT_MS);
+}
+
+int ask_make_parents(const char *store, char **ret_error)
+{
+    _cleanup_free_ char *path = message("%s", store);
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(path, 0700) < 0 && errno != EEXIST)
+            return refuse(ret_error, -errno,
+                          "%s: %s; say where the store can be made with --store or -o store=", path,
+                          strerror(errno));
+        *slash = '/';
+    }
+    return 0;
+}
+
+static int ask_here(const struct ask *ask, struct json_object *request, row_fn row, void *user,
+                    char **ret_error)
+{
+    const struct location *at = ask->location;
+    _cleanup_(backing_close_p) struct backing *backing = NULL;
+    _cleanup_(index_close_p) struct index *index = NULL;
+    _cleanup_(control_stop_p) struct control *control = NULL;
+    _cleanup_close_ int holder = -1;
+
+    int r = ask->create ? ask_make_parents(at->store, ret_error) : 0;
+    if (r < 0)
+        return r;
+    r = backing_open(at->source, &backing);
+    if (r < 0)
+        return refuse(ret_error, r, "%s, the tree of store %s: %s", at->source, at->store,
+                      strerror(-r));
+    const struct index_options options = {
+        .backing = backing,
+        .source = at->source,
+        .store_path = at->store,
+        .create = ask->create,
+        .policy = ask->policy,
+        .n_workers = ask->n_workers,
+        .log = ask_log,
+    };
+    r = index_open(&options, &index, ret_error);
+    if (r < 0)
+        return r;
+    /* Not holding the store does no harm but that others cannot say who has it. */
+    (void)holder_hold(at->store, ask->command, at->source, NULL, &holder);
+    struct work_context context = {
+        .index = index, .backing = backing, .started = ask->start, .scan_is_new = ask->start};
+    if (ask->start) {
+        r = index_start(index);
+        if (r < 0)
+            return refuse(ret_error, r, "%s: %s", at->store, strerror(-r));
+        (void)control_start(at->store, &context, command_work, &control);
+    }
+    return command_work(ask->command)(&context, request, row, user, ret_error);
+}
+
+int ask(const struct ask *ask, struct json_object *request, row_fn row, void *user,
+        char **ret_error)
+{
+    const char *store = ask->location->store;
+    json_object_object_add(request, "command", json_object_new_string(ask->command));
+
+    _cleanup_free_ char *refused = NULL;
+    int r = control_ask(store, request, row, user, &refused);
+    if (r == -ECONNREFUSED) {
+        _cleanup_free_ char *error = NULL;
+        r = ask_here(ask, request, row, user, &error);
+        if (r != -EBUSY) {
+            if (r < 0)
+                *ret_error = TAKE_PTR(error);
+            return r;
+        }
+        /* A daemon may have started between the two. */
+        free(TAKE_PTR(refused));
+        r = control_ask(store, request, row, user, &refused);
+        if (r == -ECONNREFUSED) {
+            _cleanup_(holder_done) struct holder holder = {0};
+            _cleanup_free_ char *who =
+                holder_read(store, &holder) == 0 && holder.alive ? holder_describe(&holder) : NULL;
+            return who ? refuse(ret_error, -EBUSY, "%s: %s; ask again when it is done", store, who)
+                       : refuse(ret_error, -EBUSY, "%s", error ? error : strerror(EBUSY));
+        }
+    }
+    if (r < 0)
+        *ret_error = TAKE_PTR(refused);
+    return r;
+}

@@ -1,0 +1,29 @@
+/* A question to an index, whether a daemon has it or not. */
+#ifndef KINFS_TOOLS_ASK_H
+#define KINFS_TOOLS_ASK_H
+
+#include "tools/locate.h"
+#include "tools/work.h"
+
+struct ask {
+    const struct location *location;
+    const char *command; /* of the command table */
+    bool start;          /* without a daemon: follow the tree while answering, from a scan on */
+    bool create;         /* make the store when there is none */
+    const char *policy;  /* of a new store, NULL for the default */
+    unsigned n_workers;  /* 0: the engine's choice */
+};
+
+/* Ask the daemon that holds the store, or else open the store in this process. request is borrowed;
+ * its member "command" is set. Returns what the work function returned, or why it could not be
+ * asked, with a line in *ret_error. */
+int ask(const struct ask *ask, struct json_object *request, row_fn row, void *user,
+        char **ret_error);
+
+/* An index_options.log of a tool in front: complains of what is not mere information. */
+void ask_log(void *user, enum index_log_level level, const char *text);
+
+/* Make the directories above a store (0700). Returns 0 or an errno of mkdir(2), with *ret_error. */
+int ask_make_parents(const char *store, char **ret_error);
+
+#endif

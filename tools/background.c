@@ -1,0 +1,139 @@
+#include "tools/background.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <syslog.h>
+#include <time.h>
+
+#include "tools/message.h"
+
+enum { LINE_BYTES = 8192 };
+
+/* What the child writes when it serves; anything else is what it died of. */
+static const char READY[] = "\n";
+
+static int ready_fd = -1; /* the child's end, until it is ready */
+static int log_fd = -1;   /* -1: syslog */
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER; /* of whole lines in a file */
+
+static int wait_for_child(pid_t child, int fd)
+{
+    char line[LINE_BYTES];
+    size_t n = 0;
+    for (;;) {
+        ssize_t got = read(fd, line + n, sizeof(line) - 1 - n);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        n += (size_t)got;
+    }
+    line[n] = '\0';
+    if (strcmp(line, READY) == 0)
+        return 0;
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (n)
+        complain("%s", line);
+    else if (WIFSIGNALED(status))
+        complain("the daemon died of %s while it started; kinfs mount -f shows more",
+                 strsignal(WTERMSIG(status)));
+    else
+        complain("the daemon ended while it started; kinfs mount -f shows more");
+    return 3;
+}
+
+int background_start(int *ret_code)
+{
+    int fds[2];
+    if (pipe2(fds, O_CLOEXEC) < 0)
+        return -errno;
+    pid_t child = fork();
+    if (child < 0) {
+        int r = -errno;
+        close(fds[0]);
+        close(fds[1]);
+        return r;
+    }
+    close(fds[child == 0 ? 0 : 1]);
+    if (child > 0) {
+        *ret_code = wait_for_child(child, fds[0]);
+        close(fds[0]);
+        return 1;
+    }
+    setsid();
+    if (chdir("/") < 0)
+        complain("/: %s", strerror(errno));
+    ready_fd = fds[1];
+    return 0;
+}
+
+void background_ready(const char *error)
+{
+    if (ready_fd < 0)
+        return;
+    const char *line = error ? error : READY;
+    ssize_t written = write(ready_fd, line, strlen(line));
+    (void)written; /* whoever started us has gone: nobody to tell */
+    if (!error) {
+        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+        for (int fd = 0; fd <= 2 && null >= 0; fd++)
+            dup2(null, fd);
+        if (null > 2)
+            close(null);
+    }
+    close(TAKE_FD(ready_fd));
+}
+
+int background_open_log(const char *log, bool in_front)
+{
+    if (log) {
+        log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+        return log_fd < 0 ? -errno : 0;
+    }
+    if (in_front)
+        log_fd = STDERR_FILENO;
+    else
+        openlog("kinfs", LOG_PID, LOG_DAEMON);
+    return 0;
+}
+
+static const char *level_name(enum index_log_level level)
+{
+    switch (level) {
+    case INDEX_LOG_ERROR: return "error: ";
+    case INDEX_LOG_WARNING: return "warning: ";
+    case INDEX_LOG_INFO: return "";
+    }
+    return "";
+}
+
+static int syslog_priority(enum index_log_level level)
+{
+    switch (level) {
+    case INDEX_LOG_ERROR: return LOG_ERR;
+    case INDEX_LOG_WARNING: return LOG_WARNING;
+    case INDEX_LOG_INFO: return LOG_INFO;
+    }
+    return LOG_INFO;
+}
+
+void background_log(void *user, enum index_log_level level, const char *text)
+{
+    (void)user;
+    if (log_fd < 0) {
+        syslog(syslog_priority(level), "%s", text);
+        return;
+    }
+    char stamp[32] = "";
+    if (log_fd != STDERR_FILENO) {
+        time_t now = time(NULL);
+        struct tm parts;
+        strftime(stamp, sizeof(stamp), "%F %T ", localtime_r(&now, &parts));
+    }
+    LOCKED(&log_lock);
+    dprintf(log_fd, "%skinfs[%d]: %s%s\n", stamp, getpid(), level_name(level), text);
+}

@@ -1,0 +1,26 @@
+/* Going to the background, and being heard from there. */
+#ifndef KINFS_TOOLS_BACKGROUND_H
+#define KINFS_TOOLS_BACKGROUND_H
+
+#include <stdbool.h>
+
+#include "engine/index/index.h"
+
+/* Fork; call before any thread is started. In the child returns 0, with the working directory "/"
+ * and a session of its own. In the parent returns 1 when the child has called background_ready(),
+ * with *ret_code the exit code: 0, or with the child's error line complained about 3. Returns an
+ * errno of fork(2). */
+int background_start(int *ret_code);
+
+/* The child serves (error NULL: standard output and error become /dev/null), or has failed. Does
+ * nothing in a process that was not forked by background_start(). */
+void background_ready(const char *error);
+
+/* Where messages go: a file (log, appended to), else standard error in front, else syslog(3).
+ * Returns 0 or an errno of open(2). */
+int background_open_log(const char *log, bool in_front);
+
+/* An index_options.log; user is not used. Any thread. */
+void background_log(void *user, enum index_log_level level, const char *message);
+
+#endif

@@ -1,0 +1,197 @@
+/* kinfs clusters: which clusters there are, or who is in one. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/command.h"
+#include "tools/json_path.h"
+
+enum { IDS_AT_ONCE = 256 };
+
+static int emit_cluster(const struct cluster_info *info, row_fn row, void *user)
+{
+    struct json_object *object = json_object_new_object();
+    work_add_count(object, "cluster", info->id);
+    work_add_count(object, "size", info->size);
+    work_add_ratio(object, "resemblance_min", info->resemblance_min);
+    work_add_ratio(object, "resemblance_mean", info->resemblance_mean);
+    json_path_add(object, "representative", info->representative.path);
+    return row(user, object);
+}
+
+static int emit_member(uint64_t id, const struct kin *kin, row_fn row, void *user)
+{
+    struct json_object *object = json_object_new_object();
+    work_add_count(object, "cluster", id);
+    json_path_add(object, "path", kin->path);
+    work_add_ratio(object, "resemblance", kin->resemblance);
+    work_add_ratio(object, "error", kin->error);
+    return row(user, object);
+}
+
+static int one_cluster(const struct work_context *context, uint64_t id, uint64_t limit, row_fn row,
+                       void *user, char **ret_error)
+{
+    _cleanup_(cluster_info_done) struct cluster_info info = {0};
+    _cleanup_(kin_list_done) struct kin_list members = {0};
+    const struct index_query query = {.limit = limit};
+    int r = index_cluster(context->index, id, &query, &info, &members);
+    if (r < 0)
+        return r == -ENOENT
+                   ? refuse(ret_error, -ENODATA, "no cluster %llu", (unsigned long long)id)
+                   : refuse(ret_error, r, "cluster %llu: %s", (unsigned long long)id, strerror(-r));
+    for (size_t i = 0; i < members.n_kin && r >= 0; i++)
+        r = emit_member(id, &members.kin[i], row, user);
+    return r;
+}
+
+static int all_clusters(const struct work_context *context, row_fn row, void *user,
+                        char **ret_error)
+{
+    const struct index_query query = {0};
+    uint64_t ids[IDS_AT_ONCE], after = 0;
+    for (;;) {
+        int n = index_cluster_ids(context->index, after, IDS_AT_ONCE, ids);
+        if (n < 0)
+            return refuse(ret_error, n, "clusters: %s", strerror(-n));
+        if (n == 0)
+            return 0;
+        for (int i = 0; i < n; i++) {
+            _cleanup_(cluster_info_done) struct cluster_info info = {0};
+            int r = index_cluster(context->index, ids[i], &query, &info, NULL);
+            if (r == -ENOENT)
+                continue; /* gone since it was listed */
+            if (r < 0)
+                return refuse(ret_error, r, "cluster %llu: %s", (unsigned long long)ids[i],
+                              strerror(-r));
+            r = emit_cluster(&info, row, user);
+            if (r < 0)
+                return r;
+        }
+        after = ids[n - 1];
+    }
+}
+
+int work_clusters(const struct work_context *context, struct json_object *request, row_fn row,
+                  void *user, char **ret_error)
+{
+    uint64_t id = work_count(request, "id", 0), limit = work_count(request, "limit", 0);
+    struct json_object *member;
+    if (json_object_object_get_ex(request, "path", &member)) {
+        _cleanup_free_ char *path = NULL;
+        struct file_key key;
+        struct document_info info;
+        int r = work_document(context, request, "path", &path, &key, &info, ret_error);
+        if (r < 0)
+            return r;
+        if (!info.cluster_id)
+            return refuse(ret_error, -ENODATA, "%s: in no cluster", path);
+        id = info.cluster_id;
+    }
+    if (id)
+        return one_cluster(context, id, limit, row, user, ret_error);
+    return all_clusters(context, row, user, ret_error);
+}
+
+struct clusters_options {
+    struct command_options common;
+    const char *path, *base;
+    uint64_t id, limit, n_rows;
+    bool absolute;
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct clusters_options *options = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
+    case 'i':
+        options->id = command_parse_count(state, "--id", argument, INT64_MAX);
+        if (!options->id)
+            argp_error(state, "clusters are numbered from 1");
+        return 0;
+    case 'n':
+        options->limit = command_parse_count(state, "--limit", argument, UINT32_MAX);
+        return 0;
+    case 'a': options->absolute = true; return 0;
+    case ARGP_KEY_ARG:
+        if (options->path)
+            argp_usage(state);
+        options->path = argument;
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option clusters_options[] = {
+    {"id", 'i', "ID", 0, "the members of this cluster", 0},
+    {"limit", 'n', "N", 0, "most members, 0 (the default) for all", 0},
+    {"absolute", 'a', NULL, 0, "print absolute paths, not paths below the tree", 0},
+    {0},
+};
+static const struct argp_child children[] = {{&command_output_argp, 0, NULL, 0}, {0}};
+static const struct argp parser = {
+    clusters_options, parse, "[PATH]",
+    "Print the clusters of the tree that PATH (or the working directory) is in: id, number of "
+    "documents, least and mean resemblance to the representative, and its path, with tabs between. "
+    "With a document as PATH, or --id, the members of that cluster instead, the representative "
+    "first: "
+    "resemblance to it, a tab, the path. Exit code 1 when there is none.",
+    children};
+
+static int print_row(void *user, struct json_object *row)
+{
+    struct clusters_options *options = user;
+    _cleanup_json_ struct json_object *taken = row;
+    struct json_object *member;
+    if (!taken)
+        return -ENOMEM;
+    options->n_rows++;
+    bool is_member = json_object_object_get_ex(taken, "path", &member);
+    const char *path = is_member ? "path" : "representative";
+    if (options->absolute)
+        command_make_absolute(taken, path, options->base);
+    if (options->common.json) {
+        command_print_json(taken);
+        return 0;
+    }
+    if (options->common.null) {
+        command_print_path(taken, path, true);
+        return 0;
+    }
+    if (is_member) {
+        command_print_ratio(taken, "resemblance");
+    } else {
+        printf("%llu\t%llu\t", (unsigned long long)command_count(taken, "cluster"),
+               (unsigned long long)command_count(taken, "size"));
+        command_print_ratio(taken, "resemblance_min");
+        putchar('\t');
+        command_print_ratio(taken, "resemblance_mean");
+    }
+    putchar('\t');
+    command_print_path(taken, path, false);
+    putchar('\n');
+    return 0;
+}
+
+int cmd_clusters(int argc, char **argv)
+{
+    struct clusters_options options = {0};
+    _cleanup_(location_done) struct location location = {0};
+    _cleanup_free_ char *error = NULL;
+    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    int r = locate(options.path, options.common.store, &location, &error);
+    if (r < 0)
+        return command_end(r, error);
+    options.base = location.base;
+    _cleanup_json_ struct json_object *request = json_object_new_object();
+    struct stat st;
+    if (options.id)
+        work_add_count(request, "id", options.id);
+    else if (options.path && stat(options.path, &st) == 0 && S_ISREG(st.st_mode))
+        json_path_add(request, "path", location.path);
+    work_add_count(request, "limit", options.limit);
+    const struct ask question = {.location = &location, .command = "clusters"};
+    r = ask(&question, request, print_row, &options, &error);
+    int code = command_end(r, error);
+    return code == COMMAND_OK && options.n_rows == 0 ? COMMAND_NO_ANSWER : code;
+}

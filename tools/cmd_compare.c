@@ -1,0 +1,245 @@
+/* kinfs compare: how alike two documents are, by their sketches or by their texts. */
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/sketch/exact_set.h"
+#include "engine/sketch/policy.h"
+#include "tools/command.h"
+#include "tools/json_path.h"
+
+int work_compare(const struct work_context *context, struct json_object *request, row_fn row,
+                 void *user, char **ret_error)
+{
+    _cleanup_free_ char *path_a = NULL, *path_b = NULL;
+    struct file_key a, b;
+    struct document_info info;
+    struct comparison comparison;
+    int r = work_document(context, request, "a", &path_a, &a, &info, ret_error);
+    if (r >= 0)
+        r = work_document(context, request, "b", &path_b, &b, &info, ret_error);
+    if (r < 0)
+        return r;
+    r = index_compare(context->index, &a, &b, &comparison);
+    if (r == -ENOENT)
+        return refuse(ret_error, r, "%s, %s: not both sketched; --exact compares the texts", path_a,
+                      path_b);
+    if (r < 0)
+        return refuse(ret_error, r, "%s, %s: %s", path_a, path_b, strerror(-r));
+    struct json_object *object = json_object_new_object();
+    json_path_add(object, "a", path_a);
+    json_path_add(object, "b", path_b);
+    work_add_ratio(object, "resemblance", comparison.resemblance);
+    work_add_ratio(object, "resemblance_error", comparison.resemblance_error);
+    work_add_count(object, "resemblance_samples", comparison.resemblance_samples);
+    work_add_ratio(object, "containment_ab", comparison.containment_ab);
+    work_add_ratio(object, "containment_ab_error", comparison.containment_ab_error);
+    work_add_count(object, "containment_ab_samples", comparison.containment_ab_samples);
+    work_add_ratio(object, "containment_ba", comparison.containment_ba);
+    work_add_ratio(object, "containment_ba_error", comparison.containment_ba_error);
+    work_add_count(object, "containment_ba_samples", comparison.containment_ba_samples);
+    json_object_object_add(object, "exact", json_object_new_boolean(comparison.exact));
+    json_object_object_add(object, "same_content",
+                           json_object_new_boolean(comparison.same_content));
+    json_object_object_add(object, "same_text", json_object_new_boolean(comparison.same_text));
+    json_object_object_add(object, "same_shingles",
+                           json_object_new_boolean(comparison.same_shingles));
+    return row(user, object);
+}
+
+struct compare_options {
+    struct command_options common;
+    const char *a, *b;
+    bool exact;
+    unsigned w;
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct compare_options *options = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
+    case 'j': options->common.json = true; return 0;
+    case 'e': options->exact = true; return 0;
+    case 'w':
+        options->w = (unsigned)command_parse_count(state, "--shingle", argument, 64);
+        if (!options->w)
+            argp_error(state, "a shingle has at least one token");
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->b)
+            argp_usage(state);
+        *(options->a ? &options->b : &options->a) = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (!options->b)
+            argp_usage(state);
+        if (options->w && !options->exact)
+            argp_error(state, "--shingle is for --exact: sketches have their policy's");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option compare_options[] = {
+    {"exact", 'e', NULL, 0, "compute from the texts, not from sketches; any two files", 0},
+    {"shingle", 'w', "TOKENS", 0, "with --exact: tokens in a shingle (default: the store's)", 0},
+    {"json", 'j', NULL, 0, "print JSON", 0},
+    {0},
+};
+static const struct argp_child children[] = {{&command_store_argp, 0, NULL, 0}, {0}};
+static const struct argp parser = {
+    compare_options, parse, "A B",
+    "Print the resemblance of two documents, and how much of each is contained in the other, with "
+    "the "
+    "standard error where it is an estimate. Exit code 1 where it is undefined (a document without "
+    "words).",
+    children};
+
+static void print_ratio_line(struct json_object *row, const char *label, const char *name)
+{
+    _cleanup_free_ char *error = message("%s_error", name), *samples = message("%s_samples", name);
+    struct json_object *member;
+    printf("%-24s", label);
+    command_print_ratio(row, name);
+    if (!work_flag(row, "exact") && json_object_object_get_ex(row, error, &member) && member) {
+        fputs(" +- ", stdout);
+        command_print_ratio(row, error);
+        printf(" (%llu samples)", (unsigned long long)command_count(row, samples));
+    }
+    putchar('\n');
+}
+
+static int print_row(void *user, struct json_object *row)
+{
+    struct compare_options *options = user;
+    _cleanup_json_ struct json_object *taken = row;
+    struct json_object *member;
+    if (!taken)
+        return -ENOMEM;
+    if (options->common.json) {
+        command_print_json(taken);
+    } else {
+        print_ratio_line(taken, "resemblance", "resemblance");
+        print_ratio_line(taken, "containment of A in B", "containment_ab");
+        print_ratio_line(taken, "containment of B in A", "containment_ba");
+        if (work_flag(taken, "same_content"))
+            puts("the same content");
+        else if (work_flag(taken, "same_text"))
+            puts("the same text");
+        else if (work_flag(taken, "same_shingles"))
+            puts("the same shingles");
+    }
+    bool defined = json_object_object_get_ex(taken, "resemblance", &member) && member;
+    return defined ? 0 : -ENODATA;
+}
+
+static int read_set(const char *path, unsigned w, struct exact_set **ret_set, char **ret_error)
+{
+    _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return refuse(ret_error, -errno, "%s: %s", path, strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return refuse(ret_error, -EINVAL, "%s: not a regular file", path);
+    int r = exact_set_read(fd, w, ret_set);
+    return r < 0 ? refuse(ret_error, r, "%s: %s", path, strerror(-r)) : 0;
+}
+
+static int exact_ratio(int code, double value, double *ret_value)
+{
+    *ret_value = code == 0 ? value : NAN;
+    return code == -ENODATA ? 0 : code;
+}
+
+static int keep_row(void *user, struct json_object *row)
+{
+    json_object_put(*(struct json_object **)user);
+    *(struct json_object **)user = row;
+    return row ? 0 : -ENOMEM;
+}
+
+/* The tokens in a shingle of the store that a is in. */
+static int store_shingle(const struct compare_options *options, unsigned *ret_w, char **ret_error)
+{
+    _cleanup_(location_done) struct location location = {0};
+    _cleanup_json_ struct json_object *request = json_object_new_object(), *row = NULL;
+    int r = locate(options->a, options->common.store, &location, ret_error);
+    if (r < 0)
+        return r;
+    const struct ask question = {.location = &location, .command = "status"};
+    r = ask(&question, request, keep_row, &row, ret_error);
+    if (r < 0)
+        return r;
+    /* A policy is a preset but for its secret key, which --exact has no use for. */
+    struct policy policy;
+    r = policy_preset(command_text(row, "policy"), &policy);
+    if (r < 0)
+        return refuse(
+            ret_error, -EPROTO,
+            "%s: the policy '%s' is not known here; say with --shingle how long a shingle is",
+            location.store, command_text(row, "policy"));
+    *ret_w = policy.w;
+    return 0;
+}
+
+static int compare_exactly(struct compare_options *options, char **ret_error)
+{
+    _cleanup_(exact_set_free_p) struct exact_set *a = NULL, *b = NULL;
+    double resemblance = NAN, ab = NAN, ba = NAN, value = NAN;
+    int r = options->w ? 0 : store_shingle(options, &options->w, ret_error);
+    if (r >= 0)
+        r = read_set(options->a, options->w, &a, ret_error);
+    if (r >= 0)
+        r = read_set(options->b, options->w, &b, ret_error);
+    if (r < 0)
+        return r;
+    r = exact_ratio(exact_set_resemblance(a, b, &value), value, &resemblance);
+    if (r >= 0)
+        r = exact_ratio(exact_set_containment(a, b, &value), value, &ab);
+    if (r >= 0)
+        r = exact_ratio(exact_set_containment(b, a, &value), value, &ba);
+    if (r < 0)
+        return refuse(ret_error, r, "%s, %s: %s", options->a, options->b, strerror(-r));
+    struct json_object *object = json_object_new_object();
+    json_path_add(object, "a", options->a);
+    json_path_add(object, "b", options->b);
+    work_add_count(object, "w", options->w);
+    work_add_count(object, "shingles_a", exact_set_count(a));
+    work_add_count(object, "shingles_b", exact_set_count(b));
+    work_add_ratio(object, "resemblance", resemblance);
+    work_add_ratio(object, "containment_ab", ab);
+    work_add_ratio(object, "containment_ba", ba);
+    json_object_object_add(object, "exact", json_object_new_boolean(true));
+    return print_row(options, object);
+}
+
+static int compare_sketches(struct compare_options *options, char **ret_error)
+{
+    _cleanup_(location_done) struct location a = {0}, b = {0};
+    int r = locate(options->a, options->common.store, &a, ret_error);
+    if (r >= 0)
+        r = locate(options->b, options->common.store, &b, ret_error);
+    if (r < 0)
+        return r;
+    if (strcmp(a.store, b.store) != 0)
+        return refuse(ret_error, -EXDEV,
+                      "%s and %s are in different trees; --exact compares any two "
+                      "files",
+                      options->a, options->b);
+    _cleanup_json_ struct json_object *request = json_object_new_object();
+    json_path_add(request, "a", a.path);
+    json_path_add(request, "b", b.path);
+    const struct ask question = {.location = &a, .command = "compare"};
+    return ask(&question, request, print_row, options, ret_error);
+}
+
+int cmd_compare(int argc, char **argv)
+{
+    struct compare_options options = {0};
+    _cleanup_free_ char *error = NULL;
+    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    int r = options.exact ? compare_exactly(&options, &error) : compare_sketches(&options, &error);
+    return command_end(r, error);
+}

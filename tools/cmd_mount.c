@@ -1,0 +1,276 @@
+/* kinfs mount: the daemon of a mount.
+ *
+ * The order of things: the tree is opened before anything is mounted over it, so that the daemon
+ * never waits for its own mount; the fork comes before the first thread; the index is opened before
+ * the mount (a damaged store must not leave a mount behind) and started after it (nothing is
+ * indexed for a mount that failed). At the end the mount goes first, so that nobody hangs in it
+ * while the index drains.
+ */
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "fs/fs.h"
+#include "tools/background.h"
+#include "tools/command.h"
+#include "tools/control.h"
+#include "tools/holder.h"
+#include "tools/json_path.h"
+#include "tools/mount_options.h"
+#include "tools/mount_plan.h"
+
+/* What was closed before the end is sketched at the next start if it takes longer than this. */
+enum { DRAIN_MS = 5000 };
+
+_Static_assert(MOUNT_VIEW_SIMILAR == FS_VIEW_SIMILAR && MOUNT_VIEW_CLUSTERS == FS_VIEW_CLUSTERS,
+               "passed on as they are");
+
+DEFINE_CLEANUP(struct backing *, backing_close);
+DEFINE_CLEANUP(struct control *, control_stop);
+DEFINE_CLEANUP(struct fs *, fs_close);
+
+static void index_close_p(struct index **index)
+{
+    index_close(*index, DRAIN_MS);
+}
+
+static struct fs *serving; /* for the handler of signals */
+
+static void on_signal(int number)
+{
+    (void)number;
+    fs_exit(serving);
+}
+
+/* Only the serving thread is to be interrupted: blocked here, threads started from here on inherit
+ * it, unblocked when that thread is about to serve. */
+static void block_signals(int how)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    pthread_sigmask(how, &set, NULL);
+}
+
+static void catch_signals(void)
+{
+    const struct sigaction end = {.sa_handler = on_signal}, ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGTERM, &end, NULL);
+    sigaction(SIGINT, &end, NULL);
+    sigaction(SIGHUP, &end, NULL);
+    sigaction(SIGPIPE, &ignore, NULL);
+}
+
+/* Files that people have open through the mount are open here too. */
+static void raise_open_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static void add_mount_status(void *user, struct json_object *row)
+{
+    struct fs_status status;
+    fs_get_status(user, &status);
+    json_object_object_add(row, "protocol", json_object_new_string(status.protocol));
+    json_object_object_add(row, "passthrough", json_object_new_boolean(status.passthrough));
+    json_object_object_add(row, "killpriv_v2", json_object_new_boolean(status.killpriv_v2));
+    json_object_object_add(row, "posix_acl", json_object_new_boolean(status.posix_acl));
+    json_object_object_add(row, "io_uring", json_object_new_boolean(status.io_uring));
+    json_object_object_add(row, "handles", json_object_new_boolean(status.handles));
+}
+
+static int open_index(const struct mount_plan *plan, const struct mount_options *options,
+                      struct backing *backing, struct index **ret_index, char **ret_error)
+{
+    const struct index_options index_options = {
+        .backing = backing,
+        .source = plan->source,
+        .store_path = plan->store,
+        .create = true,
+        .policy = options->policy,
+        .n_workers = options->n_workers,
+        .log = background_log,
+    };
+    int r = ask_make_parents(plan->store, ret_error);
+    if (r < 0)
+        return r;
+    _cleanup_free_ char *error = NULL;
+    r = index_open(&index_options, ret_index, &error);
+    if (r == -EBUSY) {
+        _cleanup_(holder_done) struct holder holder = {0};
+        if (holder_read(plan->store, &holder) == 0 && holder.alive) {
+            _cleanup_free_ char *who = holder_describe(&holder);
+            return refuse(ret_error, r, "%s: this store is %s; %s", plan->store, who,
+                          holder.mountpoint
+                              ? "use that mount, or unmount it first with kinfs umount"
+                              : "mount again when that is done");
+        }
+    }
+    if (r < 0)
+        return refuse(ret_error, r, "%s", error ? error : strerror(-r));
+    return 0;
+}
+
+static int serve(const struct mount_plan *plan, const struct mount_options *options,
+                 char **ret_error)
+{
+    _cleanup_(backing_close_p) struct backing *backing = NULL;
+    _cleanup_close_ int holder = -1;
+    _cleanup_(index_close_p) struct index *index = NULL;
+    _cleanup_(fs_close_p) struct fs *fs = NULL;
+    _cleanup_(control_stop_p) struct control *control = NULL;
+
+    int r = backing_open(plan->source, &backing);
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s", plan->source, strerror(-r));
+    block_signals(SIG_BLOCK);
+    r = open_index(plan, options, backing, &index, ret_error);
+    if (r < 0)
+        return r;
+    r = holder_hold(plan->store, "mount", plan->source, plan->mountpoint, &holder);
+    if (r < 0)
+        return refuse(ret_error, r, "%s/holder: %s", plan->store, strerror(-r));
+    const struct fs_options fs_options = {
+        .backing = backing,
+        .index = index,
+        .source = plan->source,
+        .store_path = plan->store,
+        .mountpoint = plan->mountpoint,
+        .views = options->views,
+        .threshold = options->threshold,
+        .limit = options->limit,
+        .list_xattr = options->list_xattr,
+        .allow_other = options->allow_other,
+        .passthrough = options->passthrough,
+        .settle_ms = options->settle_ms,
+        .extra = options->extra,
+        .debug = options->debug,
+    };
+    r = fs_open(&fs_options, &fs, ret_error);
+    if (r < 0)
+        return r;
+    r = index_start(index);
+    if (r < 0)
+        return refuse(ret_error, r, "%s: cannot start: %s", plan->store, strerror(-r));
+    const struct work_context context = {
+        .index = index,
+        .backing = backing,
+        .mountpoint = plan->mountpoint,
+        .started = true,
+        .add_mount_status = add_mount_status,
+        .user = fs,
+    };
+    r = control_start(plan->store, &context, command_work, &control);
+    if (r < 0)
+        return refuse(ret_error, r, "%s/control: %s", plan->store, strerror(-r));
+
+    serving = fs;
+    catch_signals();
+    background_ready(NULL);
+    block_signals(SIG_UNBLOCK);
+    r = fs_serve(fs);
+    block_signals(SIG_BLOCK);
+    return r < 0 ? refuse(ret_error, r, "%s: the mount ended: %s", plan->mountpoint, strerror(-r))
+                 : 0;
+}
+
+struct options {
+    struct mount_options mount;
+    const char *source, *mountpoint;
+    bool in_front;
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct options *options = state->input;
+    switch (key) {
+    case 'f': options->in_front = true; return 0;
+    case 'o': {
+        _cleanup_free_ char *error = NULL;
+        if (mount_options_parse(&options->mount, argument, &error) < 0)
+            argp_error(state, "%s", error);
+        return 0;
+    }
+    case ARGP_KEY_ARG:
+        if (options->mountpoint)
+            argp_usage(state);
+        *(options->source ? &options->mountpoint : &options->source) = argument;
+        return 0;
+    case ARGP_KEY_NO_ARGS: argp_usage(state); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option argp_options[] = {
+    {"foreground", 'f', NULL, 0, "stay in front, log to standard error", 0},
+    {"options", 'o', "OPTION[,...]", 0, "see below; may be repeated", 0},
+    {0},
+};
+static const struct argp parser = {
+    argp_options,
+    parse,
+    "SOURCE [MOUNTPOINT]",
+    "Mount the tree of documents SOURCE on MOUNTPOINT (or over itself), with the views similar/ "
+    "and "
+    "clusters/. Returns when the mount serves; the daemon goes on in the background until kinfs "
+    "umount."
+    "\v"
+    "Options of -o:\n"
+    "  threshold=R       least resemblance in similar/ (0.4)\n"
+    "  limit=N           most links in a directory of a view, 0 for all (100)\n"
+    "  views=V           which views are in the root: similar:clusters (the default),\n"
+    "                    similar, clusters or none; .kinfs/ has them always\n"
+    "  store=DIRECTORY   where the index is kept\n"
+    "  policy=NAME       of a new store: default (w=5) or broder1997 (w=10)\n"
+    "  workers=N         threads that sketch, 0 for one a processor (0)\n"
+    "  settle_ms=N       longest wait of a view for documents just written (2000)\n"
+    "  log=FILE          messages go there, not to the system log\n"
+    "  list_xattr        computed attributes are listed by listxattr(2)\n"
+    "  [no]allow_other   other users may use the mount (root: yes; else: no)\n"
+    "  [no]passthrough   the kernel reads and writes without the daemon (yes)\n"
+    "  debug             print every request (with -f)\n"
+    "  ro, nosuid, nodev, noexec, noatime ...  as of mount(8)\n",
+};
+
+int cmd_mount(int argc, char **argv)
+{
+    _cleanup_(mount_plan_done) struct mount_plan plan = {0};
+    _cleanup_free_ char *error = NULL;
+    struct options options = {0};
+    int code = COMMAND_OK;
+    mount_options_init(&options.mount);
+    struct mount_options *mount = &options.mount;
+    argp_parse(&parser, argc, argv, 0, NULL, &options);
+
+    int r = mount_plan_make(options.source, options.mountpoint, mount->store, mount->log, &plan,
+                            &error);
+    if (r < 0)
+        return command_end(r, error);
+    r = background_open_log(plan.log, options.in_front);
+    if (r < 0) {
+        complain("%s: %s; name another file with -o log=", plan.log, strerror(-r));
+        return COMMAND_FAILED;
+    }
+    raise_open_files();
+    if (!options.in_front) {
+        r = background_start(&code);
+        if (r < 0)
+            return command_end(r, NULL);
+        if (r == 1)
+            return code;
+    }
+    r = serve(&plan, mount, &error);
+    if (r < 0) {
+        background_log(NULL, INDEX_LOG_ERROR, error ? error : strerror(-r));
+        background_ready(error ? error : strerror(-r));
+    }
+    return r < 0 ? COMMAND_FAILED : COMMAND_OK;
+}

@@ -1,0 +1,125 @@
+/* kinfs rebuild: make everything derived anew. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/command.h"
+#include "tools/holder.h"
+#include "tools/json_path.h"
+#include "tools/progress.h"
+
+struct rebuild_options {
+    struct command_options common;
+    const char *path;
+    unsigned n_workers;
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct rebuild_options *options = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
+    case 'j': options->common.json = true; return 0;
+    case 'w':
+        options->n_workers = (unsigned)command_parse_count(state, "--workers", argument, 256);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->path)
+            argp_usage(state);
+        options->path = argument;
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option rebuild_options[] = {
+    {"workers", 'w', "N", 0, "threads that sketch, 0 (the default) for one a processor", 0},
+    {"json", 'j', NULL, 0, "print JSON", 0},
+    {0},
+};
+static const struct argp_child children[] = {{&command_store_argp, 0, NULL, 0}, {0}};
+static const struct argp parser = {
+    rebuild_options, parse, "[PATH]",
+    "Make everything that is stored about the tree that PATH (or the working directory) is in "
+    "anew, "
+    "under the same policy and secret key. What was there stays in place until the new is "
+    "complete; "
+    "clusters keep their ids. The tree must not be mounted. Mends a damaged store.",
+    children};
+
+struct rebuilding {
+    struct progress progress;
+    uint64_t documents, clusters, skipped;
+};
+
+static void show(void *user, const struct index_status *status)
+{
+    struct rebuilding *rebuilding = user;
+    rebuilding->documents = status->documents;
+    rebuilding->clusters = status->clusters;
+    rebuilding->skipped = status->skipped;
+    progress_update(&rebuilding->progress, status->scan_done, status->scan_found, status->scanning);
+}
+
+static int refuse_held(const char *store, char **ret_error)
+{
+    _cleanup_(holder_done) struct holder holder = {0};
+    if (holder_read(store, &holder) < 0 || !holder.alive)
+        return refuse(ret_error, -EBUSY, "%s: in use; try again", store);
+    _cleanup_free_ char *who = holder_describe(&holder);
+    return holder.mountpoint
+               ? refuse(ret_error, -EBUSY, "%s: %s; unmount it first with kinfs umount %s", store,
+                        who, holder.mountpoint)
+               : refuse(ret_error, -EBUSY, "%s: %s; rebuild when that is done", store, who);
+}
+
+DEFINE_CLEANUP(struct backing *, backing_close);
+
+static int rebuild(const struct rebuild_options *options, const struct location *at,
+                   struct rebuilding *rebuilding, char **ret_error)
+{
+    _cleanup_(backing_close_p) struct backing *backing = NULL;
+    _cleanup_close_ int holder = -1;
+    int r = holder_hold(at->store, "rebuild", at->source, NULL, &holder);
+    if (r == -EBUSY)
+        return refuse_held(at->store, ret_error);
+    if (r < 0)
+        return refuse(ret_error, r, "%s/holder: %s", at->store, strerror(-r));
+    r = backing_open(at->source, &backing);
+    if (r < 0)
+        return refuse(ret_error, r, "%s, the tree of store %s: %s", at->source, at->store,
+                      strerror(-r));
+    const struct index_options index_options = {
+        .backing = backing,
+        .source = at->source,
+        .store_path = at->store,
+        .n_workers = options->n_workers,
+        .log = ask_log,
+    };
+    progress_init(&rebuilding->progress);
+    r = index_rebuild(&index_options, show, rebuilding, ret_error);
+    progress_done(&rebuilding->progress);
+    return r;
+}
+
+int cmd_rebuild(int argc, char **argv)
+{
+    struct rebuild_options options = {0};
+    struct rebuilding rebuilding = {0};
+    _cleanup_(location_done) struct location location = {0};
+    _cleanup_free_ char *error = NULL;
+    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    int r = locate(options.path, options.common.store, &location, &error);
+    if (r >= 0)
+        r = rebuild(&options, &location, &rebuilding, &error);
+    if (r >= 0 && options.common.json) {
+        _cleanup_json_ struct json_object *row = json_object_new_object();
+        work_add_count(row, "documents", rebuilding.documents);
+        work_add_count(row, "clusters", rebuilding.clusters);
+        work_add_count(row, "skipped", rebuilding.skipped);
+        command_print_json(row);
+    } else if (r >= 0) {
+        printf("%llu documents in %llu clusters\n", (unsigned long long)rebuilding.documents,
+               (unsigned long long)rebuilding.clusters);
+    }
+    return command_end(r, error);
+}

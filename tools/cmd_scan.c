@@ -1,0 +1,110 @@
+/* kinfs scan: index a tree without a mount, or look at all of it again. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/json_path.h"
+#include "tools/mounts.h"
+#include "tools/settling.h"
+
+int work_scan(const struct work_context *context, struct json_object *request, row_fn row,
+              void *user, char **ret_error)
+{
+    if (!context->scan_is_new)
+        index_rescan(context->index);
+    return settling_work(context, request, row, user, ret_error);
+}
+
+struct scan_options {
+    struct command_options common;
+    const char *source, *policy;
+    unsigned n_workers;
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct scan_options *options = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
+    case 'j': options->common.json = true; return 0;
+    case 'p': options->policy = argument; return 0;
+    case 'w':
+        options->n_workers = (unsigned)command_parse_count(state, "--workers", argument, 256);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->source)
+            argp_usage(state);
+        options->source = argument;
+        return 0;
+    case ARGP_KEY_NO_ARGS: argp_usage(state); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option scan_options[] = {
+    {"policy", 'p', "NAME", 0, "of a new store: default (w=5) or broder1997 (w=10)", 0},
+    {"workers", 'w', "N", 0, "threads that sketch, 0 (the default) for one a processor", 0},
+    {"json", 'j', NULL, 0, "print JSON", 0},
+    {0},
+};
+static const struct argp_child children[] = {{&command_store_argp, 0, NULL, 0}, {0}};
+static const struct argp parser = {scan_options, parse, "SOURCE",
+                                   "Index the documents below the directory SOURCE, without a "
+                                   "mount; what was indexed before and has "
+                                   "not changed is not read again. In a mount (or the source of "
+                                   "one) its daemon looks at the whole "
+                                   "tree again.",
+                                   children};
+
+/* The tree of a mount when the source is in one, else the source itself: it need not have a store.
+ */
+static int locate_source(const struct scan_options *options, struct location *ret_location,
+                         char **ret_error)
+{
+    _cleanup_(location_done) struct location location = {0};
+    _cleanup_(mounts_done) struct mounts mounts = {0};
+    const struct mount *mount = NULL;
+    _cleanup_free_ char *real = realpath(options->source, NULL);
+    struct stat st;
+    if (!real || stat(real, &st) < 0)
+        return refuse(ret_error, -errno, "%s: %s", options->source, strerror(errno));
+    if (!S_ISDIR(st.st_mode))
+        return refuse(ret_error, -ENOTDIR, "%s: not a directory; name the tree to index",
+                      options->source);
+    if (!options->common.store && mounts_read(NULL, &mounts) == 0 &&
+        mounts_of(&mounts, real, &mount) == 0 && mount_is_kinfs(mount))
+        return locate(real, NULL, ret_location, ret_error);
+    if (options->common.store) {
+        location.store = message("%s", options->common.store);
+    } else {
+        int r = location_default_store(real, &location.store, ret_error);
+        if (r < 0)
+            return r;
+    }
+    location.source = message("%s", real);
+    location.base = message("%s", real);
+    location.path = message("%s", "");
+    *ret_location = location;
+    location = (struct location){0};
+    return 0;
+}
+
+int cmd_scan(int argc, char **argv)
+{
+    struct scan_options options = {0};
+    _cleanup_(location_done) struct location location = {0};
+    _cleanup_free_ char *error = NULL;
+    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    int r = locate_source(&options, &location, &error);
+    if (r < 0)
+        return command_end(r, error);
+    _cleanup_json_ struct json_object *request = json_object_new_object();
+    const struct ask question = {
+        .location = &location,
+        .command = "scan",
+        .start = true,
+        .create = true,
+        .policy = options.policy,
+        .n_workers = options.n_workers,
+    };
+    return settling_run(&question, request, options.common.json);
+}

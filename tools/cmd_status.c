@@ -1,0 +1,214 @@
+/* kinfs status: what an index holds and does. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/command.h"
+#include "tools/json_path.h"
+
+static const char *state_name(enum document_state state)
+{
+    switch (state) {
+    case DOCUMENT_CURRENT: return "current";
+    case DOCUMENT_PENDING: return "pending";
+    case DOCUMENT_SKIPPED: return "skipped";
+    }
+    return "unknown";
+}
+
+static int add_document(const struct work_context *context, struct json_object *request,
+                        struct json_object *row, char **ret_error)
+{
+    _cleanup_free_ char *path = NULL;
+    struct file_key key;
+    struct document_info info;
+    int r = work_document(context, request, "path", &path, &key, &info, ret_error);
+    if (r < 0)
+        return r;
+    struct json_object *document = json_object_new_object();
+    json_path_add(document, "path", path);
+    json_object_object_add(document, "state", json_object_new_string(state_name(info.state)));
+    if (info.state == DOCUMENT_SKIPPED)
+        json_path_add(document, "reason", info.reason);
+    json_object_object_add(document, "type", json_object_new_string(info.type));
+    work_add_count(document, "tokens", info.n_tokens);
+    work_add_count(document, "cluster", info.cluster_id);
+    work_add_count(document, "cluster_size", info.cluster_size);
+    json_object_object_add(row, "document", document);
+    return 0;
+}
+
+int work_status(const struct work_context *context, struct json_object *request, row_fn row,
+                void *user, char **ret_error)
+{
+    struct index_status status;
+    index_get_status(context->index, &status);
+    _cleanup_json_ struct json_object *object = json_object_new_object();
+    struct json_object *member;
+    json_object_object_add(object, "version", json_object_new_string(status.version));
+    json_path_add(object, "source", status.source);
+    json_path_add(object, "store", status.store);
+    if (context->mountpoint)
+        json_path_add(object, "mountpoint", context->mountpoint);
+    json_object_object_add(object, "running", json_object_new_boolean(context->started));
+    json_object_object_add(object, "policy", json_object_new_string(status.policy));
+    work_add_count(object, "documents", status.documents);
+    work_add_count(object, "clusters", status.clusters);
+    work_add_count(object, "clustered_documents", status.clustered_documents);
+    work_add_count(object, "store_bytes", status.store_bytes);
+    work_add_count(object, "pending", status.pending_foreground);
+    work_add_count(object, "pending_scan", status.pending_scan);
+    json_object_object_add(object, "scanning", json_object_new_boolean(status.scanning));
+    work_add_count(object, "scan_done", status.scan_done);
+    work_add_count(object, "scan_found", status.scan_found);
+    work_add_count(object, "sketched_documents", status.sketched_documents);
+    work_add_count(object, "sketched_bytes", status.sketched_bytes);
+    work_add_count(object, "skipped", status.skipped);
+    work_add_count(object, "failed", status.failed);
+    json_path_add(object, "last_error", status.last_error);
+    if (context->add_mount_status)
+        context->add_mount_status(context->user, object);
+    if (json_object_object_get_ex(request, "path", &member)) {
+        int r = add_document(context, request, object, ret_error);
+        if (r < 0)
+            return r;
+    }
+    return row(user, TAKE_PTR(object));
+}
+
+struct status_options {
+    struct command_options common;
+    const char *path;
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct status_options *options = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
+    case 'j': options->common.json = true; return 0;
+    case ARGP_KEY_ARG:
+        if (options->path)
+            argp_usage(state);
+        options->path = argument;
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option status_options[] = {
+    {"json", 'j', NULL, 0, "print JSON", 0},
+    {0},
+};
+static const struct argp_child children[] = {{&command_store_argp, 0, NULL, 0}, {0}};
+static const struct argp parser = {
+    status_options, parse, "[PATH]",
+    "Print what the index of the tree that PATH (or the working directory) is in holds, and what "
+    "it "
+    "does; with a document as PATH, also of that document. The tree need not be mounted.",
+    children};
+
+static void print_bytes(const char *label, uint64_t bytes)
+{
+    const char *unit[] = {"bytes", "kB", "MB", "GB", "TB"};
+    double value = (double)bytes;
+    size_t i = 0;
+    for (; value >= 1000 && i < 4; i++)
+        value /= 1000;
+    printf("%s%.*f %s", label, i ? 1 : 0, value, unit[i]);
+}
+
+static void print_path_line(struct json_object *row, const char *label, const char *name)
+{
+    printf("%-12s", label);
+    command_print_path(row, name, false);
+    putchar('\n');
+}
+
+static void print_document(struct json_object *document)
+{
+    print_path_line(document, "document", "path");
+    printf("%-12s%s%s%s, %s, %llu tokens\n", "  state", command_text(document, "state"),
+           *command_text(document, "reason") ? ": " : "", command_text(document, "reason"),
+           command_text(document, "type"), (unsigned long long)command_count(document, "tokens"));
+    if (command_count(document, "cluster"))
+        printf("%-12s%llu, of %llu documents\n", "  cluster",
+               (unsigned long long)command_count(document, "cluster"),
+               (unsigned long long)command_count(document, "cluster_size"));
+    else
+        printf("%-12snone\n", "  cluster");
+}
+
+static void print_status(struct json_object *row)
+{
+    struct json_object *member;
+    print_path_line(row, "tree", "source");
+    if (json_object_object_get_ex(row, "mountpoint", &member))
+        print_path_line(row, "mounted on", "mountpoint");
+    else
+        printf("%-12s%s\n", "mounted on",
+               work_flag(row, "running") ? "nothing (being indexed)" : "nothing");
+    printf("%-12s", "store");
+    command_print_path(row, "store", false);
+    print_bytes(" (", command_count(row, "store_bytes"));
+    puts(")");
+    printf("%-12s%s\n", "policy", command_text(row, "policy"));
+    printf("%-12s%llu", "documents", (unsigned long long)command_count(row, "documents"));
+    if (command_count(row, "skipped"))
+        printf(" (%llu more could not be read)", (unsigned long long)command_count(row, "skipped"));
+    printf("\n%-12s%llu, with %llu documents\n", "clusters",
+           (unsigned long long)command_count(row, "clusters"),
+           (unsigned long long)command_count(row, "clustered_documents"));
+    if (work_flag(row, "running")) {
+        printf("%-12s%llu written, %llu of the scan\n", "pending",
+               (unsigned long long)command_count(row, "pending"),
+               (unsigned long long)command_count(row, "pending_scan"));
+        printf("%-12s%s, %llu of %llu documents\n", "scan",
+               work_flag(row, "scanning") ? "running" : "done",
+               (unsigned long long)command_count(row, "scan_done"),
+               (unsigned long long)command_count(row, "scan_found"));
+        printf("%-12s%llu documents, ", "sketched",
+               (unsigned long long)command_count(row, "sketched_documents"));
+        print_bytes("", command_count(row, "sketched_bytes"));
+        puts(" since the start");
+    }
+    if (json_object_object_get_ex(row, "passthrough", &member))
+        printf("%-12spassthrough %s, FUSE %s\n", "kernel",
+               json_object_get_boolean(member) ? "on" : "off", command_text(row, "protocol"));
+    if (command_count(row, "failed"))
+        printf("%-12s%llu writes to the store\n", "failed",
+               (unsigned long long)command_count(row, "failed"));
+    if (*command_text(row, "last_error"))
+        printf("%-12s%s\n", "last error", command_text(row, "last_error"));
+    if (json_object_object_get_ex(row, "document", &member))
+        print_document(member);
+}
+
+static int print_row(void *user, struct json_object *row)
+{
+    _cleanup_json_ struct json_object *taken = row;
+    if (!taken)
+        return -ENOMEM;
+    if (*(bool *)user)
+        command_print_json(taken);
+    else
+        print_status(taken);
+    return 0;
+}
+
+int cmd_status(int argc, char **argv)
+{
+    struct status_options options = {0};
+    _cleanup_(location_done) struct location location = {0};
+    _cleanup_free_ char *error = NULL;
+    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    int r = locate(options.path, options.common.store, &location, &error);
+    if (r < 0)
+        return command_end(r, error);
+    _cleanup_json_ struct json_object *request = json_object_new_object();
+    struct stat st;
+    if (options.path && stat(options.path, &st) == 0 && S_ISREG(st.st_mode))
+        json_path_add(request, "path", location.path);
+    const struct ask question = {.location = &location, .command = "status"};
+    r = ask(&question, request, print_row, &options.common.json, &error);
+    return command_end(r, error);
+}

@@ -1,0 +1,146 @@
+#include "tools/command.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "tools/json_path.h"
+
+const struct command commands[] = {
+    {"mount", "mount a tree of documents with its views", cmd_mount, NULL},
+    {"umount", "unmount it and wait for the daemon to end", cmd_umount, NULL},
+    {"scan", "index a tree without a mount, or again", cmd_scan, work_scan},
+    {"settle", "wait until every document is sketched", cmd_settle, work_settle},
+    {"status", "what an index holds and does", cmd_status, work_status},
+    {"similar", "which documents resemble one", cmd_similar, work_similar},
+    {"clusters", "which clusters there are, or who is in one", cmd_clusters, work_clusters},
+    {"compare", "how alike two documents are", cmd_compare, work_compare},
+    {"rebuild", "make everything derived anew", cmd_rebuild, NULL},
+    {0},
+};
+
+work_fn command_work(const char *name)
+{
+    for (const struct command *command = commands; command->name; command++)
+        if (strcmp(command->name, name) == 0)
+            return command->work;
+    return NULL;
+}
+
+static error_t parse_common(int key, char *argument, struct argp_state *state)
+{
+    struct command_options *options = state->input;
+    switch (key) {
+    case 's': options->store = argument; return 0;
+    case 'j': options->json = true; return 0;
+    case '0': options->null = true; return 0;
+    case ARGP_KEY_END:
+        if (options->json && options->null)
+            argp_error(state, "--json and -0 exclude each other");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option store_options[] = {
+    {"store", 's', "DIRECTORY", 0, "the store, where the path does not tell", 10},
+    {0},
+};
+static const struct argp_option output_options[] = {
+    {"json", 'j', NULL, 0, "print JSON, an object a line", 10},
+    {"null", '0', NULL, 0, "print only paths, unescaped, each with a NUL behind it", 10},
+    {"store", 's', "DIRECTORY", 0, "the store, where the path does not tell", 10},
+    {0},
+};
+const struct argp command_store_argp = {store_options, parse_common};
+const struct argp command_output_argp = {output_options, parse_common};
+
+void command_print_json(struct json_object *row)
+{
+    puts(json_object_to_json_string_ext(row,
+                                        JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
+void command_print_path(struct json_object *row, const char *name, bool null)
+{
+    _cleanup_free_ char *path = NULL, *escaped = NULL;
+    if (json_path_get(row, name, &path) < 0)
+        return;
+    if (null) {
+        fwrite(path, 1, strlen(path) + 1, stdout);
+        return;
+    }
+    if (escape_name(path, &escaped) == 0)
+        fputs(escaped, stdout);
+}
+
+void command_make_absolute(struct json_object *row, const char *name, const char *base)
+{
+    _cleanup_free_ char *path = NULL;
+    if (json_path_get(row, name, &path) < 0)
+        return;
+    _cleanup_free_ char *absolute = message("%s/%s", strcmp(base, "/") == 0 ? "" : base, path);
+    json_path_add(row, name, absolute);
+}
+
+void command_print_ratio(struct json_object *row, const char *name)
+{
+    struct json_object *member;
+    if (!json_object_object_get_ex(row, name, &member) || !member) {
+        putchar('-');
+        return;
+    }
+    double value = json_object_get_double(member);
+    if (value < 1 && value > 0.9999)
+        value = 0.9999;
+    printf("%.4f", value);
+}
+
+uint64_t command_count(struct json_object *row, const char *name)
+{
+    struct json_object *member;
+    return json_object_object_get_ex(row, name, &member) ? json_object_get_uint64(member) : 0;
+}
+
+const char *command_text(struct json_object *row, const char *name)
+{
+    struct json_object *member;
+    if (!json_object_object_get_ex(row, name, &member) || !member)
+        return "";
+    return json_object_get_string(member);
+}
+
+int command_end(int code, const char *error)
+{
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        complain("cannot write the output: %s", strerror(errno));
+        return COMMAND_FAILED;
+    }
+    if (code >= 0)
+        return COMMAND_OK;
+    if (error || code != -ENODATA)
+        complain("%s", error ? error : strerror(-code));
+    return code == -ENODATA ? COMMAND_NO_ANSWER : COMMAND_FAILED;
+}
+
+double command_parse_ratio(struct argp_state *state, const char *option, const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= 0 && value <= 1))
+        argp_error(state, "%s takes a number from 0 to 1, not '%s'", option, text);
+    return value;
+}
+
+uint64_t command_parse_count(struct argp_state *state, const char *option, const char *text,
+                             uint64_t most)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (end == text || *end || *text == '-' || errno || value > most)
+        argp_error(state, "%s takes a number from 0 to %llu, not '%s'", option,
+                   (unsigned long long)most, text);
+    return value;
+}

@@ -1,0 +1,108 @@
+#include "tools/holder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "tools/json_path.h"
+#include "tools/message.h"
+
+enum { MAX_BYTES = 64 << 10, POLL_MS = 5 };
+
+static int open_file(const char *store, int flags)
+{
+    _cleanup_free_ char *path = message("%s/holder", store);
+    int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+    return fd < 0 ? -errno : fd;
+}
+
+int holder_hold(const char *store, const char *command, const char *source, const char *mountpoint,
+                int *ret_fd)
+{
+    _cleanup_close_ int fd = open_file(store, O_RDWR | O_CREAT);
+    if (fd < 0)
+        return fd;
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(fd, F_OFD_SETLK, &lock) < 0)
+        return errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
+
+    _cleanup_json_ struct json_object *object = json_object_new_object();
+    int r = object ? 0 : -ENOMEM;
+    if (r == 0)
+        json_object_object_add(object, "pid", json_object_new_int(getpid()));
+    if (r == 0)
+        json_object_object_add(object, "command", json_object_new_string(command));
+    if (r == 0)
+        r = json_path_add(object, "source", source);
+    if (r == 0 && mountpoint)
+        r = json_path_add(object, "mountpoint", mountpoint);
+    if (r < 0)
+        return r;
+    const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
+    size_t n = strlen(text);
+    ssize_t written = pwrite(fd, text, n, 0);
+    if (written != (ssize_t)n)
+        return written < 0 ? -errno : -ENOSPC;
+    if (ftruncate(fd, (off_t)n) < 0)
+        return -errno;
+    *ret_fd = TAKE_FD(fd);
+    return 0;
+}
+
+int holder_read(const char *store, struct holder *ret_holder)
+{
+    _cleanup_close_ int fd = open_file(store, O_RDWR);
+    if (fd < 0)
+        return -ENOENT;
+    _cleanup_free_ char *text = calloc(1, MAX_BYTES);
+    if (!text || pread(fd, text, MAX_BYTES - 1, 0) <= 0)
+        return -ENOENT;
+    _cleanup_json_ struct json_object *object = json_tokener_parse(text);
+    if (!json_object_is_type(object, json_type_object))
+        return -ENOENT;
+
+    struct holder holder = {0};
+    struct json_object *member;
+    if (json_object_object_get_ex(object, "pid", &member))
+        holder.pid = json_object_get_int(member);
+    if (json_path_get(object, "source", &holder.source) < 0 ||
+        json_path_get(object, "command", &holder.command) < 0) {
+        holder_done(&holder);
+        return -ENOENT;
+    }
+    (void)json_path_get(object, "mountpoint", &holder.mountpoint);
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    holder.alive = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    *ret_holder = holder;
+    return 0;
+}
+
+void holder_done(struct holder *holder)
+{
+    free(holder->command);
+    free(holder->source);
+    free(holder->mountpoint);
+    *holder = (struct holder){0};
+}
+
+int holder_wait(const char *store, int wait_ms)
+{
+    /* A lock can be waited for, but not with a bound and without taking it. */
+    for (int waited_ms = 0;; waited_ms += POLL_MS) {
+        _cleanup_(holder_done) struct holder holder = {0};
+        if (holder_read(store, &holder) < 0 || !holder.alive)
+            return 0;
+        if (waited_ms >= wait_ms)
+            return -ETIMEDOUT;
+        nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000L}, NULL);
+    }
+}
+
+char *holder_describe(const struct holder *holder)
+{
+    if (holder->mountpoint)
+        return message("mounted on %s (process %d)", holder->mountpoint, holder->pid);
+    return message("in use by kinfs %s (process %d)", holder->command, holder->pid);
+}

@@ -1,0 +1,35 @@
+/* Who has a store open: the file `holder` in the store, a line of JSON, locked (OFD lock) as long
+ * as the process lives. It stays behind and then says whose store it was. The store itself is
+ * guarded by the engine; this is how tools know whom to ask, whom to name and whom to wait for.
+ */
+#ifndef KINFS_TOOLS_HOLDER_H
+#define KINFS_TOOLS_HOLDER_H
+
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+
+struct holder {
+    int pid;
+    char *command;    /* "mount", "scan", ... */
+    char *source;     /* of the store's tree */
+    char *mountpoint; /* NULL when not mounted */
+    bool alive;       /* the lock is held */
+};
+
+/* Become the holder until the descriptor is closed. mountpoint may be NULL.
+ * Returns 0, -EBUSY when another process is, or an errno of open(2) or write(2). */
+int holder_hold(const char *store, const char *command, const char *source, const char *mountpoint,
+                int *ret_fd);
+
+/* Returns 0 or -ENOENT (never held, or not readable as one); gives, end with holder_done(). */
+int holder_read(const char *store, struct holder *ret_holder);
+void holder_done(struct holder *holder);
+
+/* Wait until nobody holds the store. Returns 0 or -ETIMEDOUT. */
+int holder_wait(const char *store, int wait_ms);
+
+/* "mounted on /x (process 7)", "in use by kinfs scan (process 7)"; gives. */
+char *holder_describe(const struct holder *holder);
+
+#endif

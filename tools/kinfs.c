@@ -1,0 +1,46 @@
+/* kinfs: the command. What each subcommand does is in cmd_<name>.c. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/command.h"
+
+static void print_usage(FILE *to)
+{
+    fputs("Usage: kinfs COMMAND [OPTION...] [ARGUMENT...]\n\n"
+          "Shows which documents of a tree resemble each other.\n\n",
+          to);
+    for (const struct command *command = commands; command->name; command++)
+        fprintf(to, "  %-10s %s\n", command->name, command->summary);
+    fputs("\n'kinfs COMMAND --help' tells more; so does kinfs(1).\n"
+          "Exit codes: 0 done; 1 no such answer; 2 usage; 3 failed.\n",
+          to);
+}
+
+int main(int argc, char **argv)
+{
+    argp_err_exit_status = COMMAND_USAGE;
+    if (argc < 2) {
+        print_usage(stderr);
+        return COMMAND_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0 ||
+        strcmp(argv[1], "-h") == 0) {
+        print_usage(stdout);
+        return COMMAND_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("kinfs " KINFS_VERSION);
+        return COMMAND_OK;
+    }
+    for (const struct command *command = commands; command->name; command++)
+        if (strcmp(command->name, argv[1]) == 0) {
+            /* argp names the program by argv[0] in its messages. */
+            char *name = message("kinfs %s", command->name);
+            argv[1] = name;
+            int code = command->run(argc - 1, argv + 1);
+            free(name);
+            return code;
+        }
+    complain("no command '%s'; kinfs --help lists them", argv[1]);
+    return COMMAND_USAGE;
+}

@@ -1,0 +1,222 @@
+#include "tools/locate.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <xxhash.h>
+
+#include "tools/holder.h"
+#include "tools/message.h"
+#include "tools/mounts.h"
+
+/* Leaves room for the hash and for suffixes such as ".new" below NAME_MAX. */
+enum { NAME_CUT_BYTES = 180, STORE_XATTR_MAX_BYTES = 4096 };
+
+char *location_store_name(const char *source)
+{
+    while (*source == '/')
+        source++;
+    char *name = calloc(3, strlen(source) + 2);
+    if (!name)
+        return message("-");
+    char *to = name;
+    for (const char *from = source; *from; from++) {
+        if (*from == '/')
+            *to++ = '-';
+        else if (isalnum((unsigned char)*from) || *from == '_' || (*from == '.' && to != name))
+            *to++ = *from;
+        else
+            to += sprintf(to, "%%%02x", (unsigned char)*from);
+    }
+    if (to == name)
+        *to++ = '-';
+    if (to - name <= NAME_CUT_BYTES)
+        return name;
+
+    XXH128_hash_t hash = XXH3_128bits(source, strlen(source));
+    name[NAME_CUT_BYTES] = '\0';
+    char *cut = message("%s+%016llx%016llx", name, (unsigned long long)hash.high64,
+                        (unsigned long long)hash.low64);
+    free(name);
+    return cut;
+}
+
+int location_default_store(const char *source, char **ret_store, char **ret_error)
+{
+    _cleanup_free_ char *name = location_store_name(source);
+    const char *state = getenv("KINFS_STATE_DIR"), *home = getenv("HOME");
+    if (state && state[0] == '/')
+        *ret_store = message("%s/%s", state, name);
+    else if (geteuid() == 0)
+        *ret_store = message("/var/lib/kinfs/%s", name);
+    else if ((state = getenv("XDG_STATE_HOME")) && state[0] == '/')
+        *ret_store = message("%s/kinfs/%s", state, name);
+    else if (home && home[0] == '/')
+        *ret_store = message("%s/.local/state/kinfs/%s", home, name);
+    else
+        return refuse(ret_error, -ENOENT, "HOME is not set; say where the store goes with --store");
+    return 0;
+}
+
+void location_done(struct location *location)
+{
+    free(location->store);
+    free(location->source);
+    free(location->base);
+    free(location->path);
+    *location = (struct location){0};
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* The store a mount was made with. It says so to its owner only. */
+static int store_of_mount(const struct mount *mount, char **ret_store, char **ret_error)
+{
+    char store[STORE_XATTR_MAX_BYTES + 1];
+    ssize_t n = getxattr(mount->point, "user.kinfs.store", store, STORE_XATTR_MAX_BYTES);
+    if (n > 0) {
+        *ret_store = message("%.*s", (int)n, store);
+        return 0;
+    }
+    if (n < 0 && errno == ENOTCONN)
+        return refuse(ret_error, -ENOTCONN,
+                      "%s: the daemon of this mount has died; mount again with kinfs mount %s %s",
+                      mount->point, mount->source, mount->point);
+    return location_default_store(mount->source, ret_store, ret_error);
+}
+
+/* A mount of this very directory, wherever it is shown. */
+static const struct mount *mount_of_source(const struct mounts *mounts, const char *source)
+{
+    for (size_t i = 0; i < mounts->n_mounts; i++)
+        if (mount_is_kinfs(&mounts->mounts[i]) && strcmp(mounts->mounts[i].source, source) == 0)
+            return &mounts->mounts[i];
+    return NULL;
+}
+
+/* In a mount: path_in_tree = the mount's root + what of the path is below the mount point. */
+static int locate_in_mount(const struct mount *mount, const char *real, struct location *location,
+                           char **ret_error)
+{
+    const char *rest = "";
+    (void)path_within(real, mount->point, &rest);
+    const char *root = mount->root + 1;
+    location->path = message("%s%s%s", root, *root && *rest ? "/" : "", rest);
+    location->source = message("%s", mount->source);
+    location->base = message("%s", mount->point);
+    int r = store_of_mount(mount, &location->store, ret_error);
+    if (r >= 0 && !is_directory(location->store))
+        return refuse(ret_error, -EACCES,
+                      "%s: this mount is another user's; ask as that user, or read the attributes "
+                      "user.kinfs.* with getfattr",
+                      mount->point);
+    return r;
+}
+
+static int locate_in_source(const struct mounts *mounts, const char *real,
+                            struct location *location, char **ret_error)
+{
+    _cleanup_free_ char *above = message("%s", real);
+    for (;;) {
+        const char *directory = *above ? above : "/";
+        _cleanup_free_ char *store = NULL;
+        const struct mount *mount = mount_of_source(mounts, directory);
+        int r = mount ? store_of_mount(mount, &store, ret_error)
+                      : location_default_store(directory, &store, ret_error);
+        if (r < 0)
+            return r;
+        if (mount || is_directory(store)) {
+            const char *rest = "";
+            (void)path_within(real, directory, &rest);
+            location->path = message("%s", rest);
+            location->source = message("%s", directory);
+            location->base = message("%s", directory);
+            location->store = TAKE_PTR(store);
+            return 0;
+        }
+        char *slash = strrchr(above, '/');
+        if (!slash || !*above)
+            return refuse(
+                ret_error, -ENOENT,
+                "%s: not in a tree kinfs knows; mount the tree with kinfs mount, index it "
+                "with kinfs scan, or name its store with --store",
+                real);
+        *slash = '\0';
+    }
+}
+
+/* With a store given, its holder file says whose it is. */
+static int locate_by_store(const char *store, const char *real, struct location *location,
+                           char **ret_error)
+{
+    _cleanup_(holder_done) struct holder holder = {0};
+    if (!is_directory(store))
+        return refuse(ret_error, -ENOENT, "%s: no store there; name an existing one", store);
+    location->store = realpath(store, NULL);
+    if (!location->store)
+        return refuse(ret_error, -errno, "%s: %s", store, strerror(errno));
+    if (holder_read(location->store, &holder) < 0)
+        return refuse(
+            ret_error, -ENOENT,
+            "%s: cannot tell the tree of this store (no readable file `holder` in it); run "
+            "kinfs scan --store with its source",
+            store);
+    const char *rest;
+    location->source = message("%s", holder.source);
+    location->base = message("%s", holder.source);
+    if (!real)
+        return 0;
+    if (holder.mountpoint && path_within(real, holder.mountpoint, &rest)) {
+        free(location->base);
+        location->base = message("%s", holder.mountpoint);
+    } else if (!path_within(real, holder.source, &rest)) {
+        return refuse(ret_error, -ENOENT, "%s: not in %s, the tree of store %s", real,
+                      holder.source, location->store);
+    }
+    location->path = message("%s", rest);
+    return 0;
+}
+
+int locate(const char *path, const char *store, struct location *ret_location, char **ret_error)
+{
+    _cleanup_(location_done) struct location location = {0};
+    _cleanup_(mounts_done) struct mounts mounts = {0};
+    _cleanup_free_ char *real = NULL;
+
+    if (!path && !store)
+        path = ".";
+    if (path && !(real = realpath(path, NULL)))
+        return errno == ENOTCONN
+                   ? refuse(ret_error, -ENOTCONN,
+                            "%s: the daemon of this mount has died; mount again, or clean up with "
+                            "kinfs umount",
+                            path)
+                   : refuse(ret_error, -errno, "%s: %s", path, strerror(errno));
+
+    int r;
+    if (store) {
+        r = locate_by_store(store, real, &location, ret_error);
+    } else {
+        const struct mount *mount = NULL;
+        r = mounts_read(NULL, &mounts);
+        if (r < 0)
+            return refuse(ret_error, r, "/proc/self/mountinfo: %s", strerror(-r));
+        r = mounts_of(&mounts, real, &mount);
+        if (r < 0 && r != -ENOENT)
+            return refuse(ret_error, r, "%s: %s", path, strerror(-r));
+        r = mount_is_kinfs(mount) ? locate_in_mount(mount, real, &location, ret_error)
+                                  : locate_in_source(&mounts, real, &location, ret_error);
+    }
+    if (r < 0)
+        return r;
+    *ret_location = location;
+    location = (struct location){0};
+    return 0;
+}

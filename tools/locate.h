@@ -1,0 +1,38 @@
+/* From a path a person types to the store that knows about it. */
+#ifndef KINFS_TOOLS_LOCATE_H
+#define KINFS_TOOLS_LOCATE_H
+
+#include "base/cleanup.h"
+
+struct location {
+    char *store;  /* an existing directory */
+    char *source; /* the backing tree */
+    char *base;   /* where the person sees the tree: the mount point, or the source */
+    char
+        *path; /* what was asked about, relative to the tree; "" is its root; NULL: no path given */
+};
+
+/* Find the store of a path inside a mount (the mount says) or inside a source (the nearest
+ * directory above that has one).
+ *
+ * path   NULL: without store the working directory, else nothing but the store is meant
+ * store  NULL: found as above; else this one
+ *
+ * Returns 0, -ENOENT, -EACCES, -ENOTCONN (a mount whose daemon has died), -ENOMEM or another errno
+ * of realpath(3), with a line in *ret_error; ret_location gives, end with location_done().
+ */
+int locate(const char *path, const char *store, struct location *ret_location, char **ret_error);
+void location_done(struct location *location);
+
+/* Where the store of a source is when nobody says otherwise: in $KINFS_STATE_DIR, else for root in
+ * /var/lib/kinfs, else in $XDG_STATE_HOME/kinfs, else in ~/.local/state/kinfs; named
+ * location_store_name(). Touches no file. Returns 0 or -ENOENT (no home), with *ret_error. */
+int location_default_store(const char *source, char **ret_store, char **ret_error);
+
+/* The name of a source's store: its path without the first slash, every other slash a "-", every
+ * byte but letters, digits, "." and "_" (and a "." in front) as %xx; "-" for "/". Past 180 bytes
+ * cut there,
+ * "+" and a hash of the whole path appended. Different sources have different names. Gives. */
+char *location_store_name(const char *source);
+
+#endif

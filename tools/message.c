@@ -1,0 +1,48 @@
+#include "tools/message.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+
+static char *format_all(const char *format, va_list args)
+{
+    char *text = NULL;
+    if (vasprintf(&text, format, args) < 0) {
+        fputs("kinfs: out of memory\n", stderr);
+        exit(3);
+    }
+    return text;
+}
+
+char *message(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = format_all(format, args);
+    va_end(args);
+    return text;
+}
+
+void complain(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    _cleanup_free_ char *text = format_all(format, args);
+    va_end(args);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+    fprintf(stderr, "kinfs: %s\n", text);
+}
+
+int refuse(char **ret_error, int code, const char *format, ...)
+{
+    if (!ret_error)
+        return code;
+    va_list args;
+    va_start(args, format);
+    *ret_error = format_all(format, args);
+    va_end(args);
+    return code;
+}

@@ -1,0 +1,18 @@
+/* What the command says when something is wrong: one line, what is wrong with what, what to do. */
+#ifndef KINFS_TOOLS_MESSAGE_H
+#define KINFS_TOOLS_MESSAGE_H
+
+#include <stdarg.h>
+
+/* A formatted string on the heap. Never NULL: without memory the program ends. */
+char *message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Print "kinfs: ..." as one line on standard error, control characters as '?'. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Give a message to whoever asked for it, or drop it. Returns code, so that a failing function ends
+ * with `return refuse(ret_error, -EINVAL, "...")`. */
+int refuse(char **ret_error, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

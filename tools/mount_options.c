@@ -1,0 +1,189 @@
+#include "tools/mount_options.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tools/message.h"
+
+void mount_options_init(struct mount_options *options)
+{
+    *options = (struct mount_options){
+        /* Below the 0.5 of clusters: an estimate near 0.5 has a standard error of 0.044, and a list
+         * shall not lack what is in the same cluster. */
+        .threshold = 0.4,
+        /* What a person reads; `kinfs similar --limit=0` has them all. */
+        .limit = 100,
+        .views = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS,
+        /* For root the kernel checks every access itself; others need user_allow_other. */
+        .allow_other = geteuid() == 0,
+        .passthrough = true,
+        /* Sketching what was just closed takes milliseconds; past this, a view is better late than
+         * an `ls` that hangs. */
+        .settle_ms = 2000,
+    };
+}
+
+void mount_options_done(struct mount_options *options)
+{
+    free(options->store);
+    free(options->policy);
+    free(options->log);
+    free(options->extra);
+    *options = (struct mount_options){0};
+}
+
+/* The kernel's own, passed on as they are. */
+static bool is_for_kernel(const char *name)
+{
+    static const char *const names[] = {"ro",      "rw",       "suid",       "nosuid", "dev",
+                                        "nodev",   "exec",     "noexec",     "atime",  "noatime",
+                                        "dirsync", "diratime", "nodiratime", "sync",   "async"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static int parse_number(const char *name, const char *value, unsigned long long most,
+                        unsigned long long *ret_number, char **ret_error)
+{
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(value, &end, 10);
+    if (*value < '0' || *value > '9' || *end || errno || number > most)
+        return refuse(ret_error, -EINVAL, "-o %s=%s: takes a number from 0 to %llu", name, value,
+                      most);
+    *ret_number = number;
+    return 0;
+}
+
+static int parse_views(const char *value, unsigned *ret_views, char **ret_error)
+{
+    _cleanup_free_ char *copy = message("%s", value);
+    unsigned views = 0;
+    char *rest = copy, *word;
+    if (strcmp(value, "none") == 0) {
+        *ret_views = 0;
+        return 0;
+    }
+    while ((word = strsep(&rest, ":"))) {
+        if (strcmp(word, "similar") == 0)
+            views |= MOUNT_VIEW_SIMILAR;
+        else if (strcmp(word, "clusters") == 0)
+            views |= MOUNT_VIEW_CLUSTERS;
+        else
+            return refuse(ret_error, -EINVAL,
+                          "-o views=%s: takes similar, clusters, similar:clusters or none", value);
+    }
+    *ret_views = views;
+    return 0;
+}
+
+static void replace(char **text, const char *value)
+{
+    free(*text);
+    *text = message("%s", value);
+}
+
+static int parse_value(struct mount_options *options, const char *name, const char *value,
+                       char **ret_error)
+{
+    unsigned long long number = 0;
+    int r = 0;
+    if (strcmp(name, "threshold") == 0) {
+        char *end;
+        double threshold = strtod(value, &end);
+        if (end == value || *end || !(threshold >= 0 && threshold <= 1))
+            return refuse(ret_error, -EINVAL, "-o threshold=%s: takes a number from 0 to 1", value);
+        options->threshold = threshold;
+    } else if (strcmp(name, "limit") == 0) {
+        r = parse_number(name, value, UINT32_MAX, &number, ret_error);
+        if (r == 0)
+            options->limit = number;
+    } else if (strcmp(name, "workers") == 0) {
+        r = parse_number(name, value, 256, &number, ret_error);
+        if (r == 0)
+            options->n_workers = (unsigned)number;
+    } else if (strcmp(name, "settle_ms") == 0) {
+        r = parse_number(name, value, INT_MAX, &number, ret_error);
+        if (r == 0)
+            options->settle_ms = (int)number;
+    } else if (strcmp(name, "views") == 0) {
+        r = parse_views(value, &options->views, ret_error);
+    } else if (!*value) {
+        return refuse(ret_error, -EINVAL, "-o %s=: has no value", name);
+    } else if (strcmp(name, "store") == 0) {
+        replace(&options->store, value);
+    } else if (strcmp(name, "policy") == 0) {
+        replace(&options->policy, value);
+    } else if (strcmp(name, "log") == 0) {
+        replace(&options->log, value);
+    } else {
+        return refuse(ret_error, -EINVAL, "-o %s=: no such option; see kinfs mount --help", name);
+    }
+    return r;
+}
+
+static int parse_flag(struct mount_options *options, const char *name, char **ret_error)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+        bool value;
+    } flags[] = {
+        {"list_xattr", offsetof(struct mount_options, list_xattr), true},
+        {"allow_other", offsetof(struct mount_options, allow_other), true},
+        {"noallow_other", offsetof(struct mount_options, allow_other), false},
+        {"passthrough", offsetof(struct mount_options, passthrough), true},
+        {"nopassthrough", offsetof(struct mount_options, passthrough), false},
+        {"debug", offsetof(struct mount_options, debug), true},
+    };
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+        if (strcmp(name, flags[i].name) == 0) {
+            *(bool *)((char *)options + flags[i].offset) = flags[i].value;
+            return 0;
+        }
+    if (!is_for_kernel(name))
+        return refuse(ret_error, -EINVAL, "-o %s: no such option; see kinfs mount --help", name);
+    char *extra = options->extra ? message("%s,%s", options->extra, name) : message("%s", name);
+    free(options->extra);
+    options->extra = extra;
+    return 0;
+}
+
+/* The end of the option that begins at text: the next comma without a backslash; "\," becomes ",".
+ */
+static char *cut_option(char *text)
+{
+    char *to = text;
+    for (char *from = text; *from; from++) {
+        if (*from == ',') {
+            *to = '\0';
+            return from + 1;
+        }
+        if (from[0] == '\\' && (from[1] == ',' || from[1] == '\\'))
+            from++;
+        *to++ = *from;
+    }
+    *to = '\0';
+    return NULL;
+}
+
+int mount_options_parse(struct mount_options *options, const char *text, char **ret_error)
+{
+    _cleanup_free_ char *copy = message("%s", text);
+    for (char *option = copy, *next; option; option = next) {
+        next = cut_option(option);
+        if (!*option)
+            continue;
+        char *equals = strchr(option, '=');
+        if (equals)
+            *equals = '\0';
+        int r = equals ? parse_value(options, option, equals + 1, ret_error)
+                       : parse_flag(options, option, ret_error);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}

@@ -1,0 +1,31 @@
+/* The words behind `kinfs mount -o`. */
+#ifndef KINFS_TOOLS_MOUNT_OPTIONS_H
+#define KINFS_TOOLS_MOUNT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/cleanup.h"
+
+enum { MOUNT_VIEW_SIMILAR = 1, MOUNT_VIEW_CLUSTERS = 2 }; /* as FS_VIEW_ of fs.h */
+
+struct mount_options {
+    double threshold;
+    size_t limit;
+    unsigned views;
+    char *store, *policy, *log; /* NULL: the default */
+    char *extra;                /* options that are for the kernel, comma separated, or NULL */
+    bool list_xattr, allow_other, passthrough, debug;
+    unsigned n_workers;
+    int settle_ms;
+};
+
+/* The defaults of the user who runs this. */
+void mount_options_init(struct mount_options *options);
+void mount_options_done(struct mount_options *options);
+
+/* Take in one -o: options separated by commas, a comma in a value written "\,".
+ * Returns 0, or -EINVAL with a line in *ret_error; may be called again for the next -o. */
+int mount_options_parse(struct mount_options *options, const char *text, char **ret_error);
+
+#endif

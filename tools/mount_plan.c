@@ -1,0 +1,219 @@
+#include "tools/mount_plan.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "tools/locate.h"
+#include "tools/message.h"
+#include "tools/mounts.h"
+
+/* Dead mounts can lie on top of each other; more than this is something else. */
+enum { MAX_DEAD = 16 };
+
+extern char **environ;
+
+void mount_plan_done(struct mount_plan *plan)
+{
+    free(plan->source);
+    free(plan->mountpoint);
+    free(plan->store);
+    free(plan->log);
+    *plan = (struct mount_plan){0};
+}
+
+int path_absolute(const char *path, char **ret_path)
+{
+    char *real = realpath(path, NULL);
+    if (real) {
+        *ret_path = real;
+        return 0;
+    }
+    /* A dead mount point cannot be asked, a store to be made not either: the rest of the path can.
+     */
+    if (errno != ENOENT && errno != ENOTCONN)
+        return -errno;
+    _cleanup_free_ char *parent = message("%s", path), *above = NULL;
+    size_t n = strlen(parent);
+    while (n > 1 && parent[n - 1] == '/')
+        parent[--n] = '\0';
+    char *slash = strrchr(parent, '/');
+    const char *name = slash ? slash + 1 : parent;
+    if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return -ENOENT;
+    _cleanup_free_ char *last = message("%s", name);
+    if (slash)
+        slash[slash == parent] = '\0';
+    int r = path_absolute(slash ? parent : ".", &above);
+    if (r < 0)
+        return r;
+    *ret_path = message("%s/%s", strcmp(above, "/") == 0 ? "" : above, last);
+    return 0;
+}
+
+static int fusermount(const char *point, bool lazy)
+{
+    const char *argv[] = {"fusermount3", "-q", "-u", "--", point, NULL};
+    const char *lazy_argv[] = {"fusermount3", "-q", "-u", "-z", "--", point, NULL};
+    pid_t pid;
+    int status;
+    int r = posix_spawnp(&pid, argv[0], NULL, NULL, (char **)(lazy ? lazy_argv : argv), environ);
+    if (r != 0)
+        return -r;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -errno;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EPERM;
+}
+
+int unmount(const char *point, bool lazy)
+{
+    if (umount2(point, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) == 0)
+        return 0;
+    return errno == EPERM ? fusermount(point, lazy) : -errno;
+}
+
+/* Unmounts what a dead daemon left exactly at a path; anything else is left alone. */
+static int clean_dead(const char *path, char **ret_error)
+{
+    for (int i = 0; i < MAX_DEAD; i++) {
+        _cleanup_(mounts_done) struct mounts mounts = {0};
+        _cleanup_free_ char *point = NULL;
+        struct stat st;
+        if (stat(path, &st) == 0 || errno != ENOTCONN)
+            return 0;
+        int r = path_absolute(path, &point);
+        if (r >= 0)
+            r = mounts_read(NULL, &mounts);
+        if (r < 0)
+            return refuse(ret_error, r, "%s: %s", path, strerror(-r));
+        if (!mount_is_kinfs(mounts_at(&mounts, point)))
+            break;
+        r = unmount(point, true);
+        if (r < 0)
+            return refuse(ret_error, r,
+                          "%s: the daemon of this mount has died, and it cannot be unmounted (%s); "
+                          "do so as the user who mounted it",
+                          point, strerror(-r));
+    }
+    return refuse(ret_error, -ENOTCONN, "%s: a mount whose daemon has died; unmount it first",
+                  path);
+}
+
+static int find_directory(const char *path, const char *what, char **ret_real, char **ret_error)
+{
+    struct stat st;
+    int r = clean_dead(path, ret_error);
+    if (r < 0)
+        return r;
+    _cleanup_free_ char *real = realpath(path, NULL);
+    if (!real || stat(real, &st) < 0)
+        return errno == ENOENT ? refuse(ret_error, -ENOENT,
+                                        "%s: no such %s; make it first, or correct "
+                                        "the name",
+                                        path, what)
+                               : refuse(ret_error, -errno, "%s: %s", path, strerror(errno));
+    if (!S_ISDIR(st.st_mode))
+        return refuse(ret_error, -ENOTDIR, "%s: not a directory; the %s has to be one", path, what);
+    *ret_real = TAKE_PTR(real);
+    return 0;
+}
+
+static int check_not_mounted(const struct mount_plan *plan, char **ret_error)
+{
+    _cleanup_(mounts_done) struct mounts mounts = {0};
+    const struct mount *mount = NULL;
+    int r = mounts_read(NULL, &mounts);
+    if (r < 0)
+        return refuse(ret_error, r, "/proc/self/mountinfo: %s", strerror(-r));
+    if (mounts_of(&mounts, plan->source, &mount) == 0 && mount_is_kinfs(mount))
+        return refuse(
+            ret_error, -EBUSY,
+            "%s: is in the kinfs mount of %s on %s already; unmount that first with kinfs "
+            "umount %s",
+            plan->source, mount->source, mount->point, mount->point);
+    mount = mounts_at(&mounts, plan->mountpoint);
+    if (mount_is_kinfs(mount))
+        return refuse(ret_error, -EBUSY,
+                      "%s: %s is mounted here already; unmount it first with kinfs umount %s",
+                      plan->mountpoint, mount->source, plan->mountpoint);
+    return 0;
+}
+
+/* A file of the daemon's that is reached through its own mount would make it wait for itself; in
+ * the tree, it would be a document that changes with every document. */
+static int check_outside(const struct mount_plan *plan, const char *path, const char *what,
+                         const char *option, char **ret_error)
+{
+    if (path_within(path, plan->mountpoint, NULL))
+        return refuse(ret_error, -EINVAL,
+                      "%s: the %s would be inside the mount on %s; put it elsewhere with -o %s=",
+                      path, what, plan->mountpoint, option);
+    if (path_within(path, plan->source, NULL))
+        return refuse(ret_error, -EINVAL,
+                      "%s: the %s would be inside the tree %s; put it elsewhere with -o %s=", path,
+                      what, plan->source, option);
+    return 0;
+}
+
+static int find_file(const struct mount_plan *plan, const char *path, const char *what,
+                     const char *option, char **ret_path, char **ret_error)
+{
+    _cleanup_free_ char *absolute = NULL;
+    int r = path_absolute(path, &absolute);
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s; name another %s with -o %s=", path, strerror(-r), what,
+                      option);
+    r = check_outside(plan, absolute, what, option, ret_error);
+    if (r < 0)
+        return r;
+    *ret_path = TAKE_PTR(absolute);
+    return 0;
+}
+
+int mount_plan_make(const char *source, const char *mountpoint, const char *store, const char *log,
+                    struct mount_plan *ret_plan, char **ret_error)
+{
+    _cleanup_(mount_plan_done) struct mount_plan plan = {0};
+    _cleanup_free_ char *default_store = NULL;
+
+    int r = find_directory(source, "source", &plan.source, ret_error);
+    if (r < 0)
+        return r;
+    r = find_directory(mountpoint ? mountpoint : source, "mount point", &plan.mountpoint,
+                       ret_error);
+    if (r < 0)
+        return r;
+    r = check_not_mounted(&plan, ret_error);
+    if (r < 0)
+        return r;
+    if (strcmp(plan.source, plan.mountpoint) != 0) {
+        if (path_within(plan.mountpoint, plan.source, NULL))
+            return refuse(
+                ret_error, -EINVAL,
+                "%s: the mount point is inside the source %s; mount outside of it, or over "
+                "it with kinfs mount %s",
+                plan.mountpoint, plan.source, plan.source);
+        if (path_within(plan.source, plan.mountpoint, NULL))
+            return refuse(ret_error, -EINVAL,
+                          "%s: the mount would hide its own source %s; mount elsewhere",
+                          plan.mountpoint, plan.source);
+    }
+    if (!store) {
+        r = location_default_store(plan.source, &default_store, ret_error);
+        if (r < 0)
+            return r;
+        store = default_store;
+    }
+    r = find_file(&plan, store, "store", "store", &plan.store, ret_error);
+    if (r >= 0 && log)
+        r = find_file(&plan, log, "log", "log", &plan.log, ret_error);
+    if (r < 0)
+        return r;
+    *ret_plan = plan;
+    plan = (struct mount_plan){0};
+    return 0;
+}

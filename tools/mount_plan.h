@@ -1,0 +1,38 @@
+/* What would be mounted where, checked before anything is done: everything here that is refused
+ * would otherwise end in a mount that hides, feeds on or waits for itself.
+ */
+#ifndef KINFS_TOOLS_MOUNT_PLAN_H
+#define KINFS_TOOLS_MOUNT_PLAN_H
+
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+
+struct mount_plan {
+    char *source, *mountpoint, *store; /* absolute; the store need not exist */
+    char *log;                         /* NULL, or absolute */
+};
+
+/* mountpoint  NULL: over the source
+ * store       NULL: the default
+ * log         NULL: none
+ *
+ * A mount point (or source) that a dead daemon of kinfs left behind is unmounted first.
+ * Returns 0, -ENOENT, -ENOTDIR, -EBUSY (already mounted), -EINVAL (one inside the other) or another
+ * errno, with a line in *ret_error that says what to do; ret_plan gives, end with
+ * mount_plan_done().
+ */
+int mount_plan_make(const char *source, const char *mountpoint, const char *store, const char *log,
+                    struct mount_plan *ret_plan, char **ret_error);
+void mount_plan_done(struct mount_plan *plan);
+
+/* An absolute path without "." and "..", whose last components need not exist. Returns 0 or an
+ * errno of realpath(3); gives. */
+int path_absolute(const char *path, char **ret_path);
+
+/* Unmount what is at a mount point, at once or (lazy) as soon as nobody uses it. Returns 0, -EBUSY,
+ * or another errno of umount2(2); without the right to, as fusermount3 does, -EPERM when that
+ * fails. */
+int unmount(const char *point, bool lazy);
+
+#endif

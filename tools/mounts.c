@@ -1,0 +1,144 @@
+#include "tools/mounts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define KINFS_MOUNT_TYPE "fuse.kinfs"
+
+static void fclose_p(FILE **file)
+{
+    if (*file)
+        fclose(*file);
+}
+
+/* The kernel writes space, tab, newline and backslash as \ooo. In place. */
+static void unescape(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; to++) {
+        if (from[0] == '\\' && from[1] >= '0' && from[1] <= '3' && from[2] >= '0' &&
+            from[2] <= '7' && from[3] >= '0' && from[3] <= '7') {
+            *to = (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0'));
+            from += 4;
+        } else {
+            *to = *from++;
+        }
+    }
+    *to = '\0';
+}
+
+static void mount_done(struct mount *mount)
+{
+    free(mount->root);
+    free(mount->point);
+    free(mount->type);
+    free(mount->source);
+}
+
+/* 36 35 98:0 /root /point options [optional fields] - type source super-options */
+static int parse_line(char *line, struct mount *ret_mount)
+{
+    enum { ID, PARENT, DEVICE, ROOT, POINT, N_FIRST };
+    char *first[N_FIRST], *rest = line;
+    for (int i = 0; i < N_FIRST; i++)
+        if (!(first[i] = strsep(&rest, " ")) || !rest)
+            return -EINVAL;
+    char *separator = strstr(rest, " - ");
+    if (!separator)
+        return -EINVAL;
+    rest = separator + 3;
+    char *type = strsep(&rest, " "), *source = strsep(&rest, " \n");
+    if (!type || !source)
+        return -EINVAL;
+
+    unescape(first[ROOT]);
+    unescape(first[POINT]);
+    unescape(source);
+    struct mount mount = {
+        .id = strtoull(first[ID], NULL, 10),
+        .root = strdup(first[ROOT]),
+        .point = strdup(first[POINT]),
+        .type = strdup(type),
+        .source = strdup(source),
+    };
+    if (!mount.root || !mount.point || !mount.type || !mount.source) {
+        mount_done(&mount);
+        return -ENOMEM;
+    }
+    *ret_mount = mount;
+    return 0;
+}
+
+int mounts_read(const char *path, struct mounts *ret_mounts)
+{
+    _cleanup_(fclose_p) FILE *file = fopen(path ? path : "/proc/self/mountinfo", "re");
+    if (!file)
+        return -errno;
+    _cleanup_(mounts_done) struct mounts mounts = {0};
+    _cleanup_free_ char *line = NULL;
+    size_t line_bytes = 0;
+    while (getline(&line, &line_bytes, file) > 0) {
+        struct mount *grown =
+            reallocarray(mounts.mounts, mounts.n_mounts + 1, sizeof(*mounts.mounts));
+        if (!grown)
+            return -ENOMEM;
+        mounts.mounts = grown;
+        int r = parse_line(line, &mounts.mounts[mounts.n_mounts]);
+        if (r < 0)
+            return r;
+        mounts.n_mounts++;
+    }
+    *ret_mounts = mounts;
+    mounts = (struct mounts){0};
+    return 0;
+}
+
+void mounts_done(struct mounts *mounts)
+{
+    for (size_t i = 0; i < mounts->n_mounts; i++)
+        mount_done(&mounts->mounts[i]);
+    free(mounts->mounts);
+    *mounts = (struct mounts){0};
+}
+
+bool mount_is_kinfs(const struct mount *mount)
+{
+    return mount && strcmp(mount->type, KINFS_MOUNT_TYPE) == 0;
+}
+
+int mounts_of(const struct mounts *mounts, const char *path, const struct mount **ret_mount)
+{
+    struct statx st;
+    if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_MNT_ID, &st) < 0)
+        return -errno;
+    if (st.stx_mask & STATX_MNT_ID)
+        for (size_t i = 0; i < mounts->n_mounts; i++)
+            if (mounts->mounts[i].id == st.stx_mnt_id) {
+                *ret_mount = &mounts->mounts[i];
+                return 0;
+            }
+    return -ENOENT;
+}
+
+const struct mount *mounts_at(const struct mounts *mounts, const char *point)
+{
+    for (size_t i = mounts->n_mounts; i-- > 0;)
+        if (strcmp(mounts->mounts[i].point, point) == 0)
+            return &mounts->mounts[i];
+    return NULL;
+}
+
+bool path_within(const char *path, const char *directory, const char **ret_rest)
+{
+    size_t n = strlen(directory);
+    while (n > 0 && directory[n - 1] == '/')
+        n--;
+    if (strncmp(path, directory, n) != 0 || (path[n] && path[n] != '/'))
+        return false;
+    if (ret_rest)
+        *ret_rest = path[n] ? path + n + 1 : path + n;
+    return true;
+}

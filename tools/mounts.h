@@ -1,0 +1,44 @@
+/* The mounts of this process's namespace, from /proc/self/mountinfo. */
+#ifndef KINFS_TOOLS_MOUNTS_H
+#define KINFS_TOOLS_MOUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+
+struct mount {
+    uint64_t id;  /* what statx(2) calls stx_mnt_id */
+    char *root;   /* which directory of the file system is seen, "/" but for bind mounts */
+    char *point;  /* where */
+    char *type;   /* "fuse.kinfs" */
+    char *source; /* of kinfs: the backing tree */
+};
+
+struct mounts {
+    struct mount *mounts; /* in the order they were mounted in */
+    size_t n_mounts;
+};
+
+/* file  NULL: /proc/self/mountinfo
+ * Returns 0, -ENOMEM, -EINVAL for a file of another form, or an errno of open(2); ret_mounts gives,
+ * end with mounts_done(). */
+int mounts_read(const char *file, struct mounts *ret_mounts);
+void mounts_done(struct mounts *mounts);
+
+bool mount_is_kinfs(const struct mount *mount);
+
+/* The mount a path (any, of an existing file) is in; borrowed. Returns 0, -ENOENT for a mount that
+ * is not in the table, or an errno of statx(2). */
+int mounts_of(const struct mounts *mounts, const char *path, const struct mount **ret_mount);
+
+/* What is mounted exactly at an absolute path, the uppermost; NULL when nothing is. Touches no
+ * file. */
+const struct mount *mounts_at(const struct mounts *mounts, const char *point);
+
+/* Whether an absolute, normal path is `directory` or below it; if so *ret_rest (may be NULL) points
+ * into path, past the slash. Both as realpath(3) gives them. */
+bool path_within(const char *path, const char *directory, const char **ret_rest);
+
+#endif

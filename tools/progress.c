@@ -1,0 +1,64 @@
+#include "tools/progress.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BAR_CELLS = 30, LINE_BYTES = 160 };
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+void progress_init(struct progress *progress)
+{
+    *progress = (struct progress){.shown = isatty(STDERR_FILENO), .begin_ms = now_ms()};
+}
+
+void progress_format(char *text, unsigned size_bytes, uint64_t done, uint64_t total, bool growing,
+                     uint64_t per_second)
+{
+    char bar[BAR_CELLS + 1], rate[64] = "";
+    if (total < done)
+        total = done;
+    unsigned filled = total ? (unsigned)((double)done / (double)total * BAR_CELLS) : 0;
+    memset(bar, '.', BAR_CELLS);
+    memset(bar, '#', filled);
+    bar[BAR_CELLS] = '\0';
+    if (per_second && growing)
+        snprintf(rate, sizeof(rate), ", %llu a second", (unsigned long long)per_second);
+    else if (per_second)
+        snprintf(rate, sizeof(rate), ", %llu a second, %llu s left", (unsigned long long)per_second,
+                 (unsigned long long)((total - done + per_second - 1) / per_second));
+    snprintf(text, size_bytes, "[%s] %llu of %llu%s documents%s", bar, (unsigned long long)done,
+             (unsigned long long)total, growing ? "+" : "", rate);
+}
+
+void progress_update(struct progress *progress, uint64_t done, uint64_t total, bool growing)
+{
+    char line[LINE_BYTES];
+    if (!progress->shown)
+        return;
+    uint64_t took_ms = now_ms() - progress->begin_ms;
+    if (!progress->drawn) {
+        progress->first_done = done;
+        progress->begin_ms += took_ms;
+        took_ms = 0;
+    }
+    progress->drawn = true;
+    uint64_t done_here = done - progress->first_done;
+    progress_format(line, sizeof(line), done, total, growing,
+                    took_ms >= 500 && done > progress->first_done ? done_here * 1000 / took_ms : 0);
+    fprintf(stderr, "\r%s\033[K", line);
+}
+
+void progress_done(struct progress *progress)
+{
+    if (progress->drawn)
+        fputs("\r\033[K", stderr);
+    progress->drawn = false;
+}

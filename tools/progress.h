@@ -1,0 +1,27 @@
+/* A progress bar on standard error; nothing where that is no terminal. */
+#ifndef KINFS_TOOLS_PROGRESS_H
+#define KINFS_TOOLS_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct progress {
+    bool shown; /* standard error is a terminal */
+    bool drawn;
+    uint64_t begin_ms, first_done;
+};
+
+void progress_init(struct progress *progress);
+
+/* done of total documents; growing: the total is not known yet. */
+void progress_update(struct progress *progress, uint64_t done, uint64_t total, bool growing);
+
+/* Clears the bar's line. */
+void progress_done(struct progress *progress);
+
+/* The bar's text, without the terminal's part: at most size_bytes with the NUL. per_second is drawn
+ * when it is not 0. */
+void progress_format(char *text, unsigned size_bytes, uint64_t done, uint64_t total, bool growing,
+                     uint64_t per_second);
+
+#endif

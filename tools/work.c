@@ -1,0 +1,77 @@
+#include "tools/work.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/json_path.h"
+#include "tools/message.h"
+
+int work_file(const struct work_context *context, struct json_object *request, const char *name,
+              char **ret_path, struct file_key *ret_key, char **ret_error)
+{
+    _cleanup_free_ char *path = NULL;
+    int r = json_path_get(request, name, &path);
+    if (r < 0)
+        return refuse(ret_error, -EINVAL, "the request has no %s", name);
+    r = backing_key_at(context->backing, backing_root_fd(context->backing), path, ret_key);
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s", path, strerror(-r));
+    *ret_path = TAKE_PTR(path);
+    return 0;
+}
+
+int work_document(const struct work_context *context, struct json_object *request, const char *name,
+                  char **ret_path, struct file_key *ret_key, struct document_info *ret_info,
+                  char **ret_error)
+{
+    _cleanup_free_ char *path = NULL;
+    int r = work_file(context, request, name, &path, ret_key, ret_error);
+    if (r < 0)
+        return r;
+    r = index_document(context->index, ret_key, context->started ? WORK_SETTLE_MS : 0, ret_info);
+    if (r == -ENOENT)
+        return refuse(ret_error, r, "%s: not a document of the tree", path);
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s", path, strerror(-r));
+    *ret_path = TAKE_PTR(path);
+    return 0;
+}
+
+double work_number(struct json_object *request, const char *name, double absent)
+{
+    struct json_object *member;
+    return json_object_object_get_ex(request, name, &member) ? json_object_get_double(member)
+                                                             : absent;
+}
+
+uint64_t work_count(struct json_object *request, const char *name, uint64_t absent)
+{
+    struct json_object *member;
+    return json_object_object_get_ex(request, name, &member) ? json_object_get_uint64(member)
+                                                             : absent;
+}
+
+bool work_flag(struct json_object *request, const char *name)
+{
+    struct json_object *member;
+    return json_object_object_get_ex(request, name, &member) && json_object_get_boolean(member);
+}
+
+void work_add_ratio(struct json_object *row, const char *name, double value)
+{
+    char text[32];
+    if (isnan(value)) {
+        json_object_object_add(row, name, NULL);
+        return;
+    }
+    if (value < 1 && value > 0.999999)
+        value = 0.999999;
+    snprintf(text, sizeof(text), "%.6f", value);
+    json_object_object_add(row, name, json_object_new_double_s(value, text));
+}
+
+void work_add_count(struct json_object *row, const char *name, uint64_t value)
+{
+    json_object_object_add(row, name, json_object_new_uint64(value));
+}

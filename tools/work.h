@@ -1,0 +1,52 @@
+/* What a subcommand does with an index, apart from how it is asked and printed: run by the daemon
+ * of a mount for a tool that asks over its socket (control.h), or by the tool itself where there is
+ * no daemon (ask.h). A request is a JSON object, an answer a sequence of JSON objects, the rows.
+ */
+#ifndef KINFS_TOOLS_WORK_H
+#define KINFS_TOOLS_WORK_H
+
+#include <json-c/json.h>
+
+#include "engine/index/index.h"
+
+struct work_context {
+    struct index *index;
+    struct backing *backing;
+    const char *mountpoint; /* NULL when there is no mount */
+    bool started;           /* the index has been started: it follows the tree */
+    bool scan_is_new;       /* its first scan began with this very request */
+    void (*add_mount_status)(void *user, struct json_object *row); /* NULL when there is no mount */
+    void *user;
+};
+
+/* Hand out a row. Takes the row (NULL: -ENOMEM). Returns 0 or an error: nobody listens any more. */
+typedef int (*row_fn)(void *user, struct json_object *row);
+
+/* Returns 0, -ENOENT when there is no answer to such a question, -EINVAL for a request that is
+ * none, or another error, with a line in *ret_error. Any thread. */
+typedef int (*work_fn)(const struct work_context *context, struct json_object *request, row_fn row,
+                       void *user, char **ret_error);
+
+/* The bound of waiting for the documents just written, as in a view. */
+enum { WORK_SETTLE_MS = 2000 };
+
+/* The file that the path member `name` of a request means. Returns 0, -EINVAL, -ENOENT or an errno
+ * of name_to_handle_at(2), with *ret_error. */
+int work_file(const struct work_context *context, struct json_object *request, const char *name,
+              char **ret_path, struct file_key *ret_key, char **ret_error);
+
+/* As work_file(), of a known document; its record is brought up to date first. */
+int work_document(const struct work_context *context, struct json_object *request, const char *name,
+                  char **ret_path, struct file_key *ret_key, struct document_info *ret_info,
+                  char **ret_error);
+
+/* Members of a request, or the default when absent. */
+double work_number(struct json_object *request, const char *name, double absent);
+uint64_t work_count(struct json_object *request, const char *name, uint64_t absent);
+bool work_flag(struct json_object *request, const char *name);
+
+/* Add a ratio with six decimals, rounded so that only 1 is written as 1; NAN as null. */
+void work_add_ratio(struct json_object *row, const char *name, double value);
+void work_add_count(struct json_object *row, const char *name, uint64_t value);
+
+#endif
