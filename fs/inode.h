@@ -1,8 +1,9 @@
 /* Inodes of the backing tree that the kernel knows, by file key.
  *
  * An inode holds no descriptor where its file system can open it by key again, so their number is
- * not bounded by RLIMIT_NOFILE. A descriptor is held (the anchor) while the file is open, since an
- * unlinked file has no key that opens it, and for good where there are no handles.
+ * not bounded by RLIMIT_NOFILE. A file that was unlinked while open has no key that opens it: it is
+ * reached through one of its open files. Where there are no handles, each inode holds an O_PATH
+ * descriptor.
  */
 #ifndef KINFS_FS_INODE_H
 #define KINFS_FS_INODE_H
@@ -12,35 +13,41 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 #include "base/backing.h"
 #include "base/file_key.h"
 #include "fs/node.h"
 
+struct open_file; /* fs/open_file.h */
+struct lock_owner;
+
 struct inode {
-    struct node node;    /* first; the kernel's node id is its address */
-    mode_t type;         /* S_IFMT part of st_mode: never changes */
-    ino_t ino;           /* st_ino */
-    struct inode *next;  /* in its bucket */
-    uint64_t n_lookups;  /* the kernel's; under the table's lock */
-    int anchor;          /* descriptor or -1; under the inode's lock (inode_lock()) */
-    unsigned n_anchored; /* users of the anchor */
-    int backing_id;      /* of kernel passthrough while open, 0: none */
-    unsigned n_open;     /* open files of the kernel */
-    bool passthrough;    /* decided at the first open, the same for all until the last release */
-    struct file_key key;
+    struct node node;          /* first; the kernel's node id is its address */
+    mode_t type;               /* S_IFMT part of st_mode: never changes */
+    ino_t ino;                 /* st_ino */
+    struct inode *next;        /* in its bucket; under the table's lock */
+    uint64_t n_lookups;        /* the kernel's; under the table's lock */
+    int path_fd;               /* where its key does not open, else -1; never changes */
+    struct open_file *files;   /* under inode_lock(), as all below */
+    int backing_id;            /* of kernel passthrough, the same for all files; 0: none */
+    struct lock_owner *owners; /* of POSIX locks */
+    struct file_key key;       /* never changes */
 };
 
+enum { INODE_LOCKS = 64 };
+
 struct inode_table {
-    pthread_mutex_t lock; /* lookup counts and buckets; taken before an inode's lock */
+    pthread_mutex_t lock; /* buckets and lookup counts; no other lock is taken under it */
     struct inode **buckets;
     size_t n_buckets, n_inodes;
-    struct inode *root; /* not counted, never forgotten */
+    struct inode *root; /* in no bucket, never forgotten */
     struct backing *backing;
+    pthread_mutex_t inode_locks[INODE_LOCKS];
 };
 
 int inode_table_init(struct inode_table *table, struct backing *backing);
-void inode_table_done(struct inode_table *table);
+void inode_table_done(struct inode_table *table); /* closes what is still open */
 
 /* The inode of a name in a directory descriptor, its lookup count one higher.
  *
@@ -57,16 +64,24 @@ void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n_loo
  * Returns it, -ESTALE when the inode is gone, or another errno. */
 int inode_open(struct inode_table *table, struct inode *inode, int flags);
 
-/* A descriptor good for *at() calls and fstat(), maybe O_PATH, for a short while:
- * the anchor where there is one. Give it back with inode_return_fd(). */
+/* A descriptor, maybe O_PATH, good for fstat(), as the dirfd of *at() calls, and by its path below
+ * /proc/self/fd. Give it back with inode_return_fd(). Returns it too, or as inode_open(). */
 struct inode_fd {
-    struct inode *inode; /* whose anchor it is, or NULL: its own */
+    struct open_file *file; /* whose descriptor it is, or NULL */
+    bool is_own;            /* opened for the occasion */
     int fd;
 };
+#define INODE_FD_NONE ((struct inode_fd){.fd = -1})
 int inode_borrow_fd(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd);
-void inode_return_fd(struct inode_fd *fd); /* usable as a cleanup; fd -1 allowed */
+void inode_return_fd(struct inode_fd *fd); /* as a cleanup; INODE_FD_NONE allowed */
 
-/* The inode's own lock: anchor, n_open, backing_id. Held for a few system calls at most. */
-pthread_mutex_t *inode_lock(struct inode *inode);
+/* Guards what an inode says it guards. Taken before the table's lock; no other with it. */
+pthread_mutex_t *inode_lock(struct inode_table *table, const struct inode *inode);
+
+/* The path of a descriptor: what O_PATH descriptors need instead of f*() calls. */
+struct proc_path {
+    char text[32];
+};
+struct proc_path proc_path_of(int fd);
 
 #endif

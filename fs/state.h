@@ -17,12 +17,17 @@ struct fs {
     struct backing *backing;
     struct index *index; /* NULL: no views, no notices */
     struct fuse_session *session;
-    struct views *views;
+    struct views *views; /* NULL: none, or not yet served */
     struct inode_table inodes;
     struct file_key store_key; /* the store's directory, never shown; size 0: not in the tree */
+    ino_t store_ino;
     struct fs_status status;
-    bool killpriv; /* the kernel leaves the clearing of suid bits to the backing tree */
+    struct lock_waiters *lock_waiters; /* fs/lock_wait.h */
 };
+
+/* What the kernel may keep of the backing tree: short, since edits may be made behind the mount.
+ * Of what the views make up it may keep nothing. */
+#define FS_TIMEOUT_S 1.0
 
 /* The file system a request is for. */
 static inline struct fs *fs_of(fuse_req_t req)

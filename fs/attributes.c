@@ -1,0 +1,339 @@
+#include "fs/attributes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "fs/attribute_text.h"
+#include "fs/view.h"
+#include "fs/views.h"
+
+struct value {
+    char *text; /* owned */
+    size_t n_bytes;
+};
+
+static void value_done(struct value *value)
+{
+    free(value->text);
+}
+
+#define _cleanup_value_ _cleanup_(value_done) struct value
+
+bool attributes_is_name(const char *name)
+{
+    return strncmp(name, ATTRIBUTE_PREFIX, strlen(ATTRIBUTE_PREFIX)) == 0;
+}
+
+__attribute__((format(printf, 2, 3))) static int set(struct value *value, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vasprintf(&value->text, format, args);
+    va_end(args);
+    if (n < 0) {
+        value->text = NULL;
+        return -ENOMEM;
+    }
+    value->n_bytes = (size_t)n;
+    return 0;
+}
+
+static int set_number(struct value *value, double number)
+{
+    char text[ATTRIBUTE_NUMBER_BYTES];
+    int r = attribute_number(number, text);
+    return r < 0 ? r : set(value, "%s", text);
+}
+
+static int set_path(struct value *value, const char *path)
+{
+    _cleanup_free_ char *escaped = NULL;
+    if (!path)
+        return -ENODATA;
+    int r = escape_name(path, &escaped);
+    return r < 0 ? r : set(value, "%s", escaped);
+}
+
+static void reply(fuse_req_t req, int r, const struct value *value, size_t size)
+{
+    if (r < 0) /* what is not known has no answer */
+        fuse_reply_err(req, r == -ENOENT || r == -ESTALE ? ENODATA : -r);
+    else if (!size)
+        fuse_reply_xattr(req, value->n_bytes);
+    else if (size < value->n_bytes)
+        fuse_reply_err(req, ERANGE);
+    else
+        fuse_reply_buf(req, value->text, value->n_bytes);
+}
+
+/* -- of a document -- */
+
+static int answer_state(const struct document_info *info, struct value *value)
+{
+    switch (info->state) {
+    case DOCUMENT_CURRENT: return set(value, "current");
+    case DOCUMENT_PENDING: return set(value, "pending");
+    case DOCUMENT_SKIPPED: return set(value, "skipped: %s", info->reason);
+    }
+    return -ENODATA;
+}
+
+static int answer_representative(const struct view_task *task, enum attribute attribute,
+                                 uint64_t cluster_id, struct value *value)
+{
+    struct kin representative;
+    struct comparison comparison;
+    int r = view_representative(task, cluster_id, &representative);
+    if (r < 0)
+        return r;
+    _cleanup_free_ char *path = representative.path;
+    if (attribute == ATTRIBUTE_REPRESENTATIVE)
+        return set_path(value, path);
+    r = index_compare(task->fs->index, &task->key, &representative.key, &comparison);
+    if (r < 0)
+        return r;
+    if (attribute == ATTRIBUTE_RESEMBLANCE)
+        return set_number(value, comparison.resemblance);
+    return comparison.exact ? -ENODATA : set_number(value, comparison.resemblance_error);
+}
+
+static int answer_cluster(const struct view_task *task, enum attribute attribute,
+                          const struct document_info *info, struct value *value)
+{
+    _cleanup_(cluster_info_done) struct cluster_info seen = {0};
+    uint64_t size = info->cluster_size;
+    int r = 0;
+    if (!info->cluster_id)
+        return -ENODATA;
+    if (!task->caller.all) {
+        r = view_cluster(task, info->cluster_id, 1, &seen, NULL);
+        size = seen.size;
+    }
+    if (r < 0)
+        return r;
+    if (attribute == ATTRIBUTE_CLUSTER)
+        return set(value, "%" PRIu64, info->cluster_id);
+    if (attribute == ATTRIBUTE_CLUSTER_SIZE)
+        return set(value, "%" PRIu64, size);
+    return answer_representative(task, attribute, info->cluster_id, value);
+}
+
+static int answer_kin(const struct view_task *task, enum attribute attribute, struct value *value)
+{
+    const bool nearest = attribute == ATTRIBUTE_NEAREST;
+    _cleanup_(kin_list_done) struct kin_list list = {0};
+    int r = view_similar(task, &task->key, nearest ? 1 : task->fs->options.limit, &list);
+    if (r < 0)
+        return r;
+    if (!list.n_kin)
+        return -ENODATA;
+    return nearest ? set_path(value, list.kin[0].path)
+                   : attribute_lines(&list, &value->text, &value->n_bytes);
+}
+
+/* To another document, named by a path that the caller can reach and read. */
+static int answer_comparison(const struct view_task *task, enum attribute attribute,
+                             const char *path, struct value *value)
+{
+    _cleanup_close_ int fd = -1;
+    struct file_key other;
+    struct document_info info;
+    struct comparison comparison;
+    int r = caller_access(&task->caller, task->caller.root_fd, path, R_OK);
+    if (r < 0)
+        return -ENODATA; /* not whether it exists */
+    r = view_open_path(task->fs, path, &fd);
+    if (r < 0)
+        return -ENODATA;
+    r = backing_key_at(task->fs->backing, fd, "", &other);
+    if (!r)
+        r = view_document(task, &other, &info);
+    if (!r)
+        r = index_compare(task->fs->index, &task->key, &other, &comparison);
+    if (r < 0)
+        return r;
+    return set_number(value, attribute == ATTRIBUTE_RESEMBLANCE_TO ? comparison.resemblance
+                                                                   : comparison.containment_ab);
+}
+
+static int answer_document(const struct view_task *task, enum attribute attribute, const char *path,
+                           struct value *value)
+{
+    struct document_info info;
+    int r = view_settle(task);
+    if (!r)
+        r = view_document(task, &task->key, &info);
+    if (r < 0)
+        return r;
+    switch (attribute) {
+    case ATTRIBUTE_STATE: return answer_state(&info, value);
+    case ATTRIBUTE_CLUSTER:
+    case ATTRIBUTE_CLUSTER_SIZE:
+    case ATTRIBUTE_REPRESENTATIVE:
+    case ATTRIBUTE_RESEMBLANCE:
+    case ATTRIBUTE_RESEMBLANCE_ERROR: return answer_cluster(task, attribute, &info, value);
+    case ATTRIBUTE_NEAREST:
+    case ATTRIBUTE_SIMILAR: return answer_kin(task, attribute, value);
+    case ATTRIBUTE_RESEMBLANCE_TO:
+    case ATTRIBUTE_CONTAINMENT_IN: return answer_comparison(task, attribute, path, value);
+    default: return -ENODATA;
+    }
+}
+
+/* -- of the root -- */
+
+static int answer_root(const struct view_task *task, enum attribute attribute, struct value *value)
+{
+    /* All but what is still to come is of the tree as it was when asked. */
+    int r = attribute == ATTRIBUTE_PENDING ? 0 : view_settle(task);
+    if (r < 0)
+        return r;
+    struct index_status *status = malloc(sizeof(*status));
+    _cleanup_free_ void *owned = status;
+    if (!status)
+        return -ENOMEM;
+    index_get_status(task->fs->index, status);
+    switch (attribute) {
+    case ATTRIBUTE_VERSION: return set(value, "%s", status->version);
+    case ATTRIBUTE_POLICY: return set(value, "%s", status->policy);
+    case ATTRIBUTE_DOCUMENTS: return set(value, "%" PRIu64, status->documents);
+    case ATTRIBUTE_CLUSTERS: return set(value, "%" PRIu64, status->clusters);
+    case ATTRIBUTE_PENDING:
+        return set(value, "%" PRIu64, status->pending_foreground + status->pending_scan);
+    case ATTRIBUTE_STORE:
+        return task->caller.all && task->fs->options.store_path
+                   ? set(value, "%s", task->fs->options.store_path)
+                   : -ENODATA;
+    default: return -ENODATA;
+    }
+}
+
+/* -- of a cluster's directory -- */
+
+static int answer_cluster_directory(const struct view_task *task, enum attribute attribute,
+                                    struct value *value)
+{
+    _cleanup_(cluster_info_done) struct cluster_info cluster = {0};
+    int r = view_settle(task);
+    if (!r)
+        r = view_cluster(task, task->node->cluster_id, 1, &cluster, NULL);
+    if (r < 0)
+        return r;
+    switch (attribute) {
+    case ATTRIBUTE_SIZE: return set(value, "%" PRIu64, cluster.size);
+    case ATTRIBUTE_REPRESENTATIVE: return answer_representative(task, attribute, cluster.id, value);
+    case ATTRIBUTE_RESEMBLANCE_MIN: return set_number(value, cluster.resemblance_min);
+    case ATTRIBUTE_RESEMBLANCE_MEAN: return set_number(value, cluster.resemblance_mean);
+    default: return -ENODATA;
+    }
+}
+
+/* -- requests -- */
+
+static int answer(const struct view_task *task, enum attribute attribute, const char *path,
+                  struct value *value)
+{
+    if (task->node)
+        return answer_cluster_directory(task, attribute, value);
+    if (file_key_equal(&task->key, backing_root_key(task->fs->backing)))
+        return answer_root(task, attribute, value);
+    return answer_document(task, attribute, path, value);
+}
+
+static void get(struct view_task *task)
+{
+    _cleanup_value_ value = {0};
+    const char *path;
+    enum attribute attribute = attribute_of_name(task->name, &path);
+    reply(task->req, answer(task, attribute, path, &value), &value, task->size);
+}
+
+/* Whether there is anything to ask: no waiting for what has no answer. */
+static bool has_attribute(const char *name)
+{
+    const char *path;
+    return attribute_of_name(name, &path) != ATTRIBUTE_NONE;
+}
+
+void attributes_get(struct fs *fs, fuse_req_t req, const struct inode *inode, const char *name,
+                    size_t size)
+{
+    if (!fs->views || !has_attribute(name))
+        fuse_reply_err(req, ENODATA);
+    else
+        view_defer(
+            fs, req,
+            &(struct view_task){.run = get, .key = inode->key, .name = (char *)name, .size = size});
+}
+
+void views_getxattr(struct fs *fs, fuse_req_t req, struct view_node *node, const char *name,
+                    size_t size)
+{
+    if (node->kind != VIEW_CLUSTER || !has_attribute(name))
+        fuse_reply_err(req, ENODATA);
+    else
+        view_defer(
+            fs, req,
+            &(struct view_task){.run = get, .node = node, .name = (char *)name, .size = size});
+}
+
+static int append(struct value *names, const char *more, size_t n_bytes)
+{
+    char *text = realloc(names->text, names->n_bytes + n_bytes + 1);
+    if (!text)
+        return -ENOMEM;
+    names->text = text;
+    memcpy(text + names->n_bytes, more, n_bytes);
+    names->n_bytes += n_bytes;
+    return 0;
+}
+
+static void list(struct view_task *task)
+{
+    _cleanup_value_ names = {.text = TAKE_PTR(task->name), .n_bytes = task->n_name_bytes};
+    int r = 0;
+    for (int i = 1; !r && i < N_ATTRIBUTES; i++) {
+        const char *name = attribute_name((enum attribute)i);
+        if (!name)
+            continue;
+        _cleanup_value_ value = {0};
+        r = answer(task, (enum attribute)i, NULL, &value);
+        if (r == -EINTR || r == -ESHUTDOWN || r == -ENOMEM)
+            break;
+        r = r < 0 ? 0 : append(&names, name, strlen(name) + 1);
+    }
+    reply(task->req, r, &names, task->size);
+}
+
+void attributes_list(struct fs *fs, fuse_req_t req, const struct inode *inode, const char *names,
+                     size_t n_bytes, size_t size)
+{
+    const struct value own = {.text = (char *)names, .n_bytes = n_bytes};
+    bool computed =
+        fs->views && fs->options.list_xattr &&
+        (S_ISREG(inode->type) || file_key_equal(&inode->key, backing_root_key(fs->backing)));
+    if (!computed)
+        reply(req, 0, &own, size);
+    else
+        view_defer(fs, req,
+                   &(struct view_task){.run = list,
+                                       .key = inode->key,
+                                       .name = n_bytes ? (char *)names : NULL,
+                                       .n_name_bytes = n_bytes,
+                                       .size = size});
+}
+
+void views_listxattr(struct fs *fs, fuse_req_t req, struct view_node *node, size_t size)
+{
+    const struct value none = {0};
+    if (node->kind != VIEW_CLUSTER || !fs->options.list_xattr)
+        reply(req, 0, &none, size);
+    else
+        view_defer(fs, req, &(struct view_task){.run = list, .node = node, .size = size});
+}

@@ -1,0 +1,48 @@
+#include "fs/connection.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/xattr.h>
+
+#include "fs/identity.h"
+
+/* Requests the kernel may have under way in the background (read-ahead, asynchronous I/O): its own
+ * 12 starve two cores. */
+enum { MOST_IN_BACKGROUND = 64 };
+
+static bool has_acls(int root_fd)
+{
+    return fgetxattr(root_fd, "system.posix_acl_access", NULL, 0) >= 0 || errno == ENODATA;
+}
+
+void op_init(void *user, struct fuse_conn_info *connection)
+{
+    struct fs *fs = user;
+    struct fs_status *status = &fs->status;
+
+    /* Without it each write(2) asks for security.capability first, with it the backing tree clears
+     * suid bits itself. */
+    status->killpriv_v2 = fuse_set_feature_flag(connection, FUSE_CAP_HANDLE_KILLPRIV_V2);
+    /* The umask is applied by the backing tree, which knows of default access control lists. */
+    fuse_set_feature_flag(connection, FUSE_CAP_DONT_MASK);
+    /* Where the backing tree has none they would be kept and not obeyed. */
+    if (has_acls(backing_root_fd(fs->backing)))
+        status->posix_acl = fuse_set_feature_flag(connection, FUSE_CAP_POSIX_ACL);
+    fuse_set_feature_flag(connection, FUSE_CAP_PARALLEL_DIROPS);
+    fuse_set_feature_flag(connection, FUSE_CAP_SPLICE_WRITE);
+    /* An NFS server would need node ids that outlive the daemon. */
+    fuse_set_feature_flag(connection, FUSE_CAP_NO_EXPORT_SUPPORT);
+
+    /* Not beside a write-back cache, which is never asked for: it would delay what close(2)
+     * promises to the views. Backing trees that are themselves stacked (overlayfs) answer ELOOP to
+     * the depth of 0, and are read and written here. */
+    fuse_unset_feature_flag(connection, FUSE_CAP_WRITEBACK_CACHE);
+    status->passthrough = fs->options.passthrough && identity_can_pass_through() &&
+                          fuse_set_feature_flag(connection, FUSE_CAP_PASSTHROUGH);
+    connection->max_backing_stack_depth = 0;
+    connection->max_background = MOST_IN_BACKGROUND;
+
+    status->handles = backing_has_handles(fs->backing);
+    snprintf(status->protocol, sizeof(status->protocol), "%u.%u", connection->proto_major,
+             connection->proto_minor);
+}

@@ -1,0 +1,9 @@
+/* What is agreed with the kernel when the connection begins. */
+#ifndef KINFS_FS_CONNECTION_H
+#define KINFS_FS_CONNECTION_H
+
+#include "fs/state.h"
+
+void op_init(void *user, struct fuse_conn_info *connection);
+
+#endif

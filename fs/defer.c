@@ -1,0 +1,130 @@
+#include "fs/defer.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+
+struct defer {
+    struct defer_options options;
+    pthread_mutex_t lock; /* of all below; held for no call but given_up() */
+    pthread_cond_t pushed;
+    bool ending;
+    size_t head, n_waiting; /* a ring of options.n_waiting_max places */
+    void **waiting;
+    unsigned n_threads;
+    pthread_t threads[];
+};
+
+static void **place(struct defer *defer, size_t i)
+{
+    return &defer->waiting[(defer->head + i) % defer->options.n_waiting_max];
+}
+
+static void *serve(void *user)
+{
+    struct defer *defer = user;
+    for (;;) {
+        pthread_mutex_lock(&defer->lock);
+        while (!defer->n_waiting && !defer->ending)
+            pthread_cond_wait(&defer->pushed, &defer->lock);
+        if (defer->ending) {
+            pthread_mutex_unlock(&defer->lock);
+            return NULL;
+        }
+        void *task = *place(defer, 0);
+        defer->head = (defer->head + 1) % defer->options.n_waiting_max;
+        defer->n_waiting--;
+        bool given_up = defer->options.given_up && defer->options.given_up(task);
+        pthread_mutex_unlock(&defer->lock);
+        defer->options.run(task, given_up ? -EINTR : 0);
+    }
+}
+
+int defer_new(const struct defer_options *options, struct defer **ret_defer)
+{
+    assert(options->n_threads && options->n_waiting_max && options->run);
+    _cleanup_(defer_free_p) struct defer *defer =
+        calloc(1, sizeof(*defer) + options->n_threads * sizeof(defer->threads[0]));
+    if (!defer)
+        return -ENOMEM;
+    defer->options = *options;
+    pthread_mutex_init(&defer->lock, NULL);
+    pthread_cond_init(&defer->pushed, NULL);
+    defer->waiting = calloc(options->n_waiting_max, sizeof(defer->waiting[0]));
+    if (!defer->waiting)
+        return -ENOMEM;
+
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    int r = 0;
+    while (!r && defer->n_threads < options->n_threads) {
+        r = -pthread_create(&defer->threads[defer->n_threads], NULL, serve, defer);
+        if (!r)
+            defer->n_threads++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (r)
+        return r;
+    *ret_defer = TAKE_PTR(defer);
+    return 0;
+}
+
+void defer_free(struct defer *defer)
+{
+    if (!defer)
+        return;
+    pthread_mutex_lock(&defer->lock);
+    defer->ending = true;
+    pthread_cond_broadcast(&defer->pushed);
+    pthread_mutex_unlock(&defer->lock);
+    for (unsigned i = 0; i < defer->n_threads; i++)
+        pthread_join(defer->threads[i], NULL);
+    for (size_t i = 0; i < defer->n_waiting; i++)
+        defer->options.run(*place(defer, i), -ESHUTDOWN);
+    pthread_cond_destroy(&defer->pushed);
+    pthread_mutex_destroy(&defer->lock);
+    free(defer->waiting);
+    free(defer);
+}
+
+int defer_push(struct defer *defer, void *task)
+{
+    LOCKED(&defer->lock);
+    if (defer->ending)
+        return -ESHUTDOWN;
+    if (defer->n_waiting == defer->options.n_waiting_max)
+        return -EAGAIN;
+    *place(defer, defer->n_waiting++) = task;
+    pthread_cond_signal(&defer->pushed);
+    return 0;
+}
+
+static void *take_given_up(struct defer *defer)
+{
+    LOCKED(&defer->lock);
+    for (size_t i = 0; i < defer->n_waiting; i++) {
+        void *task = *place(defer, i);
+        if (!defer->options.given_up(task))
+            continue;
+        for (size_t j = i + 1; j < defer->n_waiting; j++)
+            *place(defer, j - 1) = *place(defer, j);
+        defer->n_waiting--;
+        return task;
+    }
+    return NULL;
+}
+
+void defer_reap(struct defer *defer)
+{
+    void *task;
+    while (defer->options.given_up && (task = take_given_up(defer)))
+        defer->options.run(task, -EINTR);
+}
+
+bool defer_is_ending(struct defer *defer)
+{
+    LOCKED(&defer->lock);
+    return defer->ending;
+}

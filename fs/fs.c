@@ -1,0 +1,214 @@
+#include "fs/fs.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/cleanup.h"
+#include "fs/connection.h"
+#include "fs/identity.h"
+#include "fs/lock_wait.h"
+#include "fs/ops.h"
+#include "fs/placement.h"
+#include "fs/views.h"
+
+/* Threads at work at a time: enough that some may stand in fsync(2) of a slow disk; and how many
+ * are kept when there is little to do. */
+enum { MOST_THREADS = 32, IDLE_THREADS = 8 };
+
+static const struct fuse_lowlevel_ops operations = {
+    .init = op_init,
+    .lookup = op_lookup,
+    .forget = op_forget,
+    .forget_multi = op_forget_multi,
+    .getattr = op_getattr,
+    .setattr = op_setattr,
+    .readlink = op_readlink,
+    .statfs = op_statfs,
+    .mknod = op_mknod,
+    .mkdir = op_mkdir,
+    .symlink = op_symlink,
+    .link = op_link,
+    .unlink = op_unlink,
+    .rmdir = op_rmdir,
+    .rename = op_rename,
+    .create = op_create,
+    .tmpfile = op_tmpfile,
+    .open = op_open,
+    .flush = op_flush,
+    .release = op_release,
+    .read = op_read,
+    .write_buf = op_write_buf,
+    .fsync = op_fsync,
+    .fallocate = op_fallocate,
+    .copy_file_range = op_copy_file_range,
+    .lseek = op_lseek,
+    .ioctl = op_ioctl,
+    .opendir = op_opendir,
+    .readdir = op_readdir,
+    .readdirplus = op_readdirplus,
+    .releasedir = op_releasedir,
+    .fsyncdir = op_fsyncdir,
+    .setxattr = op_setxattr,
+    .getxattr = op_getxattr,
+    .listxattr = op_listxattr,
+    .removexattr = op_removexattr,
+    .getlk = op_getlk,
+    .setlk = op_setlk,
+    .flock = op_flock,
+};
+
+/* What libfuse has to say goes into the error of fs_open(); later it is of use to nobody. */
+static _Thread_local char last_words[256];
+
+static void keep_last_words(enum fuse_log_level level, const char *format, va_list args)
+{
+    if (level > FUSE_LOG_ERR)
+        return;
+    vsnprintf(last_words, sizeof(last_words), format, args);
+    last_words[strcspn(last_words, "\n")] = '\0';
+}
+
+static int copy_options(struct fs *fs, const struct fs_options *options)
+{
+    fs->options = *options;
+    fs->options.source = strdup(options->source ? options->source : "kinfs");
+    fs->options.mountpoint = strdup(options->mountpoint);
+    fs->options.store_path = options->store_path ? strdup(options->store_path) : NULL;
+    fs->options.extra = options->extra ? strdup(options->extra) : NULL;
+    bool complete = fs->options.source && fs->options.mountpoint &&
+                    !fs->options.store_path == !options->store_path &&
+                    !fs->options.extra == !options->extra;
+    return complete ? 0 : -ENOMEM;
+}
+
+static int make_session(struct fs *fs)
+{
+    const struct fs_options *options = &fs->options;
+    struct fuse_args args = FUSE_ARGS_INIT(0, NULL);
+    _cleanup_free_ char *fsname = NULL, *escaped = NULL;
+    /* Permissions are the kernel's to check, who knows all groups of the caller. */
+    int r = fuse_opt_add_arg(&args, "kinfs") < 0 ||
+            fuse_opt_add_arg(&args, "-odefault_permissions,subtype=kinfs") < 0 ||
+            asprintf(&fsname, "fsname=%s", options->source) < 0 ||
+            fuse_opt_add_opt_escaped(&escaped, fsname) < 0 || fuse_opt_add_arg(&args, "-o") < 0 ||
+            fuse_opt_add_arg(&args, escaped) < 0 ||
+            (options->allow_other && fuse_opt_add_arg(&args, "-oallow_other") < 0) ||
+            (options->debug && fuse_opt_add_arg(&args, "-odebug") < 0) ||
+            (options->extra && *options->extra &&
+             (fuse_opt_add_arg(&args, "-o") < 0 || fuse_opt_add_arg(&args, options->extra) < 0));
+    if (r == 0)
+        fs->session = fuse_session_new(&args, &operations, sizeof(operations), fs);
+    fuse_opt_free_args(&args);
+    return r ? -ENOMEM : fs->session ? 0 : -EINVAL;
+}
+
+static int mount_session(struct fs *fs, char **ret_error)
+{
+    last_words[0] = '\0';
+    int r = make_session(fs);
+    if (r == 0 && fuse_session_mount(fs->session, fs->options.mountpoint) != 0) {
+        fuse_session_destroy(fs->session);
+        fs->session = NULL;
+        r = -EIO;
+    }
+    if (r < 0 && asprintf(ret_error, "cannot mount on %s: %s", fs->options.mountpoint,
+                          *last_words ? last_words : strerror(-r)) < 0)
+        *ret_error = NULL;
+    return r;
+}
+
+/* Every open file of the mount is one of this process too. */
+static void raise_open_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+DEFINE_CLEANUP(struct fs *, fs_close);
+
+int fs_open(const struct fs_options *options, struct fs **ret_fs, char **ret_error)
+{
+    *ret_error = NULL;
+    _cleanup_(fs_close_p) struct fs *fs = calloc(1, sizeof(*fs));
+    if (!fs)
+        return -ENOMEM;
+    fs->backing = options->backing;
+    fs->index = options->index;
+    if (!options->debug)
+        fuse_set_log_func(keep_last_words);
+    int r = copy_options(fs, options);
+    if (r == 0)
+        r = inode_table_init(&fs->inodes, fs->backing);
+    if (r == 0)
+        r = lock_waiters_new(&fs->lock_waiters);
+    if (r == 0)
+        r = placement_check(fs, ret_error);
+    if (r == 0) {
+        raise_open_files();
+        r = mount_session(fs, ret_error);
+    }
+    if (r < 0)
+        return r;
+    *ret_fs = TAKE_PTR(fs);
+    return 0;
+}
+
+static int loop(struct fs *fs)
+{
+    struct fuse_loop_config *config = fuse_loop_cfg_create();
+    if (!config)
+        return -ENOMEM;
+    fuse_loop_cfg_set_clone_fd(config, 1);
+    fuse_loop_cfg_set_max_threads(config, MOST_THREADS);
+    fuse_loop_cfg_set_idle_threads(config, IDLE_THREADS);
+    int r = fuse_session_loop_mt(fs->session, config);
+    fuse_loop_cfg_destroy(config);
+    return r > 0 ? 0 : r; /* a signal's number is no failure */
+}
+
+int fs_serve(struct fs *fs)
+{
+    identity_begin_serving();
+    int r = fs->index ? views_new(fs, &fs->views) : 0;
+    if (r == 0)
+        r = loop(fs);
+    lock_waiters_end(fs->lock_waiters);
+    views_free(fs->views);
+    fs->views = NULL;
+    identity_end_serving();
+    return r;
+}
+
+void fs_exit(struct fs *fs)
+{
+    fuse_session_exit(fs->session);
+}
+
+void fs_close(struct fs *fs)
+{
+    if (!fs)
+        return;
+    if (fs->session) {
+        fuse_session_unmount(fs->session);
+        fuse_session_destroy(fs->session);
+    }
+    inode_table_done(&fs->inodes);
+    lock_waiters_free(fs->lock_waiters);
+    free((char *)fs->options.source);
+    free((char *)fs->options.mountpoint);
+    free((char *)fs->options.store_path);
+    free((char *)fs->options.extra);
+    free(fs);
+}
+
+void fs_get_status(struct fs *fs, struct fs_status *ret_status)
+{
+    *ret_status = fs->status;
+}

@@ -1,0 +1,36 @@
+/* On whose behalf a thread of the mount acts.
+ *
+ * What is created belongs to the caller, whose fsuid, fsgid and umask the thread takes for one
+ * system call. Whether the caller may was decided by the kernel (default_permissions), with groups
+ * and access control lists it knows better: so capabilities that decide it again are kept.
+ *
+ * Serving threads do without CAP_FSETID: with it a write or truncation would not clear the suid and
+ * sgid bits; with kernel passthrough the credentials of the thread that opened count.
+ *
+ * Without privileges a mount acts as its owner, and all this does nothing.
+ */
+#ifndef KINFS_FS_IDENTITY_H
+#define KINFS_FS_IDENTITY_H
+
+#include <sys/types.h>
+
+#include "fs/state.h"
+
+/* Learn what this process may do, and give up CAP_FSETID in the calling thread, whose descendants
+ * are to serve. identity_end_serving() takes it back. */
+void identity_begin_serving(void);
+void identity_end_serving(void);
+
+/* Whether the kernel lets this process offer backing files (CAP_SYS_ADMIN). */
+bool identity_can_pass_through(void);
+
+/* Act as the caller of a request, until identity_leave(), which keeps errno.
+ * mode is that of what is to be created. */
+void identity_enter(fuse_req_t req, mode_t mode);
+void identity_leave(void);
+
+/* Hold CAP_FSETID, to set an sgid bit the kernel has already allowed. Keeps errno. */
+void identity_raise_fsetid(void);
+void identity_lower_fsetid(void);
+
+#endif

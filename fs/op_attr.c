@@ -1,0 +1,255 @@
+#include "fs/ops.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "fs/identity.h"
+#include "fs/notice.h"
+#include "fs/open_file.h"
+#include "fs/views.h"
+
+int make_entry(struct fs *fs, int dirfd, const char *name, struct fuse_entry_param *ret_entry)
+{
+    struct inode *inode;
+    struct stat st;
+    int r = inode_lookup(&fs->inodes, dirfd, name, &inode, &st);
+    if (r < 0)
+        return r;
+    if (fs->store_key.size_bytes && st.st_ino == fs->store_ino &&
+        file_key_equal(&inode->key, &fs->store_key)) {
+        inode_forget(&fs->inodes, inode, 1);
+        return -ENOENT;
+    }
+    *ret_entry = (struct fuse_entry_param){.ino = ino_of(fs, inode),
+                                           .attr = st,
+                                           .attr_timeout = FS_TIMEOUT_S,
+                                           .entry_timeout = FS_TIMEOUT_S};
+    return 0;
+}
+
+void reply_entry(fuse_req_t req, int r, const struct fuse_entry_param *entry)
+{
+    struct fs *fs = fs_of(req);
+    if (r < 0)
+        reply(req, r);
+    else if (fuse_reply_entry(req, entry) == -ENOENT)
+        inode_forget(&fs->inodes, inode_of(fs, entry->ino), 1);
+}
+
+static int do_lookup(struct fs *fs, struct inode *parent, const char *name,
+                     struct fuse_entry_param *ret_entry)
+{
+    _cleanup_inode_fd_ struct inode_fd dir = INODE_FD_NONE;
+    /* Only an NFS server asks for these, which we do not support; ".." of the root would be a
+     * directory outside of the tree. */
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return -ESTALE;
+    int dirfd = borrow_fd(fs, parent, &dir);
+    return dirfd < 0 ? dirfd : make_entry(fs, dirfd, name, ret_entry);
+}
+
+void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+    struct fs *fs = fs_of(req);
+    struct view_node *view = view_of(fs, parent);
+    if (view) {
+        views_lookup(fs, req, view, name);
+        return;
+    }
+    struct inode *dir = inode_of(fs, parent);
+    bool is_view_name = fs->views && dir == fs->inodes.root && views_is_root_name(fs, name);
+    struct fuse_entry_param entry;
+    int r = -ENOENT;
+    if (!is_view_name || strcmp(name, ".kinfs") != 0)
+        r = do_lookup(fs, dir, name, &entry);
+    if (r == -ENOENT && is_view_name)
+        views_lookup_root(fs, req, name);
+    else
+        reply_entry(req, r, &entry);
+}
+
+static void forget(struct fs *fs, fuse_ino_t ino, uint64_t n_lookups)
+{
+    struct view_node *view = view_of(fs, ino);
+    if (view)
+        views_forget(fs, view, n_lookups);
+    else
+        inode_forget(&fs->inodes, inode_of(fs, ino), n_lookups);
+}
+
+void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t n_lookups)
+{
+    forget(fs_of(req), ino, n_lookups);
+    fuse_reply_none(req);
+}
+
+void op_forget_multi(fuse_req_t req, size_t n_forgets, struct fuse_forget_data *forgets)
+{
+    for (size_t i = 0; i < n_forgets; i++)
+        forget(fs_of(req), forgets[i].ino, forgets[i].nlookup);
+    fuse_reply_none(req);
+}
+
+static int do_getattr(struct fs *fs, struct inode *inode, const struct fuse_file_info *fi,
+                      struct stat *ret_stat)
+{
+    _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+    int fd = fi && inode->type == S_IFREG ? open_file_of(fi)->fd : borrow_fd(fs, inode, &borrowed);
+    if (fd < 0)
+        return fd;
+    return fstat(fd, ret_stat) < 0 ? -errno : 0;
+}
+
+static void reply_attr(fuse_req_t req, int r, const struct stat *st)
+{
+    if (r < 0)
+        reply(req, r);
+    else
+        fuse_reply_attr(req, st, FS_TIMEOUT_S);
+}
+
+void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+    struct fs *fs = fs_of(req);
+    struct view_node *view = view_of(fs, ino);
+    if (view) {
+        views_getattr(fs, req, view);
+        return;
+    }
+    struct stat st;
+    int r = do_getattr(fs, inode_of(fs, ino), fi, &st);
+    reply_attr(req, r, &st);
+}
+
+static int set_mode(int fd, mode_t mode)
+{
+    /* The kernel has left out an sgid bit the caller may not set. */
+    if (mode & S_ISGID)
+        identity_raise_fsetid();
+    int r = chmod(proc_path_of(fd).text, mode) < 0 ? -errno : 0;
+    if (mode & S_ISGID)
+        identity_lower_fsetid();
+    return r;
+}
+
+static int set_owner(int fd, const struct stat *attr, int to_set)
+{
+    uid_t uid = to_set & FUSE_SET_ATTR_UID ? attr->st_uid : (uid_t)-1;
+    gid_t gid = to_set & FUSE_SET_ATTR_GID ? attr->st_gid : (gid_t)-1;
+    return fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+}
+
+static int set_size(int fd, off_t size, const struct fuse_file_info *fi)
+{
+    int r = fi && open_file_of(fi)->writes ? ftruncate(open_file_of(fi)->fd, size)
+                                           : truncate(proc_path_of(fd).text, size);
+    return r < 0 ? -errno : 0;
+}
+
+static int set_times(int fd, const struct stat *attr, int to_set)
+{
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_OMIT}};
+    if (to_set & FUSE_SET_ATTR_ATIME_NOW)
+        times[0].tv_nsec = UTIME_NOW;
+    else if (to_set & FUSE_SET_ATTR_ATIME)
+        times[0] = attr->st_atim;
+    if (to_set & FUSE_SET_ATTR_MTIME_NOW)
+        times[1].tv_nsec = UTIME_NOW;
+    else if (to_set & FUSE_SET_ATTR_MTIME)
+        times[1] = attr->st_mtim;
+    return utimensat(fd, "", times, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+}
+
+static int do_setattr(struct fs *fs, struct inode *inode, const struct stat *attr, int to_set,
+                      const struct fuse_file_info *fi, struct stat *ret_stat)
+{
+    _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+    int fd = borrow_fd(fs, inode, &borrowed);
+    if (fd < 0)
+        return fd;
+    int r = 0;
+    /* The owner first: chown(2) takes away the suid bits that the mode may set. */
+    if (to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
+        r = set_owner(fd, attr, to_set);
+    if (r == 0 && to_set & FUSE_SET_ATTR_SIZE)
+        r = set_size(fd, attr->st_size, fi);
+    if (r == 0 && to_set & FUSE_SET_ATTR_MODE)
+        r = set_mode(fd, attr->st_mode & 07777);
+    if (r == 0 && to_set & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_ATIME_NOW |
+                            FUSE_SET_ATTR_MTIME_NOW))
+        r = set_times(fd, attr, to_set);
+    notice_content(fs, inode);
+    if (r < 0)
+        return r;
+    return fstat(fd, ret_stat) < 0 ? -errno : 0;
+}
+
+void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
+                struct fuse_file_info *fi)
+{
+    struct fs *fs = fs_of(req);
+    struct stat st;
+    int r = view_of(fs, ino) ? -EROFS : do_setattr(fs, inode_of(fs, ino), attr, to_set, fi, &st);
+    reply_attr(req, r, &st);
+}
+
+static int do_readlink(struct fs *fs, struct inode *inode, char target[PATH_MAX + 1])
+{
+    _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+    int fd = borrow_fd(fs, inode, &borrowed);
+    if (fd < 0)
+        return fd;
+    ssize_t n_bytes = readlinkat(fd, "", target, PATH_MAX + 1);
+    if (n_bytes < 0)
+        return -errno;
+    if (n_bytes > PATH_MAX)
+        return -ENAMETOOLONG;
+    target[n_bytes] = '\0';
+    return 0;
+}
+
+void op_readlink(fuse_req_t req, fuse_ino_t ino)
+{
+    struct fs *fs = fs_of(req);
+    struct view_node *view = view_of(fs, ino);
+    if (view) {
+        views_readlink(fs, req, view);
+        return;
+    }
+    char target[PATH_MAX + 1];
+    int r = do_readlink(fs, inode_of(fs, ino), target);
+    if (r < 0)
+        reply(req, r);
+    else
+        fuse_reply_readlink(req, target);
+}
+
+static int do_statfs(struct fs *fs, struct inode *inode, struct statvfs *ret_statfs)
+{
+    _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+    int fd = borrow_fd(fs, inode, &borrowed);
+    if (fd < 0)
+        return fd;
+    return fstatvfs(fd, ret_statfs) < 0 ? -errno : 0;
+}
+
+void op_statfs(fuse_req_t req, fuse_ino_t ino)
+{
+    struct fs *fs = fs_of(req);
+    struct view_node *view = view_of(fs, ino);
+    if (view) {
+        views_statfs(fs, req, view);
+        return;
+    }
+    struct statvfs st;
+    int r = do_statfs(fs, inode_of(fs, ino), &st);
+    if (r < 0)
+        reply(req, r);
+    else
+        fuse_reply_statfs(req, &st);
+}

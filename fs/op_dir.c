@@ -1,0 +1,244 @@
+/* Directories are listed straight from the backing tree, at its own offsets, which stay valid while
+ * names come and go. Behind its end the root lists the names of the views, at offsets no file
+ * system uses for its entries.
+ */
+#include "fs/ops.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "fs/views.h"
+
+/* Of the listing's tail: the next of VIEW_NAMES. Below INT64_MAX, which ext4 uses for the end. */
+#define TAIL_OFFSET (INT64_MAX - 64)
+
+static const char *const view_names[] = {"clusters", "similar"};
+enum { N_VIEW_NAMES = sizeof(view_names) / sizeof(*view_names) };
+
+/* The kernel lets one thread at a time read an open directory. */
+struct dir_handle {
+    DIR *stream;
+    struct dirent *entry; /* read, and not fitted into a reply yet */
+    off_t offset;         /* of entry, or of the next */
+};
+
+static struct dir_handle *dir_handle_of(const struct fuse_file_info *fi)
+{
+    return (struct dir_handle *)(uintptr_t)fi->fh;
+}
+
+int dir_handle_fd(const struct fuse_file_info *fi)
+{
+    return dirfd(dir_handle_of(fi)->stream);
+}
+
+static void dir_handle_free(struct dir_handle *dir)
+{
+    closedir(dir->stream);
+    free(dir);
+}
+
+static int do_opendir(struct fs *fs, struct inode *inode, struct dir_handle **ret_dir)
+{
+    _cleanup_close_ int fd = inode_open(&fs->inodes, inode, O_RDONLY | O_DIRECTORY);
+    if (fd < 0)
+        return fd;
+    _cleanup_free_ struct dir_handle *dir = calloc(1, sizeof(*dir));
+    if (!dir)
+        return -ENOMEM;
+    dir->stream = fdopendir(fd);
+    if (!dir->stream)
+        return -errno;
+    TAKE_FD(fd);
+    *ret_dir = TAKE_PTR(dir);
+    return 0;
+}
+
+void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+    struct fs *fs = fs_of(req);
+    struct view_node *view = view_of(fs, ino);
+    if (view) {
+        views_opendir(fs, req, view, fi);
+        return;
+    }
+    struct dir_handle *dir = NULL;
+    int r = do_opendir(fs, inode_of(fs, ino), &dir);
+    if (r < 0) {
+        reply(req, r);
+        return;
+    }
+    fi->fh = (uintptr_t)dir;
+    if (fuse_reply_open(req, fi) == -ENOENT)
+        dir_handle_free(dir);
+}
+
+void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+    struct fs *fs = fs_of(req);
+    struct view_node *view = view_of(fs, ino);
+    if (view) {
+        views_releasedir(fs, req, view, fi);
+        return;
+    }
+    dir_handle_free(dir_handle_of(fi));
+    reply(req, 0);
+}
+
+/* A reply to be filled. */
+struct listing {
+    fuse_req_t req;
+    struct fs *fs;
+    char *data;
+    size_t size, used;
+    bool plus; /* entries are looked up */
+};
+
+/* Whether there was room. next_offset: where the entry after this one is. */
+static bool add_name(struct listing *listing, const char *name, ino_t ino, mode_t type,
+                     off_t next_offset)
+{
+    /* In a readdirplus, node id 0 says that nothing was looked up. */
+    struct fuse_entry_param entry = {.attr = {.st_ino = ino, .st_mode = type}};
+    char *at = listing->data + listing->used;
+    size_t room = listing->size - listing->used;
+    size_t needed = listing->plus
+                        ? fuse_add_direntry_plus(listing->req, at, room, name, &entry, next_offset)
+                        : fuse_add_direntry(listing->req, at, room, name, &entry.attr, next_offset);
+    if (needed > room)
+        return false;
+    listing->used += needed;
+    return true;
+}
+
+static bool add_looked_up(struct listing *listing, const char *name,
+                          const struct fuse_entry_param *entry, off_t next_offset)
+{
+    size_t room = listing->size - listing->used;
+    size_t needed = fuse_add_direntry_plus(listing->req, listing->data + listing->used, room, name,
+                                           entry, next_offset);
+    if (needed > room) {
+        inode_forget(&listing->fs->inodes, inode_of(listing->fs, entry->ino), 1);
+        return false;
+    }
+    listing->used += needed;
+    return true;
+}
+
+static bool is_hidden(struct fs *fs, const struct inode *parent, int dirfd,
+                      const struct dirent *entry)
+{
+    struct file_key key;
+    if (fs->views && parent == fs->inodes.root && strcmp(entry->d_name, ".kinfs") == 0)
+        return true;
+    /* Of a mount point d_ino is what lies below it; a store is seldom one. */
+    return fs->store_key.size_bytes && entry->d_ino == fs->store_ino &&
+           backing_key_at(fs->backing, dirfd, entry->d_name, &key) == 0 &&
+           file_key_equal(&key, &fs->store_key);
+}
+
+/* 1: added or left out; 0: no room; or an error. */
+static int add_entry(struct listing *listing, const struct inode *parent, struct dir_handle *dir)
+{
+    const struct dirent *entry = dir->entry;
+    const char *name = entry->d_name;
+    mode_t type = DTTOIF(entry->d_type);
+    bool is_dot = strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+    if (is_hidden(listing->fs, parent, dirfd(dir->stream), entry))
+        return 1;
+    if (!listing->plus || is_dot)
+        return add_name(listing, name, entry->d_ino, type, entry->d_off);
+    struct fuse_entry_param looked_up;
+    int r = make_entry(listing->fs, dirfd(dir->stream), name, &looked_up);
+    if (r == -ENOENT || r == -ESTALE)
+        return 1; /* gone since */
+    if (r < 0)
+        return add_name(listing, name, entry->d_ino, type, entry->d_off);
+    return add_looked_up(listing, name, &looked_up, entry->d_off);
+}
+
+/* The names of the views, those the tree has not itself. */
+static void add_tail(struct listing *listing, int dirfd, size_t first)
+{
+    struct stat st;
+    for (size_t i = first; i < N_VIEW_NAMES; i++) {
+        const char *name = view_names[i];
+        if (!views_is_root_name(listing->fs, name) ||
+            fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+            continue;
+        if (!add_name(listing, name, views_root_ino(name), S_IFDIR, TAIL_OFFSET + (off_t)i + 1))
+            return;
+    }
+}
+
+static int fill(struct listing *listing, const struct inode *inode, struct dir_handle *dir,
+                off_t offset)
+{
+    bool has_tail = listing->fs->views && inode == listing->fs->inodes.root;
+    if (has_tail && offset >= TAIL_OFFSET && offset <= TAIL_OFFSET + N_VIEW_NAMES) {
+        add_tail(listing, dirfd(dir->stream), (size_t)(offset - TAIL_OFFSET));
+        return 0;
+    }
+    if (offset != dir->offset) {
+        seekdir(dir->stream, offset);
+        dir->entry = NULL;
+        dir->offset = offset;
+    }
+    for (;;) {
+        if (!dir->entry) {
+            errno = 0;
+            dir->entry = readdir(dir->stream);
+            if (!dir->entry && errno)
+                return listing->used ? 0 : -errno;
+        }
+        if (!dir->entry) {
+            if (has_tail)
+                add_tail(listing, dirfd(dir->stream), 0);
+            return 0;
+        }
+        int r = add_entry(listing, inode, dir);
+        if (r <= 0)
+            return listing->used ? 0 : r;
+        dir->offset = dir->entry->d_off;
+        dir->entry = NULL;
+    }
+}
+
+static void list(fuse_req_t req, struct inode *inode, size_t size, off_t offset,
+                 const struct fuse_file_info *fi, bool plus)
+{
+    _cleanup_free_ char *data = malloc(size);
+    struct listing listing = {
+        .req = req, .fs = fs_of(req), .data = data, .size = size, .plus = plus};
+    int r = data ? fill(&listing, inode, dir_handle_of(fi), offset) : -ENOMEM;
+    if (r < 0)
+        reply(req, r);
+    else
+        fuse_reply_buf(req, data, listing.used);
+}
+
+void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+                struct fuse_file_info *fi)
+{
+    struct fs *fs = fs_of(req);
+    struct view_node *view = view_of(fs, ino);
+    if (view)
+        views_readdir(fs, req, view, size, offset, fi);
+    else
+        list(req, inode_of(fs, ino), size, offset, fi, false);
+}
+
+void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+                    struct fuse_file_info *fi)
+{
+    struct fs *fs = fs_of(req);
+    struct view_node *view = view_of(fs, ino);
+    if (view)
+        views_readdirplus(fs, req, view, size, offset, fi);
+    else
+        list(req, inode_of(fs, ino), size, offset, fi, true);
+}

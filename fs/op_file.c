@@ -1,0 +1,166 @@
+#include "fs/ops.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "fs/identity.h"
+#include "fs/notice.h"
+#include "fs/open_file.h"
+#include "fs/posix_lock.h"
+#include "fs/views.h"
+
+/* Flags of open(2) for our descriptor. O_DIRECT asks for aligned buffers, which the requests of a
+ * file without passthrough are not; with passthrough the kernel keeps the flag itself. */
+static int backing_flags(int flags)
+{
+    return (flags & ~(O_DIRECT | O_NOCTTY)) | O_NOFOLLOW | O_CLOEXEC;
+}
+
+static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *fi,
+                   struct open_file **ret_file)
+{
+    struct fs *fs = fs_of(req);
+    int fd = inode_open(&fs->inodes, inode, backing_flags(fi->flags) & ~(O_CREAT | O_EXCL));
+    if (fd < 0)
+        return fd;
+    if (fi->flags & O_TRUNC)
+        notice_content(fs, inode);
+    return open_file_new(req, inode, fd, fi, ret_file);
+}
+
+void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+    struct fs *fs = fs_of(req);
+    struct view_node *view = view_of(fs, ino);
+    if (view) {
+        views_open(fs, req, view, fi);
+        return;
+    }
+    struct open_file *file;
+    int r = do_open(req, inode_of(fs, ino), fi, &file);
+    if (r < 0)
+        reply(req, r);
+    else if (fuse_reply_open(req, fi) == -ENOENT) /* nobody there to release it */
+        open_file_release(req, file);
+}
+
+/* A descriptor just made in a directory, as an open file and an entry. Takes it. */
+static int enter_created(fuse_req_t req, int fd, struct fuse_file_info *fi,
+                         struct fuse_entry_param *ret_entry, struct open_file **ret_file)
+{
+    struct fs *fs = fs_of(req);
+    _cleanup_close_ int owned = fd;
+    int r = make_entry(fs, fd, "", ret_entry);
+    if (r < 0)
+        return r;
+    struct inode *inode = inode_of(fs, ret_entry->ino);
+    r = open_file_new(req, inode, TAKE_FD(owned), fi, ret_file);
+    if (r < 0)
+        inode_forget(&fs->inodes, inode, 1);
+    return r;
+}
+
+static void reply_create(fuse_req_t req, int r, const struct fuse_entry_param *entry,
+                         const struct fuse_file_info *fi, struct open_file *file)
+{
+    struct fs *fs = fs_of(req);
+    if (r < 0) {
+        reply(req, r);
+    } else if (fuse_reply_create(req, entry, fi) == -ENOENT) {
+        open_file_release(req, file);
+        inode_forget(&fs->inodes, inode_of(fs, entry->ino), 1);
+    }
+}
+
+static int do_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
+                     struct fuse_file_info *fi, struct fuse_entry_param *ret_entry,
+                     struct open_file **ret_file)
+{
+    struct fs *fs = fs_of(req);
+    _cleanup_inode_fd_ struct inode_fd dir = INODE_FD_NONE;
+    if (view_of(fs, parent))
+        return -EROFS;
+    int dirfd = borrow_fd(fs, inode_of(fs, parent), &dir);
+    if (dirfd < 0)
+        return dirfd;
+    int r = check_name(fs, inode_of(fs, parent), dirfd, name);
+    if (r < 0)
+        return r;
+    identity_enter(req, mode);
+    int fd = openat(dirfd, name, backing_flags(fi->flags) | O_CREAT, mode);
+    identity_leave();
+    if (fd < 0)
+        return -errno;
+    notice_entry(fs, inode_of(fs, parent), name);
+    return enter_created(req, fd, fi, ret_entry, ret_file);
+}
+
+void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
+               struct fuse_file_info *fi)
+{
+    struct fuse_entry_param entry;
+    struct open_file *file = NULL;
+    int r = do_create(req, parent, name, mode, fi, &entry, &file);
+    reply_create(req, r, &entry, fi, file);
+}
+
+static int do_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file_info *fi,
+                      struct fuse_entry_param *ret_entry, struct open_file **ret_file)
+{
+    struct fs *fs = fs_of(req);
+    _cleanup_inode_fd_ struct inode_fd dir = INODE_FD_NONE;
+    if (view_of(fs, parent))
+        return -EROFS;
+    int dirfd = borrow_fd(fs, inode_of(fs, parent), &dir);
+    if (dirfd < 0)
+        return dirfd;
+    identity_enter(req, mode);
+    int fd = openat(dirfd, ".", (backing_flags(fi->flags) & ~O_CREAT) | O_TMPFILE, mode);
+    identity_leave();
+    return fd < 0 ? -errno : enter_created(req, fd, fi, ret_entry, ret_file);
+}
+
+void op_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file_info *fi)
+{
+    struct fuse_entry_param entry;
+    struct open_file *file = NULL;
+    int r = do_tmpfile(req, parent, mode, fi, &entry, &file);
+    reply_create(req, r, &entry, fi, file);
+}
+
+/* close(2) waits for this, so whoever closes sees the content in the next view. A close of a copy
+ * lets a network file system answer with its delayed errors. */
+static int do_flush(struct fs *fs, const struct fuse_file_info *fi)
+{
+    struct open_file *file = open_file_of(fi);
+    posix_lock_drop_owner(fs, file->inode, fi->lock_owner);
+    int copy = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+    int r = copy < 0 || close(copy) < 0 ? -errno : 0;
+    if (file->writes)
+        notice_content(fs, file->inode);
+    return r;
+}
+
+void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+    struct fs *fs = fs_of(req);
+    reply(req, view_of(fs, ino) ? 0 : do_flush(fs, fi));
+}
+
+void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+    struct fs *fs = fs_of(req);
+    struct view_node *view = view_of(fs, ino);
+    if (view) {
+        views_release(fs, req, view, fi);
+        return;
+    }
+    /* Who waits for a lock may hold the descriptor a little longer. */
+    if (fi->flock_release)
+        flock(open_file_of(fi)->fd, LOCK_UN);
+    open_file_release(req, open_file_of(fi));
+    reply(req, 0);
+}

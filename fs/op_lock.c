@@ -1,0 +1,74 @@
+#include "fs/ops.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include "fs/lock_wait.h"
+#include "fs/open_file.h"
+#include "fs/posix_lock.h"
+
+static int do_getlk(struct fs *fs, const struct fuse_file_info *fi, struct flock *lock)
+{
+    struct open_file *file = open_file_of(fi);
+    struct lock_owner *owner;
+    int r = posix_lock_owner(fs, file, fi->lock_owner, lock->l_pid, &owner);
+    if (r < 0)
+        return r;
+    lock->l_pid = 0;
+    r = fcntl(posix_lock_fd(owner), F_OFD_GETLK, lock) < 0 ? -errno : 0;
+    /* Of a lock of ours the backing tree knows no process. */
+    if (r == 0 && lock->l_type != F_UNLCK && lock->l_pid < 0)
+        lock->l_pid = posix_lock_other_pid(fs, file->inode, owner);
+    posix_lock_unref(owner);
+    return r;
+}
+
+void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock)
+{
+    struct fs *fs = fs_of(req);
+    int r = view_of(fs, ino) ? -EOPNOTSUPP : do_getlk(fs, fi, lock);
+    if (r < 0)
+        reply(req, r);
+    else
+        fuse_reply_lock(req, lock);
+}
+
+void op_setlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock,
+              int sleep)
+{
+    struct fs *fs = fs_of(req);
+    struct lock_owner *owner;
+    if (view_of(fs, ino)) {
+        reply(req, -EOPNOTSUPP);
+        return;
+    }
+    struct open_file *file = open_file_of(fi);
+    int r = posix_lock_owner(fs, file, fi->lock_owner, lock->l_pid, &owner);
+    if (r < 0) {
+        reply(req, r);
+        return;
+    }
+    lock->l_pid = 0;
+    r = fcntl(posix_lock_fd(owner), F_OFD_SETLK, lock) < 0 ? -errno : 0;
+    if (sleep && (r == -EAGAIN || r == -EACCES)) {
+        lock_wait(req, open_file_ref(file), owner, lock, 0);
+        return;
+    }
+    posix_lock_unref(owner);
+    reply(req, r);
+}
+
+void op_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op)
+{
+    if (view_of(fs_of(req), ino)) {
+        reply(req, -EOPNOTSUPP);
+        return;
+    }
+    struct open_file *file = open_file_of(fi);
+    int r = flock(file->fd, op | LOCK_NB) < 0 ? -errno : 0;
+    if (r == -EWOULDBLOCK && !(op & LOCK_NB))
+        lock_wait(req, open_file_ref(file), NULL, NULL, op);
+    else
+        reply(req, r);
+}

@@ -1,0 +1,162 @@
+#include "fs/ops.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "fs/identity.h"
+#include "fs/notice.h"
+#include "fs/views.h"
+
+int check_name(struct fs *fs, const struct inode *parent, int parent_fd, const char *name)
+{
+    struct stat st;
+    if (!fs->views || parent != fs->inodes.root || !views_is_root_name(fs, name))
+        return 0;
+    if (strcmp(name, ".kinfs") == 0)
+        return -EPERM;
+    /* Where the tree has the name, it is the tree's. */
+    return fstatat(parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? -EPERM : 0;
+}
+
+/* The descriptor of a directory in which a name is about to change. */
+static int borrow_parent(struct fs *fs, fuse_ino_t parent, const char *name,
+                         struct inode_fd *ret_fd)
+{
+    if (view_of(fs, parent))
+        return -EROFS;
+    int fd = borrow_fd(fs, inode_of(fs, parent), ret_fd);
+    if (fd < 0)
+        return fd;
+    int r = check_name(fs, inode_of(fs, parent), fd, name);
+    return r < 0 ? r : fd;
+}
+
+/* What came to be at a name: told to the index, and made an entry of. */
+static int made(struct fs *fs, fuse_ino_t parent, int dirfd, const char *name,
+                struct fuse_entry_param *ret_entry)
+{
+    notice_entry(fs, inode_of(fs, parent), name);
+    return make_entry(fs, dirfd, name, ret_entry);
+}
+
+static int do_mknod(struct fs *fs, fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
+                    dev_t rdev, struct fuse_entry_param *ret_entry)
+{
+    _cleanup_inode_fd_ struct inode_fd dir = INODE_FD_NONE;
+    int dirfd = borrow_parent(fs, parent, name, &dir);
+    if (dirfd < 0)
+        return dirfd;
+    identity_enter(req, mode);
+    int r = S_ISDIR(mode) ? mkdirat(dirfd, name, mode & 07777) : mknodat(dirfd, name, mode, rdev);
+    identity_leave();
+    return r < 0 ? -errno : made(fs, parent, dirfd, name, ret_entry);
+}
+
+void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t rdev)
+{
+    struct fuse_entry_param entry;
+    int r = do_mknod(fs_of(req), req, parent, name, mode, rdev, &entry);
+    reply_entry(req, r, &entry);
+}
+
+void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
+{
+    op_mknod(req, parent, name, S_IFDIR | (mode & 07777), 0);
+}
+
+static int do_symlink(struct fs *fs, fuse_req_t req, const char *target, fuse_ino_t parent,
+                      const char *name, struct fuse_entry_param *ret_entry)
+{
+    _cleanup_inode_fd_ struct inode_fd dir = INODE_FD_NONE;
+    int dirfd = borrow_parent(fs, parent, name, &dir);
+    if (dirfd < 0)
+        return dirfd;
+    identity_enter(req, 0);
+    int r = symlinkat(target, dirfd, name);
+    identity_leave();
+    return r < 0 ? -errno : made(fs, parent, dirfd, name, ret_entry);
+}
+
+void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
+{
+    struct fuse_entry_param entry;
+    int r = do_symlink(fs_of(req), req, target, parent, name, &entry);
+    reply_entry(req, r, &entry);
+}
+
+static int do_link(struct fs *fs, fuse_ino_t ino, fuse_ino_t parent, const char *name,
+                   struct fuse_entry_param *ret_entry)
+{
+    _cleanup_inode_fd_ struct inode_fd dir = INODE_FD_NONE;
+    _cleanup_inode_fd_ struct inode_fd file = INODE_FD_NONE;
+    if (view_of(fs, ino))
+        return -EROFS;
+    int dirfd = borrow_parent(fs, parent, name, &dir);
+    if (dirfd < 0)
+        return dirfd;
+    int fd = borrow_fd(fs, inode_of(fs, ino), &file);
+    if (fd < 0)
+        return fd;
+    /* By way of /proc, since AT_EMPTY_PATH needs CAP_DAC_READ_SEARCH; what is followed is that
+     * link alone, also to a symbolic link. */
+    if (linkat(AT_FDCWD, proc_path_of(fd).text, dirfd, name, AT_SYMLINK_FOLLOW) < 0)
+        return -errno;
+    return made(fs, parent, dirfd, name, ret_entry);
+}
+
+void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name)
+{
+    struct fuse_entry_param entry;
+    int r = do_link(fs_of(req), ino, parent, name, &entry);
+    reply_entry(req, r, &entry);
+}
+
+static int do_unlink(struct fs *fs, fuse_ino_t parent, const char *name, int flags)
+{
+    _cleanup_inode_fd_ struct inode_fd dir = INODE_FD_NONE;
+    int dirfd = borrow_parent(fs, parent, name, &dir);
+    if (dirfd < 0)
+        return dirfd;
+    if (unlinkat(dirfd, name, flags) < 0)
+        return -errno;
+    notice_entry(fs, inode_of(fs, parent), name);
+    return 0;
+}
+
+void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+    reply(req, do_unlink(fs_of(req), parent, name, 0));
+}
+
+void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+    reply(req, do_unlink(fs_of(req), parent, name, AT_REMOVEDIR));
+}
+
+static int do_rename(struct fs *fs, fuse_ino_t old_parent, const char *old_name,
+                     fuse_ino_t new_parent, const char *new_name, unsigned flags)
+{
+    _cleanup_inode_fd_ struct inode_fd old_dir = INODE_FD_NONE;
+    _cleanup_inode_fd_ struct inode_fd new_dir = INODE_FD_NONE;
+    int old_fd = borrow_parent(fs, old_parent, old_name, &old_dir);
+    if (old_fd < 0)
+        return old_fd;
+    int new_fd = borrow_parent(fs, new_parent, new_name, &new_dir);
+    if (new_fd < 0)
+        return new_fd;
+    if (renameat2(old_fd, old_name, new_fd, new_name, flags) < 0)
+        return -errno;
+    notice_rename(fs, inode_of(fs, old_parent), old_name, inode_of(fs, new_parent), new_name);
+    return 0;
+}
+
+void op_rename(fuse_req_t req, fuse_ino_t old_parent, const char *old_name, fuse_ino_t new_parent,
+               const char *new_name, unsigned flags)
+{
+    reply(req, do_rename(fs_of(req), old_parent, old_name, new_parent, new_name, flags));
+}

@@ -1,0 +1,156 @@
+#include "fs/ops.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/xattr.h>
+
+#include "base/cleanup.h"
+#include "fs/attributes.h"
+#include "fs/identity.h"
+#include "fs/views.h"
+
+enum { MOST_GROUPS = 128 };
+
+/* All by way of /proc, whose paths an O_PATH descriptor has too; the last link is not followed
+ * further, so a symbolic link's own attributes are meant. */
+
+static bool is_computed(const struct fs *fs, const char *name)
+{
+    return fs->index && attributes_is_name(name);
+}
+
+static int do_getxattr(struct fs *fs, struct inode *inode, const char *name, char *value,
+                       size_t size)
+{
+    _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+    int fd = borrow_fd(fs, inode, &borrowed);
+    if (fd < 0)
+        return fd;
+    ssize_t n_bytes = getxattr(proc_path_of(fd).text, name, value, size);
+    return n_bytes < 0 ? -errno : (int)n_bytes;
+}
+
+static int do_listxattr(struct fs *fs, struct inode *inode, char *names, size_t size)
+{
+    _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+    int fd = borrow_fd(fs, inode, &borrowed);
+    if (fd < 0)
+        return fd;
+    ssize_t n_bytes = listxattr(proc_path_of(fd).text, names, size);
+    return n_bytes < 0 ? -errno : (int)n_bytes;
+}
+
+/* The value, or with size 0 its length. */
+static void reply_value(fuse_req_t req, int n_bytes, const char *value, size_t size)
+{
+    if (n_bytes < 0)
+        reply(req, n_bytes);
+    else if (size == 0)
+        fuse_reply_xattr(req, (size_t)n_bytes);
+    else
+        fuse_reply_buf(req, value, (size_t)n_bytes);
+}
+
+void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
+{
+    struct fs *fs = fs_of(req);
+    struct view_node *view = view_of(fs, ino);
+    if (view) {
+        views_getxattr(fs, req, view, name, size);
+        return;
+    }
+    if (is_computed(fs, name)) {
+        attributes_get(fs, req, inode_of(fs, ino), name, size);
+        return;
+    }
+    _cleanup_free_ char *value = size ? malloc(size) : NULL;
+    int r = size && !value ? -ENOMEM : do_getxattr(fs, inode_of(fs, ino), name, value, size);
+    reply_value(req, r, value, size);
+}
+
+void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
+{
+    struct fs *fs = fs_of(req);
+    struct view_node *view = view_of(fs, ino);
+    if (view) {
+        views_listxattr(fs, req, view, size);
+        return;
+    }
+    bool with_computed = fs->index && fs->options.list_xattr;
+    size_t room = with_computed ? XATTR_LIST_MAX : size;
+    _cleanup_free_ char *names = room ? malloc(room) : NULL;
+    int r = room && !names ? -ENOMEM : do_listxattr(fs, inode_of(fs, ino), names, room);
+    if (with_computed && r == -EOPNOTSUPP)
+        r = 0;
+    if (with_computed && r >= 0)
+        attributes_list(fs, req, inode_of(fs, ino), names, (size_t)r, size);
+    else
+        reply_value(req, r, names, size);
+}
+
+static bool is_in_group(fuse_req_t req, gid_t gid)
+{
+    const struct fuse_ctx *ctx = fuse_req_ctx(req);
+    gid_t groups[MOST_GROUPS];
+    if (ctx->uid == 0 || ctx->gid == gid)
+        return true;
+    int n = fuse_req_getgroups(req, MOST_GROUPS, groups);
+    for (int i = 0; i < n && i < MOST_GROUPS; i++) {
+        if (groups[i] == gid)
+            return true;
+    }
+    return false;
+}
+
+/* Setting an access control list takes away the sgid bit when the caller is not of the group; to
+ * the backing tree that is this process, unless it holds CAP_FSETID. */
+static bool keeps_sgid(fuse_req_t req, int fd, const char *name)
+{
+    struct stat st;
+    return strcmp(name, "system.posix_acl_access") == 0 && fstat(fd, &st) == 0 &&
+           (st.st_mode & S_ISGID) && is_in_group(req, st.st_gid);
+}
+
+static int do_setxattr(fuse_req_t req, struct inode *inode, const char *name, const char *value,
+                       size_t size, int flags)
+{
+    _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+    if (is_computed(fs_of(req), name))
+        return -EPERM;
+    int fd = borrow_fd(fs_of(req), inode, &borrowed);
+    if (fd < 0)
+        return fd;
+    bool raise = keeps_sgid(req, fd, name);
+    if (raise)
+        identity_raise_fsetid();
+    int r = setxattr(proc_path_of(fd).text, name, value, size, flags) < 0 ? -errno : 0;
+    if (raise)
+        identity_lower_fsetid();
+    return r;
+}
+
+void op_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,
+                 int flags)
+{
+    struct fs *fs = fs_of(req);
+    reply(req, view_of(fs, ino) ? -EPERM
+                                : do_setxattr(req, inode_of(fs, ino), name, value, size, flags));
+}
+
+static int do_removexattr(struct fs *fs, struct inode *inode, const char *name)
+{
+    _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+    if (is_computed(fs, name))
+        return -EPERM;
+    int fd = borrow_fd(fs, inode, &borrowed);
+    if (fd < 0)
+        return fd;
+    return removexattr(proc_path_of(fd).text, name) < 0 ? -errno : 0;
+}
+
+void op_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
+{
+    struct fs *fs = fs_of(req);
+    reply(req, view_of(fs, ino) ? -EPERM : do_removexattr(fs, inode_of(fs, ino), name));
+}

@@ -1,0 +1,47 @@
+/* Files the kernel has open: one descriptor of the backing tree each.
+ *
+ * Kernel passthrough of reads and writes is decided for an inode at its first open and holds for
+ * all of its files until the last is released: they share one backing id, since the kernel answers
+ * EIO to a second one, and to a mix of passed-through and cached files.
+ */
+#ifndef KINFS_FS_OPEN_FILE_H
+#define KINFS_FS_OPEN_FILE_H
+
+#include <stdatomic.h>
+
+#include "fs/state.h"
+
+struct open_file {
+    struct open_file *next; /* of the same inode; under inode_lock() */
+    struct inode *inode;
+    int fd;
+    bool writes;
+    atomic_uint n_refs;
+};
+
+static inline struct open_file *open_file_of(const struct fuse_file_info *fi)
+{
+    return (struct open_file *)(uintptr_t)fi->fh;
+}
+
+/* Enter a descriptor as an open file, and answer in fi how the kernel shall treat it.
+ *
+ * fd  taken, also on failure
+ * fi  flags are read; fh, backing_id, noflush are set
+ *
+ * Returns 0 or -ENOMEM. Ended by open_file_release().
+ */
+int open_file_new(fuse_req_t req, struct inode *inode, int fd, struct fuse_file_info *fi,
+                  struct open_file **ret_file);
+
+/* The kernel has closed it, or has not heard of it. */
+void open_file_release(fuse_req_t req, struct open_file *file);
+
+/* Hold the descriptor for longer than the lock. */
+struct open_file *open_file_ref(struct open_file *file);
+void open_file_unref(struct open_file *file);
+
+/* At the end of the mount: whatever an inode still has. */
+void open_file_close_all(struct inode *inode);
+
+#endif

@@ -1,0 +1,116 @@
+/* The operations of the mount, by noun, one function for each of struct fuse_lowlevel_ops.
+ *
+ * Each does exactly one reply. What is asked of a node of the views is handed to them; what would
+ * change one is refused (EROFS). An operation is reply_*(req, do_x(...)).
+ */
+#ifndef KINFS_FS_OPS_H
+#define KINFS_FS_OPS_H
+
+#include "fs/state.h"
+
+/* attributes of inodes: fs/op_attr.c */
+void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name);
+void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t n_lookups);
+void op_forget_multi(fuse_req_t req, size_t n_forgets, struct fuse_forget_data *forgets);
+void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
+                struct fuse_file_info *fi);
+void op_readlink(fuse_req_t req, fuse_ino_t ino);
+void op_statfs(fuse_req_t req, fuse_ino_t ino);
+
+/* names: fs/op_names.c */
+void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t rdev);
+void op_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode);
+void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name);
+void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name);
+void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name);
+void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name);
+void op_rename(fuse_req_t req, fuse_ino_t old_parent, const char *old_name, fuse_ino_t new_parent,
+               const char *new_name, unsigned flags);
+
+/* files: fs/op_file.c (open and close), fs/op_io.c */
+void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
+               struct fuse_file_info *fi);
+void op_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file_info *fi);
+void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void op_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi);
+void op_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t offset,
+                  struct fuse_file_info *fi);
+void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi);
+void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t length,
+                  struct fuse_file_info *fi);
+void op_copy_file_range(fuse_req_t req, fuse_ino_t in, off_t in_offset,
+                        struct fuse_file_info *in_fi, fuse_ino_t out, off_t out_offset,
+                        struct fuse_file_info *out_fi, size_t size, int flags);
+void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence, struct fuse_file_info *fi);
+void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned cmd, void *arg, struct fuse_file_info *fi,
+              unsigned flags, const void *in, size_t in_bytes, size_t out_bytes);
+
+/* directories: fs/op_dir.c */
+void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+                struct fuse_file_info *fi);
+void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+                    struct fuse_file_info *fi);
+void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void op_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi);
+int dir_handle_fd(const struct fuse_file_info *fi);
+
+/* extended attributes: fs/op_xattr.c */
+void op_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,
+                 int flags);
+void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size);
+void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size);
+void op_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name);
+
+/* locks: fs/op_lock.c */
+void op_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock);
+void op_setlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock,
+              int sleep);
+void op_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op);
+
+/* Shared by them. */
+
+/* The view node a request is about, or NULL: it is of the tree. */
+static inline struct view_node *view_of(struct fs *fs, fuse_ino_t ino)
+{
+    struct node *node = node_of(fs, ino);
+    return node->kind == NODE_VIEW ? node_to_view(node) : NULL;
+}
+
+static inline struct inode *inode_of(struct fs *fs, fuse_ino_t ino)
+{
+    return node_to_inode(node_of(fs, ino));
+}
+
+static inline fuse_ino_t ino_of(struct fs *fs, const struct inode *inode)
+{
+    return inode == fs->inodes.root ? FUSE_ROOT_ID : (fuse_ino_t)(uintptr_t)inode;
+}
+
+/* Success or a negative errno: here its sign flips. */
+static inline void reply(fuse_req_t req, int r)
+{
+    fuse_reply_err(req, r < 0 ? -r : 0);
+}
+
+#define _cleanup_inode_fd_ __attribute__((cleanup(inode_return_fd)))
+
+/* Borrows a descriptor of an inode. Returns it, or a negative errno. */
+static inline int borrow_fd(struct fs *fs, struct inode *inode, struct inode_fd *ret_fd)
+{
+    return inode_borrow_fd(&fs->inodes, inode, ret_fd);
+}
+
+/* A name of a directory as an entry for the kernel, which then counts as looked up. name "" means
+ * dirfd itself. -ENOENT also for what is not to be seen. */
+int make_entry(struct fs *fs, int dirfd, const char *name, struct fuse_entry_param *ret_entry);
+/* Replies with the entry; undoes the lookup when there is nobody to hear it. */
+void reply_entry(fuse_req_t req, int r, const struct fuse_entry_param *entry);
+
+/* -EPERM for a name of the root that belongs to the views. */
+int check_name(struct fs *fs, const struct inode *parent, int parent_fd, const char *name);
+
+#endif

@@ -1,0 +1,74 @@
+#include "fs/placement.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* How many steps up from a directory another one is: 0 itself, -1 nowhere. By inodes, since the
+ * paths may differ by links and bind mounts. */
+static int steps_up_to(int fd, const struct stat *above)
+{
+    _cleanup_close_ int at = openat(fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct stat st, parent;
+    if (at < 0 || fstat(at, &st) < 0)
+        return -1;
+    for (int steps = 0;; steps++) {
+        if (is_same(&st, above))
+            return steps;
+        int up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (up < 0)
+            return -1;
+        close(at);
+        at = up;
+        if (fstat(at, &parent) < 0 || is_same(&parent, &st))
+            return -1;
+        st = parent;
+    }
+}
+
+int placement_check(struct fs *fs, char **ret_error)
+{
+    const struct fs_options *options = &fs->options;
+    struct stat source, mountpoint;
+    _cleanup_close_ int fd = open(options->mountpoint, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &mountpoint) < 0 || fstat(backing_root_fd(fs->backing), &source) < 0) {
+        int r = -errno;
+        if (asprintf(ret_error, "cannot mount on %s: %s", options->mountpoint, strerror(-r)) < 0)
+            *ret_error = NULL;
+        return r;
+    }
+    if (steps_up_to(fd, &source) > 0) {
+        if (asprintf(ret_error,
+                     "the mount point %s is inside the source %s: choose one outside of it, or "
+                     "mount over the source itself",
+                     options->mountpoint, options->source) < 0)
+            *ret_error = NULL;
+        return -EINVAL;
+    }
+    _cleanup_close_ int store = -1;
+    if (options->store_path)
+        store = open(options->store_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (store < 0)
+        return 0;
+    if (steps_up_to(store, &mountpoint) >= 0) {
+        if (asprintf(ret_error,
+                     "the store %s is inside the mount point %s, which will cover it: choose "
+                     "another with store=",
+                     options->store_path, options->mountpoint) < 0)
+            *ret_error = NULL;
+        return -EINVAL;
+    }
+    struct stat st;
+    if (steps_up_to(store, &source) >= 0 && fstat(store, &st) == 0 &&
+        backing_key_at(fs->backing, store, "", &fs->store_key) == 0)
+        fs->store_ino = st.st_ino;
+    return 0;
+}

@@ -1,0 +1,35 @@
+/* POSIX record locks of the mount's callers, held on the backing tree.
+ *
+ * To the backing tree all callers are this one process, so a lock of theirs is an open file
+ * description lock on a descriptor of its own for each lock owner and inode. They are seen by
+ * processes that use the backing tree directly, and the other way round. As POSIX has it, an
+ * owner's locks on an inode end with its first close of any of its descriptors (FLUSH). The mount
+ * asks for no FLUSH of files open for reading only: there they end with the last close. Deadlocks
+ * are not detected (EDEADLK), as for all such locks.
+ */
+#ifndef KINFS_FS_POSIX_LOCK_H
+#define KINFS_FS_POSIX_LOCK_H
+
+#include <fcntl.h>
+
+#include "fs/open_file.h"
+
+struct lock_owner; /* of one inode */
+
+/* The owner's descriptor for locks, made when needed. Returns 0, -ENOMEM, or an errno of open(2);
+ * gives a reference. */
+int posix_lock_owner(struct fs *fs, struct open_file *file, uint64_t id, pid_t pid,
+                     struct lock_owner **ret_owner);
+void posix_lock_unref(struct lock_owner *owner);
+int posix_lock_fd(const struct lock_owner *owner);
+
+/* The pid to name as the holder of a conflicting lock: 0 when it is not known. */
+pid_t posix_lock_other_pid(struct fs *fs, struct inode *inode, const struct lock_owner *owner);
+
+/* End an owner's locks on an inode. */
+void posix_lock_drop_owner(struct fs *fs, struct inode *inode, uint64_t id);
+/* End those last taken through a file, or all; under inode_lock(). */
+void posix_lock_drop_file(struct inode *inode, const struct open_file *file);
+void posix_lock_drop_all(struct inode *inode);
+
+#endif

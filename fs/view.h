@@ -1,0 +1,107 @@
+/* What the parts of the views share. Private to fs/view*.c and fs/attributes.c. */
+#ifndef KINFS_FS_VIEW_H
+#define KINFS_FS_VIEW_H
+
+#include <time.h>
+
+#include "fs/caller.h"
+#include "fs/defer.h"
+#include "fs/state.h"
+#include "fs/view_links.h"
+#include "fs/view_node.h"
+
+#define VIEW_TAG_NAME "CACHEDIR.TAG"
+/* The first line is what makes it one (the Cache Directory Tagging Specification): backup programs
+ * that honour it leave the views out. */
+#define VIEW_TAG_TEXT                                                                              \
+    "Signature: 8a477f597d28d172789f06886806bc55\n"                                                \
+    "# Links computed by kinfs; nothing here is worth a copy.\n"
+
+struct views {
+    struct fs *fs;
+    struct defer *defer;
+    struct view_table nodes;
+    struct view_links_memory memory;
+    struct timespec since; /* times of what mirrors nothing */
+};
+
+/* -- requests that wait (view_task.c) -- */
+
+struct view_task {
+    void (*run)(struct view_task *task); /* replies; the task is freed after it */
+    struct fs *fs;
+    fuse_req_t req;
+    struct caller caller;
+    struct view_node *node; /* of the request, or NULL; the kernel holds it until the reply */
+    struct file_key key;
+    char *name;          /* owned; or several, each with its NUL: */
+    size_t n_name_bytes; /* of all of them, 0: it is one */
+    size_t size;
+    off_t offset;
+    struct fuse_file_info fi;
+    bool plus;
+};
+
+/* Run a task on a thread of the views, with fs, req and caller filled in; task is copied, name too.
+ * Replies the error itself when it cannot. */
+void view_defer(struct fs *fs, fuse_req_t req, const struct view_task *task);
+
+/* Who asks. Returns 0 or -ENOMEM. */
+int view_caller(struct fs *fs, fuse_req_t req, struct caller *ret_caller);
+
+int view_tasks_new(struct views *views); /* views->defer */
+
+/* -- answers of the index, for a caller (view_query.c) -- */
+
+/* Wait until what was closed before is in the answers, for options.settle_ms at most.
+ * Returns 0 (also when that was not enough), -EINTR, -ESHUTDOWN. */
+int view_settle(const struct view_task *task);
+
+/* What is known of a document, of its content of now if that can be had in options.settle_ms.
+ * Returns 0, -ENOENT, -EINTR, -ESHUTDOWN or an error. */
+int view_document(const struct view_task *task, const struct file_key *key,
+                  struct document_info *ret_info);
+
+/* What resembles a document and the caller may read; limit 0: all. A document not known has no kin.
+ */
+int view_similar(const struct view_task *task, const struct file_key *key, size_t limit,
+                 struct kin_list *ret_list);
+
+/* Whether view_similar() would have an answer: 1, 0 or an error. */
+int view_has_kin(const struct view_task *task, const struct file_key *key);
+
+/* A cluster as the caller sees it: size, range and members are of the documents that can be read.
+ * Where those are fewer than two there is no cluster, -ENOENT. limit 0: all members; ret_members
+ * may be NULL. Reads all members, whatever the limit. */
+int view_cluster(const struct view_task *task, uint64_t id, size_t limit,
+                 struct cluster_info *ret_info, struct kin_list *ret_members);
+
+/* What a cluster is named by; -ENODATA when the caller may not read it. Gives its path. */
+int view_representative(const struct view_task *task, uint64_t id, struct kin *ret_kin);
+
+/* Whether there is such a cluster for the caller, at less cost: 1, 0 or an error. task->node is as
+ * for view_links(). */
+int view_has_cluster(const struct view_task *task, uint64_t id);
+
+/* The links of a VIEW_DOCUMENT or VIEW_CLUSTER, task->node, which may be one only filled in so far
+ * as for view_table_lookup(). fresh: not from memory. Gives a reference.
+ * Returns 0, -ENOENT (no such cluster), -ESTALE or an error. */
+int view_links(const struct view_task *task, bool fresh, struct view_links **ret_links);
+
+/* -- the tree (view_query.c) -- */
+
+/* A path of the tree, as O_PATH; no symbolic link on the way is followed and none leads out. */
+int view_open_path(struct fs *fs, const char *path, int *ret_fd);
+
+/* What a node mirrors: -ESTALE when its path means something else now. */
+int view_open_node(struct fs *fs, const struct view_node *node, int *ret_fd);
+
+/* -- nodes (views.c) -- */
+
+/* What a listing says of it: S_IFDIR and so on. */
+mode_t view_type(enum view_kind kind);
+
+/* Replies an entry for what is described as for view_table_lookup(). */
+void view_reply_entry(struct fs *fs, fuse_req_t req, const struct view_node *like);
+
+#endif

@@ -1,0 +1,404 @@
+/* Listings of the views.
+ *
+ * What can be had in pieces is: a mirrored directory follows the one in the tree entry by entry
+ * (its offsets are that directory's own, so that they stay what they were whatever comes and goes),
+ * and clusters/ follows the ids. So neither the memory nor the time until the first entry grows
+ * with the number of entries. A directory of links is a snapshot of the query made when it was
+ * opened.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/cleanup.h"
+#include "fs/view.h"
+#include "fs/views.h"
+
+/* Whether a document has kin is a query. A reply is sent with what there is after this time, so
+ * that a long listing shows, and can be interrupted. */
+enum { REPLY_MS = 50 };
+enum { DIRENT_BUFFER_BYTES = 32768, N_IDS = 256 };
+
+struct kernel_dirent { /* of getdents64(2) */
+    uint64_t d_ino;
+    int64_t d_off;
+    unsigned short d_reclen;
+    unsigned char d_type;
+    char d_name[];
+};
+
+/* An open directory. The kernel lets one request at a time read it (f_pos lock). */
+struct handle {
+    struct view_links *links; /* of VIEW_DOCUMENT and VIEW_CLUSTER */
+    int fd;                   /* of VIEW_DIRECTORY, or -1 */
+    off_t at;                 /* offset of the entry at `used` */
+    off_t told;               /* what the kernel was told is next: all from there to `at` is not
+                                 shown, and not asked about again */
+    size_t used, filled;      /* bytes of the buffer */
+    _Alignas(struct kernel_dirent) char buffer[];
+};
+
+static void handle_free(struct handle *handle)
+{
+    view_links_unref(handle->links);
+    if (handle->fd >= 0)
+        close(handle->fd);
+    free(handle);
+}
+DEFINE_CLEANUP(struct handle *, handle_free);
+
+static struct handle *handle_of(const struct fuse_file_info *fi)
+{
+    return (struct handle *)(uintptr_t)fi->fh;
+}
+
+static int open_mirrored(const struct view_task *task, int *ret_fd)
+{
+    _cleanup_close_ int path_fd = -1;
+    int r = view_open_node(task->fs, task->node, &path_fd);
+    if (!r)
+        r = caller_access(&task->caller, path_fd, "", R_OK);
+    if (r < 0)
+        return r;
+    int fd = openat(path_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    *ret_fd = fd;
+    return 0;
+}
+
+static int make_handle(const struct view_task *task, struct handle **ret_handle)
+{
+    const enum view_kind kind = task->node->kind;
+    _cleanup_(handle_free_p) struct handle *handle =
+        malloc(sizeof(*handle) + (kind == VIEW_DIRECTORY ? DIRENT_BUFFER_BYTES : 0));
+    if (!handle)
+        return -ENOMEM;
+    *handle = (struct handle){.fd = -1};
+    int r = view_settle(task);
+    if (!r && kind == VIEW_DIRECTORY)
+        r = open_mirrored(task, &handle->fd);
+    if (!r && (kind == VIEW_DOCUMENT || kind == VIEW_CLUSTER))
+        r = view_links(task, true, &handle->links);
+    if (r < 0)
+        return r;
+    *ret_handle = TAKE_PTR(handle);
+    return 0;
+}
+
+static void open_directory(struct view_task *task)
+{
+    struct handle *handle;
+    int r = make_handle(task, &handle);
+    if (r < 0) {
+        fuse_reply_err(task->req, -r);
+        return;
+    }
+    task->fi.fh = (uintptr_t)handle;
+    if (fuse_reply_open(task->req, &task->fi) < 0)
+        handle_free(handle);
+}
+
+void views_opendir(struct fs *fs, fuse_req_t req, struct view_node *node,
+                   const struct fuse_file_info *fi)
+{
+    if (view_type(node->kind) != S_IFDIR)
+        fuse_reply_err(req, ENOTDIR);
+    else
+        view_defer(fs, req, &(struct view_task){.run = open_directory, .node = node, .fi = *fi});
+}
+
+void views_releasedir(struct fs *fs, fuse_req_t req, struct view_node *node,
+                      const struct fuse_file_info *fi)
+{
+    (void)fs, (void)node;
+    handle_free(handle_of(fi));
+    fuse_reply_err(req, 0);
+}
+
+/* -- a reply in the making -- */
+
+struct reply {
+    const struct view_task *task;
+    char *buffer;
+    size_t size, used;
+};
+
+/* False: the entry does not fit any more. */
+static bool add(struct reply *reply, const char *name, ino_t ino, mode_t type, off_t next)
+{
+    const struct view_task *task = reply->task;
+    char *at = reply->buffer + reply->used;
+    const size_t room = reply->size - reply->used;
+    struct stat st = {.st_ino = ino, .st_mode = type};
+    size_t n;
+    if (task->plus) {
+        /* Without a node id the kernel takes it for a plain entry. With one it would ask again
+         * before its first use, as nothing may be kept. */
+        struct fuse_entry_param entry = {.attr = st};
+        n = fuse_add_direntry_plus(task->req, at, room, name, &entry, next);
+    } else {
+        n = fuse_add_direntry(task->req, at, room, name, &st, next);
+    }
+    if (n > room)
+        return false;
+    reply->used += n;
+    return true;
+}
+
+static bool add_child(struct reply *reply, const char *name, mode_t type, off_t next)
+{
+    return add(reply, name, view_ino(reply->task->node->path, name), type, next);
+}
+
+static bool add_dot(struct reply *reply, off_t next)
+{
+    return add(reply, ".", reply->task->node->ino, S_IFDIR, next);
+}
+
+static bool add_dot_dot(struct reply *reply, off_t next)
+{
+    const char *path = reply->task->node->path;
+    const char *slash = strrchr(path, '/');
+    _cleanup_free_ char *parent = slash ? strndup(path, (size_t)(slash - path)) : NULL;
+    struct stat st = {.st_ino = reply->task->node->ino};
+    if (parent)
+        st.st_ino = view_ino(parent, NULL);
+    else
+        fstat(backing_root_fd(reply->task->fs->backing), &st);
+    return add(reply, "..", st.st_ino, S_IFDIR, next);
+}
+
+/* -- each kind of listing: from the offset on, until there is no more or no room -- */
+
+static void list_kinfs(struct reply *reply, off_t offset)
+{
+    static const char *const names[] = {"similar", "clusters"};
+    if (offset < 1 && !add_dot(reply, 1))
+        return;
+    if (offset < 2 && !add_dot_dot(reply, 2))
+        return;
+    for (off_t i = offset < 2 ? 0 : offset - 2; i < 2; i++)
+        if (!add_child(reply, names[i], S_IFDIR, i + 3))
+            return;
+}
+
+static void list_links(struct reply *reply, const struct view_links *links, off_t offset)
+{
+    if (offset < 1 && !add_dot(reply, 1))
+        return;
+    if (offset < 2 && !add_dot_dot(reply, 2))
+        return;
+    for (size_t i = offset < 2 ? 0 : (size_t)offset - 2; i < links->n_links; i++)
+        if (!add_child(reply, links->links[i].name, S_IFLNK, (off_t)i + 3))
+            return;
+}
+
+/* Milliseconds of a clock that only runs forward. */
+static int64_t clock_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+/* Whether to reply with what there is; -EINTR when that is nothing and nobody waits. */
+static int is_time_to_reply(const struct reply *reply, int64_t end_ms)
+{
+    if (fuse_req_interrupted(reply->task->req) || defer_is_ending(reply->task->fs->views->defer))
+        return reply->used ? 1 : -EINTR;
+    return reply->used && clock_ms() >= end_ms;
+}
+
+static int is_cluster_seen(const struct view_task *task, uint64_t id)
+{
+    _cleanup_(cluster_info_done) struct cluster_info info = {0};
+    if (task->caller.all)
+        return 1;
+    int r = view_cluster(task, id, 1, &info, NULL);
+    return r == -ENOENT ? 0 : r < 0 ? r : 1;
+}
+
+/* The offset of what follows a cluster is its id + 2. */
+static int list_clusters(struct reply *reply, off_t offset)
+{
+    const int64_t end_ms = clock_ms() + REPLY_MS;
+    uint64_t ids[N_IDS], after = offset < 2 ? 0 : (uint64_t)offset - 2;
+    if (offset < 1 && !add_dot(reply, 1))
+        return 0;
+    if (offset < 2 && !add_dot_dot(reply, 2))
+        return 0;
+    for (;;) {
+        int n = index_cluster_ids(reply->task->fs->index, after, N_IDS, ids);
+        if (n <= 0)
+            return n;
+        for (int i = 0; i < n; i++) {
+            char name[24];
+            int r = is_time_to_reply(reply, end_ms);
+            if (r)
+                return r < 0 ? r : 0;
+            r = is_cluster_seen(reply->task, ids[i]);
+            if (r < 0)
+                return r;
+            after = ids[i];
+            snprintf(name, sizeof(name), "%" PRIu64, after);
+            if (r && !add_child(reply, name, S_IFDIR, (off_t)after + 2))
+                return 0;
+        }
+    }
+}
+
+/* Whether the document at an entry of the directory has kin that the caller may see. */
+static int is_document_shown(const struct view_task *task, int fd, const char *name)
+{
+    _cleanup_free_ char *path = NULL;
+    struct file_key key;
+    const char *tree = task->node->tree;
+    int r = backing_key_at(task->fs->backing, fd, name, &key);
+    if (r < 0)
+        return 0; /* gone meanwhile */
+    if (asprintf(&path, "%s%s%s", tree, *tree ? "/" : "", name) < 0)
+        return -ENOMEM;
+    if (!caller_may_read((void *)&task->caller, path))
+        return 0;
+    return view_has_kin(task, &key);
+}
+
+/* The type of what is shown for an entry of the tree, 0 for nothing, or an error. */
+static int shown_type(const struct view_task *task, int fd, const struct kernel_dirent *entry)
+{
+    struct file_key key;
+    struct stat st = {.st_mode = DTTOIF(entry->d_type)};
+    const char *name = entry->d_name;
+    const bool at_top = !*task->node->tree;
+    if (at_top && (strcmp(name, VIEW_TAG_NAME) == 0 || strcmp(name, ".kinfs") == 0))
+        return 0; /* those names mean something else in the mount */
+    if (entry->d_type == DT_UNKNOWN && fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return 0;
+    if (S_ISDIR(st.st_mode)) {
+        bool is_store = task->fs->store_key.size_bytes &&
+                        backing_key_at(task->fs->backing, fd, name, &key) == 0 &&
+                        file_key_equal(&key, &task->fs->store_key);
+        return is_store ? 0 : S_IFDIR;
+    }
+    if (!S_ISREG(st.st_mode))
+        return 0;
+    int r = is_document_shown(task, fd, name);
+    return r <= 0 ? r : S_IFDIR;
+}
+
+/* The next entry of the tree's directory, NULL at its end. */
+static int peek(struct handle *handle, const struct kernel_dirent **ret_entry)
+{
+    if (handle->used == handle->filled) {
+        long n = syscall(SYS_getdents64, handle->fd, handle->buffer, DIRENT_BUFFER_BYTES);
+        if (n < 0)
+            return -errno;
+        handle->used = 0;
+        handle->filled = (size_t)n;
+    }
+    *ret_entry = handle->used == handle->filled
+                     ? NULL
+                     : (const struct kernel_dirent *)(handle->buffer + handle->used);
+    return 0;
+}
+
+static int list_mirrored(struct reply *reply, struct handle *handle, off_t offset)
+{
+    const int64_t end_ms = clock_ms() + REPLY_MS;
+    if (offset != handle->at && offset != handle->told) {
+        if (lseek(handle->fd, offset, SEEK_SET) < 0)
+            return -errno;
+        handle->at = handle->told = offset;
+        handle->used = handle->filled = 0;
+    }
+    for (;;) {
+        const struct kernel_dirent *entry = NULL;
+        int r = is_time_to_reply(reply, end_ms);
+        if (r)
+            return r < 0 ? r : 0;
+        r = peek(handle, &entry);
+        if (r < 0 || !entry)
+            return r;
+        bool shown = true, fits = true;
+        if (strcmp(entry->d_name, ".") == 0) {
+            fits = add_dot(reply, entry->d_off);
+        } else if (strcmp(entry->d_name, "..") == 0) {
+            fits = add_dot_dot(reply, entry->d_off);
+        } else {
+            r = shown_type(reply->task, handle->fd, entry);
+            if (r < 0)
+                return r;
+            shown = r != 0;
+            fits = !shown || add_child(reply, entry->d_name, (mode_t)r, entry->d_off);
+        }
+        if (!fits)
+            return 0;
+        handle->at = entry->d_off;
+        if (shown)
+            handle->told = entry->d_off;
+        handle->used += entry->d_reclen;
+    }
+}
+
+static void read_directory(struct view_task *task)
+{
+    struct handle *handle = handle_of(&task->fi);
+    _cleanup_free_ char *buffer = malloc(task->size);
+    struct reply reply = {.task = task, .buffer = buffer, .size = task->size};
+    int r = buffer ? 0 : -ENOMEM;
+    if (!r) {
+        switch (task->node->kind) {
+        case VIEW_DIRECTORY: r = list_mirrored(&reply, handle, task->offset); break;
+        case VIEW_CLUSTERS: r = list_clusters(&reply, task->offset); break;
+        case VIEW_DOCUMENT:
+        case VIEW_CLUSTER: list_links(&reply, handle->links, task->offset); break;
+        case VIEW_KINFS: list_kinfs(&reply, task->offset); break;
+        case VIEW_LINK:
+        case VIEW_TAG: r = -ENOTDIR; break;
+        }
+    }
+    /* An error after some entries shows again at the next call. */
+    if (r < 0 && !reply.used)
+        fuse_reply_err(task->req, -r);
+    else
+        fuse_reply_buf(task->req, buffer, reply.used);
+}
+
+static void list(struct fs *fs, fuse_req_t req, const struct view_task *task)
+{
+    const enum view_kind kind = task->node->kind;
+    if (kind == VIEW_DIRECTORY || kind == VIEW_CLUSTERS) {
+        view_defer(fs, req, task);
+        return;
+    }
+    struct view_task now = *task; /* waits for nothing and asks for nobody */
+    now.fs = fs;
+    now.req = req;
+    read_directory(&now);
+}
+
+void views_readdir(struct fs *fs, fuse_req_t req, struct view_node *node, size_t size, off_t offset,
+                   const struct fuse_file_info *fi)
+{
+    list(fs, req,
+         &(struct view_task){
+             .run = read_directory, .node = node, .size = size, .offset = offset, .fi = *fi});
+}
+
+void views_readdirplus(struct fs *fs, fuse_req_t req, struct view_node *node, size_t size,
+                       off_t offset, const struct fuse_file_info *fi)
+{
+    list(fs, req,
+         &(struct view_task){.run = read_directory,
+                             .node = node,
+                             .size = size,
+                             .offset = offset,
+                             .fi = *fi,
+                             .plus = true});
+}

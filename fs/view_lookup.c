@@ -1,0 +1,244 @@
+/* Names of the views: what is looked up, and what it stands for. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "fs/view.h"
+#include "fs/view_names.h"
+#include "fs/views.h"
+
+static const struct root_name {
+    const char *name;
+    enum view_kind kind;
+    unsigned view; /* FS_VIEW_ bit, 0: always */
+} root_names[] = {
+    {".kinfs", VIEW_KINFS, 0},
+    {"similar", VIEW_DIRECTORY, FS_VIEW_SIMILAR},
+    {"clusters", VIEW_CLUSTERS, FS_VIEW_CLUSTERS},
+};
+
+static const struct root_name *find_root_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof(root_names) / sizeof(root_names[0]); i++)
+        if (strcmp(root_names[i].name, name) == 0)
+            return &root_names[i];
+    return NULL;
+}
+
+bool views_is_root_name(const struct fs *fs, const char *name)
+{
+    const struct root_name *root = fs->views ? find_root_name(name) : NULL;
+    return root && (!root->view || (fs->options.views & root->view));
+}
+
+ino_t views_root_ino(const char *name)
+{
+    return view_ino(name, NULL);
+}
+
+static void reply_root_name(struct fs *fs, fuse_req_t req, const struct root_name *root,
+                            const char *path)
+{
+    struct view_node like = {.kind = root->kind, .path = path};
+    if (root->kind == VIEW_DIRECTORY)
+        like.key = *backing_root_key(fs->backing);
+    view_reply_entry(fs, req, &like);
+}
+
+void views_lookup_root(struct fs *fs, fuse_req_t req, const char *name)
+{
+    if (views_is_root_name(fs, name))
+        reply_root_name(fs, req, find_root_name(name), name);
+    else
+        fuse_reply_err(req, ENOENT);
+}
+
+static int join(const struct view_node *parent, const char *name, char **ret_path)
+{
+    return asprintf(ret_path, "%s/%s", parent->path, name) < 0 ? -ENOMEM : 0;
+}
+
+static void lookup_kinfs(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name)
+{
+    const struct root_name *root = find_root_name(name);
+    _cleanup_free_ char *path = NULL;
+    if (!root || root->kind == VIEW_KINFS)
+        fuse_reply_err(req, ENOENT);
+    else if (join(parent, name, &path) < 0)
+        fuse_reply_err(req, ENOMEM);
+    else
+        reply_root_name(fs, req, root, path);
+}
+
+static void lookup_tag(struct fs *fs, fuse_req_t req, struct view_node *parent)
+{
+    _cleanup_free_ char *path = NULL;
+    if (join(parent, VIEW_TAG_NAME, &path) < 0)
+        fuse_reply_err(req, ENOMEM);
+    else
+        view_reply_entry(fs, req, &(struct view_node){.kind = VIEW_TAG, .path = path});
+}
+
+/* What a name of a mirrored directory mirrors; -ENOENT for what is neither directory nor document.
+ */
+static int find_mirrored(struct fs *fs, fuse_req_t req, const struct view_node *parent,
+                         const char *name, struct view_node *ret_like)
+{
+    _cleanup_(caller_done) struct caller caller = {0};
+    _cleanup_close_ int dir = -1;
+    struct stat st;
+    int r = view_caller(fs, req, &caller);
+    if (!r)
+        r = view_open_node(fs, parent, &dir);
+    if (!r)
+        r = caller_access(&caller, dir, "", X_OK);
+    if (!r && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        r = -errno;
+    if (!r)
+        r = backing_key_at(fs->backing, dir, name, &ret_like->key);
+    if (r < 0)
+        return r;
+    if (S_ISDIR(st.st_mode) && !file_key_equal(&ret_like->key, &fs->store_key))
+        ret_like->kind = VIEW_DIRECTORY;
+    else if (S_ISREG(st.st_mode))
+        ret_like->kind = VIEW_DOCUMENT;
+    else
+        return -ENOENT;
+    return 0;
+}
+
+static void lookup_mirrored(struct fs *fs, fuse_req_t req, struct view_node *parent,
+                            const char *name)
+{
+    if (!*parent->tree && strcmp(name, VIEW_TAG_NAME) == 0) {
+        lookup_tag(fs, req, parent);
+        return;
+    }
+    struct view_node like = {0};
+    _cleanup_free_ char *path = NULL;
+    int r = find_mirrored(fs, req, parent, name, &like);
+    if (!r)
+        r = join(parent, name, &path);
+    if (r < 0) {
+        fuse_reply_err(req, -r);
+        return;
+    }
+    like.path = path;
+    /* Below the view's own top the tree's path begins after a slash. */
+    like.tree = path + (parent->tree - parent->path) + (*parent->tree ? 0 : 1);
+    view_reply_entry(fs, req, &like);
+}
+
+/* Whether the document of a link is still where the link says, for this caller. */
+static bool is_link_alive(const struct view_task *task, const struct view_link *link)
+{
+    _cleanup_close_ int fd = -1;
+    struct file_key key;
+    return view_open_path(task->fs, link->path, &fd) == 0 &&
+           backing_key_at(task->fs->backing, fd, "", &key) == 0 &&
+           file_key_equal(&key, &link->key) && caller_may_read((void *)&task->caller, link->path);
+}
+
+static int find_link(const struct view_task *task, struct view_links **ret_links,
+                     const struct view_link **ret_link)
+{
+    int r = view_settle(task);
+    for (int fresh = 0; !r && fresh <= 1; fresh++) {
+        _cleanup_(view_links_unref_p) struct view_links *links = NULL;
+        r = view_links(task, fresh, &links);
+        if (r < 0)
+            return r;
+        const struct view_link *link = view_links_find(links, task->name);
+        if (link && is_link_alive(task, link)) {
+            *ret_link = link;
+            *ret_links = TAKE_PTR(links);
+            return 0;
+        }
+    }
+    return r < 0 ? r : -ENOENT;
+}
+
+static void lookup_link(struct view_task *task)
+{
+    _cleanup_(view_links_unref_p) struct view_links *links = NULL;
+    _cleanup_free_ char *path = NULL;
+    const struct view_link *link;
+    int r = find_link(task, &links, &link);
+    if (!r)
+        r = join(task->node, task->name, &path);
+    if (r < 0)
+        fuse_reply_err(task->req, -r);
+    else
+        view_reply_entry(
+            task->fs, task->req,
+            &(struct view_node){.kind = VIEW_LINK, .path = path, .target = link->target});
+}
+
+/* A cluster's id is a decimal number without a sign or leading zeros; 0 for what is none. */
+static uint64_t parse_id(const char *name)
+{
+    char *end;
+    if (*name < '1' || *name > '9')
+        return 0;
+    errno = 0;
+    unsigned long long id = strtoull(name, &end, 10);
+    return *end || errno || id > INT64_MAX ? 0 : id;
+}
+
+static void lookup_cluster(struct view_task *task)
+{
+    _cleanup_free_ char *path = NULL;
+    struct view_node like = {.kind = VIEW_CLUSTER, .cluster_id = parse_id(task->name)};
+    int r = view_settle(task);
+    if (!r)
+        r = join(task->node, task->name, &path);
+    if (!r) {
+        like.path = path;
+        task->node = &like;
+        r = view_has_cluster(task, like.cluster_id);
+    }
+    if (r <= 0)
+        fuse_reply_err(task->req, r ? -r : ENOENT);
+    else
+        view_reply_entry(task->fs, task->req, &like);
+}
+
+void views_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name)
+{
+    const struct view_task task = {.node = parent, .name = (char *)name, .run = lookup_link};
+    if (strlen(name) > NAME_MAX) {
+        fuse_reply_err(req, ENAMETOOLONG);
+        return;
+    }
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+        fuse_reply_err(req, ENOENT); /* only asked for to export the mount, which is not offered */
+        return;
+    }
+    switch (parent->kind) {
+    case VIEW_KINFS: lookup_kinfs(fs, req, parent, name); break;
+    case VIEW_DIRECTORY: lookup_mirrored(fs, req, parent, name); break;
+    case VIEW_CLUSTERS:
+        if (strcmp(name, VIEW_TAG_NAME) == 0)
+            lookup_tag(fs, req, parent);
+        else if (!parse_id(name))
+            fuse_reply_err(req, ENOENT);
+        else
+            view_defer(
+                fs, req,
+                &(struct view_task){.node = parent, .name = (char *)name, .run = lookup_cluster});
+        break;
+    case VIEW_DOCUMENT:
+    case VIEW_CLUSTER:
+        if (view_names_is_link(name))
+            view_defer(fs, req, &task);
+        else
+            fuse_reply_err(req, ENOENT);
+        break;
+    case VIEW_LINK:
+    case VIEW_TAG: fuse_reply_err(req, ENOTDIR); break;
+    }
+}

@@ -1,0 +1,221 @@
+/* What the index says, as the one who asks may see it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/cleanup.h"
+#include "fs/view.h"
+
+/* A waiting request looks this often whether it was interrupted. */
+enum { SLICE_MS = 50 };
+
+int view_open_path(struct fs *fs, const char *path, int *ret_fd)
+{
+    struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+    long fd =
+        syscall(SYS_openat2, backing_root_fd(fs->backing), *path ? path : ".", &how, sizeof(how));
+    if (fd < 0)
+        return errno == ELOOP || errno == EXDEV ? -ENOENT : -errno;
+    *ret_fd = (int)fd;
+    return 0;
+}
+
+int view_open_node(struct fs *fs, const struct view_node *node, int *ret_fd)
+{
+    _cleanup_close_ int fd = -1;
+    struct file_key key;
+    int r = view_open_path(fs, node->tree, &fd);
+    if (!r)
+        r = backing_key_at(fs->backing, fd, "", &key);
+    if (r == -ENOENT || r == -ENOTDIR || (!r && !file_key_equal(&key, &node->key)))
+        return -ESTALE;
+    if (!r)
+        *ret_fd = TAKE_FD(fd);
+    return r;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+/* How long to wait next, 0 when the time is over; -EINTR, -ESHUTDOWN. In between, those that wait
+ * in the queue for this very thread are answered if they were interrupted. */
+static int next_slice(const struct view_task *task, int64_t end_ms)
+{
+    struct defer *defer = task->fs->views->defer;
+    if (fuse_req_interrupted(task->req))
+        return -EINTR;
+    if (defer_is_ending(defer))
+        return -ESHUTDOWN;
+    defer_reap(defer);
+    int64_t left_ms = end_ms - now_ms();
+    return left_ms < 0 ? 0 : left_ms < SLICE_MS ? (int)left_ms : SLICE_MS;
+}
+
+int view_settle(const struct view_task *task)
+{
+    const int64_t end_ms = now_ms() + task->fs->options.settle_ms;
+    int r, slice_ms;
+    do {
+        slice_ms = next_slice(task, end_ms);
+        if (slice_ms < 0)
+            return slice_ms;
+        r = index_settle(task->fs->index, INDEX_LANE_FOREGROUND, slice_ms);
+    } while (r == -ETIMEDOUT && slice_ms);
+    return r == -ETIMEDOUT ? 0 : r;
+}
+
+int view_document(const struct view_task *task, const struct file_key *key,
+                  struct document_info *ret_info)
+{
+    const int64_t end_ms = now_ms() + task->fs->options.settle_ms;
+    struct document_info info;
+    int r, slice_ms;
+    do {
+        slice_ms = next_slice(task, end_ms);
+        if (slice_ms < 0)
+            return slice_ms;
+        r = index_document(task->fs->index, key, slice_ms, &info);
+    } while (!r && info.state == DOCUMENT_PENDING && slice_ms);
+    if (!r)
+        *ret_info = info;
+    return r;
+}
+
+static struct index_query query_of(const struct view_task *task, size_t limit)
+{
+    return (struct index_query){.threshold = task->fs->options.threshold,
+                                .limit = limit,
+                                .may_read = task->caller.all ? NULL : caller_may_read,
+                                .user = (void *)&task->caller};
+}
+
+int view_similar(const struct view_task *task, const struct file_key *key, size_t limit,
+                 struct kin_list *ret_list)
+{
+    struct index_query query = query_of(task, limit);
+    int r = index_similar(task->fs->index, key, &query, ret_list);
+    if (r != -ENOENT)
+        return r;
+    *ret_list = (struct kin_list){0};
+    return 0;
+}
+
+int view_has_kin(const struct view_task *task, const struct file_key *key)
+{
+    struct index_query query = query_of(task, 1);
+    int r = index_has_kin(task->fs->index, key, &query);
+    return r == -ENOENT ? 0 : r;
+}
+
+int view_cluster(const struct view_task *task, uint64_t id, size_t limit,
+                 struct cluster_info *ret_info, struct kin_list *ret_members)
+{
+    struct index_query query = query_of(task, limit);
+    _cleanup_(cluster_info_done) struct cluster_info info = {0};
+    int r = index_cluster(task->fs->index, id, &query, &info, ret_members);
+    if (r < 0)
+        return r;
+    if (info.size < 2) {
+        if (ret_members)
+            kin_list_done(ret_members);
+        return -ENOENT;
+    }
+    *ret_info = info;
+    info = (struct cluster_info){0};
+    return 0;
+}
+
+int view_representative(const struct view_task *task, uint64_t id, struct kin *ret_kin)
+{
+    /* Asked for without a filter: of what the caller may read it might be another. */
+    struct index_query query = {.limit = 1};
+    struct cluster_info info;
+    int r = index_cluster(task->fs->index, id, &query, &info, NULL);
+    if (r < 0)
+        return r;
+    if (caller_may_read((void *)&task->caller, info.representative.path)) {
+        *ret_kin = info.representative;
+        info.representative = (struct kin){0};
+    } else {
+        r = -ENODATA;
+    }
+    cluster_info_done(&info);
+    return r;
+}
+
+int view_has_cluster(const struct view_task *task, uint64_t id)
+{
+    uint64_t found;
+    if (!task->caller.all) { /* of as many as can be read: that is a list, and remembered */
+        _cleanup_(view_links_unref_p) struct view_links *links = NULL;
+        int r = view_links(task, false, &links);
+        return r == -ENOENT ? 0 : r < 0 ? r : 1;
+    }
+    int n = index_cluster_ids(task->fs->index, id - 1, 1, &found);
+    return n <= 0 ? n : found == id;
+}
+
+static struct view_links_key stamp(const struct view_task *task)
+{
+    struct index_status status;
+    index_get_status(task->fs->index, &status);
+    return (struct view_links_key){
+        .node = view_node_hash(task->node),
+        .caller = caller_hash(&task->caller),
+        .stamp = {.documents = status.documents,
+                  .clusters = status.clusters,
+                  .clustered_documents = status.clustered_documents,
+                  .sketched_documents = status.sketched_documents,
+                  .at_rest = !status.pending_foreground && !status.pending_scan},
+    };
+}
+
+static int ask_for_links(const struct view_task *task, struct view_links **ret_links)
+{
+    const struct view_node *node = task->node;
+    const size_t limit = task->fs->options.limit;
+    _cleanup_(kin_list_done) struct kin_list list = {0};
+    int r;
+    if (node->kind == VIEW_CLUSTER) {
+        _cleanup_(cluster_info_done) struct cluster_info info = {0};
+        r = view_cluster(task, node->cluster_id, limit, &info, &list);
+    } else {
+        r = view_similar(task, &node->key, limit, &list);
+    }
+    return r < 0 ? r : view_links_new(node->path, list.kin, list.n_kin, ret_links);
+}
+
+int view_links(const struct view_task *task, bool fresh, struct view_links **ret_links)
+{
+    int r;
+    if (task->node->kind == VIEW_DOCUMENT) {
+        _cleanup_close_ int fd = -1;
+        struct document_info info;
+        r = view_open_node(task->fs, task->node, &fd);
+        if (!r)
+            r = caller_access(&task->caller, fd, "", R_OK);
+        if (!r)
+            r = view_document(task, &task->node->key, &info);
+        if (r < 0 && r != -ENOENT)
+            return r;
+    }
+    struct view_links_memory *memory = &task->fs->views->memory;
+    /* Taken before the question, so that whatever comes after it makes the list an old one. */
+    const struct view_links_key key = stamp(task);
+    struct view_links *links = fresh ? NULL : view_links_recall(memory, &key);
+    if (!links) {
+        r = ask_for_links(task, &links);
+        if (r < 0)
+            return r;
+        view_links_remember(memory, &key, links);
+    }
+    *ret_links = links;
+    return 0;
+}

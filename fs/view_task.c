@@ -1,0 +1,105 @@
+/* Requests that may wait for the index, on threads of their own. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "fs/view.h"
+
+/* Queries mostly wait: for the index to settle or for reads of the store. More threads than that
+ * would only compete with the sketching they wait for. */
+enum { N_THREADS = 4 };
+/* One per process that waits in a view; who comes later is told EAGAIN. */
+enum { N_WAITING_MAX = 1024 };
+enum { N_GROUPS_FIRST = 64 };
+
+int view_caller(struct fs *fs, fuse_req_t req, struct caller *ret_caller)
+{
+    const struct fuse_ctx *ctx = fuse_req_ctx(req);
+    _cleanup_free_ gid_t *groups = NULL;
+    int n_groups = 0, n_room = 0;
+    if (caller_is_restricted(ctx->uid)) {
+        do {
+            n_room = n_groups > N_GROUPS_FIRST ? n_groups : N_GROUPS_FIRST;
+            gid_t *more = reallocarray(groups, (size_t)n_room, sizeof(*groups));
+            if (!more)
+                return -ENOMEM;
+            groups = more;
+            n_groups = fuse_req_getgroups(req, n_room, groups);
+        } while (n_groups > n_room);
+        /* A process that is gone, or of another pid namespace: it is its user's and group's. */
+        if (n_groups < 0)
+            n_groups = 0;
+    }
+    return caller_init(ret_caller, backing_root_fd(fs->backing), ctx->uid, ctx->gid, groups,
+                       (size_t)n_groups);
+}
+
+static void task_free(struct view_task *task)
+{
+    caller_done(&task->caller);
+    free(task->name);
+    free(task);
+}
+
+static void run(void *user, int error)
+{
+    struct view_task *task = user;
+    if (error)
+        fuse_reply_err(task->req, -error);
+    else
+        task->run(task);
+    task_free(task);
+}
+
+static bool given_up(void *user)
+{
+    struct view_task *task = user;
+    return fuse_req_interrupted(task->req);
+}
+
+int view_tasks_new(struct views *views)
+{
+    struct defer_options options = {
+        .n_threads = N_THREADS, .n_waiting_max = N_WAITING_MAX, .run = run, .given_up = given_up};
+    return defer_new(&options, &views->defer);
+}
+
+static int make_task(struct fs *fs, fuse_req_t req, const struct view_task *like,
+                     struct view_task **ret_task)
+{
+    struct view_task *task = malloc(sizeof(*task));
+    if (!task)
+        return -ENOMEM;
+    *task = *like;
+    task->fs = fs;
+    task->req = req;
+    task->caller = (struct caller){0};
+    task->name = NULL;
+    if (like->name) {
+        size_t n_bytes = like->n_name_bytes ? like->n_name_bytes : strlen(like->name) + 1;
+        task->name = malloc(n_bytes);
+        if (task->name)
+            memcpy(task->name, like->name, n_bytes);
+    }
+    int r = like->name && !task->name ? -ENOMEM : view_caller(fs, req, &task->caller);
+    if (r < 0) {
+        task_free(task);
+        return r;
+    }
+    *ret_task = task;
+    return 0;
+}
+
+void view_defer(struct fs *fs, fuse_req_t req, const struct view_task *like)
+{
+    struct view_task *task;
+    int r = make_task(fs, req, like, &task);
+    if (!r) {
+        r = defer_push(fs->views->defer, task);
+        if (r < 0)
+            task_free(task);
+    }
+    if (r < 0)
+        fuse_reply_err(req, -r);
+}

@@ -1,0 +1,184 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "fs/caller.h"
+
+/* No account of the system: a number is all an identity is. */
+enum { USER = 54321, GROUP = 54322, OTHER_GROUP = 54323 };
+
+struct tree {
+    char path[64];
+    int fd;
+};
+
+static void make_file(int fd, const char *name, uid_t uid, gid_t gid, mode_t mode)
+{
+    _cleanup_close_ int file = openat(fd, name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    assert_true(file >= 0);
+    assert_int_equal(fchown(file, uid, gid), 0);
+    assert_int_equal(fchmod(file, mode), 0);
+}
+
+static int set_up(void **state)
+{
+    static struct tree tree;
+    strcpy(tree.path, "/tmp/test_caller.XXXXXX");
+    if (!mkdtemp(tree.path))
+        return -1;
+    tree.fd = open(tree.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    *state = &tree;
+    if (geteuid() != 0)
+        return 0;
+    fchmod(tree.fd, 0755);
+    make_file(tree.fd, "everyones", 0, 0, 0644);
+    make_file(tree.fd, "roots", 0, 0, 0600);
+    make_file(tree.fd, "users", USER, 0, 0400);
+    make_file(tree.fd, "groups", 0, GROUP, 0640);
+    make_file(tree.fd, "other-groups", 0, OTHER_GROUP, 0640);
+    mkdirat(tree.fd, "closed", 0700);
+    make_file(tree.fd, "closed/everyones", 0, 0, 0644);
+    symlinkat("roots", tree.fd, "link");
+    return tree.fd < 0;
+}
+
+static int tear_down(void **state)
+{
+    struct tree *tree = *state;
+    const char *names[] = {"everyones",        "roots", "users", "groups", "other-groups",
+                           "closed/everyones", "link"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        unlinkat(tree->fd, names[i], 0);
+    unlinkat(tree->fd, "closed", AT_REMOVEDIR);
+    close(tree->fd);
+    return rmdir(tree->path);
+}
+
+static void test_caller__sees_what_the_kernel_lets_that_user_read(void **state)
+{
+    if (geteuid() != 0)
+        skip(); /* nobody else can become another user */
+    struct tree *tree = *state;
+    struct caller caller;
+    const gid_t groups[] = {OTHER_GROUP};
+    assert_int_equal(caller_init(&caller, tree->fd, USER, GROUP, groups, 1), 0);
+    assert_true(caller_may_read(&caller, "everyones"));
+    assert_true(caller_may_read(&caller, "users"));
+    assert_true(caller_may_read(&caller, "groups"));
+    assert_true(caller_may_read(&caller, "other-groups"));
+    assert_false(caller_may_read(&caller, "roots"));
+    assert_false(caller_may_read(&caller, "closed/everyones"));
+    assert_false(caller_may_read(&caller, "missing"));
+    assert_int_equal(caller_access(&caller, tree->fd, "closed/everyones", R_OK), -EACCES);
+    assert_int_equal(caller_access(&caller, tree->fd, "missing", R_OK), -ENOENT);
+    assert_int_equal(caller_access(&caller, tree->fd, "", R_OK | X_OK), 0);
+    caller_done(&caller);
+
+    assert_int_equal(caller_init(&caller, tree->fd, USER, USER, NULL, 0), 0);
+    assert_false(caller_may_read(&caller, "groups"));
+    assert_false(caller_may_read(&caller, "other-groups"));
+    assert_true(caller_may_read(&caller, "users"));
+    caller_done(&caller);
+}
+
+static void test_caller__checks_a_directory_held_without_being_open(void **state)
+{
+    if (geteuid() != 0)
+        skip();
+    struct tree *tree = *state;
+    _cleanup_close_ int closed = openat(tree->fd, "closed", O_PATH | O_CLOEXEC);
+    struct caller caller;
+    assert_int_equal(caller_init(&caller, tree->fd, USER, GROUP, NULL, 0), 0);
+    assert_int_equal(caller_access(&caller, closed, "", X_OK), -EACCES);
+    caller_done(&caller);
+    assert_int_equal(caller_init(&caller, tree->fd, 0, 0, NULL, 0), 0);
+    assert_int_equal(caller_access(&caller, closed, "", X_OK), 0);
+    caller_done(&caller);
+}
+
+static void *look_as_user(void *user)
+{
+    struct tree *tree = user;
+    struct caller caller;
+    const gid_t groups[] = {OTHER_GROUP};
+    bool *saw = calloc(1, sizeof(*saw));
+    if (caller_init(&caller, tree->fd, USER, GROUP, groups, 1) == 0) {
+        for (int i = 0; i < 2000; i++)
+            *saw |= caller_may_read(&caller, "roots");
+        caller_done(&caller);
+    }
+    return saw;
+}
+
+static void test_caller__leaves_thread_and_process_as_they_were(void **state)
+{
+    if (geteuid() != 0)
+        skip();
+    struct tree *tree = *state;
+    const int n_groups = getgroups(0, NULL);
+    pthread_t other;
+    assert_int_equal(pthread_create(&other, NULL, look_as_user, tree), 0);
+    struct caller self;
+    assert_int_equal(caller_init(&self, tree->fd, 0, 0, NULL, 0), 0);
+    for (int i = 0; i < 2000; i++) { /* while the other thread switches */
+        _cleanup_close_ int fd = openat(tree->fd, "roots", O_RDONLY | O_CLOEXEC);
+        assert_true(fd >= 0);
+        assert_int_equal(caller_access(&self, tree->fd, "users", R_OK), 0);
+    }
+    caller_done(&self);
+    void *saw;
+    pthread_join(other, &saw);
+    assert_false(*(bool *)saw);
+    free(saw);
+
+    struct caller caller;
+    assert_int_equal(caller_init(&caller, tree->fd, USER, GROUP, NULL, 0), 0);
+    assert_false(caller_may_read(&caller, "roots"));
+    caller_done(&caller);
+    assert_int_equal(setfsuid((uid_t)-1), 0);
+    assert_int_equal(setfsgid((gid_t)-1), getegid());
+    assert_int_equal(getgroups(0, NULL), n_groups);
+    /* The rights that pass modes by are back: this file's mode lets only USER read. */
+    _cleanup_close_ int fd = openat(tree->fd, "users", O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+}
+
+static void test_caller__hash_tells_identities_apart(void **state)
+{
+    (void)state;
+    const gid_t groups[] = {GROUP, OTHER_GROUP};
+    struct caller callers[] = {
+        {.all = true},
+        {.uid = USER, .gid = GROUP},
+        {.uid = USER, .gid = OTHER_GROUP},
+        {.uid = USER + 1, .gid = GROUP},
+        {.uid = USER, .gid = GROUP, .groups = (gid_t *)groups, .n_groups = 1},
+        {.uid = USER, .gid = GROUP, .groups = (gid_t *)groups, .n_groups = 2},
+    };
+    for (size_t i = 0; i < 6; i++)
+        for (size_t j = 0; j < 6; j++)
+            assert_int_equal(caller_hash(&callers[i]) == caller_hash(&callers[j]), i == j);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_caller__sees_what_the_kernel_lets_that_user_read),
+        cmocka_unit_test(test_caller__checks_a_directory_held_without_being_open),
+        cmocka_unit_test(test_caller__leaves_thread_and_process_as_they_were),
+        cmocka_unit_test(test_caller__hash_tells_identities_apart),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

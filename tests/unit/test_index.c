@@ -1,0 +1,533 @@
+/* The index as a whole, on a real tree and a real store. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "engine/index/index.h"
+#include "engine/sketch/exact_set.h"
+#include "tests/lib/scratch.h"
+
+struct fixture {
+    char root[64];
+    char tree[80], store[80];
+    struct backing *backing;
+    struct index *index;
+};
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+    scratch_make(f->root);
+    snprintf(f->tree, sizeof(f->tree), "%s/tree", f->root);
+    snprintf(f->store, sizeof(f->store), "%s/store", f->root);
+    assert_int_equal(mkdir(f->tree, 0755), 0);
+    *state = f;
+    return 0;
+}
+
+static struct index_options options_of(struct fixture *f)
+{
+    return (struct index_options){
+        .backing = f->backing, .source = f->tree, .store_path = f->store, .create = true};
+}
+
+static void start(struct fixture *f)
+{
+    char *error = NULL;
+    assert_int_equal(backing_open(f->tree, &f->backing), 0);
+    struct index_options options = options_of(f);
+    if (index_open(&options, &f->index, &error) < 0)
+        fail_msg("%s", error);
+    assert_int_equal(index_start(f->index), 0);
+}
+
+static void settle(struct fixture *f)
+{
+    assert_int_equal(index_settle(f->index, INDEX_LANE_ALL, 60000), 0);
+}
+
+static void stop(struct fixture *f)
+{
+    index_close(f->index, 5000);
+    backing_close(f->backing);
+    f->index = NULL;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    if (f->index)
+        stop(f);
+    scratch_remove(f->root);
+    free(f);
+    return 0;
+}
+
+static void write_text(struct fixture *f, const char *name, unsigned family, unsigned version,
+                       unsigned edits)
+{
+    char *text = scratch_text(family, version, 600, edits);
+    scratch_write(scratch_path(f->tree, "%s", name), text);
+    free(text);
+}
+
+static struct file_key key_of(struct fixture *f, const char *name)
+{
+    struct file_key key;
+    assert_int_equal(backing_key_at(f->backing, backing_root_fd(f->backing), name, &key), 0);
+    return key;
+}
+
+/* What a mount does after close(2). */
+static void note_written(struct fixture *f, const char *name)
+{
+    struct file_key key = key_of(f, name);
+    index_note_entry(f->index, backing_root_key(f->backing), name);
+    index_note_content(f->index, &key);
+    assert_int_equal(index_settle(f->index, INDEX_LANE_FOREGROUND, 10000), 0);
+}
+
+static void note_gone(struct fixture *f, const char *name)
+{
+    index_note_entry(f->index, backing_root_key(f->backing), name);
+    assert_int_equal(index_settle(f->index, INDEX_LANE_FOREGROUND, 10000), 0);
+}
+
+static struct kin_list similar_to(struct fixture *f, const char *name)
+{
+    struct file_key key = key_of(f, name);
+    struct index_query query = {.threshold = 0.4};
+    struct kin_list list = {0};
+    assert_int_equal(index_similar(f->index, &key, &query, &list), 0);
+    return list;
+}
+
+/* Names of kin, in their order, with blanks between. */
+static void assert_similar(struct fixture *f, const char *name, const char *expected)
+{
+    char names[4096] = "";
+    struct kin_list list = similar_to(f, name);
+    for (size_t i = 0; i < list.n_kin; i++) {
+        strcat(names, i ? " " : "");
+        strcat(names, list.kin[i].path);
+    }
+    kin_list_done(&list);
+    assert_string_equal(names, expected);
+}
+
+static uint64_t cluster_of(struct fixture *f, const char *name)
+{
+    struct file_key key = key_of(f, name);
+    struct document_info info;
+    assert_int_equal(index_document(f->index, &key, 10000, &info), 0);
+    assert_int_equal(info.state, DOCUMENT_CURRENT);
+    return info.cluster_id;
+}
+
+static uint64_t n_documents(struct fixture *f)
+{
+    struct index_status status;
+    index_get_status(f->index, &status);
+    return status.documents;
+}
+
+static void test_index__first_scan_finds_what_resembles(void **state)
+{
+    struct fixture *f = *state;
+    mkdir(scratch_path(f->tree, "sub"), 0755);
+    write_text(f, "a", 1, 0, 0);
+    write_text(f, "sub/b", 1, 1, 10);
+    write_text(f, "other", 2, 0, 0);
+    write_text(f, "twin", 2, 0, 0);
+    start(f);
+    settle(f);
+    assert_similar(f, "a", "sub/b");
+    assert_similar(f, "sub/b", "a");
+    assert_similar(f, "other", "twin");
+    assert_int_equal(n_documents(f), 4);
+    assert_int_equal(cluster_of(f, "a"), cluster_of(f, "sub/b"));
+    assert_int_not_equal(cluster_of(f, "a"), cluster_of(f, "twin"));
+
+    struct kin_list list = similar_to(f, "other");
+    assert_true(list.kin[0].resemblance == 1.0 && list.kin[0].exact);
+    kin_list_done(&list);
+}
+
+static void test_index__follows_writes_renames_links_and_deletes(void **state)
+{
+    struct fixture *f = *state;
+    start(f);
+    settle(f);
+    write_text(f, "a", 1, 0, 0);
+    note_written(f, "a");
+    assert_similar(f, "a", "");
+    write_text(f, "b", 1, 1, 10);
+    note_written(f, "b");
+    assert_similar(f, "a", "b");
+
+    assert_int_equal(rename(scratch_path(f->tree, "b"), scratch_path(f->tree, "c")), 0);
+    index_note_rename(f->index, backing_root_key(f->backing), "b", backing_root_key(f->backing),
+                      "c");
+    index_settle(f->index, INDEX_LANE_FOREGROUND, 10000);
+    assert_similar(f, "a", "c");
+
+    assert_int_equal(link(scratch_path(f->tree, "c"), scratch_path(f->tree, "d")), 0);
+    note_gone(f, "d");
+    assert_similar(f, "a", "c"); /* one document, by its first name */
+    unlink(scratch_path(f->tree, "c"));
+    note_gone(f, "c");
+    assert_similar(f, "a", "d");
+
+    write_text(f, "d", 9, 0, 0); /* rewritten in place as something else */
+    note_written(f, "d");
+    assert_similar(f, "a", "");
+    write_text(f, "d", 1, 3, 20);
+    note_written(f, "d");
+    assert_similar(f, "a", "d");
+    unlink(scratch_path(f->tree, "d"));
+    note_gone(f, "d");
+    assert_similar(f, "a", "");
+    assert_int_equal(n_documents(f), 1);
+}
+
+static void test_index__renaming_a_directory_renames_every_answer(void **state)
+{
+    struct fixture *f = *state;
+    mkdir(scratch_path(f->tree, "old"), 0755);
+    write_text(f, "old/b", 1, 1, 10);
+    write_text(f, "a", 1, 0, 0);
+    start(f);
+    settle(f);
+    assert_similar(f, "a", "old/b");
+    assert_int_equal(rename(scratch_path(f->tree, "old"), scratch_path(f->tree, "new")), 0);
+    index_note_rename(f->index, backing_root_key(f->backing), "old", backing_root_key(f->backing),
+                      "new");
+    index_settle(f->index, INDEX_LANE_FOREGROUND, 10000);
+    assert_similar(f, "a", "new/b");
+    struct index_status status;
+    index_get_status(f->index, &status);
+    assert_int_equal(status.sketched_documents, 2);
+}
+
+static void test_index__a_later_start_sketches_only_what_changed(void **state)
+{
+    struct fixture *f = *state;
+    struct index_status status;
+    mkdir(scratch_path(f->tree, "sub"), 0755);
+    write_text(f, "a", 1, 0, 0);
+    write_text(f, "b", 1, 1, 10);
+    write_text(f, "sub/c", 1, 2, 10);
+    write_text(f, "gone", 1, 3, 10);
+    start(f);
+    settle(f);
+    uint64_t cluster = cluster_of(f, "a");
+    stop(f);
+
+    /* Behind its back: one moved, one changed, one new, one deleted. */
+    assert_int_equal(rename(scratch_path(f->tree, "b"), scratch_path(f->tree, "sub/moved")), 0);
+    write_text(f, "sub/c", 2, 0, 0);
+    write_text(f, "new", 2, 1, 10);
+    unlink(scratch_path(f->tree, "gone"));
+    start(f);
+    settle(f);
+    index_get_status(f->index, &status);
+    assert_int_equal(status.sketched_documents, 2);
+    assert_int_equal(status.documents, 4);
+    assert_similar(f, "a", "sub/moved");
+    assert_similar(f, "new", "sub/c");
+    assert_int_equal(cluster_of(f, "a"), cluster);
+}
+
+static void test_index__a_change_behind_its_back_is_seen_when_asked(void **state)
+{
+    struct fixture *f = *state;
+    write_text(f, "a", 1, 0, 0);
+    write_text(f, "b", 2, 0, 0);
+    start(f);
+    settle(f);
+    assert_similar(f, "a", "");
+    write_text(f, "b", 1, 1, 10);
+    cluster_of(f, "b"); /* asserts that it is current */
+    assert_similar(f, "b", "a");
+}
+
+static void test_index__empty_and_binary_resemble_their_twins_only(void **state)
+{
+    struct fixture *f = *state;
+    scratch_write(scratch_path(f->tree, "e1"), "");
+    scratch_write(scratch_path(f->tree, "e2"), "");
+    scratch_write(scratch_path(f->tree, "punctuation"), "...!");
+    write_text(f, "a", 1, 0, 0);
+    start(f);
+    settle(f);
+    assert_similar(f, "e1", "e2");
+    assert_similar(f, "punctuation", "");
+    assert_similar(f, "a", "");
+}
+
+static void test_index__what_cannot_be_answered_is_enoent(void **state)
+{
+    struct fixture *f = *state;
+    struct file_key key = {.size_bytes = 20};
+    struct index_query query = {.threshold = 0.5};
+    struct kin_list list;
+    struct document_info info;
+    struct cluster_info cluster;
+    start(f);
+    settle(f);
+    assert_int_equal(index_similar(f->index, &key, &query, &list), -ENOENT);
+    assert_int_equal(index_has_kin(f->index, &key, &query), 0);
+    assert_true(index_document(f->index, &key, 0, &info) < 0);
+    assert_int_equal(index_cluster(f->index, 77, &query, &cluster, NULL), -ENOENT);
+}
+
+/* -- against brute force -- */
+
+enum { N_FAMILIES = 12, N_VERSIONS = 8 };
+
+static void make_families(struct fixture *f)
+{
+    for (unsigned family = 0; family < N_FAMILIES; family++)
+        for (unsigned version = 0; version < N_VERSIONS; version++) {
+            char name[32];
+            snprintf(name, sizeof(name), "f%02u-v%u", family, version);
+            write_text(f, name, family, version, version * (family + 1));
+        }
+}
+
+static double exact_resemblance(struct fixture *f, const char *a, const char *b)
+{
+    struct exact_set *sets[2];
+    const char *names[2] = {a, b};
+    double r;
+    for (int i = 0; i < 2; i++) {
+        int fd = open(scratch_path(f->tree, "%s", names[i]), O_RDONLY);
+        assert_int_equal(exact_set_read(fd, 5, &sets[i]), 0);
+        close(fd);
+    }
+    assert_int_equal(exact_set_resemblance(sets[0], sets[1], &r), 0);
+    exact_set_free(sets[0]);
+    exact_set_free(sets[1]);
+    return r;
+}
+
+static bool has_kin_named(const struct kin_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->n_kin; i++)
+        if (strcmp(list->kin[i].path, name) == 0)
+            return true;
+    return false;
+}
+
+static void test_index__agrees_with_exact_resemblance(void **state)
+{
+    struct fixture *f = *state;
+    unsigned n_far = 0, n_answers = 0;
+    make_families(f);
+    start(f);
+    settle(f);
+    for (unsigned i = 0; i < N_FAMILIES * N_VERSIONS; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "f%02u-v%u", i / N_VERSIONS, i % N_VERSIONS);
+        struct kin_list list = similar_to(f, name);
+        for (size_t k = 0; k < list.n_kin; k++) {
+            double exact = exact_resemblance(f, name, list.kin[k].path);
+            double off = fabs(exact - list.kin[k].resemblance);
+            n_answers++;
+            n_far += off > 3 * list.kin[k].error + 1e-9;
+            assert_true(off <= 5 * list.kin[k].error + 1e-9);
+        }
+        for (unsigned other = 0; other < N_VERSIONS; other++) {
+            char sibling[32];
+            snprintf(sibling, sizeof(sibling), "f%02u-v%u", i / N_VERSIONS, other);
+            if (other != i % N_VERSIONS && exact_resemblance(f, name, sibling) >= 0.6)
+                assert_true(has_kin_named(&list, sibling));
+        }
+        kin_list_done(&list);
+    }
+    assert_true(n_answers > 100);
+    assert_true(n_far * 100 <= n_answers * 2);
+}
+
+/* -- incremental = rebuilt, whatever happened in between -- */
+
+static void dump_answers(struct fixture *f, char *out, size_t size)
+{
+    size_t n = 0;
+    for (unsigned i = 0; i < N_FAMILIES * N_VERSIONS; i++) {
+        char name[32];
+        struct stat st;
+        snprintf(name, sizeof(name), "f%02u-v%u", i / N_VERSIONS, i % N_VERSIONS);
+        if (stat(scratch_path(f->tree, "%s", name), &st) < 0)
+            continue;
+        struct kin_list list = similar_to(f, name);
+        n += (size_t)snprintf(out + n, size - n, "%s %llu:", name,
+                              (unsigned long long)cluster_of(f, name));
+        for (size_t k = 0; k < list.n_kin; k++)
+            n += (size_t)snprintf(out + n, size - n, " %.4f %s", list.kin[k].resemblance,
+                                  list.kin[k].path);
+        n += (size_t)snprintf(out + n, size - n, "\n");
+        kin_list_done(&list);
+        assert_true(n < size);
+    }
+}
+
+static void assert_rebuilt_is_the_same(struct fixture *f)
+{
+    enum { SIZE = 1 << 20 };
+    char *before = malloc(SIZE), *after = malloc(SIZE), *error = NULL;
+    dump_answers(f, before, SIZE);
+    stop(f);
+    assert_int_equal(backing_open(f->tree, &f->backing), 0);
+    struct index_options options = options_of(f);
+    if (index_rebuild(&options, NULL, NULL, &error) < 0)
+        fail_msg("%s", error);
+    backing_close(f->backing);
+    start(f);
+    settle(f);
+    dump_answers(f, after, SIZE);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+}
+
+static void change_at_random(struct fixture *f, unsigned seed, unsigned n_changes)
+{
+    srand(seed);
+    for (unsigned i = 0; i < n_changes; i++) {
+        char name[32], other[32];
+        unsigned family = (unsigned)rand() % N_FAMILIES, version = (unsigned)rand() % N_VERSIONS;
+        snprintf(name, sizeof(name), "f%02u-v%u", family, version);
+        snprintf(other, sizeof(other), "f%02u-v%u", (unsigned)rand() % N_FAMILIES,
+                 (unsigned)rand() % N_VERSIONS);
+        switch (rand() % 4) {
+        case 0:
+            unlink(scratch_path(f->tree, "%s", name));
+            index_note_entry(f->index, backing_root_key(f->backing), name);
+            break;
+        case 1:
+            if (rename(scratch_path(f->tree, "%s", name), scratch_path(f->tree, "%s", other)) == 0)
+                index_note_rename(f->index, backing_root_key(f->backing), name,
+                                  backing_root_key(f->backing), other);
+            break;
+        default:
+            write_text(f, name, (unsigned)rand() % N_FAMILIES, (unsigned)rand() % 50,
+                       (unsigned)rand() % 60);
+            index_note_entry(f->index, backing_root_key(f->backing), name);
+            struct file_key key = key_of(f, name);
+            index_note_content(f->index, &key);
+        }
+    }
+}
+
+static void test_index__incremental_equals_rebuilt(void **state)
+{
+    struct fixture *f = *state;
+    make_families(f);
+    start(f);
+    settle(f);
+    for (unsigned round = 0; round < 3; round++) {
+        change_at_random(f, round, 120);
+        assert_int_equal(index_settle(f->index, INDEX_LANE_FOREGROUND, 30000), 0);
+        assert_rebuilt_is_the_same(f);
+    }
+}
+
+static void test_index__killed_at_any_moment_equals_rebuilt(void **state)
+{
+    struct fixture *f = *state;
+    make_families(f);
+    for (unsigned round = 0; round < 6; round++) {
+        pid_t pid = fork();
+        assert_true(pid >= 0);
+        if (pid == 0) {
+            start(f);
+            change_at_random(f, 100 + round, 30 * round);
+            usleep(3000 * round); /* somewhere in the midst of it */
+            kill(getpid(), SIGKILL);
+        }
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+        if (round % 2)
+            continue; /* sometimes twice in a row */
+        start(f);
+        settle(f);
+        assert_rebuilt_is_the_same(f);
+        stop(f);
+    }
+}
+
+/* -- what is refused -- */
+
+static void assert_refused(struct fixture *f, const struct index_options *options, int error,
+                           const char *words)
+{
+    (void)f;
+    struct index *index;
+    char *message = NULL;
+    assert_int_equal(index_open(options, &index, &message), error);
+    assert_non_null(message);
+    if (!strstr(message, words) || strchr(message, '\n'))
+        fail_msg("'%s' should say '%s'", message, words);
+    free(message);
+}
+
+static void test_index__a_store_of_something_else_is_refused_with_advice(void **state)
+{
+    struct fixture *f = *state;
+    char other[128];
+    start(f);
+    settle(f);
+    struct index_options options = options_of(f);
+    assert_refused(f, &options, -EBUSY, "in use");
+    stop(f);
+
+    assert_int_equal(backing_open(f->tree, &f->backing), 0);
+    options = options_of(f);
+    options.policy = "broder1997";
+    assert_refused(f, &options, -EPROTO, "was made with policy 'default'");
+    options.policy = NULL;
+    options.store_path = "/proc/nowhere";
+    assert_refused(f, &options, -ENOENT, "/proc/nowhere");
+    options.store_path = f->store;
+    options.policy = "no such thing";
+    assert_refused(f, &options, -EPROTO, "policy");
+    backing_close(f->backing);
+
+    snprintf(other, sizeof(other), "%s/other", f->root);
+    mkdir(other, 0755);
+    assert_int_equal(backing_open(other, &f->backing), 0);
+    options = options_of(f);
+    options.source = other;
+    assert_refused(f, &options, -EPROTO, "is that of");
+    backing_close(f->backing);
+}
+
+int main(void)
+{
+#define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        ON_A_TREE(test_index__first_scan_finds_what_resembles),
+        ON_A_TREE(test_index__follows_writes_renames_links_and_deletes),
+        ON_A_TREE(test_index__renaming_a_directory_renames_every_answer),
+        ON_A_TREE(test_index__a_later_start_sketches_only_what_changed),
+        ON_A_TREE(test_index__a_change_behind_its_back_is_seen_when_asked),
+        ON_A_TREE(test_index__empty_and_binary_resemble_their_twins_only),
+        ON_A_TREE(test_index__what_cannot_be_answered_is_enoent),
+        ON_A_TREE(test_index__agrees_with_exact_resemblance),
+        ON_A_TREE(test_index__incremental_equals_rebuilt),
+        ON_A_TREE(test_index__killed_at_any_moment_equals_rebuilt),
+        ON_A_TREE(test_index__a_store_of_something_else_is_refused_with_advice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,137 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "fs/view_links.h"
+
+static struct view_links *make(const char *directory)
+{
+    const struct kin kin[] = {{.path = (char *)"x/c", .resemblance = 0.9},
+                              {.path = (char *)"y/c", .resemblance = 0.9},
+                              {.path = (char *)"b", .resemblance = 0.5}};
+    struct view_links *links;
+    assert_int_equal(view_links_new(directory, kin, 3, &links), 0);
+    return links;
+}
+
+static void test_view_links__are_found_by_name(void **state)
+{
+    (void)state;
+    struct view_links *links = make("similar/a");
+    assert_int_equal(links->n_links, 3);
+    for (size_t i = 0; i < links->n_links; i++)
+        assert_ptr_equal(view_links_find(links, links->links[i].name), &links->links[i]);
+    const struct view_link *link = view_links_find(links, "090-c~2");
+    assert_non_null(link);
+    assert_string_equal(link->target, "../../y/c");
+    assert_string_equal(link->path, "y/c");
+    assert_null(view_links_find(links, "090-d"));
+    assert_null(view_links_find(links, ""));
+    view_links_unref(links);
+}
+
+static void test_view_links__none_are_none(void **state)
+{
+    (void)state;
+    struct view_links *links;
+    assert_int_equal(view_links_new("similar/a", NULL, 0, &links), 0);
+    assert_int_equal(links->n_links, 0);
+    assert_null(view_links_find(links, "100-a"));
+    view_links_unref(links);
+}
+
+static struct view_links_key key_of(uint64_t node)
+{
+    return (struct view_links_key){.node = node, .stamp = {.documents = 5, .at_rest = true}};
+}
+
+static void test_view_links__are_recalled_until_the_index_changes(void **state)
+{
+    (void)state;
+    static struct view_links_memory memory;
+    view_links_memory_init(&memory);
+    struct view_links *links = make("similar/a");
+    struct view_links_key key = key_of(1), other;
+    assert_null(view_links_recall(&memory, &key));
+    view_links_remember(&memory, &key, links);
+    struct view_links *again = view_links_recall(&memory, &key);
+    assert_ptr_equal(again, links);
+    view_links_unref(again);
+
+    other = key, other.node++;
+    assert_null(view_links_recall(&memory, &other));
+    other = key, other.caller++;
+    assert_null(view_links_recall(&memory, &other));
+    other = key, other.stamp.documents++;
+    assert_null(view_links_recall(&memory, &other));
+    other = key, other.stamp.sketched_documents++;
+    assert_null(view_links_recall(&memory, &other));
+    other = key, other.stamp.at_rest = false;
+    assert_null(view_links_recall(&memory, &other));
+
+    view_links_unref(links);
+    view_links_memory_done(&memory);
+}
+
+static void test_view_links__of_an_index_in_work_are_not_remembered(void **state)
+{
+    (void)state;
+    static struct view_links_memory memory;
+    view_links_memory_init(&memory);
+    struct view_links *links = make("similar/a");
+    struct view_links_key key = key_of(1);
+    key.stamp.at_rest = false;
+    view_links_remember(&memory, &key, links);
+    assert_int_equal(links->n_refs, 1);
+    view_links_unref(links);
+    view_links_memory_done(&memory);
+}
+
+static void test_view_links__the_longest_unused_are_forgotten_first(void **state)
+{
+    (void)state;
+    static struct view_links_memory memory;
+    view_links_memory_init(&memory);
+    struct view_links *links = make("similar/a");
+    for (uint64_t i = 1; i <= VIEW_LINKS_REMEMBERED; i++) {
+        struct view_links_key key = key_of(i);
+        view_links_remember(&memory, &key, links);
+    }
+    struct view_links_key first = key_of(1), second = key_of(2), one_more = key_of(1000);
+    view_links_unref(view_links_recall(&memory, &first));
+    view_links_remember(&memory, &one_more, links);
+    assert_null(view_links_recall(&memory, &second));
+    struct view_links *kept = view_links_recall(&memory, &first);
+    assert_ptr_equal(kept, links);
+    view_links_unref(kept);
+
+    /* A newer list of the same directory takes the place of the older. */
+    struct view_links *newer = make("similar/a");
+    first.stamp.documents++;
+    view_links_remember(&memory, &first, newer);
+    kept = view_links_recall(&memory, &first);
+    assert_ptr_equal(kept, newer);
+    view_links_unref(kept);
+    first.stamp.documents--;
+    assert_null(view_links_recall(&memory, &first));
+
+    view_links_unref(newer);
+    view_links_unref(links);
+    view_links_memory_done(&memory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_view_links__are_found_by_name),
+        cmocka_unit_test(test_view_links__none_are_none),
+        cmocka_unit_test(test_view_links__are_recalled_until_the_index_changes),
+        cmocka_unit_test(test_view_links__of_an_index_in_work_are_not_remembered),
+        cmocka_unit_test(test_view_links__the_longest_unused_are_forgotten_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
