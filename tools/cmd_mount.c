@@ -24,7 +24,8 @@
 /* What was closed before the end is sketched at the next start if it takes longer than this. */
 enum { DRAIN_MS = 5000 };
 
-_Static_assert(MOUNT_VIEW_SIMILAR == FS_VIEW_SIMILAR && MOUNT_VIEW_CLUSTERS == FS_VIEW_CLUSTERS,
+_Static_assert((int)MOUNT_VIEW_SIMILAR == (int)FS_VIEW_SIMILAR &&
+                   (int)MOUNT_VIEW_CLUSTERS == (int)FS_VIEW_CLUSTERS,
                "passed on as they are");
 
 DEFINE_CLEANUP(struct backing *, backing_close);
