@@ -34,11 +34,11 @@ const char *text_type_name(enum text_type type); /* "text", "html", "binary" */
 /* Some consecutive tokens: token i is bytes[ends[i-1] .. ends[i]), with ends[-1] taken as 0; none
  * is empty. The TOKEN_BLOCK_SLACK_BYTES behind the last token may be read (of any value), so that
  * the words of a token can be loaded whole. */
-enum { TOKEN_BLOCK_SLACK_BYTES = 8 };
+enum { TOKEN_BLOCK_SLACK_BYTES = 8, TOKEN_BLOCK_MAX = 1024 };
 struct token_block {
     const uint8_t *bytes;
     const uint32_t *ends;
-    size_t n_tokens;
+    size_t n_tokens; /* 1 to TOKEN_BLOCK_MAX */
 };
 
 /* Called with each block in order; the block is valid during the call. */

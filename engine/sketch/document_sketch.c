@@ -1,0 +1,199 @@
+/* Three things are made of the canonical tokens as they come: the fingerprint of the text, token
+ * fingerprints, and from these the fingerprints of the shingles, which the builder samples.
+ *
+ * The fingerprint of the text is XXH3-128 over two streams: the bytes of the tokens one after the
+ * other, and the length of each as a byte (1 to 256, less one), hashed apart and then together.
+ * Both streams determine the tokens, neither depends on the blocks they come in, and both are at
+ * hand: a stream with separators would have to be written first. (Hashing the token fingerprints
+ * would be as fast, but its result would depend on the policy's key, and be no better than they
+ * are: 64 bits.)
+ */
+#include "engine/sketch/document_sketch.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "engine/text/canon.h"
+
+struct document_sketcher {
+    const struct shingle_hash *hash;
+    unsigned w;
+    struct canon *canon;
+    struct min_sketch_builder *builder;
+    XXH3_state_t *content, *text_bytes, *text_lengths;
+    enum text_type type;
+    bool sniffed;
+    uint64_t size_bytes, n_tokens;
+    size_t n_carried; /* the last min(w - 1, n_tokens) token fingerprints begin the next window */
+    uint64_t tokens[POLICY_W_MAX + TOKEN_BLOCK_MAX];
+    uint64_t windows[TOKEN_BLOCK_MAX];
+    size_t head_bytes;
+    uint8_t head[CANON_SNIFF_BYTES]; /* of the document, until there is enough of it to sniff */
+};
+
+static void add_lengths(struct document_sketcher *sketcher, const struct token_block *block)
+{
+    uint8_t lengths[TOKEN_BLOCK_MAX];
+    uint32_t at = 0;
+    for (size_t i = 0; i < block->n_tokens; i++) {
+        lengths[i] = (uint8_t)(block->ends[i] - at - 1);
+        at = block->ends[i];
+    }
+    XXH3_128bits_update(sketcher->text_lengths, lengths, block->n_tokens);
+}
+
+static void add_shingles(struct document_sketcher *sketcher, size_t n_new)
+{
+    size_t n = sketcher->n_carried + n_new;
+    size_t n_kept = n < sketcher->w - 1 ? n : sketcher->w - 1;
+    if (n >= sketcher->w) {
+        size_t n_windows = n - (sketcher->w - 1);
+        shingle_hash_windows(sketcher->hash, sketcher->tokens, n_windows, sketcher->windows);
+        min_sketch_builder_add(sketcher->builder, sketcher->windows, n_windows);
+    }
+    memmove(sketcher->tokens, sketcher->tokens + n - n_kept, n_kept * sizeof(uint64_t));
+    sketcher->n_carried = n_kept;
+    sketcher->n_tokens += n_new;
+}
+
+static void take_tokens(void *user, const struct token_block *block)
+{
+    struct document_sketcher *sketcher = user;
+    XXH3_128bits_update(sketcher->text_bytes, block->bytes, block->ends[block->n_tokens - 1]);
+    add_lengths(sketcher, block);
+    shingle_hash_tokens(sketcher->hash, block, sketcher->tokens + sketcher->n_carried);
+    add_shingles(sketcher, block->n_tokens);
+}
+
+int document_sketcher_new(const struct policy *policy, const struct shingle_hash *hash,
+                          struct document_sketcher **ret_sketcher)
+{
+    _cleanup_(document_sketcher_free_p) struct document_sketcher *sketcher =
+        calloc(1, sizeof(*sketcher));
+    if (!sketcher)
+        return -ENOMEM;
+
+    int r = min_sketch_builder_new(policy, &sketcher->builder);
+    if (r < 0)
+        return r;
+    r = canon_new(take_tokens, sketcher, &sketcher->canon);
+    if (r < 0)
+        return r;
+    XXH3_state_t **states[] = {&sketcher->content, &sketcher->text_bytes, &sketcher->text_lengths};
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        *states[i] = XXH3_createState();
+        if (!*states[i])
+            return -ENOMEM;
+    }
+    sketcher->hash = hash;
+    sketcher->w = policy->w;
+    document_sketcher_begin(sketcher);
+    *ret_sketcher = TAKE_PTR(sketcher);
+    return 0;
+}
+
+void document_sketcher_free(struct document_sketcher *sketcher)
+{
+    if (!sketcher)
+        return;
+    XXH3_freeState(sketcher->content);
+    XXH3_freeState(sketcher->text_bytes);
+    XXH3_freeState(sketcher->text_lengths);
+    canon_free(sketcher->canon);
+    min_sketch_builder_free(sketcher->builder);
+    free(sketcher);
+}
+
+void document_sketcher_begin(struct document_sketcher *sketcher)
+{
+    XXH3_128bits_reset(sketcher->content);
+    XXH3_128bits_reset(sketcher->text_bytes);
+    XXH3_128bits_reset(sketcher->text_lengths);
+    min_sketch_builder_begin(sketcher->builder);
+    sketcher->sniffed = false;
+    sketcher->size_bytes = sketcher->n_tokens = 0;
+    sketcher->n_carried = sketcher->head_bytes = 0;
+}
+
+static void sniff(struct document_sketcher *sketcher, const void *head, size_t size_bytes)
+{
+    sketcher->type = text_sniff(head, size_bytes);
+    sketcher->sniffed = true;
+    if (sketcher->type != TEXT_BINARY)
+        canon_begin(sketcher->canon, sketcher->type);
+}
+
+static void feed_text(struct document_sketcher *sketcher, const void *bytes, size_t size_bytes)
+{
+    if (sketcher->type != TEXT_BINARY)
+        canon_feed(sketcher->canon, bytes, size_bytes);
+}
+
+static void sniff_head(struct document_sketcher *sketcher)
+{
+    sniff(sketcher, sketcher->head, sketcher->head_bytes);
+    feed_text(sketcher, sketcher->head, sketcher->head_bytes);
+}
+
+void document_sketcher_feed(struct document_sketcher *sketcher, const void *bytes,
+                            size_t size_bytes)
+{
+    XXH3_128bits_update(sketcher->content, bytes, size_bytes);
+    sketcher->size_bytes += size_bytes;
+
+    if (!sketcher->sniffed && sketcher->head_bytes == 0 && size_bytes >= CANON_SNIFF_BYTES) {
+        sniff(sketcher, bytes, CANON_SNIFF_BYTES);
+    } else if (!sketcher->sniffed) {
+        size_t n = CANON_SNIFF_BYTES - sketcher->head_bytes;
+        if (n > size_bytes)
+            n = size_bytes;
+        memcpy(sketcher->head + sketcher->head_bytes, bytes, n);
+        sketcher->head_bytes += n;
+        if (sketcher->head_bytes < CANON_SNIFF_BYTES)
+            return;
+        sniff_head(sketcher);
+        bytes = (const uint8_t *)bytes + n;
+        size_bytes -= n;
+    }
+    feed_text(sketcher, bytes, size_bytes);
+}
+
+static void put_digest(uint8_t fingerprint[FINGERPRINT_BYTES], XXH128_hash_t hash)
+{
+    XXH128_canonical_t canonical;
+    XXH128_canonicalFromHash(&canonical, hash);
+    memcpy(fingerprint, canonical.digest, FINGERPRINT_BYTES);
+}
+
+static void text_digest(const struct document_sketcher *sketcher,
+                        uint8_t fingerprint[FINGERPRINT_BYTES])
+{
+    uint8_t both[2 * FINGERPRINT_BYTES];
+    put_digest(both, XXH3_128bits_digest(sketcher->text_bytes));
+    put_digest(both + FINGERPRINT_BYTES, XXH3_128bits_digest(sketcher->text_lengths));
+    put_digest(fingerprint, XXH3_128bits(both, sizeof(both)));
+}
+
+void document_sketcher_finish(struct document_sketcher *sketcher,
+                              struct document_sketch *ret_sketch)
+{
+    if (!sketcher->sniffed)
+        sniff_head(sketcher);
+    if (sketcher->type != TEXT_BINARY)
+        canon_finish(sketcher->canon);
+    if (sketcher->n_tokens > 0 && sketcher->n_tokens < sketcher->w) {
+        uint64_t only = shingle_hash_window(sketcher->hash, sketcher->tokens, sketcher->n_tokens);
+        min_sketch_builder_add(sketcher->builder, &only, 1);
+    }
+
+    *ret_sketch =
+        (struct document_sketch){.type = sketcher->type, .size_bytes = sketcher->size_bytes};
+    min_sketch_builder_finish(sketcher->builder, sketcher->n_tokens, &ret_sketch->sketch);
+    put_digest(ret_sketch->content_fingerprint, XXH3_128bits_digest(sketcher->content));
+    if (sketcher->type != TEXT_BINARY)
+        text_digest(sketcher, ret_sketch->text_fingerprint);
+    if (ret_sketch->sketch.n_values > 0)
+        min_sketch_fingerprint(&ret_sketch->sketch, ret_sketch->shingle_fingerprint);
+}

@@ -1,0 +1,214 @@
+/* Shares the canonical form with the sketches and nothing else: no shingle_hash.c, no sampling, so
+ * that each can be a test of the other.
+ *
+ * A shingle is the text of its tokens, each followed by a byte that UTF-8 does not have. The texts
+ * of the last tokens stand one after the other in a buffer, so that a shingle is a part of it.
+ */
+#include "engine/sketch/exact_set.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <xxhash.h>
+
+#include "engine/sketch/policy.h"
+#include "engine/text/canon.h"
+
+enum {
+    END_OF_TOKEN = 0xff,
+    SHINGLE_MAX_BYTES = POLICY_W_MAX * (CANON_TOKEN_MAX_BYTES + 1),
+    READ_BYTES = 64 * 1024,
+};
+
+struct exact_set {
+    XXH128_hash_t *shingles; /* ascending, unique */
+    size_t n_shingles;
+};
+
+struct reader {
+    unsigned w;
+    bool failed; /* out of memory */
+    struct exact_set *set;
+    size_t room;
+    uint64_t n_tokens;
+    size_t starts[POLICY_W_MAX]; /* of token i in text: starts[i % w], of the last w */
+    size_t size_bytes;
+    uint8_t text[4 * SHINGLE_MAX_BYTES];
+};
+
+static void add_shingle(struct reader *reader, const uint8_t *text, size_t size_bytes)
+{
+    struct exact_set *set = reader->set;
+    if (set->n_shingles == reader->room) {
+        size_t room = reader->room ? 2 * reader->room : 1024;
+        XXH128_hash_t *shingles = reallocarray(set->shingles, room, sizeof(*shingles));
+        if (!shingles) {
+            reader->failed = true;
+            return;
+        }
+        set->shingles = shingles;
+        reader->room = room;
+    }
+    set->shingles[set->n_shingles++] = XXH3_128bits(text, size_bytes);
+}
+
+/* Keep the last w tokens only. */
+static void make_room(struct reader *reader)
+{
+    if (reader->size_bytes + CANON_TOKEN_MAX_BYTES + 1 <= sizeof(reader->text))
+        return;
+    unsigned w = reader->w;
+    size_t first = reader->starts[reader->n_tokens % w]; /* the buffer holds more than w tokens */
+    memmove(reader->text, reader->text + first, reader->size_bytes - first);
+    reader->size_bytes -= first;
+    for (unsigned i = 0; i < w; i++)
+        reader->starts[i] -= first;
+}
+
+static void add_token(struct reader *reader, const uint8_t *bytes, size_t size_bytes)
+{
+    make_room(reader);
+    reader->starts[reader->n_tokens++ % reader->w] = reader->size_bytes;
+    memcpy(reader->text + reader->size_bytes, bytes, size_bytes);
+    reader->size_bytes += size_bytes;
+    reader->text[reader->size_bytes++] = END_OF_TOKEN;
+    if (reader->n_tokens >= reader->w && !reader->failed) {
+        size_t start = reader->starts[reader->n_tokens % reader->w];
+        add_shingle(reader, reader->text + start, reader->size_bytes - start);
+    }
+}
+
+static void take_tokens(void *user, const struct token_block *block)
+{
+    uint32_t at = 0;
+    for (size_t i = 0; i < block->n_tokens; at = block->ends[i++])
+        add_token(user, block->bytes + at, block->ends[i] - at);
+}
+
+/* Fill the buffer unless the file ends. Returns the bytes read, or an error. */
+static ssize_t read_full(int fd, uint8_t *buffer, size_t size_bytes)
+{
+    size_t n = 0;
+    while (n < size_bytes) {
+        ssize_t r = read(fd, buffer + n, size_bytes - n);
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r < 0)
+            return -errno;
+        if (r == 0)
+            break;
+        n += (size_t)r;
+    }
+    return (ssize_t)n;
+}
+
+static int read_document(int fd, struct canon *canon)
+{
+    _cleanup_free_ uint8_t *buffer = malloc(READ_BYTES);
+    if (!buffer)
+        return -ENOMEM;
+
+    ssize_t n = read_full(fd, buffer, READ_BYTES);
+    if (n < 0)
+        return (int)n;
+    enum text_type type = text_sniff(buffer, (size_t)n);
+    if (type == TEXT_BINARY)
+        return 0;
+    canon_begin(canon, type);
+    while (n > 0) {
+        canon_feed(canon, buffer, (size_t)n);
+        n = read_full(fd, buffer, READ_BYTES);
+    }
+    if (n < 0)
+        return (int)n;
+    canon_finish(canon);
+    return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return XXH128_cmp(a, b);
+}
+
+static void sort_unique(struct exact_set *set)
+{
+    size_t n = 0;
+    if (set->n_shingles)
+        qsort(set->shingles, set->n_shingles, sizeof(*set->shingles), compare);
+    for (size_t i = 0; i < set->n_shingles; i++)
+        if (n == 0 || !XXH128_isEqual(set->shingles[n - 1], set->shingles[i]))
+            set->shingles[n++] = set->shingles[i];
+    set->n_shingles = n;
+}
+
+int exact_set_read(int fd, unsigned w, struct exact_set **ret_set)
+{
+    if (w < 1 || w > POLICY_W_MAX)
+        return -EINVAL;
+
+    _cleanup_(exact_set_free_p) struct exact_set *set = calloc(1, sizeof(*set));
+    _cleanup_free_ struct reader *reader = calloc(1, sizeof(*reader));
+    if (!set || !reader)
+        return -ENOMEM;
+    reader->w = w;
+    reader->set = set;
+
+    _cleanup_(canon_free_p) struct canon *canon = NULL;
+    int r = canon_new(take_tokens, reader, &canon);
+    if (r < 0)
+        return r;
+    r = read_document(fd, canon);
+    if (r < 0)
+        return r;
+    if (reader->n_tokens > 0 && reader->n_tokens < w)
+        add_shingle(reader, reader->text, reader->size_bytes);
+    if (reader->failed)
+        return -ENOMEM;
+    sort_unique(set);
+    *ret_set = TAKE_PTR(set);
+    return 0;
+}
+
+void exact_set_free(struct exact_set *set)
+{
+    if (!set)
+        return;
+    free(set->shingles);
+    free(set);
+}
+
+size_t exact_set_count(const struct exact_set *set)
+{
+    return set->n_shingles;
+}
+
+static size_t n_common(const struct exact_set *a, const struct exact_set *b)
+{
+    size_t n = 0;
+    for (size_t i = 0, j = 0; i < a->n_shingles && j < b->n_shingles;) {
+        int order = XXH128_cmp(&a->shingles[i], &b->shingles[j]);
+        n += order == 0;
+        i += order <= 0;
+        j += order >= 0;
+    }
+    return n;
+}
+
+int exact_set_resemblance(const struct exact_set *a, const struct exact_set *b, double *ret_value)
+{
+    size_t common = n_common(a, b), n_union = a->n_shingles + b->n_shingles - common;
+    if (n_union == 0)
+        return -ENODATA;
+    *ret_value = (double)common / (double)n_union;
+    return 0;
+}
+
+int exact_set_containment(const struct exact_set *a, const struct exact_set *b, double *ret_value)
+{
+    if (a->n_shingles == 0)
+        return -ENODATA;
+    *ret_value = (double)n_common(a, b) / (double)a->n_shingles;
+    return 0;
+}

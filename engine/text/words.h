@@ -1,0 +1,33 @@
+/* UTF-8 text to blocks of canonical tokens; the second half of canon.h, private to engine/text. */
+#ifndef KINFS_ENGINE_TEXT_WORDS_H
+#define KINFS_ENGINE_TEXT_WORDS_H
+
+#include <stdbool.h>
+
+#include "engine/text/canon.h"
+
+enum { WORDS_BLOCK_BYTES = 8 * TOKEN_BLOCK_MAX }; /* a word and its space have seven on average */
+
+struct words {
+    token_block_fn tokens;
+    void *user;
+    uint32_t n_bytes, n_tokens; /* the open token, if any, is bytes[ends[n_tokens] .. n_bytes) */
+    bool open_is_solo;          /* it is a character that only marks may join */
+    /* the UTF-8 sequence being read: bytes still missing, code so far, range of the next byte */
+    uint8_t missing, least, most;
+    uint32_t code;
+    uint32_t ends[TOKEN_BLOCK_MAX + 1]; /* ends[0] is 0, a block's begin at ends[1] */
+    uint8_t bytes[WORDS_BLOCK_BYTES + TOKEN_BLOCK_SLACK_BYTES];
+};
+
+/* words is zeroed memory. */
+void words_init(struct words *words, token_block_fn tokens, void *user);
+void words_begin(struct words *words);
+void words_feed(struct words *words, const uint8_t *bytes, size_t size_bytes);
+/* A character that did not come as UTF-8; any number is good, those that are no character separate.
+ */
+void words_feed_code(struct words *words, uint32_t code);
+void words_separate(struct words *words);
+void words_finish(struct words *words);
+
+#endif

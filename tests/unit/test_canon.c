@@ -1,0 +1,502 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/text/canon.h"
+
+/* The tokens, each followed by a space. */
+struct result {
+    char *text;
+    size_t size, room, n_tokens;
+};
+
+static void collect(void *user, const struct token_block *block)
+{
+    struct result *result = user;
+    uint32_t at = 0;
+    assert_in_range(block->n_tokens, 1, TOKEN_BLOCK_MAX);
+    for (size_t i = 0; i < block->n_tokens; at = block->ends[i++]) {
+        size_t size = block->ends[i] - at;
+        assert_in_range(size, 1, CANON_TOKEN_MAX_BYTES);
+        if (result->size + size + 2 > result->room) {
+            result->room = 2 * (result->room + size + 2);
+            result->text = realloc(result->text, result->room);
+            assert_non_null(result->text);
+        }
+        memcpy(result->text + result->size, block->bytes + at, size);
+        result->size += size;
+        result->text[result->size++] = ' ';
+        result->text[result->size] = '\0';
+        result->n_tokens++;
+    }
+    /* What may be read behind the last token. */
+    volatile uint8_t sum = 0;
+    for (size_t i = 0; i < TOKEN_BLOCK_SLACK_BYTES; i++)
+        sum = (uint8_t)(sum + block->bytes[at + i]);
+}
+
+static void result_free(struct result *result)
+{
+    free(result->text);
+}
+
+/* Pieces of piece_bytes; 0: of random size. */
+static struct result canonicalise(enum text_type type, const void *bytes, size_t size,
+                                  size_t piece_bytes, unsigned seed)
+{
+    struct result result = {0};
+    _cleanup_(canon_free_p) struct canon *canon = NULL;
+    assert_int_equal(canon_new(collect, &result, &canon), 0);
+    canon_begin(canon, TEXT_HTML); /* an unfinished one leaves nothing */
+    canon_feed(canon, "left over <a", 12);
+    canon_begin(canon, type);
+    for (size_t at = 0, n; at < size; at += n) {
+        n = piece_bytes ? piece_bytes : (size_t)rand_r(&seed) % 40;
+        if (n > size - at)
+            n = size - at;
+        /* Of its own allocation, so that a byte read past the piece is noticed. */
+        void *piece = malloc(n ? n : 1);
+        memcpy(piece, (const char *)bytes + at, n);
+        canon_feed(canon, piece, n);
+        free(piece);
+    }
+    canon_finish(canon);
+    if (!result.text)
+        result.text = strdup("");
+    return result;
+}
+
+static void expect_bytes(enum text_type type, const void *bytes, size_t size, const char *tokens)
+{
+    for (unsigned way = 0; way < 6; way++) {
+        static const size_t pieces[] = {1 << 20, 1, 2, 7, 0, 0};
+        _cleanup_(result_free) struct result result =
+            canonicalise(type, bytes, size, pieces[way], way);
+        assert_string_equal(result.text, tokens);
+    }
+}
+
+static void expect_text(const char *text, const char *tokens)
+{
+    expect_bytes(TEXT_PLAIN, text, strlen(text), tokens);
+}
+
+static void expect_html(const char *text, const char *tokens)
+{
+    expect_bytes(TEXT_HTML, text, strlen(text), tokens);
+}
+
+/* -- words -- */
+
+static void test_canon__keeps_words_and_drops_layout(void **state)
+{
+    (void)state;
+    expect_text("", "");
+    expect_text(" \t\r\n.,;", "");
+    expect_text("A rose is a Rose", "a rose is a rose ");
+    expect_text("a_b c-d e.f don't 3.14 x2", "a_b c d e f don t 3 14 x2 ");
+    expect_text("last", "last ");
+    expect_text("a\0b" /* up to the NUL */, "a ");
+    expect_bytes(TEXT_PLAIN, "a\0b", 3, "a b ");
+}
+
+static void test_canon__every_ascii_character_is_a_word_character_or_separates(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 128; c++) {
+        bool word =
+            (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        char text[3] = {'x', (char)c, 'y'}, tokens[8];
+        snprintf(tokens, sizeof(tokens), "x%cy ", !word ? ' ' : c >= 'A' && c <= 'Z' ? c + 32 : c);
+        expect_bytes(TEXT_PLAIN, text, 3, tokens);
+    }
+}
+
+static void test_canon__folds_case_by_unicode(void **state)
+{
+    (void)state;
+    expect_text("CAFÉ Stra\xc3\x9f"
+                "E STRASSE",
+                "café strasse strasse ");
+    expect_text("ΟΔΥΣΣΕΥΣ οδυσσευς", "οδυσσευσ οδυσσευσ "); /* both sigmas */
+    expect_text("ПРИВЕТ Ǆ ﬁn K", "привет ǆ fin k ");        /* the last is the Kelvin sign */
+    expect_text("ΐ İ", "ι\xcc\x88\xcc\x81 i\xcc\x87 "); /* foldings of more than one character */
+    expect_text("𐐀𐐨 Ꭰꭰ", "𐐨𐐨 ᎠᎠ ");
+}
+
+static void test_canon__marks_stay_within_words(void **state)
+{
+    (void)state;
+    expect_text("e\xcc\x81tude CAFE\xcc\x81", "e\xcc\x81tude cafe\xcc\x81 ");
+    expect_text("हिन्दी भाषा", "हिन्दी भाषा ");
+    expect_text("x \xe2\x9d\xa4\xef\xb8\x8f y", "x y "); /* a selector after a symbol is no word */
+    expect_text(" \xcc\x81x", "x ");
+}
+
+static void test_canon__numbers_of_all_scripts_are_words(void **state)
+{
+    (void)state;
+    expect_text("١٢٣ Ⅷ x²", "١٢٣ ⅷ x² ");
+}
+
+static void test_canon__characters_of_scripts_without_spaces_are_words(void **state)
+{
+    (void)state;
+    expect_text("日本語のテスト", "日 本 語 の テ ス ト ");
+    expect_text("abc漢字def", "abc 漢 字 def ");
+    expect_text("コーヒー、か\xe3\x82\x99", "コ ー ヒ ー か\xe3\x82\x99 ");
+    expect_text("𠀀𠀁", "𠀀 𠀁 ");
+    expect_text("한국어 텍스트", "한국어 텍스트 ");
+    expect_text("々〆ｱ", "々 〆 ｱ ");
+}
+
+static void test_canon__format_characters_are_layout(void **state)
+{
+    (void)state;
+    expect_text("\xef\xbb\xbf"
+                "begin", /* byte order mark */
+                "begin ");
+    expect_text("hyphen\xc2\xad"
+                "ation",
+                "hyphenation ");
+    expect_text("a\xe2\x80\x8d"
+                "b a\xe2\x80\x8b"
+                "b",
+                "ab a b "); /* joiner; zero width space */
+    expect_text("a\xc2\xa0"
+                "b\xe2\x80\x94"
+                "c",
+                "a b c ");
+}
+
+static void test_canon__malformed_bytes_separate(void **state)
+{
+    (void)state;
+    expect_text("a\xff"
+                "b\xc3 c\xe2\x82"
+                "d\xf0\x9f\x98"
+                "e",
+                "a b c d e ");
+    expect_text("a\xc0\xaf"
+                "b\xe0\x80\xaf"
+                "c\xf0\x80\x80\xaf"
+                "d", /* overlong */
+                "a b c d ");
+    expect_text("a\xed\xa0\x80"
+                "b\xf4\x90\x80\x80"
+                "c\xf8\x88\x80\x80\x80"
+                "d", /* surrogate, past the end, five bytes */
+                "a b c d ");
+    expect_text("x\xc3\xc3\xa9y", "x éy "); /* the second one begins a character */
+    expect_text("x\xe2\xc3\xa9", "x é ");
+    expect_text("caf\xe9 cr\xe8me", "caf cr me "); /* Latin-1 */
+    expect_text("end\xe2\x82", "end ");
+    expect_text("\x80\x80", "");
+}
+
+static void test_canon__cuts_long_words(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    char text[2 * N + 1], expected[2 * N + 20];
+    size_t out = 0;
+    memset(text, 'A', N);
+    text[N] = '\0';
+    for (size_t i = 0; i < N; i++) {
+        if (i && i % CANON_TOKEN_MAX_BYTES == 0)
+            expected[out++] = ' ';
+        expected[out++] = 'a';
+    }
+    memcpy(expected + out, " ", 2);
+    expect_text(text, expected);
+
+    /* No character is cut: 256 is no multiple of three bytes. */
+    out = 0;
+    for (size_t i = 0; i < 200; i++)
+        memcpy(text + 3 * i, "\xe0\xa4\x95", 4);
+    for (size_t i = 0; i < 200; i++) {
+        if (i && i % 85 == 0)
+            expected[out++] = ' ';
+        memcpy(expected + out, "\xe0\xa4\x95", 3);
+        out += 3;
+    }
+    memcpy(expected + out, " ", 2);
+    expect_text(text, expected);
+}
+
+/* -- HTML; A3 -- */
+
+static void test_canon__drops_markup(void **state)
+{
+    (void)state;
+    expect_html("<p>One<p>two</p>three<br>four<hr/>five<td>six", "one two three four five six ");
+    expect_html("<a href=\"x>y\" title='p>q' z=r>link</a>", "link ");
+    expect_html("a<!-- no -- > no > -->b<!---->c<!-->d<!--->e<!-- x --!>f", "abcdef ");
+    expect_html("a<!--!>b-->c", "ac ");
+    expect_html("x<!-- never closed", "x ");
+    expect_html("<!DOCTYPE html PUBLIC \"-//W3C//DTD\">x<?php echo 1 ?>y<!ELEMENT br>z", "xyz ");
+    expect_html("a</>b</ no>c<!>d", "abcd ");
+    expect_html("1 < 2 <3 a<b", "1 2 3 a ");
+    expect_html("x<", "x ");
+    expect_html("x</", "x ");
+    expect_html("<p>unclosed tag <b class=\"", "unclosed tag ");
+}
+
+static void test_canon__inline_tags_do_not_separate(void **state)
+{
+    (void)state;
+    expect_html("<b>H</b><sub>2</sub>O <i>w</i><span class=\"x\">or</span>d<wbr>s", "h2o words ");
+    expect_html("<B>up</B>per <blink>a</blink>b <sububub>c</sububub>d", "upper a b c d ");
+    expect_html("<averyveryverylongname>a</averyveryverylongname>b", "a b ");
+}
+
+static void test_canon__drops_scripts_and_styles(void **state)
+{
+    (void)state;
+    expect_html("a<script>if (x < y && z</b>) { '</scripty>' }</script>b", "a b ");
+    expect_html("a<STYLE type='x'>p > a { }</style >b", "a b ");
+    expect_html("<script src=\"a.js\"/>text", "text ");
+    expect_html("<script>x</script", "");
+    expect_html("<script>x</scr</script>y", "y ");
+    expect_html("<script><!-- a --></script>b", "b ");
+    expect_html("</script>x</style>y", "x y ");
+}
+
+static void test_canon__keeps_titles_and_text_areas(void **state)
+{
+    (void)state;
+    expect_html("<title>The <b>T&eacute;st</b></title>x", "the b tést b x ");
+    expect_html("<textarea>a</text </textare>b</textarea>c", "a text textare b c ");
+    expect_html("<title>a</tit", "a tit ");
+    expect_html("<title>a<", "a ");
+}
+
+static void test_canon__keeps_the_alt_text_of_images(void **state)
+{
+    (void)state;
+    expect_html("a<img src=x alt=\"The &Eacute;cole's logo\">b", "a the école s logo b ");
+    expect_html("<IMG ALT='one' title='no'><img alt=two><img alt = three/>", "one two three ");
+    expect_html("<p alt='no'>x<img altx='no' xalt='no' a='no' alt>y", "x y ");
+    expect_html("<img alt=\"a&amp", "a ");
+    expect_html("<img alt=\"a&quot;b\"c>d", "a b d ");
+}
+
+static void test_canon__keeps_cdata_sections(void **state)
+{
+    (void)state;
+    expect_html("a<![CDATA[<b>&amp;]] > c]]>d", "a b amp cd ");
+    expect_html("x<![CDATA[y]]]>z", "xy z ");
+    expect_html("<![CDATA[y]]", "y ");
+    expect_html("a<![CDATx]>b<![endif]>c", "abc ");
+}
+
+static void test_canon__replaces_character_references(void **state)
+{
+    (void)state;
+    expect_html("caf&eacute;s CAF&Eacute; &#233;t&#xE9; &#Xe9;", "cafés café été é ");
+    expect_html("a&nbsp;b a&shy;b a&amp;b a&zwj;b", "a b ab a b ab ");
+    expect_html("&Alpha;&beta;&thetasym; &apos; &fnof;", "αβθ ƒ "); /* the symbol folds to theta */
+    expect_html("&eacutes &eacute=1 &notit; &copyright", "és é 1 it right ");
+    expect_html("&alphax &nonesuch; &; & &#; &#x; &#xg;", "alphax nonesuch x xg ");
+    expect_html("&averyveryverylongname;", "averyveryverylongname ");
+    expect_html("a&#0;b a&#xD800;b a&#x110000;b a&#99999999999999;b", "a b a b a b a b ");
+    expect_html("&#138;&#x9e; &#65", "šž a ");
+    expect_html("&#0000000000000000000065;&#x61zz", "aazz ");
+    expect_html("x&eacut", "x eacut ");
+    expect_html("&#65<b>6</b>", "a6 ");
+}
+
+static void test_canon__text_between_html_may_be_malformed(void **state)
+{
+    (void)state;
+    expect_html("a\xc3<b>x</b>\xff&eacute;\xe2\x82&#65;", "a x é a ");
+}
+
+/* A1: the same words as text, wrapped otherwise, in upper case and as HTML */
+static void test_canon__form_and_markup_make_no_difference(void **state)
+{
+    (void)state;
+    const char *expected = "a rose is a rose is a rose a café 1913 gertrude stein s ";
+    expect_text("A rose is a rose is a rose. (A café, 1913; Gertrude Stein's.)", expected);
+    expect_text("A rose is\n  a rose\tis\r\na rose.\n\n(A café,\n1913;  Gertrude   Stein's.)\n",
+                expected);
+    expect_text("A ROSE IS A ROSE IS A ROSE. (A CAFÉ, 1913; GERTRUDE STEIN'S.)", expected);
+    expect_html("<html><head><style>p { color: red }</style><script>var rose;</script></head>"
+                "<body><p>A <b>ro</b>se is<br>a rose</p><ul><li>is a rose.</ul>"
+                "<!-- not a rose --><p>(A caf&eacute;, 1913; <i>Gertrude Stein</i>&rsquo;s.)",
+                expected);
+    expect_html("<DIV CLASS=\"x\"><TABLE><TR><TD>A<TD>ROSE<TR><TD>is a rose</TABLE>is a rose"
+                "<IMG SRC='r.png' ALT='a caf&#xe9;'>1913 Gertrude&nbsp;Stein's</DIV>",
+                expected);
+}
+
+/* -- properties over random input -- */
+
+static const char *const pieces[] = {
+    "word ",      "Rose",     "\xc3\xa9",
+    "\xc3",       "\xa9",     "<b>",
+    "</b>",       "<p ",      "alt=\"",
+    "\"",         ">",        "<",
+    "/",          "<!--",     "-->",
+    "--!>",       "<script>", "</script>",
+    "&",          "&eacute;", "&#x",
+    "41;",        ";",        "<title>",
+    "</title>",   "漢",       "\xcc\x81",
+    "<img alt='", "'",        "=",
+    "<![CDATA[",  "]]>",      "]",
+    "\xf0\x9f",   "\x98\x80", "\xc2\xad",
+    "!",          "-",        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+};
+
+static size_t random_soup(char *out, size_t room, unsigned *seed)
+{
+    size_t size = 0, n_pieces = sizeof(pieces) / sizeof(pieces[0]);
+    for (;;) {
+        const char *piece = pieces[(size_t)rand_r(seed) % n_pieces];
+        if (size + strlen(piece) > room)
+            return size;
+        memcpy(out + size, piece, strlen(piece));
+        size += strlen(piece);
+        if (rand_r(seed) % 7 == 0 && size < room)
+            out[size++] = (char)rand_r(seed);
+        if (rand_r(seed) % 300 == 0)
+            return size;
+    }
+}
+
+/* Wherever a document is cut into calls, and whatever it is, its tokens are the same. */
+static void test_canon__pieces_make_no_difference(void **state)
+{
+    (void)state;
+    unsigned seed = 1;
+    for (unsigned round = 0; round < 1500; round++) {
+        char soup[4096];
+        size_t size = random_soup(soup, sizeof(soup), &seed);
+        for (enum text_type type = TEXT_PLAIN; type <= TEXT_HTML; type++) {
+            _cleanup_(result_free) struct result whole = canonicalise(type, soup, size, 1 << 20, 0);
+            _cleanup_(result_free) struct result bytes = canonicalise(type, soup, size, 1, 0);
+            _cleanup_(result_free) struct result some = canonicalise(type, soup, size, 0, round);
+            assert_string_equal(bytes.text, whole.text);
+            assert_string_equal(some.text, whole.text);
+        }
+    }
+}
+
+/* Canonicalising the canonical form changes nothing. */
+static void test_canon__is_idempotent(void **state)
+{
+    (void)state;
+    unsigned seed = 2;
+    for (unsigned round = 0; round < 500; round++) {
+        char soup[4096];
+        size_t size = random_soup(soup, sizeof(soup), &seed);
+        _cleanup_(result_free) struct result once = canonicalise(TEXT_PLAIN, soup, size, 0, round);
+        _cleanup_(result_free) struct result twice =
+            canonicalise(TEXT_PLAIN, once.text, once.size, 0, round);
+        assert_string_equal(once.text, twice.text);
+    }
+}
+
+static void test_canon__tokens_of_long_texts_come_in_order(void **state)
+{
+    (void)state;
+    enum { N = 50000 };
+    char *text = malloc(16 * N), *expected = malloc(16 * N), *p = text, *q = expected;
+    for (unsigned i = 0; i < N; i++) {
+        p += sprintf(p, "N%u%s", i, i % 3 ? " " : ",\n");
+        q += sprintf(q, "n%u ", i);
+    }
+    static const size_t sizes[] = {1 << 20, 1, 4096, 0};
+    for (size_t i = 0; i < 4; i++) {
+        _cleanup_(result_free) struct result result =
+            canonicalise(TEXT_PLAIN, text, (size_t)(p - text), sizes[i], 3);
+        assert_int_equal(result.n_tokens, N);
+        assert_string_equal(result.text, expected);
+    }
+    free(text);
+    free(expected);
+}
+
+/* -- what kind of document -- */
+
+static void expect_type(const char *head, enum text_type type)
+{
+    assert_int_equal(text_sniff(head, strlen(head)), type);
+}
+
+static void test_canon__knows_html_by_its_first_markup(void **state)
+{
+    (void)state;
+    expect_type("<!DOCTYPE html>", TEXT_HTML);
+    expect_type("\xef\xbb\xbf \n<!doctype HTML PUBLIC \"x\">", TEXT_HTML);
+    expect_type("<html lang='en'>", TEXT_HTML);
+    expect_type("<HTML", TEXT_HTML);
+    expect_type("<!-- x --><!-- y -->\n<html>", TEXT_HTML);
+    expect_type("<!-- a comment longer than the head", TEXT_HTML);
+    expect_type("<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC 'x'>", TEXT_HTML);
+    expect_type("<body>", TEXT_HTML);
+    expect_type("<h1>x", TEXT_HTML);
+
+    expect_type("", TEXT_PLAIN);
+    expect_type("plain <html> later", TEXT_PLAIN);
+    expect_type("<?xml version='1.0'?><book>", TEXT_PLAIN);
+    expect_type("<!-- vim: x --> text", TEXT_PLAIN);
+    expect_type("<htmlx>", TEXT_PLAIN);
+    expect_type("<stdio.h>", TEXT_PLAIN);
+    expect_type("<!DOCTYPE book>", TEXT_PLAIN);
+    expect_type("< html>", TEXT_PLAIN);
+}
+
+static void test_canon__a_nul_near_the_beginning_makes_a_document_binary(void **state)
+{
+    (void)state;
+    char bytes[CANON_SNIFF_BYTES + 1];
+    memset(bytes, 'x', sizeof(bytes));
+    assert_int_equal(text_sniff(bytes, sizeof(bytes)), TEXT_PLAIN);
+    bytes[CANON_SNIFF_BYTES] = '\0';
+    assert_int_equal(text_sniff(bytes, sizeof(bytes)), TEXT_PLAIN);
+    bytes[CANON_SNIFF_BYTES - 1] = '\0';
+    assert_int_equal(text_sniff(bytes, sizeof(bytes)), TEXT_BINARY);
+    assert_int_equal(text_sniff("", 1), TEXT_BINARY);
+    assert_int_equal(text_sniff(NULL, 0), TEXT_PLAIN);
+    assert_string_equal(text_type_name(TEXT_PLAIN), "text");
+    assert_string_equal(text_type_name(TEXT_HTML), "html");
+    assert_string_equal(text_type_name(TEXT_BINARY), "binary");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_canon__keeps_words_and_drops_layout),
+        cmocka_unit_test(test_canon__every_ascii_character_is_a_word_character_or_separates),
+        cmocka_unit_test(test_canon__folds_case_by_unicode),
+        cmocka_unit_test(test_canon__marks_stay_within_words),
+        cmocka_unit_test(test_canon__numbers_of_all_scripts_are_words),
+        cmocka_unit_test(test_canon__characters_of_scripts_without_spaces_are_words),
+        cmocka_unit_test(test_canon__format_characters_are_layout),
+        cmocka_unit_test(test_canon__malformed_bytes_separate),
+        cmocka_unit_test(test_canon__cuts_long_words),
+        cmocka_unit_test(test_canon__drops_markup),
+        cmocka_unit_test(test_canon__inline_tags_do_not_separate),
+        cmocka_unit_test(test_canon__drops_scripts_and_styles),
+        cmocka_unit_test(test_canon__keeps_titles_and_text_areas),
+        cmocka_unit_test(test_canon__keeps_the_alt_text_of_images),
+        cmocka_unit_test(test_canon__keeps_cdata_sections),
+        cmocka_unit_test(test_canon__replaces_character_references),
+        cmocka_unit_test(test_canon__text_between_html_may_be_malformed),
+        cmocka_unit_test(test_canon__form_and_markup_make_no_difference),
+        cmocka_unit_test(test_canon__pieces_make_no_difference),
+        cmocka_unit_test(test_canon__is_idempotent),
+        cmocka_unit_test(test_canon__tokens_of_long_texts_come_in_order),
+        cmocka_unit_test(test_canon__knows_html_by_its_first_markup),
+        cmocka_unit_test(test_canon__a_nul_near_the_beginning_makes_a_document_binary),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
