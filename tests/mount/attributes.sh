@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# The computed extended attributes of documents and of the root.
+. "$(dirname "$0")/../lib/mount.sh"
+needs getfattr setfattr
+
+value() { getfattr --only-values --absolute-names -n "user.kinfs.$2" "$1"; }
+none() { # FILE NAME...: ENODATA
+    local file=$1 name
+    shift
+    for name; do
+        expect_code 1 getfattr -n "user.kinfs.$name" "$file"
+        expect_match "$name" 'No such attribute' "$OUT"
+    done
+}
+
+mkdir -p "$SOURCE/d"
+words 1 100 > "$SOURCE/a"
+words 11 100 > "$SOURCE/d/b"
+words 1 100 > "$SOURCE/d/"$'odd\nname \\'
+words 5000 60 > "$SOURCE/lonely"
+: > "$SOURCE/empty"
+head -c 5000 /dev/zero > "$SOURCE/binary"
+cp "$SOURCE/binary" "$SOURCE/d/binary"
+start
+"$KINFS" settle "$MNT"
+
+odd='d/odd\nname\ \\'
+expect_equal 'state' current "$(value "$MNT/a" state)"
+expect_match 'cluster' '^[1-9][0-9]*$' "$(value "$MNT/a" cluster)"
+expect_equal 'the same cluster' "$(value "$MNT/a" cluster)" "$(value "$MNT/d/b" cluster)"
+expect_equal 'cluster.size' 3 "$(value "$MNT/a" cluster.size)"
+expect_equal 'nearest' "$odd" "$(value "$MNT/a" nearest)"
+expect_equal 'similar' "$(printf '1.0000\t%s\n0.8113\td/b\n.' "$odd")" "$(value "$MNT/a" similar; echo .)"
+expect_equal 'resemblance:PATH' 0.8113 "$(value "$MNT/a" resemblance:d/b)"
+expect_equal 'with a slash' 0.8113 "$(value "$MNT/a" resemblance:/d/b)"
+expect_equal 'an odd PATH' 1.0000 "$(value "$MNT/a" $'resemblance:d/odd\nname \\')"
+expect_equal 'containment:PATH' "$(awk 'BEGIN { printf "%.4f", 86 / 96 }')" \
+    "$(value "$MNT/a" containment:d/b)"
+expect_equal 'of itself' 1.0000 "$(value "$MNT/a" resemblance:a)"
+expect_equal 'the representative'\''s own' 1.0000 \
+    "$(value "$MNT/$(value "$MNT/d/b" representative | sed 's/\\n/\n/; s/\\\(.\)/\1/g')" resemblance)"
+none "$MNT/a" resemblance.error # all shingles are in the sketch
+none "$MNT/a" resemblance: resemblance:missing resemblance:d resemblance:../a containment:. unknown ''
+none "$MNT/lonely" cluster cluster.size representative resemblance nearest similar
+expect_equal 'of two that share nothing' 0.0000 "$(value "$MNT/lonely" resemblance:a)"
+none "$MNT/empty" cluster nearest
+expect_equal 'binary ones' d/binary "$(value "$MNT/binary" nearest)"
+none "$MNT/d" state cluster version
+none "$MNT/a" version size
+
+# Estimated, so with an error: more shingles than a sketch has values.
+words 100000 4000 > "$MNT/large"
+words 100500 4000 > "$MNT/larger"
+for file in large larger; do
+    r=$(value "$MNT/$file" resemblance)
+    if [[ $r != 1.0000 ]]; then
+        expect_match 'an error' '^0\.[0-9]{4}$' "$(value "$MNT/$file" resemblance.error)"
+        awk -v r="$r" -v e="$(value "$MNT/$file" resemblance.error)" \
+            'BEGIN { d = r - 3496 / 4496; exit !(e > 0 && d < 5 * e && d > -5 * e) }' ||
+            fail "$r is no estimate of 0.7776"
+    fi
+done
+
+expect_equal 'documents' "$(find "$SOURCE" -type f | wc -l)" "$(value "$MNT" documents)"
+expect_equal 'clusters' "$(ls "$MNT/clusters" | wc -l)" "$(value "$MNT" clusters)"
+expect_equal 'pending' 0 "$(value "$MNT" pending)"
+expect_equal 'policy' default "$(value "$MNT" policy)"
+expect_match 'version' '^[0-9]+\.[0-9]+' "$(value "$MNT" version)"
+[[ -d $(value "$MNT" store) ]] || fail 'store'
+none "$MNT" state cluster unknown
+
+# Not listed, so that nothing copies them; and nobody's to change.
+setfattr -n user.own -v 1 "$MNT/a"
+expect_equal 'listed' 'user.own' "$(getfattr --absolute-names "$MNT/a" | sed 1d | xargs)"
+for name in state nearest resemblance:b made-up; do
+    expect_code 1 setfattr -n "user.kinfs.$name" -v x "$MNT/a"
+    expect_match 'refused' 'not permitted' "$OUT"
+    expect_code 1 setfattr -x "user.kinfs.$name" "$MNT/a"
+    expect_match 'refused' 'not permitted' "$OUT"
+done
+cp -a "$MNT/a" "$SCRATCH/copied"
+expect_equal 'copied' 'user.own' "$(getfattr --absolute-names "$SCRATCH/copied" | sed 1d | xargs)"
+stop
+
+start -o list_xattr
+"$KINFS" settle "$MNT"
+listed=$(getfattr --absolute-names "$MNT/a" | sed '1d; /^$/d' | sort | xargs)
+expect_equal 'with list_xattr' 'user.kinfs.cluster user.kinfs.cluster.size user.kinfs.nearest user.kinfs.representative user.kinfs.resemblance user.kinfs.similar user.kinfs.state user.own' "$listed"
+expect_equal 'of a lonely one' 'user.kinfs.state' \
+    "$(getfattr --absolute-names "$MNT/lonely" | sed '1d; /^$/d' | xargs)"
+getfattr -d "$MNT" "$MNT/a" > "$SCRATCH/dump" || fail 'one that is listed has no answer'
+stop

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Views and attributes tell nobody of a document that they could not reach and read.
+. "$(dirname "$0")/../lib/mount.sh"
+needs getfattr setpriv
+[[ $EUID = 0 ]] || skip 'only root can become another user'
+
+value() { getfattr --only-values --absolute-names -n "user.kinfs.$2" "$1"; }
+# A number is all an account needs here.
+as_user() { setpriv --reuid=54321 --regid=54321 --clear-groups "$@"; }
+as_member() { setpriv --reuid=54321 --regid=54321 --groups=54322 "$@"; }
+user_value() { as_user getfattr --only-values --absolute-names -n "user.kinfs.$2" "$1"; }
+
+chmod 755 "$SCRATCH"
+mkdir -p "$SOURCE/open" "$SOURCE/closed" "$SOURCE/blind"
+words 1 100 > "$SOURCE/open/a"
+words 11 100 > "$SOURCE/open/b"
+words 1 120 > "$SOURCE/open/secret" # has the most words: the cluster is named by it
+words 1 105 > "$SOURCE/closed/c"
+words 1 104 > "$SOURCE/open/group"
+words 1 103 > "$SOURCE/blind/d"
+words 9000 100 > "$SOURCE/open/mine"
+words 9000 100 > "$SOURCE/closed/twin"
+chmod 600 "$SOURCE/open/secret"
+chgrp 54322 "$SOURCE/open/group"
+chmod 640 "$SOURCE/open/group"
+chmod 700 "$SOURCE/closed"
+chmod 711 "$SOURCE/blind"
+start -o allow_other
+"$KINFS" settle "$MNT"
+
+expect_equal 'root sees all' 5 "$(ls "$MNT/similar/open/a" | wc -l)"
+expect_equal 'a user what can be read' 'b d' \
+    "$(as_user ls "$MNT/similar/open/a" | sed 's/.*-//' | sort | xargs)"
+expect_equal 'a member of the group one more' 'b d group' \
+    "$(as_member ls "$MNT/similar/open/a" | sed 's/.*-//' | sort | xargs)"
+[[ $(as_user getfattr --only-values -n user.kinfs.similar "$MNT/open/a" 2> /dev/null) != *[cgs][ler]* ]] ||
+    fail "hidden names in user.kinfs.similar"
+for name in $(cd "$MNT/similar/open/a" && ls); do
+    case $name in
+        *-b | *-d) as_user test -L "$MNT/similar/open/a/$name" || fail "$name is not found" ;;
+        *) ! as_user test -L "$MNT/similar/open/a/$name" || fail "$name is found" ;;
+    esac
+done
+
+# What root has just asked for is not what the user gets.
+ls -l "$MNT/similar/open/a" > "$SCRATCH/root"
+as_user ls -l "$MNT/similar/open/a" > "$SCRATCH/user"
+! grep -q 'secret\|closed\|group' "$SCRATCH/user" || fail 'one caller sees the list of another'
+
+# The mirror is as closed as the tree.
+expect_equal 'listed' 'a b' "$(as_user ls "$MNT/similar/open" | xargs)"
+! as_user ls "$MNT/similar/closed" 2> /dev/null || fail 'a closed directory is listed'
+! as_user ls "$MNT/similar/closed/c" 2> /dev/null || fail 'a closed directory is searched'
+! as_user ls "$MNT/similar/open/secret" 2> /dev/null || fail 'kin of a closed document'
+! as_user ls "$MNT/similar/blind" 2> /dev/null || fail 'a directory without r is listed'
+as_user ls "$MNT/similar/blind/d" > "$SCRATCH/out" || fail 'a directory with x is not searched'
+
+# Clusters: seen as far as two of them can be read, and of that size.
+id=$(value "$MNT/open/a" cluster)
+expect_equal 'its size for root' 6 "$(value "$MNT/open/a" cluster.size)"
+expect_equal 'and for the user' 3 "$(user_value "$MNT/open/a" cluster.size)"
+expect_equal 'size of the directory' 3 "$(user_value "$MNT/clusters/$id" size)"
+expect_equal 'its links' 'a b d' \
+    "$(as_user ls "$MNT/clusters/$id" | sed 's/.*-//' | sort | xargs)"
+expect_equal 'its name for root' open/secret "$(value "$MNT/open/a" representative)"
+for name in representative resemblance resemblance.error; do
+    ! user_value "$MNT/open/a" $name 2> /dev/null || fail "$name of what cannot be read"
+done
+! user_value "$MNT/clusters/$id" representative 2> /dev/null || fail 'named by what cannot be read'
+twins=$(value "$MNT/open/mine" cluster)
+! user_value "$MNT/open/mine" cluster 2> /dev/null || fail 'a cluster with nobody else in it'
+! user_value "$MNT/open/mine" nearest 2> /dev/null || fail 'a neighbour that cannot be read'
+! as_user test -e "$MNT/clusters/$twins" || fail 'its directory is found'
+expect_equal 'clusters listed' "$id" "$(as_user ls "$MNT/clusters")"
+expect_equal 'for root' 2 "$(ls "$MNT/clusters" | wc -l)"
+
+# A comparison does not tell what is there either.
+expect_match 'root may compare' '^0\.' "$(value "$MNT/open/a" resemblance:open/secret)"
+for path in open/secret closed/c closed/missing; do
+    ! user_value "$MNT/open/a" "resemblance:$path" 2> /dev/null || fail "compared with $path"
+done
+expect_equal 'the store' "$(value "$MNT" store)" "$("$KINFS" status --json "$MNT" | tr ',' '\n' |
+    sed -n 's/.*"store" *: *"\(.*\)".*/\1/p' | head -n 1 | sed 's|\\/|/|g')"
+! user_value "$MNT" store 2> /dev/null || fail 'the store is told to others'
+
+# Rights count as they are now.
+chmod 644 "$MNT/open/secret"
+expect_equal 'opened' 'b d secret' \
+    "$(as_user ls "$MNT/similar/open/a" | sed 's/.*-//' | sort | xargs)"
+expect_equal 'the name' open/secret "$(user_value "$MNT/open/a" representative)"
+stop
