@@ -35,8 +35,9 @@ static int get_in_use(struct kv_rocksdb *store, unsigned table, struct kv_slice 
                       struct kv_buf *ret_value)
 {
     char *message = NULL;
-    if (!store->db)
-        return rocksdb_unusable(store);
+    int r = rocksdb_check_readable(store);
+    if (r < 0)
+        return r;
     _cleanup_(rocksdb_pinnableslice_destroy_p) rocksdb_pinnableslice_t *pinned =
         rocksdb_get_pinned_cf(store->db, store->read_options, store->handles[table], bytes_of(key),
                               key.size_bytes, &message);
@@ -67,11 +68,12 @@ static int rocksdb_kv_multi_get(struct kv *kv, unsigned table, const struct kv_s
         key_sizes[i] = keys[i].size_bytes;
     }
     IN_USE(store);
-    if (!store->db)
-        return rocksdb_unusable(store);
+    int error = rocksdb_check_readable(store);
+    if (error < 0)
+        return error;
     rocksdb_batched_multi_get_cf(store->db, store->read_options, store->handles[table], n_keys,
                                  key_bytes, key_sizes, pinned, messages, false);
-    int n_present = 0, error = 0;
+    int n_present = 0;
     for (size_t i = 0; i < n_keys; i++) {
         int r = rocksdb_take_error(messages[i]);
         if (pinned[i]) {
@@ -125,25 +127,48 @@ static int rocksdb_kv_multi_scan(struct kv *kv, unsigned table, const struct kv_
 {
     struct kv_rocksdb *store = rocksdb_of(kv);
     IN_USE(store);
-    if (!store->db)
-        return rocksdb_unusable(store);
-    for (size_t i = 0; i < n_ranges; i++) {
-        int r = scan_in_use(store, table, &ranges[i], limit, &ret_pages[i]);
-        if (r < 0)
-            return r;
-    }
-    return 0;
+    int r = rocksdb_check_readable(store);
+    for (size_t i = 0; r == 0 && i < n_ranges; i++)
+        r = scan_in_use(store, table, &ranges[i], limit, &ret_pages[i]);
+    return r;
 }
 
 /* -- writes -- */
 
+int rocksdb_check_room(const struct kv_rocksdb *store)
+{
+    struct statvfs fs;
+    if (statvfs(store->path, &fs) < 0)
+        return -errno;
+    return (uint64_t)fs.f_bavail * fs.f_frsize < ROCKSDB_RESERVED_BYTES ? -ENOSPC : 0;
+}
+
+/* Asks the file system (about 1 us here, a message on a network) once a MiB. */
+static int check_room_for(struct kv_rocksdb *store, size_t size_bytes)
+{
+    enum { CHECK_EVERY_BYTES = 1 << 20 };
+    store->unchecked_bytes += size_bytes;
+    if (store->unchecked_bytes < CHECK_EVERY_BYTES)
+        return 0;
+    int r = rocksdb_check_room(store);
+    if (r == 0)
+        store->unchecked_bytes = 0;
+    return r;
+}
+
 static int write_in_use(struct kv_rocksdb *store, rocksdb_writebatch_t *batch)
 {
+    size_t size_bytes;
+    rocksdb_writebatch_data(batch, &size_bytes);
+    LOCKED(&store->writing);
+    if (store->write_error < 0)
+        return store->write_error;
+    int r = check_room_for(store, size_bytes);
+    if (r < 0)
+        return r;
     char *message = NULL;
-    if (!store->db || store->write_error < 0)
-        return rocksdb_unusable(store);
     rocksdb_write(store->db, store->write_options, batch, &message);
-    return rocksdb_take_error(message);
+    return store->write_error = rocksdb_take_error(message);
 }
 
 static void add_operation(struct kv_rocksdb *store, rocksdb_writebatch_t *batch, unsigned table,
@@ -162,8 +187,8 @@ static int rocksdb_kv_apply(struct kv *kv, const struct kv_batch *batch)
     _cleanup_(rocksdb_writebatch_destroy_p) rocksdb_writebatch_t *operations =
         rocksdb_writebatch_create();
     IN_USE(store);
-    if (!store->db)
-        return rocksdb_unusable(store);
+    if (store->write_error < 0) /* there may be no handles */
+        return store->write_error;
     for (size_t i = 0; i < kv_batch_count(batch); i++) {
         struct kv_batch_op op = kv_batch_op(batch, i);
         add_operation(store, operations, op.table, op.key, op.is_delete ? NULL : &op.value);
@@ -199,15 +224,22 @@ static int rocksdb_kv_cas(struct kv *kv, unsigned table, struct kv_slice key,
     return write_in_use(store, operation);
 }
 
+static int checkpoint_in_use(struct kv_rocksdb *store)
+{
+    char *message = NULL;
+    if (store->write_error < 0)
+        return store->write_error;
+    rocksdb_flush_wal(store->db, 1, &message);
+    int r = rocksdb_take_error(message);
+    if (r < 0)
+        store->write_error = r;
+    return r;
+}
+
 static int rocksdb_kv_checkpoint(struct kv *kv)
 {
-    struct kv_rocksdb *store = rocksdb_of(kv);
-    char *message = NULL;
-    IN_USE(store);
-    if (!store->db || store->write_error < 0)
-        return rocksdb_unusable(store);
-    rocksdb_flush_wal(store->db, 1, &message);
-    return rocksdb_take_error(message);
+    IN_USE(rocksdb_of(kv));
+    return checkpoint_in_use(rocksdb_of(kv));
 }
 
 /* -- after a full disk -- */
@@ -216,45 +248,38 @@ static int rocksdb_kv_checkpoint(struct kv *kv)
  * family, which no table uses. */
 static int try_to_write(struct kv_rocksdb *store)
 {
-    char *message = NULL;
-    if (!store->db || store->write_error < 0)
-        return rocksdb_unusable(store);
-    rocksdb_put_cf(store->db, store->write_options, store->handles[store->kv.n_tables], "resume", 6,
-                   "", 0, &message);
-    if (!message)
-        rocksdb_flush_wal(store->db, 1, &message);
-    return rocksdb_take_error(message);
+    _cleanup_(rocksdb_writebatch_destroy_p) rocksdb_writebatch_t *operation =
+        rocksdb_writebatch_create();
+    add_operation(store, operation, (unsigned)store->kv.n_tables, (struct kv_slice){"resume", 6},
+                  &(struct kv_slice){"", 0});
+    int r = write_in_use(store, operation);
+    return r < 0 ? r : checkpoint_in_use(store);
 }
 
-/* Room for what an opening writes: all that is in the logs, once more, as tables. */
-static int check_room(const struct kv_rocksdb *store)
+/* RocksDB takes no write after one to its log failed, until it is opened again: its C interface has
+ * no other way. Reads must go on if that fails, so then it is opened for reading. */
+static int reopen(struct kv_rocksdb *store)
 {
-    struct statvfs fs;
-    if (statvfs(store->path, &fs) < 0)
-        return -errno;
-    return (uint64_t)fs.f_bavail * fs.f_frsize < 2 * KV_WRITE_BUFFERS_BYTES ? -ENOSPC : 0;
+    rocksdb_close_db(store);
+    int r = rocksdb_open_db(store, false, NULL);
+    if (r < 0)
+        rocksdb_open_db(store, true, NULL);
+    return store->write_error = r;
 }
 
-/* RocksDB refuses all writes once its log could not be written, until it is opened again: its C
- * interface has no other way. Reads must go on if that fails, so then it is opened for reading. */
 static int rocksdb_kv_resume(struct kv *kv)
 {
     struct kv_rocksdb *store = rocksdb_of(kv);
-    {
+    int r = rocksdb_check_room(store);
+    if (r < 0)
+        return r;
+    if (store->write_error == 0) {
         IN_USE(store);
         if (try_to_write(store) == 0)
             return 0;
     }
-    int r = check_room(store);
-    if (r < 0)
-        return r;
     pthread_rwlock_wrlock(&store->in_use);
-    if (try_to_write(store) < 0) { /* nobody else resumed it meanwhile */
-        rocksdb_close_db(store);
-        store->write_error = r = rocksdb_open_db(store, false, NULL);
-        if (r < 0)
-            rocksdb_open_db(store, true, NULL);
-    }
+    r = store->write_error < 0 ? reopen(store) : 0; /* unless somebody else just did */
     pthread_rwlock_unlock(&store->in_use);
     return r;
 }

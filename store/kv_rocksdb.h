@@ -23,15 +23,24 @@ struct kv_rocksdb {
     rocksdb_readoptions_t *read_options;
     atomic_ullong n_runs; /* names the files of runs */
 
-    /* Order: a cas lock, then in_use. */
+    /* Order: a cas lock, in_use, writing. */
     pthread_mutex_t cas_locks[N_CAS_LOCKS];
 
     /* Read-held by every operation; write-held where db and handles change: by kv_resume(). */
     pthread_rwlock_t in_use;
     rocksdb_t *db; /* NULL after a reopening that failed */
     rocksdb_column_family_handle_t **handles;
-    int write_error; /* writes fail with it while db is a reopening for reading only */
+
+    /* Held over a write to the log. After one that failed RocksDB must not be asked for another:
+     * where it is built with its assertions, it would end the process. */
+    pthread_mutex_t writing;
+    uint64_t unchecked_bytes; /* written since the room on the disk was looked at */
+    atomic_int write_error;   /* every write fails with it until kv_resume() */
 };
+
+/* Room a file system must have for a write to be taken: what is in the write buffers, flushed while
+ * as much again comes in. So a disk that fills up is met between two writes, not amid one. */
+enum { ROCKSDB_RESERVED_BYTES = 2 * KV_WRITE_BUFFERS_BYTES };
 
 static inline struct kv_rocksdb *rocksdb_of(struct kv *kv)
 {
@@ -51,17 +60,17 @@ static inline struct kv_rocksdb *in_use_begin(struct kv_rocksdb *store)
 #define IN_USE(store)                                                                              \
     _cleanup_(in_use_end) struct kv_rocksdb *in_use_ __attribute__((unused)) = in_use_begin(store)
 
-/* The error of operations while there is no database: the one its reopening failed with. */
-static inline int rocksdb_unusable(const struct kv_rocksdb *store)
+/* The error of reads while there is no database: the one its reopening failed with. */
+static inline int rocksdb_check_readable(const struct kv_rocksdb *store)
 {
-    return store->write_error < 0 ? store->write_error : -EIO;
+    return store->db ? 0 : store->write_error;
 }
 
 /* kv_rocksdb_error.c: a negative errno for RocksDB's error text (NULL: 0); take frees the text. */
 int rocksdb_errno(const char *message);
 int rocksdb_take_error(char *message);
 /* One line on why a store cannot be opened and what to do; NULL without memory. */
-char *rocksdb_describe(int error, const char *path, const char *detail);
+char *rocksdb_describe(int error, bool create, const char *path, const char *detail);
 
 /* kv_rocksdb_stamp.c: text is what rocksdb_stamp_text() makes of the options. */
 enum rocksdb_stamp {
@@ -87,7 +96,8 @@ int rocksdb_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, void *
 /* Removes what runs interrupted by a crash left behind. */
 int rocksdb_clear_runs(const char *path);
 
-/* kv_rocksdb.c */
+/* kv_rocksdb.c: 0, or -ENOSPC where there is less room than reserved. */
+int rocksdb_check_room(const struct kv_rocksdb *store);
 extern const struct kv_ops rocksdb_ops;
 
 /* Directory of a store that holds the files of runs until they become the database's. */

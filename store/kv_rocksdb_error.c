@@ -42,13 +42,18 @@ int rocksdb_take_error(char *message)
     return r;
 }
 
-char *rocksdb_describe(int error, const char *path, const char *detail)
+char *rocksdb_describe(int error, bool create, const char *path, const char *detail)
 {
     char *line = NULL;
     int n;
     switch (error) {
     case -ENOENT:
-        n = asprintf(&line, "there is no store in %s; name the right one with --store", path);
+        n = asprintf(&line,
+                     create
+                         ? "store %s cannot be made: the directory above it does not exist; make "
+                           "that first"
+                         : "there is no store in %s; name the right one with --store",
+                     path);
         break;
     case -EBUSY:
         n = asprintf(

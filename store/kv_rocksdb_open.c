@@ -29,12 +29,14 @@ enum {
     BLOCK_BYTES = 8 << 10,
     /* A log is kept until every table's part of it is flushed: bounds what an opening replays. */
     MAX_LOGS_BYTES = 64 << 20,
-    MAX_OPEN_FILES = 256,              /* of the 1024 a process usually may have */
-    FILTER_BITS_PER_KEY = 10,          /* 1 % false positives */
+    MAX_OPEN_FILES = 256,     /* of the 1024 a process usually may have */
+    FILTER_BITS_PER_KEY = 10, /* 1 % false positives */
+    /* RocksDB insists on a log of what it does. Debian's is built with its assertions, and one of
+     * them ends the process when that log meets a full disk: so it gets but its head (about 70 KiB)
+     * at every opening, before which the room was looked at. */
+    INFO_LOG_LEVEL_FATAL = 4,
+    INFO_LOGS = 2,
     COMPACTION_READ_BYTES = 256 << 10, /* for each input file of each compaction */
-    INFO_LOG_BYTES = 1 << 20,
-    INFO_LOGS = 3,
-    INFO_LOG_LEVEL_WARN = 2,
 };
 
 /* -- options -- */
@@ -50,7 +52,7 @@ static rocksdb_options_t *common_options(void)
     return options;
 }
 
-static rocksdb_options_t *make_db_options(const struct kv_rocksdb *store, bool create)
+static rocksdb_options_t *make_db_options(bool create)
 {
     rocksdb_options_t *options = common_options();
     rocksdb_options_set_create_if_missing(options, create);
@@ -60,14 +62,10 @@ static rocksdb_options_t *make_db_options(const struct kv_rocksdb *store, bool c
     rocksdb_options_set_max_open_files(options, MAX_OPEN_FILES);
     rocksdb_options_set_max_background_jobs(options, 2);
     rocksdb_options_compaction_readahead_size(options, COMPACTION_READ_BYTES);
-    rocksdb_options_set_info_log_level(options, INFO_LOG_LEVEL_WARN);
-    rocksdb_options_set_max_log_file_size(options, INFO_LOG_BYTES);
-    rocksdb_options_set_keep_log_file_num(options, INFO_LOGS);
     rocksdb_options_set_stats_dump_period_sec(options, 0);
     rocksdb_options_set_stats_persist_period_sec(options, 0);
-    /* Where no log can be made RocksDB does without; it would move a writer's log aside. */
-    if (store->kv.read_only)
-        rocksdb_options_set_db_log_dir(options, "/dev/null/none");
+    rocksdb_options_set_info_log_level(options, INFO_LOG_LEVEL_FATAL);
+    rocksdb_options_set_keep_log_file_num(options, INFO_LOGS);
     return options;
 }
 
@@ -125,6 +123,7 @@ void rocksdb_store_free(struct kv_rocksdb *store)
     for (size_t i = 0; i < N_CAS_LOCKS; i++)
         pthread_mutex_destroy(&store->cas_locks[i]);
     pthread_rwlock_destroy(&store->in_use);
+    pthread_mutex_destroy(&store->writing);
     free(store->table_options);
     free(store->column_families);
     free(store->handles);
@@ -142,6 +141,7 @@ static struct kv_rocksdb *rocksdb_store_new(const char *path, const struct kv_op
     kv_init(&store->kv, &rocksdb_ops, options);
     for (size_t i = 0; i < N_CAS_LOCKS; i++)
         pthread_mutex_init(&store->cas_locks[i], NULL);
+    pthread_mutex_init(&store->writing, NULL);
     /* kv_resume() must not wait for ever behind readers. No operation read-holds it twice. */
     pthread_rwlockattr_t attributes;
     pthread_rwlockattr_init(&attributes);
@@ -165,7 +165,7 @@ static struct kv_rocksdb *rocksdb_store_new(const char *path, const struct kv_op
     }
     store->column_families[n - 1] = "default";
     store->table_options[n - 1] = make_table_options(store, false);
-    store->db_options = make_db_options(store, create);
+    store->db_options = make_db_options(create);
     store->env_options = rocksdb_envoptions_create();
     store->write_options = rocksdb_writeoptions_create();
     store->read_options = rocksdb_readoptions_create();
@@ -192,6 +192,8 @@ int rocksdb_open_db(struct kv_rocksdb *store, bool read_only, char **ret_message
     /* Fast rather than small: keys are mostly hashes, and do not shrink. */
     static const int compressions[] = {rocksdb_lz4_compression, rocksdb_no_compression};
     char *message = NULL;
+    /* A reader goes without a log where none can be made; it would move the writer's aside. */
+    rocksdb_options_set_db_log_dir(store->db_options, read_only ? "/dev/null/none" : "");
     for (size_t i = 0; i < sizeof(compressions) / sizeof(compressions[0]); i++) {
         set_compression(store, compressions[i]);
         store->db = open_once(store, read_only, &message);
@@ -279,7 +281,9 @@ static int open_store(const char *path, const struct kv_options *options, struct
         rocksdb_store_new(real_path, options, stamp != ROCKSDB_STAMP_FINISHED);
     if (!store)
         return -ENOMEM;
-    r = open_stamped(store, directory_fd, stamp, text, ret_message);
+    r = options->read_only ? 0 : rocksdb_check_room(store);
+    if (r == 0)
+        r = open_stamped(store, directory_fd, stamp, text, ret_message);
     if (r < 0) {
         rocksdb_close_db(store);
         return r;
@@ -294,7 +298,8 @@ int kv_rocksdb_open(const char *path, const struct kv_options *options, struct k
     char *message = NULL;
     int r = open_store(path, options, ret_kv, &message);
     if (r < 0 && ret_error)
-        *ret_error = rocksdb_describe(r, path, message ? message : strerror(-r));
+        *ret_error = rocksdb_describe(r, options->create && !options->read_only, path,
+                                      message ? message : strerror(-r));
     rocksdb_free(message);
     return r;
 }

@@ -78,7 +78,10 @@ static int run_add(struct run *run, const struct kv_entry *entry, bool is_delete
         return rocksdb_take_error(message);
     uint64_t size_bytes = 0;
     rocksdb_sstfilewriter_file_size(run->writer, &size_bytes);
-    return size_bytes >= RUN_FILE_BYTES ? run_end_file(run) : 0;
+    if (size_bytes < RUN_FILE_BYTES)
+        return 0;
+    r = run_end_file(run);
+    return r < 0 ? r : rocksdb_check_room(run->store);
 }
 
 static int run_ingest(struct run *run)
@@ -92,9 +95,8 @@ static int run_ingest(struct run *run)
     rocksdb_ingestexternalfileoptions_set_move_files(options, 1);
     {
         IN_USE(store);
-        if (!store->db || store->write_error < 0)
-            r = rocksdb_unusable(store);
-        else
+        r = store->write_error;
+        if (r == 0)
             rocksdb_ingest_external_file_cf(store->db, store->handles[run->table],
                                             (const char *const *)run->files, run->n_files, options,
                                             &message);
@@ -108,7 +110,9 @@ int rocksdb_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, void *
     _cleanup_(run_done) struct run run = {.store = rocksdb_of(kv), .table = table};
     struct kv_entry entry;
     bool is_delete;
-    int r;
+    int r = rocksdb_check_room(run.store);
+    if (r < 0)
+        return r;
     while ((r = next(user, &entry, &is_delete)) > 0) {
         r = run_add(&run, &entry, is_delete);
         if (r < 0)

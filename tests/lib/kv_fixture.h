@@ -93,6 +93,15 @@ static inline void kv_fixture_close(struct kv_fixture *fixture)
         remove_directory(fixture->directory);
 }
 
+/* Close and open again what is stored on disk; nothing for the others. */
+static inline void kv_fixture_reopen(struct kv_fixture *fixture)
+{
+    if (fixture->backend != FIXTURE_ROCKSDB)
+        return;
+    kv_close(fixture->kv);
+    fixture->kv = open_rocksdb(fixture->directory);
+}
+
 /* A literal as bytes, zeros inside included. */
 #define S(literal) ((struct kv_slice){(literal), sizeof(literal) - 1})
 #define N_OF(array) (sizeof(array) / sizeof((array)[0]))
