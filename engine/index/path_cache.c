@@ -74,7 +74,7 @@ static int directory_path(struct path_cache *cache, const struct file_key *direc
     if (links.n_entries == 0)
         return -ENOENT;
     const char *above;
-    char *path;
+    char *path = NULL;
     r = directory_path(cache, &links.entries[0].parent, depth + 1, &above);
     if (r == 0)
         r = join(above, links.entries[0].name, &path);
