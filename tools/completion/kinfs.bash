@@ -1,0 +1,43 @@
+# bash completion for kinfs(1)
+_kinfs() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
+    local commands="mount umount scan settle status similar clusters compare rebuild"
+    COMPREPLY=()
+    if ((COMP_CWORD == 1)); then
+        mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
+        return
+    fi
+    case $prev in
+        -o)
+            mapfile -t COMPREPLY < <(compgen -W "threshold= limit= views= store= policy= workers= settle_ms= log= list_xattr allow_other noallow_other passthrough nopassthrough debug ro nosuid nodev noexec noatime" -- "$cur")
+            compopt -o nospace 2>/dev/null
+            return ;;
+        -p | --policy) mapfile -t COMPREPLY < <(compgen -W "default broder1997" -- "$cur"); return ;;
+        -s | --store) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
+        -[tnwi] | --threshold | --limit | --workers | --id | --timeout | --shingle) return ;;
+    esac
+    if [[ $cur == -* ]]; then
+        local options=--help
+        case $command in
+            mount) options+=" -o --foreground" ;;
+            umount) options+=" --lazy" ;;
+            scan) options+=" --policy= --workers= --json --store=" ;;
+            settle) options+=" --timeout= --json --store=" ;;
+            status) options+=" --json --store=" ;;
+            similar) options+=" --threshold= --limit= --containing --absolute --json --null --store=" ;;
+            clusters) options+=" --id= --limit= --absolute --json --null --store=" ;;
+            compare) options+=" --exact --shingle= --json --store=" ;;
+            rebuild) options+=" --workers= --json --store=" ;;
+        esac
+        mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+        [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null
+        return
+    fi
+    case $command in
+        umount) mapfile -t COMPREPLY < <(compgen -W "$(findmnt -rno TARGET -t fuse.kinfs 2>/dev/null)" -- "$cur") ;;
+        mount | scan) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
+        *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+    esac
+    compopt -o filenames 2>/dev/null
+}
+complete -F _kinfs kinfs
