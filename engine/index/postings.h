@@ -3,8 +3,9 @@
  * probability (1-r)^16), tier C all of V.
  *
  * Derived data: new postings and removals live in a delta in memory and reach the store as sorted
- * runs; after a crash the documents past postings_flushed() are simply added again. A document that
- * is gone is recognised by its missing record, so a posting left behind does no harm.
+ * runs; after a crash the documents since the last flush are simply added again
+ * (living_clusters_recover()). A document that is gone is recognised by its missing record, so a
+ * posting left behind does no harm.
  *
  * Key in the store: fingerprint (8, big endian) | sid (8, big endian), no value.
  */
@@ -35,7 +36,8 @@ int postings_add(struct postings *postings, uint64_t sid, const struct min_sketc
 int postings_remove(struct postings *postings, uint64_t sid, const struct min_sketch *sketch);
 bool postings_flush_due(const struct postings *postings);
 /* Write the delta into the store as sorted runs. On failure the delta stays as it is, and the call
- * can be repeated. Answers are the same before, while and after. */
+ * can be repeated. Answers are the same before, while and after. Any one thread, also beside the
+ * writer, whose postings then wait for the next flush. Returns 0, -ENOMEM or a store error. */
 int postings_flush(struct postings *postings);
 
 /* Sids that may share a fingerprint with the sketch, ascending, unique, dead ones among them. */

@@ -1,0 +1,481 @@
+/* A small log-structured store on top of the store: notes in memory (postings_delta.h), written as
+ * one sorted run a tier when there are enough of them. Direct writes cost 3.5 us a posting and a
+ * document has about a hundred; a note costs some 20 ns and its share of a run 0.2 us.
+ *
+ *   reads =  live delta  over  frozen delta (being flushed)  over  store
+ *
+ * A flush freezes the delta, so that what is added meanwhile goes to a fresh one; a failed flush
+ * leaves the frozen one where it is and the next flush begins with it. A run holds puts for what
+ * was added and deletes for what was removed, whether or not the store has it.
+ *
+ * Row of TABLE_TIER_R and TABLE_TIER_C, one a posting (a list in one value would have to be read to
+ * be changed, and a list of all documents with a common boilerplate shingle is long):
+ *
+ *   key    fingerprint 8 | sid 8     big endian; partition: the fingerprint
+ *   value  empty
+ *
+ * Left out: a cap on long lists. Documents of a large cluster share all their fingerprints, and a
+ * cap of 1000 loses them all.
+ */
+#include "engine/index/postings.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "engine/index/postings_delta.h"
+#include "engine/index/retry.h"
+#include "engine/index/sid_vector.h"
+
+enum {
+    DEFAULT_FLUSH_AFTER = 1 << 20, /* some 10,000 documents: 25 MB, and a quarter second to write */
+    KEY_BYTES = 16,
+    RANGES_AT_ONCE = 256,
+    FIRST_LIMIT = 256, /* entries of a list at first: most lists end within one */
+    NEXT_LIMIT = 4096,
+};
+
+struct delta {
+    struct postings_delta *tiers[POSTINGS_N_TIERS];
+};
+
+struct postings {
+    struct kv *kv;
+    unsigned tables[POSTINGS_N_TIERS];
+    size_t flush_after;
+    pthread_mutex_t flush_lock; /* one flush at a time; taken before lock */
+    pthread_rwlock_t lock;      /* the two below; never held over a store call */
+    struct delta live, frozen;  /* frozen.tiers[0] NULL: none */
+    atomic_size_t n_live;
+};
+
+void sid_list_done(struct sid_list *list)
+{
+    free(list->sids);
+    *list = (struct sid_list){0};
+}
+
+/* -- the deltas -- */
+
+static void delta_done(struct delta *delta)
+{
+    for (unsigned tier = 0; tier < POSTINGS_N_TIERS; tier++)
+        postings_delta_free(delta->tiers[tier]);
+    *delta = (struct delta){0};
+}
+
+static int delta_init(struct delta *delta, size_t n_expected)
+{
+    *delta = (struct delta){0};
+    for (unsigned tier = 0; tier < POSTINGS_N_TIERS; tier++) {
+        int r = postings_delta_new(n_expected, &delta->tiers[tier]);
+        if (r < 0) {
+            delta_done(delta);
+            return r;
+        }
+    }
+    return 0;
+}
+
+static size_t delta_count(const struct delta *delta)
+{
+    size_t n = 0;
+    for (unsigned tier = 0; tier < POSTINGS_N_TIERS; tier++)
+        n += postings_delta_count(delta->tiers[tier]);
+    return n;
+}
+
+int postings_open(struct kv *kv, const unsigned tables[POSTINGS_N_TIERS], size_t flush_after,
+                  struct postings **ret_postings)
+{
+    struct postings *postings = calloc(1, sizeof(*postings));
+    if (!postings)
+        return -ENOMEM;
+    postings->kv = kv;
+    memcpy(postings->tables, tables, sizeof(postings->tables));
+    postings->flush_after = flush_after ? flush_after : DEFAULT_FLUSH_AFTER;
+    int r = delta_init(&postings->live, postings->flush_after / POSTINGS_N_TIERS);
+    if (r < 0) {
+        free(postings);
+        return r;
+    }
+
+    pthread_rwlockattr_t attributes;
+    pthread_rwlockattr_init(&attributes);
+    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(&postings->lock, &attributes);
+    pthread_rwlockattr_destroy(&attributes);
+    pthread_mutex_init(&postings->flush_lock, NULL);
+    *ret_postings = postings;
+    return 0;
+}
+
+void postings_close(struct postings *postings)
+{
+    if (!postings)
+        return;
+    delta_done(&postings->live);
+    delta_done(&postings->frozen);
+    pthread_rwlock_destroy(&postings->lock);
+    pthread_mutex_destroy(&postings->flush_lock);
+    free(postings);
+}
+
+/* -- writing -- */
+
+/* How many of a sketch's fingerprints a tier holds; they are its first ones. */
+static size_t tier_keys(enum postings_tier tier, const struct min_sketch *sketch)
+{
+    if (tier == POSTINGS_TIER_R)
+        return sketch->n_values < POSTINGS_TIER_R_KEYS ? sketch->n_values : POSTINGS_TIER_R_KEYS;
+    if (sketch->v_below == 0)
+        return sketch->n_values;
+    size_t low = 0, high = sketch->n_values;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sketch->values[middle] < sketch->v_below)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int note(struct postings *postings, uint64_t sid, const struct min_sketch *sketch,
+                bool removed)
+{
+    int r = 0;
+
+    pthread_rwlock_wrlock(&postings->lock);
+    for (unsigned tier = 0; tier < POSTINGS_N_TIERS && r == 0; tier++) {
+        size_t n_keys = tier_keys(tier, sketch);
+        for (size_t i = 0; i < n_keys && r == 0; i++)
+            r = postings_delta_note(postings->live.tiers[tier], sketch->values[i], sid, removed);
+    }
+    atomic_store(&postings->n_live, delta_count(&postings->live));
+    pthread_rwlock_unlock(&postings->lock);
+    return r;
+}
+
+int postings_add(struct postings *postings, uint64_t sid, const struct min_sketch *sketch)
+{
+    return note(postings, sid, sketch, false);
+}
+
+int postings_remove(struct postings *postings, uint64_t sid, const struct min_sketch *sketch)
+{
+    return note(postings, sid, sketch, true);
+}
+
+bool postings_flush_due(const struct postings *postings)
+{
+    return atomic_load(&postings->n_live) >= postings->flush_after;
+}
+
+struct run_source {
+    struct postings_run run;
+    uint8_t key[KEY_BYTES];
+};
+
+static int next_row(void *user, struct kv_entry *ret_entry, bool *ret_delete)
+{
+    struct run_source *source = user;
+    uint64_t fingerprint, sid;
+
+    if (!postings_run_next(&source->run, &fingerprint, &sid, ret_delete))
+        return 0;
+    put_be64(source->key, fingerprint);
+    put_be64(source->key + 8, sid);
+    *ret_entry = (struct kv_entry){.key = {source->key, KEY_BYTES}, .value = {"", 0}};
+    return 1;
+}
+
+static int write_run(struct kv *kv, unsigned table, const struct postings_delta *delta)
+{
+    struct run_source source;
+
+    if (postings_delta_count(delta) == 0)
+        return 0;
+    int r = postings_run_init(&source.run, delta);
+    if (r < 0)
+        return r;
+    r = RETRY((postings_run_rewind(&source.run), kv_bulk_load(kv, table, next_row, &source)));
+    postings_run_done(&source.run);
+    return r;
+}
+
+/* Write the frozen delta, then forget it. */
+static int flush_frozen(struct postings *postings)
+{
+    for (unsigned tier = 0; tier < POSTINGS_N_TIERS; tier++) {
+        int r = write_run(postings->kv, postings->tables[tier], postings->frozen.tiers[tier]);
+        if (r < 0)
+            return r;
+    }
+    pthread_rwlock_wrlock(&postings->lock);
+    struct delta written = postings->frozen;
+    postings->frozen = (struct delta){0};
+    pthread_rwlock_unlock(&postings->lock);
+    delta_done(&written);
+    return 0;
+}
+
+static int freeze(struct postings *postings)
+{
+    struct delta fresh;
+    int r = delta_init(&fresh, postings->flush_after / POSTINGS_N_TIERS);
+    if (r < 0)
+        return r;
+    pthread_rwlock_wrlock(&postings->lock);
+    postings->frozen = postings->live;
+    postings->live = fresh;
+    atomic_store(&postings->n_live, 0);
+    pthread_rwlock_unlock(&postings->lock);
+    return 0;
+}
+
+int postings_flush(struct postings *postings)
+{
+    _cleanup_(unlock_p) pthread_mutex_t *lock = lock_mutex(&postings->flush_lock);
+    int r = 0;
+
+    if (postings->frozen.tiers[0])
+        r = flush_frozen(postings);
+    if (r < 0 || atomic_load(&postings->n_live) == 0)
+        return r;
+    r = freeze(postings);
+    if (r < 0)
+        return r;
+    return flush_frozen(postings);
+}
+
+/* -- reading -- */
+
+/* What the deltas say of one posting list: in order of sid once it is settled. */
+struct noted {
+    uint64_t sid;
+    uint32_t age; /* smaller is later */
+    bool removed;
+};
+
+/* The notes of a list are notes[begin[i]] to notes[begin[i + 1]]. */
+struct noted_lists {
+    struct noted *notes;
+    size_t n_notes, capacity;
+    size_t *begin;
+    bool *removals; /* whether list i has any, and so is settled */
+    size_t at;
+};
+
+static void noted_lists_done(struct noted_lists *lists)
+{
+    free(lists->notes);
+    free(lists->begin);
+    free(lists->removals);
+}
+
+static int collect(void *user, uint64_t sid, bool removed)
+{
+    struct noted_lists *lists = user;
+
+    if (lists->n_notes == lists->capacity) {
+        size_t capacity = lists->capacity ? 2 * lists->capacity : 64;
+        struct noted *notes = reallocarray(lists->notes, capacity, sizeof(*notes));
+        if (!notes)
+            return -ENOMEM;
+        lists->notes = notes;
+        lists->capacity = capacity;
+    }
+    lists->notes[lists->n_notes] = (struct noted){sid, (uint32_t)lists->n_notes, removed};
+    lists->n_notes++;
+    lists->removals[lists->at] |= removed;
+    return 0;
+}
+
+static int compare_noted(const void *a, const void *b)
+{
+    const struct noted *x = a, *y = b;
+    if (x->sid != y->sid)
+        return x->sid < y->sid ? -1 : 1;
+    return (x->age > y->age) - (x->age < y->age);
+}
+
+/* The latest note of each sid alone, in order of sid. Returns how many. */
+static size_t settle(struct noted *notes, size_t n)
+{
+    size_t n_kept = 0;
+
+    qsort(notes, n, sizeof(*notes), compare_noted);
+    for (size_t i = 0; i < n; i++)
+        if (n_kept == 0 || notes[n_kept - 1].sid != notes[i].sid)
+            notes[n_kept++] = notes[i];
+    return n_kept;
+}
+
+/* All notes of the keys, the live delta's before the frozen one's. Must come before the store is
+ * read: a posting may move from the deltas into the store in between, not back. */
+static int collect_notes(struct postings *postings, enum postings_tier tier, const uint64_t *keys,
+                         size_t n_keys, struct noted_lists *lists)
+{
+    int r = 0;
+
+    *lists = (struct noted_lists){0};
+    lists->begin = calloc(n_keys + 1, sizeof(*lists->begin));
+    lists->removals = calloc(n_keys, sizeof(*lists->removals));
+    if (!lists->begin || !lists->removals)
+        return -ENOMEM;
+
+    pthread_rwlock_rdlock(&postings->lock);
+    for (size_t i = 0; i < n_keys && r == 0; i++) {
+        lists->at = i;
+        r = postings_delta_visit(postings->live.tiers[tier], keys[i], collect, lists);
+        if (r == 0 && postings->frozen.tiers[tier])
+            r = postings_delta_visit(postings->frozen.tiers[tier], keys[i], collect, lists);
+        lists->begin[i + 1] = lists->n_notes;
+    }
+    pthread_rwlock_unlock(&postings->lock);
+    return r;
+}
+
+static bool hidden(const struct noted_lists *lists, size_t i, uint64_t sid)
+{
+    if (!lists->removals[i])
+        return false;
+    size_t low = lists->begin[i], high = lists->begin[i + 1];
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (lists->notes[middle].sid < sid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < lists->begin[i + 1] && lists->notes[low].sid == sid && lists->notes[low].removed;
+}
+
+/* Settle the lists that need it and take what was added. A settled list is shorter: its tail is
+ * filled with its last note, which changes nothing. */
+static int take_notes(struct noted_lists *lists, size_t n_keys, struct sid_vector *found)
+{
+    for (size_t i = 0; i < n_keys; i++) {
+        struct noted *notes = lists->notes + lists->begin[i];
+        size_t n = lists->begin[i + 1] - lists->begin[i];
+        if (lists->removals[i]) {
+            size_t n_settled = settle(notes, n);
+            for (size_t j = n_settled; j < n; j++)
+                notes[j] = notes[n_settled - 1];
+            n = n_settled;
+        }
+        for (size_t j = 0; j < n; j++) {
+            int r = notes[j].removed ? 0 : sid_vector_push_set(found, notes[j].sid);
+            if (r < 0)
+                return r;
+        }
+    }
+    return 0;
+}
+
+/* The part of a list that is still to be read. */
+struct pending {
+    size_t list;
+    uint8_t from[KEY_BYTES], to[8];
+    bool to_end;
+};
+
+static int take_page(const struct kv_page *page, const struct noted_lists *lists,
+                     struct pending *pending, struct sid_vector *found)
+{
+    uint64_t sid = 0;
+
+    for (size_t i = 0; i < page->n_entries; i++) {
+        const struct kv_slice *key = &page->entries[i].key;
+        if (key->size_bytes != KEY_BYTES)
+            return -EUCLEAN;
+        sid = get_be64((const uint8_t *)key->data + 8);
+        if (hidden(lists, pending->list, sid))
+            continue;
+        int r = sid_vector_push_set(found, sid);
+        if (r < 0)
+            return r;
+    }
+    if (page->n_entries > 0)
+        put_be64(pending->from + 8, sid + 1);
+    return 0;
+}
+
+/* Read one page of each pending list; those that have more stay. */
+static int scan_pending(struct postings *postings, unsigned table, size_t limit,
+                        const struct noted_lists *lists, struct pending *pending, size_t *n_pending,
+                        struct sid_vector *found)
+{
+    struct kv_range ranges[RANGES_AT_ONCE];
+    struct kv_page pages[RANGES_AT_ONCE];
+    size_t n = *n_pending, n_left = 0;
+    int r;
+
+    for (size_t i = 0; i < n; i++)
+        ranges[i] = (struct kv_range){
+            {pending[i].from, KEY_BYTES},
+            {pending[i].to_end ? NULL : pending[i].to, pending[i].to_end ? 0 : 8}};
+    r = RETRY(kv_multi_scan(postings->kv, table, ranges, n, limit, pages));
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < n; i++) {
+        if (r == 0)
+            r = take_page(&pages[i], lists, &pending[i], found);
+        if (r == 0 && pages[i].more)
+            pending[n_left++] = pending[i];
+        kv_page_done(&pages[i]);
+    }
+    *n_pending = n_left;
+    return r;
+}
+
+static int scan_store(struct postings *postings, unsigned table, const uint64_t *keys,
+                      size_t n_keys, const struct noted_lists *lists, struct sid_vector *found)
+{
+    struct pending pending[RANGES_AT_ONCE];
+
+    for (size_t at = 0; at < n_keys;) {
+        size_t n = 0, limit = FIRST_LIMIT;
+        for (; n < RANGES_AT_ONCE && at < n_keys; n++, at++) {
+            pending[n] = (struct pending){.list = at, .to_end = keys[at] == UINT64_MAX};
+            put_be64(pending[n].from, keys[at]);
+            put_be64(pending[n].to, keys[at] + 1);
+        }
+        while (n > 0) {
+            int r = scan_pending(postings, table, limit, lists, pending, &n, found);
+            if (r < 0)
+                return r;
+            limit = NEXT_LIMIT;
+        }
+    }
+    return 0;
+}
+
+int postings_candidates(struct postings *postings, enum postings_tier tier,
+                        const struct min_sketch *sketch, struct sid_list *ret_list)
+{
+    _cleanup_(noted_lists_done) struct noted_lists lists = {0};
+    _cleanup_(sid_vector_done) struct sid_vector found = {0};
+    size_t n_keys = tier_keys(tier, sketch);
+
+    assert(tier < POSTINGS_N_TIERS);
+    if (n_keys == 0) {
+        *ret_list = (struct sid_list){0};
+        return 0;
+    }
+    int r = collect_notes(postings, tier, sketch->values, n_keys, &lists);
+    if (r == 0)
+        r = take_notes(&lists, n_keys, &found);
+    if (r == 0)
+        r = scan_store(postings, postings->tables[tier], sketch->values, n_keys, &lists, &found);
+    if (r < 0)
+        return r;
+    sid_vector_sort_unique(&found);
+    *ret_list = (struct sid_list){found.sids, found.n_sids};
+    found = (struct sid_vector){0};
+    return 0;
+}

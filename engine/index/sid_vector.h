@@ -1,0 +1,22 @@
+/* A growing array of sids (or of cluster ids). */
+#ifndef KINFS_ENGINE_INDEX_SID_VECTOR_H
+#define KINFS_ENGINE_INDEX_SID_VECTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sid_vector {
+    uint64_t *sids;
+    size_t n_sids, capacity;
+};
+
+int sid_vector_push(struct sid_vector *vector, uint64_t sid); /* 0, -ENOMEM */
+/* As push, but sorts and drops duplicates before it grows: memory follows the distinct sids. The
+ * order of the vector is not kept. */
+int sid_vector_push_set(struct sid_vector *vector, uint64_t sid);
+void sid_vector_sort_unique(struct sid_vector *vector);
+bool sid_vector_has(const struct sid_vector *vector, uint64_t sid); /* linear */
+void sid_vector_done(struct sid_vector *vector);
+
+#endif
