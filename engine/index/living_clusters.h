@@ -31,9 +31,13 @@ void living_clusters_close(struct living_clusters *clusters);
 
 /* -- the committer's; one thread -- */
 
+/* When one of these fails, what is stored can be completed: each begins by finishing what the one
+ * before left undone, and the caller repeats the one that failed, or deletes the document. Passing
+ * errors of the store (-EAGAIN, -ETIMEDOUT) are sat out inside. */
+
 /* A document was committed: its record is in TABLE_RECORDS. Enters its class, adds its postings
  * when it is the first of it, links it. Idempotent: after a crash it is called again for the same
- * sid. */
+ * sid. New sids come in ascending order. */
 int living_clusters_insert(struct living_clusters *clusters, uint64_t sid,
                            const struct record *record);
 
@@ -48,9 +52,15 @@ int living_clusters_replace(struct living_clusters *clusters, uint64_t old_sid,
                             const struct record *old_record, uint64_t new_sid,
                             const struct record *new_record);
 
-/* Finish what TABLE_INTENTS says was interrupted. Call before any other, after the postings were
- * replayed. */
+/* After a crash: bring back the postings that were in memory only, and finish what TABLE_INTENTS
+ * says was interrupted. After a failure of the store: the latter. The others do it themselves when
+ * it was not called. The documents that may not have been inserted are then inserted again by the
+ * caller. */
 int living_clusters_recover(struct living_clusters *clusters);
+
+/* Flush the postings, and remember how far they are in the store. Returns 0, -ENOMEM or a store
+ * error; then nothing is lost and it can be repeated. */
+int living_clusters_flush(struct living_clusters *clusters);
 
 /* -- anyone's -- */
 
@@ -73,7 +83,8 @@ int living_clusters_class(struct living_clusters *clusters, const uint8_t class_
 void living_clusters_count(struct living_clusters *clusters, uint64_t *ret_clusters,
                            uint64_t *ret_documents);
 
-/* Give clusters other ids (a rebuild keeps those of before). Committer's. */
+/* Give a cluster another id (a rebuild keeps those of before). Committer's. Returns 0, -ENOENT,
+ * -EEXIST, -EINVAL, or a store error. */
 int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64_t new_id);
 
 #endif

@@ -1,0 +1,79 @@
+#include "engine/index/classes.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "engine/index/retry.h"
+#include "engine/index/schema.h"
+
+enum { KEY_BYTES = CLASS_BYTES + 8, PAGE_ROWS = 256 };
+
+static void make_key(uint8_t key[KEY_BYTES], const uint8_t class_id[CLASS_BYTES], uint64_t sid)
+{
+    memcpy(key, class_id, CLASS_BYTES);
+    put_be64(key + CLASS_BYTES, sid);
+}
+
+static int write_row(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid, bool put)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    uint8_t key[KEY_BYTES];
+
+    if (!batch)
+        return -ENOMEM;
+    make_key(key, class_id, sid);
+    if (put)
+        kv_batch_put(batch, TABLE_CLASSES, (struct kv_slice){key, KEY_BYTES},
+                     (struct kv_slice){"", 0});
+    else
+        kv_batch_delete(batch, TABLE_CLASSES, (struct kv_slice){key, KEY_BYTES});
+    return RETRY(kv_apply(kv, batch));
+}
+
+int classes_add(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid)
+{
+    return write_row(kv, class_id, sid, true);
+}
+
+int classes_remove(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid)
+{
+    return write_row(kv, class_id, sid, false);
+}
+
+static int take_rows(const struct kv_page *page, struct sid_vector *sids)
+{
+    for (size_t i = 0; i < page->n_entries; i++) {
+        const struct kv_slice *key = &page->entries[i].key;
+        if (key->size_bytes != KEY_BYTES)
+            return -EUCLEAN;
+        int r = sid_vector_push(sids, get_be64((const uint8_t *)key->data + CLASS_BYTES));
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], struct sid_vector *sids)
+{
+    uint8_t from[KEY_BYTES], to[KEY_BYTES];
+    bool more = true;
+
+    make_key(from, class_id, 0);
+    make_key(to, class_id, UINT64_MAX); /* no sid is that large */
+    while (more) {
+        struct kv_range range = {{from, KEY_BYTES}, {to, KEY_BYTES}};
+        struct kv_page page;
+        int r = RETRY(kv_scan(kv, TABLE_CLASSES, &range, PAGE_ROWS, &page));
+        if (r < 0)
+            return r;
+        r = take_rows(&page, sids);
+        more = page.more;
+        if (r == 0 && page.n_entries > 0)
+            make_key(from, class_id, sids->sids[sids->n_sids - 1] + 1);
+        kv_page_done(&page);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}

@@ -1,0 +1,24 @@
+/* Which documents are of which class (record_class()).
+ *
+ * Row of TABLE_CLASSES:
+ *
+ *   key    class 17 | sid 8 (big endian)     partition: the class
+ *   value  empty
+ */
+#ifndef KINFS_ENGINE_INDEX_CLASSES_H
+#define KINFS_ENGINE_INDEX_CLASSES_H
+
+#include <stdint.h>
+
+#include "engine/index/record.h"
+#include "engine/index/sid_vector.h"
+#include "store/kv.h"
+
+/* Idempotent. Return 0 or a store error. */
+int classes_add(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid);
+int classes_remove(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid);
+
+/* Append all sids of a class to a vector, ascending. Any thread. Returns 0 or an error. */
+int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], struct sid_vector *sids);
+
+#endif

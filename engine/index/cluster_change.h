@@ -1,0 +1,33 @@
+/* Changes of the clusters, carried out from their stored intents: the same code does a change for
+ * the first time and finishes one that was interrupted. The committer's. */
+#ifndef KINFS_ENGINE_INDEX_CLUSTER_CHANGE_H
+#define KINFS_ENGINE_INDEX_CLUSTER_CHANGE_H
+
+#include "engine/index/cluster_intent.h"
+#include "engine/index/neighbours.h"
+
+/* Documents that are found to belong together: the clusters they are in, each once, and those in
+ * none. */
+struct joining {
+    struct sid_vector clusters, loners;
+};
+void joining_done(struct joining *joining);
+int joining_add(struct joining *joining, uint64_t sid, uint64_t cluster); /* 0, -ENOMEM */
+
+/* Make one cluster of them. Nothing is written when they are one already. */
+int cluster_change_join(const struct graph *graph, const struct joining *joining);
+
+/* Take a document out of everything, its record last, and split its cluster where it held it
+ * together. record is its own. */
+int cluster_change_delete(const struct graph *graph, uint64_t sid, const struct record *record);
+
+/* Store an intent, carry it out, and remove it. */
+int cluster_change_carry_out(const struct graph *graph, const struct cluster_intent *intent);
+
+/* The first step of a delete alone: rows, postings and record, if the record is still there. */
+int cluster_change_remove(const struct graph *graph, const struct cluster_intent *intent);
+
+/* Carry out a stored intent, and remove it. */
+int cluster_change_finish(const struct graph *graph, const struct cluster_intent *intent);
+
+#endif

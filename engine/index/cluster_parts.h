@@ -1,0 +1,33 @@
+/* What a cluster falls into when one of its nodes is taken out. */
+#ifndef KINFS_ENGINE_INDEX_CLUSTER_PARTS_H
+#define KINFS_ENGINE_INDEX_CLUSTER_PARTS_H
+
+#include "engine/index/neighbours.h"
+
+struct cluster_parts;
+
+/* without      a document that is taken not to be there
+ * in_clusters  n_in_clusters ids, borrowed: only nodes in these are looked at
+ * Returns 0, -ENOMEM. */
+int cluster_parts_new(const struct graph *graph, uint64_t without, const uint64_t *in_clusters,
+                      size_t n_in_clusters, struct cluster_parts **ret_parts);
+void cluster_parts_free(struct cluster_parts *parts);
+DEFINE_CLEANUP(struct cluster_parts *, cluster_parts_free);
+
+/* A node to begin from; before the search. Returns 0, -ENOMEM. */
+int cluster_parts_begin_from(struct cluster_parts *parts, uint64_t sid,
+                             const struct record *record);
+
+/* Search from all beginnings in turn until at most one part is not exhausted (with all: until none
+ * is). Then there is one part for each group of beginnings that are connected. Returns how many
+ * parts there are, or an error. */
+int cluster_parts_search(struct cluster_parts *parts, bool all);
+
+/* The parts, numbered from 0. The documents are those of all classes found so far; all of the part
+ * when it is exhausted. Appends. */
+bool cluster_parts_exhausted(const struct cluster_parts *parts, size_t part);
+uint64_t cluster_parts_beginning(const struct cluster_parts *parts, size_t part);
+int cluster_parts_documents(const struct cluster_parts *parts, size_t part,
+                            struct sid_vector *sids);
+
+#endif

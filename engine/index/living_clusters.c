@@ -1,0 +1,458 @@
+/* Incremental connected components, with deletion, over a graph that is not stored.
+ *
+ * Insert finds the document's neighbours and joins their clusters, small into large. Delete looks
+ * whether the neighbours still reach each other (cluster_parts.h). Every change of more than one
+ * partition of the store stands in TABLE_INTENTS while it lasts (cluster_intent.h) and can be done
+ * again. Postings are lost by a crash up to a watermark, which this keeps:
+ *
+ *   TABLE_META   "postings_flushed"   sid 8 (big endian): the postings of all documents up to it
+ *                                     are in the store, but for those TABLE_INTENTS names
+ *
+ * and what happens at the next start is: finish removing what was being deleted; post what is past
+ * the watermark or named; finish the interrupted change, which needs the postings.
+ */
+#include "engine/index/living_clusters.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "engine/index/classes.h"
+#include "engine/index/cluster_change.h"
+#include "engine/index/membership.h"
+#include "engine/index/retry.h"
+#include "engine/index/schema.h"
+
+enum { RECORDS_AT_ONCE = 64, TORN_READS = 8 };
+
+struct living_clusters {
+    struct membership membership;
+    struct graph graph;
+    bool posted;                        /* the postings lost by a crash are there again */
+    bool unfinished;                    /* a change may have stopped half-way; its intent stands */
+    uint64_t flushed_sid;               /* as stored */
+    uint64_t last_sid;                  /* the largest inserted */
+    uint64_t first_failed, last_failed; /* inserts that failed and were not repeated; 0: none */
+};
+
+static const struct kv_slice flushed_key = {"postings_flushed", 16};
+
+int living_clusters_open(struct kv *kv, struct postings *postings, double threshold,
+                         struct living_clusters **ret_clusters)
+{
+    struct living_clusters *clusters = calloc(1, sizeof(*clusters));
+    if (!clusters)
+        return -ENOMEM;
+    clusters->graph = (struct graph){kv, postings, &clusters->membership, threshold};
+    int r = membership_init(&clusters->membership, kv);
+    if (r < 0) {
+        free(clusters);
+        return r;
+    }
+    *ret_clusters = clusters;
+    return 0;
+}
+
+void living_clusters_close(struct living_clusters *clusters)
+{
+    if (!clusters)
+        return;
+    membership_done(&clusters->membership, !clusters->unfinished);
+    free(clusters);
+}
+
+/* -- insert -- */
+
+struct linking {
+    struct joining joining;
+    uint64_t sid;
+};
+
+static bool may_link(void *user, uint64_t sid, uint64_t cluster)
+{
+    const struct linking *linking = user;
+    return sid != linking->sid &&
+           (cluster == 0 || !sid_vector_has(&linking->joining.clusters, cluster));
+}
+
+static int link_to(void *user, uint64_t sid, uint64_t cluster, const struct record *record)
+{
+    struct linking *linking = user;
+    (void)record;
+    return joining_add(&linking->joining, sid, cluster);
+}
+
+/* Postings that a replay past the watermark would not find again are noted. */
+static int post(struct living_clusters *clusters, uint64_t sid, const struct record *record)
+{
+    int r = sid <= clusters->flushed_sid ? posted_intent_put(clusters->graph.kv, sid) : 0;
+    return r < 0 ? r : postings_add(clusters->graph.postings, sid, &record->sketch);
+}
+
+/* The first document of its class: look for neighbours. Postings of dead documents (a crash forgets
+ * removals) are dropped on the way. */
+static int link_first(struct living_clusters *clusters, struct linking *linking,
+                      const struct record *record)
+{
+    _cleanup_(sid_vector_done) struct sid_vector dead = {0};
+
+    int r = post(clusters, linking->sid, record);
+    if (r == 0)
+        r = neighbours_find(&clusters->graph, &record->sketch, may_link, link_to, linking, &dead);
+    for (size_t i = 0; i < dead.n_sids && r == 0; i++)
+        r = postings_remove(clusters->graph.postings, dead.sids[i], &record->sketch);
+    return r;
+}
+
+/* Another of the class is there: join its cluster. Its first document has the postings. */
+static int link_twin(struct living_clusters *clusters, struct linking *linking, uint64_t twin,
+                     const struct record *record)
+{
+    uint64_t cluster;
+
+    if (linking->sid < twin) {
+        int r = post(clusters, linking->sid, record);
+        if (r == 0)
+            r = postings_remove(clusters->graph.postings, twin, &record->sketch);
+        if (r < 0)
+            return r;
+    }
+    int r = membership_clusters_of(&clusters->membership, &twin, 1, &cluster);
+    return r < 0 ? r : joining_add(&linking->joining, twin, cluster);
+}
+
+static void linking_done(struct linking *linking)
+{
+    joining_done(&linking->joining);
+}
+
+static int insert(struct living_clusters *clusters, uint64_t sid, const struct record *record)
+{
+    _cleanup_(linking_done) struct linking linking = {.sid = sid};
+    _cleanup_(sid_vector_done) struct sid_vector class = {0};
+    uint8_t class_id[CLASS_BYTES];
+    uint64_t cluster;
+
+    record_class(record, class_id);
+    int r = classes_add(clusters->graph.kv, class_id, sid);
+    if (r == 0)
+        r = classes_list(clusters->graph.kv, class_id, &class);
+    if (r == 0)
+        r = membership_clusters_of(&clusters->membership, &sid, 1, &cluster);
+    if (r == 0)
+        r = joining_add(&linking.joining, sid, cluster);
+    if (r < 0)
+        return r;
+
+    if (class.n_sids > 1)
+        r = link_twin(clusters, &linking, class.sids[class.sids[0] == sid], record);
+    else
+        r = link_first(clusters, &linking, record);
+    return r < 0 ? r : cluster_change_join(&clusters->graph, &linking.joining);
+}
+
+/* -- recovery -- */
+
+static int post_if_first(struct living_clusters *clusters, uint64_t sid,
+                         const struct record *record)
+{
+    _cleanup_(sid_vector_done) struct sid_vector class = {0};
+    uint8_t class_id[CLASS_BYTES];
+
+    record_class(record, class_id);
+    int r = classes_add(clusters->graph.kv, class_id, sid);
+    if (r == 0)
+        r = classes_list(clusters->graph.kv, class_id, &class);
+    if (r < 0 || class.sids[0] != sid)
+        return r;
+    return postings_add(clusters->graph.postings, sid, &record->sketch);
+}
+
+static int replay_page(struct living_clusters *clusters, const struct kv_page *page)
+{
+    for (size_t i = 0; i < page->n_entries; i++) {
+        _cleanup_(record_done) struct record record = {0};
+        const struct kv_entry *entry = &page->entries[i];
+        if (entry->key.size_bytes != 8)
+            return -EUCLEAN;
+        uint64_t sid = get_be64(entry->key.data);
+        int r = record_decode(entry->value.data, entry->value.size_bytes, &record);
+        if (r == 0)
+            r = post_if_first(clusters, sid, &record);
+        if (r < 0)
+            return r;
+        clusters->last_sid = sid;
+    }
+    return 0;
+}
+
+/* All records past the watermark, in order. */
+static int replay_postings(struct living_clusters *clusters)
+{
+    bool more = true;
+    int r = 0;
+
+    while (more && r == 0) {
+        uint8_t from[8];
+        put_be64(from, clusters->last_sid + 1);
+        struct kv_range range = {.from = {from, sizeof(from)}};
+        struct kv_page page;
+        r = RETRY(kv_scan(clusters->graph.kv, TABLE_RECORDS, &range, RECORDS_AT_ONCE, &page));
+        if (r < 0)
+            return r;
+        more = page.more;
+        r = replay_page(clusters, &page);
+        kv_page_done(&page);
+    }
+    return r;
+}
+
+static int repost_named(struct living_clusters *clusters)
+{
+    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+    int r = posted_intent_list(clusters->graph.kv, &sids);
+
+    for (size_t i = 0; i < sids.n_sids && r == 0; i++) {
+        _cleanup_(record_done) struct record record = {0};
+        r = graph_record(&clusters->graph, sids.sids[i], &record);
+        if (r == 0)
+            r = post_if_first(clusters, sids.sids[i], &record);
+        else if (r == -ENOENT)
+            r = 0;
+    }
+    return r;
+}
+
+static int read_flushed(struct living_clusters *clusters)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+
+    int r = RETRY(kv_get(clusters->graph.kv, TABLE_META, flushed_key, &value));
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    if (value.size_bytes != 8)
+        return -EUCLEAN;
+    clusters->flushed_sid = clusters->last_sid = get_be64(value.data);
+    return 0;
+}
+
+/* The postings that were in memory. A document that was being deleted goes first. */
+static int recover_postings(struct living_clusters *clusters, const struct cluster_intent *intent)
+{
+    int r = read_flushed(clusters);
+
+    if (r == 0 && intent && intent->kind == INTENT_DELETE)
+        r = cluster_change_remove(&clusters->graph, intent);
+    if (r == 0)
+        r = repost_named(clusters);
+    if (r == 0)
+        r = replay_postings(clusters);
+    if (r == 0)
+        clusters->posted = true;
+    return r;
+}
+
+/* What a crash or a failing store left half-done comes before any other change. */
+int living_clusters_recover(struct living_clusters *clusters)
+{
+    _cleanup_(cluster_intent_done) struct cluster_intent intent = {0};
+
+    if (clusters->posted && !clusters->unfinished)
+        return 0;
+    clusters->unfinished = true;
+    int interrupted = cluster_intent_get(clusters->graph.kv, &intent);
+    if (interrupted < 0 && interrupted != -ENOENT)
+        return interrupted;
+    int r = clusters->posted ? 0 : recover_postings(clusters, interrupted == 0 ? &intent : NULL);
+    if (r == 0 && interrupted == 0)
+        r = cluster_change_finish(&clusters->graph, &intent);
+    if (r == 0)
+        r = membership_recount(&clusters->membership);
+    if (r == 0)
+        clusters->unfinished = false;
+    return r;
+}
+
+/* -- the committer's -- */
+
+static void note_insert(struct living_clusters *clusters, uint64_t sid, int r)
+{
+    if (sid > clusters->last_sid)
+        clusters->last_sid = sid;
+    if (r < 0) {
+        if (clusters->first_failed == 0 || sid < clusters->first_failed)
+            clusters->first_failed = sid;
+        if (sid > clusters->last_failed)
+            clusters->last_failed = sid;
+    } else if (clusters->first_failed == sid && clusters->last_failed == sid) {
+        clusters->first_failed = clusters->last_failed = 0;
+    }
+}
+
+int living_clusters_insert(struct living_clusters *clusters, uint64_t sid,
+                           const struct record *record)
+{
+    assert(sid > 0);
+    int r = living_clusters_recover(clusters);
+    if (r == 0) {
+        r = insert(clusters, sid, record);
+        clusters->unfinished = r < 0;
+    }
+    note_insert(clusters, sid, r);
+    return r;
+}
+
+int living_clusters_delete(struct living_clusters *clusters, uint64_t sid,
+                           const struct record *record)
+{
+    int r = living_clusters_recover(clusters);
+    if (r < 0)
+        return r;
+    r = cluster_change_delete(&clusters->graph, sid, record);
+    clusters->unfinished = r < 0;
+    if (r == 0)
+        note_insert(clusters, sid, 0);
+    return r;
+}
+
+int living_clusters_replace(struct living_clusters *clusters, uint64_t old_sid,
+                            const struct record *old_record, uint64_t new_sid,
+                            const struct record *new_record)
+{
+    uint64_t cluster;
+
+    int r = living_clusters_recover(clusters);
+    if (r == 0)
+        r = membership_clusters_of(&clusters->membership, &old_sid, 1, &cluster);
+    if (r < 0) {
+        note_insert(clusters, new_sid, r);
+        return r;
+    }
+    /* What was in no cluster has no id to keep, and would only found one to leave it. */
+    if (cluster == 0) {
+        r = living_clusters_delete(clusters, old_sid, old_record);
+        int inserted = living_clusters_insert(clusters, new_sid, new_record);
+        return r < 0 ? r : inserted;
+    }
+    r = living_clusters_insert(clusters, new_sid, new_record);
+    return r < 0 ? r : living_clusters_delete(clusters, old_sid, old_record);
+}
+
+int living_clusters_flush(struct living_clusters *clusters)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    _cleanup_(sid_vector_done) struct sid_vector posted = {0};
+    uint8_t value[8];
+
+    if (!batch)
+        return -ENOMEM;
+    int r = living_clusters_recover(clusters);
+    uint64_t sid = clusters->first_failed ? clusters->first_failed - 1 : clusters->last_sid;
+    if (r == 0)
+        r = posted_intent_list(clusters->graph.kv, &posted);
+    if (r == 0)
+        r = postings_flush(clusters->graph.postings);
+    if (r < 0)
+        return r;
+    put_be64(value, sid);
+    kv_batch_put(batch, TABLE_META, flushed_key, (struct kv_slice){value, sizeof(value)});
+    r = RETRY(kv_apply(clusters->graph.kv, batch));
+    if (r < 0)
+        return r;
+    clusters->flushed_sid = sid;
+    return posted_intent_clear(clusters->graph.kv, &posted);
+}
+
+int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64_t new_id)
+{
+    _cleanup_(cluster_intent_done) struct cluster_intent intent = {.kind = INTENT_JOIN,
+                                                                   .cluster = new_id};
+    uint64_t size = 0, new_size = 0;
+
+    if (new_id == 0 || new_id >= UINT64_MAX - 1)
+        return -EINVAL;
+    int r = living_clusters_recover(clusters);
+    if (r == 0)
+        r = membership_size(&clusters->membership, id, &size);
+    if (r == 0)
+        r = membership_size(&clusters->membership, new_id, &new_size);
+    if (r < 0 || size == 0 || id == new_id || new_size > 0)
+        return r < 0 ? r : size == 0 ? -ENOENT : id == new_id ? 0 : -EEXIST;
+    r = membership_reserve(&clusters->membership, new_id);
+    if (r == 0)
+        r = sid_vector_push(&intent.ids, id);
+    if (r == 0) {
+        r = cluster_change_carry_out(&clusters->graph, &intent);
+        clusters->unfinished = r < 0;
+    }
+    return r;
+}
+
+/* -- anyone's -- */
+
+int living_clusters_of(struct living_clusters *clusters, uint64_t sid, uint64_t *ret_id,
+                       uint64_t *ret_size)
+{
+    uint64_t id = 0, size = 0;
+
+    /* Between the two reads the cluster may have become another one. */
+    for (unsigned i = 0; i < TORN_READS && size == 0; i++) {
+        int r = membership_cluster_of(&clusters->membership, sid, &id);
+        if (r == 0 && id)
+            r = membership_size(&clusters->membership, id, &size);
+        if (r < 0)
+            return r;
+        if (id == 0)
+            break;
+    }
+    *ret_id = size ? id : 0;
+    *ret_size = size;
+    return 0;
+}
+
+static struct sid_list list_of(struct sid_vector *vector)
+{
+    struct sid_list list = {vector->sids, vector->n_sids};
+    *vector = (struct sid_vector){0};
+    return list;
+}
+
+int living_clusters_members(struct living_clusters *clusters, uint64_t id, size_t limit,
+                            struct sid_list *ret_members)
+{
+    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+
+    int r = membership_list(&clusters->membership, id, limit, &sids);
+    if (r < 0 || sids.n_sids == 0)
+        return r < 0 ? r : -ENOENT;
+    *ret_members = list_of(&sids);
+    return 0;
+}
+
+int living_clusters_ids(struct living_clusters *clusters, uint64_t after, size_t limit,
+                        uint64_t *ret_ids)
+{
+    return membership_ids(&clusters->membership, after, limit, ret_ids);
+}
+
+int living_clusters_class(struct living_clusters *clusters, const uint8_t class_id[CLASS_BYTES],
+                          struct sid_list *ret_sids)
+{
+    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+
+    int r = classes_list(clusters->graph.kv, class_id, &sids);
+    if (r == 0)
+        *ret_sids = list_of(&sids);
+    return r;
+}
+
+void living_clusters_count(struct living_clusters *clusters, uint64_t *ret_clusters,
+                           uint64_t *ret_documents)
+{
+    int64_t n_clusters = clusters->membership.n_clusters;
+    int64_t n_documents = clusters->membership.n_documents;
+
+    *ret_clusters = n_clusters > 0 ? (uint64_t)n_clusters : 0;
+    *ret_documents = n_documents > 0 ? (uint64_t)n_documents : 0;
+}

@@ -1,0 +1,537 @@
+/* A move is two batches: the new rows, then the old ones. Interrupted in between a document is in
+ * two clusters, never in none, and the same move again completes it. The head's count is put as an
+ * absolute number computed from what is there, so that repeating is harmless. */
+#include "engine/index/membership.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "engine/index/cluster_heads.h"
+#include "engine/index/retry.h"
+#include "engine/index/schema.h"
+
+enum {
+    KEY_MAX_BYTES = HEAD_KEY_BYTES + RANK_MAX_BYTES + 8,
+    KEY_MIN_BYTES = HEAD_KEY_BYTES + 8 + FINGERPRINT_BYTES + 1 + FILE_KEY_MIN_BYTES + 8,
+    MOVED_AT_ONCE = 64,
+    PAGE_ROWS = 256,
+    IDS_AT_ONCE = 64,         /* ids lost by a crash at most */
+    CACHED_CLUSTERS = 1 << 16 /* 1 MiB: candidates of one insert are mostly those of the last */
+};
+
+struct cached_cluster {
+    uint64_t sid, cluster; /* sid UINT64_MAX: nothing */
+};
+
+static const struct kv_slice next_key = {"next_cluster", 12}, counts_key = {"cluster_counts", 14};
+
+void member_init(struct member *member, uint64_t sid, const struct record *record)
+{
+    uint8_t *p = member->rank;
+
+    member->sid = sid;
+    put_be64(p, ~record->sketch.n_tokens);
+    memcpy(p + 8, record->content_fingerprint, FINGERPRINT_BYTES);
+    p += 8 + FINGERPRINT_BYTES;
+    *p++ = record->key.size_bytes;
+    memcpy(p, record->key.bytes, record->key.size_bytes);
+    member->rank_bytes = (uint8_t)(p + record->key.size_bytes - member->rank);
+}
+
+static struct kv_slice member_key(uint8_t key[KEY_MAX_BYTES], uint64_t id,
+                                  const struct member *member)
+{
+    put_be64(key, id);
+    memcpy(key + HEAD_KEY_BYTES, member->rank, member->rank_bytes);
+    put_be64(key + HEAD_KEY_BYTES + member->rank_bytes, member->sid);
+    return (struct kv_slice){key, HEAD_KEY_BYTES + member->rank_bytes + 8u};
+}
+
+static int parse_member(const struct kv_slice *key, struct member *ret_member)
+{
+    const uint8_t *p = key->data;
+
+    if (key->size_bytes < KEY_MIN_BYTES || key->size_bytes > KEY_MAX_BYTES)
+        return -EUCLEAN;
+    ret_member->rank_bytes = (uint8_t)(key->size_bytes - HEAD_KEY_BYTES - 8);
+    memcpy(ret_member->rank, p + HEAD_KEY_BYTES, ret_member->rank_bytes);
+    ret_member->sid = get_be64(p + key->size_bytes - 8);
+    return 0;
+}
+
+static int put_meta(struct kv *kv, struct kv_slice key, const void *value, size_t size_bytes)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+
+    if (!batch)
+        return -ENOMEM;
+    if (value)
+        kv_batch_put(batch, TABLE_META, key, (struct kv_slice){value, size_bytes});
+    else
+        kv_batch_delete(batch, TABLE_META, key);
+    return RETRY(kv_apply(kv, batch));
+}
+
+/* -- cache -- */
+
+static struct cached_cluster *cached(struct membership *membership, uint64_t sid)
+{
+    return &membership->cache[sid % CACHED_CLUSTERS];
+}
+
+static void cache_set(struct membership *membership, uint64_t sid, uint64_t cluster)
+{
+    *cached(membership, sid) = (struct cached_cluster){sid, cluster};
+}
+
+static void cache_drop(struct membership *membership, uint64_t sid)
+{
+    if (cached(membership, sid)->sid == sid)
+        cached(membership, sid)->sid = UINT64_MAX;
+}
+
+/* -- counts -- */
+
+int membership_recount(struct membership *membership)
+{
+    struct cluster_heads heads;
+    int64_t n_clusters = 0, n_documents = 0;
+    uint64_t id, size;
+    int r;
+
+    cluster_heads_init(&heads, membership->kv, 0, 4 * PAGE_ROWS);
+    while ((r = cluster_heads_next(&heads, &id, &size)) > 0) {
+        n_clusters++;
+        n_documents += (int64_t)size;
+    }
+    cluster_heads_done(&heads);
+    if (r < 0)
+        return r;
+    membership->n_clusters = n_clusters;
+    membership->n_documents = n_documents;
+    return 0;
+}
+
+static void count_change(struct membership *membership, uint64_t old_size, uint64_t new_size)
+{
+    membership->n_documents += (int64_t)(new_size - old_size);
+    membership->n_clusters += (new_size > 0) - (old_size > 0);
+}
+
+int membership_init(struct membership *membership, struct kv *kv)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+
+    *membership = (struct membership){.kv = kv};
+    int r = RETRY(kv_get(kv, TABLE_META, counts_key, &value));
+    if (r == 0 && value.size_bytes == 16) {
+        membership->n_clusters = (int64_t)get_be64(value.data);
+        membership->n_documents = (int64_t)get_be64((uint8_t *)value.data + 8);
+        membership->counts_stored = true;
+    } else if (r == 0 || r == -ENOENT) {
+        r = membership_recount(membership);
+    }
+    if (r < 0)
+        return r;
+
+    membership->cache = malloc(CACHED_CLUSTERS * sizeof(*membership->cache));
+    if (!membership->cache)
+        return -ENOMEM;
+    for (size_t i = 0; i < CACHED_CLUSTERS; i++)
+        membership->cache[i].sid = UINT64_MAX;
+    return 0;
+}
+
+void membership_done(struct membership *membership, bool clean)
+{
+    if (clean && !membership->counts_stored) {
+        uint8_t value[16];
+        put_be64(value, (uint64_t)membership->n_clusters);
+        put_be64(value + 8, (uint64_t)membership->n_documents);
+        /* Without it the next start counts. */
+        (void)put_meta(membership->kv, counts_key, value, sizeof(value));
+    }
+    free(membership->cache);
+    membership->cache = NULL;
+}
+
+static int before_change(struct membership *membership)
+{
+    if (!membership->counts_stored)
+        return 0;
+    int r = put_meta(membership->kv, counts_key, NULL, 0);
+    if (r == 0)
+        membership->counts_stored = false;
+    return r;
+}
+
+/* -- moving -- */
+
+/* A cluster's head and which of some members it has. */
+struct presence {
+    uint64_t size;
+    bool has[MOVED_AT_ONCE];
+    size_t n_has;
+};
+
+static int look(struct membership *membership, uint64_t id, const struct member *members, size_t n,
+                struct presence *ret_presence)
+{
+    uint8_t keys[MOVED_AT_ONCE + 1][KEY_MAX_BYTES];
+    struct kv_slice slices[MOVED_AT_ONCE + 1];
+    struct kv_buf values[MOVED_AT_ONCE + 1];
+    struct presence presence = {0};
+
+    for (size_t i = 0; i < n; i++)
+        slices[i] = member_key(keys[i], id, &members[i]);
+    put_be64(keys[n], id);
+    slices[n] = (struct kv_slice){keys[n], HEAD_KEY_BYTES};
+    int r = RETRY(kv_multi_get(membership->kv, TABLE_MEMBERS, slices, n + 1, values));
+    if (r < 0)
+        return r;
+    r = 0;
+    if (values[n].data && values[n].size_bytes != HEAD_VALUE_BYTES)
+        r = -EUCLEAN;
+    else if (values[n].data)
+        presence.size = get_be64(values[n].data);
+    for (size_t i = 0; i < n; i++) {
+        presence.has[i] = values[i].data != NULL;
+        presence.n_has += presence.has[i];
+    }
+    for (size_t i = 0; i <= n; i++)
+        kv_buf_done(&values[i]);
+    if (r == 0)
+        *ret_presence = presence;
+    return r;
+}
+
+static void batch_head(struct kv_batch *batch, uint64_t id, uint64_t size)
+{
+    uint8_t key[HEAD_KEY_BYTES], value[HEAD_VALUE_BYTES];
+
+    put_be64(key, id);
+    put_be64(value, size);
+    if (size > 0)
+        kv_batch_put(batch, TABLE_MEMBERS, (struct kv_slice){key, HEAD_KEY_BYTES},
+                     (struct kv_slice){value, HEAD_VALUE_BYTES});
+    else
+        kv_batch_delete(batch, TABLE_MEMBERS, (struct kv_slice){key, HEAD_KEY_BYTES});
+}
+
+static void batch_cluster_of(struct kv_batch *batch, uint64_t sid, uint64_t id)
+{
+    uint8_t key[8], value[8];
+
+    put_be64(key, sid);
+    put_be64(value, id);
+    if (id)
+        kv_batch_put(batch, TABLE_CLUSTER_OF, (struct kv_slice){key, 8},
+                     (struct kv_slice){value, 8});
+    else
+        kv_batch_delete(batch, TABLE_CLUSTER_OF, (struct kv_slice){key, 8});
+}
+
+static int enter(struct membership *membership, uint64_t to, const struct member *members, size_t n)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    struct presence presence = {.n_has = n};
+    uint64_t size = 0;
+    int r = 0;
+
+    if (!batch)
+        return -ENOMEM;
+    if (to)
+        r = look(membership, to, members, n, &presence);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < n; i++) {
+        uint8_t key[KEY_MAX_BYTES];
+        if (to && !presence.has[i])
+            kv_batch_put(batch, TABLE_MEMBERS, member_key(key, to, &members[i]),
+                         (struct kv_slice){"", 0});
+        batch_cluster_of(batch, members[i].sid, to);
+        cache_drop(membership, members[i].sid);
+    }
+    size = presence.size + n - presence.n_has;
+    if (to)
+        batch_head(batch, to, size);
+    r = RETRY(kv_apply(membership->kv, batch));
+    if (r < 0)
+        return r;
+    count_change(membership, presence.size, size);
+    for (size_t i = 0; i < n; i++)
+        cache_set(membership, members[i].sid, to);
+    return 0;
+}
+
+static int leave(struct membership *membership, uint64_t from, const struct member *members,
+                 size_t n)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    struct presence presence;
+
+    if (!batch)
+        return -ENOMEM;
+    int r = look(membership, from, members, n, &presence);
+    if (r < 0 || presence.n_has == 0)
+        return r;
+    if (presence.size < presence.n_has)
+        return -EUCLEAN;
+    for (size_t i = 0; i < n; i++) {
+        uint8_t key[KEY_MAX_BYTES];
+        if (presence.has[i])
+            kv_batch_delete(batch, TABLE_MEMBERS, member_key(key, from, &members[i]));
+    }
+    batch_head(batch, from, presence.size - presence.n_has);
+    r = RETRY(kv_apply(membership->kv, batch));
+    if (r < 0)
+        return r;
+    count_change(membership, presence.size, presence.size - presence.n_has);
+    return 0;
+}
+
+int membership_move(struct membership *membership, uint64_t from, uint64_t to,
+                    const struct member *members, size_t n_members)
+{
+    int r = before_change(membership);
+
+    for (size_t at = 0; at < n_members && r == 0; at += MOVED_AT_ONCE) {
+        size_t n = n_members - at < MOVED_AT_ONCE ? n_members - at : MOVED_AT_ONCE;
+        r = enter(membership, to, members + at, n);
+        if (r == 0 && from && from != to)
+            r = leave(membership, from, members + at, n);
+    }
+    return r;
+}
+
+/* The first members of a cluster; returns how many, at most MOVED_AT_ONCE. */
+static int first_members(struct membership *membership, uint64_t id,
+                         struct member members[MOVED_AT_ONCE])
+{
+    uint8_t from[HEAD_KEY_BYTES + 1] = {0}, to[HEAD_KEY_BYTES];
+    struct kv_page page;
+    int n = 0;
+
+    put_be64(from, id);
+    put_be64(to, id + 1);
+    struct kv_range range = {{from, sizeof(from)}, {to, sizeof(to)}};
+    int r = RETRY(kv_scan(membership->kv, TABLE_MEMBERS, &range, MOVED_AT_ONCE, &page));
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < page.n_entries && r == 0; i++)
+        r = parse_member(&page.entries[i].key, &members[n++]);
+    kv_page_done(&page);
+    return r < 0 ? r : n;
+}
+
+int membership_move_all(struct membership *membership, uint64_t from, uint64_t to)
+{
+    struct member members[MOVED_AT_ONCE];
+
+    for (;;) {
+        int n = first_members(membership, from, members);
+        if (n <= 0)
+            return n;
+        int r = membership_move(membership, from, to, members, (size_t)n);
+        if (r < 0)
+            return r;
+    }
+}
+
+int membership_dissolve(struct membership *membership, uint64_t id)
+{
+    struct member members[MOVED_AT_ONCE];
+    uint64_t size;
+
+    int r = membership_size(membership, id, &size);
+    if (r < 0 || size != 1)
+        return r;
+    int n = first_members(membership, id, members);
+    return n <= 0 ? n : membership_move(membership, id, 0, members, 1);
+}
+
+/* -- ids -- */
+
+static int stored_next(struct membership *membership, uint64_t *ret_next)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+
+    int r = RETRY(kv_get(membership->kv, TABLE_META, next_key, &value));
+    if (r < 0 && r != -ENOENT)
+        return r;
+    if (r == 0 && value.size_bytes != 8)
+        return -EUCLEAN;
+    *ret_next = r == 0 ? get_be64(value.data) : 1;
+    return 0;
+}
+
+static int store_next(struct membership *membership, uint64_t next)
+{
+    uint8_t value[8];
+
+    put_be64(value, next);
+    return put_meta(membership->kv, next_key, value, sizeof(value));
+}
+
+int membership_new_id(struct membership *membership, uint64_t *ret_id)
+{
+    if (membership->next_id == membership->end_id) {
+        uint64_t next;
+        int r = stored_next(membership, &next);
+        if (r == 0)
+            r = store_next(membership, next + IDS_AT_ONCE);
+        if (r < 0)
+            return r;
+        membership->next_id = next;
+        membership->end_id = next + IDS_AT_ONCE;
+    }
+    *ret_id = membership->next_id++;
+    return 0;
+}
+
+int membership_reserve(struct membership *membership, uint64_t id)
+{
+    uint64_t next;
+    int r = stored_next(membership, &next);
+
+    if (r < 0)
+        return r;
+    if (id >= next)
+        r = store_next(membership, id + 1);
+    if (r == 0 && id >= membership->next_id)
+        membership->next_id = id < membership->end_id ? id + 1 : membership->end_id;
+    return r;
+}
+
+/* -- reading -- */
+
+static int parse_cluster(const struct kv_buf *value, uint64_t *ret_id)
+{
+    if (value->data && value->size_bytes != 8)
+        return -EUCLEAN;
+    *ret_id = value->data ? get_be64(value->data) : 0;
+    return 0;
+}
+
+static int read_clusters(struct membership *membership, const uint64_t *sids, const size_t *places,
+                         size_t n, uint64_t *ret_ids)
+{
+    uint8_t keys[MOVED_AT_ONCE][8];
+    struct kv_slice slices[MOVED_AT_ONCE];
+    struct kv_buf values[MOVED_AT_ONCE];
+
+    for (size_t i = 0; i < n; i++) {
+        put_be64(keys[i], sids[places[i]]);
+        slices[i] = (struct kv_slice){keys[i], 8};
+    }
+    int r = RETRY(kv_multi_get(membership->kv, TABLE_CLUSTER_OF, slices, n, values));
+    if (r < 0)
+        return r;
+    r = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (r == 0)
+            r = parse_cluster(&values[i], &ret_ids[places[i]]);
+        if (r == 0)
+            cache_set(membership, sids[places[i]], ret_ids[places[i]]);
+        kv_buf_done(&values[i]);
+    }
+    return r;
+}
+
+int membership_clusters_of(struct membership *membership, const uint64_t *sids, size_t n_sids,
+                           uint64_t *ret_ids)
+{
+    size_t places[MOVED_AT_ONCE], n = 0;
+    int r = 0;
+
+    for (size_t i = 0; i < n_sids && r == 0; i++) {
+        const struct cached_cluster *entry = cached(membership, sids[i]);
+        if (entry->sid == sids[i])
+            ret_ids[i] = entry->cluster;
+        else
+            places[n++] = i;
+        if (n == MOVED_AT_ONCE) {
+            r = read_clusters(membership, sids, places, n, ret_ids);
+            n = 0;
+        }
+    }
+    return r == 0 && n > 0 ? read_clusters(membership, sids, places, n, ret_ids) : r;
+}
+
+int membership_cluster_of(struct membership *membership, uint64_t sid, uint64_t *ret_id)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    uint8_t key[8];
+
+    put_be64(key, sid);
+    int r = RETRY(kv_get(membership->kv, TABLE_CLUSTER_OF, (struct kv_slice){key, 8}, &value));
+    return r < 0 && r != -ENOENT ? r : parse_cluster(&value, ret_id);
+}
+
+int membership_size(struct membership *membership, uint64_t id, uint64_t *ret_size)
+{
+    struct presence presence;
+    int r = look(membership, id, NULL, 0, &presence);
+
+    if (r == 0)
+        *ret_size = presence.size;
+    return r;
+}
+
+static int take_members(const struct kv_page *page, size_t limit, struct sid_vector *sids)
+{
+    for (size_t i = 0; i < page->n_entries && (limit == 0 || sids->n_sids < limit); i++) {
+        struct member member;
+        int r = parse_member(&page->entries[i].key, &member);
+        if (r == 0)
+            r = sid_vector_push(sids, member.sid);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+int membership_list(struct membership *membership, uint64_t id, size_t limit,
+                    struct sid_vector *sids)
+{
+    uint8_t start[HEAD_KEY_BYTES + 1] = {0}, to[HEAD_KEY_BYTES];
+    _cleanup_(kv_buf_done) struct kv_buf cursor = {0};
+    struct kv_slice from = {start, sizeof(start)};
+    bool more = true;
+
+    put_be64(start, id);
+    put_be64(to, id + 1);
+    while (more && (limit == 0 || sids->n_sids < limit)) {
+        struct kv_range range = {from, {to, sizeof(to)}};
+        struct kv_page page;
+        int r = RETRY(kv_scan(membership->kv, TABLE_MEMBERS, &range, PAGE_ROWS, &page));
+        if (r < 0)
+            return r;
+        more = page.more;
+        r = take_members(&page, limit, sids);
+        kv_buf_done(&cursor);
+        if (r == 0 && more && page.n_entries > 0)
+            r = kv_page_cursor(&page, &cursor);
+        kv_page_done(&page);
+        if (r < 0)
+            return r;
+        if (cursor.data)
+            from = kv_buf_slice(&cursor);
+    }
+    return 0;
+}
+
+int membership_ids(struct membership *membership, uint64_t after, size_t limit, uint64_t *ret_ids)
+{
+    struct cluster_heads heads;
+    uint64_t size;
+    size_t n = 0;
+    int r = 1;
+
+    cluster_heads_init(&heads, membership->kv, after, PAGE_ROWS);
+    while (n < limit && (r = cluster_heads_next(&heads, &ret_ids[n], &size)) > 0)
+        n++;
+    cluster_heads_done(&heads);
+    return r < 0 ? r : (int)n;
+}

@@ -1,0 +1,93 @@
+/* Which documents are in which cluster: the rows behind living clusters, without the reasons.
+ *
+ * TABLE_MEMBERS, partition: the cluster. So its size is always that of its rows.
+ *
+ *   key    cluster 8                      head of the cluster
+ *   value  members 8
+ *
+ *   key    cluster 8 | rank | sid 8       a member; the first one is the representative
+ *   value  empty
+ *
+ *   rank   2^64-1 - tokens 8 | content fingerprint 16 | key size 1 | file key n
+ *
+ * TABLE_CLUSTER_OF
+ *
+ *   key    sid 8
+ *   value  cluster 8                      no row: in none
+ *
+ * TABLE_META
+ *
+ *   "next_cluster"     8     smallest id never given out; ids are taken 64 at a time
+ *   "cluster_counts"   8+8   clusters and documents in them; only after a clean end
+ *
+ * All numbers big endian.
+ */
+#ifndef KINFS_ENGINE_INDEX_MEMBERSHIP_H
+#define KINFS_ENGINE_INDEX_MEMBERSHIP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/index/record.h"
+#include "engine/index/sid_vector.h"
+#include "store/kv.h"
+
+enum { RANK_MAX_BYTES = 8 + FINGERPRINT_BYTES + 1 + FILE_KEY_MAX_BYTES };
+
+/* A document as a member of whatever cluster: its sid, and its place in it. */
+struct member {
+    uint64_t sid;
+    uint8_t rank_bytes;
+    uint8_t rank[RANK_MAX_BYTES];
+};
+
+void member_init(struct member *member, uint64_t sid, const struct record *record);
+
+struct membership {
+    struct kv *kv;
+    struct cached_cluster *cache; /* sid -> cluster, the committer's */
+    uint64_t next_id, end_id;     /* ids reserved and not given out */
+    bool counts_stored;           /* "cluster_counts" is there and must go before a change */
+    _Atomic int64_t n_clusters, n_documents;
+};
+
+/* Reads or makes the counts: one pass over TABLE_MEMBERS after a crash. 0, -ENOMEM, store errors */
+int membership_init(struct membership *membership, struct kv *kv);
+/* Keeps the counts for the next time, unless told that they may be wrong. */
+void membership_done(struct membership *membership, bool clean);
+
+/* Count again: after a failed change. */
+int membership_recount(struct membership *membership);
+
+/* -- the committer's; each idempotent; after a failure the caller repeats it to completion -- */
+
+/* Move documents from a cluster (0: none) into another (0: none). Members of `from` that are in
+ * `to` already lose their old row only. Any number of members. */
+int membership_move(struct membership *membership, uint64_t from, uint64_t to,
+                    const struct member *members, size_t n_members);
+/* Move all of a cluster into another. */
+int membership_move_all(struct membership *membership, uint64_t from, uint64_t to);
+/* Give up a cluster that has one member left. */
+int membership_dissolve(struct membership *membership, uint64_t id);
+
+/* An id no cluster ever had, not before a crash either. */
+int membership_new_id(struct membership *membership, uint64_t *ret_id);
+/* See to it that no id up to this one is ever given out. */
+int membership_reserve(struct membership *membership, uint64_t id);
+
+/* The clusters of documents, 0: none. */
+int membership_clusters_of(struct membership *membership, const uint64_t *sids, size_t n_sids,
+                           uint64_t *ret_ids);
+
+/* -- anyone's -- */
+
+int membership_cluster_of(struct membership *membership, uint64_t sid, uint64_t *ret_id);
+int membership_size(struct membership *membership, uint64_t id, uint64_t *ret_size); /* 0: none */
+/* Append members in order of rank, up to limit (0: all). */
+int membership_list(struct membership *membership, uint64_t id, size_t limit,
+                    struct sid_vector *sids);
+int membership_ids(struct membership *membership, uint64_t after, size_t limit, uint64_t *ret_ids);
+
+#endif

@@ -1,0 +1,40 @@
+/* The graph behind living clusters: its edges are not stored, they are found by asking the
+ * postings and comparing full sketches. Nodes are classes, named by their first document, the only
+ * one of a class that has postings. */
+#ifndef KINFS_ENGINE_INDEX_NEIGHBOURS_H
+#define KINFS_ENGINE_INDEX_NEIGHBOURS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/index/membership.h"
+#include "engine/index/postings.h"
+#include "engine/index/record.h"
+
+struct graph {
+    struct kv *kv;
+    struct postings *postings;
+    struct membership *membership;
+    double threshold;
+};
+
+/* Whether the caller wants to know if a candidate, in cluster (0: none), is a neighbour. */
+typedef bool (*neighbour_wanted_fn)(void *user, uint64_t sid, uint64_t cluster);
+/* A neighbour. Returns 0 or an error, which ends the search. */
+typedef int (*neighbour_found_fn)(void *user, uint64_t sid, uint64_t cluster,
+                                  const struct record *record);
+
+/* Find the neighbours of a document; itself is asked about like any other candidate.
+ *
+ * dead  gets candidates whose record is gone, when not NULL
+ *
+ * Returns 0, what found returned, -ENOMEM, -EUCLEAN or a store error. The committer's. One query of
+ * the postings, and a read and a comparison for each wanted candidate. */
+int neighbours_find(const struct graph *graph, const struct min_sketch *sketch,
+                    neighbour_wanted_fn wanted, neighbour_found_fn found, void *user,
+                    struct sid_vector *dead);
+
+/* Read the record of a document. Returns 0, -ENOENT, or an error; ret_record gives. */
+int graph_record(const struct graph *graph, uint64_t sid, struct record *ret_record);
+
+#endif

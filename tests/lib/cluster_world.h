@@ -1,0 +1,523 @@
+/* A small world of documents that come, change and go, and what living clusters must make of them,
+ * computed the slow way: all pairs, breadth first, from the definition in living_clusters.h.
+ * Included by the tests of living clusters only. */
+#ifndef KINFS_TESTS_LIB_CLUSTER_WORLD_H
+#define KINFS_TESTS_LIB_CLUSTER_WORLD_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "engine/index/living_clusters.h"
+#include "engine/index/schema.h"
+#include "store/kv_fault.h"
+
+enum { WORLD_DOCUMENTS = 512, WORLD_TOKENS = 64, WORLD_W = 3 };
+
+#define WORLD_THRESHOLD 0.5
+/* Ids of the model for clusters that are new in this step: any id never seen will do. */
+#define WORLD_FRESH ((uint64_t)1 << 62)
+
+struct world_document {
+    bool live;
+    uint64_t sid;
+    uint64_t model_id; /* 0: in none */
+    unsigned n_tokens; /* 0: binary, by its content only */
+    uint64_t tokens[WORLD_TOKENS];
+    uint64_t content;
+    struct record record;
+};
+
+struct world {
+    uint64_t random;
+    struct kv *inner, *kv;
+    struct postings *postings;
+    struct living_clusters *clusters;
+    struct policy policy;
+    struct min_sketch_builder *builder;
+    struct world_document *documents; /* in order of sid */
+    unsigned n_documents;
+    uint64_t max_id, fresh, flushed_sid;
+};
+
+static inline uint64_t world_mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static inline uint64_t world_random(struct world *world, uint64_t n)
+{
+    return world_mix(world->random += 0x9e3779b97f4a7c15u) % n;
+}
+
+/* -- opening -- */
+
+static inline void world_start(struct world *world, const struct kv_fault_plan *plan)
+{
+    static const unsigned tables[POSTINGS_N_TIERS] = {TABLE_TIER_R, TABLE_TIER_C};
+
+    assert_int_equal(kv_fault_open(world->inner, plan, &world->kv), 0);
+    assert_int_equal(postings_open(world->kv, tables, 0, &world->postings), 0);
+    assert_int_equal(
+        living_clusters_open(world->kv, world->postings, WORLD_THRESHOLD, &world->clusters), 0);
+}
+
+/* As after kill -9: what was in memory only is lost. */
+static inline void world_stop(struct world *world)
+{
+    living_clusters_close(world->clusters);
+    postings_close(world->postings);
+    kv_close(world->kv);
+}
+
+static inline void world_open(struct world *world, uint64_t seed, const struct kv_fault_plan *plan)
+{
+    struct kv_options options = {
+        .tables = schema_tables, .n_tables = SCHEMA_N_TABLES, .create = true};
+
+    *world = (struct world){.random = seed, .fresh = WORLD_FRESH};
+    assert_int_equal(policy_preset("default", &world->policy), 0);
+    world->policy.s = 24; /* smaller than most documents: estimates, not only exact values */
+    world->policy.v_max = 24;
+    assert_int_equal(min_sketch_builder_new(&world->policy, &world->builder), 0);
+    world->documents = calloc(WORLD_DOCUMENTS, sizeof(*world->documents));
+    assert_non_null(world->documents);
+    assert_int_equal(kv_memory_open(&options, &world->inner), 0);
+    world_start(world, plan);
+}
+
+static inline void world_close(struct world *world)
+{
+    world_stop(world);
+    kv_close(world->inner);
+    for (unsigned i = 0; i < world->n_documents; i++)
+        record_done(&world->documents[i].record);
+    free(world->documents);
+    min_sketch_builder_free(world->builder);
+}
+
+/* -- documents -- */
+
+/* Make the record of the newest document from its tokens and content. */
+static inline void world_finish_document(struct world *world, struct world_document *document)
+{
+    struct record *record = &document->record;
+    struct min_sketch sketch;
+    uint64_t text = document->n_tokens;
+
+    min_sketch_builder_begin(world->builder);
+    for (unsigned i = 0; i + WORLD_W <= document->n_tokens; i++) {
+        uint64_t fingerprint = 0;
+        for (unsigned k = 0; k < WORLD_W; k++)
+            fingerprint = world_mix(fingerprint + document->tokens[i + k] + k);
+        text = world_mix(text + fingerprint);
+        min_sketch_builder_add(world->builder, &fingerprint, 1);
+    }
+    min_sketch_builder_finish(world->builder, document->n_tokens, &sketch);
+
+    document->sid = (uint64_t)(document - world->documents);
+    *record = (struct record){.type = document->n_tokens ? TEXT_PLAIN : TEXT_BINARY};
+    assert_int_equal(min_sketch_copy(&sketch, &record->sketch), 0);
+    /* Keys of several lengths, in no order. */
+    record->key.size_bytes = (uint8_t)(FILE_KEY_MIN_BYTES + document->sid % 3);
+    put_be64(record->key.bytes, world_mix(document->sid));
+    put_be64(record->content_fingerprint, world_mix(document->content + text));
+    put_be64(record->text_fingerprint, text);
+    if (record->sketch.n_values > 0)
+        min_sketch_fingerprint(&record->sketch, record->shingle_fingerprint);
+}
+
+static inline struct world_document *world_new_document(struct world *world)
+{
+    assert_in_range(world->n_documents, 0, WORLD_DOCUMENTS - 2);
+    if (world->n_documents == 0)
+        world->n_documents = 1; /* no sid is 0 */
+    return &world->documents[world->n_documents++];
+}
+
+static inline struct world_document *world_pick(struct world *world)
+{
+    unsigned n = 0;
+    struct world_document *picked = NULL;
+    for (unsigned i = 0; i < world->n_documents; i++)
+        if (world->documents[i].live && world_random(world, ++n) == 0)
+            picked = &world->documents[i];
+    return picked;
+}
+
+static inline void world_edit(struct world *world, struct world_document *document, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        document->tokens[world_random(world, document->n_tokens)] = world_random(world, 1 << 30);
+}
+
+/* Something new, or something made of a document that is there. */
+static inline struct world_document *world_write(struct world *world,
+                                                 const struct world_document *like)
+{
+    struct world_document *document = world_new_document(world);
+    unsigned kind = (unsigned)world_random(world, 10);
+
+    if (kind == 0) { /* binary or empty: a few contents */
+        document->content = world_random(world, 3);
+    } else if (like && like->n_tokens && kind < 8) {
+        document->n_tokens = like->n_tokens;
+        memcpy(document->tokens, like->tokens, sizeof(like->tokens));
+        if (kind < 3)
+            document->content = world_random(world, 2); /* a copy, perhaps in another markup */
+        else
+            world_edit(world, document, 1 + (unsigned)world_random(world, 7));
+        if (kind == 7 && document->n_tokens > 20)
+            document->n_tokens -= (unsigned)world_random(world, 12); /* the end is cut off */
+    } else { /* new text under one of two headers of boilerplate */
+        document->n_tokens = 12 + (unsigned)world_random(world, WORLD_TOKENS - 12);
+        uint64_t header = world_random(world, 3);
+        for (unsigned i = 0; i < document->n_tokens; i++)
+            document->tokens[i] =
+                header && i < 14 ? header << 32 | i : world_random(world, 1 << 30);
+    }
+    world_finish_document(world, document);
+    return document;
+}
+
+/* -- the slow way -- */
+
+static inline bool world_share_tier_r(const struct min_sketch *a, const struct min_sketch *b)
+{
+    for (uint32_t i = 0; i < a->n_values && i < POSTINGS_TIER_R_KEYS; i++)
+        for (uint32_t k = 0; k < b->n_values && k < POSTINGS_TIER_R_KEYS; k++)
+            if (a->values[i] == b->values[k])
+                return true;
+    return false;
+}
+
+static inline unsigned world_first_of_class(const struct world *world, unsigned i)
+{
+    uint8_t class_id[CLASS_BYTES], other[CLASS_BYTES];
+    record_class(&world->documents[i].record, class_id);
+    for (unsigned k = 0; k < i; k++) {
+        record_class(&world->documents[k].record, other);
+        if (world->documents[k].live && memcmp(class_id, other, CLASS_BYTES) == 0)
+            return k;
+    }
+    return i;
+}
+
+static inline bool world_edge(const struct world *world, unsigned a, unsigned b)
+{
+    struct estimate estimate;
+    unsigned x = world_first_of_class(world, a), y = world_first_of_class(world, b);
+    const struct min_sketch *p = &world->documents[x].record.sketch;
+    const struct min_sketch *q = &world->documents[y].record.sketch;
+    return x == y || (world_share_tier_r(p, q) && min_sketch_resemblance(p, q, &estimate) == 0 &&
+                      estimate.value >= WORLD_THRESHOLD);
+}
+
+/* component[i]: the smallest document i is connected with, for live ones. */
+static inline void world_components(const struct world *world, unsigned *component)
+{
+    unsigned *queue = calloc(world->n_documents + 1, sizeof(*queue));
+    assert_non_null(queue);
+    for (unsigned i = 0; i < world->n_documents; i++)
+        component[i] = UINT32_MAX;
+    for (unsigned i = 0; i < world->n_documents; i++) {
+        unsigned n = 0, at = 0;
+        if (!world->documents[i].live || component[i] != UINT32_MAX)
+            continue;
+        component[i] = i;
+        queue[n++] = i;
+        while (at < n) {
+            unsigned x = queue[at++];
+            for (unsigned y = 0; y < world->n_documents; y++)
+                if (world->documents[y].live && component[y] == UINT32_MAX &&
+                    world_edge(world, x, y)) {
+                    component[y] = i;
+                    queue[n++] = y;
+                }
+        }
+    }
+    free(queue);
+}
+
+/* Whether a stands before b in a cluster: more tokens, then content, then file key. */
+static inline bool world_before(const struct record *a, const struct record *b)
+{
+    if (a->sketch.n_tokens != b->sketch.n_tokens)
+        return a->sketch.n_tokens > b->sketch.n_tokens;
+    int order = memcmp(a->content_fingerprint, b->content_fingerprint, FINGERPRINT_BYTES);
+    if (order == 0)
+        order = (int)a->key.size_bytes - (int)b->key.size_bytes;
+    if (order == 0)
+        order = memcmp(a->key.bytes, b->key.bytes, a->key.size_bytes);
+    return order < 0;
+}
+
+/* -- what must happen to ids -- */
+
+static inline unsigned world_count_id(const struct world *world, uint64_t id)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < world->n_documents; i++)
+        n += world->documents[i].live && world->documents[i].model_id == id;
+    return n;
+}
+
+static inline void world_model_insert(struct world *world, struct world_document *document)
+{
+    unsigned component[WORLD_DOCUMENTS], place = (unsigned)(document - world->documents), n = 0;
+    uint64_t best = 0;
+    unsigned best_size = 0;
+
+    document->live = true;
+    world_components(world, component);
+    for (unsigned i = 0; i < world->n_documents; i++) {
+        const struct world_document *other = &world->documents[i];
+        if (!other->live || component[i] != component[place])
+            continue;
+        n++;
+        if (i == place || other->model_id == 0)
+            continue;
+        unsigned size = world_count_id(world, other->model_id);
+        if (size > best_size || (size == best_size && other->model_id < best)) {
+            best = other->model_id;
+            best_size = size;
+        }
+    }
+    if (n < 2)
+        return;
+    if (best == 0)
+        best = world->fresh++;
+    for (unsigned i = 0; i < world->n_documents; i++)
+        if (world->documents[i].live && component[i] == component[place])
+            world->documents[i].model_id = best;
+}
+
+static inline void world_model_delete(struct world *world, struct world_document *document)
+{
+    unsigned component[WORLD_DOCUMENTS], size[WORLD_DOCUMENTS] = {0}, keeps = UINT32_MAX;
+    uint64_t id = document->model_id, ids[WORLD_DOCUMENTS];
+    const struct record *first = NULL;
+
+    document->live = false;
+    document->model_id = 0;
+    if (id == 0)
+        return;
+    world_components(world, component);
+    for (unsigned i = 0; i < world->n_documents; i++) {
+        struct world_document *other = &world->documents[i];
+        if (!other->live || other->model_id != id)
+            continue;
+        size[component[i]]++;
+        if (!first || world_before(&other->record, first)) {
+            first = &other->record;
+            keeps = component[i];
+        }
+    }
+    for (unsigned i = 0; i < world->n_documents; i++) {
+        if (size[i] > size[keeps])
+            keeps = i;
+        ids[i] = size[i] > 1 ? world->fresh++ : 0;
+    }
+    if (keeps != UINT32_MAX && size[keeps] > 1)
+        ids[keeps] = id;
+    for (unsigned i = 0; i < world->n_documents; i++)
+        if (world->documents[i].live && world->documents[i].model_id == id)
+            world->documents[i].model_id = ids[component[i]];
+}
+
+/* -- comparing -- */
+
+static inline void world_check_cluster(struct world *world, uint64_t id,
+                                       const struct world_document *best, unsigned n)
+{
+    struct sid_list members;
+    uint64_t of, size;
+
+    assert_int_equal(living_clusters_members(world->clusters, id, 0, &members), 0);
+    assert_int_equal(members.n_sids, n);
+    assert_int_equal(members.sids[0], best->sid);
+    for (size_t i = 0; i < members.n_sids; i++) {
+        assert_true(members.sids[i] < world->n_documents);
+        assert_true(world->documents[members.sids[i]].live);
+        assert_int_equal(living_clusters_of(world->clusters, members.sids[i], &of, &size), 0);
+        assert_int_equal(of, id);
+        assert_int_equal(size, n);
+        for (size_t k = 0; k < i; k++)
+            assert_int_not_equal(members.sids[i], members.sids[k]);
+    }
+    sid_list_done(&members);
+}
+
+static inline size_t world_count_rows(struct world *world, unsigned table)
+{
+    struct kv_range range = {.from = {"", 0}};
+    struct kv_page page;
+    assert_int_equal(kv_scan(world->inner, table, &range, 1 << 20, &page), 0);
+    size_t n = page.n_entries;
+    kv_page_done(&page);
+    return n;
+}
+
+/* Everything that can be asked, against the slow way; and no row too many. Fresh ids of the model
+ * become those that were given. */
+static inline void world_check(struct world *world)
+{
+    unsigned component[WORLD_DOCUMENTS];
+    unsigned n_clusters = 0, n_in_clusters = 0, n_live = 0;
+    uint64_t max_id = world->max_id, n, n_documents, ids[WORLD_DOCUMENTS];
+
+    world_components(world, component);
+    for (unsigned i = 0; i < world->n_documents; i++) {
+        struct world_document *document = &world->documents[i], *best = document;
+        uint64_t id, size, model_id = document->model_id;
+        unsigned n_members = 0;
+        if (!document->live)
+            continue;
+        n_live++;
+        if (component[i] != i)
+            continue;
+        for (unsigned k = i; k < world->n_documents; k++) {
+            if (component[k] != i)
+                continue;
+            n_members++;
+            assert_int_equal(world->documents[k].model_id, model_id);
+            if (world_before(&world->documents[k].record, &best->record))
+                best = &world->documents[k];
+        }
+        assert_int_equal(living_clusters_of(world->clusters, document->sid, &id, &size), 0);
+        if (n_members == 1) {
+            assert_int_equal(id, 0);
+            assert_int_equal(size, 0);
+            continue;
+        }
+        if (model_id >= WORLD_FRESH) {
+            assert_true(id > world->max_id);
+            for (unsigned k = i; k < world->n_documents; k++)
+                if (component[k] == i)
+                    world->documents[k].model_id = id;
+        } else {
+            assert_int_equal(id, model_id);
+        }
+        max_id = id > max_id ? id : max_id;
+        n_clusters++;
+        n_in_clusters += n_members;
+        world_check_cluster(world, id, best, n_members);
+    }
+    world->max_id = max_id;
+
+    living_clusters_count(world->clusters, &n, &n_documents);
+    assert_int_equal(n, n_clusters);
+    assert_int_equal(n_documents, n_in_clusters);
+    assert_int_equal(living_clusters_ids(world->clusters, 0, WORLD_DOCUMENTS, ids), n_clusters);
+    assert_int_equal(world_count_rows(world, TABLE_MEMBERS), n_clusters + n_in_clusters);
+    assert_int_equal(world_count_rows(world, TABLE_CLUSTER_OF), n_in_clusters);
+    assert_int_equal(world_count_rows(world, TABLE_CLASSES), n_live);
+    assert_int_equal(world_count_rows(world, TABLE_RECORDS), n_live);
+}
+
+/* -- steps -- */
+
+static inline int world_put_record(struct world *world, const struct world_document *document)
+{
+    struct kv_batch *batch = kv_batch_new();
+    struct kv_buf value;
+    uint8_t key[8];
+    int r;
+
+    assert_non_null(batch);
+    assert_int_equal(record_encode(&document->record, &value), 0);
+    put_be64(key, document->sid);
+    kv_batch_put(batch, TABLE_RECORDS, (struct kv_slice){key, 8}, kv_buf_slice(&value));
+    do
+        r = kv_apply(world->kv, batch);
+    while (r == -EAGAIN || r == -ETIMEDOUT);
+    kv_batch_free(batch);
+    kv_buf_done(&value);
+    return r;
+}
+
+/* One thing that happens. */
+struct world_step {
+    struct world_document *old, *new; /* NULL, NULL: a flush */
+};
+
+static inline struct world_step world_choose(struct world *world, unsigned n_target)
+{
+    struct world_step step = {0};
+    unsigned n_live = 0;
+
+    for (unsigned i = 0; i < world->n_documents; i++)
+        n_live += world->documents[i].live;
+    if (world_random(world, 12) == 0)
+        return step;
+    bool grow = world_random(world, 2 * n_target) >= n_live;
+    unsigned kind = (unsigned)world_random(world, 4);
+    if (n_live > 0 && (kind == 0 || (kind < 3 && !grow)))
+        step.old = world_pick(world);
+    if (!step.old || kind == 0)
+        step.new =
+            world_write(world, step.old && world_random(world, 3) ? step.old : world_pick(world));
+    return step;
+}
+
+/* May be repeated after a failure. */
+static inline int world_do(struct world *world, const struct world_step *step)
+{
+    const struct world_document *old = step->old, *new = step->new;
+    uint64_t last = world->n_documents ? world->n_documents - 1 : 0;
+    int r = 0;
+
+    if (!old && !new) {
+        r = living_clusters_flush(world->clusters);
+        if (r == 0)
+            world->flushed_sid = last;
+        return r;
+    }
+    if (new)
+        r = world_put_record(world, new);
+    if (r < 0)
+        return r;
+    if (old && new)
+        return living_clusters_replace(world->clusters, old->sid, &old->record, new->sid,
+                                       &new->record);
+    return new ? living_clusters_insert(world->clusters, new->sid, &new->record)
+               : living_clusters_delete(world->clusters, old->sid, &old->record);
+}
+
+static inline void world_model_step(struct world *world, const struct world_step *step)
+{
+    if (step->new)
+        world_model_insert(world, step->new);
+    if (step->old)
+        world_model_delete(world, step->old);
+}
+
+/* What the index does after a crash. */
+static inline int world_recover(struct world *world)
+{
+    int r = living_clusters_recover(world->clusters);
+    for (uint64_t sid = world->flushed_sid + 1; r == 0 && sid < world->n_documents; sid++) {
+        struct kv_buf value;
+        uint8_t key[8];
+        put_be64(key, sid);
+        r = kv_get(world->kv, TABLE_RECORDS, (struct kv_slice){key, 8}, &value);
+        if (r == 0) {
+            kv_buf_done(&value);
+            r = living_clusters_insert(world->clusters, sid, &world->documents[sid].record);
+        } else if (r == -ENOENT) {
+            r = 0;
+        }
+    }
+    return r;
+}
+
+#endif
