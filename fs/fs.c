@@ -61,15 +61,21 @@ static const struct fuse_lowlevel_ops operations = {
     .flock = op_flock,
 };
 
-/* What libfuse has to say goes into the error of fs_open(); later it is of use to nobody. */
+/* What libfuse has to say, sometimes in pieces, goes into the error of fs_open(); later it is of
+ * use to nobody. */
 static _Thread_local char last_words[256];
 
 static void keep_last_words(enum fuse_log_level level, const char *format, va_list args)
 {
-    if (level > FUSE_LOG_ERR)
-        return;
-    vsnprintf(last_words, sizeof(last_words), format, args);
+    size_t used = strlen(last_words);
+    if (level <= FUSE_LOG_ERR)
+        vsnprintf(last_words + used, sizeof(last_words) - used, format, args);
+}
+
+static const char *tell_last_words(void)
+{
     last_words[strcspn(last_words, "\n")] = '\0';
+    return strncmp(last_words, "fuse: ", 6) == 0 ? last_words + 6 : last_words;
 }
 
 static int copy_options(struct fs *fs, const struct fs_options *options)
@@ -115,8 +121,11 @@ static int mount_session(struct fs *fs, char **ret_error)
         fs->session = NULL;
         r = -EIO;
     }
-    if (r < 0 && asprintf(ret_error, "cannot mount on %s: %s", fs->options.mountpoint,
-                          *last_words ? last_words : strerror(-r)) < 0)
+    if (r == 0)
+        return 0;
+    const char *why = tell_last_words();
+    if (asprintf(ret_error, "cannot mount on %s: %s", fs->options.mountpoint,
+                 *why ? why : strerror(-r)) < 0)
         *ret_error = NULL;
     return r;
 }

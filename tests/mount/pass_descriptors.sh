@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# 5,000 files known to the kernel do not take 5,000 descriptors.
+. "$(dirname "$0")/../lib/mount.sh"
+[[ $UID = 0 ]] || skip "file handles need root"
+needs pgrep
+mkdir -p "$SOURCE"
+for d in $(seq 50); do
+    mkdir "$SOURCE/d$d"
+    (cd "$SOURCE/d$d" && touch $(seq 100))
+done
+ulimit -n 1024
+start
+find "$MNT" -type f -exec stat -c %s {} + > sizes
+expect_equal "files" 5000 "$(wc -l < sizes)"
+find "$MNT" -type f -exec cat {} + > /dev/null
+for i in $(seq 300); do
+    exec {fd}< "$MNT/d1/$((i % 100 + 1))"
+done
+pid=$(pgrep -n -f "mount.*$MNT") || fail "no daemon"
+n=$(ls "/proc/$pid/fd" | wc -l)
+[[ $n -lt 900 ]] || fail "the daemon has $n descriptors"
+find "$MNT" -type f -exec stat -c %s {} + > sizes
+expect_equal "files" 5000 "$(wc -l < sizes)"
+for fd in $(seq 10 400); do
+    exec {fd}<&-
+done
+stop

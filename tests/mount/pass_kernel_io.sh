@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# With kernel passthrough the daemon neither reads nor writes for the callers.
+. "$(dirname "$0")/../lib/mount.sh"
+[[ $UID = 0 ]] || skip "passthrough needs root"
+needs pgrep
+IFS=. read -r major minor _ < <(uname -r)
+((major > 6 || (major == 6 && ${minor%%[^0-9]*} >= 9))) || skip "passthrough needs Linux 6.9"
+
+bytes_of() { # PID: all it ever read and wrote by system calls
+    awk '/^[rw]char/ { n += $2 } END { print n }' "/proc/$1/io"
+}
+
+for option in passthrough nopassthrough; do
+    start -o "$option"
+    pid=$(pgrep -n -f "mount.*$MNT") || fail "no daemon"
+    before=$(bytes_of "$pid")
+    head -c 32M /dev/zero > "$MNT/file"
+    "$KINFS" settle "$MNT"
+    # Sketching reads the file once.
+    written=$(($(bytes_of "$pid") - before))
+    before=$(bytes_of "$pid")
+    for _ in 1 2 3; do
+        cat "$MNT/file" > /dev/null
+    done
+    read=$(($(bytes_of "$pid") - before))
+    stop
+    if [[ $option = passthrough ]]; then
+        ((read < 4 << 20)) || fail "the daemon read $read bytes of 96 MiB"
+        ((written < 40 << 20)) || fail "the daemon moved $written bytes for 32 MiB"
+    fi
+    echo "$option: $written bytes moved at writing, $read at reading"
+done
