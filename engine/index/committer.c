@@ -2,7 +2,7 @@
  *
  * A new content is committed in three steps, each idempotent: its record (the commit point), its
  * class, postings and cluster, and the file's row that names it. Sids grow, so after a crash every
- * record past `flushed_sid` is looked at again: the larger sid of a file is the live one.
+ * record past `derived_sid` is looked at again: the larger sid of a file is the live one.
  *
  * When the store fails (a full disk), nothing waits for it: changes are dropped and counted, the
  * store is tried again from time to time, and a scan finds what was missed.
@@ -239,7 +239,7 @@ static void try_resume(struct index *index)
 {
     int r = kv_resume(index->kv);
     if (r == 0)
-        r = living_clusters_recover(index->clusters);
+        r = committer_recover(index);
     if (r == 0)
         r = identity_put_number(index, "sid_end", index->sid_end);
     if (r < 0) {
@@ -256,11 +256,11 @@ static void try_resume(struct index *index)
 int committer_flush(struct index *index)
 {
     uint64_t sid = index->last_sid;
-    int r = postings_flush(index->postings);
-    if (r == 0 && sid > index->flushed_sid)
-        r = identity_put_number(index, "flushed_sid", sid);
+    int r = living_clusters_flush(index->clusters);
+    if (r == 0 && sid > index->derived_sid)
+        r = identity_put_number(index, "derived_sid", sid);
     if (r == 0)
-        index->flushed_sid = sid;
+        index->derived_sid = sid;
     return r;
 }
 
@@ -410,7 +410,7 @@ void *committer_run(void *user)
     return NULL;
 }
 
-/* -- after a crash -- */
+/* -- after a crash, or a failure of the store -- */
 
 static int recover_record(struct index *index, uint64_t sid, const struct record *record)
 {
@@ -433,7 +433,7 @@ int committer_recover(struct index *index)
     int r = living_clusters_recover(index->clusters);
     if (r < 0)
         return r;
-    struct kv_range range = {.from = sid_slice(&key, index->flushed_sid + 1)};
+    struct kv_range range = {.from = sid_slice(&key, index->derived_sid + 1)};
     for (bool more = true; more;) {
         _cleanup_(kv_page_done) struct kv_page page = {0};
         r = kv_scan(index->kv, TABLE_RECORDS, &range, RECOVER_PAGE, &page);

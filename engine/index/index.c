@@ -180,13 +180,13 @@ static int open_parts(struct index *index)
         return r;
     change_queue_on_entry(index->queue, wake_for_entry, index);
 
-    r = identity_get_number(index, "flushed_sid", &index->flushed_sid);
+    r = identity_get_number(index, "derived_sid", &index->derived_sid);
     if (r == 0 || r == -ENOENT)
         r = identity_get_number(index, "sid_end", &index->sid_end);
     if (r == -ENOENT)
         r = 0;
     index->next_sid = index->sid_end ? index->sid_end : 1;
-    index->last_sid = index->flushed_sid;
+    index->last_sid = index->derived_sid;
     if (r == 0)
         r = committer_recover(index);
     if (r == 0)

@@ -74,7 +74,7 @@ struct index {
 
     struct scan scan;                     /* committer */
     uint64_t next_sid, sid_end, last_sid; /* committer: sids below sid_end are reserved */
-    uint64_t flushed_sid;                 /* committer: all sids up to it are in the postings */
+    uint64_t derived_sid;                 /* committer: what derives from all sids up to it is stored */
     bool store_failing;                   /* committer */
     struct timespec resume_at;            /* committer: when to try the store again */
 
