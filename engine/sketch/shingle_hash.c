@@ -18,6 +18,12 @@
  * so that, the shorter one thought of as followed by zero words (which change neither sum), the
  * theorem applies. Tokens of the same length differ in some word.
  *
+ * The fingerprint of a token is m(h(x)) with a fixed bijection m, which leaves pairs as independent
+ * and uniform as they were. Without it the fingerprints of shingles that differ in a counter would
+ * be an arithmetic progression: unbiased over all keys, but with a scatter that a few keys make up
+ * (measured on the numbers 0 to 11999, V with m = 25, r = 0.1: standard deviation of the estimate
+ * over 250 keys three quarters of theory, and with m in place that of theory).
+ *
  * Shingles. x is the w fingerprints of the tokens. A shingle of n < w tokens, the only one of a
  * document so short, has keys of its own for each n: its a_0 is independent of that of any other
  * length, so fingerprints of shingles of different length are independent whatever the tokens.
@@ -163,6 +169,14 @@ static inline uint64_t sum_upper_half(const struct sum *sum)
     return (uint64_t)(sum->low >> 64) + sum->high;
 }
 
+/* A bijection of 64 bits (two rounds of xor-shift and odd multiplication). */
+static inline uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 32) * 0xd6e8feb86659fd93;
+    x = (x ^ x >> 32) * 0xd6e8feb86659fd93;
+    return x ^ x >> 32;
+}
+
 static inline uint64_t load_le64(const uint8_t *p)
 {
     uint64_t x;
@@ -190,7 +204,7 @@ static uint64_t hash_long_token(const struct shingle_hash *hash, const uint8_t *
         sum_add(&sum, derive(hash->secret, PURPOSE_TOKEN, 2 + at / 8),
                 load_tail(p + at, left < 8 ? left : 8));
     }
-    return sum_upper_half(&sum);
+    return mix(sum_upper_half(&sum));
 }
 
 uint64_t shingle_hash_token(const struct shingle_hash *hash, const void *token, size_t size_bytes)
@@ -206,7 +220,7 @@ uint64_t shingle_hash_token(const struct shingle_hash *hash, const void *token, 
         sum_add(&sum, *key++, load_le64(p));
     if (left)
         sum_add(&sum, *key, load_tail(p, left));
-    return sum_upper_half(&sum);
+    return mix(sum_upper_half(&sum));
 }
 
 void shingle_hash_tokens(const struct shingle_hash *hash, const struct token_block *block,
@@ -224,7 +238,7 @@ void shingle_hash_tokens(const struct shingle_hash *hash, const struct token_blo
             sum_add(&sum, *key++, load_le64(p));
         /* 1 to 8 bytes are left; those behind them may be read but do not count. */
         sum_add(&sum, *key, load_le64(p) & UINT64_MAX >> (64 - 8 * left));
-        ret[i] = sum_upper_half(&sum);
+        ret[i] = mix(sum_upper_half(&sum));
     }
 }
 

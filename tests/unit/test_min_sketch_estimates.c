@@ -1,0 +1,617 @@
+/* The estimates of min_sketch.c against the exact values, over many independent keys: a mean must
+ * lie within 4 standard errors of the exact value, and the scatter be that of theory. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/sketch/min_sketch.h"
+#include "engine/sketch/shingle_hash.h"
+
+static uint64_t next(uint64_t *x) /* splitmix64 */
+{
+    uint64_t z = (*x += 0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+static struct policy test_policy(uint32_t s, uint32_t m, uint32_t v_max)
+{
+    struct policy policy = {"test", POLICY_TOKENISER_WORDS, POLICY_HASH_MULTILINEAR, 1, s, m, v_max,
+                            {0}};
+    return policy;
+}
+
+static struct min_sketch_builder *builder_new(const struct policy *policy)
+{
+    struct min_sketch_builder *builder = NULL;
+    assert_int_equal(min_sketch_builder_new(policy, &builder), 0);
+    return builder;
+}
+
+static struct min_sketch build(struct min_sketch_builder *builder, const uint64_t *values, size_t n)
+{
+    struct min_sketch sketch;
+    min_sketch_builder_begin(builder);
+    min_sketch_builder_add(builder, values, n);
+    min_sketch_builder_finish(builder, n, &sketch);
+    return sketch;
+}
+
+static void expect_equal(const struct min_sketch *a, const struct min_sketch *b)
+{
+    assert_true(a->below == b->below && a->v_below == b->v_below);
+    assert_int_equal(a->n_values, b->n_values);
+    for (uint32_t i = 0; i < a->n_values; i++)
+        assert_true(a->values[i] == b->values[i]);
+}
+
+/* -- worked examples -- */
+
+/* Letters in the order of the alphabet, and far above V. */
+static struct min_sketch build_letters(struct min_sketch_builder *builder, const char *letters)
+{
+    uint64_t values[26];
+    for (size_t i = 0; letters[i]; i++)
+        values[i] = (uint64_t)letters[i] << 56 | (uint64_t)1 << 55;
+    return build(builder, values, strlen(letters));
+}
+
+static void expect_letters(const struct min_sketch *sketch, const char *letters)
+{
+    assert_int_equal(sketch->n_values, strlen(letters));
+    for (size_t i = 0; letters[i]; i++)
+        assert_int_equal(sketch->values[i] >> 56, letters[i]);
+}
+
+/* B1: MIN_3{x,m,t,r} = {m,r,t}, and MIN_3 of the union {e,m,r}; all of a set that is smaller */
+static void test_min_sketch__gives_the_smallest_three_of_the_example(void **state)
+{
+    (void)state;
+    struct policy policy = test_policy(3, 1 << 20, 64);
+    _cleanup_(min_sketch_builder_free_p) struct min_sketch_builder *one = builder_new(&policy),
+                                                                   *two = builder_new(&policy);
+    struct min_sketch a = build_letters(one, "xmtr"), b = build_letters(two, "exmr"), both;
+    expect_letters(&a, "mrt");
+    expect_letters(&b, "emr");
+    assert_int_equal(min_sketch_merge(&policy, &a, &b, &both), 0);
+    expect_letters(&both, "emr");
+    min_sketch_done(&both);
+    struct estimate estimate;
+    assert_int_equal(min_sketch_resemblance(&a, &b, &estimate), 0);
+    assert_true(estimate.value == 2. / 3); /* of e m r, m and r are in both; exactly it is 3/5 */
+    assert_int_equal(estimate.n_samples, 3);
+    assert_true(!estimate.exact && estimate.error > 0);
+
+    b = build_letters(two, "ze");
+    expect_letters(&b, "ez");
+    assert_int_equal(b.below, 0);
+}
+
+/* -- B2, mergeability -- */
+
+static void test_min_sketch__of_a_union_is_the_merge(void **state)
+{
+    (void)state;
+    struct policy policies[] = {test_policy(16, 7, 64), test_policy(8, 1, 16),
+                                test_policy(128, 25, 4096)};
+    uint64_t random = 1;
+    for (size_t p = 0; p < 3; p++) {
+        struct policy *policy = &policies[p];
+        _cleanup_(min_sketch_builder_free_p) struct min_sketch_builder *one = builder_new(policy),
+                                                                       *two = builder_new(policy),
+                                                                       *three = builder_new(policy),
+                                                                       *all = builder_new(policy);
+        for (unsigned round = 0; round < 30000; round++) {
+            uint64_t values[300];
+            size_t end_1 = next(&random) % 100, end_2 = end_1 + next(&random) % 100;
+            size_t end_3 = end_2 + next(&random) % 100;
+            for (size_t i = 0; i < end_3; i++) { /* of 150, so that many are in two or three */
+                uint64_t id = next(&random) % 150 + round * 150u;
+                values[i] = next(&id);
+            }
+            struct min_sketch a = build(one, values, end_1);
+            struct min_sketch b = build(two, values + end_1, end_2 - end_1);
+            struct min_sketch c = build(three, values + end_2, end_3 - end_2);
+            struct min_sketch ab, abc, expected = build(all, values, end_2);
+            assert_int_equal(min_sketch_merge(policy, &a, &b, &ab), 0);
+            expect_equal(&ab, &expected);
+            expected = build(all, values, end_3);
+            assert_int_equal(min_sketch_merge(policy, &ab, &c, &abc), 0);
+            expect_equal(&abc, &expected);
+            min_sketch_done(&ab);
+            min_sketch_done(&abc);
+        }
+    }
+    struct policy other = policies[0];
+    other.key[0] ^= 1;
+    struct min_sketch a = {.policy_id = policy_id(&policies[0])},
+                      b = {.policy_id = policy_id(&other)}, none;
+    struct estimate estimate;
+    assert_int_equal(min_sketch_merge(&policies[0], &a, &b, &none), -EPROTO);
+    assert_int_equal(min_sketch_resemblance(&a, &b, &estimate), -EPROTO);
+    assert_int_equal(min_sketch_containment(&a, &b, &estimate), -EPROTO);
+    assert_int_equal(min_sketch_reaches(&a, &b, 0.5, &estimate), -EPROTO);
+}
+
+/* -- the theorem -- */
+
+enum { MOST = 52000 };
+
+/* Sizes of A \ B, A n B and B \ A. */
+struct sets {
+    unsigned only_a, both, only_b;
+};
+
+/* Fingerprints of the shingles numbered 0.. under the n-th key: those of A first, then of B. */
+static uint64_t fingerprints[MOST];
+
+static void make_fingerprints(unsigned key, size_t n)
+{
+    struct policy policy = test_policy(128, 25, 4096);
+    memcpy(policy.key, &key, sizeof(key));
+    _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = NULL;
+    assert_int_equal(shingle_hash_new(&policy, &hash), 0);
+    for (uint64_t i = 0; i < n; i++)
+        fingerprints[i] = shingle_hash_token(hash, &i, sizeof(i));
+    shingle_hash_windows(hash, fingerprints, n, fingerprints);
+}
+
+struct moments {
+    double n, sum, squares;
+};
+
+static void moments_add(struct moments *moments, double value)
+{
+    moments->n++;
+    moments->sum += value;
+    moments->squares += value * value;
+}
+
+static double moments_mean(const struct moments *moments)
+{
+    return moments->sum / moments->n;
+}
+
+static double moments_sd(const struct moments *moments)
+{
+    double mean = moments_mean(moments);
+    return sqrt(fmax(0, moments->squares - moments->n * mean * mean) / (moments->n - 1));
+}
+
+static void expect_mean(const struct moments *moments, double exact)
+{
+    double error = moments_sd(moments) / sqrt(moments->n);
+    if (fabs(moments_mean(moments) - exact) > 4 * error + 1e-12)
+        fail_msg("mean %.5f, exact %.5f, standard error %.5f", moments_mean(moments), exact, error);
+}
+
+static void expect_ratio(double actual, double expected, double tolerance)
+{
+    if (fabs(actual / expected - 1) > tolerance)
+        fail_msg("%.5f, expected %.5f within %.0f %%", actual, expected, 100 * tolerance);
+}
+
+/* What many keys give for one pair of sets. */
+struct trial {
+    struct moments r, r_error, c_ab, c_ab_error, c_ba;
+    struct moments c_ab_or_0;   /* no answer counted as 0 */
+    unsigned n_covered, n_none; /* |estimate - r| < 1.96 error; no answer for c(A,B) */
+};
+
+static struct trial run_trial(const struct policy *policy, struct sets sets, unsigned n_keys)
+{
+    struct trial trial = {0};
+    _cleanup_(min_sketch_builder_free_p) struct min_sketch_builder *one = builder_new(policy),
+                                                                   *two = builder_new(policy);
+    size_t n_a = sets.only_a + sets.both, n_b = sets.both + sets.only_b, n = n_a + sets.only_b;
+    double r = (double)sets.both / (double)n;
+    assert_true(n <= MOST);
+    for (unsigned key = 0; key < n_keys; key++) {
+        struct estimate estimate;
+        make_fingerprints(key, n);
+        struct min_sketch a = build(one, fingerprints, n_a);
+        struct min_sketch b = build(two, fingerprints + sets.only_a, n_b);
+
+        assert_int_equal(min_sketch_resemblance(&a, &b, &estimate), 0);
+        moments_add(&trial.r, estimate.value);
+        moments_add(&trial.r_error, estimate.error);
+        trial.n_covered += fabs(estimate.value - r) < 1.96 * estimate.error;
+        assert_true(estimate.exact == (estimate.error == 0));
+
+        int ret = min_sketch_containment(&a, &b, &estimate);
+        moments_add(&trial.c_ab_or_0, ret == 0 ? estimate.value : 0);
+        if (ret == 0) {
+            moments_add(&trial.c_ab, estimate.value);
+            moments_add(&trial.c_ab_error, estimate.error);
+        } else {
+            assert_int_equal(ret, -ENODATA);
+            trial.n_none++;
+        }
+        if (min_sketch_containment(&b, &a, &estimate) == 0)
+            moments_add(&trial.c_ba, estimate.value);
+    }
+    return trial;
+}
+
+static struct sets sets_of_union(unsigned n, double r)
+{
+    unsigned both = (unsigned)lround(r * n);
+    unsigned rest = n - both;
+    return (struct sets){rest / 3, both, rest - rest / 3};
+}
+
+static double hypergeometric(double r, double k, double n)
+{
+    return sqrt(r * (1 - r) / k * (n - k) / (n - 1));
+}
+
+/* B3: MIN_s is unbiased for r at 20 values of r, its scatter is the hypergeometric one, and so is
+ * the standard error it gives. Theorem part 3 on the same samples: c(A,B) and c(B,A) unbiased. */
+static void test_min_sketch__min_s_estimates_resemblance_without_bias(void **state)
+{
+    (void)state;
+    enum { KEYS = 1500, N = 700, S = 64 };
+    struct policy policy = test_policy(S, 1 << 20, 4096); /* V plays no part */
+    double scatter = 0, error = 0;
+    for (unsigned i = 0; i < 20; i++) {
+        struct sets sets = sets_of_union(N, (i + .5) / 20);
+        double r = (double)sets.both / N, expected = hypergeometric(r, S, N);
+        struct trial trial = run_trial(&policy, sets, KEYS);
+        expect_mean(&trial.r, r);
+        expect_mean(&trial.c_ab, (double)sets.both / (sets.both + sets.only_a));
+        expect_mean(&trial.c_ba, (double)sets.both / (sets.both + sets.only_b));
+        /* the relative error of a standard deviation of KEYS values is 1/sqrt(2 KEYS) = 1.8 % */
+        expect_ratio(moments_sd(&trial.r), expected, .08);
+        scatter += moments_sd(&trial.r) / expected / 20;
+        error += moments_mean(&trial.r_error) / expected / 20;
+    }
+    expect_ratio(scatter, 1, .03);
+    expect_ratio(error, 1, .05);
+}
+
+/* B3: exact when the union has at most s shingles */
+static void test_min_sketch__is_exact_while_all_shingles_are_kept(void **state)
+{
+    (void)state;
+    struct policy policy = test_policy(128, 25, 4096);
+    for (unsigned both = 0; both <= 100; both += 10) {
+        struct sets sets = {20, both, 128 - both};
+        struct trial trial = run_trial(&policy, sets, 20);
+        assert_true(moments_sd(&trial.r) < 1e-6);
+        expect_ratio(moments_mean(&trial.r) + 1, both / 148. + 1, 1e-12);
+        expect_ratio(moments_mean(&trial.c_ab) + 1, both / (20. + both) + 1, 1e-12);
+        assert_true(moments_mean(&trial.r_error) == 0);
+    }
+}
+
+/* B4: MOD_m, where V of the union has more than s values, is unbiased, with the scatter of that
+ * many samples; |V| has mean n/m and variance n/m (1-1/m) */
+static void test_min_sketch__mod_m_estimates_resemblance_without_bias(void **state)
+{
+    (void)state;
+    enum { KEYS = 250, N = 12000, M = 25 };
+    struct policy policy = test_policy(128, M, 4096);
+    for (unsigned i = 0; i < 5; i++) {
+        struct sets sets = sets_of_union(N, .1 + .2 * i);
+        double r = (double)sets.both / N;
+        struct trial trial = run_trial(&policy, sets, KEYS);
+        expect_mean(&trial.r, r);
+        expect_mean(&trial.c_ab, (double)sets.both / (sets.both + sets.only_a));
+        expect_mean(&trial.c_ba, (double)sets.both / (sets.both + sets.only_b));
+        /* 1/sqrt(2 KEYS) = 4.5 % */
+        expect_ratio(moments_sd(&trial.r), hypergeometric(r, N / (double)M, N), .18);
+        expect_ratio(moments_mean(&trial.r_error), hypergeometric(r, N / (double)M, N), .04);
+    }
+
+    struct moments n_v = {0};
+    _cleanup_(min_sketch_builder_free_p) struct min_sketch_builder *builder = builder_new(&policy);
+    for (unsigned key = 0; key < 1000; key++) {
+        make_fingerprints(key, 5000);
+        struct min_sketch sketch = build(builder, fingerprints, 5000);
+        moments_add(&n_v, min_sketch_n_v(&sketch));
+    }
+    expect_mean(&n_v, 5000. / M);
+    expect_ratio(moments_sd(&n_v), sqrt(5000. / M * (1 - 1. / M)), .1);
+}
+
+/* The two samples meet where V of the union has about s values: which one is taken is decided by
+ * the union alone, so there is no bias there either. */
+static void test_min_sketch__has_no_bias_where_the_samples_meet(void **state)
+{
+    (void)state;
+    struct policy policy = test_policy(32, 20, 4096);
+    for (unsigned n = 560; n <= 720; n += 80) {
+        struct sets sets = sets_of_union(n, .5);
+        struct trial trial = run_trial(&policy, sets, 3000);
+        expect_mean(&trial.r, (double)sets.both / n);
+        expect_mean(&trial.c_ab, (double)sets.both / (sets.both + sets.only_a));
+        expect_mean(&trial.c_ba, (double)sets.both / (sets.both + sets.only_b));
+    }
+}
+
+/* B5, J2, J10: part 3 is |V(A) n V(B)| / |V(A)| and unbiased given that V(A) is not empty; counting
+ * no answer as 0, after division by 1 - (1 - 1/m)^n */
+static void test_min_sketch__containment_of_short_in_long_is_unbiased_given_an_answer(void **state)
+{
+    (void)state;
+    enum { KEYS = 800, M = 25 };
+    struct policy policy = test_policy(128, M, 4096);
+    struct sets sets = {12, 18, 8000};
+    struct trial trial = run_trial(&policy, sets, KEYS);
+    double c = 18. / 30, answered = 1 - pow(1 - 1. / M, 30);
+    expect_mean(&trial.c_ab, c);
+    expect_mean(&trial.c_ab_or_0, c * answered);
+    assert_true(trial.n_none > 0);
+    expect_ratio(trial.n_none / (double)KEYS, 1 - answered, .25);
+}
+
+/* A document that holds all its shingles against one that does not, either way round. */
+static void test_min_sketch__containment_of_a_complete_sketch_is_unbiased(void **state)
+{
+    (void)state;
+    struct policy policy = test_policy(64, 1 << 20, 4096);
+    const struct sets cases[] = {{10, 40, 500}, {500, 40, 10}, {50, 5, 50}, {0, 50, 400}};
+    for (size_t i = 0; i < 4; i++) {
+        struct sets sets = cases[i];
+        struct trial trial = run_trial(&policy, sets, 2000);
+        expect_mean(&trial.r, (double)sets.both / (sets.only_a + sets.both + sets.only_b));
+        expect_mean(&trial.c_ab, (double)sets.both / (sets.both + sets.only_a));
+        expect_mean(&trial.c_ba, (double)sets.both / (sets.both + sets.only_b));
+        if (sets.only_a == 0) /* A7: all of a part is contained */
+            assert_true(moments_mean(&trial.c_ab) == 1 && moments_sd(&trial.c_ab) < 1e-6);
+    }
+}
+
+/* B10: the error of the containment of shorter and shorter documents grows as 1/sqrt(samples) */
+static void test_min_sketch__containment_of_shorter_documents_is_less_certain(void **state)
+{
+    (void)state;
+    struct policy policy = test_policy(32, 20, 4096);
+    double last = 0;
+    for (unsigned n_a = 2000; n_a >= 125; n_a /= 4) {
+        struct sets sets = {n_a / 2, n_a / 2, 10000};
+        struct trial trial = run_trial(&policy, sets, 300);
+        expect_mean(&trial.c_ab, .5);
+        double sd = moments_sd(&trial.c_ab);
+        if (last > 0)
+            expect_ratio(sd, 2 * last, .25);
+        last = sd;
+        /* (the mean of 1/sqrt(k) is more than 1/sqrt of the mean where k is small) */
+        expect_ratio(moments_mean(&trial.c_ab_error), sd, .15);
+    }
+}
+
+/* The standard error says what it should: 95 % of estimates are nearer than 1.96 of it. */
+static void test_min_sketch__intervals_cover_the_exact_value(void **state)
+{
+    (void)state;
+    struct policy policy = test_policy(128, 25, 4096);
+    unsigned n_covered = 0, n = 0;
+    for (unsigned i = 1; i <= 9; i++) {
+        struct trial trial = run_trial(&policy, sets_of_union(1500, i / 10.), 500);
+        n_covered += trial.n_covered;
+        n += 500;
+    }
+    assert_true(n_covered > .93 * n && n_covered < .97 * n);
+}
+
+static void test_min_sketch__counts_distinct_shingles(void **state)
+{
+    (void)state;
+    struct policy policy = test_policy(128, 25, 256);
+    _cleanup_(min_sketch_builder_free_p) struct min_sketch_builder *builder = builder_new(&policy);
+    static const size_t sizes[] = {100, 128, 1000, 6000, 30000};
+    for (size_t i = 0; i < 5; i++) {
+        struct moments count = {0};
+        for (unsigned key = 0; key < 150; key++) {
+            make_fingerprints(key, sizes[i]);
+            struct min_sketch sketch = build(builder, fingerprints, sizes[i]);
+            moments_add(&count, min_sketch_cardinality(&sketch));
+        }
+        expect_mean(&count, (double)sizes[i]);
+        if (sizes[i] <= 128)
+            assert_true(moments_mean(&count) == (double)sizes[i]);
+        else
+            expect_ratio(1 + moments_sd(&count) / (double)sizes[i], 1, .12);
+    }
+}
+
+/* -- V_i -- */
+
+/* B7, J1: with the modulus 2^i for sizes 100 2^i to 100 2^(i+1) the expected size of V_i is 100 to
+ * 200, not 50 to 100 as printed */
+static void test_min_sketch__literal_moduli_keep_100_to_200_values(void **state)
+{
+    (void)state;
+    enum { KEYS = 200 };
+    for (unsigned i = 0; i <= 8; i += 2) {
+        double least = 1e9, most = 0;
+        for (unsigned part = 0; part <= 4; part++) {
+            size_t n = ((size_t)100 << i) * (4 + part) / 4;
+            struct moments size = {0};
+            for (unsigned key = 0; key < KEYS; key++) {
+                size_t n_kept = 0;
+                make_fingerprints(key, n);
+                for (size_t j = 0; j < n; j++)
+                    n_kept += i == 0 || fingerprints[j] >> (64 - i) == 0;
+                moments_add(&size, (double)n_kept);
+            }
+            double mean = moments_mean(&size);
+            least = mean < least ? mean : least;
+            most = mean > most ? mean : most;
+        }
+        assert_true(least > 97 && least < 103); /* sd of a mean: sqrt(200/KEYS) = 1 */
+        assert_true(most > 195 && most < 205);
+    }
+}
+
+static uint64_t bit_reverse(uint64_t x)
+{
+    uint64_t reversed = 0;
+    for (unsigned i = 0; i < 64; i++)
+        reversed |= (x >> i & 1) << (63 - i);
+    return reversed;
+}
+
+/* B8, J3: V_(i+1) is what 2^(i+1) divides of V_i, all of it, and equals V_(i+1) made directly; the
+ * sketch has it as a prefix */
+static void test_min_sketch__each_v_i_is_nested_in_the_one_before(void **state)
+{
+    (void)state;
+    make_fingerprints(1, MOST);
+    static uint64_t v_i[MOST];
+    size_t n_i = MOST;
+    memcpy(v_i, fingerprints, sizeof(v_i));
+    for (unsigned i = 1; i <= 20; i++) {
+        size_t n_filtered = 0, n_direct = 0;
+        for (size_t j = 0; j < n_i; j++)
+            if (bit_reverse(v_i[j]) % ((uint64_t)1 << i) == 0)
+                v_i[n_filtered++] = v_i[j];
+        for (size_t j = 0; j < MOST; j++) {
+            if (fingerprints[j] >= (uint64_t)1 << (64 - i))
+                continue;
+            assert_true(n_direct < n_filtered && v_i[n_direct] == fingerprints[j]);
+            n_direct++;
+        }
+        assert_int_equal(n_direct, n_filtered);
+        n_i = n_filtered;
+    }
+}
+
+/* B7: whatever the size, V has at most v_max values and about v_max/2 to v_max once it is V_i */
+static void test_min_sketch__v_is_bounded_for_any_size(void **state)
+{
+    (void)state;
+    struct policy policy = test_policy(16, 1, 200);
+    _cleanup_(min_sketch_builder_free_p) struct min_sketch_builder *builder = builder_new(&policy);
+    for (size_t n = 10; n <= MOST; n = n * 5 / 4) {
+        make_fingerprints((unsigned)n, n);
+        struct min_sketch sketch = build(builder, fingerprints, n);
+        assert_true(sketch.n_values <= 200);
+        assert_true(n <= 200 ? sketch.n_values == n : sketch.n_values > 60);
+    }
+}
+
+/* B9: two documents are compared at the modulus of the longer one, with the result that sketches of
+ * that modulus would have given */
+static void test_min_sketch__compares_at_the_longer_ones_modulus(void **state)
+{
+    (void)state;
+    struct policy policy = test_policy(16, 1, 400), coarse = policy;
+    _cleanup_(min_sketch_builder_free_p) struct min_sketch_builder *one = builder_new(&policy),
+                                                                   *two = builder_new(&policy);
+    for (unsigned key = 0; key < 20; key++) {
+        make_fingerprints(key, 8000);
+        struct min_sketch small = build(one, fingerprints, 1000);
+        struct min_sketch large = build(two, fingerprints + 200, 7800);
+        assert_true(small.v_below > large.v_below);
+        coarse.m = (uint32_t)(((unsigned __int128)1 << 64) / large.v_below);
+        _cleanup_(min_sketch_builder_free_p) struct min_sketch_builder *direct =
+            builder_new(&coarse);
+        struct min_sketch same_modulus = build(direct, fingerprints, 1000);
+        assert_true(same_modulus.v_below == large.v_below);
+        same_modulus.policy_id = large.policy_id;
+
+        struct estimate estimate, expected;
+        assert_int_equal(min_sketch_resemblance(&small, &large, &estimate), 0);
+        assert_int_equal(min_sketch_resemblance(&same_modulus, &large, &expected), 0);
+        assert_true(estimate.value == expected.value && estimate.n_samples == expected.n_samples);
+        assert_int_equal(min_sketch_containment(&small, &large, &estimate), 0);
+        assert_int_equal(min_sketch_containment(&same_modulus, &large, &expected), 0);
+        assert_true(estimate.value == expected.value && estimate.n_samples == expected.n_samples);
+    }
+}
+
+/* -- the early decision -- */
+
+static void test_min_sketch__reaches_decides_as_the_estimate_does(void **state)
+{
+    (void)state;
+    const struct policy policies[] = {test_policy(128, 25, 4096), test_policy(32, 20, 64),
+                                      test_policy(2, 1, 2)};
+    uint64_t random = 12;
+    for (size_t p = 0; p < 3; p++) {
+        _cleanup_(
+            min_sketch_builder_free_p) struct min_sketch_builder *one = builder_new(&policies[p]),
+                                                                 *two = builder_new(&policies[p]);
+        for (unsigned round = 0; round < 1500; round++) {
+            unsigned most = round % 10 ? 300 : 6000;
+            struct sets sets = {(unsigned)(next(&random) % most), (unsigned)(next(&random) % most),
+                                (unsigned)(next(&random) % most)};
+            size_t n_a = sets.only_a + sets.both, n_b = sets.both + sets.only_b;
+            if (!n_a || !n_b)
+                continue;
+            for (size_t i = 0; i < n_a + sets.only_b; i++)
+                fingerprints[i] = next(&random);
+            struct min_sketch a = build(one, fingerprints, n_a);
+            struct min_sketch b = build(two, fingerprints + sets.only_a, n_b);
+            struct estimate full, early;
+            assert_int_equal(min_sketch_resemblance(&a, &b, &full), 0);
+            const double thresholds[] = {0,   .1, .3, .5, .7, .9, full.value, full.value + 1e-9,
+                                         1.0, 1.1};
+            for (size_t i = 0; i < 10; i++) {
+                early.n_samples = 0;
+                int r = min_sketch_reaches(&a, &b, thresholds[i], &early);
+                assert_int_equal(r, full.value >= thresholds[i]);
+                if (r == 1)
+                    assert_true(early.value == full.value && early.error == full.error &&
+                                early.n_samples == full.n_samples && early.exact == full.exact);
+                else
+                    assert_int_equal(early.n_samples, 0);
+            }
+        }
+    }
+}
+
+/* J6, C15: equal sets have equal fingerprints, and sets with the same smallest values need not */
+static void test_min_sketch__fingerprint_tells_sketches_apart(void **state)
+{
+    (void)state;
+    struct policy policy = test_policy(128, 25, 4096);
+    _cleanup_(min_sketch_builder_free_p) struct min_sketch_builder *builder = builder_new(&policy);
+    uint8_t seen[40][16];
+    make_fingerprints(3, 7000);
+    for (size_t i = 0; i < 40; i++) {
+        size_t n = i < 20 ? 120 + i : 300 * (i - 18);
+        struct min_sketch sketch = build(builder, fingerprints, n);
+        min_sketch_fingerprint(&sketch, seen[i]);
+        for (size_t j = 0; j < i; j++)
+            assert_memory_not_equal(seen[i], seen[j], 16);
+        uint8_t again[16];
+        sketch = build(builder, fingerprints, n);
+        min_sketch_fingerprint(&sketch, again);
+        assert_memory_equal(again, seen[i], 16);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_min_sketch__gives_the_smallest_three_of_the_example),
+        cmocka_unit_test(test_min_sketch__of_a_union_is_the_merge),
+        cmocka_unit_test(test_min_sketch__min_s_estimates_resemblance_without_bias),
+        cmocka_unit_test(test_min_sketch__is_exact_while_all_shingles_are_kept),
+        cmocka_unit_test(test_min_sketch__mod_m_estimates_resemblance_without_bias),
+        cmocka_unit_test(test_min_sketch__has_no_bias_where_the_samples_meet),
+        cmocka_unit_test(test_min_sketch__containment_of_short_in_long_is_unbiased_given_an_answer),
+        cmocka_unit_test(test_min_sketch__containment_of_a_complete_sketch_is_unbiased),
+        cmocka_unit_test(test_min_sketch__containment_of_shorter_documents_is_less_certain),
+        cmocka_unit_test(test_min_sketch__intervals_cover_the_exact_value),
+        cmocka_unit_test(test_min_sketch__counts_distinct_shingles),
+        cmocka_unit_test(test_min_sketch__literal_moduli_keep_100_to_200_values),
+        cmocka_unit_test(test_min_sketch__each_v_i_is_nested_in_the_one_before),
+        cmocka_unit_test(test_min_sketch__v_is_bounded_for_any_size),
+        cmocka_unit_test(test_min_sketch__compares_at_the_longer_ones_modulus),
+        cmocka_unit_test(test_min_sketch__reaches_decides_as_the_estimate_does),
+        cmocka_unit_test(test_min_sketch__fingerprint_tells_sketches_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
