@@ -70,8 +70,11 @@ static int ask_here(const struct ask *ask, struct json_object *request, row_fn r
         return r;
     /* Not holding the store does no harm but that others cannot say who has it. */
     (void)holder_hold(at->store, ask->command, at->source, NULL, &holder);
-    struct work_context context = {
-        .index = index, .backing = backing, .started = ask->start, .scan_is_new = ask->start};
+    struct work_context context = {.index = index,
+                                   .backing = backing,
+                                   .store = at->store,
+                                   .started = ask->start,
+                                   .scan_is_new = ask->start};
     if (ask->start) {
         r = index_start(index);
         if (r < 0)

@@ -147,10 +147,13 @@ static int read_set(const char *path, unsigned w, struct exact_set **ret_set, ch
     return r < 0 ? refuse(ret_error, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
-static int exact_ratio(int code, double value, double *ret_value)
+typedef int (*exact_fn)(const struct exact_set *a, const struct exact_set *b, double *ret_value);
+
+/* NAN where it is undefined. */
+static double exact_ratio(exact_fn ratio, const struct exact_set *a, const struct exact_set *b)
 {
-    *ret_value = code == 0 ? value : NAN;
-    return code == -ENODATA ? 0 : code;
+    double value;
+    return ratio(a, b, &value) == 0 ? value : NAN;
 }
 
 static int keep_row(void *user, struct json_object *row)
@@ -187,7 +190,6 @@ static int store_shingle(const struct compare_options *options, unsigned *ret_w,
 static int compare_exactly(struct compare_options *options, char **ret_error)
 {
     _cleanup_(exact_set_free_p) struct exact_set *a = NULL, *b = NULL;
-    double resemblance = NAN, ab = NAN, ba = NAN, value = NAN;
     int r = options->w ? 0 : store_shingle(options, &options->w, ret_error);
     if (r >= 0)
         r = read_set(options->a, options->w, &a, ret_error);
@@ -195,22 +197,15 @@ static int compare_exactly(struct compare_options *options, char **ret_error)
         r = read_set(options->b, options->w, &b, ret_error);
     if (r < 0)
         return r;
-    r = exact_ratio(exact_set_resemblance(a, b, &value), value, &resemblance);
-    if (r >= 0)
-        r = exact_ratio(exact_set_containment(a, b, &value), value, &ab);
-    if (r >= 0)
-        r = exact_ratio(exact_set_containment(b, a, &value), value, &ba);
-    if (r < 0)
-        return refuse(ret_error, r, "%s, %s: %s", options->a, options->b, strerror(-r));
     struct json_object *object = json_object_new_object();
     json_path_add(object, "a", options->a);
     json_path_add(object, "b", options->b);
     work_add_count(object, "w", options->w);
     work_add_count(object, "shingles_a", exact_set_count(a));
     work_add_count(object, "shingles_b", exact_set_count(b));
-    work_add_ratio(object, "resemblance", resemblance);
-    work_add_ratio(object, "containment_ab", ab);
-    work_add_ratio(object, "containment_ba", ba);
+    work_add_ratio(object, "resemblance", exact_ratio(exact_set_resemblance, a, b));
+    work_add_ratio(object, "containment_ab", exact_ratio(exact_set_containment, a, b));
+    work_add_ratio(object, "containment_ba", exact_ratio(exact_set_containment, b, a));
     json_object_object_add(object, "exact", json_object_new_boolean(true));
     return print_row(options, object);
 }

@@ -164,6 +164,7 @@ static int serve(const struct mount_plan *plan, const struct mount_options *opti
     const struct work_context context = {
         .index = index,
         .backing = backing,
+        .store = plan->store,
         .mountpoint = plan->mountpoint,
         .started = true,
         .add_mount_status = add_mount_status,

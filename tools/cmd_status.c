@@ -46,7 +46,7 @@ int work_status(const struct work_context *context, struct json_object *request,
     struct json_object *member;
     json_object_object_add(object, "version", json_object_new_string(status.version));
     json_path_add(object, "source", status.source);
-    json_path_add(object, "store", status.store);
+    json_path_add(object, "store", context->store);
     if (context->mountpoint)
         json_path_add(object, "mountpoint", context->mountpoint);
     json_object_object_add(object, "running", json_object_new_boolean(context->started));

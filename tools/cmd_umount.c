@@ -80,7 +80,7 @@ static char *describe_users(const char *point)
     char *users = message("%s", "");
     int n = 0;
     for (struct dirent *entry; processes && (entry = readdir(processes));) {
-        if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
+        if (entry->d_name[0] < '0' || entry->d_name[0] > '9' || atoi(entry->d_name) == getpid())
             continue;
         _cleanup_close_ int process =
             openat(dirfd(processes), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -138,6 +138,9 @@ int cmd_umount(int argc, char **argv)
     int r = find_mount(options.path, &point, &store, &error);
     if (r < 0)
         return command_end(r, error);
+    /* This process may have been started inside the mount. */
+    if (chdir("/") < 0)
+        return command_end(-errno, NULL);
     r = unmount(point, options.lazy);
     if (r == -EBUSY || r == -EPERM) {
         _cleanup_free_ char *users = describe_users(point);

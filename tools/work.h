@@ -12,6 +12,7 @@
 struct work_context {
     struct index *index;
     struct backing *backing;
+    const char *store;
     const char *mountpoint; /* NULL when there is no mount */
     bool started;           /* the index has been started: it follows the tree */
     bool scan_is_new;       /* its first scan began with this very request */

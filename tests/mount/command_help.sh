@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Every command explains itself; wrong usage is exit code 2 and says so on standard error.
+. "$(dirname "$0")/../lib/mount.sh"
+
+expect_match 'version' '^kinfs [0-9]+\.[0-9]+\.[0-9]+$' "$("$KINFS" --version)"
+help=$("$KINFS" --help)
+for command in mount umount scan settle status similar clusters compare rebuild; do
+    expect_match 'listed in --help' "(^|[[:space:]])$command " "$help"
+    expect_match "$command --help" "^Usage: kinfs $command " "$("$KINFS" "$command" --help)"
+    expect_code 2 "$KINFS" "$command" --no-such-option
+    expect_match "$command" "kinfs $command --help" "$OUT"
+done
+expect_code 2 "$KINFS"
+expect_code 2 "$KINFS" frobnicate
+expect_match 'names what is wrong' "no command 'frobnicate'" "$OUT"
+expect_code 2 "$KINFS" similar
+expect_code 2 "$KINFS" similar a b
+expect_code 2 "$KINFS" similar --threshold=2 a
+expect_code 2 "$KINFS" similar --json -0 a
+expect_code 2 "$KINFS" compare a
+expect_code 2 "$KINFS" compare --shingle=3 a b
+expect_code 2 "$KINFS" mount -o threshold=x a b
+expect_code 2 "$KINFS" mount -o nonsense a b
+expect_match 'names the option' '-o nonsense' "$OUT"
+
+# Standard output that cannot be written is a failure.
+if [[ -c /dev/full ]]; then
+    mkdir "$SOURCE"
+    code=0
+    "$KINFS" scan "$SOURCE" > /dev/full 2> err || code=$?
+    expect_equal 'full output' 3 "$code"
+    expect_match 'full output' 'cannot write' "$(cat err)"
+fi

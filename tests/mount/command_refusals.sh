@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Bad input: one line that says what is wrong and what to do, exit code 3, nothing mounted.
+. "$(dirname "$0")/../lib/mount.sh"
+needs_fuse
+trap 'umount -l "$SCRATCH/small" 2>/dev/null || true' EXIT
+
+refused() { # PATTERN ARGUMENT...
+    local pattern=$1
+    shift
+    expect_code 3 "$KINFS" mount "$@"
+    expect_match "mount $*" "^kinfs: [^"$'\n'"]*$pattern[^"$'\n'"]*$" "$OUT"
+    ! grep -q "$SCRATCH.* fuse.kinfs " /proc/self/mountinfo || fail "mount $*: left a mount"
+}
+
+mkdir -p "$SOURCE/inside" "$MNT" "$SCRATCH/other"
+words 1 50 > "$SOURCE/a"
+
+refused 'no such source; ' "$SCRATCH/missing" "$MNT"
+refused 'not a directory; ' "$SOURCE/a" "$MNT"
+refused 'no such mount point; ' "$SOURCE" "$SCRATCH/missing"
+refused 'not a directory; ' "$SOURCE" "$SOURCE/a"
+refused 'inside the source' "$SOURCE" "$SOURCE/inside"
+refused 'hide its own source' "$SOURCE" "$SCRATCH"
+refused 'store would be inside the mount' -o "store=$MNT/store" "$SOURCE" "$MNT"
+refused 'store would be inside the tree' -o "store=$SOURCE/inside/store" "$SOURCE" "$MNT"
+refused 'store would be inside the mount' -o "store=$SOURCE/store" "$SOURCE"
+refused 'log would be inside' -o "log=$SOURCE/log" "$SOURCE" "$MNT"
+refused 'policy' -o policy=nonsense "$SOURCE" "$MNT"
+[[ ! -e $SOURCE/inside/store && ! -e $SOURCE/log ]] || fail 'something was written into the tree'
+
+# A store that is no store, and one that is damaged.
+: > "$SCRATCH/file"
+refused "$SCRATCH/file" -o "store=$SCRATCH/file" "$SOURCE" "$MNT"
+store=$SCRATCH/damaged
+"$KINFS" scan --store="$store" "$SOURCE" > /dev/null
+find "$store" -type f -name '*MANIFEST*' -exec sh -c 'head -c 100 /dev/urandom > "$1"' _ {} \;
+refused 'rebuild' -o "store=$store" "$SOURCE" "$MNT"
+expect_code 0 "$KINFS" rebuild --store="$store"
+expect_code 0 "$KINFS" mount -o "store=$store" "$SOURCE" "$MNT"
+
+# A store in use, by name of who uses it.
+expect_code 3 "$KINFS" mount -o "store=$store" "$SOURCE" "$SCRATCH/other"
+expect_match 'in use' "mounted on $MNT \(process [0-9]+\); .*kinfs umount" "$OUT"
+expect_code 3 "$KINFS" mount "$SOURCE" "$MNT"
+expect_match 'mounted twice' 'mounted here already' "$OUT"
+expect_code 3 "$KINFS" mount "$MNT" "$SCRATCH/other"
+expect_match 'a mount of a mount' 'unmount that first' "$OUT"
+"$KINFS" umount "$MNT"
+
+# Another tree's store, another policy's.
+refused "$store" -o "store=$store" "$SCRATCH/other" "$MNT"
+refused "$store" -o "store=$store,policy=broder1997" "$SOURCE" "$MNT"
+
+# No room, no right to write.
+if [[ $(id -u) = 0 ]] && mkdir "$SCRATCH/small" && mount -t tmpfs -o size=64k none "$SCRATCH/small" 2>/dev/null; then
+    head -c 65536 /dev/zero > "$SCRATCH/small/full" 2>/dev/null || true
+    refused 'small' -o "store=$SCRATCH/small/store" "$SOURCE" "$MNT"
+    rm -rf "$SCRATCH/small"/*
+    mount -o remount,ro "$SCRATCH/small"
+    refused 'small' -o "store=$SCRATCH/small/store" "$SOURCE" "$MNT"
+fi
+
+# Questions without an answer.
+expect_code 3 "$KINFS" similar "$SCRATCH/other"
+expect_code 3 "$KINFS" status "$SCRATCH/other"
+expect_match 'unknown tree' 'kinfs scan' "$OUT"
+expect_code 3 "$KINFS" umount "$SCRATCH/other"
+expect_match 'no mount' 'not a mount point of kinfs' "$OUT"
+expect_code 3 "$KINFS" status --store="$SCRATCH/nowhere"
+expect_equal 'the tree is as it was' "$(printf '%s\n' a inside)" "$(ls "$SOURCE")"
