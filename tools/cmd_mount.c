@@ -221,8 +221,8 @@ static const struct argp parser = {
     parse,
     "SOURCE [MOUNTPOINT]",
     "Mount the tree of documents SOURCE on MOUNTPOINT (or over itself), with the views similar/ "
-    "and "
-    "clusters/. Returns when the mount serves; the daemon goes on in the background until kinfs "
+    "and clusters/. Returns when the mount serves; the daemon goes on in the background until "
+    "kinfs "
     "umount."
     "\v"
     "Options of -o:\n"

@@ -54,7 +54,7 @@ int work_status(const struct work_context *context, struct json_object *request,
     work_add_count(object, "documents", status.documents);
     work_add_count(object, "clusters", status.clusters);
     work_add_count(object, "clustered_documents", status.clustered_documents);
-    work_add_count(object, "store_bytes", status.store_bytes);
+    work_add_count(object, "disk_bytes", status.store_bytes);
     work_add_count(object, "pending", status.pending_foreground);
     work_add_count(object, "pending_scan", status.pending_scan);
     json_object_object_add(object, "scanning", json_object_new_boolean(status.scanning));
@@ -103,8 +103,7 @@ static const struct argp_child children[] = {{&command_store_argp, 0, NULL, 0}, 
 static const struct argp parser = {
     status_options, parse, "[PATH]",
     "Print what the index of the tree that PATH (or the working directory) is in holds, and what "
-    "it "
-    "does; with a document as PATH, also of that document. The tree need not be mounted.",
+    "it does; with a document as PATH, also of that document. The tree need not be mounted.",
     children};
 
 static void print_bytes(const char *label, uint64_t bytes)
@@ -149,7 +148,7 @@ static void print_status(struct json_object *row)
                work_flag(row, "running") ? "nothing (being indexed)" : "nothing");
     printf("%-12s", "store");
     command_print_path(row, "store", false);
-    print_bytes(" (", command_count(row, "store_bytes"));
+    print_bytes(" (", command_count(row, "disk_bytes"));
     puts(")");
     printf("%-12s%s\n", "policy", command_text(row, "policy"));
     printf("%-12s%llu", "documents", (unsigned long long)command_count(row, "documents"));

@@ -30,7 +30,9 @@ needs() { # COMMAND...: skips where one of them is not installed
 # start [-o OPTIONS]: mounts SOURCE (made if missing) on MNT and returns when it serves.
 start() {
     needs_fuse
-    mkdir -p "$SOURCE" "$MNT"
+    mkdir -p "$SOURCE"
+    # Not -p, which looks at what is there: a killed daemon may have left what cannot be looked at.
+    mkdir "$MNT" 2> /dev/null || true
     "$KINFS" mount "$@" "$SOURCE" "$MNT"
 }
 

@@ -60,7 +60,10 @@ words 11 100 > elsewhere
 expect_match 'exact' 'resemblance +0.8113' "$("$KINFS" compare --exact "$MNT/a" elsewhere)"
 expect_match 'containment' 'A in B +0.8958' "$("$KINFS" compare --exact "$MNT/a" elsewhere)" # 86/96
 expect_match 'w=1' 'resemblance +0.8182' "$("$KINFS" compare -e -w 1 elsewhere "$SOURCE/a")" # 90/110
-expect_code 1 "$KINFS" compare --exact "$MNT/empty" "$MNT/a"
+expect_code 0 "$KINFS" compare --exact "$MNT/empty" "$MNT/a"
+expect_match 'nothing of something' 'A in B +-' "$OUT"
+: > nothing
+expect_code 1 "$KINFS" compare --exact "$MNT/empty" nothing
 expect_code 3 "$KINFS" compare "$MNT/a" elsewhere
 expect_match 'different trees' "exact|scan" "$OUT"
 expect_code 3 "$KINFS" compare --exact elsewhere "$MNT/a"
