@@ -92,9 +92,8 @@ static const struct argp_child children[] = {{&command_store_argp, 0, NULL, 0}, 
 static const struct argp parser = {
     compare_options, parse, "A B",
     "Print the resemblance of two documents, and how much of each is contained in the other, with "
-    "the standard error where it is an estimate. Exit code 1 where it is undefined (a document "
-    "without "
-    "words).",
+    "the standard error where it is an estimate. Exit code 1 where it is undefined: a document "
+    "without words.",
     children};
 
 static void print_ratio_line(struct json_object *row, const char *label, const char *name)

@@ -221,9 +221,8 @@ static const struct argp parser = {
     parse,
     "SOURCE [MOUNTPOINT]",
     "Mount the tree of documents SOURCE on MOUNTPOINT (or over itself), with the views similar/ "
-    "and clusters/. Returns when the mount serves; the daemon goes on in the background until "
-    "kinfs "
-    "umount."
+    "and clusters/. Returns when the mount serves; the daemon goes on in the background, until "
+    "kinfs umount ends it."
     "\v"
     "Options of -o:\n"
     "  threshold=R       least resemblance in similar/ (0.4)\n"
