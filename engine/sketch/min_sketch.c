@@ -119,7 +119,7 @@ static struct merge merge_fixed(const struct min_sketch *a, const struct min_ske
                           .end_b = count_below(b, below)};
 }
 
-/* The same from where it stands, but bounded by the number of values only. */
+/* Go on past the fixed bound, with all values there are. */
 static void merge_unbound(struct merge *m, const struct min_sketch *a, const struct min_sketch *b)
 {
     m->end_a = a->n_values;
@@ -131,7 +131,6 @@ static struct merge sample(const struct min_sketch *a, const struct min_sketch *
     struct merge m = merge_fixed(a, b);
     merge_until(&m, UINT32_MAX);
     if (m.u < a->s && !is_exact(a, b)) {
-        m = (struct merge){.a = a->values, .b = b->values};
         merge_unbound(&m, a, b);
         merge_until(&m, a->s);
     }
@@ -213,43 +212,57 @@ static double at_most_fixed(const struct merge *m)
 /* The same when it goes on to u = s. */
 static double at_most_first(const struct merge *m, uint32_t s)
 {
-    return (double)(m->n_both + (s - m->u)) / s;
+    return m->u < s ? (double)(m->n_both + (s - m->u)) / s : 0;
 }
 
-int min_sketch_reaches(const struct min_sketch *a, const struct min_sketch *b, double at_least,
-                       struct estimate *ret_estimate)
+/* Merge the sample like sample(), but give up when n_both / u cannot reach at_least any more.
+ * (Division rounds monotonously: no bound is ever less than what it bounds.) */
+static bool sample_reaching(const struct min_sketch *a, const struct min_sketch *b, double at_least,
+                            struct merge *m)
 {
     /* Pairs that fall short mostly do so clearly; a look after each so many values costs little
      * and ends most of them at the first. */
     enum { STRIDE = 24 };
 
+    /* Which of the two samples it will be is known but when the number of values below the common
+     * bound may be on either side of s. */
+    *m = merge_fixed(a, b);
+    bool exact = is_exact(a, b);
+    bool maybe_first = !exact && m->end_a < a->s && m->end_b < a->s;
+    bool maybe_fixed = exact || m->end_a + m->end_b > a->s;
+    while (m->n_a < m->end_a || m->n_b < m->end_b) {
+        double most = maybe_fixed ? at_most_fixed(m) : 0;
+        if (maybe_first)
+            most = fmax(most, at_most_first(m, a->s));
+        if (most < at_least)
+            return false;
+        merge_until(m, m->u + STRIDE);
+    }
+    if (exact || m->u >= a->s)
+        return true;
+
+    merge_unbound(m, a, b);
+    while (m->u < a->s) {
+        if (at_most_first(m, a->s) < at_least)
+            return false;
+        uint32_t left = a->s - m->u;
+        merge_until(m, m->u + (left < STRIDE ? left : STRIDE));
+    }
+    return true;
+}
+
+int min_sketch_reaches(const struct min_sketch *a, const struct min_sketch *b, double at_least,
+                       struct estimate *ret_estimate)
+{
     if (comparable(a, b) < 0)
         return -EPROTO;
     if (!a->n_values || !b->n_values)
         return -ENODATA;
+    assert(is_exact(a, b) || a->n_values >= a->s || b->n_values >= b->s);
 
-    /* Which of the two samples it will be is known beforehand but when the number of values below
-     * the common bound is near s. */
-    struct merge m = merge_fixed(a, b);
-    uint32_t more = m.end_a > m.end_b ? m.end_a : m.end_b;
-    if (is_exact(a, b) || more >= a->s) {
-        while (m.n_a < m.end_a || m.n_b < m.end_b) {
-            if (at_most_fixed(&m) < at_least)
-                return 0;
-            merge_until(&m, m.u + STRIDE);
-        }
-    } else if (m.end_a + m.end_b <= a->s) {
-        merge_unbound(&m, a, b);
-        assert(a->n_values >= a->s || b->n_values >= b->s);
-        while (m.u < a->s) {
-            if (at_most_first(&m, a->s) < at_least)
-                return 0;
-            merge_until(&m, m.u + STRIDE < a->s ? m.u + STRIDE : a->s);
-        }
-    } else {
-        m = sample(a, b);
-    }
-
+    struct merge m;
+    if (!sample_reaching(a, b, at_least, &m))
+        return 0;
     struct estimate estimate = resemblance_of(a, b, &m);
     if (estimate.value < at_least)
         return 0;
