@@ -157,7 +157,7 @@ static void test_kv_fault__a_split_run_can_crash_in_its_middle(void **state)
 {
     (void)state;
     enum { N = 200 };
-    static char keys[N][4];
+    static char keys[N][12];
     static const char *run[N][2];
     for (int i = 0; i < N; i++) {
         snprintf(keys[i], sizeof(keys[i]), "%03d", i);
@@ -180,7 +180,7 @@ static void test_kv_fault__again_means_nothing_happened(void **state)
     _cleanup_(pair_done) struct pair pair = pair_open(&plan);
     int n_again = 0;
     for (int i = 0; i < 2000; i++) {
-        char key[8];
+        char key[12];
         snprintf(key, sizeof(key), "%d", i);
         int r = put_one(pair.fault, T_WHOLE, str_slice(key), S("v"));
         assert_true(r == 0 || r == -EAGAIN);
@@ -198,7 +198,7 @@ static void test_kv_fault__half_of_what_timed_out_has_happened(void **state)
     _cleanup_(pair_done) struct pair pair = pair_open(&plan);
     int n_timeouts = 0, n_happened = 0;
     for (int i = 0; i < 2000; i++) {
-        char key[8];
+        char key[12];
         snprintf(key, sizeof(key), "%d", i);
         struct kv_slice value = S("v");
         int r = i % 2 ? put_one(pair.fault, T_WHOLE, str_slice(key), value)

@@ -262,7 +262,7 @@ static void run_model(enum kv_fixture_backend backend, const struct kv_fault_pla
         assert_non_null(model);
         model->random = seed;
         for (unsigned table = 0; table < N_TABLES; table++)
-            assert_int_equal(enumerate(model->tables[table], 0, NULL, 0), N_KEYS);
+            assert_int_equal(enumerate(model->tables[table], 0, (const uint8_t *)"", 0), N_KEYS);
         if (plan) {
             kv_close(fixture.kv);
             assert_int_equal(kv_fault_open(fixture.inner, plan, &fixture.kv), 0);
