@@ -71,9 +71,11 @@ struct kv_table {
 struct kv_options {
     const struct kv_table *tables; /* a table is named in calls by its place in this array */
     size_t n_tables;
-    bool create;        /* make the store where there is none; else -ENOENT */
-    bool read_only;     /* no write reaches the store; needs no exclusive hold of it */
-    size_t cache_bytes; /* bound of cached blocks, 0 for the back end's default (64 MiB) */
+    bool create;            /* make the store where there is none; else -ENOENT */
+    bool read_only;         /* no write reaches the store; needs no exclusive hold of it */
+    size_t cache_bytes;     /* bound of cached blocks, 0 for the back end's default (64 MiB) */
+    const char *shown_path; /* what messages call the store where its path is not what the user
+                               named; NULL: the path */
 };
 
 /* Keys have 1 to max_key_bytes bytes, values 0 to max_value_bytes, the keys and values of a batch
@@ -88,8 +90,11 @@ struct kv_limits {
  * ret_error  on failure gives one line, without newline, that says what is wrong with which path
  *            and what can be done; may be NULL. Untouched on success
  *
- * Returns 0, -ENOENT (no store there), -EBUSY (another process has it open), -EUCLEAN (damaged),
- * -EACCES, -EROFS, -ENOSPC, -ENOMEM, -EIO.
+ * Returns 0, -ENOENT (no store there; with create, no directory above it), -EBUSY (another process
+ * has it open), -EUCLEAN (damaged), -EPROTO (made with other tables), -ENOTEMPTY (a directory with
+ * other things in it), -ENOTDIR, -EACCES, -EROFS, -ENOSPC (also while less than 64 MiB are free:
+ * then no write is taken either), -ENOMEM, -EIO. A store opened read_only beside its writer shows
+ * what was there at that moment, and fails with -EIO when the writer has removed a file since.
  */
 int kv_rocksdb_open(const char *path, const struct kv_options *options, struct kv **ret_kv,
                     char **ret_error);
@@ -174,7 +179,8 @@ size_t kv_batch_bytes(const struct kv_batch *batch);
 int kv_apply(struct kv *kv, const struct kv_batch *batch);
 
 /* Replace the value of a key if it is what the caller thinks: expected NULL means absent, desired
- * NULL means delete. Returns 0, -ECANCELED when the present value differs, or an error.
+ * NULL means delete. Returns 0, -ECANCELED when the present value differs, or an error. Atomic
+ * among kv_cas() calls; a kv_apply() of the same key at the same time may fall in between.
  */
 int kv_cas(struct kv *kv, unsigned table, struct kv_slice key, const struct kv_slice *expected,
            const struct kv_slice *desired);
@@ -193,8 +199,10 @@ int kv_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, void *user)
 /* Everything acknowledged before this call survives a crash of the machine when it returns 0. */
 int kv_checkpoint(struct kv *kv);
 
-/* After -ENOSPC or -EIO has been remedied: make the store writable again where the back end had
- * stopped accepting writes. Returns 0 or the error that stands.
+/* After a write or checkpoint failed with -ENOSPC, -EIO or another error that is not transient,
+ * writes may go on failing with it until this call, also when its cause is gone. Reads go on, but
+ * wait for this call, which may take as long as an opening. Returns 0 when the store takes writes
+ * again, or the error that stands; call again later.
  */
 int kv_resume(struct kv *kv);
 

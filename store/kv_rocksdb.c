@@ -35,28 +35,28 @@ static int get_in_use(struct kv_rocksdb *store, unsigned table, struct kv_slice 
                       struct kv_buf *ret_value)
 {
     char *message = NULL;
-    int r = rocksdb_check_readable(store);
+    int r = kv_rocksdb_check_readable(store);
     if (r < 0)
         return r;
     _cleanup_(rocksdb_pinnableslice_destroy_p) rocksdb_pinnableslice_t *pinned =
         rocksdb_get_pinned_cf(store->db, store->read_options, store->handles[table], bytes_of(key),
                               key.size_bytes, &message);
     if (message)
-        return rocksdb_take_error(message);
+        return kv_rocksdb_take_error(message);
     return pinned ? copy_pinned(pinned, ret_value) : -ENOENT;
 }
 
-static int rocksdb_kv_get(struct kv *kv, unsigned table, struct kv_slice key,
+static int kv_rocksdb_get(struct kv *kv, unsigned table, struct kv_slice key,
                           struct kv_buf *ret_value)
 {
-    IN_USE(rocksdb_of(kv));
-    return get_in_use(rocksdb_of(kv), table, key, ret_value);
+    IN_USE(kv_rocksdb_of(kv));
+    return get_in_use(kv_rocksdb_of(kv), table, key, ret_value);
 }
 
-static int rocksdb_kv_multi_get(struct kv *kv, unsigned table, const struct kv_slice *keys,
+static int kv_rocksdb_multi_get(struct kv *kv, unsigned table, const struct kv_slice *keys,
                                 size_t n_keys, struct kv_buf *ret_values)
 {
-    struct kv_rocksdb *store = rocksdb_of(kv);
+    struct kv_rocksdb *store = kv_rocksdb_of(kv);
     _cleanup_free_ const char **key_bytes = calloc(n_keys, sizeof(*key_bytes));
     _cleanup_free_ size_t *key_sizes = calloc(n_keys, sizeof(*key_sizes));
     _cleanup_free_ rocksdb_pinnableslice_t **pinned = calloc(n_keys, sizeof(*pinned));
@@ -68,14 +68,14 @@ static int rocksdb_kv_multi_get(struct kv *kv, unsigned table, const struct kv_s
         key_sizes[i] = keys[i].size_bytes;
     }
     IN_USE(store);
-    int error = rocksdb_check_readable(store);
+    int error = kv_rocksdb_check_readable(store);
     if (error < 0)
         return error;
     rocksdb_batched_multi_get_cf(store->db, store->read_options, store->handles[table], n_keys,
                                  key_bytes, key_sizes, pinned, messages, false);
     int n_present = 0;
     for (size_t i = 0; i < n_keys; i++) {
-        int r = rocksdb_take_error(messages[i]);
+        int r = kv_rocksdb_take_error(messages[i]);
         if (pinned[i]) {
             if (r == 0 && error == 0)
                 r = copy_pinned(pinned[i], &ret_values[i]);
@@ -118,16 +118,16 @@ static int scan_in_use(struct kv_rocksdb *store, unsigned table, const struct kv
     char *message = NULL;
     rocksdb_iter_get_error(iterator, &message);
     if (message)
-        return rocksdb_take_error(message);
+        return kv_rocksdb_take_error(message);
     return page_builder_finish(&builder, more, ret_page);
 }
 
-static int rocksdb_kv_multi_scan(struct kv *kv, unsigned table, const struct kv_range *ranges,
+static int kv_rocksdb_multi_scan(struct kv *kv, unsigned table, const struct kv_range *ranges,
                                  size_t n_ranges, size_t limit, struct kv_page *ret_pages)
 {
-    struct kv_rocksdb *store = rocksdb_of(kv);
+    struct kv_rocksdb *store = kv_rocksdb_of(kv);
     IN_USE(store);
-    int r = rocksdb_check_readable(store);
+    int r = kv_rocksdb_check_readable(store);
     for (size_t i = 0; r == 0 && i < n_ranges; i++)
         r = scan_in_use(store, table, &ranges[i], limit, &ret_pages[i]);
     return r;
@@ -135,12 +135,12 @@ static int rocksdb_kv_multi_scan(struct kv *kv, unsigned table, const struct kv_
 
 /* -- writes -- */
 
-int rocksdb_check_room(const struct kv_rocksdb *store)
+int kv_rocksdb_check_room(const struct kv_rocksdb *store)
 {
     struct statvfs fs;
     if (statvfs(store->path, &fs) < 0)
         return -errno;
-    return (uint64_t)fs.f_bavail * fs.f_frsize < ROCKSDB_RESERVED_BYTES ? -ENOSPC : 0;
+    return (uint64_t)fs.f_bavail * fs.f_frsize < KV_ROCKSDB_RESERVED_BYTES ? -ENOSPC : 0;
 }
 
 /* Asks the file system (about 1 us here, a message on a network) once a MiB. */
@@ -150,10 +150,18 @@ static int check_room_for(struct kv_rocksdb *store, size_t size_bytes)
     store->unchecked_bytes += size_bytes;
     if (store->unchecked_bytes < CHECK_EVERY_BYTES)
         return 0;
-    int r = rocksdb_check_room(store);
+    int r = kv_rocksdb_check_room(store);
     if (r == 0)
         store->unchecked_bytes = 0;
     return r;
+}
+
+/* After a failure; passes the error on. */
+static int stop_writing(struct kv_rocksdb *store, int error)
+{
+    if (error < 0)
+        store->write_error = error;
+    return error;
 }
 
 static int write_in_use(struct kv_rocksdb *store, rocksdb_writebatch_t *batch)
@@ -168,7 +176,7 @@ static int write_in_use(struct kv_rocksdb *store, rocksdb_writebatch_t *batch)
         return r;
     char *message = NULL;
     rocksdb_write(store->db, store->write_options, batch, &message);
-    return store->write_error = rocksdb_take_error(message);
+    return stop_writing(store, kv_rocksdb_take_error(message));
 }
 
 static void add_operation(struct kv_rocksdb *store, rocksdb_writebatch_t *batch, unsigned table,
@@ -181,9 +189,9 @@ static void add_operation(struct kv_rocksdb *store, rocksdb_writebatch_t *batch,
         rocksdb_writebatch_delete_cf(batch, store->handles[table], bytes_of(key), key.size_bytes);
 }
 
-static int rocksdb_kv_apply(struct kv *kv, const struct kv_batch *batch)
+static int kv_rocksdb_apply(struct kv *kv, const struct kv_batch *batch)
 {
-    struct kv_rocksdb *store = rocksdb_of(kv);
+    struct kv_rocksdb *store = kv_rocksdb_of(kv);
     _cleanup_(rocksdb_writebatch_destroy_p) rocksdb_writebatch_t *operations =
         rocksdb_writebatch_create();
     IN_USE(store);
@@ -205,10 +213,10 @@ static pthread_mutex_t *cas_lock(struct kv_rocksdb *store, unsigned table, struc
     return &store->cas_locks[(h ^ h >> 32) % N_CAS_LOCKS];
 }
 
-static int rocksdb_kv_cas(struct kv *kv, unsigned table, struct kv_slice key,
+static int kv_rocksdb_cas(struct kv *kv, unsigned table, struct kv_slice key,
                           const struct kv_slice *expected, const struct kv_slice *desired)
 {
-    struct kv_rocksdb *store = rocksdb_of(kv);
+    struct kv_rocksdb *store = kv_rocksdb_of(kv);
     _cleanup_(kv_buf_done) struct kv_buf present = {0};
     _cleanup_(rocksdb_writebatch_destroy_p) rocksdb_writebatch_t *operation =
         rocksdb_writebatch_create();
@@ -230,16 +238,13 @@ static int checkpoint_in_use(struct kv_rocksdb *store)
     if (store->write_error < 0)
         return store->write_error;
     rocksdb_flush_wal(store->db, 1, &message);
-    int r = rocksdb_take_error(message);
-    if (r < 0)
-        store->write_error = r;
-    return r;
+    return stop_writing(store, kv_rocksdb_take_error(message));
 }
 
-static int rocksdb_kv_checkpoint(struct kv *kv)
+static int kv_rocksdb_checkpoint(struct kv *kv)
 {
-    IN_USE(rocksdb_of(kv));
-    return checkpoint_in_use(rocksdb_of(kv));
+    IN_USE(kv_rocksdb_of(kv));
+    return checkpoint_in_use(kv_rocksdb_of(kv));
 }
 
 /* -- after a full disk -- */
@@ -260,23 +265,26 @@ static int try_to_write(struct kv_rocksdb *store)
  * no other way. Reads must go on if that fails, so then it is opened for reading. */
 static int reopen(struct kv_rocksdb *store)
 {
-    rocksdb_close_db(store);
-    int r = rocksdb_open_db(store, false, NULL);
+    kv_rocksdb_close_db(store);
+    int r = kv_rocksdb_open_db(store, false, NULL);
     if (r < 0)
-        rocksdb_open_db(store, true, NULL);
-    return store->write_error = r;
+        kv_rocksdb_open_db(store, true, NULL);
+    store->write_error = r;
+    return r;
 }
 
-static int rocksdb_kv_resume(struct kv *kv)
+static int kv_rocksdb_resume(struct kv *kv)
 {
-    struct kv_rocksdb *store = rocksdb_of(kv);
-    int r = rocksdb_check_room(store);
+    struct kv_rocksdb *store = kv_rocksdb_of(kv);
+    int r = kv_rocksdb_check_room(store);
     if (r < 0)
         return r;
-    if (store->write_error == 0) {
+    {
         IN_USE(store);
-        if (try_to_write(store) == 0)
-            return 0;
+        if (store->write_error == 0)
+            r = try_to_write(store);
+        if (store->write_error == 0)
+            return r;
     }
     pthread_rwlock_wrlock(&store->in_use);
     r = store->write_error < 0 ? reopen(store) : 0; /* unless somebody else just did */
@@ -306,40 +314,40 @@ static int directory_usage(int parent_fd, const char *name, uint64_t *size_bytes
     return 0;
 }
 
-static int rocksdb_kv_usage(struct kv *kv, uint64_t *ret_size_bytes)
+static int kv_rocksdb_usage(struct kv *kv, uint64_t *ret_size_bytes)
 {
-    struct kv_rocksdb *store = rocksdb_of(kv);
+    struct kv_rocksdb *store = kv_rocksdb_of(kv);
     uint64_t size_bytes = 0;
     _cleanup_close_ int fd = open(store->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
     int r = directory_usage(fd, ".", &size_bytes);
     if (r == 0)
-        r = directory_usage(fd, ROCKSDB_RUNS_DIR, &size_bytes);
+        r = directory_usage(fd, KV_ROCKSDB_RUNS_DIR, &size_bytes);
     if (r < 0 && r != -ENOENT)
         return r;
     *ret_size_bytes = size_bytes;
     return 0;
 }
 
-static void rocksdb_kv_close(struct kv *kv)
+static void kv_rocksdb_close(struct kv *kv)
 {
-    struct kv_rocksdb *store = rocksdb_of(kv);
+    struct kv_rocksdb *store = kv_rocksdb_of(kv);
     if (store->db && !kv->read_only)
-        rocksdb_kv_checkpoint(kv); /* a failure changes nothing that was promised */
-    rocksdb_close_db(store);
-    rocksdb_store_free(store);
+        kv_rocksdb_checkpoint(kv); /* a failure changes nothing that was promised */
+    kv_rocksdb_close_db(store);
+    kv_rocksdb_free(store);
 }
 
-const struct kv_ops rocksdb_ops = {
-    .close = rocksdb_kv_close,
-    .get = rocksdb_kv_get,
-    .multi_get = rocksdb_kv_multi_get,
-    .multi_scan = rocksdb_kv_multi_scan,
-    .apply = rocksdb_kv_apply,
-    .cas = rocksdb_kv_cas,
-    .bulk_load = rocksdb_bulk_load,
-    .checkpoint = rocksdb_kv_checkpoint,
-    .resume = rocksdb_kv_resume,
-    .usage = rocksdb_kv_usage,
+const struct kv_ops kv_rocksdb_ops = {
+    .close = kv_rocksdb_close,
+    .get = kv_rocksdb_get,
+    .multi_get = kv_rocksdb_multi_get,
+    .multi_scan = kv_rocksdb_multi_scan,
+    .apply = kv_rocksdb_apply,
+    .cas = kv_rocksdb_cas,
+    .bulk_load = kv_rocksdb_bulk_load,
+    .checkpoint = kv_rocksdb_checkpoint,
+    .resume = kv_rocksdb_resume,
+    .usage = kv_rocksdb_usage,
 };

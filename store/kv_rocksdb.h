@@ -40,9 +40,9 @@ struct kv_rocksdb {
 
 /* Room a file system must have for a write to be taken: what is in the write buffers, flushed while
  * as much again comes in. So a disk that fills up is met between two writes, not amid one. */
-enum { ROCKSDB_RESERVED_BYTES = 2 * KV_WRITE_BUFFERS_BYTES };
+enum { KV_ROCKSDB_RESERVED_BYTES = 2 * KV_WRITE_BUFFERS_BYTES };
 
-static inline struct kv_rocksdb *rocksdb_of(struct kv *kv)
+static inline struct kv_rocksdb *kv_rocksdb_of(struct kv *kv)
 {
     return (struct kv_rocksdb *)kv;
 }
@@ -61,46 +61,46 @@ static inline struct kv_rocksdb *in_use_begin(struct kv_rocksdb *store)
     _cleanup_(in_use_end) struct kv_rocksdb *in_use_ __attribute__((unused)) = in_use_begin(store)
 
 /* The error of reads while there is no database: the one its reopening failed with. */
-static inline int rocksdb_check_readable(const struct kv_rocksdb *store)
+static inline int kv_rocksdb_check_readable(const struct kv_rocksdb *store)
 {
     return store->db ? 0 : store->write_error;
 }
 
 /* kv_rocksdb_error.c: a negative errno for RocksDB's error text (NULL: 0); take frees the text. */
-int rocksdb_errno(const char *message);
-int rocksdb_take_error(char *message);
+int kv_rocksdb_errno(const char *message);
+int kv_rocksdb_take_error(char *message);
 /* One line on why a store cannot be opened and what to do; NULL without memory. */
-char *rocksdb_describe(int error, bool create, const char *path, const char *detail);
+char *kv_rocksdb_describe(int error, bool create, const char *path, const char *detail);
 
-/* kv_rocksdb_stamp.c: text is what rocksdb_stamp_text() makes of the options. */
-enum rocksdb_stamp {
-    ROCKSDB_STAMP_NONE,     /* an empty directory */
-    ROCKSDB_STAMP_BEGUN,    /* a store that is being made, or whose making was interrupted */
-    ROCKSDB_STAMP_FINISHED, /* a store with the tables of text */
-    ROCKSDB_STAMP_FOREIGN,  /* anything else */
+/* kv_rocksdb_stamp.c: text is what kv_rocksdb_stamp_text() makes of the options. */
+enum kv_rocksdb_stamp {
+    KV_ROCKSDB_STAMP_NONE,     /* an empty directory */
+    KV_ROCKSDB_STAMP_BEGUN,    /* a store that is being made, or whose making was interrupted */
+    KV_ROCKSDB_STAMP_FINISHED, /* a store with the tables of text */
+    KV_ROCKSDB_STAMP_FOREIGN,  /* anything else */
 };
-int rocksdb_stamp_text(const struct kv_options *options, char **ret_text);
+int kv_rocksdb_stamp_text(const struct kv_options *options, char **ret_text);
 /* Returns 0, -EPROTO for a store with other tables, or an error. */
-int rocksdb_stamp_check(int directory_fd, const char *text, enum rocksdb_stamp *ret_stamp);
-int rocksdb_stamp_begin(int directory_fd, const char *text);
-int rocksdb_stamp_finish(int directory_fd, const char *text);
+int kv_rocksdb_stamp_check(int directory_fd, const char *text, enum kv_rocksdb_stamp *ret_stamp);
+int kv_rocksdb_stamp_begin(int directory_fd, const char *text);
+int kv_rocksdb_stamp_finish(int directory_fd, const char *text);
 
 /* kv_rocksdb_open.c: on failure db is NULL and RocksDB's text is given in ret_message (may be
  * NULL). */
-int rocksdb_open_db(struct kv_rocksdb *store, bool read_only, char **ret_message);
-void rocksdb_close_db(struct kv_rocksdb *store);
-void rocksdb_store_free(struct kv_rocksdb *store); /* the database is closed */
+int kv_rocksdb_open_db(struct kv_rocksdb *store, bool read_only, char **ret_message);
+void kv_rocksdb_close_db(struct kv_rocksdb *store);
+void kv_rocksdb_free(struct kv_rocksdb *store); /* the database is closed */
 
 /* kv_rocksdb_run.c */
-int rocksdb_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, void *user);
+int kv_rocksdb_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, void *user);
 /* Removes what runs interrupted by a crash left behind. */
-int rocksdb_clear_runs(const char *path);
+int kv_rocksdb_clear_runs(const char *path);
 
 /* kv_rocksdb.c: 0, or -ENOSPC where there is less room than reserved. */
-int rocksdb_check_room(const struct kv_rocksdb *store);
-extern const struct kv_ops rocksdb_ops;
+int kv_rocksdb_check_room(const struct kv_rocksdb *store);
+extern const struct kv_ops kv_rocksdb_ops;
 
 /* Directory of a store that holds the files of runs until they become the database's. */
-#define ROCKSDB_RUNS_DIR "runs"
+#define KV_ROCKSDB_RUNS_DIR "runs"
 
 #endif

@@ -8,7 +8,7 @@ static bool begins(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-int rocksdb_errno(const char *message)
+int kv_rocksdb_errno(const char *message)
 {
     /* What the system said is there as strerror(3) gives it, hence in the same language. */
     static const struct {
@@ -26,23 +26,19 @@ int rocksdb_errno(const char *message)
     for (size_t i = 0; i < sizeof(system_errors) / sizeof(system_errors[0]); i++)
         if (strstr(message, strerror(system_errors[i].said)))
             return system_errors[i].meant;
-    if (strstr(message, "read only mode"))
-        return -EROFS;
     if (begins(message, "Invalid argument"))
         return -EINVAL;
-    if (begins(message, "Operation timed out") || begins(message, "Result incomplete: Write stall"))
-        return -ETIMEDOUT;
     return -EIO;
 }
 
-int rocksdb_take_error(char *message)
+int kv_rocksdb_take_error(char *message)
 {
-    int r = rocksdb_errno(message);
+    int r = kv_rocksdb_errno(message);
     rocksdb_free(message);
     return r;
 }
 
-char *rocksdb_describe(int error, bool create, const char *path, const char *detail)
+char *kv_rocksdb_describe(int error, bool create, const char *path, const char *detail)
 {
     char *line = NULL;
     int n;

@@ -103,7 +103,7 @@ static rocksdb_cache_t *make_cache(size_t cache_bytes)
 
 /* -- the struct -- */
 
-void rocksdb_store_free(struct kv_rocksdb *store)
+void kv_rocksdb_free(struct kv_rocksdb *store)
 {
     if (!store)
         return;
@@ -130,15 +130,15 @@ void rocksdb_store_free(struct kv_rocksdb *store)
     free(store->path);
     free(store);
 }
-DEFINE_CLEANUP(struct kv_rocksdb *, rocksdb_store_free);
+DEFINE_CLEANUP(struct kv_rocksdb *, kv_rocksdb_free);
 
-static struct kv_rocksdb *rocksdb_store_new(const char *path, const struct kv_options *options,
-                                            bool create)
+static struct kv_rocksdb *kv_rocksdb_new(const char *path, const struct kv_options *options,
+                                         bool create)
 {
     struct kv_rocksdb *store = calloc(1, sizeof(*store));
     if (!store)
         return NULL;
-    kv_init(&store->kv, &rocksdb_ops, options);
+    kv_init(&store->kv, &kv_rocksdb_ops, options);
     for (size_t i = 0; i < N_CAS_LOCKS; i++)
         pthread_mutex_init(&store->cas_locks[i], NULL);
     pthread_mutex_init(&store->writing, NULL);
@@ -155,7 +155,7 @@ static struct kv_rocksdb *rocksdb_store_new(const char *path, const struct kv_op
     store->column_families = calloc(n, sizeof(*store->column_families));
     store->handles = calloc(n, sizeof(*store->handles));
     if (!store->path || !store->table_options || !store->column_families || !store->handles) {
-        rocksdb_store_free(store);
+        kv_rocksdb_free(store);
         return NULL;
     }
     store->cache = make_cache(options->cache_bytes);
@@ -187,7 +187,7 @@ static rocksdb_t *open_once(struct kv_rocksdb *store, bool read_only, char **mes
                                         options, store->handles, message);
 }
 
-int rocksdb_open_db(struct kv_rocksdb *store, bool read_only, char **ret_message)
+int kv_rocksdb_open_db(struct kv_rocksdb *store, bool read_only, char **ret_message)
 {
     /* Fast rather than small: keys are mostly hashes, and do not shrink. */
     static const int compressions[] = {rocksdb_lz4_compression, rocksdb_no_compression};
@@ -208,12 +208,12 @@ int rocksdb_open_db(struct kv_rocksdb *store, bool read_only, char **ret_message
     }
     store->db = NULL;
     if (!ret_message)
-        return rocksdb_take_error(message);
+        return kv_rocksdb_take_error(message);
     *ret_message = message;
-    return rocksdb_errno(message);
+    return kv_rocksdb_errno(message);
 }
 
-void rocksdb_close_db(struct kv_rocksdb *store)
+void kv_rocksdb_close_db(struct kv_rocksdb *store)
 {
     if (!store->db)
         return;
@@ -227,7 +227,7 @@ void rocksdb_close_db(struct kv_rocksdb *store)
 
 /* Open the database of a store, in place or with its making finished first. ret_message may be
  * given with an error. */
-static int open_stamped(struct kv_rocksdb *store, int directory_fd, enum rocksdb_stamp stamp,
+static int open_stamped(struct kv_rocksdb *store, int directory_fd, enum kv_rocksdb_stamp stamp,
                         const char *text, char **ret_message)
 {
     bool read_only = store->kv.read_only;
@@ -236,18 +236,18 @@ static int open_stamped(struct kv_rocksdb *store, int directory_fd, enum rocksdb
     do {
         rocksdb_free(*ret_message);
         *ret_message = NULL;
-        r = rocksdb_open_db(store, read_only, ret_message);
+        r = kv_rocksdb_open_db(store, read_only, ret_message);
     } while (r < 0 && --tries > 0);
     /* The stamp says that there is a database with these tables: what is not found is damage. */
     if (r == -EINVAL || (r == -EIO && strstr(*ret_message, strerror(ENOENT))))
         return -EUCLEAN;
     if (r < 0 || read_only)
         return r;
-    if (stamp != ROCKSDB_STAMP_FINISHED)
-        r = rocksdb_stamp_finish(directory_fd, text);
+    if (stamp != KV_ROCKSDB_STAMP_FINISHED)
+        r = kv_rocksdb_stamp_finish(directory_fd, text);
     rocksdb_options_set_create_if_missing(store->db_options, 0);
     rocksdb_options_set_create_missing_column_families(store->db_options, 0);
-    return r < 0 ? r : rocksdb_clear_runs(store->path);
+    return r < 0 ? r : kv_rocksdb_clear_runs(store->path);
 }
 
 static int open_store(const char *path, const struct kv_options *options, struct kv **ret_kv,
@@ -260,32 +260,32 @@ static int open_store(const char *path, const struct kv_options *options, struct
     if (directory_fd < 0)
         return -errno;
     _cleanup_free_ char *text = NULL;
-    enum rocksdb_stamp stamp = ROCKSDB_STAMP_NONE;
-    int r = rocksdb_stamp_text(options, &text);
+    enum kv_rocksdb_stamp stamp = KV_ROCKSDB_STAMP_NONE;
+    int r = kv_rocksdb_stamp_text(options, &text);
     if (r == 0)
-        r = rocksdb_stamp_check(directory_fd, text, &stamp);
+        r = kv_rocksdb_stamp_check(directory_fd, text, &stamp);
     if (r < 0)
         return r;
-    if (stamp != ROCKSDB_STAMP_FINISHED && !create)
+    if (stamp != KV_ROCKSDB_STAMP_FINISHED && !create)
         return -ENOENT;
-    if (stamp == ROCKSDB_STAMP_FOREIGN)
+    if (stamp == KV_ROCKSDB_STAMP_FOREIGN)
         return -ENOTEMPTY;
-    if (stamp == ROCKSDB_STAMP_NONE)
-        r = rocksdb_stamp_begin(directory_fd, text);
+    if (stamp == KV_ROCKSDB_STAMP_NONE)
+        r = kv_rocksdb_stamp_begin(directory_fd, text);
     if (r < 0)
         return r;
     _cleanup_free_ char *real_path = realpath(path, NULL); /* the caller may change directory */
     if (!real_path)
         return -errno;
-    _cleanup_(rocksdb_store_free_p) struct kv_rocksdb *store =
-        rocksdb_store_new(real_path, options, stamp != ROCKSDB_STAMP_FINISHED);
+    _cleanup_(kv_rocksdb_free_p) struct kv_rocksdb *store =
+        kv_rocksdb_new(real_path, options, stamp != KV_ROCKSDB_STAMP_FINISHED);
     if (!store)
         return -ENOMEM;
-    r = options->read_only ? 0 : rocksdb_check_room(store);
+    r = options->read_only ? 0 : kv_rocksdb_check_room(store);
     if (r == 0)
         r = open_stamped(store, directory_fd, stamp, text, ret_message);
     if (r < 0) {
-        rocksdb_close_db(store);
+        kv_rocksdb_close_db(store);
         return r;
     }
     *ret_kv = &TAKE_PTR(store)->kv;
@@ -298,8 +298,9 @@ int kv_rocksdb_open(const char *path, const struct kv_options *options, struct k
     char *message = NULL;
     int r = open_store(path, options, ret_kv, &message);
     if (r < 0 && ret_error)
-        *ret_error = rocksdb_describe(r, options->create && !options->read_only, path,
-                                      message ? message : strerror(-r));
+        *ret_error = kv_rocksdb_describe(r, options->create && !options->read_only,
+                                         options->shown_path ? options->shown_path : path,
+                                         message ? message : strerror(-r));
     rocksdb_free(message);
     return r;
 }

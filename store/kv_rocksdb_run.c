@@ -43,14 +43,14 @@ static int run_begin_file(struct run *run)
         return -ENOMEM;
     run->files = files;
     char *file;
-    if (asprintf(&file, "%s/" ROCKSDB_RUNS_DIR "/%llu.sst", store->path, store->n_runs++) < 0)
+    if (asprintf(&file, "%s/" KV_ROCKSDB_RUNS_DIR "/%llu.sst", store->path, store->n_runs++) < 0)
         return -ENOMEM;
     run->files[run->n_files++] = file;
     char *message = NULL;
     run->writer =
         rocksdb_sstfilewriter_create(store->env_options, store->table_options[run->table]);
     rocksdb_sstfilewriter_open(run->writer, file, &message);
-    return rocksdb_take_error(message);
+    return kv_rocksdb_take_error(message);
 }
 
 static int run_end_file(struct run *run)
@@ -59,7 +59,7 @@ static int run_end_file(struct run *run)
     rocksdb_sstfilewriter_finish(run->writer, &message);
     rocksdb_sstfilewriter_destroy(run->writer);
     run->writer = NULL;
-    return rocksdb_take_error(message);
+    return kv_rocksdb_take_error(message);
 }
 
 static int run_add(struct run *run, const struct kv_entry *entry, bool is_delete)
@@ -75,13 +75,13 @@ static int run_add(struct run *run, const struct kv_entry *entry, bool is_delete
                                   entry->value.data ? entry->value.data : "",
                                   entry->value.size_bytes, &message);
     if (message)
-        return rocksdb_take_error(message);
+        return kv_rocksdb_take_error(message);
     uint64_t size_bytes = 0;
     rocksdb_sstfilewriter_file_size(run->writer, &size_bytes);
     if (size_bytes < RUN_FILE_BYTES)
         return 0;
     r = run_end_file(run);
-    return r < 0 ? r : rocksdb_check_room(run->store);
+    return r < 0 ? r : kv_rocksdb_check_room(run->store);
 }
 
 static int run_ingest(struct run *run)
@@ -102,15 +102,15 @@ static int run_ingest(struct run *run)
                                             &message);
     }
     rocksdb_ingestexternalfileoptions_destroy(options);
-    return r < 0 ? r : rocksdb_take_error(message);
+    return r < 0 ? r : kv_rocksdb_take_error(message);
 }
 
-int rocksdb_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, void *user)
+int kv_rocksdb_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, void *user)
 {
-    _cleanup_(run_done) struct run run = {.store = rocksdb_of(kv), .table = table};
+    _cleanup_(run_done) struct run run = {.store = kv_rocksdb_of(kv), .table = table};
     struct kv_entry entry;
     bool is_delete;
-    int r = rocksdb_check_room(run.store);
+    int r = kv_rocksdb_check_room(run.store);
     if (r < 0)
         return r;
     while ((r = next(user, &entry, &is_delete)) > 0) {
@@ -123,10 +123,10 @@ int rocksdb_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, void *
     return r < 0 || run.n_files == 0 ? r : run_ingest(&run);
 }
 
-int rocksdb_clear_runs(const char *path)
+int kv_rocksdb_clear_runs(const char *path)
 {
     _cleanup_free_ char *runs = NULL;
-    if (asprintf(&runs, "%s/" ROCKSDB_RUNS_DIR, path) < 0)
+    if (asprintf(&runs, "%s/" KV_ROCKSDB_RUNS_DIR, path) < 0)
         return -ENOMEM;
     if (mkdir(runs, 0700) < 0 && errno != EEXIST)
         return -errno;

@@ -18,7 +18,7 @@
 
 static const char stamp_name[] = "TABLES", unfinished_name[] = "TABLES.new";
 
-int rocksdb_stamp_text(const struct kv_options *options, char **ret_text)
+int kv_rocksdb_stamp_text(const struct kv_options *options, char **ret_text)
 {
     char *text = NULL;
     size_t size;
@@ -84,27 +84,27 @@ static int is_empty(int directory_fd)
     return 1;
 }
 
-int rocksdb_stamp_check(int directory_fd, const char *text, enum rocksdb_stamp *ret_stamp)
+int kv_rocksdb_stamp_check(int directory_fd, const char *text, enum kv_rocksdb_stamp *ret_stamp)
 {
     int r = holds(directory_fd, stamp_name, text);
     if (r >= 0) {
-        *ret_stamp = ROCKSDB_STAMP_FINISHED;
+        *ret_stamp = KV_ROCKSDB_STAMP_FINISHED;
         return r > 0 ? 0 : -EPROTO;
     }
     if (r != -ENOENT)
         return r;
     if (faccessat(directory_fd, unfinished_name, F_OK, 0) == 0) {
-        *ret_stamp = ROCKSDB_STAMP_BEGUN;
+        *ret_stamp = KV_ROCKSDB_STAMP_BEGUN;
         return 0;
     }
     r = is_empty(directory_fd);
     if (r < 0)
         return r;
-    *ret_stamp = r > 0 ? ROCKSDB_STAMP_NONE : ROCKSDB_STAMP_FOREIGN;
+    *ret_stamp = r > 0 ? KV_ROCKSDB_STAMP_NONE : KV_ROCKSDB_STAMP_FOREIGN;
     return 0;
 }
 
-int rocksdb_stamp_begin(int directory_fd, const char *text)
+int kv_rocksdb_stamp_begin(int directory_fd, const char *text)
 {
     _cleanup_close_ int fd =
         openat(directory_fd, unfinished_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -122,10 +122,10 @@ int rocksdb_stamp_begin(int directory_fd, const char *text)
     return fsync(fd) < 0 ? -errno : 0;
 }
 
-int rocksdb_stamp_finish(int directory_fd, const char *text)
+int kv_rocksdb_stamp_finish(int directory_fd, const char *text)
 {
     /* Whoever began it may have had other tables; this is what was made. */
-    int r = rocksdb_stamp_begin(directory_fd, text);
+    int r = kv_rocksdb_stamp_begin(directory_fd, text);
     if (r < 0)
         return r;
     if (renameat(directory_fd, unfinished_name, directory_fd, stamp_name) < 0)

@@ -296,6 +296,8 @@ static void test_kv_rocksdb__no_store_is_said(void **state)
     assert_refused(&options, -ENOENT, "no store", store_path);
     options.create = options.read_only = true;
     assert_refused(&options, -ENOENT, "no store", store_path);
+    options.shown_path = "what the user said";
+    assert_refused(&options, -ENOENT, "no store", "what the user said");
     options = fixture_options();
     snprintf(store_path, sizeof(store_path), "%s/missing/store", directory);
     assert_refused(&options, -ENOENT, "directory above", store_path);
