@@ -140,6 +140,8 @@ static void sniff_head(struct document_sketcher *sketcher)
 void document_sketcher_feed(struct document_sketcher *sketcher, const void *bytes,
                             size_t size_bytes)
 {
+    if (size_bytes == 0)
+        return;
     XXH3_128bits_update(sketcher->content, bytes, size_bytes);
     sketcher->size_bytes += size_bytes;
 

@@ -62,7 +62,9 @@ enum text_type text_sniff(const void *head_bytes, size_t size_bytes)
 {
     if (size_bytes > CANON_SNIFF_BYTES)
         size_bytes = CANON_SNIFF_BYTES;
-    if (size_bytes && memchr(head_bytes, '\0', size_bytes))
+    if (size_bytes == 0)
+        return TEXT_PLAIN;
+    if (memchr(head_bytes, '\0', size_bytes))
         return TEXT_BINARY;
 
     struct head head = {head_bytes, (const char *)head_bytes + size_bytes};

@@ -109,7 +109,7 @@ static void test_min_sketch__of_a_union_is_the_merge(void **state)
                                                                        *two = builder_new(policy),
                                                                        *three = builder_new(policy),
                                                                        *all = builder_new(policy);
-        for (unsigned round = 0; round < 30000; round++) {
+        for (unsigned round = 0; round < 17000; round++) {
             uint64_t values[300];
             size_t end_1 = next(&random) % 100, end_2 = end_1 + next(&random) % 100;
             size_t end_3 = end_2 + next(&random) % 100;
@@ -431,7 +431,7 @@ static void test_min_sketch__counts_distinct_shingles(void **state)
 static void test_min_sketch__literal_moduli_keep_100_to_200_values(void **state)
 {
     (void)state;
-    enum { KEYS = 200 };
+    enum { KEYS = 100 };
     for (unsigned i = 0; i <= 8; i += 2) {
         double least = 1e9, most = 0;
         for (unsigned part = 0; part <= 4; part++) {
@@ -448,7 +448,7 @@ static void test_min_sketch__literal_moduli_keep_100_to_200_values(void **state)
             least = mean < least ? mean : least;
             most = mean > most ? mean : most;
         }
-        assert_true(least > 97 && least < 103); /* sd of a mean: sqrt(200/KEYS) = 1 */
+        assert_true(least > 97 && least < 103); /* sd of a mean: at most 1.4 */
         assert_true(most > 195 && most < 205);
     }
 }
