@@ -2,9 +2,6 @@
 #include "engine/index/answer.h"
 
 #include <errno.h>
-#include <math.h>
-
-#include "base/bytes.h"
 
 void kin_done(struct kin *kin)
 {
@@ -42,52 +39,28 @@ int kin_compare(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-int answer_load(struct index *index, const uint64_t *sids, size_t n_sids,
-                struct record *ret_records)
-{
-    uint8_t(*keys)[8] = NULL;
-    _cleanup_free_ void *keys_memory = keys = calloc(n_sids + 1, sizeof(*keys));
-    _cleanup_free_ struct kv_slice *slices = calloc(n_sids + 1, sizeof(*slices));
-    _cleanup_free_ struct kv_buf *values = calloc(n_sids + 1, sizeof(*values));
-    if (!keys || !slices || !values)
-        return -ENOMEM;
-    for (size_t i = 0; i < n_sids; i++) {
-        put_be64(keys[i], sids[i]);
-        slices[i] = (struct kv_slice){keys[i], sizeof(keys[i])};
-        ret_records[i] = (struct record){0};
-    }
-    int r = kv_multi_get(index->kv, TABLE_RECORDS, slices, n_sids, values);
-    if (r < 0)
-        return r;
-    r = 0;
-    for (size_t i = 0; i < n_sids; i++) {
-        if (r == 0 && values[i].data)
-            r = record_decode(values[i].data, values[i].size_bytes, &ret_records[i]);
-        kv_buf_done(&values[i]);
-    }
-    if (r < 0)
-        for (size_t i = 0; i < n_sids; i++)
-            record_done(&ret_records[i]);
-    return r;
-}
-
-int answer_record(struct index *index, const struct file_key *file, uint64_t *ret_sid,
-                  struct record *ret_record)
+int answer_document(struct index *index, const struct file_key *file, struct document *ret_document)
 {
     struct file_row row;
-    struct record record;
+    struct document document = {.records = index->records};
     int r = catalogue_get_file(index->kv, file, &row);
     if (r == 0 && row.sid == 0)
         r = -ENOENT;
     if (r == 0)
-        r = answer_load(index, &row.sid, 1, &record);
-    if (r == 0 && record.key.size_bytes == 0)
+        r = records_get(index->records, &row.sid, 1, &document.record);
+    if (r == 0 && !document.record)
         r = -ENOENT;
     if (r == 0) {
-        *ret_sid = row.sid;
-        *ret_record = record;
+        document.sid = row.sid;
+        *ret_document = document;
     }
     return r;
+}
+
+void document_done(struct document *document)
+{
+    if (document->record)
+        records_put(document->records, &document->record, 1);
 }
 
 int answer_path(struct index *index, struct path_cache *paths, const struct file_key *file,

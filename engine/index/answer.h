@@ -4,13 +4,17 @@
 
 #include "engine/index/index_private.h"
 
-/* The live document of a file. Returns 0, -ENOENT when it is none; end with record_done(). */
-int answer_record(struct index *index, const struct file_key *file, uint64_t *ret_sid,
-                  struct record *ret_record);
+/* A record in the index's keeping; zero-initialised, ends with document_done(). */
+struct document {
+    struct records *records;
+    uint64_t sid;
+    const struct record *record;
+};
 
-/* Records of sids; those of the dead stay zero (key.size_bytes 0). On failure none is held. */
-int answer_load(struct index *index, const uint64_t *sids, size_t n_sids,
-                struct record *ret_records);
+/* The live document of a file. Returns 0, -ENOENT when it is none, or an error. */
+int answer_document(struct index *index, const struct file_key *file,
+                    struct document *ret_document);
+void document_done(struct document *document);
 
 /* The first path of a document that the caller of the query may read (query NULL: the first).
  * Returns 0, -ENOENT when there is none, or an error; gives. */

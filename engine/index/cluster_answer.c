@@ -24,25 +24,25 @@ struct summary {
 
 /* Adds members; the first of all is the representative, which the others are compared with. */
 static int add_members(struct index *index, const uint64_t *sids, size_t n,
-                       struct record *representative, struct path_cache *paths,
+                       struct document *representative, struct path_cache *paths,
                        const struct index_query *query, struct summary *summary)
 {
-    struct record members[LOAD_AT_ONCE];
-    int r = answer_load(index, sids, n, members);
+    const struct record *members[LOAD_AT_ONCE];
+    int r = records_get(index->records, sids, n, members);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; r == 0 && i < n; i++) {
         struct estimate estimate = {.value = 1.0, .exact = true};
         struct kin kin = {.containment = NAN};
-        bool first = representative->key.size_bytes == 0;
-        if (r < 0 || !members[i].key.size_bytes)
+        bool first = !representative->record;
+        if (!members[i])
             continue;
         if (!first)
-            r = record_resemblance(representative, &members[i], &estimate);
+            r = record_resemblance(representative->record, members[i], &estimate);
         if (r == 0)
-            r = answer_path(index, paths, &members[i].key, query, &kin.path);
+            r = answer_path(index, paths, &members[i]->key, query, &kin.path);
         if (r == 0) {
-            kin.key = members[i].key;
+            kin.key = members[i]->key;
             kin.resemblance = estimate.value;
             kin.error = estimate.error;
             kin.exact = estimate.exact;
@@ -56,12 +56,11 @@ static int add_members(struct index *index, const uint64_t *sids, size_t n,
             r = 0;
         }
         if (first) {
-            *representative = members[i];
-            members[i] = (struct record){0};
+            *representative = (struct document){index->records, sids[i], members[i]};
+            members[i] = NULL;
         }
     }
-    for (size_t i = 0; i < n; i++)
-        record_done(&members[i]);
+    records_put(index->records, members, n);
     return r;
 }
 
@@ -79,7 +78,7 @@ int index_cluster(struct index *index, uint64_t id, const struct index_query *qu
                   struct cluster_info *ret_info, struct kin_list *ret_members)
 {
     _cleanup_(sid_list_done) struct sid_list members = {0};
-    _cleanup_(record_done) struct record representative = {0};
+    _cleanup_(document_done) struct document representative = {0};
     _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
     struct summary summary = {.min = 1.0};
     struct cluster_info info = {.id = id};
@@ -141,11 +140,10 @@ static bool is_current(struct index *index, const struct file_key *file, const s
 int index_document(struct index *index, const struct file_key *file, int wait_ms,
                    struct document_info *ret_info)
 {
-    _cleanup_(record_done) struct record record = {0};
+    _cleanup_(document_done) struct document document = {0};
     struct document_info info = {.state = DOCUMENT_PENDING};
     struct file_row row;
     struct stat st;
-    uint64_t sid;
 
     int r = stat_key(index, file, &st);
     if (r == 0 && !S_ISREG(st.st_mode))
@@ -167,11 +165,11 @@ int index_document(struct index *index, const struct file_key *file, int wait_ms
         info.state = row.sid ? DOCUMENT_CURRENT : DOCUMENT_SKIPPED;
     if (info.state == DOCUMENT_SKIPPED)
         snprintf(info.reason, sizeof(info.reason), "%s", row.reason);
-    r = answer_record(index, file, &sid, &record);
+    r = answer_document(index, file, &document);
     if (r == 0) {
-        snprintf(info.type, sizeof(info.type), "%s", text_type_name(record.type));
-        info.n_tokens = record.sketch.n_tokens;
-        r = living_clusters_of(index->clusters, sid, &info.cluster_id, &info.cluster_size);
+        snprintf(info.type, sizeof(info.type), "%s", text_type_name(document.record->type));
+        info.n_tokens = document.record->sketch.n_tokens;
+        r = living_clusters_of(index->clusters, document.sid, &info.cluster_id, &info.cluster_size);
     }
     if (r < 0 && r != -ENOENT)
         return r;

@@ -15,7 +15,8 @@ enum {
      * past it the tree is scanned instead. The scan lane is kept far below its bound. */
     FOREGROUND_MAX = 1 << 16,
     SCAN_MAX = 1 << 20,
-    FLUSH_AFTER = 1 << 20, /* postings in memory: some 32 MB */
+    FLUSH_AFTER = 1 << 20,    /* postings in memory: some 32 MB */
+    RECORDS_BYTES = 64 << 20, /* kept decoded: some 40,000 documents */
     WORKERS_MAX = 8,
 };
 
@@ -76,6 +77,7 @@ static void index_free(struct index *index)
         living_clusters_close(index->clusters);
     if (index->postings)
         postings_close(index->postings);
+    records_close(index->records);
     kv_close(index->kv);
     kv_close(index->store);
     if (index->hash)
@@ -171,6 +173,8 @@ static int open_parts(struct index *index)
     int r = shingle_hash_new(&index->policy, &index->hash);
     if (r == 0)
         r = change_queue_new(max_changes, &index->queue);
+    if (r == 0)
+        r = records_open(index->kv, RECORDS_BYTES, &index->records);
     if (r == 0)
         r = postings_open(index->kv, tiers, FLUSH_AFTER, &index->postings);
     if (r == 0)

@@ -19,6 +19,7 @@
 #include "engine/index/living_clusters.h"
 #include "engine/index/postings.h"
 #include "engine/index/record.h"
+#include "engine/index/records.h"
 #include "engine/index/schema.h"
 #include "engine/index/writing_set.h"
 
@@ -54,6 +55,7 @@ struct index {
     struct policy policy;
     uint64_t policy_id;
     struct shingle_hash *hash;
+    struct records *records;
     struct postings *postings;
     struct living_clusters *clusters;
     struct change_queue *queue;
@@ -74,9 +76,9 @@ struct index {
 
     struct scan scan;                     /* committer */
     uint64_t next_sid, sid_end, last_sid; /* committer: sids below sid_end are reserved */
-    uint64_t derived_sid;                 /* committer: what derives from all sids up to it is stored */
-    bool store_failing;                   /* committer */
-    struct timespec resume_at;            /* committer: when to try the store again */
+    uint64_t derived_sid;      /* committer: what derives from all sids up to it is stored */
+    bool store_failing;        /* committer */
+    struct timespec resume_at; /* committer: when to try the store again */
 
     atomic_uint_fast64_t n_documents, n_skipped, n_failed, scan_found, scan_done;
     atomic_uint_fast64_t sketched_documents, sketched_bytes;

@@ -61,30 +61,42 @@ static double containment_of(const struct record *a, const struct record *b)
     return min_sketch_containment(&a->sketch, &b->sketch, &estimate) < 0 ? NAN : estimate.value;
 }
 
+static int verify_one(enum postings_tier tier, const struct record *record, double threshold,
+                      uint64_t sid, const struct record *other, struct matches *matches)
+{
+    struct match match = {.sid = sid};
+    if (tier == POSTINGS_TIER_R) {
+        /* Most candidates are far from it, and that is seen after a few values. */
+        int r = min_sketch_reaches(&record->sketch, &other->sketch, threshold, &match.resemblance);
+        if (r <= 0)
+            return r == -ENODATA || r == -EPROTO ? 0 : r;
+    }
+    if (record_resemblance(record, other, &match.resemblance) < 0)
+        return 0;
+    match.containment = containment_of(record, other);
+    if (tier == POSTINGS_TIER_C && !(match.containment >= threshold))
+        return 0;
+    record_class(other, match.class);
+    return add_match(matches, &match);
+}
+
 /* Keeps the candidates that reach the threshold of the tier's measure. */
 static int verify(struct index *index, enum postings_tier tier, const struct record *record,
                   double threshold, const struct sid_list *candidates, struct matches *matches)
 {
     for (size_t at = 0; at < candidates->n_sids; at += LOAD_AT_ONCE) {
-        struct record others[LOAD_AT_ONCE];
+        const struct record *others[LOAD_AT_ONCE];
         size_t n = candidates->n_sids - at;
         if (n > LOAD_AT_ONCE)
             n = LOAD_AT_ONCE;
-        int r = answer_load(index, candidates->sids + at, n, others);
+        int r = records_get(index->records, candidates->sids + at, n, others);
         if (r < 0)
             return r;
-        for (size_t i = 0; i < n; i++) {
-            struct match match = {.sid = candidates->sids[at + i]};
-            if (r == 0 && others[i].key.size_bytes &&
-                record_resemblance(record, &others[i], &match.resemblance) == 0) {
-                match.containment = containment_of(record, &others[i]);
-                record_class(&others[i], match.class);
-                if (tier == POSTINGS_TIER_R ? match.resemblance.value >= threshold
-                                            : match.containment >= threshold)
-                    r = add_match(matches, &match);
-            }
-            record_done(&others[i]);
-        }
+        for (size_t i = 0; r == 0 && i < n; i++)
+            if (others[i])
+                r = verify_one(tier, record, threshold, candidates->sids[at + i], others[i],
+                               matches);
+        records_put(index->records, others, n);
         if (r < 0)
             return r;
     }
@@ -100,25 +112,27 @@ static int expand(struct index *index, const struct match *match, uint64_t asked
     int r = living_clusters_class(index->clusters, match->class, &class);
     for (size_t at = 0; r == 0 && at < class.n_sids && (!enough || list->n_kin < enough);
          at += LOAD_AT_ONCE) {
-        struct record members[LOAD_AT_ONCE];
+        const struct record *members[LOAD_AT_ONCE];
         size_t n = class.n_sids - at;
         if (n > LOAD_AT_ONCE)
             n = LOAD_AT_ONCE;
-        r = answer_load(index, class.sids + at, n, members);
+        r = records_get(index->records, class.sids + at, n, members);
+        if (r < 0)
+            break;
         for (size_t i = 0; r == 0 && i < n; i++) {
             struct estimate estimate;
             struct kin kin = {.containment = match->containment};
-            if (class.sids[at + i] == asked || !members[i].key.size_bytes)
+            if (class.sids[at + i] == asked || !members[i])
                 continue;
-            r = record_resemblance(record, &members[i], &estimate);
+            r = record_resemblance(record, members[i], &estimate);
             if (r == 0)
-                r = answer_path(index, paths, &members[i].key, query, &kin.path);
+                r = answer_path(index, paths, &members[i]->key, query, &kin.path);
             if (r == -ENOENT) {
                 r = 0;
                 continue;
             }
             if (r == 0) {
-                kin.key = members[i].key;
+                kin.key = members[i]->key;
                 kin.resemblance = estimate.value;
                 kin.error = estimate.error;
                 kin.exact = estimate.exact;
@@ -126,8 +140,7 @@ static int expand(struct index *index, const struct match *match, uint64_t asked
                 kin_done(&kin);
             }
         }
-        for (size_t i = 0; i < n; i++)
-            record_done(&members[i]);
+        records_put(index->records, members, n);
     }
     return r;
 }
@@ -136,26 +149,26 @@ static int expand(struct index *index, const struct match *match, uint64_t asked
 static int answer(struct index *index, enum postings_tier tier, const struct file_key *file,
                   const struct index_query *query, size_t enough, struct kin_list *ret_list)
 {
-    _cleanup_(record_done) struct record record = {0};
+    _cleanup_(document_done) struct document document = {0};
     _cleanup_(sid_list_done) struct sid_list candidates = {0};
     _cleanup_(matches_done) struct matches matches = {0};
     _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
     _cleanup_(kin_list_done) struct kin_list list = {0};
     struct match own = {.resemblance = {.value = 1.0, .exact = true}, .containment = 1.0};
-    uint64_t sid;
 
-    int r = answer_record(index, file, &sid, &record);
+    int r = answer_document(index, file, &document);
     if (r == 0)
         r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
     if (r < 0)
         return r;
-    record_class(&record, own.class);
-    if (record.sketch.n_values)
-        r = postings_candidates(index->postings, tier, &record.sketch, &candidates);
+    const struct record *record = document.record;
+    record_class(record, own.class);
+    if (record->sketch.n_values)
+        r = postings_candidates(index->postings, tier, &record->sketch, &candidates);
     else
         r = add_match(&matches, &own);
     if (r == 0)
-        r = verify(index, tier, &record, query->threshold, &candidates, &matches);
+        r = verify(index, tier, record, query->threshold, &candidates, &matches);
     if (r == 0 && matches.n_matches)
         qsort(matches.matches, matches.n_matches, sizeof(*matches.matches), compare_matches);
 
@@ -167,7 +180,7 @@ static int answer(struct index *index, enum postings_tier tier, const struct fil
         if ((enough && list.n_kin >= enough) ||
             (next_rank && query->limit && list.n_kin >= query->limit))
             break;
-        r = expand(index, &matches.matches[i], sid, &record, query, paths, enough, &list);
+        r = expand(index, &matches.matches[i], document.sid, record, query, paths, enough, &list);
     }
     if (r < 0)
         return r;
@@ -221,29 +234,30 @@ static void put_estimate(int r, const struct estimate *estimate, double *ret_val
 int index_compare(struct index *index, const struct file_key *a, const struct file_key *b,
                   struct comparison *ret_comparison)
 {
-    _cleanup_(record_done) struct record x = {0}, y = {0};
+    _cleanup_(document_done) struct document da = {0}, db = {0};
     struct comparison out = {0};
     struct estimate estimate = {0};
-    uint64_t sid;
-    int r = answer_record(index, a, &sid, &x);
+    int r = answer_document(index, a, &da);
     if (r == 0)
-        r = answer_record(index, b, &sid, &y);
+        r = answer_document(index, b, &db);
     if (r < 0)
         return r;
-    out.same_content = memcmp(x.content_fingerprint, y.content_fingerprint, FINGERPRINT_BYTES) == 0;
-    bool shingles = x.sketch.n_values && y.sketch.n_values;
+    const struct record *x = da.record, *y = db.record;
+    out.same_content =
+        memcmp(x->content_fingerprint, y->content_fingerprint, FINGERPRINT_BYTES) == 0;
+    bool shingles = x->sketch.n_values && y->sketch.n_values;
     out.same_text =
-        shingles && memcmp(x.text_fingerprint, y.text_fingerprint, FINGERPRINT_BYTES) == 0;
+        shingles && memcmp(x->text_fingerprint, y->text_fingerprint, FINGERPRINT_BYTES) == 0;
     out.same_shingles =
-        shingles && memcmp(x.shingle_fingerprint, y.shingle_fingerprint, FINGERPRINT_BYTES) == 0;
+        shingles && memcmp(x->shingle_fingerprint, y->shingle_fingerprint, FINGERPRINT_BYTES) == 0;
 
-    r = record_resemblance(&x, &y, &estimate);
+    r = record_resemblance(x, y, &estimate);
     put_estimate(r, &estimate, &out.resemblance, &out.resemblance_error, &out.resemblance_samples);
     out.exact = r == 0 && estimate.exact;
-    r = min_sketch_containment(&x.sketch, &y.sketch, &estimate);
+    r = min_sketch_containment(&x->sketch, &y->sketch, &estimate);
     put_estimate(r, &estimate, &out.containment_ab, &out.containment_ab_error,
                  &out.containment_ab_samples);
-    r = min_sketch_containment(&y.sketch, &x.sketch, &estimate);
+    r = min_sketch_containment(&y->sketch, &x->sketch, &estimate);
     put_estimate(r, &estimate, &out.containment_ba, &out.containment_ba_error,
                  &out.containment_ba_samples);
     if (out.same_content)

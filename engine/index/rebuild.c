@@ -88,11 +88,12 @@ static int vote_of_cluster(struct index *fresh, struct index *old, uint64_t id, 
     _cleanup_(sid_list_done) struct sid_list members = {0};
     int r = living_clusters_members(fresh->clusters, id, 0, &members);
     for (size_t i = 0; r == 0 && i < members.n_sids; i++) {
-        _cleanup_(record_done) struct record record = {0};
+        _cleanup_(document_done) struct document document = {.records = fresh->records};
         struct file_row row;
         uint64_t old_id, size;
-        r = answer_load(fresh, &members.sids[i], 1, &record);
-        if (r == 0 && catalogue_get_file(old->kv, &record.key, &row) == 0 && row.sid &&
+        r = records_get(fresh->records, &members.sids[i], 1, &document.record);
+        if (r == 0 && document.record &&
+            catalogue_get_file(old->kv, &document.record->key, &row) == 0 && row.sid &&
             living_clusters_of(old->clusters, row.sid, &old_id, &size) == 0 && old_id)
             r = add_vote(votes, id, old_id);
     }
