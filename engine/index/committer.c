@@ -291,9 +291,11 @@ static bool do_entry(struct index *index)
     struct change *change;
     if (change_queue_take(index->queue, CHANGE_ENTRY, false, &change) != 1)
         return false;
+    atomic_fetch_add(&index->generation, 1);
     int r = index->store_failing ? 0 : reconcile_entry(index, change);
     if (r < 0)
         store_failed(index, r);
+    atomic_fetch_add(&index->generation, 1);
     change_queue_done(index->queue, change);
     return true;
 }
@@ -303,11 +305,13 @@ static bool do_result(struct index *index)
     struct result *result = take_result(index);
     if (!result)
         return false;
+    atomic_fetch_add(&index->generation, 1);
     int r = index->store_failing ? 0 : commit(index, result);
     if (r < 0)
         store_failed(index, r);
     if (result->change->lane == LANE_SCAN)
         atomic_fetch_add(&index->scan_done, 1);
+    atomic_fetch_add(&index->generation, 1);
     change_queue_done(index->queue, result->change);
     free_result(result);
     return true;
@@ -356,9 +360,11 @@ static bool do_scan(struct index *index)
             return false;
         }
     }
+    atomic_fetch_add(&index->generation, 1);
     int r = scan_step(index);
     if (r < 0)
         store_failed(index, r);
+    atomic_fetch_add(&index->generation, 1);
     if (r <= 0) {
         scan_done(&index->scan);
         end_scan(index);

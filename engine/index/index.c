@@ -386,6 +386,11 @@ int index_settle(struct index *index, enum index_lane lane, int wait_ms)
                  : change_queue_settle(index->queue, LANE_SCAN, wait_ms < 0 ? -1 : ms_until(&end));
 }
 
+uint64_t index_generation(struct index *index)
+{
+    return atomic_load(&index->generation);
+}
+
 /* -- status -- */
 
 void index_get_status(struct index *index, struct index_status *ret_status)

@@ -95,6 +95,10 @@ int index_settle(struct index *index, enum index_lane lane, int wait_ms);
 
 /* -- answers; they describe the last settled state -- */
 
+/* A number that is another one after every change of the index: two answers asked for between two
+ * equal readings are the same. Any thread, nanoseconds. */
+uint64_t index_generation(struct index *index);
+
 /* Whether the caller may know that a path exists and read it. path is relative to the root. */
 typedef bool (*index_may_read_fn)(void *user, const char *path);
 

@@ -80,6 +80,7 @@ struct index {
     bool store_failing;        /* committer */
     struct timespec resume_at; /* committer: when to try the store again */
 
+    atomic_uint_fast64_t generation; /* the committer's steps, begun and ended */
     atomic_uint_fast64_t n_documents, n_skipped, n_failed, scan_found, scan_done;
     atomic_uint_fast64_t sketched_documents, sketched_bytes;
     pthread_mutex_t error_lock;
