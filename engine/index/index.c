@@ -107,6 +107,7 @@ static int open_store(struct index *index, const struct index_options *options, 
         .n_tables = SCHEMA_N_TABLES,
         .create = options->create,
         .cache_bytes = options->cache_bytes,
+        .shown_path = options->store_path,
     };
     if (options->create && mkdir(options->store_path, 0700) < 0 && errno != EEXIST) {
         int r = -errno;
