@@ -219,7 +219,7 @@ static int choose_id(const struct graph *graph, const struct sid_vector *cluster
     uint64_t best = 0, best_size = 0;
 
     if (clusters->n_sids == 0)
-        return membership_new_id(graph->membership, ret_id);
+        return cluster_ids_new(&graph->membership->ids, graph->kv, ret_id);
     for (size_t i = 0; i < clusters->n_sids; i++) {
         uint64_t id = clusters->sids[i], size = 0;
         int r = clusters->n_sids == 1 ? 0 : membership_size(graph->membership, id, &size);
@@ -344,7 +344,7 @@ static int plan_split(const struct graph *graph, const struct leaving *leaving, 
         if (i == best)
             continue;
         if (sizes[i] > 1)
-            r = membership_new_id(graph->membership, &id);
+            r = cluster_ids_new(&graph->membership->ids, graph->kv, &id);
         if (r == 0)
             r = sid_vector_push(&intent->ids, id);
         if (r == 0)

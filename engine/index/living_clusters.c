@@ -21,10 +21,11 @@
 #include "engine/index/classes.h"
 #include "engine/index/cluster_change.h"
 #include "engine/index/membership.h"
+#include "engine/index/postings_replay.h"
 #include "engine/index/retry.h"
 #include "engine/index/schema.h"
 
-enum { RECORDS_AT_ONCE = 64, TORN_READS = 8 };
+enum { TORN_READS = 8 };
 
 struct living_clusters {
     struct membership membership;
@@ -154,76 +155,6 @@ static int insert(struct living_clusters *clusters, uint64_t sid, const struct r
 
 /* -- recovery -- */
 
-static int post_if_first(struct living_clusters *clusters, uint64_t sid,
-                         const struct record *record)
-{
-    _cleanup_(sid_vector_done) struct sid_vector class = {0};
-    uint8_t class_id[CLASS_BYTES];
-
-    record_class(record, class_id);
-    int r = classes_add(clusters->graph.kv, class_id, sid);
-    if (r == 0)
-        r = classes_list(clusters->graph.kv, class_id, &class);
-    if (r < 0 || class.sids[0] != sid)
-        return r;
-    return postings_add(clusters->graph.postings, sid, &record->sketch);
-}
-
-static int replay_page(struct living_clusters *clusters, const struct kv_page *page)
-{
-    for (size_t i = 0; i < page->n_entries; i++) {
-        _cleanup_(record_done) struct record record = {0};
-        const struct kv_entry *entry = &page->entries[i];
-        if (entry->key.size_bytes != 8)
-            return -EUCLEAN;
-        uint64_t sid = get_be64(entry->key.data);
-        int r = record_decode(entry->value.data, entry->value.size_bytes, &record);
-        if (r == 0)
-            r = post_if_first(clusters, sid, &record);
-        if (r < 0)
-            return r;
-        clusters->last_sid = sid;
-    }
-    return 0;
-}
-
-/* All records past the watermark, in order. */
-static int replay_postings(struct living_clusters *clusters)
-{
-    bool more = true;
-    int r = 0;
-
-    while (more && r == 0) {
-        uint8_t from[8];
-        put_be64(from, clusters->last_sid + 1);
-        struct kv_range range = {.from = {from, sizeof(from)}};
-        struct kv_page page;
-        r = RETRY(kv_scan(clusters->graph.kv, TABLE_RECORDS, &range, RECORDS_AT_ONCE, &page));
-        if (r < 0)
-            return r;
-        more = page.more;
-        r = replay_page(clusters, &page);
-        kv_page_done(&page);
-    }
-    return r;
-}
-
-static int repost_named(struct living_clusters *clusters)
-{
-    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
-    int r = posted_intent_list(clusters->graph.kv, &sids);
-
-    for (size_t i = 0; i < sids.n_sids && r == 0; i++) {
-        _cleanup_(record_done) struct record record = {0};
-        r = graph_record(&clusters->graph, sids.sids[i], &record);
-        if (r == 0)
-            r = post_if_first(clusters, sids.sids[i], &record);
-        else if (r == -ENOENT)
-            r = 0;
-    }
-    return r;
-}
-
 static int read_flushed(struct living_clusters *clusters)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
@@ -245,9 +176,7 @@ static int recover_postings(struct living_clusters *clusters, const struct clust
     if (r == 0 && intent && intent->kind == INTENT_DELETE)
         r = cluster_change_remove(&clusters->graph, intent);
     if (r == 0)
-        r = repost_named(clusters);
-    if (r == 0)
-        r = replay_postings(clusters);
+        r = postings_replay(&clusters->graph, &clusters->last_sid);
     if (r == 0)
         clusters->posted = true;
     return r;
@@ -379,7 +308,7 @@ int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64
         r = membership_size(&clusters->membership, new_id, &new_size);
     if (r < 0 || size == 0 || id == new_id || new_size > 0)
         return r < 0 ? r : size == 0 ? -ENOENT : id == new_id ? 0 : -EEXIST;
-    r = membership_reserve(&clusters->membership, new_id);
+    r = cluster_ids_pass(&clusters->membership.ids, clusters->graph.kv, new_id);
     if (r == 0)
         r = sid_vector_push(&intent.ids, id);
     if (r == 0) {

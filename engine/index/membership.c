@@ -12,53 +12,16 @@
 #include "engine/index/schema.h"
 
 enum {
-    KEY_MAX_BYTES = HEAD_KEY_BYTES + RANK_MAX_BYTES + 8,
-    KEY_MIN_BYTES = HEAD_KEY_BYTES + 8 + FINGERPRINT_BYTES + 1 + FILE_KEY_MIN_BYTES + 8,
     MOVED_AT_ONCE = 64,
     PAGE_ROWS = 256,
-    IDS_AT_ONCE = 64,         /* ids lost by a crash at most */
     CACHED_CLUSTERS = 1 << 16 /* 1 MiB: candidates of one insert are mostly those of the last */
 };
 
 struct cached_cluster {
-    uint64_t sid, cluster; /* sid UINT64_MAX: nothing */
+    uint64_t sid, cluster; /* sid 0: nothing, no document has it */
 };
 
-static const struct kv_slice next_key = {"next_cluster", 12}, counts_key = {"cluster_counts", 14};
-
-void member_init(struct member *member, uint64_t sid, const struct record *record)
-{
-    uint8_t *p = member->rank;
-
-    member->sid = sid;
-    put_be64(p, ~record->sketch.n_tokens);
-    memcpy(p + 8, record->content_fingerprint, FINGERPRINT_BYTES);
-    p += 8 + FINGERPRINT_BYTES;
-    *p++ = record->key.size_bytes;
-    memcpy(p, record->key.bytes, record->key.size_bytes);
-    member->rank_bytes = (uint8_t)(p + record->key.size_bytes - member->rank);
-}
-
-static struct kv_slice member_key(uint8_t key[KEY_MAX_BYTES], uint64_t id,
-                                  const struct member *member)
-{
-    put_be64(key, id);
-    memcpy(key + HEAD_KEY_BYTES, member->rank, member->rank_bytes);
-    put_be64(key + HEAD_KEY_BYTES + member->rank_bytes, member->sid);
-    return (struct kv_slice){key, HEAD_KEY_BYTES + member->rank_bytes + 8u};
-}
-
-static int parse_member(const struct kv_slice *key, struct member *ret_member)
-{
-    const uint8_t *p = key->data;
-
-    if (key->size_bytes < KEY_MIN_BYTES || key->size_bytes > KEY_MAX_BYTES)
-        return -EUCLEAN;
-    ret_member->rank_bytes = (uint8_t)(key->size_bytes - HEAD_KEY_BYTES - 8);
-    memcpy(ret_member->rank, p + HEAD_KEY_BYTES, ret_member->rank_bytes);
-    ret_member->sid = get_be64(p + key->size_bytes - 8);
-    return 0;
-}
+static const struct kv_slice counts_key = {"cluster_counts", 14};
 
 static int put_meta(struct kv *kv, struct kv_slice key, const void *value, size_t size_bytes)
 {
@@ -88,7 +51,7 @@ static void cache_set(struct membership *membership, uint64_t sid, uint64_t clus
 static void cache_drop(struct membership *membership, uint64_t sid)
 {
     if (cached(membership, sid)->sid == sid)
-        cached(membership, sid)->sid = UINT64_MAX;
+        cached(membership, sid)->sid = 0;
 }
 
 /* -- counts -- */
@@ -135,17 +98,13 @@ int membership_init(struct membership *membership, struct kv *kv)
     if (r < 0)
         return r;
 
-    membership->cache = malloc(CACHED_CLUSTERS * sizeof(*membership->cache));
-    if (!membership->cache)
-        return -ENOMEM;
-    for (size_t i = 0; i < CACHED_CLUSTERS; i++)
-        membership->cache[i].sid = UINT64_MAX;
-    return 0;
+    membership->cache = calloc(CACHED_CLUSTERS, sizeof(*membership->cache));
+    return membership->cache ? 0 : -ENOMEM;
 }
 
 void membership_done(struct membership *membership, bool clean)
 {
-    if (clean && !membership->counts_stored) {
+    if (clean && membership->changed) {
         uint8_t value[16];
         put_be64(value, (uint64_t)membership->n_clusters);
         put_be64(value + 8, (uint64_t)membership->n_documents);
@@ -158,6 +117,7 @@ void membership_done(struct membership *membership, bool clean)
 
 static int before_change(struct membership *membership)
 {
+    membership->changed = true;
     if (!membership->counts_stored)
         return 0;
     int r = put_meta(membership->kv, counts_key, NULL, 0);
@@ -178,7 +138,7 @@ struct presence {
 static int look(struct membership *membership, uint64_t id, const struct member *members, size_t n,
                 struct presence *ret_presence)
 {
-    uint8_t keys[MOVED_AT_ONCE + 1][KEY_MAX_BYTES];
+    uint8_t keys[MOVED_AT_ONCE + 1][MEMBER_KEY_MAX_BYTES];
     struct kv_slice slices[MOVED_AT_ONCE + 1];
     struct kv_buf values[MOVED_AT_ONCE + 1];
     struct presence presence = {0};
@@ -246,7 +206,7 @@ static int enter(struct membership *membership, uint64_t to, const struct member
     if (r < 0)
         return r;
     for (size_t i = 0; i < n; i++) {
-        uint8_t key[KEY_MAX_BYTES];
+        uint8_t key[MEMBER_KEY_MAX_BYTES];
         if (to && !presence.has[i])
             kv_batch_put(batch, TABLE_MEMBERS, member_key(key, to, &members[i]),
                          (struct kv_slice){"", 0});
@@ -279,7 +239,7 @@ static int leave(struct membership *membership, uint64_t from, const struct memb
     if (presence.size < presence.n_has)
         return -EUCLEAN;
     for (size_t i = 0; i < n; i++) {
-        uint8_t key[KEY_MAX_BYTES];
+        uint8_t key[MEMBER_KEY_MAX_BYTES];
         if (presence.has[i])
             kv_batch_delete(batch, TABLE_MEMBERS, member_key(key, from, &members[i]));
     }
@@ -320,7 +280,7 @@ static int first_members(struct membership *membership, uint64_t id,
     if (r < 0)
         return r;
     for (size_t i = 0; i < page.n_entries && r == 0; i++)
-        r = parse_member(&page.entries[i].key, &members[n++]);
+        r = member_parse(&page.entries[i].key, &members[n++]);
     kv_page_done(&page);
     return r < 0 ? r : n;
 }
@@ -349,59 +309,6 @@ int membership_dissolve(struct membership *membership, uint64_t id)
         return r;
     int n = first_members(membership, id, members);
     return n <= 0 ? n : membership_move(membership, id, 0, members, 1);
-}
-
-/* -- ids -- */
-
-static int stored_next(struct membership *membership, uint64_t *ret_next)
-{
-    _cleanup_(kv_buf_done) struct kv_buf value = {0};
-
-    int r = RETRY(kv_get(membership->kv, TABLE_META, next_key, &value));
-    if (r < 0 && r != -ENOENT)
-        return r;
-    if (r == 0 && value.size_bytes != 8)
-        return -EUCLEAN;
-    *ret_next = r == 0 ? get_be64(value.data) : 1;
-    return 0;
-}
-
-static int store_next(struct membership *membership, uint64_t next)
-{
-    uint8_t value[8];
-
-    put_be64(value, next);
-    return put_meta(membership->kv, next_key, value, sizeof(value));
-}
-
-int membership_new_id(struct membership *membership, uint64_t *ret_id)
-{
-    if (membership->next_id == membership->end_id) {
-        uint64_t next;
-        int r = stored_next(membership, &next);
-        if (r == 0)
-            r = store_next(membership, next + IDS_AT_ONCE);
-        if (r < 0)
-            return r;
-        membership->next_id = next;
-        membership->end_id = next + IDS_AT_ONCE;
-    }
-    *ret_id = membership->next_id++;
-    return 0;
-}
-
-int membership_reserve(struct membership *membership, uint64_t id)
-{
-    uint64_t next;
-    int r = stored_next(membership, &next);
-
-    if (r < 0)
-        return r;
-    if (id >= next)
-        r = store_next(membership, id + 1);
-    if (r == 0 && id >= membership->next_id)
-        membership->next_id = id < membership->end_id ? id + 1 : membership->end_id;
-    return r;
 }
 
 /* -- reading -- */
@@ -483,7 +390,7 @@ static int take_members(const struct kv_page *page, size_t limit, struct sid_vec
 {
     for (size_t i = 0; i < page->n_entries && (limit == 0 || sids->n_sids < limit); i++) {
         struct member member;
-        int r = parse_member(&page->entries[i].key, &member);
+        int r = member_parse(&page->entries[i].key, &member);
         if (r == 0)
             r = sid_vector_push(sids, member.sid);
         if (r < 0)

@@ -17,7 +17,6 @@
  *
  * TABLE_META
  *
- *   "next_cluster"     8     smallest id never given out; ids are taken 64 at a time
  *   "cluster_counts"   8+8   clusters and documents in them; only after a clean end
  *
  * All numbers big endian.
@@ -30,26 +29,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/index/record.h"
+#include "engine/index/cluster_ids.h"
+#include "engine/index/member.h"
 #include "engine/index/sid_vector.h"
 #include "store/kv.h"
-
-enum { RANK_MAX_BYTES = 8 + FINGERPRINT_BYTES + 1 + FILE_KEY_MAX_BYTES };
-
-/* A document as a member of whatever cluster: its sid, and its place in it. */
-struct member {
-    uint64_t sid;
-    uint8_t rank_bytes;
-    uint8_t rank[RANK_MAX_BYTES];
-};
-
-void member_init(struct member *member, uint64_t sid, const struct record *record);
 
 struct membership {
     struct kv *kv;
     struct cached_cluster *cache; /* sid -> cluster, the committer's */
-    uint64_t next_id, end_id;     /* ids reserved and not given out */
-    bool counts_stored;           /* "cluster_counts" is there and must go before a change */
+    struct cluster_ids ids;
+    bool changed;       /* by this instance, so that it stores its counts */
+    bool counts_stored; /* "cluster_counts" is there and must go before a change */
     _Atomic int64_t n_clusters, n_documents;
 };
 
@@ -71,11 +61,6 @@ int membership_move(struct membership *membership, uint64_t from, uint64_t to,
 int membership_move_all(struct membership *membership, uint64_t from, uint64_t to);
 /* Give up a cluster that has one member left. */
 int membership_dissolve(struct membership *membership, uint64_t id);
-
-/* An id no cluster ever had, not before a crash either. */
-int membership_new_id(struct membership *membership, uint64_t *ret_id);
-/* See to it that no id up to this one is ever given out. */
-int membership_reserve(struct membership *membership, uint64_t id);
 
 /* The clusters of documents, 0: none. */
 int membership_clusters_of(struct membership *membership, const uint64_t *sids, size_t n_sids,

@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "engine/index/noted_postings.h"
 #include "engine/index/postings_delta.h"
 #include "engine/index/retry.h"
 #include "engine/index/sid_vector.h"
@@ -254,127 +255,20 @@ int postings_flush(struct postings *postings)
 
 /* -- reading -- */
 
-/* What the deltas say of one posting list: in order of sid once it is settled. */
-struct noted {
-    uint64_t sid;
-    uint32_t age; /* smaller is later */
-    bool removed;
-};
-
-/* The notes of a list are notes[begin[i]] to notes[begin[i + 1]]. */
-struct noted_lists {
-    struct noted *notes;
-    size_t n_notes, capacity;
-    size_t *begin;
-    bool *removals; /* whether list i has any, and so is settled */
-    size_t at;
-};
-
-static void noted_lists_done(struct noted_lists *lists)
-{
-    free(lists->notes);
-    free(lists->begin);
-    free(lists->removals);
-}
-
-static int collect(void *user, uint64_t sid, bool removed)
-{
-    struct noted_lists *lists = user;
-
-    if (lists->n_notes == lists->capacity) {
-        size_t capacity = lists->capacity ? 2 * lists->capacity : 64;
-        struct noted *notes = reallocarray(lists->notes, capacity, sizeof(*notes));
-        if (!notes)
-            return -ENOMEM;
-        lists->notes = notes;
-        lists->capacity = capacity;
-    }
-    lists->notes[lists->n_notes] = (struct noted){sid, (uint32_t)lists->n_notes, removed};
-    lists->n_notes++;
-    lists->removals[lists->at] |= removed;
-    return 0;
-}
-
-static int compare_noted(const void *a, const void *b)
-{
-    const struct noted *x = a, *y = b;
-    if (x->sid != y->sid)
-        return x->sid < y->sid ? -1 : 1;
-    return (x->age > y->age) - (x->age < y->age);
-}
-
-/* The latest note of each sid alone, in order of sid. Returns how many. */
-static size_t settle(struct noted *notes, size_t n)
-{
-    size_t n_kept = 0;
-
-    qsort(notes, n, sizeof(*notes), compare_noted);
-    for (size_t i = 0; i < n; i++)
-        if (n_kept == 0 || notes[n_kept - 1].sid != notes[i].sid)
-            notes[n_kept++] = notes[i];
-    return n_kept;
-}
-
-/* All notes of the keys, the live delta's before the frozen one's. Must come before the store is
- * read: a posting may move from the deltas into the store in between, not back. */
+/* What the deltas say, the live one before the frozen one. Must come before the store is read: a
+ * posting may move from the deltas into the store in between, not back. */
 static int collect_notes(struct postings *postings, enum postings_tier tier, const uint64_t *keys,
-                         size_t n_keys, struct noted_lists *lists)
+                         size_t n_keys, struct noted_postings *noted)
 {
-    int r = 0;
-
-    *lists = (struct noted_lists){0};
-    lists->begin = calloc(n_keys + 1, sizeof(*lists->begin));
-    lists->removals = calloc(n_keys, sizeof(*lists->removals));
-    if (!lists->begin || !lists->removals)
-        return -ENOMEM;
+    int r = noted_postings_init(noted, n_keys);
 
     pthread_rwlock_rdlock(&postings->lock);
-    for (size_t i = 0; i < n_keys && r == 0; i++) {
-        lists->at = i;
-        r = postings_delta_visit(postings->live.tiers[tier], keys[i], collect, lists);
-        if (r == 0 && postings->frozen.tiers[tier])
-            r = postings_delta_visit(postings->frozen.tiers[tier], keys[i], collect, lists);
-        lists->begin[i + 1] = lists->n_notes;
-    }
+    const struct postings_delta *deltas[] = {postings->live.tiers[tier],
+                                             postings->frozen.tiers[tier]};
+    for (size_t i = 0; i < n_keys && r == 0; i++)
+        r = noted_postings_collect(noted, keys[i], deltas, 2);
     pthread_rwlock_unlock(&postings->lock);
     return r;
-}
-
-static bool hidden(const struct noted_lists *lists, size_t i, uint64_t sid)
-{
-    if (!lists->removals[i])
-        return false;
-    size_t low = lists->begin[i], high = lists->begin[i + 1];
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (lists->notes[middle].sid < sid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < lists->begin[i + 1] && lists->notes[low].sid == sid && lists->notes[low].removed;
-}
-
-/* Settle the lists that need it and take what was added. A settled list is shorter: its tail is
- * filled with its last note, which changes nothing. */
-static int take_notes(struct noted_lists *lists, size_t n_keys, struct sid_vector *found)
-{
-    for (size_t i = 0; i < n_keys; i++) {
-        struct noted *notes = lists->notes + lists->begin[i];
-        size_t n = lists->begin[i + 1] - lists->begin[i];
-        if (lists->removals[i]) {
-            size_t n_settled = settle(notes, n);
-            for (size_t j = n_settled; j < n; j++)
-                notes[j] = notes[n_settled - 1];
-            n = n_settled;
-        }
-        for (size_t j = 0; j < n; j++) {
-            int r = notes[j].removed ? 0 : sid_vector_push_set(found, notes[j].sid);
-            if (r < 0)
-                return r;
-        }
-    }
-    return 0;
 }
 
 /* The part of a list that is still to be read. */
@@ -384,7 +278,7 @@ struct pending {
     bool to_end;
 };
 
-static int take_page(const struct kv_page *page, const struct noted_lists *lists,
+static int take_page(const struct kv_page *page, const struct noted_postings *noted,
                      struct pending *pending, struct sid_vector *found)
 {
     uint64_t sid = 0;
@@ -394,7 +288,7 @@ static int take_page(const struct kv_page *page, const struct noted_lists *lists
         if (key->size_bytes != KEY_BYTES)
             return -EUCLEAN;
         sid = get_be64((const uint8_t *)key->data + 8);
-        if (hidden(lists, pending->list, sid))
+        if (noted_postings_hide(noted, pending->list, sid))
             continue;
         int r = sid_vector_push_set(found, sid);
         if (r < 0)
@@ -407,8 +301,8 @@ static int take_page(const struct kv_page *page, const struct noted_lists *lists
 
 /* Read one page of each pending list; those that have more stay. */
 static int scan_pending(struct postings *postings, unsigned table, size_t limit,
-                        const struct noted_lists *lists, struct pending *pending, size_t *n_pending,
-                        struct sid_vector *found)
+                        const struct noted_postings *noted, struct pending *pending,
+                        size_t *n_pending, struct sid_vector *found)
 {
     struct kv_range ranges[RANGES_AT_ONCE];
     struct kv_page pages[RANGES_AT_ONCE];
@@ -424,7 +318,7 @@ static int scan_pending(struct postings *postings, unsigned table, size_t limit,
         return r;
     for (size_t i = 0; i < n; i++) {
         if (r == 0)
-            r = take_page(&pages[i], lists, &pending[i], found);
+            r = take_page(&pages[i], noted, &pending[i], found);
         if (r == 0 && pages[i].more)
             pending[n_left++] = pending[i];
         kv_page_done(&pages[i]);
@@ -434,7 +328,7 @@ static int scan_pending(struct postings *postings, unsigned table, size_t limit,
 }
 
 static int scan_store(struct postings *postings, unsigned table, const uint64_t *keys,
-                      size_t n_keys, const struct noted_lists *lists, struct sid_vector *found)
+                      size_t n_keys, const struct noted_postings *noted, struct sid_vector *found)
 {
     struct pending pending[RANGES_AT_ONCE];
 
@@ -446,7 +340,7 @@ static int scan_store(struct postings *postings, unsigned table, const uint64_t 
             put_be64(pending[n].to, keys[at] + 1);
         }
         while (n > 0) {
-            int r = scan_pending(postings, table, limit, lists, pending, &n, found);
+            int r = scan_pending(postings, table, limit, noted, pending, &n, found);
             if (r < 0)
                 return r;
             limit = NEXT_LIMIT;
@@ -458,7 +352,7 @@ static int scan_store(struct postings *postings, unsigned table, const uint64_t 
 int postings_candidates(struct postings *postings, enum postings_tier tier,
                         const struct min_sketch *sketch, struct sid_list *ret_list)
 {
-    _cleanup_(noted_lists_done) struct noted_lists lists = {0};
+    _cleanup_(noted_postings_done) struct noted_postings noted = {0};
     _cleanup_(sid_vector_done) struct sid_vector found = {0};
     size_t n_keys = tier_keys(tier, sketch);
 
@@ -467,11 +361,11 @@ int postings_candidates(struct postings *postings, enum postings_tier tier,
         *ret_list = (struct sid_list){0};
         return 0;
     }
-    int r = collect_notes(postings, tier, sketch->values, n_keys, &lists);
+    int r = collect_notes(postings, tier, sketch->values, n_keys, &noted);
     if (r == 0)
-        r = take_notes(&lists, n_keys, &found);
+        r = noted_postings_take_added(&noted, &found);
     if (r == 0)
-        r = scan_store(postings, postings->tables[tier], sketch->values, n_keys, &lists, &found);
+        r = scan_store(postings, postings->tables[tier], sketch->values, n_keys, &noted, &found);
     if (r < 0)
         return r;
     sid_vector_sort_unique(&found);

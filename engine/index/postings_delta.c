@@ -11,7 +11,7 @@
 enum { PIECE_NODES = 4096, MIN_BUCKETS = 64, MAX_BUCKETS = 1 << 24 };
 
 static const uint64_t REMOVED = (uint64_t)1 << 63;
-static const uint32_t NONE = UINT32_MAX;
+enum { NONE = 0 }; /* nodes are numbered from 1, so that fresh buckets need no filling */
 
 struct posting {
     uint64_t fingerprint, sid_state; /* REMOVED set in a removal */
@@ -31,7 +31,7 @@ struct postings_delta {
 
 static struct node *node_at(const struct postings_delta *delta, uint32_t i)
 {
-    return &delta->pieces[i / PIECE_NODES][i % PIECE_NODES];
+    return &delta->pieces[(i - 1) / PIECE_NODES][(i - 1) % PIECE_NODES];
 }
 
 /* Fingerprints of a tier are small numbers, so their upper bits say little: multiply first. */
@@ -53,13 +53,11 @@ int postings_delta_new(size_t n_expected, struct postings_delta **ret_delta)
     if (!delta)
         return -ENOMEM;
     delta->shift = shift;
-    delta->buckets = malloc(n_buckets * sizeof(*delta->buckets));
+    delta->buckets = calloc(n_buckets, sizeof(*delta->buckets));
     if (!delta->buckets) {
         free(delta);
         return -ENOMEM;
     }
-    for (size_t i = 0; i < n_buckets; i++)
-        delta->buckets[i] = NONE;
     *ret_delta = delta;
     return 0;
 }
@@ -82,7 +80,6 @@ size_t postings_delta_count(const struct postings_delta *delta)
 
 static int add_piece(struct postings_delta *delta)
 {
-    /* NONE must stay free, and so the last piece does. */
     if (delta->n_pieces == UINT32_MAX / PIECE_NODES)
         return -ENOMEM;
     struct node **pieces = reallocarray(delta->pieces, delta->n_pieces + 1, sizeof(*delta->pieces));
@@ -106,7 +103,7 @@ int postings_delta_note(struct postings_delta *delta, uint64_t fingerprint, uint
             return r;
     }
     uint32_t *bucket = bucket_of(delta, fingerprint);
-    uint32_t i = (uint32_t)delta->n_nodes++;
+    uint32_t i = (uint32_t)++delta->n_nodes;
     *node_at(delta, i) = (struct node){fingerprint, sid | (removed ? REMOVED : 0), *bucket};
     *bucket = i;
     return 0;
@@ -151,7 +148,7 @@ int postings_run_init(struct postings_run *run, const struct postings_delta *del
     if (!postings)
         return -ENOMEM;
     for (uint32_t i = 0; i < delta->n_nodes; i++) {
-        const struct node *node = node_at(delta, i);
+        const struct node *node = node_at(delta, i + 1);
         postings[i] = (struct posting){node->fingerprint, node->sid_state};
     }
     qsort(postings, delta->n_nodes, sizeof(*postings), compare);

@@ -1,0 +1,29 @@
+/* A document as a member of whatever cluster: its sid, and its place in it. The key of its row in
+ * TABLE_MEMBERS (membership.h) is made of both. */
+#ifndef KINFS_ENGINE_INDEX_MEMBER_H
+#define KINFS_ENGINE_INDEX_MEMBER_H
+
+#include <stdint.h>
+
+#include "engine/index/record.h"
+#include "store/kv.h"
+
+enum {
+    RANK_MAX_BYTES = 8 + FINGERPRINT_BYTES + 1 + FILE_KEY_MAX_BYTES,
+    MEMBER_KEY_MAX_BYTES = 8 + RANK_MAX_BYTES + 8
+};
+
+struct member {
+    uint64_t sid;
+    uint8_t rank_bytes;
+    uint8_t rank[RANK_MAX_BYTES];
+};
+
+void member_init(struct member *member, uint64_t sid, const struct record *record);
+
+/* The key of a member's row, in memory of the caller. */
+struct kv_slice member_key(uint8_t key[MEMBER_KEY_MAX_BYTES], uint64_t cluster,
+                           const struct member *member);
+int member_parse(const struct kv_slice *key, struct member *ret_member); /* 0, -EUCLEAN */
+
+#endif

@@ -1,0 +1,107 @@
+/* Notes are collected as they come, newest first. Only lists with removals need to be put in order:
+ * additions alone cannot contradict each other nor the store. */
+#include "engine/index/noted_postings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct noted_posting {
+    uint64_t sid;
+    uint32_t age; /* smaller is later */
+    bool removed;
+};
+
+int noted_postings_init(struct noted_postings *noted, size_t n_lists)
+{
+    *noted = (struct noted_postings){.n_lists = n_lists};
+    noted->begin = calloc(n_lists + 1, sizeof(*noted->begin));
+    noted->removals = calloc(n_lists + 1, sizeof(*noted->removals));
+    return noted->begin && noted->removals ? 0 : -ENOMEM;
+}
+
+void noted_postings_done(struct noted_postings *noted)
+{
+    free(noted->notes);
+    free(noted->begin);
+    free(noted->removals);
+    *noted = (struct noted_postings){0};
+}
+
+static int take_note(void *user, uint64_t sid, bool removed)
+{
+    struct noted_postings *noted = user;
+
+    if (noted->n_notes == noted->capacity) {
+        size_t capacity = noted->capacity ? 2 * noted->capacity : 64;
+        struct noted_posting *notes = reallocarray(noted->notes, capacity, sizeof(*notes));
+        if (!notes)
+            return -ENOMEM;
+        noted->notes = notes;
+        noted->capacity = capacity;
+    }
+    noted->notes[noted->n_notes] = (struct noted_posting){sid, (uint32_t)noted->n_notes, removed};
+    noted->n_notes++;
+    noted->removals[noted->at] |= removed;
+    return 0;
+}
+
+int noted_postings_collect(struct noted_postings *noted, uint64_t fingerprint,
+                           const struct postings_delta *const deltas[], size_t n_deltas)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < n_deltas && r == 0; i++)
+        if (deltas[i])
+            r = postings_delta_visit(deltas[i], fingerprint, take_note, noted);
+    noted->begin[++noted->at] = noted->n_notes;
+    return r;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct noted_posting *x = a, *y = b;
+    if (x->sid != y->sid)
+        return x->sid < y->sid ? -1 : 1;
+    return (x->age > y->age) - (x->age < y->age);
+}
+
+/* Put notes in order of sid, and let the latest of a sid stand for all of them. */
+static void settle(struct noted_posting *notes, size_t n)
+{
+    qsort(notes, n, sizeof(*notes), compare);
+    for (size_t i = 1; i < n; i++)
+        if (notes[i].sid == notes[i - 1].sid)
+            notes[i].removed = notes[i - 1].removed;
+}
+
+int noted_postings_take_added(struct noted_postings *noted, struct sid_vector *sids)
+{
+    for (size_t i = 0; i < noted->n_lists; i++) {
+        size_t begin = noted->begin[i], end = noted->begin[i + 1];
+        if (noted->removals[i])
+            settle(noted->notes + begin, end - begin);
+        for (size_t j = begin; j < end; j++) {
+            const struct noted_posting *note = &noted->notes[j];
+            int r = note->removed ? 0 : sid_vector_push_set(sids, note->sid);
+            if (r < 0)
+                return r;
+        }
+    }
+    return 0;
+}
+
+bool noted_postings_hide(const struct noted_postings *noted, size_t i, uint64_t sid)
+{
+    size_t low = noted->begin[i], high = noted->begin[i + 1];
+
+    if (!noted->removals[i])
+        return false;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (noted->notes[middle].sid < sid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < noted->begin[i + 1] && noted->notes[low].sid == sid && noted->notes[low].removed;
+}

@@ -1,0 +1,37 @@
+/* What the deltas say of the posting lists of one query: which sids were added and which removed.
+ */
+#ifndef KINFS_ENGINE_INDEX_NOTED_POSTINGS_H
+#define KINFS_ENGINE_INDEX_NOTED_POSTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/index/postings_delta.h"
+#include "engine/index/sid_vector.h"
+
+struct noted_posting;
+
+/* The notes of list i are notes[begin[i]] to notes[begin[i + 1]]. */
+struct noted_postings {
+    struct noted_posting *notes;
+    size_t n_notes, capacity, n_lists, at;
+    size_t *begin;
+    bool *removals; /* whether list i has any */
+};
+
+/* n_lists  posting lists that will be collected. Returns 0, -ENOMEM; done in any case. */
+int noted_postings_init(struct noted_postings *noted, size_t n_lists);
+void noted_postings_done(struct noted_postings *noted);
+
+/* Collect the next list: what is noted of a fingerprint in deltas, the newest delta first (NULL: is
+ * none). Returns 0, -ENOMEM. */
+int noted_postings_collect(struct noted_postings *noted, uint64_t fingerprint,
+                           const struct postings_delta *const deltas[], size_t n_deltas);
+
+/* After the last: append the sids that are added. Returns 0, -ENOMEM. */
+int noted_postings_take_added(struct noted_postings *noted, struct sid_vector *sids);
+/* Then: whether a sid in the store is removed from list i. */
+bool noted_postings_hide(const struct noted_postings *noted, size_t i, uint64_t sid);
+
+#endif

@@ -1,0 +1,116 @@
+/* Living clusters over a process that dies, or a store that fails, at every point of a history. */
+#include "tests/lib/cluster_world.h"
+
+enum { N_STEPS = 28, N_TARGET = 10 };
+
+static const struct kv_fault_plan no_fault;
+
+/* A history over a store that dies at its n-th write. After the death: a new process over what
+ * survived, which finishes, inserts again what may not have been, and does the step again. Returns
+ * whether the store died at all. */
+static bool run_with_crash(uint64_t seed, uint64_t crash_after, bool split)
+{
+    struct world world;
+    bool crashed = false;
+
+    world_open(&world, seed,
+               &(struct kv_fault_plan){
+                   .seed = seed, .crash_after_writes = crash_after, .split_batches = split});
+    for (unsigned i = 0; i < N_STEPS; i++) {
+        struct world_step step = world_choose(&world, N_TARGET);
+        int r = world_do(&world, &step);
+        if (r == -EIO && !crashed) {
+            crashed = true;
+            world_stop(&world);
+            world_start(&world, &no_fault);
+            assert_int_equal(world_recover(&world), 0);
+            r = world_do(&world, &step);
+        }
+        assert_int_equal(r, 0);
+        world_model_step(&world, &step);
+        world_check(&world);
+    }
+    world_close(&world);
+    return crashed;
+}
+
+static void test_living_clusters_recovery__a_crash_at_any_write_is_made_good(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++)
+        for (uint64_t n = 1; run_with_crash(seed, n, false); n++)
+            ;
+}
+
+static void test_living_clusters_recovery__a_crash_within_a_batch_is_made_good(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 11; seed <= 12; seed++)
+        for (uint64_t n = 1; run_with_crash(seed, n, true); n++)
+            ;
+}
+
+static void test_living_clusters_recovery__a_crash_while_recovering_is_made_good(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1; n < 400; n += 3) {
+        struct world world;
+        world_open(&world, 31, &(struct kv_fault_plan){.crash_after_writes = n});
+        for (unsigned i = 0; i < N_STEPS; i++) {
+            struct world_step step = world_choose(&world, N_TARGET);
+            int r = world_do(&world, &step);
+            for (uint64_t again = 1; r == -EIO; again++) {
+                world_stop(&world);
+                world_start(&world, &(struct kv_fault_plan){.crash_after_writes = again});
+                r = world_recover(&world);
+                if (r == 0)
+                    r = world_do(&world, &step);
+            }
+            assert_int_equal(r, 0);
+            world_model_step(&world, &step);
+            world_check(&world);
+        }
+        world_close(&world);
+    }
+}
+
+/* The store fails at its n-th call, of whatever kind, and then works again: no new process, the
+ * step is repeated. */
+static bool run_with_failure(uint64_t seed, uint64_t n)
+{
+    struct world world;
+    bool failed = false;
+
+    world_open(&world, seed, &(struct kv_fault_plan){.fail_call = n, .fail_error = -ENOSPC});
+    for (unsigned i = 0; i < N_STEPS; i++) {
+        struct world_step step = world_choose(&world, N_TARGET);
+        int r = world_do(&world, &step);
+        if (r == -ENOSPC) {
+            failed = true;
+            r = world_do(&world, &step);
+        }
+        assert_int_equal(r, 0);
+        world_model_step(&world, &step);
+        world_check(&world);
+    }
+    world_close(&world);
+    return failed;
+}
+
+static void test_living_clusters_recovery__a_failed_call_is_made_good_by_repeating(void **state)
+{
+    (void)state;
+    for (uint64_t n = 3; run_with_failure(21, n); n += 2)
+        ;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_living_clusters_recovery__a_crash_at_any_write_is_made_good),
+        cmocka_unit_test(test_living_clusters_recovery__a_crash_within_a_batch_is_made_good),
+        cmocka_unit_test(test_living_clusters_recovery__a_crash_while_recovering_is_made_good),
+        cmocka_unit_test(test_living_clusters_recovery__a_failed_call_is_made_good_by_repeating),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
