@@ -143,8 +143,7 @@ static int check_not_mounted(const struct mount_plan *plan, char **ret_error)
     return 0;
 }
 
-/* A file of the daemon's that is reached through its own mount would make it wait for itself; in
- * the tree, it would be a document that changes with every document. */
+/* A file of the daemon's that is reached through its own mount would make it wait for itself. */
 static int check_outside(const struct mount_plan *plan, const char *path, const char *what,
                          const char *option, char **ret_error)
 {
@@ -152,10 +151,6 @@ static int check_outside(const struct mount_plan *plan, const char *path, const 
         return refuse(ret_error, -EINVAL,
                       "%s: the %s would be inside the mount on %s; put it elsewhere with -o %s=",
                       path, what, plan->mountpoint, option);
-    if (path_within(path, plan->source, NULL))
-        return refuse(ret_error, -EINVAL,
-                      "%s: the %s would be inside the tree %s; put it elsewhere with -o %s=", path,
-                      what, plan->source, option);
     return 0;
 }
 
