@@ -61,7 +61,7 @@ for file in large larger; do
     fi
 done
 
-expect_equal 'documents' "$(find "$SOURCE" -type f | wc -l)" "$(value "$MNT" documents)"
+expect_equal 'documents' "$(find "$SOURCE" -type f -printf x | wc -c)" "$(value "$MNT" documents)"
 expect_equal 'clusters' "$(ls "$MNT/clusters" | wc -l)" "$(value "$MNT" clusters)"
 expect_equal 'pending' 0 "$(value "$MNT" pending)"
 expect_equal 'policy' default "$(value "$MNT" policy)"
