@@ -79,12 +79,9 @@ void view_links_memory_done(struct view_links_memory *memory)
     pthread_mutex_destroy(&memory->lock);
 }
 
-static bool equal(const struct view_links_key *a, const struct view_links_key *b)
+static bool same_directory(const struct view_links_key *a, const struct view_links_key *b)
 {
-    return a->node == b->node && a->caller == b->caller && a->stamp.at_rest && b->stamp.at_rest &&
-           a->stamp.documents == b->stamp.documents && a->stamp.clusters == b->stamp.clusters &&
-           a->stamp.clustered_documents == b->stamp.clustered_documents &&
-           a->stamp.sketched_documents == b->stamp.sketched_documents;
+    return a->node == b->node && a->caller == b->caller;
 }
 
 struct view_links *view_links_recall(struct view_links_memory *memory,
@@ -92,7 +89,8 @@ struct view_links *view_links_recall(struct view_links_memory *memory,
 {
     LOCKED(&memory->lock);
     for (int i = 0; i < VIEW_LINKS_REMEMBERED; i++) {
-        if (memory->places[i].links && equal(&memory->places[i].key, key)) {
+        if (memory->places[i].links && same_directory(&memory->places[i].key, key) &&
+            memory->places[i].key.generation == key->generation) {
             memory->places[i].used = ++memory->clock;
             return view_links_ref(memory->places[i].links);
         }
@@ -103,15 +101,12 @@ struct view_links *view_links_recall(struct view_links_memory *memory,
 void view_links_remember(struct view_links_memory *memory, const struct view_links_key *key,
                          struct view_links *links)
 {
-    if (!key->stamp.at_rest)
-        return;
     struct view_links *dropped;
     {
         LOCKED(&memory->lock);
         int oldest = 0;
         for (int i = 0; i < VIEW_LINKS_REMEMBERED; i++) {
-            bool same = memory->places[i].links && memory->places[i].key.node == key->node &&
-                        memory->places[i].key.caller == key->caller;
+            bool same = memory->places[i].links && same_directory(&memory->places[i].key, key);
             if (same || memory->places[i].used < memory->places[oldest].used)
                 oldest = i;
             if (same)

@@ -36,24 +36,16 @@ DEFINE_CLEANUP(struct view_links *, view_links_unref);
 
 const struct view_link *view_links_find(const struct view_links *links, const char *name);
 
-/* When a list is still that which the index would give: these numbers are what they were. A rename
- * changes none of them; so a link found in a remembered list is looked at in the tree again, and
- * one not found is asked for anew. */
-struct view_stamp {
-    uint64_t documents, clusters, clustered_documents, sketched_documents;
-    bool at_rest; /* nothing queued or in work; else nothing is remembered */
-};
-
-/* Of what directory, for whom, when. */
+/* Of what directory, for whom, and as of when: a list is good for as long as the index has not
+ * changed since. */
 struct view_links_key {
     uint64_t node; /* its view_node_hash() */
     uint64_t caller;
-    struct view_stamp stamp;
+    uint64_t generation; /* index_generation(), read before the query */
 };
 
-enum {
-    VIEW_LINKS_REMEMBERED = 64
-}; /* lists; readers of more directories at once only query more */
+/* Lists; who reads more directories than that at once only queries more. */
+enum { VIEW_LINKS_REMEMBERED = 64 };
 
 struct view_links_memory {
     pthread_mutex_t lock;

@@ -146,8 +146,10 @@ static bool is_link_alive(const struct view_task *task, const struct view_link *
 static int find_link(const struct view_task *task, struct view_links **ret_links,
                      const struct view_link **ret_link)
 {
+    /* Who may read what can change without the index knowing: then the list is made anew. */
+    const int n_tries = task->caller.all ? 1 : 2;
     int r = view_settle(task);
-    for (int fresh = 0; !r && fresh <= 1; fresh++) {
+    for (int fresh = 0; !r && fresh < n_tries; fresh++) {
         _cleanup_(view_links_unref_p) struct view_links *links = NULL;
         r = view_links(task, fresh, &links);
         if (r < 0)

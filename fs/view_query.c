@@ -162,21 +162,6 @@ int view_has_cluster(const struct view_task *task, uint64_t id)
     return n <= 0 ? n : found == id;
 }
 
-static struct view_links_key stamp(const struct view_task *task)
-{
-    struct index_status status;
-    index_get_status(task->fs->index, &status);
-    return (struct view_links_key){
-        .node = view_node_hash(task->node),
-        .caller = caller_hash(&task->caller),
-        .stamp = {.documents = status.documents,
-                  .clusters = status.clusters,
-                  .clustered_documents = status.clustered_documents,
-                  .sketched_documents = status.sketched_documents,
-                  .at_rest = !status.pending_foreground && !status.pending_scan},
-    };
-}
-
 static int ask_for_links(const struct view_task *task, struct view_links **ret_links)
 {
     const struct view_node *node = task->node;
@@ -207,8 +192,9 @@ int view_links(const struct view_task *task, bool fresh, struct view_links **ret
             return r;
     }
     struct view_links_memory *memory = &task->fs->views->memory;
-    /* Taken before the question, so that whatever comes after it makes the list an old one. */
-    const struct view_links_key key = stamp(task);
+    const struct view_links_key key = {.node = view_node_hash(task->node),
+                                       .caller = caller_hash(&task->caller),
+                                       .generation = index_generation(task->fs->index)};
     struct view_links *links = fresh ? NULL : view_links_recall(memory, &key);
     if (!links) {
         r = ask_for_links(task, &links);

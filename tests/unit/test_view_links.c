@@ -46,7 +46,7 @@ static void test_view_links__none_are_none(void **state)
 
 static struct view_links_key key_of(uint64_t node)
 {
-    return (struct view_links_key){.node = node, .stamp = {.documents = 5, .at_rest = true}};
+    return (struct view_links_key){.node = node, .generation = 5};
 }
 
 static void test_view_links__are_recalled_until_the_index_changes(void **state)
@@ -66,27 +66,9 @@ static void test_view_links__are_recalled_until_the_index_changes(void **state)
     assert_null(view_links_recall(&memory, &other));
     other = key, other.caller++;
     assert_null(view_links_recall(&memory, &other));
-    other = key, other.stamp.documents++;
-    assert_null(view_links_recall(&memory, &other));
-    other = key, other.stamp.sketched_documents++;
-    assert_null(view_links_recall(&memory, &other));
-    other = key, other.stamp.at_rest = false;
+    other = key, other.generation++;
     assert_null(view_links_recall(&memory, &other));
 
-    view_links_unref(links);
-    view_links_memory_done(&memory);
-}
-
-static void test_view_links__of_an_index_in_work_are_not_remembered(void **state)
-{
-    (void)state;
-    static struct view_links_memory memory;
-    view_links_memory_init(&memory);
-    struct view_links *links = make("similar/a");
-    struct view_links_key key = key_of(1);
-    key.stamp.at_rest = false;
-    view_links_remember(&memory, &key, links);
-    assert_int_equal(links->n_refs, 1);
     view_links_unref(links);
     view_links_memory_done(&memory);
 }
@@ -111,12 +93,12 @@ static void test_view_links__the_longest_unused_are_forgotten_first(void **state
 
     /* A newer list of the same directory takes the place of the older. */
     struct view_links *newer = make("similar/a");
-    first.stamp.documents++;
+    first.generation++;
     view_links_remember(&memory, &first, newer);
     kept = view_links_recall(&memory, &first);
     assert_ptr_equal(kept, newer);
     view_links_unref(kept);
-    first.stamp.documents--;
+    first.generation--;
     assert_null(view_links_recall(&memory, &first));
 
     view_links_unref(newer);
@@ -130,7 +112,6 @@ int main(void)
         cmocka_unit_test(test_view_links__are_found_by_name),
         cmocka_unit_test(test_view_links__none_are_none),
         cmocka_unit_test(test_view_links__are_recalled_until_the_index_changes),
-        cmocka_unit_test(test_view_links__of_an_index_in_work_are_not_remembered),
         cmocka_unit_test(test_view_links__the_longest_unused_are_forgotten_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
