@@ -178,6 +178,20 @@ void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n_loo
     free_inode(table, inode);
 }
 
+void inode_tell(struct inode_table *table, struct inode *inode, const struct stat *st)
+{
+    LOCKED(inode_lock(table, inode));
+    inode->told_size = st->st_size;
+    inode->told_mtime = st->st_mtim;
+}
+
+bool inode_is_told(struct inode_table *table, const struct inode *inode, const struct stat *st)
+{
+    LOCKED(inode_lock(table, inode));
+    return inode->told_size == st->st_size && inode->told_mtime.tv_sec == st->st_mtim.tv_sec &&
+           inode->told_mtime.tv_nsec == st->st_mtim.tv_nsec;
+}
+
 static int reopen(const struct inode *inode, int fd, int flags)
 {
     int again = inode->type == S_IFDIR

@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "base/backing.h"
 #include "base/file_key.h"
@@ -32,7 +33,9 @@ struct inode {
     struct open_file *files;   /* under inode_lock(), as all below */
     int backing_id;            /* of kernel passthrough, the same for all files; 0: none */
     struct lock_owner *owners; /* of POSIX locks */
-    struct file_key key;       /* never changes */
+    off_t told_size;           /* as the kernel was last told */
+    struct timespec told_mtime;
+    struct file_key key; /* never changes */
 };
 
 enum { INODE_LOCKS = 64 };
@@ -59,6 +62,11 @@ void inode_table_done(struct inode_table *table); /* closes what is still open *
 int inode_lookup(struct inode_table *table, int dirfd, const char *name, struct inode **ret_inode,
                  struct stat *ret_stat);
 void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n_lookups);
+
+/* Note that the kernel is told these attributes, for as long as it likes to keep them. */
+void inode_tell(struct inode_table *table, struct inode *inode, const struct stat *st);
+/* Whether size and mtime are those the kernel was told last. */
+bool inode_is_told(struct inode_table *table, const struct inode *inode, const struct stat *st);
 
 /* A descriptor of the inode as open(2) with these flags gives it; the caller closes it.
  * Returns it, -ESTALE when the inode is gone, or another errno. */

@@ -25,6 +25,7 @@ int make_entry(struct fs *fs, int dirfd, const char *name, struct fuse_entry_par
         inode_forget(&fs->inodes, inode, 1);
         return -ENOENT;
     }
+    inode_tell(&fs->inodes, inode, &st);
     *ret_entry = (struct fuse_entry_param){.ino = ino_of(fs, inode),
                                            .attr = st,
                                            .attr_timeout = FS_TIMEOUT_S,
@@ -95,14 +96,20 @@ void op_forget_multi(fuse_req_t req, size_t n_forgets, struct fuse_forget_data *
     fuse_reply_none(req);
 }
 
+static int tell_stat(struct fs *fs, struct inode *inode, int fd, struct stat *ret_stat)
+{
+    if (fstat(fd, ret_stat) < 0)
+        return -errno;
+    inode_tell(&fs->inodes, inode, ret_stat);
+    return 0;
+}
+
 static int do_getattr(struct fs *fs, struct inode *inode, const struct fuse_file_info *fi,
                       struct stat *ret_stat)
 {
     _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
     int fd = fi && inode->type == S_IFREG ? open_file_of(fi)->fd : borrow_fd(fs, inode, &borrowed);
-    if (fd < 0)
-        return fd;
-    return fstat(fd, ret_stat) < 0 ? -errno : 0;
+    return fd < 0 ? fd : tell_stat(fs, inode, fd, ret_stat);
 }
 
 static void reply_attr(fuse_req_t req, int r, const struct stat *st)
@@ -184,9 +191,7 @@ static int do_setattr(struct fs *fs, struct inode *inode, const struct stat *att
                             FUSE_SET_ATTR_MTIME_NOW))
         r = set_times(fd, attr, to_set);
     notice_content(fs, inode);
-    if (r < 0)
-        return r;
-    return fstat(fd, ret_stat) < 0 ? -errno : 0;
+    return r < 0 ? r : tell_stat(fs, inode, fd, ret_stat);
 }
 
 void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,

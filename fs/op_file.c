@@ -19,6 +19,16 @@ static int backing_flags(int flags)
     return (flags & ~(O_DIRECT | O_NOCTTY)) | O_NOFOLLOW | O_CLOEXEC;
 }
 
+/* Whoever opens a file sees what it holds now, though it was changed behind the mount and the
+ * kernel may still keep attributes: with the size of yesterday a copy would be cut short. Of
+ * attributes alone the kernel can be told by a thread that serves: it waits for nothing. */
+static void refresh_attributes(struct fs *fs, const struct inode *inode, int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) == 0 && !inode_is_told(&fs->inodes, inode, &st))
+        fuse_lowlevel_notify_inval_inode(fs->session, ino_of(fs, inode), -1, 0);
+}
+
 static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *fi,
                    struct open_file **ret_file)
 {
@@ -28,6 +38,8 @@ static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *f
         return fd;
     if (fi->flags & O_TRUNC)
         notice_content(fs, inode);
+    else
+        refresh_attributes(fs, inode, fd);
     return open_file_new(req, inode, fd, fi, ret_file);
 }
 

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# What changed in the tree behind the mount is there for whoever opens it next.
+. "$(dirname "$0")/../lib/mount.sh"
+for option in passthrough nopassthrough; do
+    start -o "views=none,$option"
+    for i in $(seq 20); do
+        words 1 10 > "$MNT/file"
+        [[ $(stat -c %s "$MNT/file") = $(stat -c %s "$SOURCE/file") ]] || fail "size"
+        words 1 $((10 + 10 * i)) > "$SOURCE/file"
+        cp "$MNT/file" "$MNT/copy"
+        cmp "$MNT/copy" "$SOURCE/file" || fail "a copy was cut short"
+        words 5 "$i" > "$SOURCE/file"
+        cp "$MNT/file" "$MNT/copy"
+        cmp "$MNT/copy" "$SOURCE/file" || fail "a copy of a file made shorter"
+        words 1 12 > "$SOURCE/other"
+        mv "$SOURCE/other" "$SOURCE/file"
+        cmp "$MNT/copy" "$SOURCE/copy"
+    done
+    rm "$SOURCE/copy"
+    stop
+done
