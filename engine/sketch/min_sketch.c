@@ -20,8 +20,20 @@
  * document's values; it moves the mean by less than 1/v_max.)
  *
  * Standard error: hypergeometric, sqrt(r (1-r) / k * (N-k) / (N-1)) with N the size of the union
- * (of A for containment), where r is replaced by (x+1)/(k+2) so that it is not 0 for x = 0 or x =
- * k.
+ * (of A for containment), where r is replaced by (x+2)/(k+4) (Agresti and Coull 1998): with x/k it
+ * would be 0 for x = 0 and x = k, and near them far too small. Measured, six pairs of copyright
+ * files of Debian, w = 5, 4000 keys each, all with N > s:
+ *
+ *        r      N    k   bias/error of mean   scatter/theory   within 1.96 errors   beyond 4
+ *   0.0074   1496  128          0.21              0.99              1.000              0
+ *   0.0268  10570  423          0.96              0.99              0.958              4
+ *   0.0277  10667  426         -1.30              1.01              0.947              5
+ *   0.0559   2344  128          1.68              1.00              0.936              1
+ *   0.0701   1484  128         -1.20              1.02              0.944              3
+ *   0.1054    958  128          0.26              0.99              0.936              4
+ *
+ * (Beyond 4 errors lie estimates of 0 to 2 of 128: small counts are skew. All pairs of one store
+ * share one key, so where a text that many documents have is undersampled, it is for all of them.)
  *
  * Worked example, s = 3: A = {1 4 6 9}, B = {2 4 6 7} in units of 2^-4: A keeps 1 4 6 and is
  * complete below 7, so does B with 2 4 6. The union begins 1 2 4, of which 4 is in both: estimate
@@ -151,7 +163,7 @@ static double union_cardinality(const struct min_sketch *a, const struct min_ske
 
 static double hypergeometric_error(uint32_t x, uint32_t k, double population)
 {
-    double r = (x + 1.0) / (k + 2.0);
+    double r = (x + 2.0) / (k + 4.0);
     double n = fmax(population, k + 1.0); /* not exact: at least one more is out there */
     return sqrt(r * (1 - r) / k * (n - k) / (n - 1));
 }
