@@ -76,14 +76,21 @@ int unmount(const char *point, bool lazy)
     return errno == EPERM ? fusermount(point, lazy) : -errno;
 }
 
+/* What the kernel remembers of a directory outlives the daemon: it has to be asked for anew. */
+static bool is_dead(const char *path)
+{
+    struct statx st;
+    return statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_MODE, &st) < 0 &&
+           (errno == ENOTCONN || errno == ECONNABORTED);
+}
+
 /* Unmounts what a dead daemon left exactly at a path; anything else is left alone. */
 static int clean_dead(const char *path, char **ret_error)
 {
     for (int i = 0; i < MAX_DEAD; i++) {
         _cleanup_(mounts_done) struct mounts mounts = {0};
         _cleanup_free_ char *point = NULL;
-        struct stat st;
-        if (stat(path, &st) == 0 || errno != ENOTCONN)
+        if (!is_dead(path))
             return 0;
         int r = path_absolute(path, &point);
         if (r >= 0)
