@@ -194,8 +194,7 @@ static int answer_root(const struct view_task *task, enum attribute attribute, s
     int r = attribute == ATTRIBUTE_PENDING ? 0 : view_settle(task);
     if (r < 0)
         return r;
-    struct index_status *status = malloc(sizeof(*status));
-    _cleanup_free_ void *owned = status;
+    _cleanup_free_ struct index_status *status = malloc(sizeof(*status));
     if (!status)
         return -ENOMEM;
     index_get_status(task->fs->index, status);
