@@ -166,7 +166,7 @@ void views_read(struct fs *fs, fuse_req_t req, struct view_node *node, size_t si
     (void)fs, (void)node, (void)fi;
     const size_t all = sizeof(VIEW_TAG_TEXT) - 1;
     const size_t start = offset < 0 || (size_t)offset > all ? all : (size_t)offset;
-    fuse_reply_buf(req, VIEW_TAG_TEXT + start, size < all - start ? size : all - start);
+    fuse_reply_buf(req, &VIEW_TAG_TEXT[start], size < all - start ? size : all - start);
 }
 
 void views_release(struct fs *fs, fuse_req_t req, struct view_node *node,
