@@ -86,7 +86,7 @@ static void insert(struct world *world, struct world_document *document)
 
 static void test_living_clusters__a_bridge_joins_large_clusters_and_its_end_parts_them(void **state)
 {
-    enum { N_LEFT = 150, N_RIGHT = 130 };
+    enum { N_LEFT = 90, N_RIGHT = 70 }; /* each more than is moved at once */
     struct world world;
     uint64_t left_id, right_id, id, size, max_id;
     struct world_document *left = NULL, *right = NULL;
