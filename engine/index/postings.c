@@ -240,7 +240,7 @@ static int freeze(struct postings *postings)
 
 int postings_flush(struct postings *postings)
 {
-    _cleanup_(unlock_p) pthread_mutex_t *lock = lock_mutex(&postings->flush_lock);
+    LOCKED(&postings->flush_lock);
     int r = 0;
 
     if (postings->frozen.tiers[0])
