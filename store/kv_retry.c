@@ -17,8 +17,7 @@ static struct kv *inner_of(struct kv *kv)
     return ((struct kv_retry *)kv)->inner;
 }
 
-/* Whether to try again after this result; pauses first. */
-static bool again(int result, unsigned *n_tries)
+bool kv_retry_wanted(int result, unsigned *n_tries)
 {
     if ((result != -EAGAIN && result != -ETIMEDOUT) || *n_tries >= TRIES_MAX)
         return false;
@@ -34,7 +33,7 @@ static bool again(int result, unsigned *n_tries)
         int result_;                                                                               \
         do                                                                                         \
             result_ = (call);                                                                      \
-        while (again(result_, &n_tries_));                                                         \
+        while (kv_retry_wanted(result_, &n_tries_));                                               \
         result_;                                                                                   \
     })
 
@@ -67,7 +66,7 @@ static int retry_cas(struct kv *kv, unsigned table, struct kv_slice key,
     int r;
     do
         r = kv_cas(inner_of(kv), table, key, expected, desired);
-    while (r == -EAGAIN && again(r, &n_tries));
+    while (r == -EAGAIN && kv_retry_wanted(r, &n_tries));
     return r;
 }
 

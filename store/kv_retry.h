@@ -15,4 +15,9 @@
  */
 int kv_retry_open(struct kv *inner, struct kv **ret_kv);
 
+/* For who repeats a call himself: whether to, after this result. Pauses before it says so. n_tries
+ * is the caller's, 0 at first; a call like any other's gives up after about two seconds. Not under
+ * a lock. */
+bool kv_retry_wanted(int result, unsigned *n_tries);
+
 #endif

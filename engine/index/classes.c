@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/index/retry.h"
 #include "engine/index/schema.h"
 
 enum { KEY_BYTES = CLASS_BYTES + 8, PAGE_ROWS = 256 };
@@ -28,7 +27,7 @@ static int write_row(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_
                      (struct kv_slice){"", 0});
     else
         kv_batch_delete(batch, TABLE_CLASSES, (struct kv_slice){key, KEY_BYTES});
-    return RETRY(kv_apply(kv, batch));
+    return kv_apply(kv, batch);
 }
 
 int classes_add(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid)
@@ -64,7 +63,7 @@ int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], struct sid_
     while (more) {
         struct kv_range range = {{from, KEY_BYTES}, {to, KEY_BYTES}};
         struct kv_page page;
-        int r = RETRY(kv_scan(kv, TABLE_CLASSES, &range, PAGE_ROWS, &page));
+        int r = kv_scan(kv, TABLE_CLASSES, &range, PAGE_ROWS, &page);
         if (r < 0)
             return r;
         r = take_rows(&page, sids);

@@ -14,7 +14,6 @@
 #include "base/bytes.h"
 #include "engine/index/classes.h"
 #include "engine/index/cluster_parts.h"
-#include "engine/index/retry.h"
 #include "engine/index/schema.h"
 
 enum {
@@ -50,7 +49,7 @@ static int read_members(const struct graph *graph, const uint64_t *sids, size_t 
         put_be64(keys[i], sids[i]);
         slices[i] = (struct kv_slice){keys[i], 8};
     }
-    int r = RETRY(kv_multi_get(graph->kv, TABLE_RECORDS, slices, n, values));
+    int r = kv_multi_get(graph->kv, TABLE_RECORDS, slices, n, values);
     if (r < 0)
         return r;
     r = 0;
@@ -92,7 +91,7 @@ static int carry_out_join(const struct graph *graph, const struct cluster_intent
     return move_documents(graph, 0, intent->cluster, &intent->sids);
 }
 
-static int delete_record(struct kv *kv, uint64_t sid)
+static int delete_record(const struct graph *graph, uint64_t sid)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     uint8_t key[8];
@@ -101,7 +100,9 @@ static int delete_record(struct kv *kv, uint64_t sid)
         return -ENOMEM;
     put_be64(key, sid);
     kv_batch_delete(batch, TABLE_RECORDS, (struct kv_slice){key, 8});
-    return RETRY(kv_apply(kv, batch));
+    int r = kv_apply(graph->kv, batch);
+    records_forget(graph->records, sid);
+    return r;
 }
 
 /* The smallest sid of a class besides one. Returns 1, 0 when there is none, or an error. */
@@ -157,7 +158,7 @@ int cluster_change_remove(const struct graph *graph, const struct cluster_intent
         member_init(&member, intent->sid, &record);
         r = membership_move(graph->membership, intent->cluster, 0, &member, 1);
     }
-    return r < 0 ? r : delete_record(graph->kv, intent->sid);
+    return r < 0 ? r : delete_record(graph, intent->sid);
 }
 
 /* All documents connected with one, within the clusters a split is between. */

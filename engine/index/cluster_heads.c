@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "base/bytes.h"
-#include "engine/index/retry.h"
 #include "engine/index/schema.h"
 
 void cluster_heads_init(struct cluster_heads *heads, struct kv *kv, uint64_t after,
@@ -22,7 +21,7 @@ static int next_page(struct cluster_heads *heads)
     kv_page_done(&heads->page);
     heads->page = (struct kv_page){0};
     heads->at = 0;
-    int r = RETRY(kv_scan(heads->kv, TABLE_MEMBERS, &range, heads->page_rows, &heads->page));
+    int r = kv_scan(heads->kv, TABLE_MEMBERS, &range, heads->page_rows, &heads->page);
     if (r == 0)
         heads->more = heads->page.more;
     return r;

@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "base/bytes.h"
-#include "engine/index/retry.h"
 #include "engine/index/schema.h"
 
 enum { IDS_AT_ONCE = 64 }; /* a crash wastes so many at most */
@@ -14,7 +13,7 @@ static int read_next(struct kv *kv, uint64_t *ret_next)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
 
-    int r = RETRY(kv_get(kv, TABLE_META, next_key, &value));
+    int r = kv_get(kv, TABLE_META, next_key, &value);
     if (r < 0 && r != -ENOENT)
         return r;
     if (r == 0 && value.size_bytes != 8)
@@ -32,7 +31,7 @@ static int write_next(struct kv *kv, uint64_t next)
         return -ENOMEM;
     put_be64(value, next);
     kv_batch_put(batch, TABLE_META, next_key, (struct kv_slice){value, sizeof(value)});
-    return RETRY(kv_apply(kv, batch));
+    return kv_apply(kv, batch);
 }
 
 int cluster_ids_new(struct cluster_ids *ids, struct kv *kv, uint64_t *ret_id)

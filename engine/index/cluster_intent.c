@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/index/retry.h"
 #include "engine/index/schema.h"
 
 enum { INTENT_VERSION = 1, HEAD_BYTES = 26, POSTED_BYTES = 6, POSTED_KEY_BYTES = 14, PAGE = 256 };
@@ -40,7 +39,7 @@ int cluster_intent_put(struct kv *kv, const struct cluster_intent *intent)
     put_be32(value + 22, (uint32_t)intent->sids.n_sids);
     put_numbers(put_numbers(value + HEAD_BYTES, &intent->ids), &intent->sids);
     kv_batch_put(batch, TABLE_INTENTS, cluster_key, (struct kv_slice){value, size});
-    return RETRY(kv_apply(kv, batch));
+    return kv_apply(kv, batch);
 }
 
 static int take_numbers(const uint8_t *p, size_t n, struct sid_vector *numbers)
@@ -77,7 +76,7 @@ int cluster_intent_get(struct kv *kv, struct cluster_intent *ret_intent)
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
     _cleanup_(cluster_intent_done) struct cluster_intent intent = {0};
 
-    int r = RETRY(kv_get(kv, TABLE_INTENTS, cluster_key, &value));
+    int r = kv_get(kv, TABLE_INTENTS, cluster_key, &value);
     if (r == 0)
         r = decode(&value, &intent);
     if (r < 0)
@@ -94,7 +93,7 @@ int cluster_intent_clear(struct kv *kv)
     if (!batch)
         return -ENOMEM;
     kv_batch_delete(batch, TABLE_INTENTS, cluster_key);
-    return RETRY(kv_apply(kv, batch));
+    return kv_apply(kv, batch);
 }
 
 static struct kv_slice posted_key(uint8_t key[POSTED_KEY_BYTES], uint64_t sid)
@@ -112,7 +111,7 @@ int posted_intent_put(struct kv *kv, uint64_t sid)
     if (!batch)
         return -ENOMEM;
     kv_batch_put(batch, TABLE_INTENTS, posted_key(key, sid), (struct kv_slice){"", 0});
-    return RETRY(kv_apply(kv, batch));
+    return kv_apply(kv, batch);
 }
 
 int posted_intent_list(struct kv *kv, struct sid_vector *sids)
@@ -124,7 +123,7 @@ int posted_intent_list(struct kv *kv, struct sid_vector *sids)
     while (more) {
         struct kv_range range = {posted_key(from, next), posted_key(to, UINT64_MAX)};
         struct kv_page page;
-        int r = RETRY(kv_scan(kv, TABLE_INTENTS, &range, PAGE, &page));
+        int r = kv_scan(kv, TABLE_INTENTS, &range, PAGE, &page);
         if (r < 0)
             return r;
         for (size_t i = 0; i < page.n_entries && r == 0; i++) {
@@ -154,7 +153,7 @@ int posted_intent_clear(struct kv *kv, const struct sid_vector *sids)
             uint8_t key[POSTED_KEY_BYTES];
             kv_batch_delete(batch, TABLE_INTENTS, posted_key(key, sids->sids[at]));
         }
-        int r = RETRY(kv_apply(kv, batch));
+        int r = kv_apply(kv, batch);
         if (r < 0)
             return r;
     }

@@ -111,8 +111,6 @@ static int derive(struct index *index, uint64_t sid, const struct record *record
     struct file_row row = row_of(sid, record, racy);
     int r = old_sid ? living_clusters_replace(index->clusters, old_sid, old, sid, record)
                     : living_clusters_insert(index->clusters, sid, record);
-    if (old_sid)
-        records_forget(index->records, old_sid);
     if (r == 0)
         r = put_file(index, &record->key, &row);
     if (r == 0 && !old_sid)
@@ -160,7 +158,6 @@ int committer_drop_document(struct index *index, const struct file_key *file)
         return r;
     if (row.sid) {
         r = living_clusters_delete(index->clusters, row.sid, &old);
-        records_forget(index->records, row.sid);
         if (r < 0)
             return r;
         atomic_fetch_sub(&index->n_documents, 1);
@@ -428,11 +425,8 @@ static int recover_record(struct index *index, uint64_t sid, const struct record
     int r = get_document(index, &record->key, &row, &old);
     if (r < 0)
         return r;
-    if (row.sid > sid) { /* superseded; its removal was interrupted */
-        r = living_clusters_delete(index->clusters, sid, record);
-        records_forget(index->records, sid);
-        return r;
-    }
+    if (row.sid > sid) /* superseded; its removal was interrupted */
+        return living_clusters_delete(index->clusters, sid, record);
     if (row.sid == sid)
         return living_clusters_insert(index->clusters, sid, record);
     return derive(index, sid, record, true, row.sid, &old);

@@ -179,8 +179,8 @@ static int open_parts(struct index *index)
     if (r == 0)
         r = postings_open(index->kv, tiers, FLUSH_AFTER, &index->postings);
     if (r == 0)
-        r = living_clusters_open(index->kv, index->postings, INDEX_CLUSTER_THRESHOLD,
-                                 &index->clusters);
+        r = living_clusters_open(index->kv, index->records, index->postings,
+                                 INDEX_CLUSTER_THRESHOLD, &index->clusters);
     if (r < 0)
         return r;
     change_queue_on_entry(index->queue, wake_for_entry, index);

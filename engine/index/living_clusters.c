@@ -22,7 +22,6 @@
 #include "engine/index/cluster_change.h"
 #include "engine/index/membership.h"
 #include "engine/index/postings_replay.h"
-#include "engine/index/retry.h"
 #include "engine/index/schema.h"
 
 enum { TORN_READS = 8 };
@@ -39,13 +38,13 @@ struct living_clusters {
 
 static const struct kv_slice flushed_key = {"postings_flushed", 16};
 
-int living_clusters_open(struct kv *kv, struct postings *postings, double threshold,
-                         struct living_clusters **ret_clusters)
+int living_clusters_open(struct kv *kv, struct records *records, struct postings *postings,
+                         double threshold, struct living_clusters **ret_clusters)
 {
     struct living_clusters *clusters = calloc(1, sizeof(*clusters));
     if (!clusters)
         return -ENOMEM;
-    clusters->graph = (struct graph){kv, postings, &clusters->membership, threshold};
+    clusters->graph = (struct graph){kv, records, postings, &clusters->membership, threshold};
     int r = membership_init(&clusters->membership, kv);
     if (r < 0) {
         free(clusters);
@@ -159,7 +158,7 @@ static int read_flushed(struct living_clusters *clusters)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
 
-    int r = RETRY(kv_get(clusters->graph.kv, TABLE_META, flushed_key, &value));
+    int r = kv_get(clusters->graph.kv, TABLE_META, flushed_key, &value);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
     if (value.size_bytes != 8)
@@ -286,7 +285,7 @@ int living_clusters_flush(struct living_clusters *clusters)
         return r;
     put_be64(value, sid);
     kv_batch_put(batch, TABLE_META, flushed_key, (struct kv_slice){value, sizeof(value)});
-    r = RETRY(kv_apply(clusters->graph.kv, batch));
+    r = kv_apply(clusters->graph.kv, batch);
     if (r < 0)
         return r;
     clusters->flushed_sid = sid;

@@ -20,13 +20,14 @@
 
 #include "engine/index/postings.h"
 #include "engine/index/record.h"
+#include "engine/index/records.h"
 #include "store/kv.h"
 
 struct living_clusters;
 
-/* kv, postings borrowed. Returns 0, -ENOMEM or a store error; ret_clusters gives. */
-int living_clusters_open(struct kv *kv, struct postings *postings, double threshold,
-                         struct living_clusters **ret_clusters);
+/* kv, records, postings borrowed. Returns 0, -ENOMEM or a store error; ret_clusters gives. */
+int living_clusters_open(struct kv *kv, struct records *records, struct postings *postings,
+                         double threshold, struct living_clusters **ret_clusters);
 void living_clusters_close(struct living_clusters *clusters);
 
 /* -- the committer's; one thread -- */

@@ -8,7 +8,6 @@
 
 #include "base/bytes.h"
 #include "engine/index/cluster_heads.h"
-#include "engine/index/retry.h"
 #include "engine/index/schema.h"
 
 enum {
@@ -33,7 +32,7 @@ static int put_meta(struct kv *kv, struct kv_slice key, const void *value, size_
         kv_batch_put(batch, TABLE_META, key, (struct kv_slice){value, size_bytes});
     else
         kv_batch_delete(batch, TABLE_META, key);
-    return RETRY(kv_apply(kv, batch));
+    return kv_apply(kv, batch);
 }
 
 /* -- cache -- */
@@ -87,7 +86,7 @@ int membership_init(struct membership *membership, struct kv *kv)
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
 
     *membership = (struct membership){.kv = kv};
-    int r = RETRY(kv_get(kv, TABLE_META, counts_key, &value));
+    int r = kv_get(kv, TABLE_META, counts_key, &value);
     if (r == 0 && value.size_bytes == 16) {
         membership->n_clusters = (int64_t)get_be64(value.data);
         membership->n_documents = (int64_t)get_be64((uint8_t *)value.data + 8);
@@ -147,7 +146,7 @@ static int look(struct membership *membership, uint64_t id, const struct member 
         slices[i] = member_key(keys[i], id, &members[i]);
     put_be64(keys[n], id);
     slices[n] = (struct kv_slice){keys[n], HEAD_KEY_BYTES};
-    int r = RETRY(kv_multi_get(membership->kv, TABLE_MEMBERS, slices, n + 1, values));
+    int r = kv_multi_get(membership->kv, TABLE_MEMBERS, slices, n + 1, values);
     if (r < 0)
         return r;
     r = 0;
@@ -216,7 +215,7 @@ static int enter(struct membership *membership, uint64_t to, const struct member
     size = presence.size + n - presence.n_has;
     if (to)
         batch_head(batch, to, size);
-    r = RETRY(kv_apply(membership->kv, batch));
+    r = kv_apply(membership->kv, batch);
     if (r < 0)
         return r;
     count_change(membership, presence.size, size);
@@ -244,7 +243,7 @@ static int leave(struct membership *membership, uint64_t from, const struct memb
             kv_batch_delete(batch, TABLE_MEMBERS, member_key(key, from, &members[i]));
     }
     batch_head(batch, from, presence.size - presence.n_has);
-    r = RETRY(kv_apply(membership->kv, batch));
+    r = kv_apply(membership->kv, batch);
     if (r < 0)
         return r;
     count_change(membership, presence.size, presence.size - presence.n_has);
@@ -276,7 +275,7 @@ static int first_members(struct membership *membership, uint64_t id,
     put_be64(from, id);
     put_be64(to, id + 1);
     struct kv_range range = {{from, sizeof(from)}, {to, sizeof(to)}};
-    int r = RETRY(kv_scan(membership->kv, TABLE_MEMBERS, &range, MOVED_AT_ONCE, &page));
+    int r = kv_scan(membership->kv, TABLE_MEMBERS, &range, MOVED_AT_ONCE, &page);
     if (r < 0)
         return r;
     for (size_t i = 0; i < page.n_entries && r == 0; i++)
@@ -332,7 +331,7 @@ static int read_clusters(struct membership *membership, const uint64_t *sids, co
         put_be64(keys[i], sids[places[i]]);
         slices[i] = (struct kv_slice){keys[i], 8};
     }
-    int r = RETRY(kv_multi_get(membership->kv, TABLE_CLUSTER_OF, slices, n, values));
+    int r = kv_multi_get(membership->kv, TABLE_CLUSTER_OF, slices, n, values);
     if (r < 0)
         return r;
     r = 0;
@@ -372,7 +371,7 @@ int membership_cluster_of(struct membership *membership, uint64_t sid, uint64_t 
     uint8_t key[8];
 
     put_be64(key, sid);
-    int r = RETRY(kv_get(membership->kv, TABLE_CLUSTER_OF, (struct kv_slice){key, 8}, &value));
+    int r = kv_get(membership->kv, TABLE_CLUSTER_OF, (struct kv_slice){key, 8}, &value);
     return r < 0 && r != -ENOENT ? r : parse_cluster(&value, ret_id);
 }
 
@@ -412,7 +411,7 @@ int membership_list(struct membership *membership, uint64_t id, size_t limit,
     while (more && (limit == 0 || sids->n_sids < limit)) {
         struct kv_range range = {from, {to, sizeof(to)}};
         struct kv_page page;
-        int r = RETRY(kv_scan(membership->kv, TABLE_MEMBERS, &range, PAGE_ROWS, &page));
+        int r = kv_scan(membership->kv, TABLE_MEMBERS, &range, PAGE_ROWS, &page);
         if (r < 0)
             return r;
         more = page.more;

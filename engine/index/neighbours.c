@@ -3,7 +3,6 @@
 #include <errno.h>
 
 #include "base/bytes.h"
-#include "engine/index/retry.h"
 #include "engine/index/schema.h"
 
 /* Candidates compared at once: few at first, since the first neighbour in a large cluster makes all
@@ -11,19 +10,15 @@
 enum { FIRST_CHUNK = 8, CHUNK = 64 };
 
 static int compare_one(const struct graph *graph, const struct min_sketch *sketch, uint64_t sid,
-                       uint64_t cluster, const struct kv_buf *value, neighbour_found_fn found,
+                       uint64_t cluster, const struct record *record, neighbour_found_fn found,
                        void *user)
 {
-    _cleanup_(record_done) struct record record = {0};
     struct estimate estimate;
 
-    int r = record_decode(value->data, value->size_bytes, &record);
-    if (r < 0)
-        return r;
-    r = min_sketch_reaches(sketch, &record.sketch, graph->threshold, &estimate);
+    int r = min_sketch_reaches(sketch, &record->sketch, graph->threshold, &estimate);
     if (r == -ENODATA)
         return 0;
-    return r > 0 ? found(user, sid, cluster, &record) : r;
+    return r > 0 ? found(user, sid, cluster, record) : r;
 }
 
 struct chunk {
@@ -35,26 +30,19 @@ static int compare_chunk(const struct graph *graph, const struct min_sketch *ske
                          const struct chunk *chunk, neighbour_wanted_fn wanted,
                          neighbour_found_fn found, void *user, struct sid_vector *dead)
 {
-    uint8_t keys[CHUNK][8];
-    struct kv_slice slices[CHUNK];
-    struct kv_buf values[CHUNK];
+    const struct record *records[CHUNK];
 
-    for (size_t i = 0; i < chunk->n; i++) {
-        put_be64(keys[i], chunk->sids[i]);
-        slices[i] = (struct kv_slice){keys[i], 8};
-    }
-    int r = RETRY(kv_multi_get(graph->kv, TABLE_RECORDS, slices, chunk->n, values));
+    int r = records_get(graph->records, chunk->sids, chunk->n, records);
     if (r < 0)
         return r;
-    r = 0;
-    for (size_t i = 0; i < chunk->n; i++) {
+    for (size_t i = 0; r == 0 && i < chunk->n; i++) {
         uint64_t sid = chunk->sids[i], cluster = chunk->clusters[i];
-        if (r == 0 && values[i].data && wanted(user, sid, cluster))
-            r = compare_one(graph, sketch, sid, cluster, &values[i], found, user);
-        else if (r == 0 && !values[i].data && dead)
+        if (records[i] && wanted(user, sid, cluster))
+            r = compare_one(graph, sketch, sid, cluster, records[i], found, user);
+        else if (!records[i] && dead)
             r = sid_vector_push(dead, sid);
-        kv_buf_done(&values[i]);
     }
+    records_put(graph->records, records, chunk->n);
     return r;
 }
 
@@ -107,6 +95,6 @@ int graph_record(const struct graph *graph, uint64_t sid, struct record *ret_rec
     uint8_t key[8];
 
     put_be64(key, sid);
-    int r = RETRY(kv_get(graph->kv, TABLE_RECORDS, (struct kv_slice){key, 8}, &value));
+    int r = kv_get(graph->kv, TABLE_RECORDS, (struct kv_slice){key, 8}, &value);
     return r < 0 ? r : record_decode(value.data, value.size_bytes, ret_record);
 }

@@ -9,10 +9,12 @@
 
 #include "engine/index/membership.h"
 #include "engine/index/postings.h"
+#include "engine/index/records.h"
 #include "engine/index/record.h"
 
 struct graph {
     struct kv *kv;
+    struct records *records;
     struct postings *postings;
     struct membership *membership;
     double threshold;

@@ -28,8 +28,8 @@
 #include "base/bytes.h"
 #include "engine/index/noted_postings.h"
 #include "engine/index/postings_delta.h"
-#include "engine/index/retry.h"
 #include "engine/index/sid_vector.h"
+#include "store/kv_retry.h"
 
 enum {
     DEFAULT_FLUSH_AFTER = 1 << 20, /* some 10,000 documents: 25 MB, and a quarter second to write */
@@ -203,7 +203,11 @@ static int write_run(struct kv *kv, unsigned table, const struct postings_delta 
     int r = postings_run_init(&source.run, delta);
     if (r < 0)
         return r;
-    r = RETRY((postings_run_rewind(&source.run), kv_bulk_load(kv, table, next_row, &source)));
+    unsigned n_tries = 0;
+    do {
+        postings_run_rewind(&source.run);
+        r = kv_bulk_load(kv, table, next_row, &source);
+    } while (kv_retry_wanted(r, &n_tries));
     postings_run_done(&source.run);
     return r;
 }
@@ -313,7 +317,7 @@ static int scan_pending(struct postings *postings, unsigned table, size_t limit,
         ranges[i] = (struct kv_range){
             {pending[i].from, KEY_BYTES},
             {pending[i].to_end ? NULL : pending[i].to, pending[i].to_end ? 0 : 8}};
-    r = RETRY(kv_multi_scan(postings->kv, table, ranges, n, limit, pages));
+    r = kv_multi_scan(postings->kv, table, ranges, n, limit, pages);
     if (r < 0)
         return r;
     for (size_t i = 0; i < n; i++) {

@@ -5,7 +5,6 @@
 #include "base/bytes.h"
 #include "engine/index/classes.h"
 #include "engine/index/cluster_intent.h"
-#include "engine/index/retry.h"
 #include "engine/index/schema.h"
 
 enum { RECORDS_AT_ONCE = 64 };
@@ -53,7 +52,7 @@ static int replay_records(const struct graph *graph, uint64_t *last_sid)
         put_be64(from, *last_sid + 1);
         struct kv_range range = {.from = {from, sizeof(from)}};
         struct kv_page page;
-        r = RETRY(kv_scan(graph->kv, TABLE_RECORDS, &range, RECORDS_AT_ONCE, &page));
+        r = kv_scan(graph->kv, TABLE_RECORDS, &range, RECORDS_AT_ONCE, &page);
         if (r < 0)
             return r;
         more = page.more;

@@ -18,7 +18,10 @@
 #include "engine/index/living_clusters.h"
 #include "engine/index/schema.h"
 #include "store/kv_fault.h"
+#include "store/kv_retry.h"
 
+/* Fewer records are kept than there are documents. */
+enum { WORLD_RECORDS_BYTES = 64 << 10 };
 enum { WORLD_DOCUMENTS = 512, WORLD_TOKENS = 64, WORLD_W = 3 };
 
 /* Two documents of one length, one after the other, resemble each of them by nearly one half. */
@@ -38,7 +41,8 @@ struct world_document {
 
 struct world {
     uint64_t random;
-    struct kv *inner, *kv;
+    struct kv *inner, *fault, *kv; /* kv repeats what fault refuses */
+    struct records *records, *reader_records;
     struct postings *postings;
     struct living_clusters *clusters;
     struct living_clusters *reader; /* over inner: its questions meet no fault */
@@ -67,12 +71,17 @@ static inline void world_start(struct world *world, const struct kv_fault_plan *
 {
     static const unsigned tables[POSTINGS_N_TIERS] = {TABLE_TIER_R, TABLE_TIER_C};
 
-    assert_int_equal(kv_fault_open(world->inner, plan, &world->kv), 0);
+    assert_int_equal(kv_fault_open(world->inner, plan, &world->fault), 0);
+    assert_int_equal(kv_retry_open(world->fault, &world->kv), 0);
+    assert_int_equal(records_open(world->kv, WORLD_RECORDS_BYTES, &world->records), 0);
+    assert_int_equal(records_open(world->inner, 0, &world->reader_records), 0);
     assert_int_equal(postings_open(world->kv, tables, 0, &world->postings), 0);
-    assert_int_equal(
-        living_clusters_open(world->kv, world->postings, WORLD_THRESHOLD, &world->clusters), 0);
-    assert_int_equal(
-        living_clusters_open(world->inner, world->postings, WORLD_THRESHOLD, &world->reader), 0);
+    assert_int_equal(living_clusters_open(world->kv, world->records, world->postings,
+                                          WORLD_THRESHOLD, &world->clusters),
+                     0);
+    assert_int_equal(living_clusters_open(world->inner, world->reader_records, world->postings,
+                                          WORLD_THRESHOLD, &world->reader),
+                     0);
 }
 
 /* As after kill -9: what was in memory only is lost. */
@@ -81,7 +90,10 @@ static inline void world_stop(struct world *world)
     living_clusters_close(world->reader);
     living_clusters_close(world->clusters);
     postings_close(world->postings);
+    records_close(world->records);
+    records_close(world->reader_records);
     kv_close(world->kv);
+    kv_close(world->fault);
 }
 
 static inline void world_open(struct world *world, uint64_t seed, const struct kv_fault_plan *plan)
