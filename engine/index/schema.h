@@ -19,8 +19,8 @@ enum schema_table {
     TABLE_TIER_R,     /* fingerprint | sid -> nothing */
     TABLE_TIER_C,     /* fingerprint | sid -> nothing */
     TABLE_CLASSES,    /* class | sid -> nothing */
-    TABLE_MEMBERS,    /* cluster id | rank | sid -> nothing */
-    TABLE_CLUSTER_OF, /* sid -> cluster id | rank */
+    TABLE_MEMBERS,    /* cluster id -> size; cluster id | rank | sid -> nothing */
+    TABLE_CLUSTER_OF, /* sid -> cluster id */
     TABLE_INTENTS,    /* what must be finished after a crash */
     SCHEMA_N_TABLES
 };
