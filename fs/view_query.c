@@ -82,7 +82,7 @@ int view_document(const struct view_task *task, const struct file_key *key,
         if (slice_ms < 0)
             return slice_ms;
         r = index_document(task->fs->index, key, slice_ms, &info);
-    } while (!r && info.state == DOCUMENT_PENDING && slice_ms);
+    } while (!r && info.state == DOCUMENT_PENDING && !info.settled && slice_ms);
     if (!r)
         *ret_info = info;
     return r;

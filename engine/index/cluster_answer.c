@@ -150,12 +150,12 @@ int index_document(struct index *index, const struct file_key *file, int wait_ms
         r = -ENOENT;
     if (r < 0)
         return r;
-    index_settle(index, INDEX_LANE_FOREGROUND, wait_ms);
+    info.settled = index_settle(index, INDEX_LANE_FOREGROUND, wait_ms) == 0;
     bool current = is_current(index, file, &st, &row);
     if (!current && index->started) {
         /* Changed by nobody who told us: in the backing tree itself, or through a mapping. */
         index_note_content(index, file);
-        index_settle(index, INDEX_LANE_FOREGROUND, wait_ms);
+        info.settled = index_settle(index, INDEX_LANE_FOREGROUND, wait_ms) == 0;
         r = stat_key(index, file, &st);
         if (r < 0)
             return r;

@@ -215,6 +215,8 @@ static void want_rescan(struct index *index)
 
 static void store_failed(struct index *index, int error)
 {
+    if (error == -ESHUTDOWN) /* the queue's: the index is being closed */
+        return;
     atomic_fetch_add(&index->n_failed, 1);
     clock_gettime(CLOCK_MONOTONIC, &index->resume_at);
     index->resume_at.tv_sec += RESUME_SECONDS;
@@ -222,10 +224,17 @@ static void store_failed(struct index *index, int error)
     if (index->store_failing)
         return;
     index->store_failing = true;
-    index_log(index, INDEX_LOG_ERROR,
-              "store %s: %s; documents are not sketched until it can be written again (they are "
-              "served as ever)",
-              index->store_path, strerror(-error));
+    if (error == -EUCLEAN)
+        index_log(
+            index, INDEX_LOG_ERROR,
+            "store %s is damaged; unmount and run `kinfs rebuild %s` (the documents are served "
+            "as ever, but not sketched)",
+            index->store_path, index->source);
+    else
+        index_log(index, INDEX_LOG_ERROR,
+                  "store %s: %s; documents are not sketched until it can be written again (they "
+                  "are served as ever)",
+                  index->store_path, strerror(-error));
 }
 
 static bool time_to_resume(const struct index *index)
@@ -256,6 +265,8 @@ static void try_resume(struct index *index)
 int committer_flush(struct index *index)
 {
     uint64_t sid = index->last_sid;
+    if (index->store_failing) /* what derives from the last records may be missing */
+        return 0;
     int r = living_clusters_flush(index->clusters);
     if (r == 0 && sid > index->derived_sid)
         r = identity_put_number(index, "derived_sid", sid);
@@ -341,11 +352,18 @@ static bool take_rescan_wish(struct index *index)
     return wanted;
 }
 
+static bool is_stopping(struct index *index)
+{
+    LOCKED(&index->lock);
+    return index->stop;
+}
+
 static bool do_scan(struct index *index)
 {
     /* How far the scan runs ahead of the workers: this much and the documents of one directory. */
     enum { AHEAD_MAX = 4096 };
-    if (index->store_failing || change_queue_outstanding(index->queue, LANE_SCAN) > AHEAD_MAX)
+    if (index->store_failing || is_stopping(index) ||
+        change_queue_outstanding(index->queue, LANE_SCAN) > AHEAD_MAX)
         return false;
     if (scan_is_idle(index)) {
         if (!take_rescan_wish(index))

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# The store's file system fills up: documents are written and read as ever, the state of what could not
+# be sketched says so, and when there is room again everything is found, without anybody's help.
+. "$(dirname "$0")/../lib/mount.sh"
+needs_fuse
+needs fallocate
+[[ $(id -u) = 0 ]] || skip "mounting a small file system takes root"
+
+disk=$SCRATCH/disk
+mkdir "$disk"
+mount -t tmpfs -o size=96m kinfs-test "$disk"
+trap 'stop 2> /dev/null; umount "$disk"' EXIT
+
+mkdir -p "$SOURCE"
+words 1 100 > "$SOURCE/before"
+start -o store="$disk/store"
+"$KINFS" settle "$MNT" > /dev/null
+
+# Whatever room the store leaves free for itself, it has less.
+fallocate -l "$(df --output=avail -B1 "$disk" | tail -1)" "$disk/fill" ||
+    dd if=/dev/zero of="$disk/fill" bs=1M 2> /dev/null || true
+
+# More than the store may write before it looks at the room again.
+for i in $(seq 1500); do
+    words "$i" 400 > "$MNT/new$i"
+done
+for i in 1 700 1500; do
+    cmp "$MNT/new$i" <(words "$i" 400)
+    cmp "$SOURCE/new$i" "$MNT/new$i"
+done
+expect_equal "state of what is in" current \
+    "$(getfattr --absolute-names -n user.kinfs.state --only-values "$MNT/before")"
+expect_equal "state of what is not" pending \
+    "$(getfattr --absolute-names -n user.kinfs.state --only-values "$MNT/new1500")"
+expect_match "status" 'No space left|room' "$("$KINFS" status "$MNT")"
+
+rm "$disk/fill"
+# The daemon looks every two seconds whether it can go on.
+"$KINFS" settle "$MNT" > /dev/null
+until [[ $(getfattr --absolute-names -n user.kinfs.documents --only-values "$MNT") = 1501 ]]; do
+    "$KINFS" settle "$MNT" > /dev/null
+done
+expect_equal "state afterwards" current \
+    "$(getfattr --absolute-names -n user.kinfs.state --only-values "$MNT/new1500")"
+[[ -n $(ls "$MNT/similar/new1500") ]] || fail "nothing resembles new1500"
