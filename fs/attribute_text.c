@@ -34,7 +34,9 @@ static const struct {
     enum attribute attribute;
 } with_path[] = {
     {ATTRIBUTE_PREFIX "resemblance:", ATTRIBUTE_RESEMBLANCE_TO},
+    {ATTRIBUTE_PREFIX "resemblance.error:", ATTRIBUTE_RESEMBLANCE_ERROR_TO},
     {ATTRIBUTE_PREFIX "containment:", ATTRIBUTE_CONTAINMENT_IN},
+    {ATTRIBUTE_PREFIX "containment.error:", ATTRIBUTE_CONTAINMENT_ERROR_IN},
 };
 
 const char *attribute_name(enum attribute attribute)

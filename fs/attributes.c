@@ -158,8 +158,16 @@ static int answer_comparison(const struct view_task *task, enum attribute attrib
         r = index_compare(task->fs->index, &task->key, &other, &comparison);
     if (r < 0)
         return r;
-    return set_number(value, attribute == ATTRIBUTE_RESEMBLANCE_TO ? comparison.resemblance
-                                                                   : comparison.containment_ab);
+    switch (attribute) {
+    case ATTRIBUTE_RESEMBLANCE_TO: return set_number(value, comparison.resemblance);
+    case ATTRIBUTE_CONTAINMENT_IN: return set_number(value, comparison.containment_ab);
+    case ATTRIBUTE_RESEMBLANCE_ERROR_TO:
+        return comparison.exact ? -ENODATA : set_number(value, comparison.resemblance_error);
+    default: /* an exact one has an error of 0 */
+        return comparison.containment_ab_error > 0
+                   ? set_number(value, comparison.containment_ab_error)
+                   : -ENODATA;
+    }
 }
 
 static int answer_document(const struct view_task *task, enum attribute attribute, const char *path,
@@ -181,7 +189,9 @@ static int answer_document(const struct view_task *task, enum attribute attribut
     case ATTRIBUTE_NEAREST:
     case ATTRIBUTE_SIMILAR: return answer_kin(task, attribute, value);
     case ATTRIBUTE_RESEMBLANCE_TO:
-    case ATTRIBUTE_CONTAINMENT_IN: return answer_comparison(task, attribute, path, value);
+    case ATTRIBUTE_RESEMBLANCE_ERROR_TO:
+    case ATTRIBUTE_CONTAINMENT_IN:
+    case ATTRIBUTE_CONTAINMENT_ERROR_IN: return answer_comparison(task, attribute, path, value);
     default: return -ENODATA;
     }
 }

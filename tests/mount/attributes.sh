@@ -32,6 +32,7 @@ expect_equal 'cluster.size' 3 "$(value "$MNT/a" cluster.size)"
 expect_equal 'nearest' "$odd" "$(value "$MNT/a" nearest)"
 expect_equal 'similar' "$(printf '1.0000\t%s\n0.8113\td/b\n.' "$odd")" "$(value "$MNT/a" similar; echo .)"
 expect_equal 'resemblance:PATH' 0.8113 "$(value "$MNT/a" resemblance:d/b)"
+none "$MNT/a" resemblance.error:d/b containment.error:d/b # all their shingles are in their sketches
 expect_equal 'with a slash' 0.8113 "$(value "$MNT/a" resemblance:/d/b)"
 expect_equal 'an odd PATH' 1.0000 "$(value "$MNT/a" $'resemblance:d/odd\nname \\')"
 expect_equal 'containment:PATH' "$(awk 'BEGIN { printf "%.4f", 86 / 96 }')" \

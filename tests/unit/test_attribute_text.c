@@ -26,13 +26,18 @@ static void test_attribute_text__names_and_attributes_go_both_ways(void **state)
         assert_int_equal(attribute_of_name(name, &path), i);
         assert_null(path);
     }
-    assert_int_equal(n, N_ATTRIBUTES - 1 - 2); /* all but the two with a path */
+    assert_int_equal(n, N_ATTRIBUTES - 1 - 4); /* all but the four with a path */
 }
 
 static void test_attribute_text__a_path_stands_after_the_colon(void **state)
 {
     (void)state;
     const char *path;
+    assert_int_equal(attribute_of_name("user.kinfs.resemblance.error:/a/b", &path),
+                     ATTRIBUTE_RESEMBLANCE_ERROR_TO);
+    assert_string_equal(path, "a/b");
+    assert_int_equal(attribute_of_name("user.kinfs.containment.error:a", &path),
+                     ATTRIBUTE_CONTAINMENT_ERROR_IN);
     assert_int_equal(attribute_of_name("user.kinfs.resemblance:a/b c", &path),
                      ATTRIBUTE_RESEMBLANCE_TO);
     assert_string_equal(path, "a/b c");
