@@ -422,6 +422,7 @@ static bool wait_for_work(struct index *index)
 void *committer_run(void *user)
 {
     struct index *index = user;
+    index_thread_begin();
     do {
         while (do_resume(index) || do_entry(index) || do_result(index) || do_flush(index) ||
                do_scan(index))

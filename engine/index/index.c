@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "engine/index/index_private.h"
@@ -33,6 +34,13 @@ void index_log(struct index *index, enum index_log_level level, const char *form
     }
     if (index->log)
         index->log(index->log_user, level, message);
+}
+
+void index_thread_begin(void)
+{
+    /* Behind what serves users: on a busy machine they would each wait their turn. */
+    enum { NICENESS = 10 };
+    setpriority(PRIO_PROCESS, (id_t)gettid(), NICENESS);
 }
 
 /* -- opening -- */

@@ -95,6 +95,8 @@ struct index {
 int index_open_db(const struct index_options *options, const char *db, const struct policy *policy,
                   struct index **ret_index, char **ret_error);
 
+/* The first call of each of the index's threads. */
+void index_thread_begin(void);
 /* Ends all threads; questions and the committer's functions may go on from the caller's. */
 void index_stop(struct index *index);
 

@@ -45,17 +45,50 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void sid_vector_sort_unique(struct sid_vector *vector)
+static void sort_unique_by_comparing(struct sid_vector *vector)
 {
     size_t n = 0;
-
-    if (vector->n_sids < 2)
-        return;
     qsort(vector->sids, vector->n_sids, sizeof(*vector->sids), compare);
     for (size_t i = 1; i < vector->n_sids; i++)
         if (vector->sids[i] != vector->sids[n])
             vector->sids[++n] = vector->sids[i];
     vector->n_sids = n + 1;
+}
+
+/* Sids are counted up, so those of long posting lists stand close together: a bit for each of their
+ * range, set and read off. Returns false, with nothing changed, when that is too wide. */
+static bool sort_unique_by_bits(struct sid_vector *vector)
+{
+    enum { WORTH_IT = 256, BITS = 64 };
+    uint64_t min = UINT64_MAX, max = 0;
+
+    if (vector->n_sids < WORTH_IT)
+        return false;
+    for (size_t i = 0; i < vector->n_sids; i++) {
+        uint64_t sid = vector->sids[i];
+        min = sid < min ? sid : min;
+        max = sid > max ? sid : max;
+    }
+    uint64_t n_words = (max - min) / BITS + 1;
+    uint64_t *words = n_words <= vector->n_sids ? calloc(n_words, sizeof(*words)) : NULL;
+    if (!words)
+        return false;
+    for (size_t i = 0; i < vector->n_sids; i++) {
+        uint64_t at = vector->sids[i] - min;
+        words[at / BITS] |= UINT64_C(1) << at % BITS;
+    }
+    vector->n_sids = 0;
+    for (uint64_t i = 0; i < n_words; i++)
+        for (uint64_t word = words[i]; word; word &= word - 1)
+            vector->sids[vector->n_sids++] = min + i * BITS + (uint64_t)__builtin_ctzll(word);
+    free(words);
+    return true;
+}
+
+void sid_vector_sort_unique(struct sid_vector *vector)
+{
+    if (vector->n_sids > 1 && !sort_unique_by_bits(vector))
+        sort_unique_by_comparing(vector);
 }
 
 bool sid_vector_has(const struct sid_vector *vector, uint64_t sid)

@@ -200,6 +200,7 @@ void *worker_run(void *user)
 {
     struct worker worker = {.index = user};
     struct change *change;
+    index_thread_begin();
     if (document_sketcher_new(&worker.index->policy, worker.index->hash, &worker.sketcher) == 0 &&
         (worker.buffer = malloc(READ_BYTES))) {
         while (change_queue_take(worker.index->queue, CHANGE_CONTENT, true, &change) == 1)
