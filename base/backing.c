@@ -311,7 +311,8 @@ int backing_open(const char *path, struct backing **ret_backing)
     pthread_rwlock_init(&backing->lock, NULL);
     backing->root_fd = fd;
     uint64_t fsid;
-    int r = add_mount(backing, root_mount_id(fd), TAKE_FD(fd), &fsid);
+    int mount_id = root_mount_id(fd);
+    int r = add_mount(backing, mount_id, TAKE_FD(fd), &fsid);
     if (r < 0)
         return r;
     backing->has_handles = backing->mounts[0].has_handles;

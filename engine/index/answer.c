@@ -74,7 +74,7 @@ int answer_path(struct index *index, struct path_cache *paths, const struct file
     for (size_t i = 0; i < links.n_entries; i++) {
         _cleanup_free_ char *path = NULL;
         r = path_cache_entry(paths, &links.entries[i].parent, links.entries[i].name, &path);
-        if (r == -ENOENT)
+        if (r == -ENOENT || r == -ELOOP)
             continue; /* its directory is being moved or removed */
         if (r < 0)
             return r;

@@ -106,6 +106,26 @@ void catalogue_delete(struct kv_batch *batch, const struct file_key *parent, con
     kv_batch_delete(batch, TABLE_LINKS, entry_slice(&up));
 }
 
+void catalogue_delete_link(struct kv_batch *batch, const struct file_key *parent, const char *name,
+                           const struct file_key *child)
+{
+    struct entry_key up = link_key(child, parent, name);
+    kv_batch_delete(batch, TABLE_LINKS, entry_slice(&up));
+}
+
+size_t catalogue_link_key(const struct file_key *child, const struct file_key *parent,
+                          const char *name, uint8_t *out)
+{
+    struct entry_key key = link_key(child, parent, name);
+    memcpy(out, key.bytes, key.size_bytes);
+    return key.size_bytes;
+}
+
+void catalogue_entry_done(struct catalogue_entry *entry)
+{
+    free(entry->name);
+}
+
 void catalogue_list_done(struct catalogue_list *list)
 {
     for (size_t i = 0; i < list->n_entries; i++)
@@ -125,15 +145,19 @@ static int decode_child(const struct kv_entry *entry, struct catalogue_entry *ou
     return r;
 }
 
-static int decode_link(const struct kv_entry *entry, struct catalogue_entry *out)
+int catalogue_decode_link(struct kv_slice key, struct catalogue_entry *ret_entry)
 {
-    struct kv_slice rest = entry->key;
-    int r = take_key(&rest, &out->child);
+    int r = take_key(&key, &ret_entry->child);
     if (r == 0)
-        r = take_key(&rest, &out->parent);
-    if (r == 0 && !(out->name = strndup(rest.data, rest.size_bytes)))
+        r = take_key(&key, &ret_entry->parent);
+    if (r == 0 && !(ret_entry->name = strndup(key.data, key.size_bytes)))
         r = -ENOMEM;
     return r;
+}
+
+static int decode_link(const struct kv_entry *entry, struct catalogue_entry *out)
+{
+    return catalogue_decode_link(entry->key, out);
 }
 
 /* Reads up to limit entries of a range, page after page. */

@@ -33,6 +33,19 @@ void catalogue_put(struct kv_batch *batch, const struct file_key *parent, const 
 void catalogue_delete(struct kv_batch *batch, const struct file_key *parent, const char *name,
                       const struct file_key *child);
 
+/* The way back only: the name is another inode's already. */
+void catalogue_delete_link(struct kv_batch *batch, const struct file_key *parent, const char *name,
+                           const struct file_key *child);
+
+/* The key of a link, and back. out has CATALOGUE_LINK_KEY_MAX bytes; returns those used. Decoding
+ * returns 0, -EUCLEAN or -ENOMEM and fills all but the type; end with catalogue_entry_done(). */
+enum { CATALOGUE_LINK_KEY_MAX = 2 * (1 + FILE_KEY_MAX_BYTES) + 255 };
+struct catalogue_entry;
+size_t catalogue_link_key(const struct file_key *child, const struct file_key *parent,
+                          const char *name, uint8_t *out);
+int catalogue_decode_link(struct kv_slice key, struct catalogue_entry *ret_entry);
+void catalogue_entry_done(struct catalogue_entry *entry);
+
 struct catalogue_entry {
     struct file_key parent, child;
     enum entry_type type;

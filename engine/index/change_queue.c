@@ -314,3 +314,9 @@ void change_queue_shut_down(struct change_queue *queue)
     pthread_cond_broadcast(&queue->taken_or_noted);
     pthread_cond_broadcast(&queue->settled);
 }
+
+bool change_queue_is_shut_down(struct change_queue *queue)
+{
+    LOCKED(&queue->lock);
+    return queue->shut_down;
+}

@@ -75,5 +75,6 @@ size_t change_queue_outstanding(struct change_queue *queue, enum change_lane lan
 
 /* Every waiting and later call returns -ESHUTDOWN; done and retry are still allowed. */
 void change_queue_shut_down(struct change_queue *queue);
+bool change_queue_is_shut_down(struct change_queue *queue);
 
 #endif

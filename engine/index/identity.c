@@ -107,6 +107,19 @@ static int write_policy_file(struct index *index)
 
 /* -- the database's own rows -- */
 
+int identity_old_root(struct index *index, struct file_key *ret_key)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    int r = kv_get(index->kv, TABLE_META, name_slice("old_root"), &value);
+    if (r < 0)
+        return r;
+    if (value.size_bytes < FILE_KEY_MIN_BYTES || value.size_bytes > FILE_KEY_MAX_BYTES)
+        return -EUCLEAN;
+    ret_key->size_bytes = (uint8_t)value.size_bytes;
+    memcpy(ret_key->bytes, value.data, value.size_bytes);
+    return 0;
+}
+
 /* The schema's version is written last: a store without it is one that was never finished. */
 static int make_identity(struct index *index, const struct policy *policy)
 {
@@ -155,11 +168,13 @@ static int check_root(struct index *index, char **ret_error)
         return r == -ENOENT ? -EUCLEAN : r;
     if (root.size_bytes == now->size_bytes && memcmp(root.data, now->bytes, root.size_bytes) == 0)
         return 0;
-    /* The same path on a file system made anew (or restored): all keys are others, so everything is
-     * found again by the scan, and what is gone is forgotten. */
+    /* The same path on a file system made anew (or restored): everything is found again by the
+     * scan, and what hangs on the old root alone is then forgotten (scan.c). */
     if (source.size_bytes == strlen(index->source) &&
-        memcmp(source.data, index->source, source.size_bytes) == 0)
-        return put(index, "root", (struct kv_slice){now->bytes, now->size_bytes});
+        memcmp(source.data, index->source, source.size_bytes) == 0) {
+        r = put(index, "old_root", kv_buf_slice(&root));
+        return r < 0 ? r : put(index, "root", (struct kv_slice){now->bytes, now->size_bytes});
+    }
     return refuse(
         ret_error, -EPROTO,
         "store %s is that of %.*s, not of %s; name another store with store=", index->store_path,

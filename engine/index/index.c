@@ -8,7 +8,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "engine/index/index_private.h"
+#include "engine/index/fine_times.h"
+#include "engine/index/reconcile.h"
 #include "store/kv_retry.h"
 
 enum {
@@ -176,6 +177,7 @@ static int open_parts(struct index *index)
     const unsigned tiers[POSTINGS_N_TIERS] = {TABLE_TIER_R, TABLE_TIER_C};
     const size_t max_changes[LANE_N] = {FOREGROUND_MAX, SCAN_MAX};
 
+    index->has_fine_times = fine_times_at(backing_root_fd(index->backing));
     index->writing = writing_set_new();
     if (!index->writing)
         return -ENOMEM;
@@ -202,6 +204,8 @@ static int open_parts(struct index *index)
     index->last_sid = index->derived_sid;
     if (r == 0)
         r = committer_recover(index);
+    if (r == 0)
+        r = reconcile_recover(index);
     if (r == 0)
         r = count_documents(index);
     return r;

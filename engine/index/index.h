@@ -152,7 +152,7 @@ enum document_state { DOCUMENT_CURRENT, DOCUMENT_PENDING, DOCUMENT_SKIPPED };
 
 struct document_info {
     enum document_state state;
-    bool settled;         /* nothing is under way that would change the state; else ask again */
+    bool settled;        /* nothing is under way that would change the state; else ask again */
     char reason[96];     /* of DOCUMENT_SKIPPED */
     uint64_t cluster_id; /* 0: in none */
     uint64_t cluster_size;

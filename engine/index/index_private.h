@@ -62,7 +62,8 @@ struct index {
     struct writing_set *writing;
     void (*log)(void *user, enum index_log_level level, const char *message);
     void *log_user;
-    struct file_key store_key; /* of the store's directory: never indexed; size 0 when elsewhere */
+    struct file_key store_key; /* of the store's directory: never indexed; size 0: not to be had */
+    bool has_fine_times; /* a change after a look at a file gives it other times (fine_times) */
 
     unsigned n_workers, n_started;
     pthread_t *workers, committer;
@@ -112,6 +113,9 @@ int identity_read_policy_file(const char *store_path, struct policy *ret_policy)
 int identity_get_number(struct index *index, const char *name, uint64_t *ret_value); /* -ENOENT */
 int identity_put_number(struct index *index, const char *name, uint64_t value);
 int identity_delete(struct index *index, const char *name);
+/* The root before the tree at the source's path became another; -ENOENT when it did not, or what
+ * hung on it has been forgotten ("old_root" deleted). */
+int identity_old_root(struct index *index, struct file_key *ret_key);
 
 /* -- worker.c -- */
 void *worker_run(void *index);

@@ -145,6 +145,16 @@ static int expand(struct index *index, const struct match *match, uint64_t asked
     return r;
 }
 
+/* A document too short to have anything in V has its smallest fingerprints still: who contains it
+ * resembles it, if he is not much longer. */
+static int candidates_of(struct index *index, enum postings_tier tier,
+                         const struct min_sketch *sketch, struct sid_list *ret_list)
+{
+    if (tier == POSTINGS_TIER_C && min_sketch_n_v(sketch) == 0)
+        tier = POSTINGS_TIER_R;
+    return postings_candidates(index->postings, tier, sketch, ret_list);
+}
+
 /* enough  stop when this many were found, whichever they are (0: the best query->limit) */
 static int answer(struct index *index, enum postings_tier tier, const struct file_key *file,
                   const struct index_query *query, size_t enough, struct kin_list *ret_list)
@@ -164,7 +174,7 @@ static int answer(struct index *index, enum postings_tier tier, const struct fil
     const struct record *record = document.record;
     record_class(record, own.class);
     if (record->sketch.n_values)
-        r = postings_candidates(index->postings, tier, &record->sketch, &candidates);
+        r = candidates_of(index, tier, &record->sketch, &candidates);
     else
         r = add_match(&matches, &own);
     if (r == 0)

@@ -3,44 +3,142 @@
  *
  * What is removed is removed from below: first what hangs on an entry (a document, or everything
  * under a directory), then the entry itself. A crash in between leaves an entry that the next scan
- * removes again.
+ * removes again. A directory that lives on elsewhere is moved, not removed; two that changed places
+ * have for a moment one name between them, so TABLE_INTENTS keeps what is to be taken off:
+ *
+ *   "moved" | child key | parent key | name -> nothing        (keys with their size before them)
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 
 #include "engine/index/reconcile.h"
 
 enum { PAGE = 256 };
 
-static int apply_entry(struct index *index, bool put, const struct file_key *parent,
-                       const char *name, const struct file_key *child, enum entry_type type)
+static int put_entry(struct index *index, const struct file_key *parent, const char *name,
+                     const struct file_key *child, enum entry_type type)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     if (!batch)
         return -ENOMEM;
-    if (put)
-        catalogue_put(batch, parent, name, child, type);
+    catalogue_put(batch, parent, name, child, type);
+    return kv_apply(index->kv, batch);
+}
+
+/* Take an inode off a name, which may be another's already. */
+static int drop_entry(struct index *index, const struct file_key *parent, const char *name,
+                      const struct file_key *child)
+{
+    struct file_key known;
+    enum entry_type type;
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    if (!batch)
+        return -ENOMEM;
+    int r = catalogue_get(index->kv, parent, name, &known, &type);
+    if (r < 0 && r != -ENOENT)
+        return r;
+    if (r == 0 && !file_key_equal(&known, child))
+        catalogue_delete_link(batch, parent, name, child);
     else
         catalogue_delete(batch, parent, name, child);
     return kv_apply(index->kv, batch);
 }
 
-/* Whether the inode has another name than this one. */
+/* Whether the inode has another name than this one. A link counts only if its name leads back to
+ * the inode: the two rows are written together, but a store need not keep them together. */
 static int has_other_link(struct index *index, const struct file_key *child,
                           const struct file_key *parent, const char *name)
 {
+    enum { LINKS_MAX = 64 };
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-    int r = catalogue_links(index->kv, child, 2, &links);
+    int r = catalogue_links(index->kv, child, LINKS_MAX, &links);
+    for (size_t i = 0; r >= 0 && i < links.n_entries; i++) {
+        const struct catalogue_entry *link = &links.entries[i];
+        struct file_key back;
+        enum entry_type type;
+        if (file_key_equal(&link->parent, parent) && strcmp(link->name, name) == 0)
+            continue;
+        r = catalogue_get(index->kv, &link->parent, link->name, &back, &type);
+        if (r == 0 && file_key_equal(&back, child))
+            return 1;
+        if (r == -ENOENT)
+            r = 0;
+    }
+    return r < 0 ? r : 0;
+}
+
+/* Whether a directory is part of what is indexed, so that its entries are. */
+static int is_known(struct index *index, const struct file_key *directory)
+{
+    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+    if (file_key_equal(directory, backing_root_key(index->backing)))
+        return 1;
+    int r = catalogue_links(index->kv, directory, 1, &links);
+    return r < 0 ? r : links.n_entries > 0;
+}
+
+/* The name a living directory has now. */
+static int find_directory(struct index *index, const struct file_key *directory,
+                          struct file_key *ret_parent, char **ret_name)
+{
+    char link[64], path[PATH_MAX];
+    struct file_key parent, found;
+    _cleanup_close_ int fd =
+        backing_open_key(index->backing, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return fd;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, path, sizeof(path));
+    if (n < 0)
+        return -errno;
+    if (n == sizeof(path))
+        return -ENAMETOOLONG;
+    path[n] = '\0';
+    const char *name = strrchr(path, '/');
+    if (!name || !name[1])
+        return -ENOENT;
+    _cleanup_close_ int above = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (above < 0)
+        return -errno;
+    int r = backing_key_at(index->backing, above, "", &parent);
+    if (r == 0)
+        r = backing_key_at(index->backing, above, name + 1, &found);
+    if (r == 0 && !file_key_equal(&found, directory))
+        r = -ENOENT; /* moved on, or removed, in this moment */
     if (r < 0)
         return r;
-    for (size_t i = 0; i < links.n_entries; i++)
-        if (!file_key_equal(&links.entries[i].parent, parent) ||
-            strcmp(links.entries[i].name, name) != 0)
-            return 1;
+    char *copy = strdup(name + 1);
+    if (!copy)
+        return -ENOMEM;
+    *ret_parent = parent;
+    *ret_name = copy;
     return 0;
 }
 
-static int remove_children(struct index *index, const struct file_key *directory)
+/* A directory that lives on under another name is moved there, with all that is below it: in an
+ * exchange, or when names change faster than they are looked at, the notice of its new name is
+ * still to come. Returns 1 when it was, 0 when the directory is gone from the tree, or an error. */
+static int follow_directory(struct index *index, const struct file_key *directory,
+                            const struct file_key *old_parent, const char *old_name)
+{
+    struct file_key parent;
+    _cleanup_free_ char *name = NULL;
+    int r = find_directory(index, directory, &parent, &name);
+    if (r < 0)
+        return r == -ENOMEM ? r : 0;
+    if (file_key_equal(&parent, old_parent) && strcmp(name, old_name) == 0)
+        return 0;
+    r = is_known(index, &parent);
+    if (r <= 0)
+        return r;
+    struct tree_entry entry = {.key = *directory, .type = ENTRY_DIRECTORY};
+    r = reconcile_put(index, &parent, name, &entry);
+    return r < 0 ? r : 1;
+}
+
+int reconcile_remove_children(struct index *index, const struct file_key *directory)
 {
     for (;;) {
         _cleanup_(catalogue_list_done) struct catalogue_list list = {0};
@@ -53,22 +151,41 @@ static int remove_children(struct index *index, const struct file_key *directory
     }
 }
 
+static int remove_directory(struct index *index, const struct file_key *parent, const char *name,
+                            const struct file_key *directory)
+{
+    int r = follow_directory(index, directory, parent, name);
+    return r == 0 ? reconcile_remove_children(index, directory) : r < 0 ? r : 0;
+}
+
 int reconcile_remove(struct index *index, const struct file_key *parent, const char *name,
                      const struct file_key *child, enum entry_type type)
 {
     int r = has_other_link(index, child, parent, name);
     if (r == 0)
-        r = type == ENTRY_DIRECTORY ? remove_children(index, child)
+        r = type == ENTRY_DIRECTORY ? remove_directory(index, parent, name, child)
                                     : committer_drop_document(index, child);
-    else if (r == 1)
-        r = 0;
-    return r < 0 ? r : apply_entry(index, false, parent, name, child, type);
+    return r < 0 ? r : drop_entry(index, parent, name, child);
 }
 
-int reconcile_look(struct index *index, int dirfd, const char *name, struct tree_entry *ret_entry)
+int reconcile_forget(struct index *index, const struct file_key *parent, const char *name)
+{
+    struct file_key known;
+    enum entry_type type;
+    int r = catalogue_get(index->kv, parent, name, &known, &type);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    return reconcile_remove(index, parent, name, &known, type);
+}
+
+int reconcile_look(struct index *index, const struct file_key *parent, int dirfd, const char *name,
+                   struct tree_entry *ret_entry)
 {
     struct tree_entry entry = {0};
     struct statx stx;
+    /* The mount has its own of that name, so nobody could follow a link there. */
+    if (strcmp(name, ".kinfs") == 0 && file_key_equal(parent, backing_root_key(index->backing)))
+        return -ENOENT;
     if (statx(dirfd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &stx) < 0)
         return -errno;
     bool directory = S_ISDIR(stx.stx_mode);
@@ -93,23 +210,111 @@ int reconcile_look(struct index *index, int dirfd, const char *name, struct tree
     return 0;
 }
 
-int reconcile_add(struct index *index, const struct file_key *parent, const char *name,
-                  const struct tree_entry *entry, bool removing, struct kv_batch *batch)
+/* -- what is to be taken off a name -- */
+
+static const char moved[] = "moved"; /* without its NUL */
+
+struct moved_key {
+    uint8_t bytes[CATALOGUE_LINK_KEY_MAX + sizeof(moved)];
+    size_t size_bytes;
+};
+
+static struct moved_key moved_key(const struct file_key *parent, const char *name,
+                                  const struct file_key *child)
+{
+    struct moved_key key = {.size_bytes = sizeof(moved) - 1};
+    memcpy(key.bytes, moved, sizeof(moved) - 1);
+    key.size_bytes += catalogue_link_key(child, parent, name, key.bytes + key.size_bytes);
+    return key;
+}
+
+static int note_moved(struct index *index, bool put, const struct moved_key *key)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    struct kv_slice slice = {key->bytes, key->size_bytes};
+    if (!batch)
+        return -ENOMEM;
+    if (put)
+        kv_batch_put(batch, TABLE_INTENTS, slice, (struct kv_slice){"", 0});
+    else
+        kv_batch_delete(batch, TABLE_INTENTS, slice);
+    return kv_apply(index->kv, batch);
+}
+
+int reconcile_recover(struct index *index)
+{
+    enum { PAGE_ENTRIES = 64 };
+    struct kv_range range;
+    _cleanup_(kv_buf_done) struct kv_buf to = {0};
+    int r = kv_prefix_range((struct kv_slice){moved, sizeof(moved) - 1}, &range, &to);
+    for (bool more = true; r == 0 && more;) {
+        _cleanup_(kv_page_done) struct kv_page page = {0};
+        r = kv_scan(index->kv, TABLE_INTENTS, &range, PAGE_ENTRIES, &page);
+        for (size_t i = 0; r == 0 && i < page.n_entries; i++) {
+            _cleanup_(catalogue_entry_done) struct catalogue_entry entry = {0};
+            struct kv_slice link = page.entries[i].key;
+            link.data = (const uint8_t *)link.data + sizeof(moved) - 1;
+            link.size_bytes -= sizeof(moved) - 1;
+            r = catalogue_decode_link(link, &entry);
+            if (r == 0)
+                r = reconcile_remove(index, &entry.parent, entry.name, &entry.child,
+                                     ENTRY_DIRECTORY);
+            if (r == 0) {
+                struct moved_key key = moved_key(&entry.parent, entry.name, &entry.child);
+                r = note_moved(index, false, &key);
+            }
+        }
+        more = page.n_entries > 0; /* what was done is gone: from the start again */
+    }
+    return r;
+}
+
+/* A name means another inode now; it was a directory's, which may live on. */
+static int replace_directory(struct index *index, const struct file_key *parent, const char *name,
+                             const struct file_key *directory, const struct tree_entry *entry)
+{
+    struct moved_key key = moved_key(parent, name, directory);
+    int r = note_moved(index, true, &key);
+    if (r == 0)
+        r = put_entry(index, parent, name, &entry->key, entry->type);
+    if (r == 0)
+        r = reconcile_remove(index, parent, name, directory, ENTRY_DIRECTORY);
+    if (r == 0)
+        r = note_moved(index, false, &key);
+    return r;
+}
+
+int reconcile_put(struct index *index, const struct file_key *parent, const char *name,
+                  const struct tree_entry *entry)
 {
     struct file_key known;
     enum entry_type type;
     int r = catalogue_get(index->kv, parent, name, &known, &type);
-    if (r == 0 && file_key_equal(&known, &entry->key) && type == entry->type)
-        return 0;
     if (r < 0 && r != -ENOENT)
         return r;
-    if (r == 0) { /* the name means another inode now */
-        if (!removing)
-            return -EEXIST;
-        r = reconcile_remove(index, parent, name, &known, type);
-        if (r < 0)
-            return r;
+    bool there = r == 0, same = there && file_key_equal(&known, &entry->key) && type == entry->type;
+    if (same)
+        return 0;
+    if (there && type == ENTRY_DIRECTORY && !file_key_equal(&known, &entry->key)) {
+        r = replace_directory(index, parent, name, &known, entry);
+        return r < 0 ? r : 1;
     }
+    r = there ? reconcile_remove(index, parent, name, &known, type) : 0;
+    if (r == 0)
+        r = put_entry(index, parent, name, &entry->key, entry->type);
+    return r < 0 ? r : 1;
+}
+
+int reconcile_add(struct index *index, const struct file_key *parent, const char *name,
+                  const struct tree_entry *entry, struct kv_batch *batch)
+{
+    struct file_key known;
+    enum entry_type type;
+    int r = catalogue_get(index->kv, parent, name, &known, &type);
+    if (r == 0)
+        return file_key_equal(&known, &entry->key) && type == entry->type ? 0 : -EEXIST;
+    if (r != -ENOENT)
+        return r;
     catalogue_put(batch, parent, name, &entry->key, entry->type);
     return 1;
 }
@@ -124,17 +329,12 @@ bool reconcile_is_new(struct index *index, const struct tree_entry *entry)
 static int add_entry(struct index *index, const struct change *change,
                      const struct tree_entry *entry)
 {
-    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-    if (!batch)
-        return -ENOMEM;
     int r = catalogue_links(index->kv, &entry->key, 1, &links);
     if (r < 0)
         return r;
     bool first_name = links.n_entries == 0;
-    r = reconcile_add(index, &change->key, change->name, entry, true, batch);
-    if (r == 1)
-        r = kv_apply(index->kv, batch);
+    r = reconcile_put(index, &change->key, change->name, entry);
     if (r < 0)
         return r;
     if (entry->type == ENTRY_DIRECTORY)
@@ -150,19 +350,35 @@ static int add_entry(struct index *index, const struct change *change,
     return r < 0 ? r : 0;
 }
 
+bool reconcile_may_pass_over(int error)
+{
+    switch (error) {
+    case -EACCES:
+    case -EPERM:
+    case -ENOENT:
+    case -ESTALE:
+    case -ENOTDIR:
+    case -ELOOP:
+    case -ENAMETOOLONG:
+    case -ENODEV: return true;
+    default: return false;
+    }
+}
+
 int reconcile_entry(struct index *index, const struct change *change)
 {
     struct tree_entry entry;
-    struct file_key known;
-    enum entry_type type;
+    int r = is_known(index, &change->key);
+    if (r <= 0) /* below another file system, or gone with its directory */
+        return r;
     _cleanup_close_ int dirfd = worker_open(index, &change->key, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    int r = dirfd < 0 ? dirfd : reconcile_look(index, dirfd, change->name, &entry);
+    r = dirfd < 0 ? dirfd : reconcile_look(index, &change->key, dirfd, change->name, &entry);
     if (r == 0)
         return add_entry(index, change, &entry);
-    if (r != -ENOENT && r != -ESTALE && r != -ENOTDIR)
-        return 0; /* it cannot be looked at: what is known stays, a scan comes by again */
-    r = catalogue_get(index->kv, &change->key, change->name, &known, &type);
-    if (r < 0)
-        return r == -ENOENT ? 0 : r;
-    return reconcile_remove(index, &change->key, change->name, &known, type);
+    if (r == -ENOENT || r == -ESTALE || r == -ENOTDIR)
+        return reconcile_forget(index, &change->key, change->name);
+    /* It cannot be looked at. What is known stays; when that may pass, a scan comes by again. */
+    if (!reconcile_may_pass_over(r))
+        index_rescan(index);
+    return 0;
 }

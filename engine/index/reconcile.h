@@ -12,17 +12,36 @@ struct tree_entry {
 };
 
 /* Look at a name. Returns 0, -ENOENT when nothing that is indexed is there, or an errno. */
-int reconcile_look(struct index *index, int dirfd, const char *name, struct tree_entry *ret_entry);
+int reconcile_look(struct index *index, const struct file_key *parent, int dirfd, const char *name,
+                   struct tree_entry *ret_entry);
 
-/* Add an entry's rows to the batch. removing: what the name meant before goes; else nothing is done
- * and -EEXIST returned where it meant something else. Returns 1, 0 when the catalogue had it, or an
- * error. */
+/* Add an entry's rows to the batch if the name is free. Returns 1, 0 when the catalogue had it,
+ * -EEXIST (nothing done) where the name meant something else, or an error. */
 int reconcile_add(struct index *index, const struct file_key *parent, const char *name,
-                  const struct tree_entry *entry, bool removing, struct kv_batch *batch);
+                  const struct tree_entry *entry, struct kv_batch *batch);
 
-/* Remove an entry and, with its last name, what hangs on it. */
+/* Make the name mean this entry; what it meant before goes, or moves to where it is now. Returns 1,
+ * 0 when it was so already, or an error. */
+int reconcile_put(struct index *index, const struct file_key *parent, const char *name,
+                  const struct tree_entry *entry);
+
+/* Remove an entry and, with its last name, what hangs on it; a directory that lives on elsewhere in
+ * the tree is moved there. */
 int reconcile_remove(struct index *index, const struct file_key *parent, const char *name,
                      const struct file_key *child, enum entry_type type);
+
+/* Remove all that hangs on a directory's entries. */
+int reconcile_remove_children(struct index *index, const struct file_key *directory);
+
+/* Finish what a crash interrupted; before any thread runs. */
+int reconcile_recover(struct index *index);
+
+/* Remove what a name meant, if anything. */
+int reconcile_forget(struct index *index, const struct file_key *parent, const char *name);
+
+/* Whether an error of looking at something is a property of it (no right to, not there any more)
+ * rather than of the moment, so that coming back would not help. */
+bool reconcile_may_pass_over(int error);
 
 /* Whether the file is not, or not as it is now, among the documents. */
 bool reconcile_is_new(struct index *index, const struct tree_entry *entry);

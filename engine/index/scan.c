@@ -1,9 +1,10 @@
 /* The scan: every directory of the tree against the catalogue, one directory a step, so that what
  * users do goes before.
  *
- * Two passes. The first only adds, and remembers the directories that have lost entries; the second
- * goes over those and removes. So what was moved while nobody looked is found under its new name
- * before it is missed under its old one, and keeps its sketch.
+ * Two passes. The first only adds, and remembers the directories that have lost or exchanged
+ * entries; the second goes over those and removes. So what was moved to a new name while nobody
+ * looked is found there before it is missed under its old one, and keeps its sketch; a document
+ * moved over another's name is sketched anew.
  *
  * Memory: the names of one directory, and the keys of the directories seen but not yet read (depth
  * first, so the sum of their siblings along one path).
@@ -146,23 +147,41 @@ static int note_document(struct index *index, const struct tree_entry *entry)
     return r < 0 ? r : 0;
 }
 
+/* Something could not be looked at. Where that may pass (no descriptors, no memory, a read error),
+ * another scan follows, and not in haste. */
+static int pass_over(struct index *index, int error)
+{
+    enum { PAUSE_MS = 200 };
+    if (!reconcile_may_pass_over(error)) {
+        index_log(index, INDEX_LOG_WARNING, "the tree is scanned again: %s", strerror(-error));
+        index_rescan(index);
+        usleep(PAUSE_MS * 1000);
+    }
+    return 0;
+}
+
 static int visit_present(struct visit *visit, const char *name)
 {
     struct index *index = visit->index;
     struct tree_entry entry;
-    int r = reconcile_look(index, visit->fd, name, &entry);
+    int r = reconcile_look(index, &visit->directory, visit->fd, name, &entry);
     if (r < 0) {
         visit->lossy |= r == -ENOENT;
-        return r == -ENOMEM ? r : 0;
+        if (r == -ENOENT && visit->removing) /* there, but not to be indexed (any more) */
+            return reconcile_forget(index, &visit->directory, name);
+        return pass_over(index, r);
     }
-    r = reconcile_add(index, &visit->directory, name, &entry, visit->removing, visit->batch);
+    if (visit->removing)
+        r = reconcile_put(index, &visit->directory, name, &entry);
+    else
+        r = reconcile_add(index, &visit->directory, name, &entry, visit->batch);
     if (r == -EEXIST) {
         visit->lossy = true;
         return 0;
     }
     /* The rows are written before a result is looked at: that is this thread's work too, later. */
     bool added = r == 1;
-    if (r == 1 && kv_batch_count(visit->batch) >= BATCH_MAX)
+    if (kv_batch_count(visit->batch) >= BATCH_MAX)
         r = write_batch(visit);
     if (r < 0)
         return r;
@@ -191,7 +210,8 @@ static int visit_missing(struct visit *visit, const struct names *names)
                 visit->lossy = true;
                 return 0;
             }
-            if (reconcile_look(visit->index, visit->fd, entry->name, &present) != -ENOENT)
+            if (reconcile_look(visit->index, &visit->directory, visit->fd, entry->name, &present) !=
+                -ENOENT)
                 continue; /* it came back meanwhile */
             r = reconcile_remove(visit->index, &entry->parent, entry->name, &entry->child,
                                  entry->type);
@@ -209,6 +229,14 @@ static int visit_missing(struct visit *visit, const struct names *names)
     return 0;
 }
 
+/* Its access time stays as it is where the kernel lets us. */
+static int open_directory(struct index *index, const struct file_key *directory)
+{
+    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    int fd = worker_open(index, directory, flags | O_NOATIME);
+    return fd == -EPERM ? worker_open(index, directory, flags) : fd;
+}
+
 static int visit_directory(struct index *index, const struct file_key *directory, bool removing)
 {
     _cleanup_(names_done) struct names names = {0};
@@ -216,16 +244,17 @@ static int visit_directory(struct index *index, const struct file_key *directory
     _cleanup_closedir_ DIR *dir = NULL;
     if (!batch)
         return -ENOMEM;
-    int fd = worker_open(index, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = open_directory(index, directory);
     if (fd < 0)
-        return 0; /* gone, or not for us to read: its parent's visit removes it, or it stays */
+        return pass_over(
+            index, fd); /* gone: its parent's visit removes it; not for us to read: it stays */
     if (!(dir = fdopendir(fd))) {
         close(fd);
         return -ENOMEM;
     }
     int r = read_names(dir, &names);
     if (r < 0)
-        return r == -ENOMEM ? r : 0;
+        return pass_over(index, r);
 
     struct visit visit = {index, *directory, fd, removing, false, batch};
     for (size_t i = 0; r >= 0 && i < names.n_names; i++)
@@ -239,6 +268,17 @@ static int visit_directory(struct index *index, const struct file_key *directory
     return r;
 }
 
+/* Once all is found that is below the root, what hangs on the root of before is gone. */
+static int forget_old_root(struct index *index)
+{
+    struct file_key old_root;
+    int r = identity_old_root(index, &old_root);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    r = reconcile_remove_children(index, &old_root);
+    return r < 0 ? r : identity_delete(index, "old_root");
+}
+
 int scan_step(struct index *index)
 {
     struct scan *scan = &index->scan;
@@ -249,7 +289,7 @@ int scan_step(struct index *index)
     else
         directory = scan->stack[--scan->n_stack];
     int r = visit_directory(index, &directory, removing);
-    if (r < 0)
-        return r;
-    return !scan_is_idle(index);
+    if (r < 0 || !scan_is_idle(index))
+        return r < 0 ? r : 1;
+    return forget_old_root(index);
 }

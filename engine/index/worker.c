@@ -56,10 +56,13 @@ static int open_document(struct index *index, const struct file_key *key)
     return fd == -EPERM ? worker_open(index, key, flags) : fd;
 }
 
+/* -ESHUTDOWN when the index is being closed: nobody waits for the end of a large document. */
 static int sketch_fd(struct worker *worker, int fd, struct document_sketch *ret_sketch)
 {
     document_sketcher_begin(worker->sketcher);
     for (;;) {
+        if (change_queue_is_shut_down(worker->index->queue))
+            return -ESHUTDOWN;
         ssize_t n = read(fd, worker->buffer, READ_BYTES);
         if (n < 0 && errno == EINTR)
             continue;
@@ -81,14 +84,19 @@ static bool changed_between(const struct stat *before, const struct stat *after)
     return !file_row_matches(&row, after);
 }
 
-/* Whether the last change is so recent that a further one could leave the same times. */
-static bool is_racy(const struct stat *st)
+/* Whether a change after the reading could leave the same size and times: one that follows the last
+ * within a tick, where the clock is no finer; or, as long as the file is open for writing, a store
+ * through a mapping into a page that is dirty already. */
+static bool is_racy(struct index *index, const struct file_key *key, const struct stat *st)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    int64_t age_ns =
-        (int64_t)(now.tv_sec - st->st_ctim.tv_sec) * 1000000000 + now.tv_nsec - st->st_ctim.tv_nsec;
-    return age_ns < RACY_NS;
+    if (writing_set_has(index->writing, key))
+        return true;
+    if (index->has_fine_times || now.tv_sec > st->st_ctim.tv_sec + 1)
+        return false;
+    return (now.tv_sec - st->st_ctim.tv_sec) * 1000000000L + now.tv_nsec - st->st_ctim.tv_nsec <
+           RACY_NS;
 }
 
 static bool is_gone(int error)
@@ -96,8 +104,36 @@ static bool is_gone(int error)
     return error == -ESTALE || error == -ENOENT || error == -ENODEV;
 }
 
+/* Not the document's fault, but the daemon's for the moment. */
+static bool is_shortage(int error)
+{
+    return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
+}
+
+/* What a file that cannot be read looks like: its row must match later questions. */
+static void stat_unreadable(struct index *index, const struct file_key *key, struct stat *ret_st)
+{
+    _cleanup_close_ int fd = worker_open(index, key, O_PATH | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, ret_st) < 0)
+        *ret_st = (struct stat){0};
+}
+
+/* What to do after a failed look: again for a while, then it counts as unreadable. */
+static int give_up(struct index *index, const struct change *change, int error,
+                   struct result *result)
+{
+    if (error == -ESHUTDOWN || is_shortage(error))
+        return error;
+    if (error != -EACCES && error != -EPERM && change->n_tries < TRIES_MAX)
+        return -EAGAIN;
+    stat_unreadable(index, &change->key, &result->st);
+    result->outcome = OUTCOME_FAILED;
+    result->error = error;
+    return 1;
+}
+
 /* Fills in the result. Returns 1 when there is one, 0 when nothing changed, -EAGAIN to be tried
- * again later, -ENOMEM. */
+ * again later, -ESHUTDOWN, or a shortage. */
 static int look_at(struct worker *worker, struct change *change, struct result *result)
 {
     struct index *index = worker->index;
@@ -113,32 +149,26 @@ static int look_at(struct worker *worker, struct change *change, struct result *
         return 1;
     }
     int r = fd < 0 ? fd : fstat(fd, &before) < 0 ? -errno : 0;
-    if (r == 0 && (!S_ISREG(before.st_mode) || before.st_nlink == 0)) {
+    if (r < 0)
+        return give_up(index, change, r, result);
+    if (!S_ISREG(before.st_mode) || before.st_nlink == 0) {
         result->outcome = OUTCOME_GONE;
         return 1;
     }
-    if (r == 0) {
-        result->st = before;
-        if (catalogue_get_file(index->kv, &change->key, &row) == 0 && row.sid && !row.racy &&
-            file_row_matches(&row, &before))
-            return 0;
-        result->racy = is_racy(&before);
-        r = sketch_fd(worker, fd, &sketch);
-    }
+    if (catalogue_get_file(index->kv, &change->key, &row) == 0 && row.sid && !row.racy &&
+        file_row_matches(&row, &before))
+        return 0;
+    r = sketch_fd(worker, fd, &sketch);
     if (r == 0)
         r = fstat(fd, &after) < 0 ? -errno : 0;
-    if (r < 0) {
-        if (r != -EACCES && r != -EPERM && change->n_tries < TRIES_MAX)
-            return -EAGAIN;
-        result->outcome = OUTCOME_FAILED;
-        result->error = r;
-        return 1;
-    }
+    if (r < 0)
+        return give_up(index, change, r, result);
     /* One that never stands still is taken as it was found: its times tell every later question. */
     if (changed_between(&before, &after) && change->n_tries < TRIES_MAX)
         return -EAGAIN;
 
     result->outcome = OUTCOME_SKETCHED;
+    result->racy = is_racy(index, &change->key, &before);
     result->record = (struct record){
         .key = change->key,
         .size_bytes = (uint64_t)before.st_size,
@@ -176,6 +206,17 @@ static void finish_unchanged(struct index *index, struct change *change)
     change_queue_done(index->queue, change);
 }
 
+/* Without descriptors or memory, more haste makes it worse. */
+static void retry_later(struct index *index, struct change *change, int error)
+{
+    enum { PAUSE_MS = 100 };
+    if (is_shortage(error)) {
+        index_log(index, INDEX_LOG_WARNING, "documents wait to be read: %s", strerror(-error));
+        usleep(PAUSE_MS * 1000);
+    }
+    change_queue_retry(index->queue, change);
+}
+
 static void work_on(struct worker *worker, struct change *change)
 {
     struct index *index = worker->index;
@@ -192,8 +233,10 @@ static void work_on(struct worker *worker, struct change *change)
     free(result);
     if (r == 0)
         finish_unchanged(index, change);
+    else if (r == -ESHUTDOWN)
+        change_queue_done(index->queue, change); /* the next start looks again */
     else
-        change_queue_retry(index->queue, change);
+        retry_later(index, change, r);
 }
 
 void *worker_run(void *user)

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -292,6 +293,198 @@ static void test_index__what_cannot_be_answered_is_enoent(void **state)
     assert_int_equal(index_cluster(f->index, 77, &query, &cluster, NULL), -ENOENT);
 }
 
+static void note_rename(struct fixture *f, const char *old, const char *new)
+{
+    index_note_rename(f->index, backing_root_key(f->backing), old, backing_root_key(f->backing),
+                      new);
+}
+
+static void settle_foreground(struct fixture *f)
+{
+    assert_int_equal(index_settle(f->index, INDEX_LANE_FOREGROUND, 10000), 0);
+}
+
+static uint64_t n_sketched(struct fixture *f)
+{
+    struct index_status status;
+    index_get_status(f->index, &status);
+    return status.sketched_documents;
+}
+
+static void make_two_directories(struct fixture *f)
+{
+    mkdir(scratch_path(f->tree, "x"), 0755);
+    mkdir(scratch_path(f->tree, "y"), 0755);
+    mkdir(scratch_path(f->tree, "x/deep"), 0755);
+    write_text(f, "a", 1, 0, 0);
+    write_text(f, "x/deep/b", 1, 1, 10);
+    write_text(f, "y/c", 1, 2, 40);
+    start(f);
+    settle(f);
+    assert_similar(f, "a", "x/deep/b y/c");
+}
+
+static void test_index__exchanged_directories_keep_all_that_is_below(void **state)
+{
+    struct fixture *f = *state;
+    make_two_directories(f);
+    uint64_t cluster = cluster_of(f, "a");
+    for (int round = 0; round < 4; round++) {
+        assert_int_equal(renameat2(AT_FDCWD, scratch_path(f->tree, "x"), AT_FDCWD,
+                                   scratch_path(f->tree, "y"), RENAME_EXCHANGE),
+                         0);
+        /* In either order, or only one of them yet. */
+        if (round % 2)
+            note_rename(f, "x", "y");
+        else
+            note_rename(f, "y", "x");
+        settle_foreground(f);
+        assert_similar(f, "a", round % 2 ? "x/deep/b y/c" : "y/deep/b x/c");
+    }
+    assert_int_equal(n_sketched(f), 3);
+    assert_int_equal(cluster_of(f, "a"), cluster);
+}
+
+static void test_index__directories_renamed_faster_than_noted_are_followed(void **state)
+{
+    struct fixture *f = *state;
+    make_two_directories(f);
+    /* x -> t, y -> x, t -> y, and nothing looked at before all is done; the notices come in the
+     * worst order: old names first. */
+    rename(scratch_path(f->tree, "x"), scratch_path(f->tree, "t"));
+    rename(scratch_path(f->tree, "y"), scratch_path(f->tree, "x"));
+    rename(scratch_path(f->tree, "t"), scratch_path(f->tree, "y"));
+    note_gone(f, "t");
+    note_gone(f, "y");
+    note_gone(f, "x");
+    assert_similar(f, "a", "y/deep/b x/c");
+
+    /* Into another directory, and only its old name is noted. */
+    rename(scratch_path(f->tree, "y"), scratch_path(f->tree, "x/inner"));
+    note_gone(f, "y");
+    assert_similar(f, "a", "x/inner/deep/b x/c");
+    assert_int_equal(n_sketched(f), 3);
+
+    /* Out of the tree. */
+    rename(scratch_path(f->tree, "x/inner"), scratch_path(f->root, "outside"));
+    struct file_key x = key_of(f, "x");
+    index_note_entry(f->index, &x, "inner");
+    settle_foreground(f);
+    assert_similar(f, "a", "x/c");
+    assert_int_equal(n_documents(f), 2);
+}
+
+static void test_index__a_file_made_behind_its_back_is_found_when_asked(void **state)
+{
+    struct fixture *f = *state;
+    write_text(f, "a", 1, 0, 0);
+    start(f);
+    settle(f);
+    mkdir(scratch_path(f->tree, "new"), 0755);
+    mkdir(scratch_path(f->tree, "new/deep"), 0755);
+    write_text(f, "new/deep/b", 1, 1, 10);
+    cluster_of(f, "new/deep/b"); /* asserts that it is current */
+    assert_similar(f, "a", "new/deep/b");
+}
+
+static void test_index__a_store_through_a_mapping_before_close_is_seen(void **state)
+{
+    struct fixture *f = *state;
+    char *one = scratch_text(1, 0, 600, 0), *two = scratch_text(2, 0, 600, 0);
+    write_text(f, "like one", 1, 1, 10);
+    write_text(f, "like two", 2, 1, 10);
+    scratch_write(scratch_path(f->tree, "a"), one);
+    start(f);
+    settle(f);
+
+    struct file_key key = key_of(f, "a");
+    int fd = open(scratch_path(f->tree, "a"), O_RDWR);
+    size_t size = strlen(one);
+    char *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    assert_true(map != MAP_FAILED);
+    index_note_writing(f->index, &key, +1);
+    memcpy(map, two, size);
+    cluster_of(f, "a"); /* sketched in the midst of it */
+    assert_similar(f, "a", "like two");
+    memcpy(map, one, size); /* into pages that are dirty already: no time moves */
+    munmap(map, size);
+    close(fd);
+    index_note_content(f->index, &key);
+    index_note_writing(f->index, &key, -1);
+    settle_foreground(f);
+    assert_similar(f, "a", "like one");
+    free(one);
+    free(two);
+}
+
+static void test_index__another_tree_at_the_same_path_is_not_the_old_one(void **state)
+{
+    struct fixture *f = *state;
+    make_two_directories(f);
+    stop(f);
+    assert_int_equal(rename(f->tree, scratch_path(f->root, "old")), 0);
+    assert_int_equal(mkdir(f->tree, 0755), 0);
+    write_text(f, "other", 7, 0, 0);
+    assert_int_equal(rename(scratch_path(f->root, "old/a"), scratch_path(f->tree, "a")), 0);
+    start(f);
+    settle(f);
+    assert_int_equal(n_documents(f), 2);
+    assert_similar(f, "a", "");
+    assert_int_equal(cluster_of(f, "a"), 0);
+}
+
+static void test_index__what_the_mount_hides_is_not_indexed(void **state)
+{
+    struct fixture *f = *state;
+    mkdir(scratch_path(f->tree, ".kinfs"), 0755);
+    mkdir(scratch_path(f->tree, "sub"), 0755);
+    mkdir(scratch_path(f->tree, "sub/.kinfs"), 0755);
+    write_text(f, "a", 1, 0, 0);
+    write_text(f, ".kinfs/b", 1, 1, 10);
+    write_text(f, "sub/.kinfs/c", 1, 2, 10);
+    start(f);
+    settle(f);
+    assert_similar(f, "a", "sub/.kinfs/c");
+}
+
+static void test_index__a_short_document_is_found_in_what_contains_it(void **state)
+{
+    struct fixture *f = *state;
+    struct index_query query = {.threshold = 0.9};
+    struct kin_list list;
+    scratch_write(scratch_path(f->tree, "a"), "one two three four five six seven eight nine ten");
+    scratch_write(scratch_path(f->tree, "b"),
+                  "zero one two three four five six seven eight nine ten eleven");
+    start(f);
+    settle(f);
+    struct file_key key = key_of(f, "a");
+    assert_int_equal(index_containing(f->index, &key, &query, &list), 0);
+    assert_int_equal(list.n_kin, 1);
+    assert_string_equal(list.kin[0].path, "b");
+    assert_true(list.kin[0].containment == 1.0);
+    kin_list_done(&list);
+}
+
+static void test_index__closing_does_not_wait_for_a_large_document(void **state)
+{
+    struct fixture *f = *state;
+    struct index_status status;
+    start(f);
+    settle(f);
+    int fd = open(scratch_path(f->tree, "large"), O_WRONLY | O_CREAT, 0644);
+    assert_int_equal(ftruncate(fd, (off_t)1 << 40), 0); /* an hour to read */
+    close(fd);
+    struct file_key key = key_of(f, "large");
+    index_note_entry(f->index, backing_root_key(f->backing), "large");
+    index_note_content(f->index, &key);
+    do
+        index_get_status(f->index, &status);
+    while (!status.pending_foreground);
+    index_close(f->index, 0);
+    backing_close(f->backing);
+    f->index = NULL; /* the test's own time limit is the assertion */
+}
+
 /* -- against brute force -- */
 
 enum { N_FAMILIES = 12, N_VERSIONS = 8 };
@@ -524,6 +717,14 @@ int main(void)
         ON_A_TREE(test_index__a_change_behind_its_back_is_seen_when_asked),
         ON_A_TREE(test_index__empty_and_binary_resemble_their_twins_only),
         ON_A_TREE(test_index__what_cannot_be_answered_is_enoent),
+        ON_A_TREE(test_index__exchanged_directories_keep_all_that_is_below),
+        ON_A_TREE(test_index__directories_renamed_faster_than_noted_are_followed),
+        ON_A_TREE(test_index__a_file_made_behind_its_back_is_found_when_asked),
+        ON_A_TREE(test_index__a_store_through_a_mapping_before_close_is_seen),
+        ON_A_TREE(test_index__another_tree_at_the_same_path_is_not_the_old_one),
+        ON_A_TREE(test_index__what_the_mount_hides_is_not_indexed),
+        ON_A_TREE(test_index__a_short_document_is_found_in_what_contains_it),
+        ON_A_TREE(test_index__closing_does_not_wait_for_a_large_document),
         ON_A_TREE(test_index__agrees_with_exact_resemblance),
         ON_A_TREE(test_index__incremental_equals_rebuilt),
         ON_A_TREE(test_index__killed_at_any_moment_equals_rebuilt),

@@ -1,0 +1,111 @@
+/* A single document: whether what is known of it is of its content of now. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+
+#include "engine/index/answer.h"
+
+static int stat_key(struct index *index, const struct file_key *file, struct stat *ret_st)
+{
+    _cleanup_close_ int fd = worker_open(index, file, O_PATH | O_CLOEXEC);
+    if (fd < 0)
+        return fd == -ESTALE ? -ENOENT : fd;
+    return fstat(fd, ret_st) < 0 ? -errno : 0;
+}
+
+static bool is_current(struct index *index, const struct file_key *file, const struct stat *st,
+                       struct file_row *ret_row)
+{
+    if (catalogue_get_file(index->kv, file, ret_row) < 0 || !file_row_matches(ret_row, st))
+        return false;
+    /* Read while it was written: now that it is not, size and times tell nothing. */
+    return !ret_row->racy || writing_set_has(index->writing, file);
+}
+
+static int path_of_fd(int fd, char path[PATH_MAX])
+{
+    char link[64];
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, path, PATH_MAX);
+    if (n < 0)
+        return -errno;
+    if (n == PATH_MAX)
+        return -ENAMETOOLONG;
+    path[n] = '\0';
+    return 0;
+}
+
+/* A file that came behind our back, perhaps in a directory that did: note every name on the way to
+ * it. Where the kernel does not know its path (any more), the next scan finds it. */
+static void note_path(struct index *index, const struct file_key *file)
+{
+    char root[PATH_MAX], path[PATH_MAX], *name, *rest = NULL;
+    struct file_key parent = *backing_root_key(index->backing);
+    _cleanup_close_ int file_fd = worker_open(index, file, O_PATH | O_CLOEXEC);
+    _cleanup_close_ int dirfd = dup(backing_root_fd(index->backing));
+    if (file_fd < 0 || dirfd < 0 || path_of_fd(file_fd, path) < 0 || path_of_fd(dirfd, root) < 0)
+        return;
+    size_t n = strcmp(root, "/") == 0 ? 0 : strlen(root);
+    if (strncmp(path, root, n) != 0 || path[n] != '/')
+        return;
+    for (name = strtok_r(path + n, "/", &rest); name; name = strtok_r(NULL, "/", &rest)) {
+        index_note_entry(index, &parent, name);
+        int fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0 || backing_key_at(index->backing, fd, "", &parent) < 0) {
+            if (fd >= 0)
+                close(fd);
+            return;
+        }
+        close(dirfd);
+        dirfd = fd;
+    }
+}
+
+/* Have a file looked at again that was changed, or made, by nobody who told us. */
+static void note_changed(struct index *index, const struct file_key *file)
+{
+    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+    if (catalogue_links(index->kv, file, 1, &links) == 0 && links.n_entries == 0)
+        note_path(index, file);
+    index_note_content(index, file);
+}
+
+int index_document(struct index *index, const struct file_key *file, int wait_ms,
+                   struct document_info *ret_info)
+{
+    _cleanup_(document_done) struct document document = {0};
+    struct document_info info = {.state = DOCUMENT_PENDING};
+    struct file_row row;
+    struct stat st;
+
+    int r = stat_key(index, file, &st);
+    if (r == 0 && !S_ISREG(st.st_mode))
+        r = -ENOENT;
+    if (r < 0)
+        return r;
+    info.settled = index_settle(index, INDEX_LANE_FOREGROUND, wait_ms) == 0;
+    bool current = is_current(index, file, &st, &row);
+    if (!current && index->started) {
+        note_changed(index, file);
+        info.settled = index_settle(index, INDEX_LANE_FOREGROUND, wait_ms) == 0;
+        r = stat_key(index, file, &st);
+        if (r < 0)
+            return r;
+        current = is_current(index, file, &st, &row);
+    }
+    if (current)
+        info.state = row.sid ? DOCUMENT_CURRENT : DOCUMENT_SKIPPED;
+    if (info.state == DOCUMENT_SKIPPED)
+        snprintf(info.reason, sizeof(info.reason), "%s", row.reason);
+    r = answer_document(index, file, &document);
+    if (r == 0) {
+        snprintf(info.type, sizeof(info.type), "%s", text_type_name(document.record->type));
+        info.n_tokens = document.record->sketch.n_tokens;
+        r = living_clusters_of(index->clusters, document.sid, &info.cluster_id, &info.cluster_size);
+    }
+    if (r < 0 && r != -ENOENT)
+        return r;
+    *ret_info = info;
+    return 0;
+}
