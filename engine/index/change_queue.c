@@ -14,7 +14,8 @@
 #include "base/cleanup.h"
 
 struct item {
-    struct change change; /* first: what the caller holds is the item */
+    struct change change; /* first: what the caller holds is the item; its lane is set when taken */
+    enum change_lane lane;
     char *name;
     uint64_t hash, ticket;
     bool in_work, again;
@@ -29,6 +30,7 @@ struct change_queue {
     pthread_mutex_t lock; /* a leaf: nothing else is taken under it */
     pthread_cond_t taken_or_noted, settled;
     struct item_list ready[LANE_N][CHANGE_N_KINDS], outstanding[LANE_N];
+    struct item *moved_last[LANE_N]; /* of the outstanding: where places are looked for, or NULL */
     size_t n_outstanding[LANE_N], max_changes[LANE_N];
     uint64_t next_ticket;
     struct item_bucket *buckets;
@@ -130,45 +132,73 @@ static struct item *find(struct change_queue *queue, uint64_t hash, enum change_
 
 static void make_ready(struct change_queue *queue, struct item *item)
 {
-    TAILQ_INSERT_TAIL(&queue->ready[item->change.lane][item->change.kind], item, ready);
+    TAILQ_INSERT_TAIL(&queue->ready[item->lane][item->change.kind], item, ready);
     pthread_cond_signal(&queue->taken_or_noted);
 }
 
-/* Outstanding changes stand in ticket order; the place is found from the end, where it nearly
- * always is. */
-static void enter_lane(struct change_queue *queue, struct item *item, enum change_lane lane)
+/* The last item of a lane whose ticket is not larger, or NULL. What is new belongs last; what comes
+ * from another lane mostly comes in order, and so belongs beside the one that came before it. */
+static struct item *place_of(struct change_queue *queue, enum change_lane lane, uint64_t ticket)
 {
-    struct item *before = TAILQ_LAST(&queue->outstanding[lane], item_list);
-    while (before && before->ticket > item->ticket)
-        before = TAILQ_PREV(before, item_list, outstanding);
+    struct item *item = TAILQ_LAST(&queue->outstanding[lane], item_list);
+    if (!item || item->ticket <= ticket)
+        return item;
+    item = queue->moved_last[lane];
+    if (!item)
+        item = TAILQ_FIRST(&queue->outstanding[lane]);
+    while (item && item->ticket > ticket)
+        item = TAILQ_PREV(item, item_list, outstanding);
+    for (struct item *next; item && (next = TAILQ_NEXT(item, outstanding))->ticket <= ticket;)
+        item = next;
+    return item;
+}
+
+/* Outstanding changes stand in ticket order. A part stands behind its whole, which may be far from
+ * both ends. */
+static void enter_lane(struct change_queue *queue, struct item *item, enum change_lane lane,
+                       struct item *parent)
+{
+    struct item *before = parent && parent->lane == lane && parent->ticket == item->ticket
+                              ? parent
+                              : place_of(queue, lane, item->ticket);
     if (before)
         TAILQ_INSERT_AFTER(&queue->outstanding[lane], before, item, outstanding);
     else
         TAILQ_INSERT_HEAD(&queue->outstanding[lane], item, outstanding);
-    item->change.lane = lane;
+    item->lane = lane;
     queue->n_outstanding[lane]++;
+    if (TAILQ_NEXT(item, outstanding))
+        queue->moved_last[lane] = item;
 }
 
 static void leave_lane(struct change_queue *queue, struct item *item)
 {
-    TAILQ_REMOVE(&queue->outstanding[item->change.lane], item, outstanding);
-    queue->n_outstanding[item->change.lane]--;
+    if (queue->moved_last[item->lane] == item)
+        queue->moved_last[item->lane] = TAILQ_PREV(item, item_list, outstanding);
+    TAILQ_REMOVE(&queue->outstanding[item->lane], item, outstanding);
+    queue->n_outstanding[item->lane]--;
     pthread_cond_broadcast(&queue->settled);
 }
 
-/* A known change is noted again, perhaps in a lane ahead of its own. */
-static void note_again(struct change_queue *queue, struct item *item, enum change_lane lane)
+/* A known change is noted again, perhaps in a lane ahead of its own, or as a part of an older one:
+ * who waits for that one waits for both. */
+static void note_again(struct change_queue *queue, struct item *item, enum change_lane lane,
+                       struct item *parent)
 {
-    bool ahead = lane < item->change.lane;
+    bool ahead = lane < item->lane, older = parent && parent->ticket < item->ticket;
     if (item->in_work)
         item->again = true;
-    if (!ahead)
+    if (!ahead && !older)
         return;
-    if (!item->in_work)
-        TAILQ_REMOVE(&queue->ready[item->change.lane][item->change.kind], item, ready);
+    if (!ahead)
+        lane = item->lane;
+    if (ahead && !item->in_work)
+        TAILQ_REMOVE(&queue->ready[item->lane][item->change.kind], item, ready);
     leave_lane(queue, item);
-    enter_lane(queue, item, lane);
-    if (!item->in_work)
+    if (older)
+        item->ticket = parent->ticket;
+    enter_lane(queue, item, lane, parent);
+    if (ahead && !item->in_work)
         make_ready(queue, item);
 }
 
@@ -180,7 +210,7 @@ static int note_locked(struct change_queue *queue, enum change_lane lane, enum c
     uint64_t hash = hash_change(kind, key, name);
     struct item *item = find(queue, hash, kind, key, name);
     if (item) {
-        note_again(queue, item, lane);
+        note_again(queue, item, lane, parent);
         return 0;
     }
     if (queue->n_outstanding[lane] >= queue->max_changes[lane])
@@ -193,10 +223,12 @@ static int note_locked(struct change_queue *queue, enum change_lane lane, enum c
     item->change.kind = kind;
     item->change.key = *key;
     item->change.name = item->name;
+    if (parent)
+        item->change.n_tries = parent->change.n_tries + (kind == CHANGE_ENTRY);
     item->hash = hash;
     SLIST_INSERT_HEAD(bucket_of(queue, hash), item, bucket);
     item->ticket = parent ? parent->ticket : queue->next_ticket++;
-    enter_lane(queue, item, lane);
+    enter_lane(queue, item, lane, parent);
     make_ready(queue, item);
     return 1;
 }
@@ -227,6 +259,7 @@ int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wa
             if (item) {
                 TAILQ_REMOVE(&queue->ready[lane][kind], item, ready);
                 item->in_work = true;
+                item->change.lane = item->lane;
                 *ret_change = &item->change;
                 return 1;
             }

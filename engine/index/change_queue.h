@@ -27,10 +27,12 @@ enum change_lane { LANE_FOREGROUND, LANE_SCAN, LANE_N };
 
 struct change {
     enum change_kind kind;
-    enum change_lane lane;
+    enum change_lane lane; /* that it was taken from; it may be in one ahead by now */
     struct file_key key;
     const char *name; /* of CHANGE_ENTRY, else NULL */
-    unsigned n_tries; /* how often it was put back with change_queue_retry() */
+    /* How often it was put back with change_queue_retry(), and the changes it is a part of; and how
+     * many of those were contents that led to an entry: each of the two can lead to the other. */
+    unsigned n_tries;
 };
 
 struct change_queue;

@@ -53,21 +53,25 @@ static int take_rows(const struct kv_page *page, struct sid_vector *sids)
     return 0;
 }
 
-int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], struct sid_vector *sids)
+int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], size_t limit,
+                 struct sid_vector *sids)
 {
     uint8_t from[KEY_BYTES], to[KEY_BYTES];
+    size_t n = 0;
     bool more = true;
 
     make_key(from, class_id, 0);
     make_key(to, class_id, UINT64_MAX); /* no sid is that large */
-    while (more) {
+    while (more && (limit == 0 || n < limit)) {
         struct kv_range range = {{from, KEY_BYTES}, {to, KEY_BYTES}};
         struct kv_page page;
-        int r = kv_scan(kv, TABLE_CLASSES, &range, PAGE_ROWS, &page);
+        size_t n_rows = limit && limit - n < PAGE_ROWS ? limit - n : PAGE_ROWS;
+        int r = kv_scan(kv, TABLE_CLASSES, &range, n_rows, &page);
         if (r < 0)
             return r;
         r = take_rows(&page, sids);
         more = page.more;
+        n += page.n_entries;
         if (r == 0 && page.n_entries > 0)
             make_key(from, class_id, sids->sids[sids->n_sids - 1] + 1);
         kv_page_done(&page);

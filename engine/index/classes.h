@@ -18,7 +18,9 @@
 int classes_add(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid);
 int classes_remove(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid);
 
-/* Append all sids of a class to a vector, ascending. Any thread. Returns 0 or an error. */
-int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], struct sid_vector *sids);
+/* Append the sids of a class to a vector, ascending, the first `limit` of them (0: all): a class
+ * may have very many. Any thread. Returns 0 or an error. */
+int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], size_t limit,
+                 struct sid_vector *sids);
 
 #endif

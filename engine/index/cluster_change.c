@@ -113,7 +113,7 @@ static int next_of_class(const struct graph *graph, const struct record *record,
     uint8_t class_id[CLASS_BYTES];
 
     record_class(record, class_id);
-    int r = classes_list(graph->kv, class_id, &sids);
+    int r = classes_list(graph->kv, class_id, 2, &sids);
     if (r < 0)
         return r;
     size_t i = sids.n_sids > 0 && sids.sids[0] == sid;

@@ -252,7 +252,7 @@ int cluster_parts_documents(const struct cluster_parts *parts, size_t part, stru
     for (uint32_t i = 0; i < parts->n_nodes; i++) {
         if (root_of(parts, i) != parts->roots[part])
             continue;
-        int r = classes_list(parts->graph.kv, parts->nodes[i].class_id, sids);
+        int r = classes_list(parts->graph.kv, parts->nodes[i].class_id, 0, sids);
         if (r < 0)
             return r;
     }

@@ -372,6 +372,12 @@ static int ms_until(const struct timespec *end)
     return ms < 0 ? 0 : (int)ms;
 }
 
+static bool is_scanning(struct index *index)
+{
+    LOCKED(&index->lock);
+    return index->scanning || index->rescan_wanted;
+}
+
 static int wait_for_scan(struct index *index, bool bounded, const struct timespec *end)
 {
     LOCKED(&index->lock);
@@ -393,10 +399,15 @@ int index_settle(struct index *index, enum index_lane lane, int wait_ms)
     if (lane == INDEX_LANE_FOREGROUND)
         return change_queue_settle(index->queue, LANE_FOREGROUND, wait_ms);
 
+    /* An entry that was waited for may have brought a directory, and so another scan. */
     struct timespec end = after_ms(wait_ms < 0 ? 0 : wait_ms);
-    int r = wait_for_scan(index, wait_ms >= 0, &end);
-    return r < 0 ? r
-                 : change_queue_settle(index->queue, LANE_SCAN, wait_ms < 0 ? -1 : ms_until(&end));
+    int r;
+    do {
+        r = wait_for_scan(index, wait_ms >= 0, &end);
+        if (r == 0)
+            r = change_queue_settle(index->queue, LANE_SCAN, wait_ms < 0 ? -1 : ms_until(&end));
+    } while (r == 0 && is_scanning(index));
+    return r;
 }
 
 uint64_t index_generation(struct index *index)
@@ -424,10 +435,7 @@ void index_get_status(struct index *index, struct index_status *ret_status)
     status.pending_scan = change_queue_outstanding(index->queue, LANE_SCAN);
     living_clusters_count(index->clusters, &status.clusters, &status.clustered_documents);
     kv_usage(index->kv, &status.store_bytes);
-    {
-        LOCKED(&index->lock);
-        status.scanning = index->scanning || index->rescan_wanted;
-    }
+    status.scanning = is_scanning(index);
     {
         LOCKED(&index->error_lock);
         snprintf(status.last_error, sizeof(status.last_error), "%s", index->last_error);

@@ -137,7 +137,7 @@ static int insert(struct living_clusters *clusters, uint64_t sid, const struct r
     record_class(record, class_id);
     int r = classes_add(clusters->graph.kv, class_id, sid);
     if (r == 0)
-        r = classes_list(clusters->graph.kv, class_id, &class);
+        r = classes_list(clusters->graph.kv, class_id, 2, &class);
     if (r == 0)
         r = membership_clusters_of(&clusters->membership, &sid, 1, &cluster);
     if (r == 0)
@@ -369,7 +369,7 @@ int living_clusters_class(struct living_clusters *clusters, const uint8_t class_
 {
     _cleanup_(sid_vector_done) struct sid_vector sids = {0};
 
-    int r = classes_list(clusters->graph.kv, class_id, &sids);
+    int r = classes_list(clusters->graph.kv, class_id, 0, &sids);
     if (r == 0)
         *ret_sids = list_of(&sids);
     return r;

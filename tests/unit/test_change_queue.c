@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "engine/index/change_queue.h"
 
@@ -177,6 +179,103 @@ static void test_change_queue__entries_of_two_names_are_two_changes(void **state
     change_queue_free(queue);
 }
 
+static void test_change_queue__a_part_known_already_settles_with_its_whole(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(8);
+    struct file_key directory = key_of(7), file = key_of(8);
+    struct change *entry;
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "name", NULL);
+    note(queue, LANE_FOREGROUND, 9); /* stands between the two */
+    note(queue, LANE_FOREGROUND, 8);
+    assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &entry), 1);
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, entry);
+    change_queue_done(queue, entry);
+    change_queue_done(queue, take(queue, 9));
+    assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), -ETIMEDOUT);
+    assert_int_equal(change_queue_outstanding(queue, LANE_FOREGROUND), 1);
+    change_queue_done(queue, take(queue, 8));
+    assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), 0);
+    change_queue_free(queue);
+}
+
+static void test_change_queue__what_is_taken_keeps_the_lane_it_was_taken_from(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(8);
+    note(queue, LANE_SCAN, 1);
+    struct change *change = take(queue, 1);
+    note(queue, LANE_FOREGROUND, 1); /* by another thread, while this one reads the lane */
+    assert_int_equal(change->lane, LANE_SCAN);
+    assert_int_equal(change_queue_outstanding(queue, LANE_FOREGROUND), 1);
+    change_queue_done(queue, change);
+    change = take(queue, 1);
+    assert_int_equal(change->lane, LANE_FOREGROUND);
+    change_queue_done(queue, change);
+    assert_int_equal(change_queue_outstanding(queue, LANE_FOREGROUND), 0);
+    change_queue_free(queue);
+}
+
+/* File and name lead to each other, for ever where the two never agree. */
+static void test_change_queue__what_leads_to_itself_counts_its_rounds(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(8);
+    struct file_key directory = key_of(7), file = key_of(8);
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, NULL);
+    for (unsigned i = 0; i < 3; i++) {
+        struct change *entry, *content = take(queue, 8);
+        assert_int_equal(content->n_tries, i);
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "name", content);
+        change_queue_done(queue, content);
+        assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &entry), 1);
+        assert_int_equal(entry->n_tries, i + 1);
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, entry);
+        change_queue_done(queue, entry);
+    }
+    change_queue_free(queue);
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Each stands far from the last item of its lane; walking there from the end took minutes. */
+static void test_change_queue__many_parts_and_promotions_take_no_walk(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    const size_t max_changes[LANE_N] = {4 * N, 2 * N};
+    struct change_queue *queue;
+    char name[16];
+    assert_int_equal(change_queue_new(max_changes, &queue), 0);
+    double begin = seconds_now();
+    for (unsigned i = 0; i < N; i++)
+        note(queue, LANE_SCAN, i);
+    for (unsigned i = 0; i < N; i++) {
+        struct file_key directory = key_of(7);
+        snprintf(name, sizeof(name), "%u", i);
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, name, NULL);
+    }
+    for (unsigned i = 0; i < N; i++) {
+        struct file_key file = key_of(2 * N + i);
+        struct change *entry;
+        assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &entry), 1);
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, entry);
+        change_queue_done(queue, entry);
+    }
+    for (unsigned i = 0; i < N / 2; i++) /* upwards, and downwards */
+        note(queue, LANE_FOREGROUND, i);
+    for (unsigned i = N; i-- > N / 2;)
+        note(queue, LANE_FOREGROUND, i);
+    assert_int_equal(change_queue_outstanding(queue, LANE_FOREGROUND), 2 * N);
+    assert_true(seconds_now() - begin < 5);
+    change_queue_free(queue);
+}
+
 struct settler {
     struct change_queue *queue;
     int result;
@@ -235,6 +334,10 @@ int main(void)
         cmocka_unit_test(test_change_queue__each_lane_is_bounded),
         cmocka_unit_test(test_change_queue__a_retried_change_goes_to_the_end_and_counts),
         cmocka_unit_test(test_change_queue__a_part_settles_with_its_whole),
+        cmocka_unit_test(test_change_queue__a_part_known_already_settles_with_its_whole),
+        cmocka_unit_test(test_change_queue__what_is_taken_keeps_the_lane_it_was_taken_from),
+        cmocka_unit_test(test_change_queue__what_leads_to_itself_counts_its_rounds),
+        cmocka_unit_test(test_change_queue__many_parts_and_promotions_take_no_walk),
         cmocka_unit_test(test_change_queue__entries_of_two_names_are_two_changes),
         cmocka_unit_test(test_change_queue__settling_does_not_wait_for_later_changes),
         cmocka_unit_test(test_change_queue__shutting_down_ends_every_wait),

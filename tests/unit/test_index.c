@@ -660,6 +660,28 @@ static void test_index__killed_at_any_moment_equals_rebuilt(void **state)
     }
 }
 
+/* -- settling -- */
+
+static void test_index__settling_waits_for_the_scan_that_an_entry_begins(void **state)
+{
+    enum { DEPTH = 20, FILES = 20 };
+    struct fixture *f = *state;
+    char directory[256] = "moved", name[300];
+    start(f);
+    settle(f);
+    for (unsigned depth = 0; depth < DEPTH; depth++) {
+        mkdir(scratch_path(f->tree, "%s", directory), 0755);
+        for (unsigned i = 0; i < FILES; i++) {
+            snprintf(name, sizeof(name), "%s/f%u", directory, i);
+            write_text(f, name, depth * FILES + i, 0, 0);
+        }
+        strcat(directory, "/sub");
+    }
+    index_note_entry(f->index, backing_root_key(f->backing), "moved");
+    settle(f);
+    assert_int_equal(n_documents(f), DEPTH * FILES);
+}
+
 /* -- what is refused -- */
 
 static void assert_refused(struct fixture *f, const struct index_options *options, int error,
@@ -728,6 +750,7 @@ int main(void)
         ON_A_TREE(test_index__agrees_with_exact_resemblance),
         ON_A_TREE(test_index__incremental_equals_rebuilt),
         ON_A_TREE(test_index__killed_at_any_moment_equals_rebuilt),
+        ON_A_TREE(test_index__settling_waits_for_the_scan_that_an_entry_begins),
         ON_A_TREE(test_index__a_store_of_something_else_is_refused_with_advice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

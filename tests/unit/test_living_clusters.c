@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "engine/index/classes.h"
+
 static const struct kv_fault_plan no_fault;
 
 static void run(uint64_t seed, unsigned n_steps, unsigned n_target,
@@ -198,6 +200,29 @@ static void test_living_clusters__postings_of_the_dead_are_dropped_on_the_way(vo
     world_close(&world);
 }
 
+static void test_living_clusters__the_first_of_a_class_are_listed_alone(void **state)
+{
+    enum { N = 600 }; /* more than one page */
+    static const size_t limits[] = {1, 2, 256, 300, N, N + 1};
+    const uint8_t class_id[CLASS_BYTES] = {'C'}, other[CLASS_BYTES] = {'D'};
+    struct world world;
+    (void)state;
+
+    world_open(&world, 1, &no_fault);
+    assert_int_equal(classes_add(world.inner, other, 1), 0);
+    for (uint64_t sid = 1; sid <= N; sid++)
+        assert_int_equal(classes_add(world.inner, class_id, 3 * sid), 0);
+    for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+        struct sid_vector sids = {0};
+        assert_int_equal(classes_list(world.inner, class_id, limits[i], &sids), 0);
+        assert_int_equal(sids.n_sids, limits[i] < N ? limits[i] : N);
+        for (size_t k = 0; k < sids.n_sids; k++)
+            assert_int_equal(sids.sids[k], 3 * (k + 1));
+        sid_vector_done(&sids);
+    }
+    world_close(&world);
+}
+
 struct race {
     struct living_clusters *clusters;
     atomic_bool stop;
@@ -270,6 +295,7 @@ int main(void)
             test_living_clusters__a_bridge_joins_large_clusters_and_its_end_parts_them),
         cmocka_unit_test(test_living_clusters__a_rename_keeps_the_members_and_spends_the_id),
         cmocka_unit_test(test_living_clusters__postings_of_the_dead_are_dropped_on_the_way),
+        cmocka_unit_test(test_living_clusters__the_first_of_a_class_are_listed_alone),
         cmocka_unit_test(test_living_clusters__can_be_read_while_they_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
