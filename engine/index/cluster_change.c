@@ -213,14 +213,35 @@ int cluster_change_carry_out(const struct graph *graph, const struct cluster_int
 
 /* -- join -- */
 
-/* The cluster that keeps its id: most documents, then the smallest id. A new id when there is no
- * cluster yet. */
-static int choose_id(const struct graph *graph, const struct sid_vector *clusters, uint64_t *ret_id)
+/* The id of a cluster that is new: that of one which dissolved around one of its documents, the
+ * smallest; else a fresh one. */
+static int choose_new_id(const struct graph *graph, const struct sid_vector *loners,
+                         uint64_t *ret_id)
 {
+    uint64_t best = 0, size = 0;
+
+    for (size_t i = 0; i < loners->n_sids; i++) {
+        uint64_t id = dissolved_clusters_id(&graph->membership->dissolved, loners->sids[i]);
+        int r = id ? membership_size(graph->membership, id, &size) : 0;
+        if (r < 0)
+            return r;
+        if (id && size == 0 && (best == 0 || id < best))
+            best = id;
+    }
+    if (best == 0)
+        return cluster_ids_new(&graph->membership->ids, graph->kv, ret_id);
+    *ret_id = best;
+    return 0;
+}
+
+/* The cluster that keeps its id: most documents, then the smallest id. */
+static int choose_id(const struct graph *graph, const struct joining *joining, uint64_t *ret_id)
+{
+    const struct sid_vector *clusters = &joining->clusters;
     uint64_t best = 0, best_size = 0;
 
     if (clusters->n_sids == 0)
-        return cluster_ids_new(&graph->membership->ids, graph->kv, ret_id);
+        return choose_new_id(graph, &joining->loners, ret_id);
     for (size_t i = 0; i < clusters->n_sids; i++) {
         uint64_t id = clusters->sids[i], size = 0;
         int r = clusters->n_sids == 1 ? 0 : membership_size(graph->membership, id, &size);
@@ -254,7 +275,7 @@ int cluster_change_join(const struct graph *graph, const struct joining *joining
 
     if (n_clusters + n_loners < 2)
         return 0;
-    int r = choose_id(graph, &joining->clusters, &id);
+    int r = choose_id(graph, joining, &id);
     while (r == 0 && (cluster_at < n_clusters || loner_at < n_loners)) {
         _cleanup_(cluster_intent_done) struct cluster_intent intent = {.kind = INTENT_JOIN,
                                                                        .cluster = id};

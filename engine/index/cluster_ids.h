@@ -1,4 +1,5 @@
-/* Cluster ids: numbers that are never given out twice, whatever happens.
+/* Cluster ids: numbers that are never given out twice, whatever happens. (What dissolved may come
+ * back under its own: dissolved_clusters.h.)
  *
  * TABLE_META   "next_cluster"   8 (big endian)   the smallest id never given out
  */

@@ -259,6 +259,7 @@ int living_clusters_replace(struct living_clusters *clusters, uint64_t old_sid,
     }
     /* What was in no cluster has no id to keep, and would only found one to leave it. */
     if (cluster == 0) {
+        dissolved_clusters_replace(&clusters->membership.dissolved, old_sid, new_sid);
         r = living_clusters_delete(clusters, old_sid, old_record);
         int inserted = living_clusters_insert(clusters, new_sid, new_record);
         return r < 0 ? r : inserted;

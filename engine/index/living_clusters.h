@@ -9,7 +9,8 @@
  * Ids: given when two documents first join (from a counter, never reused); a merge keeps the id of
  * the side with more documents (tie: the smaller id); a split leaves it with the part with more
  * documents (tie: the part of the old representative); a cluster that shrinks to one document is
- * gone. Representative: the member with most tokens; ties by content fingerprint, then by file key,
+ * gone, but when that document soon is the first to be joined by another, its id comes back.
+ * Representative: the member with most tokens; ties by content fingerprint, then by file key,
  * so that it depends on the members alone.
  */
 #ifndef KINFS_ENGINE_INDEX_LIVING_CLUSTERS_H

@@ -307,7 +307,10 @@ int membership_dissolve(struct membership *membership, uint64_t id)
     if (r < 0 || size != 1)
         return r;
     int n = first_members(membership, id, members);
-    return n <= 0 ? n : membership_move(membership, id, 0, members, 1);
+    if (n <= 0)
+        return n;
+    dissolved_clusters_note(&membership->dissolved, members[0].sid, id);
+    return membership_move(membership, id, 0, members, 1);
 }
 
 /* -- reading -- */

@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "engine/index/cluster_ids.h"
+#include "engine/index/dissolved_clusters.h"
 #include "engine/index/member.h"
 #include "engine/index/sid_vector.h"
 #include "store/kv.h"
@@ -38,6 +39,7 @@ struct membership {
     struct kv *kv;
     struct cached_cluster *cache; /* sid -> cluster, the committer's */
     struct cluster_ids ids;
+    struct dissolved_clusters dissolved;
     bool changed;       /* by this instance, so that it stores its counts */
     bool counts_stored; /* "cluster_counts" is there and must go before a change */
     _Atomic int64_t n_clusters, n_documents;
@@ -59,7 +61,7 @@ int membership_move(struct membership *membership, uint64_t from, uint64_t to,
                     const struct member *members, size_t n_members);
 /* Move all of a cluster into another. */
 int membership_move_all(struct membership *membership, uint64_t from, uint64_t to);
-/* Give up a cluster that has one member left. */
+/* Give up a cluster that has one member left, and remember it. */
 int membership_dissolve(struct membership *membership, uint64_t id);
 
 /* The clusters of documents, 0: none. */

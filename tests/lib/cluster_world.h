@@ -32,8 +32,9 @@ enum { WORLD_DOCUMENTS = 512, WORLD_TOKENS = 64, WORLD_W = 3 };
 struct world_document {
     bool live;
     uint64_t sid;
-    uint64_t model_id; /* 0: in none */
-    unsigned n_tokens; /* 0: binary, by its content only */
+    uint64_t model_id;     /* 0: in none */
+    uint64_t dissolved_id; /* of the last cluster that dissolved around it */
+    unsigned n_tokens;     /* 0: binary, by its content only */
     uint64_t tokens[WORLD_TOKENS];
     uint64_t content;
     struct record record;
@@ -351,6 +352,8 @@ static inline void world_model_delete(struct world *world, struct world_document
     }
     if (keeps != UINT32_MAX && size[keeps] > 1)
         ids[keeps] = id;
+    else if (keeps != UINT32_MAX && id < WORLD_FRESH)
+        world->documents[keeps].dissolved_id = id;
     for (unsigned i = 0; i < world->n_documents; i++)
         if (world->documents[i].live && world->documents[i].model_id == id)
             world->documents[i].model_id = ids[component[i]];
@@ -389,6 +392,17 @@ static inline size_t world_count_rows(struct world *world, unsigned table)
     return n;
 }
 
+/* Whether a new cluster may have an id that was seen before: that of one which dissolved. It need
+ * not, where a crash came between. */
+static inline bool world_came_back(const struct world *world, const unsigned *component,
+                                   unsigned place, uint64_t id)
+{
+    for (unsigned i = 0; i < world->n_documents; i++)
+        if (component[i] == place && world->documents[i].dissolved_id == id)
+            return true;
+    return false;
+}
+
 /* Everything that can be asked, against the slow way; and no row too many. Fresh ids of the model
  * become those that were given. */
 static inline void world_check(struct world *world)
@@ -422,7 +436,7 @@ static inline void world_check(struct world *world)
             continue;
         }
         if (model_id >= WORLD_FRESH) {
-            assert_true(id > world->max_id);
+            assert_true(id > world->max_id || world_came_back(world, component, i, id));
             for (unsigned k = i; k < world->n_documents; k++)
                 if (component[k] == i)
                     world->documents[k].model_id = id;
@@ -517,6 +531,8 @@ static inline int world_do(struct world *world, const struct world_step *step)
 
 static inline void world_model_step(struct world *world, const struct world_step *step)
 {
+    if (step->new && step->old)
+        step->new->dissolved_id = step->old->dissolved_id;
     if (step->new)
         world_model_insert(world, step->new);
     if (step->old)

@@ -133,6 +133,97 @@ static void test_living_clusters__a_bridge_joins_large_clusters_and_its_end_part
     world_close(&world);
 }
 
+/* -- clusters that come back -- */
+
+static void delete_document(struct world *world, struct world_document *document)
+{
+    struct world_step step = {document, NULL};
+    assert_int_equal(world_do(world, &step), 0);
+    world_model_step(world, &step);
+}
+
+static uint64_t id_of(struct world *world, const struct world_document *document)
+{
+    uint64_t id, size;
+    assert_int_equal(living_clusters_of(world->clusters, document->sid, &id, &size), 0);
+    return id;
+}
+
+/* What an editor does that writes a new file and renames it over the old one. */
+static void test_living_clusters__one_that_dissolved_comes_back_under_its_id(void **state)
+{
+    struct world world;
+    (void)state;
+
+    world_open(&world, 1, &no_fault);
+    struct world_document *stays = write_tokens(&world, 1, 30);
+    insert(&world, stays);
+    struct world_document *saved = write_tokens(&world, 1, 30);
+    insert(&world, saved);
+    world_check(&world);
+    uint64_t id = id_of(&world, saved);
+    for (unsigned i = 0; i < 5; i++) {
+        delete_document(&world, saved);
+        world_check(&world);
+        assert_int_equal(id_of(&world, stays), 0);
+        insert(&world, saved = write_tokens(&world, 1 + i % 2, 30));
+        world_check(&world);
+        assert_int_equal(id_of(&world, stays), id);
+        assert_int_equal(id_of(&world, saved), id);
+    }
+    world_close(&world);
+}
+
+static void test_living_clusters__one_comes_back_to_a_document_that_was_replaced(void **state)
+{
+    struct world world;
+    (void)state;
+
+    world_open(&world, 1, &no_fault);
+    struct world_document *stays = write_tokens(&world, 1, 30);
+    insert(&world, stays);
+    struct world_document *gone = write_tokens(&world, 1, 30);
+    insert(&world, gone);
+    world_check(&world);
+    uint64_t id = id_of(&world, stays);
+    delete_document(&world, gone);
+    struct world_step step = {stays, write_tokens(&world, 2, 30)};
+    assert_int_equal(world_do(&world, &step), 0);
+    world_model_step(&world, &step);
+    world_check(&world);
+    insert(&world, write_tokens(&world, 2, 30));
+    world_check(&world);
+    assert_int_equal(id_of(&world, step.new), id);
+    world_close(&world);
+}
+
+static void test_living_clusters__an_id_in_use_does_not_come_back(void **state)
+{
+    struct world world;
+    (void)state;
+
+    world_open(&world, 1, &no_fault);
+    struct world_document *a = write_tokens(&world, 1, 30), *b;
+    insert(&world, a);
+    insert(&world, b = write_tokens(&world, 1, 30));
+    world_check(&world);
+    uint64_t id = id_of(&world, a);
+    delete_document(&world, b);
+    struct world_document *c = write_tokens(&world, 100, 30), *d = write_tokens(&world, 100, 30);
+    insert(&world, c);
+    insert(&world, d);
+    world_check(&world);
+    uint64_t max_id = world.max_id;
+    /* As a rebuild may do. */
+    assert_int_equal(living_clusters_rename(world.clusters, id_of(&world, c), id), 0);
+    c->model_id = d->model_id = id;
+    insert(&world, write_tokens(&world, 1, 30));
+    world_check(&world);
+    assert_true(id_of(&world, a) > max_id);
+    assert_int_equal(id_of(&world, c), id);
+    world_close(&world);
+}
+
 /* -- the rest -- */
 
 static void test_living_clusters__a_rename_keeps_the_members_and_spends_the_id(void **state)
@@ -276,8 +367,7 @@ static void test_living_clusters__can_be_read_while_they_change(void **state)
         struct world_step step = world_choose(&world, 40);
         assert_int_equal(world_do(&world, &step), 0);
         world_model_step(&world, &step);
-        if (i % 50 == 0)
-            world_check(&world);
+        world_check(&world);
     }
     race.stop = true;
     pthread_join(reader, NULL);
@@ -293,6 +383,9 @@ int main(void)
         cmocka_unit_test(test_living_clusters__a_restart_changes_nothing),
         cmocka_unit_test(
             test_living_clusters__a_bridge_joins_large_clusters_and_its_end_parts_them),
+        cmocka_unit_test(test_living_clusters__one_that_dissolved_comes_back_under_its_id),
+        cmocka_unit_test(test_living_clusters__one_comes_back_to_a_document_that_was_replaced),
+        cmocka_unit_test(test_living_clusters__an_id_in_use_does_not_come_back),
         cmocka_unit_test(test_living_clusters__a_rename_keeps_the_members_and_spends_the_id),
         cmocka_unit_test(test_living_clusters__postings_of_the_dead_are_dropped_on_the_way),
         cmocka_unit_test(test_living_clusters__the_first_of_a_class_are_listed_alone),

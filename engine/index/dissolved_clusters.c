@@ -1,0 +1,21 @@
+#include "engine/index/dissolved_clusters.h"
+
+void dissolved_clusters_note(struct dissolved_clusters *dissolved, uint64_t sid, uint64_t id)
+{
+    dissolved->last[sid % DISSOLVED_MAX].sid = sid;
+    dissolved->last[sid % DISSOLVED_MAX].id = id;
+}
+
+uint64_t dissolved_clusters_id(const struct dissolved_clusters *dissolved, uint64_t sid)
+{
+    return dissolved->last[sid % DISSOLVED_MAX].sid == sid ? dissolved->last[sid % DISSOLVED_MAX].id
+                                                           : 0;
+}
+
+void dissolved_clusters_replace(struct dissolved_clusters *dissolved, uint64_t old_sid,
+                                uint64_t new_sid)
+{
+    uint64_t id = dissolved_clusters_id(dissolved, old_sid);
+    if (id)
+        dissolved_clusters_note(dissolved, new_sid, id);
+}
