@@ -79,34 +79,32 @@ static int is_known(struct index *index, const struct file_key *directory)
     return r < 0 ? r : links.n_entries > 0;
 }
 
-/* The name a living directory has now. */
-static int find_directory(struct index *index, const struct file_key *directory,
-                          struct file_key *ret_parent, char **ret_name)
+/* The name a directory has now. -EAGAIN when it moved on while we looked, -ENOENT when it is
+ * removed or lies under no name. */
+static int try_to_find(struct index *index, const struct file_key *directory, int fd,
+                       struct file_key *ret_parent, char **ret_name)
 {
     char link[64], path[PATH_MAX];
     struct file_key parent, found;
-    _cleanup_close_ int fd =
-        backing_open_key(index->backing, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return fd;
+    struct stat st;
+    if (fstat(fd, &st) < 0 || st.st_nlink == 0)
+        return -ENOENT;
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     ssize_t n = readlink(link, path, sizeof(path));
-    if (n < 0)
-        return -errno;
-    if (n == sizeof(path))
-        return -ENAMETOOLONG;
+    if (n < 0 || n == sizeof(path))
+        return -ENOENT;
     path[n] = '\0';
     const char *name = strrchr(path, '/');
     if (!name || !name[1])
         return -ENOENT;
     _cleanup_close_ int above = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (above < 0)
-        return -errno;
+        return -EAGAIN;
     int r = backing_key_at(index->backing, above, "", &parent);
     if (r == 0)
         r = backing_key_at(index->backing, above, name + 1, &found);
-    if (r == 0 && !file_key_equal(&found, directory))
-        r = -ENOENT; /* moved on, or removed, in this moment */
+    if (r == -ENOENT || (r == 0 && !file_key_equal(&found, directory)))
+        return -EAGAIN;
     if (r < 0)
         return r;
     char *copy = strdup(name + 1);
@@ -117,26 +115,52 @@ static int find_directory(struct index *index, const struct file_key *directory,
     return 0;
 }
 
-/* A directory that lives on under another name is moved there, with all that is below it: in an
- * exchange, or when names change faster than they are looked at, the notice of its new name is
- * still to come. Returns 1 when it was, 0 when the directory is gone from the tree, or an error. */
+static int find_directory(struct index *index, const struct file_key *directory,
+                          struct file_key *ret_parent, char **ret_name)
+{
+    enum { TRIES = 1000 };
+    _cleanup_close_ int fd =
+        backing_open_key(index->backing, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int r = fd < 0 ? fd : -EAGAIN;
+    for (int i = 0; r == -EAGAIN && i < TRIES; i++)
+        r = try_to_find(index, directory, fd, ret_parent, ret_name);
+    return r;
+}
+
+/* Where a directory is that may have lost its name. */
+enum place { PLACE_GONE, PLACE_ELSEWHERE, PLACE_HERE };
+
+/* A directory that lives on is put where it is, with all that is below it: in an exchange, or when
+ * names change faster than they are looked at, the notice of its new name is still to come, or it
+ * is back before it was missed. Returns an enum place or an error. */
 static int follow_directory(struct index *index, const struct file_key *directory,
-                            const struct file_key *old_parent, const char *old_name)
+                            const struct file_key *old_parent, const char *old_name,
+                            bool old_parent_goes)
 {
     struct file_key parent;
+    struct tree_entry entry = {.key = *directory, .type = ENTRY_DIRECTORY};
     _cleanup_free_ char *name = NULL;
     int r = find_directory(index, directory, &parent, &name);
+    if (r == -EAGAIN) { /* it never stands still; what moves it notes it */
+        index_rescan(index);
+        return PLACE_HERE;
+    }
     if (r < 0)
-        return r == -ENOMEM ? r : 0;
-    if (file_key_equal(&parent, old_parent) && strcmp(name, old_name) == 0)
-        return 0;
+        return r == -ENOMEM ? r : PLACE_GONE;
+    bool same_parent = file_key_equal(&parent, old_parent);
+    if (same_parent && old_parent_goes)
+        return PLACE_GONE;
     r = is_known(index, &parent);
     if (r <= 0)
-        return r;
-    struct tree_entry entry = {.key = *directory, .type = ENTRY_DIRECTORY};
+        return r < 0 ? r : PLACE_GONE;
     r = reconcile_put(index, &parent, name, &entry);
-    return r < 0 ? r : 1;
+    if (r < 0)
+        return r;
+    return same_parent && strcmp(name, old_name) == 0 ? PLACE_HERE : PLACE_ELSEWHERE;
 }
+
+static int remove_entry(struct index *index, const struct file_key *parent, const char *name,
+                        const struct file_key *child, enum entry_type type, bool parent_goes);
 
 int reconcile_remove_children(struct index *index, const struct file_key *directory)
 {
@@ -144,28 +168,33 @@ int reconcile_remove_children(struct index *index, const struct file_key *direct
         _cleanup_(catalogue_list_done) struct catalogue_list list = {0};
         int r = catalogue_children(index->kv, directory, NULL, PAGE, &list);
         for (size_t i = 0; r == 0 && i < list.n_entries; i++)
-            r = reconcile_remove(index, &list.entries[i].parent, list.entries[i].name,
-                                 &list.entries[i].child, list.entries[i].type);
+            r = remove_entry(index, &list.entries[i].parent, list.entries[i].name,
+                             &list.entries[i].child, list.entries[i].type, true);
         if (r < 0 || list.n_entries == 0)
             return r;
     }
 }
 
-static int remove_directory(struct index *index, const struct file_key *parent, const char *name,
-                            const struct file_key *directory)
+static int remove_entry(struct index *index, const struct file_key *parent, const char *name,
+                        const struct file_key *child, enum entry_type type, bool parent_goes)
 {
-    int r = follow_directory(index, directory, parent, name);
-    return r == 0 ? reconcile_remove_children(index, directory) : r < 0 ? r : 0;
+    int r = has_other_link(index, child, parent, name);
+    if (r == 0 && type == ENTRY_DIRECTORY) {
+        r = follow_directory(index, child, parent, name, parent_goes);
+        if (r == PLACE_HERE)
+            return 0;
+        if (r == PLACE_GONE)
+            r = reconcile_remove_children(index, child);
+    } else if (r == 0) {
+        r = committer_drop_document(index, child);
+    }
+    return r < 0 ? r : drop_entry(index, parent, name, child);
 }
 
 int reconcile_remove(struct index *index, const struct file_key *parent, const char *name,
                      const struct file_key *child, enum entry_type type)
 {
-    int r = has_other_link(index, child, parent, name);
-    if (r == 0)
-        r = type == ENTRY_DIRECTORY ? remove_directory(index, parent, name, child)
-                                    : committer_drop_document(index, child);
-    return r < 0 ? r : drop_entry(index, parent, name, child);
+    return remove_entry(index, parent, name, child, type, false);
 }
 
 int reconcile_forget(struct index *index, const struct file_key *parent, const char *name)

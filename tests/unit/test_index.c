@@ -359,6 +359,16 @@ static void test_index__directories_renamed_faster_than_noted_are_followed(void 
     note_gone(f, "x");
     assert_similar(f, "a", "y/deep/b x/c");
 
+    /* Away and back again, under the eyes of the one who looks. */
+    for (int i = 0; i < 200; i++) {
+        rename(scratch_path(f->tree, "y"), scratch_path(f->tree, "t"));
+        note_rename(f, "y", "t");
+        rename(scratch_path(f->tree, "t"), scratch_path(f->tree, "y"));
+        note_rename(f, "t", "y");
+    }
+    settle_foreground(f);
+    assert_similar(f, "a", "y/deep/b x/c");
+
     /* Into another directory, and only its old name is noted. */
     rename(scratch_path(f->tree, "y"), scratch_path(f->tree, "x/inner"));
     note_gone(f, "y");
