@@ -16,6 +16,9 @@ int answer_document(struct index *index, const struct file_key *file,
                     struct document *ret_document);
 void document_done(struct document *document);
 
+/* Whether a file is still what is known of it; if not, it is noted to be looked at again. */
+bool answer_is_current(struct index *index, const struct file_key *file);
+
 /* The first path of a document that the caller of the query may read (query NULL: the first).
  * Returns 0, -ENOENT when there is none, or an error; gives. */
 int answer_path(struct index *index, struct path_cache *paths, const struct file_key *file,

@@ -71,6 +71,16 @@ static void note_changed(struct index *index, const struct file_key *file)
     index_note_content(index, file);
 }
 
+bool answer_is_current(struct index *index, const struct file_key *file)
+{
+    struct file_row row;
+    struct stat st;
+    if (stat_key(index, file, &st) == 0 && is_current(index, file, &st, &row))
+        return true;
+    note_changed(index, file);
+    return false;
+}
+
 int index_document(struct index *index, const struct file_key *file, int wait_ms,
                    struct document_info *ret_info)
 {

@@ -121,6 +121,8 @@ struct index_query {
     size_t limit;     /* most answers, 0 for all */
     index_may_read_fn may_read; /* NULL: all */
     void *user;
+    int wait_ms; /* answers that have changed since they were sketched are looked at again, for
+                    this long at most; 0: they are given as they are known */
 };
 
 /* What resembles a document, itself left out. All paths of a hard-linked document are one document.

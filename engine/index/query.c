@@ -203,16 +203,44 @@ static int answer(struct index *index, enum postings_tier tier, const struct fil
     return 0;
 }
 
+/* Whether all that was answered is of the contents of now. */
+static bool all_current(struct index *index, const struct kin_list *list)
+{
+    bool current = true;
+    for (size_t i = 0; i < list->n_kin; i++)
+        current &= answer_is_current(index, &list->kin[i].key);
+    return current;
+}
+
+/* Answers, and once more when some of them turn out to have changed behind our back. */
+static int answer_of_now(struct index *index, enum postings_tier tier, const struct file_key *file,
+                         const struct index_query *query, struct kin_list *ret_list)
+{
+    struct kin_list list = {0};
+    int r = answer(index, tier, file, query, 0, &list);
+    if (r < 0)
+        return r;
+    if (index->started && query->wait_ms > 0 && !all_current(index, &list)) {
+        index_settle(index, INDEX_LANE_FOREGROUND, query->wait_ms);
+        kin_list_done(&list);
+        r = answer(index, tier, file, query, 0, &list);
+        if (r < 0)
+            return r;
+    }
+    *ret_list = list;
+    return 0;
+}
+
 int index_similar(struct index *index, const struct file_key *file, const struct index_query *query,
                   struct kin_list *ret_list)
 {
-    return answer(index, POSTINGS_TIER_R, file, query, 0, ret_list);
+    return answer_of_now(index, POSTINGS_TIER_R, file, query, ret_list);
 }
 
 int index_containing(struct index *index, const struct file_key *file,
                      const struct index_query *query, struct kin_list *ret_list)
 {
-    return answer(index, POSTINGS_TIER_C, file, query, 0, ret_list);
+    return answer_of_now(index, POSTINGS_TIER_C, file, query, ret_list);
 }
 
 int index_has_kin(struct index *index, const struct file_key *file, const struct index_query *query)

@@ -25,8 +25,8 @@ int reconcile_add(struct index *index, const struct file_key *parent, const char
 int reconcile_put(struct index *index, const struct file_key *parent, const char *name,
                   const struct tree_entry *entry);
 
-/* Remove an entry and, with its last name, what hangs on it; a directory that lives on in the tree is
- * put where it is, which may be here. */
+/* Remove an entry and, with its last name, what hangs on it; a directory that lives on in the tree
+ * is put where it is, which may be here. */
 int reconcile_remove(struct index *index, const struct file_key *parent, const char *name,
                      const struct file_key *child, enum entry_type type);
 

@@ -397,6 +397,26 @@ static void test_index__a_file_made_behind_its_back_is_found_when_asked(void **s
     assert_similar(f, "a", "new/deep/b");
 }
 
+static void test_index__answers_that_changed_behind_its_back_are_looked_at_again(void **state)
+{
+    struct fixture *f = *state;
+    struct index_query query = {.threshold = 0.4, .wait_ms = 10000};
+    struct kin_list list;
+    write_text(f, "a", 1, 0, 0);
+    write_text(f, "b", 1, 1, 10);
+    write_text(f, "c", 1, 2, 10);
+    write_text(f, "d", 1, 3, 10);
+    start(f);
+    settle(f);
+    write_text(f, "b", 2, 0, 0);
+    unlink(scratch_path(f->tree, "c"));
+    struct file_key key = key_of(f, "a");
+    assert_int_equal(index_similar(f->index, &key, &query, &list), 0);
+    assert_int_equal(list.n_kin, 1);
+    assert_string_equal(list.kin[0].path, "d");
+    kin_list_done(&list);
+}
+
 static void test_index__a_store_through_a_mapping_before_close_is_seen(void **state)
 {
     struct fixture *f = *state;
@@ -752,6 +772,7 @@ int main(void)
         ON_A_TREE(test_index__exchanged_directories_keep_all_that_is_below),
         ON_A_TREE(test_index__directories_renamed_faster_than_noted_are_followed),
         ON_A_TREE(test_index__a_file_made_behind_its_back_is_found_when_asked),
+        ON_A_TREE(test_index__answers_that_changed_behind_its_back_are_looked_at_again),
         ON_A_TREE(test_index__a_store_through_a_mapping_before_close_is_seen),
         ON_A_TREE(test_index__another_tree_at_the_same_path_is_not_the_old_one),
         ON_A_TREE(test_index__what_the_mount_hides_is_not_indexed),
