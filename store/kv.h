@@ -99,6 +99,10 @@ struct kv_limits {
 int kv_rocksdb_open(const char *path, const struct kv_options *options, struct kv **ret_kv,
                     char **ret_error);
 
+/* Whether a directory is a store of this back end: finished, damaged or with its making
+ * interrupted. Touches nothing. */
+bool kv_rocksdb_is_store(const char *path);
+
 /* In memory, for tests; gone with kv_close(). */
 int kv_memory_open(const struct kv_options *options, struct kv **ret_kv);
 

@@ -80,7 +80,8 @@ enum kv_rocksdb_stamp {
     KV_ROCKSDB_STAMP_FOREIGN,  /* anything else */
 };
 int kv_rocksdb_stamp_text(const struct kv_options *options, char **ret_text);
-/* Returns 0, -EPROTO for a store with other tables, or an error. */
+/* Returns 0, -EPROTO for a store with other tables, -EUCLEAN for one whose stamp is damaged or
+ * lost, or an error. */
 int kv_rocksdb_stamp_check(int directory_fd, const char *text, enum kv_rocksdb_stamp *ret_stamp);
 int kv_rocksdb_stamp_begin(int directory_fd, const char *text);
 int kv_rocksdb_stamp_finish(int directory_fd, const char *text);

@@ -264,6 +264,8 @@ static int open_store(const char *path, const struct kv_options *options, struct
     int r = kv_rocksdb_stamp_text(options, &text);
     if (r == 0)
         r = kv_rocksdb_stamp_check(directory_fd, text, &stamp);
+    if (r == -EUCLEAN)
+        *ret_message = strdup("its file TABLES is damaged or lost");
     if (r < 0)
         return r;
     if (stamp != KV_ROCKSDB_STAMP_FINISHED && !create)

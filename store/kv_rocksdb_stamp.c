@@ -16,6 +16,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+/* Far more than the tables of any version take. */
+enum { STAMP_MAX_BYTES = 64 << 10 };
+
 static const char stamp_name[] = "TABLES", unfinished_name[] = "TABLES.new";
 
 int kv_rocksdb_stamp_text(const struct kv_options *options, char **ret_text)
@@ -43,25 +46,60 @@ int kv_rocksdb_stamp_text(const struct kv_options *options, char **ret_text)
     return 0;
 }
 
-/* Whether the file's content is text: 1, 0, or an error. */
-static int holds(int directory_fd, const char *name, const char *text)
+/* Zero bytes and what is behind them are not read as text. */
+static int read_stamp(int directory_fd, char ret_text[STAMP_MAX_BYTES])
 {
-    _cleanup_close_ int fd = openat(directory_fd, name, O_RDONLY | O_CLOEXEC);
+    _cleanup_close_ int fd = openat(directory_fd, stamp_name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    size_t size = strlen(text) + 1, n = 0;
-    _cleanup_free_ char *content = malloc(size); /* a byte more than text: longer ones differ */
-    if (!content)
-        return -ENOMEM;
-    while (n < size) {
-        ssize_t r = read(fd, content + n, size - n);
+    size_t n = 0;
+    while (n < STAMP_MAX_BYTES - 1) {
+        ssize_t r = read(fd, ret_text + n, STAMP_MAX_BYTES - 1 - n);
         if (r < 0 && errno != EINTR)
             return -errno;
         if (r == 0)
             break;
         n += r > 0 ? (size_t)r : 0;
     }
-    return n == size - 1 && memcmp(content, text, n) == 0;
+    ret_text[n] = '\0';
+    return 0;
+}
+
+/* Whether a line of version 1 says of a table how its keys begin. */
+static bool is_table_line(const char *line, size_t n)
+{
+    size_t name = strspn(line, "abcdefghijklmnopqrstuvwxyz_");
+    const char *kind = line + name + 1;
+    static const char fixed[] = "fixed ";
+    if (name == 0 || line[name] != ' ')
+        return false;
+    n -= name + 1;
+    if (strncmp(kind, fixed, sizeof(fixed) - 1) == 0)
+        return n > sizeof(fixed) - 1 &&
+               strspn(kind + sizeof(fixed) - 1, "0123456789") == n - (sizeof(fixed) - 1);
+    return (n == 5 && strncmp(kind, "whole", n) == 0) ||
+           (n == 8 && strncmp(kind, "prefixed", n) == 0);
+}
+
+/* Whether some version of kinfs wrote it: what is not so is damage. */
+static bool is_stamp(const char *text)
+{
+    static const char head[] = "kinfs store ";
+    if (strncmp(text, head, sizeof(head) - 1) != 0)
+        return false;
+    const char *version = text + sizeof(head) - 1;
+    size_t digits = strspn(version, "0123456789");
+    if (digits == 0 || version[digits] != '\n')
+        return false;
+    const char *line = version + digits + 1;
+    if (digits > 1 || *version != '1')
+        return true; /* a newer one's lines are not known here */
+    for (const char *end; *line; line = end + 1) {
+        end = strchr(line, '\n');
+        if (!end || !is_table_line(line, (size_t)(end - line)))
+            return false;
+    }
+    return true;
 }
 
 /* 1 when there is nothing in the directory but what a file system itself puts there. */
@@ -86,10 +124,11 @@ static int is_empty(int directory_fd)
 
 int kv_rocksdb_stamp_check(int directory_fd, const char *text, enum kv_rocksdb_stamp *ret_stamp)
 {
-    int r = holds(directory_fd, stamp_name, text);
-    if (r >= 0) {
+    char content[STAMP_MAX_BYTES];
+    int r = read_stamp(directory_fd, content);
+    if (r == 0) {
         *ret_stamp = KV_ROCKSDB_STAMP_FINISHED;
-        return r > 0 ? 0 : -EPROTO;
+        return strcmp(content, text) == 0 ? 0 : is_stamp(content) ? -EPROTO : -EUCLEAN;
     }
     if (r != -ENOENT)
         return r;
@@ -97,6 +136,8 @@ int kv_rocksdb_stamp_check(int directory_fd, const char *text, enum kv_rocksdb_s
         *ret_stamp = KV_ROCKSDB_STAMP_BEGUN;
         return 0;
     }
+    if (faccessat(directory_fd, "CURRENT", F_OK, 0) == 0) /* RocksDB's, without its stamp */
+        return -EUCLEAN;
     r = is_empty(directory_fd);
     if (r < 0)
         return r;
@@ -132,4 +173,11 @@ int kv_rocksdb_stamp_finish(int directory_fd, const char *text)
         return -errno;
     _cleanup_close_ int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return fd < 0 || fsync(fd) < 0 ? -errno : 0;
+}
+
+bool kv_rocksdb_is_store(const char *path)
+{
+    _cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd >= 0 && (faccessat(fd, stamp_name, F_OK, 0) == 0 ||
+                       faccessat(fd, unfinished_name, F_OK, 0) == 0);
 }

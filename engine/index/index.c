@@ -10,6 +10,7 @@
 
 #include "engine/index/fine_times.h"
 #include "engine/index/reconcile.h"
+#include "engine/index/store_directory.h"
 #include "store/kv_retry.h"
 
 enum {
@@ -67,6 +68,7 @@ static struct index *index_new(const struct index_options *options)
     index->log = options->log;
     index->log_user = options->log_user;
     index->n_workers = options->n_workers;
+    index->directory = -1;
     STAILQ_INIT(&index->results);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -89,6 +91,8 @@ static void index_free(struct index *index)
     records_close(index->records);
     kv_close(index->kv);
     kv_close(index->store);
+    if (index->directory >= 0)
+        close(index->directory);
     if (index->hash)
         shingle_hash_free(index->hash);
     if (index->queue)
@@ -118,13 +122,6 @@ static int open_store(struct index *index, const struct index_options *options, 
         .cache_bytes = options->cache_bytes,
         .shown_path = options->store_path,
     };
-    if (options->create && mkdir(options->store_path, 0700) < 0 && errno != EEXIST) {
-        int r = -errno;
-        explain(ret_error,
-                "cannot make the store %s: %s; name another place with store=", options->store_path,
-                strerror(-r));
-        return r;
-    }
     if (asprintf(&path, "%s/%s", options->store_path, db) < 0)
         return -ENOMEM;
     int r = kv_rocksdb_open(path, &kv_options, &index->store, ret_error);
@@ -245,8 +242,17 @@ int index_open_db(const struct index_options *options, const char *db, const str
 
 int index_open(const struct index_options *options, struct index **ret_index, char **ret_error)
 {
-    rebuild_clean_up(options->store_path);
-    return index_open_db(options, INDEX_DB, NULL, ret_index, ret_error);
+    _cleanup_close_ int directory = -1;
+    struct index *index;
+    int r = store_directory_take(options->store_path, options->source, options->create, &directory,
+                                 ret_error);
+    if (r == 0)
+        r = index_open_db(options, STORE_DB, NULL, &index, ret_error);
+    if (r < 0)
+        return r;
+    index->directory = TAKE_FD(directory);
+    *ret_index = index;
+    return 0;
 }
 
 /* -- running -- */

@@ -41,8 +41,10 @@ struct index_options {
  *
  * ret_error  on failure one line: what is wrong with what, and what to do
  *
+ * A directory that is neither empty nor a store is refused before anything in it is touched.
  * Returns 0, -ENOENT (no store and not create), -EBUSY (in use), -EUCLEAN (damaged: rebuild),
- * -EPROTO (another policy, tree or a newer schema), -ENOSPC, -EROFS, -EACCES, -ENOMEM, -EIO.
+ * -EPROTO (another policy, tree or a newer schema), -ENOTEMPTY (somebody else's directory), -EINVAL
+ * (the tree itself, or an existing directory in it), -ENOSPC, -EROFS, -EACCES, -ENOMEM, -EIO.
  */
 int index_open(const struct index_options *options, struct index **ret_index, char **ret_error);
 
@@ -62,10 +64,11 @@ void index_rescan(struct index *index);
  * documents. The old database may be damaged (then ids are new), and must not be in use.
  *
  * options   of index_open(); policy is used only where no policy can be read any more
- * progress  called about ten times a second with the state of the work; NULL: not wanted
+ * progress  called as soon as the store is held, then about ten times a second with the state of
+ *           the work; NULL: not wanted
  *
- * Returns 0, -EBUSY, -ENOENT (no store), -ENOSPC, -ENOMEM, -EIO; on failure the old store stands.
- * Waits for the whole work.
+ * Returns 0, -EBUSY, -ENOENT (no store), -ENOTEMPTY (somebody else's directory), -ENOSPC, -ENOMEM,
+ * -EIO; on failure the old store stands. Waits for the whole work.
  */
 struct index_status;
 int index_rebuild(const struct index_options *options,

@@ -51,6 +51,7 @@ struct scan {
 struct index {
     struct backing *backing;
     char *source, *store_path;
+    int directory;         /* the store's, taken; -1 while a rebuild has taken it */
     struct kv *store, *kv; /* kv repeats what store says is transient */
     struct policy policy;
     uint64_t policy_id;
@@ -89,10 +90,8 @@ struct index {
 };
 
 /* -- index.c -- */
-#define INDEX_DB "db"         /* the store proper, in the store's directory */
-#define INDEX_DB_NEW "db.new" /* one that a rebuild is making */
-
-/* As index_open(), with a database by name and, for a new one, a policy with its key. */
+/* As index_open(), with a database by name and, for a new one, a policy with its key; for whoever
+ * has taken the store's directory. */
 int index_open_db(const struct index_options *options, const char *db, const struct policy *policy,
                   struct index **ret_index, char **ret_error);
 
@@ -100,9 +99,6 @@ int index_open_db(const struct index_options *options, const char *db, const str
 void index_thread_begin(void);
 /* Ends all threads; questions and the committer's functions may go on from the caller's. */
 void index_stop(struct index *index);
-
-/* -- rebuild.c -- */
-void rebuild_clean_up(const char *store_path); /* what an interrupted rebuild left */
 
 /* -- identity.c: what the store says it is -- */
 /* policy  of a new store; NULL: the preset the options name, with a fresh key */

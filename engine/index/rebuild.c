@@ -1,58 +1,10 @@
 /* A rebuild: the scan of a first mount into a database beside the old one, then an exchange of the
  * two. */
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "engine/index/answer.h"
-
-/* -- directories -- */
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st, (void)type, (void)ftw;
-    return remove(path) < 0 ? -errno : 0;
-}
-
-static void remove_tree(const char *path)
-{
-    enum { FDS_MAX = 8 };
-    nftw(path, remove_one, FDS_MAX, FTW_DEPTH | FTW_PHYS);
-}
-
-static int db_path(const char *store_path, const char *db, char **ret_path)
-{
-    return asprintf(ret_path, "%s/%s", store_path, db) < 0 ? -ENOMEM : 0;
-}
-
-/* A rebuild that was interrupted, or finished but for the old database's removal: either way what
- * is called "new" is not wanted. */
-void rebuild_clean_up(const char *store_path)
-{
-    _cleanup_free_ char *path = NULL;
-    if (db_path(store_path, INDEX_DB_NEW, &path) == 0 && access(path, F_OK) == 0)
-        remove_tree(path);
-}
-
-static int exchange(const char *store_path)
-{
-    _cleanup_free_ char *old = NULL, *new = NULL;
-    int r = db_path(store_path, INDEX_DB, &old);
-    if (r == 0)
-        r = db_path(store_path, INDEX_DB_NEW, &new);
-    if (r < 0)
-        return r;
-    if (renameat2(AT_FDCWD, new, AT_FDCWD, old, RENAME_EXCHANGE) == 0) {
-        remove_tree(new);
-        return 0;
-    }
-    /* No old one, or a file system that cannot exchange: what a crash in between loses is derived.
-     */
-    remove_tree(old);
-    return rename(new, old) < 0 ? -errno : 0;
-}
+#include "engine/index/store_directory.h"
 
 /* -- cluster ids -- */
 
@@ -191,7 +143,7 @@ static int open_fresh(const struct index_options *options, const struct index *o
     fresh_options.create = true;
     if (keep)
         fresh_options.policy = NULL;
-    int r = index_open_db(&fresh_options, INDEX_DB_NEW, keep ? &policy : NULL, &fresh, ret_error);
+    int r = index_open_db(&fresh_options, STORE_DB_NEW, keep ? &policy : NULL, &fresh, ret_error);
     if (r < 0 || !old)
         goto out;
     r = identity_get_number((struct index *)old, "next_cluster", &next_cluster);
@@ -199,11 +151,20 @@ static int open_fresh(const struct index_options *options, const struct index *o
         r = identity_put_number(fresh, "next_cluster", next_cluster);
     index_close(fresh, 0);
     if (r == 0 || r == -ENOENT) /* opened again, it counts on from there */
-        r = index_open_db(&fresh_options, INDEX_DB_NEW, NULL, &fresh, ret_error);
+        r = index_open_db(&fresh_options, STORE_DB_NEW, NULL, &fresh, ret_error);
 out:
     if (r == 0)
         *ret_fresh = fresh;
     return r;
+}
+
+/* The old database goes when this has returned 0. */
+static int make_durable(struct index *fresh)
+{
+    if (fresh->store_failing)
+        return -EIO;
+    int r = committer_flush(fresh);
+    return r < 0 ? r : kv_checkpoint(fresh->kv);
 }
 
 static int rebuild(const struct index_options *options, struct index *old,
@@ -218,6 +179,8 @@ static int rebuild(const struct index_options *options, struct index *old,
     index_stop(fresh);
     if (r == 0 && old)
         r = keep_ids(fresh, old);
+    if (r == 0)
+        r = make_durable(fresh);
     index_close(fresh, 0);
     return r;
 }
@@ -232,20 +195,23 @@ int index_rebuild(const struct index_options *options,
 
     old_options.create = false;
     old_options.policy = NULL;
-    rebuild_clean_up(options->store_path);
-    int r = access(options->store_path, F_OK) < 0
-                ? -errno
-                : index_open_db(&old_options, INDEX_DB, NULL, &old, &error);
-    bool hopeless = r == -EUCLEAN || r == -EIO || (r == -ENOENT && error);
-    if (r == 0 || hopeless) {
-        free(error);
-        error = NULL;
-        r = rebuild(options, old, progress, user, &error);
+    _cleanup_close_ int directory = -1;
+    int r = store_directory_take(options->store_path, options->source, false, &directory, &error);
+    if (r == 0) {
+        if (progress)
+            progress(user, &(struct index_status){.scanning = true});
+        r = index_open_db(&old_options, STORE_DB, NULL, &old, &error);
+        if (r == -EUCLEAN || r == -EIO || r == -ENOENT) { /* hopeless, hence made anew */
+            free(TAKE_PTR(error));
+            r = 0;
+        }
+        if (r == 0)
+            r = rebuild(options, old, progress, user, &error);
         index_close(old, 0);
         if (r == 0)
-            r = exchange(options->store_path);
+            r = store_directory_exchange(options->store_path);
         if (r < 0)
-            rebuild_clean_up(options->store_path);
+            store_directory_drop_new(options->store_path);
     }
     if (r < 0 && !error &&
         asprintf(&error, "cannot rebuild the store %s: %s; what was there stands",

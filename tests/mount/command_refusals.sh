@@ -26,6 +26,22 @@ refused 'store would be inside the mount' -o "store=$SOURCE/store" "$SOURCE"
 refused 'log would be inside' -o "log=$MNT/log" "$SOURCE" "$MNT"
 refused 'policy' -o policy=nonsense "$SOURCE" "$MNT"
 
+# Somebody else's directory is left as it is; so is one of the tree's.
+mkdir -p "$SCRATCH/mine/db.new" "$SCRATCH/copy"
+for name in policy holder control db.new/file; do
+    echo "$name" > "$SCRATCH/mine/$name"
+done
+cp -a "$SCRATCH/mine/." "$SCRATCH/copy"
+refused 'holds other files' -o "store=$SCRATCH/mine" "$SOURCE" "$MNT"
+expect_code 3 "$KINFS" scan --store="$SCRATCH/mine" "$SOURCE"
+expect_match 'scan' 'holds other files' "$OUT"
+expect_code 3 "$KINFS" rebuild --store="$SCRATCH/mine" "$SOURCE"
+expect_equal 'untouched' '' "$(diff -r "$SCRATCH/mine" "$SCRATCH/copy")"
+expect_code 3 "$KINFS" scan --store="$SOURCE" "$SOURCE"
+expect_match 'the tree' 'the tree itself' "$OUT"
+expect_code 3 "$KINFS" scan --store="$SOURCE/inside" "$SOURCE"
+expect_match 'in the tree' 'a directory of the tree' "$OUT"
+
 # A store that is no store, and one that is damaged.
 : > "$SCRATCH/file"
 refused "$SCRATCH/file" -o "store=$SCRATCH/file" "$SOURCE" "$MNT"

@@ -1,0 +1,276 @@
+/* A directory is a store when it has what only a store has: a database with the stamp of the store
+ * layer, or the file of its policy where the database was lost. It is looked at before anything in
+ * it is touched: whoever mistypes a path must not lose what is there.
+ *
+ * The file `lock` is locked (flock) as long as a process has the store: over the moment at which a
+ * rebuild exchanges the databases the database's own lock would not do.
+ */
+#include "engine/index/store_directory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "engine/index/index_private.h"
+#include "store/kv.h"
+
+__attribute__((format(printf, 3, 4))) static int refuse(char **ret_error, int error,
+                                                        const char *format, ...)
+{
+    va_list arguments;
+    char *message;
+    va_start(arguments, format);
+    if (ret_error && vasprintf(&message, format, arguments) >= 0)
+        *ret_error = message;
+    va_end(arguments);
+    return error;
+}
+
+static char *join(const char *path, const char *name)
+{
+    char *joined;
+    return asprintf(&joined, "%s/%s", path, name) < 0 ? NULL : joined;
+}
+
+/* -- what is there -- */
+
+static const char lock_text[] = "kinfs\n";
+
+enum kind { KIND_EMPTY, KIND_STORE, KIND_FOREIGN };
+
+static bool is_database(const char *path, const char *name)
+{
+    _cleanup_free_ char *joined = join(path, name);
+    return joined && kv_rocksdb_is_store(joined);
+}
+
+/* The file is there from the first moment of a store's making. */
+static bool has_lock(const char *path)
+{
+    _cleanup_free_ char *joined = join(path, "lock");
+    char text[sizeof(lock_text)];
+    _cleanup_close_ int fd =
+        joined ? open(joined, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+    return fd >= 0 && read(fd, text, sizeof(text)) == sizeof(lock_text) - 1 &&
+           memcmp(text, lock_text, sizeof(lock_text) - 1) == 0;
+}
+
+/* Whether there is nothing but what a file system itself puts there, or a lock about to be made. */
+static int is_empty(const char *path)
+{
+    _cleanup_closedir_ DIR *directory = opendir(path);
+    if (!directory)
+        return -errno;
+    const struct dirent *entry;
+    while ((entry = readdir(directory))) {
+        struct stat st;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            strcmp(entry->d_name, "lost+found") == 0)
+            continue;
+        if (strcmp(entry->d_name, "lock") != 0 ||
+            fstatat(dirfd(directory), "lock", &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+            !S_ISREG(st.st_mode) || st.st_size > 0)
+            return 0;
+    }
+    return 1;
+}
+
+static int find_kind(const char *path, enum kind *ret_kind)
+{
+    struct policy policy;
+    if (has_lock(path) || is_database(path, STORE_DB) || is_database(path, STORE_DB_OLD) ||
+        identity_read_policy_file(path, &policy) == 0) {
+        *ret_kind = KIND_STORE;
+        return 0;
+    }
+    int r = is_empty(path);
+    if (r >= 0)
+        *ret_kind = r ? KIND_EMPTY : KIND_FOREIGN;
+    return r < 0 ? r : 0;
+}
+
+static int check_place(const char *path, const char *source, enum kind kind, char **ret_error)
+{
+    _cleanup_free_ char *real = realpath(path, NULL), *tree = realpath(source, NULL);
+    if (!real || !tree)
+        return 0; /* whoever opens them will say so */
+    size_t n = strlen(tree);
+    if (strcmp(real, tree) == 0)
+        return refuse(ret_error, -EINVAL,
+                      "%s is the tree itself; name a new directory for its store with --store or "
+                      "-o store=",
+                      path);
+    if (kind != KIND_STORE && strncmp(real, tree, n) == 0 && (real[n] == '/' || tree[n - 1] == '/'))
+        return refuse(ret_error, -EINVAL,
+                      "%s is a directory of the tree %s and no store; name one that does not exist "
+                      "yet with --store or -o store=",
+                      path, source);
+    return 0;
+}
+
+/* -- the lock -- */
+
+static int take_lock(const char *path, int *ret_fd)
+{
+    _cleanup_free_ char *joined = join(path, "lock");
+    if (!joined)
+        return -ENOMEM;
+    _cleanup_close_ int fd = open(joined, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    struct stat st;
+    if (fd < 0)
+        return -errno;
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+        return errno == EWOULDBLOCK ? -EBUSY : -errno;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    if (st.st_size == 0) {
+        ssize_t n = write(fd, lock_text, sizeof(lock_text) - 1);
+        if (n != sizeof(lock_text) - 1)
+            return n < 0 ? -errno : -ENOSPC;
+    }
+    *ret_fd = TAKE_FD(fd);
+    return 0;
+}
+
+/* -- the databases -- */
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st, (void)type, (void)ftw;
+    return remove(path) < 0 ? -errno : 0;
+}
+
+static void remove_tree(const char *path)
+{
+    enum { FDS_MAX = 8 };
+    if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        nftw(path, remove_one, FDS_MAX, FTW_DEPTH | FTW_PHYS);
+}
+
+void store_directory_drop_new(const char *path)
+{
+    _cleanup_free_ char *joined = join(path, STORE_DB_NEW);
+    if (joined)
+        remove_tree(joined);
+}
+
+static int sync_directory(const char *path)
+{
+    _cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 || fsync(fd) < 0 ? -errno : 0;
+}
+
+/* Where the file system cannot exchange two directories at once. */
+static int exchange_in_steps(const char *new, const char *db, const char *old)
+{
+    remove_tree(old);
+    if (rename(db, old) < 0)
+        return -errno;
+    if (rename(new, db) == 0)
+        return 0;
+    int r = -errno;
+    (void)rename(old, db); /* if that fails too, the next opening does it */
+    return r;
+}
+
+int store_directory_exchange(const char *path)
+{
+    _cleanup_free_ char *db = join(path, STORE_DB), *new = join(path, STORE_DB_NEW),
+                        *old = join(path, STORE_DB_OLD);
+    if (!db || !new || !old)
+        return -ENOMEM;
+    int r = renameat2(AT_FDCWD, new, AT_FDCWD, db, RENAME_EXCHANGE) < 0 ? -errno : 0;
+    if (r == -ENOENT) /* there is no old one */
+        r = rename(new, db) < 0 ? -errno : 0;
+    else if (r == -EINVAL || r == -ENOSYS || r == -EOPNOTSUPP)
+        r = exchange_in_steps(new, db, old);
+    if (r < 0)
+        return r;
+    if (sync_directory(path) == 0) { /* else a crash could bring the old one's name back */
+        remove_tree(new);
+        remove_tree(old);
+    }
+    return 0;
+}
+
+/* What an interrupted rebuild left. */
+static int clean_up(const char *path)
+{
+    _cleanup_free_ char *db = join(path, STORE_DB), *old = join(path, STORE_DB_OLD);
+    if (!db || !old)
+        return -ENOMEM;
+    if (faccessat(AT_FDCWD, db, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT &&
+        rename(old, db) < 0 && errno != ENOENT)
+        return -errno;
+    remove_tree(old);
+    store_directory_drop_new(path);
+    return 0;
+}
+
+/* -- taking -- */
+
+static int explain(int error, const char *path, bool create, char **ret_error)
+{
+    switch (error) {
+    case -ENOENT:
+        if (!create)
+            return refuse(ret_error, error,
+                          "there is no store in %s; name the right one with --store", path);
+        break;
+    case -EBUSY:
+        return refuse(ret_error, error,
+                      "store %s is in use by another kinfs process (its mount, a scan or a "
+                      "rebuild); unmount it or wait",
+                      path);
+    case -ENOTEMPTY:
+        return refuse(ret_error, error,
+                      "%s holds other files and no store; name an empty or a new directory with "
+                      "--store or -o store=",
+                      path);
+    case -ENOTDIR:
+        return refuse(ret_error, error,
+                      "%s is not a directory; name another one with --store or -o store=", path);
+    case -EACCES:
+        return refuse(ret_error, error,
+                      "store %s cannot be opened: permission denied; run kinfs as its owner, or "
+                      "name another one with --store or -o store=",
+                      path);
+    default: break;
+    }
+    return refuse(ret_error, error,
+                  "store %s cannot be %s: %s; name another place with --store or -o store=", path,
+                  create ? "made or opened" : "opened", strerror(-error));
+}
+
+int store_directory_take(const char *path, const char *source, bool create, int *ret_fd,
+                         char **ret_error)
+{
+    enum kind kind = KIND_EMPTY;
+    bool made = create && mkdir(path, 0700) == 0;
+    if (create && !made && errno != EEXIST)
+        return explain(-errno, path, create, ret_error);
+    int r = find_kind(path, &kind);
+    if (r == 0 && !made)
+        r = check_place(path, source, kind, ret_error);
+    if (r == -EINVAL)
+        return r;
+    if (r == 0 && kind == KIND_FOREIGN)
+        r = -ENOTEMPTY;
+    if (r == 0 && kind == KIND_EMPTY && !create)
+        r = -ENOENT;
+    _cleanup_close_ int fd = -1;
+    if (r == 0)
+        r = take_lock(path, &fd);
+    if (r == 0)
+        r = clean_up(path);
+    if (r < 0)
+        return explain(r, path, create, ret_error);
+    *ret_fd = TAKE_FD(fd);
+    return 0;
+}

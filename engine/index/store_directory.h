@@ -1,0 +1,32 @@
+/* The directory that a store is in: whether it is one, who has it, and which database in it counts.
+ */
+#ifndef KINFS_ENGINE_INDEX_STORE_DIRECTORY_H
+#define KINFS_ENGINE_INDEX_STORE_DIRECTORY_H
+
+#include <stdbool.h>
+
+#define STORE_DB "db"         /* the store proper */
+#define STORE_DB_NEW "db.new" /* one that a rebuild is making */
+#define STORE_DB_OLD "db.old" /* the one before, for the moment of an exchange in two steps */
+
+/* Take a store's directory for this process alone, until the descriptor is closed.
+ *
+ * source     the tree it is to be the store of
+ * create     make what is missing: the directory, or a store in an empty one
+ * ret_error  on failure one line that says what to do
+ *
+ * A directory of somebody else's is left exactly as it is. Of what an interrupted rebuild left, the
+ * database that counts is put in place and the rest removed. Returns 0, -ENOENT (no store and not
+ * create), -EBUSY (taken), -ENOTEMPTY (other files, and no store), -EINVAL (the tree itself, or a
+ * directory of the tree's), or another errno of open(2) or mkdir(2). */
+int store_directory_take(const char *path, const char *source, bool create, int *ret_fd,
+                         char **ret_error);
+
+/* The new database takes the place of the one that is there (or is missing). On failure there is
+ * what was there. For whoever has taken the directory. */
+int store_directory_exchange(const char *path);
+
+/* Remove a rebuild's database that is not to be. */
+void store_directory_drop_new(const char *path);
+
+#endif
