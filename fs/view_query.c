@@ -93,7 +93,8 @@ static struct index_query query_of(const struct view_task *task, size_t limit)
     return (struct index_query){.threshold = task->fs->options.threshold,
                                 .limit = limit,
                                 .may_read = task->caller.all ? NULL : caller_may_read,
-                                .user = (void *)&task->caller};
+                                .user = (void *)&task->caller,
+                                .wait_ms = task->fs->options.settle_ms};
 }
 
 int view_similar(const struct view_task *task, const struct file_key *key, size_t limit,

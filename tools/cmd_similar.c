@@ -40,6 +40,7 @@ int work_similar(const struct work_context *context, struct json_object *request
     const struct index_query query = {
         .threshold = work_number(request, "threshold", DEFAULT_THRESHOLD),
         .limit = work_count(request, "limit", DEFAULT_LIMIT),
+        .wait_ms = WORK_SETTLE_MS,
     };
     r = work_flag(request, "containing") ? index_containing(context->index, &key, &query, &list)
                                          : index_similar(context->index, &key, &query, &list);

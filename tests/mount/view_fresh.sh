@@ -79,4 +79,15 @@ expect_equal 'a document again' '100-report' "$(links twin)"
 # the kernel may go on for a while with the size that it knows.)
 words 1 110 > "$SOURCE/report"
 expect_equal 'written behind the mount' '090-twin' "$(links report)"
+# Changed, and made, behind the mount: seen when asked about, in a listing of another too.
+words 50000 200 > "$SOURCE/behind"
+words 50000 190 > "$SOURCE/kin1"
+words 50000 180 > "$SOURCE/kin2"
+for name in behind kin1 kin2; do
+    expect_equal "$name, made behind the mount" current \
+        "$(getfattr --absolute-names -n user.kinfs.state --only-values "$MNT/$name")"
+done
+expect_match "kin" 'kin1.*kin2|kin2.*kin1' "$(ls "$MNT/similar/behind" | tr '\n' ' ')"
+words 90000 200 > "$SOURCE/kin1"
+expect_match "kin when one has changed" '^[0-9]+-kin2 $' "$(ls "$MNT/similar/behind" | tr '\n' ' ')"
 stop
