@@ -5,18 +5,21 @@
  * record past `derived_sid` is looked at again: the larger sid of a file is the live one.
  *
  * When the store fails (a full disk), nothing waits for it: changes are dropped and counted, the
- * store is tried again from time to time, and a scan finds what was missed.
+ * store is tried again from time to time, and a scan finds what was missed. A damaged store is not
+ * tried again: only a rebuild mends it.
  */
 #include <errno.h>
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "base/escape.h"
 #include "engine/index/index_private.h"
 
 enum {
     SID_BLOCK = 1024,   /* sids reserved at once: what a crash may waste */
     RESUME_SECONDS = 2, /* between two tries of a failing store */
     RECOVER_PAGE = 256, /* records looked at again at once */
+    GONE_TRIES_MAX = 8, /* of a file that its directory has and that cannot be opened */
 };
 
 struct sid_key {
@@ -63,16 +66,30 @@ static int get_record(struct index *index, uint64_t sid, struct record *ret_reco
     return r < 0 ? r : record_decode(value.data, value.size_bytes, ret_record);
 }
 
+/* NULL deletes the row. All rows of files go through here, and so the counts follow what is stored,
+ * whatever failed in between. */
 static int put_file(struct index *index, const struct file_key *key, const struct file_row *row)
 {
+    struct file_row before;
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     if (!batch)
         return -ENOMEM;
+    int r = catalogue_get_file(index->kv, key, &before);
+    if (r < 0 && r != -ENOENT)
+        return r;
+    bool had = r == 0;
     if (row)
         catalogue_put_file(batch, key, row);
     else
         catalogue_delete_file(batch, key);
-    return kv_apply(index->kv, batch);
+    r = kv_apply(index->kv, batch);
+    if (r < 0)
+        return r;
+    if (had)
+        atomic_fetch_sub(before.sid ? &index->n_documents : &index->n_skipped, 1);
+    if (row)
+        atomic_fetch_add(row->sid ? &index->n_documents : &index->n_skipped, 1);
+    return 0;
 }
 
 static struct file_row row_of(uint64_t sid, const struct record *record, bool racy)
@@ -111,11 +128,7 @@ static int derive(struct index *index, uint64_t sid, const struct record *record
     struct file_row row = row_of(sid, record, racy);
     int r = old_sid ? living_clusters_replace(index->clusters, old_sid, old, sid, record)
                     : living_clusters_insert(index->clusters, sid, record);
-    if (r == 0)
-        r = put_file(index, &record->key, &row);
-    if (r == 0 && !old_sid)
-        atomic_fetch_add(&index->n_documents, 1);
-    return r;
+    return r < 0 ? r : put_file(index, &record->key, &row);
 }
 
 static int commit_sketched(struct index *index, const struct result *result)
@@ -133,8 +146,6 @@ static int commit_sketched(struct index *index, const struct result *result)
     r = get_document(index, &record->key, &row, &old);
     if (r < 0)
         return r;
-    if (row.reason[0])
-        atomic_fetch_sub(&index->n_skipped, 1);
     if (row.sid &&
         memcmp(old.content_fingerprint, record->content_fingerprint, FINGERPRINT_BYTES) == 0) {
         row = row_of(row.sid, record, result->racy);
@@ -157,42 +168,70 @@ int committer_drop_document(struct index *index, const struct file_key *file)
     if (r < 0)
         return r;
     if (row.sid) {
-        r = living_clusters_delete(index->clusters, row.sid, &old);
+        /* A crash between record and row must not leave a row that passes for a sketched file. */
+        if (!row.racy) {
+            row.racy = true;
+            r = put_file(index, file, &row);
+        }
+        if (r == 0)
+            r = living_clusters_delete(index->clusters, row.sid, &old);
         if (r < 0)
             return r;
-        atomic_fetch_sub(&index->n_documents, 1);
     }
-    if (row.reason[0])
-        atomic_fetch_sub(&index->n_skipped, 1);
     return put_file(index, file, NULL);
+}
+
+static void log_unreadable(struct index *index, const struct file_key *file, const char *reason)
+{
+    _cleanup_free_ char *path = NULL, *escaped = NULL;
+    if (index_path(index, file, &path) == 0 && escape_name(path, &escaped) == 0)
+        index_log(index, INDEX_LOG_WARNING, "%s: %s", escaped, reason);
+}
+
+static int skip_document(struct index *index, const struct file_key *file, const struct stat *st,
+                         int error)
+{
+    struct file_row before,
+        row = {.size_bytes = (uint64_t)st->st_size, .mtime = st->st_mtim, .ctime = st->st_ctim};
+    snprintf(row.reason, sizeof(row.reason), "cannot be read: %s", strerror(-error));
+    int r = catalogue_get_file(index->kv, file, &before);
+    if (r < 0 && r != -ENOENT)
+        return r;
+    bool known = r == 0 && strcmp(before.reason, row.reason) == 0;
+    if (r == 0 && before.sid)
+        r = committer_drop_document(index, file);
+    if (r == 0 || r == -ENOENT)
+        r = put_file(index, file, &row);
+    if (r == 0 && !known)
+        log_unreadable(index, file, row.reason);
+    return r;
 }
 
 static int commit_failed(struct index *index, const struct result *result)
 {
-    _cleanup_free_ char *path = NULL;
-    struct file_row row = {.size_bytes = (uint64_t)result->st.st_size,
-                           .mtime = result->st.st_mtim,
-                           .ctime = result->st.st_ctim};
-    int r = committer_drop_document(index, &result->change->key);
-    if (r < 0)
-        return r;
-    snprintf(row.reason, sizeof(row.reason), "cannot be read: %s", strerror(-result->error));
-    atomic_fetch_add(&index->n_skipped, 1);
-    if (index_path(index, &result->change->key, &path) == 0)
-        index_log(index, INDEX_LOG_WARNING, "%s: %s", path, row.reason);
-    return put_file(index, &result->change->key, &row);
+    return skip_document(index, &result->change->key, &result->st, result->error);
 }
 
-/* The file is gone, and perhaps nobody said so: look at its names again. */
+/* The file is gone, and perhaps nobody said so: look at its names again. Where they still lead to
+ * it, round after round, it is there and cannot be read. */
 static int commit_gone(struct index *index, const struct result *result)
 {
-    enum { LINKS_MAX = 64 };
-    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-    int r = catalogue_links(index->kv, &result->change->key, LINKS_MAX, &links);
-    for (size_t i = 0; r >= 0 && i < links.n_entries; i++)
-        r = change_queue_note(index->queue, LANE_FOREGROUND, CHANGE_ENTRY, &links.entries[i].parent,
-                              links.entries[i].name, result->change);
-    return r < 0 ? r : 0;
+    enum { LINKS_AT_FIRST = 64, LINKS_TIMES = 16 };
+    const struct change *change = result->change;
+    for (size_t limit = LINKS_AT_FIRST;; limit *= LINKS_TIMES) {
+        _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+        int r = catalogue_links(index->kv, &change->key, limit, &links);
+        if (r < 0)
+            return r;
+        if (links.n_entries == limit)
+            continue;
+        if (links.n_entries && change->n_tries >= GONE_TRIES_MAX)
+            return skip_document(index, &change->key, &result->st, -ESTALE);
+        for (size_t i = 0; i < links.n_entries; i++)
+            index_note(index, CHANGE_ENTRY, &links.entries[i].parent, links.entries[i].name,
+                       change);
+        return 0;
+    }
 }
 
 static int commit(struct index *index, const struct result *result)
@@ -207,10 +246,21 @@ static int commit(struct index *index, const struct result *result)
 
 /* -- a failing store -- */
 
-static void want_rescan(struct index *index)
+/* For good: who waits for a scan is told, and nothing is tried again. */
+static void store_is_damaged(struct index *index)
 {
-    LOCKED(&index->lock);
-    index->rescan_wanted = true;
+    scan_done(&index->scan);
+    {
+        LOCKED(&index->lock);
+        index->damaged = true;
+        index->scanning = index->rescan_wanted = false;
+        pthread_cond_broadcast(&index->scan_ended);
+    }
+    index_log(
+        index, INDEX_LOG_ERROR,
+        "store %s is damaged; unmount and run `kinfs rebuild %s` (the documents are served as "
+        "ever, but not sketched)",
+        index->store_path, index->source);
 }
 
 static void store_failed(struct index *index, int error)
@@ -218,23 +268,23 @@ static void store_failed(struct index *index, int error)
     if (error == -ESHUTDOWN) /* the queue's: the index is being closed */
         return;
     atomic_fetch_add(&index->n_failed, 1);
+    if (index->store_error == -EUCLEAN)
+        return;
+    index->store_error = error;
+    if (error == -EUCLEAN) {
+        store_is_damaged(index);
+        return;
+    }
     clock_gettime(CLOCK_MONOTONIC, &index->resume_at);
     index->resume_at.tv_sec += RESUME_SECONDS;
-    want_rescan(index);
-    if (index->store_failing)
+    index_rescan(index);
+    if (index->failure_told)
         return;
-    index->store_failing = true;
-    if (error == -EUCLEAN)
-        index_log(
-            index, INDEX_LOG_ERROR,
-            "store %s is damaged; unmount and run `kinfs rebuild %s` (the documents are served "
-            "as ever, but not sketched)",
-            index->store_path, index->source);
-    else
-        index_log(index, INDEX_LOG_ERROR,
-                  "store %s: %s; documents are not sketched until it can be written again (they "
-                  "are served as ever)",
-                  index->store_path, strerror(-error));
+    index->failure_told = true;
+    index_log(index, INDEX_LOG_ERROR,
+              "store %s: %s; documents are not sketched until it can be written again (they are "
+              "served as ever)",
+              index->store_path, strerror(-error));
 }
 
 static bool time_to_resume(const struct index *index)
@@ -244,20 +294,32 @@ static bool time_to_resume(const struct index *index)
     return now.tv_sec >= index->resume_at.tv_sec;
 }
 
-static void try_resume(struct index *index)
+static int try_resume(struct index *index)
 {
     int r = kv_resume(index->kv);
     if (r == 0)
         r = committer_recover(index);
     if (r == 0)
         r = identity_put_number(index, "sid_end", index->sid_end);
-    if (r < 0) {
-        store_failed(index, r);
+    if (r == 0)
+        index->store_error = 0;
+    return r;
+}
+
+/* A failure is over when all that it left undone has been written: what stands in the way may lie
+ * in one row, and would fail and pass every other second. */
+static void tell_recovery(struct index *index)
+{
+    if (!index->failure_told || index->store_error || !scan_is_idle(index) ||
+        change_queue_outstanding(index->queue, LANE_SCAN))
         return;
+    {
+        LOCKED(&index->lock);
+        if (index->rescan_wanted)
+            return;
     }
-    index->store_failing = false;
+    index->failure_told = false;
     index_log(index, INDEX_LOG_INFO, "store %s can be written again", index->store_path);
-    want_rescan(index);
 }
 
 /* -- the loop -- */
@@ -265,8 +327,8 @@ static void try_resume(struct index *index)
 int committer_flush(struct index *index)
 {
     uint64_t sid = index->last_sid;
-    if (index->store_failing) /* what derives from the last records may be missing */
-        return 0;
+    if (index->store_error) /* what derives from the last records may be missing */
+        return index->store_error;
     int r = living_clusters_flush(index->clusters);
     if (r == 0 && sid > index->derived_sid)
         r = identity_put_number(index, "derived_sid", sid);
@@ -293,17 +355,34 @@ static void free_result(struct result *result)
     free(result);
 }
 
+void committer_drop_results(struct index *index)
+{
+    struct result *result;
+    while ((result = take_result(index)))
+        free_result(result);
+}
+
+/* What changes the store stands between these two: answers made meanwhile may be of both sides. */
+static void begin_step(struct index *index)
+{
+    atomic_fetch_add(&index->generation, 1);
+}
+
+static void end_step(struct index *index, int r)
+{
+    if (r < 0)
+        store_failed(index, r);
+    atomic_fetch_add(&index->generation, 1);
+}
+
 /* Each returns whether there was something to do. */
 static bool do_entry(struct index *index)
 {
     struct change *change;
     if (change_queue_take(index->queue, CHANGE_ENTRY, false, &change) != 1)
         return false;
-    atomic_fetch_add(&index->generation, 1);
-    int r = index->store_failing ? 0 : reconcile_entry(index, change);
-    if (r < 0)
-        store_failed(index, r);
-    atomic_fetch_add(&index->generation, 1);
+    begin_step(index);
+    end_step(index, index->store_error ? 0 : reconcile_entry(index, change));
     change_queue_done(index->queue, change);
     return true;
 }
@@ -313,13 +392,8 @@ static bool do_result(struct index *index)
     struct result *result = take_result(index);
     if (!result)
         return false;
-    atomic_fetch_add(&index->generation, 1);
-    int r = index->store_failing ? 0 : commit(index, result);
-    if (r < 0)
-        store_failed(index, r);
-    if (result->change->lane == LANE_SCAN)
-        atomic_fetch_add(&index->scan_done, 1);
-    atomic_fetch_add(&index->generation, 1);
+    begin_step(index);
+    end_step(index, index->store_error ? 0 : commit(index, result));
     change_queue_done(index->queue, result->change);
     free_result(result);
     return true;
@@ -327,7 +401,7 @@ static bool do_result(struct index *index)
 
 static bool do_flush(struct index *index)
 {
-    if (index->store_failing || !postings_flush_due(index->postings))
+    if (index->store_error || !postings_flush_due(index->postings))
         return false;
     int r = committer_flush(index);
     if (r < 0)
@@ -358,12 +432,16 @@ static bool is_stopping(struct index *index)
     return index->stop;
 }
 
+/* The scan runs ahead of the workers by this much and the documents of one directory. */
+static bool is_ahead(struct index *index)
+{
+    enum { AHEAD_MAX = 4096 };
+    return change_queue_outstanding(index->queue, LANE_SCAN) > AHEAD_MAX;
+}
+
 static bool do_scan(struct index *index)
 {
-    /* How far the scan runs ahead of the workers: this much and the documents of one directory. */
-    enum { AHEAD_MAX = 4096 };
-    if (index->store_failing || is_stopping(index) ||
-        change_queue_outstanding(index->queue, LANE_SCAN) > AHEAD_MAX)
+    if (index->store_error || is_stopping(index) || is_ahead(index))
         return false;
     if (scan_is_idle(index)) {
         if (!take_rescan_wish(index))
@@ -375,11 +453,9 @@ static bool do_scan(struct index *index)
             return false;
         }
     }
-    atomic_fetch_add(&index->generation, 1);
+    begin_step(index);
     int r = scan_step(index);
-    if (r < 0)
-        store_failed(index, r);
-    atomic_fetch_add(&index->generation, 1);
+    end_step(index, r);
     if (r <= 0) {
         scan_done(&index->scan);
         end_scan(index);
@@ -389,9 +465,10 @@ static bool do_scan(struct index *index)
 
 static bool do_resume(struct index *index)
 {
-    if (!index->store_failing || !time_to_resume(index))
+    if (!index->store_error || index->store_error == -EUCLEAN || !time_to_resume(index))
         return false;
-    try_resume(index);
+    begin_step(index);
+    end_step(index, try_resume(index));
     return true;
 }
 
@@ -406,10 +483,12 @@ static bool wait_for_work(struct index *index)
         end.tv_sec++;
         end.tv_nsec -= 1000000000L;
     }
-    bool busy = !scan_is_idle(index) || index->store_failing;
+    tell_recovery(index);
+    bool no_scan = index->store_error || is_ahead(index);
+    bool busy = !scan_is_idle(index) || is_ahead(index) || index->failure_told;
     LOCKED(&index->lock);
     while (!index->stop && !index->n_results && !index->entries_noted &&
-           (!index->rescan_wanted || index->store_failing)) {
+           (!index->rescan_wanted || no_scan)) {
         if (!busy)
             pthread_cond_wait(&index->wake_committer, &index->lock);
         else if (pthread_cond_timedwait(&index->wake_committer, &index->lock, &end) == ETIMEDOUT)
@@ -429,9 +508,6 @@ void *committer_run(void *user)
             ;
     } while (wait_for_work(index));
 
-    struct result *result;
-    while ((result = take_result(index)))
-        free_result(result); /* their changes go with the queue; the next start finds them */
     return NULL;
 }
 

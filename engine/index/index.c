@@ -151,6 +151,9 @@ static int count_documents(struct index *index)
 {
     enum { PAGE = 1024 };
     struct file_key after;
+    /* What was recovered is counted with the rest. */
+    atomic_store(&index->n_documents, 0);
+    atomic_store(&index->n_skipped, 0);
     for (bool first = true, more = true; more; first = false) {
         _cleanup_(file_list_done) struct file_list list = {0};
         int r = catalogue_files(index->kv, first ? NULL : &after, PAGE, &list);
@@ -297,6 +300,7 @@ void index_stop(struct index *index)
     for (unsigned i = 0; i < index->n_started; i++)
         pthread_join(index->workers[i], NULL);
     pthread_join(index->committer, NULL);
+    committer_drop_results(index);
     index->started = false;
 }
 
@@ -320,33 +324,33 @@ void index_close(struct index *index, unsigned wait_ms)
 void index_rescan(struct index *index)
 {
     LOCKED(&index->lock);
-    index->rescan_wanted = true;
+    index->rescan_wanted = !index->damaged;
     pthread_cond_signal(&index->wake_committer);
 }
 
-static void note(struct index *index, enum change_kind kind, const struct file_key *key,
-                 const char *name)
+void index_note(struct index *index, enum change_kind kind, const struct file_key *key,
+                const char *name, const struct change *parent)
 {
-    int r = change_queue_note(index->queue, LANE_FOREGROUND, kind, key, name, NULL);
+    int r = change_queue_note(index->queue, LANE_FOREGROUND, kind, key, name, parent);
     if (r == -ENOBUFS || r == -ENOMEM)
         index_rescan(index);
 }
 
 void index_note_entry(struct index *index, const struct file_key *parent, const char *name)
 {
-    note(index, CHANGE_ENTRY, parent, name);
+    index_note(index, CHANGE_ENTRY, parent, name, NULL);
 }
 
 void index_note_rename(struct index *index, const struct file_key *old_parent, const char *old_name,
                        const struct file_key *new_parent, const char *new_name)
 {
-    note(index, CHANGE_ENTRY, new_parent, new_name);
-    note(index, CHANGE_ENTRY, old_parent, old_name);
+    index_note(index, CHANGE_ENTRY, new_parent, new_name, NULL);
+    index_note(index, CHANGE_ENTRY, old_parent, old_name, NULL);
 }
 
 void index_note_content(struct index *index, const struct file_key *file)
 {
-    note(index, CHANGE_CONTENT, file, NULL);
+    index_note(index, CHANGE_CONTENT, file, NULL, NULL);
 }
 
 void index_note_writing(struct index *index, const struct file_key *file, int change)
@@ -384,6 +388,12 @@ static bool is_scanning(struct index *index)
     return index->scanning || index->rescan_wanted;
 }
 
+static bool is_damaged(struct index *index)
+{
+    LOCKED(&index->lock);
+    return index->damaged;
+}
+
 static int wait_for_scan(struct index *index, bool bounded, const struct timespec *end)
 {
     LOCKED(&index->lock);
@@ -413,7 +423,7 @@ int index_settle(struct index *index, enum index_lane lane, int wait_ms)
         if (r == 0)
             r = change_queue_settle(index->queue, LANE_SCAN, wait_ms < 0 ? -1 : ms_until(&end));
     } while (r == 0 && is_scanning(index));
-    return r;
+    return r == 0 && is_damaged(index) ? -EUCLEAN : r;
 }
 
 uint64_t index_generation(struct index *index)
@@ -434,11 +444,12 @@ void index_get_status(struct index *index, struct index_status *ret_status)
     status.skipped = atomic_load(&index->n_skipped);
     status.failed = atomic_load(&index->n_failed);
     status.scan_found = atomic_load(&index->scan_found);
-    status.scan_done = atomic_load(&index->scan_done);
     status.sketched_documents = atomic_load(&index->sketched_documents);
     status.sketched_bytes = atomic_load(&index->sketched_bytes);
     status.pending_foreground = change_queue_outstanding(index->queue, LANE_FOREGROUND);
     status.pending_scan = change_queue_outstanding(index->queue, LANE_SCAN);
+    status.scan_done =
+        status.scan_found > status.pending_scan ? status.scan_found - status.pending_scan : 0;
     living_clusters_count(index->clusters, &status.clusters, &status.clustered_documents);
     kv_usage(index->kv, &status.store_bytes);
     status.scanning = is_scanning(index);

@@ -93,13 +93,15 @@ void index_note_writing(struct index *index, const struct file_key *file, int ch
 enum index_lane { INDEX_LANE_FOREGROUND, INDEX_LANE_ALL };
 
 /* Wait until all that was noted before the call is reflected in the answers; INDEX_LANE_ALL: until
- * the running scan is done too. wait_ms < 0: no bound. Returns 0, -ETIMEDOUT, -ESHUTDOWN. */
+ * the running scan is done too, and -EUCLEAN when the store turned out to be damaged, so that no
+ * scan will be. wait_ms < 0: no bound. Returns 0, -ETIMEDOUT, -ESHUTDOWN. */
 int index_settle(struct index *index, enum index_lane lane, int wait_ms);
 
 /* -- answers; they describe the last settled state -- */
 
 /* A number that is another one after every change of the index: two answers asked for between two
- * equal readings are the same. Any thread, nanoseconds. */
+ * equal readings are the same if the number is even; while it is odd, a change is being made. Any
+ * thread, nanoseconds. */
 uint64_t index_generation(struct index *index);
 
 /* Whether the caller may know that a path exists and read it. path is relative to the root. */

@@ -75,15 +75,17 @@ struct index {
     struct result_list results;
     size_t n_results;
     bool entries_noted, rescan_wanted, scanning, stop;
+    bool damaged; /* the store is, and was not before it was opened */
 
     struct scan scan;                     /* committer */
     uint64_t next_sid, sid_end, last_sid; /* committer: sids below sid_end are reserved */
     uint64_t derived_sid;      /* committer: what derives from all sids up to it is stored */
-    bool store_failing;        /* committer */
+    int store_error;           /* committer: what no write gets past for now; 0: nothing */
+    bool failure_told;         /* committer: in the log, and its end is not */
     struct timespec resume_at; /* committer: when to try the store again */
 
-    atomic_uint_fast64_t generation; /* the committer's steps, begun and ended */
-    atomic_uint_fast64_t n_documents, n_skipped, n_failed, scan_found, scan_done;
+    atomic_uint_fast64_t generation; /* the committer's steps, begun and ended: odd within one */
+    atomic_uint_fast64_t n_documents, n_skipped, n_failed, scan_found;
     atomic_uint_fast64_t sketched_documents, sketched_bytes;
     pthread_mutex_t error_lock;
     char last_error[256];
@@ -99,6 +101,10 @@ int index_open_db(const struct index_options *options, const char *db, const str
 void index_thread_begin(void);
 /* Ends all threads; questions and the committer's functions may go on from the caller's. */
 void index_stop(struct index *index);
+
+/* Note a change in the foreground; where there is no room for it, a scan finds it. Never fails. */
+void index_note(struct index *index, enum change_kind kind, const struct file_key *key,
+                const char *name, const struct change *parent);
 
 /* -- identity.c: what the store says it is -- */
 /* policy  of a new store; NULL: the preset the options name, with a fresh key */
@@ -121,7 +127,9 @@ int worker_open(struct index *index, const struct file_key *key, int flags);
 /* -- committer.c -- */
 void *committer_run(void *index);
 int committer_recover(struct index *index); /* after a crash; before any thread runs */
-int committer_flush(struct index *index);
+int committer_flush(struct index *index);   /* also what stands in the way of writing */
+/* When no thread runs any more: their changes go with the queue, and the next start finds them. */
+void committer_drop_results(struct index *index);
 /* Remove a document and its row. 0, or a store error. */
 int committer_drop_document(struct index *index, const struct file_key *file);
 

@@ -161,8 +161,6 @@ out:
 /* The old database goes when this has returned 0. */
 static int make_durable(struct index *fresh)
 {
-    if (fresh->store_failing)
-        return -EIO;
     int r = committer_flush(fresh);
     return r < 0 ? r : kv_checkpoint(fresh->kv);
 }

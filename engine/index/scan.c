@@ -55,7 +55,6 @@ void scan_done(struct scan *scan)
 int scan_begin(struct index *index)
 {
     atomic_store(&index->scan_found, 0);
-    atomic_store(&index->scan_done, 0);
     return scan_add_directory(index, backing_root_key(index->backing));
 }
 
@@ -137,8 +136,6 @@ static int note_document(struct index *index, const struct tree_entry *entry)
     int r = 0;
     if (reconcile_is_new(index, entry))
         r = change_queue_note(index->queue, LANE_SCAN, CHANGE_CONTENT, &entry->key, NULL, NULL);
-    else
-        atomic_fetch_add(&index->scan_done, 1);
     if (r == -ENOBUFS) { /* more documents in one directory than the lane holds: the rest later */
         atomic_fetch_sub(&index->scan_found, 1);
         index_rescan(index);

@@ -199,13 +199,6 @@ static void hand_over(struct index *index, struct result *result)
     pthread_cond_signal(&index->wake_committer);
 }
 
-static void finish_unchanged(struct index *index, struct change *change)
-{
-    if (change->lane == LANE_SCAN)
-        atomic_fetch_add(&index->scan_done, 1);
-    change_queue_done(index->queue, change);
-}
-
 /* Without descriptors or memory, more haste makes it worse. */
 static void retry_later(struct index *index, struct change *change, int error)
 {
@@ -232,7 +225,7 @@ static void work_on(struct worker *worker, struct change *change)
     }
     free(result);
     if (r == 0)
-        finish_unchanged(index, change);
+        change_queue_done(index->queue, change);
     else if (r == -ESHUTDOWN)
         change_queue_done(index->queue, change); /* the next start looks again */
     else

@@ -1,0 +1,427 @@
+/* The committer over a store that fails, and with results made by hand. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "engine/index/index_private.h"
+#include "store/kv_fault.h"
+#include "tests/lib/scratch.h"
+
+struct fixture {
+    char root[64], tree[80], store[80];
+    struct backing *backing;
+    struct index *index;
+    struct kv *kv, *fault; /* the index's own, and what stands before it */
+    pthread_mutex_t lock;
+    unsigned n_logged[INDEX_LOG_INFO + 1];
+    char last_message[256];
+};
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+    scratch_make(f->root);
+    snprintf(f->tree, sizeof(f->tree), "%s/tree", f->root);
+    snprintf(f->store, sizeof(f->store), "%s/store", f->root);
+    assert_int_equal(mkdir(f->tree, 0755), 0);
+    pthread_mutex_init(&f->lock, NULL);
+    *state = f;
+    return 0;
+}
+
+static void take_message(void *user, enum index_log_level level, const char *message)
+{
+    struct fixture *f = user;
+    LOCKED(&f->lock);
+    f->n_logged[level]++;
+    snprintf(f->last_message, sizeof(f->last_message), "%s", message);
+}
+
+static unsigned n_logged(struct fixture *f, enum index_log_level level)
+{
+    LOCKED(&f->lock);
+    return f->n_logged[level];
+}
+
+/* What the committer itself reads and writes goes through the plan; clusters and postings do not.
+ */
+static void open_index(struct fixture *f, const struct kv_fault_plan *plan)
+{
+    char *error = NULL;
+    assert_int_equal(backing_open(f->tree, &f->backing), 0);
+    struct index_options options = {.backing = f->backing,
+                                    .source = f->tree,
+                                    .store_path = f->store,
+                                    .create = true,
+                                    .log = take_message,
+                                    .log_user = f};
+    if (index_open(&options, &f->index, &error) < 0)
+        fail_msg("%s", error);
+    f->kv = f->index->kv;
+    assert_int_equal(kv_fault_open(f->kv, plan, &f->fault), 0);
+    f->index->kv = f->fault;
+}
+
+static void start(struct fixture *f, const struct kv_fault_plan *plan)
+{
+    open_index(f, plan);
+    assert_int_equal(index_start(f->index), 0);
+}
+
+static void stop(struct fixture *f)
+{
+    index_settle(f->index, INDEX_LANE_FOREGROUND, 5000);
+    index_stop(f->index);
+    if (f->index->store_error == 0)
+        assert_int_equal(committer_flush(f->index), 0);
+    f->index->kv = f->kv;
+    index_close(f->index, 0);
+    kv_close(f->fault);
+    backing_close(f->backing);
+    f->index = NULL;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    if (f->index)
+        stop(f);
+    scratch_remove(f->root);
+    free(f);
+    return 0;
+}
+
+static const struct kv_fault_plan no_fault;
+
+static void settle(struct fixture *f)
+{
+    assert_int_equal(index_settle(f->index, INDEX_LANE_ALL, 30000), 0);
+}
+
+static void settle_foreground(struct fixture *f)
+{
+    assert_int_equal(index_settle(f->index, INDEX_LANE_FOREGROUND, 30000), 0);
+}
+
+static void write_text(struct fixture *f, const char *name, unsigned version)
+{
+    char *text = scratch_text(1, version, 600, version % 8);
+    scratch_write(scratch_path(f->tree, "%s", name), text);
+    free(text);
+}
+
+static struct file_key key_of(struct fixture *f, const char *name)
+{
+    struct file_key key;
+    assert_int_equal(backing_key_at(f->backing, backing_root_fd(f->backing), name, &key), 0);
+    return key;
+}
+
+static struct index_status status_of(struct fixture *f)
+{
+    struct index_status status;
+    index_get_status(f->index, &status);
+    return status;
+}
+
+static size_t n_similar(struct fixture *f, const char *name)
+{
+    struct file_key key = key_of(f, name);
+    struct index_query query = {.threshold = 0.4};
+    struct kin_list list = {0};
+    int r = index_similar(f->index, &key, &query, &list);
+    assert_true(r == 0 || r == -ENOENT);
+    size_t n = list.n_kin;
+    kin_list_done(&list);
+    return n;
+}
+
+/* -- a store that dies -- */
+
+static void test_committer__counts_are_right_after_a_death_at_any_write(void **state)
+{
+    struct fixture *f = *state;
+    unsigned n_files = 0;
+    write_text(f, "first", 0);
+    start(f, &no_fault);
+    settle(f);
+    stop(f);
+    for (unsigned n = 1; n <= 6; n++) {
+        char name[32];
+        snprintf(name, sizeof(name), "f%u", n_files++);
+        write_text(f, name, n);
+        write_text(f, "first", n); /* one comes, one is rewritten */
+        start(f, &(struct kv_fault_plan){.crash_after_writes = n});
+        struct file_key first = key_of(f, "first");
+        index_note_entry(f->index, backing_root_key(f->backing), name);
+        settle_foreground(f);
+        index_note_content(f->index, &first);
+        settle_foreground(f);
+        stop(f);
+        start(f, &no_fault);
+        settle(f);
+        assert_int_equal(status_of(f).documents, n_files + 1);
+        assert_int_equal(status_of(f).skipped, 0);
+        assert_int_equal(n_similar(f, "first"), n_files);
+        stop(f);
+    }
+}
+
+/* A directory leaves the tree and comes back: its files look as they did. */
+static void test_committer__a_half_removed_document_is_sketched_anew(void **state)
+{
+    struct fixture *f = *state;
+    mkdir(scratch_path(f->tree, "d"), 0755);
+    write_text(f, "d/a", 1);
+    write_text(f, "d/b", 2);
+    usleep(50 * 1000); /* times that tell a later change */
+    start(f, &no_fault);
+    settle(f);
+    stop(f);
+    for (unsigned n = 1; n <= 8; n++) {
+        char away[128], here[128];
+        snprintf(away, sizeof(away), "%s/away", f->root);
+        snprintf(here, sizeof(here), "%s/d", f->tree);
+        open_index(f, &(struct kv_fault_plan){.crash_after_writes = n});
+        assert_int_equal(rename(here, away), 0);
+        struct file_key directory;
+        enum entry_type type;
+        assert_int_equal(catalogue_get(f->kv, backing_root_key(f->backing), "d", &directory, &type),
+                         0);
+        _cleanup_(catalogue_list_done) struct catalogue_list list = {0};
+        assert_int_equal(catalogue_children(f->kv, &directory, NULL, 8, &list), 0);
+        for (size_t i = 0; i < list.n_entries; i++)
+            if (committer_drop_document(f->index, &list.entries[i].child) < 0)
+                break;
+        stop(f);
+        assert_int_equal(rename(away, here), 0);
+        start(f, &no_fault);
+        settle(f);
+        assert_int_equal(n_similar(f, "d/a"), 1);
+        assert_int_equal(status_of(f).documents, 2);
+        stop(f);
+    }
+}
+
+/* -- a store that fails -- */
+
+static void test_committer__damage_is_said_once_and_ends_every_wait(void **state)
+{
+    struct fixture *f = *state;
+    for (unsigned i = 0; i < 30; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "f%u", i);
+        write_text(f, name, i);
+    }
+    start(f, &(struct kv_fault_plan){.fail_call = 1, .fail_error = -EUCLEAN});
+    assert_int_equal(index_settle(f->index, INDEX_LANE_ALL, 30000), -EUCLEAN);
+    index_rescan(f->index);
+    usleep(2500 * 1000); /* it would have been tried again */
+    assert_int_equal(index_settle(f->index, INDEX_LANE_ALL, 30000), -EUCLEAN);
+    settle_foreground(f);
+    assert_int_equal(n_logged(f, INDEX_LOG_ERROR), 1);
+    assert_int_equal(n_logged(f, INDEX_LOG_INFO), 0);
+    assert_non_null(strstr(f->last_message, "kinfs rebuild"));
+    assert_non_null(strstr(status_of(f).last_error, "is damaged"));
+    assert_false(status_of(f).scanning);
+    assert_int_equal(committer_flush(f->index), -EUCLEAN);
+}
+
+static void test_committer__a_failure_is_said_once_and_its_end_once(void **state)
+{
+    struct fixture *f = *state;
+    write_text(f, "a", 1);
+    write_text(f, "b", 2);
+    start(f, &(struct kv_fault_plan){.fail_call = 1, .fail_error = -EIO});
+    settle(f);
+    for (unsigned i = 0; i < 200 && n_logged(f, INDEX_LOG_INFO) == 0; i++)
+        usleep(10 * 1000);
+    assert_int_equal(n_logged(f, INDEX_LOG_ERROR), 1);
+    assert_int_equal(n_logged(f, INDEX_LOG_INFO), 1);
+    assert_non_null(strstr(f->last_message, "can be written again"));
+    assert_int_equal(status_of(f).documents, 2);
+    assert_int_equal(n_similar(f, "a"), 1);
+}
+
+/* -- results made by hand: the committer runs, no worker does -- */
+
+static void start_committer(struct fixture *f)
+{
+    open_index(f, &no_fault);
+    assert_int_equal(pthread_create(&f->index->committer, NULL, committer_run, f->index), 0);
+    f->index->started = true;
+}
+
+static bool take_content(struct fixture *f, struct change **ret_change)
+{
+    for (unsigned i = 0; i < 20; i++) {
+        if (change_queue_take(f->index->queue, CHANGE_CONTENT, false, ret_change) == 1)
+            return true;
+        usleep(10 * 1000);
+    }
+    return false;
+}
+
+static void hand_over(struct fixture *f, struct change *change, enum outcome outcome, int error)
+{
+    struct result *result = calloc(1, sizeof(*result));
+    result->change = change;
+    result->outcome = outcome;
+    result->error = error;
+    LOCKED(&f->index->lock);
+    STAILQ_INSERT_TAIL(&f->index->results, result, next);
+    f->index->n_results++;
+    pthread_cond_signal(&f->index->wake_committer);
+}
+
+static void test_committer__an_unreadable_document_is_said_once(void **state)
+{
+    struct fixture *f = *state;
+    struct change *change;
+    write_text(f, "two\nlines", 1);
+    start_committer(f);
+    index_note_entry(f->index, backing_root_key(f->backing), "two\nlines");
+    for (unsigned i = 0; i < 3; i++) {
+        struct file_key key = key_of(f, "two\nlines");
+        assert_true(take_content(f, &change));
+        hand_over(f, change, OUTCOME_FAILED, i < 2 ? -EACCES : -EIO);
+        settle_foreground(f);
+        assert_int_equal(status_of(f).skipped, 1);
+        assert_int_equal(n_logged(f, INDEX_LOG_WARNING), i < 2 ? 1 : 2);
+        assert_null(strchr(f->last_message, '\n'));
+        assert_non_null(strstr(f->last_message, "two\\nlines: cannot be read"));
+        index_note_content(f->index, &key);
+    }
+    assert_true(take_content(f, &change));
+    change_queue_done(f->index->queue, change);
+}
+
+static void test_committer__what_is_there_and_cannot_be_opened_is_given_up(void **state)
+{
+    struct fixture *f = *state;
+    struct change *change;
+    unsigned n_rounds = 0;
+    write_text(f, "a", 1);
+    start_committer(f);
+    index_note_entry(f->index, backing_root_key(f->backing), "a");
+    while (n_rounds < 100 && take_content(f, &change)) {
+        hand_over(f, change, OUTCOME_GONE, 0);
+        n_rounds++;
+    }
+    assert_in_range(n_rounds, 2, 20);
+    settle_foreground(f);
+    assert_int_equal(status_of(f).skipped, 1);
+}
+
+static void test_committer__sleeps_while_the_scan_is_ahead(void **state)
+{
+    enum { N = 5000 };
+    struct fixture *f = *state;
+    struct timespec begin, end;
+    open_index(f, &no_fault);
+    for (unsigned i = 0; i < N; i++) {
+        struct file_key key = {.size_bytes = FILE_KEY_MIN_BYTES};
+        memcpy(key.bytes, &i, sizeof(i));
+        change_queue_note(f->index->queue, LANE_SCAN, CHANGE_CONTENT, &key, NULL, NULL);
+    }
+    index_rescan(f->index);
+    assert_int_equal(pthread_create(&f->index->committer, NULL, committer_run, f->index), 0);
+    f->index->started = true;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
+    usleep(500 * 1000);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+    double seconds =
+        (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    assert_true(seconds < 0.2);
+    assert_int_equal(index_settle(f->index, INDEX_LANE_ALL, 0), -ETIMEDOUT);
+}
+
+static void test_committer__results_nobody_took_are_freed(void **state)
+{
+    struct fixture *f = *state;
+    struct change *change;
+    write_text(f, "a", 1);
+    start_committer(f);
+    index_note_entry(f->index, backing_root_key(f->backing), "a");
+    assert_true(take_content(f, &change));
+    change_queue_shut_down(f->index->queue);
+    {
+        LOCKED(&f->index->lock);
+        f->index->stop = true;
+        pthread_cond_signal(&f->index->wake_committer);
+    }
+    pthread_join(f->index->committer, NULL);
+    hand_over(f, change, OUTCOME_GONE, 0); /* by a worker that ends last */
+    committer_drop_results(f->index);
+    assert_int_equal(f->index->n_results, 0);
+    f->index->started = false;
+}
+
+/* -- the rest -- */
+
+static void test_committer__the_generation_is_even_at_rest_and_grows(void **state)
+{
+    struct fixture *f = *state;
+    start(f, &no_fault);
+    settle(f);
+    uint64_t before = index_generation(f->index);
+    write_text(f, "a", 1);
+    index_note_entry(f->index, backing_root_key(f->backing), "a");
+    settle_foreground(f);
+    assert_true(index_generation(f->index) > before);
+    assert_int_equal(index_generation(f->index) % 2, 0);
+}
+
+static void test_committer__all_links_of_a_file_gone_unnoticed_are_looked_at(void **state)
+{
+    enum { LINKS = 150 };
+    struct fixture *f = *state;
+    char name[32];
+    write_text(f, "a", 1);
+    for (unsigned i = 0; i < LINKS; i++) {
+        snprintf(name, sizeof(name), "link%u", i);
+        char to[256];
+        snprintf(to, sizeof(to), "%s/%s", f->tree, name);
+        assert_int_equal(link(scratch_path(f->tree, "a"), to), 0);
+    }
+    start(f, &no_fault);
+    settle(f);
+    assert_int_equal(status_of(f).documents, 1);
+    /* As many names as one look found, however many documents they are of. */
+    assert_int_equal(status_of(f).scan_done, status_of(f).scan_found);
+    struct file_key key = key_of(f, "a");
+    unlink(scratch_path(f->tree, "a"));
+    for (unsigned i = 0; i < LINKS; i++) {
+        snprintf(name, sizeof(name), "link%u", i);
+        unlink(scratch_path(f->tree, "%s", name));
+    }
+    index_note_content(f->index, &key);
+    settle_foreground(f);
+    assert_int_equal(status_of(f).documents, 0);
+}
+
+int main(void)
+{
+#define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        ON_A_TREE(test_committer__counts_are_right_after_a_death_at_any_write),
+        ON_A_TREE(test_committer__a_half_removed_document_is_sketched_anew),
+        ON_A_TREE(test_committer__damage_is_said_once_and_ends_every_wait),
+        ON_A_TREE(test_committer__a_failure_is_said_once_and_its_end_once),
+        ON_A_TREE(test_committer__an_unreadable_document_is_said_once),
+        ON_A_TREE(test_committer__what_is_there_and_cannot_be_opened_is_given_up),
+        ON_A_TREE(test_committer__sleeps_while_the_scan_is_ahead),
+        ON_A_TREE(test_committer__results_nobody_took_are_freed),
+        ON_A_TREE(test_committer__the_generation_is_even_at_rest_and_grows),
+        ON_A_TREE(test_committer__all_links_of_a_file_gone_unnoticed_are_looked_at),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
