@@ -40,6 +40,19 @@ int ask_make_parents(const char *store, char **ret_error)
     return 0;
 }
 
+int ask_open_tree(const struct location *at, struct backing **ret_backing, char **ret_error)
+{
+    int r = backing_open(at->source, ret_backing);
+    if (r == -ENOENT)
+        return refuse(ret_error, r,
+                      "%s: no such directory any more, the tree of store %s; bring it back, or "
+                      "remove the store",
+                      at->source, at->store);
+    return r < 0 ? refuse(ret_error, r, "%s, the tree of store %s: %s", at->source, at->store,
+                          strerror(-r))
+                 : 0;
+}
+
 static int ask_here(const struct ask *ask, struct json_object *request, row_fn row, void *user,
                     char **ret_error)
 {
@@ -52,10 +65,9 @@ static int ask_here(const struct ask *ask, struct json_object *request, row_fn r
     int r = ask->create ? ask_make_parents(at->store, ret_error) : 0;
     if (r < 0)
         return r;
-    r = backing_open(at->source, &backing);
+    r = ask_open_tree(at, &backing, ret_error);
     if (r < 0)
-        return refuse(ret_error, r, "%s, the tree of store %s: %s", at->source, at->store,
-                      strerror(-r));
+        return r;
     const struct index_options options = {
         .backing = backing,
         .source = at->source,

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "engine/sketch/exact_set.h"
-#include "engine/sketch/policy.h"
 #include "tools/command.h"
 #include "tools/json_path.h"
 
@@ -134,24 +133,54 @@ static int print_row(void *user, struct json_object *row)
     return defined ? 0 : -ENODATA;
 }
 
-static int read_set(const char *path, unsigned w, struct exact_set **ret_set, char **ret_error)
+static int open_file(const char *path, int *ret_fd, char **ret_error)
 {
     _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat st;
+    if (fd < 0 && errno == ENOENT)
+        return refuse(ret_error, -ENOENT, "%s: no such file; correct the name", path);
     if (fd < 0 || fstat(fd, &st) < 0)
         return refuse(ret_error, -errno, "%s: %s", path, strerror(errno));
     if (!S_ISREG(st.st_mode))
-        return refuse(ret_error, -EINVAL, "%s: not a regular file", path);
+        return refuse(ret_error, -EINVAL, "%s: not a regular file; name a document", path);
+    *ret_fd = TAKE_FD(fd);
+    return 0;
+}
+
+static int read_set(const char *path, int fd, unsigned w, struct exact_set **ret_set,
+                    char **ret_error)
+{
     int r = exact_set_read(fd, w, ret_set);
     return r < 0 ? refuse(ret_error, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
+/* Whether two files hold the same bytes, and any. */
+static bool same_bytes(int fd_a, int fd_b)
+{
+    char a[16 << 10], b[16 << 10];
+    for (off_t at = 0;;) {
+        ssize_t n = pread(fd_a, a, sizeof(a), at);
+        if (n <= 0)
+            return n == 0 && at > 0 && pread(fd_b, b, 1, at) == 0;
+        for (ssize_t got = 0; got < n;) {
+            ssize_t m = pread(fd_b, b, (size_t)(n - got), at + got);
+            if (m <= 0 || memcmp(a + got, b, (size_t)m) != 0)
+                return false;
+            got += m;
+        }
+        at += n;
+    }
+}
+
 typedef int (*exact_fn)(const struct exact_set *a, const struct exact_set *b, double *ret_value);
 
-/* NAN where it is undefined. */
-static double exact_ratio(exact_fn ratio, const struct exact_set *a, const struct exact_set *b)
+/* NAN where it is undefined. A binary document has no shingles, but is what its twin is. */
+static double exact_ratio(bool same, exact_fn ratio, const struct exact_set *a,
+                          const struct exact_set *b)
 {
     double value;
+    if (same)
+        return 1;
     return ratio(a, b, &value) == 0 ? value : NAN;
 }
 
@@ -174,38 +203,37 @@ static int store_shingle(const struct compare_options *options, unsigned *ret_w,
     r = ask(&question, request, keep_row, &row, ret_error);
     if (r < 0)
         return r;
-    /* A policy is a preset but for its secret key, which --exact has no use for. */
-    struct policy policy;
-    r = policy_preset(command_text(row, "policy"), &policy);
-    if (r < 0)
-        return refuse(
-            ret_error, -EPROTO,
-            "%s: the policy '%s' is not known here; say with --shingle how long a shingle is",
-            location.store, command_text(row, "policy"));
-    *ret_w = policy.w;
+    *ret_w = (unsigned)command_count(row, "policy_w");
     return 0;
 }
 
 static int compare_exactly(struct compare_options *options, char **ret_error)
 {
     _cleanup_(exact_set_free_p) struct exact_set *a = NULL, *b = NULL;
-    int r = options->w ? 0 : store_shingle(options, &options->w, ret_error);
+    _cleanup_close_ int fd_a = -1, fd_b = -1;
+    int r = open_file(options->a, &fd_a, ret_error);
     if (r >= 0)
-        r = read_set(options->a, options->w, &a, ret_error);
+        r = open_file(options->b, &fd_b, ret_error);
+    if (r >= 0 && !options->w)
+        r = store_shingle(options, &options->w, ret_error);
     if (r >= 0)
-        r = read_set(options->b, options->w, &b, ret_error);
+        r = read_set(options->a, fd_a, options->w, &a, ret_error);
+    if (r >= 0)
+        r = read_set(options->b, fd_b, options->w, &b, ret_error);
     if (r < 0)
         return r;
+    bool same = same_bytes(fd_a, fd_b);
     struct json_object *object = json_object_new_object();
     json_path_add(object, "a", options->a);
     json_path_add(object, "b", options->b);
     work_add_count(object, "w", options->w);
     work_add_count(object, "shingles_a", exact_set_count(a));
     work_add_count(object, "shingles_b", exact_set_count(b));
-    work_add_ratio(object, "resemblance", exact_ratio(exact_set_resemblance, a, b));
-    work_add_ratio(object, "containment_ab", exact_ratio(exact_set_containment, a, b));
-    work_add_ratio(object, "containment_ba", exact_ratio(exact_set_containment, b, a));
+    work_add_ratio(object, "resemblance", exact_ratio(same, exact_set_resemblance, a, b));
+    work_add_ratio(object, "containment_ab", exact_ratio(same, exact_set_containment, a, b));
+    work_add_ratio(object, "containment_ba", exact_ratio(same, exact_set_containment, b, a));
     json_object_object_add(object, "exact", json_object_new_boolean(true));
+    json_object_object_add(object, "same_content", json_object_new_boolean(same));
     return print_row(options, object);
 }
 

@@ -138,7 +138,10 @@ static int serve(const struct mount_plan *plan, const struct mount_options *opti
         return r;
     r = holder_hold(plan->store, "mount", plan->source, plan->mountpoint, &holder);
     if (r < 0)
-        return refuse(ret_error, r, "%s/holder: %s", plan->store, strerror(-r));
+        return refuse(ret_error, r,
+                      "%s/holder cannot be written: %s; make room, or name another store with -o "
+                      "store=",
+                      plan->store, strerror(-r));
     const struct fs_options fs_options = {
         .backing = backing,
         .index = index,
@@ -190,6 +193,15 @@ struct options {
     bool in_front;
 };
 
+static void options_done(struct options *options)
+{
+    mount_options_done(&options->mount);
+}
+
+/* argp's own way takes two lines. */
+#define end_usage(format, ...)                                                                     \
+    (complain(format "; see kinfs mount --help", __VA_ARGS__), exit(COMMAND_USAGE))
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct options *options = state->input;
@@ -198,15 +210,15 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'o': {
         _cleanup_free_ char *error = NULL;
         if (mount_options_parse(&options->mount, argument, &error) < 0)
-            argp_error(state, "%s", error);
+            end_usage("%s", error);
         return 0;
     }
     case ARGP_KEY_ARG:
         if (options->mountpoint)
-            argp_usage(state);
+            end_usage("%s: one argument too many", argument);
         *(options->source ? &options->mountpoint : &options->source) = argument;
         return 0;
-    case ARGP_KEY_NO_ARGS: argp_usage(state); return 0;
+    case ARGP_KEY_NO_ARGS: end_usage("%s", "which tree is to be mounted is not said");
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -245,7 +257,7 @@ int cmd_mount(int argc, char **argv)
 {
     _cleanup_(mount_plan_done) struct mount_plan plan = {0};
     _cleanup_free_ char *error = NULL;
-    struct options options = {0};
+    _cleanup_(options_done) struct options options = {0};
     int code = COMMAND_OK;
     mount_options_init(&options.mount);
     struct mount_options *mount = &options.mount;

@@ -47,6 +47,8 @@ static const struct argp parser = {
     children};
 
 struct rebuilding {
+    const struct location *at;
+    int holder;
     struct progress progress;
     uint64_t documents, clusters, skipped;
 };
@@ -54,17 +56,22 @@ struct rebuilding {
 static void show(void *user, const struct index_status *status)
 {
     struct rebuilding *rebuilding = user;
+    if (rebuilding->holder < 0) /* not to be told of does no harm */
+        (void)holder_hold(rebuilding->at->store, "rebuild", rebuilding->at->source, NULL,
+                          &rebuilding->holder);
     rebuilding->documents = status->documents;
     rebuilding->clusters = status->clusters;
     rebuilding->skipped = status->skipped;
     progress_update(&rebuilding->progress, status->scan_done, status->scan_found, status->scanning);
 }
 
+/* Says who has the store, where that is known. */
 static int refuse_held(const char *store, char **ret_error)
 {
     _cleanup_(holder_done) struct holder holder = {0};
     if (holder_read(store, &holder) < 0 || !holder.alive)
-        return refuse(ret_error, -EBUSY, "%s: in use; try again", store);
+        return -EBUSY;
+    free(TAKE_PTR(*ret_error));
     _cleanup_free_ char *who = holder_describe(&holder);
     return holder.mountpoint
                ? refuse(ret_error, -EBUSY, "%s: %s; unmount it first with kinfs umount %s", store,
@@ -78,16 +85,9 @@ static int rebuild(const struct rebuild_options *options, const struct location 
                    struct rebuilding *rebuilding, char **ret_error)
 {
     _cleanup_(backing_close_p) struct backing *backing = NULL;
-    _cleanup_close_ int holder = -1;
-    int r = holder_hold(at->store, "rebuild", at->source, NULL, &holder);
-    if (r == -EBUSY)
-        return refuse_held(at->store, ret_error);
+    int r = ask_open_tree(at, &backing, ret_error);
     if (r < 0)
-        return refuse(ret_error, r, "%s/holder: %s", at->store, strerror(-r));
-    r = backing_open(at->source, &backing);
-    if (r < 0)
-        return refuse(ret_error, r, "%s, the tree of store %s: %s", at->source, at->store,
-                      strerror(-r));
+        return r;
     const struct index_options index_options = {
         .backing = backing,
         .source = at->source,
@@ -98,14 +98,16 @@ static int rebuild(const struct rebuild_options *options, const struct location 
     progress_init(&rebuilding->progress);
     r = index_rebuild(&index_options, show, rebuilding, ret_error);
     progress_done(&rebuilding->progress);
-    return r;
+    if (rebuilding->holder >= 0)
+        close(TAKE_FD(rebuilding->holder));
+    return r == -EBUSY ? refuse_held(at->store, ret_error) : r;
 }
 
 int cmd_rebuild(int argc, char **argv)
 {
     struct rebuild_options options = {0};
-    struct rebuilding rebuilding = {0};
     _cleanup_(location_done) struct location location = {0};
+    struct rebuilding rebuilding = {.at = &location, .holder = -1};
     _cleanup_free_ char *error = NULL;
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     int r = locate(options.path, options.common.store, &location, &error);

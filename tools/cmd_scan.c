@@ -65,6 +65,9 @@ static int locate_source(const struct scan_options *options, struct location *re
     const struct mount *mount = NULL;
     _cleanup_free_ char *real = realpath(options->source, NULL);
     struct stat st;
+    if (!real && errno == ENOENT)
+        return refuse(ret_error, -ENOENT, "%s: no such directory; name the tree to index",
+                      options->source);
     if (!real || stat(real, &st) < 0)
         return refuse(ret_error, -errno, "%s: %s", options->source, strerror(errno));
     if (!S_ISDIR(st.st_mode))

@@ -51,6 +51,7 @@ int work_status(const struct work_context *context, struct json_object *request,
         json_path_add(object, "mountpoint", context->mountpoint);
     json_object_object_add(object, "running", json_object_new_boolean(context->started));
     json_object_object_add(object, "policy", json_object_new_string(status.policy));
+    work_add_count(object, "policy_w", status.policy_w);
     work_add_count(object, "documents", status.documents);
     work_add_count(object, "clusters", status.clusters);
     work_add_count(object, "clustered_documents", status.clustered_documents);

@@ -213,7 +213,9 @@ static void *accept_all(void *user)
 static void unlink_socket(const char *store)
 {
     _cleanup_free_ char *path = message("%s/control", store);
-    unlink(path);
+    struct stat st;
+    if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode))
+        unlink(path);
 }
 
 int control_start(const char *store, const struct work_context *context, control_work_fn work,

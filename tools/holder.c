@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -11,23 +12,16 @@
 
 enum { MAX_BYTES = 64 << 10, POLL_MS = 5 };
 
-static int open_file(const char *store, int flags)
+static int write_whole(int fd, const char *text)
 {
-    _cleanup_free_ char *path = message("%s/holder", store);
-    int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
-    return fd < 0 ? -errno : fd;
+    size_t n = strlen(text);
+    ssize_t written = write(fd, text, n);
+    return written < 0 ? -errno : (size_t)written < n ? -ENOSPC : 0;
 }
 
 int holder_hold(const char *store, const char *command, const char *source, const char *mountpoint,
                 int *ret_fd)
 {
-    _cleanup_close_ int fd = open_file(store, O_RDWR | O_CREAT);
-    if (fd < 0)
-        return fd;
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    if (fcntl(fd, F_OFD_SETLK, &lock) < 0)
-        return errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
-
     _cleanup_json_ struct json_object *object = json_object_new_object();
     int r = object ? 0 : -ENOMEM;
     if (r == 0)
@@ -40,20 +34,30 @@ int holder_hold(const char *store, const char *command, const char *source, cons
         r = json_path_add(object, "mountpoint", mountpoint);
     if (r < 0)
         return r;
-    const char *text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
-    size_t n = strlen(text);
-    ssize_t written = pwrite(fd, text, n, 0);
-    if (written != (ssize_t)n)
-        return written < 0 ? -errno : -ENOSPC;
-    if (ftruncate(fd, (off_t)n) < 0)
+    /* Written aside: on a full disk what the file said stays. */
+    _cleanup_free_ char *path = message("%s/holder", store), *new = message("%s.new", path);
+    _cleanup_close_ int fd = open(new, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
         return -errno;
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    if (fcntl(fd, F_OFD_SETLK, &lock) < 0)
+        r = -errno;
+    if (r == 0)
+        r = write_whole(fd, json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
+    if (r == 0 && rename(new, path) < 0)
+        r = -errno;
+    if (r < 0) {
+        unlink(new);
+        return r;
+    }
     *ret_fd = TAKE_FD(fd);
     return 0;
 }
 
 int holder_read(const char *store, struct holder *ret_holder)
 {
-    _cleanup_close_ int fd = open_file(store, O_RDWR);
+    _cleanup_free_ char *path = message("%s/holder", store);
+    _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return -ENOENT;
     _cleanup_free_ char *text = calloc(1, MAX_BYTES);
@@ -90,10 +94,12 @@ void holder_done(struct holder *holder)
 int holder_wait(const char *store, int wait_ms)
 {
     /* A lock can be waited for, but not with a bound and without taking it. */
+    int pid = 0;
     for (int waited_ms = 0;; waited_ms += POLL_MS) {
         _cleanup_(holder_done) struct holder holder = {0};
-        if (holder_read(store, &holder) < 0 || !holder.alive)
+        if (holder_read(store, &holder) < 0 || !holder.alive || (pid && pid != holder.pid))
             return 0;
+        pid = holder.pid;
         if (waited_ms >= wait_ms)
             return -ETIMEDOUT;
         nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000L}, NULL);

@@ -17,8 +17,9 @@ struct holder {
     bool alive;       /* the lock is held */
 };
 
-/* Become the holder until the descriptor is closed. mountpoint may be NULL.
- * Returns 0, -EBUSY when another process is, or an errno of open(2) or write(2). */
+/* Become the holder until the descriptor is closed: for whoever has opened the store, which lets in
+ * one at a time. mountpoint may be NULL. Returns 0, or an errno of open(2), write(2) or rename(2);
+ * then the file is as it was. */
 int holder_hold(const char *store, const char *command, const char *source, const char *mountpoint,
                 int *ret_fd);
 
@@ -26,7 +27,7 @@ int holder_hold(const char *store, const char *command, const char *source, cons
 int holder_read(const char *store, struct holder *ret_holder);
 void holder_done(struct holder *holder);
 
-/* Wait until nobody holds the store. Returns 0 or -ETIMEDOUT. */
+/* Wait until whoever holds the store does no more. Returns 0 or -ETIMEDOUT. */
 int holder_wait(const char *store, int wait_ms);
 
 /* "mounted on /x (process 7)", "in use by kinfs scan (process 7)"; gives. */

@@ -8,7 +8,9 @@
 #include <sys/xattr.h>
 #include <xxhash.h>
 
+#include "tools/control.h"
 #include "tools/holder.h"
+#include "tools/json_path.h"
 #include "tools/message.h"
 #include "tools/mounts.h"
 
@@ -76,14 +78,17 @@ static bool is_directory(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* The store a mount was made with. It says so to its owner only. */
+/* The store a mount was made with. It says so to its owner only: then this returns SAID_BY_MOUNT,
+ * else 0 and the default. */
+enum { SAID_BY_MOUNT = 1 };
+
 static int store_of_mount(const struct mount *mount, char **ret_store, char **ret_error)
 {
     char store[STORE_XATTR_MAX_BYTES + 1];
     ssize_t n = getxattr(mount->point, "user.kinfs.store", store, STORE_XATTR_MAX_BYTES);
     if (n > 0) {
         *ret_store = message("%.*s", (int)n, store);
-        return 0;
+        return SAID_BY_MOUNT;
     }
     if (n < 0 && errno == ENOTCONN)
         return refuse(ret_error, -ENOTCONN,
@@ -112,12 +117,18 @@ static int locate_in_mount(const struct mount *mount, const char *real, struct l
     location->source = message("%s", mount->source);
     location->base = message("%s", mount->point);
     int r = store_of_mount(mount, &location->store, ret_error);
-    if (r >= 0 && !is_directory(location->store))
-        return refuse(ret_error, -EACCES,
-                      "%s: this mount is another user's; ask as that user, or read the attributes "
-                      "user.kinfs.* with getfattr",
-                      mount->point);
-    return r;
+    if (r < 0 || is_directory(location->store))
+        return r < 0 ? r : 0;
+    if (r == SAID_BY_MOUNT)
+        return refuse(
+            ret_error, -ENOENT,
+            "%s: the store of this mount, %s, has been removed; unmount with kinfs umount "
+            "%s and mount again",
+            mount->point, location->store, mount->point);
+    return refuse(ret_error, -EACCES,
+                  "%s: this mount is another user's; ask as that user, or read the attributes "
+                  "user.kinfs.* with getfattr",
+                  mount->point);
 }
 
 static int locate_in_source(const struct mounts *mounts, const char *real,
@@ -152,7 +163,30 @@ static int locate_in_source(const struct mounts *mounts, const char *real,
     }
 }
 
-/* With a store given, its holder file says whose it is. */
+static int keep_row(void *user, struct json_object *row)
+{
+    json_object_put(*(struct json_object **)user);
+    *(struct json_object **)user = row;
+    return row ? 0 : -ENOMEM;
+}
+
+/* Of which tree a store is, and where that is mounted: says its holder file, or where there is none
+ * that can be read the daemon, or where none is running the store. */
+static int find_tree(const char *store, struct holder *ret_holder, char **ret_error)
+{
+    if (holder_read(store, ret_holder) == 0)
+        return 0;
+    _cleanup_json_ struct json_object *request = json_object_new_object(), *row = NULL;
+    json_object_object_add(request, "command", json_object_new_string("status"));
+    if (control_ask(store, request, keep_row, &row, NULL) == 0 && row &&
+        json_path_get(row, "source", &ret_holder->source) == 0) {
+        (void)json_path_get(row, "mountpoint", &ret_holder->mountpoint);
+        return 0;
+    }
+    return index_read_source(store, &ret_holder->source, ret_error);
+}
+
+/* With a store given, it says whose it is. */
 static int locate_by_store(const char *store, const char *real, struct location *location,
                            char **ret_error)
 {
@@ -162,12 +196,9 @@ static int locate_by_store(const char *store, const char *real, struct location 
     location->store = realpath(store, NULL);
     if (!location->store)
         return refuse(ret_error, -errno, "%s: %s", store, strerror(errno));
-    if (holder_read(location->store, &holder) < 0)
-        return refuse(
-            ret_error, -ENOENT,
-            "%s: cannot tell the tree of this store (no readable file `holder` in it); run "
-            "kinfs scan --store with its source",
-            store);
+    int r = find_tree(location->store, &holder, ret_error);
+    if (r < 0)
+        return r;
     const char *rest;
     location->source = message("%s", holder.source);
     location->base = message("%s", holder.source);
@@ -198,7 +229,9 @@ int locate(const char *path, const char *store, struct location *ret_location, c
                             "%s: the daemon of this mount has died; mount again, or clean up with "
                             "kinfs umount",
                             path)
-                   : refuse(ret_error, -errno, "%s: %s", path, strerror(errno));
+               : errno == ENOENT ? refuse(ret_error, -ENOENT,
+                                          "%s: no such file or directory; correct the name", path)
+                                 : refuse(ret_error, -errno, "%s: %s", path, strerror(errno));
 
     int r;
     if (store) {

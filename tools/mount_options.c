@@ -120,7 +120,7 @@ static int parse_value(struct mount_options *options, const char *name, const ch
     } else if (strcmp(name, "log") == 0) {
         replace(&options->log, value);
     } else {
-        return refuse(ret_error, -EINVAL, "-o %s=: no such option; see kinfs mount --help", name);
+        return refuse(ret_error, -EINVAL, "-o %s=: no such option", name);
     }
     return r;
 }
@@ -145,7 +145,7 @@ static int parse_flag(struct mount_options *options, const char *name, char **re
             return 0;
         }
     if (!is_for_kernel(name))
-        return refuse(ret_error, -EINVAL, "-o %s: no such option; see kinfs mount --help", name);
+        return refuse(ret_error, -EINVAL, "-o %s: no such option", name);
     char *extra = options->extra ? message("%s,%s", options->extra, name) : message("%s", name);
     free(options->extra);
     options->extra = extra;

@@ -16,7 +16,7 @@ int work_file(const struct work_context *context, struct json_object *request, c
         return refuse(ret_error, -EINVAL, "the request has no %s", name);
     r = backing_key_at(context->backing, backing_root_fd(context->backing), path, ret_key);
     if (r < 0)
-        return refuse(ret_error, r, "%s: %s", path, strerror(-r));
+        return refuse(ret_error, r, "%s: %s", *path ? path : ".", strerror(-r));
     *ret_path = TAKE_PTR(path);
     return 0;
 }
@@ -31,7 +31,8 @@ int work_document(const struct work_context *context, struct json_object *reques
         return r;
     r = index_document(context->index, ret_key, context->started ? WORK_SETTLE_MS : 0, ret_info);
     if (r == -ENOENT)
-        return refuse(ret_error, r, "%s: not a document of the tree", path);
+        return refuse(ret_error, r, "%s: not a document of the tree; name a regular file in it",
+                      *path ? path : ".");
     if (r < 0)
         return refuse(ret_error, r, "%s: %s", path, strerror(-r));
     *ret_path = TAKE_PTR(path);

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/index_private.h"
+#include "engine/index/store_directory.h"
 
 static struct kv_slice name_slice(const char *name)
 {
@@ -212,4 +213,32 @@ int identity_check(struct index *index, const struct index_options *options,
     if (r == 0)
         index->policy_id = policy_id(&index->policy);
     return r;
+}
+
+int index_read_source(const char *store_path, char **ret_source, char **ret_error)
+{
+    const struct kv_options options = {.tables = schema_tables,
+                                       .n_tables = SCHEMA_N_TABLES,
+                                       .read_only = true,
+                                       .shown_path = store_path};
+    _cleanup_free_ char *path = NULL;
+    _cleanup_(kv_close_p) struct kv *kv = NULL;
+    _cleanup_(kv_buf_done) struct kv_buf source = {0};
+    if (asprintf(&path, "%s/" STORE_DB, store_path) < 0)
+        return -ENOMEM;
+    int r = kv_rocksdb_open(path, &options, &kv, ret_error);
+    if (r < 0)
+        return r;
+    r = kv_get(kv, TABLE_META, name_slice("source"), &source);
+    if (r < 0)
+        return refuse(
+            ret_error, r,
+            "store %s does not say which tree it is of; run kinfs scan --store=%s with its "
+            "source",
+            store_path, store_path);
+    char *text = strndup(source.data, source.size_bytes);
+    if (!text)
+        return -ENOMEM;
+    *ret_source = text;
+    return 0;
 }

@@ -437,7 +437,9 @@ void index_get_status(struct index *index, struct index_status *ret_status)
 {
     struct index_status status = {0};
     snprintf(status.version, sizeof(status.version), "%s", KINFS_VERSION);
-    snprintf(status.policy, sizeof(status.policy), "%s", index->policy.name);
+    snprintf(status.policy, sizeof(status.policy), "%s (w=%u s=%u m=%u)", index->policy.name,
+             index->policy.w, index->policy.s, index->policy.m);
+    status.policy_w = index->policy.w;
     snprintf(status.source, sizeof(status.source), "%s", index->source);
     snprintf(status.store, sizeof(status.store), "%s", index->store_path);
     status.documents = atomic_load(&index->n_documents);

@@ -48,6 +48,10 @@ struct index_options {
  */
 int index_open(const struct index_options *options, struct index **ret_index, char **ret_error);
 
+/* The path of the tree that a store is of, without the tree and beside whoever has the store.
+ * Returns 0, -ENOENT (no store) or an error, with a line in *ret_error; gives. */
+int index_read_source(const char *store_path, char **ret_source, char **ret_error);
+
 /* Finish what a crash interrupted, start workers and committer, and begin the scan that reconciles
  * the index with the tree. Returns 0 or an error. */
 int index_start(struct index *index);
@@ -193,7 +197,9 @@ int index_cluster_ids(struct index *index, uint64_t after, size_t limit, uint64_
 int index_path(struct index *index, const struct file_key *file, char **ret_path);
 
 struct index_status {
-    char version[32], policy[64], source[4096], store[4096];
+    char version[32], source[4096], store[4096];
+    char policy[64];   /* name and parameters, for people */
+    uint32_t policy_w; /* tokens in a shingle */
     uint64_t documents, clusters, clustered_documents, store_bytes;
     uint64_t pending_foreground, pending_scan; /* items queued or in work */
     uint64_t skipped, failed;       /* documents that could not be read; store writes that failed */

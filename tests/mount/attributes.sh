@@ -65,7 +65,7 @@ done
 expect_equal 'documents' "$(find "$SOURCE" -type f -printf x | wc -c)" "$(value "$MNT" documents)"
 expect_equal 'clusters' "$(ls "$MNT/clusters" | wc -l)" "$(value "$MNT" clusters)"
 expect_equal 'pending' 0 "$(value "$MNT" pending)"
-expect_equal 'policy' default "$(value "$MNT" policy)"
+expect_equal 'policy' 'default (w=5 s=128 m=25)' "$(value "$MNT" policy)"
 expect_match 'version' '^[0-9]+\.[0-9]+' "$(value "$MNT" version)"
 [[ -d $(value "$MNT" store) ]] || fail 'store'
 none "$MNT" state cluster unknown

@@ -81,4 +81,43 @@ expect_match 'unknown tree' 'kinfs scan' "$OUT"
 expect_code 3 "$KINFS" umount "$SCRATCH/other"
 expect_match 'no mount' 'not a mount point of kinfs' "$OUT"
 expect_code 3 "$KINFS" status --store="$SCRATCH/nowhere"
+says() { # CODE PATTERN COMMAND...: one line that matches
+    local code=$1 pattern=$2
+    shift 2
+    expect_code "$code" "$KINFS" "$@"
+    expect_match "$*" "^kinfs: [^"$'\n'"]*$pattern[^"$'\n'"]*$" "$OUT"
+}
+mkdir "$SCRATCH/gone"
+words 1 50 > "$SCRATCH/gone/a"
+"$KINFS" scan --store="$SCRATCH/st" "$SCRATCH/gone" > /dev/null
+says 3 '\.: not a document of the tree; name' similar -s "$SCRATCH/st" "$SCRATCH/gone"
+says 3 'nosuch: no such file or directory; ' status nosuch
+says 3 'nosuch: no such file or directory; ' compare -s "$SCRATCH/st" "$SCRATCH/gone/a" "$SCRATCH/gone/nosuch"
+says 3 'nosuch: no such file; ' compare -e -w 5 "$SOURCE/a" nosuch
+says 3 'nosuch: no such directory; ' scan nosuch
+says 2 'kinfs mount --help' mount
+says 2 'kinfs mount --help' mount -o nonsense "$SOURCE" "$MNT"
+says 2 'kinfs mount --help' mount "$SOURCE" "$MNT" more
+
+# Without the file that says who had it last, the store itself says which tree it is of.
+for damage in 'rm' ': >'; do
+    eval "$damage $SCRATCH/st/holder"
+    "$KINFS" status --store="$SCRATCH/st" > status
+    expect_match 'the tree of a store' "tree +$SCRATCH/gone" "$(cat status)"
+    eval "$damage $SCRATCH/st/holder"
+    expect_code 1 "$KINFS" similar --store="$SCRATCH/st" "$SCRATCH/gone/a"
+done
+"$KINFS" mount -o "store=$SCRATCH/st" "$SCRATCH/gone" "$MNT"
+rm "$SCRATCH/st/holder"
+expect_match 'of a mount' "mounted on +$MNT" "$("$KINFS" status --store="$SCRATCH/st")"
+expect_code 1 "$KINFS" similar --store="$SCRATCH/st" "$MNT/a"
+"$KINFS" umount "$MNT"
+rm -r "$SCRATCH/gone"
+says 3 "tree of store $SCRATCH/st; " status --store="$SCRATCH/st"
+
+# A store that is taken away under its mount.
+"$KINFS" mount -o "store=$SCRATCH/away" "$SOURCE" "$MNT"
+rm -rf "$SCRATCH/away"
+says 3 "$SCRATCH/away, has been removed; " status "$MNT"
+"$KINFS" umount "$MNT" || true
 expect_equal 'the tree is as it was' "$(printf '%s\n' a inside)" "$(ls "$SOURCE")"
