@@ -32,6 +32,7 @@ struct view_task {
     struct fs *fs;
     fuse_req_t req;
     struct caller caller;
+    int64_t end_ms;         /* how long it may wait, all its waits together; of view_now_ms() */
     struct view_node *node; /* of the request, or NULL; the kernel holds it until the reply */
     struct file_key key;
     char *name;          /* owned; or several, each with its NUL: */
@@ -53,11 +54,13 @@ int view_tasks_new(struct views *views); /* views->defer */
 
 /* -- answers of the index, for a caller (view_query.c) -- */
 
-/* Wait until what was closed before is in the answers, for options.settle_ms at most.
+int64_t view_now_ms(void);
+
+/* Wait until what was closed before is in the answers, until task->end_ms at most.
  * Returns 0 (also when that was not enough), -EINTR, -ESHUTDOWN. */
 int view_settle(const struct view_task *task);
 
-/* What is known of a document, of its content of now if that can be had in options.settle_ms.
+/* What is known of a document, of its content of now if that can be had until task->end_ms.
  * Returns 0, -ENOENT, -EINTR, -ESHUTDOWN or an error. */
 int view_document(const struct view_task *task, const struct file_key *key,
                   struct document_info *ret_info);

@@ -37,16 +37,22 @@ int view_open_node(struct fs *fs, const struct view_node *node, int *ret_fd)
     return r;
 }
 
-static int64_t now_ms(void)
+int64_t view_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
+static int left_ms(const struct view_task *task)
+{
+    int64_t left = task->end_ms - view_now_ms();
+    return left < 0 ? 0 : (int)left;
+}
+
 /* How long to wait next, 0 when the time is over; -EINTR, -ESHUTDOWN. In between, those that wait
  * in the queue for this very thread are answered if they were interrupted. */
-static int next_slice(const struct view_task *task, int64_t end_ms)
+static int next_slice(const struct view_task *task)
 {
     struct defer *defer = task->fs->views->defer;
     if (fuse_req_interrupted(task->req))
@@ -54,16 +60,15 @@ static int next_slice(const struct view_task *task, int64_t end_ms)
     if (defer_is_ending(defer))
         return -ESHUTDOWN;
     defer_reap(defer);
-    int64_t left_ms = end_ms - now_ms();
-    return left_ms < 0 ? 0 : left_ms < SLICE_MS ? (int)left_ms : SLICE_MS;
+    int left = left_ms(task);
+    return left < SLICE_MS ? left : SLICE_MS;
 }
 
 int view_settle(const struct view_task *task)
 {
-    const int64_t end_ms = now_ms() + task->fs->options.settle_ms;
     int r, slice_ms;
     do {
-        slice_ms = next_slice(task, end_ms);
+        slice_ms = next_slice(task);
         if (slice_ms < 0)
             return slice_ms;
         r = index_settle(task->fs->index, INDEX_LANE_FOREGROUND, slice_ms);
@@ -74,11 +79,10 @@ int view_settle(const struct view_task *task)
 int view_document(const struct view_task *task, const struct file_key *key,
                   struct document_info *ret_info)
 {
-    const int64_t end_ms = now_ms() + task->fs->options.settle_ms;
     struct document_info info;
     int r, slice_ms;
     do {
-        slice_ms = next_slice(task, end_ms);
+        slice_ms = next_slice(task);
         if (slice_ms < 0)
             return slice_ms;
         r = index_document(task->fs->index, key, slice_ms, &info);
@@ -94,7 +98,7 @@ static struct index_query query_of(const struct view_task *task, size_t limit)
                                 .limit = limit,
                                 .may_read = task->caller.all ? NULL : caller_may_read,
                                 .user = (void *)&task->caller,
-                                .wait_ms = task->fs->options.settle_ms};
+                                .wait_ms = left_ms(task)};
 }
 
 int view_similar(const struct view_task *task, const struct file_key *key, size_t limit,
@@ -201,7 +205,8 @@ int view_links(const struct view_task *task, bool fresh, struct view_links **ret
         r = ask_for_links(task, &links);
         if (r < 0)
             return r;
-        view_links_remember(memory, &key, links);
+        if (key.generation % 2 == 0) /* else of two states of the index, perhaps */
+            view_links_remember(memory, &key, links);
     }
     *ret_links = links;
     return 0;

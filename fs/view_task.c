@@ -45,6 +45,8 @@ static void task_free(struct view_task *task)
 static void run(void *user, int error)
 {
     struct view_task *task = user;
+    /* From here, not from the request: one that stood in the queue is to wait for the index too. */
+    task->end_ms = view_now_ms() + task->fs->options.settle_ms;
     if (error)
         fuse_reply_err(task->req, -error);
     else
