@@ -158,6 +158,21 @@ static void test_control__a_socket_left_behind_is_replaced(void **state)
     control_stop(second);
 }
 
+static void test_control__what_is_no_socket_is_left_alone(void **state)
+{
+    (void)state;
+    struct control *control = NULL;
+    _cleanup_free_ char *path = message("%s/control", store);
+    FILE *out = fopen(path, "w");
+    fputs("precious", out);
+    fclose(out);
+    assert_int_equal(control_start(store, &context, find_work, &control), -EADDRINUSE);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_size, sizeof("precious") - 1);
+    unlink(path);
+}
+
 static void test_control__who_stops_listening_ends_the_work(void **state)
 {
     (void)state;
@@ -213,6 +228,7 @@ int main(void)
         cmocka_unit_test(test_control__errors_come_back_with_their_words),
         cmocka_unit_test(test_control__without_a_daemon_nothing_listens),
         cmocka_unit_test(test_control__a_socket_left_behind_is_replaced),
+        cmocka_unit_test(test_control__what_is_no_socket_is_left_alone),
         cmocka_unit_test(test_control__who_stops_listening_ends_the_work),
         cmocka_unit_test(test_control__stopping_ends_an_answer),
         cmocka_unit_test(test_control__what_is_no_request_is_refused),

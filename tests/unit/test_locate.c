@@ -4,8 +4,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "tools/holder.h"
@@ -157,6 +159,32 @@ static void test_locate__a_store_says_whose_it_is(void **state)
     assert_int_equal(holder_wait(store, 0), 0);
 }
 
+/* A bound on the size of files stands for a disk that is full amid a write. */
+static void test_holder__what_it_said_stays_where_it_cannot_be_written(void **state)
+{
+    struct scratch *scratch = *state;
+    const struct rlimit none = {4, RLIM_INFINITY};
+    _cleanup_free_ char *store = message("%s/full", scratch->root);
+    _cleanup_free_ char *new = message("%s/holder.new", store);
+    struct rlimit before;
+    int fd = -1;
+    mkdir(store, 0700);
+    assert_int_equal(holder_hold(store, "scan", "/first", NULL, &fd), 0);
+    close(fd);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    setrlimit(RLIMIT_FSIZE, &none);
+    int r = holder_hold(store, "mount", "/second", "/mnt", &fd);
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_int_equal(r, -ENOSPC);
+    assert_int_equal(access(new, F_OK), -1);
+
+    _cleanup_(holder_done) struct holder holder = {0};
+    assert_int_equal(holder_read(store, &holder), 0);
+    assert_string_equal(holder.source, "/first");
+    assert_false(holder.alive);
+}
+
 static void assert_plan(const char *source, const char *mountpoint, const char *store, int code,
                         const char *says)
 {
@@ -216,6 +244,7 @@ int main(void)
         cmocka_unit_test(test_locate__a_path_in_a_source_finds_the_default_store),
         cmocka_unit_test(test_locate__the_nearest_tree_wins),
         cmocka_unit_test(test_locate__a_store_says_whose_it_is),
+        cmocka_unit_test(test_holder__what_it_said_stays_where_it_cannot_be_written),
         cmocka_unit_test(test_mount_plan__refuses_what_would_mount_into_itself),
         cmocka_unit_test(test_mount_plan__makes_paths_absolute),
     };
