@@ -32,7 +32,10 @@ int settling_work(const struct work_context *context, struct json_object *reques
         if (r == 0)
             return work_status(context, request, row, user, ret_error);
         if (r != -ETIMEDOUT)
-            return refuse(ret_error, r, "the index has stopped: %s", strerror(-r));
+            return refuse(ret_error, r,
+                          r == -EUCLEAN ? "the store is damaged; unmount the tree, then run "
+                                          "kinfs rebuild"
+                                        : "the index is being closed");
         if (left_ms != UINT64_MAX)
             left_ms -= (uint64_t)step_ms;
         if (left_ms == 0)

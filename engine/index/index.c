@@ -203,7 +203,7 @@ static int open_parts(struct index *index)
     index->next_sid = index->sid_end ? index->sid_end : 1;
     index->last_sid = index->derived_sid;
     if (r == 0)
-        r = committer_recover(index);
+        r = commit_recover(index);
     if (r == 0)
         r = reconcile_recover(index);
     if (r == 0)

@@ -124,14 +124,19 @@ void *worker_run(void *index);
 /* A descriptor to read a document by, by its key or, without handles, by a path of it. */
 int worker_open(struct index *index, const struct file_key *key, int flags);
 
+/* -- commit.c: documents into the store and out of it; the committer's -- */
+/* What a worker found, into the store. 0, or a store error. */
+int commit_result(struct index *index, const struct result *result);
+/* Remove a document and its row. 0, or a store error. */
+int commit_drop_document(struct index *index, const struct file_key *file);
+/* After a crash, before any thread runs, or after a failure of the store. */
+int commit_recover(struct index *index);
+
 /* -- committer.c -- */
 void *committer_run(void *index);
-int committer_recover(struct index *index); /* after a crash; before any thread runs */
-int committer_flush(struct index *index);   /* also what stands in the way of writing */
+int committer_flush(struct index *index); /* also what stands in the way of writing */
 /* When no thread runs any more: their changes go with the queue, and the next start finds them. */
 void committer_drop_results(struct index *index);
-/* Remove a document and its row. 0, or a store error. */
-int committer_drop_document(struct index *index, const struct file_key *file);
 
 /* -- reconcile.c: the catalogue against the tree; the committer's -- */
 int reconcile_entry(struct index *index, const struct change *change);

@@ -186,7 +186,7 @@ static int remove_entry(struct index *index, const struct file_key *parent, cons
         if (r == PLACE_GONE)
             r = reconcile_remove_children(index, child);
     } else if (r == 0) {
-        r = committer_drop_document(index, child);
+        r = commit_drop_document(index, child);
     }
     return r < 0 ? r : drop_entry(index, parent, name, child);
 }
@@ -371,12 +371,8 @@ static int add_entry(struct index *index, const struct change *change,
     /* One that is being written will be noted when it is closed. */
     if (writing_set_has(index->writing, &entry->key) || !reconcile_is_new(index, entry))
         return 0;
-    r = change_queue_note(index->queue, LANE_FOREGROUND, CHANGE_CONTENT, &entry->key, NULL, change);
-    if (r == -ENOBUFS) {
-        index_rescan(index);
-        r = 0;
-    }
-    return r < 0 ? r : 0;
+    index_note(index, CHANGE_CONTENT, &entry->key, NULL, change);
+    return 0;
 }
 
 bool reconcile_may_pass_over(int error)

@@ -199,7 +199,7 @@ static void test_committer__a_half_removed_document_is_sketched_anew(void **stat
         _cleanup_(catalogue_list_done) struct catalogue_list list = {0};
         assert_int_equal(catalogue_children(f->kv, &directory, NULL, 8, &list), 0);
         for (size_t i = 0; i < list.n_entries; i++)
-            if (committer_drop_document(f->index, &list.entries[i].child) < 0)
+            if (commit_drop_document(f->index, &list.entries[i].child) < 0)
                 break;
         stop(f);
         assert_int_equal(rename(away, here), 0);
