@@ -60,8 +60,10 @@ static void test_mounts__the_root_directory_is_in_a_mount(void **state)
     const struct mount *mount = NULL;
     assert_int_equal(mounts_read(NULL, &mounts), 0);
     int r = mounts_of(&mounts, "/", &mount);
-    if (r == -ENOENT)
-        skip(); /* a changed root whose mount is not in the table */
+    if (r == -ENOENT) {       /* a changed root whose mount is not in the table */
+        mounts_done(&mounts); /* skip() returns to nobody */
+        skip();
+    }
     assert_int_equal(r, 0);
     assert_string_equal(mount->point, "/");
 }
