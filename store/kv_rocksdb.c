@@ -333,9 +333,12 @@ static int kv_rocksdb_usage(struct kv *kv, uint64_t *ret_size_bytes)
 static void kv_rocksdb_close(struct kv *kv)
 {
     struct kv_rocksdb *store = kv_rocksdb_of(kv);
-    if (store->db && !kv->read_only)
+    bool written = store->db && !kv->read_only;
+    if (written)
         kv_rocksdb_checkpoint(kv); /* a failure changes nothing that was promised */
     kv_rocksdb_close_db(store);
+    if (written)
+        kv_rocksdb_seal(store->path); /* without one, damage is found later or not at all */
     kv_rocksdb_free(store);
 }
 

@@ -104,4 +104,10 @@ extern const struct kv_ops kv_rocksdb_ops;
 /* Directory of a store that holds the files of runs until they become the database's. */
 #define KV_ROCKSDB_RUNS_DIR "runs"
 
+/* -- kv_rocksdb_seal.c: what the database consisted of when it was closed -- */
+int kv_rocksdb_seal(const char *path); /* after a clean end; 0 or a negative errno */
+/* 0 (also without a seal), or -EUCLEAN when a file is gone or has another size. */
+int kv_rocksdb_check_seal(int directory_fd);
+int kv_rocksdb_break_seal(int directory_fd); /* before the first change */
+
 #endif

@@ -285,6 +285,12 @@ static int open_store(const char *path, const struct kv_options *options, struct
         return -ENOMEM;
     r = options->read_only ? 0 : kv_rocksdb_check_room(store);
     if (r == 0)
+        r = kv_rocksdb_check_seal(directory_fd);
+    if (r == -EUCLEAN)
+        *ret_message = strdup("a file is not as long as it was");
+    if (r == 0 && !options->read_only)
+        r = kv_rocksdb_break_seal(directory_fd);
+    if (r == 0)
         r = open_stamped(store, directory_fd, stamp, text, ret_message);
     if (r < 0) {
         kv_rocksdb_close_db(store);

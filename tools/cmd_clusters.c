@@ -36,9 +36,9 @@ static int one_cluster(const struct work_context *context, uint64_t id, uint64_t
     const struct index_query query = {.limit = limit};
     int r = index_cluster(context->index, id, &query, &info, &members);
     if (r < 0)
-        return r == -ENOENT
-                   ? refuse(ret_error, -ENODATA, "no cluster %llu", (unsigned long long)id)
-                   : refuse(ret_error, r, "cluster %llu: %s", (unsigned long long)id, strerror(-r));
+        return r == -ENOENT ? refuse(ret_error, -ENODATA, "no cluster %llu", (unsigned long long)id)
+                            : refuse(ret_error, r, "cluster %llu: %s", (unsigned long long)id,
+                                     error_text(r));
     for (size_t i = 0; i < members.n_kin && r >= 0; i++)
         r = emit_member(id, &members.kin[i], row, user);
     return r;
@@ -62,7 +62,7 @@ static int all_clusters(const struct work_context *context, row_fn row, void *us
                 continue; /* gone since it was listed */
             if (r < 0)
                 return refuse(ret_error, r, "cluster %llu: %s", (unsigned long long)ids[i],
-                              strerror(-r));
+                              error_text(r));
             r = emit_cluster(&info, row, user);
             if (r < 0)
                 return r;

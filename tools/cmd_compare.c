@@ -25,7 +25,7 @@ int work_compare(const struct work_context *context, struct json_object *request
         return refuse(ret_error, r, "%s, %s: not both sketched; --exact compares the texts", path_a,
                       path_b);
     if (r < 0)
-        return refuse(ret_error, r, "%s, %s: %s", path_a, path_b, strerror(-r));
+        return refuse(ret_error, r, "%s, %s: %s", path_a, path_b, error_text(r));
     struct json_object *object = json_object_new_object();
     json_path_add(object, "a", path_a);
     json_path_add(object, "b", path_b);

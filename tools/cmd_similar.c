@@ -47,7 +47,7 @@ int work_similar(const struct work_context *context, struct json_object *request
     if (r == -ENOENT)
         return refuse(ret_error, r, "%s: not sketched yet; kinfs settle waits for it", path);
     if (r < 0)
-        return refuse(ret_error, r, "%s: %s", path, strerror(-r));
+        return refuse(ret_error, r, "%s: %s", path, error_text(r));
     for (size_t i = 0; i < list.n_kin; i++) {
         r = emit_kin(&list.kin[i], row, user);
         if (r < 0)

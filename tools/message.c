@@ -1,7 +1,9 @@
 #include "tools/message.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 
@@ -45,4 +47,14 @@ int refuse(char **ret_error, int code, const char *format, ...)
     *ret_error = format_all(format, args);
     va_end(args);
     return code;
+}
+
+const char *error_text(int error)
+{
+    switch (error) {
+    case -EUCLEAN: return "the store is damaged; unmount the tree, then run kinfs rebuild";
+    case -ENOSPC: return "no room for the store; make room, and it goes on by itself";
+    case -ESHUTDOWN: return "the index is being closed";
+    default: return strerror(-error);
+    }
 }

@@ -32,14 +32,16 @@ int settling_work(const struct work_context *context, struct json_object *reques
         if (r == 0)
             return work_status(context, request, row, user, ret_error);
         if (r != -ETIMEDOUT)
-            return refuse(ret_error, r,
-                          r == -EUCLEAN ? "the store is damaged; unmount the tree, then run "
-                                          "kinfs rebuild"
-                                        : "the index is being closed");
+            return refuse(ret_error, r, "%s", error_text(r));
         if (left_ms != UINT64_MAX)
             left_ms -= (uint64_t)step_ms;
         if (left_ms == 0)
             return refuse(ret_error, r, "not settled in the time given");
+        struct index_status status;
+        index_get_status(context->index, &status);
+        if (status.store_error) /* it would be waited for until somebody does something */
+            return refuse(ret_error, status.store_error, "%s: %s", status.store,
+                          error_text(status.store_error));
         r = emit_progress(context, row, user);
         if (r < 0)
             return r;

@@ -34,7 +34,7 @@ int work_document(const struct work_context *context, struct json_object *reques
         return refuse(ret_error, r, "%s: not a document of the tree; name a regular file in it",
                       *path ? path : ".");
     if (r < 0)
-        return refuse(ret_error, r, "%s: %s", path, strerror(-r));
+        return refuse(ret_error, r, "%s: %s", path, error_text(r));
     *ret_path = TAKE_PTR(path);
     return 0;
 }

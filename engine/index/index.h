@@ -206,6 +206,7 @@ struct index_status {
     uint64_t scan_found, scan_done; /* documents of the running or last scan */
     bool scanning;
     uint64_t sketched_documents, sketched_bytes; /* since the start */
+    int store_error; /* negative errno: nothing can be written for now; 0: it can */
     char last_error[256];
 };
 void index_get_status(struct index *index, struct index_status *ret_status);

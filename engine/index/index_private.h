@@ -80,7 +80,7 @@ struct index {
     struct scan scan;                     /* committer */
     uint64_t next_sid, sid_end, last_sid; /* committer: sids below sid_end are reserved */
     uint64_t derived_sid;      /* committer: what derives from all sids up to it is stored */
-    int store_error;           /* committer: what no write gets past for now; 0: nothing */
+    atomic_int store_error;    /* the committer's: what no write gets past for now; 0: nothing */
     bool failure_told;         /* committer: in the log, and its end is not */
     struct timespec resume_at; /* committer: when to try the store again */
 

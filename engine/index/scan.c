@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "base/escape.h"
 #include "engine/index/reconcile.h"
 
 enum { BATCH_MAX = 512, PAGE = 1024 };
@@ -234,6 +235,14 @@ static int open_directory(struct index *index, const struct file_key *directory)
     return fd == -EPERM ? worker_open(index, directory, flags) : fd;
 }
 
+/* Once a scan: what is below it is neither indexed nor forgotten. */
+static void tell_unreadable(struct index *index, const struct file_key *directory, int error)
+{
+    _cleanup_free_ char *path = NULL, *escaped = NULL;
+    if (index_path(index, directory, &path) == 0 && escape_name(path, &escaped) == 0)
+        index_log(index, INDEX_LOG_WARNING, "%s: cannot be listed: %s", escaped, strerror(-error));
+}
+
 static int visit_directory(struct index *index, const struct file_key *directory, bool removing)
 {
     _cleanup_(names_done) struct names names = {0};
@@ -242,9 +251,10 @@ static int visit_directory(struct index *index, const struct file_key *directory
     if (!batch)
         return -ENOMEM;
     int fd = open_directory(index, directory);
-    if (fd < 0)
-        return pass_over(
-            index, fd); /* gone: its parent's visit removes it; not for us to read: it stays */
+    if (fd == -EACCES || fd == -EPERM)
+        tell_unreadable(index, directory, fd);
+    if (fd < 0) /* gone: its parent's visit removes it; not for us to read: it stays */
+        return pass_over(index, fd);
     if (!(dir = fdopendir(fd))) {
         close(fd);
         return -ENOMEM;

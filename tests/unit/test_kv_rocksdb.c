@@ -377,13 +377,71 @@ static void test_kv_rocksdb__an_interrupted_making_goes_on(void **state)
     assert_false(file_exists("TABLES.new"));
 }
 
-static void make_store_with_data(void)
+static void make_sealed_store(void)
 {
     struct kv *kv = open_here();
     struct long_run run = {.n = 2000};
     assert_int_equal(kv_bulk_load(kv, T_WHOLE, long_run_next, &run), 0);
     put_one(kv, T_FIXED, S("k"), S("v"));
     kv_close(kv);
+}
+
+/* As after a crash: what RocksDB itself notices. */
+static void make_store_with_data(void)
+{
+    char path[96];
+    make_sealed_store();
+    snprintf(path, sizeof(path), "%s/SEAL", store_path);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* The first file whose name fits a shell pattern. */
+static void find_file(const char *pattern, char name[64])
+{
+    char command[160];
+    snprintf(command, sizeof(command), "cd %s && ls -S %s", store_path, pattern);
+    FILE *list = popen(command, "r");
+    assert_int_equal(fscanf(list, "%63s", name), 1);
+    pclose(list);
+}
+
+static void test_kv_rocksdb__a_file_cut_short_after_a_clean_end_is_damage(void **state)
+{
+    (void)state;
+    static const char *const patterns[] = {"MANIFEST-*", "*.log", "*.sst", "CURRENT"};
+    struct kv_options options = fixture_options();
+    for (size_t i = 0; i < N_OF(patterns); i++) {
+        for (int percent = 0; percent < 100; percent += 33) {
+            char name[64], path[160];
+            struct stat st;
+            make_sealed_store();
+            find_file(patterns[i], name);
+            snprintf(path, sizeof(path), "%s/%s", store_path, name);
+            assert_int_equal(stat(path, &st), 0);
+            assert_int_equal(truncate(path, st.st_size * percent / 100), 0);
+            assert_refused(&options, -EUCLEAN, "damaged", "kinfs rebuild --store");
+            options.read_only = true;
+            assert_refused(&options, -EUCLEAN, "damaged", "kinfs rebuild --store");
+            options.read_only = false;
+            remove_directory(store_path);
+        }
+    }
+}
+
+static void test_kv_rocksdb__the_first_opening_for_writing_breaks_the_seal(void **state)
+{
+    (void)state;
+    struct kv_options options = fixture_options();
+    struct kv *kv;
+    make_sealed_store();
+    options.read_only = true;
+    assert_int_equal(kv_rocksdb_open(store_path, &options, &kv, NULL), 0);
+    kv_close(kv);
+    assert_true(file_exists("SEAL"));
+    kv = open_here();
+    assert_false(file_exists("SEAL"));
+    kv_close(kv);
+    assert_true(file_exists("SEAL"));
 }
 
 static void test_kv_rocksdb__garbage_in_current_is_damage(void **state)
@@ -444,11 +502,8 @@ static void test_kv_rocksdb__a_flipped_bit_in_data_is_an_error_and_no_answer(voi
 {
     (void)state;
     make_store_with_data();
-    char command[160], name[64];
-    snprintf(command, sizeof(command), "cd %s && ls -S *.sst", store_path);
-    FILE *list = popen(command, "r");
-    assert_int_equal(fscanf(list, "%63s", name), 1);
-    pclose(list);
+    char name[64];
+    find_file("*.sst", name);
     for (off_t at = 100; at < 1000000; at += 4096)
         flip_byte(name, at);
     struct kv *kv = open_here();
@@ -742,6 +797,8 @@ int main(int argc, char **argv)
         CASE(test_kv_rocksdb__an_interrupted_making_goes_on),
         CASE(test_kv_rocksdb__garbage_in_current_is_damage),
         CASE(test_kv_rocksdb__a_missing_current_is_damage_and_no_reason_to_begin_anew),
+        CASE(test_kv_rocksdb__a_file_cut_short_after_a_clean_end_is_damage),
+        CASE(test_kv_rocksdb__the_first_opening_for_writing_breaks_the_seal),
         CASE(test_kv_rocksdb__a_flipped_bit_in_the_manifest_is_damage),
         CASE(test_kv_rocksdb__a_flipped_bit_in_data_is_an_error_and_no_answer),
         CASE(test_kv_rocksdb__a_reader_beside_the_writer_changes_nothing),
