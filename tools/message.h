@@ -15,8 +15,8 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int refuse(char **ret_error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* What a negative errno of the index means to the one who asked, with what to do where something can
- * be done. */
+/* What a negative errno of the index means to the one who asked, with what to do where something
+ * can be done. */
 const char *error_text(int error);
 
 #endif
