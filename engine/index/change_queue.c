@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/deadline.h"
 
 struct item {
     struct change change; /* first: what the caller holds is the item; its lane is set when taken */
@@ -310,16 +311,7 @@ static bool settled_up_to(struct change_queue *queue, enum change_lane lane, uin
 
 int change_queue_settle(struct change_queue *queue, enum change_lane lane, int wait_ms)
 {
-    struct timespec end;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    if (wait_ms > 0) {
-        end.tv_sec += wait_ms / 1000;
-        end.tv_nsec += wait_ms % 1000 * 1000000L;
-        if (end.tv_nsec >= 1000000000L) {
-            end.tv_sec++;
-            end.tv_nsec -= 1000000000L;
-        }
-    }
+    struct timespec end = deadline_after_ms(wait_ms > 0 ? wait_ms : 0);
 
     LOCKED(&queue->lock);
     uint64_t ticket = queue->next_ticket;

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 
+#include "base/deadline.h"
 #include "engine/index/index_private.h"
 
 enum { RESUME_SECONDS = 2 }; /* between two tries of a failing store */
@@ -242,13 +243,7 @@ static bool do_resume(struct index *index)
 static bool wait_for_work(struct index *index)
 {
     enum { NAP_MS = 20 };
-    struct timespec end;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_nsec += NAP_MS * 1000000L;
-    if (end.tv_nsec >= 1000000000L) {
-        end.tv_sec++;
-        end.tv_nsec -= 1000000000L;
-    }
+    struct timespec end = deadline_after_ms(NAP_MS);
     tell_recovery(index);
     bool no_scan = index->store_error || is_ahead(index);
     bool busy = !scan_is_idle(index) || is_ahead(index) || index->failure_told;

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "base/deadline.h"
 #include "engine/index/fine_times.h"
 #include "engine/index/reconcile.h"
 #include "engine/index/store_directory.h"
@@ -360,19 +361,6 @@ void index_note_writing(struct index *index, const struct file_key *file, int ch
 
 /* -- settling -- */
 
-static struct timespec after_ms(int wait_ms)
-{
-    struct timespec end;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += wait_ms / 1000;
-    end.tv_nsec += wait_ms % 1000 * 1000000L;
-    if (end.tv_nsec >= 1000000000L) {
-        end.tv_sec++;
-        end.tv_nsec -= 1000000000L;
-    }
-    return end;
-}
-
 static int ms_until(const struct timespec *end)
 {
     struct timespec now;
@@ -416,7 +404,7 @@ int index_settle(struct index *index, enum index_lane lane, int wait_ms)
         return change_queue_settle(index->queue, LANE_FOREGROUND, wait_ms);
 
     /* An entry that was waited for may have brought a directory, and so another scan. */
-    struct timespec end = after_ms(wait_ms < 0 ? 0 : wait_ms);
+    struct timespec end = deadline_after_ms(wait_ms < 0 ? 0 : wait_ms);
     int r;
     do {
         r = wait_for_scan(index, wait_ms >= 0, &end);
