@@ -10,13 +10,16 @@ bytes_of() { # PID: all it ever read and wrote by system calls
     awk '/^[rw]char/ { n += $2 } END { print n }' "/proc/$1/io"
 }
 
+mkdir -p "$SOURCE"
 for option in passthrough nopassthrough; do
+    truncate -s 32M "$SOURCE/file"
     start -o "$option"
+    "$KINFS" settle "$MNT"
     pid=$(pgrep -n -f "mount.*$MNT") || fail "no daemon"
     before=$(bytes_of "$pid")
-    head -c 32M /dev/zero > "$MNT/file"
+    # Nothing made and nothing truncated: it is noticed when it is closed, and sketched once.
+    dd if=/dev/zero of="$MNT/file" bs=1M count=32 conv=notrunc status=none
     "$KINFS" settle "$MNT"
-    # Sketching reads the file once.
     written=$(($(bytes_of "$pid") - before))
     before=$(bytes_of "$pid")
     for _ in 1 2 3; do
