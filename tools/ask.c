@@ -84,6 +84,7 @@ static int ask_here(const struct ask *ask, struct json_object *request, row_fn r
     (void)holder_hold(at->store, ask->command, at->source, NULL, &holder);
     struct work_context context = {.index = index,
                                    .backing = backing,
+                                   .source = at->source,
                                    .store = at->store,
                                    .started = ask->start,
                                    .scan_is_new = ask->start};

@@ -30,6 +30,7 @@ _Static_assert((int)MOUNT_VIEW_SIMILAR == (int)FS_VIEW_SIMILAR &&
 
 DEFINE_CLEANUP(struct backing *, backing_close);
 DEFINE_CLEANUP(struct control *, control_stop);
+DEFINE_CLEANUP(const char *, holder_remove);
 DEFINE_CLEANUP(struct fs *, fs_close);
 
 static void index_close_p(struct index **index)
@@ -120,11 +121,65 @@ static int open_index(const struct mount_plan *plan, const struct mount_options 
     return 0;
 }
 
+/* The index, held for this process. */
+static int hold_index(const struct mount_plan *plan, const struct mount_options *options,
+                      struct backing *backing, struct index **ret_index, int *ret_holder,
+                      char **ret_error)
+{
+    int r = open_index(plan, options, backing, ret_index, ret_error);
+    if (r < 0)
+        return r;
+    r = holder_hold(plan->store, "mount", plan->source, plan->mountpoint, ret_holder);
+    return r < 0 ? refuse(ret_error, r,
+                          "%s/holder cannot be written: %s; make room, or name another store with "
+                          "-o store=",
+                          plan->store, strerror(-r))
+                 : 0;
+}
+
+/* Without an index: a place to be asked at. */
+static int hold_place(const struct mount_plan *plan, const char **ret_place, int *ret_holder,
+                      char **ret_error)
+{
+    int r = ask_make_parents(plan->store, ret_error);
+    if (r < 0)
+        return r;
+    r = holder_make(plan->store, plan->source, plan->mountpoint, ret_holder);
+    if (r == -EBUSY)
+        return refuse(ret_error, r,
+                      "%s: an earlier mount here, unmounted lazily, is still in use; end that "
+                      "first, or mount elsewhere",
+                      plan->mountpoint);
+    if (r < 0)
+        return refuse(ret_error, r,
+                      "%s: %s; say with KINFS_STATE_DIR where the daemon's control socket can be",
+                      plan->store, strerror(-r));
+    *ret_place = plan->store;
+    return 0;
+}
+
+/* What is asked of a mount without an index. */
+static int work_refused(const struct work_context *context, struct json_object *request, row_fn row,
+                        void *user, char **ret_error)
+{
+    (void)request;
+    (void)row;
+    (void)user;
+    return work_refuse_sketches(context, ret_error);
+}
+
+static work_fn work_without_index(const char *command)
+{
+    work_fn work = command_work(command);
+    return work && work != work_status ? work_refused : work;
+}
+
 static int serve(const struct mount_plan *plan, const struct mount_options *options,
                  char **ret_error)
 {
     _cleanup_(backing_close_p) struct backing *backing = NULL;
     _cleanup_close_ int holder = -1;
+    _cleanup_(holder_remove_p) const char *place = NULL;
     _cleanup_(index_close_p) struct index *index = NULL;
     _cleanup_(fs_close_p) struct fs *fs = NULL;
     _cleanup_(control_stop_p) struct control *control = NULL;
@@ -133,15 +188,10 @@ static int serve(const struct mount_plan *plan, const struct mount_options *opti
     if (r < 0)
         return refuse(ret_error, r, "%s: %s", plan->source, strerror(-r));
     block_signals(SIG_BLOCK);
-    r = open_index(plan, options, backing, &index, ret_error);
+    r = options->sketch ? hold_index(plan, options, backing, &index, &holder, ret_error)
+                        : hold_place(plan, &place, &holder, ret_error);
     if (r < 0)
         return r;
-    r = holder_hold(plan->store, "mount", plan->source, plan->mountpoint, &holder);
-    if (r < 0)
-        return refuse(ret_error, r,
-                      "%s/holder cannot be written: %s; make room, or name another store with -o "
-                      "store=",
-                      plan->store, strerror(-r));
     const struct fs_options fs_options = {
         .backing = backing,
         .index = index,
@@ -161,19 +211,20 @@ static int serve(const struct mount_plan *plan, const struct mount_options *opti
     r = fs_open(&fs_options, &fs, ret_error);
     if (r < 0)
         return r;
-    r = index_start(index);
+    r = index ? index_start(index) : 0;
     if (r < 0)
         return refuse(ret_error, r, "%s: cannot start: %s", plan->store, strerror(-r));
     const struct work_context context = {
         .index = index,
         .backing = backing,
-        .store = plan->store,
+        .source = plan->source,
+        .store = index ? plan->store : NULL,
         .mountpoint = plan->mountpoint,
-        .started = true,
+        .started = index,
         .add_mount_status = add_mount_status,
         .user = fs,
     };
-    r = control_start(plan->store, &context, command_work, &control);
+    r = control_start(plan->store, &context, index ? command_work : work_without_index, &control);
     if (r < 0)
         return refuse(ret_error, r, "%s/control: %s", plan->store, strerror(-r));
 
@@ -246,6 +297,7 @@ static const struct argp parser = {
     "  workers=N         threads that sketch, 0 for one a processor (0)\n"
     "  settle_ms=N       longest wait of a view for documents just written (2000)\n"
     "  log=FILE          messages go there, not to the system log\n"
+    "  nosketch          pass through only: no index, no views, no attributes\n"
     "  list_xattr        computed attributes are listed by listxattr(2)\n"
     "  [no]allow_other   other users may use the mount (root: yes; else: no)\n"
     "  [no]passthrough   the kernel reads and writes without the daemon (yes)\n"
@@ -263,8 +315,8 @@ int cmd_mount(int argc, char **argv)
     struct mount_options *mount = &options.mount;
     argp_parse(&parser, argc, argv, 0, NULL, &options);
 
-    int r = mount_plan_make(options.source, options.mountpoint, mount->store, mount->log, &plan,
-                            &error);
+    int r = mount_plan_make(options.source, options.mountpoint, mount->store, mount->sketch,
+                            mount->log, &plan, &error);
     if (r < 0)
         return command_end(r, error);
     r = background_open_log(plan.log, options.in_front);

@@ -65,13 +65,12 @@ static void show(void *user, const struct index_status *status)
     progress_update(&rebuilding->progress, status->scan_done, status->scan_found, status->scanning);
 }
 
-/* Says who has the store, where that is known. */
+/* The engine lets in one at a time; this says who it is. */
 static int refuse_held(const char *store, char **ret_error)
 {
     _cleanup_(holder_done) struct holder holder = {0};
     if (holder_read(store, &holder) < 0 || !holder.alive)
-        return -EBUSY;
-    free(TAKE_PTR(*ret_error));
+        return 0;
     _cleanup_free_ char *who = holder_describe(&holder);
     return holder.mountpoint
                ? refuse(ret_error, -EBUSY, "%s: %s; unmount it first with kinfs umount %s", store,
@@ -85,7 +84,9 @@ static int rebuild(const struct rebuild_options *options, const struct location 
                    struct rebuilding *rebuilding, char **ret_error)
 {
     _cleanup_(backing_close_p) struct backing *backing = NULL;
-    int r = ask_open_tree(at, &backing, ret_error);
+    int r = refuse_held(at->store, ret_error);
+    if (r >= 0)
+        r = ask_open_tree(at, &backing, ret_error);
     if (r < 0)
         return r;
     const struct index_options index_options = {
@@ -100,7 +101,7 @@ static int rebuild(const struct rebuild_options *options, const struct location 
     progress_done(&rebuilding->progress);
     if (rebuilding->holder >= 0)
         close(TAKE_FD(rebuilding->holder));
-    return r == -EBUSY ? refuse_held(at->store, ret_error) : r;
+    return r;
 }
 
 int cmd_rebuild(int argc, char **argv)

@@ -37,18 +37,11 @@ static int add_document(const struct work_context *context, struct json_object *
     return 0;
 }
 
-int work_status(const struct work_context *context, struct json_object *request, row_fn row,
-                void *user, char **ret_error)
+static void add_index(const struct work_context *context, struct json_object *object)
 {
     struct index_status status;
     index_get_status(context->index, &status);
-    _cleanup_json_ struct json_object *object = json_object_new_object();
-    struct json_object *member;
-    json_object_object_add(object, "version", json_object_new_string(status.version));
-    json_path_add(object, "source", status.source);
     json_path_add(object, "store", context->store);
-    if (context->mountpoint)
-        json_path_add(object, "mountpoint", context->mountpoint);
     json_object_object_add(object, "running", json_object_new_boolean(context->started));
     json_object_object_add(object, "policy", json_object_new_string(status.policy));
     work_add_count(object, "policy_w", status.policy_w);
@@ -66,10 +59,25 @@ int work_status(const struct work_context *context, struct json_object *request,
     work_add_count(object, "skipped", status.skipped);
     work_add_count(object, "failed", status.failed);
     json_path_add(object, "last_error", status.last_error);
+}
+
+int work_status(const struct work_context *context, struct json_object *request, row_fn row,
+                void *user, char **ret_error)
+{
+    _cleanup_json_ struct json_object *object = json_object_new_object();
+    struct json_object *member;
+    json_object_object_add(object, "version", json_object_new_string(KINFS_VERSION));
+    json_path_add(object, "source", context->source);
+    if (context->mountpoint)
+        json_path_add(object, "mountpoint", context->mountpoint);
+    json_object_object_add(object, "sketching", json_object_new_boolean(context->index != NULL));
+    if (context->index)
+        add_index(context, object);
     if (context->add_mount_status)
         context->add_mount_status(context->user, object);
     if (json_object_object_get_ex(request, "path", &member)) {
-        int r = add_document(context, request, object, ret_error);
+        int r = context->index ? add_document(context, request, object, ret_error)
+                               : work_refuse_sketches(context, ret_error);
         if (r < 0)
             return r;
     }
@@ -138,6 +146,14 @@ static void print_document(struct json_object *document)
         printf("%-12snone\n", "  cluster");
 }
 
+static void print_kernel(struct json_object *row)
+{
+    struct json_object *member;
+    if (json_object_object_get_ex(row, "passthrough", &member))
+        printf("%-12spassthrough %s, FUSE %s\n", "kernel",
+               json_object_get_boolean(member) ? "on" : "off", command_text(row, "protocol"));
+}
+
 static void print_status(struct json_object *row)
 {
     struct json_object *member;
@@ -147,6 +163,11 @@ static void print_status(struct json_object *row)
     else
         printf("%-12s%s\n", "mounted on",
                work_flag(row, "running") ? "nothing (being indexed)" : "nothing");
+    if (!work_flag(row, "sketching")) {
+        printf("%-12soff (-o nosketch)\n", "sketching");
+        print_kernel(row);
+        return;
+    }
     printf("%-12s", "store");
     command_print_path(row, "store", false);
     print_bytes(" (", command_count(row, "disk_bytes"));
@@ -171,9 +192,7 @@ static void print_status(struct json_object *row)
         print_bytes("", command_count(row, "sketched_bytes"));
         puts(" since the start");
     }
-    if (json_object_object_get_ex(row, "passthrough", &member))
-        printf("%-12spassthrough %s, FUSE %s\n", "kernel",
-               json_object_get_boolean(member) ? "on" : "off", command_text(row, "protocol"));
+    print_kernel(row);
     if (command_count(row, "failed"))
         printf("%-12s%llu writes to the store\n", "failed",
                (unsigned long long)command_count(row, "failed"));

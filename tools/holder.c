@@ -54,6 +54,26 @@ int holder_hold(const char *store, const char *command, const char *source, cons
     return 0;
 }
 
+int holder_make(const char *directory, const char *source, const char *mountpoint, int *ret_fd)
+{
+    _cleanup_(holder_done) struct holder holder = {0};
+    if (mkdir(directory, 0700) < 0 && errno != EEXIST)
+        return -errno;
+    if (holder_read(directory, &holder) == 0 && holder.alive)
+        return -EBUSY;
+    return holder_hold(directory, "mount", source, mountpoint, ret_fd);
+}
+
+void holder_remove(const char *directory)
+{
+    if (!directory)
+        return;
+    /* Whoever waits for the end goes on as soon as the name is gone, and may make it anew. */
+    _cleanup_free_ char *gone = message("%s.gone", directory), *file = message("%s/holder", gone);
+    if (rename(directory, gone) == 0 && unlink(file) == 0)
+        (void)rmdir(gone);
+}
+
 int holder_read(const char *store, struct holder *ret_holder)
 {
     _cleanup_free_ char *path = message("%s/holder", store);

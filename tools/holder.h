@@ -23,6 +23,13 @@ struct holder {
 int holder_hold(const char *store, const char *command, const char *source, const char *mountpoint,
                 int *ret_fd);
 
+/* For a mount without a store: make a directory (0700) for the holder file and the control socket
+ * alone, and become its holder. Returns 0, -EBUSY when someone is, or as holder_hold(). */
+int holder_make(const char *directory, const char *source, const char *mountpoint, int *ret_fd);
+
+/* And take it away, while still its holder, after which another may make it. NULL allowed. */
+void holder_remove(const char *directory);
+
 /* Returns 0 or -ENOENT (never held, or not readable as one); gives, end with holder_done(). */
 int holder_read(const char *store, struct holder *ret_holder);
 void holder_done(struct holder *holder);

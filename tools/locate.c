@@ -46,9 +46,8 @@ char *location_store_name(const char *source)
     return cut;
 }
 
-int location_default_store(const char *source, char **ret_store, char **ret_error)
+static int place(const char *name, char **ret_store, char **ret_error)
 {
-    _cleanup_free_ char *name = location_store_name(source);
     const char *state = getenv("KINFS_STATE_DIR"), *home = getenv("HOME");
     if (state && state[0] == '/')
         *ret_store = message("%s/%s", state, name);
@@ -61,6 +60,20 @@ int location_default_store(const char *source, char **ret_store, char **ret_erro
     else
         return refuse(ret_error, -ENOENT, "HOME is not set; say where the store goes with --store");
     return 0;
+}
+
+int location_default_store(const char *source, char **ret_store, char **ret_error)
+{
+    _cleanup_free_ char *name = location_store_name(source);
+    return place(name, ret_store, ret_error);
+}
+
+int location_of_mount(const char *mountpoint, char **ret_directory, char **ret_error)
+{
+    /* No store's name has a "+" but before a hash. */
+    _cleanup_free_ char *name = location_store_name(mountpoint);
+    _cleanup_free_ char *marked = message("%s+mount", name);
+    return place(marked, ret_directory, ret_error);
 }
 
 void location_done(struct location *location)
@@ -106,6 +119,18 @@ static const struct mount *mount_of_source(const struct mounts *mounts, const ch
     return NULL;
 }
 
+/* The mount has no store: its daemon answers for itself. */
+static bool is_without_store(const struct mount *mount, char **ret_directory)
+{
+    _cleanup_(holder_done) struct holder holder = {0};
+    _cleanup_free_ char *directory = NULL;
+    if (location_of_mount(mount->point, &directory, NULL) < 0 ||
+        holder_read(directory, &holder) < 0 || !holder.alive)
+        return false;
+    *ret_directory = TAKE_PTR(directory);
+    return true;
+}
+
 /* In a mount: path_in_tree = the mount's root + what of the path is below the mount point. */
 static int locate_in_mount(const struct mount *mount, const char *real, struct location *location,
                            char **ret_error)
@@ -116,7 +141,12 @@ static int locate_in_mount(const struct mount *mount, const char *real, struct l
     location->path = message("%s%s%s", root, *root && *rest ? "/" : "", rest);
     location->source = message("%s", mount->source);
     location->base = message("%s", mount->point);
+    _cleanup_free_ char *directory = NULL;
     int r = store_of_mount(mount, &location->store, ret_error);
+    if (r == 0 && is_without_store(mount, &directory)) {
+        free(location->store);
+        location->store = TAKE_PTR(directory);
+    }
     if (r < 0 || is_directory(location->store))
         return r < 0 ? r : 0;
     if (r == SAID_BY_MOUNT)
@@ -143,7 +173,7 @@ static int locate_in_source(const struct mounts *mounts, const char *real,
                       : location_default_store(directory, &store, ret_error);
         if (r < 0)
             return r;
-        if (mount || is_directory(store)) {
+        if (r == SAID_BY_MOUNT || is_directory(store)) {
             const char *rest = "";
             (void)path_within(real, directory, &rest);
             location->path = message("%s", rest);

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 
 struct location {
-    char *store;  /* an existing directory */
+    char *store;  /* an existing directory; of a mount without one, where its daemon is asked */
     char *source; /* the backing tree */
     char *base;   /* where the person sees the tree: the mount point, or the source */
     char
@@ -28,6 +28,11 @@ void location_done(struct location *location);
  * /var/lib/kinfs, else in $XDG_STATE_HOME/kinfs, else in ~/.local/state/kinfs; named
  * location_store_name(). Touches no file. Returns 0 or -ENOENT (no home), with *ret_error. */
 int location_default_store(const char *source, char **ret_store, char **ret_error);
+
+/* Where the daemon of a mount without a store is asked (holder.h, control.h): a directory beside
+ * the default stores, there as long as the daemon, named after the mount point. As
+ * location_default_store(). */
+int location_of_mount(const char *mountpoint, char **ret_directory, char **ret_error);
 
 /* The name of a source's store: its path without the first slash, every other slash a "-", every
  * byte but letters, digits, "." and "_" (and a "." in front) as %xx; "-" for "/". Past 180 bytes

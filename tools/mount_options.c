@@ -15,6 +15,7 @@ void mount_options_init(struct mount_options *options)
         /* What a person reads; `kinfs similar --limit=0` has them all. */
         .limit = 100,
         .views = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS,
+        .sketch = true,
         /* For root the kernel checks every access itself; others need user_allow_other. */
         .allow_other = geteuid() == 0,
         .passthrough = true,
@@ -30,6 +31,7 @@ void mount_options_done(struct mount_options *options)
     free(options->policy);
     free(options->log);
     free(options->extra);
+    free(options->of_sketching);
     *options = (struct mount_options){0};
 }
 
@@ -122,6 +124,9 @@ static int parse_value(struct mount_options *options, const char *name, const ch
     } else {
         return refuse(ret_error, -EINVAL, "-o %s=: no such option", name);
     }
+    /* No views is what there is without sketches, too. */
+    if (r == 0 && strcmp(name, "log") != 0 && !(strcmp(name, "views") == 0 && !options->views))
+        replace(&options->of_sketching, name);
     return r;
 }
 
@@ -132,6 +137,8 @@ static int parse_flag(struct mount_options *options, const char *name, char **re
         size_t offset;
         bool value;
     } flags[] = {
+        {"sketch", offsetof(struct mount_options, sketch), true},
+        {"nosketch", offsetof(struct mount_options, sketch), false},
         {"list_xattr", offsetof(struct mount_options, list_xattr), true},
         {"allow_other", offsetof(struct mount_options, allow_other), true},
         {"noallow_other", offsetof(struct mount_options, allow_other), false},
@@ -142,6 +149,8 @@ static int parse_flag(struct mount_options *options, const char *name, char **re
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
         if (strcmp(name, flags[i].name) == 0) {
             *(bool *)((char *)options + flags[i].offset) = flags[i].value;
+            if (strcmp(name, "list_xattr") == 0)
+                replace(&options->of_sketching, name);
             return 0;
         }
     if (!is_for_kernel(name))
@@ -185,5 +194,10 @@ int mount_options_parse(struct mount_options *options, const char *text, char **
         if (r < 0)
             return r;
     }
+    if (!options->sketch && options->of_sketching)
+        return refuse(ret_error, -EINVAL,
+                      "-o nosketch: nothing is sketched, so -o %s has no meaning; leave one of the "
+                      "two out",
+                      options->of_sketching);
     return 0;
 }

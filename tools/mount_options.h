@@ -15,6 +15,8 @@ struct mount_options {
     unsigned views;
     char *store, *policy, *log; /* NULL: the default */
     char *extra;                /* options that are for the kernel, comma separated, or NULL */
+    char *of_sketching;         /* one given that says how to sketch; NULL: none */
+    bool sketch;                /* false: pass through only */
     bool list_xattr, allow_other, passthrough, debug;
     unsigned n_workers;
     int settle_ms;
@@ -25,7 +27,8 @@ void mount_options_init(struct mount_options *options);
 void mount_options_done(struct mount_options *options);
 
 /* Take in one -o: options separated by commas, a comma in a value written "\,".
- * Returns 0, or -EINVAL with a line in *ret_error; may be called again for the next -o. */
+ * Returns 0, or -EINVAL with a line in *ret_error, also for options that exclude each other, in the
+ * same or different calls; may be called again for the next -o. */
 int mount_options_parse(struct mount_options *options, const char *text, char **ret_error);
 
 #endif

@@ -152,32 +152,32 @@ static int check_not_mounted(const struct mount_plan *plan, char **ret_error)
 
 /* A file of the daemon's that is reached through its own mount would make it wait for itself. */
 static int check_outside(const struct mount_plan *plan, const char *path, const char *what,
-                         const char *option, char **ret_error)
+                         const char *remedy, char **ret_error)
 {
     if (path_within(path, plan->mountpoint, NULL))
         return refuse(ret_error, -EINVAL,
-                      "%s: the %s would be inside the mount on %s; put it elsewhere with -o %s=",
-                      path, what, plan->mountpoint, option);
+                      "%s: the %s would be inside the mount on %s; put it elsewhere with %s", path,
+                      what, plan->mountpoint, remedy);
     return 0;
 }
 
 static int find_file(const struct mount_plan *plan, const char *path, const char *what,
-                     const char *option, char **ret_path, char **ret_error)
+                     const char *remedy, char **ret_path, char **ret_error)
 {
     _cleanup_free_ char *absolute = NULL;
     int r = path_absolute(path, &absolute);
     if (r < 0)
-        return refuse(ret_error, r, "%s: %s; name another %s with -o %s=", path, strerror(-r), what,
-                      option);
-    r = check_outside(plan, absolute, what, option, ret_error);
+        return refuse(ret_error, r, "%s: %s; name another %s with %s", path, strerror(-r), what,
+                      remedy);
+    r = check_outside(plan, absolute, what, remedy, ret_error);
     if (r < 0)
         return r;
     *ret_path = TAKE_PTR(absolute);
     return 0;
 }
 
-int mount_plan_make(const char *source, const char *mountpoint, const char *store, const char *log,
-                    struct mount_plan *ret_plan, char **ret_error)
+int mount_plan_make(const char *source, const char *mountpoint, const char *store, bool sketch,
+                    const char *log, struct mount_plan *ret_plan, char **ret_error)
 {
     _cleanup_(mount_plan_done) struct mount_plan plan = {0};
     _cleanup_free_ char *default_store = NULL;
@@ -204,15 +204,18 @@ int mount_plan_make(const char *source, const char *mountpoint, const char *stor
                           "%s: the mount would hide its own source %s; mount elsewhere",
                           plan.mountpoint, plan.source);
     }
-    if (!store) {
-        r = location_default_store(plan.source, &default_store, ret_error);
+    if (!sketch || !store) {
+        r = sketch ? location_default_store(plan.source, &default_store, ret_error)
+                   : location_of_mount(plan.mountpoint, &default_store, ret_error);
         if (r < 0)
             return r;
         store = default_store;
     }
-    r = find_file(&plan, store, "store", "store", &plan.store, ret_error);
+    r = sketch
+            ? find_file(&plan, store, "store", "-o store=", &plan.store, ret_error)
+            : find_file(&plan, store, "control socket", "KINFS_STATE_DIR", &plan.store, ret_error);
     if (r >= 0 && log)
-        r = find_file(&plan, log, "log", "log", &plan.log, ret_error);
+        r = find_file(&plan, log, "log", "-o log=", &plan.log, ret_error);
     if (r < 0)
         return r;
     *ret_plan = plan;

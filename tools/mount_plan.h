@@ -9,12 +9,14 @@
 #include "base/cleanup.h"
 
 struct mount_plan {
-    char *source, *mountpoint, *store; /* absolute; the store need not exist */
-    char *log;                         /* NULL, or absolute */
+    char *source, *mountpoint; /* absolute */
+    char *store; /* absolute, need not exist; without sketching, where the daemon is asked */
+    char *log;   /* NULL, or absolute */
 };
 
 /* mountpoint  NULL: over the source
  * store       NULL: the default
+ * sketch      false: there is no store, and store is not looked at
  * log         NULL: none
  *
  * A mount point (or source) that a dead daemon of kinfs left behind is unmounted first.
@@ -22,8 +24,8 @@ struct mount_plan {
  * errno, with a line in *ret_error that says what to do; ret_plan gives, end with
  * mount_plan_done().
  */
-int mount_plan_make(const char *source, const char *mountpoint, const char *store, const char *log,
-                    struct mount_plan *ret_plan, char **ret_error);
+int mount_plan_make(const char *source, const char *mountpoint, const char *store, bool sketch,
+                    const char *log, struct mount_plan *ret_plan, char **ret_error);
 void mount_plan_done(struct mount_plan *plan);
 
 /* An absolute path without "." and "..", whose last components need not exist. Returns 0 or an

@@ -39,6 +39,14 @@ int work_document(const struct work_context *context, struct json_object *reques
     return 0;
 }
 
+int work_refuse_sketches(const struct work_context *context, char **ret_error)
+{
+    return refuse(ret_error, -EOPNOTSUPP,
+                  "%s: mounted with -o nosketch, nothing is known of its documents; mount without "
+                  "it, or ask about the tree below, %s",
+                  context->mountpoint, context->source);
+}
+
 double work_number(struct json_object *request, const char *name, double absent)
 {
     struct json_object *member;

@@ -10,9 +10,10 @@
 #include "engine/index/index.h"
 
 struct work_context {
-    struct index *index;
+    struct index *index; /* NULL: a mount without one; work_status() alone is ready for it */
     struct backing *backing;
-    const char *store;
+    const char *source;     /* the tree */
+    const char *store;      /* NULL without an index */
     const char *mountpoint; /* NULL when there is no mount */
     bool started;           /* the index has been started: it follows the tree */
     bool scan_is_new;       /* its first scan began with this very request */
@@ -40,6 +41,9 @@ int work_file(const struct work_context *context, struct json_object *request, c
 int work_document(const struct work_context *context, struct json_object *request, const char *name,
                   char **ret_path, struct file_key *ret_key, struct document_info *ret_info,
                   char **ret_error);
+
+/* What is asked needs an index, which this mount has not: returns -EOPNOTSUPP, with *ret_error. */
+int work_refuse_sketches(const struct work_context *context, char **ret_error);
 
 /* Members of a request, or the default when absent. */
 double work_number(struct json_object *request, const char *name, double absent);

@@ -190,7 +190,7 @@ static void assert_plan(const char *source, const char *mountpoint, const char *
 {
     _cleanup_(mount_plan_done) struct mount_plan plan = {0};
     _cleanup_free_ char *error = NULL;
-    int r = mount_plan_make(source, mountpoint, store, NULL, &plan, &error);
+    int r = mount_plan_make(source, mountpoint, store, true, NULL, &plan, &error);
     assert_int_equal(r, code);
     if (code == 0)
         return;
@@ -223,6 +223,54 @@ static void test_mount_plan__refuses_what_would_mount_into_itself(void **state)
     assert_plan(scratch->tree, sibling, store_inside, 0, NULL);
 }
 
+static void test_mount_plan__without_sketching_there_is_a_place_for_every_mount_point(void **state)
+{
+    struct scratch *scratch = *state;
+    _cleanup_free_ char *sibling = message("%s2", scratch->tree);
+    _cleanup_(mount_plan_done) struct mount_plan over = {0}, beside = {0};
+    _cleanup_free_ char *error = NULL, *store = NULL;
+    mkdir(sibling, 0700);
+    assert_int_equal(mount_plan_make(scratch->tree, NULL, NULL, false, NULL, &over, NULL), 0);
+    assert_int_equal(mount_plan_make(scratch->tree, sibling, NULL, false, NULL, &beside, NULL), 0);
+    assert_string_not_equal(over.store, beside.store);
+    assert_int_equal(location_default_store(scratch->tree, &store, NULL), 0);
+    assert_string_not_equal(over.store, store);
+    assert_memory_equal(over.store, scratch->state, strlen(scratch->state));
+
+    struct mount_plan none = {0};
+    _cleanup_free_ char *inside = message("%s/a", scratch->tree);
+    setenv("KINFS_STATE_DIR", inside, 1);
+    assert_int_equal(mount_plan_make(scratch->tree, NULL, NULL, false, NULL, &none, &error),
+                     -EINVAL);
+    setenv("KINFS_STATE_DIR", scratch->state, 1);
+    assert_non_null(strstr(error, "elsewhere with KINFS_STATE_DIR"));
+}
+
+static void test_holder__a_place_made_is_one_mounts_at_a_time_and_goes(void **state)
+{
+    struct scratch *scratch = *state;
+    _cleanup_free_ char *place = message("%s/place", scratch->state);
+    _cleanup_free_ char *file = message("%s/holder", place), *gone = message("%s.gone", place);
+    struct stat st;
+    for (int i = 0; i < 2; i++) { /* the name can be used again */
+        _cleanup_close_ int fd = -1, second = -1;
+        assert_int_equal(holder_make(place, scratch->tree, "/m", &fd), 0);
+        assert_int_equal(stat(place, &st), 0);
+        assert_int_equal(st.st_mode & 07777, 0700);
+        assert_int_equal(holder_make(place, scratch->tree, "/m", &second), -EBUSY);
+        holder_remove(place);
+        assert_int_equal(stat(place, &st), -1);
+        assert_int_equal(stat(gone, &st), -1);
+    }
+    /* What a killed one left is taken over. */
+    _cleanup_close_ int fd = -1;
+    assert_int_equal(holder_make(place, scratch->tree, "/m", &fd), 0);
+    close(TAKE_FD(fd));
+    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(holder_make(place, scratch->tree, "/m", &fd), 0);
+    holder_remove(NULL);
+}
+
 static void test_mount_plan__makes_paths_absolute(void **state)
 {
     struct scratch *scratch = *state;
@@ -230,7 +278,7 @@ static void test_mount_plan__makes_paths_absolute(void **state)
     _cleanup_free_ char *crooked = message("%s/a/..//./", scratch->tree);
     _cleanup_free_ char *store = message("%s/../new/store/", scratch->state);
     _cleanup_free_ char *straight = message("%s/new/store", scratch->root);
-    assert_int_equal(mount_plan_make(crooked, NULL, store, NULL, &plan, NULL), 0);
+    assert_int_equal(mount_plan_make(crooked, NULL, store, true, NULL, &plan, NULL), 0);
     assert_string_equal(plan.source, scratch->tree);
     assert_string_equal(plan.mountpoint, scratch->tree);
     assert_string_equal(plan.store, straight);
@@ -246,7 +294,9 @@ int main(void)
         cmocka_unit_test(test_locate__a_store_says_whose_it_is),
         cmocka_unit_test(test_holder__what_it_said_stays_where_it_cannot_be_written),
         cmocka_unit_test(test_mount_plan__refuses_what_would_mount_into_itself),
+        cmocka_unit_test(test_holder__a_place_made_is_one_mounts_at_a_time_and_goes),
         cmocka_unit_test(test_mount_plan__makes_paths_absolute),
+        cmocka_unit_test(test_mount_plan__without_sketching_there_is_a_place_for_every_mount_point),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -71,12 +71,52 @@ static void test_mount_options__what_is_wrong_is_refused_by_name(void **state)
     }
 }
 
+static void test_mount_options__without_sketching_nothing_of_it_can_be_said(void **state)
+{
+    (void)state;
+    const char *const of_sketching[] = {"threshold=0.5", "limit=1",        "views=similar",
+                                        "store=/x",      "policy=default", "workers=1",
+                                        "settle_ms=1",   "list_xattr"};
+    const char *const beside[] = {"views=none", "log=/l", "nopassthrough", "ro", "noallow_other"};
+    for (size_t i = 0; i < sizeof(of_sketching) / sizeof(of_sketching[0]); i++)
+        for (int nosketch_first = 0; nosketch_first < 2; nosketch_first++) {
+            struct mount_options options;
+            char *error = NULL;
+            mount_options_init(&options);
+            assert_int_equal(mount_options_parse(
+                                 &options, nosketch_first ? "nosketch" : of_sketching[i], &error),
+                             0);
+            assert_int_equal(mount_options_parse(
+                                 &options, nosketch_first ? of_sketching[i] : "nosketch", &error),
+                             -EINVAL);
+            assert_memory_equal(strstr(error, "so -o ") + 6, of_sketching[i],
+                                strcspn(of_sketching[i], "="));
+            free(error);
+            mount_options_done(&options);
+        }
+    for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+        struct mount_options options;
+        mount_options_init(&options);
+        assert_true(options.sketch);
+        assert_int_equal(mount_options_parse(&options, beside[i], NULL), 0);
+        assert_int_equal(mount_options_parse(&options, "nosketch", NULL), 0);
+        assert_false(options.sketch);
+        mount_options_done(&options);
+    }
+    struct mount_options options;
+    mount_options_init(&options);
+    assert_int_equal(mount_options_parse(&options, "nosketch,limit=1,sketch", NULL), 0);
+    assert_true(options.sketch); /* the last word */
+    mount_options_done(&options);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mount_options__every_option_is_taken),
         cmocka_unit_test(test_mount_options__views_can_be_chosen),
         cmocka_unit_test(test_mount_options__what_is_wrong_is_refused_by_name),
+        cmocka_unit_test(test_mount_options__without_sketching_nothing_of_it_can_be_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
