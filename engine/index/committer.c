@@ -199,7 +199,7 @@ static bool is_stopping(struct index *index)
     return index->stop;
 }
 
-/* The scan runs ahead of the workers by this much and the documents of one directory. */
+/* The scan runs ahead of the workers by this much. */
 static bool is_ahead(struct index *index)
 {
     enum { AHEAD_MAX = 4096 };

@@ -46,6 +46,7 @@ struct scan {
     size_t n_stack, max_stack;
     struct file_key *lossy; /* read, and found to have lost entries: for the second pass */
     size_t n_lossy, max_lossy;
+    struct visit *visit; /* of the directory that is being compared, or NULL */
 };
 
 struct index {
@@ -143,7 +144,7 @@ int reconcile_entry(struct index *index, const struct change *change);
 /* Begin a scan of the whole tree. */
 int scan_begin(struct index *index);
 bool scan_is_idle(const struct index *index);
-/* One directory of the scan. Returns 1 when more is to do, 0 when the scan is over, or an error. */
+/* Some names of a directory. Returns 1 when more is to do, 0 when the scan is over, or an error. */
 int scan_step(struct index *index);
 void scan_done(struct scan *scan);
 /* A directory not seen before hangs in the tree: scan it too. */

@@ -69,8 +69,7 @@ static int has_other_link(struct index *index, const struct file_key *child,
     return r < 0 ? r : 0;
 }
 
-/* Whether a directory is part of what is indexed, so that its entries are. */
-static int is_known(struct index *index, const struct file_key *directory)
+int reconcile_is_known(struct index *index, const struct file_key *directory)
 {
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
     if (file_key_equal(directory, backing_root_key(index->backing)))
@@ -150,7 +149,7 @@ static int follow_directory(struct index *index, const struct file_key *director
     bool same_parent = file_key_equal(&parent, old_parent);
     if (same_parent && old_parent_goes)
         return PLACE_GONE;
-    r = is_known(index, &parent);
+    r = reconcile_is_known(index, &parent);
     if (r <= 0)
         return r < 0 ? r : PLACE_GONE;
     r = reconcile_put(index, &parent, name, &entry);
@@ -393,7 +392,7 @@ bool reconcile_may_pass_over(int error)
 int reconcile_entry(struct index *index, const struct change *change)
 {
     struct tree_entry entry;
-    int r = is_known(index, &change->key);
+    int r = reconcile_is_known(index, &change->key);
     if (r <= 0) /* below another file system, or gone with its directory */
         return r;
     _cleanup_close_ int dirfd = worker_open(index, &change->key, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -11,6 +11,10 @@ struct tree_entry {
     struct stat st; /* mode, size, mtime, ctime */
 };
 
+/* Whether a directory is part of what is indexed, so that its entries are. Returns 1, 0 or a store
+ * error. */
+int reconcile_is_known(struct index *index, const struct file_key *directory);
+
 /* Look at a name. Returns 0, -ENOENT when nothing that is indexed is there, or an errno. */
 int reconcile_look(struct index *index, const struct file_key *parent, int dirfd, const char *name,
                    struct tree_entry *ret_entry);

@@ -1,5 +1,5 @@
-/* The scan: every directory of the tree against the catalogue, one directory a step, so that what
- * users do goes before.
+/* The scan: every directory of the tree against the catalogue, some names of one a step, so that
+ * what users do goes before, and the queue is asked between two steps whether there is room.
  *
  * Two passes. The first only adds, and remembers the directories that have lost or exchanged
  * entries; the second goes over those and removes. So what was moved to a new name while nobody
@@ -15,7 +15,8 @@
 #include "base/escape.h"
 #include "engine/index/reconcile.h"
 
-enum { BATCH_MAX = 512, PAGE = 1024 };
+/* Names looked at (about 10 us each), and names only read, in one step: some milliseconds. */
+enum { LOOK_AT_ONCE = 256, READ_AT_ONCE = 8192 };
 
 static int push(struct file_key **keys, size_t *n, size_t *max, const struct file_key *key)
 {
@@ -43,14 +44,8 @@ int scan_add_directory(struct index *index, const struct file_key *directory)
 
 bool scan_is_idle(const struct index *index)
 {
-    return index->scan.n_stack == 0 && index->scan.n_lossy == 0;
-}
-
-void scan_done(struct scan *scan)
-{
-    free(scan->stack);
-    free(scan->lossy);
-    *scan = (struct scan){0};
+    const struct scan *scan = &index->scan;
+    return scan->n_stack == 0 && scan->n_lossy == 0 && !scan->visit;
 }
 
 int scan_begin(struct index *index)
@@ -94,11 +89,16 @@ static int add_name(struct names *names, const char *name)
     return 0;
 }
 
-/* Directories and regular files, and what the directory does not tell the type of. */
+/* Directories and regular files, and what the directory does not tell the type of. Returns 1 when
+ * there are more, 0 at the end. */
 static int read_names(DIR *dir, struct names *names)
 {
     struct dirent *entry;
-    while ((errno = 0, entry = readdir(dir))) {
+    for (size_t n = 0; n < READ_AT_ONCE; n++) {
+        errno = 0;
+        entry = readdir(dir);
+        if (!entry)
+            break;
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         if (entry->d_type != DT_DIR && entry->d_type != DT_REG && entry->d_type != DT_UNKNOWN)
@@ -107,6 +107,8 @@ static int read_names(DIR *dir, struct names *names)
         if (r < 0)
             return r;
     }
+    if (entry)
+        return 1;
     if (errno)
         return -errno;
     if (names->n_names)
@@ -119,14 +121,40 @@ static int read_names(DIR *dir, struct names *names)
 struct visit {
     struct index *index;
     struct file_key directory;
+    DIR *dir;
     int fd;
     bool removing, lossy;
+    enum { VISIT_READ, VISIT_PRESENT, VISIT_MISSING } phase;
+    struct names names;
+    size_t at;   /* of the names, the next to be looked at */
+    char *after; /* the last name of the catalogue that was looked at, or NULL */
     struct kv_batch *batch;
 };
 
+static void visit_free(struct visit *visit)
+{
+    if (!visit)
+        return;
+    names_done(&visit->names);
+    kv_batch_free(visit->batch);
+    if (visit->dir)
+        closedir(visit->dir);
+    free(visit->after);
+    free(visit);
+}
+DEFINE_CLEANUP(struct visit *, visit_free);
+
+void scan_done(struct scan *scan)
+{
+    visit_free(scan->visit);
+    free(scan->stack);
+    free(scan->lossy);
+    *scan = (struct scan){0};
+}
+
 static int write_batch(struct visit *visit)
 {
-    int r = kv_apply(visit->index->kv, visit->batch);
+    int r = kv_batch_count(visit->batch) ? kv_apply(visit->index->kv, visit->batch) : 0;
     kv_batch_clear(visit->batch);
     return r;
 }
@@ -158,7 +186,7 @@ static int pass_over(struct index *index, int error)
     return 0;
 }
 
-static int visit_present(struct visit *visit, const char *name)
+static int look_at_name(struct visit *visit, const char *name)
 {
     struct index *index = visit->index;
     struct tree_entry entry;
@@ -177,54 +205,58 @@ static int visit_present(struct visit *visit, const char *name)
         visit->lossy = true;
         return 0;
     }
-    /* The rows are written before a result is looked at: that is this thread's work too, later. */
-    bool added = r == 1;
-    if (kv_batch_count(visit->batch) >= BATCH_MAX)
-        r = write_batch(visit);
-    if (r < 0)
-        return r;
-    if (visit->removing && !added)
-        return 0;
+    if (r < 0 || (visit->removing && r == 0))
+        return r < 0 ? r : 0;
+    /* Its rows are written at the end of the step, before a result is looked at: that is this
+     * thread's work too, later. */
     return entry.type == ENTRY_FILE ? note_document(index, &entry)
                                     : scan_add_directory(index, &entry.key);
 }
 
-/* Every entry of the catalogue whose name is not in the directory. */
-static int visit_missing(struct visit *visit, const struct names *names)
+/* Each of the phases returns 1 when it has more to do, 0 at its end, or an error. */
+static int visit_present(struct visit *visit)
 {
-    _cleanup_free_ char *after = NULL;
-    for (bool more = true; more;) {
-        _cleanup_(catalogue_list_done) struct catalogue_list list = {0};
-        int r = catalogue_children(visit->index->kv, &visit->directory, after, PAGE, &list);
-        if (r < 0)
-            return r;
-        for (size_t i = 0; i < list.n_entries; i++) {
-            const struct catalogue_entry *entry = &list.entries[i];
-            struct tree_entry present;
-            if (names->n_names && bsearch(&entry->name, names->names, names->n_names,
-                                          sizeof(*names->names), compare_names))
-                continue;
-            if (!visit->removing) {
-                visit->lossy = true;
-                return 0;
-            }
-            if (reconcile_look(visit->index, &visit->directory, visit->fd, entry->name, &present) !=
-                -ENOENT)
-                continue; /* it came back meanwhile */
-            r = reconcile_remove(visit->index, &entry->parent, entry->name, &entry->child,
-                                 entry->type);
-            if (r < 0)
-                return r;
+    size_t end = visit->at + LOOK_AT_ONCE;
+    int r = 0;
+    for (; r == 0 && visit->at < visit->names.n_names && visit->at < end; visit->at++)
+        r = look_at_name(visit, visit->names.names[visit->at]);
+    if (r == 0)
+        r = write_batch(visit);
+    return r < 0 ? r : visit->at < visit->names.n_names;
+}
+
+static bool is_present(const struct visit *visit, const char *name)
+{
+    const struct names *names = &visit->names;
+    return names->n_names &&
+           bsearch(&name, names->names, names->n_names, sizeof(*names->names), compare_names);
+}
+
+/* The entries of the catalogue whose name is not in the directory. */
+static int visit_missing(struct visit *visit)
+{
+    _cleanup_(catalogue_list_done) struct catalogue_list list = {0};
+    int r =
+        catalogue_children(visit->index->kv, &visit->directory, visit->after, LOOK_AT_ONCE, &list);
+    for (size_t i = 0; r == 0 && i < list.n_entries; i++) {
+        const struct catalogue_entry *entry = &list.entries[i];
+        struct tree_entry present;
+        if (is_present(visit, entry->name))
+            continue;
+        if (!visit->removing) {
+            visit->lossy = true;
+            return 0;
         }
-        more = list.n_entries == PAGE;
-        if (more) {
-            free(after);
-            after = strdup(list.entries[PAGE - 1].name);
-            if (!after)
-                return -ENOMEM;
-        }
+        if (reconcile_look(visit->index, &visit->directory, visit->fd, entry->name, &present) !=
+            -ENOENT)
+            continue; /* it came back meanwhile */
+        r = reconcile_remove(visit->index, &entry->parent, entry->name, &entry->child, entry->type);
     }
-    return 0;
+    if (r < 0 || list.n_entries < LOOK_AT_ONCE)
+        return r;
+    free(visit->after);
+    visit->after = strdup(list.entries[list.n_entries - 1].name);
+    return visit->after ? 1 : -ENOMEM;
 }
 
 /* Its access time stays as it is where the kernel lets us. */
@@ -243,36 +275,53 @@ static void tell_unreadable(struct index *index, const struct file_key *director
         index_log(index, INDEX_LOG_WARNING, "%s: cannot be listed: %s", escaped, strerror(-error));
 }
 
-static int visit_directory(struct index *index, const struct file_key *directory, bool removing)
+/* Returns 1, 0 when the directory cannot be read, or an error. */
+static int begin_visit(struct index *index, const struct file_key *directory, bool removing)
 {
-    _cleanup_(names_done) struct names names = {0};
-    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    _cleanup_closedir_ DIR *dir = NULL;
-    if (!batch)
+    _cleanup_(visit_free_p) struct visit *visit = calloc(1, sizeof(*visit));
+    if (!visit || !(visit->batch = kv_batch_new()))
         return -ENOMEM;
-    int fd = open_directory(index, directory);
-    if (fd == -EACCES || fd == -EPERM)
-        tell_unreadable(index, directory, fd);
-    if (fd < 0) /* gone: its parent's visit removes it; not for us to read: it stays */
-        return pass_over(index, fd);
-    if (!(dir = fdopendir(fd))) {
-        close(fd);
+    visit->index = index;
+    visit->directory = *directory;
+    visit->removing = removing;
+    visit->fd = open_directory(index, directory);
+    if (visit->fd == -EACCES || visit->fd == -EPERM)
+        tell_unreadable(index, directory, visit->fd);
+    if (visit->fd < 0) /* gone: its parent's visit removes it; not for us to read: it stays */
+        return pass_over(index, visit->fd);
+    if (!(visit->dir = fdopendir(visit->fd))) {
+        close(visit->fd);
         return -ENOMEM;
     }
-    int r = read_names(dir, &names);
-    if (r < 0)
-        return pass_over(index, r);
+    index->scan.visit = TAKE_PTR(visit);
+    return 1;
+}
 
-    struct visit visit = {index, *directory, fd, removing, false, batch};
-    for (size_t i = 0; r >= 0 && i < names.n_names; i++)
-        r = visit_present(&visit, names.names[i]);
-    if (r >= 0 && kv_batch_count(batch))
-        r = write_batch(&visit);
-    if (r >= 0)
-        r = visit_missing(&visit, &names);
-    if (r >= 0 && visit.lossy && !removing)
-        r = push(&index->scan.lossy, &index->scan.n_lossy, &index->scan.max_lossy, directory);
-    return r;
+/* Returns 1 when the visit goes on, 0 when it is over, or an error. */
+static int go_on_visiting(struct index *index, struct visit *visit)
+{
+    /* It may have left the tree since it was found. */
+    int r = reconcile_is_known(index, &visit->directory);
+    if (r <= 0)
+        return r;
+    switch (visit->phase) {
+    case VISIT_READ:
+        r = read_names(visit->dir, &visit->names);
+        if (r < 0)
+            return pass_over(index, r);
+        break;
+    case VISIT_PRESENT: r = visit_present(visit); break;
+    case VISIT_MISSING:
+    default:
+        r = visit_missing(visit);
+        if (r == 0 && visit->lossy && !visit->removing)
+            r = push(&index->scan.lossy, &index->scan.n_lossy, &index->scan.max_lossy,
+                     &visit->directory);
+        return r;
+    }
+    if (r == 0)
+        visit->phase++;
+    return r < 0 ? r : 1;
 }
 
 /* Once all is found that is below the root, what hangs on the root of before is gone. */
@@ -289,13 +338,19 @@ static int forget_old_root(struct index *index)
 int scan_step(struct index *index)
 {
     struct scan *scan = &index->scan;
-    struct file_key directory;
-    bool removing = scan->n_stack == 0;
-    if (removing)
-        directory = scan->lossy[--scan->n_lossy];
-    else
-        directory = scan->stack[--scan->n_stack];
-    int r = visit_directory(index, &directory, removing);
+    int r;
+    if (scan->visit) {
+        r = go_on_visiting(index, scan->visit);
+        if (r <= 0) {
+            visit_free(scan->visit);
+            scan->visit = NULL;
+        }
+    } else {
+        bool removing = scan->n_stack == 0;
+        struct file_key directory =
+            removing ? scan->lossy[--scan->n_lossy] : scan->stack[--scan->n_stack];
+        r = begin_visit(index, &directory, removing);
+    }
     if (r < 0 || !scan_is_idle(index))
         return r < 0 ? r : 1;
     return forget_old_root(index);

@@ -1,0 +1,208 @@
+/* The scan, step by step, with changes made between two steps. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "engine/index/index_private.h"
+#include "engine/index/reconcile.h"
+#include "tests/lib/scratch.h"
+
+enum { FILES = 1000 };
+
+struct fixture {
+    char root[64], tree[80], store[80];
+    struct backing *backing;
+    struct index *index; /* opened, not started: the test is the committer */
+    struct file_key large;
+};
+
+static struct file_key key_of(struct fixture *f, const char *name)
+{
+    struct file_key key;
+    assert_int_equal(backing_key_at(f->backing, backing_root_fd(f->backing), name, &key), 0);
+    return key;
+}
+
+/* A tree with one directory of so many empty files. */
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+    char *error = NULL;
+    scratch_make(f->root);
+    snprintf(f->tree, sizeof(f->tree), "%s/tree", f->root);
+    snprintf(f->store, sizeof(f->store), "%s/store", f->root);
+    assert_int_equal(mkdir(f->tree, 0755), 0);
+    assert_int_equal(mkdir(scratch_path(f->tree, "large"), 0755), 0);
+    for (unsigned i = 0; i < FILES; i++)
+        scratch_write(scratch_path(f->tree, "large/%04u", i), "");
+    assert_int_equal(backing_open(f->tree, &f->backing), 0);
+    struct index_options options = {
+        .backing = f->backing, .source = f->tree, .store_path = f->store, .create = true};
+    if (index_open(&options, &f->index, &error) < 0)
+        fail_msg("%s", error);
+    f->large = key_of(f, "large");
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    index_close(f->index, 0);
+    backing_close(f->backing);
+    scratch_remove(f->root);
+    free(f);
+    return 0;
+}
+
+/* Returns the number of steps. Before step number `at` a change is made and, like any that a user
+ * makes, reconciled before the scan goes on. */
+static unsigned scan(struct fixture *f, unsigned at, void (*change)(struct fixture *f))
+{
+    struct change *noted;
+    unsigned n = 0;
+    int r;
+    assert_int_equal(scan_begin(f->index), 0);
+    do {
+        if (change && n == at)
+            change(f);
+        while (change_queue_take(f->index->queue, CHANGE_ENTRY, false, &noted) == 1) {
+            assert_int_equal(reconcile_entry(f->index, noted), 0);
+            change_queue_done(f->index->queue, noted);
+        }
+        r = scan_step(f->index);
+        assert_true(r >= 0);
+        n++;
+    } while (r > 0);
+    return n;
+}
+
+static void note(struct fixture *f, const struct file_key *parent, const char *name)
+{
+    index_note_entry(f->index, parent, name);
+}
+
+static size_t n_entries(struct fixture *f)
+{
+    struct catalogue_list list = {0};
+    assert_int_equal(catalogue_children(f->index->kv, &f->large, NULL, 10 * FILES, &list), 0);
+    size_t n = list.n_entries;
+    catalogue_list_done(&list);
+    return n;
+}
+
+/* Every entry of the catalogue is in the directory, and as many as there are. */
+static void assert_catalogue_is(struct fixture *f, const char *directory)
+{
+    struct catalogue_list list = {0};
+    size_t n = 0;
+    DIR *dir = opendir(scratch_path(f->root, "%s", directory));
+    assert_non_null(dir);
+    while (readdir(dir))
+        n++;
+    assert_int_equal(catalogue_children(f->index->kv, &f->large, NULL, 10 * FILES, &list), 0);
+    assert_int_equal(list.n_entries, n - 2); /* "." and ".." */
+    for (size_t i = 0; i < list.n_entries; i++) {
+        struct file_key key;
+        assert_int_equal(backing_key_at(f->backing, dirfd(dir), list.entries[i].name, &key), 0);
+        assert_true(file_key_equal(&key, &list.entries[i].child));
+    }
+    catalogue_list_done(&list);
+    closedir(dir);
+}
+
+static void test_scan__a_large_directory_takes_many_steps(void **state)
+{
+    struct fixture *f = *state;
+    assert_true(scan(f, 0, NULL) > 2 * FILES / 512);
+    assert_catalogue_is(f, "tree/large");
+    assert_int_equal(change_queue_outstanding(f->index->queue, LANE_SCAN), FILES);
+}
+
+/* Names that were seen already and names that were not, on both sides of wherever the scan is. */
+static void exchange_files(struct fixture *f)
+{
+    for (unsigned i = 0; i < FILES; i += 100) {
+        char name[16], other[16];
+        snprintf(name, sizeof(name), "%04u", i);
+        snprintf(other, sizeof(other), "%04u+", i);
+        assert_int_equal(unlink(scratch_path(f->tree, "large/%s", name)), 0);
+        scratch_write(scratch_path(f->tree, "large/%s", other), "");
+        note(f, &f->large, name);
+        note(f, &f->large, other);
+    }
+}
+
+static void put_files_back(struct fixture *f)
+{
+    for (unsigned i = 0; i < FILES; i += 100) {
+        assert_int_equal(unlink(scratch_path(f->tree, "large/%04u+", i)), 0);
+        scratch_write(scratch_path(f->tree, "large/%04u", i), "");
+    }
+}
+
+static void test_scan__changes_between_any_two_steps_are_kept(void **state)
+{
+    struct fixture *f = *state;
+    unsigned n_steps = scan(f, 0, NULL);
+    for (unsigned at = 0; at < n_steps; at++) {
+        scan(f, at, exchange_files);
+        assert_catalogue_is(f, "tree/large");
+        put_files_back(f); /* behind its back: for a scan alone to find */
+        scan(f, 0, NULL);
+        assert_catalogue_is(f, "tree/large");
+    }
+}
+
+static void move_out(struct fixture *f)
+{
+    assert_int_equal(rename(scratch_path(f->tree, "large"), scratch_path(f->root, "elsewhere")), 0);
+    note(f, backing_root_key(f->backing), "large");
+}
+
+static void test_scan__a_directory_that_leaves_the_tree_meanwhile_is_not_added(void **state)
+{
+    struct fixture *f = *state;
+    unsigned n_steps = scan(f, 0, NULL);
+    for (unsigned at = 0; at < n_steps; at++) {
+        scan(f, at, move_out);
+        assert_int_equal(n_entries(f), 0);
+        assert_int_equal(rename(scratch_path(f->root, "elsewhere"), scratch_path(f->tree, "large")),
+                         0);
+        note(f, backing_root_key(f->backing), "large");
+        scan(f, 0, NULL);
+        assert_catalogue_is(f, "tree/large");
+    }
+}
+
+static void test_scan__ends_half_way_without_a_trace(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(scan_begin(f->index), 0);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(scan_step(f->index), 1);
+    scan_done(&f->index->scan);
+    assert_true(scan_is_idle(f->index));
+    scan(f, 0, NULL);
+    assert_catalogue_is(f, "tree/large");
+}
+
+int main(void)
+{
+#define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        ON_A_TREE(test_scan__a_large_directory_takes_many_steps),
+        ON_A_TREE(test_scan__changes_between_any_two_steps_are_kept),
+        ON_A_TREE(test_scan__a_directory_that_leaves_the_tree_meanwhile_is_not_added),
+        ON_A_TREE(test_scan__ends_half_way_without_a_trace),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
