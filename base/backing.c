@@ -3,16 +3,17 @@
  *   handles      fsid | the kernel's handle type | handle bytes
  *   no handles   fsid | 0xffffffff               | inode number (8)
  *
- * The id is statfs(2)'s f_fsid of the mount the handle was made on, which most file systems derive
- * from their UUID; so a key outlives a reboot. Where it is 0, or two file systems below the root
- * share it (cloned images), the device number is mixed in.
+ * The id is statfs(2)'s f_fsid, which most file systems derive from their UUID; so a key outlives a
+ * reboot. Where it is 0, or two file systems below the root share it (cloned images), the device
+ * number is mixed in.
  *
  * A second form of key never holds the birth time: a copy-up of overlayfs changes it under an open
  * file. The generation is in no interface that works for every file type.
  *
- * open_by_handle_at(2) needs a descriptor on the handle's mount. For the tree's own mount that is
- * the root; for a mount inside the tree it is opened when a key is first made there, and kept: a
- * mount that was seen cannot be unmounted from below a mounted kinfs.
+ * open_by_handle_at(2) needs a descriptor on the handle's mount, not an O_PATH one. For the tree's
+ * own mount that is the root. For a mount inside the tree it is opened each time by the path of the
+ * mount point (base/mount_point.h): any descriptor kept there, O_PATH too, would keep people from
+ * unmounting it. So mounts are not remembered either, whose ids are used again, but file systems.
  */
 #include "base/backing.h"
 
@@ -30,6 +31,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "base/mount_point.h"
 
 #define KEY_TYPE_INODE UINT32_C(0xffffffff)
 
@@ -41,20 +43,25 @@ union handle {
     char space[sizeof(struct file_handle) + HANDLE_MAX_BYTES];
 };
 
-struct mount {
-    int id; /* the kernel's mount id; not reused while fd is open */
-    uint64_t fsid;
-    int fd;
-    bool has_handles; /* can be opened */
+/* One that has, or had, a mount inside the tree; or a subvolume of one. */
+struct filesystem {
+    uint64_t own_fsid; /* statfs(2)'s; with the device number, what it is known by */
+    dev_t device;
+    uint64_t fsid;     /* in keys */
+    bool has_handles;  /* can be opened */
+    dev_t top_device;  /* of its mount point */
+    char *mount_point; /* relative to the root, where it was last; NULL: not known */
 };
 
 struct backing {
-    int root_fd; /* mounts[0]'s, to be had without the lock */
+    int root_fd, root_mount_id;
+    dev_t root_device;
+    uint64_t root_fsid;
     bool has_handles;
     struct file_key root_key;
-    pthread_rwlock_t lock; /* of the mounts */
-    struct mount *mounts;  /* the root's first */
-    size_t n_mounts, n_room;
+    pthread_rwlock_t lock; /* of all below */
+    struct filesystem *filesystems;
+    size_t n_filesystems, n_room;
 };
 
 static void unlock_rw(pthread_rwlock_t **lock)
@@ -102,92 +109,105 @@ static bool opens_handles(int fd)
     return again >= 0;
 }
 
-/* Takes the descriptor. */
-static int add_mount(struct backing *backing, int id, int fd, uint64_t *ret_fsid)
+/* With the lock held. */
+static struct filesystem *find_filesystem(struct backing *backing, uint64_t own_fsid, dev_t device)
 {
-    _cleanup_close_ int owned = fd;
-    EXCLUSIVE(&backing->lock);
+    for (size_t i = 0; i < backing->n_filesystems; i++)
+        if (backing->filesystems[i].own_fsid == own_fsid &&
+            backing->filesystems[i].device == device)
+            return &backing->filesystems[i];
+    return NULL;
+}
 
-    uint64_t fsid = fsid_of(fd);
-    bool taken = false;
-    struct stat st, other;
-    if (fstat(fd, &st) < 0)
-        return -errno;
-    for (size_t i = 0; i < backing->n_mounts; i++) {
-        struct mount *m = &backing->mounts[i];
-        if (m->id == id) { /* another thread was faster */
-            *ret_fsid = m->fsid;
-            return 0;
-        }
-        if (m->fsid == fsid && fstat(m->fd, &other) == 0 && other.st_dev != st.st_dev)
-            taken = true;
-    }
-    if (taken)
-        fsid ^= (uint64_t)st.st_dev * UINT64_C(0x9e3779b97f4a7c15);
-    if (backing->n_mounts == backing->n_room) {
+static int add_filesystem(struct backing *backing, const struct filesystem *filesystem)
+{
+    if (backing->n_filesystems == backing->n_room) {
         size_t n_room = backing->n_room ? 2 * backing->n_room : 4;
-        struct mount *more = reallocarray(backing->mounts, n_room, sizeof(*more));
+        struct filesystem *more = reallocarray(backing->filesystems, n_room, sizeof(*more));
         if (!more)
             return -ENOMEM;
-        backing->mounts = more;
+        backing->filesystems = more;
         backing->n_room = n_room;
     }
-    struct mount *m = &backing->mounts[backing->n_mounts++];
-    *m = (struct mount){.id = id, .fsid = fsid, .fd = TAKE_FD(owned)};
-    m->has_handles = opens_handles(m->fd);
-    *ret_fsid = fsid;
+    struct filesystem *added = &backing->filesystems[backing->n_filesystems++];
+    *added = *filesystem;
+    bool taken = added->fsid == backing->root_fsid;
+    for (size_t i = 0; i + 1 < backing->n_filesystems; i++)
+        taken |= added->fsid == backing->filesystems[i].fsid;
+    if (taken)
+        added->fsid ^= (uint64_t)added->device * UINT64_C(0x9e3779b97f4a7c15);
     return 0;
 }
 
-static int find_fsid(struct backing *backing, int mount_id, uint64_t *ret_fsid)
+/* Where a mount is and whether it opens handles; nothing of both when it cannot be found. */
+static void look_at_mount(struct backing *backing, int mount_id, struct filesystem *filesystem)
 {
-    SHARED(&backing->lock);
-    for (size_t i = 0; i < backing->n_mounts; i++) {
-        if (backing->mounts[i].id == mount_id) {
-            *ret_fsid = backing->mounts[i].fsid;
+    struct stat st;
+    if (mount_point_of_id(backing->root_fd, mount_id, &filesystem->mount_point) < 0)
+        return;
+    _cleanup_close_ int top = mount_point_open(backing->root_fd, filesystem->mount_point, 0);
+    if (top < 0 || fstat(top, &st) < 0)
+        return; /* of a file, maybe */
+    filesystem->top_device = st.st_dev;
+    filesystem->has_handles = opens_handles(top);
+}
+
+/* The id, for keys, of the file system of a descriptor that is on a mount inside the tree. */
+static int fsid_of_nested(struct backing *backing, int fd, int mount_id, uint64_t *ret_fsid)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    struct filesystem seen = {.own_fsid = fsid_of(fd), .device = st.st_dev};
+    /* A part of the root's own file system, mounted a second time. */
+    if (seen.own_fsid == backing->root_fsid && seen.device == backing->root_device) {
+        *ret_fsid = backing->root_fsid;
+        return 0;
+    }
+    {
+        SHARED(&backing->lock);
+        const struct filesystem *known = find_filesystem(backing, seen.own_fsid, seen.device);
+        if (known && known->mount_point) {
+            *ret_fsid = known->fsid;
             return 0;
         }
     }
-    return -ENOENT;
+    seen.fsid = seen.own_fsid;
+    look_at_mount(backing, mount_id, &seen);
+    _cleanup_free_ char *mount_point = seen.mount_point;
+    EXCLUSIVE(&backing->lock);
+    struct filesystem *known = find_filesystem(backing, seen.own_fsid, seen.device);
+    int r = known ? 0 : add_filesystem(backing, &seen);
+    if (r < 0)
+        return r;
+    if (!known) {
+        known = &backing->filesystems[backing->n_filesystems - 1];
+    } else if (!known->mount_point) {
+        known->mount_point = mount_point;
+        known->top_device = seen.top_device;
+        known->has_handles = seen.has_handles;
+    }
+    if (known->mount_point == mount_point)
+        (void)TAKE_PTR(mount_point);
+    *ret_fsid = known->fsid;
+    return 0;
 }
 
-/* An object of that mount that can be opened for reading without side effects: of a directory or a
- * regular file itself, else the directory it is in. */
-static int open_on_mount(int dirfd, const char *name)
+/* The file system id of a name that is on a certain mount. */
+static int fsid_at(struct backing *backing, int mount_id, int dirfd, const char *name,
+                   uint64_t *ret_fsid)
 {
-    struct stat st;
     _cleanup_close_ int path_fd = -1;
+    if (mount_id == backing->root_mount_id) {
+        *ret_fsid = backing->root_fsid;
+        return 0;
+    }
     if (*name) {
         path_fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
         if (path_fd < 0)
             return -errno;
-        dirfd = path_fd;
     }
-    if (fstat(dirfd, &st) < 0)
-        return -errno;
-    if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
-        return -EOPNOTSUPP;
-    char proc[32];
-    snprintf(proc, sizeof(proc), "/proc/self/fd/%d", dirfd);
-    int fd = open(proc, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    return fd < 0 ? -errno : fd;
-}
-
-/* The file system id of a mount that may be seen for the first time. */
-static int learn_fsid(struct backing *backing, int mount_id, int dirfd, const char *name,
-                      uint64_t *ret_fsid)
-{
-    if (find_fsid(backing, mount_id, ret_fsid) == 0)
-        return 0;
-    int fd = open_on_mount(dirfd, name);
-    if (fd < 0) {
-        /* A file that cannot be read: its key identifies, but does not open. */
-        _cleanup_close_ int path_fd =
-            openat(dirfd, *name ? name : ".", O_PATH | O_NOFOLLOW | O_CLOEXEC);
-        *ret_fsid = fsid_of(path_fd >= 0 ? path_fd : dirfd);
-        return 0;
-    }
-    return add_mount(backing, mount_id, fd, ret_fsid);
+    return fsid_of_nested(backing, *name ? path_fd : dirfd, mount_id, ret_fsid);
 }
 
 static void encode_key(uint64_t fsid, uint32_t type, const void *bytes, size_t n_bytes,
@@ -200,7 +220,7 @@ static void encode_key(uint64_t fsid, uint32_t type, const void *bytes, size_t n
 }
 
 static int inode_key_at(struct backing *backing, int dirfd, const char *name,
-                        struct file_key *ret_key)
+                        struct file_key *ret_key, bool *ret_nested)
 {
     struct statx sx;
     if (statx(dirfd, name, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_MNT_ID, &sx) < 0)
@@ -208,10 +228,12 @@ static int inode_key_at(struct backing *backing, int dirfd, const char *name,
     uint64_t fsid;
     if (!(sx.stx_mask & STATX_MNT_ID)) {
         fsid = makedev(sx.stx_dev_major, sx.stx_dev_minor);
+        *ret_nested = fsid != backing->root_device;
     } else {
-        int r = learn_fsid(backing, (int)sx.stx_mnt_id, dirfd, name, &fsid);
+        int r = fsid_at(backing, (int)sx.stx_mnt_id, dirfd, name, &fsid);
         if (r < 0)
             return r;
+        *ret_nested = (int)sx.stx_mnt_id != backing->root_mount_id;
     }
     uint8_t ino[8];
     put_be64(ino, sx.stx_ino);
@@ -219,43 +241,103 @@ static int inode_key_at(struct backing *backing, int dirfd, const char *name,
     return 0;
 }
 
-int backing_key_at(struct backing *backing, int dirfd, const char *name, struct file_key *ret_key)
+int backing_identify(struct backing *backing, int dirfd, const char *name, struct file_key *ret_key,
+                     bool *ret_nested)
 {
     union handle handle;
     int mount_id;
     int r = make_handle(dirfd, name, &handle, &mount_id);
     if (r == -EOPNOTSUPP || r == -ENOSYS || r == -EPERM)
-        return inode_key_at(backing, dirfd, name, ret_key);
+        return inode_key_at(backing, dirfd, name, ret_key, ret_nested);
     if (r < 0)
         return r;
     uint64_t fsid;
-    r = learn_fsid(backing, mount_id, dirfd, name, &fsid);
+    r = fsid_at(backing, mount_id, dirfd, name, &fsid);
     if (r < 0)
         return r;
+    *ret_nested = mount_id != backing->root_mount_id;
     encode_key(fsid, (uint32_t)handle.handle.handle_type, handle.handle.f_handle,
                handle.handle.handle_bytes, ret_key);
     return 0;
 }
 
-/* The descriptor of the mount a key can be opened on, or why it cannot. */
-static int find_mount_fd(struct backing *backing, const struct file_key *key)
+int backing_key_at(struct backing *backing, int dirfd, const char *name, struct file_key *ret_key)
 {
+    bool nested;
+    return backing_identify(backing, dirfd, name, ret_key, &nested);
+}
+
+/* Whether a key can be opened at all: 0 or why not. With the lock held, or for the root's alone. */
+static int check_key(struct backing *backing, const struct file_key *key,
+                     const struct filesystem **ret_filesystem)
+{
+    *ret_filesystem = NULL;
     if (key->size_bytes < FILE_KEY_MIN_BYTES || key->size_bytes > FILE_KEY_MAX_BYTES)
         return -EINVAL;
     if (get_be32(key->bytes + 8) == KEY_TYPE_INODE)
         return -EOPNOTSUPP;
     uint64_t fsid = get_be64(key->bytes);
-    SHARED(&backing->lock);
-    for (size_t i = 0; i < backing->n_mounts; i++) {
-        if (backing->mounts[i].fsid == fsid)
-            return backing->mounts[i].has_handles ? backing->mounts[i].fd : -EOPNOTSUPP;
+    if (fsid == backing->root_fsid)
+        return backing->has_handles ? 0 : -EOPNOTSUPP;
+    for (size_t i = 0; i < backing->n_filesystems; i++) {
+        if (backing->filesystems[i].fsid != fsid)
+            continue;
+        *ret_filesystem = &backing->filesystems[i];
+        return backing->filesystems[i].has_handles ? 0 : -EOPNOTSUPP;
     }
     return -ENODEV;
 }
 
 bool backing_key_opens(struct backing *backing, const struct file_key *key)
 {
-    return find_mount_fd(backing, key) >= 0;
+    const struct filesystem *filesystem;
+    SHARED(&backing->lock);
+    return check_key(backing, key, &filesystem) == 0;
+}
+
+/* Opens the mount point of a file system that may have moved, with a directory above it, since it
+ * was seen last. */
+static int open_mount(struct backing *backing, uint64_t fsid, const char *mount_point, dev_t device)
+{
+    int fd = mount_point ? mount_point_open(backing->root_fd, mount_point, device) : -ENOENT;
+    if (fd != -ENOENT && fd != -ENOTDIR && fd != -ELOOP && fd != -EXDEV)
+        return fd;
+    char *found = NULL;
+    int r = mount_point_of_device(backing->root_fd, device, &found);
+    if (r < 0)
+        return r == -ENOENT ? -ESTALE : r; /* unmounted */
+    fd = mount_point_open(backing->root_fd, found, device);
+    EXCLUSIVE(&backing->lock);
+    for (size_t i = 0; i < backing->n_filesystems; i++) {
+        if (backing->filesystems[i].fsid == fsid) {
+            free(backing->filesystems[i].mount_point);
+            backing->filesystems[i].mount_point = TAKE_PTR(found);
+        }
+    }
+    free(found);
+    return fd;
+}
+
+/* The descriptor of the mount a key can be opened on; or why it cannot. *ret_own is it, or -1 when
+ * it is the root's. */
+static int open_mount_of(struct backing *backing, const struct file_key *key, int *ret_own)
+{
+    const struct filesystem *filesystem;
+    _cleanup_free_ char *mount_point = NULL;
+    uint64_t fsid;
+    dev_t device;
+    {
+        SHARED(&backing->lock);
+        int r = check_key(backing, key, &filesystem);
+        if (r < 0)
+            return r;
+        if (!filesystem)
+            return backing->root_fd;
+        fsid = filesystem->fsid;
+        device = filesystem->top_device;
+        mount_point = filesystem->mount_point ? strdup(filesystem->mount_point) : NULL;
+    }
+    return *ret_own = open_mount(backing, fsid, mount_point, device);
 }
 
 int backing_open_key(struct backing *backing, const struct file_key *key, int flags)
@@ -264,7 +346,8 @@ int backing_open_key(struct backing *backing, const struct file_key *key, int fl
         int fd = openat(backing_root_fd(backing), ".", flags | O_CLOEXEC);
         return fd < 0 ? -errno : fd;
     }
-    int mount_fd = find_mount_fd(backing, key);
+    _cleanup_close_ int own = -1;
+    int mount_fd = open_mount_of(backing, key, &own);
     if (mount_fd < 0)
         return mount_fd;
     union handle handle;
@@ -279,9 +362,10 @@ void backing_close(struct backing *backing)
 {
     if (!backing)
         return;
-    for (size_t i = 0; i < backing->n_mounts; i++)
-        close(backing->mounts[i].fd);
-    free(backing->mounts);
+    for (size_t i = 0; i < backing->n_filesystems; i++)
+        free(backing->filesystems[i].mount_point);
+    free(backing->filesystems);
+    close_p(&backing->root_fd);
     pthread_rwlock_destroy(&backing->lock);
     free(backing);
 }
@@ -302,21 +386,20 @@ static int root_mount_id(int fd)
 
 int backing_open(const char *path, struct backing **ret_backing)
 {
+    struct stat st;
     _cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
+    if (fd < 0 || fstat(fd, &st) < 0)
         return -errno;
     _cleanup_(backing_close_p) struct backing *backing = calloc(1, sizeof(*backing));
     if (!backing)
         return -ENOMEM;
     pthread_rwlock_init(&backing->lock, NULL);
-    backing->root_fd = fd;
-    uint64_t fsid;
-    int mount_id = root_mount_id(fd);
-    int r = add_mount(backing, mount_id, TAKE_FD(fd), &fsid);
-    if (r < 0)
-        return r;
-    backing->has_handles = backing->mounts[0].has_handles;
-    r = backing_key_at(backing, backing->root_fd, "", &backing->root_key);
+    backing->root_mount_id = root_mount_id(fd);
+    backing->root_device = st.st_dev;
+    backing->root_fsid = fsid_of(fd);
+    backing->has_handles = opens_handles(fd);
+    backing->root_fd = TAKE_FD(fd);
+    int r = backing_key_at(backing, backing->root_fd, "", &backing->root_key);
     if (r < 0)
         return r;
     *ret_backing = TAKE_PTR(backing);

@@ -160,29 +160,88 @@ static void test_backing__bytes_that_are_no_key_are_refused(void **state)
         assert_true(backing_open_key(backing, &key, O_PATH) < 0);
 }
 
-static void test_backing__a_mount_inside_the_tree_is_learnt(void **state)
+/* A tmpfs on above/inner, in a mount namespace of the test's own; skips where that is not allowed.
+ */
+static void mount_inside(char path[80])
 {
-    (void)state;
-    int root = backing_root_fd(backing);
-    assert_int_equal(mkdirat(root, "inner", 0700), 0);
-    char path[80];
-    snprintf(path, sizeof(path), "%s/inner", dir);
     if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         skip();
     /* The root's descriptor is of the former namespace: open the tree again in this one. */
     backing_close(backing);
     backing = NULL;
     assert_int_equal(backing_open(dir, &backing), 0);
-    root = backing_root_fd(backing);
+    assert_int_equal(mkdirat(backing_root_fd(backing), "above", 0700), 0);
+    assert_int_equal(mkdirat(backing_root_fd(backing), "above/in ner", 0700), 0);
+    snprintf(path, 80, "%s/above/in ner", dir);
     if (mount("none", path, "tmpfs", 0, NULL) < 0)
         skip();
-    make_file("inner/f", "1");
-    struct file_key key;
-    assert_int_equal(backing_key_at(backing, root, "inner/f", &key), 0);
+    make_file("above/in ner/f", "1");
+}
+
+static void test_backing__a_mount_inside_the_tree_is_learnt(void **state)
+{
+    (void)state;
+    char path[80];
+    mount_inside(path);
+    int root = backing_root_fd(backing);
+    struct file_key key, same;
+    bool nested = false;
+    assert_int_equal(backing_identify(backing, root, "above/in ner/f", &key, &nested), 0);
+    assert_true(nested);
+    assert_int_equal(backing_identify(backing, root, "above", &same, &nested), 0);
+    assert_false(nested);
     assert_memory_not_equal(key.bytes, backing_root_key(backing)->bytes, 8);
-    if (backing_key_opens(backing, &key))
-        assert_int_equal(ino_of_key(&key, O_RDONLY), ino_of_name("inner/f"));
+    assert_int_equal(backing_key_opens(backing, &key), backing_has_handles(backing));
+    if (backing_has_handles(backing)) {
+        assert_int_equal(ino_of_key(&key, O_RDONLY), ino_of_name("above/in ner/f"));
+        /* The mount moves with the directory it is in. */
+        assert_int_equal(renameat(root, "above", root, "renamed"), 0);
+        assert_int_equal(ino_of_key(&key, O_RDONLY), ino_of_name("renamed/in ner/f"));
+        assert_int_equal(renameat(root, "renamed", root, "above"), 0);
+    }
     assert_int_equal(umount2(path, MNT_DETACH), 0);
+}
+
+static void test_backing__a_mount_inside_the_tree_can_be_unmounted(void **state)
+{
+    (void)state;
+    char path[80];
+    mount_inside(path);
+    struct file_key key;
+    assert_int_equal(backing_key_at(backing, backing_root_fd(backing), "above/in ner/f", &key), 0);
+    if (backing_has_handles(backing))
+        assert_int_equal(ino_of_key(&key, O_RDONLY), ino_of_name("above/in ner/f"));
+    assert_int_equal(umount2(path, 0), 0);
+    assert_int_equal(backing_open_key(backing, &key, O_PATH),
+                     backing_has_handles(backing) ? -ESTALE : -EOPNOTSUPP);
+    /* What is there now is another file system, though the kernel may use the ids again. */
+    struct file_key other;
+    assert_int_equal(mount("none", path, "tmpfs", 0, NULL), 0);
+    make_file("above/in ner/f", "2");
+    assert_int_equal(backing_key_at(backing, backing_root_fd(backing), "above/in ner/f", &other),
+                     0);
+    assert_false(file_key_equal(&key, &other));
+    assert_int_equal(umount2(path, 0), 0);
+}
+
+static void test_backing__a_second_mount_of_the_tree_s_own_file_system_has_its_keys(void **state)
+{
+    (void)state;
+    char path[80], other[80];
+    struct file_key key, same;
+    bool nested = false;
+    mount_inside(path);
+    int root = backing_root_fd(backing);
+    make_file("own", "1");
+    assert_int_equal(mkdirat(root, "bound", 0700), 0);
+    snprintf(other, sizeof(other), "%s/bound", dir);
+    assert_int_equal(mount(dir, other, NULL, MS_BIND, NULL), 0);
+    assert_int_equal(backing_key_at(backing, root, "own", &key), 0);
+    assert_int_equal(backing_identify(backing, root, "bound/own", &same, &nested), 0);
+    assert_true(nested);
+    assert_true(file_key_equal(&key, &same));
+    assert_int_equal(umount2(other, 0), 0);
+    assert_int_equal(umount2(path, 0), 0);
 }
 
 int main(void)
@@ -196,6 +255,8 @@ int main(void)
         TEST(the_key_of_a_deleted_file_is_stale),
         TEST(bytes_that_are_no_key_are_refused),
         TEST(a_mount_inside_the_tree_is_learnt),
+        TEST(a_mount_inside_the_tree_can_be_unmounted),
+        TEST(a_second_mount_of_the_tree_s_own_file_system_has_its_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

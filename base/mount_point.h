@@ -1,0 +1,28 @@
+/* Mounts inside a tree, by the relative path of their mount point: the one way to reach a mount
+ * that does not keep it from being unmounted. */
+#ifndef KINFS_BASE_MOUNT_POINT_H
+#define KINFS_BASE_MOUNT_POINT_H
+
+#include <sys/types.h>
+
+/* Where a mount below a directory is, by its id of now (name_to_handle_at(2)) or by the device
+ * number of its top directory.
+ *
+ * root_fd   the directory, as it was opened: nothing is reached by way of what was mounted over it
+ * ret_path  gives, relative to root_fd
+ *
+ * Returns 0, -ENOENT when there is none, -ENOMEM or another errno. Reads /proc/self/mountinfo, some
+ * microseconds for each mount there; by device, one more for each mount below the directory.
+ */
+int mount_point_of_id(int root_fd, int mount_id, char **ret_path);
+int mount_point_of_device(int root_fd, dev_t device, char **ret_path);
+
+/* Open the top directory of what is mounted at a path for reading; symbolic links are not followed.
+ *
+ * device  if not 0, of the directory wanted: -ENOENT for another
+ *
+ * Returns a descriptor the caller closes, or an errno of openat2(2).
+ */
+int mount_point_open(int root_fd, const char *path, dev_t device);
+
+#endif

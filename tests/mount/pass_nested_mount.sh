@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# A mount inside the source is served, and can be unmounted there at any time: nothing is kept open on it.
+. "$(dirname "$0")/../lib/mount.sh"
+[[ $EUID = 0 ]] || skip 'only root can mount a tmpfs'
+mkdir -p "$SOURCE/a/inner" "$SOURCE/b"
+mount -t tmpfs none "$SOURCE/a/inner" 2> /dev/null || skip 'no tmpfs can be mounted here'
+mkdir "$SOURCE/a/inner/d"
+echo one > "$SOURCE/a/inner/d/f"
+echo below > "$SOURCE/b/below"
+start
+expect_equal 'read' one "$(cat "$MNT/a/inner/d/f")"
+echo two > "$MNT/a/inner/d/g"
+mv "$MNT/a/inner/d/g" "$MNT/a/inner/h"
+expect_equal 'written' two "$(cat "$SOURCE/a/inner/h")"
+expect_equal 'inode number' "$(stat -c %i "$SOURCE/a/inner/d/f")" "$(stat -c %i "$MNT/a/inner/d/f")"
+
+# Its mount point moves with the directory it is in, under a file that is open and one that is known.
+exec 3< "$MNT/a/inner/d/f"
+mv "$MNT/a" "$MNT/c"
+expect_equal 'moved' one "$(cat "$MNT/c/inner/d/f")"
+expect_equal 'still open' one "$(cat <&3)"
+! umount "$SOURCE/c/inner" 2> /dev/null || fail 'unmounted although a file is open'
+exec 3<&-
+find "$MNT/c" -ls > /dev/null
+pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
+while [[ $(find "/proc/$pid/fd" -lname "$SOURCE/c/inner*") ]]; do :; done # a close is told later
+umount "$SOURCE/c/inner" || fail 'a mount nobody uses is busy'
+until [[ ! $(ls "$MNT/c/inner") ]]; do :; done # what the kernel keeps of names ends by itself
+
+# Another one in its place is another one.
+mount -t tmpfs none "$SOURCE/c/inner"
+echo three > "$SOURCE/c/inner/f"
+until [[ -e $MNT/c/inner/f ]]; do :; done
+expect_equal 'the next one' three "$(cat "$MNT/c/inner/f")"
+umount "$SOURCE/c/inner" || fail 'the next one is busy'
+stop
