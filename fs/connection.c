@@ -30,6 +30,9 @@ void op_init(void *user, struct fuse_conn_info *connection)
         status->posix_acl = fuse_set_feature_flag(connection, FUSE_CAP_POSIX_ACL);
     fuse_set_feature_flag(connection, FUSE_CAP_PARALLEL_DIROPS);
     fuse_set_feature_flag(connection, FUSE_CAP_SPLICE_WRITE);
+    /* Requests are too small to be worth a pipe, of which the library makes and drops one for each
+     * where it cannot have them as large as the largest request. */
+    fuse_unset_feature_flag(connection, FUSE_CAP_SPLICE_READ);
     /* An NFS server would need node ids that outlive the daemon. */
     fuse_set_feature_flag(connection, FUSE_CAP_NO_EXPORT_SUPPORT);
 

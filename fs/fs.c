@@ -15,9 +15,10 @@
 #include "fs/placement.h"
 #include "fs/views.h"
 
-/* Threads at work at a time: enough that some may stand in fsync(2) of a slow disk; and how many
- * are kept when there is little to do. */
-enum { MOST_THREADS = 32, IDLE_THREADS = 8 };
+/* Threads at work at a time: enough that some may stand in fsync(2) of a slow disk. They are kept:
+ * whoever gets an answer often runs before the thread that gave it, which so counts as busy, and a
+ * limit to the idle ones had one thread in ten requests end and another begin. */
+enum { MOST_THREADS = 32 };
 
 static const struct fuse_lowlevel_ops operations = {
     .init = op_init,
@@ -176,7 +177,6 @@ static int loop(struct fs *fs)
         return -ENOMEM;
     fuse_loop_cfg_set_clone_fd(config, 1);
     fuse_loop_cfg_set_max_threads(config, MOST_THREADS);
-    fuse_loop_cfg_set_idle_threads(config, IDLE_THREADS);
     int r = fuse_session_loop_mt(fs->session, config);
     fuse_loop_cfg_destroy(config);
     return r > 0 ? 0 : r; /* a signal's number is no failure */
