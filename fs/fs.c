@@ -141,6 +141,11 @@ static void raise_open_files(void)
     }
 }
 
+static int find_path(void *index, const struct file_key *key, char **ret_path)
+{
+    return index_path(index, key, ret_path);
+}
+
 DEFINE_CLEANUP(struct fs *, fs_close);
 
 int fs_open(const struct fs_options *options, struct fs **ret_fs, char **ret_error)
@@ -153,17 +158,18 @@ int fs_open(const struct fs_options *options, struct fs **ret_fs, char **ret_err
     fs->index = options->index;
     if (!options->debug)
         fuse_set_log_func(keep_last_words);
+    raise_open_files();
     int r = copy_options(fs, options);
     if (r == 0)
         r = inode_table_init(&fs->inodes, fs->backing);
+    fs->inodes.find_path = fs->index ? find_path : NULL;
+    fs->inodes.find_user = fs->index;
     if (r == 0)
         r = lock_waiters_new(&fs->lock_waiters);
     if (r == 0)
         r = placement_check(fs, ret_error);
-    if (r == 0) {
-        raise_open_files();
+    if (r == 0)
         r = mount_session(fs, ret_error);
-    }
     if (r < 0)
         return r;
     *ret_fs = TAKE_PTR(fs);

@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "fs/inode_path.h"
 #include "fs/open_file.h"
 
 enum { FIRST_BUCKETS = 1024 };
@@ -24,12 +26,18 @@ pthread_mutex_t *inode_lock(struct inode_table *table, const struct inode *inode
     return &table->inode_locks[((uintptr_t)inode >> 8) % INODE_LOCKS];
 }
 
-static void free_inode(struct inode_table *table, struct inode *inode)
+/* Without what it holds of others. */
+static void free_inode(struct inode *inode)
 {
     open_file_close_all(inode);
-    if (inode->path_fd >= 0 && inode != table->root)
-        close(inode->path_fd);
+    free(inode->path);
     free(inode);
+}
+
+static size_t descriptor_limit(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
 }
 
 int inode_table_init(struct inode_table *table, struct backing *backing)
@@ -47,11 +55,14 @@ int inode_table_init(struct inode_table *table, struct backing *backing)
                            .type = S_IFDIR,
                            .ino = st.st_ino,
                            .n_lookups = 1,
-                           .path_fd = backing_root_fd(backing),
                            .key = *backing_root_key(backing)};
-    *table = (struct inode_table){
-        .buckets = TAKE_PTR(buckets), .n_buckets = FIRST_BUCKETS, .root = root, .backing = backing};
+    *table = (struct inode_table){.buckets = TAKE_PTR(buckets),
+                                  .n_buckets = FIRST_BUCKETS,
+                                  .path_fds.n_max = path_fd_cache_bound(descriptor_limit()),
+                                  .root = root,
+                                  .backing = backing};
     pthread_mutex_init(&table->lock, NULL);
+    pthread_rwlock_init(&table->names, NULL);
     for (size_t i = 0; i < INODE_LOCKS; i++)
         pthread_mutex_init(&table->inode_locks[i], NULL);
     return 0;
@@ -64,11 +75,19 @@ void inode_table_done(struct inode_table *table)
     for (size_t i = 0; i < table->n_buckets; i++) {
         for (struct inode *inode = table->buckets[i], *next; inode; inode = next) {
             next = inode->next;
-            free_inode(table, inode);
+            for (struct inode_place *place = inode->path ? inode->path->places : NULL, *following;
+                 place; place = following) {
+                following = place->next;
+                free(place);
+            }
+            if (inode->path && inode->path->fd.fd >= 0)
+                close(inode->path->fd.fd);
+            free_inode(inode);
         }
     }
     free(table->buckets);
-    free_inode(table, table->root);
+    free_inode(table->root);
+    pthread_rwlock_destroy(&table->names);
     table->root = NULL;
 }
 
@@ -98,27 +117,35 @@ static void grow(struct inode_table *table)
     free(old);
 }
 
-/* Finds or makes the inode, and counts, under one lock: between the two a forget could free it.
- * Takes *path_fd when a new inode keeps it. */
-static struct inode *count_lookup(struct inode_table *table, const struct file_key *key,
-                                  const struct stat *st, int *path_fd)
+struct inode *inode_find(struct inode_table *table, const struct file_key *key, mode_t type)
 {
-    LOCKED(&table->lock);
-    struct inode **bucket = bucket_of(table, key);
-    for (struct inode *inode = *bucket; inode; inode = inode->next) {
-        if (file_key_equal(&inode->key, key)) {
-            inode->n_lookups++;
-            return inode;
-        }
-    }
+    /* Of another type: a number used again where keys have nothing better, and what had it first is
+     * gone. */
+    struct inode *inode = *bucket_of(table, key);
+    while (inode && !(file_key_equal(&inode->key, key) && inode->type == type))
+        inode = inode->next;
+    return inode;
+}
+
+/* With the lock held. */
+static struct inode *add_inode(struct inode_table *table, const struct file_key *key,
+                               const struct stat *st, bool by_name)
+{
     struct inode *inode = malloc(sizeof(*inode));
-    if (!inode)
+    struct inode_path *path = by_name ? malloc(sizeof(*path)) : NULL;
+    if (!inode || (by_name && !path)) {
+        free(path);
+        free(inode);
         return NULL;
+    }
+    if (path)
+        *path = (struct inode_path){.fd = PATH_FD_NONE};
+    struct inode **bucket = bucket_of(table, key);
     *inode = (struct inode){.node.kind = NODE_INODE,
                             .type = st->st_mode & S_IFMT,
+                            .by_name = by_name,
                             .ino = st->st_ino,
-                            .n_lookups = 1,
-                            .path_fd = TAKE_FD(*path_fd),
+                            .path = path,
                             .key = *key,
                             .next = *bucket};
     *bucket = inode;
@@ -127,55 +154,132 @@ static struct inode *count_lookup(struct inode_table *table, const struct file_k
     return inode;
 }
 
-int inode_lookup(struct inode_table *table, int dirfd, const char *name, struct inode **ret_inode,
-                 struct stat *ret_stat)
+/* With the lock held: takes an inode out of its bucket that nobody knows any more. Gives it as a
+ * list of one, or NULL. */
+static struct inode *remove_if_unused(struct inode_table *table, struct inode *inode)
 {
-    struct file_key key;
-    struct stat st;
-    _cleanup_close_ int own_fd = -1;
-    int fd = dirfd;
-    /* By a descriptor, not by name: key and attributes must be of one inode. */
-    if (*name) {
-        fd = own_fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-        if (fd < 0)
-            return -errno;
+    if (inode->n_lookups || inode->n_refs || inode == table->root)
+        return NULL;
+    struct inode **link = bucket_of(table, &inode->key);
+    while (*link != inode)
+        link = &(*link)->next;
+    *link = inode->next;
+    inode->next = NULL;
+    table->n_inodes--;
+    return inode;
+}
+
+/* Frees inodes, and in turn those that only they held. A list and no recursion: a tree may be as
+ * deep as somebody likes. */
+static void free_removed(struct inode_table *table, struct inode *removed)
+{
+    while (removed) {
+        struct inode *inode = removed;
+        removed = inode->next;
+        _cleanup_close_ int fd = -1;
+        if (inode->path) {
+            LOCKED(&table->lock);
+            fd = path_fd_take(&table->path_fds, &inode->path->fd);
+            for (struct inode_place *place = inode->path->places, *next; place; place = next) {
+                next = place->next;
+                place->parent->n_refs--;
+                struct inode *parent = remove_if_unused(table, place->parent);
+                if (parent) {
+                    parent->next = removed;
+                    removed = parent;
+                }
+                free(place);
+            }
+        }
+        free_inode(inode);
     }
-    if (fstat(fd, &st) < 0)
-        return -errno;
-    int r = backing_key_at(table->backing, fd, "", &key);
-    if (r < 0)
-        return r;
-    _cleanup_close_ int path_fd = -1;
-    if (!backing_key_opens(table->backing, &key)) {
-        path_fd = open(proc_path_of(fd).text, O_PATH | O_CLOEXEC);
-        if (path_fd < 0)
-            return -errno;
+}
+
+void inode_unref(struct inode_table *table, struct inode *inode)
+{
+    struct inode *removed;
+    {
+        LOCKED(&table->lock);
+        assert(inode->n_refs);
+        inode->n_refs--;
+        removed = remove_if_unused(table, inode);
     }
-    struct inode *inode = count_lookup(table, &key, &st, &path_fd);
-    if (!inode)
-        return -ENOMEM;
-    *ret_inode = inode;
-    *ret_stat = st;
-    return 0;
+    free_removed(table, removed);
 }
 
 void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n_lookups)
 {
+    struct inode *removed;
     if (inode == table->root)
         return;
     {
         LOCKED(&table->lock);
         assert(inode->n_lookups >= n_lookups);
         inode->n_lookups -= n_lookups;
-        if (inode->n_lookups)
-            return;
-        struct inode **link = bucket_of(table, &inode->key);
-        while (*link != inode)
-            link = &(*link)->next;
-        *link = inode->next;
-        table->n_inodes--;
+        removed = remove_if_unused(table, inode);
     }
-    free_inode(table, inode);
+    free_removed(table, removed);
+}
+
+/* Takes *path_fd, where the inode is by name. */
+static int look_up(struct inode_table *table, struct inode *parent, const char *name, int fd,
+                   int *path_fd, struct inode **ret_inode, struct stat *ret_stat)
+{
+    struct file_key key;
+    struct stat st;
+    bool nested;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    int r = backing_identify(table->backing, fd, "", &key, &nested);
+    if (r < 0)
+        return r;
+    const bool by_name = !backing_key_opens(table->backing, &key);
+    struct inode_place *dropped = NULL;
+    {
+        /* Found or made, and counted, under one lock: between the two a forget could free it. */
+        LOCKED(&table->lock);
+        struct inode *inode = inode_find(table, &key, st.st_mode & S_IFMT);
+        if (!inode)
+            inode = add_inode(table, &key, &st, by_name);
+        if (!inode)
+            return -ENOMEM;
+        inode->n_lookups++;
+        if (inode->by_name) {
+            table->any_by_name = true;
+            dropped = inode_path_seen(table, inode, parent, name, st.st_nlink, path_fd, nested);
+        }
+        *ret_inode = inode;
+    }
+    inode_path_free_places(table, dropped);
+    *ret_stat = st;
+    return 0;
+}
+
+int inode_lookup(struct inode_table *table, struct inode *parent, int dirfd, const char *name,
+                 struct inode **ret_inode, struct stat *ret_stat)
+{
+    int fd;
+    /* By a descriptor, not by name: key and attributes must be of one inode. */
+    do
+        fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    while (fd < 0 && (errno == EMFILE || errno == ENFILE) && inode_table_shed(table));
+    if (fd < 0)
+        return -errno;
+    _cleanup_close_ int path_fd = fd;
+    return look_up(table, parent, name, fd, &path_fd, ret_inode, ret_stat);
+}
+
+int inode_lookup_fd(struct inode_table *table, struct inode *parent, const char *name, int fd,
+                    struct inode **ret_inode, struct stat *ret_stat)
+{
+    int none = -1;
+    return look_up(table, parent, name, fd, &none, ret_inode, ret_stat);
+}
+
+bool inode_table_shed(struct inode_table *table)
+{
+    LOCKED(&table->lock);
+    return path_fd_cache_shed(&table->path_fds);
 }
 
 void inode_tell(struct inode_table *table, struct inode *inode, const struct stat *st)
@@ -200,21 +304,34 @@ static int reopen(const struct inode *inode, int fd, int flags)
     return again < 0 ? -errno : again;
 }
 
+static int try_to_open(struct inode_table *table, struct inode *inode, int flags)
+{
+    if (!inode->by_name) {
+        int fd = backing_open_key(table->backing, &inode->key, flags);
+        if (fd != -ESTALE)
+            return fd;
+    }
+    struct inode_fd borrowed = INODE_FD_NONE;
+    int fd = inode_borrow_fd(table, inode, &borrowed);
+    if (fd >= 0)
+        fd = reopen(inode, fd, flags);
+    inode_return_fd(&borrowed);
+    return fd;
+}
+
 int inode_open(struct inode_table *table, struct inode *inode, int flags)
 {
-    if (inode->path_fd >= 0)
-        return reopen(inode, inode->path_fd, flags);
-    int fd = backing_open_key(table->backing, &inode->key, flags);
-    if (fd != -ESTALE)
-        return fd;
-    LOCKED(inode_lock(table, inode));
-    return inode->files ? reopen(inode, inode->files->fd, flags) : -ESTALE;
+    int fd;
+    do
+        fd = try_to_open(table, inode, flags);
+    while ((fd == -EMFILE || fd == -ENFILE) && inode_table_shed(table));
+    return fd;
 }
 
 int inode_borrow_fd(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
 {
-    if (inode->path_fd >= 0) {
-        *ret_fd = (struct inode_fd){.fd = inode->path_fd};
+    if (inode == table->root) {
+        *ret_fd = (struct inode_fd){.fd = backing_root_fd(table->backing)};
         return ret_fd->fd;
     }
     {
@@ -225,10 +342,12 @@ int inode_borrow_fd(struct inode_table *table, struct inode *inode, struct inode
             return ret_fd->fd;
         }
     }
-    int fd = backing_open_key(table->backing, &inode->key, O_PATH | O_NOFOLLOW);
+    int fd = -ESTALE;
+    if (!inode->by_name)
+        fd = backing_open_key(table->backing, &inode->key, O_PATH | O_NOFOLLOW);
     if (fd >= 0)
         *ret_fd = (struct inode_fd){.is_own = true, .fd = fd};
-    return fd;
+    return fd == -ESTALE ? inode_path_borrow(table, inode, ret_fd) : fd;
 }
 
 void inode_return_fd(struct inode_fd *fd)
@@ -237,5 +356,7 @@ void inode_return_fd(struct inode_fd *fd)
         open_file_unref(fd->file);
     if (fd->is_own)
         close_p(&fd->fd);
+    if (fd->inode)
+        inode_path_return(fd->table, fd->inode);
     *fd = INODE_FD_NONE;
 }

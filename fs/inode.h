@@ -1,9 +1,9 @@
 /* Inodes of the backing tree that the kernel knows, by file key.
  *
- * An inode holds no descriptor where its file system can open it by key again, so their number is
- * not bounded by RLIMIT_NOFILE. A file that was unlinked while open has no key that opens it: it is
- * reached through one of its open files. Where there are no handles, each inode holds an O_PATH
- * descriptor.
+ * An inode holds no descriptor, so their number is not bounded by RLIMIT_NOFILE: it is opened by
+ * its key or, where that is not allowed or not possible, by name, through a bounded cache of
+ * descriptors (fs/inode_path.h). What was unlinked has neither: it is reached through one of its
+ * open files, or through a descriptor pinned when its last name went.
  */
 #ifndef KINFS_FS_INODE_H
 #define KINFS_FS_INODE_H
@@ -19,17 +19,21 @@
 #include "base/backing.h"
 #include "base/file_key.h"
 #include "fs/node.h"
+#include "fs/path_fd_cache.h"
 
-struct open_file; /* fs/open_file.h */
+struct open_file;  /* fs/open_file.h */
+struct inode_path; /* fs/inode_path.h */
 struct lock_owner;
 
 struct inode {
     struct node node;          /* first; the kernel's node id is its address */
     mode_t type;               /* S_IFMT part of st_mode: never changes */
+    bool by_name;              /* its key does not open; never changes */
     ino_t ino;                 /* st_ino */
     struct inode *next;        /* in its bucket; under the table's lock */
-    uint64_t n_lookups;        /* the kernel's; under the table's lock */
-    int path_fd;               /* where its key does not open, else -1; never changes */
+    uint64_t n_lookups;        /* the kernel's; under the table's lock, as what follows */
+    unsigned n_refs;           /* of places in it, and of calls under way */
+    struct inode_path *path;   /* NULL: neither by name nor ever pinned */
     struct open_file *files;   /* under inode_lock(), as all below */
     int backing_id;            /* of kernel passthrough, the same for all files; 0: none */
     struct lock_owner *owners; /* of POSIX locks */
@@ -41,9 +45,15 @@ struct inode {
 enum { INODE_LOCKS = 64 };
 
 struct inode_table {
-    pthread_mutex_t lock; /* buckets and lookup counts; no other lock is taken under it */
+    pthread_rwlock_t names; /* shared: names change through the mount; taken before all others */
+    pthread_mutex_t lock;   /* buckets, counts, path_fds and places; no lock is taken under it */
     struct inode **buckets;
     size_t n_buckets, n_inodes;
+    struct path_fd_cache path_fds;
+    bool any_by_name; /* there is or was such an inode; only ever set */
+    /* Where a file or directory may be that moved beside the mount; -ENOENT: not known. Or NULL. */
+    int (*find_path)(void *user, const struct file_key *key, char **ret_path);
+    void *find_user;
     struct inode *root; /* in no bucket, never forgotten */
     struct backing *backing;
     pthread_mutex_t inode_locks[INODE_LOCKS];
@@ -52,15 +62,23 @@ struct inode_table {
 int inode_table_init(struct inode_table *table, struct backing *backing);
 void inode_table_done(struct inode_table *table); /* closes what is still open */
 
-/* The inode of a name in a directory descriptor, its lookup count one higher.
+/* The inode of a name in a directory, its lookup count one higher.
  *
- * dirfd, name  name "" means dirfd itself; symbolic links are not followed
- * ret_stat     its attributes
+ * parent, dirfd  the directory, and a descriptor of it
+ * name           symbolic links are not followed
+ * ret_stat       its attributes
  *
  * Returns 0, -ENOENT, -ENOMEM or another errno. Undo with inode_forget(table, inode, 1).
  */
-int inode_lookup(struct inode_table *table, int dirfd, const char *name, struct inode **ret_inode,
-                 struct stat *ret_stat);
+int inode_lookup(struct inode_table *table, struct inode *parent, int dirfd, const char *name,
+                 struct inode **ret_inode, struct stat *ret_stat);
+
+/* The same of what is already open, O_PATH or not; the descriptor is borrowed.
+ *
+ * parent, name  where it is; NULL: it has no name yet
+ */
+int inode_lookup_fd(struct inode_table *table, struct inode *parent, const char *name, int fd,
+                    struct inode **ret_inode, struct stat *ret_stat);
 void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n_lookups);
 
 /* Note that the kernel is told these attributes, for as long as it likes to keep them. */
@@ -76,12 +94,22 @@ int inode_open(struct inode_table *table, struct inode *inode, int flags);
  * /proc/self/fd. Give it back with inode_return_fd(). Returns it too, or as inode_open(). */
 struct inode_fd {
     struct open_file *file; /* whose descriptor it is, or NULL */
-    bool is_own;            /* opened for the occasion */
+    struct inode_table *table;
+    struct inode *inode; /* whose descriptor of path_fds it is, or NULL */
+    bool is_own;         /* opened for the occasion */
     int fd;
 };
 #define INODE_FD_NONE ((struct inode_fd){.fd = -1})
 int inode_borrow_fd(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd);
 void inode_return_fd(struct inode_fd *fd); /* as a cleanup; INODE_FD_NONE allowed */
+
+/* Closes descriptors that only save openings, where they have run out (EMFILE). Whether there were
+ * any, so that it is worth another try. */
+bool inode_table_shed(struct inode_table *table);
+
+/* For fs/inode_path.c: with the table's lock held; and the end of a reference. */
+struct inode *inode_find(struct inode_table *table, const struct file_key *key, mode_t type);
+void inode_unref(struct inode_table *table, struct inode *inode);
 
 /* Guards what an inode says it guards. Taken before the table's lock; no other with it. */
 pthread_mutex_t *inode_lock(struct inode_table *table, const struct inode *inode);

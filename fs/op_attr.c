@@ -13,24 +13,38 @@
 #include "fs/open_file.h"
 #include "fs/views.h"
 
-int make_entry(struct fs *fs, int dirfd, const char *name, struct fuse_entry_param *ret_entry)
+static int fill_entry(struct fs *fs, struct inode *inode, const struct stat *st,
+                      struct fuse_entry_param *ret_entry)
 {
-    struct inode *inode;
-    struct stat st;
-    int r = inode_lookup(&fs->inodes, dirfd, name, &inode, &st);
-    if (r < 0)
-        return r;
-    if (fs->store_key.size_bytes && st.st_ino == fs->store_ino &&
+    if (fs->store_key.size_bytes && st->st_ino == fs->store_ino &&
         file_key_equal(&inode->key, &fs->store_key)) {
         inode_forget(&fs->inodes, inode, 1);
         return -ENOENT;
     }
-    inode_tell(&fs->inodes, inode, &st);
+    inode_tell(&fs->inodes, inode, st);
     *ret_entry = (struct fuse_entry_param){.ino = ino_of(fs, inode),
-                                           .attr = st,
+                                           .attr = *st,
                                            .attr_timeout = FS_TIMEOUT_S,
                                            .entry_timeout = FS_TIMEOUT_S};
     return 0;
+}
+
+int make_entry(struct fs *fs, struct inode *parent, int dirfd, const char *name,
+               struct fuse_entry_param *ret_entry)
+{
+    struct inode *inode;
+    struct stat st;
+    int r = inode_lookup(&fs->inodes, parent, dirfd, name, &inode, &st);
+    return r < 0 ? r : fill_entry(fs, inode, &st, ret_entry);
+}
+
+int make_entry_fd(struct fs *fs, struct inode *parent, const char *name, int fd,
+                  struct fuse_entry_param *ret_entry)
+{
+    struct inode *inode;
+    struct stat st;
+    int r = inode_lookup_fd(&fs->inodes, parent, name, fd, &inode, &st);
+    return r < 0 ? r : fill_entry(fs, inode, &st, ret_entry);
 }
 
 void reply_entry(fuse_req_t req, int r, const struct fuse_entry_param *entry)
@@ -51,7 +65,7 @@ static int do_lookup(struct fs *fs, struct inode *parent, const char *name,
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return -ESTALE;
     int dirfd = borrow_fd(fs, parent, &dir);
-    return dirfd < 0 ? dirfd : make_entry(fs, dirfd, name, ret_entry);
+    return dirfd < 0 ? dirfd : make_entry(fs, parent, dirfd, name, ret_entry);
 }
 
 void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)

@@ -142,7 +142,7 @@ static bool is_hidden(struct fs *fs, const struct inode *parent, int dirfd,
 }
 
 /* 1: added or left out; 0: no room; or an error. */
-static int add_entry(struct listing *listing, const struct inode *parent, struct dir_handle *dir)
+static int add_entry(struct listing *listing, struct inode *parent, struct dir_handle *dir)
 {
     const struct dirent *entry = dir->entry;
     const char *name = entry->d_name;
@@ -153,7 +153,7 @@ static int add_entry(struct listing *listing, const struct inode *parent, struct
     if (!listing->plus || is_dot)
         return add_name(listing, name, entry->d_ino, type, entry->d_off);
     struct fuse_entry_param looked_up;
-    int r = make_entry(listing->fs, dirfd(dir->stream), name, &looked_up);
+    int r = make_entry(listing->fs, parent, dirfd(dir->stream), name, &looked_up);
     if (r == -ENOENT || r == -ESTALE)
         return 1; /* gone since */
     if (r < 0)
@@ -175,8 +175,7 @@ static void add_tail(struct listing *listing, int dirfd, size_t first)
     }
 }
 
-static int fill(struct listing *listing, const struct inode *inode, struct dir_handle *dir,
-                off_t offset)
+static int fill(struct listing *listing, struct inode *inode, struct dir_handle *dir, off_t offset)
 {
     bool has_tail = listing->fs->views && inode == listing->fs->inodes.root;
     if (has_tail && offset >= TAIL_OFFSET && offset <= TAIL_OFFSET + N_VIEW_NAMES) {

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "fs/identity.h"
+#include "fs/inode_path.h"
 #include "fs/notice.h"
 #include "fs/open_file.h"
 #include "fs/posix_lock.h"
@@ -60,12 +61,13 @@ void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 }
 
 /* A descriptor just made in a directory, as an open file and an entry. Takes it. */
-static int enter_created(fuse_req_t req, int fd, struct fuse_file_info *fi,
-                         struct fuse_entry_param *ret_entry, struct open_file **ret_file)
+static int enter_created(fuse_req_t req, struct inode *parent, const char *name, int fd,
+                         struct fuse_file_info *fi, struct fuse_entry_param *ret_entry,
+                         struct open_file **ret_file)
 {
     struct fs *fs = fs_of(req);
     _cleanup_close_ int owned = fd;
-    int r = make_entry(fs, fd, "", ret_entry);
+    int r = make_entry_fd(fs, parent, name, fd, ret_entry);
     if (r < 0)
         return r;
     struct inode *inode = inode_of(fs, ret_entry->ino);
@@ -87,6 +89,18 @@ static void reply_create(fuse_req_t req, int r, const struct fuse_entry_param *e
     }
 }
 
+static int create_at(fuse_req_t req, int dirfd, const char *name, int flags, mode_t mode)
+{
+    int fd;
+    do {
+        identity_enter(req, mode);
+        fd = openat(dirfd, name, flags, mode);
+        identity_leave();
+    } while (fd < 0 && (errno == EMFILE || errno == ENFILE) &&
+             inode_table_shed(&fs_of(req)->inodes));
+    return fd < 0 ? -errno : fd;
+}
+
 static int do_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
                      struct fuse_file_info *fi, struct fuse_entry_param *ret_entry,
                      struct open_file **ret_file)
@@ -101,13 +115,11 @@ static int do_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t
     int r = check_name(fs, inode_of(fs, parent), dirfd, name);
     if (r < 0)
         return r;
-    identity_enter(req, mode);
-    int fd = openat(dirfd, name, backing_flags(fi->flags) | O_CREAT, mode);
-    identity_leave();
+    int fd = create_at(req, dirfd, name, backing_flags(fi->flags) | O_CREAT, mode);
     if (fd < 0)
-        return -errno;
+        return fd;
     notice_entry(fs, inode_of(fs, parent), name);
-    return enter_created(req, fd, fi, ret_entry, ret_file);
+    return enter_created(req, inode_of(fs, parent), name, fd, fi, ret_entry, ret_file);
 }
 
 void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
@@ -129,10 +141,13 @@ static int do_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fus
     int dirfd = borrow_fd(fs, inode_of(fs, parent), &dir);
     if (dirfd < 0)
         return dirfd;
-    identity_enter(req, mode);
-    int fd = openat(dirfd, ".", (backing_flags(fi->flags) & ~O_CREAT) | O_TMPFILE, mode);
-    identity_leave();
-    return fd < 0 ? -errno : enter_created(req, fd, fi, ret_entry, ret_file);
+    int fd = create_at(req, dirfd, ".", (backing_flags(fi->flags) & ~O_CREAT) | O_TMPFILE, mode);
+    if (fd < 0)
+        return fd;
+    int r = enter_created(req, NULL, NULL, fd, fi, ret_entry, ret_file);
+    if (r == 0)
+        inode_pin(&fs->inodes, (*ret_file)->inode, (*ret_file)->fd);
+    return r;
 }
 
 void op_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file_info *fi)

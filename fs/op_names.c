@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "fs/identity.h"
+#include "fs/inode_path.h"
 #include "fs/notice.h"
 #include "fs/views.h"
 
@@ -41,7 +42,7 @@ static int made(struct fs *fs, fuse_ino_t parent, int dirfd, const char *name,
                 struct fuse_entry_param *ret_entry)
 {
     notice_entry(fs, inode_of(fs, parent), name);
-    return make_entry(fs, dirfd, name, ret_entry);
+    return make_entry(fs, inode_of(fs, parent), dirfd, name, ret_entry);
 }
 
 static int do_mknod(struct fs *fs, fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
@@ -106,6 +107,7 @@ static int do_link(struct fs *fs, fuse_ino_t ino, fuse_ino_t parent, const char 
      * link alone, also to a symbolic link. */
     if (linkat(AT_FDCWD, proc_path_of(fd).text, dirfd, name, AT_SYMLINK_FOLLOW) < 0)
         return -errno;
+    inode_path_linked(&fs->inodes, inode_of(fs, ino));
     return made(fs, parent, dirfd, name, ret_entry);
 }
 
@@ -122,8 +124,12 @@ static int do_unlink(struct fs *fs, fuse_ino_t parent, const char *name, int fla
     int dirfd = borrow_parent(fs, parent, name, &dir);
     if (dirfd < 0)
         return dirfd;
-    if (unlinkat(dirfd, name, flags) < 0)
-        return -errno;
+    struct inode_change change;
+    inode_removal_begin(&fs->inodes, dirfd, name, &change);
+    int r = unlinkat(dirfd, name, flags) < 0 ? -errno : 0;
+    inode_removal_end(&fs->inodes, &change, inode_of(fs, parent), name, r == 0);
+    if (r < 0)
+        return r;
     notice_entry(fs, inode_of(fs, parent), name);
     return 0;
 }
@@ -149,8 +155,13 @@ static int do_rename(struct fs *fs, fuse_ino_t old_parent, const char *old_name,
     int new_fd = borrow_parent(fs, new_parent, new_name, &new_dir);
     if (new_fd < 0)
         return new_fd;
-    if (renameat2(old_fd, old_name, new_fd, new_name, flags) < 0)
-        return -errno;
+    struct inode_change change;
+    inode_rename_begin(&fs->inodes, old_fd, old_name, new_fd, new_name, &change);
+    int r = renameat2(old_fd, old_name, new_fd, new_name, flags) < 0 ? -errno : 0;
+    inode_rename_end(&fs->inodes, &change, inode_of(fs, old_parent), old_name,
+                     inode_of(fs, new_parent), new_name, flags, r == 0);
+    if (r < 0)
+        return r;
     notice_rename(fs, inode_of(fs, old_parent), old_name, inode_of(fs, new_parent), new_name);
     return 0;
 }

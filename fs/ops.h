@@ -104,9 +104,12 @@ static inline int borrow_fd(struct fs *fs, struct inode *inode, struct inode_fd 
     return inode_borrow_fd(&fs->inodes, inode, ret_fd);
 }
 
-/* A name of a directory as an entry for the kernel, which then counts as looked up. name "" means
- * dirfd itself. -ENOENT also for what is not to be seen. */
-int make_entry(struct fs *fs, int dirfd, const char *name, struct fuse_entry_param *ret_entry);
+/* A name of a directory as an entry for the kernel, which then counts as looked up. -ENOENT also
+ * for what is not to be seen. And what is open, of a name (parent NULL: none). */
+int make_entry(struct fs *fs, struct inode *parent, int dirfd, const char *name,
+               struct fuse_entry_param *ret_entry);
+int make_entry_fd(struct fs *fs, struct inode *parent, const char *name, int fd,
+                  struct fuse_entry_param *ret_entry);
 /* Replies with the entry; undoes the lookup when there is nobody to hear it. */
 void reply_entry(fuse_req_t req, int r, const struct fuse_entry_param *entry);
 
