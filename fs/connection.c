@@ -46,6 +46,7 @@ void op_init(void *user, struct fuse_conn_info *connection)
     connection->max_background = MOST_IN_BACKGROUND;
 
     status->handles = backing_has_handles(fs->backing);
+    snprintf(status->libfuse, sizeof(status->libfuse), "%s", fuse_pkgversion());
     snprintf(status->protocol, sizeof(status->protocol), "%u.%u", connection->proto_major,
              connection->proto_minor);
 }

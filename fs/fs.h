@@ -42,6 +42,7 @@ void fs_close(struct fs *fs); /* unmounts if still mounted */
 struct fs_status {
     bool passthrough, killpriv_v2, posix_acl, io_uring, handles;
     char protocol[16]; /* "7.45" */
+    char libfuse[16];  /* "3.17.2" */
 };
 void fs_get_status(struct fs *fs, struct fs_status *ret_status);
 

@@ -82,6 +82,7 @@ static void add_mount_status(void *user, struct json_object *row)
     struct fs_status status;
     fs_get_status(user, &status);
     json_object_object_add(row, "protocol", json_object_new_string(status.protocol));
+    json_object_object_add(row, "libfuse", json_object_new_string(status.libfuse));
     json_object_object_add(row, "passthrough", json_object_new_boolean(status.passthrough));
     json_object_object_add(row, "killpriv_v2", json_object_new_boolean(status.killpriv_v2));
     json_object_object_add(row, "posix_acl", json_object_new_boolean(status.posix_acl));
