@@ -8,6 +8,7 @@
 #include "base/backing.h"
 #include "fs/fs.h"
 #include "fs/inode.h"
+#include "fs/kernel_order.h"
 #include "fs/node.h"
 
 struct views; /* the views' own state, made by views_new() */
@@ -32,7 +33,9 @@ struct fs {
 /* The file system a request is for. */
 static inline struct fs *fs_of(fuse_req_t req)
 {
-    return fuse_req_userdata(req);
+    struct fs *fs = fuse_req_userdata(req);
+    KERNEL_ORDER_LEARN(fs);
+    return fs;
 }
 
 static inline struct node *node_of(struct fs *fs, fuse_ino_t ino)

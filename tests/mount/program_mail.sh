@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Deliveries into a Maildir and into an mbox, by several processes at once, while others read, mark
+# and remove: no message lost, none twice, none torn.
+. "$(dirname "$0")/../lib/mount.sh"
+needs python3
+spool=$(cd "$(dirname "$0")/../lib" && pwd)/mail_spool.py
+
+mkdir plain
+python3 "$spool" "$PWD/plain"
+for option in passthrough nopassthrough; do
+    start -o "$option"
+    mkdir "$MNT/$option"
+    python3 "$spool" "$MNT/$option" || fail "with $option"
+    stop
+    diff -r --no-dereference "$SOURCE/$option/expected" "$SOURCE/$option/found"
+done
