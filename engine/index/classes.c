@@ -80,3 +80,18 @@ int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], size_t limi
     }
     return 0;
 }
+
+int classes_other(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid,
+                  uint64_t *ret_other)
+{
+    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+
+    int r = classes_list(kv, class_id, 2, &sids);
+    if (r < 0)
+        return r;
+    size_t i = sids.n_sids > 0 && sids.sids[0] == sid;
+    if (i == sids.n_sids)
+        return 0;
+    *ret_other = sids.sids[i];
+    return 1;
+}

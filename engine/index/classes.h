@@ -23,4 +23,8 @@ int classes_remove(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t 
 int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], size_t limit,
                  struct sid_vector *sids);
 
+/* The smallest sid of a class besides one. Returns 1, 0 when there is none, or an error. */
+int classes_other(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid,
+                  uint64_t *ret_other);
+
 #endif

@@ -17,14 +17,10 @@ int joining_add(struct joining *joining, uint64_t sid, uint64_t cluster); /* 0, 
 /* Make one cluster of them. Nothing is written when they are one already. */
 int cluster_change_join(const struct graph *graph, const struct joining *joining);
 
-/* Take a document out of everything, its record last, and split its cluster where it held it
- * together. record is its own. */
-int cluster_change_delete(const struct graph *graph, uint64_t sid, const struct record *record);
-
 /* Store an intent, carry it out, and remove it. */
 int cluster_change_carry_out(const struct graph *graph, const struct cluster_intent *intent);
 
-/* The first step of a delete alone: rows, postings and record, if the record is still there. */
+/* The first step of a delete alone: rows, postings and records, where those are still there. */
 int cluster_change_remove(const struct graph *graph, const struct cluster_intent *intent);
 
 /* Carry out a stored intent, and remove it. */

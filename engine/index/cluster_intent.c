@@ -16,6 +16,16 @@ void cluster_intent_done(struct cluster_intent *intent)
     sid_vector_done(&intent->sids);
 }
 
+size_t cluster_intent_n_leaving(const struct cluster_intent *intent)
+{
+    return 1 + intent->sids.n_sids - intent->ids.n_sids;
+}
+
+uint64_t cluster_intent_leaving(const struct cluster_intent *intent, size_t i)
+{
+    return i == 0 ? intent->sid : intent->sids.sids[intent->ids.n_sids + i - 1];
+}
+
 static uint8_t *put_numbers(uint8_t *p, const struct sid_vector *numbers)
 {
     for (size_t i = 0; i < numbers->n_sids; i++, p += 8)
@@ -64,7 +74,7 @@ static int decode(const struct kv_buf *value, struct cluster_intent *intent)
     intent->cluster = get_be64(p + 10);
     size_t n_ids = get_be32(p + 18), n_sids = get_be32(p + 22);
     if (value->size_bytes != HEAD_BYTES + 8 * (n_ids + n_sids) ||
-        (intent->kind == INTENT_DELETE && n_ids != n_sids) ||
+        (intent->kind == INTENT_DELETE && n_ids > n_sids) ||
         (intent->kind == INTENT_JOIN && intent->cluster == 0))
         return -EUCLEAN;
     int r = take_numbers(p + HEAD_BYTES, n_ids, &intent->ids);

@@ -9,8 +9,8 @@
  *
  *   kind     sid          cluster            ids                        sids
  *   join     0            that stays         clusters that become it    documents that enter it
- *   delete   the deleted  it was in, or 0    of the parts split off     a document of each part
- *                                            (0: it is alone)
+ *   delete   the deleted  it was in, or 0    of the parts split off     a document of each part,
+ * then (0: it is alone)           what is deleted with it
  *
  *   key    "posted" | sid 8
  *   value  empty
@@ -28,6 +28,9 @@
 
 enum intent_kind { INTENT_JOIN = 1, INTENT_DELETE = 2 };
 
+/* Numbers of each kind in one intent: 64 KiB suits any store. */
+enum { INTENT_NUMBERS = 4096 };
+
 struct cluster_intent {
     enum intent_kind kind;
     uint64_t sid, cluster;
@@ -35,6 +38,10 @@ struct cluster_intent {
 };
 
 void cluster_intent_done(struct cluster_intent *intent);
+
+/* The documents that an INTENT_DELETE takes away. */
+size_t cluster_intent_n_leaving(const struct cluster_intent *intent);
+uint64_t cluster_intent_leaving(const struct cluster_intent *intent, size_t i);
 
 /* Return 0 or a store error; get: -ENOENT when nothing is to be finished, -EUCLEAN. */
 int cluster_intent_put(struct kv *kv, const struct cluster_intent *intent);

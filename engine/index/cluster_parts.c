@@ -1,6 +1,6 @@
-/* Breadth first from every neighbour of the missing node in turn, one node at a time. Searches that
- * meet are joined; a search with nothing left to expand has found a whole part. It ends when at
- * most one search still has something to do: either all have met, mostly after the first query,
+/* Breadth first from every neighbour of the missing nodes in turn, one node at a time. Searches
+ * that meet are joined; a search with nothing left to expand has found a whole part. It ends when
+ * at most one search still has something to do: either all have met, mostly after the first query,
  * since neighbours of one document mostly resemble each other, or the last one is the rest, and
  * need not be walked. So the cost follows the smaller parts.
  *
@@ -27,7 +27,7 @@ struct node {
 
 struct cluster_parts {
     struct graph graph;
-    uint64_t without;
+    const struct sid_vector *without;
     const uint64_t *in_clusters;
     size_t n_in_clusters;
 
@@ -41,8 +41,9 @@ struct cluster_parts {
     uint32_t n_parts;
 };
 
-int cluster_parts_new(const struct graph *graph, uint64_t without, const uint64_t *in_clusters,
-                      size_t n_in_clusters, struct cluster_parts **ret_parts)
+int cluster_parts_new(const struct graph *graph, const struct sid_vector *without,
+                      const uint64_t *in_clusters, size_t n_in_clusters,
+                      struct cluster_parts **ret_parts)
 {
     struct cluster_parts *parts = calloc(1, sizeof(*parts));
     if (!parts)
@@ -155,13 +156,18 @@ int cluster_parts_begin_from(struct cluster_parts *parts, uint64_t sid, const st
     return r;
 }
 
+bool cluster_parts_has(const struct cluster_parts *parts, uint64_t sid)
+{
+    return find(parts, sid) != NONE;
+}
+
 /* -- the search -- */
 
 static bool wanted(void *user, uint64_t sid, uint64_t cluster)
 {
     const struct cluster_parts *parts = user;
 
-    if (sid == parts->without)
+    if (sid_vector_finds(parts->without, sid))
         return false;
     uint32_t i = find(parts, sid);
     if (i != NONE)
@@ -199,6 +205,11 @@ static int expand(struct cluster_parts *parts, uint32_t root)
     return neighbours_find(&parts->graph, &record.sketch, wanted, found, parts, NULL);
 }
 
+int cluster_parts_widen(struct cluster_parts *parts)
+{
+    return expand(parts, 0);
+}
+
 /* Roots of the searches, and how many of them have something to expand. */
 static uint32_t list_parts(struct cluster_parts *parts)
 {
@@ -221,15 +232,17 @@ static bool ended(struct cluster_parts *parts, bool all)
     return n_open == 0 || (!all && (n_open == 1 || parts->n_parts == 1));
 }
 
-int cluster_parts_search(struct cluster_parts *parts, bool all)
+int cluster_parts_search(struct cluster_parts *parts, bool all, size_t most)
 {
     free(parts->roots);
     parts->roots = calloc(parts->n_beginnings + 1, sizeof(*parts->roots));
     if (!parts->roots)
         return -ENOMEM;
     for (uint32_t i = 0; !ended(parts, all); i = (i + 1) % parts->n_beginnings) {
-        if (parts->nodes[i].parent != i || parts->nodes[i].queue_head == NONE)
-            continue;
+        while (parts->nodes[i].parent != i || parts->nodes[i].queue_head == NONE)
+            i = (i + 1) % parts->n_beginnings;
+        if (most-- == 0)
+            return -E2BIG;
         int r = expand(parts, i);
         if (r < 0)
             return r;

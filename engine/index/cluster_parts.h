@@ -1,4 +1,4 @@
-/* What a cluster falls into when one of its nodes is taken out. */
+/* What a cluster falls into when nodes of it are taken out. */
 #ifndef KINFS_ENGINE_INDEX_CLUSTER_PARTS_H
 #define KINFS_ENGINE_INDEX_CLUSTER_PARTS_H
 
@@ -6,11 +6,12 @@
 
 struct cluster_parts;
 
-/* without      a document that is taken not to be there
+/* without      documents that are taken not to be there, ascending; borrowed
  * in_clusters  n_in_clusters ids, borrowed: only nodes in these are looked at
  * Returns 0, -ENOMEM. */
-int cluster_parts_new(const struct graph *graph, uint64_t without, const uint64_t *in_clusters,
-                      size_t n_in_clusters, struct cluster_parts **ret_parts);
+int cluster_parts_new(const struct graph *graph, const struct sid_vector *without,
+                      const uint64_t *in_clusters, size_t n_in_clusters,
+                      struct cluster_parts **ret_parts);
 void cluster_parts_free(struct cluster_parts *parts);
 DEFINE_CLEANUP(struct cluster_parts *, cluster_parts_free);
 
@@ -18,10 +19,18 @@ DEFINE_CLEANUP(struct cluster_parts *, cluster_parts_free);
 int cluster_parts_begin_from(struct cluster_parts *parts, uint64_t sid,
                              const struct record *record);
 
+/* Look at the neighbours of the first beginning now; others may be begun from afterwards. */
+int cluster_parts_widen(struct cluster_parts *parts);
+/* Whether a node was found so far. */
+bool cluster_parts_has(const struct cluster_parts *parts, uint64_t sid);
+
 /* Search from all beginnings in turn until at most one part is not exhausted (with all: until none
- * is). Then there is one part for each group of beginnings that are connected. Returns how many
- * parts there are, or an error. */
-int cluster_parts_search(struct cluster_parts *parts, bool all);
+ * is). Then there is one part for each group of beginnings that are connected.
+ *
+ * most  nodes whose neighbours are looked at; SIZE_MAX: no bound
+ *
+ * Returns how many parts there are, -E2BIG when that was not enough to know, or an error. */
+int cluster_parts_search(struct cluster_parts *parts, bool all, size_t most);
 
 /* The parts, numbered from 0. The documents are those of all classes found so far; all of the part
  * when it is exhausted. Appends. */

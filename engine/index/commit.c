@@ -75,6 +75,8 @@ static int put_file(struct index *index, const struct file_key *key, const struc
     if (r < 0 && r != -ENOENT)
         return r;
     bool had = r == 0;
+    if (!had && !row)
+        return 0;
     if (row)
         catalogue_put_file(batch, key, row);
     else
@@ -157,25 +159,70 @@ static int commit_sketched(struct index *index, const struct result *result)
     return derive(index, sid, record, result->racy, row.sid, &old);
 }
 
+/* A document that is going: its row and what it names. */
+struct going {
+    struct file_row row;
+    struct record record;
+};
+
+static void going_free(struct going *going, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        record_done(&going[i].record);
+    free(going);
+}
+
+/* Reads what is going, and marks its rows: a crash between record and row must not leave a row that
+ * passes for a sketched file. */
+static int begin_dropping(struct index *index, const struct file_key *files, size_t n,
+                          struct going *going)
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        r = get_document(index, &files[i], &going[i].row, &going[i].record);
+        if (r == 0 && going[i].row.sid && !going[i].row.racy) {
+            going[i].row.racy = true;
+            r = put_file(index, &files[i], &going[i].row);
+        }
+    }
+    return r;
+}
+
+static int drop_sketches(struct index *index, const struct going *going, size_t n)
+{
+    _cleanup_free_ uint64_t *sids = calloc(n, sizeof(*sids));
+    _cleanup_free_ const struct record **records = calloc(n, sizeof(*records));
+    size_t n_sids = 0;
+    if (!sids || !records)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        if (!going[i].row.sid)
+            continue;
+        sids[n_sids] = going[i].row.sid;
+        records[n_sids++] = &going[i].record;
+    }
+    return n_sids ? living_clusters_delete_all(index->clusters, sids, records, n_sids) : 0;
+}
+
+int commit_drop_documents(struct index *index, const struct file_key *files, size_t n)
+{
+    if (n == 0)
+        return 0;
+    struct going *going = calloc(n, sizeof(*going));
+    if (!going)
+        return -ENOMEM;
+    int r = begin_dropping(index, files, n, going);
+    if (r == 0)
+        r = drop_sketches(index, going, n);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        r = put_file(index, &files[i], NULL);
+    going_free(going, n);
+    return r;
+}
+
 int commit_drop_document(struct index *index, const struct file_key *file)
 {
-    _cleanup_(record_done) struct record old = {0};
-    struct file_row row;
-    int r = get_document(index, file, &row, &old);
-    if (r < 0)
-        return r;
-    if (row.sid) {
-        /* A crash between record and row must not leave a row that passes for a sketched file. */
-        if (!row.racy) {
-            row.racy = true;
-            r = put_file(index, file, &row);
-        }
-        if (r == 0)
-            r = living_clusters_delete(index->clusters, row.sid, &old);
-        if (r < 0)
-            return r;
-    }
-    return put_file(index, file, NULL);
+    return commit_drop_documents(index, file, 1);
 }
 
 static void log_unreadable(struct index *index, const struct file_key *file, const char *reason)

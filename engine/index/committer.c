@@ -143,14 +143,19 @@ static void end_step(struct index *index, int r)
 }
 
 /* Each returns whether there was something to do. */
-static bool do_entry(struct index *index)
+static bool do_entries(struct index *index)
 {
-    struct change *change;
-    if (change_queue_take(index->queue, CHANGE_ENTRY, false, &change) != 1)
+    struct change *changes[RECONCILE_AT_ONCE];
+    size_t n = 0;
+    while (n < RECONCILE_AT_ONCE &&
+           change_queue_take(index->queue, CHANGE_ENTRY, false, &changes[n]) == 1)
+        n++;
+    if (n == 0)
         return false;
     begin_step(index);
-    end_step(index, index->store_error ? 0 : reconcile_entry(index, change));
-    change_queue_done(index->queue, change);
+    end_step(index, index->store_error ? 0 : reconcile_entries(index, changes, n));
+    for (size_t i = 0; i < n; i++)
+        change_queue_done(index->queue, changes[i]);
     return true;
 }
 
@@ -264,7 +269,7 @@ void *committer_run(void *user)
     struct index *index = user;
     index_thread_begin();
     do {
-        while (do_resume(index) || do_entry(index) || do_result(index) || do_flush(index) ||
+        while (do_resume(index) || do_entries(index) || do_result(index) || do_flush(index) ||
                do_scan(index))
             ;
     } while (wait_for_work(index));

@@ -130,6 +130,8 @@ int worker_open(struct index *index, const struct file_key *key, int flags);
 int commit_result(struct index *index, const struct result *result);
 /* Remove a document and its row. 0, or a store error. */
 int commit_drop_document(struct index *index, const struct file_key *file);
+/* Many at once, each file once: cheaper where they resemble each other. */
+int commit_drop_documents(struct index *index, const struct file_key *files, size_t n);
 /* After a crash, before any thread runs, or after a failure of the store. */
 int commit_recover(struct index *index);
 
@@ -140,7 +142,9 @@ int committer_flush(struct index *index); /* also what stands in the way of writ
 void committer_drop_results(struct index *index);
 
 /* -- reconcile.c: the catalogue against the tree; the committer's -- */
-int reconcile_entry(struct index *index, const struct change *change);
+/* Entries in this order, at most RECONCILE_AT_ONCE. 0, or a store error. */
+enum { RECONCILE_AT_ONCE = 512 };
+int reconcile_entries(struct index *index, struct change *const *changes, size_t n);
 /* Begin a scan of the whole tree. */
 int scan_begin(struct index *index);
 bool scan_is_idle(const struct index *index);

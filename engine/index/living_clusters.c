@@ -20,6 +20,7 @@
 #include "base/bytes.h"
 #include "engine/index/classes.h"
 #include "engine/index/cluster_change.h"
+#include "engine/index/cluster_delete.h"
 #include "engine/index/membership.h"
 #include "engine/index/postings_replay.h"
 #include "engine/index/schema.h"
@@ -231,17 +232,23 @@ int living_clusters_insert(struct living_clusters *clusters, uint64_t sid,
     return r;
 }
 
-int living_clusters_delete(struct living_clusters *clusters, uint64_t sid,
-                           const struct record *record)
+int living_clusters_delete_all(struct living_clusters *clusters, const uint64_t *sids,
+                               const struct record *const *records, size_t n)
 {
     int r = living_clusters_recover(clusters);
     if (r < 0)
         return r;
-    r = cluster_change_delete(&clusters->graph, sid, record);
+    r = cluster_delete(&clusters->graph, sids, records, n);
     clusters->unfinished = r < 0;
-    if (r == 0)
-        note_insert(clusters, sid, 0);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        note_insert(clusters, sids[i], 0);
     return r;
+}
+
+int living_clusters_delete(struct living_clusters *clusters, uint64_t sid,
+                           const struct record *record)
+{
+    return living_clusters_delete_all(clusters, &sid, &record, 1);
 }
 
 int living_clusters_replace(struct living_clusters *clusters, uint64_t old_sid,

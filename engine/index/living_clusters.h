@@ -8,8 +8,8 @@
  *
  * Ids: given when two documents first join (from a counter, never reused); a merge keeps the id of
  * the side with more documents (tie: the smaller id); a split leaves it with the part with more
- * documents (tie: the part of the old representative); a cluster that shrinks to one document is
- * gone, but when that document soon is the first to be joined by another, its id comes back.
+ * documents (tie: the one whose representative comes first); a cluster that shrinks to one document
+ * is gone, but when that document soon is the first to be joined by another, its id comes back.
  * Representative: the member with most tokens; ties by content fingerprint, then by file key,
  * so that it depends on the members alone.
  */
@@ -47,6 +47,11 @@ int living_clusters_insert(struct living_clusters *clusters, uint64_t sid,
  * for the repair of the cluster). Idempotent; record is its decoded record. */
 int living_clusters_delete(struct living_clusters *clusters, uint64_t sid,
                            const struct record *record);
+
+/* The same for documents that go together: what their clusters fall into is looked at once.
+ * Repeated after a failure, some of them may be gone already. */
+int living_clusters_delete_all(struct living_clusters *clusters, const uint64_t *sids,
+                               const struct record *const *records, size_t n);
 
 /* A document was rewritten: insert the new sid, then delete the old one (usually no split, and the
  * cluster id stays). */

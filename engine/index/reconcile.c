@@ -8,6 +8,7 @@
  *
  *   "moved" | child key | parent key | name -> nothing        (keys with their size before them)
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -161,14 +162,47 @@ static int follow_directory(struct index *index, const struct file_key *director
 static int remove_entry(struct index *index, const struct file_key *parent, const char *name,
                         const struct file_key *child, enum entry_type type, bool parent_goes);
 
+/* The documents of entries that go, where it is their last name. What hangs on an entry may go at
+ * any time before it does, and many documents at once cost less than one after the other. */
+static int drop_documents(struct index *index, const struct catalogue_entry *entries, size_t n)
+{
+    _cleanup_free_ struct file_key *files = calloc(n + 1, sizeof(*files));
+    size_t n_files = 0;
+    int r = 0;
+    if (!files)
+        return -ENOMEM;
+    for (size_t i = 0; r >= 0 && i < n; i++) {
+        if (entries[i].type == ENTRY_DIRECTORY)
+            continue;
+        r = has_other_link(index, &entries[i].child, &entries[i].parent, entries[i].name);
+        if (r == 0)
+            files[n_files++] = entries[i].child;
+    }
+    return r < 0 ? r : commit_drop_documents(index, files, n_files);
+}
+
+static int remove_all(struct index *index, const struct catalogue_entry *entries, size_t n,
+                      bool parent_goes)
+{
+    int r = drop_documents(index, entries, n);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        r = remove_entry(index, &entries[i].parent, entries[i].name, &entries[i].child,
+                         entries[i].type, parent_goes);
+    return r;
+}
+
+int reconcile_remove_all(struct index *index, const struct catalogue_entry *entries, size_t n)
+{
+    return remove_all(index, entries, n, false);
+}
+
 int reconcile_remove_children(struct index *index, const struct file_key *directory)
 {
     for (;;) {
         _cleanup_(catalogue_list_done) struct catalogue_list list = {0};
         int r = catalogue_children(index->kv, directory, NULL, PAGE, &list);
-        for (size_t i = 0; r == 0 && i < list.n_entries; i++)
-            r = remove_entry(index, &list.entries[i].parent, list.entries[i].name,
-                             &list.entries[i].child, list.entries[i].type, true);
+        if (r == 0)
+            r = remove_all(index, list.entries, list.n_entries, true);
         if (r < 0 || list.n_entries == 0)
             return r;
     }
@@ -389,7 +423,9 @@ bool reconcile_may_pass_over(int error)
     }
 }
 
-int reconcile_entry(struct index *index, const struct change *change)
+/* Returns 1 when nothing that is indexed is at the name any more, 0 when what is there has been
+ * entered or there is nothing to do, or a store error. */
+static int look_at_entry(struct index *index, const struct change *change)
 {
     struct tree_entry entry;
     int r = reconcile_is_known(index, &change->key);
@@ -400,9 +436,54 @@ int reconcile_entry(struct index *index, const struct change *change)
     if (r == 0)
         return add_entry(index, change, &entry);
     if (r == -ENOENT || r == -ESTALE || r == -ENOTDIR)
-        return reconcile_forget(index, &change->key, change->name);
+        return 1;
     /* It cannot be looked at. What is known stays; when that may pass, a scan comes by again. */
     if (!reconcile_may_pass_over(r))
         index_rescan(index);
     return 0;
+}
+
+/* Changes whose names are gone. */
+static int forget_all(struct index *index, struct change *const *gone, size_t n)
+{
+    struct catalogue_list list = {0};
+    int r = 0;
+    if (n == 0)
+        return 0;
+    list.entries = calloc(n, sizeof(*list.entries));
+    if (!list.entries)
+        return -ENOMEM;
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        struct catalogue_entry *entry = &list.entries[list.n_entries];
+        r = catalogue_get(index->kv, &gone[i]->key, gone[i]->name, &entry->child, &entry->type);
+        if (r == -ENOENT) {
+            r = 0;
+            continue;
+        }
+        entry->parent = gone[i]->key;
+        if (r == 0 && !(entry->name = strdup(gone[i]->name)))
+            r = -ENOMEM;
+        if (r == 0)
+            list.n_entries++;
+    }
+    if (r == 0)
+        r = reconcile_remove_all(index, list.entries, list.n_entries);
+    catalogue_list_done(&list);
+    return r;
+}
+
+/* What is gone is removed last: a file whose new name is among the others is not taken for deleted.
+ */
+int reconcile_entries(struct index *index, struct change *const *changes, size_t n)
+{
+    struct change *gone[RECONCILE_AT_ONCE];
+    size_t n_gone = 0;
+    int r = 0;
+    assert(n <= RECONCILE_AT_ONCE);
+    for (size_t i = 0; r >= 0 && i < n; i++) {
+        r = look_at_entry(index, changes[i]);
+        if (r == 1)
+            gone[n_gone++] = changes[i];
+    }
+    return r < 0 ? r : forget_all(index, gone, n_gone);
 }

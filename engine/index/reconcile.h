@@ -34,6 +34,9 @@ int reconcile_put(struct index *index, const struct file_key *parent, const char
 int reconcile_remove(struct index *index, const struct file_key *parent, const char *name,
                      const struct file_key *child, enum entry_type type);
 
+/* The same for many; their documents go together. */
+int reconcile_remove_all(struct index *index, const struct catalogue_entry *entries, size_t n);
+
 /* Remove all that hangs on a directory's entries. */
 int reconcile_remove_children(struct index *index, const struct file_key *directory);
 

@@ -232,31 +232,44 @@ static bool is_present(const struct visit *visit, const char *name)
            bsearch(&name, names->names, names->n_names, sizeof(*names->names), compare_names);
 }
 
+/* Removes those entries of a list that are not there any more; the list keeps the others, and its
+ * order is lost. */
+static int remove_missing(struct visit *visit, struct catalogue_list *list)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < list->n_entries; i++) {
+        struct catalogue_entry entry = list->entries[i];
+        struct tree_entry present;
+        if (is_present(visit, entry.name) ||
+            reconcile_look(visit->index, &visit->directory, visit->fd, entry.name, &present) !=
+                -ENOENT) /* it came back meanwhile */
+            continue;
+        list->entries[i] = list->entries[n];
+        list->entries[n++] = entry;
+    }
+    return reconcile_remove_all(visit->index, list->entries, n);
+}
+
 /* The entries of the catalogue whose name is not in the directory. */
 static int visit_missing(struct visit *visit)
 {
     _cleanup_(catalogue_list_done) struct catalogue_list list = {0};
     int r =
         catalogue_children(visit->index->kv, &visit->directory, visit->after, LOOK_AT_ONCE, &list);
-    for (size_t i = 0; r == 0 && i < list.n_entries; i++) {
-        const struct catalogue_entry *entry = &list.entries[i];
-        struct tree_entry present;
-        if (is_present(visit, entry->name))
-            continue;
-        if (!visit->removing) {
-            visit->lossy = true;
-            return 0;
-        }
-        if (reconcile_look(visit->index, &visit->directory, visit->fd, entry->name, &present) !=
-            -ENOENT)
-            continue; /* it came back meanwhile */
-        r = reconcile_remove(visit->index, &entry->parent, entry->name, &entry->child, entry->type);
-    }
-    if (r < 0 || list.n_entries < LOOK_AT_ONCE)
+    if (r < 0)
         return r;
+    bool more = list.n_entries == LOOK_AT_ONCE;
     free(visit->after);
-    visit->after = strdup(list.entries[list.n_entries - 1].name);
-    return visit->after ? 1 : -ENOMEM;
+    visit->after = more ? strdup(list.entries[list.n_entries - 1].name) : NULL;
+    if (more && !visit->after)
+        return -ENOMEM;
+    if (visit->removing) {
+        r = remove_missing(visit, &list);
+        return r < 0 ? r : more;
+    }
+    for (size_t i = 0; i < list.n_entries && !visit->lossy; i++)
+        visit->lossy = !is_present(visit, list.entries[i].name);
+    return more && !visit->lossy;
 }
 
 /* Its access time stays as it is where the kernel lets us. */

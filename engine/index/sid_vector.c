@@ -99,6 +99,19 @@ bool sid_vector_has(const struct sid_vector *vector, uint64_t sid)
     return false;
 }
 
+bool sid_vector_finds(const struct sid_vector *vector, uint64_t sid)
+{
+    size_t low = 0, high = vector->n_sids;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (vector->sids[middle] < sid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < vector->n_sids && vector->sids[low] == sid;
+}
+
 void sid_vector_done(struct sid_vector *vector)
 {
     free(vector->sids);

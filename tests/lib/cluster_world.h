@@ -324,39 +324,53 @@ static inline void world_model_insert(struct world *world, struct world_document
             world->documents[i].model_id = best;
 }
 
-static inline void world_model_delete(struct world *world, struct world_document *document)
+/* What becomes of a cluster that documents have left. */
+static inline void world_model_shrink(struct world *world, uint64_t id)
 {
-    unsigned component[WORLD_DOCUMENTS], size[WORLD_DOCUMENTS] = {0}, keeps = UINT32_MAX;
-    uint64_t id = document->model_id, ids[WORLD_DOCUMENTS];
-    const struct record *first = NULL;
+    unsigned component[WORLD_DOCUMENTS], size[WORLD_DOCUMENTS] = {0};
+    uint64_t ids[WORLD_DOCUMENTS];
+    const struct world_document *first = NULL;
 
-    document->live = false;
-    document->model_id = 0;
-    if (id == 0)
-        return;
     world_components(world, component);
+    for (unsigned i = 0; i < world->n_documents; i++)
+        if (world->documents[i].live && world->documents[i].model_id == id)
+            size[component[i]]++;
     for (unsigned i = 0; i < world->n_documents; i++) {
-        struct world_document *other = &world->documents[i];
+        const struct world_document *other = &world->documents[i];
+        ids[i] = size[i] > 1 ? world->fresh++ : 0;
         if (!other->live || other->model_id != id)
             continue;
-        size[component[i]]++;
-        if (!first || world_before(&other->record, first)) {
-            first = &other->record;
-            keeps = component[i];
-        }
+        unsigned mine = size[component[i]],
+                 best = first ? size[component[first - world->documents]] : 0;
+        if (mine > best || (mine == best && world_before(&other->record, &first->record)))
+            first = other;
     }
-    for (unsigned i = 0; i < world->n_documents; i++) {
-        if (size[i] > size[keeps])
-            keeps = i;
-        ids[i] = size[i] > 1 ? world->fresh++ : 0;
-    }
-    if (keeps != UINT32_MAX && size[keeps] > 1)
+    if (!first)
+        return;
+    unsigned keeps = component[first - world->documents];
+    if (size[keeps] > 1)
         ids[keeps] = id;
-    else if (keeps != UINT32_MAX && id < WORLD_FRESH)
+    else if (id < WORLD_FRESH)
         world->documents[keeps].dissolved_id = id;
     for (unsigned i = 0; i < world->n_documents; i++)
         if (world->documents[i].live && world->documents[i].model_id == id)
             world->documents[i].model_id = ids[component[i]];
+}
+
+/* Those that leave a cluster together leave it at once. */
+static inline void world_model_delete(struct world *world, struct world_document *const *documents,
+                                      unsigned n)
+{
+    uint64_t ids[WORLD_DOCUMENTS];
+
+    for (unsigned i = 0; i < n; i++) {
+        ids[i] = documents[i]->model_id;
+        documents[i]->live = false;
+        documents[i]->model_id = 0;
+    }
+    for (unsigned i = 0; i < n; i++)
+        if (ids[i])
+            world_model_shrink(world, ids[i]);
 }
 
 /* -- comparing -- */
@@ -481,10 +495,35 @@ static inline int world_put_record(struct world *world, const struct world_docum
     return r;
 }
 
+enum { WORLD_OLD = 12 };
+
 /* One thing that happens. */
 struct world_step {
-    struct world_document *old, *new; /* NULL, NULL: a flush */
+    struct world_document *old[WORLD_OLD], *new; /* none and NULL: a flush */
+    unsigned n_old;
 };
+
+/* Another document, or all that are in its cluster, or all but one. */
+static inline void world_choose_more(struct world *world, struct world_step *step)
+{
+    uint64_t id = step->old[0]->model_id;
+    if (world_random(world, 2)) {
+        struct world_document *more = world_pick(world);
+        if (more != step->old[0])
+            step->old[step->n_old++] = more;
+    }
+    bool but_one = world_random(world, 2);
+    for (unsigned i = 0; id && i < world->n_documents && step->n_old < WORLD_OLD; i++) {
+        struct world_document *document = &world->documents[i];
+        if (!document->live || document->model_id != id || document == step->old[0] ||
+            (step->n_old > 1 && document == step->old[1]))
+            continue;
+        if (but_one)
+            but_one = false;
+        else
+            step->old[step->n_old++] = document;
+    }
+}
 
 static inline struct world_step world_choose(struct world *world, unsigned n_target)
 {
@@ -498,18 +537,21 @@ static inline struct world_step world_choose(struct world *world, unsigned n_tar
     bool grow = world_random(world, 2 * n_target) >= n_live;
     unsigned kind = (unsigned)world_random(world, 4);
     if (n_live > 0 && (kind == 0 || (kind < 3 && !grow)))
-        step.old = world_pick(world);
-    if (!step.old || kind == 0)
-        step.new =
-            world_write(world, step.old && world_random(world, 3) ? step.old : world_pick(world));
+        step.old[step.n_old++] = world_pick(world);
+    if (!step.n_old || kind == 0)
+        step.new = world_write(world, step.n_old && world_random(world, 3) ? step.old[0]
+                                                                           : world_pick(world));
+    else if (world_random(world, 3) == 0)
+        world_choose_more(world, &step);
     return step;
 }
 
 /* May be repeated after a failure. */
 static inline int world_do(struct world *world, const struct world_step *step)
 {
-    const struct world_document *old = step->old, *new = step->new;
-    uint64_t last = world->n_documents ? world->n_documents - 1 : 0;
+    const struct world_document *old = step->old[0], *new = step->new;
+    uint64_t last = world->n_documents ? world->n_documents - 1 : 0, sids[WORLD_OLD];
+    const struct record *records[WORLD_OLD];
     int r = 0;
 
     if (!old && !new) {
@@ -525,18 +567,23 @@ static inline int world_do(struct world *world, const struct world_step *step)
     if (old && new)
         return living_clusters_replace(world->clusters, old->sid, &old->record, new->sid,
                                        &new->record);
-    return new ? living_clusters_insert(world->clusters, new->sid, &new->record)
-               : living_clusters_delete(world->clusters, old->sid, &old->record);
+    if (new)
+        return living_clusters_insert(world->clusters, new->sid, &new->record);
+    for (unsigned i = 0; i < step->n_old; i++) {
+        sids[i] = step->old[i]->sid;
+        records[i] = &step->old[i]->record;
+    }
+    return living_clusters_delete_all(world->clusters, sids, records, step->n_old);
 }
 
 static inline void world_model_step(struct world *world, const struct world_step *step)
 {
-    if (step->new && step->old)
-        step->new->dissolved_id = step->old->dissolved_id;
+    if (step->new && step->n_old)
+        step->new->dissolved_id = step->old[0]->dissolved_id;
     if (step->new)
         world_model_insert(world, step->new);
-    if (step->old)
-        world_model_delete(world, step->old);
+    if (step->n_old)
+        world_model_delete(world, step->old, step->n_old);
 }
 
 /* What the index does after a crash. */

@@ -81,7 +81,7 @@ static struct world_document *write_tokens(struct world *world, unsigned from, u
 
 static void insert(struct world *world, struct world_document *document)
 {
-    struct world_step step = {NULL, document};
+    struct world_step step = {.new = document};
     assert_int_equal(world_do(world, &step), 0);
     world_model_step(world, &step);
 }
@@ -120,7 +120,7 @@ static void test_living_clusters__a_bridge_joins_large_clusters_and_its_end_part
     assert_int_equal(living_clusters_flush(world.clusters), 0);
 
     max_id = world.max_id;
-    struct world_step step = {bridge, NULL};
+    struct world_step step = {.old = {bridge}, .n_old = 1};
     assert_int_equal(world_do(&world, &step), 0);
     world_model_step(&world, &step);
     world_check(&world);
@@ -137,7 +137,7 @@ static void test_living_clusters__a_bridge_joins_large_clusters_and_its_end_part
 
 static void delete_document(struct world *world, struct world_document *document)
 {
-    struct world_step step = {document, NULL};
+    struct world_step step = {.old = {document}, .n_old = 1};
     assert_int_equal(world_do(world, &step), 0);
     world_model_step(world, &step);
 }
@@ -187,7 +187,7 @@ static void test_living_clusters__one_comes_back_to_a_document_that_was_replaced
     world_check(&world);
     uint64_t id = id_of(&world, stays);
     delete_document(&world, gone);
-    struct world_step step = {stays, write_tokens(&world, 2, 30)};
+    struct world_step step = {.old = {stays}, .n_old = 1, .new = write_tokens(&world, 2, 30)};
     assert_int_equal(world_do(&world, &step), 0);
     world_model_step(&world, &step);
     world_check(&world);
@@ -269,7 +269,7 @@ static void test_living_clusters__postings_of_the_dead_are_dropped_on_the_way(vo
     insert(&world, dead);
     assert_int_equal(living_clusters_flush(world.clusters), 0);
     world.flushed_sid = dead->sid;
-    struct world_step step = {dead, NULL};
+    struct world_step step = {.old = {dead}, .n_old = 1};
     assert_int_equal(world_do(&world, &step), 0);
     world_model_step(&world, &step);
     world_stop(&world); /* the removals are forgotten */

@@ -55,7 +55,7 @@ static void test_living_clusters_recovery__a_crash_while_recovering_is_made_good
     (void)state;
     for (uint64_t n = 1; n < 400; n += 3) {
         struct world world;
-        world_open(&world, 31, &(struct kv_fault_plan){.crash_after_writes = n});
+        world_open(&world, 33, &(struct kv_fault_plan){.crash_after_writes = n});
         for (unsigned i = 0; i < N_STEPS; i++) {
             struct world_step step = world_choose(&world, N_TARGET);
             int r = world_do(&world, &step);

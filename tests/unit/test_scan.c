@@ -75,7 +75,7 @@ static unsigned scan(struct fixture *f, unsigned at, void (*change)(struct fixtu
         if (change && n == at)
             change(f);
         while (change_queue_take(f->index->queue, CHANGE_ENTRY, false, &noted) == 1) {
-            assert_int_equal(reconcile_entry(f->index, noted), 0);
+            assert_int_equal(reconcile_entries(f->index, &noted, 1), 0);
             change_queue_done(f->index->queue, noted);
         }
         r = scan_step(f->index);
