@@ -145,13 +145,10 @@ static int answer_comparison(const struct view_task *task, enum attribute attrib
     struct file_key other;
     struct document_info info;
     struct comparison comparison;
-    int r = caller_access(&task->caller, task->caller.root_fd, path, R_OK);
-    if (r < 0)
+    fd = caller_open_readable(&task->caller, path);
+    if (fd < 0)
         return -ENODATA; /* not whether it exists */
-    r = view_open_path(task->fs, path, &fd);
-    if (r < 0)
-        return -ENODATA;
-    r = backing_key_at(task->fs->backing, fd, "", &other);
+    int r = backing_key_at(task->fs->backing, fd, "", &other);
     if (!r)
         r = view_document(task, &other, &info);
     if (!r)
@@ -208,6 +205,9 @@ static int answer_root(const struct view_task *task, enum attribute attribute, s
     if (!status)
         return -ENOMEM;
     index_get_status(task->fs->index, status);
+    /* Counts are of all documents. */
+    if (!task->caller.all && attribute != ATTRIBUTE_VERSION && attribute != ATTRIBUTE_POLICY)
+        return -ENODATA;
     switch (attribute) {
     case ATTRIBUTE_VERSION: return set(value, "%s", status->version);
     case ATTRIBUTE_POLICY: return set(value, "%s", status->policy);
@@ -216,9 +216,8 @@ static int answer_root(const struct view_task *task, enum attribute attribute, s
     case ATTRIBUTE_PENDING:
         return set(value, "%" PRIu64, status->pending_foreground + status->pending_scan);
     case ATTRIBUTE_STORE:
-        return task->caller.all && task->fs->options.store_path
-                   ? set(value, "%s", task->fs->options.store_path)
-                   : -ENODATA;
+        return task->fs->options.store_path ? set(value, "%s", task->fs->options.store_path)
+                                            : -ENODATA;
     default: return -ENODATA;
     }
 }

@@ -10,7 +10,7 @@
  *   similar             lines "resemblance TAB path", best first, cut at 64 KiB on a line end
  *   resemblance:PATH    to the document at PATH; containment:PATH: of this document in that one
  * Of a cluster's directory: size, representative, resemblance.min, resemblance.mean.
- * Of the root: version, policy, documents, clusters, pending, and store for the mount's owner.
+ * Of the root: version, policy; for root and the mount's owner documents, clusters, pending, store.
  *
  * A PATH asked for is relative to the root of the mount, one leading slash allowed, as it is (not
  * escaped); a path in an answer is relative to the root and escaped as `ls -b` does. Numbers have

@@ -10,11 +10,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/cleanup.h"
 
 bool caller_is_restricted(uid_t uid)
 {
@@ -32,10 +35,10 @@ static int copy_groups(const gid_t *groups, size_t n_groups, gid_t **ret_copy)
     return 0;
 }
 
-int caller_init(struct caller *caller, int root_fd, uid_t uid, gid_t gid, const gid_t *groups,
-                size_t n_groups)
+int caller_init(struct caller *caller, struct backing *backing, uid_t uid, gid_t gid,
+                const gid_t *groups, size_t n_groups)
 {
-    struct caller c = {.root_fd = root_fd, .uid = uid, .gid = gid};
+    struct caller c = {.backing = backing, .uid = uid, .gid = gid};
     c.all = !caller_is_restricted(uid);
     if (!c.all) {
         int n_own = getgroups(0, NULL);
@@ -61,7 +64,7 @@ void caller_done(struct caller *caller)
 {
     free(caller->groups);
     free(caller->own_groups);
-    *caller = (struct caller){.root_fd = -1};
+    *caller = (struct caller){0};
 }
 
 static int set_groups(size_t n, const gid_t *groups)
@@ -115,22 +118,66 @@ int caller_access(const struct caller *caller, int dirfd, const char *path, int 
     return r;
 }
 
-bool caller_may_read(void *user, const char *path)
+int caller_open_readable(const struct caller *caller, const char *path)
 {
-    const struct caller *caller = user;
-    return caller->all || caller_access(caller, caller->root_fd, path, R_OK) == 0;
+    struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+    if (!caller->all && !become_caller(caller))
+        return -EACCES;
+    long fd = syscall(SYS_openat2, backing_root_fd(caller->backing), path, &how, sizeof(how));
+    int r = fd < 0 ? -errno : (int)fd;
+    if (fd >= 0 && syscall(SYS_faccessat2, (int)fd, "", R_OK, AT_EACCESS | AT_EMPTY_PATH) < 0)
+        r = -errno;
+    if (!caller->all)
+        become_self(caller);
+    if (fd >= 0 && r < 0)
+        close((int)fd);
+    return r;
 }
 
-uint64_t caller_hash(const struct caller *caller)
+bool caller_may_read(void *user, const char *path, const struct file_key *key)
 {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    const struct caller *caller = user;
+    struct file_key found;
     if (caller->all)
-        return h;
-#define MIX(x) h = (h ^ (x)) * UINT64_C(0x9e3779b97f4a7c15), h ^= h >> 29
-    MIX(caller->uid + UINT64_C(1));
-    MIX(caller->gid);
-    for (size_t i = 0; i < caller->n_groups; i++)
-        MIX(caller->groups[i]);
-#undef MIX
-    return h;
+        return true;
+    _cleanup_close_ int fd = caller_open_readable(caller, path);
+    return fd >= 0 && backing_key_at(caller->backing, fd, "", &found) == 0 &&
+           file_key_equal(&found, key);
+}
+
+void caller_numbers_init(struct caller_numbers *numbers)
+{
+    *numbers = (struct caller_numbers){0};
+    pthread_mutex_init(&numbers->lock, NULL);
+}
+
+void caller_numbers_done(struct caller_numbers *numbers)
+{
+    for (size_t i = 0; i < CALLERS_REMEMBERED; i++)
+        caller_done(&numbers->places[i].caller);
+    pthread_mutex_destroy(&numbers->lock);
+}
+
+static bool is_same(const struct caller *a, const struct caller *b)
+{
+    return a->uid == b->uid && a->gid == b->gid && a->n_groups == b->n_groups &&
+           (!a->n_groups || memcmp(a->groups, b->groups, a->n_groups * sizeof(a->groups[0])) == 0);
+}
+
+uint64_t caller_number(struct caller_numbers *numbers, const struct caller *caller)
+{
+    if (caller->all)
+        return 0;
+    LOCKED(&numbers->lock);
+    for (size_t i = 0; i < CALLERS_REMEMBERED; i++)
+        if (numbers->places[i].number && is_same(&numbers->places[i].caller, caller))
+            return numbers->places[i].number;
+    struct caller copy = {.uid = caller->uid, .gid = caller->gid, .n_groups = caller->n_groups};
+    if (copy_groups(caller->groups, caller->n_groups, &copy.groups) < 0)
+        return ++numbers->last; /* nobody's again */
+    size_t place = numbers->next_place++ % CALLERS_REMEMBERED;
+    caller_done(&numbers->places[place].caller);
+    numbers->places[place].caller = copy;
+    return numbers->places[place].number = ++numbers->last;
 }

@@ -4,13 +4,16 @@
 #ifndef KINFS_FS_CALLER_H
 #define KINFS_FS_CALLER_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/backing.h"
+
 struct caller {
-    int root_fd; /* borrowed: what paths are relative to */
+    struct backing *backing; /* borrowed: what paths are relative to the root of */
     uid_t uid;
     gid_t gid;
     bool all;      /* may read whatever the daemon may */
@@ -25,8 +28,8 @@ struct caller {
  *
  * Returns 0 or -ENOMEM; end with caller_done().
  */
-int caller_init(struct caller *caller, int root_fd, uid_t uid, gid_t gid, const gid_t *groups,
-                size_t n_groups);
+int caller_init(struct caller *caller, struct backing *backing, uid_t uid, gid_t gid,
+                const gid_t *groups, size_t n_groups);
 void caller_done(struct caller *caller); /* one that is all zero allowed */
 
 /* Whether groups matter to caller_init(). */
@@ -40,10 +43,32 @@ bool caller_is_restricted(uid_t uid);
  */
 int caller_access(const struct caller *caller, int dirfd, const char *path, int mode);
 
-/* An index_may_read_fn; user is a struct caller. */
-bool caller_may_read(void *user, const char *path);
+/* A document that the caller can reach by a path and read, as an O_PATH descriptor: what was
+ * allowed is what was opened, whatever is renamed meanwhile. No symbolic link is followed, none
+ * leads out.
+ *
+ * Returns it, -EACCES, -ENOENT, -ELOOP, -EXDEV or another errno of openat2(2) or faccessat2(2).
+ */
+int caller_open_readable(const struct caller *caller, const char *path);
 
-/* Equal for callers that see the same. */
-uint64_t caller_hash(const struct caller *caller);
+/* An index_may_read_fn; user is a struct caller. */
+bool caller_may_read(void *user, const char *path, const struct file_key *key);
+
+/* A number that is the same for callers that see the same, and never for others: their identities
+ * are compared, since a hash can be chosen by who may choose groups (user namespaces). 0 is of
+ * those that see all. Who was not seen for long gets another number. */
+enum { CALLERS_REMEMBERED = 32 };
+struct caller_numbers {
+    pthread_mutex_t lock;
+    uint64_t last;
+    size_t next_place;
+    struct {
+        uint64_t number;
+        struct caller caller;
+    } places[CALLERS_REMEMBERED];
+};
+void caller_numbers_init(struct caller_numbers *numbers);
+void caller_numbers_done(struct caller_numbers *numbers);
+uint64_t caller_number(struct caller_numbers *numbers, const struct caller *caller);
 
 #endif

@@ -22,7 +22,8 @@ struct views {
     struct defer *defer;
     struct view_table nodes;
     struct view_links_memory memory;
-    struct timespec since; /* times of what mirrors nothing */
+    struct caller_numbers callers; /* of the memory's keys */
+    struct timespec since;         /* times of what mirrors nothing */
 };
 
 /* -- requests that wait (view_task.c) -- */
@@ -90,6 +91,9 @@ int view_has_cluster(const struct view_task *task, uint64_t id);
  * as for view_table_lookup(). fresh: not from memory. Gives a reference.
  * Returns 0, -ENOENT (no such cluster), -ESTALE or an error. */
 int view_links(const struct view_task *task, bool fresh, struct view_links **ret_links);
+
+/* Whether the document of a link is still where the link says, and the caller may read it. */
+bool view_link_is_alive(const struct view_task *task, const struct view_link *link);
 
 /* -- the tree (view_query.c) -- */
 

@@ -39,8 +39,8 @@ const struct view_link *view_links_find(const struct view_links *links, const ch
 /* Of what directory, for whom, and as of when: a list is good for as long as the index has not
  * changed since. */
 struct view_links_key {
-    uint64_t node; /* its view_node_hash() */
-    uint64_t caller;
+    uint64_t node;       /* its view_node_hash() */
+    uint64_t caller;     /* its caller_number() */
     uint64_t generation; /* index_generation(), read before the query */
 };
 

@@ -264,7 +264,7 @@ static int is_document_shown(const struct view_task *task, int fd, const char *n
         return 0; /* gone meanwhile */
     if (asprintf(&path, "%s%s%s", tree, *tree ? "/" : "", name) < 0)
         return -ENOMEM;
-    if (!caller_may_read((void *)&task->caller, path))
+    if (!caller_may_read((void *)&task->caller, path, &key))
         return 0;
     return view_has_kin(task, &key);
 }

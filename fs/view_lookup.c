@@ -133,16 +133,6 @@ static void lookup_mirrored(struct fs *fs, fuse_req_t req, struct view_node *par
     view_reply_entry(fs, req, &like);
 }
 
-/* Whether the document of a link is still where the link says, for this caller. */
-static bool is_link_alive(const struct view_task *task, const struct view_link *link)
-{
-    _cleanup_close_ int fd = -1;
-    struct file_key key;
-    return view_open_path(task->fs, link->path, &fd) == 0 &&
-           backing_key_at(task->fs->backing, fd, "", &key) == 0 &&
-           file_key_equal(&key, &link->key) && caller_may_read((void *)&task->caller, link->path);
-}
-
 static int find_link(const struct view_task *task, struct view_links **ret_links,
                      const struct view_link **ret_link)
 {
@@ -155,7 +145,7 @@ static int find_link(const struct view_task *task, struct view_links **ret_links
         if (r < 0)
             return r;
         const struct view_link *link = view_links_find(links, task->name);
-        if (link && is_link_alive(task, link)) {
+        if (link && view_link_is_alive(task, link)) {
             *ret_link = link;
             *ret_links = TAKE_PTR(links);
             return 0;

@@ -145,7 +145,8 @@ int view_representative(const struct view_task *task, uint64_t id, struct kin *r
     int r = index_cluster(task->fs->index, id, &query, &info, NULL);
     if (r < 0)
         return r;
-    if (caller_may_read((void *)&task->caller, info.representative.path)) {
+    if (caller_may_read((void *)&task->caller, info.representative.path,
+                        &info.representative.key)) {
         *ret_kin = info.representative;
         info.representative = (struct kin){0};
     } else {
@@ -155,14 +156,38 @@ int view_representative(const struct view_task *task, uint64_t id, struct kin *r
     return r;
 }
 
+bool view_link_is_alive(const struct view_task *task, const struct view_link *link)
+{
+    _cleanup_close_ int fd = caller_open_readable(&task->caller, link->path);
+    struct file_key key;
+    return fd >= 0 && backing_key_at(task->fs->backing, fd, "", &key) == 0 &&
+           file_key_equal(&key, &link->key);
+}
+
+/* Of as many as can be read: that is a list, and remembered. Who may read what can change without
+ * the index knowing: two of the list are looked at, or it is made anew. */
+static int has_readable_cluster(const struct view_task *task)
+{
+    for (int fresh = 0; fresh < 2; fresh++) {
+        _cleanup_(view_links_unref_p) struct view_links *links = NULL;
+        int r = view_links(task, fresh, &links);
+        if (r < 0)
+            return r == -ENOENT ? 0 : r;
+        size_t n_alive = 0;
+        for (size_t i = 0; i < links->n_links; i++) {
+            n_alive += view_link_is_alive(task, &links->links[i]);
+            if (n_alive == 2)
+                return 1;
+        }
+    }
+    return 0;
+}
+
 int view_has_cluster(const struct view_task *task, uint64_t id)
 {
     uint64_t found;
-    if (!task->caller.all) { /* of as many as can be read: that is a list, and remembered */
-        _cleanup_(view_links_unref_p) struct view_links *links = NULL;
-        int r = view_links(task, false, &links);
-        return r == -ENOENT ? 0 : r < 0 ? r : 1;
-    }
+    if (!task->caller.all)
+        return has_readable_cluster(task);
     int n = index_cluster_ids(task->fs->index, id - 1, 1, &found);
     return n <= 0 ? n : found == id;
 }
@@ -198,7 +223,8 @@ int view_links(const struct view_task *task, bool fresh, struct view_links **ret
     }
     struct view_links_memory *memory = &task->fs->views->memory;
     const struct view_links_key key = {.node = view_node_hash(task->node),
-                                       .caller = caller_hash(&task->caller),
+                                       .caller =
+                                           caller_number(&task->fs->views->callers, &task->caller),
                                        .generation = index_generation(task->fs->index)};
     struct view_links *links = fresh ? NULL : view_links_recall(memory, &key);
     if (!links) {

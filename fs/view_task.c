@@ -31,8 +31,7 @@ int view_caller(struct fs *fs, fuse_req_t req, struct caller *ret_caller)
         if (n_groups < 0)
             n_groups = 0;
     }
-    return caller_init(ret_caller, backing_root_fd(fs->backing), ctx->uid, ctx->gid, groups,
-                       (size_t)n_groups);
+    return caller_init(ret_caller, fs->backing, ctx->uid, ctx->gid, groups, (size_t)n_groups);
 }
 
 static void task_free(struct view_task *task)

@@ -17,6 +17,7 @@ int views_new(struct fs *fs, struct views **ret_views)
     views->fs = fs;
     clock_gettime(CLOCK_REALTIME, &views->since);
     view_links_memory_init(&views->memory);
+    caller_numbers_init(&views->callers);
     int r = view_table_init(&views->nodes);
     if (!r)
         r = view_tasks_new(views);
@@ -35,6 +36,7 @@ void views_free(struct views *views)
     defer_free(views->defer);
     view_table_done(&views->nodes);
     view_links_memory_done(&views->memory);
+    caller_numbers_done(&views->callers);
     free(views);
 }
 

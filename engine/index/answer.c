@@ -78,7 +78,7 @@ int answer_path(struct index *index, struct path_cache *paths, const struct file
             continue; /* its directory is being moved or removed */
         if (r < 0)
             return r;
-        if (query && query->may_read && !query->may_read(query->user, path))
+        if (query && query->may_read && !query->may_read(query->user, path, file))
             continue;
         *ret_path = TAKE_PTR(path);
         return 0;

@@ -22,7 +22,7 @@ struct summary {
     struct kin_list list;
 };
 
-/* Adds members; the first of all is the representative, which the others are compared with. */
+/* Adds members; the first that can be read is the one the others are compared with. */
 static int add_members(struct index *index, const uint64_t *sids, size_t n,
                        struct document *representative, struct path_cache *paths,
                        const struct index_query *query, struct summary *summary)
@@ -37,10 +37,9 @@ static int add_members(struct index *index, const uint64_t *sids, size_t n,
         bool first = !representative->record;
         if (!members[i])
             continue;
-        if (!first)
+        r = answer_path(index, paths, &members[i]->key, query, &kin.path);
+        if (r == 0 && !first)
             r = record_resemblance(representative->record, members[i], &estimate);
-        if (r == 0)
-            r = answer_path(index, paths, &members[i]->key, query, &kin.path);
         if (r == 0) {
             kin.key = members[i]->key;
             kin.resemblance = estimate.value;
@@ -52,12 +51,12 @@ static int add_members(struct index *index, const uint64_t *sids, size_t n,
             summary->min = fmin(summary->min, estimate.value);
             r = kin_list_add(&summary->list, &kin);
             kin_done(&kin);
+            if (first) {
+                *representative = (struct document){index->records, sids[i], members[i]};
+                members[i] = NULL;
+            }
         } else if (r == -ENOENT) {
             r = 0;
-        }
-        if (first) {
-            *representative = (struct document){index->records, sids[i], members[i]};
-            members[i] = NULL;
         }
     }
     records_put(index->records, members, n);
@@ -97,7 +96,6 @@ int index_cluster(struct index *index, uint64_t id, const struct index_query *qu
     if (list.n_kin == 0)
         return -ENOENT; /* nothing in it that the caller may know of */
 
-    /* The first readable member is the representative itself unless it may not be read. */
     r = copy_kin(&list.kin[0], &info.representative);
     if (r < 0)
         return r;

@@ -108,8 +108,9 @@ int index_settle(struct index *index, enum index_lane lane, int wait_ms);
  * thread, nanoseconds. */
 uint64_t index_generation(struct index *index);
 
-/* Whether the caller may know that a path exists and read it. path is relative to the root. */
-typedef bool (*index_may_read_fn)(void *user, const char *path);
+/* Whether the caller may know that a path exists and read it, and it means the document of that
+ * key. path is relative to the root. */
+typedef bool (*index_may_read_fn)(void *user, const char *path, const struct file_key *key);
 
 struct kin {
     char *path; /* relative to the root of the tree, no leading "./" */
@@ -186,7 +187,9 @@ struct cluster_info {
 void cluster_info_done(struct cluster_info *info);
 
 /* Returns 0, -ENOENT. With members, they are given with their resemblance to the representative,
- * the representative first, then best first. query->threshold is not used. Waits for reads. */
+ * the representative first, then best first. Where the caller may not read the representative, the
+ * first member that can be read stands in for it: no number tells of a document that cannot.
+ * query->threshold is not used. Waits for reads. */
 int index_cluster(struct index *index, uint64_t id, const struct index_query *query,
                   struct cluster_info *ret_info, struct kin_list *ret_members);
 

@@ -22,6 +22,7 @@ enum { USER = 54321, GROUP = 54322, OTHER_GROUP = 54323 };
 struct tree {
     char path[64];
     int fd;
+    struct backing *backing;
 };
 
 static void make_file(int fd, const char *name, uid_t uid, gid_t gid, mode_t mode)
@@ -40,6 +41,8 @@ static int set_up(void **state)
         return -1;
     tree.fd = open(tree.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     *state = &tree;
+    if (backing_open(tree.path, &tree.backing) < 0)
+        return -1;
     if (geteuid() != 0)
         return 0;
     fchmod(tree.fd, 0755);
@@ -63,7 +66,16 @@ static int tear_down(void **state)
         unlinkat(tree->fd, names[i], 0);
     unlinkat(tree->fd, "closed", AT_REMOVEDIR);
     close(tree->fd);
+    backing_close(tree->backing);
     return rmdir(tree->path);
+}
+
+/* Whether the caller may read what a path means now. */
+static bool may_read(struct caller *caller, const char *path)
+{
+    struct file_key key = {0};
+    (void)backing_key_at(caller->backing, backing_root_fd(caller->backing), path, &key);
+    return caller_may_read(caller, path, &key);
 }
 
 static void test_caller__sees_what_the_kernel_lets_that_user_read(void **state)
@@ -73,23 +85,32 @@ static void test_caller__sees_what_the_kernel_lets_that_user_read(void **state)
     struct tree *tree = *state;
     struct caller caller;
     const gid_t groups[] = {OTHER_GROUP};
-    assert_int_equal(caller_init(&caller, tree->fd, USER, GROUP, groups, 1), 0);
-    assert_true(caller_may_read(&caller, "everyones"));
-    assert_true(caller_may_read(&caller, "users"));
-    assert_true(caller_may_read(&caller, "groups"));
-    assert_true(caller_may_read(&caller, "other-groups"));
-    assert_false(caller_may_read(&caller, "roots"));
-    assert_false(caller_may_read(&caller, "closed/everyones"));
-    assert_false(caller_may_read(&caller, "missing"));
+    assert_int_equal(caller_init(&caller, tree->backing, USER, GROUP, groups, 1), 0);
+    assert_true(may_read(&caller, "everyones"));
+    assert_true(may_read(&caller, "users"));
+    assert_true(may_read(&caller, "groups"));
+    assert_true(may_read(&caller, "other-groups"));
+    assert_false(may_read(&caller, "roots"));
+    assert_false(may_read(&caller, "closed/everyones"));
+    assert_false(may_read(&caller, "missing"));
+    /* Not what has the name of another: a document may have been moved out of sight. */
+    struct file_key roots;
+    assert_int_equal(backing_key_at(tree->backing, tree->fd, "roots", &roots), 0);
+    assert_false(caller_may_read(&caller, "everyones", &roots));
+    assert_int_equal(caller_open_readable(&caller, "closed/everyones"), -EACCES);
+    assert_int_equal(caller_open_readable(&caller, "roots"), -EACCES);
+    assert_int_equal(caller_open_readable(&caller, "missing"), -ENOENT);
+    assert_int_equal(caller_open_readable(&caller, ".."), -EXDEV);
+    assert_int_equal(caller_open_readable(&caller, "/etc/passwd"), -EXDEV);
     assert_int_equal(caller_access(&caller, tree->fd, "closed/everyones", R_OK), -EACCES);
     assert_int_equal(caller_access(&caller, tree->fd, "missing", R_OK), -ENOENT);
     assert_int_equal(caller_access(&caller, tree->fd, "", R_OK | X_OK), 0);
     caller_done(&caller);
 
-    assert_int_equal(caller_init(&caller, tree->fd, USER, USER, NULL, 0), 0);
-    assert_false(caller_may_read(&caller, "groups"));
-    assert_false(caller_may_read(&caller, "other-groups"));
-    assert_true(caller_may_read(&caller, "users"));
+    assert_int_equal(caller_init(&caller, tree->backing, USER, USER, NULL, 0), 0);
+    assert_false(may_read(&caller, "groups"));
+    assert_false(may_read(&caller, "other-groups"));
+    assert_true(may_read(&caller, "users"));
     caller_done(&caller);
 }
 
@@ -100,10 +121,10 @@ static void test_caller__checks_a_directory_held_without_being_open(void **state
     struct tree *tree = *state;
     _cleanup_close_ int closed = openat(tree->fd, "closed", O_PATH | O_CLOEXEC);
     struct caller caller;
-    assert_int_equal(caller_init(&caller, tree->fd, USER, GROUP, NULL, 0), 0);
+    assert_int_equal(caller_init(&caller, tree->backing, USER, GROUP, NULL, 0), 0);
     assert_int_equal(caller_access(&caller, closed, "", X_OK), -EACCES);
     caller_done(&caller);
-    assert_int_equal(caller_init(&caller, tree->fd, 0, 0, NULL, 0), 0);
+    assert_int_equal(caller_init(&caller, tree->backing, 0, 0, NULL, 0), 0);
     assert_int_equal(caller_access(&caller, closed, "", X_OK), 0);
     caller_done(&caller);
 }
@@ -114,9 +135,9 @@ static void *look_as_user(void *user)
     struct caller caller;
     const gid_t groups[] = {OTHER_GROUP};
     bool *saw = calloc(1, sizeof(*saw));
-    if (caller_init(&caller, tree->fd, USER, GROUP, groups, 1) == 0) {
+    if (caller_init(&caller, tree->backing, USER, GROUP, groups, 1) == 0) {
         for (int i = 0; i < 2000; i++)
-            *saw |= caller_may_read(&caller, "roots");
+            *saw |= may_read(&caller, "roots");
         caller_done(&caller);
     }
     return saw;
@@ -131,7 +152,7 @@ static void test_caller__leaves_thread_and_process_as_they_were(void **state)
     pthread_t other;
     assert_int_equal(pthread_create(&other, NULL, look_as_user, tree), 0);
     struct caller self;
-    assert_int_equal(caller_init(&self, tree->fd, 0, 0, NULL, 0), 0);
+    assert_int_equal(caller_init(&self, tree->backing, 0, 0, NULL, 0), 0);
     for (int i = 0; i < 2000; i++) { /* while the other thread switches */
         _cleanup_close_ int fd = openat(tree->fd, "roots", O_RDONLY | O_CLOEXEC);
         assert_true(fd >= 0);
@@ -144,8 +165,8 @@ static void test_caller__leaves_thread_and_process_as_they_were(void **state)
     free(saw);
 
     struct caller caller;
-    assert_int_equal(caller_init(&caller, tree->fd, USER, GROUP, NULL, 0), 0);
-    assert_false(caller_may_read(&caller, "roots"));
+    assert_int_equal(caller_init(&caller, tree->backing, USER, GROUP, NULL, 0), 0);
+    assert_false(may_read(&caller, "roots"));
     caller_done(&caller);
     assert_int_equal(setfsuid((uid_t)-1), 0);
     assert_int_equal(setfsgid((gid_t)-1), getegid());
@@ -155,11 +176,12 @@ static void test_caller__leaves_thread_and_process_as_they_were(void **state)
     assert_true(fd >= 0);
 }
 
-static void test_caller__hash_tells_identities_apart(void **state)
+static void test_caller__numbers_tell_identities_apart(void **state)
 {
     (void)state;
+    enum { N = 6 };
     const gid_t groups[] = {GROUP, OTHER_GROUP};
-    struct caller callers[] = {
+    const struct caller callers[N] = {
         {.all = true},
         {.uid = USER, .gid = GROUP},
         {.uid = USER, .gid = OTHER_GROUP},
@@ -167,9 +189,22 @@ static void test_caller__hash_tells_identities_apart(void **state)
         {.uid = USER, .gid = GROUP, .groups = (gid_t *)groups, .n_groups = 1},
         {.uid = USER, .gid = GROUP, .groups = (gid_t *)groups, .n_groups = 2},
     };
-    for (size_t i = 0; i < 6; i++)
-        for (size_t j = 0; j < 6; j++)
-            assert_int_equal(caller_hash(&callers[i]) == caller_hash(&callers[j]), i == j);
+    static struct caller_numbers numbers;
+    caller_numbers_init(&numbers);
+    uint64_t first[N];
+    for (size_t i = 0; i < N; i++)
+        first[i] = caller_number(&numbers, &callers[i]);
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < N; j++)
+            assert_int_equal(caller_number(&numbers, &callers[i]) == first[j], i == j);
+    /* Who is forgotten for others is never taken for one of them. */
+    for (uid_t i = 0; i < 3 * CALLERS_REMEMBERED; i++) {
+        uint64_t number = caller_number(&numbers, &(struct caller){.uid = USER + 10 + i});
+        for (size_t j = 0; j < N; j++)
+            assert_int_not_equal(number, first[j]);
+    }
+    assert_int_not_equal(caller_number(&numbers, &callers[1]), first[1]);
+    caller_numbers_done(&numbers);
 }
 
 int main(void)
@@ -178,7 +213,7 @@ int main(void)
         cmocka_unit_test(test_caller__sees_what_the_kernel_lets_that_user_read),
         cmocka_unit_test(test_caller__checks_a_directory_held_without_being_open),
         cmocka_unit_test(test_caller__leaves_thread_and_process_as_they_were),
-        cmocka_unit_test(test_caller__hash_tells_identities_apart),
+        cmocka_unit_test(test_caller__numbers_tell_identities_apart),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
