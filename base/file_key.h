@@ -27,6 +27,11 @@ static inline bool file_key_equal(const struct file_key *a, const struct file_ke
     return a->size_bytes == b->size_bytes && memcmp(a->bytes, b->bytes, a->size_bytes) == 0;
 }
 
+static inline bool file_key_same_file_system(const struct file_key *a, const struct file_key *b)
+{
+    return memcmp(a->bytes, b->bytes, sizeof(uint64_t)) == 0;
+}
+
 /* A hash for tables in memory; not stable across versions, never stored. */
 static inline uint64_t file_key_hash(const struct file_key *key)
 {

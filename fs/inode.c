@@ -334,6 +334,8 @@ int inode_borrow_fd(struct inode_table *table, struct inode *inode, struct inode
         *ret_fd = (struct inode_fd){.fd = backing_root_fd(table->backing)};
         return ret_fd->fd;
     }
+    if (inode->type == S_IFDIR && !inode->by_name)
+        return inode_path_borrow_directory(table, inode, ret_fd);
     {
         LOCKED(inode_lock(table, inode));
         if (inode->files) {

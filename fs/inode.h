@@ -33,7 +33,7 @@ struct inode {
     struct inode *next;        /* in its bucket; under the table's lock */
     uint64_t n_lookups;        /* the kernel's; under the table's lock, as what follows */
     unsigned n_refs;           /* of places in it, and of calls under way */
-    struct inode_path *path;   /* NULL: neither by name nor ever pinned */
+    struct inode_path *path;   /* NULL: not by name, never pinned, no directory in use */
     struct open_file *files;   /* under inode_lock(), as all below */
     int backing_id;            /* of kernel passthrough, the same for all files; 0: none */
     struct lock_owner *owners; /* of POSIX locks */

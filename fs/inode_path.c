@@ -357,6 +357,42 @@ static int repair(struct inode_table *table, struct inode *inode, struct inode_f
     return r;
 }
 
+/* Of what is not by name: it has a descriptor only while it is pinned, or asked for with the names
+ * in it. */
+static int make_path(struct inode *inode)
+{
+    if (inode->path)
+        return 0;
+    inode->path = malloc(sizeof(*inode->path));
+    if (!inode->path)
+        return -ENOMEM;
+    *inode->path = (struct inode_path){.fd = PATH_FD_NONE};
+    return 0;
+}
+
+int inode_path_borrow_directory(struct inode_table *table, struct inode *inode,
+                                struct inode_fd *ret_fd)
+{
+    {
+        LOCKED(&table->lock);
+        if (use_open(table, inode, ret_fd))
+            return ret_fd->fd;
+    }
+    bool nested = !file_key_same_file_system(&inode->key, &table->root->key);
+    int fd = backing_open_key(table->backing, &inode->key, O_PATH | O_DIRECTORY);
+    if (fd < 0)
+        return fd;
+    {
+        LOCKED(&table->lock);
+        if (make_path(inode) < 0) {
+            close(fd);
+            return -ENOMEM;
+        }
+    }
+    use_new(table, inode, fd, nested, ret_fd);
+    return ret_fd->fd;
+}
+
 int inode_path_borrow(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
 {
     {
@@ -374,18 +410,6 @@ int inode_path_borrow(struct inode_table *table, struct inode *inode, struct ino
 }
 
 /* -- names that change -- */
-
-/* Of what is not by name: it has a descriptor only while it is pinned. */
-static int make_path(struct inode *inode)
-{
-    if (inode->path)
-        return 0;
-    inode->path = malloc(sizeof(*inode->path));
-    if (!inode->path)
-        return -ENOMEM;
-    *inode->path = (struct inode_path){.fd = PATH_FD_NONE};
-    return 0;
-}
 
 /* With the lock held: pins, with an O_PATH descriptor that is taken. The inode is in use and kept
  * until let_go(). */
