@@ -26,6 +26,9 @@ static const struct fuse_lowlevel_ops operations = {
     .forget = op_forget,
     .forget_multi = op_forget_multi,
     .getattr = op_getattr,
+#ifdef KINFS_HAVE_STATX
+    .statx = op_statx,
+#endif
     .setattr = op_setattr,
     .readlink = op_readlink,
     .statfs = op_statfs,
@@ -131,14 +134,23 @@ static int mount_session(struct fs *fs, char **ret_error)
     return r;
 }
 
-/* Every open file of the mount is one of this process too. */
-static void raise_open_files(void)
+static void raise_limit(int resource)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+    if (getrlimit(resource, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
         limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
+        setrlimit(resource, &limit);
     }
+}
+
+/* Every open file of the mount is one of this process too; and how large a file may be is the
+ * kernel's to ask of who writes, not of who started the daemon. */
+static void raise_limits(void)
+{
+    struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
+    raise_limit(RLIMIT_NOFILE);
+    if (setrlimit(RLIMIT_FSIZE, &unlimited) < 0)
+        raise_limit(RLIMIT_FSIZE);
 }
 
 static int find_path(void *index, const struct file_key *key, char **ret_path)
@@ -158,7 +170,7 @@ int fs_open(const struct fs_options *options, struct fs **ret_fs, char **ret_err
     fs->index = options->index;
     if (!options->debug)
         fuse_set_log_func(keep_last_words);
-    raise_open_files();
+    raise_limits();
     int r = copy_options(fs, options);
     if (r == 0)
         r = inode_table_init(&fs->inodes, fs->backing);

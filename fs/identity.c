@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { CAP_WORDS = _LINUX_CAPABILITY_U32S_3 };
+enum { CAP_WORDS = _LINUX_CAPABILITY_U32S_3, MOST_GROUPS = 128 };
 
 /* Facts of the process; written before there is a second thread that serves. */
 static struct __user_cap_data_struct caps_all[CAP_WORDS], caps_serving[CAP_WORDS];
@@ -47,6 +47,7 @@ void identity_begin_serving(void)
     can_switch = has_cap(caps_all, CAP_SETUID) && has_cap(caps_all, CAP_SETGID) &&
                  has_cap(caps_all, CAP_DAC_OVERRIDE);
     caps_serving[CAP_TO_INDEX(CAP_FSETID)].effective &= ~CAP_TO_MASK(CAP_FSETID);
+    caps_serving[CAP_TO_INDEX(CAP_SYS_RESOURCE)].effective &= ~CAP_TO_MASK(CAP_SYS_RESOURCE);
     set_caps(caps_serving);
 }
 
@@ -89,6 +90,15 @@ void identity_enter(fuse_req_t req, mode_t mode)
     set_caps(caps_all); /* a change of fsuid takes some of them away */
 }
 
+void identity_enter_allocation(fuse_req_t req)
+{
+    uid_t uid = fuse_req_ctx(req)->uid;
+    if (!can_switch || uid == geteuid())
+        return;
+    setfsuid(uid);
+    is_switched = true;
+}
+
 void identity_leave(void)
 {
     if (!is_switched)
@@ -99,6 +109,25 @@ void identity_leave(void)
     errno = saved;
     set_caps(caps_serving); /* a change of fsuid to root gives CAP_FSETID */
     is_switched = false;
+}
+
+static bool is_in_group(fuse_req_t req, gid_t gid)
+{
+    const struct fuse_ctx *ctx = fuse_req_ctx(req);
+    gid_t groups[MOST_GROUPS];
+    if (ctx->uid == 0 || ctx->gid == gid)
+        return true;
+    int n = fuse_req_getgroups(req, MOST_GROUPS, groups);
+    for (int i = 0; i < n && i < MOST_GROUPS; i++) {
+        if (groups[i] == gid)
+            return true;
+    }
+    return false;
+}
+
+bool identity_keeps_sgid(fuse_req_t req, const struct stat *st)
+{
+    return st->st_mode & S_ISGID && is_in_group(req, st->st_gid);
 }
 
 void identity_raise_fsetid(void)

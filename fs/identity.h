@@ -12,6 +12,7 @@
 #ifndef KINFS_FS_IDENTITY_H
 #define KINFS_FS_IDENTITY_H
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "fs/state.h"
@@ -28,6 +29,14 @@ bool identity_can_pass_through(void);
  * mode is that of what is to be created. */
 void identity_enter(fuse_req_t req, mode_t mode);
 void identity_leave(void);
+
+/* Allocate as the caller, until identity_leave(): the blocks a file system reserves for root, and
+ * quotas, count for others (who are refused CAP_SYS_RESOURCE by all threads that serve). */
+void identity_enter_allocation(fuse_req_t req);
+
+/* Whether the caller is of a file's group, or root, so that a change takes no sgid bit away: to the
+ * backing tree the caller is this process, of which only CAP_FSETID tells it so. */
+bool identity_keeps_sgid(fuse_req_t req, const struct stat *st);
 
 /* Hold CAP_FSETID, to set an sgid bit the kernel has already allowed. Keeps errno. */
 void identity_raise_fsetid(void);

@@ -126,25 +126,21 @@ static int do_getattr(struct fs *fs, struct inode *inode, const struct fuse_file
     return fd < 0 ? fd : tell_stat(fs, inode, fd, ret_stat);
 }
 
-static void reply_attr(fuse_req_t req, int r, const struct stat *st)
+static void reply_attr(fuse_req_t req, int r, const struct stat *st, double timeout_s)
 {
     if (r < 0)
         reply(req, r);
     else
-        fuse_reply_attr(req, st, FS_TIMEOUT_S);
+        fuse_reply_attr(req, st, timeout_s);
 }
 
 void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
     struct fs *fs = fs_of(req);
     struct view_node *view = view_of(fs, ino);
-    if (view) {
-        views_getattr(fs, req, view);
-        return;
-    }
     struct stat st;
-    int r = do_getattr(fs, inode_of(fs, ino), fi, &st);
-    reply_attr(req, r, &st);
+    int r = view ? views_stat(fs, view, &st) : do_getattr(fs, inode_of(fs, ino), fi, &st);
+    reply_attr(req, r, &st, view ? 0 : FS_TIMEOUT_S);
 }
 
 static int set_mode(int fd, mode_t mode)
@@ -158,11 +154,19 @@ static int set_mode(int fd, mode_t mode)
     return r;
 }
 
-static int set_owner(int fd, const struct stat *attr, int to_set)
+static int set_owner(fuse_req_t req, int fd, const struct stat *attr, int to_set)
 {
+    struct stat st;
     uid_t uid = to_set & FUSE_SET_ATTR_UID ? attr->st_uid : (uid_t)-1;
     gid_t gid = to_set & FUSE_SET_ATTR_GID ? attr->st_gid : (gid_t)-1;
-    return fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+    /* Without the x of the group the sgid bit stays for those who are of it. */
+    bool raise = fstat(fd, &st) == 0 && identity_keeps_sgid(req, &st);
+    if (raise)
+        identity_raise_fsetid();
+    int r = fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+    if (raise)
+        identity_lower_fsetid();
+    return r;
 }
 
 static int set_size(int fd, off_t size, const struct fuse_file_info *fi)
@@ -186,9 +190,10 @@ static int set_times(int fd, const struct stat *attr, int to_set)
     return utimensat(fd, "", times, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
-static int do_setattr(struct fs *fs, struct inode *inode, const struct stat *attr, int to_set,
+static int do_setattr(fuse_req_t req, struct inode *inode, const struct stat *attr, int to_set,
                       const struct fuse_file_info *fi, struct stat *ret_stat)
 {
+    struct fs *fs = fs_of(req);
     _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
     int fd = borrow_fd(fs, inode, &borrowed);
     if (fd < 0)
@@ -196,7 +201,7 @@ static int do_setattr(struct fs *fs, struct inode *inode, const struct stat *att
     int r = 0;
     /* The owner first: chown(2) takes away the suid bits that the mode may set. */
     if (to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
-        r = set_owner(fd, attr, to_set);
+        r = set_owner(req, fd, attr, to_set);
     if (r == 0 && to_set & FUSE_SET_ATTR_SIZE)
         r = set_size(fd, attr->st_size, fi);
     if (r == 0 && to_set & FUSE_SET_ATTR_MODE)
@@ -213,8 +218,8 @@ void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
 {
     struct fs *fs = fs_of(req);
     struct stat st;
-    int r = view_of(fs, ino) ? -EROFS : do_setattr(fs, inode_of(fs, ino), attr, to_set, fi, &st);
-    reply_attr(req, r, &st);
+    int r = view_of(fs, ino) ? -EROFS : do_setattr(req, inode_of(fs, ino), attr, to_set, fi, &st);
+    reply_attr(req, r, &st, FS_TIMEOUT_S);
 }
 
 static int do_readlink(struct fs *fs, struct inode *inode, char target[PATH_MAX + 1])

@@ -4,8 +4,11 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "fs/identity.h"
 #include "fs/notice.h"
 #include "fs/open_file.h"
 #include "fs/views.h"
@@ -36,7 +39,9 @@ void op_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t 
     out.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
     out.buf[0].fd = open_file_of(fi)->fd;
     out.buf[0].pos = offset;
+    identity_enter_allocation(req);
     ssize_t n_bytes = fuse_buf_copy(&out, in, 0);
+    identity_leave();
     if (n_bytes < 0)
         reply(req, (int)n_bytes);
     else
@@ -58,12 +63,14 @@ void op_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_
     reply(req, view_of(fs_of(req), ino) ? 0 : do_fsync(dir_handle_fd(fi), datasync));
 }
 
-static int do_fallocate(struct fs *fs, struct open_file *file, int mode, off_t offset, off_t length)
+static int do_fallocate(fuse_req_t req, struct open_file *file, int mode, off_t offset,
+                        off_t length)
 {
-    if (fallocate(file->fd, mode, offset, length) < 0)
-        return -errno;
-    notice_content(fs, file->inode);
-    return 0;
+    identity_enter_allocation(req);
+    int r = fallocate(file->fd, mode, offset, length) < 0 ? -errno : 0;
+    identity_leave();
+    notice_content(fs_of(req), file->inode); /* a failed one may have done a part */
+    return r;
 }
 
 void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t length,
@@ -71,17 +78,19 @@ void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t 
 {
     struct fs *fs = fs_of(req);
     reply(req,
-          view_of(fs, ino) ? -EROFS : do_fallocate(fs, open_file_of(fi), mode, offset, length));
+          view_of(fs, ino) ? -EROFS : do_fallocate(req, open_file_of(fi), mode, offset, length));
 }
 
-static ssize_t do_copy_file_range(struct fs *fs, struct open_file *in, off_t in_offset,
+static ssize_t do_copy_file_range(fuse_req_t req, struct open_file *in, off_t in_offset,
                                   struct open_file *out, off_t out_offset, size_t size, int flags)
 {
+    identity_enter_allocation(req);
     ssize_t n_bytes =
         copy_file_range(in->fd, &in_offset, out->fd, &out_offset, size, (unsigned)flags);
+    identity_leave();
     if (n_bytes < 0)
         return -errno;
-    notice_content(fs, out->inode);
+    notice_content(fs_of(req), out->inode);
     return n_bytes;
 }
 
@@ -93,7 +102,7 @@ void op_copy_file_range(fuse_req_t req, fuse_ino_t in, off_t in_offset,
     /* EOPNOTSUPP makes the kernel copy by reading and writing. */
     ssize_t n_bytes = view_of(fs, in) || view_of(fs, out)
                           ? -EOPNOTSUPP
-                          : do_copy_file_range(fs, open_file_of(in_fi), in_offset,
+                          : do_copy_file_range(req, open_file_of(in_fi), in_offset,
                                                open_file_of(out_fi), out_offset, size, flags);
     if (n_bytes < 0)
         reply(req, (int)n_bytes);
@@ -101,39 +110,92 @@ void op_copy_file_range(fuse_req_t req, fuse_ino_t in, off_t in_offset,
         fuse_reply_write(req, (size_t)n_bytes);
 }
 
+/* Without passthrough what was stored in a mapping is where the kernel keeps it until it is
+ * written, and to say that there is a hole would make a copy lose it. */
+static bool may_have_stores(struct fs *fs, struct inode *inode)
+{
+    LOCKED(inode_lock(&fs->inodes, inode));
+    if (inode->backing_id > 0)
+        return false;
+    const struct open_file *file = inode->files;
+    while (file && !file->may_store)
+        file = file->next;
+    return file;
+}
+
+static off_t do_lseek(struct fs *fs, const struct open_file *file, off_t offset, int whence)
+{
+    struct stat st;
+    bool may_hide_data = whence == SEEK_DATA || whence == SEEK_HOLE;
+    if (!may_hide_data || !may_have_stores(fs, file->inode)) {
+        off_t found = lseek(file->fd, offset, whence);
+        return found < 0 ? -errno : found;
+    }
+    if (fstat(file->fd, &st) < 0)
+        return -errno;
+    if (offset < 0 || offset >= st.st_size)
+        return -ENXIO;
+    return whence == SEEK_DATA ? offset : st.st_size;
+}
+
 void op_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence, struct fuse_file_info *fi)
 {
-    if (view_of(fs_of(req), ino)) {
+    struct fs *fs = fs_of(req);
+    if (view_of(fs, ino)) {
         reply(req, -EINVAL);
         return;
     }
-    off_t found = lseek(open_file_of(fi)->fd, offset, whence);
+    off_t found = do_lseek(fs, open_file_of(fi), offset, whence);
     if (found < 0)
-        reply(req, -errno);
+        reply(req, (int)found);
     else
         fuse_reply_lseek(req, found);
 }
 
-/* The attributes of lsattr(1) and chattr(1). The kernel has checked the caller. */
-static int do_ioctl(int fd, unsigned cmd, const void *in, size_t in_bytes, size_t out_bytes,
-                    struct fsxattr *out)
+/* The attributes of lsattr(1) and chattr(1), of which the kernel has checked the caller, and what
+ * else is of one file. */
+static const struct control {
+    unsigned cmd;
+    size_t in_bytes, out_bytes; /* really, whatever size is coded in cmd */
+    bool owner_only;            /* which the kernel has not checked */
+} controls[] = {
+    {FS_IOC_GETFLAGS, 0, sizeof(unsigned), false},
+    {FS_IOC_SETFLAGS, sizeof(unsigned), 0, false},
+    {FS_IOC_FSGETXATTR, 0, sizeof(struct fsxattr), false},
+    {FS_IOC_FSSETXATTR, sizeof(struct fsxattr), 0, false},
+    {FS_IOC_GETVERSION, 0, sizeof(unsigned), false},
+    {FS_IOC_SETVERSION, sizeof(unsigned), 0, true},
+    {FS_IOC_GETFSLABEL, 0, FSLABEL_MAX, false},
+};
+
+union control_data {
+    char label[FSLABEL_MAX];
+    struct fsxattr attributes;
+};
+
+static bool is_owner(fuse_req_t req, int fd)
 {
-    switch (cmd) {
-    case FS_IOC_GETFLAGS:
-        if (out_bytes < sizeof(unsigned))
-            return -EINVAL;
-        return ioctl(fd, cmd, out) < 0 ? -errno : (int)sizeof(unsigned);
-    case FS_IOC_FSGETXATTR:
-        if (out_bytes < sizeof(*out))
-            return -EINVAL;
-        return ioctl(fd, cmd, out) < 0 ? -errno : (int)sizeof(*out);
-    case FS_IOC_SETFLAGS:
-    case FS_IOC_FSSETXATTR:
-        if (in_bytes < (cmd == FS_IOC_SETFLAGS ? sizeof(unsigned) : sizeof(*out)))
-            return -EINVAL;
-        return ioctl(fd, cmd, in) < 0 ? -errno : 0;
-    default: return -ENOTTY;
-    }
+    struct stat st;
+    uid_t uid = fuse_req_ctx(req)->uid;
+    return uid == 0 || (fstat(fd, &st) == 0 && st.st_uid == uid);
+}
+
+/* Everything else is the whole file system's (FITRIM, FS_IOC_SETFSLABEL), of which this is a part,
+ * or would be nobody knows what. Returns how many bytes are in out. */
+static int do_ioctl(fuse_req_t req, int fd, unsigned cmd, const void *in, size_t in_bytes,
+                    size_t out_bytes, union control_data *out)
+{
+    const struct control *control = controls,
+                         *end = controls + sizeof(controls) / sizeof(*controls);
+    while (control < end && control->cmd != cmd)
+        control++;
+    if (control == end)
+        return -ENOTTY;
+    if (in_bytes < control->in_bytes || out_bytes < control->out_bytes)
+        return -EINVAL;
+    if (control->owner_only && !is_owner(req, fd))
+        return -EPERM;
+    return ioctl(fd, cmd, control->in_bytes ? in : out) < 0 ? -errno : (int)control->out_bytes;
 }
 
 void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned cmd, void *arg, struct fuse_file_info *fi,
@@ -146,9 +208,9 @@ void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned cmd, void *arg, struct fu
         reply(req, -ENOTTY);
         return;
     }
-    struct fsxattr out = {0};
+    union control_data out = {0};
     int fd = inode_of(fs, ino)->type == S_IFDIR ? dir_handle_fd(fi) : open_file_of(fi)->fd;
-    int n_bytes = do_ioctl(fd, cmd, in, in_bytes, out_bytes, &out);
+    int n_bytes = do_ioctl(req, fd, cmd, in, in_bytes, out_bytes, &out);
     if (n_bytes < 0)
         reply(req, n_bytes);
     else

@@ -144,7 +144,7 @@ void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
     reply(req, do_unlink(fs_of(req), parent, name, AT_REMOVEDIR));
 }
 
-static int do_rename(struct fs *fs, fuse_ino_t old_parent, const char *old_name,
+static int do_rename(struct fs *fs, fuse_req_t req, fuse_ino_t old_parent, const char *old_name,
                      fuse_ino_t new_parent, const char *new_name, unsigned flags)
 {
     _cleanup_inode_fd_ struct inode_fd old_dir = INODE_FD_NONE;
@@ -157,7 +157,11 @@ static int do_rename(struct fs *fs, fuse_ino_t old_parent, const char *old_name,
         return new_fd;
     struct inode_change change;
     inode_rename_begin(&fs->inodes, old_fd, old_name, new_fd, new_name, &change);
+    if (flags & RENAME_WHITEOUT)
+        identity_enter(req, 0); /* what it leaves behind belongs to the caller */
     int r = renameat2(old_fd, old_name, new_fd, new_name, flags) < 0 ? -errno : 0;
+    if (flags & RENAME_WHITEOUT)
+        identity_leave();
     inode_rename_end(&fs->inodes, &change, inode_of(fs, old_parent), old_name,
                      inode_of(fs, new_parent), new_name, flags, r == 0);
     if (r < 0)
@@ -169,5 +173,5 @@ static int do_rename(struct fs *fs, fuse_ino_t old_parent, const char *old_name,
 void op_rename(fuse_req_t req, fuse_ino_t old_parent, const char *old_name, fuse_ino_t new_parent,
                const char *new_name, unsigned flags)
 {
-    reply(req, do_rename(fs_of(req), old_parent, old_name, new_parent, new_name, flags));
+    reply(req, do_rename(fs_of(req), req, old_parent, old_name, new_parent, new_name, flags));
 }

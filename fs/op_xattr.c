@@ -10,8 +10,6 @@
 #include "fs/identity.h"
 #include "fs/views.h"
 
-enum { MOST_GROUPS = 128 };
-
 /* All by way of /proc, whose paths an O_PATH descriptor has too; the last link is not followed
  * further, so a symbolic link's own attributes are meant. */
 
@@ -29,6 +27,21 @@ static int do_getxattr(struct fs *fs, struct inode *inode, const char *name, cha
         return fd;
     ssize_t n_bytes = getxattr(proc_path_of(fd).text, name, value, size);
     return n_bytes < 0 ? -errno : (int)n_bytes;
+}
+
+/* Names of trusted attributes are for the privileged, which this process is and a caller need not
+ * be. Returns how many bytes are left. */
+static size_t drop_trusted(char *names, size_t n_bytes)
+{
+    size_t left = 0;
+    for (size_t at = 0, length; at < n_bytes; at += length) {
+        length = strlen(names + at) + 1;
+        if (strncmp(names + at, "trusted.", strlen("trusted.")) != 0) {
+            memmove(names + left, names + at, length);
+            left += length;
+        }
+    }
+    return left;
 }
 
 static int do_listxattr(struct fs *fs, struct inode *inode, char *names, size_t size)
@@ -78,38 +91,26 @@ void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
         return;
     }
     bool with_computed = fs->index && fs->options.list_xattr;
-    size_t room = with_computed ? XATTR_LIST_MAX : size;
+    bool sees_all = fuse_req_ctx(req)->uid == 0;
+    size_t room = with_computed || !sees_all ? XATTR_LIST_MAX : size;
     _cleanup_free_ char *names = room ? malloc(room) : NULL;
     int r = room && !names ? -ENOMEM : do_listxattr(fs, inode_of(fs, ino), names, room);
+    if (!sees_all && r > 0)
+        r = (int)drop_trusted(names, (size_t)r);
     if (with_computed && r == -EOPNOTSUPP)
         r = 0;
     if (with_computed && r >= 0)
         attributes_list(fs, req, inode_of(fs, ino), names, (size_t)r, size);
     else
-        reply_value(req, r, names, size);
+        reply_value(req, size && r > (int)size ? -ERANGE : r, names, size);
 }
 
-static bool is_in_group(fuse_req_t req, gid_t gid)
-{
-    const struct fuse_ctx *ctx = fuse_req_ctx(req);
-    gid_t groups[MOST_GROUPS];
-    if (ctx->uid == 0 || ctx->gid == gid)
-        return true;
-    int n = fuse_req_getgroups(req, MOST_GROUPS, groups);
-    for (int i = 0; i < n && i < MOST_GROUPS; i++) {
-        if (groups[i] == gid)
-            return true;
-    }
-    return false;
-}
-
-/* Setting an access control list takes away the sgid bit when the caller is not of the group; to
- * the backing tree that is this process, unless it holds CAP_FSETID. */
+/* Setting an access control list takes away the sgid bit when the caller is not of the group. */
 static bool keeps_sgid(fuse_req_t req, int fd, const char *name)
 {
     struct stat st;
     return strcmp(name, "system.posix_acl_access") == 0 && fstat(fd, &st) == 0 &&
-           (st.st_mode & S_ISGID) && is_in_group(req, st.st_gid);
+           identity_keeps_sgid(req, &st);
 }
 
 static int do_setxattr(fuse_req_t req, struct inode *inode, const char *name, const char *value,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "fs/identity.h"
 #include "fs/notice.h"
 #include "fs/posix_lock.h"
 
@@ -31,19 +32,27 @@ int open_file_new(fuse_req_t req, struct inode *inode, int fd, struct fuse_file_
     if (!file)
         return -ENOMEM;
     bool writes = (fi->flags & O_ACCMODE) != O_RDONLY;
-    *file = (struct open_file){.inode = inode, .fd = TAKE_FD(owned), .writes = writes, .n_refs = 1};
+    *file = (struct open_file){.inode = inode,
+                               .fd = TAKE_FD(owned),
+                               .writes = writes,
+                               .may_store = (fi->flags & O_ACCMODE) == O_RDWR,
+                               .n_refs = 1};
     {
         LOCKED(inode_lock(&fs->inodes, inode));
         /* The credentials of this thread become those of all reads and writes the kernel makes by
          * the id: see fs/identity.h for what it must not hold. Any access mode serves. */
-        if (!inode->files)
+        if (!inode->files) {
+            identity_enter_allocation(req);
             inode->backing_id = fs->status.passthrough ? fuse_passthrough_open(req, file->fd) : 0;
+            identity_leave();
+        }
         file->next = inode->files;
         inode->files = file;
         fi->backing_id = inode->backing_id;
+        /* Any close of a file ends a process's record locks on it, of which a flush tells. */
+        fi->noflush = !writes && !inode->owners;
     }
     fi->fh = (uintptr_t)file;
-    fi->noflush = !writes;
     if (writes)
         notice_writing(fs, inode, 1);
     *ret_file = file;

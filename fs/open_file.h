@@ -15,7 +15,7 @@ struct open_file {
     struct open_file *next; /* of the same inode; under inode_lock() */
     struct inode *inode;
     int fd;
-    bool writes;
+    bool writes, may_store; /* may_store: by a mapping */
     atomic_uint n_refs;
 };
 

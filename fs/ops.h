@@ -8,13 +8,14 @@
 
 #include "fs/state.h"
 
-/* attributes of inodes: fs/op_attr.c */
+/* attributes of inodes: fs/op_attr.c; fs/op_statx.c, where libfuse has it (KINFS_HAVE_STATX) */
 void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name);
 void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t n_lookups);
 void op_forget_multi(fuse_req_t req, size_t n_forgets, struct fuse_forget_data *forgets);
 void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
 void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
                 struct fuse_file_info *fi);
+void op_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_file_info *fi);
 void op_readlink(fuse_req_t req, fuse_ino_t ino);
 void op_statfs(fuse_req_t req, fuse_ino_t ino);
 

@@ -60,7 +60,8 @@ int posix_lock_owner(struct fs *fs, struct open_file *file, uint64_t id, pid_t p
         inode->owners = owner;
     }
     owner->file = file;
-    owner->pid = pid;
+    if (pid) /* the kernel tells it with locks alone, not with questions and unlocking */
+        owner->pid = pid;
     atomic_fetch_add_explicit(&owner->n_refs, 1, memory_order_relaxed);
     *ret_owner = owner;
     return 0;

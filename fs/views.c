@@ -48,7 +48,7 @@ mode_t view_type(enum view_kind kind)
 }
 
 /* Only a directory or a document of the tree has times and an owner of its own. */
-static int fill_stat(struct fs *fs, const struct view_node *node, struct stat *ret_stat)
+int views_stat(struct fs *fs, const struct view_node *node, struct stat *ret_stat)
 {
     const mode_t type = view_type(node->kind);
     struct stat st = {
@@ -87,23 +87,13 @@ static int fill_stat(struct fs *fs, const struct view_node *node, struct stat *r
     return 0;
 }
 
-void views_getattr(struct fs *fs, fuse_req_t req, struct view_node *node)
-{
-    struct stat st;
-    int r = fill_stat(fs, node, &st);
-    if (r < 0)
-        fuse_reply_err(req, -r);
-    else
-        fuse_reply_attr(req, &st, 0);
-}
-
 void view_reply_entry(struct fs *fs, fuse_req_t req, const struct view_node *like)
 {
     struct view_node *node;
     struct fuse_entry_param entry = {0};
     int r = view_table_lookup(&fs->views->nodes, like, &node);
     if (!r) {
-        r = fill_stat(fs, node, &entry.attr);
+        r = views_stat(fs, node, &entry.attr);
         entry.ino = (uintptr_t)node;
         entry.generation = node->generation;
         if (r < 0)

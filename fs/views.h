@@ -45,7 +45,8 @@ ino_t views_root_ino(const char *name);
 void views_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name);
 /* Without a reply: of forget and of forget_multi. */
 void views_forget(struct fs *fs, struct view_node *node, uint64_t n_lookups);
-void views_getattr(struct fs *fs, fuse_req_t req, struct view_node *node);
+/* Its attributes, of which the kernel may keep nothing. Returns 0 or an errno. */
+int views_stat(struct fs *fs, const struct view_node *node, struct stat *ret_stat);
 void views_readlink(struct fs *fs, fuse_req_t req, struct view_node *node);
 void views_access(struct fs *fs, fuse_req_t req, struct view_node *node, int mask);
 void views_statfs(struct fs *fs, fuse_req_t req, struct view_node *node);

@@ -65,6 +65,7 @@ static void catch_signals(void)
     sigaction(SIGINT, &end, NULL);
     sigaction(SIGHUP, &end, NULL);
     sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL); /* EFBIG, where a limit could not be raised */
 }
 
 /* Files that people have open through the mount are open here too. */
