@@ -1,0 +1,43 @@
+# Sourced by tests/mount/op_*.sh: the operations of a noun, on a mount as in a plain directory of the
+# same file system, with kernel passthrough and without.
+# shellcheck shell=bash
+
+lib=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$lib/mount.sh"
+
+# on_ext4: the backing tree and the plain directory are on a fresh ext4 of their own, where root is
+# there to mount one: what a test says of holes and limits is then known.
+on_ext4() {
+    [[ $UID = 0 ]] || return 0
+    needs mkfs.ext4
+    truncate -s "${1:-400M}" "$SCRATCH/disk.img"
+    mkfs.ext4 -q -F -b 4096 "$SCRATCH/disk.img"
+    mkdir "$SCRATCH/disk"
+    mount -o loop,relatime "$SCRATCH/disk.img" "$SCRATCH/disk" 2> /dev/null || skip "cannot mount a loop device here"
+    SOURCE=$SCRATCH/disk/source
+    PLAIN=$SCRATCH/disk/plain
+}
+
+# As the library that serves says it.
+libfuse_version() {
+    "$KINFS" status --json "$MNT" | sed -n 's/.*"libfuse": *"\([^"]*\)".*/\1/p'
+}
+
+compare_operations() { # NOUN [MOUNT_OPTIONS]
+    needs python3
+    PLAIN=$SCRATCH/plain
+    on_ext4
+    chmod 755 "$SCRATCH" # other users take part
+    local option way failed=0
+    for option in ${WAYS:-passthrough nopassthrough}; do
+        way=on
+        [[ $option = passthrough && $UID = 0 ]] || way=off
+        start -o "dev,suid,$option${2:+,$2}"
+        mkdir -p "$PLAIN/$option" "$MNT/$option"
+        export WITH_STATX=yes
+        [[ $(printf '%s\n' 3.18 "$(libfuse_version)" | sort -V | head -n 1) = 3.18 ]] || WITH_STATX=no
+        python3 "$lib/operations/compare.py" "$1" "$way" "$PLAIN/$option" "$MNT/$option" "$SOURCE/$option" || failed=1
+        stop
+    done
+    [[ $failed = 0 ]] || fail "something is not as in a plain directory, see above"
+}
