@@ -198,7 +198,9 @@ static int answer_document(const struct view_task *task, enum attribute attribut
 static int answer_root(const struct view_task *task, enum attribute attribute, struct value *value)
 {
     /* All but what is still to come is of the tree as it was when asked. */
-    int r = attribute == ATTRIBUTE_PENDING ? 0 : view_settle(task);
+    const bool is_of_documents =
+        attribute == ATTRIBUTE_DOCUMENTS || attribute == ATTRIBUTE_CLUSTERS;
+    int r = is_of_documents ? view_settle(task) : 0;
     if (r < 0)
         return r;
     _cleanup_free_ struct index_status *status = malloc(sizeof(*status));

@@ -35,9 +35,8 @@ static void *serve(void *user)
         void *task = *place(defer, 0);
         defer->head = (defer->head + 1) % defer->options.n_waiting_max;
         defer->n_waiting--;
-        bool given_up = defer->options.given_up && defer->options.given_up(task);
         pthread_mutex_unlock(&defer->lock);
-        defer->options.run(task, given_up ? -EINTR : 0);
+        defer->options.run(task, 0);
     }
 }
 

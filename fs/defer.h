@@ -14,8 +14,9 @@ struct defer;
 struct defer_options {
     unsigned n_threads;   /* 1 or more */
     size_t n_waiting_max; /* tasks queued, those being run not counted */
-    /* Do the task (error 0), or answer it without (-EINTR: given up, -ESHUTDOWN: the end). Owns the
-     * task. Called without a lock, by a thread of the pool or by that of defer_free(). */
+    /* Do the task (error 0), or answer it without (-EINTR: given up, and there is no thread for it,
+     * -ESHUTDOWN: the end). Owns the task. Called without a lock, by a thread of the pool or by
+     * that of defer_free(). */
     void (*run)(void *task, int error);
     /* Whether nobody waits for the task any more; NULL: never. Called with the queue's lock. */
     bool (*given_up)(void *task);

@@ -57,12 +57,12 @@ int view_tasks_new(struct views *views); /* views->defer */
 
 int64_t view_now_ms(void);
 
-/* Wait until what was closed before is in the answers, until task->end_ms at most.
- * Returns 0 (also when that was not enough), -EINTR, -ESHUTDOWN. */
+/* Wait until what was closed before is in the answers, until task->end_ms or an interruption at
+ * most. Returns 0 (also when that was not enough), -ESHUTDOWN. */
 int view_settle(const struct view_task *task);
 
 /* What is known of a document, of its content of now if that can be had until task->end_ms.
- * Returns 0, -ENOENT, -EINTR, -ESHUTDOWN or an error. */
+ * Returns 0, -ENOENT, -ESHUTDOWN or an error. */
 int view_document(const struct view_task *task, const struct file_key *key,
                   struct document_info *ret_info);
 

@@ -44,19 +44,19 @@ int64_t view_now_ms(void)
     return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
+/* An interruption ends the waiting, not the question: a process that was frozen or got a signal is
+ * told what is known, where EINTR is an error that no other file system's readdir(3) has. */
 static int left_ms(const struct view_task *task)
 {
     int64_t left = task->end_ms - view_now_ms();
-    return left < 0 ? 0 : (int)left;
+    return left < 0 || fuse_req_interrupted(task->req) ? 0 : (int)left;
 }
 
-/* How long to wait next, 0 when the time is over; -EINTR, -ESHUTDOWN. In between, those that wait
- * in the queue for this very thread are answered if they were interrupted. */
+/* How long to wait next, 0 when the time is over; -ESHUTDOWN. In between, those that wait in the
+ * queue for this very thread are answered if they were interrupted. */
 static int next_slice(const struct view_task *task)
 {
     struct defer *defer = task->fs->views->defer;
-    if (fuse_req_interrupted(task->req))
-        return -EINTR;
     if (defer_is_ending(defer))
         return -ESHUTDOWN;
     defer_reap(defer);
