@@ -7,6 +7,7 @@
 #include "tools/control.h"
 #include "tools/holder.h"
 #include "tools/message.h"
+#include "tools/predecessor.h"
 
 /* What was done is on disk either way; this bounds the wait at the end for the last documents. */
 enum { CLOSE_WAIT_MS = 60000 };
@@ -97,6 +98,21 @@ static int ask_here(const struct ask *ask, struct json_object *request, row_fn r
     return command_work(ask->command)(&context, request, row, user, ret_error);
 }
 
+struct asking {
+    const struct ask *ask;
+    struct json_object *request;
+    row_fn row;
+    void *user;
+    char *error;
+};
+
+static int ask_once(void *user)
+{
+    struct asking *asking = user;
+    free(TAKE_PTR(asking->error));
+    return ask_here(asking->ask, asking->request, asking->row, asking->user, &asking->error);
+}
+
 int ask(const struct ask *ask, struct json_object *request, row_fn row, void *user,
         char **ret_error)
 {
@@ -106,8 +122,9 @@ int ask(const struct ask *ask, struct json_object *request, row_fn row, void *us
     _cleanup_free_ char *refused = NULL;
     int r = control_ask(store, request, row, user, &refused);
     if (r == -ECONNREFUSED) {
-        _cleanup_free_ char *error = NULL;
-        r = ask_here(ask, request, row, user, &error);
+        struct asking asking = {ask, request, row, user, NULL};
+        r = predecessor_outlive(store, ask_once, &asking);
+        _cleanup_free_ char *error = asking.error;
         if (r != -EBUSY) {
             if (r < 0)
                 *ret_error = TAKE_PTR(error);

@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <syslog.h>
 #include <time.h>
@@ -13,6 +16,9 @@ enum { LINE_BYTES = 8192 };
 
 /* What the child writes when it serves; anything else is what it died of. */
 static const char READY[] = "\n";
+
+/* What the C library's syslog(3) sends to; itself it may not be called in a handler. */
+static const char SYSLOG_SOCKET[] = "/dev/log";
 
 static int ready_fd = -1; /* the child's end, until it is ready */
 static int log_fd = -1;   /* -1: syslog */
@@ -80,8 +86,8 @@ void background_ready(const char *error)
     (void)written; /* whoever started us has gone: nobody to tell */
     if (!error) {
         int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-        for (int fd = 0; fd <= 2 && null >= 0; fd++)
-            dup2(null, fd);
+        for (int fd = 0; fd <= 2 && null >= 0; fd++) /* what assert(3) says is for the log */
+            dup2(fd == STDERR_FILENO && log_fd >= 0 ? log_fd : null, fd);
         if (null > 2)
             close(null);
     }
@@ -136,4 +142,40 @@ void background_log(void *user, enum index_log_level level, const char *text)
     }
     LOCKED(&log_lock);
     dprintf(log_fd, "%skinfs[%d]: %s%s\n", stamp, getpid(), level_name(level), text);
+}
+
+static int connect_to_syslog(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    memcpy(address.sun_path, SYSLOG_SOCKET, sizeof(SYSLOG_SOCKET));
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+        close(TAKE_FD(fd));
+    return fd;
+}
+
+/* Only what signal-safety(7) allows: no formatting, no allocation, no lock. */
+void background_log_crash(const char *name, const char *line)
+{
+    char pid[12], *digits = pid + sizeof(pid);
+    for (pid_t rest = getpid(); rest || digits == pid + sizeof(pid); rest /= 10)
+        *--digits = (char)('0' + rest % 10);
+    int fd = log_fd >= 0 ? log_fd : connect_to_syslog();
+    if (fd < 0)
+        return;
+    const char *const texts[] = {log_fd >= 0 ? "" : "<27>", /* daemon, error */
+                                 "kinfs[",
+                                 digits,
+                                 "]: error: ended by SIG",
+                                 name ? name : "?",
+                                 "; ",
+                                 line,
+                                 "\n"};
+    enum { N_TEXTS = sizeof(texts) / sizeof(texts[0]) };
+    struct iovec parts[N_TEXTS];
+    for (size_t i = 0; i < N_TEXTS; i++)
+        parts[i] = (struct iovec){(void *)texts[i], texts[i] == digits
+                                                        ? (size_t)(pid + sizeof(pid) - digits)
+                                                        : strlen(texts[i])};
+    (void)!writev(fd, parts, N_TEXTS);
 }

@@ -12,8 +12,9 @@
  * errno of fork(2). */
 int background_start(int *ret_code);
 
-/* The child serves (error NULL: standard output and error become /dev/null), or has failed. Does
- * nothing in a process that was not forked by background_start(). */
+/* The child serves (error NULL: standard output becomes /dev/null, standard error the file of
+ * background_open_log() or /dev/null), or has failed. Does nothing in a process that was not forked
+ * by background_start(). */
 void background_ready(const char *error);
 
 /* Where messages go: a file (log, appended to), else standard error in front, else syslog(3).
@@ -22,5 +23,9 @@ int background_open_log(const char *log, bool in_front);
 
 /* An index_options.log; user is not used. Any thread. */
 void background_log(void *user, enum index_log_level level, const char *message);
+
+/* "ended by SIGABRT; line", for a handler of that signal (name without the SIG); without the time.
+ */
+void background_log_crash(const char *name, const char *line);
 
 #endif

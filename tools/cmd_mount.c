@@ -6,8 +6,6 @@
  * indexed for a mount that failed). At the end the mount goes first, so that nobody hangs in it
  * while the index drains.
  */
-#include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -16,13 +14,10 @@
 #include "tools/background.h"
 #include "tools/command.h"
 #include "tools/control.h"
-#include "tools/holder.h"
 #include "tools/json_path.h"
-#include "tools/mount_options.h"
-#include "tools/mount_plan.h"
-
-/* What was closed before the end is sketched at the next start if it takes longer than this. */
-enum { DRAIN_MS = 5000 };
+#include "tools/mount_hold.h"
+#include "tools/service.h"
+#include "tools/signals.h"
 
 _Static_assert((int)MOUNT_VIEW_SIMILAR == (int)FS_VIEW_SIMILAR &&
                    (int)MOUNT_VIEW_CLUSTERS == (int)FS_VIEW_CLUSTERS,
@@ -30,42 +25,11 @@ _Static_assert((int)MOUNT_VIEW_SIMILAR == (int)FS_VIEW_SIMILAR &&
 
 DEFINE_CLEANUP(struct backing *, backing_close);
 DEFINE_CLEANUP(struct control *, control_stop);
-DEFINE_CLEANUP(const char *, holder_remove);
 DEFINE_CLEANUP(struct fs *, fs_close);
 
-static void index_close_p(struct index **index)
+static void end(void *fs)
 {
-    index_close(*index, DRAIN_MS);
-}
-
-static struct fs *serving; /* for the handler of signals */
-
-static void on_signal(int number)
-{
-    (void)number;
-    fs_exit(serving);
-}
-
-/* Only the serving thread is to be interrupted: blocked here, threads started from here on inherit
- * it, unblocked when that thread is about to serve. */
-static void block_signals(int how)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
-    pthread_sigmask(how, &set, NULL);
-}
-
-static void catch_signals(void)
-{
-    const struct sigaction end = {.sa_handler = on_signal}, ignore = {.sa_handler = SIG_IGN};
-    sigaction(SIGTERM, &end, NULL);
-    sigaction(SIGINT, &end, NULL);
-    sigaction(SIGHUP, &end, NULL);
-    sigaction(SIGPIPE, &ignore, NULL);
-    sigaction(SIGXFSZ, &ignore, NULL); /* EFBIG, where a limit could not be raised */
+    fs_exit(fs);
 }
 
 /* Files that people have open through the mount are open here too. */
@@ -91,75 +55,6 @@ static void add_mount_status(void *user, struct json_object *row)
     json_object_object_add(row, "handles", json_object_new_boolean(status.handles));
 }
 
-static int open_index(const struct mount_plan *plan, const struct mount_options *options,
-                      struct backing *backing, struct index **ret_index, char **ret_error)
-{
-    const struct index_options index_options = {
-        .backing = backing,
-        .source = plan->source,
-        .store_path = plan->store,
-        .create = true,
-        .policy = options->policy,
-        .n_workers = options->n_workers,
-        .log = background_log,
-    };
-    int r = ask_make_parents(plan->store, ret_error);
-    if (r < 0)
-        return r;
-    _cleanup_free_ char *error = NULL;
-    r = index_open(&index_options, ret_index, &error);
-    if (r == -EBUSY) {
-        _cleanup_(holder_done) struct holder holder = {0};
-        if (holder_read(plan->store, &holder) == 0 && holder.alive) {
-            _cleanup_free_ char *who = holder_describe(&holder);
-            return refuse(ret_error, r, "%s: this store is %s; %s", plan->store, who,
-                          holder.mountpoint
-                              ? "use that mount, or unmount it first with kinfs umount"
-                              : "mount again when that is done");
-        }
-    }
-    if (r < 0)
-        return refuse(ret_error, r, "%s", error ? error : strerror(-r));
-    return 0;
-}
-
-/* The index, held for this process. */
-static int hold_index(const struct mount_plan *plan, const struct mount_options *options,
-                      struct backing *backing, struct index **ret_index, int *ret_holder,
-                      char **ret_error)
-{
-    int r = open_index(plan, options, backing, ret_index, ret_error);
-    if (r < 0)
-        return r;
-    r = holder_hold(plan->store, "mount", plan->source, plan->mountpoint, ret_holder);
-    return r < 0 ? refuse(ret_error, r,
-                          "%s/holder cannot be written: %s; make room, or name another store with "
-                          "-o store=",
-                          plan->store, strerror(-r))
-                 : 0;
-}
-
-/* Without an index: a place to be asked at. */
-static int hold_place(const struct mount_plan *plan, const char **ret_place, int *ret_holder,
-                      char **ret_error)
-{
-    int r = ask_make_parents(plan->store, ret_error);
-    if (r < 0)
-        return r;
-    r = holder_make(plan->store, plan->source, plan->mountpoint, ret_holder);
-    if (r == -EBUSY)
-        return refuse(ret_error, r,
-                      "%s: an earlier mount here, unmounted lazily, is still in use; end that "
-                      "first, or mount elsewhere",
-                      plan->mountpoint);
-    if (r < 0)
-        return refuse(ret_error, r,
-                      "%s: %s; say with KINFS_STATE_DIR where the daemon's control socket can be",
-                      plan->store, strerror(-r));
-    *ret_place = plan->store;
-    return 0;
-}
-
 /* What is asked of a mount without an index. */
 static int work_refused(const struct work_context *context, struct json_object *request, row_fn row,
                         void *user, char **ret_error)
@@ -180,20 +75,18 @@ static int serve(const struct mount_plan *plan, const struct mount_options *opti
                  char **ret_error)
 {
     _cleanup_(backing_close_p) struct backing *backing = NULL;
-    _cleanup_close_ int holder = -1;
-    _cleanup_(holder_remove_p) const char *place = NULL;
-    _cleanup_(index_close_p) struct index *index = NULL;
+    _cleanup_(mount_hold_done) struct mount_hold hold = {.holder = -1};
     _cleanup_(fs_close_p) struct fs *fs = NULL;
     _cleanup_(control_stop_p) struct control *control = NULL;
 
     int r = backing_open(plan->source, &backing);
     if (r < 0)
         return refuse(ret_error, r, "%s: %s", plan->source, strerror(-r));
-    block_signals(SIG_BLOCK);
-    r = options->sketch ? hold_index(plan, options, backing, &index, &holder, ret_error)
-                        : hold_place(plan, &place, &holder, ret_error);
+    signals_block();
+    r = mount_hold_take(plan, options, backing, &hold, ret_error);
     if (r < 0)
         return r;
+    struct index *index = hold.index;
     const struct fs_options fs_options = {
         .backing = backing,
         .index = index,
@@ -230,12 +123,12 @@ static int serve(const struct mount_plan *plan, const struct mount_options *opti
     if (r < 0)
         return refuse(ret_error, r, "%s/control: %s", plan->store, strerror(-r));
 
-    serving = fs;
-    catch_signals();
+    signals_serve(end, fs);
     background_ready(NULL);
-    block_signals(SIG_UNBLOCK);
+    service_tell("READY=1");
     r = fs_serve(fs);
-    block_signals(SIG_BLOCK);
+    signals_block();
+    service_tell("STOPPING=1");
     return r < 0 ? refuse(ret_error, r, "%s: the mount ended: %s", plan->mountpoint, strerror(-r))
                  : 0;
 }
@@ -253,13 +146,14 @@ static void options_done(struct options *options)
 
 /* argp's own way takes two lines. */
 #define end_usage(format, ...)                                                                     \
-    (complain(format "; see kinfs mount --help", __VA_ARGS__), exit(COMMAND_USAGE))
+    (complain(format "; see kinfs mount --help", __VA_ARGS__), exit(argp_err_exit_status))
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct options *options = state->input;
     switch (key) {
     case 'f': options->in_front = true; return 0;
+    case 's': options->mount.sloppy = true; return 0;
     case 'o': {
         _cleanup_free_ char *error = NULL;
         if (mount_options_parse(&options->mount, argument, &error) < 0)
@@ -278,6 +172,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option argp_options[] = {
     {"foreground", 'f', NULL, 0, "stay in front, log to standard error", 0},
+    {"sloppy", 's', NULL, 0, "pass over options (of a later -o) that are not known", 0},
     {"options", 'o', "OPTION[,...]", 0, "see below; may be repeated", 0},
     {0},
 };
@@ -334,6 +229,10 @@ int cmd_mount(int argc, char **argv)
         if (r == 1)
             return code;
     }
+    _cleanup_free_ char *remedy =
+        message("the mount on %s is dead, mount it again with kinfs mount %s %s", plan.mountpoint,
+                plan.source, plan.mountpoint);
+    signals_tell_crashes(remedy);
     r = serve(&plan, mount, &error);
     if (r < 0) {
         background_log(NULL, INDEX_LOG_ERROR, error ? error : strerror(-r));

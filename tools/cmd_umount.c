@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 
 #include "tools/command.h"
 #include "tools/holder.h"
@@ -16,7 +17,7 @@ enum { END_WAIT_MS = 60000 };
 
 struct umount_options {
     const char *path;
-    bool lazy;
+    bool lazy, force;
 };
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -24,6 +25,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     struct umount_options *options = state->input;
     switch (key) {
     case 'l': options->lazy = true; return 0;
+    case 'f': options->force = true; return 0;
     case ARGP_KEY_ARG:
         if (options->path)
             argp_usage(state);
@@ -37,6 +39,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 static const struct argp_option umount_options[] = {
     {"lazy", 'l', NULL, 0,
      "take the mount away now, and end when nobody uses it any more; does not wait", 0},
+    {"force", 'f', NULL, 0,
+     "when the daemon hangs: fail all that waits for it, then unmount; does not wait", 0},
     {0},
 };
 static const struct argp parser = {
@@ -108,6 +112,7 @@ static char *describe_users(const char *point)
     return users;
 }
 
+/* store  NULL: the mount is not to be touched */
 static int find_mount(const char *path, char **ret_point, char **ret_store, char **ret_error)
 {
     _cleanup_(mounts_done) struct mounts mounts = {0};
@@ -124,7 +129,7 @@ static int find_mount(const char *path, char **ret_point, char **ret_store, char
                       "them",
                       path);
     /* A dead or another user's mount can be unmounted, only not be waited for. */
-    if (locate(absolute, NULL, &location, NULL) >= 0)
+    if (ret_store && locate(absolute, NULL, &location, NULL) >= 0)
         *ret_store = TAKE_PTR(location.store);
     *ret_point = TAKE_PTR(absolute);
     return 0;
@@ -135,13 +140,14 @@ int cmd_umount(int argc, char **argv)
     struct umount_options options = {0};
     _cleanup_free_ char *point = NULL, *store = NULL, *error = NULL;
     argp_parse(&parser, argc, argv, 0, NULL, &options);
-    int r = find_mount(options.path, &point, &store, &error);
+    const bool is_waiting = !options.lazy && !options.force;
+    int r = find_mount(options.path, &point, is_waiting ? &store : NULL, &error);
     if (r < 0)
         return command_end(r, error);
     /* This process may have been started inside the mount. */
     if (chdir("/") < 0)
         return command_end(-errno, NULL);
-    r = unmount(point, options.lazy);
+    r = unmount(point, (options.lazy ? MNT_DETACH : 0) | (options.force ? MNT_FORCE : 0));
     if (r == -EBUSY || r == -EPERM) {
         _cleanup_free_ char *users = describe_users(point);
         if (r == -EBUSY || *users)
@@ -154,7 +160,7 @@ int cmd_umount(int argc, char **argv)
         complain("%s: %s", point, strerror(-r));
         return COMMAND_FAILED;
     }
-    if (options.lazy || !store)
+    if (!store)
         return COMMAND_OK;
     r = holder_wait(store, END_WAIT_MS);
     if (r < 0) {

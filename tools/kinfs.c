@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tools/command.h"
+#include "tools/mount_helper.h"
 
 static void print_usage(FILE *to)
 {
@@ -18,6 +19,8 @@ static void print_usage(FILE *to)
 
 int main(int argc, char **argv)
 {
+    if (mount_helper_is_called(argc, argv))
+        return mount_helper_run(argc, argv);
     argp_err_exit_status = COMMAND_USAGE;
     if (argc < 2) {
         print_usage(stderr);

@@ -47,6 +47,20 @@ static bool is_for_kernel(const char *name)
     return false;
 }
 
+/* What mount(8), fstab(5) and systemd keep for themselves, wherever it is passed on. */
+static bool is_for_mount(const char *name)
+{
+    static const char *const names[] = {"defaults", "auto",   "noauto",  "user",     "nouser",
+                                        "users",    "owner",  "group",   "nofail",   "_netdev",
+                                        "comment",  "helper", "uhelper", "relatime", "nolazytime"};
+    if (strncmp(name, "x-", 2) == 0 || strncmp(name, "X-", 2) == 0)
+        return true;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static int parse_number(const char *name, const char *value, unsigned long long most,
                         unsigned long long *ret_number, char **ret_error)
 {
@@ -88,6 +102,13 @@ static void replace(char **text, const char *value)
     *text = message("%s", value);
 }
 
+static int refuse_unknown(const struct mount_options *options, const char *name, const char *equals,
+                          char **ret_error)
+{
+    return options->sloppy ? 0
+                           : refuse(ret_error, -EINVAL, "-o %s%s: no such option", name, equals);
+}
+
 static int parse_value(struct mount_options *options, const char *name, const char *value,
                        char **ret_error)
 {
@@ -122,7 +143,7 @@ static int parse_value(struct mount_options *options, const char *name, const ch
     } else if (strcmp(name, "log") == 0) {
         replace(&options->log, value);
     } else {
-        return refuse(ret_error, -EINVAL, "-o %s=: no such option", name);
+        return refuse_unknown(options, name, "=", ret_error);
     }
     /* No views is what there is without sketches, too. */
     if (r == 0 && strcmp(name, "log") != 0 && !(strcmp(name, "views") == 0 && !options->views))
@@ -154,7 +175,7 @@ static int parse_flag(struct mount_options *options, const char *name, char **re
             return 0;
         }
     if (!is_for_kernel(name))
-        return refuse(ret_error, -EINVAL, "-o %s: no such option", name);
+        return refuse_unknown(options, name, "", ret_error);
     char *extra = options->extra ? message("%s,%s", options->extra, name) : message("%s", name);
     free(options->extra);
     options->extra = extra;
@@ -189,6 +210,8 @@ int mount_options_parse(struct mount_options *options, const char *text, char **
         char *equals = strchr(option, '=');
         if (equals)
             *equals = '\0';
+        if (is_for_mount(option))
+            continue;
         int r = equals ? parse_value(options, option, equals + 1, ret_error)
                        : parse_flag(options, option, ret_error);
         if (r < 0)

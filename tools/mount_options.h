@@ -18,6 +18,7 @@ struct mount_options {
     char *of_sketching;         /* one given that says how to sketch; NULL: none */
     bool sketch;                /* false: pass through only */
     bool list_xattr, allow_other, passthrough, debug;
+    bool sloppy; /* what is not known is passed over, as mount(8) -s asks for */
     unsigned n_workers;
     int settle_ms;
 };

@@ -69,11 +69,11 @@ static int fusermount(const char *point, bool lazy)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EPERM;
 }
 
-int unmount(const char *point, bool lazy)
+int unmount(const char *point, int flags)
 {
-    if (umount2(point, UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0)) == 0)
+    if (umount2(point, UMOUNT_NOFOLLOW | flags) == 0)
         return 0;
-    return errno == EPERM ? fusermount(point, lazy) : -errno;
+    return errno == EPERM ? fusermount(point, flags & MNT_DETACH) : -errno;
 }
 
 /* What the kernel remembers of a directory outlives the daemon: it has to be asked for anew. */
@@ -99,7 +99,7 @@ static int clean_dead(const char *path, char **ret_error)
             return refuse(ret_error, r, "%s: %s", path, strerror(-r));
         if (!mount_is_kinfs(mounts_at(&mounts, point)))
             break;
-        r = unmount(point, true);
+        r = unmount(point, MNT_DETACH);
         if (r < 0)
             return refuse(ret_error, r,
                           "%s: the daemon of this mount has died, and it cannot be unmounted (%s); "

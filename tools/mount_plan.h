@@ -32,9 +32,9 @@ void mount_plan_done(struct mount_plan *plan);
  * errno of realpath(3); gives. */
 int path_absolute(const char *path, char **ret_path);
 
-/* Unmount what is at a mount point, at once or (lazy) as soon as nobody uses it. Returns 0, -EBUSY,
- * or another errno of umount2(2); without the right to, as fusermount3 does, -EPERM when that
- * fails. */
-int unmount(const char *point, bool lazy);
+/* Unmount what is at a mount point; flags are those of umount2(2). Returns 0, -EBUSY, or another
+ * errno of umount2(2); without the right to, as fusermount3 does (which knows MNT_DETACH alone),
+ * -EPERM when that fails. */
+int unmount(const char *point, int flags);
 
 #endif

@@ -34,6 +34,27 @@ static void test_mount_options__every_option_is_taken(void **state)
     mount_options_done(&options);
 }
 
+static void test_mount_options__what_is_of_fstab_and_systemd_is_passed_over(void **state)
+{
+    (void)state;
+    struct mount_options options;
+    mount_options_init(&options);
+    assert_int_equal(mount_options_parse(&options,
+                                         "defaults,noauto,user,users,user=me,owner,group,nofail,"
+                                         "_netdev,comment=x,x-systemd.automount,relatime,"
+                                         "x-systemd.requires-mounts-for=/var,X-mount.mkdir,auto,rw",
+                                         NULL),
+                     0);
+    assert_string_equal(options.extra, "rw");
+    /* Only of what follows it is said to be sloppy. */
+    assert_int_equal(mount_options_parse(&options, "colour=red", NULL), -EINVAL);
+    options.sloppy = true;
+    assert_int_equal(mount_options_parse(&options, "colour=red,sideways,limit=3", NULL), 0);
+    assert_int_equal(options.limit, 3);
+    assert_int_equal(mount_options_parse(&options, "limit=x", NULL), -EINVAL);
+    mount_options_done(&options);
+}
+
 static void test_mount_options__views_can_be_chosen(void **state)
 {
     (void)state;
@@ -114,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mount_options__every_option_is_taken),
+        cmocka_unit_test(test_mount_options__what_is_of_fstab_and_systemd_is_passed_over),
         cmocka_unit_test(test_mount_options__views_can_be_chosen),
         cmocka_unit_test(test_mount_options__what_is_wrong_is_refused_by_name),
         cmocka_unit_test(test_mount_options__without_sketching_nothing_of_it_can_be_said),

@@ -19,8 +19,8 @@ _kinfs() {
     if [[ $cur == -* ]]; then
         local options=--help
         case $command in
-            mount) options+=" -o --foreground" ;;
-            umount) options+=" --lazy" ;;
+            mount) options+=" -o --foreground --sloppy" ;;
+            umount) options+=" --lazy --force" ;;
             scan) options+=" --policy= --workers= --json --store=" ;;
             settle) options+=" --timeout= --json --store=" ;;
             status) options+=" --json --store=" ;;

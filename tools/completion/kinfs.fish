@@ -23,3 +23,5 @@ complete -c kinfs -n '__fish_seen_subcommand_from settle' -s t -l timeout -x -d 
 complete -c kinfs -n '__fish_seen_subcommand_from mount' -s o -x -d 'mount options'
 complete -c kinfs -n '__fish_seen_subcommand_from mount' -s f -l foreground -d 'stay in front'
 complete -c kinfs -n '__fish_seen_subcommand_from umount' -s l -l lazy -d 'when nobody uses it'
+complete -c kinfs -n '__fish_seen_subcommand_from umount' -s f -l force -d 'when the daemon hangs'
+complete -c kinfs -n '__fish_seen_subcommand_from mount' -s s -l sloppy -d 'pass over unknown options'

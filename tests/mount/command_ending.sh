@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# How a mount ends, and what comes after: plain umount(8) and a mount right behind it, busy, lazily
+# with files in use, by each signal, killed in the middle, crashed, started twice at a time.
+. "$(dirname "$0")/../lib/mount.sh"
+needs_fuse
+needs fusermount3
+
+holder_pid() { sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder; }
+ended() { timeout 60 tail --pid="$1" -f /dev/null || fail "process $1 does not end" 1; }
+is_mounted() { awk -v point="$1" '$5 == point { n++ } END { exit !n }' /proc/self/mountinfo; }
+kill_daemon() {
+    local pid
+    pid=$(holder_pid)
+    kill "-$1" "$pid"
+    ended "$pid"
+}
+
+mkdir -p "$SOURCE/d" "$MNT"
+words 1 100 > "$SOURCE/a"
+words 11 100 > "$SOURCE/b"
+
+# What was closed just before umount(8) is known when it is mounted the next time, although that
+# comes while the old daemon is still at it; also without a mount.
+start
+words 21 100 > "$MNT/c"
+umount "$MNT"
+start
+expect_equal 'mounted at once' a "$("$KINFS" similar -0 -n 1 "$MNT/b" | tr -d '\0')"
+expect_match 'the last one written' '0\.8113' "$("$KINFS" similar "$MNT/b")"
+words 5 100 > "$MNT/c"
+umount "$MNT"
+expect_code 0 "$KINFS" similar "$SOURCE/c"
+
+# A daemon with much left to write, and the next one that waits for it.
+start -o workers=1
+truncate -s 60G "$MNT/long" 2> /dev/null || skip 'no room for a long sparse file here'
+pid=$(holder_pid)
+umount "$MNT"
+start
+rm "$MNT/long"
+[[ $(holder_pid) != "$pid" ]] || fail 'the same daemon'
+
+# Busy: EBUSY, and later it works; the same for fusermount3 -u.
+exec 5>> "$MNT/c"
+! umount "$MNT" 2> err || fail 'unmounted while a file was open'
+expect_match 'busy' 'busy|in use' "$(cat err)"
+echo still >&5
+expect_equal 'goes on' still "$(tail -n 1 "$SOURCE/c")"
+exec 5>&-
+pid=$(holder_pid)
+fusermount3 -u "$MNT"
+ended "$pid"
+
+# Lazily: what is open goes on, for reading, writing and by directory; others cannot have the store
+# until the last is closed.
+start
+store=$(echo "$KINFS_STATE_DIR"/*)
+exec 5<> "$MNT/a" 6>> "$MNT/c" 7< "$MNT/d"
+pid=$(holder_pid)
+umount -l "$MNT"
+expect_equal 'taken away' '' "$(ls "$MNT")"
+expect_equal 'read' word1 "$(head -n 1 <&5)"
+words 900 50 >&6
+exec 6>&-
+expect_equal 'written' word949 "$(tail -n 1 "$SOURCE/c")"
+echo made > "/proc/$$/fd/7/made"
+expect_equal 'made' made "$(cat "$SOURCE/d/made")"
+expect_code 3 "$KINFS" mount "$SOURCE" "$MNT"
+expect_match 'still held' "process $pid\)" "$OUT"
+expect_match 'still answers' 'documents' "$("$KINFS" status --store="$store")"
+exec 5>&- 7<&-
+start
+stop
+
+# The signals that end it in order; HUP not when it is ignored.
+for signal in TERM INT HUP; do
+    start
+    words 31 100 > "$MNT/$signal"
+    kill_daemon "$signal"
+    ! is_mounted "$MNT" || fail "$signal: still mounted"
+    expect_code 0 "$KINFS" similar -t 0 "$SOURCE/$signal"
+done
+(trap '' HUP; exec "$KINFS" mount "$SOURCE" "$MNT")
+pid=$(holder_pid)
+kill -HUP "$pid"
+expect_match 'HUP ignored' 'scan' "$("$KINFS" status "$MNT")"
+kill_daemon TERM
+
+# Killed: every file that was closed is whole, the dead mount is cleaned by the next, also with files
+# open in it, also over the source itself, also several times on top of each other.
+for over in "$MNT" "$SOURCE"; do
+    "$KINFS" mount "$SOURCE" "$over"
+    words 1 1000 > "$over/whole"
+    exec 5< "$over/a" 6>> "$over/unfinished"
+    echo begun >&6
+    kill_daemon KILL
+    is_mounted "$over" || fail 'no dead mount there'
+    ! stat "$over" > /dev/null 2>&1 || stat "$over/b" > /dev/null 2>&1 || true
+    "$KINFS" mount "$SOURCE" "$over"
+    expect_equal 'whole' "$(words 1 1000)" "$(cat "$over/whole")"
+    expect_equal 'begun' begun "$(cat "$over/unfinished")"
+    "$KINFS" settle "$over" > /dev/null
+    rm "$over/unfinished"
+    exec 5<&- 6>&-
+    expect_equal 'one mount' 1 "$(awk -v point="$over" '$5 == point { n++ } END { print n }' /proc/self/mountinfo)"
+    "$KINFS" umount "$over"
+done
+
+# Killed between the fork and the first answer: before it has the store, with it, after mounting.
+if command -v strace > /dev/null; then
+    for call in setsid flock mount listen; do
+        expect_code 3 strace -f -o /dev/null -e "inject=$call:signal=KILL" "$KINFS" mount "$SOURCE" "$MNT"
+        expect_match "killed at $call" 'died of Killed while it started' "$OUT"
+        [[ $call != listen ]] || is_mounted "$MNT" || fail 'no dead mount there'
+        start
+        expect_equal "after $call" word1 "$(head -n 1 "$MNT/a")"
+        stop
+    done
+fi
+
+# A crash is told in the log, with what to do; so is an assertion's text, and nothing else is lost.
+for signal in ABRT SEGV BUS QUIT; do
+    start -o "log=$SCRATCH/log"
+    kill_daemon "$signal"
+    expect_match "$signal" "kinfs\[[0-9]+\]: error: ended by SIG$signal; .*$MNT.* kinfs mount $SOURCE $MNT" "$(tail -n 1 log)"
+done
+
+# Started twice at the same time: one of the two serves.
+"$KINFS" mount "$SOURCE" "$MNT" > one 2>&1 &
+one=$!
+"$KINFS" mount "$SOURCE" "$MNT" > two 2>&1 &
+two=$!
+wait "$one" && one=0 || one=$?
+wait "$two" && two=0 || two=$?
+expect_equal 'one of two' 3 $((one + two))
+expect_match 'the other' 'mounted' "$(cat one two)"
+expect_equal 'serves' word1 "$(head -n 1 "$MNT/a")"
+stop

@@ -1,0 +1,113 @@
+#include "tools/mount_helper.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "tools/command.h"
+
+enum { MOUNT_USAGE = 1, MOUNT_FAILED = 32, MOST_ARGUMENTS = 16 };
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool is_umount(const char *program)
+{
+    const char *name = name_of(program);
+    return strcmp(name, "umount.kinfs") == 0 || strcmp(name, "umount.fuse.kinfs") == 0;
+}
+
+bool mount_helper_is_called(int argc, char **argv)
+{
+    const char *name = argc > 0 ? name_of(argv[0]) : "";
+    return is_umount(name) || strcmp(name, "mount.kinfs") == 0 ||
+           strcmp(name, "mount.fuse.kinfs") == 0 || (argc > 2 && argv[1][0] == '/');
+}
+
+/* -o remount is of flags that the kernel keeps, the daemon has no part in it. */
+static int remount(const char *point, const char *options)
+{
+    execlp("mount", "mount", "-i", "-o", options, "--", point, NULL);
+    complain("%s: cannot run mount(8): %s", point, strerror(errno));
+    return MOUNT_FAILED;
+}
+
+static bool has_word(const char *options, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *at = options; (at = strstr(at, word)); at += n)
+        if ((at == options || at[-1] == ',') && (!at[n] || at[n] == ','))
+            return true;
+    return false;
+}
+
+struct call {
+    bool fake, lazy, force, sloppy, other_namespace;
+    char *options;
+};
+
+static int parse(int argc, char **argv, struct call *call)
+{
+    int option;
+    opterr = 0;
+    while ((option = getopt(argc, argv, "sfnvlrwN:o:t:")) != -1)
+        switch (option) {
+        case 's': call->sloppy = true; break;
+        case 'f': call->fake = call->force = true; break;
+        case 'l': call->lazy = true; break;
+        case 'N': call->other_namespace = true; break;
+        case 'o': call->options = optarg; break;
+        case 'n': /* there is no /etc/mtab to be written */
+        case 'v':
+        case 'r': /* what cannot be unmounted stays as it is */
+        case 'w':
+        case 't': break;
+        default: return -EINVAL;
+        }
+    return argc - optind;
+}
+
+int mount_helper_run(int argc, char **argv)
+{
+    struct call call = {0};
+    const bool is_unmounting = is_umount(argv[0]);
+    const char *arguments[MOST_ARGUMENTS] = {is_unmounting ? "kinfs umount" : "kinfs mount"};
+    int n_named = parse(argc, argv, &call), n = 1;
+    char **named = argv + optind;
+    argp_err_exit_status = MOUNT_USAGE;
+    if (n_named != (is_unmounting ? 1 : 2)) {
+        complain("usage: %s, run by %s(8)",
+                 is_unmounting ? "umount.fuse.kinfs MOUNTPOINT [-flnrv]"
+                               : "mount.fuse.kinfs SOURCE MOUNTPOINT [-fnsv] [-o OPTION,...]",
+                 is_unmounting ? "umount" : "mount");
+        return MOUNT_USAGE;
+    }
+    if (call.other_namespace) {
+        complain("-N: cannot work in another namespace; enter it with nsenter(1)");
+        return MOUNT_USAGE;
+    }
+    if (is_unmounting) {
+        if (call.lazy)
+            arguments[n++] = "--lazy";
+        if (call.force)
+            arguments[n++] = "--force";
+    } else {
+        if (call.fake)
+            return COMMAND_OK;
+        if (call.options && has_word(call.options, "remount"))
+            return remount(named[1], call.options);
+        if (call.sloppy)
+            arguments[n++] = "--sloppy";
+        if (call.options) {
+            arguments[n++] = "-o";
+            arguments[n++] = call.options;
+        }
+    }
+    arguments[n++] = "--";
+    for (int i = 0; i < n_named; i++)
+        arguments[n++] = named[i];
+    int code = is_unmounting ? cmd_umount(n, (char **)arguments) : cmd_mount(n, (char **)arguments);
+    return code == COMMAND_OK ? COMMAND_OK : MOUNT_FAILED;
+}

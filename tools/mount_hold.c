@@ -1,0 +1,115 @@
+#include "tools/mount_hold.h"
+
+#include <string.h>
+
+#include "tools/ask.h"
+#include "tools/background.h"
+#include "tools/holder.h"
+#include "tools/message.h"
+#include "tools/predecessor.h"
+
+/* What was closed before the end is sketched at the next start if it takes longer than this. */
+enum { DRAIN_MS = 5000 };
+
+struct taking {
+    const struct mount_plan *plan;
+    struct index_options index_options;
+    struct mount_hold *hold;
+    char *error;
+};
+
+static int take_index(void *user)
+{
+    struct taking *taking = user;
+    free(TAKE_PTR(taking->error));
+    return index_open(&taking->index_options, &taking->hold->index, &taking->error);
+}
+
+static int take_place(void *user)
+{
+    struct taking *taking = user;
+    const struct mount_plan *plan = taking->plan;
+    return holder_make(plan->store, plan->source, plan->mountpoint, &taking->hold->holder);
+}
+
+static int refuse_held(const struct mount_plan *plan, const char *error, char **ret_error)
+{
+    _cleanup_(holder_done) struct holder holder = {0};
+    if (holder_read(plan->store, &holder) < 0 || !holder.alive)
+        return refuse(ret_error, -EBUSY, "%s", error ? error : strerror(EBUSY));
+    _cleanup_free_ char *who = holder_describe(&holder);
+    return refuse(ret_error, -EBUSY, "%s: this store is %s; %s", plan->store, who,
+                  holder.mountpoint ? "use that mount, or unmount it first with kinfs umount"
+                                    : "mount again when that is done");
+}
+
+/* The index, held for this process. */
+static int hold_index(struct taking *taking, char **ret_error)
+{
+    const struct mount_plan *plan = taking->plan;
+    int r = predecessor_outlive(plan->store, take_index, taking);
+    if (r == -EBUSY)
+        return refuse_held(plan, taking->error, ret_error);
+    if (r < 0)
+        return refuse(ret_error, r, "%s", taking->error ? taking->error : strerror(-r));
+    r = holder_hold(plan->store, "mount", plan->source, plan->mountpoint, &taking->hold->holder);
+    return r < 0 ? refuse(ret_error, r,
+                          "%s/holder cannot be written: %s; make room, or name another store with "
+                          "-o store=",
+                          plan->store, strerror(-r))
+                 : 0;
+}
+
+/* Without an index: a place to be asked at. */
+static int hold_place(struct taking *taking, char **ret_error)
+{
+    const struct mount_plan *plan = taking->plan;
+    int r = predecessor_outlive(plan->store, take_place, taking);
+    if (r == -EBUSY)
+        return refuse(ret_error, r,
+                      "%s: an earlier mount here, unmounted lazily, is still in use; end that "
+                      "first, or mount elsewhere",
+                      plan->mountpoint);
+    if (r < 0)
+        return refuse(ret_error, r,
+                      "%s: %s; say with KINFS_STATE_DIR where the daemon's control socket can be",
+                      plan->store, strerror(-r));
+    taking->hold->place = message("%s", plan->store);
+    return 0;
+}
+
+int mount_hold_take(const struct mount_plan *plan, const struct mount_options *options,
+                    struct backing *backing, struct mount_hold *ret_hold, char **ret_error)
+{
+    _cleanup_(mount_hold_done) struct mount_hold hold = {.holder = -1};
+    struct taking taking = {
+        .plan = plan,
+        .index_options = {.backing = backing,
+                          .source = plan->source,
+                          .store_path = plan->store,
+                          .create = true,
+                          .policy = options->policy,
+                          .n_workers = options->n_workers,
+                          .log = background_log},
+        .hold = &hold,
+    };
+    int r = ask_make_parents(plan->store, ret_error);
+    if (r == 0)
+        r = options->sketch ? hold_index(&taking, ret_error) : hold_place(&taking, ret_error);
+    free(taking.error);
+    if (r < 0)
+        return r;
+    *ret_hold = hold;
+    hold = (struct mount_hold){.holder = -1};
+    return 0;
+}
+
+void mount_hold_done(struct mount_hold *hold)
+{
+    index_close(hold->index, DRAIN_MS);
+    holder_remove(hold->place);
+    free(hold->place);
+    if (hold->holder >= 0)
+        close(hold->holder);
+    *hold = (struct mount_hold){.holder = -1};
+}
