@@ -128,14 +128,3 @@ daemon.send_signal(signal.SIGTERM)
 assert heard.recv(99) == b"STOPPING=1"
 assert daemon.wait() == 0
 END
-if command -v systemd-analyze > /dev/null && systemd-analyze --version > /dev/null 2>&1; then
-    mkdir units
-    cp "$unit" units/
-    SYSTEMD_UNIT_PATH=$SCRATCH/units: systemd-analyze verify --man=no "$SCRATCH/units/kinfs@srv-docs.service" > verify 2>&1 ||
-        fail "$(cat verify)"
-    expect_equal 'systemd-analyze verify' '' "$(grep -F kinfs verify || true)"
-    systemd-analyze security --offline=true --threshold=60 "$SCRATCH/units/kinfs@.service" > security 2>&1 ||
-        fail "$(tail -n 3 security)"
-else
-    echo "SKIPPED: no systemd-analyze here, the unit was not verified"
-fi
