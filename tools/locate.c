@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -49,6 +50,10 @@ char *location_store_name(const char *source)
 static int place(const char *name, char **ret_store, char **ret_error)
 {
     const char *state = getenv("KINFS_STATE_DIR"), *home = getenv("HOME");
+    /* A mount(8) that a user may run leaves no HOME to what it runs. */
+    const struct passwd *user = home ? NULL : getpwuid(geteuid());
+    if (user)
+        home = user->pw_dir;
     if (state && state[0] == '/')
         *ret_store = message("%s/%s", state, name);
     else if (geteuid() == 0)
@@ -58,7 +63,8 @@ static int place(const char *name, char **ret_store, char **ret_error)
     else if (home && home[0] == '/')
         *ret_store = message("%s/.local/state/kinfs/%s", home, name);
     else
-        return refuse(ret_error, -ENOENT, "HOME is not set; say where the store goes with --store");
+        return refuse(ret_error, -ENOENT,
+                      "you have no home directory; say where the store goes with --store");
     return 0;
 }
 
