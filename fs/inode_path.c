@@ -357,6 +357,29 @@ static int repair(struct inode_table *table, struct inode *inode, struct inode_f
     return r;
 }
 
+bool inode_is_pinned(struct inode_table *table, const struct inode *inode)
+{
+    LOCKED(&table->lock);
+    return inode->path && inode->path->fd.pinned;
+}
+
+/* The descriptor there is; -ESTALE when it has outlived a removal beside the mount, since what is
+ * done with it would be lost; -ENOENT: none is open. */
+static int borrow_open(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
+{
+    struct stat st;
+    {
+        LOCKED(&table->lock);
+        if (!use_open(table, inode, ret_fd))
+            return -ENOENT;
+        if (inode->path->fd.pinned || fstat(ret_fd->fd, &st) < 0 || st.st_nlink)
+            return ret_fd->fd;
+        path_fd_drop(&inode->path->fd);
+    }
+    inode_return_fd(ret_fd);
+    return -ESTALE;
+}
+
 /* Of what is not by name: it has a descriptor only while it is pinned, or asked for with the names
  * in it. */
 static int make_path(struct inode *inode)
@@ -373,13 +396,11 @@ static int make_path(struct inode *inode)
 int inode_path_borrow_directory(struct inode_table *table, struct inode *inode,
                                 struct inode_fd *ret_fd)
 {
-    {
-        LOCKED(&table->lock);
-        if (use_open(table, inode, ret_fd))
-            return ret_fd->fd;
-    }
+    int fd = borrow_open(table, inode, ret_fd);
+    if (fd != -ENOENT)
+        return fd;
     bool nested = !file_key_same_file_system(&inode->key, &table->root->key);
-    int fd = backing_open_key(table->backing, &inode->key, O_PATH | O_DIRECTORY);
+    fd = backing_open_key(table->backing, &inode->key, O_PATH | O_DIRECTORY);
     if (fd < 0)
         return fd;
     {
@@ -395,11 +416,9 @@ int inode_path_borrow_directory(struct inode_table *table, struct inode *inode,
 
 int inode_path_borrow(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
 {
-    {
-        LOCKED(&table->lock);
-        if (use_open(table, inode, ret_fd))
-            return ret_fd->fd;
-    }
+    int fd = borrow_open(table, inode, ret_fd);
+    if (fd != -ENOENT)
+        return fd;
     if (!inode->by_name)
         return -ESTALE;
     int r;

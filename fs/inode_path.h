@@ -55,6 +55,10 @@ void inode_rename_end(struct inode_table *table, struct inode_change *change,
 void inode_pin(struct inode_table *table, struct inode *inode, int fd);
 void inode_path_linked(struct inode_table *table, struct inode *inode);
 
+/* Whether an inode without links lost them through the mount. If not, who opens its name means what
+ * has come in its place beside the mount, and is to look it up again (-ESTALE). */
+bool inode_is_pinned(struct inode_table *table, const struct inode *inode);
+
 /* -- for fs/inode.c -- */
 
 /* With the lock held: an inode that is by name was seen at a place (parent NULL: at none), with an

@@ -23,10 +23,9 @@ static int backing_flags(int flags)
 /* Whoever opens a file sees what it holds now, though it was changed behind the mount and the
  * kernel may still keep attributes: with the size of yesterday a copy would be cut short. Of
  * attributes alone the kernel can be told by a thread that serves: it waits for nothing. */
-static void refresh_attributes(struct fs *fs, const struct inode *inode, int fd)
+static void refresh_attributes(struct fs *fs, const struct inode *inode, const struct stat *st)
 {
-    struct stat st;
-    if (fstat(fd, &st) == 0 && !inode_is_told(&fs->inodes, inode, &st))
+    if (!inode_is_told(&fs->inodes, inode, st))
         fuse_lowlevel_notify_inval_inode(fs->session, ino_of(fs, inode), -1, 0);
 }
 
@@ -35,13 +34,19 @@ static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *f
 {
     struct fs *fs = fs_of(req);
     int fd = inode_open(&fs->inodes, inode, backing_flags(fi->flags) & ~(O_CREAT | O_EXCL));
+    _cleanup_close_ int owned = fd;
     if (fd < 0)
         return fd;
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    if (!st.st_nlink && !inode_is_pinned(&fs->inodes, inode))
+        return -ESTALE;
     if (fi->flags & O_TRUNC)
         notice_content(fs, inode);
     else
-        refresh_attributes(fs, inode, fd);
-    return open_file_new(req, inode, fd, fi, ret_file);
+        refresh_attributes(fs, inode, &st);
+    return open_file_new(req, inode, TAKE_FD(owned), fi, ret_file);
 }
 
 void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)

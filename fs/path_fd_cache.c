@@ -77,6 +77,12 @@ void path_fd_release(struct path_fd_cache *cache, struct path_fd *path_fd)
     make_room(cache, cache->n_max);
 }
 
+void path_fd_drop(struct path_fd *path_fd)
+{
+    assert(path_fd->n_users);
+    path_fd->brief = true;
+}
+
 void path_fd_pin(struct path_fd_cache *cache, struct path_fd *path_fd)
 {
     assert(path_fd->n_users);

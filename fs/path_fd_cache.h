@@ -36,6 +36,9 @@ int path_fd_use(struct path_fd_cache *cache, struct path_fd *path_fd);
 int path_fd_use_new(struct path_fd_cache *cache, struct path_fd *path_fd, int fd, bool brief);
 void path_fd_release(struct path_fd_cache *cache, struct path_fd *path_fd);
 
+/* Of one that is in use: it is closed when nobody uses it any more. */
+void path_fd_drop(struct path_fd *path_fd);
+
 /* Of one that is in use. */
 void path_fd_pin(struct path_fd_cache *cache, struct path_fd *path_fd);
 void path_fd_unpin(struct path_fd_cache *cache, struct path_fd *path_fd);
