@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "fs/connection.h"
@@ -128,6 +129,8 @@ static int mount_session(struct fs *fs, char **ret_error)
     if (r == 0)
         return 0;
     const char *why = tell_last_words();
+    if (!*why && r == -EIO && geteuid() != 0)
+        why = "fusermount3 refused, and said above why";
     if (asprintf(ret_error, "cannot mount on %s: %s", fs->options.mountpoint,
                  *why ? why : strerror(-r)) < 0)
         *ret_error = NULL;
@@ -186,6 +189,26 @@ int fs_open(const struct fs_options *options, struct fs **ret_fs, char **ret_err
         return r;
     *ret_fs = TAKE_PTR(fs);
     return 0;
+}
+
+char *fs_describe_limits(const struct fs *fs)
+{
+    const struct identity_limits limits = identity_get_limits();
+    char *text = NULL;
+    if (!limits.no_passthrough && !limits.no_others && !limits.no_owners)
+        return NULL;
+    const char *others =
+        fs->options.allow_other
+            ? "what other users make is yours, and they are shown no views"
+            : "other users are not served (allow_other, which fusermount3 grants where "
+              "/etc/fuse.conf says user_allow_other)";
+    int n = asprintf(&text, "%s%s%s%s%s",
+                     limits.no_passthrough ? "reads and writes pass through the daemon" : "",
+                     limits.no_passthrough && limits.no_others ? "; " : "",
+                     limits.no_others ? others : "",
+                     limits.no_owners && (limits.no_passthrough || limits.no_others) ? "; " : "",
+                     limits.no_owners ? "owners cannot be changed" : "");
+    return n < 0 ? NULL : text;
 }
 
 static int loop(struct fs *fs)

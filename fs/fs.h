@@ -46,4 +46,8 @@ struct fs_status {
 };
 void fs_get_status(struct fs *fs, struct fs_status *ret_status);
 
+/* What the mount cannot do for want of privileges, as a clause to be said once: "..., ..., ...".
+ * Gives; NULL when there is nothing to say, or no memory to say it. */
+char *fs_describe_limits(const struct fs *fs);
+
 #endif

@@ -61,6 +61,18 @@ bool identity_can_pass_through(void)
     return has_cap(caps_all, CAP_SYS_ADMIN);
 }
 
+struct identity_limits identity_get_limits(void)
+{
+    struct __user_cap_data_struct caps[CAP_WORDS] = {0};
+    (void)get_caps(caps);
+    return (struct identity_limits){
+        .no_passthrough = !has_cap(caps, CAP_SYS_ADMIN),
+        .no_others = !has_cap(caps, CAP_SETUID) || !has_cap(caps, CAP_SETGID) ||
+                     !has_cap(caps, CAP_DAC_OVERRIDE),
+        .no_owners = !has_cap(caps, CAP_CHOWN),
+    };
+}
+
 static void take_umask(mode_t mask)
 {
     if (!has_own_umask) {

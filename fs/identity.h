@@ -12,6 +12,7 @@
 #ifndef KINFS_FS_IDENTITY_H
 #define KINFS_FS_IDENTITY_H
 
+#include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -24,6 +25,14 @@ void identity_end_serving(void);
 
 /* Whether the kernel lets this process offer backing files (CAP_SYS_ADMIN). */
 bool identity_can_pass_through(void);
+
+/* What this process may not do for want of privileges; before identity_begin_serving() too. */
+struct identity_limits {
+    bool no_passthrough; /* offer backing files */
+    bool no_others;      /* act as somebody else */
+    bool no_owners;      /* change owners */
+};
+struct identity_limits identity_get_limits(void);
 
 /* Act as the caller of a request, until identity_leave(), which keeps errno.
  * mode is that of what is to be created. */

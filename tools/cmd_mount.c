@@ -53,6 +53,21 @@ static void add_mount_status(void *user, struct json_object *row)
     json_object_object_add(row, "posix_acl", json_object_new_boolean(status.posix_acl));
     json_object_object_add(row, "io_uring", json_object_new_boolean(status.io_uring));
     json_object_object_add(row, "handles", json_object_new_boolean(status.handles));
+    _cleanup_free_ char *limits = fs_describe_limits(user);
+    if (limits)
+        json_object_object_add(row, "limits", json_object_new_string(limits));
+}
+
+/* Once, to whoever mounts and to the log; in front both are standard error. */
+static void tell_limits(const struct fs *fs, bool in_front)
+{
+    _cleanup_free_ char *limits = fs_describe_limits(fs);
+    _cleanup_free_ char *text = limits ? message("mounted without root: %s", limits) : NULL;
+    if (!text)
+        return;
+    if (!in_front)
+        complain("%s", text);
+    background_log(NULL, INDEX_LOG_INFO, text);
 }
 
 /* What is asked of a mount without an index. */
@@ -71,7 +86,7 @@ static work_fn work_without_index(const char *command)
     return work && work != work_status ? work_refused : work;
 }
 
-static int serve(const struct mount_plan *plan, const struct mount_options *options,
+static int serve(const struct mount_plan *plan, const struct mount_options *options, bool in_front,
                  char **ret_error)
 {
     _cleanup_(backing_close_p) struct backing *backing = NULL;
@@ -124,6 +139,7 @@ static int serve(const struct mount_plan *plan, const struct mount_options *opti
         return refuse(ret_error, r, "%s/control: %s", plan->store, strerror(-r));
 
     signals_serve(end, fs);
+    tell_limits(fs, in_front);
     background_ready(NULL);
     service_tell("READY=1");
     r = fs_serve(fs);
@@ -233,7 +249,7 @@ int cmd_mount(int argc, char **argv)
         message("the mount on %s is dead, mount it again with kinfs mount %s %s", plan.mountpoint,
                 plan.source, plan.mountpoint);
     signals_tell_crashes(remedy);
-    r = serve(&plan, mount, &error);
+    r = serve(&plan, mount, options.in_front, &error);
     if (r < 0) {
         background_log(NULL, INDEX_LOG_ERROR, error ? error : strerror(-r));
         background_ready(error ? error : strerror(-r));

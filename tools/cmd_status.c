@@ -149,6 +149,8 @@ static void print_document(struct json_object *document)
 static void print_kernel(struct json_object *row)
 {
     struct json_object *member;
+    if (json_object_object_get_ex(row, "limits", &member))
+        printf("%-12s%s\n", "limits", json_object_get_string(member));
     if (json_object_object_get_ex(row, "passthrough", &member))
         printf("%-12spassthrough %s, FUSE %s\n", "kernel",
                json_object_get_boolean(member) ? "on" : "off", command_text(row, "protocol"));

@@ -15,7 +15,7 @@ run_unprivileged() {
             77) echo "$name: skipped: $(tail -n 1 "$SCRATCH/log")" ;;
             *) failed=1; echo "$name: failed ($code)"; sed 's/^/    /' "$SCRATCH/log" ;;
         esac
-        grep -v ' - fuse.kinfs ' /proc/self/mountinfo > /dev/null
+        { grep -o "$SCRATCH/$name/[^ ]* " /proc/self/mountinfo || true; } | xargs -r -n 1 fusermount3 -uz
         rm -rf --one-file-system "${SCRATCH:?}/$name" || true
     done
     return "$failed"

@@ -1,0 +1,4 @@
+#!/usr/bin/env bash
+# Views and attributes, for an ordinary user.
+. "$(dirname "$0")/../lib/run_unprivileged.sh"
+run_unprivileged view_similar view_clusters view_names view_wait attributes command_answers
