@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
 # The tree passed through, for an ordinary user.
 . "$(dirname "$0")/../lib/run_unprivileged.sh"
-run_unprivileged pass_operations pass_behind pass_locks pass_hidden_store pass_over_itself pass_refusals \
+run_unprivileged pass_behind pass_locks pass_hidden_store pass_over_itself pass_refusals \
     command_mount command_crash command_nosketch
