@@ -1,11 +1,12 @@
 """Mode, owner, times, and what statx(2) says."""
+import fcntl
 import mmap
 import os
 import struct
 import time
 
 from operations import kernel
-from operations.trial import STRANGER, USER, GROUP, describe, name_of, operation, opened, read, write
+from operations.trial import STRANGER, USER, GROUP, describe, name_of, operation, opened, read, tick, write
 
 
 @operation()
@@ -108,11 +109,13 @@ def times_that_move(t):
     os.mkdir("d")
     write("d/f", b"content")
 
-    def moved(label, function, *paths):
-        for path in paths:
+    def moved(label, function, *paths, was=None):
+        """Of the paths, of which the first was called otherwise before."""
+        earlier = [was, *paths[1:]] if was else paths
+        for path in earlier:
             os.utime(path, ns=(10**18, 10**18), follow_symlinks=False)
-        before = [os.lstat(path) for path in paths]
-        time.sleep(0.005)  # more than a tick of the kernel's coarse clock, which stamps files
+        before = [os.lstat(path) for path in earlier]
+        tick()
         function()
         after = [os.lstat(path) for path in paths]
         t.note(label, [[x.st_atime_ns != y.st_atime_ns, x.st_mtime_ns != y.st_mtime_ns,
@@ -133,9 +136,9 @@ def times_that_move(t):
     moved("open and truncate", lambda: write("d/new", b""), "d", "d/new")
     moved("link", lambda: os.link("d/f", "d/l"), "d/f", "d")
     moved("unlink", lambda: os.unlink("d/l"), "d/f", "d")
-    moved("rename", lambda: os.rename("d/f", "d/g"), "d/g", "d")
+    moved("rename", lambda: os.rename("d/f", "d/g"), "d/g", "d", was="d/f")
     moved("mkdir", lambda: os.mkdir("d/sub"), "d")
-    moved("rename across", lambda: os.rename("d/g", "d/sub/g"), "d/sub/g", "d", "d/sub")
+    moved("rename across", lambda: os.rename("d/g", "d/sub/g"), "d/sub/g", "d", "d/sub", was="d/g")
     moved("rmdir", lambda: (os.unlink("d/sub/g"), os.rmdir("d/sub")), "d")
     moved("symlink", lambda: os.symlink("x", "d/s"), "d")
     moved("stat", lambda: os.stat("d/new"), "d/new", "d")
@@ -152,7 +155,7 @@ def access_times(t):
 
     def accessed(label, function):
         before = os.stat("f").st_atime_ns
-        time.sleep(0.005)
+        tick()
         function()
         after = os.stat("f").st_atime_ns
         t.note(label, [after != before, after > os.stat("f").st_mtime_ns])
@@ -180,7 +183,6 @@ FLAGS = "the kernel's FUSE drops the attribute flags of a statx reply"
 
 @operation(differs={"flags": (0, FLAGS)}, users=("root",))
 def flags_in_stat(t):
-    import fcntl
     write("f")
     fd = opened("f", os.O_RDONLY)
     fcntl.ioctl(fd, 0x40086602, struct.pack("l", 0x80000 | 0x40))  # no dump

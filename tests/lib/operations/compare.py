@@ -48,7 +48,13 @@ def differences(operation, native, mounted):
     if [label for label, _ in native] != [label for label, _ in mounted]:
         yield f"other steps: {native} {mounted}"
         return
+    shown = {label for label, _ in native}
+    for label in expected:
+        if label not in shown and label != "afterwards":
+            yield f"{label}: said to differ, and not tried"
     for (label, wanted), (_, got) in zip(native, mounted):
+        if label.startswith(trial.ESCAPED):
+            yield f"{label}: {wanted} natively"
         if label in expected:
             stated, why = expected[label]
             if got != repr(stated):

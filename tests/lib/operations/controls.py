@@ -1,5 +1,6 @@
 """ioctl(2): the flags of chattr(1), project ids, versions, labels; and which are nobody's."""
 import array
+import errno
 import fcntl
 import os
 import struct
@@ -147,7 +148,6 @@ def nobody_s(t):
 
 
 def attempt(function):
-    import errno
     try:
         return function()
     except OSError as error:

@@ -1,4 +1,6 @@
 """copy_file_range(2), splice(2) and its kind, clones."""
+import ctypes
+import errno
 import fcntl
 import os
 import struct
@@ -56,7 +58,6 @@ def other_file_systems(t):
 
 def copied(source, target, length):
     """Or why not: before Linux 5.19 EXDEV, then what the one side has; programs fall back."""
-    import errno
     try:
         return os.copy_file_range(source, target, length, 0, 0)
     except OSError as error:
@@ -75,7 +76,6 @@ def splicing(t):
     t.show("spliced", lambda: os.pread(target, 4096, 70000) == os.pread(source, 4096, 50))
     t.show("splice at the end", os.splice, source, writer, 4096, offset_src=100000)
     data = b"gift" * 1024
-    import ctypes
     memory = ctypes.create_string_buffer(data, len(data))
     vector = (ctypes.c_void_p * 2)(ctypes.addressof(memory), len(data))
     t.show("vmsplice", lambda: kernel.call(kernel.libc.vmsplice, writer, vector, ctypes.c_ulong(1), 0))

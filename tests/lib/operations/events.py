@@ -1,5 +1,6 @@
 """inotify(7), dnotify, and applications' io_uring."""
 import ctypes
+import errno
 import fcntl
 import mmap
 import os
@@ -141,7 +142,6 @@ EXPORT = "a handle would have to outlive the daemon, so the mount says it has no
 
 @operation(differs={"handle": ("ENOTSUP", EXPORT)})
 def handles(t):
-    import errno
     write("f")
     try:
         t.note("handle", kernel.name_to_handle("f"))

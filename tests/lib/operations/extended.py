@@ -1,6 +1,9 @@
 """Extended attributes of every kind."""
+import ctypes
 import os
+import struct
 
+from operations import kernel
 from operations.trial import operation, opened, write
 
 
@@ -31,8 +34,6 @@ def user_attributes(t):
 
 @operation()
 def sizes(t):
-    import ctypes
-    from operations import kernel
     write("f")
     for size in (1, 100, 3900, 4096, 65536, 65537, 100000):
         t.show(f"set {size}", os.setxattr, "f", "user.x", b"x" * size)
@@ -76,7 +77,6 @@ def kinds(t):
 
 @operation(users=("root",))
 def capabilities(t):
-    import struct
     write("f", mode=0o755)
     v2 = struct.pack("<IIIII", 0x02000001, 1 << 10, 0, 0, 0)
     t.show("set", os.setxattr, "f", "security.capability", v2)

@@ -57,8 +57,12 @@ def interrupted(function):
     class Rung(Exception):
         pass
 
-    def ring(*_):
-        raise Rung
+    rung = []
+
+    def ring(*_):  # once; again and again it comes for the case that the wait had not begun
+        if not rung:
+            rung.append(True)
+            raise Rung
     signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
     try:
