@@ -189,6 +189,7 @@ int living_clusters_recover(struct living_clusters *clusters)
 
     if (clusters->posted && !clusters->unfinished)
         return 0;
+    bool failed = clusters->unfinished; /* in this process, which may have lost count */
     clusters->unfinished = true;
     int interrupted = cluster_intent_get(clusters->graph.kv, &intent);
     if (interrupted < 0 && interrupted != -ENOENT)
@@ -196,7 +197,7 @@ int living_clusters_recover(struct living_clusters *clusters)
     int r = clusters->posted ? 0 : recover_postings(clusters, interrupted == 0 ? &intent : NULL);
     if (r == 0 && interrupted == 0)
         r = cluster_change_finish(&clusters->graph, &intent);
-    if (r == 0)
+    if (r == 0 && (failed || interrupted == 0))
         r = membership_recount(&clusters->membership);
     if (r == 0)
         clusters->unfinished = false;
