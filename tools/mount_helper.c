@@ -26,10 +26,13 @@ bool mount_helper_is_called(int argc, char **argv)
            strcmp(name, "mount.fuse.kinfs") == 0 || (argc > 2 && argv[1][0] == '/');
 }
 
-/* -o remount is of flags that the kernel keeps, the daemon has no part in it. */
+/* -o remount is of flags that the kernel keeps, the daemon has no part in it. With "bind" they are
+ * changed where it is mounted: of the file system itself newer kernels and mount(8) change nothing.
+ */
 static int remount(const char *point, const char *options)
 {
-    execlp("mount", "mount", "-i", "-o", options, "--", point, NULL);
+    _cleanup_free_ char *here = message("bind,%s", options);
+    execlp("mount", "mount", "-i", "-o", here, "--", point, NULL);
     complain("%s: cannot run mount(8): %s", point, strerror(errno));
     return MOUNT_FAILED;
 }
