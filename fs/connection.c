@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <sys/xattr.h>
 
+#include "base/cleanup.h"
 #include "fs/identity.h"
 
 /* Requests the kernel may have under way in the background (read-ahead, asynchronous I/O): its own
@@ -18,6 +19,7 @@ static bool has_acls(int root_fd)
 void op_init(void *user, struct fuse_conn_info *connection)
 {
     struct fs *fs = user;
+    LOCKED(&fs->status_lock);
     struct fs_status *status = &fs->status;
 
     /* Without it each write(2) asks for security.capability first, with it the backing tree clears

@@ -169,6 +169,7 @@ int fs_open(const struct fs_options *options, struct fs **ret_fs, char **ret_err
     _cleanup_(fs_close_p) struct fs *fs = calloc(1, sizeof(*fs));
     if (!fs)
         return -ENOMEM;
+    pthread_mutex_init(&fs->status_lock, NULL);
     fs->backing = options->backing;
     fs->index = options->index;
     if (!options->debug)
@@ -255,10 +256,12 @@ void fs_close(struct fs *fs)
     free((char *)fs->options.mountpoint);
     free((char *)fs->options.store_path);
     free((char *)fs->options.extra);
+    pthread_mutex_destroy(&fs->status_lock);
     free(fs);
 }
 
 void fs_get_status(struct fs *fs, struct fs_status *ret_status)
 {
+    LOCKED(&fs->status_lock);
     *ret_status = fs->status;
 }

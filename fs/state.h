@@ -22,6 +22,7 @@ struct fs {
     struct inode_table inodes;
     struct file_key store_key; /* the store's directory, never shown; size 0: not in the tree */
     ino_t store_ino;
+    pthread_mutex_t status_lock; /* of status: it may be asked for before the kernel has begun */
     struct fs_status status;
     struct lock_waiters *lock_waiters; /* fs/lock_wait.h */
 };
