@@ -7,6 +7,10 @@
 enum {
     READ_BYTES = 256 * 1024,
     TRIES_MAX = 5, /* of a document that changes while it is read, or fails to be */
+    /* Between the flush of a close, which notes the content, and the release that ends the writing
+     * there is a fraction of a millisecond. */
+    RELEASE_STEP_US = 200,
+    RELEASE_STEPS_MAX = 10,
     /* Coarser than any file system's clock tick: a change that comes this soon after another may
      * leave the same times. */
     RACY_NS = 20 * 1000 * 1000,
@@ -132,6 +136,13 @@ static int give_up(struct index *index, const struct change *change, int error,
     return 1;
 }
 
+/* What is read while the file is open for writing has to be read once more. */
+static void await_release(struct index *index, const struct file_key *key)
+{
+    for (int i = 0; i < RELEASE_STEPS_MAX && writing_set_has(index->writing, key); i++)
+        usleep(RELEASE_STEP_US);
+}
+
 /* Fills in the result. Returns 1 when there is one, 0 when nothing changed, -EAGAIN to be tried
  * again later, -ESHUTDOWN, or a shortage. */
 static int look_at(struct worker *worker, struct change *change, struct result *result)
@@ -143,6 +154,7 @@ static int look_at(struct worker *worker, struct change *change, struct result *
 
     if (change->lane == LANE_SCAN && writing_set_has(index->writing, &change->key))
         return 0;
+    await_release(index, &change->key);
     _cleanup_close_ int fd = open_document(index, &change->key);
     if (fd < 0 && is_gone(fd)) {
         result->outcome = OUTCOME_GONE;

@@ -580,7 +580,9 @@ static void test_index__agrees_with_exact_resemblance(void **state)
         kin_list_done(&list);
     }
     assert_true(n_answers > 100);
-    assert_true(n_far * 100 <= n_answers * 2);
+    /* Of some two hundred pairs, each asked about from both sides, one is expected beyond three
+     * standard errors; eleven are by chance once in 10^8 keys. */
+    assert_true(n_far * 100 <= n_answers * 5);
 }
 
 /* -- incremental = rebuilt, whatever happened in between -- */
