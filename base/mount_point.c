@@ -42,7 +42,7 @@ struct search {
 };
 
 /* The mount point of a line, relative to the root; NULL when it is elsewhere. */
-static char *point_below(const struct search *search, char *line, int *ret_id)
+static char *point_below(const struct search *search, char *line, int *ret_id, int *ret_parent)
 {
     char *fields[5], *rest = line;
     for (size_t i = 0; i < 5; i++)
@@ -51,6 +51,7 @@ static char *point_below(const struct search *search, char *line, int *ret_id)
     char *point = fields[4];
     unescape(point);
     *ret_id = atoi(fields[0]);
+    *ret_parent = atoi(fields[1]);
     bool below = strncmp(point, search->root, search->root_size) == 0 &&
                  point[search->root_size] == '/' && point[search->root_size + 1];
     return below ? point + search->root_size + 1 : NULL;
@@ -64,7 +65,8 @@ static bool is_wanted(const struct search *search, const char *point, int id)
     return fd >= 0;
 }
 
-static int find(struct search *search, char **ret_path)
+/* The mounts, and where the root is among them. */
+static int open_search(struct search *search, FILE **ret_file)
 {
     char link[32];
     snprintf(link, sizeof(link), "/proc/self/fd/%d", search->root_fd);
@@ -73,15 +75,21 @@ static int find(struct search *search, char **ret_path)
         return n < 0 ? -errno : -ENAMETOOLONG;
     search->root[n] = '\0';
     search->root_size = n == 1 ? 0 : (size_t)n; /* "/" */
+    *ret_file = fopen("/proc/self/mountinfo", "re");
+    return *ret_file ? 0 : -errno;
+}
 
-    _cleanup_(fclose_p) FILE *file = fopen("/proc/self/mountinfo", "re");
-    if (!file)
-        return -errno;
+static int find(struct search *search, char **ret_path)
+{
+    _cleanup_(fclose_p) FILE *file = NULL;
+    int r = open_search(search, &file);
+    if (r < 0)
+        return r;
     _cleanup_free_ char *line = NULL;
     size_t line_bytes = 0;
     while (getline(&line, &line_bytes, file) > 0) {
-        int id;
-        const char *point = point_below(search, line, &id);
+        int id, parent;
+        const char *point = point_below(search, line, &id, &parent);
         if (!point || !is_wanted(search, point, id))
             continue;
         char *copy = strdup(point);
@@ -90,6 +98,72 @@ static int find(struct search *search, char **ret_path)
         return copy ? 0 : -ENOMEM;
     }
     return -ENOENT;
+}
+
+struct points {
+    char **points;
+    size_t n_points;
+    int *ids; /* of the root, then of the points */
+};
+
+static void points_done(struct points *points)
+{
+    for (size_t i = 0; i < points->n_points; i++)
+        free(points->points[i]);
+    free(points->points);
+    free(points->ids);
+}
+
+static bool has_id(const struct points *points, int id)
+{
+    for (size_t i = 0; i <= points->n_points; i++)
+        if (points->ids[i] == id)
+            return true;
+    return false;
+}
+
+static int add_point(struct points *points, int id, const char *path)
+{
+    size_t n = points->n_points;
+    char **more = reallocarray(points->points, n + 1, sizeof(*more));
+    if (more)
+        points->points = more;
+    int *ids = reallocarray(points->ids, n + 2, sizeof(*ids));
+    if (ids)
+        points->ids = ids;
+    if (!more || !ids || asprintf(&more[n], "%d %s", id, path) < 0)
+        return -ENOMEM;
+    ids[n + 1] = id;
+    points->n_points++;
+    return 0;
+}
+
+int mount_points_below(int root_fd, char ***ret_points, size_t *ret_n_points)
+{
+    _cleanup_(points_done) struct points points = {.ids = malloc(sizeof(int))};
+    _cleanup_(fclose_p) FILE *file = NULL;
+    _cleanup_free_ char *line = NULL;
+    struct search search = {.root_fd = root_fd};
+    size_t line_bytes = 0;
+    struct statx stx;
+    if (!points.ids)
+        return -ENOMEM;
+    if (statx(root_fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &stx) < 0)
+        return -errno;
+    points.ids[0] = (int)stx.stx_mnt_id;
+    int r = open_search(&search, &file);
+    while (r == 0 && getline(&line, &line_bytes, file) > 0) {
+        int id, parent;
+        const char *point = point_below(&search, line, &id, &parent);
+        if (point && has_id(&points, parent)) /* a parent stands before its children */
+            r = add_point(&points, id, point);
+    }
+    if (r < 0)
+        return r;
+    *ret_points = TAKE_PTR(points.points);
+    *ret_n_points = points.n_points;
+    points.n_points = 0;
+    return 0;
 }
 
 int mount_point_of_id(int root_fd, int mount_id, char **ret_path)

@@ -3,6 +3,7 @@
 #ifndef KINFS_BASE_MOUNT_POINT_H
 #define KINFS_BASE_MOUNT_POINT_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 /* Where a mount below a directory is, by its id of now (name_to_handle_at(2)) or by the device
@@ -16,6 +17,14 @@
  */
 int mount_point_of_id(int root_fd, int mount_id, char **ret_path);
 int mount_point_of_device(int root_fd, dev_t device, char **ret_path);
+
+/* The mounts below a directory that belong to its tree, and not to what was mounted over it: one
+ * string each, the kernel's id of the mount, a space, and the path of the mount point relative to
+ * root_fd. Gives both the array and the strings.
+ *
+ * Returns 0, -ENOMEM or another errno.
+ */
+int mount_points_below(int root_fd, char ***ret_points, size_t *ret_n_points);
 
 /* Open the top directory of what is mounted at a path for reading; symbolic links are not followed.
  *

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "fs/identity.h"
+#include "fs/watch.h"
 
 /* Requests the kernel may have under way in the background (read-ahead, asynchronous I/O): its own
  * 12 starve two cores. */
@@ -47,6 +48,7 @@ void op_init(void *user, struct fuse_conn_info *connection)
     connection->max_backing_stack_depth = 0;
     connection->max_background = MOST_IN_BACKGROUND;
 
+    watch_connected(fs, connection->proto_minor);
     status->handles = backing_has_handles(fs->backing);
     snprintf(status->libfuse, sizeof(status->libfuse), "%s", fuse_pkgversion());
     snprintf(status->protocol, sizeof(status->protocol), "%u.%u", connection->proto_major,

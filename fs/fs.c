@@ -15,6 +15,7 @@
 #include "fs/ops.h"
 #include "fs/placement.h"
 #include "fs/views.h"
+#include "fs/watch.h"
 
 /* Threads at work at a time: enough that some may stand in fsync(2) of a slow disk. They are kept:
  * whoever gets an answer often runs before the thread that gave it, which so counts as busy, and a
@@ -186,6 +187,8 @@ int fs_open(const struct fs_options *options, struct fs **ret_fs, char **ret_err
         r = placement_check(fs, ret_error);
     if (r == 0)
         r = mount_session(fs, ret_error);
+    if (r == 0)
+        r = watch_start(fs, ret_error);
     if (r < 0)
         return r;
     *ret_fs = TAKE_PTR(fs);
@@ -230,6 +233,7 @@ int fs_serve(struct fs *fs)
     int r = fs->index ? views_new(fs, &fs->views) : 0;
     if (r == 0)
         r = loop(fs);
+    watch_stop(fs);
     lock_waiters_end(fs->lock_waiters);
     views_free(fs->views);
     fs->views = NULL;
@@ -246,6 +250,7 @@ void fs_close(struct fs *fs)
 {
     if (!fs)
         return;
+    watch_stop(fs);
     if (fs->session) {
         fuse_session_unmount(fs->session);
         fuse_session_destroy(fs->session);
@@ -264,4 +269,5 @@ void fs_get_status(struct fs *fs, struct fs_status *ret_status)
 {
     LOCKED(&fs->status_lock);
     *ret_status = fs->status;
+    watch_get_status(fs, ret_status);
 }

@@ -13,6 +13,9 @@ struct fs;
 
 enum { FS_VIEW_SIMILAR = 1, FS_VIEW_CLUSTERS = 2 };
 
+/* How changes made beside the mount are seen (fs/watch.h); AUTO: by the best that can be had. */
+enum fs_watch { FS_WATCH_AUTO, FS_WATCH_FANOTIFY, FS_WATCH_INOTIFY, FS_WATCH_NONE };
+
 struct fs_options {
     struct backing *backing; /* borrowed until fs_close() */
     struct index *index;     /* borrowed; NULL: pass through only, no views */
@@ -28,6 +31,9 @@ struct fs_options {
     int settle_ms;     /* bound of the wait of a view for the foreground lane */
     const char *extra; /* further mount options, comma separated, or NULL */
     bool debug;
+    enum fs_watch watch;
+    void (*log)(void *user, enum index_log_level level, const char *message); /* any thread */
+    void *log_user;
 };
 
 /* Mount. Anything left by a dead daemon at the mount point has been cleaned by the caller.
@@ -41,8 +47,11 @@ void fs_close(struct fs *fs); /* unmounts if still mounted */
 
 struct fs_status {
     bool passthrough, killpriv_v2, posix_acl, io_uring, handles;
-    char protocol[16]; /* "7.45" */
-    char libfuse[16];  /* "3.17.2" */
+    char protocol[16];   /* "7.45" */
+    char libfuse[16];    /* "3.17.2" */
+    char watch[16];      /* "fanotify", "inotify" or "none" */
+    char watch_why[160]; /* why it is not a better one; "" */
+    int kept_s;          /* how long the kernel may keep what it was told of the tree */
 };
 void fs_get_status(struct fs *fs, struct fs_status *ret_status);
 

@@ -251,6 +251,13 @@ static int look_up(struct inode_table *table, struct inode *parent, const char *
         *ret_inode = inode;
     }
     inode_path_free_places(table, dropped);
+    /* Once more, now that whoever sees a change finds it in the table (fs/watch_kernel.c). One that
+     * is by name is not watched, and its descriptor not ours any more. */
+    if (!by_name && fstat(fd, &st) < 0) {
+        int error = errno;
+        inode_forget(table, *ret_inode, 1);
+        return -error;
+    }
     *ret_stat = st;
     return 0;
 }
@@ -282,18 +289,66 @@ bool inode_table_shed(struct inode_table *table)
     return path_fd_cache_shed(&table->path_fds);
 }
 
+struct inode *inode_get(struct inode_table *table, const struct file_key *key)
+{
+    LOCKED(&table->lock);
+    struct inode *inode = table->root;
+    if (!file_key_equal(key, &inode->key)) {
+        inode = *bucket_of(table, key);
+        while (inode && !file_key_equal(&inode->key, key))
+            inode = inode->next;
+    }
+    if (inode)
+        inode->n_refs++;
+    return inode;
+}
+
+int inode_get_all(struct inode_table *table, struct inode ***ret_inodes, size_t *ret_n_inodes)
+{
+    LOCKED(&table->lock);
+    struct inode **inodes = malloc((table->n_inodes + 1) * sizeof(inodes[0]));
+    size_t n = 0;
+    if (!inodes)
+        return -ENOMEM;
+    for (size_t i = 0; i < table->n_buckets; i++)
+        for (struct inode *inode = table->buckets[i]; inode; inode = inode->next) {
+            inode->n_refs++;
+            inodes[n++] = inode;
+        }
+    *ret_inodes = inodes;
+    *ret_n_inodes = n;
+    return 0;
+}
+
+static bool is_same_time(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+void inode_note_closed(struct inode_table *table, struct inode *inode, const struct stat *st)
+{
+    LOCKED(inode_lock(table, inode));
+    inode->closed_ctime = st->st_ctim;
+}
+
+bool inode_is_closed_as(struct inode_table *table, const struct inode *inode, const struct stat *st)
+{
+    LOCKED(inode_lock(table, inode));
+    return is_same_time(&inode->closed_ctime, &st->st_ctim);
+}
+
 void inode_tell(struct inode_table *table, struct inode *inode, const struct stat *st)
 {
     LOCKED(inode_lock(table, inode));
     inode->told_size = st->st_size;
     inode->told_mtime = st->st_mtim;
+    inode->told_ctime = st->st_ctim;
 }
 
 bool inode_is_told(struct inode_table *table, const struct inode *inode, const struct stat *st)
 {
     LOCKED(inode_lock(table, inode));
-    return inode->told_size == st->st_size && inode->told_mtime.tv_sec == st->st_mtim.tv_sec &&
-           inode->told_mtime.tv_nsec == st->st_mtim.tv_nsec;
+    return inode->told_size == st->st_size && is_same_time(&inode->told_mtime, &st->st_mtim);
 }
 
 static int reopen(const struct inode *inode, int fd, int flags)

@@ -9,6 +9,7 @@
 #define KINFS_FS_INODE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,9 +39,13 @@ struct inode {
     int backing_id;            /* of kernel passthrough, the same for all files; 0: none */
     struct lock_owner *owners; /* of POSIX locks */
     off_t told_size;           /* as the kernel was last told */
-    struct timespec told_mtime;
-    struct file_key key; /* never changes */
+    struct timespec told_mtime, told_ctime;
+    struct timespec closed_ctime; /* as a writer through the mount left it at its last close */
+    atomic_int folds_case;        /* of a directory: 0 not known, or one of those below */
+    struct file_key key;          /* never changes */
 };
+
+enum { FOLDS_NOTHING = 1, FOLDS_CASE };
 
 enum { INODE_LOCKS = 64 };
 
@@ -80,6 +85,17 @@ int inode_lookup(struct inode_table *table, struct inode *parent, int dirfd, con
 int inode_lookup_fd(struct inode_table *table, struct inode *parent, const char *name, int fd,
                     struct inode **ret_inode, struct stat *ret_stat);
 void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n_lookups);
+
+/* The inode of a key, with a reference, or NULL. To be ended with inode_unref(). */
+struct inode *inode_get(struct inode_table *table, const struct file_key *key);
+/* All but the root, each with a reference. 0, or -ENOMEM; gives. */
+int inode_get_all(struct inode_table *table, struct inode ***ret_inodes, size_t *ret_n_inodes);
+
+/* Note how an inode is that was written through the mount and has been closed; whether it is so
+ * still. */
+void inode_note_closed(struct inode_table *table, struct inode *inode, const struct stat *st);
+bool inode_is_closed_as(struct inode_table *table, const struct inode *inode,
+                        const struct stat *st);
 
 /* Note that the kernel is told these attributes, for as long as it likes to keep them. */
 void inode_tell(struct inode_table *table, struct inode *inode, const struct stat *st);

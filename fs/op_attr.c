@@ -12,9 +12,10 @@
 #include "fs/notice.h"
 #include "fs/open_file.h"
 #include "fs/views.h"
+#include "fs/watch.h"
 
-static int fill_entry(struct fs *fs, struct inode *inode, const struct stat *st,
-                      struct fuse_entry_param *ret_entry)
+static int fill_entry(struct fs *fs, struct inode *parent, struct inode *inode,
+                      const struct stat *st, struct fuse_entry_param *ret_entry)
 {
     if (fs->store_key.size_bytes && st->st_ino == fs->store_ino &&
         file_key_equal(&inode->key, &fs->store_key)) {
@@ -24,8 +25,8 @@ static int fill_entry(struct fs *fs, struct inode *inode, const struct stat *st,
     inode_tell(&fs->inodes, inode, st);
     *ret_entry = (struct fuse_entry_param){.ino = ino_of(fs, inode),
                                            .attr = *st,
-                                           .attr_timeout = FS_TIMEOUT_S,
-                                           .entry_timeout = FS_TIMEOUT_S};
+                                           .attr_timeout = watch_attr_timeout_s(fs, inode),
+                                           .entry_timeout = watch_entry_timeout_s(fs, parent)};
     return 0;
 }
 
@@ -35,7 +36,7 @@ int make_entry(struct fs *fs, struct inode *parent, int dirfd, const char *name,
     struct inode *inode;
     struct stat st;
     int r = inode_lookup(&fs->inodes, parent, dirfd, name, &inode, &st);
-    return r < 0 ? r : fill_entry(fs, inode, &st, ret_entry);
+    return r < 0 ? r : fill_entry(fs, parent, inode, &st, ret_entry);
 }
 
 int make_entry_fd(struct fs *fs, struct inode *parent, const char *name, int fd,
@@ -44,7 +45,14 @@ int make_entry_fd(struct fs *fs, struct inode *parent, const char *name, int fd,
     struct inode *inode;
     struct stat st;
     int r = inode_lookup_fd(&fs->inodes, parent, name, fd, &inode, &st);
-    return r < 0 ? r : fill_entry(fs, inode, &st, ret_entry);
+    return r < 0 ? r : fill_entry(fs, parent, inode, &st, ret_entry);
+}
+
+int make_short(int r, struct fuse_entry_param *entry)
+{
+    if (r == 0)
+        entry->attr_timeout = WATCH_SHORT_S;
+    return r;
 }
 
 void reply_entry(fuse_req_t req, int r, const struct fuse_entry_param *entry)
@@ -68,6 +76,13 @@ static int do_lookup(struct fs *fs, struct inode *parent, const char *name,
     return dirfd < 0 ? dirfd : make_entry(fs, parent, dirfd, name, ret_entry);
 }
 
+/* That there is no such name may be kept, too: compilers and git ask for many. */
+static void reply_nothing(fuse_req_t req, double timeout_s)
+{
+    const struct fuse_entry_param nothing = {.entry_timeout = timeout_s};
+    fuse_reply_entry(req, &nothing);
+}
+
 void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
     struct fs *fs = fs_of(req);
@@ -80,10 +95,13 @@ void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
     bool is_view_name = fs->views && dir == fs->inodes.root && views_is_root_name(fs, name);
     struct fuse_entry_param entry;
     int r = -ENOENT;
+    double timeout_s = watch_entry_timeout_s(fs, dir);
     if (!is_view_name || strcmp(name, ".kinfs") != 0)
         r = do_lookup(fs, dir, name, &entry);
     if (r == -ENOENT && is_view_name)
         views_lookup_root(fs, req, name);
+    else if (r == -ENOENT && timeout_s > WATCH_SHORT_S)
+        reply_nothing(req, timeout_s);
     else
         reply_entry(req, r, &entry);
 }
@@ -140,7 +158,7 @@ void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
     struct view_node *view = view_of(fs, ino);
     struct stat st;
     int r = view ? views_stat(fs, view, &st) : do_getattr(fs, inode_of(fs, ino), fi, &st);
-    reply_attr(req, r, &st, view ? 0 : FS_TIMEOUT_S);
+    reply_attr(req, r, &st, view ? 0 : watch_attr_timeout_s(fs, inode_of(fs, ino)));
 }
 
 static int set_mode(int fd, mode_t mode)
@@ -219,7 +237,7 @@ void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
     struct fs *fs = fs_of(req);
     struct stat st;
     int r = view_of(fs, ino) ? -EROFS : do_setattr(req, inode_of(fs, ino), attr, to_set, fi, &st);
-    reply_attr(req, r, &st, FS_TIMEOUT_S);
+    reply_attr(req, r, &st, WATCH_SHORT_S);
 }
 
 static int do_readlink(struct fs *fs, struct inode *inode, char target[PATH_MAX + 1])

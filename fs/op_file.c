@@ -72,7 +72,7 @@ static int enter_created(fuse_req_t req, struct inode *parent, const char *name,
 {
     struct fs *fs = fs_of(req);
     _cleanup_close_ int owned = fd;
-    int r = make_entry_fd(fs, parent, name, fd, ret_entry);
+    int r = make_short(make_entry_fd(fs, parent, name, fd, ret_entry), ret_entry);
     if (r < 0)
         return r;
     struct inode *inode = inode_of(fs, ret_entry->ino);
@@ -171,8 +171,12 @@ static int do_flush(struct fs *fs, const struct fuse_file_info *fi)
     posix_lock_drop_owner(fs, file->inode, fi->lock_owner);
     int copy = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
     int r = copy < 0 || close(copy) < 0 ? -errno : 0;
-    if (file->writes)
+    if (file->writes) {
+        struct stat st;
+        if (fs->watch && fstat(file->fd, &st) == 0)
+            inode_note_closed(&fs->inodes, file->inode, &st);
         notice_content(fs, file->inode);
+    }
     return r;
 }
 

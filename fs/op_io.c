@@ -211,6 +211,9 @@ void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned cmd, void *arg, struct fu
     union control_data out = {0};
     int fd = inode_of(fs, ino)->type == S_IFDIR ? dir_handle_fd(fi) : open_file_of(fi)->fd;
     int n_bytes = do_ioctl(req, fd, cmd, in, in_bytes, out_bytes, &out);
+    /* Of this change of attributes the kernel does not know itself. */
+    if (cmd == FS_IOC_SETFLAGS || cmd == FS_IOC_FSSETXATTR)
+        fuse_lowlevel_notify_inval_inode(fs->session, ino, -1, 0);
     if (n_bytes < 0)
         reply(req, n_bytes);
     else

@@ -42,7 +42,7 @@ static int made(struct fs *fs, fuse_ino_t parent, int dirfd, const char *name,
                 struct fuse_entry_param *ret_entry)
 {
     notice_entry(fs, inode_of(fs, parent), name);
-    return make_entry(fs, inode_of(fs, parent), dirfd, name, ret_entry);
+    return make_short(make_entry(fs, inode_of(fs, parent), dirfd, name, ret_entry), ret_entry);
 }
 
 static int do_mknod(struct fs *fs, fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,

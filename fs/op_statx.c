@@ -13,6 +13,7 @@
 
 #include "fs/open_file.h"
 #include "fs/views.h"
+#include "fs/watch.h"
 
 static struct statx_timestamp to_statx(struct timespec time)
 {
@@ -57,7 +58,8 @@ static int do_statx(struct fs *fs, struct inode *inode, int flags, int mask,
     if (statx(fd, "", flags | AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, (unsigned)mask, ret_statx) < 0)
         return -errno;
     struct stat told = {.st_size = (off_t)ret_statx->stx_size,
-                        .st_mtim = from_statx(ret_statx->stx_mtime)};
+                        .st_mtim = from_statx(ret_statx->stx_mtime),
+                        .st_ctim = from_statx(ret_statx->stx_ctime)};
     inode_tell(&fs->inodes, inode, &told);
     return 0;
 }
@@ -72,7 +74,7 @@ void op_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_f
     if (r < 0)
         reply(req, r);
     else
-        fuse_reply_statx(req, 0, &st, view ? 0 : FS_TIMEOUT_S);
+        fuse_reply_statx(req, 0, &st, view ? 0 : watch_attr_timeout_s(fs, inode_of(fs, ino)));
 }
 
 #else

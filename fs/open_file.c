@@ -59,6 +59,12 @@ int open_file_new(fuse_req_t req, struct inode *inode, int fd, struct fuse_file_
     return 0;
 }
 
+bool open_file_is_cached(struct fs *fs, const struct inode *inode)
+{
+    LOCKED(inode_lock(&fs->inodes, inode));
+    return inode->files && inode->backing_id <= 0;
+}
+
 void open_file_release(fuse_req_t req, struct open_file *file)
 {
     struct fs *fs = fs_of(req);

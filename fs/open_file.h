@@ -37,6 +37,9 @@ int open_file_new(fuse_req_t req, struct inode *inode, int fd, struct fuse_file_
 /* The kernel has closed it, or has not heard of it. */
 void open_file_release(fuse_req_t req, struct open_file *file);
 
+/* Whether the kernel may hold pages of what is open. */
+bool open_file_is_cached(struct fs *fs, const struct inode *inode);
+
 /* Hold the descriptor for longer than the lock. */
 struct open_file *open_file_ref(struct open_file *file);
 void open_file_unref(struct open_file *file);

@@ -111,6 +111,9 @@ int make_entry(struct fs *fs, struct inode *parent, int dirfd, const char *name,
                struct fuse_entry_param *ret_entry);
 int make_entry_fd(struct fs *fs, struct inode *parent, const char *name, int fd,
                   struct fuse_entry_param *ret_entry);
+/* In a reply to what made or changed it the kernel takes the attributes for true whatever it was
+ * told since: they are not kept. Returns r. */
+int make_short(int r, struct fuse_entry_param *entry);
 /* Replies with the entry; undoes the lookup when there is nobody to hear it. */
 void reply_entry(fuse_req_t req, int r, const struct fuse_entry_param *entry);
 

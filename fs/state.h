@@ -25,11 +25,8 @@ struct fs {
     pthread_mutex_t status_lock; /* of status: it may be asked for before the kernel has begun */
     struct fs_status status;
     struct lock_waiters *lock_waiters; /* fs/lock_wait.h */
+    struct watch *watch;               /* fs/watch.h; NULL: none */
 };
-
-/* What the kernel may keep of the backing tree: short, since edits may be made behind the mount.
- * Of what the views make up it may keep nothing. */
-#define FS_TIMEOUT_S 1.0
 
 /* The file system a request is for. */
 static inline struct fs *fs_of(fuse_req_t req)

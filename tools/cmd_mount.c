@@ -22,6 +22,10 @@
 _Static_assert((int)MOUNT_VIEW_SIMILAR == (int)FS_VIEW_SIMILAR &&
                    (int)MOUNT_VIEW_CLUSTERS == (int)FS_VIEW_CLUSTERS,
                "passed on as they are");
+_Static_assert((int)MOUNT_WATCH_FANOTIFY == (int)FS_WATCH_FANOTIFY &&
+                   (int)MOUNT_WATCH_INOTIFY == (int)FS_WATCH_INOTIFY &&
+                   (int)MOUNT_WATCH_NONE == (int)FS_WATCH_NONE,
+               "passed on as they are");
 
 DEFINE_CLEANUP(struct backing *, backing_close);
 DEFINE_CLEANUP(struct control *, control_stop);
@@ -56,6 +60,10 @@ static void add_mount_status(void *user, struct json_object *row)
     _cleanup_free_ char *limits = fs_describe_limits(user);
     if (limits)
         json_object_object_add(row, "limits", json_object_new_string(limits));
+    json_object_object_add(row, "watch", json_object_new_string(status.watch));
+    if (*status.watch_why)
+        json_object_object_add(row, "watch_why", json_object_new_string(status.watch_why));
+    work_add_count(row, "kept_seconds", (uint64_t)status.kept_s);
 }
 
 /* Once, to whoever mounts and to the log; in front both are standard error. */
@@ -117,6 +125,8 @@ static int serve(const struct mount_plan *plan, const struct mount_options *opti
         .settle_ms = options->settle_ms,
         .extra = options->extra,
         .debug = options->debug,
+        .watch = (enum fs_watch)options->watch,
+        .log = background_log,
     };
     r = fs_open(&fs_options, &fs, ret_error);
     if (r < 0)
@@ -211,6 +221,8 @@ static const struct argp parser = {
     "  settle_ms=N       longest wait of a view for documents just written (2000)\n"
     "  log=FILE          messages go there, not to the system log\n"
     "  nosketch          pass through only: no index, no views, no attributes\n"
+    "  watch=HOW         see changes beside the mount by fanotify or inotify, or none;\n"
+    "                    auto takes the best that can be had here (auto)\n"
     "  list_xattr        computed attributes are listed by listxattr(2)\n"
     "  [no]allow_other   other users may use the mount (root: yes; else: no)\n"
     "  [no]passthrough   the kernel reads and writes without the daemon (yes)\n"

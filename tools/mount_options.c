@@ -96,6 +96,17 @@ static int parse_views(const char *value, unsigned *ret_views, char **ret_error)
     return 0;
 }
 
+static int parse_watch(const char *value, unsigned *ret_watch, char **ret_error)
+{
+    static const char *const names[] = {"auto", "fanotify", "inotify", "none"};
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(value, names[i]) == 0) {
+            *ret_watch = i;
+            return 0;
+        }
+    return refuse(ret_error, -EINVAL, "-o watch=%s: takes auto, fanotify, inotify or none", value);
+}
+
 static void replace(char **text, const char *value)
 {
     free(*text);
@@ -132,6 +143,8 @@ static int parse_value(struct mount_options *options, const char *name, const ch
         r = parse_number(name, value, INT_MAX, &number, ret_error);
         if (r == 0)
             options->settle_ms = (int)number;
+    } else if (strcmp(name, "watch") == 0) {
+        return parse_watch(value, &options->watch, ret_error);
     } else if (strcmp(name, "views") == 0) {
         r = parse_views(value, &options->views, ret_error);
     } else if (!*value) {

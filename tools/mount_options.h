@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 
+enum { MOUNT_WATCH_AUTO, MOUNT_WATCH_FANOTIFY, MOUNT_WATCH_INOTIFY, MOUNT_WATCH_NONE };
 enum { MOUNT_VIEW_SIMILAR = 1, MOUNT_VIEW_CLUSTERS = 2 }; /* as FS_VIEW_ of fs.h */
 
 struct mount_options {
@@ -21,6 +22,7 @@ struct mount_options {
     bool sloppy; /* what is not known is passed over, as mount(8) -s asks for */
     unsigned n_workers;
     int settle_ms;
+    unsigned watch; /* as enum fs_watch of fs.h */
 };
 
 /* The defaults of the user who runs this. */

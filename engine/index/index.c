@@ -359,6 +359,14 @@ void index_note_writing(struct index *index, const struct file_key *file, int ch
     writing_set_change(index->writing, file, change);
 }
 
+bool index_has(struct index *index, const struct file_key *key)
+{
+    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+    /* In doubt a notice too many. */
+    return file_key_equal(key, backing_root_key(index->backing)) ||
+           catalogue_links(index->kv, key, 1, &links) < 0 || links.n_entries > 0;
+}
+
 /* -- settling -- */
 
 static int ms_until(const struct timespec *end)

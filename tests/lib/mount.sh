@@ -61,3 +61,15 @@ expect_code() {
 words() {
     seq -f 'word%.0f' "$1" $(($1 + $2 - 1))
 }
+
+# soon WHAT COMMAND...: waits until the command succeeds; for what the mount is to see by itself. The bound
+# is far above the second that it takes and far below the minute for which the kernel may keep answers.
+soon() {
+    local what=$1 n
+    shift
+    for ((n = 0; n < 500; n++)); do
+        ! "$@" > /dev/null 2>&1 || return 0
+        sleep 0.02
+    done
+    fail "$what: not seen" 1
+}

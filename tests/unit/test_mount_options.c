@@ -55,6 +55,27 @@ static void test_mount_options__what_is_of_fstab_and_systemd_is_passed_over(void
     mount_options_done(&options);
 }
 
+static void test_mount_options__a_watch_can_be_chosen(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        unsigned watch;
+    } cases[] = {{"watch=none", MOUNT_WATCH_NONE},
+                 {"watch=inotify", MOUNT_WATCH_INOTIFY},
+                 {"watch=fanotify", MOUNT_WATCH_FANOTIFY},
+                 {"watch=auto", MOUNT_WATCH_AUTO}};
+    struct mount_options options;
+    mount_options_init(&options);
+    assert_int_equal(options.watch, MOUNT_WATCH_AUTO);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_int_equal(mount_options_parse(&options, cases[i].text, NULL), 0);
+        assert_int_equal(options.watch, cases[i].watch);
+    }
+    assert_int_equal(mount_options_parse(&options, "nosketch,watch=fanotify", NULL), 0);
+    mount_options_done(&options);
+}
+
 static void test_mount_options__views_can_be_chosen(void **state)
 {
     (void)state;
@@ -79,6 +100,7 @@ static void test_mount_options__what_is_wrong_is_refused_by_name(void **state)
         "views=both",    "views=",
         "store=",        "colour=red",
         "sideways",      "settle_ms=99999999999",
+        "watch=dnotify", "watch=",
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         struct mount_options options;
@@ -136,6 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mount_options__every_option_is_taken),
         cmocka_unit_test(test_mount_options__what_is_of_fstab_and_systemd_is_passed_over),
+        cmocka_unit_test(test_mount_options__a_watch_can_be_chosen),
         cmocka_unit_test(test_mount_options__views_can_be_chosen),
         cmocka_unit_test(test_mount_options__what_is_wrong_is_refused_by_name),
         cmocka_unit_test(test_mount_options__without_sketching_nothing_of_it_can_be_said),

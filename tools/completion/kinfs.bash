@@ -9,7 +9,7 @@ _kinfs() {
     fi
     case $prev in
         -o)
-            mapfile -t COMPREPLY < <(compgen -W "threshold= limit= views= store= policy= workers= settle_ms= log= nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro nosuid nodev noexec noatime" -- "$cur")
+            mapfile -t COMPREPLY < <(compgen -W "threshold= limit= views= store= policy= workers= settle_ms= log= watch=auto watch=fanotify watch=inotify watch=none nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro nosuid nodev noexec noatime" -- "$cur")
             compopt -o nospace 2>/dev/null
             return ;;
         -p | --policy) mapfile -t COMPREPLY < <(compgen -W "default broder1997" -- "$cur"); return ;;

@@ -1,0 +1,126 @@
+#include "fs/watch_post.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/deadline.h"
+
+int64_t watch_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + 1;
+}
+
+int watch_thread_start(pthread_t *ret_thread, void *(*run)(void *), void *user)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    int r = -pthread_create(ret_thread, NULL, run, user);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return r;
+}
+
+/* The next batch, or NULL after so many milliseconds. */
+static struct watch_batch *take(struct watch_post *post, int wait_ms)
+{
+    struct timespec end = deadline_after_ms(wait_ms < 0 ? 0 : wait_ms);
+    LOCKED(&post->lock);
+    while (!post->n_waiting && !post->ending) {
+        if (wait_ms < 0)
+            pthread_cond_wait(&post->pushed, &post->lock);
+        else if (pthread_cond_timedwait(&post->pushed, &post->lock, &end) == ETIMEDOUT)
+            break;
+    }
+    if (!post->n_waiting || post->ending)
+        return NULL;
+    struct watch_batch *batch = post->waiting[0];
+    memmove(post->waiting, post->waiting + 1, --post->n_waiting * sizeof(post->waiting[0]));
+    return batch;
+}
+
+static void *serve(void *user)
+{
+    struct watch_post *post = user;
+    int wait_ms = -1;
+    while (!post->ending) {
+        _cleanup_(watch_batch_unref_p) struct watch_batch *batch = take(post, wait_ms);
+        if (post->ending)
+            break;
+        wait_ms = post->work(post->user, batch);
+        post->busy_since_ms = 0;
+    }
+    return NULL;
+}
+
+bool watch_post_step(struct watch_post *post)
+{
+    post->busy_since_ms = watch_now_ms();
+    return !post->ending;
+}
+
+int watch_post_start(struct watch_post *post, int (*work)(void *, struct watch_batch *), void *user)
+{
+    pthread_condattr_t monotonic;
+    post->work = work;
+    post->user = user;
+    pthread_mutex_init(&post->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&post->pushed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    int r = watch_thread_start(&post->thread, serve, post);
+    post->started = r == 0;
+    return r;
+}
+
+bool watch_post_push(struct watch_post *post, struct watch_batch *batch)
+{
+    LOCKED(&post->lock);
+    if (post->n_waiting == WATCH_POST_ROOM)
+        return false;
+    post->waiting[post->n_waiting++] = watch_batch_ref(batch);
+    pthread_cond_signal(&post->pushed);
+    return true;
+}
+
+bool watch_post_is_waiting(struct watch_post *post)
+{
+    LOCKED(&post->lock);
+    return post->n_waiting > 0;
+}
+
+void watch_post_clear(struct watch_post *post)
+{
+    LOCKED(&post->lock);
+    while (post->n_waiting)
+        watch_batch_unref(post->waiting[--post->n_waiting]);
+}
+
+bool watch_post_end(struct watch_post *post, int wait_ms)
+{
+    struct timespec end;
+    if (!post->started)
+        return true;
+    {
+        LOCKED(&post->lock);
+        post->ending = true;
+        pthread_cond_signal(&post->pushed);
+    }
+    clock_gettime(CLOCK_REALTIME, &end); /* what pthread_timedjoin_np(3) takes */
+    end.tv_sec += wait_ms / 1000;
+    end.tv_nsec += wait_ms % 1000 * 1000000L;
+    if (end.tv_nsec >= 1000000000L) {
+        end.tv_sec++;
+        end.tv_nsec -= 1000000000L;
+    }
+    if (wait_ms < 0)
+        pthread_join(post->thread, NULL);
+    else if (pthread_timedjoin_np(post->thread, NULL, &end) != 0)
+        return false;
+    post->started = false;
+    watch_post_clear(post);
+    return true;
+}

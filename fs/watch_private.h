@@ -1,0 +1,84 @@
+/* What the parts of the watch share.
+ *
+ *   reader   reads events, merges them, tells the kernel of attributes: none of it ever waits
+ *   kernel   tells the kernel of names and pages, which waits for locks of directories and pages,
+ *            held while a request is under way
+ *   index    asks the store what belongs to the tree, and notes what changed in it
+ *
+ * None holds a lock while it tells the kernel, and none takes one that is held over a request.
+ */
+#ifndef KINFS_FS_WATCH_PRIVATE_H
+#define KINFS_FS_WATCH_PRIVATE_H
+
+#include "fs/watch.h"
+#include "fs/watch_post.h"
+
+/* A way to learn of changes. */
+struct watch_source {
+    const char *name;
+    bool sees_all; /* so that the kernel may rely on it */
+    /* Returns 0 and what read() is to wait for in watch->source_fd, or an error with *ret_why
+     * (gives). */
+    int (*open)(struct watch *watch, char **ret_why);
+    /* Reader, once before the first read(), as read(); NULL: nothing to do. */
+    int (*begin)(struct watch *watch);
+    /* All there is to read now. 0, or -EOVERFLOW or another error: something was missed. */
+    int (*read)(struct watch *watch, struct watch_batch *batch);
+    void (*close)(struct watch *watch);
+};
+extern const struct watch_source watch_fanotify, watch_inotify;
+
+struct watch_again {
+    struct file_key key;
+    int64_t due_ms;
+    bool told; /* it is to be told whatever it was told meanwhile */
+};
+
+struct watch {
+    struct fs *fs;
+    const struct watch_source *source;
+    int source_fd, wake_fd, mounts_fd;
+    void *state; /* the source's */
+    char *why;   /* of a better source: why it is not this one; or NULL */
+    atomic_bool stop;
+    pthread_t reader;
+    bool started;
+
+    atomic_int entry_timeout_s;    /* 0: the kernel is not connected yet */
+    atomic_llong reading_since_ms; /* events are there since then; 0: none */
+    atomic_bool is_partial;        /* the source: something cannot be watched */
+    atomic_bool lost;              /* something was missed, and the kernel not yet told of all */
+    atomic_bool names_lost;        /* more names than can be told one by one */
+    atomic_bool names_behind;      /* the thread that tells them hangs */
+    struct watch_again *again;     /* reader: to be told once more */
+    size_t n_again, max_again;
+    bool all_again; /* reader: room for them was wanting */
+
+    struct watch_post kernel, index; /* index: only where there is one */
+    char **mounts;                   /* kernel: those inside the tree */
+    size_t n_mounts;
+    struct index_pending *pending; /* index: files whose writers may go on */
+    size_t n_pending, max_pending;
+};
+
+/* -- watch_kernel.c -- */
+/* Reader: what the batch says of attributes, and once more what the kernel did not know. */
+void watch_tell_attributes(struct watch *watch, struct watch_batch *batch);
+/* Reader: all that the kernel knows may be wrong. Returns 0, or -ENOMEM, -EAGAIN: to be repeated.
+ */
+int watch_tell_all(struct watch *watch);
+/* Reader: all names may be wrong, and cannot be told one by one. */
+void watch_forget_names(struct watch *watch);
+int watch_kernel_work(void *watch, struct watch_batch *batch);
+
+/* -- watch_mounts.c -- */
+/* Kernel: what is mounted inside the tree, and the names that mean something else since the last
+ * call, as SEEN_ENTRY. */
+int watch_mounts_look(struct watch *watch, struct watch_batch *batch);
+void watch_mounts_done(struct watch *watch);
+
+/* -- watch_index.c -- */
+int watch_index_work(void *watch, struct watch_batch *batch);
+void watch_index_done(struct watch *watch);
+
+#endif

@@ -1,0 +1,144 @@
+# Sourced by the scripts of tests/mount/watch_*: every kind of change made beside the mount is seen through
+# it, whatever the kernel has been told before, and by the index.
+# shellcheck shell=bash
+
+is() { # EXPECTED COMMAND...
+    [[ $("${@:2}" 2> /dev/null) == "$1" ]]
+}
+gone() { # PATH
+    ! stat "$1" > /dev/null 2>&1
+}
+names() { # DIRECTORY
+    ls -A "$1" | grep -vxE 'similar|clusters' | xargs
+}
+# What a walk tells the kernel: names, attributes, and that some names are not there.
+warm() {
+    ls -lR "$MNT" > /dev/null 2>&1 || true
+    for name; do stat "$MNT/$name" > /dev/null 2>&1 || true; done
+}
+
+changes_are_seen() {
+    mkdir -p "$SOURCE/d/e" "$SOURCE/f"
+    echo first > "$SOURCE/d/file"
+    ln "$SOURCE/d/file" "$SOURCE/hard"
+    echo outside > "$SCRATCH/outside"
+    ln "$SCRATCH/outside" "$SOURCE/linked"
+    ln -s file "$SOURCE/d/link"
+
+    warm new d/new
+    echo new > "$SOURCE/new"
+    soon 'a new file where there was none' is new cat "$MNT/new"
+    soon 'a new file, listed' is 'd f hard linked new' names "$MNT"
+    mkdir "$SOURCE/d/new"
+    soon 'a new directory' test -d "$MNT/d/new"
+    soon 'its link in the directory above' is 4 stat -c %h "$MNT/d"
+
+    warm
+    echo second line >> "$SOURCE/d/file"
+    soon 'an edit: size' is 18 stat -c %s "$MNT/d/file"
+    soon 'an edit, by another name' is 18 stat -c %s "$MNT/hard"
+    soon 'an edit: content' cmp "$SOURCE/d/file" "$MNT/d/file"
+    echo more >> "$SCRATCH/outside"
+    soon 'an edit by a name outside of the tree' is 13 stat -c %s "$MNT/linked"
+    truncate -s 3 "$SOURCE/d/file"
+    soon 'cut short' is 3 stat -c %s "$MNT/hard"
+    warm
+    exec 9>> "$SOURCE/d/file"
+    echo of one who goes on >&9
+    soon 'an edit by one who keeps it open' is 22 stat -c %s "$MNT/d/file"
+    exec 9>&-
+
+    warm
+    chmod 600 "$SOURCE/d/file"
+    soon 'chmod' is 600 stat -c %a "$MNT/d/file"
+    chmod 711 "$SOURCE/d"
+    soon 'chmod of a directory' is 711 stat -c %a "$MNT/d"
+    chmod 751 "$SOURCE"
+    soon 'chmod of the root' is 751 stat -c %a "$MNT"
+    touch -d @1000000000 "$SOURCE/d/file"
+    soon 'touch' is 1000000000 stat -c %Y "$MNT/hard"
+    rm "$SOURCE/hard"
+    soon 'a name fewer' is 1 stat -c %h "$MNT/d/file"
+    soon 'the name itself' gone "$MNT/hard"
+    ln "$SOURCE/d/file" "$SCRATCH/elsewhere"
+    soon 'a name more, outside of the tree' is 2 stat -c %h "$MNT/d/file"
+
+    warm
+    mv "$SOURCE/new" "$SOURCE/newer"
+    soon 'renamed: the new name' is new cat "$MNT/newer"
+    soon 'renamed: the old name' gone "$MNT/new"
+    echo of an editor > "$SOURCE/.newer.tmp"
+    mv "$SOURCE/.newer.tmp" "$SOURCE/newer"
+    soon 'saved as editors do' is 'of an editor' cat "$MNT/newer"
+    warm
+    mv "$SOURCE/d/e" "$SOURCE/f/g"
+    soon 'a directory moved: there' test -d "$MNT/f/g"
+    soon 'a directory moved: not here' gone "$MNT/d/e"
+    warm
+    mv "$SOURCE/f" "$SCRATCH/f"
+    soon 'moved out of the tree' gone "$MNT/f"
+    echo in f > "$SCRATCH/f/inside"
+    mv "$SCRATCH/f" "$SOURCE/back"
+    soon 'moved into the tree' is 'in f' cat "$MNT/back/inside"
+    mv -T "$SOURCE/back" "$SOURCE/back2"
+    mkdir "$SOURCE/back"
+    soon 'a directory in the place of another' is '' ls "$MNT/back"
+
+    warm
+    ln -sfn elsewhere "$SOURCE/d/link"
+    soon 'a symbolic link made anew' is elsewhere readlink "$MNT/d/link"
+    rm -r "$SOURCE/back" "$SOURCE/d/link"
+    soon 'a directory removed' gone "$MNT/back"
+    mkfifo "$SOURCE/back"
+    soon 'a fifo in its place' test -p "$MNT/back"
+    # With a descriptor that was opened before.
+    exec 9< "$MNT/newer"
+    stat -L "/proc/self/fd/9" > /dev/null
+    echo 'of an editor, changed' > "$SOURCE/newer"
+    soon 'through an open file' is 22 stat -L -c %s /proc/$$/fd/9
+    rm "$SOURCE/newer"
+    soon 'removed while open' is 0 stat -L -c %h /proc/$$/fd/9
+    exec 9<&-
+    expect_equal 'all in all' "$(cd "$SOURCE" && find . -printf '%p %y %m %n %s %T@ %l\n' | sort)" \
+        "$(cd "$MNT" && find . \( -path ./similar -o -path ./clusters \) -prune -o -printf '%p %y %m %n %s %T@ %l\n' | sort)"
+}
+
+links() { # DOCUMENT
+    ls -r "$MNT/similar/$1" | xargs
+}
+documents() {
+    "$KINFS" status --json "$MNT" | sed -n 's/.*"documents": *\([0-9]*\).*/\1/p'
+}
+
+# Looked at in another document's view, which asks for nothing to be looked at again.
+changes_are_sketched() {
+    find "$SOURCE" -mindepth 1 -delete
+    mkdir -p "$SOURCE/s/t"
+    words 1 100 > "$SOURCE/report"
+    soon 'a new document' is 1 documents
+    words 1 100 > "$SOURCE/s/t/copy"
+    soon 'a copy in a new directory' is 100-copy links report
+    words 101 10 >> "$SOURCE/s/t/copy"
+    soon 'an addition' is 090-copy links report
+    mv "$SOURCE/s" "$SOURCE/u"
+    soon 'its directory renamed' is ../../u/t/copy readlink "$MNT/similar/report/090-copy"
+    mv "$SOURCE/u/t/copy" "$SOURCE/draft"
+    soon 'renamed' is 090-draft links report
+    words 1 100 > "$SOURCE/.draft"
+    mv "$SOURCE/.draft" "$SOURCE/draft"
+    soon 'saved as editors do' is 100-draft links report
+    exec 9> "$SOURCE/log"
+    words 1 110 >&9
+    soon 'one who writes and goes on' is '100-draft 090-log' links report
+    exec 9>&-
+    rm "$SOURCE/draft"
+    soon 'removed' is 090-log links report
+    mv "$SOURCE/log" "$SCRATCH/log"
+    soon 'moved out of the tree' is '' links report
+    mkdir "$SCRATCH/w"
+    mv "$SCRATCH/log" "$SCRATCH/w/log"
+    mv "$SCRATCH/w" "$SOURCE/w"
+    soon 'moved into it with its directory' is 090-log links report
+    rm -r "$SOURCE/w"
+    soon 'removed with it' is '' links report
+}

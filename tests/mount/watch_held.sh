@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# A directory's lock held by somebody who hangs holds up nothing but what is done in that directory: changes
+# elsewhere are seen, and the daemon can be ended.
+. "$(dirname "$0")/../lib/mount.sh"
+. "$(dirname "$0")/../lib/watch.sh"
+needs python3
+[[ $(uname -m) = x86_64 ]] || skip 'knows the number of getdents64 on x86_64 only'
+if ! OUT=$(start -o watch=fanotify 2>&1); then
+    [[ $OUT =~ fanotify\ (needs|cannot|does) ]] || fail "$OUT"
+    skip "$OUT"
+fi
+pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
+# A second mount, whose daemon will stand still: memory that maps its file hangs whoever touches it.
+mkdir -p "$SCRATCH/slow" "$SCRATCH/slow_mnt"
+truncate -s 1M "$SCRATCH/slow/memory"
+KINFS_STATE_DIR=$SCRATCH/slow_state "$KINFS" mount -o nosketch,nopassthrough "$SCRATCH/slow" "$SCRATCH/slow_mnt"
+slow_pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$SCRATCH"/slow_state/*/holder)
+mkdir -p "$SOURCE/held" "$SOURCE/free"
+echo one > "$SOURCE/held/a"
+echo one > "$SOURCE/free/a"
+soon 'the start' is one cat "$MNT/free/a"
+soon 'the start' is one cat "$MNT/held/a"
+warm free/new held/new
+
+cat > "$SCRATCH/hang.py" <<'EOP'
+import ctypes, mmap, os, sys
+directory = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECTORY)
+memory = mmap.mmap(os.open(sys.argv[2], os.O_RDWR), 1 << 20, mmap.MAP_SHARED)
+address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+print("ready", flush=True)
+sys.stdin.readline()
+ctypes.CDLL(None, use_errno=True).syscall(217, directory, ctypes.c_void_p(address), 4096)  # getdents64
+print("done", flush=True)
+EOP
+coproc HANG { exec python3 "$SCRATCH/hang.py" "$MNT/held" "$SCRATCH/slow_mnt/memory"; }
+hang_pid=$HANG_PID
+read -r line <&"${HANG[0]}"
+expect_equal 'the one who will hang' ready "$line"
+trap 'kill -CONT "$slow_pid"' EXIT
+kill -STOP "$slow_pid"
+echo go >&"${HANG[1]}"
+is_hanging() { [[ $(< "/proc/$hang_pid/wchan") =~ request_wait|folio|fuse ]]; }
+soon 'it hangs' is_hanging
+
+rm "$SOURCE/held/a" # which cannot be told now
+soon 'the telling hangs' grep -qE 'rwsem|fuse_reverse|down_write|inval' /proc/"$pid"/task/*/wchan /proc/"$pid"/task/*/stack
+echo two > "$SOURCE/free/new"
+chmod 600 "$SOURCE/free/a"
+mv "$SOURCE/free/a" "$SOURCE/free/b"
+soon 'attributes elsewhere' is 600 stat -c %a "$MNT/free/b"
+if [[ $("$KINFS" status "$MNT") =~ FUSE\ 7\.(4[4-9]|[5-9]) ]]; then
+    soon 'a new name elsewhere' is two cat "$MNT/free/new"
+    soon 'a name gone elsewhere' gone "$MNT/free/a"
+fi
+kill -CONT "$slow_pid"
+read -r line <&"${HANG[0]}"
+expect_equal 'it hangs no more' done "$line"
+soon 'in that directory' gone "$MNT/held/a"
+wait "$hang_pid"
+"$KINFS" umount "$SCRATCH/slow_mnt"
+stop

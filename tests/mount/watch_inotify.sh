@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# With inotify changes beside the mount are sketched as they are made; the kernel asks again every second.
+. "$(dirname "$0")/../lib/mount.sh"
+. "$(dirname "$0")/../lib/watch.sh"
+start -o watch=inotify
+expect_match 'what is kept' '"kept_seconds": *1[^0-9]' "$("$KINFS" status --json "$MNT")"
+expect_match 'in words' $'\nwatch +inotify' "$("$KINFS" status "$MNT")"
+changes_are_seen
+changes_are_sketched
+stop
+mkdir -p "$SOURCE/before/deep"
+start -o watch=inotify
+"$KINFS" settle "$MNT"
+words 1 100 > "$SOURCE/before/deep/copy"
+soon 'below directories that were there' is 100-copy links report
+rm -r "$SOURCE/before"
+mkdir -p "$SOURCE/a/b/c/d"
+words 1 100 > "$SOURCE/a/b/c/d/copy"
+soon 'below directories made at once' is 100-copy links report
+mv "$SOURCE/a/b" "$SOURCE/b"
+words 1 110 > "$SOURCE/b/c/d/other"
+soon 'in a directory that moved' is '100-copy 090-other' links report
+
+# More at once than the kernel's queue holds: while the daemon stands still nobody takes from it.
+queue=$(< /proc/sys/fs/inotify/max_queued_events)
+((queue <= 20000)) || skip "fs.inotify.max_queued_events is $queue"
+rm -r "$SOURCE/b"
+soon 'removed' is '' links report
+pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
+kill -STOP "$pid"
+seq "$queue" | (cd "$SOURCE/a" && xargs -n 1000 touch && seq "$queue" | xargs -n 1000 rm)
+mkdir "$SOURCE/late"
+words 1 100 > "$SOURCE/late/copy"
+kill -CONT "$pid"
+soon 'what was missed' is 100-copy links report
+words 1 110 > "$SOURCE/late/other"
+soon 'in a directory that was missed' is '100-copy 090-other' links report
+stop
