@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #define KINFS_MOUNT_TYPE "fuse.kinfs"
 
@@ -51,7 +52,8 @@ static int parse_line(char *line, struct mount *ret_mount)
         return -EINVAL;
     rest = separator + 3;
     char *type = strsep(&rest, " "), *source = strsep(&rest, " \n");
-    if (!type || !source)
+    unsigned int major, minor;
+    if (!type || !source || sscanf(first[DEVICE], "%u:%u", &major, &minor) != 2)
         return -EINVAL;
 
     unescape(first[ROOT]);
@@ -59,6 +61,7 @@ static int parse_line(char *line, struct mount *ret_mount)
     unescape(source);
     struct mount mount = {
         .id = strtoull(first[ID], NULL, 10),
+        .device = makedev(major, minor),
         .root = strdup(first[ROOT]),
         .point = strdup(first[POINT]),
         .type = strdup(type),

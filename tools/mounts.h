@@ -9,11 +9,12 @@
 #include "base/cleanup.h"
 
 struct mount {
-    uint64_t id;  /* what statx(2) calls stx_mnt_id */
-    char *root;   /* which directory of the file system is seen, "/" but for bind mounts */
-    char *point;  /* where */
-    char *type;   /* "fuse.kinfs" */
-    char *source; /* of kinfs: the backing tree */
+    uint64_t id;     /* what statx(2) calls stx_mnt_id */
+    uint64_t device; /* of the file system, the same for all mounts of it */
+    char *root;      /* which directory of the file system is seen, "/" but for bind mounts */
+    char *point;     /* where */
+    char *type;      /* "fuse.kinfs" */
+    char *source;    /* of kinfs: the backing tree */
 };
 
 struct mounts {
@@ -21,7 +22,7 @@ struct mounts {
     size_t n_mounts;
 };
 
-/* file  NULL: /proc/self/mountinfo
+/* file  NULL: /proc/self/mountinfo; or that of another process
  * Returns 0, -ENOMEM, -EINVAL for a file of another form, or an errno of open(2); ret_mounts gives,
  * end with mounts_done(). */
 int mounts_read(const char *file, struct mounts *ret_mounts);

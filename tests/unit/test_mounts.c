@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "tools/mounts.h"
 
@@ -39,6 +40,8 @@ static void test_mounts__the_kernels_lines_are_understood(void **state)
     assert_true(mount_is_kinfs(&mounts.mounts[1]));
     assert_false(mount_is_kinfs(&mounts.mounts[0]));
     assert_string_equal(mounts.mounts[2].root, "/sub");
+    assert_int_equal(mounts.mounts[1].device, makedev(0, 50));
+    assert_int_equal(mounts.mounts[1].device, mounts.mounts[2].device);
     /* the uppermost of two */
     assert_string_equal(mounts_at(&mounts, "/else")->type, "tmpfs");
     assert_null(mounts_at(&mounts, "/nothing"));
@@ -50,6 +53,7 @@ static void test_mounts__other_files_are_refused(void **state)
     struct mounts mounts;
     assert_int_equal(read_text("one two\n", &mounts), -EINVAL);
     assert_int_equal(read_text("1 2 3:4 / /x rw no separator\n", &mounts), -EINVAL);
+    assert_int_equal(read_text("1 2 here / /x rw - tmpfs none rw\n", &mounts), -EINVAL);
     assert_int_equal(mounts_read("/nonexistent", &mounts), -ENOENT);
 }
 
