@@ -233,7 +233,6 @@ int fs_serve(struct fs *fs)
     int r = fs->index ? views_new(fs, &fs->views) : 0;
     if (r == 0)
         r = loop(fs);
-    watch_stop(fs);
     lock_waiters_end(fs->lock_waiters);
     views_free(fs->views);
     fs->views = NULL;
@@ -250,7 +249,7 @@ void fs_close(struct fs *fs)
 {
     if (!fs)
         return;
-    watch_stop(fs);
+    watch_stop(fs); /* not sooner: the control socket goes as soon as nothing is served */
     if (fs->session) {
         fuse_session_unmount(fs->session);
         fuse_session_destroy(fs->session);
