@@ -81,14 +81,7 @@ static int put_file(struct index *index, const struct file_key *key, const struc
         catalogue_put_file(batch, key, row);
     else
         catalogue_delete_file(batch, key);
-    r = kv_apply(index->kv, batch);
-    if (r < 0)
-        return r;
-    if (had)
-        atomic_fetch_sub(before.sid ? &index->n_documents : &index->n_skipped, 1);
-    if (row)
-        atomic_fetch_add(row->sid ? &index->n_documents : &index->n_skipped, 1);
-    return 0;
+    return document_counts_apply(index, batch, had ? &before : NULL, row);
 }
 
 static struct file_row row_of(uint64_t sid, const struct record *record, bool racy)

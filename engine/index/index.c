@@ -148,31 +148,6 @@ static void wake_for_entry(void *user)
     pthread_cond_signal(&index->wake_committer);
 }
 
-static int count_documents(struct index *index)
-{
-    enum { PAGE = 1024 };
-    struct file_key after;
-    /* What was recovered is counted with the rest. */
-    atomic_store(&index->n_documents, 0);
-    atomic_store(&index->n_skipped, 0);
-    for (bool first = true, more = true; more; first = false) {
-        _cleanup_(file_list_done) struct file_list list = {0};
-        int r = catalogue_files(index->kv, first ? NULL : &after, PAGE, &list);
-        if (r < 0)
-            return r;
-        for (size_t i = 0; i < list.n_files; i++) {
-            if (list.rows[i].sid)
-                atomic_fetch_add(&index->n_documents, 1);
-            else
-                atomic_fetch_add(&index->n_skipped, 1);
-        }
-        more = list.more && list.n_files > 0;
-        if (more)
-            after = list.keys[list.n_files - 1];
-    }
-    return 0;
-}
-
 static int open_parts(struct index *index)
 {
     const unsigned tiers[POSTINGS_N_TIERS] = {TABLE_TIER_R, TABLE_TIER_C};
@@ -204,11 +179,14 @@ static int open_parts(struct index *index)
     index->next_sid = index->sid_end ? index->sid_end : 1;
     index->last_sid = index->derived_sid;
     if (r == 0)
+        r = document_counts_read(index);
+    bool counted = index->counts_stored;
+    if (r == 0)
         r = commit_recover(index);
     if (r == 0)
         r = reconcile_recover(index);
-    if (r == 0)
-        r = count_documents(index);
+    if (r == 0 && !counted)
+        r = document_counts_recount(index); /* what was recovered with the rest */
     return r;
 }
 
@@ -312,6 +290,8 @@ void index_close(struct index *index, unsigned wait_ms)
     index_settle(index, INDEX_LANE_FOREGROUND, (int)wait_ms);
     index_stop(index);
     int r = committer_flush(index);
+    if (r == 0)
+        r = document_counts_store(index);
     if (r == 0)
         r = kv_checkpoint(index->kv);
     if (r < 0)

@@ -80,9 +80,11 @@ struct index {
 
     struct scan scan;                     /* committer */
     uint64_t next_sid, sid_end, last_sid; /* committer: sids below sid_end are reserved */
-    uint64_t derived_sid;      /* committer: what derives from all sids up to it is stored */
-    atomic_int store_error;    /* the committer's: what no write gets past for now; 0: nothing */
-    bool failure_told;         /* committer: in the log, and its end is not */
+    uint64_t derived_sid;   /* committer: what derives from all sids up to it is stored */
+    atomic_int store_error; /* the committer's: what no write gets past for now; 0: nothing */
+    bool counts_stored;     /* committer: n_documents and n_skipped are, and no row changed since */
+    bool counts_lost;       /* committer: a row failed to be written, perhaps */
+    bool failure_told;      /* committer: in the log, and its end is not */
     struct timespec resume_at; /* committer: when to try the store again */
 
     atomic_uint_fast64_t generation; /* the committer's steps, begun and ended: odd within one */
@@ -106,6 +108,18 @@ void index_stop(struct index *index);
 /* Note a change in the foreground; where there is no room for it, a scan finds it. Never fails. */
 void index_note(struct index *index, enum change_kind kind, const struct file_key *key,
                 const char *name, const struct change *parent);
+
+/* -- document_counts.c: n_documents and n_skipped, of the thread that changes the store -- */
+
+/* Those of a clean end, if there are: counts_stored. Before anything else is written. */
+int document_counts_read(struct index *index);
+/* Reads every row of a file. */
+int document_counts_recount(struct index *index);
+/* Apply a batch that changes the row of one file. before, after: NULL, none. */
+int document_counts_apply(struct index *index, struct kv_batch *batch,
+                          const struct file_row *before, const struct file_row *after);
+/* At a clean end: the next start need not count. */
+int document_counts_store(struct index *index);
 
 /* -- identity.c: what the store says it is -- */
 /* policy  of a new store; NULL: the preset the options name, with a fresh key */

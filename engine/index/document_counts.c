@@ -1,0 +1,93 @@
+/* How many documents the store has, and how many files without a sketch: kept in memory, stored at
+ * a clean end. What is stored goes before the first row changes, in a write of its own (a batch is
+ * not atomic across tables), so that there never is a count of other rows than those which are
+ * there. */
+#include <errno.h>
+
+#include "base/bytes.h"
+#include "engine/index/index_private.h"
+
+enum { PAGE = 1024, STORED_BYTES = 16 };
+
+static const struct kv_slice counts_key = {"document_counts", 15};
+
+int document_counts_read(struct index *index)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    int r = kv_get(index->kv, TABLE_META, counts_key, &value);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    if (value.size_bytes != STORED_BYTES)
+        return -EUCLEAN;
+    atomic_store(&index->n_documents, get_be64(value.data));
+    atomic_store(&index->n_skipped, get_be64((const uint8_t *)value.data + 8));
+    index->counts_stored = true;
+    return 0;
+}
+
+int document_counts_recount(struct index *index)
+{
+    struct file_key after;
+    uint64_t n_documents = 0, n_skipped = 0;
+    for (bool first = true, more = true; more; first = false) {
+        _cleanup_(file_list_done) struct file_list list = {0};
+        int r = catalogue_files(index->kv, first ? NULL : &after, PAGE, &list);
+        if (r < 0)
+            return r;
+        for (size_t i = 0; i < list.n_files; i++) {
+            if (list.rows[i].sid)
+                n_documents++;
+            else
+                n_skipped++;
+        }
+        more = list.more && list.n_files > 0;
+        if (more)
+            after = list.keys[list.n_files - 1];
+    }
+    atomic_store(&index->n_documents, n_documents);
+    atomic_store(&index->n_skipped, n_skipped);
+    return 0;
+}
+
+static int change_stored(struct index *index, const void *value, size_t size_bytes)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    if (!batch)
+        return -ENOMEM;
+    if (value)
+        kv_batch_put(batch, TABLE_META, counts_key, (struct kv_slice){value, size_bytes});
+    else
+        kv_batch_delete(batch, TABLE_META, counts_key);
+    int r = kv_apply(index->kv, batch);
+    if (r == 0)
+        index->counts_stored = value != NULL;
+    return r;
+}
+
+int document_counts_apply(struct index *index, struct kv_batch *batch,
+                          const struct file_row *before, const struct file_row *after)
+{
+    int r = index->counts_stored ? change_stored(index, NULL, 0) : 0;
+    if (r < 0)
+        return r;
+    r = kv_apply(index->kv, batch);
+    if (r < 0) {
+        index->counts_lost = true; /* whether it was written shows when the store is opened again */
+        return r;
+    }
+    if (before)
+        atomic_fetch_sub(before->sid ? &index->n_documents : &index->n_skipped, 1);
+    if (after)
+        atomic_fetch_add(after->sid ? &index->n_documents : &index->n_skipped, 1);
+    return 0;
+}
+
+int document_counts_store(struct index *index)
+{
+    uint8_t value[STORED_BYTES];
+    if (index->counts_stored || index->counts_lost)
+        return 0;
+    put_be64(value, atomic_load(&index->n_documents));
+    put_be64(value + 8, atomic_load(&index->n_skipped));
+    return change_stored(index, value, sizeof(value));
+}
