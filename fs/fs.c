@@ -129,11 +129,14 @@ static int mount_session(struct fs *fs, char **ret_error)
     }
     if (r == 0)
         return 0;
-    const char *why = tell_last_words();
+    const char *why = tell_last_words(), *remedy = "";
     if (!*why && r == -EIO && geteuid() != 0)
         why = "fusermount3 refused, and said above why";
-    if (asprintf(ret_error, "cannot mount on %s: %s", fs->options.mountpoint,
-                 *why ? why : strerror(-r)) < 0)
+    if (access("/dev/fuse", R_OK | W_OK) < 0)
+        remedy = errno == EACCES ? "; root opens it to all with chmod 666 /dev/fuse"
+                                 : "; root loads the module with modprobe fuse";
+    if (asprintf(ret_error, "cannot mount on %s: %s%s", fs->options.mountpoint,
+                 *why ? why : strerror(-r), remedy) < 0)
         *ret_error = NULL;
     return r;
 }

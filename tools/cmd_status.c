@@ -135,9 +135,12 @@ static void print_path_line(struct json_object *row, const char *label, const ch
 static void print_document(struct json_object *document)
 {
     print_path_line(document, "document", "path");
-    printf("%-12s%s%s%s, %s, %llu tokens\n", "  state", command_text(document, "state"),
-           *command_text(document, "reason") ? ": " : "", command_text(document, "reason"),
-           command_text(document, "type"), (unsigned long long)command_count(document, "tokens"));
+    printf("%-12s%s%s%s", "  state", command_text(document, "state"),
+           *command_text(document, "reason") ? ": " : "", command_text(document, "reason"));
+    if (*command_text(document, "type"))
+        printf(", %s, %llu tokens", command_text(document, "type"),
+               (unsigned long long)command_count(document, "tokens"));
+    putchar('\n');
     if (command_count(document, "cluster"))
         printf("%-12s%llu, of %llu documents\n", "  cluster",
                (unsigned long long)command_count(document, "cluster"),

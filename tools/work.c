@@ -1,8 +1,10 @@
 #include "tools/work.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tools/json_path.h"
 #include "tools/message.h"
@@ -30,6 +32,15 @@ int work_document(const struct work_context *context, struct json_object *reques
     if (r < 0)
         return r;
     r = index_document(context->index, ret_key, context->started ? WORK_SETTLE_MS : 0, ret_info);
+    /* Without file handles a file that the index has not seen is not found by its key either. */
+    struct stat st;
+    if (r == -ENOENT &&
+        fstatat(backing_root_fd(context->backing), path, &st,
+                AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH) == 0 &&
+        S_ISREG(st.st_mode)) {
+        *ret_info = (struct document_info){.state = DOCUMENT_PENDING};
+        r = 0;
+    }
     if (r == -ENOENT)
         return refuse(ret_error, r, "%s: not a document of the tree; name a regular file in it",
                       *path ? path : ".");

@@ -34,6 +34,12 @@ ask() { # TREE: every question
 }
 
 expect_match 'scan' '^5 documents in 1 clusters$' "$("$KINFS" scan "$SOURCE")"
+# Of what came afterwards nothing is known, which is no mistake of who asks.
+words 1 100 > "$SOURCE/later"
+expect_code 3 "$KINFS" similar "$SOURCE/later"
+expect_equal 'later' 'kinfs: later: not sketched yet; kinfs settle waits for it' "$OUT"
+expect_equal 'its state' '  state     pending' "$("$KINFS" status "$SOURCE/later" | grep '^  state')"
+rm "$SOURCE/later"
 ask "$SOURCE" > unmounted
 start
 "$KINFS" settle "$MNT" > /dev/null

@@ -13,6 +13,11 @@ if [[ ${1-} != inside ]]; then
     exec unshare --mount --propagation private "$0" inside
 fi
 
+# What others have mounted must not stay mounted because of the copies here.
+findmnt -rno TARGET -t fuse.kinfs | while IFS= read -r target; do
+    umount -l "$(printf %b "$target")"
+done
+
 # -- what is there --
 
 find_one() { find root -path "*/$1" | grep . || fail "not installed: $1" 1; }
