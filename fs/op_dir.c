@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "fs/views.h"
+#include "fs/watch.h"
 
 /* Of the listing's tail: the next of VIEW_NAMES. Below INT64_MAX, which ext4 uses for the end. */
 #define TAIL_OFFSET (INT64_MAX - 64)
@@ -73,6 +74,9 @@ void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         return;
     }
     fi->fh = (uintptr_t)dir;
+    /* Where the kernel is told of changes it may keep the listing too. */
+    fi->cache_readdir = fi->keep_cache =
+        watch_entry_timeout_s(fs, inode_of(fs, ino)) > WATCH_SHORT_S;
     if (fuse_reply_open(req, fi) == -ENOENT)
         dir_handle_free(dir);
 }

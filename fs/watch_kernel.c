@@ -151,6 +151,14 @@ static void tell_pages(struct watch *watch, struct inode *inode)
         fuse_lowlevel_notify_inval_inode(fs->session, ino_of(fs, inode), 0, 0);
 }
 
+/* The kernel keeps listings, and is told of attributes, by which it would know; but within a tick
+ * of a coarse clock a directory may change twice. Whoever reads the listing holds a page of it. */
+static void tell_listing(struct watch *watch, struct inode *inode)
+{
+    atomic_store(&inode->folds_case, 0); /* it may have been made to fold the case of names */
+    fuse_lowlevel_notify_inval_inode(watch->fs->session, ino_of(watch->fs, inode), 0, 0);
+}
+
 static void tell_content(struct watch *watch, const struct seen *seen)
 {
     struct inode *inode = inode_get(&watch->fs->inodes, &seen->key);
@@ -158,8 +166,8 @@ static void tell_content(struct watch *watch, const struct seen *seen)
         return;
     if (inode->type == S_IFREG)
         tell_pages(watch, inode);
-    else if (inode->type == S_IFDIR) /* it may have been made to fold the case of names */
-        atomic_store(&inode->folds_case, 0);
+    else if (inode->type == S_IFDIR)
+        tell_listing(watch, inode);
     inode_unref(&watch->fs->inodes, inode);
 }
 
