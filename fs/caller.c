@@ -4,12 +4,15 @@
  *
  * setfsuid() away from root takes CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH and their kind out of the
  * thread's effective set, and setfsuid() back to root puts them in again (capabilities(7), "Effect
- * of user ID changes on capabilities"); CAP_SETGID stays all the while.
+ * of user ID changes on capabilities"); CAP_SETGID stays all the while. Those put in again are more
+ * than a thread that serves has: without care it would have CAP_FSETID from then on, and what other
+ * users write or truncate would keep its suid bit (fs/identity.h).
  */
 #include "fs/caller.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,9 +87,20 @@ static bool set_fsuid(uid_t uid)
     return (uid_t)setfsuid((uid_t)-1) == uid;
 }
 
+/* What a thread may do. */
+struct rights {
+    struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3];
+};
+
+static long rights_call(long call, struct rights *rights)
+{
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    return syscall(call, &header, rights->caps);
+}
+
 /* A thread must not go on as somebody else; what was allowed on the way there can only fail for
  * want of memory, which passes. */
-static void become_self(const struct caller *caller)
+static void become_self(const struct caller *caller, struct rights *own)
 {
     while (!set_fsuid(geteuid()))
         usleep(1000);
@@ -94,15 +108,17 @@ static void become_self(const struct caller *caller)
         usleep(1000);
     while (set_groups(caller->n_own_groups, caller->own_groups) == -ENOMEM)
         usleep(1000);
+    while (rights_call(SYS_capset, own) < 0 && errno == ENOMEM)
+        usleep(1000);
 }
 
-static bool become_caller(const struct caller *caller)
+static bool become_caller(const struct caller *caller, struct rights *ret_own)
 {
-    if (set_groups(caller->n_groups, caller->groups) < 0)
+    if (rights_call(SYS_capget, ret_own) < 0 || set_groups(caller->n_groups, caller->groups) < 0)
         return false;
     if (set_fsgid(caller->gid) && set_fsuid(caller->uid))
         return true;
-    become_self(caller);
+    become_self(caller, ret_own);
     return false;
 }
 
@@ -111,10 +127,11 @@ int caller_access(const struct caller *caller, int dirfd, const char *path, int 
     int flags = AT_EACCESS | AT_SYMLINK_NOFOLLOW | (*path ? 0 : AT_EMPTY_PATH);
     if (caller->all)
         return syscall(SYS_faccessat2, dirfd, path, mode, flags) < 0 ? -errno : 0;
-    if (!become_caller(caller))
+    struct rights own;
+    if (!become_caller(caller, &own))
         return -EACCES;
     int r = syscall(SYS_faccessat2, dirfd, path, mode, flags) < 0 ? -errno : 0;
-    become_self(caller);
+    become_self(caller, &own);
     return r;
 }
 
@@ -122,14 +139,15 @@ int caller_open_readable(const struct caller *caller, const char *path)
 {
     struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
-    if (!caller->all && !become_caller(caller))
+    struct rights own;
+    if (!caller->all && !become_caller(caller, &own))
         return -EACCES;
     long fd = syscall(SYS_openat2, backing_root_fd(caller->backing), path, &how, sizeof(how));
     int r = fd < 0 ? -errno : (int)fd;
     if (fd >= 0 && syscall(SYS_faccessat2, (int)fd, "", R_OK, AT_EACCESS | AT_EMPTY_PATH) < 0)
         r = -errno;
     if (!caller->all)
-        become_self(caller);
+        become_self(caller, &own);
     if (fd >= 0 && r < 0)
         close((int)fd);
     return r;

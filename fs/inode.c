@@ -383,7 +383,7 @@ int inode_open(struct inode_table *table, struct inode *inode, int flags)
     return fd;
 }
 
-int inode_borrow_fd(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
+static int try_to_borrow(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
 {
     if (inode == table->root) {
         *ret_fd = (struct inode_fd){.fd = backing_root_fd(table->backing)};
@@ -405,6 +405,15 @@ int inode_borrow_fd(struct inode_table *table, struct inode *inode, struct inode
     if (fd >= 0)
         *ret_fd = (struct inode_fd){.is_own = true, .fd = fd};
     return fd == -ESTALE ? inode_path_borrow(table, inode, ret_fd) : fd;
+}
+
+int inode_borrow_fd(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
+{
+    int fd;
+    do
+        fd = try_to_borrow(table, inode, ret_fd);
+    while ((fd == -EMFILE || fd == -ENFILE) && inode_table_shed(table));
+    return fd;
 }
 
 void inode_return_fd(struct inode_fd *fd)

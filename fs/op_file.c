@@ -94,6 +94,15 @@ static void reply_create(fuse_req_t req, int r, const struct fuse_entry_param *e
     }
 }
 
+/* What is already there, made beside the mount since the kernel looked, is not opened here: whether
+ * the caller may, the kernel has not asked. Told ESTALE it looks again, and then it does. */
+static int refuse_existing(int dirfd, const char *name)
+{
+    struct stat st;
+    bool is_directory = fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+    return is_directory ? -EISDIR : -ESTALE;
+}
+
 static int create_at(fuse_req_t req, int dirfd, const char *name, int flags, mode_t mode)
 {
     int fd;
@@ -120,7 +129,9 @@ static int do_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t
     int r = check_name(fs, inode_of(fs, parent), dirfd, name);
     if (r < 0)
         return r;
-    int fd = create_at(req, dirfd, name, backing_flags(fi->flags) | O_CREAT, mode);
+    int fd = create_at(req, dirfd, name, backing_flags(fi->flags) | O_CREAT | O_EXCL, mode);
+    if (fd == -EEXIST && !(fi->flags & O_EXCL))
+        return refuse_existing(dirfd, name);
     if (fd < 0)
         return fd;
     notice_entry(fs, inode_of(fs, parent), name);
@@ -170,7 +181,8 @@ static int do_flush(struct fs *fs, const struct fuse_file_info *fi)
     struct open_file *file = open_file_of(fi);
     posix_lock_drop_owner(fs, file->inode, fi->lock_owner);
     int copy = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
-    int r = copy < 0 || close(copy) < 0 ? -errno : 0;
+    /* That descriptors have run out says nothing of the file. */
+    int r = copy >= 0 && close(copy) < 0 ? -errno : 0;
     if (file->writes) {
         struct stat st;
         if (fs->watch && fstat(file->fd, &st) == 0)

@@ -28,20 +28,44 @@ void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct f
     fuse_reply_data(req, &data, 0);
 }
 
-void op_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t offset,
-                  struct fuse_file_info *fi)
+/* Pages of a mapping belong where they are from; by a descriptor that appends they would go to the
+ * end. *ret_own: one that does not, or -1 where the file's own will do. */
+static int open_for_pages(struct fs *fs, const struct fuse_file_info *fi, int *ret_own)
 {
-    if (view_of(fs_of(req), ino)) {
-        reply(req, -EROFS);
-        return;
-    }
+    const int fd = open_file_of(fi)->fd;
+    int own;
+    if (!fi->writepage || !(fcntl(fd, F_GETFL) & O_APPEND))
+        return 0;
+    do
+        own = open(proc_path_of(fd).text, O_WRONLY | O_CLOEXEC);
+    while (own < 0 && (errno == EMFILE || errno == ENFILE) && inode_table_shed(&fs->inodes));
+    if (own < 0)
+        return -errno;
+    *ret_own = own;
+    return 0;
+}
+
+static ssize_t do_write_buf(fuse_req_t req, struct fuse_bufvec *in, off_t offset,
+                            const struct fuse_file_info *fi)
+{
+    _cleanup_close_ int own = -1;
+    int r = open_for_pages(fs_of(req), fi, &own);
+    if (r < 0)
+        return r;
     struct fuse_bufvec out = FUSE_BUFVEC_INIT(fuse_buf_size(in));
     out.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
-    out.buf[0].fd = open_file_of(fi)->fd;
+    out.buf[0].fd = own < 0 ? open_file_of(fi)->fd : own;
     out.buf[0].pos = offset;
     identity_enter_allocation(req);
     ssize_t n_bytes = fuse_buf_copy(&out, in, 0);
     identity_leave();
+    return n_bytes;
+}
+
+void op_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t offset,
+                  struct fuse_file_info *fi)
+{
+    ssize_t n_bytes = view_of(fs_of(req), ino) ? -EROFS : do_write_buf(req, in, offset, fi);
     if (n_bytes < 0)
         reply(req, (int)n_bytes);
     else

@@ -54,6 +54,21 @@ def private(t):
 
 
 @operation()
+def of_one_that_appends(t):
+    write("f", b"." * SIZE)
+    fd = opened("f", os.O_RDWR | os.O_APPEND)
+    memory = mapped(fd)
+    memory[0:5] = b"store"
+    t.show("msync", memory.flush)
+    os.write(fd, b"append")
+    memory[5000:5005] = b"store"
+    memory.close()
+    os.fsync(fd)
+    t.show("size", lambda: os.stat("f").st_size)
+    t.show("digest", digest, "f")
+
+
+@operation()
 def permissions(t):
     write("f", b"." * SIZE)
     reader, writer = opened("f", os.O_RDONLY), opened("f", os.O_WRONLY)
