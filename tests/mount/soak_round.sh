@@ -39,7 +39,8 @@ answers() {
 
 for ((cycle = 0; cycle < cycles; cycle++)); do
     option=$( ((RANDOM % 3)) && echo passthrough || echo nopassthrough)
-    event=$((RANDOM % 4)) when=$((RANDOM % operations + 1))
+    # In turn: each of the four comes within four cycles, the killing too.
+    event=$(((seed + cycle) % 4)) when=$((RANDOM % operations + 1))
     mountpoint -q "$MNT" 2> /dev/null || start -o "$option"
     mkfifo progress
     # One process edits the same kind of tree from outside; what it makes is read through the mount.
