@@ -154,7 +154,6 @@ static int look_at(struct worker *worker, struct change *change, struct result *
 
     if (change->lane == LANE_SCAN && writing_set_has(index->writing, &change->key))
         return 0;
-    await_release(index, &change->key);
     _cleanup_close_ int fd = open_document(index, &change->key);
     if (fd < 0 && is_gone(fd)) {
         result->outcome = OUTCOME_GONE;
@@ -170,7 +169,8 @@ static int look_at(struct worker *worker, struct change *change, struct result *
     if (catalogue_get_file(index->kv, &change->key, &row) == 0 && row.sid && !row.racy &&
         file_row_matches(&row, &before))
         return 0;
-    r = sketch_fd(worker, fd, &sketch);
+    await_release(index, &change->key);
+    r = fstat(fd, &before) < 0 ? -errno : sketch_fd(worker, fd, &sketch);
     if (r == 0)
         r = fstat(fd, &after) < 0 ? -errno : 0;
     if (r < 0)
