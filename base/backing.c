@@ -5,7 +5,8 @@
  *
  * The id is statfs(2)'s f_fsid, which most file systems derive from their UUID; so a key outlives a
  * reboot. Where it is 0, or two file systems below the root share it (cloned images), the device
- * number is mixed in.
+ * number is mixed in. A second mount of the same has an id of its own for as long as it is there:
+ * it is reached by itself, since it may be read-only.
  *
  * A second form of key never holds the birth time: a copy-up of overlayfs changes it under an open
  * file. The generation is in no interface that works for every file type.
@@ -45,8 +46,10 @@ union handle {
 
 /* One that has, or had, a mount inside the tree; or a subvolume of one. */
 struct filesystem {
-    uint64_t own_fsid; /* statfs(2)'s; with the device number, what it is known by */
+    uint64_t own_fsid; /* statfs(2)'s; with the device and the mount, what it is known by */
     dev_t device;
+    uint64_t mount; /* see mount_of() */
+    int mount_id;
     uint64_t fsid;     /* in keys */
     bool has_handles;  /* can be opened */
     dev_t top_device;  /* of its mount point */
@@ -109,14 +112,37 @@ static bool opens_handles(int fd)
     return again >= 0;
 }
 
+/* Which mount a descriptor is on: by a number that is not used again where the kernel has it (Linux
+ * 6.8), else by the mount's id. */
+static uint64_t mount_of(int fd, int mount_id)
+{
+#ifndef STATX_MNT_ID_UNIQUE
+#define STATX_MNT_ID_UNIQUE 0x4000U
+#endif
+    struct statx sx;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID_UNIQUE, &sx) == 0 &&
+        (sx.stx_mask & STATX_MNT_ID_UNIQUE))
+        return sx.stx_mnt_id;
+    return (uint64_t)mount_id;
+}
+
 /* With the lock held. */
-static struct filesystem *find_filesystem(struct backing *backing, uint64_t own_fsid, dev_t device)
+static struct filesystem *find_filesystem(struct backing *backing, const struct filesystem *seen)
 {
     for (size_t i = 0; i < backing->n_filesystems; i++)
-        if (backing->filesystems[i].own_fsid == own_fsid &&
-            backing->filesystems[i].device == device)
+        if (backing->filesystems[i].own_fsid == seen->own_fsid &&
+            backing->filesystems[i].device == seen->device &&
+            backing->filesystems[i].mount == seen->mount)
             return &backing->filesystems[i];
     return NULL;
+}
+
+static bool is_taken(const struct backing *backing, uint64_t fsid)
+{
+    bool taken = fsid == backing->root_fsid;
+    for (size_t i = 0; i < backing->n_filesystems; i++)
+        taken |= fsid == backing->filesystems[i].fsid;
+    return taken;
 }
 
 static int add_filesystem(struct backing *backing, const struct filesystem *filesystem)
@@ -129,13 +155,13 @@ static int add_filesystem(struct backing *backing, const struct filesystem *file
         backing->filesystems = more;
         backing->n_room = n_room;
     }
-    struct filesystem *added = &backing->filesystems[backing->n_filesystems++];
-    *added = *filesystem;
-    bool taken = added->fsid == backing->root_fsid;
-    for (size_t i = 0; i + 1 < backing->n_filesystems; i++)
-        taken |= added->fsid == backing->filesystems[i].fsid;
-    if (taken)
-        added->fsid ^= (uint64_t)added->device * UINT64_C(0x9e3779b97f4a7c15);
+    struct filesystem added = *filesystem;
+    if (is_taken(backing, added.fsid))
+        added.fsid ^= (uint64_t)added.device * UINT64_C(0x9e3779b97f4a7c15);
+    /* A second mount of the same: each is reached by its own, which may be read-only. */
+    while (is_taken(backing, added.fsid))
+        added.fsid += UINT64_C(0x9e3779b97f4a7c15);
+    backing->filesystems[backing->n_filesystems++] = added;
     return 0;
 }
 
@@ -158,15 +184,13 @@ static int fsid_of_nested(struct backing *backing, int fd, int mount_id, uint64_
     struct stat st;
     if (fstat(fd, &st) < 0)
         return -errno;
-    struct filesystem seen = {.own_fsid = fsid_of(fd), .device = st.st_dev};
-    /* A part of the root's own file system, mounted a second time. */
-    if (seen.own_fsid == backing->root_fsid && seen.device == backing->root_device) {
-        *ret_fsid = backing->root_fsid;
-        return 0;
-    }
+    struct filesystem seen = {.own_fsid = fsid_of(fd),
+                              .device = st.st_dev,
+                              .mount = mount_of(fd, mount_id),
+                              .mount_id = mount_id};
     {
         SHARED(&backing->lock);
-        const struct filesystem *known = find_filesystem(backing, seen.own_fsid, seen.device);
+        const struct filesystem *known = find_filesystem(backing, &seen);
         if (known && known->mount_point) {
             *ret_fsid = known->fsid;
             return 0;
@@ -176,7 +200,7 @@ static int fsid_of_nested(struct backing *backing, int fd, int mount_id, uint64_
     look_at_mount(backing, mount_id, &seen);
     _cleanup_free_ char *mount_point = seen.mount_point;
     EXCLUSIVE(&backing->lock);
-    struct filesystem *known = find_filesystem(backing, seen.own_fsid, seen.device);
+    struct filesystem *known = find_filesystem(backing, &seen);
     int r = known ? 0 : add_filesystem(backing, &seen);
     if (r < 0)
         return r;
@@ -295,21 +319,33 @@ bool backing_key_opens(struct backing *backing, const struct file_key *key)
     return check_key(backing, key, &filesystem) == 0;
 }
 
-/* Opens the mount point of a file system that may have moved, with a directory above it, since it
- * was seen last. */
-static int open_mount(struct backing *backing, uint64_t fsid, const char *mount_point, dev_t device)
+/* -ESTALE where something else is mounted there, or nothing. */
+static int open_mount_at(struct backing *backing, const struct filesystem *wanted, const char *path)
 {
-    int fd = mount_point ? mount_point_open(backing->root_fd, mount_point, device) : -ENOENT;
-    if (fd != -ENOENT && fd != -ENOTDIR && fd != -ELOOP && fd != -EXDEV)
+    int fd = mount_point_open(backing->root_fd, path, wanted->top_device);
+    if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP || fd == -EXDEV)
+        return -ESTALE;
+    if (fd >= 0 && mount_of(fd, wanted->mount_id) != wanted->mount) {
+        close(fd);
+        return -ESTALE;
+    }
+    return fd;
+}
+
+/* Opens a mount that may have moved, with a directory above it, since it was seen last. */
+static int open_mount(struct backing *backing, const struct filesystem *wanted)
+{
+    int fd = wanted->mount_point ? open_mount_at(backing, wanted, wanted->mount_point) : -ESTALE;
+    if (fd != -ESTALE)
         return fd;
     char *found = NULL;
-    int r = mount_point_of_device(backing->root_fd, device, &found);
+    int r = mount_point_of_id(backing->root_fd, wanted->mount_id, &found);
     if (r < 0)
         return r == -ENOENT ? -ESTALE : r; /* unmounted */
-    fd = mount_point_open(backing->root_fd, found, device);
+    fd = open_mount_at(backing, wanted, found);
     EXCLUSIVE(&backing->lock);
-    for (size_t i = 0; i < backing->n_filesystems; i++) {
-        if (backing->filesystems[i].fsid == fsid) {
+    for (size_t i = 0; fd >= 0 && i < backing->n_filesystems; i++) {
+        if (backing->filesystems[i].fsid == wanted->fsid) {
             free(backing->filesystems[i].mount_point);
             backing->filesystems[i].mount_point = TAKE_PTR(found);
         }
@@ -324,8 +360,7 @@ static int open_mount_of(struct backing *backing, const struct file_key *key, in
 {
     const struct filesystem *filesystem;
     _cleanup_free_ char *mount_point = NULL;
-    uint64_t fsid;
-    dev_t device;
+    struct filesystem wanted;
     {
         SHARED(&backing->lock);
         int r = check_key(backing, key, &filesystem);
@@ -333,11 +368,11 @@ static int open_mount_of(struct backing *backing, const struct file_key *key, in
             return r;
         if (!filesystem)
             return backing->root_fd;
-        fsid = filesystem->fsid;
-        device = filesystem->top_device;
-        mount_point = filesystem->mount_point ? strdup(filesystem->mount_point) : NULL;
+        wanted = *filesystem;
+        mount_point = wanted.mount_point ? strdup(wanted.mount_point) : NULL;
     }
-    return *ret_own = open_mount(backing, fsid, mount_point, device);
+    wanted.mount_point = mount_point;
+    return *ret_own = open_mount(backing, &wanted);
 }
 
 int backing_open_key(struct backing *backing, const struct file_key *key, int flags)

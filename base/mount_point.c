@@ -36,7 +36,6 @@ static void unescape(char *text)
 /* What is wanted: 36 35 98:0 /root /point ... by its id or, id 0, any of a device. */
 struct search {
     int root_fd, id;
-    dev_t device;
     char root[PATH_MAX];
     size_t root_size;
 };
@@ -55,14 +54,6 @@ static char *point_below(const struct search *search, char *line, int *ret_id, i
     bool below = strncmp(point, search->root, search->root_size) == 0 &&
                  point[search->root_size] == '/' && point[search->root_size + 1];
     return below ? point + search->root_size + 1 : NULL;
-}
-
-static bool is_wanted(const struct search *search, const char *point, int id)
-{
-    if (search->id)
-        return id == search->id;
-    _cleanup_close_ int fd = mount_point_open(search->root_fd, point, search->device);
-    return fd >= 0;
 }
 
 /* The mounts, and where the root is among them. */
@@ -90,7 +81,7 @@ static int find(struct search *search, char **ret_path)
     while (getline(&line, &line_bytes, file) > 0) {
         int id, parent;
         const char *point = point_below(search, line, &id, &parent);
-        if (!point || !is_wanted(search, point, id))
+        if (!point || id != search->id)
             continue;
         char *copy = strdup(point);
         if (copy)
@@ -169,11 +160,6 @@ int mount_points_below(int root_fd, char ***ret_points, size_t *ret_n_points)
 int mount_point_of_id(int root_fd, int mount_id, char **ret_path)
 {
     return find(&(struct search){.root_fd = root_fd, .id = mount_id}, ret_path);
-}
-
-int mount_point_of_device(int root_fd, dev_t device, char **ret_path)
-{
-    return find(&(struct search){.root_fd = root_fd, .device = device}, ret_path);
 }
 
 int mount_point_open(int root_fd, const char *path, dev_t device)

@@ -6,17 +6,15 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Where a mount below a directory is, by its id of now (name_to_handle_at(2)) or by the device
- * number of its top directory.
+/* Where a mount below a directory is, by its id of now (name_to_handle_at(2)).
  *
  * root_fd   the directory, as it was opened: nothing is reached by way of what was mounted over it
  * ret_path  gives, relative to root_fd
  *
  * Returns 0, -ENOENT when there is none, -ENOMEM or another errno. Reads /proc/self/mountinfo, some
- * microseconds for each mount there; by device, one more for each mount below the directory.
+ * microseconds for each mount there.
  */
 int mount_point_of_id(int root_fd, int mount_id, char **ret_path);
-int mount_point_of_device(int root_fd, dev_t device, char **ret_path);
 
 /* The mounts below a directory that belong to its tree, and not to what was mounted over it: one
  * string each, the kernel's id of the mount, a space, and the path of the mount point relative to

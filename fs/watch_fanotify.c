@@ -129,12 +129,12 @@ static int read_place(struct watch *watch, const char *record, size_t size, bool
     return 0;
 }
 
-static int read_event(struct watch *watch, const struct fanotify_event_metadata *meta,
-                      struct event *ret_event)
+static int read_event(struct watch *watch, const char *bytes,
+                      const struct fanotify_event_metadata *meta, struct event *ret_event)
 {
     struct event event = {0};
-    const char *at = (const char *)meta + meta->metadata_len;
-    const char *end = (const char *)meta + meta->event_len;
+    const char *at = bytes + meta->metadata_len;
+    const char *end = bytes + meta->event_len;
     while (at < end) {
         struct fanotify_event_info_header header;
         if ((size_t)(end - at) < sizeof(header))
@@ -178,7 +178,7 @@ static int see_entry(struct watch_batch *batch, const struct place *place)
     return r < 0 ? r : watch_batch_add(batch, &place->key, place->name, SEEN_ENTRY);
 }
 
-static int see_event(struct watch *watch, struct watch_batch *batch,
+static int see_event(struct watch *watch, struct watch_batch *batch, const char *bytes,
                      const struct fanotify_event_metadata *meta, pid_t self)
 {
     struct event event;
@@ -187,7 +187,7 @@ static int see_event(struct watch *watch, struct watch_batch *batch,
         return -EOVERFLOW;
     if (own && !(meta->mask & FAN_ATTRIB))
         return 0;
-    int r = read_event(watch, meta, &event);
+    int r = read_event(watch, bytes, meta, &event);
     if (r < 0)
         return r;
     unsigned what = SEEN_ATTRIBUTES;
@@ -206,10 +206,29 @@ static int see_event(struct watch *watch, struct watch_batch *batch,
     return r;
 }
 
+/* Events follow each other at multiples of four: what they hold is copied out. */
+static int read_events(struct watch *watch, struct watch_batch *batch, const char *bytes,
+                       size_t n_bytes, int result)
+{
+    struct fanotify_event_metadata meta;
+    pid_t self = getpid();
+    for (size_t at = 0; at < n_bytes; at += meta.event_len) {
+        if (n_bytes - at < sizeof(meta))
+            return -EPROTO;
+        memcpy(&meta, bytes + at, sizeof(meta));
+        if (meta.vers != FANOTIFY_METADATA_VERSION || meta.event_len < sizeof(meta) ||
+            meta.event_len > n_bytes - at || meta.metadata_len > meta.event_len)
+            return -EPROTO;
+        /* After a miss all is looked at anew: the rest is only taken off the queue. */
+        if (result == 0)
+            result = see_event(watch, batch, bytes + at, &meta, self);
+    }
+    return result;
+}
+
 static int fanotify_read(struct watch *watch, struct watch_batch *batch)
 {
-    _Alignas(struct fanotify_event_metadata) char buffer[READ_BYTES];
-    pid_t self = getpid();
+    char buffer[READ_BYTES];
     int result = 0;
     for (;;) {
         ssize_t n_bytes = read(watch->source_fd, buffer, sizeof(buffer));
@@ -217,14 +236,7 @@ static int fanotify_read(struct watch *watch, struct watch_batch *batch)
             continue;
         if (n_bytes <= 0)
             return n_bytes < 0 && errno != EAGAIN ? -errno : result;
-        const struct fanotify_event_metadata *meta = (const void *)buffer;
-        for (; FAN_EVENT_OK(meta, n_bytes); meta = FAN_EVENT_NEXT(meta, n_bytes)) {
-            if (meta->vers != FANOTIFY_METADATA_VERSION)
-                return -EPROTO;
-            /* After a miss all is looked at anew: the rest is only taken off the queue. */
-            if (result == 0)
-                result = see_event(watch, batch, meta, self);
-        }
+        result = read_events(watch, batch, buffer, (size_t)n_bytes, result);
     }
 }
 

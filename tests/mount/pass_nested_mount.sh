@@ -33,4 +33,23 @@ echo three > "$SOURCE/c/inner/f"
 until [[ -e $MNT/c/inner/f ]]; do :; done
 expect_equal 'the next one' three "$(cat "$MNT/c/inner/f")"
 umount "$SOURCE/c/inner" || fail 'the next one is busy'
+
+# A part of the tree mounted a second time, read-only: each is reached by its own mount.
+mkdir -p "$SOURCE/data/sub" "$SOURCE/ro"
+echo four > "$SOURCE/data/f"
+mount --bind "$SOURCE/data" "$SOURCE/ro"
+mount -o remount,bind,ro "$SOURCE/ro"
+until [[ -e $MNT/ro/f ]]; do :; done
+expect_equal 'read there' four "$(cat "$MNT/ro/f")"
+cd "$MNT/data/sub"
+for change in "tee $MNT/ro/f" "touch $MNT/ro/new" "rm $MNT/ro/f" "mkdir $MNT/ro/d" "truncate -s 0 $MNT/ro/f" "chmod 600 $MNT/ro/f"; do
+    said=$(LC_ALL=C $change 2>&1 < /dev/null) && fail "not refused: $change"
+    [[ $said == *'Read-only file system'* ]] || fail "$change: $said"
+done
+expect_equal 'as it was' four "$(cat "$SOURCE/data/f")"
+echo five > "$MNT/data/f"
+expect_equal 'written by the other' five "$(cat "$SOURCE/data/f")"
+expect_equal 'where one stands' "$MNT/data/sub" "$(pwd -P)"
+cd /
+umount "$SOURCE/ro" || fail 'the second mount is busy'
 stop
