@@ -162,12 +162,11 @@ static int plan_by_neighbours(const struct graph *graph, const struct sid_vector
         return r;
     struct beginning beginning = {parts, leaving, intent->cluster, 0};
     for (size_t i = 0; i < leaving->n_sids && r == 0; i++) {
-        const struct record *record;
+        const struct record *record = NULL;
         r = records_get(graph->records, &leaving->sids[i], 1, &record);
         if (r == 0 && record)
             r = neighbours_find(graph, &record->sketch, may_begin, begin_from, &beginning, NULL);
-        if (r == 0)
-            records_put(graph->records, &record, 1);
+        records_put(graph->records, &record, 1);
     }
     if (r < 0 || beginning.n < 2)
         return r;
