@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -47,10 +48,12 @@ static inline pthread_mutex_t *lock_mutex(pthread_mutex_t *mutex)
 }
 
 DEFINE_CLEANUP(DIR *, closedir);
+DEFINE_CLEANUP(FILE *, fclose);
 
 #define _cleanup_free_ _cleanup_(free_p)
 #define _cleanup_close_ _cleanup_(close_p)
 #define _cleanup_closedir_ _cleanup_(closedir_p)
+#define _cleanup_fclose_ _cleanup_(fclose_p)
 
 /* Holds the mutex until the end of the scope. */
 #define LOCKED_CONCAT_(a, b) a##b

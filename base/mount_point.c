@@ -12,18 +12,12 @@
 
 #include "base/cleanup.h"
 
-static void fclose_p(FILE **file)
-{
-    if (*file)
-        fclose(*file);
-}
-
-/* The kernel writes space, tab, newline and backslash as \ooo. In place. */
-static void unescape(char *text)
+void mount_point_unescape(char *text)
 {
     char *to = text;
     for (const char *from = text; *from; to++) {
-        if (from[0] == '\\' && from[1] && from[2] && from[3]) {
+        if (from[0] == '\\' && from[1] >= '0' && from[1] <= '3' && from[2] >= '0' &&
+            from[2] <= '7' && from[3] >= '0' && from[3] <= '7') {
             *to = (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0'));
             from += 4;
         } else {
@@ -48,7 +42,7 @@ static char *point_below(const struct search *search, char *line, int *ret_id, i
         if (!(fields[i] = strsep(&rest, " ")) || !rest)
             return NULL;
     char *point = fields[4];
-    unescape(point);
+    mount_point_unescape(point);
     *ret_id = atoi(fields[0]);
     *ret_parent = atoi(fields[1]);
     bool below = strncmp(point, search->root, search->root_size) == 0 &&
@@ -72,7 +66,7 @@ static int open_search(struct search *search, FILE **ret_file)
 
 static int find(struct search *search, char **ret_path)
 {
-    _cleanup_(fclose_p) FILE *file = NULL;
+    _cleanup_fclose_ FILE *file = NULL;
     int r = open_search(search, &file);
     if (r < 0)
         return r;
@@ -132,7 +126,7 @@ static int add_point(struct points *points, int id, const char *path)
 int mount_points_below(int root_fd, char ***ret_points, size_t *ret_n_points)
 {
     _cleanup_(points_done) struct points points = {.ids = malloc(sizeof(int))};
-    _cleanup_(fclose_p) FILE *file = NULL;
+    _cleanup_fclose_ FILE *file = NULL;
     _cleanup_free_ char *line = NULL;
     struct search search = {.root_fd = root_fd};
     size_t line_bytes = 0;

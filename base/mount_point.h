@@ -32,4 +32,8 @@ int mount_points_below(int root_fd, char ***ret_points, size_t *ret_n_points);
  */
 int mount_point_open(int root_fd, const char *path, dev_t device);
 
+/* A path as the kernel's tables of mounts write it, with space, tab, newline and backslash as \ooo,
+ * made into the path itself. In place. */
+void mount_point_unescape(char *text);
+
 #endif

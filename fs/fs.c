@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -141,25 +140,6 @@ static int mount_session(struct fs *fs, char **ret_error)
     return r;
 }
 
-static void raise_limit(int resource)
-{
-    struct rlimit limit;
-    if (getrlimit(resource, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(resource, &limit);
-    }
-}
-
-/* Every open file of the mount is one of this process too; and how large a file may be is the
- * kernel's to ask of who writes, not of who started the daemon. */
-static void raise_limits(void)
-{
-    struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
-    raise_limit(RLIMIT_NOFILE);
-    if (setrlimit(RLIMIT_FSIZE, &unlimited) < 0)
-        raise_limit(RLIMIT_FSIZE);
-}
-
 static int find_path(void *index, const struct file_key *key, char **ret_path)
 {
     return index_path(index, key, ret_path);
@@ -178,7 +158,6 @@ int fs_open(const struct fs_options *options, struct fs **ret_fs, char **ret_err
     fs->index = options->index;
     if (!options->debug)
         fuse_set_log_func(keep_last_words);
-    raise_limits();
     int r = copy_options(fs, options);
     if (r == 0)
         r = inode_table_init(&fs->inodes, fs->backing);

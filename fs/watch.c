@@ -42,9 +42,8 @@ static bool is_behind(const struct watch *watch)
  * time, and is not indexed. */
 static bool is_watched(const struct fs *fs, const struct inode *inode)
 {
-    const struct file_key *root = backing_root_key(fs->backing);
     return fs->watch && fs->watch->source && fs->watch->source->sees_all && !is_behind(fs->watch) &&
-           memcmp(inode->key.bytes, root->bytes, 8) == 0;
+           file_key_same_file_system(&inode->key, backing_root_key(fs->backing));
 }
 
 double watch_attr_timeout_s(struct fs *fs, const struct inode *inode)

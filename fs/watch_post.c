@@ -101,7 +101,6 @@ void watch_post_clear(struct watch_post *post)
 
 bool watch_post_end(struct watch_post *post, int wait_ms)
 {
-    struct timespec end;
     if (!post->started)
         return true;
     {
@@ -109,16 +108,10 @@ bool watch_post_end(struct watch_post *post, int wait_ms)
         post->ending = true;
         pthread_cond_signal(&post->pushed);
     }
-    clock_gettime(CLOCK_REALTIME, &end); /* what pthread_timedjoin_np(3) takes */
-    end.tv_sec += wait_ms / 1000;
-    end.tv_nsec += wait_ms % 1000 * 1000000L;
-    if (end.tv_nsec >= 1000000000L) {
-        end.tv_sec++;
-        end.tv_nsec -= 1000000000L;
-    }
+    const struct timespec end = deadline_after_ms(wait_ms < 0 ? 0 : wait_ms);
     if (wait_ms < 0)
         pthread_join(post->thread, NULL);
-    else if (pthread_timedjoin_np(post->thread, NULL, &end) != 0)
+    else if (pthread_clockjoin_np(post->thread, NULL, CLOCK_MONOTONIC, &end) != 0)
         return false;
     post->started = false;
     watch_post_clear(post);

@@ -36,14 +36,23 @@ static void end(void *fs)
     fs_exit(fs);
 }
 
-/* Files that people have open through the mount are open here too. */
-static void raise_open_files(void)
+static void raise_limit(int resource)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+    if (getrlimit(resource, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
         limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
+        setrlimit(resource, &limit);
     }
+}
+
+/* Every open file of the mount is one of this process too; and how large a file may be is the
+ * kernel's to ask of who writes, not of who started the daemon. */
+static void raise_limits(void)
+{
+    struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
+    raise_limit(RLIMIT_NOFILE);
+    if (setrlimit(RLIMIT_FSIZE, &unlimited) < 0)
+        raise_limit(RLIMIT_FSIZE);
 }
 
 static void add_mount_status(void *user, struct json_object *row)
@@ -249,7 +258,7 @@ int cmd_mount(int argc, char **argv)
         complain("%s: %s; name another file with -o log=", plan.log, strerror(-r));
         return COMMAND_FAILED;
     }
-    raise_open_files();
+    raise_limits();
     if (!options.in_front) {
         r = background_start(&code);
         if (r < 0)

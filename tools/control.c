@@ -279,12 +279,6 @@ void control_stop(struct control *control)
 
 /* -- the tool's side -- */
 
-static void fclose_p(FILE **file)
-{
-    if (*file)
-        fclose(*file);
-}
-
 static int connect_to(const char *store, char **ret_error)
 {
     struct sockaddr_un address;
@@ -324,7 +318,7 @@ int control_ask(const char *store, struct json_object *request, row_fn row, void
     int fd = connect_to(store, ret_error);
     if (fd < 0)
         return fd;
-    _cleanup_(fclose_p) FILE *stream = fdopen(fd, "r");
+    _cleanup_fclose_ FILE *stream = fdopen(fd, "r");
     if (!stream) {
         close(fd);
         return -ENOMEM;

@@ -7,29 +7,9 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "base/mount_point.h"
+
 #define KINFS_MOUNT_TYPE "fuse.kinfs"
-
-static void fclose_p(FILE **file)
-{
-    if (*file)
-        fclose(*file);
-}
-
-/* The kernel writes space, tab, newline and backslash as \ooo. In place. */
-static void unescape(char *text)
-{
-    char *to = text;
-    for (const char *from = text; *from; to++) {
-        if (from[0] == '\\' && from[1] >= '0' && from[1] <= '3' && from[2] >= '0' &&
-            from[2] <= '7' && from[3] >= '0' && from[3] <= '7') {
-            *to = (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0'));
-            from += 4;
-        } else {
-            *to = *from++;
-        }
-    }
-    *to = '\0';
-}
 
 static void mount_done(struct mount *mount)
 {
@@ -56,9 +36,9 @@ static int parse_line(char *line, struct mount *ret_mount)
     if (!type || !source || sscanf(first[DEVICE], "%u:%u", &major, &minor) != 2)
         return -EINVAL;
 
-    unescape(first[ROOT]);
-    unescape(first[POINT]);
-    unescape(source);
+    mount_point_unescape(first[ROOT]);
+    mount_point_unescape(first[POINT]);
+    mount_point_unescape(source);
     struct mount mount = {
         .id = strtoull(first[ID], NULL, 10),
         .device = makedev(major, minor),
@@ -77,7 +57,7 @@ static int parse_line(char *line, struct mount *ret_mount)
 
 int mounts_read(const char *path, struct mounts *ret_mounts)
 {
-    _cleanup_(fclose_p) FILE *file = fopen(path ? path : "/proc/self/mountinfo", "re");
+    _cleanup_fclose_ FILE *file = fopen(path ? path : "/proc/self/mountinfo", "re");
     if (!file)
         return -errno;
     _cleanup_(mounts_done) struct mounts mounts = {0};

@@ -341,10 +341,7 @@ void index_note_writing(struct index *index, const struct file_key *file, int ch
 
 bool index_has(struct index *index, const struct file_key *key)
 {
-    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-    /* In doubt a notice too many. */
-    return file_key_equal(key, backing_root_key(index->backing)) ||
-           catalogue_links(index->kv, key, 1, &links) < 0 || links.n_entries > 0;
+    return reconcile_is_known(index, key) != 0; /* in doubt a notice too many */
 }
 
 /* -- settling -- */
