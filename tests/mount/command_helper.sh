@@ -14,7 +14,7 @@ if [[ ${1-} != inside ]]; then
 fi
 
 # What others have mounted must not stay mounted because of the copies here.
-findmnt -rno TARGET -t fuse.kinfs | while IFS= read -r target; do
+{ findmnt -rno TARGET -t fuse.kinfs || true; } | while IFS= read -r target; do
     umount -l "$(printf %b "$target")"
 done
 
