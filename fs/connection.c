@@ -48,6 +48,7 @@ void op_init(void *user, struct fuse_conn_info *connection)
     connection->max_backing_stack_depth = 0;
     connection->max_background = MOST_IN_BACKGROUND;
 
+    atomic_store(&fs->protocol_minor, connection->proto_minor);
     watch_connected(fs, connection->proto_minor);
     status->handles = backing_has_handles(fs->backing);
     snprintf(status->libfuse, sizeof(status->libfuse), "%s", fuse_pkgversion());

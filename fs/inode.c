@@ -221,7 +221,7 @@ void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n_loo
     free_removed(table, removed);
 }
 
-/* Takes *path_fd, where the inode is by name. */
+/* Takes *path_fd, where the inode is by name; -1: it was just created. */
 static int look_up(struct inode_table *table, struct inode *parent, const char *name, int fd,
                    int *path_fd, struct inode **ret_inode, struct stat *ret_stat)
 {
@@ -233,7 +233,7 @@ static int look_up(struct inode_table *table, struct inode *parent, const char *
     int r = backing_identify(table->backing, fd, "", &key, &nested);
     if (r < 0)
         return r;
-    const bool by_name = !backing_key_opens(table->backing, &key);
+    const bool by_name = !backing_key_opens(table->backing, &key), is_new = *path_fd < 0;
     struct inode_place *dropped = NULL;
     {
         /* Found or made, and counted, under one lock: between the two a forget could free it. */
@@ -251,6 +251,8 @@ static int look_up(struct inode_table *table, struct inode *parent, const char *
         *ret_inode = inode;
     }
     inode_path_free_places(table, dropped);
+    if (is_new)
+        inode_change_begin(table, *ret_inode);
     /* Once more, now that whoever sees a change finds it in the table (fs/watch_kernel.c). One that
      * is by name is not watched, and its descriptor not ours any more. */
     if (!by_name && fstat(fd, &st) < 0) {
@@ -318,37 +320,6 @@ int inode_get_all(struct inode_table *table, struct inode ***ret_inodes, size_t 
     *ret_inodes = inodes;
     *ret_n_inodes = n;
     return 0;
-}
-
-static bool is_same_time(const struct timespec *a, const struct timespec *b)
-{
-    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
-}
-
-void inode_note_closed(struct inode_table *table, struct inode *inode, const struct stat *st)
-{
-    LOCKED(inode_lock(table, inode));
-    inode->closed_ctime = st->st_ctim;
-}
-
-bool inode_is_closed_as(struct inode_table *table, const struct inode *inode, const struct stat *st)
-{
-    LOCKED(inode_lock(table, inode));
-    return is_same_time(&inode->closed_ctime, &st->st_ctim);
-}
-
-void inode_tell(struct inode_table *table, struct inode *inode, const struct stat *st)
-{
-    LOCKED(inode_lock(table, inode));
-    inode->told_size = st->st_size;
-    inode->told_mtime = st->st_mtim;
-    inode->told_ctime = st->st_ctim;
-}
-
-bool inode_is_told(struct inode_table *table, const struct inode *inode, const struct stat *st)
-{
-    LOCKED(inode_lock(table, inode));
-    return inode->told_size == st->st_size && is_same_time(&inode->told_mtime, &st->st_mtim);
 }
 
 static int reopen(const struct inode *inode, int fd, int flags)

@@ -40,6 +40,12 @@ struct inode {
     struct lock_owner *owners; /* of POSIX locks */
     off_t told_size;           /* as the kernel was last told */
     struct timespec told_mtime, told_ctime;
+    int64_t changed_ms; /* on the monotonic clock: since when a reply to what changes it, which the
+                         * kernel takes for true whatever it is told, may be under way */
+    struct timespec changed_ctime; /* as such a reply last told */
+    mode_t changed_mode;
+    uid_t changed_uid;
+    gid_t changed_gid;
     struct timespec closed_ctime; /* as a writer through the mount left it at its last close */
     atomic_int folds_case;        /* of a directory: 0 not known, or one of those below */
     struct file_key key;          /* never changes */
@@ -78,7 +84,7 @@ void inode_table_done(struct inode_table *table); /* closes what is still open *
 int inode_lookup(struct inode_table *table, struct inode *parent, int dirfd, const char *name,
                  struct inode **ret_inode, struct stat *ret_stat);
 
-/* The same of what is already open, O_PATH or not; the descriptor is borrowed.
+/* The same of what was just created and is open; the descriptor is borrowed.
  *
  * parent, name  where it is; NULL: it has no name yet
  */
@@ -96,6 +102,13 @@ int inode_get_all(struct inode_table *table, struct inode ***ret_inodes, size_t 
 void inode_note_closed(struct inode_table *table, struct inode *inode, const struct stat *st);
 bool inode_is_closed_as(struct inode_table *table, const struct inode *inode,
                         const struct stat *st);
+
+/* Note that attributes are about to be read for a reply to what changes them; that they are these;
+ * whether they still are, with mode, owner and all that leaves a ctime. */
+void inode_change_begin(struct inode_table *table, struct inode *inode);
+void inode_changed(struct inode_table *table, struct inode *inode, const struct stat *st);
+bool inode_is_changed_as(struct inode_table *table, const struct inode *inode,
+                         const struct stat *st);
 
 /* Note that the kernel is told these attributes, for as long as it likes to keep them. */
 void inode_tell(struct inode_table *table, struct inode *inode, const struct stat *st);

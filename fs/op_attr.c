@@ -228,7 +228,13 @@ static int do_setattr(fuse_req_t req, struct inode *inode, const struct stat *at
                             FUSE_SET_ATTR_MTIME_NOW))
         r = set_times(fd, attr, to_set);
     notice_content(fs, inode);
-    return r < 0 ? r : tell_stat(fs, inode, fd, ret_stat);
+    if (r < 0)
+        return r;
+    inode_change_begin(&fs->inodes, inode);
+    r = tell_stat(fs, inode, fd, ret_stat);
+    if (r == 0)
+        inode_changed(&fs->inodes, inode, ret_stat);
+    return r;
 }
 
 void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
@@ -236,8 +242,9 @@ void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
 {
     struct fs *fs = fs_of(req);
     struct stat st;
+    double timeout_s = view_of(fs, ino) ? 0 : watch_attr_timeout_s(fs, inode_of(fs, ino));
     int r = view_of(fs, ino) ? -EROFS : do_setattr(req, inode_of(fs, ino), attr, to_set, fi, &st);
-    reply_attr(req, r, &st, WATCH_SHORT_S);
+    reply_attr(req, r, &st, timeout_s);
 }
 
 static int do_readlink(struct fs *fs, struct inode *inode, char target[PATH_MAX + 1])

@@ -11,6 +11,7 @@
 #include "fs/notice.h"
 #include "fs/open_file.h"
 #include "fs/posix_lock.h"
+#include "fs/stale.h"
 #include "fs/views.h"
 
 /* Flags of open(2) for our descriptor. O_DIRECT asks for aligned buffers, which the requests of a
@@ -26,7 +27,7 @@ static int backing_flags(int flags)
 static void refresh_attributes(struct fs *fs, const struct inode *inode, const struct stat *st)
 {
     if (!inode_is_told(&fs->inodes, inode, st))
-        fuse_lowlevel_notify_inval_inode(fs->session, ino_of(fs, inode), -1, 0);
+        stale_content(fs, inode);
 }
 
 static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *fi,
@@ -72,7 +73,7 @@ static int enter_created(fuse_req_t req, struct inode *parent, const char *name,
 {
     struct fs *fs = fs_of(req);
     _cleanup_close_ int owned = fd;
-    int r = make_short(make_entry_fd(fs, parent, name, fd, ret_entry), ret_entry);
+    int r = make_entry_fd(fs, parent, name, fd, ret_entry);
     if (r < 0)
         return r;
     struct inode *inode = inode_of(fs, ret_entry->ino);

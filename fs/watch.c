@@ -129,6 +129,24 @@ static void watch_over_names(struct watch *watch)
     atomic_store(&watch->names_lost, false);
 }
 
+static bool is_again_due(const struct watch *watch)
+{
+    const struct watch_again *first = TAILQ_FIRST(&watch->again);
+    return first && first->due_ms <= watch_now_ms();
+}
+
+/* How long there is nothing to do but for events; -1: without end. */
+static int rest_ms(const struct watch *watch)
+{
+    const struct watch_again *first = TAILQ_FIRST(&watch->again);
+    if (watch->all_again || watch->lost || watch->names_lost || watch->kernel.busy_since_ms)
+        return GATHER_MS;
+    if (!first)
+        return -1;
+    int64_t in_ms = first->due_ms - watch_now_ms();
+    return in_ms < GATHER_MS ? GATHER_MS : (int)in_ms;
+}
+
 static void read_events(struct watch *watch)
 {
     _cleanup_(watch_batch_unref_p) struct watch_batch *batch = watch_batch_new();
@@ -137,7 +155,7 @@ static void read_events(struct watch *watch)
     int r = batch ? watch->source->read(watch, batch) : -ENOMEM;
     if (r < 0)
         recover(watch);
-    else if (batch->n_seen || watch->n_again)
+    else if (batch->n_seen || is_again_due(watch))
         deliver(watch, batch);
 }
 
@@ -157,15 +175,13 @@ static void *read_all(void *user)
     if (watch->source->begin && watch->source->begin(watch) < 0)
         recover(watch);
     while (!watch->stop) {
-        bool unfinished = watch->n_again || watch->all_again || watch->lost || watch->names_lost ||
-                          watch->kernel.busy_since_ms;
-        if (poll(fds, 3, unfinished ? GATHER_MS : -1) < 0 && errno != EINTR)
+        if (poll(fds, 3, rest_ms(watch)) < 0 && errno != EINTR)
             usleep(GATHER_MS * 1000);
         if (watch->stop)
             break;
         if (fds[2].revents & (POLLPRI | POLLERR))
             look_at_mounts(watch);
-        if (fds[1].revents || watch->n_again) {
+        if (fds[1].revents || is_again_due(watch)) {
             watch->reading_since_ms = watch_now_ms();
             read_events(watch);
             watch->reading_since_ms = 0;
@@ -239,6 +255,7 @@ int watch_start(struct fs *fs, char **ret_error)
     fs->watch = watch;
     watch->fs = fs;
     watch->source_fd = -1;
+    TAILQ_INIT(&watch->again);
     watch->mounts_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
     watch->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int r = watch->wake_fd < 0 ? -errno : open_source(watch, ret_error);
@@ -277,7 +294,7 @@ void watch_stop(struct fs *fs)
     close_p(&watch->wake_fd);
     close_p(&watch->mounts_fd);
     watch_mounts_done(watch);
-    free(watch->again);
+    watch_again_done(watch);
     watch_index_done(watch);
     free(watch->why);
     free(watch);

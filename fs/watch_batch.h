@@ -13,6 +13,8 @@ enum {
     SEEN_ATTRIBUTES = 2, /* of an inode: whatever stat(2) or its access control lists say */
     SEEN_WRITING = 4,    /* its content changed, and the writer may go on */
     SEEN_WRITTEN = 8,    /* its content (or times, or who may read it) is to be looked at now */
+    SEEN_CONTENT = 16,   /* size and times */
+    SEEN_OWN = 32,       /* as SEEN_ATTRIBUTES, but by this process: replies may have told */
 };
 
 /* An inode by its key; or with a name, that entry of the directory of the key. */

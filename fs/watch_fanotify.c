@@ -37,6 +37,10 @@ static const unsigned init_flags = FAN_CLASS_NOTIF | FAN_CLOEXEC | FAN_NONBLOCK 
 static const uint64_t events =
     FAN_CREATE | FAN_DELETE | FAN_RENAME | FAN_ATTRIB | FAN_MODIFY | FAN_CLOSE_WRITE | FAN_ONDIR;
 
+/* Those that tell of size and times alone: what writing does to mode or owner is an event of its
+ * own. */
+static const uint64_t content_events = FAN_MODIFY | FAN_CLOSE_WRITE;
+
 /* File systems of which nobody but this kernel changes anything. */
 static bool is_local(long type)
 {
@@ -190,7 +194,7 @@ static int see_event(struct watch *watch, struct watch_batch *batch, const char 
     int r = read_event(watch, bytes, meta, &event);
     if (r < 0)
         return r;
-    unsigned what = SEEN_ATTRIBUTES;
+    unsigned what = own ? SEEN_OWN : meta->mask & ~content_events ? SEEN_ATTRIBUTES : SEEN_CONTENT;
     if (!own && meta->mask & FAN_MODIFY)
         what |= SEEN_WRITING;
     if (!own && !(meta->mask & FAN_ONDIR) && meta->mask & (FAN_CLOSE_WRITE | FAN_ATTRIB))

@@ -8,7 +8,9 @@
  *       read (inode_lookup())
  *   ... of an open one that was just told what is so now: it is told again a little later; of two
  *       replies that crossed it may have taken the older
- *   ... in a reply to what changes them: the kernel takes them for true; they expire after a second
+ *   ... in a reply to what changes them: the kernel takes them for true whatever it was told since
+ *       the request. So it is told now, and again when that reply has long arrived; or the reply
+ *       says that they expire after a second
  *   names: the kernel holds the directory's lock from the request to the end of the reply, and
  *       telling it of a name waits for that lock. Where it asks without the lock, whether a name
  *       still means what it did, it is told in time to drop what it asks about
@@ -20,22 +22,26 @@
 
 #include "fs/open_file.h"
 #include "fs/ops.h"
+#include "fs/stale.h"
 #include "fs/watch_private.h"
 
-static void tell_again(struct watch *watch, const struct file_key *key, int in_ms)
+/* Mostly due after all others. */
+static void tell_again(struct watch *watch, const struct file_key *key, unsigned what,
+                       int64_t due_ms, bool surely)
 {
-    if (watch->n_again == watch->max_again) {
-        size_t max = watch->max_again ? 2 * watch->max_again : 64;
-        struct watch_again *more = reallocarray(watch->again, max, sizeof(*more));
-        if (!more) {
-            watch->all_again = true;
-            return;
-        }
-        watch->again = more;
-        watch->max_again = max;
+    struct watch_again *again = malloc(sizeof(*again)), *before;
+    if (!again) {
+        watch->all_again = true;
+        return;
     }
-    watch->again[watch->n_again++] =
-        (struct watch_again){.key = *key, .due_ms = watch_now_ms() + in_ms, .told = in_ms > 0};
+    *again = (struct watch_again){.key = *key, .due_ms = due_ms, .what = what, .surely = surely};
+    TAILQ_FOREACH_REVERSE(before, &watch->again, watch_agains, order)
+    if (before->due_ms <= due_ms)
+        break;
+    if (before)
+        TAILQ_INSERT_AFTER(&watch->again, before, again, order);
+    else
+        TAILQ_INSERT_HEAD(&watch->again, again, order);
 }
 
 /* Whether the kernel was told of an open file as it is now; with its inode_lock(). */
@@ -51,48 +57,73 @@ static bool is_told_now(const struct inode *inode)
 /* Being told makes the kernel throw away a reply with the size of now that is under way, and go on
  * with the old one in copy_file_range(2): a copy would be cut short. So whoever has just opened the
  * file, and asked for its size, is left alone for a while. */
-static void tell_inode(struct watch *watch, struct inode *inode, bool surely)
+static void tell_inode(struct watch *watch, struct inode *inode, unsigned what, bool surely)
 {
-    enum { LATER_MS = 700 };
+    enum { LATER_MS = 700, TAKEN_MS = 1000 };
     struct fs *fs = watch->fs;
+    int64_t now_ms = watch_now_ms();
     LOCKED(inode_lock(&fs->inodes, inode)); /* this notice waits for nothing */
     if (!surely && is_told_now(inode)) {
-        tell_again(watch, &inode->key, LATER_MS);
+        tell_again(watch, &inode->key, what, now_ms + LATER_MS, true);
         return;
     }
-    int r = fuse_lowlevel_notify_inval_inode(fs->session, ino_of(fs, inode), -1, 0);
+    int r = what & SEEN_CONTENT ? stale_content(fs, inode) : stale_attributes(fs, inode);
     if (r == -ENOENT && inode != fs->inodes.root)
-        tell_again(watch, &inode->key, 0);
+        tell_again(watch, &inode->key, what, now_ms, false);
+    else if (now_ms < inode->changed_ms + TAKEN_MS)
+        tell_again(watch, &inode->key, what, inode->changed_ms + TAKEN_MS, true);
 }
 
-static void tell_key(struct watch *watch, const struct file_key *key, bool surely)
+/* What this process changed itself, its reply told: if it is so still, it is known. */
+static bool is_as_changed(struct fs *fs, struct inode *inode)
+{
+    _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+    struct stat st;
+    int fd = borrow_fd(fs, inode, &borrowed);
+    return fd >= 0 && fstat(fd, &st) == 0 && inode_is_changed_as(&fs->inodes, inode, &st);
+}
+
+static void tell_key(struct watch *watch, const struct file_key *key, unsigned what, bool surely)
 {
     struct inode_table *inodes = &watch->fs->inodes;
     struct inode *inode = inode_get(inodes, key);
     if (!inode)
         return;
-    tell_inode(watch, inode, surely);
+    if (what & SEEN_OWN && !(what & SEEN_ATTRIBUTES) && !is_as_changed(watch->fs, inode))
+        what |= SEEN_ATTRIBUTES;
+    what &= what & SEEN_ATTRIBUTES ? SEEN_ATTRIBUTES : SEEN_CONTENT;
+    if (what)
+        tell_inode(watch, inode, what, surely);
     /* The reference may be the last by now: then the kernel does not know the inode. */
     inode_unref(inodes, inode);
 }
 
 void watch_tell_attributes(struct watch *watch, struct watch_batch *batch)
 {
-    _cleanup_free_ struct watch_again *again = watch->again;
-    size_t n_again = watch->n_again;
     int64_t now_ms = watch_now_ms();
-    watch->again = NULL;
-    watch->n_again = watch->max_again = 0;
-    for (size_t i = 0; i < n_again; i++) {
-        if (again[i].due_ms <= now_ms)
-            tell_key(watch, &again[i].key, again[i].told);
-        else
-            tell_again(watch, &again[i].key, (int)(again[i].due_ms - now_ms));
+    struct watch_agains due = TAILQ_HEAD_INITIALIZER(due);
+    struct watch_again *again;
+    while ((again = TAILQ_FIRST(&watch->again)) && again->due_ms <= now_ms) {
+        TAILQ_REMOVE(&watch->again, again, order);
+        TAILQ_INSERT_TAIL(&due, again, order);
+    }
+    while ((again = TAILQ_FIRST(&due))) {
+        tell_key(watch, &again->key, again->what, again->surely);
+        TAILQ_REMOVE(&due, again, order);
+        free(again);
     }
     struct seen *seen;
     TAILQ_FOREACH(seen, &batch->seen, order)
     if (!*seen->name)
-        tell_key(watch, &seen->key, false);
+        tell_key(watch, &seen->key, seen->what, false);
+}
+
+void watch_again_done(struct watch *watch)
+{
+    for (struct watch_again *again; (again = TAILQ_FIRST(&watch->again));) {
+        TAILQ_REMOVE(&watch->again, again, order);
+        free(again);
+    }
 }
 
 int watch_tell_all(struct watch *watch)
@@ -104,9 +135,9 @@ int watch_tell_all(struct watch *watch)
     int r = inode_get_all(inodes, &all, &n_all);
     if (r < 0)
         return r;
-    tell_inode(watch, inodes->root, true);
+    tell_inode(watch, inodes->root, SEEN_ATTRIBUTES, true);
     for (size_t i = 0; i < n_all; i++) {
-        tell_inode(watch, all[i], true);
+        tell_inode(watch, all[i], SEEN_ATTRIBUTES, true);
         inode_unref(inodes, all[i]);
     }
     free(all);

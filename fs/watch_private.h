@@ -29,9 +29,11 @@ struct watch_source {
 extern const struct watch_source watch_fanotify, watch_inotify;
 
 struct watch_again {
+    TAILQ_ENTRY(watch_again) order;
     struct file_key key;
     int64_t due_ms;
-    bool told; /* it is to be told whatever it was told meanwhile */
+    unsigned what; /* SEEN_ bits */
+    bool surely;   /* whatever it was told meanwhile */
 };
 
 struct watch {
@@ -50,9 +52,8 @@ struct watch {
     atomic_bool lost;              /* something was missed, and the kernel not yet told of all */
     atomic_bool names_lost;        /* more names than can be told one by one */
     atomic_bool names_behind;      /* the thread that tells them hangs */
-    struct watch_again *again;     /* reader: to be told once more */
-    size_t n_again, max_again;
-    bool all_again; /* reader: room for them was wanting */
+    TAILQ_HEAD(watch_agains, watch_again) again; /* reader: to be told once more; those due first */
+    bool all_again;                              /* reader: room for them was wanting */
 
     struct watch_post kernel, index; /* index: only where there is one */
     char **mounts;                   /* kernel: those inside the tree */
@@ -67,6 +68,7 @@ void watch_tell_attributes(struct watch *watch, struct watch_batch *batch);
 /* Reader: all that the kernel knows may be wrong. Returns 0, or -ENOMEM, -EAGAIN: to be repeated.
  */
 int watch_tell_all(struct watch *watch);
+void watch_again_done(struct watch *watch);
 /* Reader: all names may be wrong, and cannot be told one by one. */
 void watch_forget_names(struct watch *watch);
 int watch_kernel_work(void *watch, struct watch_batch *batch);

@@ -103,6 +103,58 @@ changes_are_seen() {
         "$(cd "$MNT" && find . \( -path ./similar -o -path ./clusters \) -prune -o -printf '%p %y %m %n %s %T@ %l\n' | sort)"
 }
 
+attributes() { # DIRECTORY
+    (cd "$1" && find both -printf '%p %y %m %n %s %T@ %C@\n' | sort)
+}
+is_the_same_on_both_sides() {
+    [[ $(attributes "$MNT") == "$(attributes "$SOURCE")" ]]
+}
+# What the kernel has just been told in a reply that it takes for true, by the one who then changes it
+# beside the mount; and writers on both sides at once. These redirections are all of one process.
+changes_of_both_sides_are_seen() {
+    local i first second file
+    mkdir "$SOURCE/both"
+    for i in 1 2 3; do
+        for first in create write chmod touch truncate look; do
+            for second in write chmod touch truncate link; do
+                file=both/$first-$second-$i
+                [[ $first = create ]] || echo beside > "$SOURCE/$file"
+                case $first in
+                create | write) echo by the mount >> "$MNT/$file" ;;
+                chmod) chmod 640 "$MNT/$file" ;;
+                touch) touch -d @1100000000 "$MNT/$file" ;;
+                truncate) truncate -s 2 "$MNT/$file" ;;
+                look) cat "$MNT/$file" > /dev/null && stat "$MNT/$file" > /dev/null ;;
+                esac
+                case $second in
+                write) echo beside the mount >> "$SOURCE/$file" ;;
+                chmod) chmod 604 "$SOURCE/$file" ;;
+                touch) touch -d @1200000000 "$SOURCE/$file" ;;
+                truncate) truncate -s 7 "$SOURCE/$file" ;;
+                link) ln "$SOURCE/$file" "$SOURCE/$file-2" ;;
+                esac
+            done
+        done
+        soon "changed on both sides, $i" is_the_same_on_both_sides
+    done
+    exec 8>> "$MNT/both/open" 9>> "$SOURCE/both/open"
+    for i in 1 2 3; do
+        echo by the mount >&8
+        stat "$MNT/both/open" > /dev/null
+        echo beside it >&9
+        soon "written on both sides, $i" is_the_same_on_both_sides
+        echo beside it >&9
+        echo by the mount >&8
+        soon "written on both sides again, $i" is_the_same_on_both_sides
+    done
+    echo beside it >&9
+    exec 8>&-
+    soon 'written beside before the close in the mount' is_the_same_on_both_sides
+    exec 9>&-
+    expect_equal 'content' "$(cat "$SOURCE/both/open")" "$(cat "$MNT/both/open")"
+    rm -r "$SOURCE/both"
+}
+
 links() { # DOCUMENT
     ls -r "$MNT/similar/$1" | xargs
 }

@@ -10,6 +10,7 @@ for option in passthrough nopassthrough; do
     expect_match 'what is kept' '"kept_seconds": *60' "$("$KINFS" status --json "$MNT")"
     expect_match 'in words' $'\nwatch +fanotify\n' "$("$KINFS" status "$MNT")"$'\n'
     changes_are_seen
+    changes_of_both_sides_are_seen
     changes_are_sketched
     stop
     rm -rf "$SOURCE" "$SCRATCH/outside" "$SCRATCH/elsewhere"

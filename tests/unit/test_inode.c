@@ -409,6 +409,29 @@ static void test_inode__the_kernel_is_known_to_be_told_until_the_file_changes(vo
     inode_forget(&table, inode, 1);
 }
 
+static void test_inode__what_a_reply_told_of_a_change_holds_until_anything_changes(void **state)
+{
+    (void)state;
+    make_files(1);
+    int dirfd = backing_root_fd(backing);
+    struct inode *inode = look_up("0");
+    struct stat st, now;
+    assert_int_equal(fstatat(dirfd, "0", &st, 0), 0);
+    assert_false(inode_is_changed_as(&table, inode, &st));
+    inode_changed(&table, inode, &st);
+    assert_true(inode_is_changed_as(&table, inode, &st));
+    /* A mode seen to differ within one tick of a coarse clock; and what leaves a ctime only. */
+    now = st;
+    now.st_mode ^= S_IRGRP;
+    assert_false(inode_is_changed_as(&table, inode, &now));
+    do {
+        assert_int_equal(fchmodat(dirfd, "0", st.st_mode & 07777, 0), 0);
+        assert_int_equal(fstatat(dirfd, "0", &now, 0), 0);
+    } while (now.st_ctim.tv_sec == st.st_ctim.tv_sec && now.st_ctim.tv_nsec == st.st_ctim.tv_nsec);
+    assert_false(inode_is_changed_as(&table, inode, &now));
+    inode_forget(&table, inode, 1);
+}
+
 static void *look_up_and_forget(void *user)
 {
     unsigned seed = (unsigned)(uintptr_t)user;
@@ -549,6 +572,7 @@ int main(void)
         TEST(directories_moved_into_each_other_make_no_circle),
         TEST(one_deeper_than_any_path_is_reached_and_forgotten),
         TEST(the_kernel_is_known_to_be_told_until_the_file_changes),
+        TEST(what_a_reply_told_of_a_change_holds_until_anything_changes),
         TEST(threads_that_look_up_and_forget_leave_nothing),
         TEST(threads_reach_what_others_rename),
         TEST(many_are_found_again_and_take_no_descriptors),
