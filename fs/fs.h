@@ -46,7 +46,7 @@ void fs_exit(struct fs *fs);  /* async-signal-safe */
 void fs_close(struct fs *fs); /* unmounts if still mounted */
 
 struct fs_status {
-    bool passthrough, killpriv_v2, posix_acl, io_uring, handles;
+    bool passthrough, killpriv_v2, posix_acl, handles;
     char protocol[16];   /* "7.45" */
     char libfuse[16];    /* "3.17.2" */
     char watch[16];      /* "fanotify", "inotify" or "none" */

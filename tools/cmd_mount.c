@@ -64,7 +64,11 @@ static void add_mount_status(void *user, struct json_object *row)
     json_object_object_add(row, "passthrough", json_object_new_boolean(status.passthrough));
     json_object_object_add(row, "killpriv_v2", json_object_new_boolean(status.killpriv_v2));
     json_object_object_add(row, "posix_acl", json_object_new_boolean(status.posix_acl));
-    json_object_object_add(row, "io_uring", json_object_new_boolean(status.io_uring));
+    /* Of no mount (docs/decisions/0018). */
+    json_object_object_add(row, "io_uring", json_object_new_boolean(false));
+    json_object_object_add(row, "io_uring_why",
+                           json_object_new_string("libfuse cannot answer a ring's requests from "
+                                                  "other threads"));
     json_object_object_add(row, "handles", json_object_new_boolean(status.handles));
     _cleanup_free_ char *limits = fs_describe_limits(user);
     if (limits)

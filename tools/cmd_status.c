@@ -157,6 +157,9 @@ static void print_kernel(struct json_object *row)
     if (json_object_object_get_ex(row, "passthrough", &member))
         printf("%-12spassthrough %s, FUSE %s\n", "kernel",
                json_object_get_boolean(member) ? "on" : "off", command_text(row, "protocol"));
+    if (json_object_object_get_ex(row, "io_uring", &member))
+        printf("%-12s%s; %s\n", "io_uring", json_object_get_boolean(member) ? "on" : "off",
+               command_text(row, "io_uring_why"));
     if (json_object_object_get_ex(row, "watch", &member))
         printf("%-12s%s%s%s\n", "watch", json_object_get_string(member),
                *command_text(row, "watch_why") ? "; " : "", command_text(row, "watch_why"));

@@ -20,7 +20,10 @@ setfattr -n user.kinfs.state -v mine "$MNT/a" 2> /dev/null &&
 
 expect_code 0 "$KINFS" status "$MNT"
 expect_match 'status' $'^tree +'"$SOURCE"$'\nmounted on +'"$MNT"$'\nsketching +off.*\nkernel +' "$OUT"
+expect_match 'io_uring' $'\nio_uring +off; libfuse' "$OUT"
 field() { "$KINFS" status --json "$1" | python3 -c 'import json, sys; print(json.load(sys.stdin).get(sys.argv[1]))' "$2"; }
+expect_equal 'io_uring in JSON' False "$(field "$MNT" io_uring)"
+expect_match 'and why' libfuse "$(field "$MNT" io_uring_why)"
 expect_equal 'sketching' False "$(field "$MNT/sub" sketching)"
 expect_equal 'no store' None "$(field "$MNT" store)"
 for command in 'status MNT/a' 'similar MNT/a' 'clusters MNT' 'compare MNT/a MNT/sub/b' 'settle MNT' 'scan MNT'; do
