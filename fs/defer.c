@@ -10,7 +10,8 @@ struct defer {
     pthread_mutex_t lock; /* of all below; held for no call but given_up() */
     pthread_cond_t pushed;
     bool ending;
-    size_t head, n_waiting; /* a ring of options.n_waiting_max places */
+    size_t head, n_waiting; /* a ring of so many places: n_waiting_max, and one for each thread */
+    size_t n_places;
     void **waiting;
     unsigned n_threads;
     pthread_t threads[];
@@ -18,7 +19,7 @@ struct defer {
 
 static void **place(struct defer *defer, size_t i)
 {
-    return &defer->waiting[(defer->head + i) % defer->options.n_waiting_max];
+    return &defer->waiting[(defer->head + i) % defer->n_places];
 }
 
 static void *serve(void *user)
@@ -33,7 +34,7 @@ static void *serve(void *user)
             return NULL;
         }
         void *task = *place(defer, 0);
-        defer->head = (defer->head + 1) % defer->options.n_waiting_max;
+        defer->head = (defer->head + 1) % defer->n_places;
         defer->n_waiting--;
         pthread_mutex_unlock(&defer->lock);
         defer->options.run(task, 0);
@@ -50,7 +51,8 @@ int defer_new(const struct defer_options *options, struct defer **ret_defer)
     defer->options = *options;
     pthread_mutex_init(&defer->lock, NULL);
     pthread_cond_init(&defer->pushed, NULL);
-    defer->waiting = calloc(options->n_waiting_max, sizeof(defer->waiting[0]));
+    defer->n_places = options->n_waiting_max + options->n_threads;
+    defer->waiting = calloc(defer->n_places, sizeof(defer->waiting[0]));
     if (!defer->waiting)
         return -ENOMEM;
 
@@ -93,8 +95,19 @@ int defer_push(struct defer *defer, void *task)
     LOCKED(&defer->lock);
     if (defer->ending)
         return -ESHUTDOWN;
-    if (defer->n_waiting == defer->options.n_waiting_max)
+    if (defer->n_waiting >= defer->options.n_waiting_max)
         return -EAGAIN;
+    *place(defer, defer->n_waiting++) = task;
+    pthread_cond_signal(&defer->pushed);
+    return 0;
+}
+
+int defer_again(struct defer *defer, void *task)
+{
+    LOCKED(&defer->lock);
+    if (defer->ending)
+        return -ESHUTDOWN;
+    assert(defer->n_waiting < defer->n_places);
     *place(defer, defer->n_waiting++) = task;
     pthread_cond_signal(&defer->pushed);
     return 0;

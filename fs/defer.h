@@ -33,6 +33,10 @@ DEFINE_CLEANUP(struct defer *, defer_free);
 /* Returns 0 (takes the task), -EAGAIN when the queue is full, -ESHUTDOWN. Never blocks. */
 int defer_push(struct defer *defer, void *task);
 
+/* From within run(), of its own task: have it run once more, after those that wait now, for which
+ * there is always room. Returns 0 (takes the task), -ESHUTDOWN. Never blocks. */
+int defer_again(struct defer *defer, void *task);
+
 /* Answer those queued that were given up. For tasks to call now and then while they wait, since
  * then maybe no thread is left to take from the queue. */
 void defer_reap(struct defer *defer);

@@ -29,7 +29,10 @@ struct views {
 /* -- requests that wait (view_task.c) -- */
 
 struct view_task {
-    void (*run)(struct view_task *task); /* replies; the task is freed after it */
+    /* Replies, and the task is freed after it; or says that it is unfinished, and is called again
+     * when others have had their turn. */
+    void (*run)(struct view_task *task);
+    bool unfinished;
     struct fs *fs;
     fuse_req_t req;
     struct caller caller;

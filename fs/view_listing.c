@@ -19,8 +19,9 @@
 #include "fs/view.h"
 #include "fs/views.h"
 
-/* Whether a document has kin is a query. A reply is sent with what there is after this time, so
- * that a long listing shows, and can be interrupted. */
+/* Whether a document has kin, or a cluster members that the caller may read, is a query. After this
+ * time a reply is sent with what there is, so that a long listing shows, and can be interrupted;
+ * where that is nothing, for who asks may see nothing of all this, others have their turn first. */
 enum { REPLY_MS = 50 };
 enum { DIRENT_BUFFER_BYTES = 32768, N_IDS = 256 };
 
@@ -124,7 +125,7 @@ void views_releasedir(struct fs *fs, fuse_req_t req, struct view_node *node,
 /* -- a reply in the making -- */
 
 struct reply {
-    const struct view_task *task;
+    struct view_task *task;
     char *buffer;
     size_t size, used;
 };
@@ -207,12 +208,16 @@ static int64_t clock_ms(void)
     return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
-/* Whether to reply with what there is; -EINTR when that is nothing and nobody waits. */
+/* Whether to end the reply here. Where there is nothing in it: -EINTR when nobody waits, else it is
+ * unfinished. */
 static int is_time_to_reply(const struct reply *reply, int64_t end_ms)
 {
     if (fuse_req_interrupted(reply->task->req) || defer_is_ending(reply->task->fs->views->defer))
         return reply->used ? 1 : -EINTR;
-    return reply->used && clock_ms() >= end_ms;
+    if (clock_ms() < end_ms)
+        return 0;
+    reply->task->unfinished = !reply->used;
+    return 1;
 }
 
 static int is_cluster_seen(const struct view_task *task, uint64_t id)
@@ -240,8 +245,10 @@ static int list_clusters(struct reply *reply, off_t offset)
         for (int i = 0; i < n; i++) {
             char name[24];
             int r = is_time_to_reply(reply, end_ms);
-            if (r)
+            if (r) {
+                reply->task->offset = (off_t)after + 2; /* if it is unfinished */
                 return r < 0 ? r : 0;
+            }
             r = is_cluster_seen(reply->task, ids[i]);
             if (r < 0)
                 return r;
@@ -363,6 +370,8 @@ static void read_directory(struct view_task *task)
         case VIEW_TAG: r = -ENOTDIR; break;
         }
     }
+    if (task->unfinished)
+        return;
     /* An error after some entries shows again at the next call. */
     if (r < 0 && !reply.used)
         fuse_reply_err(task->req, -r);

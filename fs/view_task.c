@@ -45,11 +45,18 @@ static void run(void *user, int error)
 {
     struct view_task *task = user;
     /* From here, not from the request: one that stood in the queue is to wait for the index too. */
-    task->end_ms = view_now_ms() + task->fs->options.settle_ms;
+    if (!task->end_ms)
+        task->end_ms = view_now_ms() + task->fs->options.settle_ms;
+    task->unfinished = false;
+    if (!error)
+        task->run(task);
+    if (task->unfinished) {
+        error = defer_again(task->fs->views->defer, task);
+        if (!error)
+            return; /* it may be over and freed by now */
+    }
     if (error)
         fuse_reply_err(task->req, -error);
-    else
-        task->run(task);
     task_free(task);
 }
 
