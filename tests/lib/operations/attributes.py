@@ -254,7 +254,7 @@ def suid_kept_by_root(t):
         os.chmod("f", 0o777)
 
 
-@operation(users=("user",), differs={"sgid without x": ("100666", DAEMON)},
+@operation(users=("user",), differs_root={"sgid without x": ("100666", DAEMON)},
            differs_off={"store in a mapping": ("100777", STORE)})
 def suid_cleared(t):
     write("f", b"x" * 10000, mode=0o777)

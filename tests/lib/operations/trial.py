@@ -91,10 +91,10 @@ def describe(st):
 
 
 class Operation:
-    def __init__(self, function, users, differs, off):
+    def __init__(self, function, users, differs, off, root):
         self.function, self.users, self.differs = function, users, differs
         self.name = function.__name__
-        self.off = off
+        self.off, self.root = off, root
 
 
 def child(function):
@@ -114,15 +114,16 @@ def child(function):
 registered = []
 
 
-def operation(users=("root", "user"), differs=None, differs_off=None):
+def operation(users=("root", "user"), differs=None, differs_off=None, differs_root=None):
     """Registers an operation.
 
     users        who does it: root, user
     differs      {label: (what it gives on a mount, why it cannot give the same)}
     differs_off  likewise, only without kernel passthrough
+    differs_root likewise, only where the daemon is root's
     """
     def register(function):
-        registered.append(Operation(function, users, differs or {}, differs_off or {}))
+        registered.append(Operation(function, users, differs or {}, differs_off or {}, differs_root or {}))
         return function
     return register
 
