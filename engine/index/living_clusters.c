@@ -70,10 +70,12 @@ struct linking {
     uint64_t sid;
 };
 
+/* What comes later is inserted again after it: a crash leaves them known, and ids depend on the
+ * order in which they join. */
 static bool may_link(void *user, uint64_t sid, uint64_t cluster)
 {
     const struct linking *linking = user;
-    return sid != linking->sid &&
+    return sid < linking->sid &&
            (cluster == 0 || !sid_vector_has(&linking->joining.clusters, cluster));
 }
 
@@ -106,20 +108,12 @@ static int link_first(struct living_clusters *clusters, struct linking *linking,
     return r;
 }
 
-/* Another of the class is there: join its cluster. Its first document has the postings. */
-static int link_twin(struct living_clusters *clusters, struct linking *linking, uint64_t twin,
-                     const struct record *record)
+/* One of the class is there before it, and has the postings: join its cluster. */
+static int link_twin(struct living_clusters *clusters, struct linking *linking, uint64_t twin)
 {
     uint64_t cluster;
-
-    if (linking->sid < twin) {
-        int r = post(clusters, linking->sid, record);
-        if (r == 0)
-            r = postings_remove(clusters->graph.postings, twin, &record->sketch);
-        if (r < 0)
-            return r;
-    }
     int r = membership_clusters_of(&clusters->membership, &twin, 1, &cluster);
+
     return r < 0 ? r : joining_add(&linking->joining, twin, cluster);
 }
 
@@ -138,7 +132,7 @@ static int insert(struct living_clusters *clusters, uint64_t sid, const struct r
     record_class(record, class_id);
     int r = classes_add(clusters->graph.kv, class_id, sid);
     if (r == 0)
-        r = classes_list(clusters->graph.kv, class_id, 2, &class);
+        r = classes_list(clusters->graph.kv, class_id, 1, &class);
     if (r == 0)
         r = membership_clusters_of(&clusters->membership, &sid, 1, &cluster);
     if (r == 0)
@@ -146,8 +140,8 @@ static int insert(struct living_clusters *clusters, uint64_t sid, const struct r
     if (r < 0)
         return r;
 
-    if (class.n_sids > 1)
-        r = link_twin(clusters, &linking, class.sids[class.sids[0] == sid], record);
+    if (class.sids[0] != sid)
+        r = link_twin(clusters, &linking, class.sids[0]);
     else
         r = link_first(clusters, &linking, record);
     return r < 0 ? r : cluster_change_join(&clusters->graph, &linking.joining);
@@ -269,8 +263,11 @@ int living_clusters_replace(struct living_clusters *clusters, uint64_t old_sid,
     if (cluster == 0) {
         dissolved_clusters_replace(&clusters->membership.dissolved, old_sid, new_sid);
         r = living_clusters_delete(clusters, old_sid, old_record);
-        int inserted = living_clusters_insert(clusters, new_sid, new_record);
-        return r < 0 ? r : inserted;
+        if (r < 0) {
+            note_insert(clusters, new_sid, r);
+            return r;
+        }
+        return living_clusters_insert(clusters, new_sid, new_record);
     }
     r = living_clusters_insert(clusters, new_sid, new_record);
     return r < 0 ? r : living_clusters_delete(clusters, old_sid, old_record);

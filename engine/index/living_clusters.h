@@ -38,8 +38,9 @@ void living_clusters_close(struct living_clusters *clusters);
  * errors of the store (-EAGAIN, -ETIMEDOUT) are sat out inside. */
 
 /* A document was committed: its record is in TABLE_RECORDS. Enters its class, adds its postings
- * when it is the first of it, links it. Idempotent: after a crash it is called again for the same
- * sid. New sids come in ascending order. */
+ * when it is the first of it, links it to those before it. Idempotent: after a crash or a failure
+ * it is called again for the same sid, and then for all larger ones that are there. Sids come in
+ * ascending order. */
 int living_clusters_insert(struct living_clusters *clusters, uint64_t sid,
                            const struct record *record);
 

@@ -1,9 +1,11 @@
 /* How fast documents are indexed and questions answered, on generated documents of about 5 KB.
  *
- *   bench_index DIRECTORY [N_DOCUMENTS]     default 20,000; DIRECTORY must not exist
+ *   bench_index DIRECTORY [N_DOCUMENTS [FAMILY]]   20,000 in families of ten; DIRECTORY must not
+ *                                                  exist
  *
- * Documents are of families of ten: nine are the tenth with up to a fifth of its words replaced.
- * They are written first, timed apart, and are in the page cache when they are indexed.
+ * Documents are of families of ten: nine are the tenth with up to a fifth of its words replaced; in
+ * larger families each has a fiftieth of the words replaced, so that all resemble each other. They
+ * are written first, timed apart, and are in the page cache when they are indexed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +18,9 @@
 
 #include "engine/index/index.h"
 
-enum { FAMILY = 10, DIRECTORY_FILES = 100, WORDS = 700, QUERIES = 2000 };
+enum { SMALL_FAMILY = 10, DIRECTORY_FILES = 100, WORDS = 700, QUERIES = 2000, STEPS = 8 };
+
+static unsigned family_size = SMALL_FAMILY;
 
 static double now(void)
 {
@@ -50,10 +54,11 @@ static void write_document(int dirfd, unsigned n)
 {
     static char text[WORDS * 12];
     char *p = text, path[64];
-    uint64_t family = n / FAMILY, version = n % FAMILY;
+    uint64_t family = n / family_size, version = n % family_size;
+    uint64_t replaced = family_size == SMALL_FAMILY ? version * 2 : 2; /* per cent */
     for (uint64_t i = 0; i < WORDS; i++) {
         uint64_t word = mix(family << 20 | i);
-        if (version && mix(family << 36 | version << 32 | i) % 100 < version * 2)
+        if (version && mix(mix(family << 32 | version) + i) % 100 < replaced)
             word = mix(word + version);
         for (uint64_t c = 0, x = word % 100000; c < 3 + word % 7; c++, x = mix(x))
             *p++ = (char)('a' + x % 26);
@@ -79,6 +84,32 @@ static void report(const char *what, double *seconds, size_t n)
     qsort(seconds, n, sizeof(*seconds), compare);
     printf("%-34s p50 %8.3f ms   p99 %8.3f ms\n", what, seconds[n / 2] * 1e3,
            seconds[n * 99 / 100] * 1e3);
+}
+
+/* Until all is indexed; how fast, for each part of the documents. */
+static int watch_indexing(struct index *index, unsigned n)
+{
+    struct index_status status;
+    double t = now();
+    uint64_t before = 0;
+    for (unsigned step = 1; step <= STEPS; step++) {
+        int r;
+        do {
+            r = index_settle(index, INDEX_LANE_ALL, 20);
+            index_get_status(index, &status);
+        } while (r == -ETIMEDOUT && status.documents < (uint64_t)n * step / STEPS);
+        if (r < 0 && r != -ETIMEDOUT)
+            return r;
+        double t2 = now();
+        printf("  %10llu documents: %.0f documents/s\n", (unsigned long long)status.documents,
+               (double)(status.documents - before) / (t2 - t));
+        fflush(stdout);
+        before = status.documents;
+        t = t2;
+        if (r == 0)
+            break;
+    }
+    return index_settle(index, INDEX_LANE_ALL, -1);
 }
 
 static void time_questions(struct index *index, struct backing *backing, unsigned n_documents)
@@ -117,8 +148,10 @@ int main(int argc, char **argv)
     char tree[4096], store[4096], *error = NULL;
     struct backing *backing;
     struct index *index;
-    if (argc < 2 || !n) {
-        fprintf(stderr, "usage: bench_index DIRECTORY [N_DOCUMENTS]\n");
+    if (argc > 3)
+        family_size = (unsigned)atoi(argv[3]);
+    if (argc < 2 || !n || !family_size) {
+        fprintf(stderr, "usage: bench_index DIRECTORY [N_DOCUMENTS [FAMILY]]\n");
         return 2;
     }
     snprintf(tree, sizeof(tree), "%s/tree", argv[1]);
@@ -142,7 +175,7 @@ int main(int argc, char **argv)
     t = now();
     r = index_start(index);
     if (r == 0)
-        r = index_settle(index, INDEX_LANE_ALL, -1);
+        r = watch_indexing(index, n);
     if (r < 0)
         die("indexing", r);
     t = now() - t;

@@ -125,21 +125,15 @@ static inline void world_close(struct world *world)
 
 /* -- documents -- */
 
-/* Make the record of the newest document from its tokens and content. */
-static inline void world_finish_document(struct world *world, struct world_document *document)
+/* Make the record of the newest document from its fingerprints and content. */
+static inline void world_finish_record(struct world *world, struct world_document *document,
+                                       const uint64_t *fingerprints, size_t n, uint64_t text)
 {
     struct record *record = &document->record;
     struct min_sketch sketch;
-    uint64_t text = document->n_tokens;
 
     min_sketch_builder_begin(world->builder);
-    for (unsigned i = 0; i + WORLD_W <= document->n_tokens; i++) {
-        uint64_t fingerprint = 0;
-        for (unsigned k = 0; k < WORLD_W; k++)
-            fingerprint = world_mix(fingerprint + document->tokens[i + k] + k);
-        text = world_mix(text + fingerprint);
-        min_sketch_builder_add(world->builder, &fingerprint, 1);
-    }
+    min_sketch_builder_add(world->builder, fingerprints, n);
     min_sketch_builder_finish(world->builder, document->n_tokens, &sketch);
 
     document->sid = (uint64_t)(document - world->documents);
@@ -152,6 +146,21 @@ static inline void world_finish_document(struct world *world, struct world_docum
     put_be64(record->text_fingerprint, text);
     if (record->sketch.n_values > 0)
         min_sketch_fingerprint(&record->sketch, record->shingle_fingerprint);
+}
+
+static inline void world_finish_document(struct world *world, struct world_document *document)
+{
+    uint64_t text = document->n_tokens, fingerprints[WORLD_TOKENS];
+    size_t n = 0;
+
+    for (unsigned i = 0; i + WORLD_W <= document->n_tokens; i++) {
+        uint64_t fingerprint = 0;
+        for (unsigned k = 0; k < WORLD_W; k++)
+            fingerprint = world_mix(fingerprint + document->tokens[i + k] + k);
+        text = world_mix(text + fingerprint);
+        fingerprints[n++] = fingerprint;
+    }
+    world_finish_record(world, document, fingerprints, n, text);
 }
 
 static inline struct world_document *world_new_document(struct world *world)
@@ -586,8 +595,8 @@ static inline void world_model_step(struct world *world, const struct world_step
         world_model_delete(world, step->old, step->n_old);
 }
 
-/* What the index does after a crash. */
-static inline int world_recover(struct world *world)
+/* What the index does after a crash, in the step if not NULL. */
+static inline int world_recover(struct world *world, const struct world_step *step)
 {
     int r = living_clusters_recover(world->clusters);
     for (uint64_t sid = world->flushed_sid + 1; r == 0 && sid < world->n_documents; sid++) {
@@ -597,7 +606,9 @@ static inline int world_recover(struct world *world)
         r = kv_get(world->kv, TABLE_RECORDS, (struct kv_slice){key, 8}, &value);
         if (r == 0) {
             kv_buf_done(&value);
-            r = living_clusters_insert(world->clusters, sid, &world->documents[sid].record);
+            r = step && step->new && step->n_old && step->new->sid == sid
+                    ? world_do(world, step)
+                    : living_clusters_insert(world->clusters, sid, &world->documents[sid].record);
         } else if (r == -ENOENT) {
             r = 0;
         }

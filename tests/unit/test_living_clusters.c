@@ -59,7 +59,7 @@ static void test_living_clusters__a_restart_changes_nothing(void **state)
             world_stop(&world);
             world_start(&world, &no_fault);
             if (i % 2) /* otherwise they recover by themselves */
-                assert_int_equal(world_recover(&world), 0);
+                assert_int_equal(world_recover(&world, NULL), 0);
         }
         world_check(&world);
     }
@@ -274,7 +274,7 @@ static void test_living_clusters__postings_of_the_dead_are_dropped_on_the_way(vo
     world_model_step(&world, &step);
     world_stop(&world); /* the removals are forgotten */
     world_start(&world, &no_fault);
-    assert_int_equal(world_recover(&world), 0);
+    assert_int_equal(world_recover(&world, NULL), 0);
     assert_int_equal(
         postings_candidates(world.postings, POSTINGS_TIER_R, &dead->record.sketch, &list), 0);
     assert_int_equal(list.n_sids, 1);
