@@ -79,6 +79,7 @@ static int move_documents(const struct graph *graph, uint64_t from, uint64_t to,
 static int carry_out_join(const struct graph *graph, const struct cluster_intent *intent)
 {
     for (size_t i = 0; i < intent->ids.n_sids; i++) {
+        long_lists_joined(graph->long_lists, intent->ids.sids[i], intent->cluster);
         int r = membership_move_all(graph->membership, intent->ids.sids[i], intent->cluster);
         if (r < 0)
             return r;
@@ -116,7 +117,7 @@ static int hand_over_postings(const struct graph *graph, uint64_t sid, const str
     if (r > 0) {
         r = posted_intent_put(graph->kv, next);
         if (r == 0)
-            r = postings_add(graph->postings, next, &record->sketch);
+            r = graph_post(graph, next, &record->sketch);
     }
     return r < 0 ? r : postings_remove(graph->postings, sid, &record->sketch);
 }
@@ -198,6 +199,8 @@ static int carry_out_delete(const struct graph *graph, const struct cluster_inte
     for (size_t i = 0; i < cluster_intent_n_leaving(intent) && r == 0; i++)
         r = sid_vector_push(&leaving, cluster_intent_leaving(intent, i));
     sid_vector_sort_unique(&leaving);
+    if (intent->ids.n_sids > 0)
+        long_lists_split(graph->long_lists, intent->cluster);
     for (size_t i = 0; i < intent->ids.n_sids && r == 0; i++)
         r = split_off(graph, intent, &leaving, i);
     return r == 0 && intent->cluster ? membership_dissolve(graph->membership, intent->cluster) : r;

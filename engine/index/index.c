@@ -166,7 +166,7 @@ static int open_parts(struct index *index)
         r = postings_open(index->kv, tiers, FLUSH_AFTER, &index->postings);
     if (r == 0)
         r = living_clusters_open(index->kv, index->records, index->postings,
-                                 INDEX_CLUSTER_THRESHOLD, &index->clusters);
+                                 INDEX_CLUSTER_THRESHOLD, 0, &index->clusters);
     if (r < 0)
         return r;
     change_queue_on_entry(index->queue, wake_for_entry, index);

@@ -40,14 +40,17 @@ struct living_clusters {
 static const struct kv_slice flushed_key = {"postings_flushed", 16};
 
 int living_clusters_open(struct kv *kv, struct records *records, struct postings *postings,
-                         double threshold, struct living_clusters **ret_clusters)
+                         double threshold, size_t long_from, struct living_clusters **ret_clusters)
 {
     struct living_clusters *clusters = calloc(1, sizeof(*clusters));
     if (!clusters)
         return -ENOMEM;
-    clusters->graph = (struct graph){kv, records, postings, &clusters->membership, threshold};
-    int r = membership_init(&clusters->membership, kv);
+    clusters->graph = (struct graph){kv, records, postings, &clusters->membership, NULL, threshold};
+    int r = long_lists_new(long_from, &clusters->graph.long_lists);
+    if (r == 0)
+        r = membership_init(&clusters->membership, kv);
     if (r < 0) {
+        long_lists_free(clusters->graph.long_lists);
         free(clusters);
         return r;
     }
@@ -60,6 +63,7 @@ void living_clusters_close(struct living_clusters *clusters)
     if (!clusters)
         return;
     membership_done(&clusters->membership, !clusters->unfinished);
+    long_lists_free(clusters->graph.long_lists);
     free(clusters);
 }
 
@@ -90,7 +94,7 @@ static int link_to(void *user, uint64_t sid, uint64_t cluster, const struct reco
 static int post(struct living_clusters *clusters, uint64_t sid, const struct record *record)
 {
     int r = sid <= clusters->flushed_sid ? posted_intent_put(clusters->graph.kv, sid) : 0;
-    return r < 0 ? r : postings_add(clusters->graph.postings, sid, &record->sketch);
+    return r < 0 ? r : graph_post(&clusters->graph, sid, &record->sketch);
 }
 
 /* The first document of its class: look for neighbours. Postings of dead documents (a crash forgets
@@ -102,7 +106,7 @@ static int link_first(struct living_clusters *clusters, struct linking *linking,
 
     int r = post(clusters, linking->sid, record);
     if (r == 0)
-        r = neighbours_find(&clusters->graph, &record->sketch, may_link, link_to, linking, &dead);
+        r = neighbours_reach(&clusters->graph, &record->sketch, may_link, link_to, linking, &dead);
     for (size_t i = 0; i < dead.n_sids && r == 0; i++)
         r = postings_remove(clusters->graph.postings, dead.sids[i], &record->sketch);
     return r;
@@ -185,6 +189,7 @@ int living_clusters_recover(struct living_clusters *clusters)
         return 0;
     bool failed = clusters->unfinished; /* in this process, which may have lost count */
     clusters->unfinished = true;
+    long_lists_forget(clusters->graph.long_lists);
     int interrupted = cluster_intent_get(clusters->graph.kv, &intent);
     if (interrupted < 0 && interrupted != -ENOENT)
         return interrupted;
@@ -313,6 +318,7 @@ int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64
         r = membership_size(&clusters->membership, new_id, &new_size);
     if (r < 0 || size == 0 || id == new_id || new_size > 0)
         return r < 0 ? r : size == 0 ? -ENOENT : id == new_id ? 0 : -EEXIST;
+    long_lists_forget(clusters->graph.long_lists); /* which may know the new id as a former one */
     r = cluster_ids_pass(&clusters->membership.ids, clusters->graph.kv, new_id);
     if (r == 0)
         r = sid_vector_push(&intent.ids, id);

@@ -26,9 +26,10 @@
 
 struct living_clusters;
 
-/* kv, records, postings borrowed. Returns 0, -ENOMEM or a store error; ret_clusters gives. */
+/* kv, records, postings borrowed. long_from: posting lists of this length get a digest
+ * (long_lists.h; 0: 256). Returns 0, -ENOMEM or a store error; ret_clusters gives. */
 int living_clusters_open(struct kv *kv, struct records *records, struct postings *postings,
-                         double threshold, struct living_clusters **ret_clusters);
+                         double threshold, size_t long_from, struct living_clusters **ret_clusters);
 void living_clusters_close(struct living_clusters *clusters);
 
 /* -- the committer's; one thread -- */

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/index/long_lists.h"
 #include "engine/index/membership.h"
 #include "engine/index/postings.h"
 #include "engine/index/records.h"
@@ -17,6 +18,7 @@ struct graph {
     struct records *records;
     struct postings *postings;
     struct membership *membership;
+    struct long_lists *long_lists;
     double threshold;
 };
 
@@ -35,6 +37,20 @@ typedef int (*neighbour_found_fn)(void *user, uint64_t sid, uint64_t cluster,
 int neighbours_find(const struct graph *graph, const struct min_sketch *sketch,
                     neighbour_wanted_fn wanted, neighbour_found_fn found, void *user,
                     struct sid_vector *dead);
+
+/* Find at least one neighbour in each cluster that has one, and all that are in none. wanted() must
+ * say no for a cluster once a neighbour in it was found, and is also asked about clusters as such
+ * (sid 0).
+ *
+ * Returns and costs as neighbours_find(), but for long posting lists with a digest (long_lists.h):
+ * of these a few documents are looked at, and the whole list only when it has a cluster in which
+ * none of those is a neighbour. */
+int neighbours_reach(const struct graph *graph, const struct min_sketch *sketch,
+                     neighbour_wanted_fn wanted, neighbour_found_fn found, void *user,
+                     struct sid_vector *dead);
+
+/* Note the postings of a document that is, or becomes, the first of its class. 0, -ENOMEM. */
+int graph_post(const struct graph *graph, uint64_t sid, const struct min_sketch *sketch);
 
 /* Read the record of a document. Returns 0, -ENOENT, or an error; ret_record gives. */
 int graph_record(const struct graph *graph, uint64_t sid, struct record *ret_record);

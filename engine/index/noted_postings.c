@@ -57,6 +57,11 @@ int noted_postings_collect(struct noted_postings *noted, uint64_t fingerprint,
     return r;
 }
 
+size_t noted_postings_count(const struct noted_postings *noted, size_t i)
+{
+    return noted->begin[i + 1] - noted->begin[i];
+}
+
 static int compare(const void *a, const void *b)
 {
     const struct noted_posting *x = a, *y = b;

@@ -29,6 +29,9 @@ void noted_postings_done(struct noted_postings *noted);
 int noted_postings_collect(struct noted_postings *noted, uint64_t fingerprint,
                            const struct postings_delta *const deltas[], size_t n_deltas);
 
+/* Notes of list i, the same posting counted as often as it was noted. */
+size_t noted_postings_count(const struct noted_postings *noted, size_t i);
+
 /* After the last: append the sids that are added. Returns 0, -ENOMEM. */
 int noted_postings_take_added(struct noted_postings *noted, struct sid_vector *sids);
 /* Then: whether a sid in the store is removed from list i. */

@@ -127,8 +127,7 @@ void postings_close(struct postings *postings)
 
 /* -- writing -- */
 
-/* How many of a sketch's fingerprints a tier holds; they are its first ones. */
-static size_t tier_keys(enum postings_tier tier, const struct min_sketch *sketch)
+size_t postings_tier_keys(enum postings_tier tier, const struct min_sketch *sketch)
 {
     if (tier == POSTINGS_TIER_R)
         return sketch->n_values < POSTINGS_TIER_R_KEYS ? sketch->n_values : POSTINGS_TIER_R_KEYS;
@@ -152,7 +151,7 @@ static int note(struct postings *postings, uint64_t sid, const struct min_sketch
 
     pthread_rwlock_wrlock(&postings->lock);
     for (unsigned tier = 0; tier < POSTINGS_N_TIERS && r == 0; tier++) {
-        size_t n_keys = tier_keys(tier, sketch);
+        size_t n_keys = postings_tier_keys(tier, sketch);
         for (size_t i = 0; i < n_keys && r == 0; i++)
             r = postings_delta_note(postings->live.tiers[tier], sketch->values[i], sid, removed);
     }
@@ -306,7 +305,7 @@ static int take_page(const struct kv_page *page, const struct noted_postings *no
 /* Read one page of each pending list; those that have more stay. */
 static int scan_pending(struct postings *postings, unsigned table, size_t limit,
                         const struct noted_postings *noted, struct pending *pending,
-                        size_t *n_pending, struct sid_vector *found)
+                        size_t *n_pending, struct sid_vector *found, size_t *lengths)
 {
     struct kv_range ranges[RANGES_AT_ONCE];
     struct kv_page pages[RANGES_AT_ONCE];
@@ -323,6 +322,8 @@ static int scan_pending(struct postings *postings, unsigned table, size_t limit,
     for (size_t i = 0; i < n; i++) {
         if (r == 0)
             r = take_page(&pages[i], noted, &pending[i], found);
+        if (lengths)
+            lengths[pending[i].list] += pages[i].n_entries;
         if (r == 0 && pages[i].more)
             pending[n_left++] = pending[i];
         kv_page_done(&pages[i]);
@@ -332,7 +333,8 @@ static int scan_pending(struct postings *postings, unsigned table, size_t limit,
 }
 
 static int scan_store(struct postings *postings, unsigned table, const uint64_t *keys,
-                      size_t n_keys, const struct noted_postings *noted, struct sid_vector *found)
+                      size_t n_keys, const struct noted_postings *noted, struct sid_vector *found,
+                      size_t *lengths)
 {
     struct pending pending[RANGES_AT_ONCE];
 
@@ -344,7 +346,7 @@ static int scan_store(struct postings *postings, unsigned table, const uint64_t 
             put_be64(pending[n].to, keys[at] + 1);
         }
         while (n > 0) {
-            int r = scan_pending(postings, table, limit, noted, pending, &n, found);
+            int r = scan_pending(postings, table, limit, noted, pending, &n, found, lengths);
             if (r < 0)
                 return r;
             limit = NEXT_LIMIT;
@@ -353,27 +355,36 @@ static int scan_store(struct postings *postings, unsigned table, const uint64_t 
     return 0;
 }
 
-int postings_candidates(struct postings *postings, enum postings_tier tier,
-                        const struct min_sketch *sketch, struct sid_list *ret_list)
+int postings_with(struct postings *postings, enum postings_tier tier, const uint64_t *fingerprints,
+                  size_t n_fingerprints, struct sid_list *ret_list, size_t *ret_lengths)
 {
     _cleanup_(noted_postings_done) struct noted_postings noted = {0};
     _cleanup_(sid_vector_done) struct sid_vector found = {0};
-    size_t n_keys = tier_keys(tier, sketch);
 
     assert(tier < POSTINGS_N_TIERS);
-    if (n_keys == 0) {
+    if (n_fingerprints == 0) {
         *ret_list = (struct sid_list){0};
         return 0;
     }
-    int r = collect_notes(postings, tier, sketch->values, n_keys, &noted);
+    int r = collect_notes(postings, tier, fingerprints, n_fingerprints, &noted);
+    for (size_t i = 0; r == 0 && ret_lengths && i < n_fingerprints; i++)
+        ret_lengths[i] = noted_postings_count(&noted, i);
     if (r == 0)
         r = noted_postings_take_added(&noted, &found);
     if (r == 0)
-        r = scan_store(postings, postings->tables[tier], sketch->values, n_keys, &noted, &found);
+        r = scan_store(postings, postings->tables[tier], fingerprints, n_fingerprints, &noted,
+                       &found, ret_lengths);
     if (r < 0)
         return r;
     sid_vector_sort_unique(&found);
     *ret_list = (struct sid_list){found.sids, found.n_sids};
     found = (struct sid_vector){0};
     return 0;
+}
+
+int postings_candidates(struct postings *postings, enum postings_tier tier,
+                        const struct min_sketch *sketch, struct sid_list *ret_list)
+{
+    return postings_with(postings, tier, sketch->values, postings_tier_keys(tier, sketch), ret_list,
+                         NULL);
 }

@@ -47,6 +47,18 @@ struct sid_list {
 };
 void sid_list_done(struct sid_list *list);
 
+/* How many of a sketch's fingerprints a tier holds; they are its first ones. */
+size_t postings_tier_keys(enum postings_tier tier, const struct min_sketch *sketch);
+
+/* The documents that have one of some fingerprints, ascending ones.
+ *
+ * ret_lengths  NULL, or for each fingerprint how many postings were read for it: its documents and
+ *              some that are counted twice or are gone
+ *
+ * Returns, and costs, what postings_candidates() does. */
+int postings_with(struct postings *postings, enum postings_tier tier, const uint64_t *fingerprints,
+                  size_t n_fingerprints, struct sid_list *ret_list, size_t *ret_lengths);
+
 /* All candidates of a sketch in a tier. Returns 0, -ENOMEM or a store error. Any thread; one
  * multi_scan of up to 16 (tier R) or |V| (tier C) short ranges, repeated for long lists. */
 int postings_candidates(struct postings *postings, enum postings_tier tier,

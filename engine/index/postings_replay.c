@@ -20,7 +20,7 @@ static int post_if_first(const struct graph *graph, uint64_t sid, const struct r
         r = classes_list(graph->kv, class_id, 1, &class);
     if (r < 0 || class.sids[0] != sid)
         return r;
-    return postings_add(graph->postings, sid, &record->sketch);
+    return graph_post(graph, sid, &record->sketch);
 }
 
 static int replay_page(const struct graph *graph, const struct kv_page *page, uint64_t *last_sid)

@@ -46,6 +46,7 @@ struct world {
     struct records *records, *reader_records;
     struct postings *postings;
     struct living_clusters *clusters;
+    size_t long_from;               /* of living_clusters_open() */
     struct living_clusters *reader; /* over inner: its questions meet no fault */
     struct policy policy;
     struct min_sketch_builder *builder;
@@ -78,10 +79,10 @@ static inline void world_start(struct world *world, const struct kv_fault_plan *
     assert_int_equal(records_open(world->inner, 0, &world->reader_records), 0);
     assert_int_equal(postings_open(world->kv, tables, 0, &world->postings), 0);
     assert_int_equal(living_clusters_open(world->kv, world->records, world->postings,
-                                          WORLD_THRESHOLD, &world->clusters),
+                                          WORLD_THRESHOLD, world->long_from, &world->clusters),
                      0);
     assert_int_equal(living_clusters_open(world->inner, world->reader_records, world->postings,
-                                          WORLD_THRESHOLD, &world->reader),
+                                          WORLD_THRESHOLD, 0, &world->reader),
                      0);
 }
 
@@ -102,7 +103,9 @@ static inline void world_open(struct world *world, uint64_t seed, const struct k
     struct kv_options options = {
         .tables = schema_tables, .n_tables = SCHEMA_N_TABLES, .create = true};
 
-    *world = (struct world){.random = seed, .fresh = WORLD_FRESH};
+    /* Two times in three there are digests, mostly of lists of a few documents. */
+    *world = (struct world){
+        .random = seed, .fresh = WORLD_FRESH, .long_from = seed % 3 ? 1 + seed % 3 : 0};
     assert_int_equal(policy_preset("default", &world->policy), 0);
     world->policy.s = 24; /* smaller than most documents: estimates, not only exact values */
     world->policy.v_max = 24;
