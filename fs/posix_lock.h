@@ -5,7 +5,8 @@
  * processes that use the backing tree directly, and the other way round. As POSIX has it, an
  * owner's locks on an inode end with its first close of any of its descriptors (FLUSH). The mount
  * asks for no FLUSH of files open for reading only: there they end with the last close. Deadlocks
- * are not detected (EDEADLK), as for all such locks.
+ * are not detected (EDEADLK): the mount is not told which locks are a process's and which are of
+ * open files themselves, which may wait in circles (docs/decisions/0012).
  */
 #ifndef KINFS_FS_POSIX_LOCK_H
 #define KINFS_FS_POSIX_LOCK_H

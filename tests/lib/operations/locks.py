@@ -154,7 +154,7 @@ def leases(t):
     t.show("for reading", fcntl.fcntl, reader, fcntl.F_SETLEASE, fcntl.F_RDLCK)
 
 
-DEADLOCK = "as for locks of open files, which hold in its place, nobody looks for circles"
+DEADLOCK = "nobody is told which locks are a process's, and which of open files, that may wait in circles"
 
 
 @operation(differs={"a circle": ("interrupted", DEADLOCK)})
