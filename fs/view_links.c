@@ -1,6 +1,7 @@
 #include "fs/view_links.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,21 +25,24 @@ int view_links_new(const char *directory, const struct kin *kin, size_t n_kin,
         return -ENOMEM;
     }
     links->n_refs = 1;
-    links->n_links = n_kin;
-    for (size_t i = 0; i < n_kin; i++) {
-        struct view_link *link = &links->links[i];
-        *link = (struct view_link){.name = TAKE_PTR(names[i]), .key = kin[i].key};
-        if (view_names_target(directory, kin[i].path, &link->target) < 0)
-            r = -ENOMEM;
-        else
-            link->path = link->target + strlen(link->target) - strlen(kin[i].path);
+    links->n_links = 0;
+    for (size_t i = 0; r == 0 && i < n_kin; i++) {
+        _cleanup_free_ char *target = NULL;
+        r = view_names_target(directory, kin[i].path, &target);
+        size_t n_bytes = r == 0 ? strlen(target) : 0;
+        if (r < 0 || n_bytes >= PATH_MAX)
+            continue;
+        const char *path = target + n_bytes - strlen(kin[i].path);
+        links->links[links->n_links++] = (struct view_link){
+            .name = TAKE_PTR(names[i]), .target = target, .path = path, .key = kin[i].key};
+        target = NULL;
     }
     view_names_free(names, n_kin);
     if (r < 0) {
         view_links_unref(links);
         return r;
     }
-    qsort(links->links, n_kin, sizeof(links->links[0]), descending);
+    qsort(links->links, links->n_links, sizeof(links->links[0]), descending);
     *ret_links = links;
     return 0;
 }

@@ -26,7 +26,8 @@ struct view_links {
 };
 
 /* directory  path in the mount of the directory they are in
- * kin        borrowed
+ * kin        borrowed; what a symbolic link cannot hold the way to, which is longer than 4,095
+ *            bytes, is left out
  * Returns 0 or -ENOMEM; gives one reference. */
 int view_links_new(const char *directory, const struct kin *kin, size_t n_kin,
                    struct view_links **ret_links);

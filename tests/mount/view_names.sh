@@ -59,3 +59,21 @@ expect_equal 'cut within no character' '' \
 expect_equal 'the same each time' "$(printf '%s\n' "${names[@]}")" "$(printf '%s\n' *)"
 cd "$SCRATCH"
 stop
+
+# From far down the way up and down again may be longer than a link can be.
+rm -r "$SOURCE"
+deep=$(printf 'dd/%.0s' {1..750})
+mkdir -p "$SOURCE/$deep"
+for document in top "${deep}a" "${deep}b"; do
+    words 1 100 > "$SOURCE/$document"
+done
+start
+"$KINFS" settle "$MNT" > /dev/null
+expect_equal 'from the top' '100-a 100-b' "$(ls "$MNT/similar/top" | xargs)"
+expect_equal 'from below' '100-top' "$(ls "$MNT/similar/${deep}a" | xargs)"
+for link in "$MNT/similar/top/100-b" "$MNT/similar/${deep}a/100-top" "$MNT/clusters/1/"*; do
+    readlink "$link" > /dev/null || fail "$link cannot be read"
+    cmp "$link" "$MNT/top"
+done
+expect_equal 'but it resembles' 2 "$("$KINFS" similar "$MNT/${deep}a" | wc -l)"
+stop

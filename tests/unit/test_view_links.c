@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fs/view_links.h"
@@ -41,6 +43,28 @@ static void test_view_links__none_are_none(void **state)
     assert_int_equal(view_links_new("similar/a", NULL, 0, &links), 0);
     assert_int_equal(links->n_links, 0);
     assert_null(view_links_find(links, "100-a"));
+    view_links_unref(links);
+}
+
+/* The kernel reads no link of PATH_MAX bytes or more. */
+static void test_view_links__that_cannot_be_read_are_none(void **state)
+{
+    (void)state;
+    static const char up[] = "../../";
+    char longest[PATH_MAX - sizeof(up) + 1], longer[sizeof(longest) + 1];
+    memset(longest, 'p', sizeof(longest) - 1);
+    memset(longer, 'q', sizeof(longer) - 1);
+    longest[sizeof(longest) - 1] = longer[sizeof(longer) - 1] = '\0';
+    longest[100] = longer[100] = '/';
+    const struct kin kin[] = {{.path = longer, .resemblance = 0.9},
+                              {.path = longest, .resemblance = 0.8},
+                              {.path = (char *)"b", .resemblance = 0.5}};
+    struct view_links *links;
+    assert_int_equal(view_links_new("similar/a", kin, 3, &links), 0);
+    assert_int_equal(links->n_links, 2);
+    assert_int_equal(strlen(links->links[0].target), PATH_MAX - 1);
+    assert_string_equal(links->links[0].path, longest);
+    assert_string_equal(links->links[1].name, "050-b");
     view_links_unref(links);
 }
 
@@ -111,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_view_links__are_found_by_name),
         cmocka_unit_test(test_view_links__none_are_none),
+        cmocka_unit_test(test_view_links__that_cannot_be_read_are_none),
         cmocka_unit_test(test_view_links__are_recalled_until_the_index_changes),
         cmocka_unit_test(test_view_links__the_longest_unused_are_forgotten_first),
     };
