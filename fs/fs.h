@@ -55,6 +55,11 @@ struct fs_status {
 };
 void fs_get_status(struct fs *fs, struct fs_status *ret_status);
 
+/* Wait until the index has been told of all that was changed beside the mount before the call,
+ * where that is watched. What was told may still have to settle there. Any thread, until
+ * fs_close(). Returns 0 or -ETIMEDOUT. */
+int fs_settle(struct fs *fs, int wait_ms);
+
 /* What the mount cannot do for want of privileges, as a clause to be said once: "..., ..., ...".
  * Gives; NULL when there is nothing to say, or no memory to say it. */
 char *fs_describe_limits(const struct fs *fs);

@@ -136,10 +136,11 @@ static bool is_again_due(const struct watch *watch)
 }
 
 /* How long there is nothing to do but for events; -1: without end. */
-static int rest_ms(const struct watch *watch)
+static int rest_ms(struct watch *watch)
 {
     const struct watch_again *first = TAILQ_FIRST(&watch->again);
-    if (watch->all_again || watch->lost || watch->names_lost || watch->kernel.busy_since_ms)
+    if (watch->all_again || watch->lost || watch->names_lost || watch->kernel.busy_since_ms ||
+        watch->settle_passed_on < watch_settle_wanted(watch))
         return GATHER_MS;
     if (!first)
         return -1;
@@ -150,8 +151,8 @@ static int rest_ms(const struct watch *watch)
 static void read_events(struct watch *watch)
 {
     _cleanup_(watch_batch_unref_p) struct watch_batch *batch = watch_batch_new();
-    struct pollfd end = {.fd = watch->wake_fd, .events = POLLIN};
-    poll(&end, 1, GATHER_MS); /* nobody waits for us at the end */
+    struct pollfd wake = {.fd = watch->wake_fd, .events = POLLIN};
+    poll(&wake, 1, GATHER_MS); /* nobody waits for us at the end, or to settle */
     int r = batch ? watch->source->read(watch, batch) : -ENOMEM;
     if (r < 0)
         recover(watch);
@@ -179,15 +180,22 @@ static void *read_all(void *user)
             usleep(GATHER_MS * 1000);
         if (watch->stop)
             break;
+        eventfd_t n_wakes;
+        if (fds[0].revents)
+            eventfd_read(watch->wake_fd, &n_wakes);
+        uint64_t wish = watch_settle_wanted(watch);
+        bool settling = wish > watch->settle_passed_on;
         if (fds[2].revents & (POLLPRI | POLLERR))
             look_at_mounts(watch);
-        if (fds[1].revents || is_again_due(watch)) {
+        if (fds[1].revents || is_again_due(watch) || settling) {
             watch->reading_since_ms = watch_now_ms();
             read_events(watch);
             watch->reading_since_ms = 0;
         }
         if (watch->lost || watch->all_again)
             recover(watch);
+        if (settling && !watch->lost && !watch->all_again)
+            watch_settle_pass_on(watch, wish);
         if (watch->source->sees_all)
             watch_over_names(watch);
         for (size_t i = 0; i < 3; i++)
@@ -256,6 +264,7 @@ int watch_start(struct fs *fs, char **ret_error)
     watch->fs = fs;
     watch->source_fd = -1;
     TAILQ_INIT(&watch->again);
+    watch_settle_init(watch);
     watch->mounts_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
     watch->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int r = watch->wake_fd < 0 ? -errno : open_source(watch, ret_error);
@@ -296,6 +305,7 @@ void watch_stop(struct fs *fs)
     watch_mounts_done(watch);
     watch_again_done(watch);
     watch_index_done(watch);
+    watch_settle_done(watch);
     free(watch->why);
     free(watch);
     fs->watch = NULL;

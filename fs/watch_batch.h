@@ -3,6 +3,7 @@
 #define KINFS_FS_WATCH_BATCH_H
 
 #include <stdatomic.h>
+#include <stdint.h>
 #include <sys/queue.h>
 
 #include "base/cleanup.h"
@@ -35,6 +36,7 @@ struct watch_batch {
     TAILQ_HEAD(seen_list, seen) seen; /* those seen last at the end */
     struct seen **buckets;
     size_t n_buckets, n_seen;
+    uint64_t settles; /* who waits up to this number is told when it comes by (watch_settle.c) */
 };
 
 struct watch_batch *watch_batch_new(void); /* one reference, or NULL */

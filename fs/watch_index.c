@@ -109,6 +109,15 @@ static void note_later(struct watch *watch, const struct file_key *key, const ch
         note(watch, key, name);
 }
 
+/* Somebody waits for what is so now. */
+static void note_all(struct watch *watch)
+{
+    while (watch->n_pending && watch_post_step(&watch->index)) {
+        note(watch, &watch->pending->key, watch->pending->name);
+        drop_pending(watch, watch->pending);
+    }
+}
+
 /* In how many milliseconds to come again, -1: never. */
 static int note_due(struct watch *watch)
 {
@@ -179,6 +188,10 @@ int watch_index_work(void *user, struct watch_batch *batch)
     if (batch) {
         note_names(watch, batch);
         note_contents(watch, batch);
+    }
+    if (batch && batch->settles) {
+        note_all(watch);
+        watch_settle_tell(watch, batch->settles);
     }
     return note_due(watch);
 }

@@ -58,6 +58,10 @@ struct watch {
     struct watch_post kernel, index; /* index: only where there is one */
     char **mounts;                   /* kernel: those inside the tree */
     size_t n_mounts;
+    pthread_mutex_t settle_lock; /* of the next three; a leaf */
+    pthread_cond_t settled;
+    uint64_t settle_wanted, settle_told;
+    uint64_t settle_passed_on;     /* reader */
     struct index_pending *pending; /* index: files whose writers may go on */
     size_t n_pending, max_pending;
 };
@@ -78,6 +82,16 @@ int watch_kernel_work(void *watch, struct watch_batch *batch);
  * call, as SEEN_ENTRY. */
 int watch_mounts_look(struct watch *watch, struct watch_batch *batch);
 void watch_mounts_done(struct watch *watch);
+
+/* -- watch_settle.c -- */
+void watch_settle_init(struct watch *watch);
+void watch_settle_done(struct watch *watch);
+/* Reader: the number of whoever came to wait last, to be asked before events are read; and to send
+ * it after them. Where there is no room, or memory, it is to be sent again. */
+uint64_t watch_settle_wanted(struct watch *watch);
+void watch_settle_pass_on(struct watch *watch, uint64_t wish);
+/* Index: it has come by. */
+void watch_settle_tell(struct watch *watch, uint64_t wish);
 
 /* -- watch_index.c -- */
 int watch_index_work(void *watch, struct watch_batch *batch);

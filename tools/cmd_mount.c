@@ -55,6 +55,11 @@ static void raise_limits(void)
         raise_limit(RLIMIT_FSIZE);
 }
 
+static int settle_mount(void *user, int wait_ms)
+{
+    return fs_settle(user, wait_ms);
+}
+
 static void add_mount_status(void *user, struct json_object *row)
 {
     struct fs_status status;
@@ -155,6 +160,7 @@ static int serve(const struct mount_plan *plan, const struct mount_options *opti
         .mountpoint = plan->mountpoint,
         .started = index,
         .add_mount_status = add_mount_status,
+        .settle_mount = settle_mount,
         .user = fs,
     };
     r = control_start(plan->store, &context, index ? command_work : work_without_index, &control);

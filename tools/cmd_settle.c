@@ -43,8 +43,10 @@ static const struct argp_child children[] = {{&command_store_argp, 0, NULL, 0}, 
 static const struct argp parser = {
     settle_options, parse, "[PATH]",
     "Wait until every document of the tree that PATH (or the working directory) is in has been "
-    "sketched. Without a mount, the tree is brought up to date here. Documents written through a "
-    "mount never need this: they are in the views when close(2) has returned.",
+    "sketched, with all that was changed before the call, also beside a mount that watches. "
+    "Without "
+    "a mount, the tree is brought up to date here. Documents written through a mount never need "
+    "this: they are in the views when close(2) has returned.",
     children};
 
 int cmd_settle(int argc, char **argv)

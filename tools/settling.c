@@ -26,9 +26,15 @@ int settling_work(const struct work_context *context, struct json_object *reques
                   void *user, char **ret_error)
 {
     uint64_t left_ms = work_count(request, "timeout_ms", UINT64_MAX);
+    bool is_told = !context->settle_mount; /* the index, of what was changed beside the mount */
     for (;;) {
         int step_ms = left_ms < STEP_MS ? (int)left_ms : STEP_MS;
-        int r = index_settle(context->index, INDEX_LANE_ALL, step_ms);
+        int r = is_told ? index_settle(context->index, INDEX_LANE_ALL, step_ms)
+                        : context->settle_mount(context->user, step_ms);
+        if (r == 0 && !is_told) {
+            is_told = true;
+            continue;
+        }
         if (r == 0)
             return work_status(context, request, row, user, ret_error);
         if (r != -ETIMEDOUT)

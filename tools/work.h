@@ -17,7 +17,9 @@ struct work_context {
     const char *mountpoint; /* NULL when there is no mount */
     bool started;           /* the index has been started: it follows the tree */
     bool scan_is_new;       /* its first scan began with this very request */
-    void (*add_mount_status)(void *user, struct json_object *row); /* NULL when there is no mount */
+    /* Both NULL when there is no mount. settle_mount: as fs_settle(). */
+    void (*add_mount_status)(void *user, struct json_object *row);
+    int (*settle_mount)(void *user, int wait_ms);
     void *user;
 };
 

@@ -131,8 +131,11 @@ static int commit_sketched(struct index *index, const struct result *result)
     struct file_row row;
     uint64_t sid;
 
-    /* Without a name it was deleted meanwhile, or its entry is still to come and will note it. */
+    /* Without a name it was deleted meanwhile, or its entry is still to come and will note it; but
+     * for one that is open for writing, of which its end has to (add_entry()). */
     int r = catalogue_links(index->kv, &record->key, 1, &links);
+    if (r == 0 && links.n_entries == 0)
+        writing_set_owe(index->writing, &record->key);
     if (r < 0 || links.n_entries == 0)
         return r;
     r = get_document(index, &record->key, &row, &old);

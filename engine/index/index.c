@@ -317,16 +317,23 @@ void index_note(struct index *index, enum change_kind kind, const struct file_ke
         index_rescan(index);
 }
 
+/* What is no name of an entry would make a directory an entry of itself, or of what is in it. */
+static bool is_entry_name(const char *name)
+{
+    return *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !strchr(name, '/');
+}
+
 void index_note_entry(struct index *index, const struct file_key *parent, const char *name)
 {
-    index_note(index, CHANGE_ENTRY, parent, name, NULL);
+    if (is_entry_name(name))
+        index_note(index, CHANGE_ENTRY, parent, name, NULL);
 }
 
 void index_note_rename(struct index *index, const struct file_key *old_parent, const char *old_name,
                        const struct file_key *new_parent, const char *new_name)
 {
-    index_note(index, CHANGE_ENTRY, new_parent, new_name, NULL);
-    index_note(index, CHANGE_ENTRY, old_parent, old_name, NULL);
+    index_note_entry(index, new_parent, new_name);
+    index_note_entry(index, old_parent, old_name);
 }
 
 void index_note_content(struct index *index, const struct file_key *file)
@@ -336,7 +343,8 @@ void index_note_content(struct index *index, const struct file_key *file)
 
 void index_note_writing(struct index *index, const struct file_key *file, int change)
 {
-    writing_set_change(index->writing, file, change);
+    if (writing_set_change(index->writing, file, change))
+        index_note_content(index, file);
 }
 
 bool index_has(struct index *index, const struct file_key *key)

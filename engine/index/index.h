@@ -81,7 +81,8 @@ int index_rebuild(const struct index_options *options,
 
 /* -- notices: something happened in the tree -- */
 
-/* The entry `name` of a directory came, went, or means another inode now. */
+/* The entry `name` of a directory came, went, or means another inode now. "." and "..", and what is
+ * a path, are no entries: nothing is done. */
 void index_note_entry(struct index *index, const struct file_key *parent, const char *name);
 /* As two entries, so ordered that the inode is not taken for deleted in between. */
 void index_note_rename(struct index *index, const struct file_key *old_parent, const char *old_name,

@@ -10,6 +10,7 @@ struct writer {
     struct writer *next;
     struct file_key file;
     int n_openings;
+    bool is_owed;
 };
 
 struct writing_set {
@@ -49,25 +50,35 @@ static struct writer **find(struct writing_set *set, const struct file_key *file
     return at;
 }
 
-void writing_set_change(struct writing_set *set, const struct file_key *file, int change)
+bool writing_set_change(struct writing_set *set, const struct file_key *file, int change)
 {
     LOCKED(&set->lock);
     struct writer **at = find(set, file), *writer = *at;
     if (!writer) {
         if (change <= 0 || !(writer = calloc(1, sizeof(*writer))))
-            return;
+            return false;
         writer->file = *file;
         *at = writer;
     }
     writer->n_openings += change;
-    if (writer->n_openings <= 0) {
-        *at = writer->next;
-        free(writer);
-    }
+    if (writer->n_openings > 0)
+        return false;
+    bool is_owed = writer->is_owed;
+    *at = writer->next;
+    free(writer);
+    return is_owed;
 }
 
 bool writing_set_has(struct writing_set *set, const struct file_key *file)
 {
     LOCKED(&set->lock);
     return *find(set, file) != NULL;
+}
+
+void writing_set_owe(struct writing_set *set, const struct file_key *file)
+{
+    LOCKED(&set->lock);
+    struct writer *writer = *find(set, file);
+    if (writer)
+        writer->is_owed = true;
 }

@@ -12,8 +12,12 @@ struct writing_set *writing_set_new(void); /* NULL without memory */
 void writing_set_free(struct writing_set *set);
 
 /* Add change (positive or negative) to a file's count. Without memory an opening is not noted,
- * which costs at most a sketch of a half-written file that is then made again. */
-void writing_set_change(struct writing_set *set, const struct file_key *file, int change);
+ * which costs at most a sketch of a half-written file that is then made again. Returns whether the
+ * last opening ended of a file that is owed a look. */
+bool writing_set_change(struct writing_set *set, const struct file_key *file, int change);
 bool writing_set_has(struct writing_set *set, const struct file_key *file);
+
+/* The file is to be looked at when its last opening ends; nothing where it is not open. */
+void writing_set_owe(struct writing_set *set, const struct file_key *file);
 
 #endif

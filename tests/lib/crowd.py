@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""crowd.py DIRECTORY [--processes N] [--operations N] [--seed S]
-   crowd.py --same MOUNT BACKING
+"""crowd.py DIRECTORY [--beside BACKING] [--processes N] [--operations N] [--seed S]
+   crowd.py --same [--but-access-times] MOUNT BACKING
 
 Processes that create, write, read, rename, exchange, link, unlink and list in the same directories,
 each as many operations as asked, in an order of its own. What others did meanwhile is no failure:
 names that are gone or taken. ESTALE, EIO and everything else is, and so is a file whose content is not
 whole: each is written in one go, and says its length and who wrote it.
 
---same compares two ways to one tree, name by name: types, attributes, contents, numbers, times.
+With --beside every other process does so in BACKING, beside the mount, and files are written over and
+cut short, too: nobody says what a reader finds then.
+
+--same compares two ways to one tree, name by name: types, attributes, contents, numbers, times. Access
+times that reading beside the mount moves nobody tells of: --but-access-times.
 """
 import argparse
 import errno
@@ -24,12 +28,19 @@ EXPECTED = {errno.ENOENT, errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR, errno.EI
             errno.ELOOP, errno.EMLINK, errno.ENODATA, errno.EPERM}
 N_DIRECTORIES, N_NAMES = 4, 25
 
+WEIGHTS = {"create": 8, "save": 8, "nameless": 2, "read": 10, "hold": 3, "rename": 6, "noreplace": 2, "exchange": 4,
+           "link": 3, "symlink": 1, "unlink": 5, "mkdir": 2, "rmdir": 2, "move_directory": 2, "chmod": 2,
+           "attribute": 2, "times": 1, "look": 6, "list": 3}
+TWO_SIDED = {"overwrite": 4, "cut": 3, "append": 3, "exchange_directories": 2}
+
 
 class Failure(Exception):
     pass
 
 
 class Worker:
+    weights, expected = WEIGHTS, EXPECTED
+
     def __init__(self, number, seed):
         self.number, self.rng, self.n = number, random.Random(f"{seed}/{number}"), 0
 
@@ -38,6 +49,9 @@ class Worker:
         if self.rng.random() < 0.2:
             directory += f"/sub{self.rng.randrange(3)}"
         return f"{directory}/{self.rng.randrange(N_NAMES)}"
+
+    def directory(self):
+        return f"d{self.rng.randrange(N_DIRECTORIES)}/sub{self.rng.randrange(3)}"
 
     def content(self):
         """Words enough to be sketched, of few kinds, so that documents resemble each other."""
@@ -119,14 +133,13 @@ class Worker:
         os.unlink(self.name())
 
     def mkdir(self):
-        os.mkdir(os.path.dirname(self.name()) + f"/sub{self.rng.randrange(3)}")
+        os.mkdir(f"{os.path.dirname(self.name())}/sub{self.rng.randrange(3)}")
 
     def rmdir(self):
-        os.rmdir(f"d{self.rng.randrange(N_DIRECTORIES)}/sub{self.rng.randrange(3)}")
+        os.rmdir(self.directory())
 
     def move_directory(self):
-        os.rename(f"d{self.rng.randrange(N_DIRECTORIES)}/sub{self.rng.randrange(3)}",
-                  f"d{self.rng.randrange(N_DIRECTORIES)}/sub{self.rng.randrange(3)}")
+        os.rename(self.directory(), self.directory())
 
     def chmod(self):
         os.chmod(self.name(), self.rng.choice((0o600, 0o644, 0o640)))
@@ -138,9 +151,8 @@ class Worker:
         os.utime(self.name(), ns=(self.rng.randrange(10**18), self.rng.randrange(10**18)))
 
     def look(self):
-        st = os.lstat(self.name())
-        if st.st_nlink == 0 or st.st_ino == 0:
-            raise Failure(f"a name of an inode {st.st_ino} of {st.st_nlink} links")
+        if os.lstat(self.name()).st_ino == 0:  # no links is what an unlink in between leaves
+            raise Failure("a name of no inode")
 
     def list(self):
         for entry in os.scandir(os.path.dirname(self.name())):
@@ -149,12 +161,8 @@ class Worker:
             except FileNotFoundError:
                 pass
 
-    WEIGHTS = {"create": 8, "save": 8, "nameless": 2, "read": 10, "hold": 3, "rename": 6, "noreplace": 2, "exchange": 4,
-               "link": 3, "symlink": 1, "unlink": 5, "mkdir": 2, "rmdir": 2, "move_directory": 2, "chmod": 2,
-               "attribute": 2, "times": 1, "look": 6, "list": 3}
-
     def work(self, n_operations):
-        names, weights = list(self.WEIGHTS), list(self.WEIGHTS.values())
+        names, weights = list(self.weights), list(self.weights.values())
         done = 0
         for i in range(n_operations):
             name = self.rng.choices(names, weights)[0]
@@ -162,23 +170,56 @@ class Worker:
                 getattr(self, name)()
                 done += 1
             except OSError as error:
-                if error.errno not in EXPECTED:
+                if error.errno not in self.expected:
                     raise Failure(f"operation {i} ({name}): {error}") from error
         return done
 
 
+class TwoSidedWorker(Worker):
+    weights, expected = WEIGHTS | TWO_SIDED, EXPECTED | {errno.ESTALE}
+
+    def check(self, path, content):
+        pass
+
+    def overwrite(self):
+        fd = os.open(self.name(), os.O_WRONLY)
+        os.write(fd, self.content())
+        os.close(fd)
+
+    def cut(self):
+        os.truncate(self.name(), self.rng.randrange(1, 600))
+
+    def append(self):
+        fd = os.open(self.name(), os.O_WRONLY | os.O_APPEND)
+        os.write(fd, self.content())
+        os.close(fd)
+
+    def hold(self):
+        fd = os.open(self.name(), os.O_RDWR)
+        try:
+            os.unlink(self.name())
+            os.pwrite(fd, b"more", 0)
+        finally:
+            os.close(fd)
+
+    def exchange_directories(self):
+        renameat2(self.directory(), self.directory(), EXCHANGE)
+
+
 def crowd(options):
-    os.chdir(options.paths[0])
     os.umask(0o022)
     for i in range(N_DIRECTORIES):
-        os.makedirs(f"d{i}", exist_ok=True)
+        os.makedirs(os.path.join(options.paths[0], f"d{i}"), exist_ok=True)
     children = []
     for number in range(options.processes):
         pid = os.fork()
         if pid == 0:
             code = 1
             try:
-                done = Worker(number, options.seed).work(options.operations)
+                beside = options.beside and number % 2
+                os.chdir(options.beside if beside else options.paths[0])
+                worker = (TwoSidedWorker if options.beside else Worker)(number, options.seed)
+                done = worker.work(options.operations)
                 code = 0 if done > options.operations // 5 else 1
                 if code:
                     print(f"worker {number}: only {done} of {options.operations} succeeded")
@@ -202,9 +243,13 @@ def content_of(path):
     return None
 
 
-def same(mount, backing):
+def same(mount, backing, but_access_times):
     paths = paths_below(mount)
     mine, real = identity(mount, paths), identity(backing, paths)
+    if but_access_times:
+        for st in [*mine.values(), *real.values()]:
+            if isinstance(st, dict):
+                del st["accessed"]
     differing = [f"{path}: {real[path]} there, {mine[path]} here" for path in paths if mine[path] != real[path]]
     if sorted(paths) != sorted(paths_below(backing)):
         differing.append(f"only in one of them: {sorted(set(paths) ^ set(paths_below(backing)))}")
@@ -222,11 +267,13 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("paths", nargs="+")
     parser.add_argument("--same", action="store_true")
+    parser.add_argument("--beside", metavar="BACKING")
+    parser.add_argument("--but-access-times", action="store_true")
     parser.add_argument("--processes", type=int, default=6)
     parser.add_argument("--operations", type=int, default=1500)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
     options = parser.parse_args()
-    return same(*options.paths) if options.same else crowd(options)
+    return same(*options.paths, options.but_access_times) if options.same else crowd(options)
 
 
 sys.exit(main())

@@ -3,16 +3,9 @@
 # ESTALE or half a file; then the mount shows what the backing tree holds, name by name, and the index
 # answers as one made anew. CROWD_SEED repeats a failure, CROWD_OPERATIONS makes it longer.
 . "$(dirname "$0")/../lib/mount.sh"
+. "$(dirname "$0")/../lib/answers.sh"
 needs python3
 crowd=$(cd "$(dirname "$0")/../lib" && pwd)/crowd.py
-
-answers() {
-    local id rest
-    "$KINFS" clusters "$SOURCE" | while IFS=$'\t' read -r id rest; do
-        echo "$rest"
-        "$KINFS" clusters --id="$id" "$SOURCE"
-    done | LC_ALL=C sort
-}
 
 for option in passthrough nopassthrough; do
     start -o "views=none,$option"
@@ -20,9 +13,9 @@ for option in passthrough nopassthrough; do
     python3 "$crowd" --same "$MNT" "$SOURCE"
     "$KINFS" settle "$MNT" > settled
     stop
-    answers > "followed_$option"
+    clusters_of_source > "followed_$option"
     "$KINFS" rebuild "$SOURCE" > rebuilt
-    answers > "rebuilt_$option"
+    clusters_of_source > "rebuilt_$option"
     [[ -s rebuilt_$option ]] || fail "no clusters to compare"
     diff "followed_$option" "rebuilt_$option" || fail "the index is not that of a rebuild"
 done

@@ -52,11 +52,31 @@ static void test_writing_set__keeps_many_apart(void **state)
     writing_set_free(set);
 }
 
+static void test_writing_set__tells_of_what_is_owed_at_the_last_end(void **state)
+{
+    (void)state;
+    struct writing_set *set = writing_set_new();
+    struct file_key a = key_of(1), b = key_of(2);
+    writing_set_owe(set, &a); /* not open: not remembered */
+    assert_false(writing_set_change(set, &a, +1));
+    assert_false(writing_set_change(set, &b, +1));
+    assert_false(writing_set_change(set, &a, -1));
+    assert_false(writing_set_change(set, &a, +2));
+    writing_set_owe(set, &a);
+    assert_false(writing_set_change(set, &a, -1));
+    assert_false(writing_set_change(set, &b, -1));
+    assert_true(writing_set_change(set, &a, -1));
+    assert_false(writing_set_change(set, &a, +1)); /* once */
+    assert_false(writing_set_change(set, &a, -1));
+    writing_set_free(set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_writing_set__counts_openings_of_each_file),
         cmocka_unit_test(test_writing_set__keeps_many_apart),
+        cmocka_unit_test(test_writing_set__tells_of_what_is_owed_at_the_last_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
