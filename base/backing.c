@@ -23,6 +23,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -375,6 +376,21 @@ static int open_mount_of(struct backing *backing, const struct file_key *key, in
     return *ret_own = open_mount(backing, &wanted);
 }
 
+/* ENOMEM is also what Linux says of an inode that is gone, while its number is being given to a new
+ * one: a matter of microseconds. */
+static int open_handle(int mount_fd, union handle *handle, int flags)
+{
+    enum { TRIES = 100 };
+    int fd = -1;
+    for (int i = 0; i < TRIES; i++) {
+        fd = open_by_handle_at(mount_fd, &handle->handle, flags);
+        if (fd >= 0 || errno != ENOMEM)
+            break;
+        sched_yield();
+    }
+    return fd < 0 ? -errno : fd;
+}
+
 int backing_open_key(struct backing *backing, const struct file_key *key, int flags)
 {
     if (file_key_equal(key, &backing->root_key)) {
@@ -389,8 +405,7 @@ int backing_open_key(struct backing *backing, const struct file_key *key, int fl
     handle.handle.handle_type = (int)get_be32(key->bytes + 8);
     handle.handle.handle_bytes = (unsigned)(key->size_bytes - FILE_KEY_MIN_BYTES);
     memcpy(handle.handle.f_handle, key->bytes + FILE_KEY_MIN_BYTES, handle.handle.handle_bytes);
-    int fd = open_by_handle_at(mount_fd, &handle.handle, flags | O_CLOEXEC);
-    return fd < 0 ? -errno : fd;
+    return open_handle(mount_fd, &handle, flags | O_CLOEXEC);
 }
 
 void backing_close(struct backing *backing)

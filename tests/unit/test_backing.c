@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mount.h>
@@ -145,6 +147,34 @@ static void test_backing__the_key_of_a_deleted_file_is_stale(void **state)
     assert_int_equal(backing_open_key(backing, &key, O_PATH), -ESTALE);
 }
 
+static void *use_a_number_again_and_again(void *stop)
+{
+    while (!atomic_load((atomic_bool *)stop)) {
+        make_file("again", "");
+        unlinkat(backing_root_fd(backing), "again", 0);
+    }
+    return NULL;
+}
+
+static void test_backing__a_key_is_stale_while_its_number_is_used_again(void **state)
+{
+    enum { OPENINGS = 100000 };
+    (void)state;
+    struct file_key key;
+    pthread_t other;
+    atomic_bool stop = false;
+    if (!backing_has_handles(backing))
+        skip();
+    make_file("a", "");
+    assert_int_equal(backing_key_at(backing, backing_root_fd(backing), "a", &key), 0);
+    unlinkat(backing_root_fd(backing), "a", 0);
+    assert_int_equal(pthread_create(&other, NULL, use_a_number_again_and_again, &stop), 0);
+    for (int i = 0; i < OPENINGS; i++)
+        assert_int_equal(backing_open_key(backing, &key, O_PATH), -ESTALE);
+    atomic_store(&stop, true);
+    pthread_join(other, NULL);
+}
+
 static void test_backing__bytes_that_are_no_key_are_refused(void **state)
 {
     (void)state;
@@ -261,6 +291,7 @@ int main(void)
         TEST(a_key_survives_rename_and_rewrite_and_reopening),
         TEST(a_key_opens_its_inode),
         TEST(the_key_of_a_deleted_file_is_stale),
+        TEST(a_key_is_stale_while_its_number_is_used_again),
         TEST(bytes_that_are_no_key_are_refused),
         TEST(a_mount_inside_the_tree_is_learnt),
         TEST(a_mount_inside_the_tree_can_be_unmounted),
