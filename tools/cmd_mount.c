@@ -149,6 +149,7 @@ static int serve(const struct mount_plan *plan, const struct mount_options *opti
     r = fs_open(&fs_options, &fs, ret_error);
     if (r < 0)
         return r;
+    hold.used = true;
     r = index ? index_start(index) : 0;
     if (r < 0)
         return refuse(ret_error, r, "%s: cannot start: %s", plan->store, strerror(-r));

@@ -106,7 +106,10 @@ int mount_hold_take(const struct mount_plan *plan, const struct mount_options *o
 
 void mount_hold_done(struct mount_hold *hold)
 {
-    index_close(hold->index, DRAIN_MS);
+    if (hold->used)
+        index_close(hold->index, DRAIN_MS);
+    else
+        index_abandon(hold->index, "holder");
     holder_remove(hold->place);
     free(hold->place);
     if (hold->holder >= 0)

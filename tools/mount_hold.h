@@ -11,6 +11,7 @@ struct mount_hold {
     struct index *index; /* NULL with -o nosketch */
     char *place;         /* NULL but with -o nosketch */
     int holder;
+    bool used; /* set by the caller: there was a mount */
 };
 
 /* Waits for a daemon that is about to give it up. backing is borrowed until mount_hold_done().
@@ -19,7 +20,7 @@ int mount_hold_take(const struct mount_plan *plan, const struct mount_options *o
                     struct backing *backing, struct mount_hold *ret_hold, char **ret_error);
 
 /* Drains what was just written, for some seconds at most, and gives it up. Does nothing to one that
- * is {.holder = -1}. */
+ * is {.holder = -1}. A store that was made for a mount that then was none goes again. */
 void mount_hold_done(struct mount_hold *hold);
 
 #endif

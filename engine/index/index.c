@@ -226,13 +226,19 @@ int index_open(const struct index_options *options, struct index **ret_index, ch
 {
     _cleanup_close_ int directory = -1;
     struct index *index;
+    bool made = false;
     int r = store_directory_take(options->store_path, options->source, options->create, &directory,
-                                 ret_error);
-    if (r == 0)
-        r = index_open_db(options, STORE_DB, NULL, &index, ret_error);
+                                 &made, ret_error);
     if (r < 0)
         return r;
+    r = index_open_db(options, STORE_DB, NULL, &index, ret_error);
+    if (r < 0) {
+        if (made)
+            store_directory_remove(options->store_path, NULL);
+        return r;
+    }
     index->directory = TAKE_FD(directory);
+    index->directory_made = made;
     *ret_index = index;
     return 0;
 }
@@ -298,6 +304,20 @@ void index_close(struct index *index, unsigned wait_ms)
         index_log(index, INDEX_LOG_ERROR, "store %s: %s; the next start repeats what is missing",
                   index->store_path, strerror(-r));
     index_free(index);
+}
+
+void index_abandon(struct index *index, const char *other)
+{
+    if (!index)
+        return;
+    if (index->started || !index->directory_made || atomic_load(&index->n_documents)) {
+        index_close(index, 0);
+        return;
+    }
+    _cleanup_close_ int directory = TAKE_FD(index->directory);
+    _cleanup_free_ char *path = TAKE_PTR(index->store_path);
+    index_free(index);
+    store_directory_remove(path, other);
 }
 
 /* -- notices -- */

@@ -59,6 +59,11 @@ int index_start(struct index *index);
 /* Drains the foreground lane (up to wait_ms), stops, flushes. NULL allowed. */
 void index_close(struct index *index, unsigned wait_ms);
 
+/* Close an index that came to no use. Where index_open() made the directory of the store and
+ * nothing is in it yet, that is removed again, with another file of the caller's (its name, or
+ * NULL). NULL allowed. */
+void index_abandon(struct index *index, const char *other);
+
 /* Scan the whole tree again (one already running is followed by another). */
 void index_rescan(struct index *index);
 

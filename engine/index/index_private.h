@@ -53,6 +53,7 @@ struct index {
     struct backing *backing;
     char *source, *store_path;
     int directory;         /* the store's, taken; -1 while a rebuild has taken it */
+    bool directory_made;   /* by this opening, and empty then */
     struct kv *store, *kv; /* kv repeats what store says is transient */
     struct policy policy;
     uint64_t policy_id;

@@ -194,7 +194,8 @@ int index_rebuild(const struct index_options *options,
     old_options.create = false;
     old_options.policy = NULL;
     _cleanup_close_ int directory = -1;
-    int r = store_directory_take(options->store_path, options->source, false, &directory, &error);
+    int r =
+        store_directory_take(options->store_path, options->source, false, &directory, NULL, &error);
     if (r == 0) {
         if (progress)
             progress(user, &(struct index_status){.scanning = true});

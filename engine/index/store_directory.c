@@ -116,7 +116,7 @@ static int check_place(const char *path, const char *source, enum kind kind, cha
 
 /* -- the lock -- */
 
-static int take_lock(const char *path, int *ret_fd)
+static int take_lock(const char *path, int *ret_fd, bool *ret_made)
 {
     _cleanup_free_ char *joined = join(path, "lock");
     if (!joined)
@@ -129,6 +129,9 @@ static int take_lock(const char *path, int *ret_fd)
         return errno == EWOULDBLOCK ? -EBUSY : -errno;
     if (fstat(fd, &st) < 0)
         return -errno;
+    if (st.st_nlink == 0) /* whoever had it has removed the directory that it had made */
+        return -EBUSY;
+    *ret_made = st.st_size == 0;
     if (st.st_size == 0) {
         ssize_t n = write(fd, lock_text, sizeof(lock_text) - 1);
         if (n != sizeof(lock_text) - 1)
@@ -249,9 +252,10 @@ static int explain(int error, const char *path, bool create, char **ret_error)
 }
 
 int store_directory_take(const char *path, const char *source, bool create, int *ret_fd,
-                         char **ret_error)
+                         bool *ret_made, char **ret_error)
 {
     enum kind kind = KIND_EMPTY;
+    bool lock_made = false;
     bool made = create && mkdir(path, 0700) == 0;
     if (create && !made && errno != EEXIST)
         return explain(-errno, path, create, ret_error);
@@ -266,11 +270,27 @@ int store_directory_take(const char *path, const char *source, bool create, int 
         r = -ENOENT;
     _cleanup_close_ int fd = -1;
     if (r == 0)
-        r = take_lock(path, &fd);
+        r = take_lock(path, &fd, &lock_made);
     if (r == 0)
         r = clean_up(path);
     if (r < 0)
         return explain(r, path, create, ret_error);
     *ret_fd = TAKE_FD(fd);
+    if (ret_made)
+        *ret_made = made && lock_made; /* else another was faster, who may have been and gone */
     return 0;
+}
+
+void store_directory_remove(const char *path, const char *other)
+{
+    const char *const files[] = {"policy", other, "lock"};
+    _cleanup_free_ char *db = join(path, STORE_DB);
+    if (db)
+        remove_tree(db);
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        _cleanup_free_ char *file = files[i] ? join(path, files[i]) : NULL;
+        if (file)
+            unlink(file);
+    }
+    rmdir(path);
 }

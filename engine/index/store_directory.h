@@ -4,6 +4,7 @@
 #define KINFS_ENGINE_INDEX_STORE_DIRECTORY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define STORE_DB "db"         /* the store proper */
 #define STORE_DB_NEW "db.new" /* one that a rebuild is making */
@@ -13,6 +14,7 @@
  *
  * source     the tree it is to be the store of
  * create     make what is missing: the directory, or a store in an empty one
+ * ret_made   whether the directory is of this call's making, with all that is in it; may be NULL
  * ret_error  on failure one line that says what to do
  *
  * A directory of somebody else's is left exactly as it is. Of what an interrupted rebuild left, the
@@ -20,7 +22,12 @@
  * create), -EBUSY (taken), -ENOTEMPTY (other files, and no store), -EINVAL (the tree itself, or a
  * directory of the tree's), or another errno of open(2) or mkdir(2). */
 int store_directory_take(const char *path, const char *source, bool create, int *ret_fd,
-                         char **ret_error);
+                         bool *ret_made, char **ret_error);
+
+/* Remove a directory that was made by store_directory_take(), for whoever still has it. Only what a
+ * store consists of is removed, and another file of the caller's (a name, or NULL); a directory
+ * with anything else in it stays. */
+void store_directory_remove(const char *path, const char *other);
 
 /* The new database takes the place of the one that is there (or is missing). On failure there is
  * what was there. For whoever has taken the directory. */

@@ -122,12 +122,13 @@ says 3 "$SCRATCH/away, has been removed; " status "$MNT"
 "$KINFS" umount "$MNT" || true
 expect_equal 'the tree is as it was' "$(printf '%s\n' a inside)" "$(ls "$SOURCE")"
 
-# Where there is no FUSE: what root can do about it.
+# Where there is no FUSE: what root can do about it; and of a store nothing was made for good.
 if [[ $UID = 0 && $SCRATCH != /dev/* ]] && unshare --mount --propagation private true 2> /dev/null; then
     # shellcheck disable=SC2016
     expect_code 3 unshare --mount --propagation private bash -c '
         findmnt -rno TARGET -t fuse.kinfs | while IFS= read -r target; do umount -l "$(printf %b "$target")"; done
         mount -t tmpfs none /dev
-        exec "$@"' - "$KINFS" mount "$SOURCE" "$MNT"
+        exec "$@"' - "$KINFS" mount -o "store=$SCRATCH/unused" "$SOURCE" "$MNT"
     expect_match 'no device' "^kinfs: cannot mount on $MNT: [^"$'\n'"]*; root loads the module with modprobe fuse$" "$OUT"
+    [[ ! -e $SCRATCH/unused ]] || fail 'a store was left behind'
 fi

@@ -29,8 +29,14 @@ stop
 ! grep -q "$MNT" /proc/self/mountinfo || fail 'still mounted'
 
 # Refused by fusermount3, which says why.
+expect_code 3 "$KINFS" mount -o "allow_other,store=$SCRATCH/unused" "$SOURCE" "$MNT"
+[[ ! -e $SCRATCH/unused ]] || fail 'a store was left behind'
+mkdir "$SCRATCH/there"
+expect_code 3 "$KINFS" mount -o "allow_other,store=$SCRATCH/there" "$SOURCE" "$MNT"
+[[ -d $SCRATCH/there ]] || fail 'a directory that was there is gone'
 expect_code 3 "$KINFS" mount -o allow_other "$SOURCE" "$MNT"
 expect_match 'allow_other' 'user_allow_other.*fusermount3 refused' "$(tr '\n' ' ' <<< "$OUT")"
 expect_code 3 setpriv --no-new-privs "$KINFS" mount "$SOURCE" "$MNT"
 expect_match 'no new privileges' 'fusermount3: .*fusermount3 refused' "$(tr '\n' ' ' <<< "$OUT")"
 ! grep -q "$MNT" /proc/self/mountinfo || fail 'mounted all the same'
+expect_match 'the store of the mounts before' $'\tb$' "$("$KINFS" similar "$SOURCE/a")"

@@ -729,6 +729,51 @@ static void assert_refused(struct fixture *f, const struct index_options *option
     free(message);
 }
 
+static struct index *open_offline(struct fixture *f)
+{
+    const struct index_options options = options_of(f);
+    struct index *index;
+    char *error = NULL;
+    if (index_open(&options, &index, &error) < 0)
+        fail_msg("%s", error);
+    return index;
+}
+
+/* Only what index_open() itself has made goes, and only while nothing is in it. */
+static void test_index__a_store_that_came_to_no_use_is_not_left_behind(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(backing_open(f->tree, &f->backing), 0);
+
+    index_abandon(NULL, NULL);
+    struct index *index = open_offline(f);
+    scratch_write(scratch_path(f->store, "holder"), "this process");
+    index_abandon(index, "holder");
+    assert_int_equal(access(f->store, F_OK), -1);
+    assert_int_equal(errno, ENOENT);
+
+    index = open_offline(f); /* somebody's file in it */
+    scratch_write(scratch_path(f->store, "mine"), "precious");
+    index_abandon(index, "holder");
+    assert_int_equal(unlink(scratch_path(f->store, "mine")), 0);
+    assert_int_equal(rmdir(f->store), 0);
+
+    assert_int_equal(mkdir(f->store, 0700), 0); /* the directory was there */
+    index_abandon(open_offline(f), NULL);
+    assert_int_equal(access(scratch_path(f->store, "policy"), F_OK), 0);
+
+    index_abandon(open_offline(f), NULL); /* so was the store */
+    assert_int_equal(access(scratch_path(f->store, "policy"), F_OK), 0);
+    scratch_remove(f->store);
+
+    index = open_offline(f); /* it was used */
+    assert_int_equal(index_start(index), 0);
+    assert_int_equal(index_settle(index, INDEX_LANE_ALL, 60000), 0);
+    index_abandon(index, NULL);
+    assert_int_equal(access(scratch_path(f->store, "policy"), F_OK), 0);
+    backing_close(f->backing);
+}
+
 static void test_index__a_store_of_something_else_is_refused_with_advice(void **state)
 {
     struct fixture *f = *state;
@@ -784,6 +829,7 @@ int main(void)
         ON_A_TREE(test_index__incremental_equals_rebuilt),
         ON_A_TREE(test_index__killed_at_any_moment_equals_rebuilt),
         ON_A_TREE(test_index__settling_waits_for_the_scan_that_an_entry_begins),
+        ON_A_TREE(test_index__a_store_that_came_to_no_use_is_not_left_behind),
         ON_A_TREE(test_index__a_store_of_something_else_is_refused_with_advice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

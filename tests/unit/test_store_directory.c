@@ -89,7 +89,7 @@ static void assert_refused(const char *path, bool create, int code, const char *
 {
     char *error = NULL;
     int fd = -1;
-    assert_int_equal(store_directory_take(path, tree, create, &fd, &error), code);
+    assert_int_equal(store_directory_take(path, tree, create, &fd, NULL, &error), code);
     assert_int_equal(fd, -1);
     assert_non_null(error);
     assert_non_null(strstr(error, path));
@@ -102,7 +102,7 @@ static int take(void)
 {
     char *error = NULL;
     int fd = -1;
-    if (store_directory_take(store, tree, true, &fd, &error) < 0)
+    if (store_directory_take(store, tree, true, &fd, NULL, &error) < 0)
         fail_msg("%s", error);
     return fd;
 }
@@ -144,7 +144,7 @@ static void test_store_directory__the_tree_is_no_store(void **state)
     assert_int_equal(rmdir(inside), 0); /* still empty */
     for (int again = 0; again < 2; again++) {
         int fd = -1;
-        assert_int_equal(store_directory_take(new, tree, true, &fd, NULL), 0);
+        assert_int_equal(store_directory_take(new, tree, true, &fd, NULL, NULL), 0);
         close(fd);
     }
 }
