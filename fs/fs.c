@@ -13,13 +13,9 @@
 #include "fs/lock_wait.h"
 #include "fs/ops.h"
 #include "fs/placement.h"
+#include "fs/serve.h"
 #include "fs/views.h"
 #include "fs/watch.h"
-
-/* Threads at work at a time: enough that some may stand in fsync(2) of a slow disk. They are kept:
- * whoever gets an answer often runs before the thread that gave it, which so counts as busy, and a
- * limit to the idle ones had one thread in ten requests end and another begin. */
-enum { MOST_THREADS = 32 };
 
 static const struct fuse_lowlevel_ops operations = {
     .init = op_init,
@@ -154,6 +150,7 @@ int fs_open(const struct fs_options *options, struct fs **ret_fs, char **ret_err
     if (!fs)
         return -ENOMEM;
     pthread_mutex_init(&fs->status_lock, NULL);
+    sem_init(&fs->end, 0, 0);
     fs->backing = options->backing;
     fs->index = options->index;
     if (!options->debug)
@@ -197,24 +194,12 @@ char *fs_describe_limits(const struct fs *fs)
     return n < 0 ? NULL : text;
 }
 
-static int loop(struct fs *fs)
-{
-    struct fuse_loop_config *config = fuse_loop_cfg_create();
-    if (!config)
-        return -ENOMEM;
-    fuse_loop_cfg_set_clone_fd(config, 1);
-    fuse_loop_cfg_set_max_threads(config, MOST_THREADS);
-    int r = fuse_session_loop_mt(fs->session, config);
-    fuse_loop_cfg_destroy(config);
-    return r > 0 ? 0 : r; /* a signal's number is no failure */
-}
-
 int fs_serve(struct fs *fs)
 {
     identity_begin_serving();
     int r = fs->index ? views_new(fs, &fs->views) : 0;
     if (r == 0)
-        r = loop(fs);
+        r = serve(fs->session, &fs->end);
     lock_waiters_end(fs->lock_waiters);
     views_free(fs->views);
     fs->views = NULL;
@@ -225,6 +210,7 @@ int fs_serve(struct fs *fs)
 void fs_exit(struct fs *fs)
 {
     fuse_session_exit(fs->session);
+    sem_post(&fs->end);
 }
 
 void fs_close(struct fs *fs)
@@ -242,6 +228,7 @@ void fs_close(struct fs *fs)
     free((char *)fs->options.mountpoint);
     free((char *)fs->options.store_path);
     free((char *)fs->options.extra);
+    sem_destroy(&fs->end);
     pthread_mutex_destroy(&fs->status_lock);
     free(fs);
 }

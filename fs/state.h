@@ -4,6 +4,7 @@
 
 #define FUSE_USE_VERSION 317
 #include <fuse_lowlevel.h>
+#include <semaphore.h>
 
 #include "base/backing.h"
 #include "fs/fs.h"
@@ -18,6 +19,7 @@ struct fs {
     struct backing *backing;
     struct index *index; /* NULL: no views, no notices */
     struct fuse_session *session;
+    sem_t end;           /* fs_exit() */
     struct views *views; /* NULL: none, or not yet served */
     struct inode_table inodes;
     struct file_key store_key; /* the store's directory, never shown; size 0: not in the tree */
