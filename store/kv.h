@@ -65,6 +65,8 @@ struct kv_table {
     enum kv_partition partition;
     uint8_t partition_bytes; /* for KV_PARTITION_FIXED, 1 to 32 */
     bool scans_only;         /* hint: point lookups are rare (no filter worth its memory) */
+    bool partitions_sought; /* hint: scans are mostly within one partition, and there are very many,
+                               of a few entries each (KV_PARTITION_FIXED only) */
 };
 
 /* What a store is opened with; everything borrowed, until kv_close(). */

@@ -12,15 +12,7 @@
 #include <sys/statvfs.h>
 
 DEFINE_CLEANUP(rocksdb_pinnableslice_t *, rocksdb_pinnableslice_destroy);
-DEFINE_CLEANUP(rocksdb_iterator_t *, rocksdb_iter_destroy);
-DEFINE_CLEANUP(rocksdb_readoptions_t *, rocksdb_readoptions_destroy);
 DEFINE_CLEANUP(rocksdb_writebatch_t *, rocksdb_writebatch_destroy);
-
-/* RocksDB forms a C++ string or Slice from every pointer it is given: never NULL. */
-static const char *bytes_of(struct kv_slice slice)
-{
-    return slice.data ? slice.data : "";
-}
 
 static int copy_pinned(const rocksdb_pinnableslice_t *pinned, struct kv_buf *ret_value)
 {
@@ -39,8 +31,8 @@ static int get_in_use(struct kv_rocksdb *store, unsigned table, struct kv_slice 
     if (r < 0)
         return r;
     _cleanup_(rocksdb_pinnableslice_destroy_p) rocksdb_pinnableslice_t *pinned =
-        rocksdb_get_pinned_cf(store->db, store->read_options, store->handles[table], bytes_of(key),
-                              key.size_bytes, &message);
+        rocksdb_get_pinned_cf(store->db, store->read_options, store->handles[table],
+                              kv_rocksdb_bytes(key), key.size_bytes, &message);
     if (message)
         return kv_rocksdb_take_error(message);
     return pinned ? copy_pinned(pinned, ret_value) : -ENOENT;
@@ -64,7 +56,7 @@ static int kv_rocksdb_multi_get(struct kv *kv, unsigned table, const struct kv_s
     if (!key_bytes || !key_sizes || !pinned || !messages)
         return -ENOMEM;
     for (size_t i = 0; i < n_keys; i++) {
-        key_bytes[i] = bytes_of(keys[i]);
+        key_bytes[i] = kv_rocksdb_bytes(keys[i]);
         key_sizes[i] = keys[i].size_bytes;
     }
     IN_USE(store);
@@ -86,51 +78,6 @@ static int kv_rocksdb_multi_get(struct kv *kv, unsigned table, const struct kv_s
             error = r;
     }
     return error < 0 ? error : n_present;
-}
-
-static int scan_in_use(struct kv_rocksdb *store, unsigned table, const struct kv_range *range,
-                       size_t limit, struct kv_page *ret_page)
-{
-    if (range->to.data && slice_compare(range->from, range->to) >= 0)
-        return 0;
-    /* The bound keeps the iterator from walking over what was deleted behind the range. */
-    _cleanup_(rocksdb_readoptions_destroy_p) rocksdb_readoptions_t *options =
-        rocksdb_readoptions_create();
-    if (range->to.data)
-        rocksdb_readoptions_set_iterate_upper_bound(options, range->to.data, range->to.size_bytes);
-    _cleanup_(rocksdb_iter_destroy_p) rocksdb_iterator_t *iterator =
-        rocksdb_create_iterator_cf(store->db, options, store->handles[table]);
-    _cleanup_(page_builder_done) struct page_builder builder = {0};
-    bool more = false;
-    for (rocksdb_iter_seek(iterator, bytes_of(range->from), range->from.size_bytes);
-         rocksdb_iter_valid(iterator); rocksdb_iter_next(iterator)) {
-        if (page_builder_full(&builder, limit)) {
-            more = true;
-            break;
-        }
-        struct kv_slice key, value;
-        key.data = rocksdb_iter_key(iterator, &key.size_bytes);
-        value.data = rocksdb_iter_value(iterator, &value.size_bytes);
-        int r = page_builder_add(&builder, key, value);
-        if (r < 0)
-            return r;
-    }
-    char *message = NULL;
-    rocksdb_iter_get_error(iterator, &message);
-    if (message)
-        return kv_rocksdb_take_error(message);
-    return page_builder_finish(&builder, more, ret_page);
-}
-
-static int kv_rocksdb_multi_scan(struct kv *kv, unsigned table, const struct kv_range *ranges,
-                                 size_t n_ranges, size_t limit, struct kv_page *ret_pages)
-{
-    struct kv_rocksdb *store = kv_rocksdb_of(kv);
-    IN_USE(store);
-    int r = kv_rocksdb_check_readable(store);
-    for (size_t i = 0; r == 0 && i < n_ranges; i++)
-        r = scan_in_use(store, table, &ranges[i], limit, &ret_pages[i]);
-    return r;
 }
 
 /* -- writes -- */
@@ -183,10 +130,11 @@ static void add_operation(struct kv_rocksdb *store, rocksdb_writebatch_t *batch,
                           struct kv_slice key, const struct kv_slice *value)
 {
     if (value)
-        rocksdb_writebatch_put_cf(batch, store->handles[table], bytes_of(key), key.size_bytes,
-                                  bytes_of(*value), value->size_bytes);
+        rocksdb_writebatch_put_cf(batch, store->handles[table], kv_rocksdb_bytes(key),
+                                  key.size_bytes, kv_rocksdb_bytes(*value), value->size_bytes);
     else
-        rocksdb_writebatch_delete_cf(batch, store->handles[table], bytes_of(key), key.size_bytes);
+        rocksdb_writebatch_delete_cf(batch, store->handles[table], kv_rocksdb_bytes(key),
+                                     key.size_bytes);
 }
 
 static int kv_rocksdb_apply(struct kv *kv, const struct kv_batch *batch)

@@ -47,6 +47,18 @@ static inline struct kv_rocksdb *kv_rocksdb_of(struct kv *kv)
     return (struct kv_rocksdb *)kv;
 }
 
+/* RocksDB forms a C++ string or Slice from every pointer it is given: never NULL. */
+static inline const char *kv_rocksdb_bytes(struct kv_slice slice)
+{
+    return slice.data ? slice.data : "";
+}
+
+/* Whether the filters of a table's files are over its partitions instead of its keys. */
+static inline bool kv_rocksdb_filters_partitions(const struct kv_table *table)
+{
+    return table && table->partitions_sought && table->partition == KV_PARTITION_FIXED;
+}
+
 /* Read-holds in_use until the end of the scope. */
 static inline void in_use_end(struct kv_rocksdb **store)
 {
@@ -91,6 +103,10 @@ int kv_rocksdb_stamp_finish(int directory_fd, const char *text);
 int kv_rocksdb_open_db(struct kv_rocksdb *store, bool read_only, char **ret_message);
 void kv_rocksdb_close_db(struct kv_rocksdb *store);
 void kv_rocksdb_free(struct kv_rocksdb *store); /* the database is closed */
+
+/* kv_rocksdb_scan.c */
+int kv_rocksdb_multi_scan(struct kv *kv, unsigned table, const struct kv_range *ranges,
+                          size_t n_ranges, size_t limit, struct kv_page *ret_pages);
 
 /* kv_rocksdb_run.c */
 int kv_rocksdb_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, void *user);

@@ -30,7 +30,8 @@ enum {
     /* A log is kept until every table's part of it is flushed: bounds what an opening replays. */
     MAX_LOGS_BYTES = 64 << 20,
     MAX_OPEN_FILES = 256,     /* of the 1024 a process usually may have */
-    FILTER_BITS_PER_KEY = 10, /* 1 % false positives */
+    FILTER_BITS_PER_KEY = 10, /* 1 % false positives; or a partition, where filters are over these:
+                                 some 20 bytes a document for its 16 posting lists */
     /* RocksDB insists on a log of what it does. Debian's is built with its assertions, and one of
      * them ends the process when that log meets a full disk: so it gets but its head (about 70 KiB)
      * at every opening, before which the room was looked at. */
@@ -69,16 +70,64 @@ static rocksdb_options_t *make_db_options(bool create)
     return options;
 }
 
-static rocksdb_options_t *make_table_options(const struct kv_rocksdb *store, bool with_filter)
+/* What filters over partitions are made of: the first n bytes of a key, or the whole of a shorter
+ * one. RocksDB's own of fixed length must not meet a shorter one. */
+struct key_partition {
+    size_t n_bytes;
+    char name[32]; /* in the files: with filters of another one they are read without */
+};
+
+static char *key_partition_cut(void *state, const char *key, size_t size_bytes, size_t *ret_size)
 {
+    const struct key_partition *partition = state;
+    *ret_size = size_bytes < partition->n_bytes ? size_bytes : partition->n_bytes;
+    return (char *)key;
+}
+
+static unsigned char key_partition_is_for(void *state, const char *key, size_t size_bytes)
+{
+    (void)state, (void)key, (void)size_bytes;
+    return 1;
+}
+
+static unsigned char key_partition_is_one(void *state, const char *key, size_t size_bytes)
+{
+    (void)key;
+    return size_bytes <= ((const struct key_partition *)state)->n_bytes;
+}
+
+static const char *key_partition_name(void *state)
+{
+    return ((const struct key_partition *)state)->name;
+}
+
+static rocksdb_slicetransform_t *partition_of_keys(size_t n_bytes)
+{
+    struct key_partition *partition = calloc(1, sizeof(*partition));
+    if (!partition)
+        return NULL; /* without filters */
+    partition->n_bytes = n_bytes;
+    snprintf(partition->name, sizeof(partition->name), "kinfs.partition.%zu", n_bytes);
+    return rocksdb_slicetransform_create(partition, free, key_partition_cut, key_partition_is_for,
+                                         key_partition_is_one, key_partition_name);
+}
+
+/* table NULL: the default column family. */
+static rocksdb_options_t *make_table_options(const struct kv_rocksdb *store,
+                                             const struct kv_table *table)
+{
+    bool by_partition = kv_rocksdb_filters_partitions(table);
     rocksdb_block_based_table_options_t *blocks = rocksdb_block_based_options_create();
     rocksdb_block_based_options_set_block_cache(blocks, store->cache);
     rocksdb_block_based_options_set_cache_index_and_filter_blocks(blocks, 1);
     rocksdb_block_based_options_set_block_size(blocks, BLOCK_BYTES);
-    if (with_filter)
+    if (by_partition || (table && !table->scans_only))
         rocksdb_block_based_options_set_filter_policy(
             blocks, rocksdb_filterpolicy_create_bloom_full(FILTER_BITS_PER_KEY));
+    rocksdb_block_based_options_set_whole_key_filtering(blocks, !by_partition);
     rocksdb_options_t *options = common_options();
+    if (by_partition)
+        rocksdb_options_set_prefix_extractor(options, partition_of_keys(table->partition_bytes));
     rocksdb_options_set_block_based_table_factory(options, blocks);
     rocksdb_block_based_options_destroy(blocks);
     return options;
@@ -161,10 +210,10 @@ static struct kv_rocksdb *kv_rocksdb_new(const char *path, const struct kv_optio
     store->cache = make_cache(options->cache_bytes);
     for (size_t i = 0; i < options->n_tables; i++) {
         store->column_families[i] = options->tables[i].name;
-        store->table_options[i] = make_table_options(store, !options->tables[i].scans_only);
+        store->table_options[i] = make_table_options(store, &options->tables[i]);
     }
     store->column_families[n - 1] = "default";
-    store->table_options[n - 1] = make_table_options(store, false);
+    store->table_options[n - 1] = make_table_options(store, NULL);
     store->db_options = make_db_options(create);
     store->env_options = rocksdb_envoptions_create();
     store->write_options = rocksdb_writeoptions_create();

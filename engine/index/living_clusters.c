@@ -351,6 +351,14 @@ int living_clusters_of(struct living_clusters *clusters, uint64_t sid, uint64_t 
     return 0;
 }
 
+int living_clusters_has(struct living_clusters *clusters, uint64_t sid)
+{
+    uint64_t id;
+    int r = membership_cluster_of(&clusters->membership, sid, &id);
+
+    return r < 0 ? r : id != 0;
+}
+
 static struct sid_list list_of(struct sid_vector *vector)
 {
     struct sid_list list = {vector->sids, vector->n_sids};

@@ -77,6 +77,9 @@ int living_clusters_flush(struct living_clusters *clusters);
 int living_clusters_of(struct living_clusters *clusters, uint64_t sid, uint64_t *ret_id,
                        uint64_t *ret_size);
 
+/* Returns 1 for a document in a cluster, 0, or an error. */
+int living_clusters_has(struct living_clusters *clusters, uint64_t sid);
+
 /* Sids of a cluster, the representative first; up to limit (0: all). Returns 0, -ENOENT. */
 int living_clusters_members(struct living_clusters *clusters, uint64_t id, size_t limit,
                             struct sid_list *ret_members);

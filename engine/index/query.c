@@ -167,8 +167,6 @@ static int answer(struct index *index, enum postings_tier tier, const struct fil
     struct match own = {.resemblance = {.value = 1.0, .exact = true}, .containment = 1.0};
 
     int r = answer_document(index, file, &document);
-    if (r == 0)
-        r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
     if (r < 0)
         return r;
     const struct record *record = document.record;
@@ -179,8 +177,10 @@ static int answer(struct index *index, enum postings_tier tier, const struct fil
         r = add_match(&matches, &own);
     if (r == 0)
         r = verify(index, tier, record, query->threshold, &candidates, &matches);
-    if (r == 0 && matches.n_matches)
+    if (r == 0 && matches.n_matches) {
         qsort(matches.matches, matches.n_matches, sizeof(*matches.matches), compare_matches);
+        r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
+    }
 
     /* Whole classes of one resemblance, so that which of them are cut off by the limit is decided
      * by their paths alone. */
@@ -247,15 +247,14 @@ int index_has_kin(struct index *index, const struct file_key *file, const struct
 {
     _cleanup_(kin_list_done) struct kin_list list = {0};
     struct file_row row;
-    uint64_t cluster, size;
     int r = catalogue_get_file(index->kv, file, &row);
     if (r < 0 || !row.sid)
         return r == -ENOENT || r == 0 ? 0 : r;
     /* Who is in a cluster has a neighbour at its threshold or above. */
     if (!query->may_read && query->threshold <= INDEX_CLUSTER_THRESHOLD) {
-        r = living_clusters_of(index->clusters, row.sid, &cluster, &size);
-        if (r < 0 || cluster)
-            return r < 0 ? r : 1;
+        r = living_clusters_has(index->clusters, row.sid);
+        if (r != 0)
+            return r;
     }
     r = answer(index, POSTINGS_TIER_R, file, query, 1, &list);
     return r == -ENOENT ? 0 : r < 0 ? r : list.n_kin > 0;

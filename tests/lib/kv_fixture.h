@@ -29,7 +29,8 @@ static const struct kv_table fixture_tables[N_TABLES] = {
     [T_FIXED] = {.name = "fixed",
                  .partition = KV_PARTITION_FIXED,
                  .partition_bytes = 2,
-                 .scans_only = true},
+                 .scans_only = true,
+                 .partitions_sought = true},
     [T_PREFIXED] = {.name = "prefixed", .partition = KV_PARTITION_PREFIXED},
 };
 

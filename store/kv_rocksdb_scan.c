@@ -1,0 +1,112 @@
+/* Scans. A question asks for some sixteen short ranges at once, each of one partition: they share
+ * an iterator where the table's filters are over partitions, so that most files are not looked into
+ * and none is opened sixteen times.
+ */
+#include "store/kv_rocksdb.h"
+
+DEFINE_CLEANUP(rocksdb_iterator_t *, rocksdb_iter_destroy);
+DEFINE_CLEANUP(rocksdb_readoptions_t *, rocksdb_readoptions_destroy);
+
+/* Whether all keys of a range are of one partition, of the first n bytes of a key. */
+static bool is_of_one_partition(const struct kv_range *range, size_t n)
+{
+    enum { PARTITION_MAX_BYTES = 32 };
+    uint8_t next[PARTITION_MAX_BYTES];
+
+    if (range->from.size_bytes < n || !range->to.data || range->to.size_bytes < n)
+        return false;
+    memcpy(next, range->from.data, n);
+    if (memcmp(next, range->to.data, n) == 0)
+        return true;
+    for (size_t i = n; i > 0 && ++next[i - 1] == 0; i--)
+        ;
+    return range->to.size_bytes == n && memcmp(next, range->to.data, n) == 0;
+}
+
+static bool is_empty(const struct kv_range *range)
+{
+    return range->to.data && slice_compare(range->from, range->to) >= 0;
+}
+
+static int read_range(rocksdb_iterator_t *iterator, const struct kv_range *range, size_t limit,
+                      struct kv_page *ret_page)
+{
+    _cleanup_(page_builder_done) struct page_builder builder = {0};
+    bool more = false;
+
+    for (rocksdb_iter_seek(iterator, kv_rocksdb_bytes(range->from), range->from.size_bytes);
+         rocksdb_iter_valid(iterator); rocksdb_iter_next(iterator)) {
+        struct kv_slice key, value;
+        key.data = rocksdb_iter_key(iterator, &key.size_bytes);
+        if (range->to.data && slice_compare(key, range->to) >= 0)
+            break;
+        if (page_builder_full(&builder, limit)) {
+            more = true;
+            break;
+        }
+        value.data = rocksdb_iter_value(iterator, &value.size_bytes);
+        int r = page_builder_add(&builder, key, value);
+        if (r < 0)
+            return r;
+    }
+    char *message = NULL;
+    rocksdb_iter_get_error(iterator, &message);
+    if (message)
+        return kv_rocksdb_take_error(message);
+    return page_builder_finish(&builder, more, ret_page);
+}
+
+/* Each of one partition: an iterator that ends with the partition it was put on does for all, and
+ * does not walk over what was deleted behind a range. */
+static int scan_partitions(struct kv_rocksdb *store, unsigned table, const struct kv_range *ranges,
+                           size_t n_ranges, size_t limit, struct kv_page *ret_pages)
+{
+    _cleanup_(rocksdb_readoptions_destroy_p) rocksdb_readoptions_t *options =
+        rocksdb_readoptions_create();
+    rocksdb_readoptions_set_prefix_same_as_start(options, 1);
+    _cleanup_(rocksdb_iter_destroy_p) rocksdb_iterator_t *iterator =
+        rocksdb_create_iterator_cf(store->db, options, store->handles[table]);
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < n_ranges; i++)
+        if (!is_empty(&ranges[i]))
+            r = read_range(iterator, &ranges[i], limit, &ret_pages[i]);
+    return r;
+}
+
+/* Of whatever partitions. The bound keeps the iterator from walking over what was deleted behind
+ * the range. */
+static int scan_one(struct kv_rocksdb *store, unsigned table, const struct kv_range *range,
+                    size_t limit, struct kv_page *ret_page)
+{
+    if (is_empty(range))
+        return 0;
+    _cleanup_(rocksdb_readoptions_destroy_p) rocksdb_readoptions_t *options =
+        rocksdb_readoptions_create();
+    if (range->to.data)
+        rocksdb_readoptions_set_iterate_upper_bound(options, range->to.data, range->to.size_bytes);
+    /* Filters over partitions know nothing of it. */
+    rocksdb_readoptions_set_total_order_seek(options, 1);
+    _cleanup_(rocksdb_iter_destroy_p) rocksdb_iterator_t *iterator =
+        rocksdb_create_iterator_cf(store->db, options, store->handles[table]);
+    return read_range(iterator, range, limit, ret_page);
+}
+
+int kv_rocksdb_multi_scan(struct kv *kv, unsigned table, const struct kv_range *ranges,
+                          size_t n_ranges, size_t limit, struct kv_page *ret_pages)
+{
+    struct kv_rocksdb *store = kv_rocksdb_of(kv);
+    const struct kv_table *shape = &kv->tables[table];
+    bool of_partitions = kv_rocksdb_filters_partitions(shape);
+    IN_USE(store);
+    int r = kv_rocksdb_check_readable(store);
+
+    for (size_t i = 0; of_partitions && i < n_ranges; i++)
+        of_partitions =
+            is_empty(&ranges[i]) || is_of_one_partition(&ranges[i], shape->partition_bytes);
+    if (r == 0 && of_partitions)
+        return scan_partitions(store, table, ranges, n_ranges, limit, ret_pages);
+    for (size_t i = 0; r == 0 && i < n_ranges; i++)
+        r = scan_one(store, table, &ranges[i], limit, &ret_pages[i]);
+    return r;
+}
