@@ -84,7 +84,7 @@ int work_clusters(const struct work_context *context, struct json_object *reques
         if (r < 0)
             return r;
         if (!info.cluster_id)
-            return refuse(ret_error, -ENODATA, "%s: in no cluster", path);
+            return refuse(ret_error, -ENODATA, "%s: in no cluster", work_shown(request, "path"));
         id = info.cluster_id;
     }
     if (id)
@@ -188,7 +188,7 @@ int cmd_clusters(int argc, char **argv)
     if (options.id)
         work_add_count(request, "id", options.id);
     else if (options.path && stat(options.path, &st) == 0 && S_ISREG(st.st_mode))
-        json_path_add(request, "path", location.path);
+        command_add_path(request, "path", options.path, location.path);
     work_add_count(request, "limit", options.limit);
     const struct ask question = {.location = &location, .command = "clusters"};
     r = ask(&question, request, print_row, &options, &error);

@@ -22,10 +22,11 @@ int work_compare(const struct work_context *context, struct json_object *request
         return r;
     r = index_compare(context->index, &a, &b, &comparison);
     if (r == -ENOENT)
-        return refuse(ret_error, r, "%s, %s: not both sketched; --exact compares the texts", path_a,
-                      path_b);
+        return refuse(ret_error, r, "%s, %s: not both sketched; --exact compares the texts",
+                      work_shown(request, "a"), work_shown(request, "b"));
     if (r < 0)
-        return refuse(ret_error, r, "%s, %s: %s", path_a, path_b, error_text(r));
+        return refuse(ret_error, r, "%s, %s: %s", work_shown(request, "a"),
+                      work_shown(request, "b"), error_text(r));
     struct json_object *object = json_object_new_object();
     json_path_add(object, "a", path_a);
     json_path_add(object, "b", path_b);
@@ -251,8 +252,8 @@ static int compare_sketches(struct compare_options *options, char **ret_error)
                       "files",
                       options->a, options->b);
     _cleanup_json_ struct json_object *request = json_object_new_object();
-    json_path_add(request, "a", a.path);
-    json_path_add(request, "b", b.path);
+    command_add_path(request, "a", options->a, a.path);
+    command_add_path(request, "b", options->b, b.path);
     const struct ask question = {.location = &a, .command = "compare"};
     return ask(&question, request, print_row, options, ret_error);
 }

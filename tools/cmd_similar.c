@@ -36,7 +36,8 @@ int work_similar(const struct work_context *context, struct json_object *request
     if (r < 0)
         return r;
     if (info.state == DOCUMENT_SKIPPED)
-        return refuse(ret_error, -EIO, "%s: not sketched: %s", path, info.reason);
+        return refuse(ret_error, -EIO, "%s: not sketched: %s", work_shown(request, "path"),
+                      info.reason);
     const struct index_query query = {
         .threshold = work_number(request, "threshold", DEFAULT_THRESHOLD),
         .limit = work_count(request, "limit", DEFAULT_LIMIT),
@@ -45,9 +46,10 @@ int work_similar(const struct work_context *context, struct json_object *request
     r = work_flag(request, "containing") ? index_containing(context->index, &key, &query, &list)
                                          : index_similar(context->index, &key, &query, &list);
     if (r == -ENOENT)
-        return refuse(ret_error, r, "%s: not sketched yet; kinfs settle waits for it", path);
+        return refuse(ret_error, r, "%s: not sketched yet; kinfs settle waits for it",
+                      work_shown(request, "path"));
     if (r < 0)
-        return refuse(ret_error, r, "%s: %s", path, error_text(r));
+        return refuse(ret_error, r, "%s: %s", work_shown(request, "path"), error_text(r));
     for (size_t i = 0; i < list.n_kin; i++) {
         r = emit_kin(&list.kin[i], row, user);
         if (r < 0)
@@ -137,7 +139,7 @@ int cmd_similar(int argc, char **argv)
         return command_end(r, error);
     options.base = location.base;
     _cleanup_json_ struct json_object *request = json_object_new_object();
-    json_path_add(request, "path", location.path);
+    command_add_path(request, "path", options.path, location.path);
     json_object_object_add(request, "threshold", json_object_new_double(options.threshold));
     work_add_count(request, "limit", options.limit);
     json_object_object_add(request, "containing", json_object_new_boolean(options.containing));

@@ -56,6 +56,14 @@ static const struct argp_option output_options[] = {
 const struct argp command_store_argp = {store_options, parse_common};
 const struct argp command_output_argp = {output_options, parse_common};
 
+void command_add_path(struct json_object *request, const char *name, const char *written,
+                      const char *path)
+{
+    _cleanup_free_ char *as = message("%s" WORK_AS, name);
+    json_path_add(request, name, path);
+    json_path_add(request, as, written);
+}
+
 void command_print_json(struct json_object *row)
 {
     puts(json_object_to_json_string_ext(row,

@@ -34,6 +34,10 @@ struct command_options {
 extern const struct argp command_store_argp;  /* --store */
 extern const struct argp command_output_argp; /* --store, --json, -0 */
 
+/* Ask about a file: its path in the tree, and as the person wrote it (work_shown()). */
+void command_add_path(struct json_object *request, const char *name, const char *written,
+                      const char *path);
+
 /* A row as one line of JSON. */
 void command_print_json(struct json_object *row);
 

@@ -9,6 +9,17 @@
 #include "tools/json_path.h"
 #include "tools/message.h"
 
+const char *work_shown(struct json_object *request, const char *name)
+{
+    char as[32];
+    struct json_object *member;
+    snprintf(as, sizeof(as), "%s" WORK_AS, name);
+    bool there = json_object_object_get_ex(request, as, &member) ||
+                 json_object_object_get_ex(request, name, &member);
+    const char *text = there ? json_object_get_string(member) : "";
+    return text && *text ? text : ".";
+}
+
 int work_file(const struct work_context *context, struct json_object *request, const char *name,
               char **ret_path, struct file_key *ret_key, char **ret_error)
 {
@@ -18,7 +29,7 @@ int work_file(const struct work_context *context, struct json_object *request, c
         return refuse(ret_error, -EINVAL, "the request has no %s", name);
     r = backing_key_at(context->backing, backing_root_fd(context->backing), path, ret_key);
     if (r < 0)
-        return refuse(ret_error, r, "%s: %s", *path ? path : ".", strerror(-r));
+        return refuse(ret_error, r, "%s: %s", work_shown(request, name), strerror(-r));
     *ret_path = TAKE_PTR(path);
     return 0;
 }
@@ -43,9 +54,9 @@ int work_document(const struct work_context *context, struct json_object *reques
     }
     if (r == -ENOENT)
         return refuse(ret_error, r, "%s: not a document of the tree; name a regular file in it",
-                      *path ? path : ".");
+                      work_shown(request, name));
     if (r < 0)
-        return refuse(ret_error, r, "%s: %s", path, error_text(r));
+        return refuse(ret_error, r, "%s: %s", work_shown(request, name), error_text(r));
     *ret_path = TAKE_PTR(path);
     return 0;
 }

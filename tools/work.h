@@ -34,6 +34,11 @@ typedef int (*work_fn)(const struct work_context *context, struct json_object *r
 /* The bound of waiting for the documents just written, as in a view. */
 enum { WORK_SETTLE_MS = 2000 };
 
+/* The file of a request as people are told of it: as who asks wrote it (the member with WORK_AS
+ * behind its name), else as it is found in the tree. Borrowed from the request. */
+#define WORK_AS "_as"
+const char *work_shown(struct json_object *request, const char *name);
+
 /* The file that the path member `name` of a request means. Returns 0, -EINVAL, -ENOENT or an errno
  * of name_to_handle_at(2), with *ret_error. */
 int work_file(const struct work_context *context, struct json_object *request, const char *name,

@@ -37,7 +37,7 @@ expect_match 'scan' '^5 documents in 1 clusters$' "$("$KINFS" scan "$SOURCE")"
 # Of what came afterwards nothing is known, which is no mistake of who asks.
 words 1 100 > "$SOURCE/later"
 expect_code 3 "$KINFS" similar "$SOURCE/later"
-expect_equal 'later' 'kinfs: later: not sketched yet; kinfs settle waits for it' "$OUT"
+expect_equal 'later' "kinfs: $SOURCE/later: not sketched yet; kinfs settle waits for it" "$OUT"
 expect_equal 'its state' '  state     pending' "$("$KINFS" status "$SOURCE/later" | grep '^  state')"
 rm "$SOURCE/later"
 ask "$SOURCE" > unmounted
@@ -45,6 +45,9 @@ start
 "$KINFS" settle "$MNT" > /dev/null
 ask "$MNT" > mounted
 ask "$SOURCE" > by_source
+# Alike but for what a file is called by who asks.
+sed -i "s|$SOURCE/|TREE/|; s|$SOURCE:|TREE:|" unmounted by_source
+sed -i "s|$MNT/|TREE/|; s|$MNT:|TREE:|" mounted
 diff unmounted mounted
 diff unmounted by_source
 
@@ -60,6 +63,19 @@ assert base64.b64decode(odd['path_bytes']) == b'd/odd\nname \xff', odd
 assert odd['resemblance'] == 1 and b['path'] == 'd/b' and 'path_bytes' not in b
 assert abs(b['resemblance'] - 86 / 106) < 1e-6 and b['exact'] is True, b
 EOF
+
+# Who asks is told of files as they were called, from wherever.
+cd "$MNT/d"
+for named in ". .." "$SOURCE/d ." ".. $MNT/d"; do
+    for directory in $named; do
+        expect_code 3 "$KINFS" similar "$directory"
+        expect_equal 'a directory' "kinfs: $directory: not a document of the tree; name a regular file in it" "$OUT"
+        expect_code 3 "$KINFS" compare b "$directory"
+        expect_equal 'compared' "kinfs: $directory: not a document of the tree; name a regular file in it" "$OUT"
+    done
+done
+expect_equal 'a document' $'1.0000\ta' "$("$KINFS" similar -n 1 $'odd\nname \377')"
+cd "$SCRATCH"
 
 # From the texts, any two files; the two ways agree.
 words 11 100 > elsewhere

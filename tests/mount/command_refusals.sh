@@ -90,7 +90,7 @@ says() { # CODE PATTERN COMMAND...: one line that matches
 mkdir "$SCRATCH/gone"
 words 1 50 > "$SCRATCH/gone/a"
 "$KINFS" scan --store="$SCRATCH/st" "$SCRATCH/gone" > /dev/null
-says 3 '\.: not a document of the tree; name' similar -s "$SCRATCH/st" "$SCRATCH/gone"
+says 3 'gone: not a document of the tree; name' similar -s "$SCRATCH/st" "$SCRATCH/gone"
 says 3 'nosuch: no such file or directory; ' status nosuch
 says 3 'nosuch: no such file or directory; ' compare -s "$SCRATCH/st" "$SCRATCH/gone/a" "$SCRATCH/gone/nosuch"
 says 3 'nosuch: no such file; ' compare -e -w 5 "$SOURCE/a" nosuch
