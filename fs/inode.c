@@ -252,7 +252,7 @@ static int look_up(struct inode_table *table, struct inode *parent, const char *
     }
     inode_path_free_places(table, dropped);
     if (is_new)
-        inode_change_begin(table, *ret_inode);
+        inode_change_begin(table, *ret_inode, true);
     /* Once more, now that whoever sees a change finds it in the table (fs/watch_kernel.c). One that
      * is by name is not watched, and its descriptor not ours any more. */
     if (!by_name && fstat(fd, &st) < 0) {

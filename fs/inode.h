@@ -42,6 +42,8 @@ struct inode {
     struct timespec told_mtime, told_ctime;
     int64_t changed_ms; /* on the monotonic clock: since when a reply to what changes it, which the
                          * kernel takes for true whatever it is told, may be under way */
+    unsigned char n_tells_new; /* of what was just created: its own reply, and the next, by which
+                                * that has arrived; 0 otherwise */
     struct timespec changed_ctime; /* as such a reply last told */
     mode_t changed_mode;
     uid_t changed_uid;
@@ -103,9 +105,9 @@ void inode_note_closed(struct inode_table *table, struct inode *inode, const str
 bool inode_is_closed_as(struct inode_table *table, const struct inode *inode,
                         const struct stat *st);
 
-/* Note that attributes are about to be read for a reply to what changes them; that they are these;
- * whether they still are, with mode, owner and all that leaves a ctime. */
-void inode_change_begin(struct inode_table *table, struct inode *inode);
+/* Note that attributes are about to be read for a reply to what changes, or has made it; that they
+ * are these; whether they still are, with mode, owner and all that leaves a ctime. */
+void inode_change_begin(struct inode_table *table, struct inode *inode, bool is_new);
 void inode_changed(struct inode_table *table, struct inode *inode, const struct stat *st);
 bool inode_is_changed_as(struct inode_table *table, const struct inode *inode,
                          const struct stat *st);

@@ -25,17 +25,20 @@ bool inode_is_closed_as(struct inode_table *table, const struct inode *inode, co
 void inode_tell(struct inode_table *table, struct inode *inode, const struct stat *st)
 {
     LOCKED(inode_lock(table, inode));
+    if (inode->n_tells_new && --inode->n_tells_new == 0)
+        inode->changed_ms = 0;
     inode->told_size = st->st_size;
     inode->told_mtime = st->st_mtim;
     inode->told_ctime = st->st_ctim;
 }
 
-void inode_change_begin(struct inode_table *table, struct inode *inode)
+void inode_change_begin(struct inode_table *table, struct inode *inode, bool is_new)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     LOCKED(inode_lock(table, inode));
     inode->changed_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    inode->n_tells_new = is_new ? 2 : 0;
 }
 
 void inode_changed(struct inode_table *table, struct inode *inode, const struct stat *st)

@@ -230,7 +230,7 @@ static int do_setattr(fuse_req_t req, struct inode *inode, const struct stat *at
     notice_content(fs, inode);
     if (r < 0)
         return r;
-    inode_change_begin(&fs->inodes, inode);
+    inode_change_begin(&fs->inodes, inode, false);
     r = tell_stat(fs, inode, fd, ret_stat);
     if (r == 0)
         inode_changed(&fs->inodes, inode, ret_stat);

@@ -9,8 +9,9 @@
  *   ... of an open one that was just told what is so now: it is told again a little later; of two
  *       replies that crossed it may have taken the older
  *   ... in a reply to what changes them: the kernel takes them for true whatever it was told since
- *       the request. So it is told now, and again when that reply has long arrived; or the reply
- *       says that they expire after a second
+ *       the request. So it is told now, and again when that reply has long arrived, unless that is
+ *       known of one that made the inode: nobody asks about it before; or the reply says that they
+ *       expire after a second
  *   names: the kernel holds the directory's lock from the request to the end of the reply, and
  *       telling it of a name waits for that lock. Where it asks without the lock, whether a name
  *       still means what it did, it is told in time to drop what it asks about
@@ -27,14 +28,14 @@
 
 /* Mostly due after all others. */
 static void tell_again(struct watch *watch, const struct file_key *key, unsigned what,
-                       int64_t due_ms, bool surely)
+                       int64_t due_ms, enum watch_again_when when)
 {
     struct watch_again *again = malloc(sizeof(*again)), *before;
     if (!again) {
         watch->all_again = true;
         return;
     }
-    *again = (struct watch_again){.key = *key, .due_ms = due_ms, .what = what, .surely = surely};
+    *again = (struct watch_again){.key = *key, .due_ms = due_ms, .what = what, .when = when};
     TAILQ_FOREACH_REVERSE(before, &watch->again, watch_agains, order)
     if (before->due_ms <= due_ms)
         break;
@@ -57,21 +58,24 @@ static bool is_told_now(const struct inode *inode)
 /* Being told makes the kernel throw away a reply with the size of now that is under way, and go on
  * with the old one in copy_file_range(2): a copy would be cut short. So whoever has just opened the
  * file, and asked for its size, is left alone for a while. */
-static void tell_inode(struct watch *watch, struct inode *inode, unsigned what, bool surely)
+static void tell_inode(struct watch *watch, struct inode *inode, unsigned what,
+                       enum watch_again_when when)
 {
     enum { LATER_MS = 700, TAKEN_MS = 1000 };
     struct fs *fs = watch->fs;
     int64_t now_ms = watch_now_ms();
     LOCKED(inode_lock(&fs->inodes, inode)); /* this notice waits for nothing */
-    if (!surely && is_told_now(inode)) {
-        tell_again(watch, &inode->key, what, now_ms + LATER_MS, true);
+    if (when == AGAIN_ANSWERED && !inode->changed_ms)
+        return;
+    if (when == AGAIN_UNKNOWN && is_told_now(inode)) {
+        tell_again(watch, &inode->key, what, now_ms + LATER_MS, AGAIN_SURELY);
         return;
     }
     int r = what & SEEN_CONTENT ? stale_content(fs, inode) : stale_attributes(fs, inode);
     if (r == -ENOENT && inode != fs->inodes.root)
-        tell_again(watch, &inode->key, what, now_ms, false);
+        tell_again(watch, &inode->key, what, now_ms, AGAIN_UNKNOWN);
     else if (now_ms < inode->changed_ms + TAKEN_MS)
-        tell_again(watch, &inode->key, what, inode->changed_ms + TAKEN_MS, true);
+        tell_again(watch, &inode->key, what, inode->changed_ms + TAKEN_MS, AGAIN_ANSWERED);
 }
 
 /* What this process changed itself, its reply told: if it is so still, it is known. */
@@ -83,7 +87,8 @@ static bool is_as_changed(struct fs *fs, struct inode *inode)
     return fd >= 0 && fstat(fd, &st) == 0 && inode_is_changed_as(&fs->inodes, inode, &st);
 }
 
-static void tell_key(struct watch *watch, const struct file_key *key, unsigned what, bool surely)
+static void tell_key(struct watch *watch, const struct file_key *key, unsigned what,
+                     enum watch_again_when when)
 {
     struct inode_table *inodes = &watch->fs->inodes;
     struct inode *inode = inode_get(inodes, key);
@@ -93,7 +98,7 @@ static void tell_key(struct watch *watch, const struct file_key *key, unsigned w
         what |= SEEN_ATTRIBUTES;
     what &= what & SEEN_ATTRIBUTES ? SEEN_ATTRIBUTES : SEEN_CONTENT;
     if (what)
-        tell_inode(watch, inode, what, surely);
+        tell_inode(watch, inode, what, when);
     /* The reference may be the last by now: then the kernel does not know the inode. */
     inode_unref(inodes, inode);
 }
@@ -108,14 +113,14 @@ void watch_tell_attributes(struct watch *watch, struct watch_batch *batch)
         TAILQ_INSERT_TAIL(&due, again, order);
     }
     while ((again = TAILQ_FIRST(&due))) {
-        tell_key(watch, &again->key, again->what, again->surely);
+        tell_key(watch, &again->key, again->what, again->when);
         TAILQ_REMOVE(&due, again, order);
         free(again);
     }
     struct seen *seen;
     TAILQ_FOREACH(seen, &batch->seen, order)
     if (!*seen->name)
-        tell_key(watch, &seen->key, seen->what, false);
+        tell_key(watch, &seen->key, seen->what, AGAIN_UNKNOWN);
 }
 
 void watch_again_done(struct watch *watch)
@@ -135,9 +140,9 @@ int watch_tell_all(struct watch *watch)
     int r = inode_get_all(inodes, &all, &n_all);
     if (r < 0)
         return r;
-    tell_inode(watch, inodes->root, SEEN_ATTRIBUTES, true);
+    tell_inode(watch, inodes->root, SEEN_ATTRIBUTES, AGAIN_SURELY);
     for (size_t i = 0; i < n_all; i++) {
-        tell_inode(watch, all[i], SEEN_ATTRIBUTES, true);
+        tell_inode(watch, all[i], SEEN_ATTRIBUTES, AGAIN_SURELY);
         inode_unref(inodes, all[i]);
     }
     free(all);

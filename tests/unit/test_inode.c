@@ -432,6 +432,27 @@ static void test_inode__what_a_reply_told_of_a_change_holds_until_anything_chang
     inode_forget(&table, inode, 1);
 }
 
+/* The kernel asks about what it was told of only when it has the reply that told of it. */
+static void test_inode__the_reply_that_made_it_has_arrived_when_another_is_told(void **state)
+{
+    (void)state;
+    int dirfd = backing_root_fd(backing);
+    _cleanup_close_ int fd = openat(dirfd, "made", O_CREAT | O_EXCL | O_WRONLY, 0600);
+    struct inode *inode;
+    struct stat st;
+    assert_int_equal(inode_lookup_fd(&table, table.root, "made", fd, &inode, &st), 0);
+    inode_tell(&table, inode, &st);
+    assert_true(inode->changed_ms > 0);
+    inode_tell(&table, inode, &st);
+    assert_int_equal(inode->changed_ms, 0);
+    /* Not so of a change of what is known: who asks may have asked before it. */
+    inode_change_begin(&table, inode, false);
+    for (int i = 0; i < 3; i++)
+        inode_tell(&table, inode, &st);
+    assert_true(inode->changed_ms > 0);
+    inode_forget(&table, inode, 1);
+}
+
 static void *look_up_and_forget(void *user)
 {
     unsigned seed = (unsigned)(uintptr_t)user;
@@ -573,6 +594,7 @@ int main(void)
         TEST(one_deeper_than_any_path_is_reached_and_forgotten),
         TEST(the_kernel_is_known_to_be_told_until_the_file_changes),
         TEST(what_a_reply_told_of_a_change_holds_until_anything_changes),
+        TEST(the_reply_that_made_it_has_arrived_when_another_is_told),
         TEST(threads_that_look_up_and_forget_leave_nothing),
         TEST(threads_reach_what_others_rename),
         TEST(many_are_found_again_and_take_no_descriptors),
