@@ -185,11 +185,7 @@ static int has_readable_cluster(const struct view_task *task)
 
 int view_has_cluster(const struct view_task *task, uint64_t id)
 {
-    uint64_t found;
-    if (!task->caller.all)
-        return has_readable_cluster(task);
-    int n = index_cluster_ids(task->fs->index, id - 1, 1, &found);
-    return n <= 0 ? n : found == id;
+    return task->caller.all ? index_has_cluster(task->fs->index, id) : has_readable_cluster(task);
 }
 
 static int ask_for_links(const struct view_task *task, struct view_links **ret_links)

@@ -82,7 +82,8 @@ int index_cluster(struct index *index, uint64_t id, const struct index_query *qu
     struct summary summary = {.min = 1.0};
     struct cluster_info info = {.id = id};
 
-    int r = living_clusters_members(index->clusters, id, 0, &members);
+    const uint64_t stored = shown_ids_read(&index->shown_ids, id);
+    int r = stored ? living_clusters_members(index->clusters, stored, 0, &members) : -ENOENT;
     if (r == 0)
         r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
     for (size_t at = 0; r == 0 && at < members.n_sids; at += LOAD_AT_ONCE) {
@@ -116,5 +117,17 @@ int index_cluster(struct index *index, uint64_t id, const struct index_query *qu
 
 int index_cluster_ids(struct index *index, uint64_t after, size_t limit, uint64_t *ret_ids)
 {
-    return living_clusters_ids(index->clusters, after, limit, ret_ids);
+    int n = living_clusters_ids(index->clusters, shown_ids_read(&index->shown_ids, after), limit,
+                                ret_ids);
+    for (int i = 0; i < n; i++)
+        ret_ids[i] = shown_ids_show(&index->shown_ids, ret_ids[i]);
+    return n;
+}
+
+int index_has_cluster(struct index *index, uint64_t id)
+{
+    const uint64_t stored = shown_ids_read(&index->shown_ids, id);
+    uint64_t found;
+    int n = stored ? living_clusters_ids(index->clusters, stored - 1, 1, &found) : 0;
+    return n <= 0 ? n : found == stored;
 }

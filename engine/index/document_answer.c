@@ -113,6 +113,7 @@ int index_document(struct index *index, const struct file_key *file, int wait_ms
         snprintf(info.type, sizeof(info.type), "%s", text_type_name(document.record->type));
         info.n_tokens = document.record->sketch.n_tokens;
         r = living_clusters_of(index->clusters, document.sid, &info.cluster_id, &info.cluster_size);
+        info.cluster_id = shown_ids_show(&index->shown_ids, info.cluster_id);
     }
     if (r < 0 && r != -ENOENT)
         return r;

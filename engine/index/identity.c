@@ -210,8 +210,10 @@ int identity_check(struct index *index, const struct index_options *options,
     }
     if (r == 0)
         r = write_policy_file(index);
-    if (r == 0)
+    if (r == 0) {
         index->policy_id = policy_id(&index->policy);
+        shown_ids_init(&index->shown_ids, &index->policy);
+    }
     return r;
 }
 

@@ -203,8 +203,14 @@ void cluster_info_done(struct cluster_info *info);
 int index_cluster(struct index *index, uint64_t id, const struct index_query *query,
                   struct cluster_info *ret_info, struct kin_list *ret_members);
 
-/* Up to limit cluster ids greater than after, ascending. Returns how many, or an error. */
+/* Cluster ids, 1 or more, are of no order, and stay with their clusters.
+ *
+ * Up to limit of those that come after one, which need not be there any more; 0: from the first.
+ * Returns how many, or an error. */
 int index_cluster_ids(struct index *index, uint64_t after, size_t limit, uint64_t *ret_ids);
+
+/* Whether there is such a cluster: 1, 0 or an error. */
+int index_has_cluster(struct index *index, uint64_t id);
 
 /* The first path (by parent key and name) of an inode. Returns 0, -ENOENT; gives. */
 int index_path(struct index *index, const struct file_key *file, char **ret_path);

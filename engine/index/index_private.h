@@ -21,6 +21,7 @@
 #include "engine/index/record.h"
 #include "engine/index/records.h"
 #include "engine/index/schema.h"
+#include "engine/index/shown_ids.h"
 #include "engine/index/writing_set.h"
 
 #define INDEX_CLUSTER_THRESHOLD 0.5
@@ -57,6 +58,7 @@ struct index {
     struct kv *store, *kv; /* kv repeats what store says is transient */
     struct policy policy;
     uint64_t policy_id;
+    struct shown_ids shown_ids; /* of clusters; in all answers */
     struct shingle_hash *hash;
     struct records *records;
     struct postings *postings;

@@ -24,6 +24,7 @@
 #include <sys/random.h>
 
 #include <openssl/crypto.h>
+#include <openssl/hmac.h>
 #include <openssl/sha.h>
 #include <xxhash.h>
 
@@ -84,6 +85,14 @@ uint64_t policy_id(const struct policy *policy)
     SHA256(input, sizeof(input), digest);
     OPENSSL_cleanse(input, sizeof(input));
     return get_be64(digest);
+}
+
+void policy_derive(const struct policy *policy, const char *purpose, uint8_t out[POLICY_KEY_BYTES])
+{
+    _Static_assert(SHA256_DIGEST_LENGTH == POLICY_KEY_BYTES, "one digest");
+    unsigned n_bytes;
+    HMAC(EVP_sha256(), policy->key, sizeof(policy->key), (const unsigned char *)purpose,
+         strlen(purpose), out, &n_bytes);
 }
 
 void policy_encode(const struct policy *policy, uint8_t out[POLICY_ENCODED_BYTES])

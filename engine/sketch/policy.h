@@ -37,6 +37,12 @@ int policy_validate(const struct policy *policy);
  */
 uint64_t policy_id(const struct policy *policy);
 
+/* Secret bytes of their own for another use of the policy's key, which they tell nothing of.
+ *
+ * purpose  which use: a string that no other has
+ */
+void policy_derive(const struct policy *policy, const char *purpose, uint8_t out[POLICY_KEY_BYTES]);
+
 /* The stored form. Decoding returns 0 or -EUCLEAN. */
 void policy_encode(const struct policy *policy, uint8_t out[POLICY_ENCODED_BYTES]);
 int policy_decode(const void *data, size_t size_bytes, struct policy *ret_policy);

@@ -23,8 +23,8 @@ ask() { # TREE: every question
     "$KINFS" clusters "$tree"
     "$KINFS" clusters --json "$tree"
     "$KINFS" clusters "$tree/d/b"
-    "$KINFS" clusters --id=1 "$tree"
-    "$KINFS" clusters --id=77 "$tree" 2>&1 || echo "code $?"
+    "$KINFS" clusters --id="$id" "$tree"
+    "$KINFS" clusters --id=$((id + 1)) "$tree" 2>&1 || echo "code $?"
     "$KINFS" clusters "$tree/lonely" 2>&1 || echo "code $?"
     "$KINFS" compare "$tree/a" "$tree/d/b"
     "$KINFS" compare --json "$tree/a" "$tree/d/b"
@@ -40,6 +40,7 @@ expect_code 3 "$KINFS" similar "$SOURCE/later"
 expect_equal 'later' "kinfs: $SOURCE/later: not sketched yet; kinfs settle waits for it" "$OUT"
 expect_equal 'its state' '  state     pending' "$("$KINFS" status "$SOURCE/later" | grep '^  state')"
 rm "$SOURCE/later"
+id=$("$KINFS" clusters "$SOURCE" | cut -f 1)
 ask "$SOURCE" > unmounted
 start
 "$KINFS" settle "$MNT" > /dev/null

@@ -73,6 +73,12 @@ twins=$(value "$MNT/open/mine" cluster)
 ! as_user test -e "$MNT/clusters/$twins" || fail 'its directory is found'
 expect_equal 'clusters listed' "$id" "$(as_user ls "$MNT/clusters")"
 expect_equal 'for root' 2 "$(ls "$MNT/clusters" | wc -l)"
+# Nor do the numbers themselves tell how many others there are: of four billion they are none of the first.
+for number in $(ls "$MNT/clusters"); do
+    ((number > 1000)) || fail "cluster $number is one of the first"
+done
+expect_equal 'all of them, one by one' "$(ls "$MNT/clusters")" "$(for number in $(ls "$MNT/clusters"); do
+    basename "$(realpath "$MNT/clusters/$number")"; done)"
 
 # A comparison does not tell what is there either.
 expect_match 'root may compare' '^0\.' "$(value "$MNT/open/a" resemblance:open/secret)"
