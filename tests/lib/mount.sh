@@ -41,6 +41,13 @@ stop() {
     "$KINFS" umount "$MNT"
 }
 
+# libfuse_is_from VERSION: the library that serves MNT is of that version or a newer one.
+libfuse_is_from() {
+    local version
+    version=$("$KINFS" status --json "$MNT" | sed -n 's/.*"libfuse": *"\([^"]*\)".*/\1/p')
+    [[ $(printf '%s\n' "$1" "$version" | sort -V | head -n 1) = "$1" ]]
+}
+
 expect_equal() { # WHAT EXPECTED GOT
     [[ $2 == "$3" ]] || fail "$1: expected '$2', got '$3'" 1
 }

@@ -19,11 +19,6 @@ on_ext4() {
     PLAIN=$SCRATCH/disk/plain
 }
 
-# As the library that serves says it.
-libfuse_version() {
-    "$KINFS" status --json "$MNT" | sed -n 's/.*"libfuse": *"\([^"]*\)".*/\1/p'
-}
-
 compare_operations() { # NOUN [MOUNT_OPTIONS]
     needs python3
     PLAIN=$SCRATCH/plain
@@ -37,7 +32,7 @@ compare_operations() { # NOUN [MOUNT_OPTIONS]
         start -o "${own_disk:+dev,suid,}$option${2:+,$2}"
         mkdir -p "$PLAIN/$option" "$MNT/$option"
         export WITH_STATX=yes
-        [[ $(printf '%s\n' 3.18 "$(libfuse_version)" | sort -V | head -n 1) = 3.18 ]] || WITH_STATX=no
+        libfuse_is_from 3.18 || WITH_STATX=no
         python3 "$lib/operations/compare.py" "$1" "$way" "$PLAIN/$option" "$MNT/$option" "$SOURCE/$option" \
             ${own_disk:+--known} || failed=1
         stop

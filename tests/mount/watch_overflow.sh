@@ -25,7 +25,7 @@ mkdir "$SOURCE/late"
 words 1 100 > "$SOURCE/late/copy"
 kill -CONT "$pid"
 soon 'attributes' is '600 15' stat -c '%a %s' "$MNT/d/e/file"
-if [[ $("$KINFS" status "$MNT") =~ FUSE\ 7\.(4[4-9]|[5-9]) ]]; then # older kernels cannot be told of all names
+if all_names_can_be_told; then # else each has its minute
     soon 'a name that came' is old cat "$MNT/d/new"
     soon 'a name that went' gone "$MNT/d/old"
 fi
