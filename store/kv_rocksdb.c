@@ -13,6 +13,7 @@
 
 DEFINE_CLEANUP(rocksdb_pinnableslice_t *, rocksdb_pinnableslice_destroy);
 DEFINE_CLEANUP(rocksdb_writebatch_t *, rocksdb_writebatch_destroy);
+DEFINE_CLEANUP(rocksdb_flushoptions_t *, rocksdb_flushoptions_destroy);
 
 static int copy_pinned(const rocksdb_pinnableslice_t *pinned, struct kv_buf *ret_value)
 {
@@ -242,7 +243,18 @@ static int kv_rocksdb_resume(struct kv *kv)
 
 /* -- the rest -- */
 
-static int directory_usage(int parent_fd, const char *name, uint64_t *size_bytes)
+struct usage {
+    uint64_t size_bytes;      /* on the disk */
+    uint64_t logs_size_bytes; /* of the logs, by what is in them: they take room ahead */
+};
+
+static bool is_log(const char *name)
+{
+    const char *suffix = strrchr(name, '.');
+    return suffix && strcmp(suffix, ".log") == 0;
+}
+
+static int directory_usage(int parent_fd, const char *name, struct usage *usage)
 {
     int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
@@ -256,8 +268,10 @@ static int directory_usage(int parent_fd, const char *name, uint64_t *size_bytes
     const struct dirent *entry;
     while ((entry = readdir(directory))) {
         struct stat st;
-        if (fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
-            *size_bytes += (uint64_t)st.st_blocks * 512;
+        if (fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
+            continue;
+        usage->size_bytes += (uint64_t)st.st_blocks * 512;
+        usage->logs_size_bytes += is_log(entry->d_name) ? (uint64_t)st.st_size : 0;
     }
     return 0;
 }
@@ -265,25 +279,45 @@ static int directory_usage(int parent_fd, const char *name, uint64_t *size_bytes
 static int kv_rocksdb_usage(struct kv *kv, uint64_t *ret_size_bytes)
 {
     struct kv_rocksdb *store = kv_rocksdb_of(kv);
-    uint64_t size_bytes = 0;
+    struct usage usage = {0};
     _cleanup_close_ int fd = open(store->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    int r = directory_usage(fd, ".", &size_bytes);
+    int r = directory_usage(fd, ".", &usage);
     if (r == 0)
-        r = directory_usage(fd, KV_ROCKSDB_RUNS_DIR, &size_bytes);
+        r = directory_usage(fd, KV_ROCKSDB_RUNS_DIR, &usage);
     if (r < 0 && r != -ENOENT)
         return r;
-    *ret_size_bytes = size_bytes;
+    *ret_size_bytes = usage.size_bytes;
     return 0;
+}
+
+/* The logs are what the next opening reads, which after a scan takes longer than to write the
+ * tables now. After a little it does not, and each table would get a small file. */
+static void flush_long_logs(struct kv_rocksdb *store)
+{
+    enum { LEFT_BYTES = 4 << 20 };
+    struct usage usage = {0};
+    _cleanup_close_ int fd = open(store->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || directory_usage(fd, ".", &usage) < 0 || usage.logs_size_bytes < LEFT_BYTES ||
+        kv_rocksdb_check_room(store) < 0)
+        return;
+    _cleanup_(rocksdb_flushoptions_destroy_p) rocksdb_flushoptions_t *options =
+        rocksdb_flushoptions_create();
+    for (size_t i = 0; i <= store->kv.n_tables && store->write_error == 0; i++) {
+        char *message = NULL;
+        rocksdb_flush_cf(store->db, options, store->handles[i], &message);
+        stop_writing(store, kv_rocksdb_take_error(message));
+    }
 }
 
 static void kv_rocksdb_close(struct kv *kv)
 {
     struct kv_rocksdb *store = kv_rocksdb_of(kv);
     bool written = store->db && !kv->read_only;
-    if (written)
-        kv_rocksdb_checkpoint(kv); /* a failure changes nothing that was promised */
+    /* A failure of these changes nothing that was promised. */
+    if (written && kv_rocksdb_checkpoint(kv) == 0)
+        flush_long_logs(store);
     kv_rocksdb_close_db(store);
     if (written)
         kv_rocksdb_seal(store->path); /* without one, damage is found later or not at all */

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <glob.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -752,6 +753,64 @@ static void test_kv_rocksdb__after_a_write_that_failed_it_goes_on(void **state)
     assert_goes_on(kv, n);
 }
 
+/* -- the end -- */
+
+static uint64_t logs_size_bytes(void)
+{
+    uint64_t size_bytes = 0;
+    char path[128], pattern[128];
+    glob_t logs;
+    snprintf(pattern, sizeof(pattern), "%s/*.log", store_path);
+    if (glob(pattern, 0, NULL, &logs) != 0)
+        return 0;
+    for (size_t i = 0; i < logs.gl_pathc; i++) {
+        struct stat st;
+        snprintf(path, sizeof(path), "%s", logs.gl_pathv[i]);
+        assert_int_equal(stat(path, &st), 0);
+        size_bytes += (uint64_t)st.st_size;
+    }
+    globfree(&logs);
+    return size_bytes;
+}
+
+static void test_kv_rocksdb__a_clean_end_leaves_no_long_log(void **state)
+{
+    enum { N_FEW = 20, N_MANY = 300 }; /* of 64 KiB */
+    (void)state;
+    uint64_t n = 0;
+    struct kv *kv = open_here();
+    assert_int_equal(write_until_error(kv, &n, N_FEW), 0);
+    assert_int_equal(put_one(kv, T_FIXED, S("ab"), S("1")), 0);
+    kv_close(kv);
+    assert_true(logs_size_bytes() >= (uint64_t)N_FEW << 16); /* a short one stays */
+    kv = open_here();
+    assert_int_equal(write_until_error(kv, &n, N_MANY), 0);
+    assert_int_equal(put_one(kv, T_FIXED, S("cd"), S("2")), 0);
+    kv_close(kv);
+    assert_true(logs_size_bytes() < 1 << 16);
+    kv = open_here();
+    assert_entries(kv, n);
+    assert_table(kv, T_FIXED, "ab=1 cd=2 ");
+    kv_close(kv);
+}
+
+/* Another process takes the room: what was acknowledged is in the log still. */
+static void test_kv_rocksdb__an_end_on_a_full_disk_loses_nothing(void **state)
+{
+    (void)state;
+    mount_small(200);
+    struct kv *kv = open_here();
+    uint64_t n = 0;
+    assert_int_equal(write_until_error(kv, &n, 100), 0);
+    seems_roomy = true;
+    fill("filler");
+    kv_close(kv);
+    seems_roomy = false;
+    assert_int_equal(mount("none", directory, NULL, MS_REMOUNT, "size=800m"), 0);
+    kv = open_here();
+    assert_goes_on(kv, n);
+}
+
 /* -- files -- */
 
 static void test_kv_rocksdb__few_files_are_open(void **state)
@@ -806,6 +865,8 @@ int main(int argc, char **argv)
         CASE(test_kv_rocksdb__a_read_only_file_system_is_said),
         CASE(test_kv_rocksdb__after_a_full_disk_it_goes_on),
         CASE(test_kv_rocksdb__after_a_write_that_failed_it_goes_on),
+        CASE(test_kv_rocksdb__a_clean_end_leaves_no_long_log),
+        CASE(test_kv_rocksdb__an_end_on_a_full_disk_loses_nothing),
         CASE(test_kv_rocksdb__few_files_are_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
