@@ -61,6 +61,7 @@ int inode_table_init(struct inode_table *table, struct backing *backing)
                                   .path_fds.n_max = path_fd_cache_bound(descriptor_limit()),
                                   .root = root,
                                   .backing = backing};
+    gone_init(&table->gone);
     pthread_mutex_init(&table->lock, NULL);
     pthread_rwlock_init(&table->names, NULL);
     for (size_t i = 0; i < INODE_LOCKS; i++)
@@ -88,6 +89,7 @@ void inode_table_done(struct inode_table *table)
     free(table->buckets);
     free_inode(table->root);
     pthread_rwlock_destroy(&table->names);
+    gone_done(&table->gone);
     table->root = NULL;
 }
 
@@ -260,6 +262,10 @@ static int look_up(struct inode_table *table, struct inode *parent, const char *
         inode_forget(table, *ret_inode, 1);
         return -error;
     }
+    if (!nested)
+        inode_path_keep_directory(table, *ret_inode, path_fd);
+    int none = -1; /* of a mount inside the tree nothing is kept open */
+    gone_found(&table->gone, *ret_inode, nested ? &none : path_fd);
     *ret_stat = st;
     return 0;
 }
@@ -332,7 +338,8 @@ static int reopen(const struct inode *inode, int fd, int flags)
 
 static int try_to_open(struct inode_table *table, struct inode *inode, int flags)
 {
-    if (!inode->by_name) {
+    /* A directory has a descriptor, or will have one for the names in it. */
+    if (!inode->by_name && inode->type != S_IFDIR) {
         int fd = backing_open_key(table->backing, &inode->key, flags);
         if (fd != -ESTALE)
             return fd;
@@ -378,13 +385,27 @@ static int try_to_borrow(struct inode_table *table, struct inode *inode, struct 
     return fd == -ESTALE ? inode_path_borrow(table, inode, ret_fd) : fd;
 }
 
+/* The asker may have a descriptor of it all the same. */
+static int borrow_gone(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
+{
+    int fd = gone_take(&table->gone, inode);
+    if (fd >= 0) {
+        *ret_fd = (struct inode_fd){.is_own = true, .fd = fd};
+        return fd;
+    }
+    if (gone_is_back(&table->gone, inode))
+        return inode->type == S_IFDIR ? -ENOENT : -ESTALE;
+    gone_tell(&table->gone, inode);
+    return -ESTALE;
+}
+
 int inode_borrow_fd(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
 {
     int fd;
     do
         fd = try_to_borrow(table, inode, ret_fd);
     while ((fd == -EMFILE || fd == -ENFILE) && inode_table_shed(table));
-    return fd;
+    return fd == -ESTALE ? borrow_gone(table, inode, ret_fd) : fd;
 }
 
 void inode_return_fd(struct inode_fd *fd)

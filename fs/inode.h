@@ -19,6 +19,7 @@
 
 #include "base/backing.h"
 #include "base/file_key.h"
+#include "fs/gone.h"
 #include "fs/node.h"
 #include "fs/path_fd_cache.h"
 
@@ -59,7 +60,7 @@ enum { INODE_LOCKS = 64 };
 
 struct inode_table {
     pthread_rwlock_t names; /* shared: names change through the mount; taken before all others */
-    pthread_mutex_t lock;   /* buckets, counts, path_fds and places; no lock is taken under it */
+    pthread_mutex_t lock;   /* buckets, counts, path_fds and places; under it only gone's is */
     struct inode **buckets;
     size_t n_buckets, n_inodes;
     struct path_fd_cache path_fds;
@@ -69,6 +70,7 @@ struct inode_table {
     void *find_user;
     struct inode *root; /* in no bucket, never forgotten */
     struct backing *backing;
+    struct gone gone;
     pthread_mutex_t inode_locks[INODE_LOCKS];
 };
 
@@ -118,7 +120,8 @@ void inode_tell(struct inode_table *table, struct inode *inode, const struct sta
 bool inode_is_told(struct inode_table *table, const struct inode *inode, const struct stat *st);
 
 /* A descriptor of the inode as open(2) with these flags gives it; the caller closes it.
- * Returns it, -ESTALE when the inode is gone, or another errno. */
+ * Returns it, -ESTALE when the inode is gone, -ENOENT for a directory that is gone and that the
+ * asker does not reach by a name (fs/gone.h), or another errno. */
 int inode_open(struct inode_table *table, struct inode *inode, int flags);
 
 /* A descriptor, maybe O_PATH, good for fstat(), as the dirfd of *at() calls, and by its path below

@@ -363,8 +363,22 @@ bool inode_is_pinned(struct inode_table *table, const struct inode *inode)
     return inode->path && inode->path->fd.pinned;
 }
 
+/* Whether a directory was removed so long ago that no name leads there any more: the kernel has
+ * been told, or keeps names for a second only. Who asks for it stands in it. */
+static bool is_left_behind(struct inode_path *path)
+{
+    enum { TOLD_AFTER_MS = 2000 };
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t now_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + 1;
+    if (!path->gone_ms)
+        path->gone_ms = now_ms;
+    return now_ms - path->gone_ms > TOLD_AFTER_MS;
+}
+
 /* The descriptor there is; -ESTALE when it has outlived a removal beside the mount, since what is
- * done with it would be lost; -ENOENT: none is open. */
+ * done with it would be lost, and the asker may mean what has come in its place; -ENOENT: none is
+ * open. */
 static int borrow_open(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
 {
     struct stat st;
@@ -372,9 +386,13 @@ static int borrow_open(struct inode_table *table, struct inode *inode, struct in
         LOCKED(&table->lock);
         if (!use_open(table, inode, ret_fd))
             return -ENOENT;
-        if (inode->path->fd.pinned || fstat(ret_fd->fd, &st) < 0 || st.st_nlink)
+        if (inode->path->fd.pinned || fstat(ret_fd->fd, &st) < 0 || st.st_nlink ||
+            (inode->type == S_IFDIR && is_left_behind(inode->path)) ||
+            gone_is_back(&table->gone, inode))
             return ret_fd->fd;
-        path_fd_drop(&inode->path->fd);
+        /* A directory's takes no room on the disk, and somebody may stand in it. */
+        if (inode->type != S_IFDIR)
+            path_fd_drop(&inode->path->fd);
     }
     inode_return_fd(ret_fd);
     return -ESTALE;
@@ -401,17 +419,37 @@ int inode_path_borrow_directory(struct inode_table *table, struct inode *inode,
         return fd;
     bool nested = !file_key_same_file_system(&inode->key, &table->root->key);
     fd = backing_open_key(table->backing, &inode->key, O_PATH | O_DIRECTORY);
-    if (fd < 0)
-        return fd;
     {
         LOCKED(&table->lock);
         if (make_path(inode) < 0) {
-            close(fd);
+            close_p(&fd);
             return -ENOMEM;
         }
+        if (fd == -ESTALE && is_left_behind(inode->path))
+            return -ENOENT;
     }
+    if (fd < 0)
+        return fd;
     use_new(table, inode, fd, nested, ret_fd);
     return ret_fd->fd;
+}
+
+void inode_path_keep_directory(struct inode_table *table, struct inode *inode, int *path_fd)
+{
+    if (inode->by_name || inode->type != S_IFDIR || *path_fd < 0)
+        return;
+    LOCKED(&table->lock);
+    if ((inode->path && inode->path->fd.fd >= 0) || make_path(inode) < 0)
+        return;
+    path_fd_use_new(&table->path_fds, &inode->path->fd, TAKE_FD(*path_fd), false);
+    path_fd_release(&table->path_fds, &inode->path->fd);
+}
+
+int inode_path_borrow_held(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
+{
+    LOCKED(&table->lock);
+    bool is_held = inode->path && inode->path->fd.n_users;
+    return is_held && use_open(table, inode, ret_fd) ? ret_fd->fd : -ESTALE;
 }
 
 int inode_path_borrow(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)

@@ -27,6 +27,7 @@ struct inode_place {
 struct inode_path {
     struct path_fd fd;
     struct inode_place *places;
+    int64_t gone_ms; /* since when a directory is known to be removed beside the mount; or 0 */
 };
 
 /* -- around a change of names -- */
@@ -76,6 +77,11 @@ int inode_path_borrow(struct inode_table *table, struct inode *inode, struct ino
  * and closing it again costs 5 us of each. */
 int inode_path_borrow_directory(struct inode_table *table, struct inode *inode,
                                 struct inode_fd *ret_fd);
+/* Takes an O_PATH descriptor of such a directory, which was just looked up, if there is none: what
+ * comes next is a name in it, or somebody is to stand in it. */
+void inode_path_keep_directory(struct inode_table *table, struct inode *inode, int *path_fd);
+/* One that somebody holds, whatever became of the directory; or -ESTALE. */
+int inode_path_borrow_held(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd);
 void inode_path_return(struct inode_table *table, struct inode *inode);
 
 #endif

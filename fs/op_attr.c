@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "fs/identity.h"
+#include "fs/inode_path.h"
 #include "fs/notice.h"
 #include "fs/open_file.h"
 #include "fs/views.h"
@@ -92,6 +93,7 @@ void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
         return;
     }
     struct inode *dir = inode_of(fs, parent);
+    gone_ask_name(name);
     bool is_view_name = fs->views && dir == fs->inodes.root && views_is_root_name(fs, name);
     struct fuse_entry_param entry;
     int r = -ENOENT;
@@ -136,11 +138,24 @@ static int tell_stat(struct fs *fs, struct inode *inode, int fd, struct stat *re
     return 0;
 }
 
+/* Of what may be open: fstat(2) of a directory that was removed beside the mount is not asked again
+ * when it fails, and a path that led there leads elsewhere as soon as that is told. */
+int borrow_attributes_fd(struct fs *fs, struct inode *inode, const struct fuse_file_info *fi,
+                         struct inode_fd *ret_fd)
+{
+    if (fi && inode->type == S_IFREG)
+        return open_file_of(fi)->fd;
+    int fd = borrow_fd(fs, inode, ret_fd);
+    return fd == -ESTALE && inode->type == S_IFDIR
+               ? inode_path_borrow_held(&fs->inodes, inode, ret_fd)
+               : fd;
+}
+
 static int do_getattr(struct fs *fs, struct inode *inode, const struct fuse_file_info *fi,
                       struct stat *ret_stat)
 {
     _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
-    int fd = fi && inode->type == S_IFREG ? open_file_of(fi)->fd : borrow_fd(fs, inode, &borrowed);
+    int fd = borrow_attributes_fd(fs, inode, fi, &borrowed);
     return fd < 0 ? fd : tell_stat(fs, inode, fd, ret_stat);
 }
 

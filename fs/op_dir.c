@@ -23,6 +23,7 @@ enum { N_VIEW_NAMES = sizeof(view_names) / sizeof(*view_names) };
 /* The kernel lets one thread at a time read an open directory. */
 struct dir_handle {
     DIR *stream;
+    struct inode_fd held; /* kept open, so that its attributes are there when it is removed */
     struct dirent *entry; /* read, and not fitted into a reply yet */
     off_t offset;         /* of entry, or of the next */
 };
@@ -40,6 +41,7 @@ int dir_handle_fd(const struct fuse_file_info *fi)
 static void dir_handle_free(struct dir_handle *dir)
 {
     closedir(dir->stream);
+    inode_return_fd(&dir->held);
     free(dir);
 }
 
@@ -55,6 +57,8 @@ static int do_opendir(struct fs *fs, struct inode *inode, struct dir_handle **re
     if (!dir->stream)
         return -errno;
     TAKE_FD(fd);
+    dir->held = INODE_FD_NONE;
+    borrow_fd(fs, inode, &dir->held);
     *ret_dir = TAKE_PTR(dir);
     return 0;
 }

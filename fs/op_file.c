@@ -41,8 +41,12 @@ static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *f
     struct stat st;
     if (fstat(fd, &st) < 0)
         return -errno;
-    if (!st.st_nlink && !inode_is_pinned(&fs->inodes, inode))
+    if (!st.st_nlink && !inode_is_pinned(&fs->inodes, inode) &&
+        !gone_is_back(&fs->inodes.gone, inode)) {
+        gone_tell(&fs->inodes.gone, inode);
         return -ESTALE;
+    }
+    gone_over(&fs->inodes.gone);
     if (fi->flags & O_TRUNC)
         notice_content(fs, inode);
     else
@@ -97,11 +101,13 @@ static void reply_create(fuse_req_t req, int r, const struct fuse_entry_param *e
 
 /* What is already there, made beside the mount since the kernel looked, is not opened here: whether
  * the caller may, the kernel has not asked. Told ESTALE it looks again, and then it does. */
-static int refuse_existing(int dirfd, const char *name)
+static int refuse_existing(struct fs *fs, int dirfd, const char *name)
 {
     struct stat st;
-    bool is_directory = fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
-    return is_directory ? -EISDIR : -ESTALE;
+    if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode))
+        return -EISDIR;
+    gone_tell(&fs->inodes.gone, NULL);
+    return -ESTALE;
 }
 
 static int create_at(fuse_req_t req, int dirfd, const char *name, int flags, mode_t mode)
@@ -132,7 +138,7 @@ static int do_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t
         return r;
     int fd = create_at(req, dirfd, name, backing_flags(fi->flags) | O_CREAT | O_EXCL, mode);
     if (fd == -EEXIST && !(fi->flags & O_EXCL))
-        return refuse_existing(dirfd, name);
+        return refuse_existing(fs, dirfd, name);
     if (fd < 0)
         return fd;
     notice_entry(fs, inode_of(fs, parent), name);

@@ -37,12 +37,19 @@ static int borrow_parent(struct fs *fs, fuse_ino_t parent, const char *name,
     return r < 0 ? r : fd;
 }
 
-/* What came to be at a name: told to the index, and made an entry of. */
-static int made(struct fs *fs, fuse_ino_t parent, int dirfd, const char *name,
+/* What came to be at a name: told to the index, and made an entry of. Replaced beside the mount
+ * since by what is of another type, it is gone: the kernel would call that an input/output error.
+ */
+static int made(struct fs *fs, fuse_ino_t parent, int dirfd, const char *name, mode_t type,
                 struct fuse_entry_param *ret_entry)
 {
     notice_entry(fs, inode_of(fs, parent), name);
-    return make_short(make_entry(fs, inode_of(fs, parent), dirfd, name, ret_entry), ret_entry);
+    int r = make_entry(fs, inode_of(fs, parent), dirfd, name, ret_entry);
+    if (r == 0 && ((ret_entry->attr.st_mode ^ type) & S_IFMT)) {
+        inode_forget(&fs->inodes, inode_of(fs, ret_entry->ino), 1);
+        return -ENOENT;
+    }
+    return make_short(r, ret_entry);
 }
 
 static int do_mknod(struct fs *fs, fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
@@ -55,7 +62,8 @@ static int do_mknod(struct fs *fs, fuse_req_t req, fuse_ino_t parent, const char
     identity_enter(req, mode);
     int r = S_ISDIR(mode) ? mkdirat(dirfd, name, mode & 07777) : mknodat(dirfd, name, mode, rdev);
     identity_leave();
-    return r < 0 ? -errno : made(fs, parent, dirfd, name, ret_entry);
+    mode_t type = mode & S_IFMT ? mode & S_IFMT : S_IFREG;
+    return r < 0 ? -errno : made(fs, parent, dirfd, name, type, ret_entry);
 }
 
 void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t rdev)
@@ -80,7 +88,7 @@ static int do_symlink(struct fs *fs, fuse_req_t req, const char *target, fuse_in
     identity_enter(req, 0);
     int r = symlinkat(target, dirfd, name);
     identity_leave();
-    return r < 0 ? -errno : made(fs, parent, dirfd, name, ret_entry);
+    return r < 0 ? -errno : made(fs, parent, dirfd, name, S_IFLNK, ret_entry);
 }
 
 void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
@@ -108,7 +116,7 @@ static int do_link(struct fs *fs, fuse_ino_t ino, fuse_ino_t parent, const char 
     if (linkat(AT_FDCWD, proc_path_of(fd).text, dirfd, name, AT_SYMLINK_FOLLOW) < 0)
         return -errno;
     inode_path_linked(&fs->inodes, inode_of(fs, ino));
-    return made(fs, parent, dirfd, name, ret_entry);
+    return made(fs, parent, dirfd, name, inode_of(fs, ino)->type, ret_entry);
 }
 
 void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name)

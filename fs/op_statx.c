@@ -51,7 +51,7 @@ static int do_statx(struct fs *fs, struct inode *inode, int flags, int mask,
                     const struct fuse_file_info *fi, struct statx *ret_statx)
 {
     _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
-    int fd = fi && inode->type == S_IFREG ? open_file_of(fi)->fd : borrow_fd(fs, inode, &borrowed);
+    int fd = borrow_attributes_fd(fs, inode, fi, &borrowed);
     if (fd < 0)
         return fd;
     flags &= AT_STATX_SYNC_TYPE;

@@ -105,6 +105,10 @@ static inline int borrow_fd(struct fs *fs, struct inode *inode, struct inode_fd 
     return inode_borrow_fd(&fs->inodes, inode, ret_fd);
 }
 
+/* The descriptor that attributes are asked of; given back as a borrowed one. */
+int borrow_attributes_fd(struct fs *fs, struct inode *inode, const struct fuse_file_info *fi,
+                         struct inode_fd *ret_fd);
+
 /* A name of a directory as an entry for the kernel, which then counts as looked up. -ENOENT also
  * for what is not to be seen. And what is open, of a name (parent NULL: none). */
 int make_entry(struct fs *fs, struct inode *parent, int dirfd, const char *name,

@@ -36,6 +36,7 @@ static inline struct fs *fs_of(fuse_req_t req)
 {
     struct fs *fs = fuse_req_userdata(req);
     KERNEL_ORDER_LEARN(fs);
+    gone_ask(fuse_req_ctx(req)->pid);
     return fs;
 }
 

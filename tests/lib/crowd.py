@@ -176,6 +176,7 @@ class Worker:
 
 
 class TwoSidedWorker(Worker):
+    # Of directories that are moved beside the mount all the time the kernel says ESTALE by itself.
     weights, expected = WEIGHTS | TWO_SIDED, EXPECTED | {errno.ESTALE}
 
     def check(self, path, content):

@@ -17,19 +17,24 @@ struct fixture {
     struct index *index;
 };
 
+static void open_index(struct fixture *f)
+{
+    char *error = NULL;
+    const struct index_options options = {
+        .backing = f->backing, .source = f->tree, .store_path = f->store, .create = true};
+    if (index_open(&options, &f->index, &error) < 0)
+        fail_msg("%s", error);
+}
+
 static int setup(void **state)
 {
     struct fixture *f = calloc(1, sizeof(*f));
-    char *error = NULL;
     scratch_make(f->root);
     snprintf(f->tree, sizeof(f->tree), "%s/tree", f->root);
     snprintf(f->store, sizeof(f->store), "%s/store", f->root);
     assert_int_equal(mkdir(f->tree, 0755), 0);
     assert_int_equal(backing_open(f->tree, &f->backing), 0);
-    const struct index_options options = {
-        .backing = f->backing, .source = f->tree, .store_path = f->store, .create = true};
-    if (index_open(&options, &f->index, &error) < 0)
-        fail_msg("%s", error);
+    open_index(f);
     assert_int_equal(index_start(f->index), 0);
     assert_int_equal(index_settle(f->index, INDEX_LANE_ALL, 60000), 0);
     *state = f;
@@ -116,6 +121,41 @@ static void test_notices__what_is_no_entry_of_a_directory_is_not_noted(void **st
     free(path);
 }
 
+/* More than the lane holds, while nobody takes any: what does not fit is left to a scan. */
+static void test_notices__too_many_at_once_are_found_by_a_scan(void **state)
+{
+    enum { NOTICES = 1 << 17, FILES = 40 };
+    struct fixture *f = *state;
+    char name[32];
+    index_close(f->index, 5000);
+    open_index(f);
+    for (unsigned i = 0; i < FILES; i++) {
+        snprintf(name, sizeof(name), "f%u", i);
+        write_text(f, name, i);
+    }
+    note_entry(f, "f0");
+    assert_false(status_of(f).scanning);
+    for (unsigned i = 0; i < NOTICES; i++) {
+        snprintf(name, sizeof(name), "none%u", i);
+        note_entry(f, name);
+    }
+    uint64_t n_pending = status_of(f).pending_foreground;
+    assert_true(n_pending < NOTICES);
+    assert_true(status_of(f).scanning);
+    struct file_key key = key_of(f, "f1");
+    note_entry(f, "f1");
+    index_note_content(f->index, &key);
+    note_entry(f, "f0"); /* noted already */
+    assert_int_equal(status_of(f).pending_foreground, n_pending);
+
+    assert_int_equal(index_start(f->index), 0);
+    settle(f);
+    assert_int_equal(status_of(f).pending_foreground, 0);
+    assert_int_equal(status_of(f).documents, FILES);
+    note_entry(f, "none1"); /* there is room again */
+    settle(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +164,8 @@ int main(void)
             teardown),
         cmocka_unit_test_setup_teardown(test_notices__what_is_no_entry_of_a_directory_is_not_noted,
                                         setup, teardown),
+        cmocka_unit_test_setup_teardown(test_notices__too_many_at_once_are_found_by_a_scan, setup,
+                                        teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,185 @@
+#include "fs/gone.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+enum {
+    /* The kernel comes back at once. A mark that is forgotten costs an ESTALE, one that is kept too
+     * long a descriptor of what somebody may want to be rid of. */
+    TOLD_MS = 2000,
+    /* Between a lookup and what it was for. A thread that opens the same name again must not be
+     * given what it meant before. */
+    FOUND_MS = 500,
+};
+
+static _Thread_local struct gone_asker {
+    pid_t thread;
+    uint64_t name; /* of a lookup, a hash; 0: it is none */
+    uint64_t no;   /* grows */
+} asker;
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void gone_init(struct gone *gone)
+{
+    *gone = (struct gone){0};
+    pthread_mutex_init(&gone->lock, NULL);
+    for (size_t i = 0; i < GONE_MARKS; i++)
+        gone->marks[i].fd = -1;
+}
+
+void gone_done(struct gone *gone)
+{
+    for (size_t i = 0; i < GONE_MARKS; i++)
+        close_p(&gone->marks[i].fd);
+    pthread_mutex_destroy(&gone->lock);
+}
+
+void gone_ask(pid_t thread)
+{
+    asker.thread = thread;
+    asker.name = 0;
+    asker.no++;
+}
+
+void gone_ask_name(const char *name)
+{
+    asker.name = 0xcbf29ce484222325u;
+    for (; *name; name++)
+        asker.name = (asker.name ^ (uint8_t)*name) * 0x100000001b3u;
+    asker.name |= 1;
+}
+
+/* -- marks; with the lock held -- */
+
+static void take_fd(struct gone_mark *mark, int fd)
+{
+    close_p(&mark->fd);
+    mark->fd = fd;
+}
+
+static void end_mark(struct gone *gone, struct gone_mark *mark)
+{
+    take_fd(mark, -1);
+    mark->thread = 0;
+    atomic_fetch_sub(&gone->n_marks, 1);
+}
+
+/* The asker's, or NULL; those that are too old end. */
+static struct gone_mark *mark_of_asker(struct gone *gone)
+{
+    struct gone_mark *found = NULL;
+    int64_t now = now_ms();
+    for (size_t i = 0; i < GONE_MARKS; i++) {
+        struct gone_mark *mark = &gone->marks[i];
+        if (mark->thread && now - mark->told_ms > TOLD_MS)
+            end_mark(gone, mark);
+        if (mark->thread && mark->thread == asker.thread)
+            found = mark;
+    }
+    return found;
+}
+
+/* A free one, or the oldest. */
+static struct gone_mark *new_mark(struct gone *gone)
+{
+    struct gone_mark *oldest = &gone->marks[0];
+    for (size_t i = 0; i < GONE_MARKS && oldest->thread; i++)
+        if (!gone->marks[i].thread || gone->marks[i].told_ms < oldest->told_ms)
+            oldest = &gone->marks[i];
+    if (oldest->thread)
+        end_mark(gone, oldest);
+    atomic_fetch_add(&gone->n_marks, 1);
+    *oldest = (struct gone_mark){.thread = asker.thread, .fd = -1};
+    return oldest;
+}
+
+static bool is_found(const struct gone_mark *mark, const struct inode *inode)
+{
+    return mark && mark->found == inode && now_ms() - mark->found_ms <= FOUND_MS;
+}
+
+/* -- */
+
+/* The asker is in the call that was told. Whether this is a part of it that has not been. */
+static bool is_next(struct gone_mark *mark)
+{
+    if (mark->served == &asker && mark->served_no == asker.no)
+        return true;
+    if (asker.name) {
+        for (unsigned i = 0; i < mark->n_names; i++)
+            if (mark->names[i] == asker.name)
+                return false;
+        if (mark->n_names == GONE_NAMES || mark->has_done)
+            return false;
+        mark->names[mark->n_names++] = asker.name;
+    } else if (mark->has_done) {
+        return false;
+    } else {
+        mark->has_done = true;
+    }
+    mark->served = &asker;
+    mark->served_no = asker.no;
+    return true;
+}
+
+bool gone_is_back(struct gone *gone, const struct inode *inode)
+{
+    if (!atomic_load_explicit(&gone->n_marks, memory_order_relaxed))
+        return false;
+    LOCKED(&gone->lock);
+    struct gone_mark *mark = mark_of_asker(gone);
+    return is_found(mark, inode) || (mark && mark->told == inode && is_next(mark));
+}
+
+void gone_tell(struct gone *gone, const struct inode *inode)
+{
+    if (!asker.thread)
+        return;
+    LOCKED(&gone->lock);
+    struct gone_mark *mark = mark_of_asker(gone);
+    if (!mark)
+        mark = new_mark(gone);
+    take_fd(mark, -1);
+    *mark =
+        (struct gone_mark){.thread = asker.thread, .told = inode, .told_ms = now_ms(), .fd = -1};
+}
+
+void gone_found(struct gone *gone, const struct inode *inode, int *fd)
+{
+    if (!atomic_load_explicit(&gone->n_marks, memory_order_relaxed))
+        return;
+    LOCKED(&gone->lock);
+    struct gone_mark *mark = mark_of_asker(gone);
+    if (!mark)
+        return;
+    take_fd(mark, TAKE_FD(*fd));
+    mark->found = inode;
+    mark->found_ms = now_ms();
+}
+
+int gone_take(struct gone *gone, const struct inode *inode)
+{
+    if (!atomic_load_explicit(&gone->n_marks, memory_order_relaxed))
+        return -1;
+    LOCKED(&gone->lock);
+    struct gone_mark *mark = mark_of_asker(gone);
+    return is_found(mark, inode) ? TAKE_FD(mark->fd) : -1;
+}
+
+void gone_over(struct gone *gone)
+{
+    if (!atomic_load_explicit(&gone->n_marks, memory_order_relaxed))
+        return;
+    LOCKED(&gone->lock);
+    struct gone_mark *mark = mark_of_asker(gone);
+    if (mark)
+        end_mark(gone, mark);
+}

@@ -1,0 +1,170 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "fs/inode.h"
+
+enum { THREAD = 1000, OTHER = 1001 };
+
+static struct gone gone;
+static struct inode inodes[GONE_MARKS + 1];
+
+static int set_up(void **state)
+{
+    (void)state;
+    gone_init(&gone);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    gone_done(&gone);
+    gone_ask(0);
+    return 0;
+}
+
+static bool is_back(const struct inode *inode)
+{
+    gone_ask(THREAD);
+    return gone_is_back(&gone, inode);
+}
+
+static bool is_back_for(const char *name, const struct inode *inode)
+{
+    gone_ask(THREAD);
+    gone_ask_name(name);
+    return gone_is_back(&gone, inode);
+}
+
+static void tell(pid_t thread, const struct inode *inode)
+{
+    gone_ask(thread);
+    gone_tell(&gone, inode);
+}
+
+static bool is_open(int fd)
+{
+    return fcntl(fd, F_GETFD) >= 0;
+}
+
+static void test_gone__who_was_told_comes_back_once(void **state)
+{
+    (void)state;
+    assert_false(is_back(&inodes[0]));
+    tell(THREAD, &inodes[0]);
+    assert_false(is_back(&inodes[1]));
+    assert_true(is_back(&inodes[0]));
+    assert_true(gone_is_back(&gone, &inodes[0])); /* the same request */
+    assert_false(is_back(&inodes[0]));
+    tell(THREAD, &inodes[0]);
+    assert_true(is_back(&inodes[0]));
+}
+
+static void test_gone__nobody_else_comes_back_with_him(void **state)
+{
+    (void)state;
+    tell(OTHER, &inodes[0]);
+    assert_false(is_back(&inodes[0]));
+    tell(0, &inodes[1]); /* nobody who could come back */
+    gone_ask(0);
+    assert_false(gone_is_back(&gone, &inodes[1]));
+    assert_int_equal(gone.n_marks, 1);
+}
+
+static void test_gone__a_call_looks_up_two_names_and_does_one_thing(void **state)
+{
+    (void)state;
+    tell(THREAD, &inodes[0]);
+    assert_true(is_back_for("a", &inodes[0]));
+    assert_true(is_back_for("b", &inodes[0]));
+    assert_true(is_back(&inodes[0]));
+    assert_false(is_back_for("c", &inodes[0]));
+    tell(THREAD, &inodes[0]);
+    assert_true(is_back_for("a", &inodes[0]));
+    assert_false(is_back_for("a", &inodes[0])); /* another call */
+    tell(THREAD, &inodes[0]);
+    assert_true(is_back_for("a", &inodes[0]));
+    assert_true(is_back_for("b", &inodes[0]));
+    assert_false(is_back_for("c", &inodes[0]));
+}
+
+static void test_gone__what_he_finds_then_is_kept_for_him(void **state)
+{
+    (void)state;
+    int first = open("/", O_PATH), second = open("/", O_PATH), kept = first, other = second;
+    gone_ask(THREAD);
+    gone_found(&gone, &inodes[1], &kept);
+    assert_int_equal(kept, first); /* nobody was told of anything */
+    tell(THREAD, &inodes[0]);
+    gone_ask(OTHER);
+    gone_found(&gone, &inodes[1], &kept);
+    assert_int_equal(kept, first);
+    gone_ask(THREAD);
+    gone_found(&gone, &inodes[1], &kept);
+    assert_int_equal(kept, -1);
+    gone_found(&gone, &inodes[2], &other); /* the last one */
+    assert_false(is_open(first));
+    assert_int_equal(gone_take(&gone, &inodes[1]), -1);
+    assert_true(gone_is_back(&gone, &inodes[2]));
+    assert_int_equal(gone_take(&gone, &inodes[2]), second);
+    assert_true(gone_is_back(&gone, &inodes[2])); /* by another descriptor */
+    assert_int_equal(gone_take(&gone, &inodes[2]), -1);
+    gone_over(&gone);
+    assert_false(gone_is_back(&gone, &inodes[2]));
+    assert_int_equal(gone.n_marks, 0);
+    close(second);
+}
+
+static void test_gone__too_many_at_once_forget_the_oldest(void **state)
+{
+    (void)state;
+    int fd = open("/", O_PATH), kept = fd;
+    tell(THREAD, &inodes[0]);
+    gone_found(&gone, &inodes[1], &kept);
+    gone.marks[0].told_ms--; /* the oldest */
+    for (pid_t i = 1; i <= GONE_MARKS; i++)
+        tell(THREAD + i, &inodes[i]);
+    assert_int_equal(gone.n_marks, GONE_MARKS);
+    assert_false(is_open(fd));
+    assert_false(is_back(&inodes[0]));
+    gone_ask(THREAD + GONE_MARKS);
+    assert_true(gone_is_back(&gone, &inodes[GONE_MARKS]));
+}
+
+static void test_gone__old_marks_end_whoever_asks(void **state)
+{
+    enum { LONG_MS = 10000 };
+    (void)state;
+    int fd = open("/", O_PATH), kept = fd;
+    tell(THREAD, &inodes[0]);
+    gone_found(&gone, &inodes[1], &kept);
+    gone.marks[0].found_ms -= LONG_MS;
+    assert_false(is_back(&inodes[1]));
+    assert_int_equal(gone_take(&gone, &inodes[1]), -1);
+    gone.marks[0].told_ms -= LONG_MS;
+    gone_ask(OTHER);
+    assert_false(gone_is_back(&gone, &inodes[0]));
+    assert_false(is_open(fd));
+    assert_int_equal(gone.n_marks, 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(test_gone__##name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(who_was_told_comes_back_once),
+        TEST(nobody_else_comes_back_with_him),
+        TEST(a_call_looks_up_two_names_and_does_one_thing),
+        TEST(what_he_finds_then_is_kept_for_him),
+        TEST(too_many_at_once_forget_the_oldest),
+        TEST(old_marks_end_whoever_asks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
