@@ -17,6 +17,7 @@ enum { RESUME_SECONDS = 2 }; /* between two tries of a failing store */
 static void store_is_damaged(struct index *index)
 {
     scan_done(&index->scan);
+    removal_done(index);
     {
         LOCKED(&index->lock);
         index->damaged = true;
@@ -78,7 +79,7 @@ static int try_resume(struct index *index)
 static void tell_recovery(struct index *index)
 {
     if (!index->failure_told || index->store_error || !scan_is_idle(index) ||
-        change_queue_outstanding(index->queue, LANE_SCAN))
+        !removal_is_idle(index) || change_queue_outstanding(index->queue, LANE_SCAN))
         return;
     {
         LOCKED(&index->lock);
@@ -211,6 +212,15 @@ static bool is_ahead(struct index *index)
     return change_queue_outstanding(index->queue, LANE_SCAN) > AHEAD_MAX;
 }
 
+static bool do_removal(struct index *index)
+{
+    if (index->store_error || removal_is_idle(index) || is_stopping(index))
+        return false;
+    begin_step(index);
+    end_step(index, removal_step(index));
+    return true;
+}
+
 static bool do_scan(struct index *index)
 {
     if (index->store_error || is_stopping(index) || is_ahead(index))
@@ -251,7 +261,8 @@ static bool wait_for_work(struct index *index)
     struct timespec end = deadline_after_ms(NAP_MS);
     tell_recovery(index);
     bool no_scan = index->store_error || is_ahead(index);
-    bool busy = !scan_is_idle(index) || is_ahead(index) || index->failure_told;
+    bool busy =
+        !scan_is_idle(index) || !removal_is_idle(index) || is_ahead(index) || index->failure_told;
     LOCKED(&index->lock);
     while (!index->stop && !index->n_results && !index->entries_noted &&
            (!index->rescan_wanted || no_scan)) {
@@ -270,7 +281,7 @@ void *committer_run(void *user)
     index_thread_begin();
     do {
         while (do_resume(index) || do_entries(index) || do_result(index) || do_flush(index) ||
-               do_scan(index))
+               do_removal(index) || do_scan(index))
             ;
     } while (wait_for_work(index));
 

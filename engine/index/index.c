@@ -11,6 +11,7 @@
 #include "base/deadline.h"
 #include "engine/index/fine_times.h"
 #include "engine/index/reconcile.h"
+#include "engine/index/removal.h"
 #include "engine/index/store_directory.h"
 #include "store/kv_retry.h"
 
@@ -100,6 +101,7 @@ static void index_free(struct index *index)
         change_queue_free(index->queue);
     writing_set_free(index->writing);
     scan_done(&index->scan);
+    removal_done(index);
     pthread_cond_destroy(&index->scan_ended);
     pthread_cond_destroy(&index->results_taken);
     pthread_cond_destroy(&index->wake_committer);
@@ -185,6 +187,8 @@ static int open_parts(struct index *index)
         r = commit_recover(index);
     if (r == 0)
         r = reconcile_recover(index);
+    if (r == 0)
+        r = removal_recover(index);
     if (r == 0 && !counted)
         r = document_counts_recount(index); /* what was recovered with the rest */
     return r;
@@ -386,7 +390,7 @@ static int ms_until(const struct timespec *end)
 static bool is_scanning(struct index *index)
 {
     LOCKED(&index->lock);
-    return index->scanning || index->rescan_wanted;
+    return index->scanning || index->rescan_wanted || index->removing;
 }
 
 static bool is_damaged(struct index *index)
@@ -398,7 +402,7 @@ static bool is_damaged(struct index *index)
 static int wait_for_scan(struct index *index, bool bounded, const struct timespec *end)
 {
     LOCKED(&index->lock);
-    while (index->scanning || index->rescan_wanted) {
+    while (index->scanning || index->rescan_wanted || index->removing) {
         if (index->stop)
             return -ESHUTDOWN;
         int r = bounded ? pthread_cond_timedwait(&index->scan_ended, &index->lock, end)

@@ -50,6 +50,12 @@ struct scan {
     struct visit *visit; /* of the directory that is being compared, or NULL */
 };
 
+/* Directories that are gone and whose entries are not; the committer's. */
+struct removal {
+    struct file_key *keys; /* those to be taken first at the end */
+    size_t n, max;
+};
+
 struct index {
     struct backing *backing;
     char *source, *store_path;
@@ -81,7 +87,9 @@ struct index {
     bool entries_noted, rescan_wanted, scanning, stop;
     bool damaged; /* the store is, and was not before it was opened */
 
+    bool removing;                        /* under the lock: removal is not empty */
     struct scan scan;                     /* committer */
+    struct removal removal;               /* committer */
     uint64_t next_sid, sid_end, last_sid; /* committer: sids below sid_end are reserved */
     uint64_t derived_sid;   /* committer: what derives from all sids up to it is stored */
     atomic_int store_error; /* the committer's: what no write gets past for now; 0: nothing */
@@ -170,6 +178,12 @@ int scan_step(struct index *index);
 void scan_done(struct scan *scan);
 /* A directory not seen before hangs in the tree: scan it too. */
 int scan_add_directory(struct index *index, const struct file_key *directory);
+
+/* -- removal.c; the committer's -- */
+bool removal_is_idle(const struct index *index);
+/* Some entries of a directory that is gone; not when idle. 0, or a store error. */
+int removal_step(struct index *index);
+void removal_done(struct index *index);
 
 void index_log(struct index *index, enum index_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

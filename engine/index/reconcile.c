@@ -1,10 +1,11 @@
 /* One entry of the tree against the catalogue. The tree is always right: whatever a notice said,
  * the entry is looked at as it is now, so notices may come late, twice or not at all.
  *
- * What is removed is removed from below: first what hangs on an entry (a document, or everything
- * under a directory), then the entry itself. A crash in between leaves an entry that the next scan
- * removes again. A directory that lives on elsewhere is moved, not removed; two that changed places
- * have for a moment one name between them, so TABLE_INTENTS keeps what is to be taken off:
+ * What is removed is removed from below: first the document that hangs on an entry, then the entry
+ * itself. A crash in between leaves an entry that the next scan removes again. Only what hangs on a
+ * directory goes after its entry (removal.h). A directory that lives on elsewhere is moved, not
+ * removed; two that changed places have for a moment one name between them, so TABLE_INTENTS keeps
+ * what is to be taken off:
  *
  *   "moved" | child key | parent key | name -> nothing        (keys with their size before them)
  */
@@ -15,8 +16,9 @@
 #include <stdio.h>
 
 #include "engine/index/reconcile.h"
+#include "engine/index/removal.h"
 
-enum { PAGE = 256 };
+enum { PAGE = 128 };
 
 static int put_entry(struct index *index, const struct file_key *parent, const char *name,
                      const struct file_key *child, enum entry_type type)
@@ -143,7 +145,7 @@ static int follow_directory(struct index *index, const struct file_key *director
     int r = find_directory(index, directory, &parent, &name);
     if (r == -EAGAIN) { /* it never stands still; what moves it notes it */
         index_rescan(index);
-        return PLACE_HERE;
+        return old_parent_goes ? PLACE_GONE : PLACE_HERE;
     }
     if (r < 0)
         return r == -ENOMEM ? r : PLACE_GONE;
@@ -196,16 +198,13 @@ int reconcile_remove_all(struct index *index, const struct catalogue_entry *entr
     return remove_all(index, entries, n, false);
 }
 
-int reconcile_remove_children(struct index *index, const struct file_key *directory)
+int reconcile_remove_some(struct index *index, const struct file_key *directory)
 {
-    for (;;) {
-        _cleanup_(catalogue_list_done) struct catalogue_list list = {0};
-        int r = catalogue_children(index->kv, directory, NULL, PAGE, &list);
-        if (r == 0)
-            r = remove_all(index, list.entries, list.n_entries, true);
-        if (r < 0 || list.n_entries == 0)
-            return r;
-    }
+    _cleanup_(catalogue_list_done) struct catalogue_list list = {0};
+    int r = catalogue_children(index->kv, directory, NULL, PAGE, &list);
+    if (r == 0)
+        r = remove_all(index, list.entries, list.n_entries, true);
+    return r < 0 ? r : list.n_entries > 0;
 }
 
 static int remove_entry(struct index *index, const struct file_key *parent, const char *name,
@@ -217,7 +216,7 @@ static int remove_entry(struct index *index, const struct file_key *parent, cons
         if (r == PLACE_HERE)
             return 0;
         if (r == PLACE_GONE)
-            r = reconcile_remove_children(index, child);
+            r = removal_add(index, child);
     } else if (r == 0) {
         r = commit_drop_document(index, child);
     }

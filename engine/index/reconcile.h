@@ -37,8 +37,9 @@ int reconcile_remove(struct index *index, const struct file_key *parent, const c
 /* The same for many; their documents go together. */
 int reconcile_remove_all(struct index *index, const struct catalogue_entry *entries, size_t n);
 
-/* Remove all that hangs on a directory's entries. */
-int reconcile_remove_children(struct index *index, const struct file_key *directory);
+/* Remove some entries of a directory that is gone. Returns 1, 0 when there were none, or an error.
+ */
+int reconcile_remove_some(struct index *index, const struct file_key *directory);
 
 /* Finish what a crash interrupted; before any thread runs. */
 int reconcile_recover(struct index *index);

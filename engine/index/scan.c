@@ -14,6 +14,7 @@
 
 #include "base/escape.h"
 #include "engine/index/reconcile.h"
+#include "engine/index/removal.h"
 
 /* Names looked at (about 10 us each), and names only read, in one step: some milliseconds. */
 enum { LOOK_AT_ONCE = 256, READ_AT_ONCE = 8192 };
@@ -344,7 +345,7 @@ static int forget_old_root(struct index *index)
     int r = identity_old_root(index, &old_root);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
-    r = reconcile_remove_children(index, &old_root);
+    r = removal_add(index, &old_root);
     return r < 0 ? r : identity_delete(index, "old_root");
 }
 

@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -63,21 +64,35 @@ static int teardown(void **state)
     return 0;
 }
 
+static void reconcile_noted(struct fixture *f)
+{
+    struct change *noted;
+    while (change_queue_take(f->index->queue, CHANGE_ENTRY, false, &noted) == 1) {
+        assert_int_equal(reconcile_entries(f->index, &noted, 1), 0);
+        change_queue_done(f->index->queue, noted);
+    }
+}
+
+/* What hangs on directories that are gone; at most so many steps. Returns how many it were. */
+static unsigned take_away(struct fixture *f, unsigned n_max)
+{
+    unsigned n = 0;
+    for (; n < n_max && !removal_is_idle(f->index); n++)
+        assert_int_equal(removal_step(f->index), 0);
+    return n;
+}
+
 /* Returns the number of steps. Before step number `at` a change is made and, like any that a user
  * makes, reconciled before the scan goes on. */
 static unsigned scan(struct fixture *f, unsigned at, void (*change)(struct fixture *f))
 {
-    struct change *noted;
     unsigned n = 0;
     int r;
     assert_int_equal(scan_begin(f->index), 0);
     do {
         if (change && n == at)
             change(f);
-        while (change_queue_take(f->index->queue, CHANGE_ENTRY, false, &noted) == 1) {
-            assert_int_equal(reconcile_entries(f->index, &noted, 1), 0);
-            change_queue_done(f->index->queue, noted);
-        }
+        reconcile_noted(f);
         r = scan_step(f->index);
         assert_true(r >= 0);
         n++;
@@ -168,19 +183,83 @@ static void move_out(struct fixture *f)
     note(f, backing_root_key(f->backing), "large");
 }
 
+static void move_in(struct fixture *f)
+{
+    assert_int_equal(rename(scratch_path(f->root, "elsewhere"), scratch_path(f->tree, "large")), 0);
+    note(f, backing_root_key(f->backing), "large");
+}
+
 static void test_scan__a_directory_that_leaves_the_tree_meanwhile_is_not_added(void **state)
 {
     struct fixture *f = *state;
     unsigned n_steps = scan(f, 0, NULL);
     for (unsigned at = 0; at < n_steps; at++) {
         scan(f, at, move_out);
+        take_away(f, UINT_MAX);
         assert_int_equal(n_entries(f), 0);
-        assert_int_equal(rename(scratch_path(f->root, "elsewhere"), scratch_path(f->tree, "large")),
-                         0);
-        note(f, backing_root_key(f->backing), "large");
+        move_in(f);
         scan(f, 0, NULL);
         assert_catalogue_is(f, "tree/large");
     }
+}
+
+static void test_scan__a_large_directory_that_goes_is_taken_away_in_many_steps(void **state)
+{
+    struct fixture *f = *state;
+    char *path = NULL;
+    scan(f, 0, NULL);
+    struct file_key file = key_of(f, "large/0007");
+    move_out(f);
+    reconcile_noted(f);
+    assert_int_equal(n_entries(f), FILES);
+    assert_int_equal(index_path(f->index, &file, &path), -ENOENT); /* no answer has it any more */
+    assert_true(take_away(f, UINT_MAX) > FILES / 256);
+    assert_int_equal(n_entries(f), 0);
+}
+
+static void test_scan__a_directory_that_comes_back_before_all_is_taken_away_is_whole(void **state)
+{
+    struct fixture *f = *state;
+    scan(f, 0, NULL);
+    move_out(f);
+    reconcile_noted(f);
+    unsigned n_steps = take_away(f, UINT_MAX);
+    for (unsigned at = 0; at <= n_steps; at++) {
+        move_in(f);
+        scan(f, 0, NULL);
+        assert_catalogue_is(f, "tree/large");
+        move_out(f);
+        reconcile_noted(f);
+        take_away(f, at);
+        move_in(f);
+        reconcile_noted(f);
+        while (!scan_is_idle(f->index)) /* which its name has begun */
+            assert_true(scan_step(f->index) >= 0);
+        take_away(f, UINT_MAX);
+        assert_catalogue_is(f, "tree/large");
+        move_out(f);
+        reconcile_noted(f);
+        take_away(f, UINT_MAX);
+    }
+}
+
+static void test_scan__what_is_not_taken_away_yet_is_after_the_next_start(void **state)
+{
+    struct fixture *f = *state;
+    char *error = NULL;
+    scan(f, 0, NULL);
+    move_out(f);
+    reconcile_noted(f);
+    take_away(f, 2);
+    assert_true(n_entries(f) > 0);
+    index_close(f->index, 0);
+    struct index_options options = {
+        .backing = f->backing, .source = f->tree, .store_path = f->store};
+    if (index_open(&options, &f->index, &error) < 0)
+        fail_msg("%s", error);
+    assert_int_equal(index_start(f->index), 0);
+    assert_int_equal(index_settle(f->index, INDEX_LANE_ALL, 60000), 0);
+    assert_int_equal(n_entries(f), 0);
 }
 
 static void test_scan__ends_half_way_without_a_trace(void **state)
@@ -202,6 +281,9 @@ int main(void)
         ON_A_TREE(test_scan__a_large_directory_takes_many_steps),
         ON_A_TREE(test_scan__changes_between_any_two_steps_are_kept),
         ON_A_TREE(test_scan__a_directory_that_leaves_the_tree_meanwhile_is_not_added),
+        ON_A_TREE(test_scan__a_large_directory_that_goes_is_taken_away_in_many_steps),
+        ON_A_TREE(test_scan__a_directory_that_comes_back_before_all_is_taken_away_is_whole),
+        ON_A_TREE(test_scan__what_is_not_taken_away_yet_is_after_the_next_start),
         ON_A_TREE(test_scan__ends_half_way_without_a_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,139 @@
+#include "engine/index/removal.h"
+
+#include <errno.h>
+
+#include "engine/index/reconcile.h"
+
+static const char removed[] = "removed"; /* without its NUL */
+
+struct removed_key {
+    uint8_t bytes[sizeof(removed) + FILE_KEY_MAX_BYTES];
+    size_t size_bytes;
+};
+
+static struct kv_slice removed_key(const struct file_key *directory, struct removed_key *ret_key)
+{
+    uint8_t *p = ret_key->bytes;
+    memcpy(p, removed, sizeof(removed) - 1);
+    p += sizeof(removed) - 1;
+    *p++ = directory->size_bytes;
+    memcpy(p, directory->bytes, directory->size_bytes);
+    p += directory->size_bytes;
+    ret_key->size_bytes = (size_t)(p - ret_key->bytes);
+    return (struct kv_slice){ret_key->bytes, ret_key->size_bytes};
+}
+
+static int decode(struct kv_slice key, struct file_key *ret_directory)
+{
+    const uint8_t *p = (const uint8_t *)key.data + sizeof(removed) - 1;
+    size_t size = key.size_bytes - (sizeof(removed) - 1);
+    if (size < 1 || p[0] < FILE_KEY_MIN_BYTES || p[0] > FILE_KEY_MAX_BYTES || size != 1u + p[0])
+        return -EUCLEAN;
+    ret_directory->size_bytes = p[0];
+    memcpy(ret_directory->bytes, p + 1, p[0]);
+    return 0;
+}
+
+static int note(struct index *index, bool put, const struct file_key *directory)
+{
+    struct removed_key key;
+    struct kv_slice slice = removed_key(directory, &key);
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    if (!batch)
+        return -ENOMEM;
+    if (put)
+        kv_batch_put(batch, TABLE_INTENTS, slice, (struct kv_slice){"", 0});
+    else
+        kv_batch_delete(batch, TABLE_INTENTS, slice);
+    return kv_apply(index->kv, batch);
+}
+
+static int push(struct index *index, const struct file_key *directory)
+{
+    struct removal *removal = &index->removal;
+    if (removal->n == removal->max) {
+        size_t wanted = removal->max ? removal->max * 2 : 16;
+        struct file_key *larger = reallocarray(removal->keys, wanted, sizeof(*larger));
+        if (!larger)
+            return -ENOMEM;
+        removal->keys = larger;
+        removal->max = wanted;
+    }
+    removal->keys[removal->n++] = *directory;
+    LOCKED(&index->lock);
+    index->removing = true;
+    return 0;
+}
+
+int removal_add(struct index *index, const struct file_key *directory)
+{
+    int r = note(index, true, directory);
+    return r < 0 ? r : push(index, directory);
+}
+
+int removal_recover(struct index *index)
+{
+    enum { PAGE_ENTRIES = 256 };
+    struct kv_range range;
+    _cleanup_(kv_buf_done) struct kv_buf to = {0}, from = {0};
+    int r = kv_prefix_range((struct kv_slice){removed, sizeof(removed) - 1}, &range, &to);
+    for (bool more = true; r == 0 && more;) {
+        _cleanup_(kv_page_done) struct kv_page page = {0};
+        r = kv_scan(index->kv, TABLE_INTENTS, &range, PAGE_ENTRIES, &page);
+        for (size_t i = 0; r == 0 && i < page.n_entries; i++) {
+            struct file_key directory;
+            r = decode(page.entries[i].key, &directory);
+            if (r == 0)
+                r = push(index, &directory);
+        }
+        more = r == 0 && page.more && page.n_entries > 0;
+        if (more) {
+            kv_buf_done(&from);
+            r = kv_page_cursor(&page, &from);
+            range.from = kv_buf_slice(&from);
+        }
+    }
+    return r;
+}
+
+bool removal_is_idle(const struct index *index)
+{
+    return index->removal.n == 0;
+}
+
+static void end(struct index *index)
+{
+    LOCKED(&index->lock);
+    index->removing = false;
+    pthread_cond_broadcast(&index->scan_ended);
+}
+
+/* Directories below come on top, so that the list is no longer than the tree is deep and wide. */
+int removal_step(struct index *index)
+{
+    struct removal *removal = &index->removal;
+    size_t at = removal->n - 1;
+    struct file_key directory = removal->keys[at];
+    int r = reconcile_is_known(index, &directory);
+    if (r == 0)
+        r = reconcile_remove_some(index, &directory);
+    else if (r > 0)
+        r = 0; /* it is back */
+    if (r == 0)
+        r = note(index, false, &directory);
+    else if (r > 0)
+        return 0;
+    if (r < 0)
+        return r;
+    removal->n--;
+    if (removal->n == 0)
+        end(index);
+    return 0;
+}
+
+void removal_done(struct index *index)
+{
+    free(index->removal.keys);
+    index->removal = (struct removal){0};
+    end(index);
+}

@@ -1,0 +1,23 @@
+/* What hangs on directories that are gone from the tree, taken away piece by piece; the
+ * committer's.
+ *
+ * A directory that is removed, or moved out of the tree, with all that is below it, may hold any
+ * number of documents. It loses its name at once, so that no answer has a path by it; its entries
+ * go in steps of some milliseconds, behind what users do. Until then TABLE_INTENTS has it:
+ *
+ *   "removed" | key -> nothing                               (the key with its size before it)
+ *
+ * One that comes back meanwhile is seen to have a name, and is left to the scan that finds it.
+ */
+#ifndef KINFS_ENGINE_INDEX_REMOVAL_H
+#define KINFS_ENGINE_INDEX_REMOVAL_H
+
+#include "engine/index/index_private.h"
+
+/* A directory is about to lose its last name. 0, or a store error. */
+int removal_add(struct index *index, const struct file_key *directory);
+
+/* What an earlier run has left; before any thread runs. */
+int removal_recover(struct index *index);
+
+#endif
