@@ -52,6 +52,9 @@ static void *serve(void *user)
         wait_ms = post->work(post->user, batch);
         post->busy_since_ms = 0;
     }
+    LOCKED(&post->lock);
+    post->ended = true;
+    pthread_cond_signal(&post->pushed);
     return NULL;
 }
 
@@ -103,16 +106,18 @@ bool watch_post_end(struct watch_post *post, int wait_ms)
 {
     if (!post->started)
         return true;
+    const struct timespec end = deadline_after_ms(wait_ms < 0 ? 0 : wait_ms);
     {
         LOCKED(&post->lock);
         post->ending = true;
         pthread_cond_signal(&post->pushed);
+        while (wait_ms >= 0 && !post->ended)
+            if (pthread_cond_timedwait(&post->pushed, &post->lock, &end) == ETIMEDOUT)
+                break;
+        if (wait_ms >= 0 && !post->ended)
+            return false;
     }
-    const struct timespec end = deadline_after_ms(wait_ms < 0 ? 0 : wait_ms);
-    if (wait_ms < 0)
-        pthread_join(post->thread, NULL);
-    else if (pthread_clockjoin_np(post->thread, NULL, CLOCK_MONOTONIC, &end) != 0)
-        return false;
+    pthread_join(post->thread, NULL);
     post->started = false;
     watch_post_clear(post);
     return true;
