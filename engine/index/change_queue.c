@@ -28,8 +28,8 @@ TAILQ_HEAD(item_list, item);
 SLIST_HEAD(item_bucket, item);
 
 struct change_queue {
-    pthread_mutex_t lock; /* a leaf: nothing else is taken under it */
-    pthread_cond_t taken_or_noted, settled;
+    pthread_mutex_t lock;                          /* a leaf: nothing else is taken under it */
+    pthread_cond_t noted[CHANGE_N_KINDS], settled; /* who takes one kind is not woken for another */
     struct item_list ready[LANE_N][CHANGE_N_KINDS], outstanding[LANE_N];
     struct item *moved_last[LANE_N]; /* of the outstanding: where places are looked for, or NULL */
     size_t n_outstanding[LANE_N], max_changes[LANE_N];
@@ -68,7 +68,8 @@ int change_queue_new(const size_t max_changes[LANE_N], struct change_queue **ret
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&queue->lock, NULL);
-    pthread_cond_init(&queue->taken_or_noted, NULL);
+    for (int kind = 0; kind < CHANGE_N_KINDS; kind++)
+        pthread_cond_init(&queue->noted[kind], NULL);
     pthread_cond_init(&queue->settled, &monotonic);
     pthread_condattr_destroy(&monotonic);
     *ret_queue = queue;
@@ -93,7 +94,8 @@ void change_queue_free(struct change_queue *queue)
         }
     }
     pthread_cond_destroy(&queue->settled);
-    pthread_cond_destroy(&queue->taken_or_noted);
+    for (int kind = 0; kind < CHANGE_N_KINDS; kind++)
+        pthread_cond_destroy(&queue->noted[kind]);
     pthread_mutex_destroy(&queue->lock);
     free(queue->buckets);
     free(queue);
@@ -134,7 +136,7 @@ static struct item *find(struct change_queue *queue, uint64_t hash, enum change_
 static void make_ready(struct change_queue *queue, struct item *item)
 {
     TAILQ_INSERT_TAIL(&queue->ready[item->lane][item->change.kind], item, ready);
-    pthread_cond_signal(&queue->taken_or_noted);
+    pthread_cond_signal(&queue->noted[item->change.kind]);
 }
 
 /* The last item of a lane whose ticket is not larger, or NULL. What is new belongs last; what comes
@@ -267,7 +269,7 @@ int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wa
         }
         if (!wait)
             return 0;
-        pthread_cond_wait(&queue->taken_or_noted, &queue->lock);
+        pthread_cond_wait(&queue->noted[kind], &queue->lock);
     }
 }
 
@@ -336,7 +338,8 @@ void change_queue_shut_down(struct change_queue *queue)
 {
     LOCKED(&queue->lock);
     queue->shut_down = true;
-    pthread_cond_broadcast(&queue->taken_or_noted);
+    for (int kind = 0; kind < CHANGE_N_KINDS; kind++)
+        pthread_cond_broadcast(&queue->noted[kind]);
     pthread_cond_broadcast(&queue->settled);
 }
 

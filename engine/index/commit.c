@@ -63,25 +63,38 @@ static int get_record(struct index *index, uint64_t sid, struct record *ret_reco
     return r < 0 ? r : record_decode(value.data, value.size_bytes, ret_record);
 }
 
-/* NULL deletes the row. All rows of files go through here, and so the counts follow what is stored,
- * whatever failed in between. */
-static int put_file(struct index *index, const struct file_key *key, const struct file_row *row)
+/* A row as it is in the store. */
+struct stored_row {
+    bool exists;
+    struct file_row row; /* all zero where it does not exist */
+};
+
+static int get_row(struct index *index, const struct file_key *key, struct stored_row *ret_row)
 {
-    struct file_row before;
+    *ret_row = (struct stored_row){0};
+    int r = catalogue_get_file(index->kv, key, &ret_row->row);
+    ret_row->exists = r == 0;
+    return r == -ENOENT ? 0 : r;
+}
+
+/* NULL deletes the row. All rows of files go through here, and so the counts follow what is stored,
+ * whatever failed in between. *stored is what was read, and becomes what has been written. */
+static int put_file(struct index *index, const struct file_key *key, struct stored_row *stored,
+                    const struct file_row *row)
+{
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     if (!batch)
         return -ENOMEM;
-    int r = catalogue_get_file(index->kv, key, &before);
-    if (r < 0 && r != -ENOENT)
-        return r;
-    bool had = r == 0;
-    if (!had && !row)
+    if (!stored->exists && !row)
         return 0;
     if (row)
         catalogue_put_file(batch, key, row);
     else
         catalogue_delete_file(batch, key);
-    return document_counts_apply(index, batch, had ? &before : NULL, row);
+    int r = document_counts_apply(index, batch, stored->exists ? &stored->row : NULL, row);
+    if (r == 0)
+        *stored = row ? (struct stored_row){.exists = true, .row = *row} : (struct stored_row){0};
+    return r;
 }
 
 static struct file_row row_of(uint64_t sid, const struct record *record, bool racy)
@@ -93,34 +106,31 @@ static struct file_row row_of(uint64_t sid, const struct record *record, bool ra
                              .racy = racy};
 }
 
-/* The row of a file and the record it names, if it names one that is there. */
-static int get_document(struct index *index, const struct file_key *key, struct file_row *ret_row,
-                        struct record *ret_record)
+/* The row of a file and the record it names. *ret_sid: the row's, 0 where that record is not there.
+ */
+static int get_document(struct index *index, const struct file_key *key, struct stored_row *ret_row,
+                        uint64_t *ret_sid, struct record *ret_record)
 {
-    struct file_row row = {0};
-    int r = catalogue_get_file(index->kv, key, &row);
-    if (r == -ENOENT)
-        r = 0;
-    if (r == 0 && row.sid) {
-        r = get_record(index, row.sid, ret_record);
+    int r = get_row(index, key, ret_row);
+    *ret_sid = r == 0 ? ret_row->row.sid : 0;
+    if (r == 0 && *ret_sid) {
+        r = get_record(index, *ret_sid, ret_record);
         if (r == -ENOENT) {
-            row.sid = 0;
+            *ret_sid = 0;
             r = 0;
         }
     }
-    if (r == 0)
-        *ret_row = row;
     return r;
 }
 
 /* Step two and three of a commit; the record is in the store. */
 static int derive(struct index *index, uint64_t sid, const struct record *record, bool racy,
-                  uint64_t old_sid, const struct record *old)
+                  struct stored_row *stored, uint64_t old_sid, const struct record *old)
 {
     struct file_row row = row_of(sid, record, racy);
     int r = old_sid ? living_clusters_replace(index->clusters, old_sid, old, sid, record)
                     : living_clusters_insert(index->clusters, sid, record);
-    return r < 0 ? r : put_file(index, &record->key, &row);
+    return r < 0 ? r : put_file(index, &record->key, stored, &row);
 }
 
 static int commit_sketched(struct index *index, const struct result *result)
@@ -128,8 +138,8 @@ static int commit_sketched(struct index *index, const struct result *result)
     const struct record *record = &result->record;
     _cleanup_(record_done) struct record old = {0};
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-    struct file_row row;
-    uint64_t sid;
+    struct stored_row stored;
+    uint64_t sid, old_sid;
 
     /* Without a name it was deleted meanwhile, or its entry is still to come and will note it; but
      * for one that is open for writing, of which its end has to (add_entry()). */
@@ -138,13 +148,13 @@ static int commit_sketched(struct index *index, const struct result *result)
         writing_set_owe(index->writing, &record->key);
     if (r < 0 || links.n_entries == 0)
         return r;
-    r = get_document(index, &record->key, &row, &old);
+    r = get_document(index, &record->key, &stored, &old_sid, &old);
     if (r < 0)
         return r;
-    if (row.sid &&
+    if (old_sid &&
         memcmp(old.content_fingerprint, record->content_fingerprint, FINGERPRINT_BYTES) == 0) {
-        row = row_of(row.sid, record, result->racy);
-        return put_file(index, &record->key, &row);
+        struct file_row row = row_of(old_sid, record, result->racy);
+        return put_file(index, &record->key, &stored, &row);
     }
     r = next_sid(index, &sid);
     if (r == 0)
@@ -152,12 +162,13 @@ static int commit_sketched(struct index *index, const struct result *result)
     if (r < 0)
         return r;
     index->last_sid = sid;
-    return derive(index, sid, record, result->racy, row.sid, &old);
+    return derive(index, sid, record, result->racy, &stored, old_sid, &old);
 }
 
 /* A document that is going: its row and what it names. */
 struct going {
-    struct file_row row;
+    struct stored_row stored;
+    uint64_t sid; /* 0: it has no record */
     struct record record;
 };
 
@@ -175,10 +186,11 @@ static int begin_dropping(struct index *index, const struct file_key *files, siz
 {
     int r = 0;
     for (size_t i = 0; r == 0 && i < n; i++) {
-        r = get_document(index, &files[i], &going[i].row, &going[i].record);
-        if (r == 0 && going[i].row.sid && !going[i].row.racy) {
-            going[i].row.racy = true;
-            r = put_file(index, &files[i], &going[i].row);
+        r = get_document(index, &files[i], &going[i].stored, &going[i].sid, &going[i].record);
+        if (r == 0 && going[i].sid && !going[i].stored.row.racy) {
+            struct file_row marked = going[i].stored.row;
+            marked.racy = true;
+            r = put_file(index, &files[i], &going[i].stored, &marked);
         }
     }
     return r;
@@ -192,9 +204,9 @@ static int drop_sketches(struct index *index, const struct going *going, size_t 
     if (!sids || !records)
         return -ENOMEM;
     for (size_t i = 0; i < n; i++) {
-        if (!going[i].row.sid)
+        if (!going[i].sid)
             continue;
-        sids[n_sids] = going[i].row.sid;
+        sids[n_sids] = going[i].sid;
         records[n_sids++] = &going[i].record;
     }
     return n_sids ? living_clusters_delete_all(index->clusters, sids, records, n_sids) : 0;
@@ -211,7 +223,7 @@ int commit_drop_documents(struct index *index, const struct file_key *files, siz
     if (r == 0)
         r = drop_sketches(index, going, n);
     for (size_t i = 0; r == 0 && i < n; i++)
-        r = put_file(index, &files[i], NULL);
+        r = put_file(index, &files[i], &going[i].stored, NULL);
     going_free(going, n);
     return r;
 }
@@ -231,17 +243,18 @@ static void log_unreadable(struct index *index, const struct file_key *file, con
 static int skip_document(struct index *index, const struct file_key *file, const struct stat *st,
                          int error)
 {
-    struct file_row before,
-        row = {.size_bytes = (uint64_t)st->st_size, .mtime = st->st_mtim, .ctime = st->st_ctim};
+    struct stored_row stored;
+    struct file_row row = {
+        .size_bytes = (uint64_t)st->st_size, .mtime = st->st_mtim, .ctime = st->st_ctim};
     snprintf(row.reason, sizeof(row.reason), "cannot be read: %s", strerror(-error));
-    int r = catalogue_get_file(index->kv, file, &before);
-    if (r < 0 && r != -ENOENT)
-        return r;
-    bool known = r == 0 && strcmp(before.reason, row.reason) == 0;
-    if (r == 0 && before.sid)
+    int r = get_row(index, file, &stored);
+    bool known = r == 0 && stored.exists && strcmp(stored.row.reason, row.reason) == 0;
+    if (r == 0 && stored.row.sid) {
         r = commit_drop_document(index, file);
-    if (r == 0 || r == -ENOENT)
-        r = put_file(index, file, &row);
+        stored = (struct stored_row){0};
+    }
+    if (r == 0)
+        r = put_file(index, file, &stored, &row);
     if (r == 0 && !known)
         log_unreadable(index, file, row.reason);
     return r;
@@ -289,15 +302,16 @@ int commit_result(struct index *index, const struct result *result)
 static int recover_record(struct index *index, uint64_t sid, const struct record *record)
 {
     _cleanup_(record_done) struct record old = {0};
-    struct file_row row;
-    int r = get_document(index, &record->key, &row, &old);
+    struct stored_row stored;
+    uint64_t old_sid;
+    int r = get_document(index, &record->key, &stored, &old_sid, &old);
     if (r < 0)
         return r;
-    if (row.sid > sid) /* superseded; its removal was interrupted */
+    if (old_sid > sid) /* superseded; its removal was interrupted */
         return living_clusters_delete(index->clusters, sid, record);
-    if (row.sid == sid)
+    if (old_sid == sid)
         return living_clusters_insert(index->clusters, sid, record);
-    return derive(index, sid, record, true, row.sid, &old);
+    return derive(index, sid, record, true, &stored, old_sid, &old);
 }
 
 int commit_recover(struct index *index)

@@ -166,7 +166,7 @@ int committer_flush(struct index *index); /* also what stands in the way of writ
 /* When no thread runs any more: their changes go with the queue, and the next start finds them. */
 void committer_drop_results(struct index *index);
 
-/* -- reconcile.c: the catalogue against the tree; the committer's -- */
+/* -- reconcile_entries.c: the catalogue against the tree; the committer's -- */
 /* Entries in this order, at most RECONCILE_AT_ONCE. 0, or a store error. */
 enum { RECONCILE_AT_ONCE = 512 };
 int reconcile_entries(struct index *index, struct change *const *changes, size_t n);

@@ -131,13 +131,13 @@ static int insert(struct living_clusters *clusters, uint64_t sid, const struct r
     _cleanup_(linking_done) struct linking linking = {.sid = sid};
     _cleanup_(sid_vector_done) struct sid_vector class = {0};
     uint8_t class_id[CLASS_BYTES];
-    uint64_t cluster;
+    uint64_t cluster = 0;
 
     record_class(record, class_id);
     int r = classes_add(clusters->graph.kv, class_id, sid);
     if (r == 0)
         r = classes_list(clusters->graph.kv, class_id, 1, &class);
-    if (r == 0)
+    if (r == 0 && sid <= clusters->last_sid) /* it may have been inserted before, or in part */
         r = membership_clusters_of(&clusters->membership, &sid, 1, &cluster);
     if (r == 0)
         r = joining_add(&linking.joining, sid, cluster);

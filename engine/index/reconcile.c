@@ -166,7 +166,8 @@ static int remove_entry(struct index *index, const struct file_key *parent, cons
 
 /* The documents of entries that go, where it is their last name. What hangs on an entry may go at
  * any time before it does, and many documents at once cost less than one after the other. */
-static int drop_documents(struct index *index, const struct catalogue_entry *entries, size_t n)
+static int drop_documents(struct index *index, const struct catalogue_entry *entries, size_t n,
+                          bool *ret_dropped)
 {
     _cleanup_free_ struct file_key *files = calloc(n + 1, sizeof(*files));
     size_t n_files = 0;
@@ -174,9 +175,11 @@ static int drop_documents(struct index *index, const struct catalogue_entry *ent
     if (!files)
         return -ENOMEM;
     for (size_t i = 0; r >= 0 && i < n; i++) {
+        ret_dropped[i] = false;
         if (entries[i].type == ENTRY_DIRECTORY)
             continue;
         r = has_other_link(index, &entries[i].child, &entries[i].parent, entries[i].name);
+        ret_dropped[i] = r == 0;
         if (r == 0)
             files[n_files++] = entries[i].child;
     }
@@ -186,10 +189,15 @@ static int drop_documents(struct index *index, const struct catalogue_entry *ent
 static int remove_all(struct index *index, const struct catalogue_entry *entries, size_t n,
                       bool parent_goes)
 {
-    int r = drop_documents(index, entries, n);
-    for (size_t i = 0; r == 0 && i < n; i++)
-        r = remove_entry(index, &entries[i].parent, entries[i].name, &entries[i].child,
-                         entries[i].type, parent_goes);
+    _cleanup_free_ bool *dropped = calloc(n + 1, sizeof(*dropped));
+    int r = dropped ? drop_documents(index, entries, n, dropped) : -ENOMEM;
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        const struct catalogue_entry *entry = &entries[i];
+        /* Of two names of one document that both go, the second finds itself the last. */
+        r = dropped[i] ? drop_entry(index, &entry->parent, entry->name, &entry->child)
+                       : remove_entry(index, &entry->parent, entry->name, &entry->child,
+                                      entry->type, parent_goes);
+    }
     return r;
 }
 
@@ -387,26 +395,6 @@ bool reconcile_is_new(struct index *index, const struct tree_entry *entry)
     return r < 0 || !row.sid || row.racy || !file_row_matches(&row, &entry->st);
 }
 
-static int add_entry(struct index *index, const struct change *change,
-                     const struct tree_entry *entry)
-{
-    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-    int r = catalogue_links(index->kv, &entry->key, 1, &links);
-    if (r < 0)
-        return r;
-    bool first_name = links.n_entries == 0;
-    r = reconcile_put(index, &change->key, change->name, entry);
-    if (r < 0)
-        return r;
-    if (entry->type == ENTRY_DIRECTORY)
-        return first_name ? scan_add_directory(index, &entry->key) : 0;
-    /* One that is being written will be noted when it is closed. */
-    if (writing_set_has(index->writing, &entry->key) || !reconcile_is_new(index, entry))
-        return 0;
-    index_note(index, CHANGE_CONTENT, &entry->key, NULL, change);
-    return 0;
-}
-
 bool reconcile_may_pass_over(int error)
 {
     switch (error) {
@@ -420,69 +408,4 @@ bool reconcile_may_pass_over(int error)
     case -ENODEV: return true;
     default: return false;
     }
-}
-
-/* Returns 1 when nothing that is indexed is at the name any more, 0 when what is there has been
- * entered or there is nothing to do, or a store error. */
-static int look_at_entry(struct index *index, const struct change *change)
-{
-    struct tree_entry entry;
-    int r = reconcile_is_known(index, &change->key);
-    if (r <= 0) /* below another file system, or gone with its directory */
-        return r;
-    _cleanup_close_ int dirfd = worker_open(index, &change->key, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    r = dirfd < 0 ? dirfd : reconcile_look(index, &change->key, dirfd, change->name, &entry);
-    if (r == 0)
-        return add_entry(index, change, &entry);
-    if (r == -ENOENT || r == -ESTALE || r == -ENOTDIR)
-        return 1;
-    /* It cannot be looked at. What is known stays; when that may pass, a scan comes by again. */
-    if (!reconcile_may_pass_over(r))
-        index_rescan(index);
-    return 0;
-}
-
-/* Changes whose names are gone. */
-static int forget_all(struct index *index, struct change *const *gone, size_t n)
-{
-    struct catalogue_list list = {0};
-    int r = 0;
-    if (n == 0)
-        return 0;
-    list.entries = calloc(n, sizeof(*list.entries));
-    if (!list.entries)
-        return -ENOMEM;
-    for (size_t i = 0; r == 0 && i < n; i++) {
-        struct catalogue_entry *entry = &list.entries[list.n_entries];
-        r = catalogue_get(index->kv, &gone[i]->key, gone[i]->name, &entry->child, &entry->type);
-        if (r == -ENOENT) {
-            r = 0;
-            continue;
-        }
-        entry->parent = gone[i]->key;
-        if (r == 0 && !(entry->name = strdup(gone[i]->name)))
-            r = -ENOMEM;
-        if (r == 0)
-            list.n_entries++;
-    }
-    if (r == 0)
-        r = reconcile_remove_all(index, list.entries, list.n_entries);
-    catalogue_list_done(&list);
-    return r;
-}
-
-/* What is gone is removed last: a file whose new name is among the others is not taken for deleted.
- */
-int reconcile_entries(struct index *index, struct change *const *changes, size_t n)
-{
-    struct change *gone[RECONCILE_AT_ONCE];
-    size_t n_gone = 0;
-    int r = 0;
-    assert(n <= RECONCILE_AT_ONCE);
-    for (size_t i = 0; r >= 0 && i < n; i++) {
-        r = look_at_entry(index, changes[i]);
-        if (r == 1)
-            gone[n_gone++] = changes[i];
-    }
-    return r < 0 ? r : forget_all(index, gone, n_gone);
 }

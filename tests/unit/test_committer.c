@@ -494,6 +494,65 @@ static void test_committer__all_links_of_a_file_gone_unnoticed_are_looked_at(voi
     assert_int_equal(status_of(f).documents, 0);
 }
 
+static void note_root_entry(struct fixture *f, const char *name)
+{
+    index_note_entry(f->index, backing_root_key(f->backing), name);
+}
+
+static bool has_entry(struct fixture *f, const struct file_key *parent, const char *name)
+{
+    struct file_key child;
+    enum entry_type type;
+    return catalogue_get(f->index->kv, parent, name, &child, &type) == 0;
+}
+
+/* Noted before there is a committer, they are one batch. */
+static void test_committer__entries_that_come_together(void **state)
+{
+    struct fixture *f = *state;
+    char to[256];
+    assert_int_equal(mkdir(scratch_path(f->tree, "d"), 0755), 0);
+    write_text(f, "a", 0);
+    write_text(f, "c", 1);
+    write_text(f, "d/x", 2);
+    snprintf(to, sizeof(to), "%s/b", f->tree);
+    assert_int_equal(link(scratch_path(f->tree, "a"), to), 0);
+    open_index(f, &no_fault);
+    struct file_key directory = key_of(f, "d");
+    index_note_entry(f->index, &directory, "x"); /* before its directory: not known yet */
+    note_root_entry(f, "a");
+    note_root_entry(f, "missing");
+    note_root_entry(f, "d");
+    index_note_entry(f->index, &directory, "y");
+    note_root_entry(f, "b");
+    note_root_entry(f, "c");
+    assert_int_equal(index_start(f->index), 0);
+    settle(f);
+    const struct file_key *root = backing_root_key(f->backing);
+    assert_true(has_entry(f, root, "a") && has_entry(f, root, "b") && has_entry(f, root, "c"));
+    assert_true(has_entry(f, root, "d") && has_entry(f, &directory, "x"));
+    assert_false(has_entry(f, root, "missing") || has_entry(f, &directory, "y"));
+    assert_int_equal(status_of(f).documents, 3);
+    stop(f);
+
+    /* One takes another's name, and both names of a document go. */
+    snprintf(to, sizeof(to), "%s/c", f->tree);
+    assert_int_equal(rename(scratch_path(f->tree, "d/x"), to), 0);
+    unlink(scratch_path(f->tree, "a"));
+    unlink(scratch_path(f->tree, "b"));
+    open_index(f, &no_fault);
+    note_root_entry(f, "a");
+    note_root_entry(f, "b");
+    note_root_entry(f, "c");
+    index_note_entry(f->index, &directory, "x");
+    assert_int_equal(index_start(f->index), 0);
+    settle_foreground(f);
+    root = backing_root_key(f->backing);
+    assert_false(has_entry(f, root, "a") || has_entry(f, root, "b"));
+    assert_true(has_entry(f, root, "c") && !has_entry(f, &directory, "x"));
+    assert_int_equal(status_of(f).documents, 1);
+}
+
 int main(void)
 {
 #define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -510,6 +569,7 @@ int main(void)
         ON_A_TREE(test_committer__results_nobody_took_are_freed),
         ON_A_TREE(test_committer__the_generation_is_even_at_rest_and_grows),
         ON_A_TREE(test_committer__all_links_of_a_file_gone_unnoticed_are_looked_at),
+        ON_A_TREE(test_committer__entries_that_come_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
