@@ -62,6 +62,7 @@ int inode_table_init(struct inode_table *table, struct backing *backing)
                                   .root = root,
                                   .backing = backing};
     gone_init(&table->gone);
+    late_close_init(&table->late_close);
     pthread_mutex_init(&table->lock, NULL);
     pthread_rwlock_init(&table->names, NULL);
     for (size_t i = 0; i < INODE_LOCKS; i++)
@@ -90,6 +91,7 @@ void inode_table_done(struct inode_table *table)
     free_inode(table->root);
     pthread_rwlock_destroy(&table->names);
     gone_done(&table->gone);
+    late_close_done(&table->late_close);
     table->root = NULL;
 }
 
@@ -179,8 +181,10 @@ static void free_removed(struct inode_table *table, struct inode *removed)
         struct inode *inode = removed;
         removed = inode->next;
         _cleanup_close_ int fd = -1;
+        bool is_gone = false;
         if (inode->path) {
             LOCKED(&table->lock);
+            is_gone = inode->path->fd.pinned && inode->type == S_IFREG;
             fd = path_fd_take(&table->path_fds, &inode->path->fd);
             for (struct inode_place *place = inode->path->places, *next; place; place = next) {
                 next = place->next;
@@ -194,6 +198,8 @@ static void free_removed(struct inode_table *table, struct inode *removed)
             }
         }
         free_inode(inode);
+        if (is_gone)
+            late_close(&table->late_close, TAKE_FD(fd));
     }
 }
 

@@ -20,6 +20,7 @@
 #include "base/backing.h"
 #include "base/file_key.h"
 #include "fs/gone.h"
+#include "fs/late_close.h"
 #include "fs/node.h"
 #include "fs/path_fd_cache.h"
 
@@ -71,6 +72,7 @@ struct inode_table {
     struct inode *root; /* in no bucket, never forgotten */
     struct backing *backing;
     struct gone gone;
+    struct late_close late_close; /* of removed files; under none of the locks here */
     pthread_mutex_t inode_locks[INODE_LOCKS];
 };
 
