@@ -91,8 +91,12 @@ static int take_lock(struct lock_waiter *waiter)
             return 0;
         if (errno != EINTR)
             return -errno;
-        if (atomic_load(&waiter->waiters->is_ending) || fuse_req_interrupted(waiter->req))
+        if (fuse_req_interrupted(waiter->req))
             return -EINTR;
+        /* As the kernel tells all others then. Of EINTR without a signal it makes ERESTARTSYS, an
+         * errno no program knows. */
+        if (atomic_load(&waiter->waiters->is_ending))
+            return -ECONNABORTED;
     }
 }
 

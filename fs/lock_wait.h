@@ -9,7 +9,7 @@
 struct lock_waiters;
 
 int lock_waiters_new(struct lock_waiters **ret_waiters);
-/* Let all who wait give up (EINTR), and wait until they have replied. */
+/* Let all who wait give up (ECONNABORTED), and wait until they have replied. */
 void lock_waiters_end(struct lock_waiters *waiters);
 void lock_waiters_free(struct lock_waiters *waiters); /* NULL allowed */
 

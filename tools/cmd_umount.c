@@ -1,8 +1,10 @@
 /* kinfs umount: unmount, and wait until the daemon has ended, so that the next mount finds the
  * store free. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <unistd.h>
 
 #include "tools/command.h"
 #include "tools/holder.h"
@@ -100,6 +102,19 @@ static int wait_for_end(const struct mount *mount, const char *store)
     return COMMAND_FAILED;
 }
 
+/* What waited for the daemon has failed as soon as this was tried once, but is in the mount until
+ * it has run again. */
+static int unmount_forced(const char *point)
+{
+    enum { LEAVE_MS = 2000, LOOK_MS = 10 };
+    int r = unmount(point, MNT_FORCE);
+    for (int waited_ms = 0; r == -EBUSY && waited_ms < LEAVE_MS; waited_ms += LOOK_MS) {
+        usleep(LOOK_MS * 1000);
+        r = unmount(point, MNT_FORCE);
+    }
+    return r;
+}
+
 int cmd_umount(int argc, char **argv)
 {
     struct umount_options options = {0};
@@ -115,7 +130,9 @@ int cmd_umount(int argc, char **argv)
     /* This process may have been started inside the mount. */
     if (chdir("/") < 0)
         return command_end(-errno, NULL);
-    r = unmount(point, (options.lazy ? MNT_DETACH : 0) | (options.force ? MNT_FORCE : 0));
+    r = options.force && !options.lazy
+            ? unmount_forced(point)
+            : unmount(point, (options.lazy ? MNT_DETACH : 0) | (options.force ? MNT_FORCE : 0));
     if (r == -EBUSY || r == -EPERM) {
         _cleanup_free_ char *users = mount_users_here(point);
         if (r == -EBUSY || *users)

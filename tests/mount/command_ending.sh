@@ -86,6 +86,18 @@ kill -HUP "$pid"
 expect_match 'HUP ignored' 'scan' "$("$KINFS" status "$MNT")"
 kill_daemon TERM
 
+# Who waits for a lock meanwhile is told as others are, by an errno there is.
+start
+exec 5< "$SOURCE/a"
+flock 5
+flock "$MNT/a" true 2> err &
+locker=$!
+soon 'somebody waits for the lock' grep -q -- "-> FLOCK .*:$(stat -c %i "$SOURCE/a") " /proc/locks
+kill_daemon TERM
+! wait "$locker" || fail 'got a lock that somebody has'
+expect_match 'told' 'abort|not connected' "$(cat err)"
+exec 5<&-
+
 # Killed: every file that was closed is whole, the dead mount is cleaned by the next, also with files
 # open in it, also over the source itself, also several times on top of each other.
 for over in "$MNT" "$SOURCE"; do

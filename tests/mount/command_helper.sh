@@ -99,11 +99,22 @@ expect_equal 'mount -a again' 1 "$(awk -v point="$SCRATCH/other" '$5 == point { 
 umount "$MNT"
 umount -l "$SCRATCH/other"
 
-# A daemon that does not answer: umount -f does not ask it.
+# A daemon that does not answer: umount -f does not ask it, and who waits for it is let go.
 mount -t kinfs "$SOURCE" "$MNT"
 pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*source/holder)
 kill -STOP "$pid"
-timeout 20 "$KINFS" umount --force "$MNT" || fail 'hangs with its daemon'
+waiting=()
+for i in $(seq 20); do
+    stat "$MNT/not-known-$i" > /dev/null 2>&1 &
+    waiting+=($!)
+done
+for i in "${waiting[@]}"; do
+    soon 'somebody waits' awk '$2 == "(stat)" && $3 ~ /[SD]/ { n++ } END { exit !n }' "/proc/$i/stat"
+done
+timeout 20 "$KINFS" umount --force "$MNT" || fail 'hangs with its daemon, or with who waits for it'
+for i in "${waiting[@]}"; do
+    ! wait "$i" || fail 'found in a mount that does not answer'
+done
 kill -CONT "$pid"
 timeout 60 tail --pid="$pid" -f /dev/null
 
