@@ -272,8 +272,11 @@ int cmd_mount(int argc, char **argv)
     raise_limits();
     if (!options.in_front) {
         r = background_start(&code);
-        if (r < 0)
-            return command_end(r, NULL);
+        if (r < 0) {
+            complain("no process for the daemon: %s; see what ulimit -u and ulimit -n allow",
+                     strerror(-r));
+            return COMMAND_FAILED;
+        }
         if (r == 1)
             return code;
     }

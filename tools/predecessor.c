@@ -11,6 +11,7 @@
 enum {
     END_WAIT_MS = 60000,    /* the daemon drains what was just written (seconds), and closes */
     UNKNOWN_WAIT_MS = 1000, /* a process that dies gives up its files one after the other */
+    SOCKET_WAIT_MS = 1000,  /* and one whose mount has gone has to get to run first */
     POLL_MS = 20,
 };
 
@@ -44,7 +45,8 @@ static bool is_ending(const char *store, int waited_ms)
     _cleanup_(holder_done) struct holder holder = {0};
     if (holder_read(store, &holder) < 0 || !holder.alive)
         return waited_ms < UNKNOWN_WAIT_MS;
-    return holder.mountpoint && !is_mounted(holder.mountpoint) && !answers(store);
+    return holder.mountpoint && !is_mounted(holder.mountpoint) &&
+           (waited_ms < SOCKET_WAIT_MS || !answers(store));
 }
 
 int predecessor_outlive(const char *store, int (*take)(void *user), void *user)

@@ -4,8 +4,9 @@
 #define KINFS_TOOLS_PREDECESSOR_H
 
 /* Call take until it returns something other than -EBUSY, as long as the holder of the store is a
- * daemon without its mount that answers nobody, a minute at most. A mount that was unmounted lazily
- * and has open files answers, and is not waited for. Returns what take returned last. */
+ * daemon without its mount that answers nobody, a minute at most. One that still answers is given a
+ * second: its mount may have gone this moment, or lazily, with files open, for long. Returns what
+ * take returned last. */
 int predecessor_outlive(const char *store, int (*take)(void *user), void *user);
 
 #endif

@@ -122,6 +122,12 @@ says 3 "$SCRATCH/away, has been removed; " status "$MNT"
 "$KINFS" umount "$MNT" || true
 expect_equal 'the tree is as it was' "$(printf '%s\n' a inside)" "$(ls "$SOURCE")"
 
+# No process for the daemon.
+if command -v strace > /dev/null; then
+    expect_code 3 strace -o /dev/null -e 'inject=?clone,?clone3,?fork:error=EAGAIN' "$KINFS" mount "$SOURCE" "$MNT"
+    expect_match 'no process' '^kinfs: no process for the daemon: [^;]*; see what ulimit -u' "$OUT"
+fi
+
 # Where there is no FUSE: what root can do about it; and of a store nothing was made for good.
 if [[ $UID = 0 && $SCRATCH != /dev/* ]] && unshare --mount --propagation private true 2> /dev/null; then
     # shellcheck disable=SC2016
