@@ -30,8 +30,9 @@
 #include "base/cleanup.h"
 
 enum {
-    /* At work at a time: enough that some may stand in fsync(2) of a slow disk. They are kept. */
-    MOST_THREADS = 32,
+    /* Each request that stands, in fsync(2) of a slow disk or in a file system that is frozen, has
+     * one; they are begun when they are wanted, and kept. */
+    MOST_THREADS = 256,
 
     QUICK_US = 1000, /* requests follow each other quickly: this many, so soon */
     QUICK_N = 8,

@@ -64,7 +64,7 @@ static int place(const char *name, char **ret_store, char **ret_error)
         *ret_store = message("%s/.local/state/kinfs/%s", home, name);
     else
         return refuse(ret_error, -ENOENT,
-                      "you have no home directory; say where the store goes with --store");
+                      "you have no home directory; say where the store goes with --store or -o store=");
     return 0;
 }
 

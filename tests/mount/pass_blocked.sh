@@ -13,7 +13,7 @@ trap 'thaw; umount -l "$MNT" 2> /dev/null || true; umount -l "$SOURCE"' EXIT
 mkdir "$SOURCE/d"
 for i in $(seq 50); do echo "$i" > "$SOURCE/d/$i"; done
 # Each in a directory of its own, whose lock the kernel holds meanwhile.
-for i in $(seq 20); do mkdir "$SOURCE/$i"; done
+for i in $(seq 100); do mkdir "$SOURCE/$i"; done
 start -o views=none,watch=none
 
 # Requests that follow each other quickly, without end.
@@ -23,7 +23,7 @@ look() {
 touch "$SCRATCH/looking"
 look &
 looking=$!
-for n in 1 20; do
+for n in 1 20 100; do
     fsfreeze -f "$SOURCE"
     makers=()
     for i in $(seq "$n"); do
