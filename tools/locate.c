@@ -63,8 +63,9 @@ static int place(const char *name, char **ret_store, char **ret_error)
     else if (home && home[0] == '/')
         *ret_store = message("%s/.local/state/kinfs/%s", home, name);
     else
-        return refuse(ret_error, -ENOENT,
-                      "you have no home directory; say where the store goes with --store or -o store=");
+        return refuse(
+            ret_error, -ENOENT,
+            "you have no home directory; say where the store goes with --store or -o store=");
     return 0;
 }
 
