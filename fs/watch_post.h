@@ -19,7 +19,7 @@ struct watch_post {
     atomic_llong busy_since_ms; /* the step of the work in hand, of watch_now_ms(); 0: none */
     atomic_bool ending;         /* do no further step */
     pthread_mutex_t lock;       /* of all below */
-    pthread_cond_t pushed; /* or ended: only one thread waits at a time */
+    pthread_cond_t pushed;      /* or ended: only one thread waits at a time */
     bool ended;
     struct watch_batch *waiting[WATCH_POST_ROOM];
     size_t n_waiting;

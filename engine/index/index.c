@@ -319,6 +319,7 @@ void index_abandon(struct index *index, const char *other)
         return;
     }
     _cleanup_close_ int directory = TAKE_FD(index->directory);
+    (void)directory; /* held until the end */
     _cleanup_free_ char *path = TAKE_PTR(index->store_path);
     index_free(index);
     store_directory_remove(path, other);

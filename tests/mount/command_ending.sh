@@ -88,15 +88,17 @@ kill_daemon TERM
 
 # Who waits for a lock meanwhile is told as others are, by an errno there is.
 start
-exec 5< "$SOURCE/a"
-flock 5
+# By one who lives: /proc/locks of a process namespace leaves out the locks of the dead, and who waits.
+flock -F "$SOURCE/a" sleep 300 &
+holder=$!
+soon 'somebody has the lock' grep -q "^[0-9]*: FLOCK .*:$(stat -c %i "$SOURCE/a") " /proc/locks
 flock "$MNT/a" true 2> err &
 locker=$!
 soon 'somebody waits for the lock' grep -q -- "-> FLOCK .*:$(stat -c %i "$SOURCE/a") " /proc/locks
 kill_daemon TERM
 ! wait "$locker" || fail 'got a lock that somebody has'
 expect_match 'told' 'abort|not connected' "$(cat err)"
-exec 5<&-
+kill "$holder"
 
 # Killed: every file that was closed is whole, the dead mount is cleaned by the next, also with files
 # open in it, also over the source itself, also several times on top of each other.
