@@ -278,12 +278,12 @@ static bool wait_for_work(struct index *index)
 void *committer_run(void *user)
 {
     struct index *index = user;
-    index_thread_begin();
+    niceness_join(&index->niceness);
     do {
         while (do_resume(index) || do_entries(index) || do_result(index) || do_flush(index) ||
                do_removal(index) || do_scan(index))
             ;
     } while (wait_for_work(index));
-
+    niceness_leave(&index->niceness);
     return NULL;
 }

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/deadline.h"
@@ -40,13 +39,6 @@ void index_log(struct index *index, enum index_log_level level, const char *form
         index->log(index->log_user, level, message);
 }
 
-void index_thread_begin(void)
-{
-    /* Behind what serves users: on a busy machine they would each wait their turn. */
-    enum { NICENESS = 10 };
-    setpriority(PRIO_PROCESS, (id_t)gettid(), NICENESS);
-}
-
 /* -- opening -- */
 
 __attribute__((format(printf, 2, 3))) static void explain(char **ret_error, const char *format, ...)
@@ -76,6 +68,7 @@ static struct index *index_new(const struct index_options *options)
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&index->lock, NULL);
+    niceness_init(&index->niceness);
     pthread_mutex_init(&index->error_lock, NULL);
     pthread_cond_init(&index->wake_committer, &monotonic);
     pthread_cond_init(&index->results_taken, NULL);
@@ -106,6 +99,7 @@ static void index_free(struct index *index)
     pthread_cond_destroy(&index->results_taken);
     pthread_cond_destroy(&index->wake_committer);
     pthread_mutex_destroy(&index->error_lock);
+    niceness_done(&index->niceness);
     pthread_mutex_destroy(&index->lock);
     free(index->workers);
     free(index->source);
@@ -414,13 +408,19 @@ static int wait_for_scan(struct index *index, bool bounded, const struct timespe
     return 0;
 }
 
-int index_settle(struct index *index, enum index_lane lane, int wait_ms)
+static int settle_foreground(struct index *index, int wait_ms)
 {
-    if (!index->started)
-        return 0;
-    if (lane == INDEX_LANE_FOREGROUND)
-        return change_queue_settle(index->queue, LANE_FOREGROUND, wait_ms);
+    int r = change_queue_settle(index->queue, LANE_FOREGROUND, 0);
+    if (r != -ETIMEDOUT || wait_ms == 0)
+        return r;
+    niceness_wait_begin(&index->niceness);
+    r = change_queue_settle(index->queue, LANE_FOREGROUND, wait_ms);
+    niceness_wait_end(&index->niceness);
+    return r;
+}
 
+static int settle_all(struct index *index, int wait_ms)
+{
     /* An entry that was waited for may have brought a directory, and so another scan. */
     struct timespec end = deadline_after_ms(wait_ms < 0 ? 0 : wait_ms);
     int r;
@@ -430,6 +430,18 @@ int index_settle(struct index *index, enum index_lane lane, int wait_ms)
             r = change_queue_settle(index->queue, LANE_SCAN, wait_ms < 0 ? -1 : ms_until(&end));
     } while (r == 0 && is_scanning(index));
     return r == 0 && is_damaged(index) ? -EUCLEAN : r;
+}
+
+int index_settle(struct index *index, enum index_lane lane, int wait_ms)
+{
+    if (!index->started)
+        return 0;
+    if (lane == INDEX_LANE_FOREGROUND)
+        return settle_foreground(index, wait_ms);
+    niceness_wait_begin(&index->niceness);
+    int r = settle_all(index, wait_ms);
+    niceness_wait_end(&index->niceness);
+    return r;
 }
 
 uint64_t index_generation(struct index *index)

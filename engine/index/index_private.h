@@ -17,6 +17,7 @@
 #include "engine/index/change_queue.h"
 #include "engine/index/index.h"
 #include "engine/index/living_clusters.h"
+#include "engine/index/niceness.h"
 #include "engine/index/postings.h"
 #include "engine/index/record.h"
 #include "engine/index/records.h"
@@ -79,6 +80,7 @@ struct index {
     unsigned n_workers, n_started;
     pthread_t *workers, committer;
     bool started;
+    struct niceness niceness; /* of these threads */
 
     pthread_mutex_t lock;
     pthread_cond_t wake_committer, results_taken, scan_ended; /* of the fields below */
@@ -111,8 +113,6 @@ struct index {
 int index_open_db(const struct index_options *options, const char *db, const struct policy *policy,
                   struct index **ret_index, char **ret_error);
 
-/* The first call of each of the index's threads. */
-void index_thread_begin(void);
 /* Ends all threads; questions and the committer's functions may go on from the caller's. */
 void index_stop(struct index *index);
 

@@ -248,7 +248,7 @@ void *worker_run(void *user)
 {
     struct worker worker = {.index = user};
     struct change *change;
-    index_thread_begin();
+    niceness_join(&worker.index->niceness);
     if (document_sketcher_new(&worker.index->policy, worker.index->hash, &worker.sketcher) == 0 &&
         (worker.buffer = malloc(READ_BYTES))) {
         while (change_queue_take(worker.index->queue, CHANGE_CONTENT, true, &change) == 1)
@@ -258,5 +258,6 @@ void *worker_run(void *user)
     }
     free(worker.buffer);
     document_sketcher_free(worker.sketcher);
+    niceness_leave(&worker.index->niceness);
     return NULL;
 }

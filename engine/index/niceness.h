@@ -1,0 +1,31 @@
+/* How far the threads of an index stand back behind those that serve users: as far as there is,
+ * but while somebody waits for them. Any thread; the lock is a leaf, held for a system call. */
+#ifndef KINFS_ENGINE_INDEX_NICENESS_H
+#define KINFS_ENGINE_INDEX_NICENESS_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+enum { NICENESS_UNWAITED = 19, NICENESS_WAITED = 10, NICENESS_MAX_THREADS = 16 };
+
+struct niceness {
+    pthread_mutex_t lock; /* of all below */
+    pid_t threads[NICENESS_MAX_THREADS];
+    size_t n_threads;
+    unsigned n_waiting;
+};
+
+void niceness_init(struct niceness *niceness);
+void niceness_done(struct niceness *niceness);
+
+/* The calling thread is one of them from now on, or no more. One that may not come back from
+ * standing further back (no CAP_SYS_NICE), or is one too many, stays at NICENESS_WAITED. */
+void niceness_join(struct niceness *niceness);
+void niceness_leave(struct niceness *niceness);
+
+/* Somebody begins to wait for them, and ends. */
+void niceness_wait_begin(struct niceness *niceness);
+void niceness_wait_end(struct niceness *niceness);
+
+#endif
