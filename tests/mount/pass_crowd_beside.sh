@@ -12,6 +12,10 @@ documents() {
     "$KINFS" status --json "$MNT" | sed -n 's/.*"documents": *\([0-9]*\).*/\1/p'
 }
 
+is_the_same() {
+    python3 "$crowd" --same --but-access-times "$MNT" "$SOURCE" > same 2>&1
+}
+
 for option in watch=fanotify watch=fanotify,nopassthrough watch=inotify watch=none; do
     OUT=$(start -o "views=none,$option" 2>&1) || {
         [[ $OUT =~ fanotify\ (needs|cannot|does) ]] || fail "$OUT"
@@ -22,7 +26,7 @@ for option in watch=fanotify watch=fanotify,nopassthrough watch=inotify watch=no
     # Without a watch nobody has seen what happened beside the mount.
     if [[ $option = watch=none ]]; then "$KINFS" scan "$MNT"; else "$KINFS" settle "$MNT"; fi > settled
     expect_equal "documents, $option, seed $seed" "$(find "$SOURCE" -type f -printf '%i\n' | sort -u | wc -l)" "$(documents)"
-    soon "the tree in the mount, $option, seed $seed" python3 "$crowd" --same --but-access-times "$MNT" "$SOURCE"
+    (soon "the tree in the mount, $option, seed $seed" is_the_same) || fail "$(cat same)"
     stop
     { clusters_of_source; kin_in_source; } > "followed_$option"
     "$KINFS" rebuild "$SOURCE" > rebuilt
