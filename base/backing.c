@@ -380,13 +380,17 @@ static int open_mount_of(struct backing *backing, const struct file_key *key, in
  * one: a matter of microseconds. */
 static int open_handle(int mount_fd, union handle *handle, int flags)
 {
-    enum { TRIES = 100 };
+    /* ... or, where whoever makes that one has lost his processor, of milliseconds. */
+    enum { YIELDS = 100, TRIES = 600, SLEEP_US = 100 };
     int fd = -1;
     for (int i = 0; i < TRIES; i++) {
         fd = open_by_handle_at(mount_fd, &handle->handle, flags);
         if (fd >= 0 || errno != ENOMEM)
             break;
-        sched_yield();
+        if (i < YIELDS)
+            sched_yield();
+        else
+            usleep(SLEEP_US);
     }
     return fd < 0 ? -errno : fd;
 }
