@@ -377,10 +377,10 @@ static int open_mount_of(struct backing *backing, const struct file_key *key, in
 }
 
 /* ENOMEM is also what Linux says of an inode that is gone, while its number is being given to a new
- * one: a matter of microseconds. */
+ * one: a matter of microseconds, or of milliseconds where whoever makes that one has lost his
+ * processor. */
 static int open_handle(int mount_fd, union handle *handle, int flags)
 {
-    /* ... or, where whoever makes that one has lost his processor, of milliseconds. */
     enum { YIELDS = 100, TRIES = 600, SLEEP_US = 100 };
     int fd = -1;
     for (int i = 0; i < TRIES; i++) {

@@ -3,7 +3,8 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
+
+#include "base/thread.h"
 
 struct defer {
     struct defer_options options;
@@ -56,18 +57,12 @@ int defer_new(const struct defer_options *options, struct defer **ret_defer)
     if (!defer->waiting)
         return -ENOMEM;
 
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    int r = 0;
-    while (!r && defer->n_threads < options->n_threads) {
-        r = -pthread_create(&defer->threads[defer->n_threads], NULL, serve, defer);
-        if (!r)
-            defer->n_threads++;
+    while (defer->n_threads < options->n_threads) {
+        int r = thread_start(&defer->threads[defer->n_threads], serve, defer);
+        if (r < 0)
+            return r;
+        defer->n_threads++;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (r)
-        return r;
     *ret_defer = TAKE_PTR(defer);
     return 0;
 }

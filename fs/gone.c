@@ -1,9 +1,9 @@
 #include "fs/gone.h"
 
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 enum {
     /* The kernel comes back at once. A mark that is forgotten costs an ESTALE, one that is kept too
@@ -19,13 +19,6 @@ static _Thread_local struct gone_asker {
     uint64_t name; /* of a lookup, a hash; 0: it is none */
     uint64_t no;   /* grows */
 } asker;
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 void gone_init(struct gone *gone)
 {
@@ -76,7 +69,7 @@ static void end_mark(struct gone *gone, struct gone_mark *mark)
 static struct gone_mark *mark_of_asker(struct gone *gone)
 {
     struct gone_mark *found = NULL;
-    int64_t now = now_ms();
+    int64_t now = clock_now_ms();
     for (size_t i = 0; i < GONE_MARKS; i++) {
         struct gone_mark *mark = &gone->marks[i];
         if (mark->thread && now - mark->told_ms > TOLD_MS)
@@ -103,7 +96,7 @@ static struct gone_mark *new_mark(struct gone *gone)
 
 static bool is_found(const struct gone_mark *mark, const struct inode *inode)
 {
-    return mark && mark->found == inode && now_ms() - mark->found_ms <= FOUND_MS;
+    return mark && mark->found == inode && clock_now_ms() - mark->found_ms <= FOUND_MS;
 }
 
 /* -- */
@@ -148,8 +141,8 @@ void gone_tell(struct gone *gone, const struct inode *inode)
     if (!mark)
         mark = new_mark(gone);
     take_fd(mark, -1);
-    *mark =
-        (struct gone_mark){.thread = asker.thread, .told = inode, .told_ms = now_ms(), .fd = -1};
+    *mark = (struct gone_mark){
+        .thread = asker.thread, .told = inode, .told_ms = clock_now_ms(), .fd = -1};
 }
 
 void gone_found(struct gone *gone, const struct inode *inode, int *fd)
@@ -162,7 +155,7 @@ void gone_found(struct gone *gone, const struct inode *inode, int *fd)
         return;
     take_fd(mark, TAKE_FD(*fd));
     mark->found = inode;
-    mark->found_ms = now_ms();
+    mark->found_ms = clock_now_ms();
 }
 
 int gone_take(struct gone *gone, const struct inode *inode)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 /* Deeper than any path(7) goes: places may form a circle when directories were moved into each
  * other beside the mount. */
@@ -368,9 +369,7 @@ bool inode_is_pinned(struct inode_table *table, const struct inode *inode)
 static bool is_left_behind(struct inode_path *path)
 {
     enum { TOLD_AFTER_MS = 2000 };
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t now_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + 1;
+    int64_t now_ms = clock_now_ms();
     if (!path->gone_ms)
         path->gone_ms = now_ms;
     return now_ms - path->gone_ms > TOLD_AFTER_MS;

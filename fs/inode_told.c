@@ -1,9 +1,8 @@
 /* What was told of an inode, or noted of it, and whether it is so still. */
 #include "fs/inode.h"
 
-#include <time.h>
-
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 static bool is_same_time(const struct timespec *a, const struct timespec *b)
 {
@@ -34,10 +33,9 @@ void inode_tell(struct inode_table *table, struct inode *inode, const struct sta
 
 void inode_change_begin(struct inode_table *table, struct inode *inode, bool is_new)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t now_ms = clock_now_ms();
     LOCKED(inode_lock(table, inode));
-    inode->changed_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    inode->changed_ms = now_ms;
     inode->n_tells_new = is_new ? 2 : 0;
 }
 

@@ -1,13 +1,13 @@
 #include "fs/late_close.h"
 
 #include <sched.h>
-#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/thread.h"
 
 enum {
     GATHER_US = 1000, /* while there are any, they are taken this often: nobody has to wake us */
@@ -105,11 +105,7 @@ static bool has_thread(struct late_close *late)
 {
     if (late->started)
         return true;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    late->started = pthread_create(&late->thread, NULL, run, late) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    late->started = thread_start(&late->thread, run, late) == 0;
     return late->started;
 }
 

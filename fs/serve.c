@@ -21,13 +21,13 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/queue.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/thread.h"
 
 enum {
     /* Each request that stands, in fsync(2) of a slow disk or in a file system that is frozen, has
@@ -84,13 +84,6 @@ struct server {
     uint64_t n_requests;
 };
 
-static int64_t now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 static void *work(void *user);
 
 /* -- who reads; with the lock held -- */
@@ -98,14 +91,10 @@ static void *work(void *user);
 static int add_worker(struct server *server)
 {
     struct worker *worker = calloc(1, sizeof(*worker));
-    sigset_t all, before;
     if (!worker)
         return -ENOMEM;
     worker->server = server;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    int r = -pthread_create(&worker->thread, NULL, work, worker);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int r = thread_start(&worker->thread, work, worker);
     if (r < 0) {
         free(worker);
         return r;
@@ -234,7 +223,7 @@ static void end_request(struct worker *worker, int64_t begun_us)
 {
     struct server *server = worker->server;
     const struct fuse_in_header *in = worker->request.mem;
-    int64_t at_us = now_us();
+    int64_t at_us = clock_now_us();
     LOCKED(&server->lock);
     server->answered_us = worker->answered_us = at_us;
     if (at_us - begun_us > SLOW_US && !takes_time(in))
@@ -258,7 +247,7 @@ static void look(struct worker *worker)
             return;
     }
     while (!is_more_waiting(server)) {
-        at_us = now_us();
+        at_us = clock_now_us();
         if (at_us - last_us > PREEMPTED_US || at_us - worker->answered_us > LOOK_US)
             return;
         last_us = at_us;
@@ -289,7 +278,7 @@ static void *work(void *user)
             continue;
         if (r <= 0)
             break;
-        int64_t begun_us = now_us();
+        int64_t begun_us = clock_now_us();
         begin_request(worker, server->most_readers > 1 && is_more_waiting(server), begun_us);
         fuse_session_process_buf(server->session, &worker->request);
         end_request(worker, begun_us);
@@ -321,7 +310,7 @@ static void *watch_over_readers(void *user)
         pthread_mutex_unlock(&server->lock);
         usleep(TICK_US);
         pthread_mutex_lock(&server->lock);
-        if (!server->n_reading && now_us() - server->read_us > UNREAD_US)
+        if (!server->n_reading && clock_now_us() - server->read_us > UNREAD_US)
             call_reader(server);
         n_resting = server->n_requests == n_seen ? n_resting + 1 : 0;
         n_seen = server->n_requests;
@@ -332,11 +321,7 @@ static void *watch_over_readers(void *user)
 static int start(struct server *server)
 {
     LOCKED(&server->lock);
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    int r = -pthread_create(&server->monitor, NULL, watch_over_readers, server);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int r = thread_start(&server->monitor, watch_over_readers, server);
     server->has_monitor = r == 0;
     return r < 0 ? r : add_worker(server);
 }

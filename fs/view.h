@@ -36,7 +36,7 @@ struct view_task {
     struct fs *fs;
     fuse_req_t req;
     struct caller caller;
-    int64_t end_ms;         /* how long it may wait, all its waits together; of view_now_ms() */
+    int64_t end_ms;         /* how long it may wait, all its waits together; of clock_now_ms() */
     struct view_node *node; /* of the request, or NULL; the kernel holds it until the reply */
     struct file_key key;
     char *name;          /* owned; or several, each with its NUL: */
@@ -57,8 +57,6 @@ int view_caller(struct fs *fs, fuse_req_t req, struct caller *ret_caller);
 int view_tasks_new(struct views *views); /* views->defer */
 
 /* -- answers of the index, for a caller (view_query.c) -- */
-
-int64_t view_now_ms(void);
 
 /* Wait until what was closed before is in the answers, until task->end_ms or an interruption at
  * most. Returns 0 (also when that was not enough), -ESHUTDOWN. */

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "fs/view.h"
 
 /* A waiting request looks this often whether it was interrupted. */
@@ -37,18 +38,11 @@ int view_open_node(struct fs *fs, const struct view_node *node, int *ret_fd)
     return r;
 }
 
-int64_t view_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
-}
-
 /* An interruption ends the waiting, not the question: a process that was frozen or got a signal is
  * told what is known, where EINTR is an error that no other file system's readdir(3) has. */
 static int left_ms(const struct view_task *task)
 {
-    int64_t left = task->end_ms - view_now_ms();
+    int64_t left = task->end_ms - clock_now_ms();
     return left < 0 || fuse_req_interrupted(task->req) ? 0 : (int)left;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "fs/view.h"
 
 /* Queries mostly wait: for the index to settle or for reads of the store. More threads than that
@@ -46,7 +47,7 @@ static void run(void *user, int error)
     struct view_task *task = user;
     /* From here, not from the request: one that stood in the queue is to wait for the index too. */
     if (!task->end_ms)
-        task->end_ms = view_now_ms() + task->fs->options.settle_ms;
+        task->end_ms = clock_now_ms() + task->fs->options.settle_ms;
     task->unfinished = false;
     if (!error)
         task->run(task);

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/thread.h"
 #include "fs/watch_private.h"
 
 enum {
@@ -35,7 +37,7 @@ enum {
 static bool is_behind(const struct watch *watch)
 {
     long long since = atomic_load(&watch->reading_since_ms);
-    return atomic_load(&watch->lost) || (since && watch_now_ms() - since > BEHIND_MS);
+    return atomic_load(&watch->lost) || (since && clock_now_ms() - since > BEHIND_MS);
 }
 
 /* Only the tree's own file system is watched: what is mounted inside the tree may go away at any
@@ -119,7 +121,7 @@ static void recover(struct watch *watch)
 static void watch_over_names(struct watch *watch)
 {
     long long since = atomic_load(&watch->kernel.busy_since_ms);
-    bool behind = since && watch_now_ms() - since > BEHIND_MS;
+    bool behind = since && clock_now_ms() - since > BEHIND_MS;
     if (behind != watch->names_behind || atomic_load(&watch->names_lost) ||
         (behind && watch_post_is_waiting(&watch->kernel))) {
         watch_post_clear(&watch->kernel);
@@ -132,7 +134,7 @@ static void watch_over_names(struct watch *watch)
 static bool is_again_due(const struct watch *watch)
 {
     const struct watch_again *first = TAILQ_FIRST(&watch->again);
-    return first && first->due_ms <= watch_now_ms();
+    return first && first->due_ms <= clock_now_ms();
 }
 
 /* How long there is nothing to do but for events; -1: without end. */
@@ -144,7 +146,7 @@ static int rest_ms(struct watch *watch)
         return GATHER_MS;
     if (!first)
         return -1;
-    int64_t in_ms = first->due_ms - watch_now_ms();
+    int64_t in_ms = first->due_ms - clock_now_ms();
     return in_ms < GATHER_MS ? GATHER_MS : (int)in_ms;
 }
 
@@ -188,7 +190,7 @@ static void *read_all(void *user)
         if (fds[2].revents & (POLLPRI | POLLERR))
             look_at_mounts(watch);
         if (fds[1].revents || is_again_due(watch) || settling) {
-            watch->reading_since_ms = watch_now_ms();
+            watch->reading_since_ms = clock_now_ms();
             read_events(watch);
             watch->reading_since_ms = 0;
         }
@@ -248,7 +250,7 @@ static int start_threads(struct watch *watch)
     if (r == 0 && watch->fs->index)
         r = watch_post_start(&watch->index, watch_index_work, watch);
     if (r == 0)
-        r = watch_thread_start(&watch->reader, read_all, watch);
+        r = thread_start(&watch->reader, read_all, watch);
     watch->started = r == 0;
     return r;
 }

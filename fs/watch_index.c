@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "fs/ops.h"
 #include "fs/watch_private.h"
 
@@ -104,7 +105,7 @@ static void note_later(struct watch *watch, const struct file_key *key, const ch
     if (!pending)
         pending = add_pending(watch, key, name);
     if (pending)
-        pending->due_ms = watch_now_ms() + STILL_MS;
+        pending->due_ms = clock_now_ms() + STILL_MS;
     else
         note(watch, key, name);
 }
@@ -121,7 +122,7 @@ static void note_all(struct watch *watch)
 /* In how many milliseconds to come again, -1: never. */
 static int note_due(struct watch *watch)
 {
-    int64_t now_ms = watch_now_ms(), next_ms = -1;
+    int64_t now_ms = clock_now_ms(), next_ms = -1;
     for (size_t i = watch->n_pending; i-- > 0;) {
         struct index_pending *pending = &watch->pending[i];
         if (pending->due_ms <= now_ms) {

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "fs/open_file.h"
 #include "fs/ops.h"
 #include "fs/stale.h"
@@ -63,7 +64,7 @@ static void tell_inode(struct watch *watch, struct inode *inode, unsigned what,
 {
     enum { LATER_MS = 700, TAKEN_MS = 1000 };
     struct fs *fs = watch->fs;
-    int64_t now_ms = watch_now_ms();
+    int64_t now_ms = clock_now_ms();
     LOCKED(inode_lock(&fs->inodes, inode)); /* this notice waits for nothing */
     if (when == AGAIN_ANSWERED && !inode->changed_ms)
         return;
@@ -105,7 +106,7 @@ static void tell_key(struct watch *watch, const struct file_key *key, unsigned w
 
 void watch_tell_attributes(struct watch *watch, struct watch_batch *batch)
 {
-    int64_t now_ms = watch_now_ms();
+    int64_t now_ms = clock_now_ms();
     struct watch_agains due = TAILQ_HEAD_INITIALIZER(due);
     struct watch_again *again;
     while ((again = TAILQ_FIRST(&watch->again)) && again->due_ms <= now_ms) {

@@ -1,27 +1,11 @@
 #include "fs/watch_post.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/deadline.h"
-
-int64_t watch_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + 1;
-}
-
-int watch_thread_start(pthread_t *ret_thread, void *(*run)(void *), void *user)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    int r = -pthread_create(ret_thread, NULL, run, user);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return r;
-}
+#include "base/thread.h"
 
 /* The next batch, or NULL after so many milliseconds. */
 static struct watch_batch *take(struct watch_post *post, int wait_ms)
@@ -60,21 +44,17 @@ static void *serve(void *user)
 
 bool watch_post_step(struct watch_post *post)
 {
-    post->busy_since_ms = watch_now_ms();
+    post->busy_since_ms = clock_now_ms();
     return !post->ending;
 }
 
 int watch_post_start(struct watch_post *post, int (*work)(void *, struct watch_batch *), void *user)
 {
-    pthread_condattr_t monotonic;
     post->work = work;
     post->user = user;
     pthread_mutex_init(&post->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&post->pushed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    int r = watch_thread_start(&post->thread, serve, post);
+    thread_cond_init(&post->pushed);
+    int r = thread_start(&post->thread, serve, post);
     post->started = r == 0;
     return r;
 }

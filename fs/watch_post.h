@@ -16,7 +16,7 @@ struct watch_post {
      * be called with NULL, -1: not before there is a batch. */
     int (*work)(void *user, struct watch_batch *batch);
     void *user;
-    atomic_llong busy_since_ms; /* the step of the work in hand, of watch_now_ms(); 0: none */
+    atomic_llong busy_since_ms; /* the step of the work in hand, of clock_now_ms(); 0: none */
     atomic_bool ending;         /* do no further step */
     pthread_mutex_t lock;       /* of all below */
     pthread_cond_t pushed;      /* or ended: only one thread waits at a time */
@@ -26,11 +26,6 @@ struct watch_post {
     bool started;
     pthread_t thread;
 };
-
-int64_t watch_now_ms(void); /* never 0 */
-
-/* A thread that takes no signals, or -EAGAIN. */
-int watch_thread_start(pthread_t *ret_thread, void *(*run)(void *), void *user);
 
 /* Returns 0 or -EAGAIN. */
 int watch_post_start(struct watch_post *post, int (*work)(void *, struct watch_batch *),

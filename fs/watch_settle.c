@@ -6,16 +6,13 @@
 #include <sys/eventfd.h>
 
 #include "base/deadline.h"
+#include "base/thread.h"
 #include "fs/watch_private.h"
 
 void watch_settle_init(struct watch *watch)
 {
-    pthread_condattr_t monotonic;
     pthread_mutex_init(&watch->settle_lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&watch->settled, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    thread_cond_init(&watch->settled);
 }
 
 void watch_settle_done(struct watch *watch)

@@ -2,21 +2,16 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 enum { BAR_CELLS = 30, LINE_BYTES = 160 };
 
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 void progress_init(struct progress *progress)
 {
-    *progress = (struct progress){.shown = isatty(STDERR_FILENO), .begin_ms = now_ms()};
+    *progress =
+        (struct progress){.shown = isatty(STDERR_FILENO), .begin_ms = (uint64_t)clock_now_ms()};
 }
 
 void progress_format(char *text, unsigned size_bytes, uint64_t done, uint64_t total, bool growing,
@@ -43,7 +38,7 @@ void progress_update(struct progress *progress, uint64_t done, uint64_t total, b
     char line[LINE_BYTES];
     if (!progress->shown)
         return;
-    uint64_t took_ms = now_ms() - progress->begin_ms;
+    uint64_t took_ms = (uint64_t)clock_now_ms() - progress->begin_ms;
     if (!progress->drawn) {
         progress->first_done = done;
         progress->begin_ms += took_ms;

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/deadline.h"
+#include "base/thread.h"
 
 struct item {
     struct change change; /* first: what the caller holds is the item; its lane is set when taken */
@@ -64,14 +65,10 @@ int change_queue_new(const size_t max_changes[LANE_N], struct change_queue **ret
         for (int kind = 0; kind < CHANGE_N_KINDS; kind++)
             TAILQ_INIT(&queue->ready[lane][kind]);
     }
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&queue->lock, NULL);
     for (int kind = 0; kind < CHANGE_N_KINDS; kind++)
         pthread_cond_init(&queue->noted[kind], NULL);
-    pthread_cond_init(&queue->settled, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    thread_cond_init(&queue->settled);
     *ret_queue = queue;
     return 0;
 }

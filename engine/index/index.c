@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/deadline.h"
+#include "base/thread.h"
 #include "engine/index/fine_times.h"
 #include "engine/index/reconcile.h"
 #include "engine/index/removal.h"
@@ -64,16 +65,12 @@ static struct index *index_new(const struct index_options *options)
     index->n_workers = options->n_workers;
     index->directory = -1;
     STAILQ_INIT(&index->results);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&index->lock, NULL);
     niceness_init(&index->niceness);
     pthread_mutex_init(&index->error_lock, NULL);
-    pthread_cond_init(&index->wake_committer, &monotonic);
+    thread_cond_init(&index->wake_committer);
     pthread_cond_init(&index->results_taken, NULL);
-    pthread_cond_init(&index->scan_ended, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    thread_cond_init(&index->scan_ended);
     return index;
 }
 

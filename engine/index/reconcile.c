@@ -297,17 +297,21 @@ static struct moved_key moved_key(const struct file_key *parent, const char *nam
     return key;
 }
 
-static int note_moved(struct index *index, bool put, const struct moved_key *key)
+int reconcile_intend(struct index *index, bool put, struct kv_slice key)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    struct kv_slice slice = {key->bytes, key->size_bytes};
     if (!batch)
         return -ENOMEM;
     if (put)
-        kv_batch_put(batch, TABLE_INTENTS, slice, (struct kv_slice){"", 0});
+        kv_batch_put(batch, TABLE_INTENTS, key, (struct kv_slice){"", 0});
     else
-        kv_batch_delete(batch, TABLE_INTENTS, slice);
+        kv_batch_delete(batch, TABLE_INTENTS, key);
     return kv_apply(index->kv, batch);
+}
+
+static int note_moved(struct index *index, bool put, const struct moved_key *key)
+{
+    return reconcile_intend(index, put, (struct kv_slice){key->bytes, key->size_bytes});
 }
 
 int reconcile_recover(struct index *index)

@@ -41,6 +41,9 @@ int reconcile_remove_all(struct index *index, const struct catalogue_entry *entr
  */
 int reconcile_remove_some(struct index *index, const struct file_key *directory);
 
+/* Note in the store what is to be finished after a crash, or that it has been. */
+int reconcile_intend(struct index *index, bool put, struct kv_slice key);
+
 /* Finish what a crash interrupted; before any thread runs. */
 int reconcile_recover(struct index *index);
 

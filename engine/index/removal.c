@@ -37,15 +37,7 @@ static int decode(struct kv_slice key, struct file_key *ret_directory)
 static int note(struct index *index, bool put, const struct file_key *directory)
 {
     struct removed_key key;
-    struct kv_slice slice = removed_key(directory, &key);
-    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    if (!batch)
-        return -ENOMEM;
-    if (put)
-        kv_batch_put(batch, TABLE_INTENTS, slice, (struct kv_slice){"", 0});
-    else
-        kv_batch_delete(batch, TABLE_INTENTS, slice);
-    return kv_apply(index->kv, batch);
+    return reconcile_intend(index, put, removed_key(directory, &key));
 }
 
 static int push(struct index *index, const struct file_key *directory)

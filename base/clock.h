@@ -1,0 +1,21 @@
+/* Time that only runs forward, to measure by: no time of day. */
+#ifndef KINFS_BASE_CLOCK_H
+#define KINFS_BASE_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline int64_t clock_now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+/* Never 0, which so may stand for no time. */
+static inline int64_t clock_now_ms(void)
+{
+    return clock_now_us() / 1000 + 1;
+}
+
+#endif
