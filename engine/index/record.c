@@ -100,7 +100,7 @@ int record_decode(const void *data, size_t size_bytes, struct record *ret_record
     const uint8_t *p = data;
     struct record record = {0};
 
-    if (size_bytes < HEAD_BYTES || p[0] != RECORD_VERSION || p[1] > TEXT_BINARY ||
+    if (size_bytes < HEAD_BYTES || p[0] != RECORD_VERSION || p[1] >= TEXT_N_TYPES ||
         p[2] < FILE_KEY_MIN_BYTES || p[2] > FILE_KEY_MAX_BYTES)
         return -EUCLEAN;
     size_t before_sketch = HEAD_BYTES + p[2] + BODY_BYTES;

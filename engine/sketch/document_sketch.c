@@ -23,14 +23,10 @@ struct document_sketcher {
     struct canon *canon;
     struct min_sketch_builder *builder;
     XXH3_state_t *content, *text_bytes, *text_lengths;
-    enum text_type type;
-    bool sniffed;
-    uint64_t size_bytes, n_tokens;
+    uint64_t size_bytes, n_tokens, n_features; /* a document has only one of these */
     size_t n_carried; /* the last min(w - 1, n_tokens) token fingerprints begin the next window */
     uint64_t tokens[POLICY_W_MAX + TOKEN_BLOCK_MAX];
     uint64_t windows[TOKEN_BLOCK_MAX];
-    size_t head_bytes;
-    uint8_t head[CANON_SNIFF_BYTES]; /* of the document, until there is enough of it to sniff */
 };
 
 static void add_lengths(struct document_sketcher *sketcher, const struct token_block *block)
@@ -67,6 +63,19 @@ static void take_tokens(void *user, const struct token_block *block)
     add_shingles(sketcher, block->n_tokens);
 }
 
+static void take_features(void *user, const struct feature *features, size_t n_features)
+{
+    struct document_sketcher *sketcher = user;
+    while (n_features > 0) {
+        size_t n = n_features < TOKEN_BLOCK_MAX ? n_features : TOKEN_BLOCK_MAX;
+        shingle_hash_features(sketcher->hash, features, n, sketcher->windows);
+        min_sketch_builder_add(sketcher->builder, sketcher->windows, n);
+        sketcher->n_features += n;
+        features += n;
+        n_features -= n;
+    }
+}
+
 int document_sketcher_new(const struct policy *policy, const struct shingle_hash *hash,
                           struct document_sketcher **ret_sketcher)
 {
@@ -78,7 +87,8 @@ int document_sketcher_new(const struct policy *policy, const struct shingle_hash
     int r = min_sketch_builder_new(policy, &sketcher->builder);
     if (r < 0)
         return r;
-    r = canon_new(take_tokens, sketcher, &sketcher->canon);
+    const struct canon_sink sink = {take_tokens, take_features, sketcher};
+    r = canon_new(&sink, &sketcher->canon);
     if (r < 0)
         return r;
     XXH3_state_t **states[] = {&sketcher->content, &sketcher->text_bytes, &sketcher->text_lengths};
@@ -112,29 +122,9 @@ void document_sketcher_begin(struct document_sketcher *sketcher)
     XXH3_128bits_reset(sketcher->text_bytes);
     XXH3_128bits_reset(sketcher->text_lengths);
     min_sketch_builder_begin(sketcher->builder);
-    sketcher->sniffed = false;
-    sketcher->size_bytes = sketcher->n_tokens = 0;
-    sketcher->n_carried = sketcher->head_bytes = 0;
-}
-
-static void sniff(struct document_sketcher *sketcher, const void *head, size_t size_bytes)
-{
-    sketcher->type = text_sniff(head, size_bytes);
-    sketcher->sniffed = true;
-    if (sketcher->type != TEXT_BINARY)
-        canon_begin(sketcher->canon, sketcher->type);
-}
-
-static void feed_text(struct document_sketcher *sketcher, const void *bytes, size_t size_bytes)
-{
-    if (sketcher->type != TEXT_BINARY)
-        canon_feed(sketcher->canon, bytes, size_bytes);
-}
-
-static void sniff_head(struct document_sketcher *sketcher)
-{
-    sniff(sketcher, sketcher->head, sketcher->head_bytes);
-    feed_text(sketcher, sketcher->head, sketcher->head_bytes);
+    canon_begin(sketcher->canon);
+    sketcher->size_bytes = sketcher->n_tokens = sketcher->n_features = 0;
+    sketcher->n_carried = 0;
 }
 
 void document_sketcher_feed(struct document_sketcher *sketcher, const void *bytes,
@@ -144,22 +134,7 @@ void document_sketcher_feed(struct document_sketcher *sketcher, const void *byte
         return;
     XXH3_128bits_update(sketcher->content, bytes, size_bytes);
     sketcher->size_bytes += size_bytes;
-
-    if (!sketcher->sniffed && sketcher->head_bytes == 0 && size_bytes >= CANON_SNIFF_BYTES) {
-        sniff(sketcher, bytes, CANON_SNIFF_BYTES);
-    } else if (!sketcher->sniffed) {
-        size_t n = CANON_SNIFF_BYTES - sketcher->head_bytes;
-        if (n > size_bytes)
-            n = size_bytes;
-        memcpy(sketcher->head + sketcher->head_bytes, bytes, n);
-        sketcher->head_bytes += n;
-        if (sketcher->head_bytes < CANON_SNIFF_BYTES)
-            return;
-        sniff_head(sketcher);
-        bytes = (const uint8_t *)bytes + n;
-        size_bytes -= n;
-    }
-    feed_text(sketcher, bytes, size_bytes);
+    canon_feed(sketcher->canon, bytes, size_bytes);
 }
 
 static void put_digest(uint8_t fingerprint[FINGERPRINT_BYTES], XXH128_hash_t hash)
@@ -181,20 +156,17 @@ static void text_digest(const struct document_sketcher *sketcher,
 void document_sketcher_finish(struct document_sketcher *sketcher,
                               struct document_sketch *ret_sketch)
 {
-    if (!sketcher->sniffed)
-        sniff_head(sketcher);
-    if (sketcher->type != TEXT_BINARY)
-        canon_finish(sketcher->canon);
+    enum text_type type = canon_finish(sketcher->canon);
     if (sketcher->n_tokens > 0 && sketcher->n_tokens < sketcher->w) {
         uint64_t only = shingle_hash_window(sketcher->hash, sketcher->tokens, sketcher->n_tokens);
         min_sketch_builder_add(sketcher->builder, &only, 1);
     }
 
-    *ret_sketch =
-        (struct document_sketch){.type = sketcher->type, .size_bytes = sketcher->size_bytes};
-    min_sketch_builder_finish(sketcher->builder, sketcher->n_tokens, &ret_sketch->sketch);
+    *ret_sketch = (struct document_sketch){.type = type, .size_bytes = sketcher->size_bytes};
+    min_sketch_builder_finish(sketcher->builder, sketcher->n_tokens + sketcher->n_features,
+                              &ret_sketch->sketch);
     put_digest(ret_sketch->content_fingerprint, XXH3_128bits_digest(sketcher->content));
-    if (sketcher->type != TEXT_BINARY)
+    if (type != TEXT_BINARY)
         text_digest(sketcher, ret_sketch->text_fingerprint);
     if (ret_sketch->sketch.n_values > 0)
         min_sketch_fingerprint(&ret_sketch->sketch, ret_sketch->shingle_fingerprint);

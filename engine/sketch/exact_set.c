@@ -38,7 +38,7 @@ struct reader {
     uint8_t text[4 * SHINGLE_MAX_BYTES];
 };
 
-static void add_shingle(struct reader *reader, const uint8_t *text, size_t size_bytes)
+static void add(struct reader *reader, XXH128_hash_t shingle)
 {
     struct exact_set *set = reader->set;
     if (set->n_shingles == reader->room) {
@@ -51,7 +51,12 @@ static void add_shingle(struct reader *reader, const uint8_t *text, size_t size_
         set->shingles = shingles;
         reader->room = room;
     }
-    set->shingles[set->n_shingles++] = XXH3_128bits(text, size_bytes);
+    set->shingles[set->n_shingles++] = shingle;
+}
+
+static void add_shingle(struct reader *reader, const uint8_t *text, size_t size_bytes)
+{
+    add(reader, XXH3_128bits(text, size_bytes));
 }
 
 /* Keep the last w tokens only. */
@@ -80,28 +85,18 @@ static void add_token(struct reader *reader, const uint8_t *bytes, size_t size_b
     }
 }
 
+static void take_features(void *user, const struct feature *features, size_t n_features)
+{
+    struct reader *reader = user;
+    for (size_t i = 0; i < n_features; i++)
+        add(reader, (XXH128_hash_t){features[i].low, features[i].high});
+}
+
 static void take_tokens(void *user, const struct token_block *block)
 {
     uint32_t at = 0;
     for (size_t i = 0; i < block->n_tokens; at = block->ends[i++])
         add_token(user, block->bytes + at, block->ends[i] - at);
-}
-
-/* Fill the buffer unless the file ends. Returns the bytes read, or an error. */
-static ssize_t read_full(int fd, uint8_t *buffer, size_t size_bytes)
-{
-    size_t n = 0;
-    while (n < size_bytes) {
-        ssize_t r = read(fd, buffer + n, size_bytes - n);
-        if (r < 0 && errno == EINTR)
-            continue;
-        if (r < 0)
-            return -errno;
-        if (r == 0)
-            break;
-        n += (size_t)r;
-    }
-    return (ssize_t)n;
 }
 
 static int read_document(int fd, struct canon *canon)
@@ -110,19 +105,17 @@ static int read_document(int fd, struct canon *canon)
     if (!buffer)
         return -ENOMEM;
 
-    ssize_t n = read_full(fd, buffer, READ_BYTES);
-    if (n < 0)
-        return (int)n;
-    enum text_type type = text_sniff(buffer, (size_t)n);
-    if (type == TEXT_BINARY)
-        return 0;
-    canon_begin(canon, type);
-    while (n > 0) {
+    canon_begin(canon);
+    for (;;) {
+        ssize_t n = read(fd, buffer, READ_BYTES);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            break;
         canon_feed(canon, buffer, (size_t)n);
-        n = read_full(fd, buffer, READ_BYTES);
     }
-    if (n < 0)
-        return (int)n;
     canon_finish(canon);
     return 0;
 }
@@ -156,7 +149,8 @@ int exact_set_read(int fd, unsigned w, struct exact_set **ret_set)
     reader->set = set;
 
     _cleanup_(canon_free_p) struct canon *canon = NULL;
-    int r = canon_new(take_tokens, reader, &canon);
+    const struct canon_sink sink = {take_tokens, take_features, reader};
+    int r = canon_new(&sink, &canon);
     if (r < 0)
         return r;
     r = read_document(fd, canon);

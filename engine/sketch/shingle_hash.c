@@ -30,6 +30,8 @@
  * Two different shingles have different x but with probability 2^-64, so that the whole is pairwise
  * independent up to 2^-64.
  *
+ * Features. x is the two halves of the feature's digest, with keys of their own.
+ *
  * Why pairwise independence is enough: bottom-k samples under it estimate with an expected relative
  * error of O(1/sqrt(f k)) (Thorup 2013, "Bottom-k and priority sampling, set similarity and subset
  * sums with minimal independence"), where k repetitions of one minimum keep a constant bias.
@@ -62,7 +64,7 @@ typedef unsigned __int128 u128;
 enum { TOKEN_BLOCKS = CANON_TOKEN_MAX_BYTES / 8 };
 
 /* The first part of a key's domain: what the key is for. A window of n tokens has purpose n. */
-enum { PURPOSE_TOKEN = 0 };
+enum { PURPOSE_TOKEN = 0, PURPOSE_FEATURE = POLICY_W_MAX + 1 };
 
 struct key {
     uint64_t lo, hi;
@@ -73,6 +75,10 @@ struct shingle_hash {
     unsigned w;
     u128 token_offset[CANON_TOKEN_MAX_BYTES + 1]; /* a_0 + a_1 * length */
     struct key token[TOKEN_BLOCKS];               /* a_2 .. */
+    struct {
+        u128 offset;
+        struct key low, high;
+    } feature;
     struct window_keys {
         u128 offset; /* a_0 */
         struct key key[POLICY_W_MAX];
@@ -133,6 +139,9 @@ int shingle_hash_new(const struct policy *policy, struct shingle_hash **ret_hash
     OPENSSL_cleanse(first, sizeof(first));
     for (size_t i = 0; i < TOKEN_BLOCKS; i += 2)
         derive_pair(hash->secret, PURPOSE_TOKEN, 1 + i / 2, &hash->token[i]);
+    hash->feature.offset = key_value(derive(hash->secret, PURPOSE_FEATURE, 0));
+    hash->feature.low = derive(hash->secret, PURPOSE_FEATURE, 1);
+    hash->feature.high = derive(hash->secret, PURPOSE_FEATURE, 2);
     for (unsigned n = 1; n <= w; n++) {
         struct window_keys *keys = &hash->window[n - 1];
         keys->offset = key_value(derive(hash->secret, n, 0));
@@ -274,5 +283,16 @@ void shingle_hash_windows(const struct shingle_hash *hash, const uint64_t *token
     case 5: hash_windows(keys, 5, tokens, n_windows, ret); break;
     case 10: hash_windows(keys, 10, tokens, n_windows, ret); break;
     default: hash_windows(keys, hash->w, tokens, n_windows, ret); break;
+    }
+}
+
+void shingle_hash_features(const struct shingle_hash *hash, const struct feature *features,
+                           size_t n_features, uint64_t *ret)
+{
+    for (size_t i = 0; i < n_features; i++) {
+        struct sum sum = {.low = hash->feature.offset};
+        sum_add(&sum, hash->feature.low, features[i].low);
+        sum_add(&sum, hash->feature.high, features[i].high);
+        ret[i] = sum_upper_half(&sum);
     }
 }

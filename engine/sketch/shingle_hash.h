@@ -41,4 +41,10 @@ uint64_t shingle_hash_window(const struct shingle_hash *hash, const uint64_t *to
 void shingle_hash_windows(const struct shingle_hash *hash, const uint64_t *tokens, size_t n_windows,
                           uint64_t *ret);
 
+/* ret[i] = the fingerprint of features[i], by a function of its own: a feature resembles no
+ * shingle.
+ */
+void shingle_hash_features(const struct shingle_hash *hash, const struct feature *features,
+                           size_t n_features, uint64_t *ret);
+
 #endif

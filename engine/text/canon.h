@@ -15,21 +15,9 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "engine/text/type.h"
 
-enum { CANON_SNIFF_BYTES = 8192, CANON_TOKEN_MAX_BYTES = 256 };
-
-enum text_type {
-    TEXT_PLAIN,
-    TEXT_HTML,
-    TEXT_BINARY, /* has no canonical form */
-};
-
-/* What kind of document begins with these bytes: binary when there is a NUL among the first
- * CANON_SNIFF_BYTES, HTML by its first markup. Pass the first min(size, CANON_SNIFF_BYTES) bytes of
- * the document. Any thread.
- */
-enum text_type text_sniff(const void *head, size_t size_bytes);
-const char *text_type_name(enum text_type type); /* "text", "html", "binary" */
+enum { CANON_TOKEN_MAX_BYTES = 256 };
 
 /* Some consecutive tokens: token i is bytes[ends[i-1] .. ends[i]), with ends[-1] taken as 0; none
  * is empty. The TOKEN_BLOCK_SLACK_BYTES behind the last token may be read (of any value), so that
@@ -41,29 +29,42 @@ struct token_block {
     size_t n_tokens; /* 1 to TOKEN_BLOCK_MAX */
 };
 
-/* Called with each block in order; the block is valid during the call. */
-typedef void (*token_block_fn)(void *user, const struct token_block *block);
+/* A feature of a document without words: the 128-bit digest (XXH3) of what it is. */
+struct feature {
+    uint64_t low, high;
+};
+
+/* Where the canonical form goes. A document has tokens or features, by its type. What is passed is
+ * valid during the call. */
+struct canon_sink {
+    void (*tokens)(void *user, const struct token_block *block); /* in order */
+    void (*features)(void *user, const struct feature *features, size_t n_features);
+    void *user;
+};
 
 struct canon;
 
 /* Prepare to canonicalise documents.
  *
- * tokens, user  where the tokens go
- * ret_canon     gives
+ * sink       copied
+ * ret_canon  gives
  *
  * Returns 0 or -ENOMEM. The only allocation: feeding needs fixed memory whatever the document.
  */
-int canon_new(token_block_fn tokens, void *user, struct canon **ret_canon);
+int canon_new(const struct canon_sink *sink, struct canon **ret_canon);
 void canon_free(struct canon *canon);
 DEFINE_CLEANUP(struct canon *, canon_free);
 
-/* Begin a document (any unfinished one is dropped). type is not TEXT_BINARY. */
-void canon_begin(struct canon *canon, enum text_type type);
+/* Begin a document (any unfinished one is dropped), whose type shows when its first bytes are
+ * there; or one known to be of this type. */
+void canon_begin(struct canon *canon);
+void canon_begin_as(struct canon *canon, enum text_type type);
 
 /* The next bytes of it, any number; where the document is cut into calls makes no difference. */
 void canon_feed(struct canon *canon, const void *bytes, size_t size_bytes);
 
-/* No more bytes: the last tokens are handed out before this returns. */
-void canon_finish(struct canon *canon);
+/* No more bytes: the last tokens are handed out before this returns. Returns what the document was.
+ */
+enum text_type canon_finish(struct canon *canon);
 
 #endif

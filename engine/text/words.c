@@ -102,11 +102,10 @@ static void fill_table(void)
         table[code] = fold(code);
 }
 
-void words_init(struct words *words, token_block_fn tokens, void *user)
+void words_init(struct words *words, const struct canon_sink *sink)
 {
     pthread_once(&table_once, fill_table);
-    words->tokens = tokens;
-    words->user = user;
+    words->sink = *sink;
 }
 
 void words_begin(struct words *words)
@@ -121,7 +120,7 @@ static void hand_out(struct words *words)
     uint32_t size = words->ends[words->n_tokens];
     if (words->n_tokens > 0) {
         struct token_block block = {words->bytes, words->ends + 1, words->n_tokens};
-        words->tokens(words->user, &block);
+        words->sink.tokens(words->sink.user, &block);
     }
     memmove(words->bytes, words->bytes + size, words->n_bytes - size);
     words->n_bytes -= size;

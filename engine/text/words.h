@@ -9,8 +9,7 @@
 enum { WORDS_BLOCK_BYTES = 8 * TOKEN_BLOCK_MAX }; /* a word and its space have seven on average */
 
 struct words {
-    token_block_fn tokens;
-    void *user;
+    struct canon_sink sink;
     uint32_t n_bytes, n_tokens; /* the open token, if any, is bytes[ends[n_tokens] .. n_bytes) */
     bool open_is_solo;          /* it is a character that only marks may join */
     /* the UTF-8 sequence being read: bytes still missing, code so far, range of the next byte */
@@ -21,7 +20,7 @@ struct words {
 };
 
 /* words is zeroed memory. */
-void words_init(struct words *words, token_block_fn tokens, void *user);
+void words_init(struct words *words, const struct canon_sink *sink);
 void words_begin(struct words *words);
 void words_feed(struct words *words, const uint8_t *bytes, size_t size_bytes);
 /* A character that did not come as UTF-8; any number is good, those that are no character separate.

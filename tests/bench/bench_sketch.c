@@ -60,11 +60,11 @@ static double time_canon(const struct corpus *corpus, enum text_type type, size_
 {
     _cleanup_(canon_free_p) struct canon *canon = NULL;
     size_t n_tokens = 0;
-    if (canon_new(ignore_tokens, &n_tokens, &canon) < 0)
+    if (canon_new(&(struct canon_sink){ignore_tokens, NULL, &n_tokens}, &canon) < 0)
         exit(1);
     double begin = now();
     for (size_t i = 0; i < corpus->n; i++) {
-        canon_begin(canon, type);
+        canon_begin_as(canon, type);
         canon_feed(canon, corpus->documents[i].bytes, corpus->documents[i].size_bytes);
         canon_finish(canon);
     }
@@ -158,7 +158,7 @@ int main(int argc, char **argv)
         struct document document;
         if (!load(argv[i], &document))
             continue;
-        enum text_type type = text_sniff(document.bytes, document.size_bytes);
+        enum text_type type = text_type_sniff(document.bytes, document.size_bytes);
         if (type == TEXT_BINARY) {
             free(document.bytes);
             continue;

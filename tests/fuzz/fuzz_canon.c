@@ -44,8 +44,8 @@ static struct seen canonicalise(enum text_type type, const uint8_t *bytes, size_
 {
     struct seen seen = {0};
     _cleanup_(canon_free_p) struct canon *canon = NULL;
-    FUZZ_CHECK(canon_new(see_tokens, &seen, &canon) == 0);
-    canon_begin(canon, type);
+    FUZZ_CHECK(canon_new(&(struct canon_sink){see_tokens, NULL, &seen}, &canon) == 0);
+    canon_begin_as(canon, type);
     for (size_t at = 0; at < size; at += piece_bytes)
         canon_feed(canon, bytes + at, size - at < piece_bytes ? size - at : piece_bytes);
     canon_finish(canon);
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     data++;
     size--;
 
-    (void)text_sniff(data, size);
+    (void)text_type_sniff(data, size);
     struct seen whole = canonicalise(type, data, size, size + 1);
     struct seen pieces = canonicalise(type, data, size, piece_bytes);
     FUZZ_CHECK(whole.hash == pieces.hash && whole.n_tokens == pieces.n_tokens);

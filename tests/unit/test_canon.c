@@ -53,10 +53,10 @@ static struct result canonicalise(enum text_type type, const void *bytes, size_t
 {
     struct result result = {0};
     _cleanup_(canon_free_p) struct canon *canon = NULL;
-    assert_int_equal(canon_new(collect, &result, &canon), 0);
-    canon_begin(canon, TEXT_HTML); /* an unfinished one leaves nothing */
+    assert_int_equal(canon_new(&(struct canon_sink){collect, NULL, &result}, &canon), 0);
+    canon_begin_as(canon, TEXT_HTML); /* an unfinished one leaves nothing */
     canon_feed(canon, "left over <a", 12);
-    canon_begin(canon, type);
+    canon_begin_as(canon, type);
     for (size_t at = 0, n; at < size; at += n) {
         n = piece_bytes ? piece_bytes : (size_t)rand_r(&seed) % 40;
         if (n > size - at)
@@ -428,7 +428,7 @@ static void test_canon__tokens_of_long_texts_come_in_order(void **state)
 
 static void expect_type(const char *head, enum text_type type)
 {
-    assert_int_equal(text_sniff(head, strlen(head)), type);
+    assert_int_equal(text_type_sniff(head, strlen(head)), type);
 }
 
 static void test_canon__knows_html_by_its_first_markup(void **state)
@@ -457,15 +457,15 @@ static void test_canon__knows_html_by_its_first_markup(void **state)
 static void test_canon__a_nul_near_the_beginning_makes_a_document_binary(void **state)
 {
     (void)state;
-    char bytes[CANON_SNIFF_BYTES + 1];
+    char bytes[TEXT_SNIFF_BYTES + 1];
     memset(bytes, 'x', sizeof(bytes));
-    assert_int_equal(text_sniff(bytes, sizeof(bytes)), TEXT_PLAIN);
-    bytes[CANON_SNIFF_BYTES] = '\0';
-    assert_int_equal(text_sniff(bytes, sizeof(bytes)), TEXT_PLAIN);
-    bytes[CANON_SNIFF_BYTES - 1] = '\0';
-    assert_int_equal(text_sniff(bytes, sizeof(bytes)), TEXT_BINARY);
-    assert_int_equal(text_sniff("", 1), TEXT_BINARY);
-    assert_int_equal(text_sniff(NULL, 0), TEXT_PLAIN);
+    assert_int_equal(text_type_sniff(bytes, sizeof(bytes)), TEXT_PLAIN);
+    bytes[TEXT_SNIFF_BYTES] = '\0';
+    assert_int_equal(text_type_sniff(bytes, sizeof(bytes)), TEXT_PLAIN);
+    bytes[TEXT_SNIFF_BYTES - 1] = '\0';
+    assert_int_equal(text_type_sniff(bytes, sizeof(bytes)), TEXT_BINARY);
+    assert_int_equal(text_type_sniff("", 1), TEXT_BINARY);
+    assert_int_equal(text_type_sniff(NULL, 0), TEXT_PLAIN);
     assert_string_equal(text_type_name(TEXT_PLAIN), "text");
     assert_string_equal(text_type_name(TEXT_HTML), "html");
     assert_string_equal(text_type_name(TEXT_BINARY), "binary");

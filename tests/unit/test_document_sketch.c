@@ -252,7 +252,7 @@ static void test_document_sketch__does_not_depend_on_the_pieces_fed(void **state
     for (unsigned round = 0; round < 60; round++) {
         size_t size = random_document(document, ROOM, round, &seed);
         SKETCH whole = sketch_bytes(&bench, document, size, ROOM, 0);
-        static const size_t pieces[] = {1, 4096, CANON_SNIFF_BYTES, CANON_SNIFF_BYTES + 1, 0};
+        static const size_t pieces[] = {1, 4096, TEXT_SNIFF_BYTES, TEXT_SNIFF_BYTES + 1, 0};
         for (size_t i = 0; i < 5; i++) {
             SKETCH cut = sketch_bytes(&bench, document, size, pieces[i], round);
             expect_same(&cut, &whole);

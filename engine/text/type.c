@@ -1,10 +1,10 @@
 /* The first markup decides, as in the WHATWG MIME sniffing standard (section 7.1) but with comments
  * and processing instructions passed over, so that XHTML counts as HTML. */
+#include "engine/text/type.h"
+
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
-
-#include "engine/text/canon.h"
 
 /* A cursor over the head of a document. */
 struct head {
@@ -58,10 +58,10 @@ static bool at_html_tag(struct head *head)
     return false;
 }
 
-enum text_type text_sniff(const void *head_bytes, size_t size_bytes)
+enum text_type text_type_sniff(const void *head_bytes, size_t size_bytes)
 {
-    if (size_bytes > CANON_SNIFF_BYTES)
-        size_bytes = CANON_SNIFF_BYTES;
+    if (size_bytes > TEXT_SNIFF_BYTES)
+        size_bytes = TEXT_SNIFF_BYTES;
     if (size_bytes == 0)
         return TEXT_PLAIN;
     if (memchr(head_bytes, '\0', size_bytes))
@@ -93,6 +93,7 @@ const char *text_type_name(enum text_type type)
     case TEXT_PLAIN: return "text";
     case TEXT_HTML: return "html";
     case TEXT_BINARY: return "binary";
+    case TEXT_N_TYPES: break;
     }
     return "unknown";
 }
