@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/kernel.h"
 #include "tools/command.h"
 #include "tools/mount_helper.h"
 
@@ -17,11 +18,33 @@ static void print_usage(FILE *to)
           to);
 }
 
+/* Whoever forces a kernel wants that one or none. */
+static int refuse_kernel(void)
+{
+    const char *wanted = kernel_refused();
+    if (!wanted)
+        return 0;
+    _cleanup_free_ char *there = NULL;
+    for (int i = 0; i < KERNEL_N; i++) {
+        if (!kernel_is_there((enum kernel)i))
+            continue;
+        char *longer =
+            message("%s%s%s", there ? there : "", there ? ", " : "", kernel_name((enum kernel)i));
+        free(there);
+        there = longer;
+    }
+    complain("KINFS_KERNEL=%s: this machine has %s", wanted, there);
+    return COMMAND_USAGE;
+}
+
 int main(int argc, char **argv)
 {
     if (mount_helper_is_called(argc, argv))
         return mount_helper_run(argc, argv);
     argp_err_exit_status = COMMAND_USAGE;
+    int code = refuse_kernel();
+    if (code)
+        return code;
     if (argc < 2) {
         print_usage(stderr);
         return COMMAND_USAGE;
@@ -40,7 +63,7 @@ int main(int argc, char **argv)
             /* argp names the program by argv[0] in its messages. */
             char *name = message("kinfs %s", command->name);
             argv[1] = name;
-            int code = command->run(argc - 1, argv + 1);
+            code = command->run(argc - 1, argv + 1);
             free(name);
             return code;
         }

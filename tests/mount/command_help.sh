@@ -23,6 +23,11 @@ expect_code 2 "$KINFS" mount -o threshold=x a b
 expect_code 2 "$KINFS" mount -o nonsense a b
 expect_match 'names the option' '-o nonsense' "$OUT"
 
+# A kernel is forced, or the command refuses.
+KINFS_KERNEL=scalar expect_code 0 "$KINFS" --version
+KINFS_KERNEL=abacus expect_code 2 "$KINFS" --version
+expect_match 'names what is there' 'KINFS_KERNEL=abacus: this machine has scalar' "$OUT"
+
 # Standard output that cannot be written is a failure.
 if [[ -c /dev/full ]]; then
     mkdir "$SOURCE"

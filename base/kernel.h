@@ -1,0 +1,28 @@
+/* Kernels: the same hot loops written for several instruction sets, all with the same results to
+ * the bit. Which is used is settled once, for all of them together. */
+#ifndef KINFS_BASE_KERNEL_H
+#define KINFS_BASE_KERNEL_H
+
+enum kernel {
+    KERNEL_SCALAR, /* portable C */
+    KERNEL_AVX2,   /* x86-64: AVX2, BMI, BMI2, PCLMULQDQ (Haswell, Zen) */
+    KERNEL_AVX512, /* x86-64: AVX-512 F BW DQ VL VBMI VBMI2, VPCLMULQDQ (Ice Lake, Zen 4) */
+    KERNEL_NEON,   /* AArch64: with PMULL */
+    KERNEL_N,
+};
+
+const char *kernel_name(enum kernel kernel); /* "scalar", "avx2", "avx512", "neon" */
+
+/* Whether this processor, and this program, have it. Any thread. */
+int kernel_is_there(enum kernel kernel);
+
+/* The one in use: what the environment variable KINFS_KERNEL names, else the best there is. One
+ * that is not there, or that no kernel is called, counts for nothing here; a program says so, by
+ * kernel_refused(). The environment is read once. Any thread.
+ */
+enum kernel kernel_in_use(void);
+
+/* The value of KINFS_KERNEL when it is no kernel that is there, else NULL. */
+const char *kernel_refused(void);
+
+#endif
