@@ -15,6 +15,11 @@
 #include "fs/views.h"
 #include "fs/watch.h"
 
+double lasting_s(double timeout_s, mode_t mode)
+{
+    return S_ISREG(mode) && mode & (S_ISUID | S_ISGID) ? 0 : timeout_s;
+}
+
 static int fill_entry(struct fs *fs, struct inode *parent, struct inode *inode,
                       const struct stat *st, struct fuse_entry_param *ret_entry)
 {
@@ -24,10 +29,11 @@ static int fill_entry(struct fs *fs, struct inode *parent, struct inode *inode,
         return -ENOENT;
     }
     inode_tell(&fs->inodes, inode, st);
-    *ret_entry = (struct fuse_entry_param){.ino = ino_of(fs, inode),
-                                           .attr = *st,
-                                           .attr_timeout = watch_attr_timeout_s(fs, inode),
-                                           .entry_timeout = watch_entry_timeout_s(fs, parent)};
+    *ret_entry = (struct fuse_entry_param){
+        .ino = ino_of(fs, inode),
+        .attr = *st,
+        .attr_timeout = lasting_s(watch_attr_timeout_s(fs, inode), st->st_mode),
+        .entry_timeout = watch_entry_timeout_s(fs, parent)};
     return 0;
 }
 
@@ -52,7 +58,7 @@ int make_entry_fd(struct fs *fs, struct inode *parent, const char *name, int fd,
 int make_short(int r, struct fuse_entry_param *entry)
 {
     if (r == 0)
-        entry->attr_timeout = WATCH_SHORT_S;
+        entry->attr_timeout = lasting_s(WATCH_SHORT_S, entry->attr.st_mode);
     return r;
 }
 
@@ -164,7 +170,7 @@ static void reply_attr(fuse_req_t req, int r, const struct stat *st, double time
     if (r < 0)
         reply(req, r);
     else
-        fuse_reply_attr(req, st, timeout_s);
+        fuse_reply_attr(req, st, lasting_s(timeout_s, st->st_mode));
 }
 
 void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -172,8 +178,9 @@ void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
     struct fs *fs = fs_of(req);
     struct view_node *view = view_of(fs, ino);
     struct stat st;
+    double timeout_s = view ? 0 : watch_attr_timeout_s(fs, inode_of(fs, ino));
     int r = view ? views_stat(fs, view, &st) : do_getattr(fs, inode_of(fs, ino), fi, &st);
-    reply_attr(req, r, &st, view ? 0 : watch_attr_timeout_s(fs, inode_of(fs, ino)));
+    reply_attr(req, r, &st, timeout_s);
 }
 
 static int set_mode(int fd, mode_t mode)

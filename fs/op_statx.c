@@ -69,12 +69,13 @@ void op_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_f
     struct fs *fs = fs_of(req);
     struct view_node *view = view_of(fs, ino);
     struct statx st;
+    double timeout_s = view ? 0 : watch_attr_timeout_s(fs, inode_of(fs, ino));
     int r =
         view ? view_statx(fs, view, &st) : do_statx(fs, inode_of(fs, ino), flags, mask, fi, &st);
     if (r < 0)
         reply(req, r);
     else
-        fuse_reply_statx(req, 0, &st, view ? 0 : watch_attr_timeout_s(fs, inode_of(fs, ino)));
+        fuse_reply_statx(req, 0, &st, lasting_s(timeout_s, st.stx_mode));
 }
 
 #else

@@ -115,6 +115,10 @@ int make_entry(struct fs *fs, struct inode *parent, int dirfd, const char *name,
                struct fuse_entry_param *ret_entry);
 int make_entry_fd(struct fs *fs, struct inode *parent, const char *name, int fd,
                   struct fuse_entry_param *ret_entry);
+/* For how long the kernel may keep attributes that it could keep for timeout_s: those of a file
+ * with suid or sgid bits not at all. Writing takes these away, and the kernel, which asks for size
+ * and times after a write, would show and execute the file with the mode it had. */
+double lasting_s(double timeout_s, mode_t mode);
 /* In a reply to what made or changed it the kernel takes the attributes for true whatever it was
  * told since: they are not kept. Returns r. */
 int make_short(int r, struct fuse_entry_param *entry);
