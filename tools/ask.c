@@ -135,10 +135,10 @@ int ask(const struct ask *ask, struct json_object *request, row_fn row, void *us
         r = control_ask(store, request, row, user, &refused);
         if (r == -ECONNREFUSED) {
             _cleanup_(holder_done) struct holder holder = {0};
-            _cleanup_free_ char *who =
-                holder_read(store, &holder) == 0 && holder.alive ? holder_describe(&holder) : NULL;
-            return who ? refuse(ret_error, -EBUSY, "%s: %s; ask again when it is done", store, who)
-                       : refuse(ret_error, -EBUSY, "%s", error ? error : strerror(EBUSY));
+            if (holder_read(store, &holder) < 0 || !holder.alive)
+                return refuse(ret_error, -EBUSY, "%s", error ? error : strerror(EBUSY));
+            _cleanup_free_ char *who = holder_describe(&holder), *remedy = holder_remedy(&holder);
+            return refuse(ret_error, -EBUSY, "%s: %s; %s", store, who, remedy);
         }
     }
     if (r < 0)

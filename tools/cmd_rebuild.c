@@ -71,11 +71,8 @@ static int refuse_held(const char *store, char **ret_error)
     _cleanup_(holder_done) struct holder holder = {0};
     if (holder_read(store, &holder) < 0 || !holder.alive)
         return 0;
-    _cleanup_free_ char *who = holder_describe(&holder);
-    return holder.mountpoint
-               ? refuse(ret_error, -EBUSY, "%s: %s; unmount it first with kinfs umount %s", store,
-                        who, holder.mountpoint)
-               : refuse(ret_error, -EBUSY, "%s: %s; rebuild when that is done", store, who);
+    _cleanup_free_ char *who = holder_describe(&holder), *remedy = holder_remedy(&holder);
+    return refuse(ret_error, -EBUSY, "%s: %s; %s", store, who, remedy);
 }
 
 DEFINE_CLEANUP(struct backing *, backing_close);

@@ -9,6 +9,7 @@
 
 #include "tools/json_path.h"
 #include "tools/message.h"
+#include "tools/mounts.h"
 
 enum { MAX_BYTES = 64 << 10, POLL_MS = 5 };
 
@@ -126,9 +127,29 @@ int holder_wait(const char *store, int wait_ms)
     }
 }
 
+bool holder_is_mounted(const struct holder *holder)
+{
+    _cleanup_(mounts_done) struct mounts mounts = {0};
+    return holder->mountpoint && (mounts_read(NULL, &mounts) < 0 ||
+                                  mount_is_kinfs(mounts_at(&mounts, holder->mountpoint)));
+}
+
 char *holder_describe(const struct holder *holder)
 {
-    if (holder->mountpoint)
+    if (holder_is_mounted(holder))
         return message("mounted on %s (process %d)", holder->mountpoint, holder->pid);
+    if (holder->mountpoint)
+        return message("in use by those who still have files of what was mounted on %s, or have it "
+                       "mounted elsewhere (process %d)",
+                       holder->mountpoint, holder->pid);
     return message("in use by kinfs %s (process %d)", holder->command, holder->pid);
+}
+
+char *holder_remedy(const struct holder *holder)
+{
+    if (holder_is_mounted(holder))
+        return message("unmount it first with kinfs umount %s", holder->mountpoint);
+    if (holder->mountpoint)
+        return message("end them first, or all of it with kill %d", holder->pid);
+    return message("try again when that is done");
 }

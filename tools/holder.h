@@ -37,7 +37,14 @@ void holder_done(struct holder *holder);
 /* Wait until whoever holds the store does no more. Returns 0 or -ETIMEDOUT. */
 int holder_wait(const char *store, int wait_ms);
 
-/* "mounted on /x (process 7)", "in use by kinfs scan (process 7)"; gives. */
+/* Whether what it mounted is there still, in this mount namespace; false when it is no mount. A
+ * daemon can outlive that: after a lazy unmount with files open, or where the same is mounted by a
+ * bind mount or in another namespace. */
+bool holder_is_mounted(const struct holder *holder);
+
+/* "mounted on /x (process 7)", "in use by kinfs scan (process 7)"; and what to do for the store to
+ * be free: "unmount it first with kinfs umount /x". Both give. */
 char *holder_describe(const struct holder *holder);
+char *holder_remedy(const struct holder *holder);
 
 #endif

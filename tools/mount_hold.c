@@ -37,10 +37,9 @@ static int refuse_held(const struct mount_plan *plan, const char *error, char **
     _cleanup_(holder_done) struct holder holder = {0};
     if (holder_read(plan->store, &holder) < 0 || !holder.alive)
         return refuse(ret_error, -EBUSY, "%s", error ? error : strerror(EBUSY));
-    _cleanup_free_ char *who = holder_describe(&holder);
-    return refuse(ret_error, -EBUSY, "%s: this store is %s; %s", plan->store, who,
-                  holder.mountpoint ? "use that mount, or unmount it first with kinfs umount"
-                                    : "mount again when that is done");
+    _cleanup_free_ char *who = holder_describe(&holder), *remedy = holder_remedy(&holder);
+    return refuse(ret_error, -EBUSY, "%s: this store is %s; %s%s", plan->store, who,
+                  holder_is_mounted(&holder) ? "use that mount, or " : "", remedy);
 }
 
 /* The index, held for this process. */

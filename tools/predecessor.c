@@ -6,7 +6,6 @@
 #include "tools/control.h"
 #include "tools/holder.h"
 #include "tools/json_path.h"
-#include "tools/mounts.h"
 
 enum {
     END_WAIT_MS = 60000,    /* the daemon drains what was just written (seconds), and closes */
@@ -34,18 +33,12 @@ static bool answers(const char *store)
     return r != -ECONNREFUSED && r != -EPIPE && r != -ECONNRESET;
 }
 
-static bool is_mounted(const char *mountpoint)
-{
-    _cleanup_(mounts_done) struct mounts mounts = {0};
-    return mounts_read(NULL, &mounts) < 0 || mount_is_kinfs(mounts_at(&mounts, mountpoint));
-}
-
 static bool is_ending(const char *store, int waited_ms)
 {
     _cleanup_(holder_done) struct holder holder = {0};
     if (holder_read(store, &holder) < 0 || !holder.alive)
         return waited_ms < UNKNOWN_WAIT_MS;
-    return holder.mountpoint && !is_mounted(holder.mountpoint) &&
+    return holder.mountpoint && !holder_is_mounted(&holder) &&
            (waited_ms < SOCKET_WAIT_MS || !answers(store));
 }
 

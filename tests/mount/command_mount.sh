@@ -80,5 +80,7 @@ exec 5< "$MNT/a"
 expect_equal 'gone at once' '' "$(ls "$MNT")"
 expect_equal 'and still read' "$(cat "$SOURCE/a")" "$(cat <&5)"
 pid=$(holder_pid "$store")
+expect_code 3 "$KINFS" mount "$SOURCE" "$MNT"
+expect_match 'the store is not free yet' "was mounted on $MNT.*\(process $pid\); end them first, or all of it with kill $pid" "$OUT"
 exec 5<&-
 tail --pid="$pid" -f /dev/null
