@@ -110,7 +110,8 @@ int index_document(struct index *index, const struct file_key *file, int wait_ms
         snprintf(info.reason, sizeof(info.reason), "%s", row.reason);
     r = answer_document(index, file, &document);
     if (r == 0) {
-        snprintf(info.type, sizeof(info.type), "%s", text_type_name(document.record->type));
+        _Static_assert(sizeof(info.type) == TEXT_FORM_MAX_BYTES, "room");
+        text_form_print(&document.record->form, info.type);
         info.n_tokens = document.record->sketch.n_tokens;
         r = living_clusters_of(index->clusters, document.sid, &info.cluster_id, &info.cluster_size);
         info.cluster_id = shown_ids_show(&index->shown_ids, info.cluster_id);

@@ -178,7 +178,7 @@ struct document_info {
     char reason[96];     /* of DOCUMENT_SKIPPED */
     uint64_t cluster_id; /* 0: in none */
     uint64_t cluster_size;
-    char type[16]; /* "text", "html", "binary" */
+    char type[64]; /* "text", "html", "binary"; and what is not as usual: "text, gzip, damaged" */
     uint64_t n_tokens;
 };
 

@@ -2,8 +2,11 @@
  *
  *   0   version        1    RECORD_VERSION
  *   1   type           1    enum text_type
- *   2   key size       1    FILE_KEY_MIN_BYTES..FILE_KEY_MAX_BYTES
- *   3   file key       n
+ *   2   charset        1    enum text_charset
+ *   3   codec          1    enum text_codec
+ *   4   flags          1    FLAG_CUT, FLAG_DAMAGED
+ *   5   key size       1    FILE_KEY_MIN_BYTES..FILE_KEY_MAX_BYTES
+ *   6   file key       n
  *   +0  size           8
  *   +8  mtime          8+4  seconds, nanoseconds
  *   +20 ctime          8+4
@@ -16,7 +19,8 @@
 
 #include "base/bytes.h"
 
-enum { RECORD_VERSION = 1, HEAD_BYTES = 3, BODY_BYTES = 32 + 3 * FINGERPRINT_BYTES };
+enum { RECORD_VERSION = 2, HEAD_BYTES = 6, BODY_BYTES = 32 + 3 * FINGERPRINT_BYTES };
+enum { FLAG_CUT = 1, FLAG_DAMAGED = 2 };
 
 /* What an estimate of 1 is shown as: "1.0000" is said only of what is 1. */
 static const double BELOW_ONE = 0.9999;
@@ -80,7 +84,10 @@ int record_encode(const struct record *record, struct kv_buf *ret_value)
         return -ENOMEM;
 
     *p++ = RECORD_VERSION;
-    *p++ = (uint8_t)record->type;
+    *p++ = (uint8_t)record->form.type;
+    *p++ = (uint8_t)record->form.charset;
+    *p++ = (uint8_t)record->form.codec;
+    *p++ = (uint8_t)((record->form.cut ? FLAG_CUT : 0) | (record->form.damaged ? FLAG_DAMAGED : 0));
     *p++ = (uint8_t)key_bytes;
     memcpy(p, record->key.bytes, key_bytes);
     p += key_bytes;
@@ -101,16 +108,21 @@ int record_decode(const void *data, size_t size_bytes, struct record *ret_record
     struct record record = {0};
 
     if (size_bytes < HEAD_BYTES || p[0] != RECORD_VERSION || p[1] >= TEXT_N_TYPES ||
-        p[2] < FILE_KEY_MIN_BYTES || p[2] > FILE_KEY_MAX_BYTES)
+        p[2] >= TEXT_N_CHARSETS || p[3] >= TEXT_N_CODECS || p[4] > (FLAG_CUT | FLAG_DAMAGED) ||
+        p[5] < FILE_KEY_MIN_BYTES || p[5] > FILE_KEY_MAX_BYTES)
         return -EUCLEAN;
-    size_t before_sketch = HEAD_BYTES + p[2] + BODY_BYTES;
+    size_t before_sketch = HEAD_BYTES + p[5] + BODY_BYTES;
     if (size_bytes < before_sketch)
         return -EUCLEAN;
 
-    record.type = p[1];
-    record.key.size_bytes = p[2];
-    memcpy(record.key.bytes, p + HEAD_BYTES, p[2]);
-    p += HEAD_BYTES + p[2];
+    record.form = (struct text_form){.type = p[1],
+                                     .charset = p[2],
+                                     .codec = p[3],
+                                     .cut = p[4] & FLAG_CUT,
+                                     .damaged = p[4] & FLAG_DAMAGED};
+    record.key.size_bytes = p[5];
+    memcpy(record.key.bytes, p + HEAD_BYTES, p[5]);
+    p += HEAD_BYTES + p[5];
     record.size_bytes = get_be64(p);
     if (get_time(p + 8, &record.mtime) < 0 || get_time(p + 20, &record.ctime) < 0)
         return -EUCLEAN;

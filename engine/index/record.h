@@ -15,7 +15,7 @@ struct record {
     struct file_key key;
     uint64_t size_bytes; /* of the file when read, as mtime and ctime */
     struct timespec mtime, ctime;
-    enum text_type type;
+    struct text_form form;
     uint8_t content_fingerprint[FINGERPRINT_BYTES];
     uint8_t text_fingerprint[FINGERPRINT_BYTES];
     uint8_t shingle_fingerprint[FINGERPRINT_BYTES];

@@ -186,7 +186,7 @@ static int look_at(struct worker *worker, struct change *change, struct result *
         .size_bytes = (uint64_t)before.st_size,
         .mtime = before.st_mtim,
         .ctime = before.st_ctim,
-        .type = sketch.type,
+        .form = sketch.form,
     };
     memcpy(result->record.content_fingerprint, sketch.content_fingerprint, FINGERPRINT_BYTES);
     memcpy(result->record.text_fingerprint, sketch.text_fingerprint, FINGERPRINT_BYTES);

@@ -156,17 +156,18 @@ static void text_digest(const struct document_sketcher *sketcher,
 void document_sketcher_finish(struct document_sketcher *sketcher,
                               struct document_sketch *ret_sketch)
 {
-    enum text_type type = canon_finish(sketcher->canon);
+    struct text_form form;
+    canon_finish(sketcher->canon, &form);
     if (sketcher->n_tokens > 0 && sketcher->n_tokens < sketcher->w) {
         uint64_t only = shingle_hash_window(sketcher->hash, sketcher->tokens, sketcher->n_tokens);
         min_sketch_builder_add(sketcher->builder, &only, 1);
     }
 
-    *ret_sketch = (struct document_sketch){.type = type, .size_bytes = sketcher->size_bytes};
+    *ret_sketch = (struct document_sketch){.form = form, .size_bytes = sketcher->size_bytes};
     min_sketch_builder_finish(sketcher->builder, sketcher->n_tokens + sketcher->n_features,
                               &ret_sketch->sketch);
     put_digest(ret_sketch->content_fingerprint, XXH3_128bits_digest(sketcher->content));
-    if (type != TEXT_BINARY)
+    if (form.type != TEXT_BINARY)
         text_digest(sketcher, ret_sketch->text_fingerprint);
     if (ret_sketch->sketch.n_values > 0)
         min_sketch_fingerprint(&ret_sketch->sketch, ret_sketch->shingle_fingerprint);

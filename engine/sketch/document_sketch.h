@@ -10,7 +10,7 @@
 enum { FINGERPRINT_BYTES = 16 };
 
 struct document_sketch {
-    enum text_type type;
+    struct text_form form;
     uint64_t size_bytes;                            /* bytes fed */
     uint8_t content_fingerprint[FINGERPRINT_BYTES]; /* XXH3-128 of the bytes */
     uint8_t text_fingerprint[FINGERPRINT_BYTES];    /* of the canonical tokens; zeroes for binary */

@@ -116,7 +116,8 @@ static int read_document(int fd, struct canon *canon)
             break;
         canon_feed(canon, buffer, (size_t)n);
     }
-    canon_finish(canon);
+    struct text_form form;
+    canon_finish(canon, &form);
     return 0;
 }
 

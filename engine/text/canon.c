@@ -1,106 +1,229 @@
+/* A document's way:
+ *
+ *   bytes -> head -> decoder -> head -> decoder -> head -> charset -> filter -> words -> tokens
+ *            `- level 0 -------'`- level 1 -------'`- level 2
+ *
+ * Each level keeps the first bytes until there are enough to tell what they are; a compressed one's
+ * decoder feeds the next level. What is compressed more than twice is binary.
+ */
 #include "engine/text/canon.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "engine/text/charset.h"
+#include "engine/text/decoder.h"
 #include "engine/text/html.h"
 #include "engine/text/words.h"
 
-struct canon {
+enum { N_LEVELS = 3 };
+
+struct level {
+    struct canon *canon;
+    unsigned number;
     bool typed;
-    enum text_type type;
+    enum text_codec codec;
+    struct decoder *decoder; /* of a level that was compressed once; never of the last */
+    size_t head_bytes;
+    uint8_t head[TEXT_SNIFF_BYTES];
+};
+
+struct canon {
+    struct text_form form;
+    struct level levels[N_LEVELS];
+    struct charset charset;
     struct html html;
     struct words words;
-    size_t head_bytes;
-    uint8_t head[TEXT_SNIFF_BYTES]; /* of the document, until there is enough of it to type */
 };
+
+static bool has_text(const struct canon *canon)
+{
+    return canon->form.type != TEXT_BINARY;
+}
+
+/* -- the filter: UTF-8 to words, by type -- */
+
+static void filter_begin(struct canon *canon)
+{
+    words_begin(&canon->words);
+    switch (canon->form.type) {
+    case TEXT_HTML: html_begin(&canon->html, &canon->words); break;
+    default: break;
+    }
+}
+
+static void filter_feed(void *user, const uint8_t *bytes, size_t size_bytes)
+{
+    struct canon *canon = user;
+    switch (canon->form.type) {
+    case TEXT_HTML: html_feed(&canon->html, bytes, size_bytes); break;
+    default: words_feed(&canon->words, bytes, size_bytes); break;
+    }
+}
+
+static void filter_finish(struct canon *canon)
+{
+    switch (canon->form.type) {
+    case TEXT_HTML: html_finish(&canon->html); break;
+    default: break;
+    }
+    words_finish(&canon->words);
+}
+
+/* -- the document inside -- */
+
+static void inside_begin(struct canon *canon, enum text_type type, const uint8_t *head,
+                         size_t head_bytes, const char *charset)
+{
+    canon->form.type = type;
+    if (!has_text(canon))
+        return;
+    char name[CHARSET_NAME_MAX + 1];
+    if (!charset && type == TEXT_HTML && charset_declared(head, head_bytes, name))
+        charset = name;
+    charset_begin(&canon->charset, head, head_bytes, charset);
+    filter_begin(canon);
+}
+
+static void inside_feed(struct canon *canon, const uint8_t *bytes, size_t size_bytes)
+{
+    if (has_text(canon))
+        charset_feed(&canon->charset, bytes, size_bytes);
+}
+
+static void inside_finish(struct canon *canon)
+{
+    if (!has_text(canon))
+        return;
+    canon->form.charset = charset_finish(&canon->charset);
+    filter_finish(canon);
+}
+
+/* -- levels -- */
+
+static void level_begin(struct level *level)
+{
+    level->typed = false;
+    level->head_bytes = 0;
+}
+
+static void level_type(struct level *level, const uint8_t *head, size_t head_bytes)
+{
+    struct canon *canon = level->canon;
+    level->typed = true;
+    level->codec = level->number < N_LEVELS - 1 ? decoder_sniff(head, head_bytes) : TEXT_CODEC_NONE;
+    if (level->codec == TEXT_CODEC_NONE) {
+        inside_begin(canon, text_type_sniff(head, head_bytes), head, head_bytes, NULL);
+        return;
+    }
+    if (level->number == 0)
+        canon->form.codec = level->codec;
+    level_begin(level + 1);
+    decoder_begin(level->decoder, level->codec);
+}
+
+static void level_pass(struct level *level, const uint8_t *bytes, size_t size_bytes)
+{
+    if (level->codec == TEXT_CODEC_NONE)
+        inside_feed(level->canon, bytes, size_bytes);
+    else
+        decoder_feed(level->decoder, bytes, size_bytes);
+}
+
+static void level_feed(void *user, const uint8_t *bytes, size_t size_bytes)
+{
+    struct level *level = user;
+    if (!level->typed && level->head_bytes == 0 && size_bytes >= TEXT_SNIFF_BYTES) {
+        level_type(level, bytes, TEXT_SNIFF_BYTES);
+    } else if (!level->typed) {
+        size_t n = TEXT_SNIFF_BYTES - level->head_bytes;
+        if (n > size_bytes)
+            n = size_bytes;
+        memcpy(level->head + level->head_bytes, bytes, n);
+        level->head_bytes += n;
+        if (level->head_bytes < TEXT_SNIFF_BYTES)
+            return;
+        level_type(level, level->head, level->head_bytes);
+        level_pass(level, level->head, level->head_bytes);
+        bytes += n;
+        size_bytes -= n;
+    }
+    if (size_bytes > 0)
+        level_pass(level, bytes, size_bytes);
+}
+
+static void level_finish(struct level *level)
+{
+    struct text_form *form = &level->canon->form;
+    if (!level->typed) {
+        level_type(level, level->head, level->head_bytes);
+        level_pass(level, level->head, level->head_bytes);
+    }
+    if (level->codec == TEXT_CODEC_NONE) {
+        inside_finish(level->canon);
+        return;
+    }
+    bool damaged, cut;
+    decoder_finish(level->decoder, &damaged, &cut);
+    form->damaged |= damaged;
+    form->cut |= cut;
+    level_finish(level + 1);
+}
+
+/* -- */
 
 int canon_new(const struct canon_sink *sink, struct canon **ret_canon)
 {
-    struct canon *canon = calloc(1, sizeof(*canon));
+    _cleanup_(canon_free_p) struct canon *canon = calloc(1, sizeof(*canon));
     if (!canon)
         return -ENOMEM;
     words_init(&canon->words, sink);
-    *ret_canon = canon;
+    charset_init(&canon->charset, &(struct byte_sink){filter_feed, canon});
+    for (unsigned i = 0; i < N_LEVELS; i++) {
+        canon->levels[i].canon = canon;
+        canon->levels[i].number = i;
+    }
+    for (unsigned i = 0; i < N_LEVELS - 1; i++) {
+        canon->levels[i].decoder =
+            decoder_new(&(struct byte_sink){level_feed, &canon->levels[i + 1]});
+        if (!canon->levels[i].decoder)
+            return -ENOMEM;
+    }
+    *ret_canon = TAKE_PTR(canon);
     return 0;
 }
 
 void canon_free(struct canon *canon)
 {
+    if (!canon)
+        return;
+    for (unsigned i = 0; i < N_LEVELS - 1; i++)
+        decoder_free(canon->levels[i].decoder);
+    charset_done(&canon->charset);
     free(canon);
 }
 
 void canon_begin(struct canon *canon)
 {
-    canon->typed = false;
-    canon->head_bytes = 0;
+    canon->form = (struct text_form){0};
+    level_begin(&canon->levels[0]);
 }
 
 void canon_begin_as(struct canon *canon, enum text_type type)
 {
-    canon->typed = true;
-    canon->type = type;
-    switch (type) {
-    case TEXT_HTML:
-        words_begin(&canon->words);
-        html_begin(&canon->html, &canon->words);
-        break;
-    case TEXT_PLAIN: words_begin(&canon->words); break;
-    case TEXT_BINARY:
-    case TEXT_N_TYPES: break;
-    }
-}
-
-static void feed_typed(struct canon *canon, const uint8_t *bytes, size_t size_bytes)
-{
-    switch (canon->type) {
-    case TEXT_HTML: html_feed(&canon->html, bytes, size_bytes); break;
-    case TEXT_PLAIN: words_feed(&canon->words, bytes, size_bytes); break;
-    case TEXT_BINARY:
-    case TEXT_N_TYPES: break;
-    }
-}
-
-static void feed_head(struct canon *canon)
-{
-    canon_begin_as(canon, text_type_sniff(canon->head, canon->head_bytes));
-    feed_typed(canon, canon->head, canon->head_bytes);
+    canon_begin(canon);
+    canon->levels[0].typed = true;
+    canon->levels[0].codec = TEXT_CODEC_NONE;
+    inside_begin(canon, type, NULL, 0, "utf-8");
 }
 
 void canon_feed(struct canon *canon, const void *bytes, size_t size_bytes)
 {
-    const uint8_t *p = bytes;
-    if (!canon->typed) {
-        if (canon->head_bytes == 0 && size_bytes >= TEXT_SNIFF_BYTES) {
-            canon_begin_as(canon, text_type_sniff(p, TEXT_SNIFF_BYTES));
-        } else {
-            size_t n = TEXT_SNIFF_BYTES - canon->head_bytes;
-            if (n > size_bytes)
-                n = size_bytes;
-            memcpy(canon->head + canon->head_bytes, p, n);
-            canon->head_bytes += n;
-            if (canon->head_bytes < TEXT_SNIFF_BYTES)
-                return;
-            feed_head(canon);
-            p += n;
-            size_bytes -= n;
-        }
-    }
-    feed_typed(canon, p, size_bytes);
+    level_feed(&canon->levels[0], bytes, size_bytes);
 }
 
-enum text_type canon_finish(struct canon *canon)
+void canon_finish(struct canon *canon, struct text_form *ret_form)
 {
-    if (!canon->typed)
-        feed_head(canon);
-    switch (canon->type) {
-    case TEXT_HTML:
-        html_finish(&canon->html);
-        words_finish(&canon->words);
-        break;
-    case TEXT_PLAIN: words_finish(&canon->words); break;
-    case TEXT_BINARY:
-    case TEXT_N_TYPES: break;
-    }
-    return canon->type;
+    level_finish(&canon->levels[0]);
+    *ret_form = canon->form;
 }

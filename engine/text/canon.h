@@ -49,22 +49,23 @@ struct canon;
  * sink       copied
  * ret_canon  gives
  *
- * Returns 0 or -ENOMEM. The only allocation: feeding needs fixed memory whatever the document.
+ * Returns 0 or -ENOMEM.
  */
 int canon_new(const struct canon_sink *sink, struct canon **ret_canon);
 void canon_free(struct canon *canon);
 DEFINE_CLEANUP(struct canon *, canon_free);
 
-/* Begin a document (any unfinished one is dropped), whose type shows when its first bytes are
- * there; or one known to be of this type. */
+/* Begin a document (any unfinished one is dropped), whose form shows when its first bytes are
+ * there; or one known to be of this type, not packed, and in UTF-8. */
 void canon_begin(struct canon *canon);
 void canon_begin_as(struct canon *canon, enum text_type type);
 
-/* The next bytes of it, any number; where the document is cut into calls makes no difference. */
+/* The next bytes of it, any number; where the document is cut into calls makes no difference. Takes
+ * memory only from the libraries that unpack, and from iconv for a charset the document declares.
+ */
 void canon_feed(struct canon *canon, const void *bytes, size_t size_bytes);
 
-/* No more bytes: the last tokens are handed out before this returns. Returns what the document was.
- */
-enum text_type canon_finish(struct canon *canon);
+/* No more bytes: the last tokens are handed out before this returns. */
+void canon_finish(struct canon *canon, struct text_form *ret_form);
 
 #endif

@@ -2,7 +2,8 @@
  * and processing instructions passed over, so that XHTML counts as HTML. */
 #include "engine/text/type.h"
 
-#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -58,12 +59,31 @@ static bool at_html_tag(struct head *head)
     return false;
 }
 
+/* Of UTF-16 the characters of ASCII, and something else for the others. */
+static bool narrow(const uint8_t *head, size_t size_bytes, uint8_t ret_bytes[TEXT_SNIFF_BYTES / 2])
+{
+    if (size_bytes < 2 || (head[0] ^ head[1]) != 1 || head[0] < 0xfe)
+        return false;
+    size_t low = head[0] == 0xff ? 0 : 1;
+    for (size_t i = 0; i < size_bytes / 2; i++) {
+        uint8_t byte = head[2 * i + low];
+        bool ascii = head[2 * i + 1 - low] == 0 && byte < 0x80;
+        ret_bytes[i] = i == 0 ? ' ' : ascii ? byte : 0x80;
+    }
+    return true;
+}
+
 enum text_type text_type_sniff(const void *head_bytes, size_t size_bytes)
 {
     if (size_bytes > TEXT_SNIFF_BYTES)
         size_bytes = TEXT_SNIFF_BYTES;
     if (size_bytes == 0)
         return TEXT_PLAIN;
+    uint8_t narrowed[TEXT_SNIFF_BYTES / 2];
+    if (narrow(head_bytes, size_bytes, narrowed)) {
+        head_bytes = narrowed;
+        size_bytes /= 2;
+    }
     if (memchr(head_bytes, '\0', size_bytes))
         return TEXT_BINARY;
 
@@ -96,4 +116,23 @@ const char *text_type_name(enum text_type type)
     case TEXT_N_TYPES: break;
     }
     return "unknown";
+}
+
+void text_form_print(const struct text_form *form, char ret_text[TEXT_FORM_MAX_BYTES])
+{
+    static const char *const charsets[TEXT_N_CHARSETS] = {
+        [TEXT_CHARSET_UTF16LE] = ", utf-16le",
+        [TEXT_CHARSET_UTF16BE] = ", utf-16be",
+        [TEXT_CHARSET_WINDOWS_1252] = ", windows-1252",
+        [TEXT_CHARSET_DECLARED] = ", charset as declared",
+    };
+    static const char *const codecs[TEXT_N_CODECS] = {
+        [TEXT_CODEC_GZIP] = ", gzip",
+        [TEXT_CODEC_XZ] = ", xz",
+        [TEXT_CODEC_ZSTD] = ", zstd",
+    };
+    const char *charset = charsets[form->charset], *codec = codecs[form->codec];
+    snprintf(ret_text, TEXT_FORM_MAX_BYTES, "%s%s%s%s%s", text_type_name(form->type),
+             charset ? charset : "", codec ? codec : "", form->cut ? ", cut" : "",
+             form->damaged ? ", damaged" : "");
 }

@@ -2,6 +2,7 @@
 #ifndef KINFS_ENGINE_TEXT_TYPE_H
 #define KINFS_ENGINE_TEXT_TYPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { TEXT_SNIFF_BYTES = 8192 };
@@ -14,11 +15,38 @@ enum text_type {
     TEXT_N_TYPES,
 };
 
-/* What kind of document begins with these bytes: binary when there is a NUL among the first
- * TEXT_SNIFF_BYTES, HTML by its first markup. Pass the first min(size, TEXT_SNIFF_BYTES) bytes of
- * the document. Any thread.
+/* How the text is written; ASCII is all of them. */
+enum text_charset {
+    TEXT_CHARSET_ASCII,
+    TEXT_CHARSET_UTF8,
+    TEXT_CHARSET_UTF16LE,
+    TEXT_CHARSET_UTF16BE,
+    TEXT_CHARSET_WINDOWS_1252,
+    TEXT_CHARSET_DECLARED, /* another, which the document names */
+    TEXT_N_CHARSETS,
+};
+
+/* What it is packed in, outermost. */
+enum text_codec { TEXT_CODEC_NONE, TEXT_CODEC_GZIP, TEXT_CODEC_XZ, TEXT_CODEC_ZSTD, TEXT_N_CODECS };
+
+/* All that reading a document found out about its form. */
+struct text_form {
+    enum text_type type; /* of what is inside, where it is packed */
+    enum text_charset charset;
+    enum text_codec codec;
+    bool cut;     /* a limit was reached; what stands before it counts */
+    bool damaged; /* it could not be unpacked to its end; what came before counts */
+};
+
+/* What kind of document begins with these bytes, which are not packed: binary when there is a NUL
+ * character among the first TEXT_SNIFF_BYTES, HTML by its first markup. Pass the first min(size,
+ * TEXT_SNIFF_BYTES) bytes of the document. Any thread.
  */
 enum text_type text_type_sniff(const void *head, size_t size_bytes);
 const char *text_type_name(enum text_type type); /* "text", "html", "binary" */
+
+/* "html", "text, windows-1252, gzip, damaged": the type, then what is not as usual. */
+enum { TEXT_FORM_MAX_BYTES = 64 };
+void text_form_print(const struct text_form *form, char ret_text[TEXT_FORM_MAX_BYTES]);
 
 #endif

@@ -66,7 +66,8 @@ static double time_canon(const struct corpus *corpus, enum text_type type, size_
     for (size_t i = 0; i < corpus->n; i++) {
         canon_begin_as(canon, type);
         canon_feed(canon, corpus->documents[i].bytes, corpus->documents[i].size_bytes);
-        canon_finish(canon);
+        struct text_form form;
+        canon_finish(canon, &form);
     }
     *ret_n_tokens = n_tokens;
     return now() - begin;

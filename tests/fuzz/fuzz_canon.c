@@ -48,7 +48,8 @@ static struct seen canonicalise(enum text_type type, const uint8_t *bytes, size_
     canon_begin_as(canon, type);
     for (size_t at = 0; at < size; at += piece_bytes)
         canon_feed(canon, bytes + at, size - at < piece_bytes ? size - at : piece_bytes);
-    canon_finish(canon);
+    struct text_form form;
+    canon_finish(canon, &form);
     return seen;
 }
 

@@ -140,7 +140,7 @@ static inline void world_finish_record(struct world *world, struct world_documen
     min_sketch_builder_finish(world->builder, document->n_tokens, &sketch);
 
     document->sid = (uint64_t)(document - world->documents);
-    *record = (struct record){.type = document->n_tokens ? TEXT_PLAIN : TEXT_BINARY};
+    *record = (struct record){.form.type = document->n_tokens ? TEXT_PLAIN : TEXT_BINARY};
     assert_int_equal(min_sketch_copy(&sketch, &record->sketch), 0);
     /* Keys of several lengths, in no order. */
     record->key.size_bytes = (uint8_t)(FILE_KEY_MIN_BYTES + document->sid % 3);

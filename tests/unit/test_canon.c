@@ -67,7 +67,9 @@ static struct result canonicalise(enum text_type type, const void *bytes, size_t
         canon_feed(canon, piece, n);
         free(piece);
     }
-    canon_finish(canon);
+    struct text_form form;
+    canon_finish(canon, &form);
+    assert_int_equal(form.type, type);
     if (!result.text)
         result.text = strdup("");
     return result;

@@ -87,7 +87,7 @@ static void expect_same_shingles(const struct document_sketch *a, const struct d
 
 static void expect_same(const struct document_sketch *a, const struct document_sketch *b)
 {
-    assert_int_equal(a->type, b->type);
+    assert_int_equal(a->form.type, b->form.type);
     assert_int_equal(a->size_bytes, b->size_bytes);
     assert_memory_equal(a->content_fingerprint, b->content_fingerprint, FINGERPRINT_BYTES);
     assert_memory_equal(a->text_fingerprint, b->text_fingerprint, FINGERPRINT_BYTES);
@@ -134,7 +134,7 @@ static void test_document_sketch__fingerprints_tell_the_three_equivalences(void 
                             FINGERPRINT_BYTES);
         expect_same_shingles(&text, equivalent[i]);
     }
-    assert_int_equal(html.type, TEXT_HTML);
+    assert_int_equal(html.form.type, TEXT_HTML);
     assert_memory_not_equal(text.text_fingerprint, shuffled.text_fingerprint, FINGERPRINT_BYTES);
     expect_same_shingles(&text, &shuffled);
     assert_memory_not_equal(text.text_fingerprint, other.text_fingerprint, FINGERPRINT_BYTES);
@@ -189,13 +189,13 @@ static void test_document_sketch__of_nothing_is_empty(void **state)
     for (size_t i = 0; i < 4; i++) {
         SKETCH sketch = sketch_bytes(&bench, documents[i].bytes, documents[i].size, 1, 0);
         struct estimate estimate;
-        assert_int_equal(sketch.type, documents[i].type);
+        assert_int_equal(sketch.form.type, documents[i].type);
         assert_int_equal(sketch.sketch.n_values, 0);
         assert_int_equal(sketch.sketch.n_tokens, 0);
         assert_true(sketch.sketch.policy_id == policy_id(&bench.policy));
         assert_memory_equal(sketch.shingle_fingerprint, zeros, FINGERPRINT_BYTES);
         assert_true((memcmp(sketch.text_fingerprint, zeros, FINGERPRINT_BYTES) == 0) ==
-                    (sketch.type == TEXT_BINARY));
+                    (sketch.form.type == TEXT_BINARY));
         assert_int_equal(min_sketch_resemblance(&sketch.sketch, &some.sketch, &estimate), -ENODATA);
         assert_int_equal(min_sketch_resemblance(&some.sketch, &sketch.sketch, &estimate), -ENODATA);
         assert_int_equal(min_sketch_containment(&sketch.sketch, &some.sketch, &estimate), -ENODATA);

@@ -19,7 +19,11 @@ static struct record make(unsigned first, unsigned last)
         .size_bytes = 12345,
         .mtime = {1700000000, 999999999},
         .ctime = {-1, 0},
-        .type = TEXT_PLAIN,
+        .form = {.type = TEXT_PLAIN,
+                 .charset = TEXT_CHARSET_UTF16BE,
+                 .codec = TEXT_CODEC_ZSTD,
+                 .cut = true,
+                 .damaged = true},
     };
     struct min_sketch_builder *builder;
     struct min_sketch sketch;
@@ -40,7 +44,7 @@ static struct record make(unsigned first, unsigned last)
 
 static struct record make_binary(uint8_t content)
 {
-    struct record record = {.key = {.size_bytes = 12}, .type = TEXT_BINARY};
+    struct record record = {.key = {.size_bytes = 12}, .form.type = TEXT_BINARY};
     memset(record.content_fingerprint, content, FINGERPRINT_BYTES);
     record.sketch.policy_id = policy_id(&policy);
     return record;
@@ -58,7 +62,11 @@ static void test_record__comes_back_as_it_was_encoded(void **state)
     assert_int_equal(decoded.mtime.tv_sec, record.mtime.tv_sec);
     assert_int_equal(decoded.mtime.tv_nsec, record.mtime.tv_nsec);
     assert_int_equal(decoded.ctime.tv_sec, record.ctime.tv_sec);
-    assert_int_equal(decoded.type, record.type);
+    char form[2][TEXT_FORM_MAX_BYTES];
+    text_form_print(&decoded.form, form[0]);
+    text_form_print(&record.form, form[1]);
+    assert_string_equal(form[0], form[1]);
+    assert_string_equal(form[0], "text, utf-16be, zstd, cut, damaged");
     assert_memory_equal(decoded.content_fingerprint, record.content_fingerprint, 16);
     assert_memory_equal(decoded.text_fingerprint, record.text_fingerprint, 16);
     assert_memory_equal(decoded.shingle_fingerprint, record.shingle_fingerprint, 16);

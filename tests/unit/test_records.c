@@ -33,7 +33,7 @@ static void put(uint64_t sid, bool alive)
 {
     struct record record = {.key = {.size_bytes = FILE_KEY_MIN_BYTES},
                             .size_bytes = sid,
-                            .type = TEXT_BINARY,
+                            .form.type = TEXT_BINARY,
                             .sketch = {.s = 128, .m = 25, .v_below = UINT64_MAX / 25}};
     struct kv_batch *batch = kv_batch_new();
     struct kv_buf value;

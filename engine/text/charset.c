@@ -1,0 +1,360 @@
+#include "engine/text/charset.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+enum {
+    UTF8_MAX_BYTES = 4,
+    ICONV_LEFT_MAX_BYTES = 16,  /* more than any character and its shift sequences have */
+    DECLARED_HEAD_BYTES = 1024, /* as the HTML standard looks at */
+    REPLACEMENT = 0xfffd,
+};
+
+/* Windows-1252 differs from Latin-1 in 0x80 to 0x9f; the five it leaves open stay controls. */
+static const uint16_t windows_1252[32] = {
+    0x20ac, 0x81,   0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160,
+    0x2039, 0x0152, 0x8d,   0x017d, 0x8f,   0x90,   0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
+    0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0x9d,   0x017e, 0x0178,
+};
+
+void charset_init(struct charset *charset, const struct byte_sink *sink)
+{
+    charset->sink = *sink;
+    charset->iconv = (iconv_t)-1;
+}
+
+void charset_done(struct charset *charset)
+{
+    if (charset->iconv != (iconv_t)-1)
+        iconv_close(charset->iconv);
+    charset->iconv = (iconv_t)-1;
+}
+
+/* -- which -- */
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcasecmp(name, *names) == 0)
+            return true;
+    return false;
+}
+
+static bool open_iconv(struct charset *charset, const char *name)
+{
+    if (charset->iconv != (iconv_t)-1 && strcasecmp(charset->name, name) == 0) {
+        iconv(charset->iconv, NULL, NULL, NULL, NULL);
+        return true;
+    }
+    charset_done(charset);
+    charset->iconv = iconv_open("UTF-8", name);
+    if (charset->iconv == (iconv_t)-1)
+        return false;
+    strcpy(charset->name, name);
+    return true;
+}
+
+static enum text_charset charset_of_name(struct charset *charset, const char *name)
+{
+    static const char *const latin[] = {"us-ascii",     "ascii",      "iso-8859-1",
+                                        "iso8859-1",    "iso_8859-1", "latin1",
+                                        "windows-1252", "cp1252",     NULL};
+    static const char *const utf8[] = {"utf-8", "utf8", NULL};
+    /* A declaration in ASCII cannot be in 16 bits: it is left over from before a conversion. */
+    static const char *const wide[] = {"utf-16", "utf16",     "utf-32",  "utf32",
+                                       "ucs",    "iso-10646", "unicode", "wchar"};
+    size_t size = strlen(name);
+    if (size == 0 || size > CHARSET_NAME_MAX ||
+        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-") != size)
+        return TEXT_CHARSET_ASCII;
+    if (is_one_of(name, utf8))
+        return TEXT_CHARSET_UTF8;
+    if (is_one_of(name, latin))
+        return TEXT_CHARSET_WINDOWS_1252;
+    for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+        if (strncasecmp(name, wide[i], strlen(wide[i])) == 0)
+            return TEXT_CHARSET_ASCII;
+    return open_iconv(charset, name) ? TEXT_CHARSET_DECLARED : TEXT_CHARSET_ASCII;
+}
+
+void charset_begin(struct charset *charset, const uint8_t *head, size_t head_bytes,
+                   const char *declared)
+{
+    charset->n_window = charset->n_out = charset->surrogate = 0;
+    if (head_bytes >= 2 && head[0] == 0xff && head[1] == 0xfe)
+        charset->charset = TEXT_CHARSET_UTF16LE;
+    else if (head_bytes >= 2 && head[0] == 0xfe && head[1] == 0xff)
+        charset->charset = TEXT_CHARSET_UTF16BE;
+    else if (head_bytes >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0)
+        charset->charset = TEXT_CHARSET_UTF8;
+    else
+        charset->charset = declared ? charset_of_name(charset, declared) : TEXT_CHARSET_ASCII;
+}
+
+/* Bytes of the well-formed sequence that p begins with (The Unicode Standard, 3.9), 0 when it
+ * begins none, -1 when it ends too early to tell. */
+static int sequence_bytes(const uint8_t *p, size_t size_bytes)
+{
+    uint8_t lead = p[0], least = 0x80, most = 0xbf;
+    if (lead < 0x80)
+        return 1;
+    if (lead < 0xc2 || lead > 0xf4)
+        return 0;
+    int n = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (lead == 0xe0)
+        least = 0xa0;
+    else if (lead == 0xed)
+        most = 0x9f;
+    else if (lead == 0xf0)
+        least = 0x90;
+    else if (lead == 0xf4)
+        most = 0x8f;
+    for (int i = 1; i < n; i++) {
+        if ((size_t)i == size_bytes)
+            return -1;
+        if (p[i] < least || p[i] > most)
+            return 0;
+        least = 0x80;
+        most = 0xbf;
+    }
+    return n;
+}
+
+static enum text_charset charset_of_bytes(const uint8_t *p, size_t size_bytes, bool all)
+{
+    size_t n_good = 0, n_bad = 0;
+    for (size_t at = 0; at < size_bytes;) {
+        int n = sequence_bytes(p + at, size_bytes - at);
+        if (n < 0 && !all)
+            break;
+        n_good += n > 1;
+        n_bad += n <= 0;
+        at += n > 0 ? (size_t)n : 1;
+    }
+    return n_bad == 0 || n_good > n_bad ? TEXT_CHARSET_UTF8 : TEXT_CHARSET_WINDOWS_1252;
+}
+
+bool charset_declared(const uint8_t *head, size_t head_bytes, char ret_name[CHARSET_NAME_MAX + 1])
+{
+    char text[DECLARED_HEAD_BYTES + 1];
+    size_t size = head_bytes < DECLARED_HEAD_BYTES ? head_bytes : DECLARED_HEAD_BYTES;
+    for (size_t i = 0; i < size; i++)
+        text[i] = head[i] ? (char)tolower(head[i]) : ' ';
+    text[size] = '\0';
+
+    const char *found = NULL;
+    char *p = text;
+    p += strspn(p, " \t\r\n");
+    if (strncmp(p, "<?xml", 5) == 0) {
+        char *end = strstr(p, "?>");
+        if (end)
+            *end = '\0';
+        found = strstr(p, "encoding");
+        found = found ? found + strlen("encoding") : NULL;
+        if (end)
+            p = end + 1;
+    }
+    for (char *meta = p; !found && (meta = strstr(meta, "<meta")); meta++) {
+        char *end = strchr(meta, '>');
+        if (end)
+            *end = '\0';
+        found = strstr(meta, "charset");
+        found = found ? found + strlen("charset") : NULL;
+        if (!end)
+            break;
+        meta = end;
+    }
+    if (!found)
+        return false;
+    found += strspn(found, " \t\r\n");
+    if (*found != '=')
+        return false;
+    found += 1 + strspn(found + 1, " \t\r\n\"'");
+    size_t n = strcspn(found, " \t\r\n\"';/>?");
+    if (n == 0 || n > CHARSET_NAME_MAX)
+        return false;
+    memcpy(ret_name, found, n);
+    ret_name[n] = '\0';
+    return true;
+}
+
+/* -- to UTF-8 -- */
+
+static void flush(struct charset *charset)
+{
+    if (charset->n_out > 0)
+        charset->sink.bytes(charset->sink.user, charset->out, charset->n_out);
+    charset->n_out = 0;
+}
+
+static void put(struct charset *charset, uint32_t code)
+{
+    if (charset->n_out > CHARSET_OUT_BYTES - UTF8_MAX_BYTES)
+        flush(charset);
+    uint8_t *p = charset->out + charset->n_out;
+    if (code < 0x80) {
+        p[0] = (uint8_t)code;
+        charset->n_out += 1;
+    } else if (code < 0x800) {
+        p[0] = (uint8_t)(0xc0 | code >> 6);
+        p[1] = (uint8_t)(0x80 | (code & 0x3f));
+        charset->n_out += 2;
+    } else if (code < 0x10000) {
+        p[0] = (uint8_t)(0xe0 | code >> 12);
+        p[1] = (uint8_t)(0x80 | (code >> 6 & 0x3f));
+        p[2] = (uint8_t)(0x80 | (code & 0x3f));
+        charset->n_out += 3;
+    } else {
+        p[0] = (uint8_t)(0xf0 | code >> 18);
+        p[1] = (uint8_t)(0x80 | (code >> 12 & 0x3f));
+        p[2] = (uint8_t)(0x80 | (code >> 6 & 0x3f));
+        p[3] = (uint8_t)(0x80 | (code & 0x3f));
+        charset->n_out += 4;
+    }
+}
+
+static void feed_windows_1252(struct charset *charset, const uint8_t *bytes, size_t size_bytes)
+{
+    for (size_t i = 0; i < size_bytes; i++)
+        put(charset,
+            bytes[i] >= 0x80 && bytes[i] < 0xa0 ? windows_1252[bytes[i] - 0x80] : bytes[i]);
+}
+
+static void put_utf16(struct charset *charset, uint32_t unit)
+{
+    if (charset->surrogate) {
+        uint32_t high = charset->surrogate;
+        charset->surrogate = 0;
+        if (unit >= 0xdc00 && unit <= 0xdfff) {
+            put(charset, 0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00));
+            return;
+        }
+        put(charset, REPLACEMENT);
+    }
+    if (unit >= 0xd800 && unit <= 0xdbff)
+        charset->surrogate = unit;
+    else
+        put(charset, unit >= 0xdc00 && unit <= 0xdfff ? REPLACEMENT : unit);
+}
+
+static void feed_utf16(struct charset *charset, const uint8_t *bytes, size_t size_bytes)
+{
+    bool big = charset->charset == TEXT_CHARSET_UTF16BE;
+    for (size_t i = 0; i < size_bytes; i++) {
+        charset->window[charset->n_window++] = bytes[i];
+        if (charset->n_window == 2) {
+            const uint8_t *p = charset->window;
+            put_utf16(charset, big ? (uint32_t)p[0] << 8 | p[1] : (uint32_t)p[1] << 8 | p[0]);
+            charset->n_window = 0;
+        }
+    }
+}
+
+/* All of a piece, but for what may be the beginning of a character. Returns how many are left. */
+static size_t convert(struct charset *charset, uint8_t *bytes, size_t size_bytes)
+{
+    char *in = (char *)bytes;
+    while (size_bytes > 0) {
+        char *out = (char *)charset->out + charset->n_out;
+        size_t room = CHARSET_OUT_BYTES - charset->n_out;
+        size_t r = iconv(charset->iconv, &in, &size_bytes, &out, &room);
+        int error = r == (size_t)-1 ? errno : 0;
+        charset->n_out = CHARSET_OUT_BYTES - (uint32_t)room;
+        if (error == E2BIG) {
+            flush(charset);
+        } else if (error == EINVAL && size_bytes <= ICONV_LEFT_MAX_BYTES) {
+            break;
+        } else if (error) {
+            put(charset, REPLACEMENT);
+            in++;
+            size_bytes--;
+        }
+    }
+    memmove(bytes, in, size_bytes);
+    return size_bytes;
+}
+
+static void feed_declared(struct charset *charset, const uint8_t *bytes, size_t size_bytes)
+{
+    while (size_bytes > 0) {
+        size_t n = CHARSET_WINDOW_BYTES - charset->n_window;
+        if (n > size_bytes)
+            n = size_bytes;
+        memcpy(charset->window + charset->n_window, bytes, n);
+        bytes += n;
+        size_bytes -= n;
+        charset->n_window = (uint32_t)convert(charset, charset->window, charset->n_window + n);
+    }
+}
+
+static void feed_known(struct charset *charset, const uint8_t *bytes, size_t size_bytes)
+{
+    switch (charset->charset) {
+    case TEXT_CHARSET_UTF16LE:
+    case TEXT_CHARSET_UTF16BE: feed_utf16(charset, bytes, size_bytes); break;
+    case TEXT_CHARSET_WINDOWS_1252: feed_windows_1252(charset, bytes, size_bytes); break;
+    case TEXT_CHARSET_DECLARED: feed_declared(charset, bytes, size_bytes); break;
+    default: charset->sink.bytes(charset->sink.user, bytes, size_bytes); return;
+    }
+    flush(charset);
+}
+
+/* all: no more bytes come behind those of the window. */
+static void decide(struct charset *charset, bool all)
+{
+    uint8_t window[CHARSET_WINDOW_BYTES];
+    size_t n = charset->n_window;
+    memcpy(window, charset->window, n);
+    charset->n_window = 0;
+    charset->charset = charset_of_bytes(window, n, all);
+    feed_known(charset, window, n);
+}
+
+static size_t ascii_bytes(const uint8_t *bytes, size_t size_bytes)
+{
+    size_t n = 0;
+    for (uint64_t words[4]; n + sizeof(words) <= size_bytes; n += sizeof(words)) {
+        memcpy(words, bytes + n, sizeof(words));
+        if ((words[0] | words[1] | words[2] | words[3]) & 0x8080808080808080)
+            break;
+    }
+    while (n < size_bytes && bytes[n] < 0x80)
+        n++;
+    return n;
+}
+
+void charset_feed(struct charset *charset, const uint8_t *bytes, size_t size_bytes)
+{
+    if (charset->charset == TEXT_CHARSET_ASCII) {
+        size_t n = charset->n_window ? 0 : ascii_bytes(bytes, size_bytes);
+        if (n > 0)
+            charset->sink.bytes(charset->sink.user, bytes, n);
+        bytes += n;
+        size_bytes -= n;
+
+        n = CHARSET_WINDOW_BYTES - charset->n_window;
+        if (n > size_bytes)
+            n = size_bytes;
+        memcpy(charset->window + charset->n_window, bytes, n);
+        charset->n_window += (uint32_t)n;
+        if (charset->n_window < CHARSET_WINDOW_BYTES)
+            return;
+        decide(charset, false);
+        bytes += n;
+        size_bytes -= n;
+    }
+    if (size_bytes > 0)
+        feed_known(charset, bytes, size_bytes);
+}
+
+enum text_charset charset_finish(struct charset *charset)
+{
+    if (charset->charset == TEXT_CHARSET_ASCII && charset->n_window > 0)
+        decide(charset, true);
+    else if (charset->n_window > 0 || charset->surrogate)
+        put(charset, REPLACEMENT); /* half a character */
+    flush(charset);
+    return charset->charset;
+}

@@ -1,0 +1,46 @@
+/* Compressed bytes to what they hold, streaming: gzip (RFC 1952), xz and zstd (RFC 8878), by their
+ * libraries; of several members or frames one after the other, all. Private to engine/text.
+ */
+#ifndef KINFS_ENGINE_TEXT_DECODER_H
+#define KINFS_ENGINE_TEXT_DECODER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "engine/text/type.h"
+
+enum {
+    DECODER_MEMORY_MAX_BYTES = 128 << 20, /* what `xz -9` and `zstd --long` need, and no more */
+};
+
+/* How it compares with its input, or a limit on time: what more is packed than this is cut off. */
+#define DECODER_OUTPUT_MAX_BYTES ((uint64_t)1 << 30)
+
+/* Where the bytes go. */
+struct byte_sink {
+    void (*bytes)(void *user, const uint8_t *bytes, size_t size_bytes);
+    void *user;
+};
+
+/* TEXT_CODEC_NONE when the head is no compressed one. */
+enum text_codec decoder_sniff(const uint8_t *head, size_t size_bytes);
+
+struct decoder;
+
+/* Returns NULL when there is no memory. sink is copied. */
+struct decoder *decoder_new(const struct byte_sink *sink);
+void decoder_free(struct decoder *decoder);
+DEFINE_CLEANUP(struct decoder *, decoder_free);
+
+/* codec is not TEXT_CODEC_NONE. The libraries allocate here, and while they learn what they are to
+ * decode, up to DECODER_MEMORY_MAX_BYTES; it is kept until decoder_free() where they can. */
+void decoder_begin(struct decoder *decoder, enum text_codec codec);
+void decoder_feed(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes);
+
+/* No more bytes. *ret_damaged: something could not be decoded, or bytes are missing; *ret_cut:
+ * there was more than DECODER_OUTPUT_MAX_BYTES, or it wanted more memory than it may have. Neither
+ * unmakes what was handed out. */
+void decoder_finish(struct decoder *decoder, bool *ret_damaged, bool *ret_cut);
+
+#endif

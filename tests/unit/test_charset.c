@@ -1,0 +1,239 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <iconv.h>
+
+#include "engine/text/charset.h"
+#include "tests/unit/canonical.h"
+
+enum { N_PIECES = 4, TEXT_MAX = 1 << 17 };
+static const size_t pieces[N_PIECES] = {1 << 20, 0, 1, 5};
+
+static void expect(const void *bytes, size_t size, const char *tokens, enum text_charset charset)
+{
+    for (size_t i = 0; i < N_PIECES; i++) {
+        struct canonical found = canonical_of(bytes, size, pieces[i]);
+        assert_string_equal(found.text, tokens);
+        assert_int_equal(found.form.charset, charset);
+        canonical_done(&found);
+    }
+}
+
+static void expect_text(const char *text, const char *tokens, enum text_charset charset)
+{
+    expect(text, strlen(text), tokens, charset);
+}
+
+/* The other route: iconv writes what we read. */
+static size_t encode(const char *charset, const char *text, char *ret_bytes)
+{
+    iconv_t to = iconv_open(charset, "UTF-8");
+    assert_true(to != (iconv_t)-1);
+    char *in = (char *)(uintptr_t)text, *out = ret_bytes;
+    size_t in_bytes = strlen(text), room = TEXT_MAX;
+    assert_true(iconv(to, &in, &in_bytes, &out, &room) != (size_t)-1);
+    assert_int_equal(iconv(to, NULL, NULL, &out, &room), 0);
+    iconv_close(to);
+    return (size_t)(out - ret_bytes);
+}
+
+static const char *const phrases[] = {
+    "Füße über Straßen – naïve façade, “quoted” cœur à cœur; señor € 50",
+    "Москва слезам не верит: 7 раз отмерь",
+    "日本語の文章、カタカナ。",
+    "𝔘𝔫𝔦𝔠𝔬𝔡𝔢 𐐀𐐨 plain ASCII too",
+};
+
+static void repeat(const char *phrase, unsigned times, char *text)
+{
+    *text = '\0';
+    for (unsigned i = 0; i < times; i++)
+        text += sprintf(text, "%s %u\n", phrase, i);
+}
+
+static void test_charset__utf16_with_a_mark_is_read(void **state)
+{
+    (void)state;
+    static char text[TEXT_MAX], bytes[TEXT_MAX + 2];
+    for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++) {
+        repeat(phrases[i], i % 2 ? 1 : 300, text);
+        struct canonical plain = canonical_of(text, strlen(text), 0);
+        memcpy(bytes, "\xff\xfe", 2);
+        size_t size = 2 + encode("UTF-16LE", text, bytes + 2);
+        expect(bytes, size, plain.text, TEXT_CHARSET_UTF16LE);
+        memcpy(bytes, "\xfe\xff", 2);
+        size = 2 + encode("UTF-16BE", text, bytes + 2);
+        expect(bytes, size, plain.text, TEXT_CHARSET_UTF16BE);
+        canonical_done(&plain);
+    }
+}
+
+static void test_charset__utf16_of_any_bytes_is_read(void **state)
+{
+    (void)state;
+    /* Lone halves of pairs, in both orders, and half a unit, separate. */
+    expect("\xff\xfe"
+           "a\0"
+           "\x00\xd8"
+           "b\0"
+           "\x00\xdc"
+           "c\0"
+           "d",
+           13, "a b c ", TEXT_CHARSET_UTF16LE);
+    expect("\xfe\xff"
+           "\0x"
+           "\xd8\x01\xd8\x01\xdc\x00"
+           "\0y",
+           12, "x 𐐨y ", TEXT_CHARSET_UTF16BE);
+    expect("\xff\xfe", 2, "", TEXT_CHARSET_UTF16LE);
+    struct canonical found = canonical_of("\xff\xfe"
+                                          "a\0\0\0b\0",
+                                          8, 0);
+    assert_int_equal(found.form.type, TEXT_BINARY); /* a character NUL */
+    canonical_done(&found);
+    expect("\xff\xfe<\0b\0>\0x\0", 10, "x ", TEXT_CHARSET_UTF16LE);
+}
+
+static void test_charset__windows_1252_is_told_from_utf8(void **state)
+{
+    (void)state;
+    static char text[TEXT_MAX], bytes[TEXT_MAX];
+    repeat(phrases[0], 300, text);
+    struct canonical plain = canonical_of(text, strlen(text), 0);
+    assert_int_equal(plain.form.charset, TEXT_CHARSET_UTF8);
+    size_t size = encode("WINDOWS-1252", text, bytes);
+    expect(bytes, size, plain.text, TEXT_CHARSET_WINDOWS_1252);
+    canonical_done(&plain);
+
+    expect_text("caf\xe9", "café ", TEXT_CHARSET_WINDOWS_1252);
+    expect_text("caf\xc3\xa9", "café ", TEXT_CHARSET_UTF8);
+    expect_text("\x93quoted\x94 \x9cuvre", "quoted œuvre ", TEXT_CHARSET_WINDOWS_1252);
+    expect_text("plain", "plain ", TEXT_CHARSET_ASCII);
+    expect_text("", "", TEXT_CHARSET_ASCII);
+    /* Few bad ones among many good are damage; the other way round it is another charset. */
+    expect_text("é ü ß \xe9x é", "é ü ss x é ", TEXT_CHARSET_UTF8);
+    expect_text("\xe9t\xe9 \xc3\xa9", "été ã ", TEXT_CHARSET_WINDOWS_1252);
+    /* A character cut off at the end is one bad one. */
+    expect_text("caf\xc3", "cafã ", TEXT_CHARSET_WINDOWS_1252);
+    expect_text("ü é caf\xc3", "ü é caf ", TEXT_CHARSET_UTF8);
+    expect_text("\xef\xbb\xbf"
+                "caf\xe9",
+                "caf ", TEXT_CHARSET_UTF8); /* by its mark */
+}
+
+/* Every byte of Windows-1252, against iconv. */
+static void test_charset__windows_1252_is_iconvs(void **state)
+{
+    (void)state;
+    iconv_t from = iconv_open("UTF-8", "WINDOWS-1252");
+    for (int c = 0xa0 - 0x20; c < 256; c++) {
+        if (c == 0x81 || c == 0x8d || c == 0x8f || c == 0x90 || c == 0x9d)
+            continue; /* not assigned */
+        char text[4] = {'a', (char)c, 'b', 0}, utf8[16] = {0};
+        char *in = text, *out = utf8;
+        size_t in_bytes = 3, room = 15;
+        assert_int_equal(iconv(from, &in, &in_bytes, &out, &room), 0);
+        struct canonical wanted = canonical_of(utf8, strlen(utf8), 0);
+        expect(text, 3, wanted.text, TEXT_CHARSET_WINDOWS_1252);
+        canonical_done(&wanted);
+    }
+    iconv_close(from);
+}
+
+static void test_charset__first_letter_that_tells_may_come_late(void **state)
+{
+    (void)state;
+    static char text[TEXT_MAX], tokens[TEXT_MAX];
+    for (size_t before = 4094; before < 70000; before += before < 4100 ? 1 : 21961) {
+        memset(text, '.', before);
+        strcpy(text + before, "x\xe9y \xff");
+        strcpy(tokens, "xéy ÿ ");
+        expect_text(text, tokens, TEXT_CHARSET_WINDOWS_1252);
+        strcpy(text + before, "xéy ÿ");
+        expect_text(text, tokens, TEXT_CHARSET_UTF8);
+    }
+}
+
+static void test_charset__declared_one_is_obeyed(void **state)
+{
+    (void)state;
+    static char text[TEXT_MAX], bytes[TEXT_MAX], head[200];
+    static const struct {
+        const char *name;
+        size_t phrase;
+    } cases[] = {{"koi8-r", 1}, {"Windows-1251", 1}, {"shift_jis", 2},
+                 {"EUC-JP", 2}, {"ISO-2022-JP", 2},  {"gb18030", 3}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        repeat(phrases[cases[i].phrase], 300, text);
+        struct canonical plain = canonical_of(text, strlen(text), 0);
+        for (int way = 0; way < 3; way++) {
+            snprintf(head, sizeof(head),
+                     way == 0   ? "<html><meta charset=%s>\n"
+                     : way == 1 ? "<!doctype html><META content='text/html; charset=%s'>\n"
+                                : "<?xml version='1.0' encoding=\"%s\"?><html>\n",
+                     cases[i].name);
+            strcpy(bytes, head);
+            size_t size = strlen(head) + encode(cases[i].name, text, bytes + strlen(head));
+            expect(bytes, size, plain.text, TEXT_CHARSET_DECLARED);
+        }
+        canonical_done(&plain);
+    }
+    expect_text("<html><meta charset=latin1>\xe9", "é ", TEXT_CHARSET_WINDOWS_1252);
+    expect_text("<html><meta charset=utf-8>\xe9x é", "x é ", TEXT_CHARSET_UTF8);
+    /* A name nobody knows, or one that cannot be, is none. */
+    expect_text("<html><meta charset=klingon>\xe9", "é ", TEXT_CHARSET_WINDOWS_1252);
+    expect_text("<html><meta charset=utf-16>é", "é ", TEXT_CHARSET_UTF8);
+    /* Bytes that the declared one has not separate. */
+    expect_text("<html><meta charset=iso-8859-6>a\xa1"
+                "b",
+                "a b ", TEXT_CHARSET_DECLARED);
+    /* Plain text declares nothing. */
+    expect_text("see <meta charset=koi8-r> \xe9", "see meta charset koi8 r é ",
+                TEXT_CHARSET_WINDOWS_1252);
+}
+
+static void test_charset__declarations_are_found_where_they_may_stand(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *head, *name;
+    } cases[] = {
+        {"<meta charset=\"KOI8-R\">", "koi8-r"},
+        {"<meta http-equiv=content-type content='text/html;charset = koi8-r'>", "koi8-r"},
+        {"<?xml version='1.0' encoding = 'x'?><meta charset=y>", "x"},
+        {"<?xml version='1.0'?><meta charset=y>", "y"},
+        {"<meta name=a><meta charset=y>", "y"},
+        {"<meta name=a> charset=y", NULL},
+        {"charset=y", NULL},
+        {"<meta charset>", NULL},
+        {"<meta charset=''>", NULL},
+        {"<meta charset=0123456789012345678901234567890123456789>", NULL},
+        {"<meta charset=cut", "cut"},
+        {"<meta", NULL},
+        {"", NULL},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char name[CHARSET_NAME_MAX + 1];
+        bool found = charset_declared((const uint8_t *)cases[i].head, strlen(cases[i].head), name);
+        assert_int_equal(found, cases[i].name != NULL);
+        if (found)
+            assert_string_equal(name, cases[i].name);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_charset__utf16_with_a_mark_is_read),
+        cmocka_unit_test(test_charset__utf16_of_any_bytes_is_read),
+        cmocka_unit_test(test_charset__windows_1252_is_told_from_utf8),
+        cmocka_unit_test(test_charset__windows_1252_is_iconvs),
+        cmocka_unit_test(test_charset__first_letter_that_tells_may_come_late),
+        cmocka_unit_test(test_charset__declared_one_is_obeyed),
+        cmocka_unit_test(test_charset__declarations_are_found_where_they_may_stand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,282 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <lzma.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "engine/text/decoder.h"
+#include "tests/unit/canonical.h"
+
+enum { PACKED_MAX = 1 << 18, N_PIECES = 5 };
+static const size_t pieces[N_PIECES] = {1 << 20, 0, 1, 7, 4096};
+
+struct packed {
+    enum text_codec codec;
+    size_t size;
+    uint8_t bytes[PACKED_MAX];
+};
+
+static void add_gzip(struct packed *packed, const void *text, size_t size)
+{
+    z_stream z = {.next_in = (void *)(uintptr_t)text, .avail_in = (uInt)size};
+    z.next_out = packed->bytes + packed->size;
+    z.avail_out = (uInt)(PACKED_MAX - packed->size);
+    assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    packed->size += z.total_out;
+    deflateEnd(&z);
+}
+
+static void add_xz(struct packed *packed, const void *text, size_t size)
+{
+    assert_int_equal(lzma_easy_buffer_encode(0, LZMA_CHECK_CRC64, NULL, text, size, packed->bytes,
+                                             &packed->size, PACKED_MAX),
+                     LZMA_OK);
+}
+
+static void add_zstd(struct packed *packed, const void *text, size_t size)
+{
+    size_t n =
+        ZSTD_compress(packed->bytes + packed->size, PACKED_MAX - packed->size, text, size, 1);
+    assert_false(ZSTD_isError(n));
+    packed->size += n;
+}
+
+static void add(struct packed *packed, const void *text, size_t size)
+{
+    switch (packed->codec) {
+    case TEXT_CODEC_GZIP: add_gzip(packed, text, size); break;
+    case TEXT_CODEC_XZ: add_xz(packed, text, size); break;
+    default: add_zstd(packed, text, size); break;
+    }
+}
+
+/* Words, with some that are not ASCII; never two documents the same. */
+static size_t make_text(char *text, size_t room)
+{
+    static unsigned seed = 1;
+    size_t size = 0;
+    while (size + 32 < room)
+        size += (size_t)snprintf(text + size, room - size, "%s%x%s", rand_r(&seed) % 9 ? "" : "é",
+                                 rand_r(&seed), rand_r(&seed) % 2 ? " " : ", ");
+    return size;
+}
+
+static void expect(const struct packed *packed, const char *tokens, bool damaged)
+{
+    for (size_t i = 0; i < N_PIECES; i++) {
+        struct canonical found = canonical_of(packed->bytes, packed->size, pieces[i]);
+        assert_string_equal(found.text, tokens);
+        assert_int_equal(found.form.codec, packed->codec);
+        assert_int_equal(found.form.damaged, damaged);
+        assert_false(found.form.cut);
+        canonical_done(&found);
+    }
+}
+
+static void test_decoder__packed_text_has_the_tokens_of_the_text(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {40, 1000, 8192, 16 * 1024 + 33, 100000};
+    static char text[100000];
+    static struct packed packed;
+    for (enum text_codec codec = TEXT_CODEC_GZIP; codec < TEXT_N_CODECS; codec++) {
+        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+            size_t size = make_text(text, sizes[i]);
+            struct canonical plain = canonical_of(text, size, 0);
+            assert_true(plain.size > 0);
+            packed = (struct packed){.codec = codec};
+            add(&packed, text, size);
+            expect(&packed, plain.text, false);
+            /* Two members, or frames, are the text twice. */
+            add(&packed, text, size);
+            char *twice = NULL;
+            assert_true(asprintf(&twice, "%s%s", plain.text, plain.text) > 0);
+            text[size - 1] = ' ';
+            expect(&packed, twice, false);
+            free(twice);
+            canonical_done(&plain);
+        }
+    }
+}
+
+static void test_decoder__empty_members_and_padding_are_nothing(void **state)
+{
+    (void)state;
+    static struct packed packed;
+    for (enum text_codec codec = TEXT_CODEC_GZIP; codec < TEXT_N_CODECS; codec++) {
+        packed = (struct packed){.codec = codec};
+        add(&packed, "", 0);
+        expect(&packed, "", false);
+        add(&packed, "one ", 4);
+        add(&packed, "", 0);
+        add(&packed, "two", 3);
+        expect(&packed, "one two ", false);
+        if (codec == TEXT_CODEC_ZSTD)
+            continue;
+        memset(packed.bytes + packed.size, 0, 512);
+        packed.size += 512;
+        expect(&packed, "one two ", false);
+    }
+}
+
+/* Cut short anywhere: what came before counts, and is said to be not all. */
+static void test_decoder__what_is_cut_short_is_a_beginning(void **state)
+{
+    (void)state;
+    static char text[2000];
+    static struct packed packed;
+    size_t size = make_text(text, sizeof(text));
+    struct canonical plain = canonical_of(text, size, 0);
+    for (enum text_codec codec = TEXT_CODEC_GZIP; codec < TEXT_N_CODECS; codec++) {
+        packed = (struct packed){.codec = codec};
+        add(&packed, text, size);
+        for (size_t n = 6; n < packed.size; n++) {
+            struct canonical found = canonical_of(packed.bytes, n, n % 3 ? 0 : 1 << 20);
+            assert_true(found.form.damaged);
+            assert_int_equal(found.form.codec, codec);
+            /* The last word may be half of one, and a character half of one. */
+            size_t common = found.size;
+            while (common > 0 && memcmp(found.text, plain.text, common) != 0)
+                common--;
+            assert_true(found.size - common < 8);
+            canonical_done(&found);
+        }
+    }
+    canonical_done(&plain);
+}
+
+static void test_decoder__damage_is_told_and_does_not_depend_on_the_pieces(void **state)
+{
+    (void)state;
+    static char text[20000];
+    static struct packed packed;
+    unsigned seed = 3, n_damaged = 0;
+    for (unsigned round = 0; round < 200; round++) {
+        size_t size = make_text(text, sizeof(text));
+        packed = (struct packed){.codec = TEXT_CODEC_GZIP + round % 3};
+        add(&packed, text, size);
+        packed.bytes[6 + (size_t)rand_r(&seed) % (packed.size - 6)] ^=
+            (uint8_t)(1 + rand_r(&seed) % 255);
+        struct canonical whole = canonical_of(packed.bytes, packed.size, 1 << 20);
+        struct canonical parts = canonical_of(packed.bytes, packed.size, 0);
+        assert_string_equal(whole.text, parts.text);
+        assert_int_equal(whole.form.damaged, parts.form.damaged);
+        n_damaged += packed.codec != TEXT_CODEC_ZSTD && whole.form.damaged;
+        canonical_done(&whole);
+        canonical_done(&parts);
+    }
+    /* Of 133: gzip's header has bytes that nothing checks. (zstd checks nothing unless told to.) */
+    assert_true(n_damaged > 120);
+}
+
+static void test_decoder__packed_twice_is_text_and_three_times_binary(void **state)
+{
+    (void)state;
+    static struct packed once, twice, thrice;
+    once = (struct packed){.codec = TEXT_CODEC_ZSTD};
+    add(&once, "packed words", 12);
+    twice = (struct packed){.codec = TEXT_CODEC_XZ};
+    add(&twice, once.bytes, once.size);
+    expect(&twice, "packed words ", false);
+    thrice = (struct packed){.codec = TEXT_CODEC_GZIP};
+    add(&thrice, twice.bytes, twice.size);
+    struct canonical found = canonical_of(thrice.bytes, thrice.size, 0);
+    assert_int_equal(found.form.type, TEXT_BINARY);
+    assert_int_equal(found.form.codec, TEXT_CODEC_GZIP);
+    canonical_done(&found);
+}
+
+static void test_decoder__markup_inside_is_seen(void **state)
+{
+    (void)state;
+    static struct packed packed;
+    packed = (struct packed){.codec = TEXT_CODEC_GZIP};
+    add(&packed, "<html><b>x</b> y", 16);
+    expect(&packed, "x y ", false);
+    struct canonical found = canonical_of(packed.bytes, packed.size, 0);
+    char form[TEXT_FORM_MAX_BYTES];
+    text_form_print(&found.form, form);
+    assert_string_equal(form, "html, gzip");
+    canonical_done(&found);
+}
+
+/* -- limits -- */
+
+static void count(void *user, const uint8_t *bytes, size_t size)
+{
+    (void)bytes;
+    *(uint64_t *)user += size;
+}
+
+static void test_decoder__a_bomb_is_cut(void **state)
+{
+    (void)state;
+    static uint8_t zeros[1 << 20];
+    static struct packed packed; /* a MiB of zeros */
+    packed = (struct packed){.codec = TEXT_CODEC_ZSTD};
+    add(&packed, zeros, sizeof(zeros));
+    uint64_t n = 0;
+    bool damaged, cut;
+    struct decoder *decoder = decoder_new(&(struct byte_sink){count, &n});
+    assert_non_null(decoder);
+    for (unsigned times = 1023; times <= 1025; times++) {
+        n = 0;
+        decoder_begin(decoder, TEXT_CODEC_ZSTD);
+        for (unsigned i = 0; i < times; i++)
+            decoder_feed(decoder, packed.bytes, packed.size);
+        decoder_finish(decoder, &damaged, &cut);
+        assert_false(damaged);
+        assert_int_equal(cut, times == 1025);
+        assert_true(n == (uint64_t)(times < 1024 ? times : 1024) << 20);
+    }
+    decoder_free(decoder);
+}
+
+static void test_decoder__what_wants_too_much_memory_is_cut(void **state)
+{
+    (void)state;
+    /* A zstd frame with a window of 256 MiB and one raw block. */
+    static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd, 0x00, 18 << 3, 4 << 3 | 1,
+                                   0,    0,    'w',  'o',  'r',  'd'};
+    struct canonical found = canonical_of(zstd, sizeof(zstd), 1);
+    assert_true(found.form.cut);
+    assert_string_equal(found.text, "");
+    canonical_done(&found);
+
+    /* An xz block whose header asks for a dictionary of 1 GiB: 2 << (36 / 2 + 11). */
+    static struct packed packed;
+    packed = (struct packed){.codec = TEXT_CODEC_XZ};
+    add(&packed, "word", 4);
+    enum { HEADER = 12 };
+    size_t header_bytes = 4 * (packed.bytes[HEADER] + 1u);
+    uint8_t *dictionary = memmem(packed.bytes + HEADER, header_bytes, "\x21\x01", 2);
+    assert_non_null(dictionary);
+    dictionary[2] = 36;
+    uint32_t crc = lzma_crc32(packed.bytes + HEADER, header_bytes - 4, 0);
+    for (int i = 0; i < 4; i++)
+        packed.bytes[HEADER + header_bytes - 4 + (size_t)i] = (uint8_t)(crc >> 8 * i);
+    found = canonical_of(packed.bytes, packed.size, 0);
+    assert_true(found.form.cut);
+    assert_false(found.form.damaged);
+    canonical_done(&found);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_decoder__packed_text_has_the_tokens_of_the_text),
+        cmocka_unit_test(test_decoder__empty_members_and_padding_are_nothing),
+        cmocka_unit_test(test_decoder__what_is_cut_short_is_a_beginning),
+        cmocka_unit_test(test_decoder__damage_is_told_and_does_not_depend_on_the_pieces),
+        cmocka_unit_test(test_decoder__packed_twice_is_text_and_three_times_binary),
+        cmocka_unit_test(test_decoder__markup_inside_is_seen),
+        cmocka_unit_test(test_decoder__a_bomb_is_cut),
+        cmocka_unit_test(test_decoder__what_wants_too_much_memory_is_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
