@@ -7,11 +7,24 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
 #include "fs/inode_path.h"
 #include "fs/open_file.h"
 
 enum { FIRST_BUCKETS = 1024 };
+
+ino_t inode_number(const struct inode *inode, ino_t ino)
+{
+    if (!inode->is_foreign)
+        return ino;
+    /* Each step can be undone, so within a file system no two become one but by the lost bits. */
+    uint64_t h = (get_be64(inode->key.bytes) * UINT64_C(0x9e3779b97f4a7c15)) ^ ino;
+    h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    h ^= h >> 32;
+    return (h & (UINT64_MAX >> 3)) | UINT64_C(1) << 61;
+}
 
 struct proc_path proc_path_of(int fd)
 {
@@ -60,6 +73,7 @@ int inode_table_init(struct inode_table *table, struct backing *backing)
                                   .n_buckets = FIRST_BUCKETS,
                                   .path_fds.n_max = path_fd_cache_bound(descriptor_limit()),
                                   .root = root,
+                                  .device = st.st_dev,
                                   .backing = backing};
     gone_init(&table->gone);
     late_close_init(&table->late_close);
@@ -148,6 +162,9 @@ static struct inode *add_inode(struct inode_table *table, const struct file_key 
     *inode = (struct inode){.node.kind = NODE_INODE,
                             .type = st->st_mode & S_IFMT,
                             .by_name = by_name,
+                            .is_foreign =
+                                st->st_dev != table->device &&
+                                !file_key_same_file_system(key, backing_root_key(table->backing)),
                             .ino = st->st_ino,
                             .path = path,
                             .key = *key,

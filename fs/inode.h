@@ -32,7 +32,8 @@ struct inode {
     struct node node;          /* first; the kernel's node id is its address */
     mode_t type;               /* S_IFMT part of st_mode: never changes */
     bool by_name;              /* its key does not open; never changes */
-    ino_t ino;                 /* st_ino */
+    bool is_foreign;           /* of a file system mounted inside the tree; never changes */
+    ino_t ino;                 /* st_ino, below; what is shown is inode_number() */
     struct inode *next;        /* in its bucket; under the table's lock */
     uint64_t n_lookups;        /* the kernel's; under the table's lock, as what follows */
     unsigned n_refs;           /* of places in it, and of calls under way */
@@ -65,6 +66,7 @@ struct inode_table {
     struct inode **buckets;
     size_t n_buckets, n_inodes;
     struct path_fd_cache path_fds;
+    dev_t device;     /* st_dev of the root */
     bool any_by_name; /* there is or was such an inode; only ever set */
     /* Where a file or directory may be that moved beside the mount; -ENOENT: not known. Or NULL. */
     int (*find_path)(void *user, const struct file_key *key, char **ret_path);
@@ -149,6 +151,13 @@ void inode_unref(struct inode_table *table, struct inode *inode);
 
 /* Guards what an inode says it guards. Taken before the table's lock; no other with it. */
 pthread_mutex_t *inode_lock(struct inode_table *table, const struct inode *inode);
+
+/* The number to show for one of the inode's file system: its own st_ino, or that of an entry of the
+ * directory it is. All of a mount has one st_dev, and who knows files by both (tar and cp hard
+ * links, find the directories it is in) would take one of a file system mounted inside the tree for
+ * one of the tree's, or of a third: so of those the number is mixed with which it is. Lasts as file
+ * keys do; bit 61 set, 62 and 63 not, and so no number of a view (view_ino()). */
+ino_t inode_number(const struct inode *inode, ino_t ino);
 
 /* The path of a descriptor: what O_PATH descriptors need instead of f*() calls. */
 struct proc_path {

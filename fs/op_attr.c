@@ -34,6 +34,7 @@ static int fill_entry(struct fs *fs, struct inode *parent, struct inode *inode,
         .attr = *st,
         .attr_timeout = lasting_s(watch_attr_timeout_s(fs, inode), st->st_mode),
         .entry_timeout = watch_entry_timeout_s(fs, parent)};
+    ret_entry->attr.st_ino = inode_number(inode, st->st_ino);
     return 0;
 }
 
@@ -141,6 +142,7 @@ static int tell_stat(struct fs *fs, struct inode *inode, int fd, struct stat *re
     if (fstat(fd, ret_stat) < 0)
         return -errno;
     inode_tell(&fs->inodes, inode, ret_stat);
+    ret_stat->st_ino = inode_number(inode, ret_stat->st_ino);
     return 0;
 }
 

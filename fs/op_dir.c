@@ -155,17 +155,18 @@ static int add_entry(struct listing *listing, struct inode *parent, struct dir_h
     const struct dirent *entry = dir->entry;
     const char *name = entry->d_name;
     mode_t type = DTTOIF(entry->d_type);
+    ino_t ino = inode_number(parent, entry->d_ino);
     bool is_dot = strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
     if (is_hidden(listing->fs, parent, dirfd(dir->stream), entry))
         return 1;
     if (!listing->plus || is_dot)
-        return add_name(listing, name, entry->d_ino, type, entry->d_off);
+        return add_name(listing, name, ino, type, entry->d_off);
     struct fuse_entry_param looked_up;
     int r = make_entry(listing->fs, parent, dirfd(dir->stream), name, &looked_up);
     if (r == -ENOENT || r == -ESTALE)
         return 1; /* gone since */
     if (r < 0)
-        return add_name(listing, name, entry->d_ino, type, entry->d_off);
+        return add_name(listing, name, ino, type, entry->d_off);
     return add_looked_up(listing, name, &looked_up, entry->d_off);
 }
 

@@ -61,6 +61,7 @@ static int do_statx(struct fs *fs, struct inode *inode, int flags, int mask,
                         .st_mtim = from_statx(ret_statx->stx_mtime),
                         .st_ctim = from_statx(ret_statx->stx_ctime)};
     inode_tell(&fs->inodes, inode, &told);
+    ret_statx->stx_ino = inode_number(inode, ret_statx->stx_ino);
     return 0;
 }
 
