@@ -47,7 +47,7 @@ static void filter_begin(struct canon *canon)
 {
     words_begin(&canon->words);
     switch (canon->form.type) {
-    case TEXT_HTML: html_begin(&canon->html, &canon->words); break;
+    case TEXT_HTML: html_begin(&canon->html, &canon->words, kernel_in_use()); break;
     default: break;
     }
 }

@@ -1,4 +1,11 @@
-/* HTML to the text it shows; the first half of canon.h for HTML, private to engine/text. */
+/* HTML to the text it shows; the first half of canon.h for HTML, private to engine/text.
+ *
+ * html_tokenizer.c  what is text and what is markup
+ * html_raw.c        the inside of script, style, title and their like
+ * html_text.c       which of it is a document's text
+ * html_reference.c  character references
+ * html_stride.h     the same over whole tags at once, for each instruction set
+ */
 #ifndef KINFS_ENGINE_TEXT_HTML_H
 #define KINFS_ENGINE_TEXT_HTML_H
 
@@ -6,15 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/text/words.h"
-
-enum {
-    HTML_NAME_MAX = 11,      /* of the tags that matter, and one more to tell longer ones */
-    HTML_REFERENCE_MAX = 10, /* longer than any name in html_entities.c */
-};
+#include "base/kernel.h"
+#include "engine/text/gather.h"
+#include "engine/text/html_element.h"
+#include "engine/text/html_reference.h"
 
 enum html_state {
-    HTML_TEXT,
+    HTML_DATA,
     HTML_TAG_OPEN,
     HTML_END_TAG_OPEN,
     HTML_TAG_NAME,
@@ -25,39 +30,94 @@ enum html_state {
     HTML_VALUE_QUOTED,
     HTML_VALUE_UNQUOTED,
     HTML_DECLARATION_OPEN,
-    HTML_DECLARATION, /* doctype, processing instruction, anything else up to '>' */
+    HTML_DECLARATION, /* doctype, processing instruction, bogus comment: up to '>' */
     HTML_COMMENT,
     HTML_COMMENT_BANG,
     HTML_CDATA,
-    HTML_RAW, /* content of script, style, title and textarea, up to their end tag */
+    HTML_RAW, /* RCDATA and RAWTEXT, up to their end tag */
+    HTML_SCRIPT,
+    HTML_PLAINTEXT,
     HTML_REFERENCE,
-    HTML_REFERENCE_NAME,
-    HTML_REFERENCE_NUMBER,
-    HTML_REFERENCE_DECIMAL,
-    HTML_REFERENCE_HEX,
 };
+
+/* Where a "<" within a script, or what followed it, may lead. */
+enum html_script_at {
+    SCRIPT_TEXT,
+    SCRIPT_LESS,       /* "<" */
+    SCRIPT_LESS_BANG,  /* "<!" */
+    SCRIPT_LESS_DASH,  /* "<!-" */
+    SCRIPT_LESS_SLASH, /* "</" and a beginning of "script" */
+    SCRIPT_LESS_NAME,  /* "<" and a beginning of "script", escaped */
+};
+
+enum html_script_escape { SCRIPT_PLAIN, SCRIPT_ESCAPED, SCRIPT_DOUBLE_ESCAPED };
+
+enum html_value { HTML_VALUE_DROPPED, HTML_VALUE_ALT };
+
+struct html;
+/* Takes text and simple tags, as many as there are before something else or the end is near, in
+ * HTML_DATA. Returns how many bytes. */
+typedef size_t html_stride(struct html *html, const uint8_t *bytes, size_t size_bytes);
 
 struct html {
-    struct words *words;
-    enum html_state state;
-    enum html_state after_reference;
+    html_stride *stride; /* NULL: none for this kernel */
+    enum html_state state, after_reference;
     bool end_tag, self_closing;
-    bool value_is_text;  /* the attribute is the alt of an image */
+    bool alt_seen;       /* in this tag; what comes twice counts once */
     bool comment_begins; /* nothing but dashes so far */
-    uint8_t name_bytes, attribute_bytes, reference_bytes;
-    uint8_t matched; /* bytes of what may be "--", "[CDATA[" or an end tag; dashes; brackets */
-    char quote;
-    char name[HTML_NAME_MAX + 1], attribute[4], reference[HTML_REFERENCE_MAX + 1];
-    const struct html_raw *raw;
-    uint32_t code;
+    uint8_t matched;     /* bytes of what may be "--", "[CDATA[" or an end tag; dashes; brackets */
+    uint8_t quote;
+    struct html_name tag, attribute;
+    const struct html_element *element;
+    enum html_value value; /* what the attribute's value is */
+    enum html_script_at script_at;
+    enum html_script_escape script_escape;
+    struct html_reference reference;
+    struct gather gather;
 };
 
-void html_begin(struct html *html, struct words *words);
+/* kernel: kernel_in_use(), or another to compare with. */
+void html_begin(struct html *html, struct words *words, enum kernel kernel);
 void html_feed(struct html *html, const uint8_t *bytes, size_t size_bytes);
 void html_finish(struct html *html);
 
-/* The character a name stands for, 0 when it is none; *ret_legacy says whether it does even with no
- * semicolon behind it. The 252 names of HTML 4, "apos", and the upper-case forms of HTML 5. */
-uint32_t html_entity(const char *name, size_t size_bytes, bool *ret_legacy);
+/* -- between the files of html -- */
+
+/* Bytes of these states, at least one or else another state. Each returns how many. */
+size_t html_feed_raw(struct html *html, const uint8_t *p, size_t n);
+size_t html_feed_script(struct html *html, const uint8_t *p, size_t n);
+void html_begin_raw(struct html *html);
+void html_finish_raw(struct html *html);
+/* The state is over but for a reference in the middle of it. */
+void html_begin_reference(struct html *html);
+
+/* The tokenizer says what it met. */
+void html_tag_named(struct html *html);
+void html_attribute_named(struct html *html);
+void html_value_begins(struct html *html);
+void html_value_ends(struct html *html);
+void html_tag_ends(struct html *html); /* and settles what state comes */
+
+#ifdef __x86_64__
+html_stride html_stride_avx2, html_stride_avx512;
+#endif
+#ifdef __aarch64__
+html_stride html_stride_neon;
+#endif
+
+static inline bool html_is_space(uint8_t c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r' && c != '\v');
+}
+
+static inline bool html_is_letter(uint8_t c)
+{
+    return (uint8_t)((c | 0x20) - 'a') < 26;
+}
+
+static inline uint8_t html_lower(uint8_t c)
+{
+    return (uint8_t)(c - 'A') < 26 ? c | 0x20 : c;
+}
 
 #endif

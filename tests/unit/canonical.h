@@ -38,8 +38,10 @@ static inline void canonical_take_features(void *user, const struct feature *fea
                 (unsigned long long)features[i].low);
 }
 
-/* A document fed in pieces of piece_bytes, or, for 0, of random size. */
-static inline struct canonical canonical_of(const void *bytes, size_t size, size_t piece_bytes)
+/* A document of this type (TEXT_N_TYPES: the one that it shows) fed in pieces of piece_bytes, or,
+ * for 0, of random size. */
+static inline struct canonical canonical_as(enum text_type type, const void *bytes, size_t size,
+                                            size_t piece_bytes)
 {
     static unsigned seed;
     struct canonical result = {0};
@@ -51,7 +53,10 @@ static inline struct canonical canonical_of(const void *bytes, size_t size, size
         abort();
     canon_begin(canon);
     canon_feed(canon, "left over <a", 12); /* an unfinished one leaves nothing */
-    canon_begin(canon);
+    if (type == TEXT_N_TYPES)
+        canon_begin(canon);
+    else
+        canon_begin_as(canon, type);
     for (size_t at = 0, n; at < size; at += n) {
         n = piece_bytes ? piece_bytes : (size_t)rand_r(&seed) % 600;
         if (n > size - at)
@@ -66,6 +71,11 @@ static inline struct canonical canonical_of(const void *bytes, size_t size, size
     canon_free(canon);
     fclose(result.file);
     return result;
+}
+
+static inline struct canonical canonical_of(const void *bytes, size_t size, size_t piece_bytes)
+{
+    return canonical_as(TEXT_N_TYPES, bytes, size, piece_bytes);
 }
 
 #endif

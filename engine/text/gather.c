@@ -1,0 +1,33 @@
+#include "engine/text/gather.h"
+
+#include <string.h>
+
+void gather_begin(struct gather *gather, struct words *words)
+{
+    gather->words = words;
+    gather->n_bytes = 0;
+}
+
+void gather_flush(struct gather *gather)
+{
+    if (gather->n_bytes > 0)
+        words_feed(gather->words, gather->bytes, gather->n_bytes);
+    gather->n_bytes = 0;
+}
+
+void gather_put(struct gather *gather, const uint8_t *bytes, size_t size_bytes)
+{
+    if (size_bytes > GATHER_BYTES - gather->n_bytes || size_bytes >= GATHER_DIRECT_BYTES)
+        gather_flush(gather);
+    if (size_bytes >= GATHER_DIRECT_BYTES) {
+        words_feed(gather->words, bytes, size_bytes);
+        return;
+    }
+    memcpy(gather->bytes + gather->n_bytes, bytes, size_bytes);
+    gather->n_bytes += size_bytes;
+}
+
+void gather_separate(struct gather *gather)
+{
+    gather_put(gather, (const uint8_t *)" ", 1);
+}

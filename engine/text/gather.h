@@ -1,0 +1,27 @@
+/* Text taken out of markup, a few bytes here and there, gathered so that words are fed in long
+ * stretches. Private to engine/text. */
+#ifndef KINFS_ENGINE_TEXT_GATHER_H
+#define KINFS_ENGINE_TEXT_GATHER_H
+
+#include "engine/text/words.h"
+
+enum {
+    GATHER_BYTES = 16 * 1024,  /* what is fed at a time stays in the first cache */
+    GATHER_SLACK_BYTES = 64,   /* may be written behind what is gathered */
+    GATHER_DIRECT_BYTES = 512, /* longer pieces are not copied */
+};
+
+struct gather {
+    struct words *words;
+    size_t n_bytes; /* not fed yet */
+    uint8_t bytes[GATHER_BYTES + GATHER_SLACK_BYTES];
+};
+
+void gather_begin(struct gather *gather, struct words *words);
+void gather_put(struct gather *gather, const uint8_t *bytes, size_t size_bytes);
+/* What is before and what comes are different words. */
+void gather_separate(struct gather *gather);
+/* All that was gathered is fed when this returns. */
+void gather_flush(struct gather *gather);
+
+#endif

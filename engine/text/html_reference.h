@@ -1,0 +1,57 @@
+/* Character references of HTML (WHATWG HTML, 13.2.5.72 to 80), as a state machine of bytes. Private
+ * to engine/text. */
+#ifndef KINFS_ENGINE_TEXT_HTML_REFERENCE_H
+#define KINFS_ENGINE_TEXT_HTML_REFERENCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    REFERENCE_NAME_MAX = 32, /* no name of html_names.c is as long */
+    REFERENCE_TEXT_MAX = REFERENCE_NAME_MAX + 8,
+};
+
+enum html_reference_at {
+    REFERENCE_BEGINS, /* behind the '&' */
+    REFERENCE_NAME,
+    REFERENCE_NUMBER, /* behind the '#' */
+    REFERENCE_HEX,    /* behind the 'x' */
+    REFERENCE_DECIMAL_DIGITS,
+    REFERENCE_HEX_DIGITS,
+};
+
+struct html_reference {
+    enum html_reference_at at;
+    bool in_attribute;
+    uint32_t code;
+    /* What is read, then what it stands for, UTF-8. */
+    size_t n_bytes;
+    uint8_t bytes[REFERENCE_TEXT_MAX];
+};
+
+void html_reference_begin(struct html_reference *reference, bool in_attribute);
+
+/* The next byte. Returns whether it is a part of the reference, in *ret_ends whether that is
+ * complete: then bytes has the text it stands for, which is what stood there if it is none. */
+bool html_reference_feed(struct html_reference *reference, uint8_t byte, bool *ret_ends);
+/* No byte comes. */
+void html_reference_end(struct html_reference *reference);
+
+/* One of the names that HTML knows: the text it stands for, UTF-8, and whether it does so with no
+ * semicolon behind it. */
+struct html_reference_name {
+    uint16_t at; /* in the string of names, which end in NUL */
+    bool legacy;
+    char text[7];
+};
+
+/* NULL when it is no name. */
+const struct html_reference_name *html_reference_find(const uint8_t *name, size_t n_bytes);
+
+/* Sorted (html_names.c, made by html_names.py). */
+extern const char html_names[];
+extern const struct html_reference_name html_reference_names[];
+extern const size_t html_n_reference_names;
+
+#endif
