@@ -84,27 +84,52 @@ static bool is_dead(const char *path)
            (errno == ENOTCONN || errno == ECONNABORTED);
 }
 
-/* Unmounts what a dead daemon left exactly at a path; anything else is left alone. */
+/* The mount an open directory is in, whatever has become of the path: by the time of the call
+ * another kinfs mount may have unmounted a dead one there and be serving. Only fusermount3 has to
+ * be told a path. */
+static int detach(const char *opened, const char *point)
+{
+    if (umount2(opened, MNT_DETACH) == 0)
+        return 0;
+    return errno == EPERM ? fusermount(point, true) : -errno;
+}
+
+/* Unmounts what a dead daemon left exactly at a path; anything else is left alone. Others may be
+ * about the same: what matters is that nothing dead is there in the end. */
 static int clean_dead(const char *path, char **ret_error)
 {
+    uint64_t refused_id = 0;
+    int refused = 0;
     for (int i = 0; i < MAX_DEAD; i++) {
         _cleanup_(mounts_done) struct mounts mounts = {0};
-        _cleanup_free_ char *point = NULL;
-        if (!is_dead(path))
+        _cleanup_free_ char *point = NULL, *opened = NULL;
+        const struct mount *mount = NULL;
+        _cleanup_close_ int fd = open(path, O_PATH | O_CLOEXEC);
+        if (fd < 0 && !is_dead(path))
             return 0;
-        int r = path_absolute(path, &point);
+        if (fd < 0)
+            break;
+        opened = message("/proc/self/fd/%d", fd);
+        int r = opened ? path_absolute(path, &point) : -ENOMEM;
+        if (r >= 0 && !is_dead(opened))
+            return 0;
         if (r >= 0)
             r = mounts_read(NULL, &mounts);
+        if (r >= 0)
+            r = mounts_of(&mounts, opened, &mount);
+        if (r == -ENOENT) /* somebody else was faster */
+            continue;
         if (r < 0)
             return refuse(ret_error, r, "%s: %s", path, strerror(-r));
-        if (!mount_is_kinfs(mounts_at(&mounts, point)))
+        if (!mount_is_kinfs(mount) || strcmp(mount->point, point) != 0)
             break;
-        r = unmount(point, MNT_DETACH);
-        if (r < 0)
-            return refuse(ret_error, r,
+        if (refused < 0 && mount->id == refused_id)
+            return refuse(ret_error, refused,
                           "%s: the daemon of this mount has died, and it cannot be unmounted (%s); "
                           "do so as the user who mounted it",
-                          point, strerror(-r));
+                          point, strerror(-refused));
+        refused = detach(opened, point);
+        refused_id = mount->id;
     }
     return refuse(ret_error, -ENOTCONN, "%s: a mount whose daemon has died; unmount it first",
                   path);
