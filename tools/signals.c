@@ -1,5 +1,6 @@
 #include "tools/signals.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -30,16 +31,21 @@ static bool is_handled_as(int number, void (*handler)(int))
     return sigaction(number, NULL, &now) == 0 && now.sa_handler == handler;
 }
 
+/* Whoever was interrupted between a call and a look at its errno finds it as it was. */
 static void on_end(int number)
 {
     (void)number;
+    const int interrupted = errno;
     end_function(end_user);
+    errno = interrupted;
 }
 
 static void on_crash(int number)
 {
+    const int interrupted = errno;
     background_log_crash(sigabbrev_np(number), crash_line);
     raise(number); /* blocked while this runs; then as if nothing had been there to handle it */
+    errno = interrupted;
 }
 
 void signals_block(void)
