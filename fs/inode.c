@@ -260,10 +260,12 @@ static int look_up(struct inode_table *table, struct inode *parent, const char *
         return r;
     const bool by_name = !backing_key_opens(table->backing, &key), is_new = *path_fd < 0;
     struct inode_place *dropped = NULL;
+    bool was_known;
     {
         /* Found or made, and counted, under one lock: between the two a forget could free it. */
         LOCKED(&table->lock);
         struct inode *inode = inode_find(table, &key, st.st_mode & S_IFMT);
+        was_known = inode;
         if (!inode)
             inode = add_inode(table, &key, &st, by_name);
         if (!inode)
@@ -277,7 +279,7 @@ static int look_up(struct inode_table *table, struct inode *parent, const char *
     }
     inode_path_free_places(table, dropped);
     if (is_new)
-        inode_change_begin(table, *ret_inode, true);
+        inode_change_begin(table, *ret_inode, was_known ? NULL : parent);
     /* Once more, now that whoever sees a change finds it in the table (fs/watch_kernel.c). One that
      * is by name is not watched, and its descriptor not ours any more. */
     if (!by_name && fstat(fd, &st) < 0) {

@@ -45,8 +45,9 @@ struct inode {
     struct timespec told_mtime, told_ctime;
     int64_t changed_ms; /* on the monotonic clock: since when a reply to what changes it, which the
                          * kernel takes for true whatever it is told, may be under way */
-    unsigned char n_tells_new; /* of what was just created: its own reply, and the next, by which
-                                * that has arrived; 0 otherwise */
+    uint32_t made_in;   /* of what was just created: of the directory's address what fits */
+    unsigned char n_tells_new;     /* ... its own reply, and the next, by which that has arrived; 0
+                                    * otherwise, or where another name may have led to it before */
     struct timespec changed_ctime; /* as such a reply last told */
     mode_t changed_mode;
     uid_t changed_uid;
@@ -111,15 +112,20 @@ void inode_note_closed(struct inode_table *table, struct inode *inode, const str
 bool inode_is_closed_as(struct inode_table *table, const struct inode *inode,
                         const struct stat *st);
 
-/* Note that attributes are about to be read for a reply to what changes, or has made it; that they
- * are these; whether they still are, with mode, owner and all that leaves a ctime. */
-void inode_change_begin(struct inode_table *table, struct inode *inode, bool is_new);
+/* Note that attributes are about to be read for a reply to what changes, or has made it (then
+ * made_in is where, if it was not known before; else NULL); that they are these; whether they still
+ * are, with mode, owner and all that leaves a ctime. */
+void inode_change_begin(struct inode_table *table, struct inode *inode,
+                        const struct inode *made_in);
 void inode_changed(struct inode_table *table, struct inode *inode, const struct stat *st);
 bool inode_is_changed_as(struct inode_table *table, const struct inode *inode,
                          const struct stat *st);
 
 /* Note that the kernel is told these attributes, for as long as it likes to keep them. */
 void inode_tell(struct inode_table *table, struct inode *inode, const struct stat *st);
+/* The same in a reply about a name in a directory (NULL: none). */
+void inode_tell_entry(struct inode_table *table, struct inode *inode, const struct inode *directory,
+                      const struct stat *st);
 /* Whether size and mtime are those the kernel was told last. */
 bool inode_is_told(struct inode_table *table, const struct inode *inode, const struct stat *st);
 

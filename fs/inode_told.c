@@ -21,9 +21,14 @@ bool inode_is_closed_as(struct inode_table *table, const struct inode *inode, co
     return is_same_time(&inode->closed_ctime, &st->st_ctim);
 }
 
-void inode_tell(struct inode_table *table, struct inode *inode, const struct stat *st)
+static uint32_t number_of(const struct inode *directory)
 {
-    LOCKED(inode_lock(table, inode));
+    return (uint32_t)((uintptr_t)directory >> 4);
+}
+
+/* With the inode's lock. */
+static void tell(struct inode *inode, const struct stat *st)
+{
     if (inode->n_tells_new && --inode->n_tells_new == 0)
         inode->changed_ms = 0;
     inode->told_size = st->st_size;
@@ -31,12 +36,31 @@ void inode_tell(struct inode_table *table, struct inode *inode, const struct sta
     inode->told_ctime = st->st_ctim;
 }
 
-void inode_change_begin(struct inode_table *table, struct inode *inode, bool is_new)
+void inode_tell(struct inode_table *table, struct inode *inode, const struct stat *st)
+{
+    LOCKED(inode_lock(table, inode));
+    tell(inode, st);
+}
+
+/* Until the reply to what made it has arrived the kernel holds the lock of the directory it was
+ * made in, and looks nothing up there. By a name elsewhere, given to it beside the mount, it may
+ * know it before. */
+void inode_tell_entry(struct inode_table *table, struct inode *inode, const struct inode *directory,
+                      const struct stat *st)
+{
+    LOCKED(inode_lock(table, inode));
+    if (inode->made_in != number_of(directory))
+        inode->n_tells_new = 0;
+    tell(inode, st);
+}
+
+void inode_change_begin(struct inode_table *table, struct inode *inode, const struct inode *made_in)
 {
     int64_t now_ms = clock_now_ms();
     LOCKED(inode_lock(table, inode));
     inode->changed_ms = now_ms;
-    inode->n_tells_new = is_new ? 2 : 0;
+    inode->n_tells_new = made_in ? 2 : 0;
+    inode->made_in = number_of(made_in);
 }
 
 void inode_changed(struct inode_table *table, struct inode *inode, const struct stat *st)

@@ -28,7 +28,7 @@ static int fill_entry(struct fs *fs, struct inode *parent, struct inode *inode,
         inode_forget(&fs->inodes, inode, 1);
         return -ENOENT;
     }
-    inode_tell(&fs->inodes, inode, st);
+    inode_tell_entry(&fs->inodes, inode, parent, st);
     *ret_entry = (struct fuse_entry_param){
         .ino = ino_of(fs, inode),
         .attr = *st,
@@ -254,7 +254,7 @@ static int do_setattr(fuse_req_t req, struct inode *inode, const struct stat *at
     notice_content(fs, inode);
     if (r < 0)
         return r;
-    inode_change_begin(&fs->inodes, inode, false);
+    inode_change_begin(&fs->inodes, inode, NULL);
     r = tell_stat(fs, inode, fd, ret_stat);
     if (r == 0)
         inode_changed(&fs->inodes, inode, ret_stat);

@@ -11,6 +11,7 @@
 #include "fs/identity.h"
 #include "fs/notice.h"
 #include "fs/open_file.h"
+#include "fs/stale.h"
 #include "fs/views.h"
 
 void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct fuse_file_info *fi)
@@ -94,6 +95,9 @@ static int do_fallocate(fuse_req_t req, struct open_file *file, int mode, off_t 
     int r = fallocate(file->fd, mode, offset, length) < 0 ? -errno : 0;
     identity_leave();
     notice_content(fs_of(req), file->inode); /* a failed one may have done a part */
+    /* Of one that keeps the size the kernel takes attributes for old, but also a reply asked for
+     * before for what is so after (fs/watch_kernel.c). */
+    stale_content(fs_of(req), file->inode);
     return r;
 }
 

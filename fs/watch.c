@@ -155,11 +155,14 @@ static void read_events(struct watch *watch)
     _cleanup_(watch_batch_unref_p) struct watch_batch *batch = watch_batch_new();
     struct pollfd wake = {.fd = watch->wake_fd, .events = POLLIN};
     poll(&wake, 1, GATHER_MS); /* nobody waits for us at the end, or to settle */
+    watch_moves_begin(watch);
     int r = batch ? watch->source->read(watch, batch) : -ENOMEM;
     if (r < 0)
         recover(watch);
     else if (batch->n_seen || is_again_due(watch))
         deliver(watch, batch);
+    if (!watch_moves_end(watch, r < 0 ? NULL : batch))
+        atomic_store(&watch->names_lost, true);
 }
 
 static void look_at_mounts(struct watch *watch)
@@ -305,6 +308,7 @@ void watch_stop(struct fs *fs)
     close_p(&watch->wake_fd);
     close_p(&watch->mounts_fd);
     watch_mounts_done(watch);
+    watch_moves_done(watch);
     watch_again_done(watch);
     watch_index_done(watch);
     watch_settle_done(watch);

@@ -70,13 +70,26 @@ static void grow(struct watch_batch *batch)
     }
 }
 
+static struct seen *find(struct watch_batch *batch, const struct file_key *key, const char *name)
+{
+    struct seen *seen = *bucket_of(batch, key, name);
+    while (seen && (strcmp(seen->name, name) != 0 || !file_key_equal(&seen->key, key)))
+        seen = seen->next;
+    return seen;
+}
+
+bool watch_batch_has_name(struct watch_batch *batch, const struct file_key *directory,
+                          const char *name)
+{
+    return batch->has_names && find(batch, directory, name);
+}
+
 int watch_batch_add(struct watch_batch *batch, const struct file_key *key, const char *name,
                     unsigned what)
 {
     name = name ? name : "";
-    for (struct seen *seen = *bucket_of(batch, key, name); seen; seen = seen->next) {
-        if (strcmp(seen->name, name) != 0 || !file_key_equal(&seen->key, key))
-            continue;
+    struct seen *seen = find(batch, key, name);
+    if (seen) {
         seen->what |= what;
         TAILQ_REMOVE(&batch->seen, seen, order);
         TAILQ_INSERT_TAIL(&batch->seen, seen, order);
@@ -86,7 +99,7 @@ int watch_batch_add(struct watch_batch *batch, const struct file_key *key, const
         return -EOVERFLOW;
     if (batch->n_seen == batch->n_buckets)
         grow(batch);
-    struct seen *seen = malloc(sizeof(*seen) + strlen(name) + 1);
+    seen = malloc(sizeof(*seen) + strlen(name) + 1);
     if (!seen)
         return -ENOMEM;
     *seen = (struct seen){.key = *key, .what = what};
@@ -96,5 +109,6 @@ int watch_batch_add(struct watch_batch *batch, const struct file_key *key, const
     *bucket = seen;
     TAILQ_INSERT_TAIL(&batch->seen, seen, order);
     batch->n_seen++;
+    batch->has_names |= *name != '\0';
     return 0;
 }

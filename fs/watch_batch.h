@@ -3,6 +3,7 @@
 #define KINFS_FS_WATCH_BATCH_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
@@ -16,6 +17,8 @@ enum {
     SEEN_WRITTEN = 8,    /* its content (or times, or who may read it) is to be looked at now */
     SEEN_CONTENT = 16,   /* size and times */
     SEEN_OWN = 32,       /* as SEEN_ATTRIBUTES, but by this process: replies may have told */
+    SEEN_CROSSED = 64,   /* of what this process changed: what the kernel asked before, alone */
+    SEEN_TAKEN = 128,    /* a name to which this process moved what the kernel took for another */
 };
 
 /* An inode by its key; or with a name, that entry of the directory of the key. */
@@ -36,6 +39,7 @@ struct watch_batch {
     TAILQ_HEAD(seen_list, seen) seen; /* those seen last at the end */
     struct seen **buckets;
     size_t n_buckets, n_seen;
+    bool has_names;
     uint64_t settles; /* who waits up to this number is told when it comes by (watch_settle.c) */
 };
 
@@ -48,5 +52,7 @@ DEFINE_CLEANUP(struct watch_batch *, watch_batch_unref);
  * long as there is one reference. Returns 0, -ENOMEM, or -EOVERFLOW when the batch is full. */
 int watch_batch_add(struct watch_batch *batch, const struct file_key *key, const char *name,
                     unsigned what);
+bool watch_batch_has_name(struct watch_batch *batch, const struct file_key *directory,
+                          const char *name);
 
 #endif

@@ -3,7 +3,8 @@
  * the handle of what a name means).
  *
  * What this process itself did, the kernel knows from the replies; but attributes that changed on
- * the way (suid bits taken away by a write) it does not.
+ * the way (suid bits taken away by a write) it does not, and what it asked before it may take for
+ * what was so after (fs/watch_kernel.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,6 +41,8 @@ static const uint64_t events =
 /* Those that tell of size and times alone: what writing does to mode or owner is an event of its
  * own. */
 static const uint64_t content_events = FAN_MODIFY | FAN_CLOSE_WRITE;
+
+static const uint64_t name_events = FAN_CREATE | FAN_DELETE | FAN_RENAME;
 
 /* File systems of which nobody but this kernel changes anything. */
 static bool is_local(long type)
@@ -182,6 +185,36 @@ static int see_entry(struct watch_batch *batch, const struct place *place)
     return r < 0 ? r : watch_batch_add(batch, &place->key, place->name, SEEN_ENTRY);
 }
 
+/* What this process did to names. */
+static int see_own_names(struct watch *watch, struct watch_batch *batch, const struct event *event,
+                         uint64_t mask)
+{
+    const bool moved = mask & FAN_RENAME;
+    const struct place *directories[] = {mask & (FAN_CREATE | FAN_DELETE) ? &event->entry : NULL,
+                                         moved ? &event->old_entry : NULL,
+                                         moved ? &event->new_entry : NULL};
+    int r = 0;
+    for (size_t i = 0; i < 3 && r == 0; i++)
+        if (directories[i] && directories[i]->known)
+            r = watch_batch_add(batch, &directories[i]->key, NULL, SEEN_CROSSED);
+    if (r == 0 && moved && event->inode.known)
+        r = watch_batch_add(batch, &event->inode.key, NULL, SEEN_CROSSED);
+    if (r == 0 && moved && event->old_entry.known && event->new_entry.known)
+        r = watch_moves_see(watch, batch, &event->old_entry.key, event->old_entry.name,
+                            &event->new_entry.key, event->new_entry.name);
+    return r;
+}
+
+/* Attributes of which replies may not have told. */
+static int see_own(struct watch *watch, struct watch_batch *batch, const struct event *event,
+                   uint64_t mask)
+{
+    int r = 0;
+    if (mask & FAN_ATTRIB && event->inode.known)
+        r = watch_batch_add(batch, &event->inode.key, NULL, SEEN_OWN);
+    return r == 0 && mask & name_events ? see_own_names(watch, batch, event, mask) : r;
+}
+
 static int see_event(struct watch *watch, struct watch_batch *batch, const char *bytes,
                      const struct fanotify_event_metadata *meta, pid_t self)
 {
@@ -189,23 +222,25 @@ static int see_event(struct watch *watch, struct watch_batch *batch, const char 
     bool own = meta->pid == self;
     if (meta->mask & FAN_Q_OVERFLOW)
         return -EOVERFLOW;
-    if (own && !(meta->mask & FAN_ATTRIB))
+    if (own && !(meta->mask & (FAN_ATTRIB | name_events)))
         return 0;
     int r = read_event(watch, bytes, meta, &event);
     if (r < 0)
         return r;
-    unsigned what = own ? SEEN_OWN : meta->mask & ~content_events ? SEEN_ATTRIBUTES : SEEN_CONTENT;
-    if (!own && meta->mask & FAN_MODIFY)
+    if (own)
+        return see_own(watch, batch, &event, meta->mask);
+    unsigned what = meta->mask & ~content_events ? SEEN_ATTRIBUTES : SEEN_CONTENT;
+    if (meta->mask & FAN_MODIFY)
         what |= SEEN_WRITING;
-    if (!own && !(meta->mask & FAN_ONDIR) && meta->mask & (FAN_CLOSE_WRITE | FAN_ATTRIB))
+    if (!(meta->mask & FAN_ONDIR) && meta->mask & (FAN_CLOSE_WRITE | FAN_ATTRIB))
         what |= SEEN_WRITTEN;
     if (event.inode.known)
         r = watch_batch_add(batch, &event.inode.key, NULL, what);
-    if (r == 0 && !own && meta->mask & (FAN_CREATE | FAN_DELETE))
+    if (r == 0 && meta->mask & (FAN_CREATE | FAN_DELETE))
         r = see_entry(batch, &event.entry);
-    if (r == 0 && !own && meta->mask & FAN_RENAME)
+    if (r == 0 && meta->mask & FAN_RENAME)
         r = see_entry(batch, &event.old_entry);
-    if (r == 0 && !own && meta->mask & FAN_RENAME)
+    if (r == 0 && meta->mask & FAN_RENAME)
         r = see_entry(batch, &event.new_entry);
     return r;
 }

@@ -8,6 +8,10 @@
  *       read (inode_lookup())
  *   ... of an open one that was just told what is so now: it is told again a little later; of two
  *       replies that crossed it may have taken the older
+ *   ... of what a request changes that has no attributes in its reply (the directories in which a
+ *       name is made, removed or moved, what is moved): the kernel takes what it keeps for old, but
+ *       also a reply asked for before. So it is told what it knows already. (What else it changes
+ *       without a word of attributes, it counts as told; or it is told by the request itself)
  *   ... in a reply to what changes them: the kernel takes them for true whatever it was told since
  *       the request. So it is told now, and again when that reply has long arrived, unless that is
  *       known of one that made the inode: nobody asks about it before; or the reply says that they
@@ -15,6 +19,7 @@
  *   names: the kernel holds the directory's lock from the request to the end of the reply, and
  *       telling it of a name waits for that lock. Where it asks without the lock, whether a name
  *       still means what it did, it is told in time to drop what it asks about
+ *   ... that it moves itself: fs/watch_moves.c
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -95,6 +100,8 @@ static void tell_key(struct watch *watch, const struct file_key *key, unsigned w
     struct inode *inode = inode_get(inodes, key);
     if (!inode)
         return;
+    if (what & SEEN_CROSSED)
+        what |= SEEN_ATTRIBUTES;
     if (what & SEEN_OWN && !(what & SEEN_ATTRIBUTES) && !is_as_changed(watch->fs, inode))
         what |= SEEN_ATTRIBUTES;
     what &= what & SEEN_ATTRIBUTES ? SEEN_ATTRIBUTES : SEEN_CONTENT;
@@ -198,6 +205,8 @@ static void tell_listing(struct watch *watch, struct inode *inode)
 
 static void tell_content(struct watch *watch, const struct seen *seen)
 {
+    if (!(seen->what & ~SEEN_CROSSED))
+        return;
     struct inode *inode = inode_get(&watch->fs->inodes, &seen->key);
     if (!inode)
         return;

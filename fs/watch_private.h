@@ -43,6 +43,16 @@ struct watch_again {
     enum watch_again_when when;
 };
 
+/* Batches of which the kernel may not have been told, when what is read next happened: all that the
+ * two posts hold, what they have in hand, and one more that they are done with. */
+struct watch_moves {
+    struct {
+        struct watch_batch *batch;
+        bool is_told;
+    } kept[2 * WATCH_POST_ROOM + 3];
+    size_t n_kept;
+};
+
 struct watch {
     struct fs *fs;
     const struct watch_source *source;
@@ -62,6 +72,7 @@ struct watch {
     TAILQ_HEAD(watch_agains, watch_again) again; /* reader: to be told once more; those due first */
     bool all_again;                              /* reader: room for them was wanting */
 
+    struct watch_moves moves;        /* reader */
     struct watch_post kernel, index; /* index: only where there is one */
     char **mounts;                   /* kernel: those inside the tree */
     size_t n_mounts;
@@ -83,6 +94,17 @@ void watch_again_done(struct watch *watch);
 /* Reader: all names may be wrong, and cannot be told one by one. */
 void watch_forget_names(struct watch *watch);
 int watch_kernel_work(void *watch, struct watch_batch *batch);
+
+/* -- watch_moves.c -- */
+/* Reader: around each source->read(). batch: what was read and given to the posts, or NULL. False:
+ * there is no room, all names are to be forgotten. */
+void watch_moves_begin(struct watch *watch);
+bool watch_moves_end(struct watch *watch, struct watch_batch *batch);
+/* Source, of what this process did: a name was moved. Returns 0 or as watch_batch_add(). */
+int watch_moves_see(struct watch *watch, struct watch_batch *batch,
+                    const struct file_key *old_directory, const char *old_name,
+                    const struct file_key *new_directory, const char *new_name);
+void watch_moves_done(struct watch *watch);
 
 /* -- watch_mounts.c -- */
 /* Kernel: what is mounted inside the tree, and the names that mean something else since the last

@@ -457,11 +457,35 @@ static void test_inode__the_reply_that_made_it_has_arrived_when_another_is_told(
     inode_tell(&table, inode, &st);
     assert_int_equal(inode->changed_ms, 0);
     /* Not so of a change of what is known: who asks may have asked before it. */
-    inode_change_begin(&table, inode, false);
+    inode_change_begin(&table, inode, NULL);
     for (int i = 0; i < 3; i++)
         inode_tell(&table, inode, &st);
     assert_true(inode->changed_ms > 0);
     inode_forget(&table, inode, 1);
+}
+
+static void test_inode__the_reply_that_made_it_may_be_late_for_another_name(void **state)
+{
+    (void)state;
+    int dirfd = backing_root_fd(backing);
+    assert_int_equal(mkdirat(dirfd, "directory", 0700), 0);
+    struct inode *directory = look_up("directory"), *inode, *again;
+    struct stat st;
+    _cleanup_close_ int fd = openat(dirfd, "made", O_CREAT | O_EXCL | O_WRONLY, 0600);
+    assert_int_equal(inode_lookup_fd(&table, table.root, "made", fd, &inode, &st), 0);
+    inode_tell_entry(&table, inode, table.root, &st);
+    inode_tell_entry(&table, inode, directory, &st);
+    for (int i = 0; i < 3; i++)
+        inode_tell(&table, inode, &st);
+    assert_true(inode->changed_ms > 0);
+    /* Known by another name before it was told to have been made. */
+    assert_int_equal(inode_lookup_fd(&table, table.root, "made", fd, &again, &st), 0);
+    assert_ptr_equal(inode, again);
+    for (int i = 0; i < 3; i++)
+        inode_tell_entry(&table, inode, table.root, &st);
+    assert_true(inode->changed_ms > 0);
+    inode_forget(&table, inode, 2);
+    inode_forget(&table, directory, 1);
 }
 
 static void *look_up_and_forget(void *user)
@@ -606,6 +630,7 @@ int main(void)
         TEST(the_kernel_is_known_to_be_told_until_the_file_changes),
         TEST(what_a_reply_told_of_a_change_holds_until_anything_changes),
         TEST(the_reply_that_made_it_has_arrived_when_another_is_told),
+        TEST(the_reply_that_made_it_may_be_late_for_another_name),
         TEST(threads_that_look_up_and_forget_leave_nothing),
         TEST(threads_reach_what_others_rename),
         TEST(many_are_found_again_and_take_no_descriptors),
