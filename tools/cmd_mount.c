@@ -247,7 +247,8 @@ static const struct argp parser = {
     "  [no]allow_other   other users may use the mount (root: yes; else: no)\n"
     "  [no]passthrough   the kernel reads and writes without the daemon (yes)\n"
     "  debug             print every request (with -f)\n"
-    "  ro, nosuid, nodev, noexec, noatime ...  as of mount(8)\n",
+    "  ro, [no]suid, [no]dev, noexec, noatime ...  as of mount(8); nosuid and nodev are\n"
+    "                    the default\n",
 };
 
 int cmd_mount(int argc, char **argv)

@@ -1,6 +1,7 @@
 #include "tools/mount_helper.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "tools/command.h"
@@ -103,6 +104,12 @@ int mount_helper_run(int argc, char **argv)
             return remount(named[1], call.options);
         if (call.sloppy)
             arguments[n++] = "--sloppy";
+        /* mount(8) tells of no option that is its default, and these are not those of FUSE; what it
+         * tells, as nosuid for users' mounts, comes after. */
+        if (geteuid() == 0) {
+            arguments[n++] = "-o";
+            arguments[n++] = "suid,dev";
+        }
         if (call.options) {
             arguments[n++] = "-o";
             arguments[n++] = call.options;

@@ -58,7 +58,7 @@ options_of() { awk -v point="$1" '$5 == point { print $6 }' /proc/self/mountinfo
 
 mount -t fuse.kinfs "$SOURCE" "$MNT" -o threshold=0.2,nofail,_netdev,x-systemd.automount,noatime
 served 'mount -t fuse.kinfs' "$MNT"
-expect_match 'noatime' noatime "$(options_of "$MNT")"
+expect_equal "noatime, and mount(8)'s defaults" rw,noatime "$(options_of "$MNT")"
 mount -o remount,ro "$MNT"
 expect_match 'remounted' '^ro,' "$(options_of "$MNT")"
 ! : 2> /dev/null > "$MNT/new" || fail 'written to what was mounted ro'
@@ -70,6 +70,7 @@ umount -c "$MNT"
 
 mount -t kinfs -s -n -v "$SOURCE" "$MNT" -o rw,dev,suid,nonsense=1,nonsense
 served 'mount -t kinfs, sloppy' "$MNT"
+expect_equal 'dev,suid' rw,relatime "$(options_of "$MNT")"
 exec 5< "$MNT/a"
 expect_code 32 umount "$MNT"
 expect_code 32 umount -c "$MNT"
