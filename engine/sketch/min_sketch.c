@@ -161,23 +161,17 @@ static double union_cardinality(const struct min_sketch *a, const struct min_ske
     return (m->u - 1) * (RANGE / ((double)(last_a > last_b ? last_a : last_b) + 1));
 }
 
-static double hypergeometric_error(uint32_t x, uint32_t k, double population)
+static struct estimate exact_estimate(uint32_t x, uint32_t n)
 {
-    double r = (x + 2.0) / (k + 4.0);
-    double n = fmax(population, k + 1.0); /* not exact: at least one more is out there */
-    return sqrt(r * (1 - r) / k * (n - k) / (n - 1));
+    return (struct estimate){.value = (double)x / n, .n_samples = n, .exact = true};
 }
 
 static struct estimate resemblance_of(const struct min_sketch *a, const struct min_sketch *b,
                                       const struct merge *m)
 {
-    bool exact = is_exact(a, b);
-    return (struct estimate){
-        .value = (double)m->n_both / m->u,
-        .error = exact ? 0 : hypergeometric_error(m->n_both, m->u, union_cardinality(a, b, m)),
-        .n_samples = m->u,
-        .exact = exact,
-    };
+    if (is_exact(a, b))
+        return exact_estimate(m->n_both, m->u);
+    return estimate_of_sample(m->n_both, m->u, union_cardinality(a, b, m));
 }
 
 int min_sketch_resemblance(const struct min_sketch *a, const struct min_sketch *b,
@@ -202,13 +196,8 @@ int min_sketch_containment(const struct min_sketch *a, const struct min_sketch *
     struct merge m = sample(a, b);
     if (!m.n_a)
         return -ENODATA;
-    bool exact = is_exact(a, b);
-    *ret_estimate = (struct estimate){
-        .value = (double)m.n_both / m.n_a,
-        .error = exact ? 0 : hypergeometric_error(m.n_both, m.n_a, min_sketch_cardinality(a)),
-        .n_samples = m.n_a,
-        .exact = exact,
-    };
+    *ret_estimate = is_exact(a, b) ? exact_estimate(m.n_both, m.n_a)
+                                   : estimate_of_sample(m.n_both, m.n_a, min_sketch_cardinality(a));
     return 0;
 }
 

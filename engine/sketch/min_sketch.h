@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "engine/sketch/estimate.h"
 #include "engine/sketch/policy.h"
 
 struct min_sketch {
@@ -32,13 +33,6 @@ struct min_sketch {
 };
 
 /* -- estimates -- */
-
-struct estimate {
-    double value;       /* 0.0 to 1.0 */
-    double error;       /* standard error; 0 when exact; never 0 otherwise */
-    uint32_t n_samples; /* fingerprints the value rests on; fewer than 8: low confidence */
-    bool exact;
-};
 
 /* Estimate how alike two documents are from their sketches.
  *

@@ -12,14 +12,11 @@
 #include <string.h>
 
 #include "engine/sketch/min_sketch.h"
-#include "engine/sketch/shingle_hash.h"
+#include "tests/lib/trials.h"
 
-static uint64_t next(uint64_t *x) /* splitmix64 */
+static uint64_t next(uint64_t *x)
 {
-    uint64_t z = (*x += 0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    return trial_random(x);
 }
 
 static struct policy test_policy(uint32_t s, uint32_t m, uint32_t v_max)
@@ -153,50 +150,11 @@ struct sets {
 /* Fingerprints of the shingles numbered 0.. under the n-th key: those of A first, then of B. */
 static uint64_t fingerprints[MOST];
 
-static void make_fingerprints(unsigned key, size_t n)
+static void make_fingerprints(unsigned key_number, size_t n)
 {
-    struct policy policy = test_policy(128, 25, 4096);
-    memcpy(policy.key, &key, sizeof(key));
-    _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = NULL;
-    assert_int_equal(shingle_hash_new(&policy, &hash), 0);
-    for (uint64_t i = 0; i < n; i++)
-        fingerprints[i] = shingle_hash_token(hash, &i, sizeof(i));
-    shingle_hash_windows(hash, fingerprints, n, fingerprints);
-}
-
-struct moments {
-    double n, sum, squares;
-};
-
-static void moments_add(struct moments *moments, double value)
-{
-    moments->n++;
-    moments->sum += value;
-    moments->squares += value * value;
-}
-
-static double moments_mean(const struct moments *moments)
-{
-    return moments->sum / moments->n;
-}
-
-static double moments_sd(const struct moments *moments)
-{
-    double mean = moments_mean(moments);
-    return sqrt(fmax(0, moments->squares - moments->n * mean * mean) / (moments->n - 1));
-}
-
-static void expect_mean(const struct moments *moments, double exact)
-{
-    double error = moments_sd(moments) / sqrt(moments->n);
-    if (fabs(moments_mean(moments) - exact) > 4 * error + 1e-12)
-        fail_msg("mean %.5f, exact %.5f, standard error %.5f", moments_mean(moments), exact, error);
-}
-
-static void expect_ratio(double actual, double expected, double tolerance)
-{
-    if (fabs(actual / expected - 1) > tolerance)
-        fail_msg("%.5f, expected %.5f within %.0f %%", actual, expected, 100 * tolerance);
+    uint8_t key[POLICY_KEY_BYTES];
+    trial_key(key_number, key);
+    trial_elements(key, 0, n, fingerprints);
 }
 
 /* What many keys give for one pair of sets. */

@@ -1,0 +1,134 @@
+#include "engine/sketch/hamming.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { MOST_DIGITS = 30 };
+
+double hamming_agreement(uint32_t k, double m)
+{
+    return (1 + pow(1 - 1. / k, m)) / 2;
+}
+
+/* Accepted is who agrees in more than 11/18 of t. */
+static uint32_t most_rejected(uint32_t t)
+{
+    return (uint32_t)(11 * (uint64_t)t / 18);
+}
+
+/* P(at most x of t agree), each with probability p. */
+static double at_most(uint32_t x, uint32_t t, double p)
+{
+    double sum = 0, odds = p / (1 - p);
+    /* Down from x, where it is largest of the sum if that is the lower tail. */
+    double term = exp(lgamma(t + 1.) - lgamma(x + 1.) - lgamma(t - x + 1.) + x * log(p) +
+                      (t - x) * log1p(-p));
+    for (uint32_t i = x;; i--) {
+        sum += term;
+        if (i == 0 || term < sum * 1e-17)
+            return sum;
+        term *= i / ((t - i + 1) * odds);
+    }
+}
+
+static bool suffices(uint32_t k, double delta, uint32_t t)
+{
+    double near = hamming_agreement(k, k), far = hamming_agreement(k, 2. * k);
+    uint32_t x = most_rejected(t);
+    if (at_most(x, t, near) > delta)
+        return false;
+    /* P(more than x) = P(at most t - x - 1 disagree) */
+    return x == t || at_most(t - x - 1, t, 1 - far) <= delta;
+}
+
+int hamming_parities(uint32_t k, double delta, uint32_t *ret_t)
+{
+    if (k < 2)
+        return -EDOM;
+    if (!(delta > 0 && delta < 0.5))
+        return -EINVAL;
+    /* The errors fall with t but for the steps of 11 t / 18, which come round every 18: the first
+     * eighteen in a row that all do are found by halving, the least of all just below them. */
+    uint32_t too_few = 0, enough = 18;
+    while (!suffices(k, delta, enough)) {
+        too_few = enough;
+        enough *= 2;
+        if (enough > HAMMING_T_MAX)
+            return -ERANGE;
+    }
+    while (enough - too_few > 18) {
+        uint32_t middle = too_few + (enough - too_few) / 36 * 18;
+        if (middle == too_few)
+            middle += 18;
+        if (suffices(k, delta, middle))
+            enough = middle;
+        else
+            too_few = middle;
+    }
+    uint32_t from = enough > 360 ? enough - 360 : 1;
+    for (*ret_t = from; !suffices(k, delta, *ret_t);)
+        ++*ret_t;
+    return 0;
+}
+
+int hamming_init(struct hamming *hamming, const uint8_t key[SKETCH_KEY_BYTES], uint32_t k,
+                 uint32_t t)
+{
+    char purpose[40];
+    if (k < 2)
+        return -EDOM;
+    if (t == 0 || t > HAMMING_T_MAX)
+        return -EINVAL;
+    snprintf(purpose, sizeof(purpose), "parities at %u", k);
+    *hamming = (struct hamming){.k = k, .t = t, .n_words = (t + 63) / 64};
+    /* 1/(2k) with 30 digits behind the last leading zero, but no zeros at the end */
+    unsigned n_digits = MOST_DIGITS;
+    double share = ldexp(1. / (2. * k), MOST_DIGITS);
+    hamming->digits = (uint32_t)lround(share);
+    while (!(hamming->digits & 1)) {
+        hamming->digits >>= 1;
+        n_digits--;
+    }
+    hamming->n_digits = n_digits;
+    return sketch_key_derive(key, purpose, &hamming->seed, sizeof(hamming->seed));
+}
+
+static inline uint64_t mix(uint64_t z)
+{
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+/* 64 choices at once: bit for bit a random number below 1 is compared with 1/(2k), from the last
+ * digit on. Where the digit is 1, a random 0 is below whatever the later ones said, a random 1 is
+ * as they said; where it is 0 the other way round. */
+void hamming_flip(const struct hamming *hamming, uint64_t element, uint64_t *parities)
+{
+    uint64_t seed = mix(element ^ hamming->seed);
+    for (uint32_t word = 0; word < hamming->n_words; word++) {
+        uint64_t chosen = 0;
+        for (unsigned i = 0; i < hamming->n_digits; i++) {
+            uint64_t random = mix(seed += 0x9e3779b97f4a7c15);
+            chosen = hamming->digits >> i & 1 ? chosen | random : chosen & random;
+        }
+        parities[word] ^= chosen;
+    }
+}
+
+uint32_t hamming_differences(const struct hamming *hamming, const uint64_t *a, const uint64_t *b)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < hamming->n_words; i++) {
+        uint32_t left = hamming->t - 64 * i;
+        uint64_t mask = left < 64 ? ((uint64_t)1 << left) - 1 : UINT64_MAX;
+        n += (uint32_t)__builtin_popcountll((a[i] ^ b[i]) & mask);
+    }
+    return n;
+}
+
+bool hamming_accepts(const struct hamming *hamming, const uint64_t *a, const uint64_t *b)
+{
+    return hamming->t - hamming_differences(hamming, a, b) > most_rejected(hamming->t);
+}

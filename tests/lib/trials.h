@@ -1,0 +1,83 @@
+/* Estimates over many keys against exact values: means within so many standard errors, scatter as
+ * claimed. Included by tests only. */
+#ifndef KINFS_TESTS_LIB_TRIALS_H
+#define KINFS_TESTS_LIB_TRIALS_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/sketch/shingle_hash.h"
+
+static inline uint64_t trial_random(uint64_t *x) /* splitmix64 */
+{
+    uint64_t z = (*x += 0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+/* The n-th of independent keys. */
+static inline void trial_key(unsigned n, uint8_t ret_key[POLICY_KEY_BYTES])
+{
+    memset(ret_key, 0, POLICY_KEY_BYTES);
+    memcpy(ret_key, &n, sizeof(n));
+}
+
+/* Fingerprints of the shingles numbered first, first + 1, .. under a key. */
+static inline void trial_elements(const uint8_t key[POLICY_KEY_BYTES], uint64_t first, size_t n,
+                                  uint64_t *ret_elements)
+{
+    struct policy policy = {"test", POLICY_TOKENISER_WORDS, POLICY_HASH_MULTILINEAR, 1, 2, 1, 2,
+                            {0}};
+    _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = NULL;
+    memcpy(policy.key, key, POLICY_KEY_BYTES);
+    assert_int_equal(shingle_hash_new(&policy, &hash), 0);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t id = first + i;
+        ret_elements[i] = shingle_hash_token(hash, &id, sizeof(id));
+    }
+    shingle_hash_windows(hash, ret_elements, n, ret_elements);
+}
+
+struct moments {
+    double n, sum, squares;
+};
+
+static inline void moments_add(struct moments *moments, double value)
+{
+    moments->n++;
+    moments->sum += value;
+    moments->squares += value * value;
+}
+
+static inline double moments_mean(const struct moments *moments)
+{
+    return moments->sum / moments->n;
+}
+
+static inline double moments_sd(const struct moments *moments)
+{
+    double mean = moments_mean(moments);
+    return sqrt(fmax(0, moments->squares - moments->n * mean * mean) / (moments->n - 1));
+}
+
+static inline void expect_mean(const struct moments *moments, double exact)
+{
+    double error = moments_sd(moments) / sqrt(moments->n);
+    if (fabs(moments_mean(moments) - exact) > 4 * error + 1e-12)
+        fail_msg("mean %.5f, exact %.5f, standard error %.5f", moments_mean(moments), exact, error);
+}
+
+static inline void expect_ratio(double actual, double expected, double tolerance)
+{
+    if (fabs(actual / expected - 1) > tolerance)
+        fail_msg("%.5f, expected %.5f within %.0f %%", actual, expected, 100 * tolerance);
+}
+
+#endif
