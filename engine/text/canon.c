@@ -48,6 +48,7 @@ static void filter_begin(struct canon *canon)
     words_begin(&canon->words);
     switch (canon->form.type) {
     case TEXT_HTML: html_begin(&canon->html, &canon->words, kernel_in_use()); break;
+    case TEXT_XML: html_begin_xml(&canon->html, &canon->words, kernel_in_use()); break;
     default: break;
     }
 }
@@ -56,7 +57,8 @@ static void filter_feed(void *user, const uint8_t *bytes, size_t size_bytes)
 {
     struct canon *canon = user;
     switch (canon->form.type) {
-    case TEXT_HTML: html_feed(&canon->html, bytes, size_bytes); break;
+    case TEXT_HTML:
+    case TEXT_XML: html_feed(&canon->html, bytes, size_bytes); break;
     default: words_feed(&canon->words, bytes, size_bytes); break;
     }
 }
@@ -64,7 +66,8 @@ static void filter_feed(void *user, const uint8_t *bytes, size_t size_bytes)
 static void filter_finish(struct canon *canon)
 {
     switch (canon->form.type) {
-    case TEXT_HTML: html_finish(&canon->html); break;
+    case TEXT_HTML:
+    case TEXT_XML: html_finish(&canon->html); break;
     default: break;
     }
     words_finish(&canon->words);
@@ -79,7 +82,8 @@ static void inside_begin(struct canon *canon, enum text_type type, const uint8_t
     if (!has_text(canon))
         return;
     char name[CHARSET_NAME_MAX + 1];
-    if (!charset && type == TEXT_HTML && charset_declared(head, head_bytes, name))
+    if (!charset && (type == TEXT_HTML || type == TEXT_XML) &&
+        charset_declared(head, head_bytes, name))
         charset = name;
     charset_begin(&canon->charset, head, head_bytes, charset);
     filter_begin(canon);

@@ -1,9 +1,11 @@
-/* HTML to the text it shows; the first half of canon.h for HTML, private to engine/text.
+/* HTML to the text it shows, and XML to the text it holds; the first half of canon.h for them,
+ * private to engine/text.
  *
  * html_tokenizer.c  what is text and what is markup
  * html_raw.c        the inside of script, style, title and their like
  * html_text.c       which of it is a document's text
  * html_reference.c  character references
+ * html_xml.c        what is otherwise in XML
  * html_stride.h     the same over whole tags at once, for each instruction set
  */
 #ifndef KINFS_ENGINE_TEXT_HTML_H
@@ -38,6 +40,8 @@ enum html_state {
     HTML_SCRIPT,
     HTML_PLAINTEXT,
     HTML_REFERENCE,
+    XML_INSTRUCTION, /* to "?>" */
+    XML_DOCTYPE,     /* with the declarations in it */
 };
 
 /* Where a "<" within a script, or what followed it, may lead. */
@@ -54,13 +58,17 @@ enum html_script_escape { SCRIPT_PLAIN, SCRIPT_ESCAPED, SCRIPT_DOUBLE_ESCAPED };
 
 enum html_value { HTML_VALUE_DROPPED, HTML_VALUE_ALT };
 
-struct html;
+/* What is within a document type declaration of XML. */
+enum xml_doctype_at { XML_DOCTYPE_MARKUP, XML_DOCTYPE_COMMENT, XML_DOCTYPE_INSTRUCTION };
+
 /* Takes text and simple tags, as many as there are before something else or the end is near, in
- * HTML_DATA. Returns how many bytes. */
-typedef size_t html_stride(struct html *html, const uint8_t *bytes, size_t size_bytes);
+ * HTML_DATA. Of what elements mean only the flags count. Returns how many bytes. */
+typedef size_t html_stride(struct gather *gather, uint8_t flags, const uint8_t *bytes,
+                           size_t size_bytes);
 
 struct html {
-    html_stride *stride; /* NULL: none for this kernel */
+    html_stride *stride;   /* NULL: none for this kernel */
+    uint8_t element_flags; /* those that count: all, or in XML none */
     enum html_state state, after_reference;
     bool end_tag, self_closing;
     bool alt_seen;       /* in this tag; what comes twice counts once */
@@ -72,12 +80,15 @@ struct html {
     enum html_value value; /* what the attribute's value is */
     enum html_script_at script_at;
     enum html_script_escape script_escape;
+    enum xml_doctype_at doctype_at;
+    uint32_t depth; /* of '<' in a document type declaration */
     struct html_reference reference;
     struct gather gather;
 };
 
 /* kernel: kernel_in_use(), or another to compare with. */
 void html_begin(struct html *html, struct words *words, enum kernel kernel);
+void html_begin_xml(struct html *html, struct words *words, enum kernel kernel);
 void html_feed(struct html *html, const uint8_t *bytes, size_t size_bytes);
 void html_finish(struct html *html);
 
@@ -90,6 +101,10 @@ void html_begin_raw(struct html *html);
 void html_finish_raw(struct html *html);
 /* The state is over but for a reference in the middle of it. */
 void html_begin_reference(struct html *html);
+
+size_t html_feed_xml_instruction(struct html *html, const uint8_t *p, size_t n);
+size_t html_feed_xml_doctype(struct html *html, const uint8_t *p, size_t n);
+void html_begin_xml_doctype(struct html *html);
 
 /* The tokenizer says what it met. */
 void html_tag_named(struct html *html);
@@ -104,6 +119,11 @@ html_stride html_stride_avx2, html_stride_avx512;
 #ifdef __aarch64__
 html_stride html_stride_neon;
 #endif
+
+static inline bool html_is_xml(const struct html *html)
+{
+    return html->element_flags == 0;
+}
 
 static inline bool html_is_space(uint8_t c)
 {

@@ -164,9 +164,8 @@ static inline unsigned usual_tag_end(const struct bits *b, unsigned tag, unsigne
     return other ? 64 : end;
 }
 
-size_t STRIDE(struct html *html, const uint8_t *bytes, size_t size_bytes)
+size_t STRIDE(struct gather *gather, uint8_t element_flags, const uint8_t *bytes, size_t size_bytes)
 {
-    struct gather *gather = &html->gather;
     if (size_bytes < AHEAD_BYTES)
         return 0;
     const uint8_t *p = bytes, *last = bytes + (size_bytes - AHEAD_BYTES);
@@ -210,6 +209,7 @@ size_t STRIDE(struct html *html, const uint8_t *bytes, size_t size_bytes)
             uint64_t low = lower_8(load_8(name)) & (n < 8 ? below(8 * (unsigned)n) : ~0ull);
             const struct html_element *element = html_element_slot(low);
             uint8_t flags = element->low == low && element->n == n ? element->flags : 0;
+            flags &= element_flags;
             if (flags & ~ELEMENT_INLINE && !end_tag)
                 break;
             if (end == 64) {

@@ -9,7 +9,8 @@
 
 void html_tag_named(struct html *html)
 {
-    html->element = html_element(&html->tag);
+    static const struct html_element other = {0};
+    html->element = html_is_xml(html) ? &other : html_element(&html->tag);
     html->alt_seen = false;
     html->value = HTML_VALUE_DROPPED;
 }

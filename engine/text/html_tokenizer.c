@@ -32,9 +32,14 @@ static void tag_begins(struct html *html, bool end_tag)
     html->state = HTML_TAG_NAME;
 }
 
+static bool begins_name(const struct html *html, uint8_t c)
+{
+    return html_is_letter(c) || (html_is_xml(html) && (c == '_' || c == ':' || c >= 0x80));
+}
+
 static bool feed_tag_open(struct html *html, uint8_t c)
 {
-    if (html_is_letter(c)) {
+    if (begins_name(html, c)) {
         tag_begins(html, false);
         return false;
     }
@@ -44,7 +49,7 @@ static bool feed_tag_open(struct html *html, uint8_t c)
     } else if (c == '!') {
         html->state = HTML_DECLARATION_OPEN;
     } else if (c == '?') {
-        html->state = HTML_DECLARATION;
+        html->state = html_is_xml(html) ? XML_INSTRUCTION : HTML_DECLARATION;
     } else { /* the '<' was text */
         gather_separate(&html->gather);
         html->state = HTML_DATA;
@@ -58,7 +63,7 @@ static bool feed_tag(struct html *html, uint8_t c)
 {
     switch (html->state) {
     case HTML_END_TAG_OPEN:
-        if (html_is_letter(c))
+        if (begins_name(html, c))
             tag_begins(html, true);
         else
             html->state = c == '>' ? HTML_DATA : HTML_DECLARATION;
@@ -163,6 +168,8 @@ static bool feed_declaration_open(struct html *html, uint8_t c)
         return true;
     }
     html->state = HTML_DECLARATION;
+    if (html_is_xml(html))
+        html_begin_xml_doctype(html);
     return false;
 }
 
@@ -280,6 +287,8 @@ static size_t feed_some(struct html *html, const uint8_t *p, size_t n)
     case HTML_SCRIPT: return html_feed_script(html, p, n);
     case HTML_PLAINTEXT: gather_put(&html->gather, p, n); return n;
     case HTML_REFERENCE: return feed_reference(html, p, n);
+    case XML_INSTRUCTION: return html_feed_xml_instruction(html, p, n);
+    case XML_DOCTYPE: return html_feed_xml_doctype(html, p, n);
     default: return feed_tag(html, *p);
     }
 }
@@ -304,14 +313,21 @@ void html_begin(struct html *html, struct words *words, enum kernel kernel)
 {
     html->stride = stride_of(kernel);
     html->state = HTML_DATA;
+    html->element_flags = UINT8_MAX;
     gather_begin(&html->gather, words);
+}
+
+void html_begin_xml(struct html *html, struct words *words, enum kernel kernel)
+{
+    html_begin(html, words, kernel);
+    html->element_flags = 0;
 }
 
 void html_feed(struct html *html, const uint8_t *bytes, size_t size_bytes)
 {
     for (size_t at = 0; at < size_bytes;) {
         if (html->state == HTML_DATA && html->stride)
-            at += html->stride(html, bytes + at, size_bytes - at);
+            at += html->stride(&html->gather, html->element_flags, bytes + at, size_bytes - at);
         if (at < size_bytes)
             at += feed_some(html, bytes + at, size_bytes - at);
     }

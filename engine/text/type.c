@@ -39,19 +39,47 @@ static void skip_past(struct head *head, const char *text)
     head->p = found ? found + strlen(text) : head->end;
 }
 
-static bool at_html_tag(struct head *head)
+/* The root of an HTML document that begins as XML does. */
+static bool at_xhtml(struct head head)
+{
+    if (skip(&head, "<!doctype")) {
+        skip_spaces(&head);
+        return skip(&head, "html");
+    }
+    return skip(&head, "<html") &&
+           (head.p == head.end || at_space(&head) || *head.p == '>' || *head.p == '/');
+}
+
+/* An element with a namespace: a word beginning with xmlns in the first tag. */
+static bool at_xml_root(struct head head)
+{
+    if (!skip(&head, "<") || head.p == head.end ||
+        !(((*head.p | 0x20) >= 'a' && (*head.p | 0x20) <= 'z') || *head.p == '_'))
+        return false;
+    const char *end = memchr(head.p, '>', (size_t)(head.end - head.p));
+    for (head.end = end ? end : head.end; head.p < head.end; head.p++) {
+        if (at_space(&head)) {
+            struct head name = {head.p + 1, head.end};
+            if (skip(&name, "xmlns=") || skip(&name, "xmlns:"))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool at_html_tag(struct head head)
 {
     static const char tags[][8] = {"html",   "head",  "body", "title",  "meta",  "link", "base",
                                    "script", "style", "div",  "table",  "h1",    "p",    "br",
                                    "a",      "b",     "font", "center", "iframe"};
-    if (skip(head, "<!doctype")) {
-        skip_spaces(head);
-        return skip(head, "html");
+    if (skip(&head, "<!doctype")) {
+        skip_spaces(&head);
+        return skip(&head, "html");
     }
-    if (!skip(head, "<"))
+    if (!skip(&head, "<"))
         return false;
     for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++) {
-        struct head after = *head;
+        struct head after = head;
         if (skip(&after, tags[i]) &&
             (after.p == after.end || at_space(&after) || *after.p == '>' || *after.p == '/'))
             return true;
@@ -89,7 +117,7 @@ enum text_type text_type_sniff(const void *head_bytes, size_t size_bytes)
 
     struct head head = {head_bytes, (const char *)head_bytes + size_bytes};
     skip(&head, "\xef\xbb\xbf");
-    bool comment = false;
+    bool comment = false, xml = false;
     for (;;) {
         skip_spaces(&head);
         if (skip(&head, "<!--")) {
@@ -97,14 +125,17 @@ enum text_type text_type_sniff(const void *head_bytes, size_t size_bytes)
             comment = true;
         } else if (skip(&head, "<?xml")) {
             skip_past(&head, "?>");
+            xml = true;
         } else {
             break;
         }
     }
+    if (xml)
+        return at_xhtml(head) ? TEXT_HTML : TEXT_XML;
     /* A comment is markup too; only what follows it may be of another language. */
-    if (at_html_tag(&head) || (comment && head.p == head.end))
+    if (at_html_tag(head) || (comment && head.p == head.end))
         return TEXT_HTML;
-    return TEXT_PLAIN;
+    return at_xml_root(head) ? TEXT_XML : TEXT_PLAIN;
 }
 
 const char *text_type_name(enum text_type type)
@@ -113,6 +144,7 @@ const char *text_type_name(enum text_type type)
     case TEXT_PLAIN: return "text";
     case TEXT_HTML: return "html";
     case TEXT_BINARY: return "binary";
+    case TEXT_XML: return "xml";
     case TEXT_N_TYPES: break;
     }
     return "unknown";

@@ -12,6 +12,7 @@ enum text_type {
     TEXT_PLAIN,
     TEXT_HTML,
     TEXT_BINARY, /* has no canonical form */
+    TEXT_XML,
     TEXT_N_TYPES,
 };
 
@@ -39,11 +40,11 @@ struct text_form {
 };
 
 /* What kind of document begins with these bytes, which are not packed: binary when there is a NUL
- * character among the first TEXT_SNIFF_BYTES, HTML by its first markup. Pass the first min(size,
- * TEXT_SNIFF_BYTES) bytes of the document. Any thread.
+ * character among the first TEXT_SNIFF_BYTES, HTML and XML by their first markup. Pass the first
+ * min(size, TEXT_SNIFF_BYTES) bytes of the document. Any thread.
  */
 enum text_type text_type_sniff(const void *head, size_t size_bytes);
-const char *text_type_name(enum text_type type); /* "text", "html", "binary" */
+const char *text_type_name(enum text_type type); /* "text", "html", "binary", "xml" */
 
 /* "html", "text, windows-1252, gzip, damaged": the type, then what is not as usual. */
 enum { TEXT_FORM_MAX_BYTES = 64 };

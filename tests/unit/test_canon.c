@@ -362,7 +362,7 @@ static void test_canon__knows_html_by_its_first_markup(void **state)
 
     expect_type("", TEXT_PLAIN);
     expect_type("plain <html> later", TEXT_PLAIN);
-    expect_type("<?xml version='1.0'?><book>", TEXT_PLAIN);
+    expect_type("<?xml version='1.0'?><book>", TEXT_XML);
     expect_type("<!-- vim: x --> text", TEXT_PLAIN);
     expect_type("<htmlx>", TEXT_PLAIN);
     expect_type("<stdio.h>", TEXT_PLAIN);
