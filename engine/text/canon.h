@@ -5,8 +5,10 @@
  * canonical form are *lexically equivalent* (Broder et al. 1997, sections 2 and 5.2).
  *
  * A token is a maximal run of word characters (Unicode letters, marks, numbers and the underscore),
- * case folded, in UTF-8; a Han, Hiragana or Katakana character is a token of its own. A run longer
- * than CANON_TOKEN_MAX_BYTES is cut there into several tokens. Malformed bytes separate words.
+ * case folded, in UTF-8; in scripts that do not set words apart it is a character: of Han, Hiragana
+ * and Katakana any, of Thai, Lao, Khmer and Burmese a letter with its marks (words.c has it to the
+ * letter). A run longer than CANON_TOKEN_MAX_BYTES is cut there into several tokens. Malformed
+ * bytes separate words.
  */
 #ifndef KINFS_ENGINE_TEXT_CANON_H
 #define KINFS_ENGINE_TEXT_CANON_H

@@ -4,19 +4,29 @@
 
 #include <stdbool.h>
 
+#include "engine/text/ascii_words.h"
 #include "engine/text/canon.h"
 
-enum { WORDS_BLOCK_BYTES = 8 * TOKEN_BLOCK_MAX }; /* a word and its space have seven on average */
+enum {
+    WORDS_BLOCK_BYTES = 8 * TOKEN_BLOCK_MAX, /* a word and its space have seven on average */
+    /* At most 64 bytes are taken at a time where there are no more than these in the block. */
+    WORDS_STEP_BYTES_MAX = WORDS_BLOCK_BYTES - 64,
+    WORDS_STEP_TOKENS_MAX = TOKEN_BLOCK_MAX - 64,
+    WORDS_OVERRUN = 64, /* what may be written behind the block, and TOKEN_BLOCK_SLACK_BYTES read */
+};
+
+_Static_assert((int)TOKEN_BLOCK_SLACK_BYTES <= (int)WORDS_OVERRUN, "");
 
 struct words {
     struct canon_sink sink;
+    ascii_words_fn *take_ascii;
     uint32_t n_bytes, n_tokens; /* the open token, if any, is bytes[ends[n_tokens] .. n_bytes) */
     bool open_is_solo;          /* it is a character that only marks may join */
     /* the UTF-8 sequence being read: bytes still missing, code so far, range of the next byte */
     uint8_t missing, least, most;
     uint32_t code;
     uint32_t ends[TOKEN_BLOCK_MAX + 1]; /* ends[0] is 0, a block's begin at ends[1] */
-    uint8_t bytes[WORDS_BLOCK_BYTES + TOKEN_BLOCK_SLACK_BYTES];
+    uint8_t bytes[WORDS_BLOCK_BYTES + WORDS_OVERRUN];
 };
 
 /* words is zeroed memory. */

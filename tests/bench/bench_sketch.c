@@ -2,17 +2,16 @@
  *
  *   bench_sketch FILE...    files are read into memory first, each is one document
  *
- * Prints, for plain text and HTML files apart, MB/s of canonicalising alone, of all (canonicalise,
- * fingerprints, sketch) and documents a second; and pairs a second of the estimates between
- * neighbouring documents. Each figure is the best of three passes.
+ * Prints, for plain text and HTML files apart, MB/s of all that is done (canonicalise,
+ * fingerprints, sketch; bench_text has the first alone) and documents a second; and pairs a second
+ * of the estimates between neighbouring documents. Each figure is the best of three passes.
  */
-#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
 #include "engine/sketch/document_sketch.h"
+#include "tests/bench/documents.h"
 
 enum { PASSES = 3, FEED_BYTES = 128 * 1024 };
 
@@ -28,54 +27,9 @@ struct corpus {
     size_t n, size_bytes;
 };
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static bool load(const char *path, struct document *ret_document)
-{
-    _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
-        return false;
-    uint8_t *bytes = malloc((size_t)st.st_size);
-    ssize_t n = bytes ? read(fd, bytes, (size_t)st.st_size) : -1;
-    if (n != st.st_size) {
-        free(bytes);
-        return false;
-    }
-    *ret_document = (struct document){.bytes = bytes, .size_bytes = (size_t)n};
-    return true;
-}
-
-static void ignore_tokens(void *user, const struct token_block *block)
-{
-    *(size_t *)user += block->n_tokens;
-}
-
-static double time_canon(const struct corpus *corpus, enum text_type type, size_t *ret_n_tokens)
-{
-    _cleanup_(canon_free_p) struct canon *canon = NULL;
-    size_t n_tokens = 0;
-    if (canon_new(&(struct canon_sink){ignore_tokens, NULL, &n_tokens}, &canon) < 0)
-        exit(1);
-    double begin = now();
-    for (size_t i = 0; i < corpus->n; i++) {
-        canon_begin_as(canon, type);
-        canon_feed(canon, corpus->documents[i].bytes, corpus->documents[i].size_bytes);
-        struct text_form form;
-        canon_finish(canon, &form);
-    }
-    *ret_n_tokens = n_tokens;
-    return now() - begin;
-}
-
 static double time_sketch(struct corpus *corpus, struct document_sketcher *sketcher, bool keep)
 {
-    double begin = now();
+    double begin = thread_seconds();
     for (size_t i = 0; i < corpus->n; i++) {
         struct document *document = &corpus->documents[i];
         struct document_sketch sketch;
@@ -89,26 +43,21 @@ static double time_sketch(struct corpus *corpus, struct document_sketcher *sketc
         if (keep && min_sketch_copy(&sketch.sketch, &document->sketch) < 0)
             exit(1);
     }
-    return now() - begin;
+    return thread_seconds() - begin;
 }
 
-static void bench_documents(struct corpus *corpus, enum text_type type,
-                            struct document_sketcher *sketcher)
+static void bench_documents(struct corpus *corpus, struct document_sketcher *sketcher)
 {
-    double canon = 1e9, all = 1e9;
-    size_t n_tokens = 0;
+    double all = 1e9;
     if (corpus->n == 0)
         return;
     for (int pass = 0; pass < PASSES; pass++) {
-        double seconds = time_canon(corpus, type, &n_tokens);
-        canon = seconds < canon ? seconds : canon;
-        seconds = time_sketch(corpus, sketcher, pass == 0);
+        double seconds = time_sketch(corpus, sketcher, pass == 0);
         all = seconds < all ? seconds : all;
     }
     double mb = (double)corpus->size_bytes / 1e6;
-    printf("%-5s %8zu documents %9.1f MB %10zu tokens | canonicalise %6.0f MB/s | sketch %6.0f MB/s"
-           " %8.0f documents/s\n",
-           corpus->name, corpus->n, mb, n_tokens, mb / canon, mb / all, (double)corpus->n / all);
+    printf("%-5s %8zu documents %9.1f MB | sketch %6.0f MB/s %8.0f documents/s\n", corpus->name,
+           corpus->n, mb, mb / all, (double)corpus->n / all);
 }
 
 static void bench_estimates(const struct corpus *corpus)
@@ -119,7 +68,7 @@ static void bench_estimates(const struct corpus *corpus)
     size_t rounds = 1 + 200000 / corpus->n;
     for (int pass = 0; pass < PASSES; pass++) {
         for (int early = 0; early < 2; early++) {
-            double begin = now();
+            double begin = thread_seconds();
             for (size_t i = 0; i < rounds * (corpus->n - 1); i++) {
                 const struct min_sketch *a = &corpus->documents[i % (corpus->n - 1)].sketch;
                 const struct min_sketch *b = &corpus->documents[i % (corpus->n - 1) + 1].sketch;
@@ -130,7 +79,7 @@ static void bench_estimates(const struct corpus *corpus)
                     min_sketch_resemblance(a, b, &estimate);
                 sum += estimate.value;
             }
-            double seconds = now() - begin;
+            double seconds = thread_seconds() - begin;
             best[early] = seconds < best[early] ? seconds : best[early];
         }
     }
@@ -156,8 +105,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < 2; i++)
         corpora[i].documents = calloc((size_t)argc, sizeof(struct document));
     for (int i = 1; i < argc; i++) {
-        struct document document;
-        if (!load(argv[i], &document))
+        struct document document = {0};
+        if (!document_load(argv[i], &document.bytes, &document.size_bytes))
             continue;
         enum text_type type = text_type_sniff(document.bytes, document.size_bytes);
         if (type == TEXT_BINARY) {
@@ -168,8 +117,8 @@ int main(int argc, char **argv)
         corpus->documents[corpus->n++] = document;
         corpus->size_bytes += document.size_bytes;
     }
-    bench_documents(&corpora[0], TEXT_PLAIN, sketcher);
-    bench_documents(&corpora[1], TEXT_HTML, sketcher);
+    bench_documents(&corpora[0], sketcher);
+    bench_documents(&corpora[1], sketcher);
     for (size_t i = 0; i < 2; i++)
         bench_estimates(&corpora[i]);
 

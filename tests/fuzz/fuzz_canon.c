@@ -2,8 +2,12 @@
  *
  * Input: one byte (bit 0: HTML; the rest: the size of the pieces), then the document. With run.c it
  * is a test over the saved corpus; with clang -fsanitize=fuzzer,address in its place, a fuzzer:
- *   clang -g -O1 -I. -fsanitize=fuzzer,address -D_GNU_SOURCE tests/fuzz/fuzz_canon.c
- * engine/text/[a-z]*.c \ -lutf8proc -lxxhash -o fuzz_canon && ./fuzz_canon tests/fuzz/corpus/canon
+ *
+ *   CC=clang meson setup F $KINFS_MESON_OPTIONS -Db_sanitize=address -Db_lundef=false
+ *     -Dc_args=-fsanitize=fuzzer-no-link && ninja -C F
+ *   clang -g -I. -fsanitize=fuzzer,address -D_GNU_SOURCE tests/fuzz/fuzz_canon.c -o fuzz_canon
+ *     -Wl,--start-group F/engine/text/lib*.a F/base/libbase.a -lutf8proc -lxxhash -lz -llzma -lzstd
+ *   ./fuzz_canon tests/fuzz/corpus/canon
  */
 #include <stdint.h>
 #include <stdlib.h>

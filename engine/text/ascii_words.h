@@ -1,0 +1,33 @@
+/* The kernels of words.c: ASCII to tokens. All do the same to the bit.
+ *
+ * Each takes bytes from p on, at most size_bytes, up to the first that is not ASCII; it stops
+ * before when the block is past WORDS_STEP_BYTES_MAX or WORDS_STEP_TOKENS_MAX, or when the open
+ * token might get longer than CANON_TOKEN_MAX_BYTES by one more step of it (at most 64 bytes). It
+ * leaves the last token open, and hands out nothing. Returns how many bytes it took.
+ *
+ * Each writes more than it keeps: what stands behind words->n_bytes and words->ends[n_tokens] is
+ * of no value.
+ */
+#ifndef KINFS_ENGINE_TEXT_ASCII_WORDS_H
+#define KINFS_ENGINE_TEXT_ASCII_WORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/kernel.h"
+
+struct words;
+typedef size_t ascii_words_fn(struct words *words, const uint8_t *p, size_t size_bytes);
+
+ascii_words_fn ascii_words_scalar;
+ascii_words_fn ascii_words_avx2;
+ascii_words_fn ascii_words_avx512;
+ascii_words_fn ascii_words_neon;
+
+/* NULL: this program has none for that kernel. */
+ascii_words_fn *ascii_words(enum kernel kernel);
+
+/* The canonical byte of an ASCII character, 0 for separators. */
+extern const uint8_t ascii_words_fold[128];
+
+#endif

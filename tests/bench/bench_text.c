@@ -1,0 +1,150 @@
+/* How fast documents become canonical tokens, on one core, with the kernel in use.
+ *
+ *   bench_text FILE...    files are read into memory first, each is one document
+ *
+ * Prints a line of tab separated fields for ASCII text, other text, and HTML: kernel, what, bytes,
+ * tokens, and MB/s of canonicalising, of memcpy and of XXH3 over the same bytes, piece by piece:
+ * what reading them at all takes. Each figure is the best of as many passes as there is time for.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "base/kernel.h"
+#include "engine/text/canon.h"
+#include "tests/bench/documents.h"
+
+enum { PASSES = 5, PIECE_BYTES = 128 * 1024, N_KINDS = 3 };
+
+struct document {
+    uint8_t *bytes;
+    size_t size_bytes;
+};
+
+struct kind {
+    const char *name;
+    enum text_type type;
+    struct document *documents;
+    size_t n, size_bytes, n_tokens;
+};
+
+static uint8_t piece[PIECE_BYTES];
+
+static void count_tokens(void *user, const struct token_block *block)
+{
+    *(size_t *)user += block->n_tokens;
+}
+
+static void ignore_features(void *user, const struct feature *features, size_t n_features)
+{
+    (void)user;
+    (void)features;
+    (void)n_features;
+}
+
+static void canonicalise(struct kind *kind)
+{
+    static struct canon *canon;
+    static size_t n_tokens;
+    if (!canon &&
+        canon_new(&(struct canon_sink){count_tokens, ignore_features, &n_tokens}, &canon) < 0)
+        exit(1);
+    n_tokens = 0;
+    for (size_t i = 0; i < kind->n; i++) {
+        const struct document *document = &kind->documents[i];
+        canon_begin_as(canon, kind->type);
+        for (size_t at = 0; at < document->size_bytes; at += PIECE_BYTES) {
+            size_t left = document->size_bytes - at;
+            canon_feed(canon, document->bytes + at, left < PIECE_BYTES ? left : PIECE_BYTES);
+        }
+        struct text_form form;
+        canon_finish(canon, &form);
+    }
+    kind->n_tokens = n_tokens;
+}
+
+static void copy(struct kind *kind)
+{
+    for (size_t i = 0; i < kind->n; i++) {
+        const struct document *document = &kind->documents[i];
+        for (size_t at = 0; at < document->size_bytes; at += PIECE_BYTES) {
+            size_t left = document->size_bytes - at;
+            memcpy(piece, document->bytes + at, left < PIECE_BYTES ? left : PIECE_BYTES);
+            __asm__ volatile("" ::"r"(piece) : "memory");
+        }
+    }
+}
+
+static void hash(struct kind *kind)
+{
+    for (size_t i = 0; i < kind->n; i++) {
+        const struct document *document = &kind->documents[i];
+        for (size_t at = 0; at < document->size_bytes; at += PIECE_BYTES) {
+            size_t left = document->size_bytes - at;
+            XXH64_hash_t value =
+                XXH3_64bits(document->bytes + at, left < PIECE_BYTES ? left : PIECE_BYTES);
+            __asm__ volatile("" ::"r"(value));
+        }
+    }
+}
+
+static double mb_a_second(void (*what)(struct kind *kind), struct kind *kind)
+{
+    double best = 1e9;
+    for (int pass = 0; pass < PASSES; pass++) {
+        double begin = thread_seconds();
+        what(kind);
+        double seconds = thread_seconds() - begin;
+        best = seconds < best ? seconds : best;
+    }
+    return (double)kind->size_bytes / 1e6 / best;
+}
+
+static bool is_ascii(const uint8_t *bytes, size_t size_bytes)
+{
+    for (size_t i = 0; i < size_bytes; i++)
+        if (bytes[i] >= 0x80)
+            return false;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    struct kind kinds[N_KINDS] = {
+        {"ASCII", TEXT_PLAIN}, {"UTF-8", TEXT_PLAIN}, {"HTML", TEXT_HTML}};
+    if (argc < 2) {
+        fprintf(stderr, "usage: bench_text FILE...\n");
+        return 2;
+    }
+    for (size_t i = 0; i < N_KINDS; i++)
+        kinds[i].documents = calloc((size_t)argc, sizeof(struct document));
+    for (int i = 1; i < argc; i++) {
+        struct document document;
+        if (!document_load(argv[i], &document.bytes, &document.size_bytes))
+            continue;
+        enum text_type type = text_type_sniff(document.bytes, document.size_bytes);
+        if (type != TEXT_PLAIN && type != TEXT_HTML) {
+            free(document.bytes);
+            continue;
+        }
+        bool ascii = is_ascii(document.bytes, document.size_bytes);
+        struct kind *kind = &kinds[type == TEXT_HTML ? 2 : !ascii];
+        kind->documents[kind->n++] = document;
+        kind->size_bytes += document.size_bytes;
+    }
+    for (size_t i = 0; i < N_KINDS; i++) {
+        struct kind *kind = &kinds[i];
+        if (kind->n > 0) {
+            double canonical = mb_a_second(canonicalise, kind);
+            printf("%s\t%s\t%zu\t%zu\t%.0f\t%.0f\t%.0f\n", kernel_name(kernel_in_use()), kind->name,
+                   kind->size_bytes, kind->n_tokens, canonical, mb_a_second(copy, kind),
+                   mb_a_second(hash, kind));
+        }
+        for (size_t j = 0; j < kind->n; j++)
+            free(kind->documents[j].bytes);
+        free(kind->documents);
+    }
+    return 0;
+}
