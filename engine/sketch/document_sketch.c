@@ -66,6 +66,7 @@ static void take_tokens(void *user, const struct token_block *block)
 static void take_features(void *user, const struct feature *features, size_t n_features)
 {
     struct document_sketcher *sketcher = user;
+    XXH3_128bits_update(sketcher->text_bytes, features, n_features * sizeof(*features));
     while (n_features > 0) {
         size_t n = n_features < TOKEN_BLOCK_MAX ? n_features : TOKEN_BLOCK_MAX;
         shingle_hash_features(sketcher->hash, features, n, sketcher->windows);
@@ -167,8 +168,7 @@ void document_sketcher_finish(struct document_sketcher *sketcher,
     min_sketch_builder_finish(sketcher->builder, sketcher->n_tokens + sketcher->n_features,
                               &ret_sketch->sketch);
     put_digest(ret_sketch->content_fingerprint, XXH3_128bits_digest(sketcher->content));
-    if (form.type != TEXT_BINARY)
-        text_digest(sketcher, ret_sketch->text_fingerprint);
+    text_digest(sketcher, ret_sketch->text_fingerprint);
     if (ret_sketch->sketch.n_values > 0)
         min_sketch_fingerprint(&ret_sketch->sketch, ret_sketch->shingle_fingerprint);
 }

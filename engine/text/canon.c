@@ -1,7 +1,8 @@
 /* A document's way:
  *
  *   bytes -> head -> decoder -> head -> decoder -> head -> charset -> filter -> words -> tokens
- *            `- level 0 -------'`- level 1 -------'`- level 2
+ *            `- level 0 -------'`- level 1 -------'`- level 2 `-> table -> features
+ *                                                        `-> chunks -> features
  *
  * Each level keeps the first bytes until there are enough to tell what they are; a compressed one's
  * decoder feeds the next level. What is compressed more than twice is binary.
@@ -12,8 +13,10 @@
 #include <string.h>
 
 #include "engine/text/charset.h"
+#include "engine/text/chunks.h"
 #include "engine/text/decoder.h"
 #include "engine/text/html.h"
+#include "engine/text/table.h"
 #include "engine/text/words.h"
 
 enum { N_LEVELS = 3 };
@@ -34,6 +37,9 @@ struct canon {
     struct charset charset;
     struct html html;
     struct words words;
+    struct table table;
+    struct chunks chunks;
+    struct feature_list features;
 };
 
 static bool has_text(const struct canon *canon)
@@ -43,12 +49,13 @@ static bool has_text(const struct canon *canon)
 
 /* -- the filter: UTF-8 to words, by type -- */
 
-static void filter_begin(struct canon *canon)
+static void filter_begin(struct canon *canon, char separator)
 {
     words_begin(&canon->words);
     switch (canon->form.type) {
     case TEXT_HTML: html_begin(&canon->html, &canon->words, kernel_in_use()); break;
     case TEXT_XML: html_begin_xml(&canon->html, &canon->words, kernel_in_use()); break;
+    case TEXT_TABLE: table_begin(&canon->table, separator, &canon->features); break;
     default: break;
     }
 }
@@ -59,6 +66,7 @@ static void filter_feed(void *user, const uint8_t *bytes, size_t size_bytes)
     switch (canon->form.type) {
     case TEXT_HTML:
     case TEXT_XML: html_feed(&canon->html, bytes, size_bytes); break;
+    case TEXT_TABLE: table_feed(&canon->table, bytes, size_bytes); break;
     default: words_feed(&canon->words, bytes, size_bytes); break;
     }
 }
@@ -68,6 +76,7 @@ static void filter_finish(struct canon *canon)
     switch (canon->form.type) {
     case TEXT_HTML:
     case TEXT_XML: html_finish(&canon->html); break;
+    case TEXT_TABLE: table_finish(&canon->table); break;
     default: break;
     }
     words_finish(&canon->words);
@@ -79,28 +88,36 @@ static void inside_begin(struct canon *canon, enum text_type type, const uint8_t
                          size_t head_bytes, const char *charset)
 {
     canon->form.type = type;
-    if (!has_text(canon))
+    canon->features.n = 0;
+    if (!has_text(canon)) {
+        chunks_begin(&canon->chunks, &canon->features);
         return;
+    }
     char name[CHARSET_NAME_MAX + 1];
     if (!charset && (type == TEXT_HTML || type == TEXT_XML) &&
         charset_declared(head, head_bytes, name))
         charset = name;
     charset_begin(&canon->charset, head, head_bytes, charset);
-    filter_begin(canon);
+    filter_begin(canon, type == TEXT_TABLE ? text_type_separator(head, head_bytes) : 0);
 }
 
 static void inside_feed(struct canon *canon, const uint8_t *bytes, size_t size_bytes)
 {
     if (has_text(canon))
         charset_feed(&canon->charset, bytes, size_bytes);
+    else
+        chunks_feed(&canon->chunks, bytes, size_bytes);
 }
 
 static void inside_finish(struct canon *canon)
 {
-    if (!has_text(canon))
-        return;
-    canon->form.charset = charset_finish(&canon->charset);
-    filter_finish(canon);
+    if (has_text(canon)) {
+        canon->form.charset = charset_finish(&canon->charset);
+        filter_finish(canon);
+    } else {
+        chunks_finish(&canon->chunks);
+    }
+    feature_list_flush(&canon->features);
 }
 
 /* -- levels -- */
@@ -182,6 +199,7 @@ int canon_new(const struct canon_sink *sink, struct canon **ret_canon)
     if (!canon)
         return -ENOMEM;
     words_init(&canon->words, sink);
+    canon->features.sink = *sink;
     charset_init(&canon->charset, &(struct byte_sink){filter_feed, canon});
     for (unsigned i = 0; i < N_LEVELS; i++) {
         canon->levels[i].canon = canon;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/text/table.h"
+
 /* A cursor over the head of a document. */
 struct head {
     const char *p, *end;
@@ -101,6 +103,15 @@ static bool narrow(const uint8_t *head, size_t size_bytes, uint8_t ret_bytes[TEX
     return true;
 }
 
+char text_type_separator(const void *head_bytes, size_t size_bytes)
+{
+    bool whole = size_bytes < TEXT_SNIFF_BYTES;
+    uint8_t narrowed[TEXT_SNIFF_BYTES / 2];
+    if (narrow(head_bytes, size_bytes, narrowed))
+        return table_sniff(narrowed, size_bytes / 2, whole);
+    return table_sniff(head_bytes, size_bytes, whole);
+}
+
 enum text_type text_type_sniff(const void *head_bytes, size_t size_bytes)
 {
     if (size_bytes > TEXT_SNIFF_BYTES)
@@ -135,7 +146,9 @@ enum text_type text_type_sniff(const void *head_bytes, size_t size_bytes)
     /* A comment is markup too; only what follows it may be of another language. */
     if (at_html_tag(head) || (comment && head.p == head.end))
         return TEXT_HTML;
-    return at_xml_root(head) ? TEXT_XML : TEXT_PLAIN;
+    if (at_xml_root(head))
+        return TEXT_XML;
+    return text_type_separator(head_bytes, size_bytes) ? TEXT_TABLE : TEXT_PLAIN;
 }
 
 const char *text_type_name(enum text_type type)
@@ -145,6 +158,7 @@ const char *text_type_name(enum text_type type)
     case TEXT_HTML: return "html";
     case TEXT_BINARY: return "binary";
     case TEXT_XML: return "xml";
+    case TEXT_TABLE: return "table";
     case TEXT_N_TYPES: break;
     }
     return "unknown";

@@ -11,8 +11,9 @@ enum { TEXT_SNIFF_BYTES = 8192 };
 enum text_type {
     TEXT_PLAIN,
     TEXT_HTML,
-    TEXT_BINARY, /* has no canonical form */
+    TEXT_BINARY, /* no text: its features are chunks (chunks.h) */
     TEXT_XML,
+    TEXT_TABLE, /* its features are rows (table.h) */
     TEXT_N_TYPES,
 };
 
@@ -40,11 +41,15 @@ struct text_form {
 };
 
 /* What kind of document begins with these bytes, which are not packed: binary when there is a NUL
- * character among the first TEXT_SNIFF_BYTES, HTML and XML by their first markup. Pass the first
- * min(size, TEXT_SNIFF_BYTES) bytes of the document. Any thread.
+ * character among the first TEXT_SNIFF_BYTES, HTML and XML by their first markup, a table by rows
+ * of as many fields each. Pass the first min(size, TEXT_SNIFF_BYTES) bytes of the document. Any
+ * thread.
  */
 enum text_type text_type_sniff(const void *head, size_t size_bytes);
-const char *text_type_name(enum text_type type); /* "text", "html", "binary", "xml" */
+const char *text_type_name(enum text_type type); /* "text", "html", "binary", "xml", "table" */
+
+/* What separates the fields of the table that begins with these bytes, 0 when it is none. */
+char text_type_separator(const void *head, size_t size_bytes);
 
 /* "html", "text, windows-1252, gzip, damaged": the type, then what is not as usual. */
 enum { TEXT_FORM_MAX_BYTES = 64 };

@@ -108,11 +108,15 @@ static void test_exact_set__gives_containment(void **state)
     assert_true(resemblance("a b a c a b", "b a c a b a", 2) == 1.0);
 }
 
-static void test_exact_set__of_a_binary_document_is_empty(void **state)
+static void test_exact_set__of_a_binary_document_has_its_chunks(void **state)
 {
     (void)state;
     _cleanup_(exact_set_free_p) struct exact_set *set = read_bytes("some words\0and more", 19, 1);
-    assert_int_equal(exact_set_count(set), 0);
+    assert_int_equal(exact_set_count(set), 1);
+    _cleanup_(exact_set_free_p) struct exact_set *words = read_bytes("some words and more", 19, 1);
+    double value = -1;
+    assert_int_equal(exact_set_resemblance(set, words, &value), 0);
+    assert_true(value == 0.0);
 }
 
 static void test_exact_set__reads_html(void **state)
@@ -299,7 +303,7 @@ int main(void)
         cmocka_unit_test(test_exact_set__gives_the_resemblance_of_the_roses),
         cmocka_unit_test(test_exact_set__is_bounded_by_the_number_of_tokens),
         cmocka_unit_test(test_exact_set__gives_containment),
-        cmocka_unit_test(test_exact_set__of_a_binary_document_is_empty),
+        cmocka_unit_test(test_exact_set__of_a_binary_document_has_its_chunks),
         cmocka_unit_test(test_exact_set__reads_html),
         cmocka_unit_test(test_exact_set__starts_where_the_descriptor_stands),
         cmocka_unit_test(test_exact_set__agrees_with_sets_of_strings),

@@ -157,6 +157,24 @@ static void test_shingle_hash__windows_are_the_formula_for_every_w(void **state)
     }
 }
 
+static void test_shingle_hash__features_are_the_formula_with_keys_of_their_own(void **state)
+{
+    (void)state;
+    struct policy policy = test_policy(5, 9);
+    _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = make(5, 9);
+    uint64_t random = 4, fingerprints[20];
+    struct feature features[20];
+    for (size_t i = 0; i < 20; i++)
+        features[i] = (struct feature){next(&random), next(&random)};
+    shingle_hash_features(hash, features, 20, fingerprints);
+    for (size_t i = 0; i < 20; i++) {
+        unsigned __int128 sum = plain_key(&policy, POLICY_W_MAX + 1, 0);
+        sum += plain_key(&policy, POLICY_W_MAX + 1, 1) * features[i].low;
+        sum += plain_key(&policy, POLICY_W_MAX + 1, 2) * features[i].high;
+        assert_true(fingerprints[i] == (uint64_t)(sum >> 64));
+    }
+}
+
 /* Zero words change no sum: only the length tells these tokens apart, and it does. */
 static void test_shingle_hash__tells_tokens_of_different_length_apart(void **state)
 {
@@ -231,6 +249,7 @@ int main(void)
         cmocka_unit_test(test_shingle_hash__token_is_the_formula_in_128_bits),
         cmocka_unit_test(test_shingle_hash__tokens_of_a_block_are_hashed_as_one_by_one),
         cmocka_unit_test(test_shingle_hash__windows_are_the_formula_for_every_w),
+        cmocka_unit_test(test_shingle_hash__features_are_the_formula_with_keys_of_their_own),
         cmocka_unit_test(test_shingle_hash__tells_tokens_of_different_length_apart),
         cmocka_unit_test(test_shingle_hash__values_of_structured_text_look_uniform),
         cmocka_unit_test(test_shingle_hash__refuses_an_invalid_policy),
