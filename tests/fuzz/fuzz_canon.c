@@ -1,13 +1,6 @@
-/* Any bytes, as text and as HTML, cut in any way: the same valid tokens, and never a crash.
+/* Any bytes, as text, as HTML and as XML, cut in any way: the same valid tokens, and never a crash.
  *
- * Input: one byte (bit 0: HTML; the rest: the size of the pieces), then the document. With run.c it
- * is a test over the saved corpus; with clang -fsanitize=fuzzer,address in its place, a fuzzer:
- *
- *   CC=clang meson setup F $KINFS_MESON_OPTIONS -Db_sanitize=address -Db_lundef=false
- *     -Dc_args=-fsanitize=fuzzer-no-link && ninja -C F
- *   clang -g -I. -fsanitize=fuzzer,address -D_GNU_SOURCE tests/fuzz/fuzz_canon.c -o fuzz_canon
- *     -Wl,--start-group F/engine/text/lib*.a F/base/libbase.a -lutf8proc -lxxhash -lz -llzma -lzstd
- *   ./fuzz_canon tests/fuzz/corpus/canon
+ * Input: one byte (bit 0: HTML; bit 7: XML; the rest: the size of the pieces), then the document.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -61,8 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
         return 0;
-    enum text_type type = data[0] & 1 ? TEXT_HTML : TEXT_PLAIN;
-    size_t piece_bytes = (data[0] >> 1) + 1u;
+    enum text_type type = data[0] & 0x80 ? TEXT_XML : data[0] & 1 ? TEXT_HTML : TEXT_PLAIN;
+    size_t piece_bytes = (data[0] >> 1 & 0x3f) + 1u;
     data++;
     size--;
 

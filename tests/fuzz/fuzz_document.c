@@ -1,7 +1,7 @@
 /* Any bytes, as a document whose form shows from them (packed, in some charset, of some type), cut
  * in any way: the same tokens, and never a crash.
  *
- * Input: one byte, the size of the pieces less one; then the document. Runs as fuzz_canon.c does.
+ * Input: one byte, the size of the pieces less one; then the document.
  */
 #include <stdint.h>
 

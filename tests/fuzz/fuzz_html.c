@@ -1,0 +1,68 @@
+/* Any bytes, as HTML and as XML: a state and a byte at a time, and whole tags at a stride with the
+ * document cut in any way, two routes to the same tokens; and never a crash.
+ *
+ * Input: one byte (bit 0: XML; the rest: the size of the pieces, 0 all), then the document.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "engine/text/html.h"
+#include "tests/fuzz/fuzz.h"
+
+struct seen {
+    uint64_t hash, n_tokens;
+};
+
+static void see_tokens(void *user, const struct token_block *block)
+{
+    struct seen *seen = user;
+    uint32_t at = 0;
+    for (size_t i = 0; i < block->n_tokens; at = block->ends[i++]) {
+        FUZZ_CHECK(block->ends[i] > at);
+        size_t size = block->ends[i] - at;
+        seen->hash = XXH3_64bits_withSeed(block->bytes + at, size, seen->hash + size);
+        seen->n_tokens++;
+    }
+}
+
+static struct seen tokenize(enum kernel kernel, bool xml, const uint8_t *bytes, size_t size,
+                            size_t piece_bytes)
+{
+    static struct words words;
+    static struct html html;
+    struct seen seen = {0};
+    words = (struct words){0};
+    words_init(&words, &(struct canon_sink){.tokens = see_tokens, .user = &seen});
+    words_begin(&words);
+    (xml ? html_begin_xml : html_begin)(&html, &words, kernel);
+    for (size_t at = 0, n; at < size; at += n) {
+        n = size - at < piece_bytes ? size - at : piece_bytes;
+        html_feed(&html, bytes + at, n);
+    }
+    html_finish(&html);
+    words_finish(&words);
+    return seen;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size == 0)
+        return 0;
+    bool xml = data[0] & 1;
+    size_t piece_bytes = data[0] >> 1 ? data[0] >> 1 : SIZE_MAX;
+    data++;
+    size--;
+    struct seen slow = tokenize(KERNEL_SCALAR, xml, data, size, 1);
+    for (enum kernel kernel = 0; kernel < KERNEL_N; kernel++) {
+        if (!kernel_is_there(kernel))
+            continue;
+        /* Small pieces end before there is a stride. */
+        struct seen fast = tokenize(kernel, xml, data, size,
+                                    piece_bytes == SIZE_MAX ? piece_bytes : 8 * piece_bytes);
+        FUZZ_CHECK(fast.hash == slow.hash && fast.n_tokens == slow.n_tokens);
+    }
+    return 0;
+}
