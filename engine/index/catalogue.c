@@ -217,6 +217,26 @@ int catalogue_children(struct kv *kv, const struct file_key *parent, const char 
     return list_range(kv, TABLE_NAMES, range, limit, decode_child, ret_list);
 }
 
+int catalogue_links_beside(struct kv *kv, const struct file_key *child,
+                           const struct file_key *parent, const char *name, bool before,
+                           size_t limit, struct catalogue_list *ret_list)
+{
+    struct entry_key prefix = {.size_bytes = 0}, entry = link_key(child, parent, name);
+    struct kv_range range;
+    _cleanup_(kv_buf_done) struct kv_buf to = {0};
+    append_key(&prefix, child);
+    int r = kv_prefix_range(entry_slice(&prefix), &range, &to);
+    if (r < 0)
+        return r;
+    if (before) {
+        range.to = entry_slice(&entry);
+    } else {
+        entry.bytes[entry.size_bytes++] = 0;
+        range.from = entry_slice(&entry);
+    }
+    return list_range(kv, TABLE_LINKS, range, limit, decode_link, ret_list);
+}
+
 int catalogue_links(struct kv *kv, const struct file_key *child, size_t limit,
                     struct catalogue_list *ret_list)
 {

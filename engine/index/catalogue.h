@@ -68,6 +68,13 @@ int catalogue_children(struct kv *kv, const struct file_key *parent, const char 
 int catalogue_links(struct kv *kv, const struct file_key *child, size_t limit,
                     struct catalogue_list *ret_list);
 
+/* Of these the ones behind the entry, or those before it. Names that are removed leave a trace in
+ * the store which a scan has to pass, and most often they go in their order, or in none: behind one
+ * of them the next is near, while from the first on all that are gone would be passed each time. */
+int catalogue_links_beside(struct kv *kv, const struct file_key *child,
+                           const struct file_key *parent, const char *name, bool before,
+                           size_t limit, struct catalogue_list *ret_list);
+
 /* -- paths -- */
 
 /* Remembers the paths of directories while many paths are made; one thread, short-lived. */

@@ -55,19 +55,20 @@ static int has_other_link(struct index *index, const struct file_key *child,
                           const struct file_key *parent, const char *name)
 {
     enum { LINKS_MAX = 64 };
-    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-    int r = catalogue_links(index->kv, child, LINKS_MAX, &links);
-    for (size_t i = 0; r >= 0 && i < links.n_entries; i++) {
-        const struct catalogue_entry *link = &links.entries[i];
-        struct file_key back;
-        enum entry_type type;
-        if (file_key_equal(&link->parent, parent) && strcmp(link->name, name) == 0)
-            continue;
-        r = catalogue_get(index->kv, &link->parent, link->name, &back, &type);
-        if (r == 0 && file_key_equal(&back, child))
-            return 1;
-        if (r == -ENOENT)
-            r = 0;
+    int r = 0;
+    for (int before = 0; before < 2 && r >= 0; before++) {
+        _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+        r = catalogue_links_beside(index->kv, child, parent, name, before, LINKS_MAX, &links);
+        for (size_t i = 0; r >= 0 && i < links.n_entries; i++) {
+            const struct catalogue_entry *link = &links.entries[i];
+            struct file_key back;
+            enum entry_type type;
+            r = catalogue_get(index->kv, &link->parent, link->name, &back, &type);
+            if (r == 0 && file_key_equal(&back, child))
+                return 1;
+            if (r == -ENOENT)
+                r = 0;
+        }
     }
     return r < 0 ? r : 0;
 }

@@ -101,6 +101,33 @@ static void test_catalogue__hard_links_are_all_listed(void **state)
     catalogue_list_done(&list);
 }
 
+static void test_catalogue__hard_links_beside_one_are_all_but_that(void **state)
+{
+    static const struct {
+        uint8_t parent;
+        const char *name;
+    } links[] = {{1, "a"}, {1, "aa"}, {1, "b"}, {2, "a"}, {2, "c"}};
+    enum { N = sizeof(links) / sizeof(links[0]) };
+    struct file_key child = key_of(9);
+    for (size_t i = 0; i < N; i++)
+        change_entry(*state, true, links[i].parent, links[i].name, 9, ENTRY_FILE);
+    change_entry(*state, true, 2, "other", 10, ENTRY_FILE);
+    for (size_t i = 0; i < N; i++) {
+        struct file_key parent = key_of(links[i].parent);
+        for (int before = 0; before < 2; before++) {
+            struct catalogue_list list;
+            size_t first = before ? 0 : i + 1, end = before ? i : N;
+            assert_int_equal(
+                catalogue_links_beside(*state, &child, &parent, links[i].name, before, 10, &list),
+                0);
+            assert_int_equal(list.n_entries, end - first);
+            for (size_t j = 0; j < list.n_entries; j++)
+                assert_string_equal(list.entries[j].name, links[first + j].name);
+            catalogue_list_done(&list);
+        }
+    }
+}
+
 static void test_catalogue__children_come_in_byte_order_and_in_pages(void **state)
 {
     enum { N = 1000 };
@@ -210,6 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_STORE(test_catalogue__an_entry_is_found_by_name_and_by_link),
         WITH_STORE(test_catalogue__hard_links_are_all_listed),
+        WITH_STORE(test_catalogue__hard_links_beside_one_are_all_but_that),
         WITH_STORE(test_catalogue__children_come_in_byte_order_and_in_pages),
         WITH_STORE(test_catalogue__renaming_a_directory_moves_what_is_below),
         WITH_STORE(test_catalogue__a_loop_of_directories_is_an_error_not_a_hang),
