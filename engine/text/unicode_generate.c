@@ -147,6 +147,22 @@ static bool make_block(size_t block)
     return true;
 }
 
+/* In the order of the machine that compiles the table: as {first byte, second byte} would lie. */
+static void print_pairs(void)
+{
+    for (uint32_t code = 0; code < 0x800; code++) {
+        const struct unicode_property *property =
+            &properties[indexes[blocks[code / UNICODE_BLOCK]][code % UNICODE_BLOCK]];
+        uint32_t folded = code + (uint32_t)property->fold;
+        bool pair = code >= 0x80 && property->class == UNICODE_WORD && !property->expands &&
+                    folded >= 0x80 && folded < 0x800;
+        if (pair)
+            printf("PAIR(0x%x, 0x%x),\n", 0xc0 | folded >> 6, 0x80 | (folded & 0x3f));
+        else
+            printf("0,\n");
+    }
+}
+
 static void print_bytes(const uint8_t *bytes, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -155,6 +171,8 @@ static void print_bytes(const uint8_t *bytes, size_t n)
 
 int main(void)
 {
+    for (; n_properties < UNICODE_N_CLASSES; n_properties++)
+        properties[n_properties].class = (uint8_t)n_properties;
     for (size_t block = 0; block < N_BLOCKS; block++) {
         if (!make_block(block)) {
             fprintf(stderr, "unicode_generate: the table of unicode.h is too small\n");
@@ -168,6 +186,10 @@ int main(void)
     for (size_t i = 0; i < n_properties; i++)
         printf("{%d, %u, %u},\n", (int)properties[i].fold, properties[i].class,
                properties[i].expands);
+    printf("};\n#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__\n#define PAIR(a, b) (a | b << 8)\n"
+           "#else\n#define PAIR(a, b) (a << 8 | b)\n#endif\n"
+           "const uint16_t unicode_pairs[0x800] = {\n");
+    print_pairs();
     printf("};\nconst uint8_t unicode_blocks[] = {\n");
     print_bytes(blocks, N_BLOCKS);
     printf("};\nconst uint8_t unicode_indexes[][UNICODE_BLOCK] = {\n");

@@ -17,8 +17,8 @@
  * dictionaries for the scripts without spaces.
  *
  * ASCII is taken by a kernel (ascii_words.h), up to the first byte that is none; from there on
- * whole characters are read one by one, until eight bytes of ASCII are ahead. What is left where a
- * piece is cut within a character goes byte by byte.
+ * characters are read, runs of letters of two and of three bytes in loops of their own, until eight
+ * bytes of ASCII are ahead. What is left where a piece is cut within a character goes byte by byte.
  */
 #include "engine/text/words.h"
 
@@ -63,7 +63,7 @@ static inline void make_room(struct words *words)
 /* Where the next character goes: what struct words says, kept in registers for a while. */
 struct place {
     uint32_t n_bytes, n_tokens, start; /* start is ends[n_tokens] */
-    bool open_is_solo;
+    bool open_is_solo;                 /* there may be no open token */
 };
 
 static inline struct place place_of(const struct words *words)
@@ -227,6 +227,104 @@ static inline bool is_ascii_ahead(const uint8_t *p)
     return (ahead & 0x8080808080808080) == 0;
 }
 
+/* How many more characters of n_bytes there is room for in the block and in the open token. */
+static inline size_t room_for(const struct place *place, size_t n_bytes, size_t token_bytes)
+{
+    size_t bytes = (WORDS_BLOCK_BYTES - place->n_bytes) / n_bytes;
+    size_t tokens = TOKEN_BLOCK_MAX - 1 - place->n_tokens;
+    size_t in_token = (CANON_TOKEN_MAX_BYTES - token_bytes) / n_bytes;
+    size_t n = bytes < tokens ? bytes : tokens;
+    return n < in_token ? n : in_token;
+}
+
+static inline size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Letters of two bytes, whose foldings have two as well, one behind the other, where no solo is
+ * open. Returns how many bytes were taken. */
+static inline __attribute__((always_inline)) size_t
+take_pairs(struct words *words, struct place *place, const uint8_t *p, size_t size_bytes)
+{
+    size_t most = least(size_bytes / 2, room_for(place, 2, place->n_bytes - place->start)), n = 0;
+    uint8_t *to = words->bytes + place->n_bytes;
+    for (; n < most; n++) {
+        uint32_t first = p[2 * n] ^ 0xc0u, second = p[2 * n + 1] ^ 0x80u;
+        if (first > 0x1f || second > 0x3f)
+            break;
+        uint16_t folded = unicode_pairs[first << 6 | second];
+        if (folded == 0)
+            break;
+        memcpy(to + 2 * n, &folded, sizeof(folded));
+    }
+    place->n_bytes += (uint32_t)(2 * n);
+    return 2 * n;
+}
+
+/* The class of a well-formed character of three bytes that folds to itself; a number past those
+ * that are kept for any other, and for what is none. Four bytes are read. */
+static inline unsigned class_of_three(const uint8_t *p, uint32_t *ret_bytes)
+{
+    uint32_t bytes;
+    memcpy(&bytes, p, sizeof(bytes));
+    *ret_bytes = bytes;
+    uint32_t code = (bytes & 0x0f) << 12 | (bytes >> 2 & 0xfc0) | (bytes >> 16 & 0x3f);
+    return (bytes & 0xc0c0f0) == 0x8080e0 && code >= 0x800 ? unicode_index(code)
+                                                           : UNICODE_N_CLASSES;
+}
+
+/* Solos of three bytes without marks, one behind the other. Returns how many bytes were taken. */
+static inline __attribute__((always_inline)) size_t
+take_solos(struct words *words, struct place *place, const uint8_t *p, size_t size_bytes)
+{
+    uint32_t bytes;
+    if (size_bytes < 4 || class_of_three(p, &bytes) != UNICODE_SOLO)
+        return 0;
+    end_token(words, place);
+    size_t most = least((size_bytes - 1) / 3, room_for(place, 3, 0) - 1), n = 0;
+    uint8_t *to = words->bytes + place->n_bytes;
+    uint32_t *ends = words->ends + place->n_tokens, n_bytes = place->n_bytes;
+    for (; n < most && class_of_three(p + 3 * n, &bytes) == UNICODE_SOLO; n++) {
+        ends[n] = n_bytes;
+        memcpy(to + 3 * n, &bytes, sizeof(bytes));
+        n_bytes += 3;
+    }
+    if (n > 0) { /* the last one is open */
+        place->n_tokens += (uint32_t)n - 1;
+        place->n_bytes = n_bytes;
+        place->start = n_bytes - 3;
+        place->open_is_solo = true;
+    }
+    return 3 * n;
+}
+
+/* Letters and marks of three bytes that go with the open token. Returns how many bytes were taken.
+ */
+static inline __attribute__((always_inline)) size_t
+take_threes(struct words *words, struct place *place, const uint8_t *p, size_t size_bytes)
+{
+    bool open = place->n_bytes != place->start;
+    unsigned one = place->open_is_solo ? UNICODE_MARK : UNICODE_WORD;
+    unsigned other = open ? UNICODE_MARK : UNICODE_WORD;
+    size_t most = least(size_bytes > 0 ? (size_bytes - 1) / 3 : 0,
+                        room_for(place, 3, place->n_bytes - place->start));
+    size_t n = 0;
+    uint8_t *to = words->bytes + place->n_bytes;
+    if (place->open_is_solo && !open)
+        return 0;
+    for (; n < most; n++) {
+        uint32_t bytes;
+        unsigned class = class_of_three(p + 3 * n, &bytes);
+        if (class != one && class != other)
+            break;
+        other = UNICODE_MARK;
+        memcpy(to + 3 * n, &bytes, sizeof(bytes));
+    }
+    place->n_bytes += (uint32_t)(3 * n);
+    return 3 * n;
+}
+
 /* Take whole characters as long as there may be one, with no sequence open, until enough ASCII for
  * a kernel is ahead. Returns how many bytes; none when it cannot see that far. */
 static size_t feed_codes(struct words *words, const uint8_t *p, size_t size_bytes)
@@ -236,12 +334,27 @@ static size_t feed_codes(struct words *words, const uint8_t *p, size_t size_byte
         make_room(words);
         struct place place = place_of(words);
         do {
+            if (p[at] < 0x80) {
+                if (is_ascii_ahead(p + at))
+                    break;
+            } else if (p[at] < 0xe0) {
+                size_t n =
+                    place.open_is_solo ? 0 : take_pairs(words, &place, p + at, size_bytes - at);
+                at += n;
+                if (n > 0)
+                    continue;
+            } else {
+                size_t n = take_solos(words, &place, p + at, size_bytes - at);
+                n += take_threes(words, &place, p + at + n, size_bytes - at - n);
+                at += n;
+                if (n > 0)
+                    continue;
+            }
             uint32_t code;
-            size_t n = read_code(p + at, &code);
+            at += read_code(p + at, &code);
             put(words, &place, code);
-            at += n;
-        } while (size_bytes - at >= WORTH_A_KERNEL && !(p[at] < 0x80 && is_ascii_ahead(p + at)) &&
-                 place.n_bytes <= WORDS_STEP_BYTES_MAX && place.n_tokens <= WORDS_STEP_TOKENS_MAX);
+        } while (size_bytes - at >= WORTH_A_KERNEL && place.n_bytes <= WORDS_STEP_BYTES_MAX &&
+                 place.n_tokens <= WORDS_STEP_TOKENS_MAX);
         settle(words, &place);
     }
     return at;
