@@ -6,6 +6,7 @@
 
 #include "engine/sketch/exact_set.h"
 #include "tools/command.h"
+#include "tools/fresh_compare.h"
 #include "tools/json_path.h"
 
 int work_compare(const struct work_context *context, struct json_object *request, row_fn row,
@@ -48,12 +49,29 @@ int work_compare(const struct work_context *context, struct json_object *request
     return row(user, object);
 }
 
+enum { OPTION_SKETCH = 0x100, OPTION_WITHIN }; /* no letters */
+
 struct compare_options {
     struct command_options common;
     const char *a, *b;
-    bool exact;
+    bool exact, resample;
+    struct fresh_comparison fresh;
     unsigned w;
 };
+
+static error_t check(struct compare_options *options, struct argp_state *state)
+{
+    struct fresh_comparison *fresh = &options->fresh;
+    if (options->exact + options->resample + (fresh->family != NULL) > 1)
+        argp_error(state, "one of --exact, --resample and --sketch at a time");
+    if (fresh->within && (!fresh->family || strcmp(fresh->family, "hamming") != 0))
+        argp_error(state, "--within is for --sketch=hamming");
+    if (options->resample) /* what the index keeps, under another key */
+        fresh->family = "bottom-k";
+    if (options->w && !options->exact && !fresh->family)
+        argp_error(state, "--shingle is for --exact and --sketch: the index has its policy's");
+    return 0;
+}
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
@@ -62,6 +80,23 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
     case 'j': options->common.json = true; return 0;
     case 'e': options->exact = true; return 0;
+    case 'r': options->resample = true; return 0;
+    case OPTION_SKETCH:
+        if (strcmp(argument, "help") == 0) {
+            fresh_families();
+            exit(COMMAND_OK);
+        }
+        if (!fresh_family_is_known(argument))
+            argp_error(state, "--sketch=%s: none of this name; --sketch=help lists them", argument);
+        options->fresh.family = argument;
+        return 0;
+    case OPTION_WITHIN:
+        options->fresh.within =
+            (uint32_t)command_parse_count(state, "--within", argument, UINT32_MAX);
+        if (options->fresh.within < 2)
+            argp_error(state,
+                       "parities cannot tell a distance of 1 from one of 2; compare by --exact");
+        return 0;
     case 'w':
         options->w = (unsigned)command_parse_count(state, "--shingle", argument, 64);
         if (!options->w)
@@ -75,16 +110,25 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_END:
         if (!options->b)
             argp_usage(state);
-        if (options->w && !options->exact)
-            argp_error(state, "--shingle is for --exact: sketches have their policy's");
-        return 0;
+        return check(options, state);
     default: return ARGP_ERR_UNKNOWN;
     }
 }
 
 static const struct argp_option compare_options[] = {
     {"exact", 'e', NULL, 0, "compute from the texts, not from sketches; any two files", 0},
-    {"shingle", 'w', "TOKENS", 0, "with --exact: tokens in a shingle (default: the store's)", 0},
+    {"resample", 'r', NULL, 0,
+     "sketch the two files anew under a fresh secret key: who has edited a text so that the stored "
+     "sketch does not show it cannot have known this one",
+     0},
+    {"sketch", OPTION_SKETCH, "NAME", 0,
+     "sketch the two files anew by this family, under a fresh key; --sketch=help lists them", 0},
+    {"within", OPTION_WITHIN, "K", 0,
+     "with --sketch=hamming: whether at most K shingles are in one of them only; wrong once in a "
+     "hundred times, or where it is more than K and less than 2K",
+     0},
+    {"shingle", 'w', "TOKENS", 0,
+     "with these: tokens in a shingle (default: the store's; 10 for broder1997)", 0},
     {"json", 'j', NULL, 0, "print JSON", 0},
     {0},
 };
@@ -96,42 +140,75 @@ static const struct argp parser = {
     "without words.",
     children};
 
-static void print_ratio_line(struct json_object *row, const char *label, const char *name)
+static bool has(struct json_object *row, const char *name)
+{
+    struct json_object *member;
+    return json_object_object_get_ex(row, name, &member) && member;
+}
+
+static void print_count(struct json_object *row, const char *name)
+{
+    struct json_object *member;
+    if (json_object_object_get_ex(row, name, &member) && member)
+        printf("%.1f", json_object_get_double(member));
+    else
+        putchar('-');
+}
+
+/* Nothing where the row does not know of such a member. */
+static void print_line(struct json_object *row, const char *label, const char *name,
+                       void (*print)(struct json_object *, const char *))
 {
     _cleanup_free_ char *error = message("%s_error", name), *samples = message("%s_samples", name);
-    struct json_object *member;
+    if (!json_object_object_get_ex(row, name, NULL))
+        return;
     printf("%-24s", label);
-    command_print_ratio(row, name);
-    if (!work_flag(row, "exact") && json_object_object_get_ex(row, error, &member) && member) {
-        fputs(" +- ", stdout);
-        command_print_ratio(row, error);
-        printf(" (%llu samples)", (unsigned long long)command_count(row, samples));
+    print(row, name);
+    if (has(row, name) && !work_flag(row, "exact") && has(row, samples)) {
+        uint64_t n = command_count(row, samples);
+        if (has(row, error)) {
+            fputs(" +- ", stdout);
+            print(row, error);
+        }
+        printf(" (%llu sample%s%s)", (unsigned long long)n, n == 1 ? "" : "s",
+               n < INDEX_CONFIDENT_SAMPLES ? ": low confidence" : "");
     }
     putchar('\n');
+}
+
+static void print_lines(struct json_object *row)
+{
+    print_line(row, "resemblance", "resemblance", command_print_ratio);
+    print_line(row, "common super shingles", "super_shingles", command_print_ratio);
+    print_line(row, "cosine", "cosine", command_print_ratio);
+    print_line(row, "shingles of one only", "distance", print_count);
+    print_line(row, "containment of A in B", "containment_ab", command_print_ratio);
+    print_line(row, "containment of B in A", "containment_ba", command_print_ratio);
+    if (has(row, "within"))
+        printf("%s %llu shingles differ (%llu parities)\n",
+               work_flag(row, "within") ? "at most" : "more than",
+               (unsigned long long)command_count(row, "distance_at_most"),
+               (unsigned long long)command_count(row, "parities"));
+    if (work_flag(row, "same_content"))
+        puts("the same content");
+    else if (work_flag(row, "same_text"))
+        puts("the same text");
+    else if (work_flag(row, "same_shingles"))
+        puts("the same shingles");
 }
 
 static int print_row(void *user, struct json_object *row)
 {
     struct compare_options *options = user;
     _cleanup_json_ struct json_object *taken = row;
-    struct json_object *member;
     if (!taken)
         return -ENOMEM;
-    if (options->common.json) {
+    if (options->common.json)
         command_print_json(taken);
-    } else {
-        print_ratio_line(taken, "resemblance", "resemblance");
-        print_ratio_line(taken, "containment of A in B", "containment_ab");
-        print_ratio_line(taken, "containment of B in A", "containment_ba");
-        if (work_flag(taken, "same_content"))
-            puts("the same content");
-        else if (work_flag(taken, "same_text"))
-            puts("the same text");
-        else if (work_flag(taken, "same_shingles"))
-            puts("the same shingles");
-    }
-    bool defined = json_object_object_get_ex(taken, "resemblance", &member) && member;
-    return defined ? 0 : -ENODATA;
+    else
+        print_lines(taken);
+    const char *measure = has(taken, "measure") ? command_text(taken, "measure") : "resemblance";
+    return has(taken, measure) || has(taken, "within") ? 0 : -ENODATA;
 }
 
 static int open_file(const char *path, int *ret_fd, char **ret_error)
@@ -208,34 +285,72 @@ static int store_shingle(const struct compare_options *options, unsigned *ret_w,
     return 0;
 }
 
-static int compare_exactly(struct compare_options *options, char **ret_error)
+struct pair {
+    int fd_a, fd_b;
+    bool same;
+};
+
+static void pair_done(struct pair *pair)
 {
-    _cleanup_(exact_set_free_p) struct exact_set *a = NULL, *b = NULL;
-    _cleanup_close_ int fd_a = -1, fd_b = -1;
-    int r = open_file(options->a, &fd_a, ret_error);
+    close_p(&pair->fd_a);
+    close_p(&pair->fd_b);
+}
+
+/* Open both, find out how long a shingle is to be, and begin the answer. */
+static int open_pair(struct compare_options *options, struct pair *pair, struct json_object *object,
+                     char **ret_error)
+{
+    int r = open_file(options->a, &pair->fd_a, ret_error);
     if (r >= 0)
-        r = open_file(options->b, &fd_b, ret_error);
+        r = open_file(options->b, &pair->fd_b, ret_error);
+    if (r >= 0 && !options->w && options->fresh.family)
+        options->w = fresh_family_shingle(options->fresh.family);
     if (r >= 0 && !options->w)
         r = store_shingle(options, &options->w, ret_error);
-    if (r >= 0)
-        r = read_set(options->a, fd_a, options->w, &a, ret_error);
-    if (r >= 0)
-        r = read_set(options->b, fd_b, options->w, &b, ret_error);
     if (r < 0)
         return r;
-    bool same = same_bytes(fd_a, fd_b);
-    struct json_object *object = json_object_new_object();
+    pair->same = same_bytes(pair->fd_a, pair->fd_b);
     json_path_add(object, "a", options->a);
     json_path_add(object, "b", options->b);
     work_add_count(object, "w", options->w);
+    json_object_object_add(object, "same_content", json_object_new_boolean(pair->same));
+    return 0;
+}
+
+static int compare_exactly(struct compare_options *options, char **ret_error)
+{
+    _cleanup_(exact_set_free_p) struct exact_set *a = NULL, *b = NULL;
+    _cleanup_(pair_done) struct pair pair = {-1, -1, false};
+    _cleanup_json_ struct json_object *object = json_object_new_object();
+    int r = open_pair(options, &pair, object, ret_error);
+    if (r >= 0)
+        r = read_set(options->a, pair.fd_a, options->w, &a, ret_error);
+    if (r >= 0)
+        r = read_set(options->b, pair.fd_b, options->w, &b, ret_error);
+    if (r < 0)
+        return r;
+    bool same = pair.same;
     work_add_count(object, "shingles_a", exact_set_count(a));
     work_add_count(object, "shingles_b", exact_set_count(b));
     work_add_ratio(object, "resemblance", exact_ratio(same, exact_set_resemblance, a, b));
     work_add_ratio(object, "containment_ab", exact_ratio(same, exact_set_containment, a, b));
     work_add_ratio(object, "containment_ba", exact_ratio(same, exact_set_containment, b, a));
     json_object_object_add(object, "exact", json_object_new_boolean(true));
-    json_object_object_add(object, "same_content", json_object_new_boolean(same));
-    return print_row(options, object);
+    return print_row(options, TAKE_PTR(object));
+}
+
+static int compare_freshly(struct compare_options *options, char **ret_error)
+{
+    _cleanup_(pair_done) struct pair pair = {-1, -1, false};
+    _cleanup_json_ struct json_object *object = json_object_new_object();
+    int r = open_pair(options, &pair, object, ret_error);
+    if (r < 0)
+        return r;
+    options->fresh.w = options->w;
+    r = fresh_compare(&options->fresh, pair.fd_a, pair.fd_b, pair.same, object);
+    if (r < 0)
+        return refuse(ret_error, r, "%s, %s: %s", options->a, options->b, strerror(-r));
+    return print_row(options, TAKE_PTR(object));
 }
 
 static int compare_sketches(struct compare_options *options, char **ret_error)
@@ -263,6 +378,8 @@ int cmd_compare(int argc, char **argv)
     struct compare_options options = {0};
     _cleanup_free_ char *error = NULL;
     argp_parse(&parser, argc, argv, 0, NULL, &options);
-    int r = options.exact ? compare_exactly(&options, &error) : compare_sketches(&options, &error);
+    int r = options.exact          ? compare_exactly(&options, &error)
+            : options.fresh.family ? compare_freshly(&options, &error)
+                                   : compare_sketches(&options, &error);
     return command_end(r, error);
 }

@@ -158,6 +158,9 @@ int index_containing(struct index *index, const struct file_key *file,
 int index_has_kin(struct index *index, const struct file_key *file,
                   const struct index_query *query);
 
+/* What rests on fewer samples than these is hardly more than a guess: low confidence. */
+enum { INDEX_CONFIDENT_SAMPLES = 8 };
+
 struct comparison {
     double resemblance, resemblance_error; /* NAN when undefined */
     double containment_ab, containment_ab_error, containment_ba, containment_ba_error;

@@ -260,6 +260,8 @@ int index_has_kin(struct index *index, const struct file_key *file, const struct
     return r == -ENOENT ? 0 : r < 0 ? r : list.n_kin > 0;
 }
 
+_Static_assert((int)INDEX_CONFIDENT_SAMPLES == (int)ESTIMATE_CONFIDENT_SAMPLES, "one bound");
+
 static void put_estimate(int r, const struct estimate *estimate, double *ret_value,
                          double *ret_error, uint32_t *ret_samples)
 {

@@ -26,7 +26,7 @@ _kinfs() {
             status) options+=" --json --store=" ;;
             similar) options+=" --threshold= --limit= --containing --absolute --json --null --store=" ;;
             clusters) options+=" --id= --limit= --absolute --json --null --store=" ;;
-            compare) options+=" --exact --shingle= --json --store=" ;;
+            compare) options+=" --exact --resample --sketch= --within= --shingle= --json --store=" ;;
             rebuild) options+=" --workers= --json --store=" ;;
         esac
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")

@@ -1,0 +1,28 @@
+/* The shingles of a document as elements of a set, whatever becomes of them: for the families of
+ * family.h. (The sketches of the index are made by document_sketch.h.) */
+#ifndef KINFS_ENGINE_SKETCH_DOCUMENT_ELEMENTS_H
+#define KINFS_ENGINE_SKETCH_DOCUMENT_ELEMENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/sketch/family.h"
+
+/* Takes elements; returns 0 or an error, which ends the reading. */
+typedef int (*element_sink)(void *user, const uint64_t *elements, size_t n_elements);
+
+/* Read a document from fd to its end and hand out the fingerprints of its w-shingles under the key,
+ * of a document of 0 < n < w tokens that of all of them. With `rabin` they are Rabin fingerprints
+ * of the shingles' text, by the polynomial that broder_sketch.c draws from this key, else those of
+ * shingle_hash.h. Fixed memory.
+ *
+ * Returns 0, -EINVAL for w out of range, -ENOMEM, an errno of read(2), or what the sink returned.
+ */
+int document_elements(int fd, unsigned w, const uint8_t key[SKETCH_KEY_BYTES], bool rabin,
+                      element_sink sink, void *user);
+
+/* A sketch of a document: the above into a sketcher. ret_sketch gives. */
+int sketch_document(int fd, unsigned w, const struct sketch_family *family,
+                    const uint8_t key[SKETCH_KEY_BYTES], struct sketch *ret_sketch);
+
+#endif
