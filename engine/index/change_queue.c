@@ -1,6 +1,9 @@
 /* A hash table finds the item of a thing; two linked lists order the items: `ready` (by lane and
  * kind, what can be taken) and `outstanding` (by lane, in ticket order, queued or in work). The
  * head of `outstanding` is the oldest unsettled change, so settling is one comparison.
+ *
+ * The foreground is held only from when nothing of it is outstanding: what leads to another change
+ * is never held up half-way.
  */
 #include "engine/index/change_queue.h"
 
@@ -38,6 +41,9 @@ struct change_queue {
     struct item_bucket *buckets;
     size_t n_buckets; /* a power of two */
     bool shut_down;
+    bool holds, held;   /* change_queue_hold(); the foreground is held back now */
+    unsigned n_waiting; /* in change_queue_settle(): nothing is held back meanwhile */
+    uint64_t n_notes;   /* of the foreground */
     void (*wake)(void *user);
     void *wake_user;
 };
@@ -98,7 +104,7 @@ void change_queue_free(struct change_queue *queue)
     free(queue);
 }
 
-void change_queue_on_entry(struct change_queue *queue, void (*wake)(void *user), void *user)
+void change_queue_on_work(struct change_queue *queue, void (*wake)(void *user), void *user)
 {
     queue->wake = wake;
     queue->wake_user = user;
@@ -130,10 +136,78 @@ static struct item *find(struct change_queue *queue, uint64_t hash, enum change_
     return NULL;
 }
 
+static bool is_held(const struct change_queue *queue, enum change_lane lane)
+{
+    return lane == LANE_FOREGROUND && queue->held;
+}
+
 static void make_ready(struct change_queue *queue, struct item *item)
 {
     TAILQ_INSERT_TAIL(&queue->ready[item->lane][item->change.kind], item, ready);
-    pthread_cond_signal(&queue->noted[item->change.kind]);
+    if (!is_held(queue, item->lane))
+        pthread_cond_signal(&queue->noted[item->change.kind]);
+}
+
+/* -- holding back -- */
+
+static void hold_if_done(struct change_queue *queue)
+{
+    if (queue->holds && queue->n_waiting == 0 && queue->n_outstanding[LANE_FOREGROUND] == 0)
+        queue->held = true;
+}
+
+/* Returns whether there is something for change_queue_on_work() to tell, once the lock is free. */
+static bool release(struct change_queue *queue)
+{
+    if (!queue->held)
+        return false;
+    queue->held = false;
+    pthread_cond_broadcast(&queue->noted[CHANGE_CONTENT]);
+    return !TAILQ_EMPTY(&queue->ready[LANE_FOREGROUND][CHANGE_ENTRY]);
+}
+
+static void tell_work(struct change_queue *queue, bool wanted)
+{
+    if (wanted && queue->wake)
+        queue->wake(queue->wake_user);
+}
+
+void change_queue_hold(struct change_queue *queue)
+{
+    LOCKED(&queue->lock);
+    queue->holds = true;
+    hold_if_done(queue);
+}
+
+void change_queue_release(struct change_queue *queue)
+{
+    bool work;
+    {
+        LOCKED(&queue->lock);
+        work = release(queue);
+    }
+    tell_work(queue, work);
+}
+
+bool change_queue_is_holding(struct change_queue *queue, uint64_t *ret_n_notes)
+{
+    LOCKED(&queue->lock);
+    *ret_n_notes = queue->n_notes;
+    return queue->held && queue->n_outstanding[LANE_FOREGROUND] > 0;
+}
+
+/* After a note in a lane. Returns as release() does; the first change that is held back is work
+ * too: somebody has to see to it that it is released. */
+static bool look_after_holding(struct change_queue *queue, enum change_lane lane)
+{
+    if (lane != LANE_FOREGROUND)
+        return false;
+    queue->n_notes++;
+    if (!queue->held)
+        return false;
+    if (queue->n_outstanding[lane] >= queue->max_changes[lane] / 2)
+        return release(queue);
+    return queue->n_outstanding[lane] == 1;
 }
 
 /* The last item of a lane whose ticket is not larger, or NULL. What is new belongs last; what comes
@@ -237,13 +311,16 @@ int change_queue_note(struct change_queue *queue, enum change_lane lane, enum ch
                       const struct file_key *key, const char *name, const struct change *parent)
 {
     assert((kind == CHANGE_ENTRY) == (name != NULL));
+    bool work;
     int r;
     {
         LOCKED(&queue->lock);
         r = note_locked(queue, lane, kind, key, name, (struct item *)parent);
+        work = r == 1 && kind == CHANGE_ENTRY && !is_held(queue, lane);
+        if (r >= 0)
+            work |= look_after_holding(queue, lane);
     }
-    if (r == 1 && kind == CHANGE_ENTRY && queue->wake)
-        queue->wake(queue->wake_user);
+    tell_work(queue, work);
     return r;
 }
 
@@ -256,7 +333,7 @@ int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wa
             return -ESHUTDOWN;
         for (int lane = 0; lane < LANE_N; lane++) {
             struct item *item = TAILQ_FIRST(&queue->ready[lane][kind]);
-            if (item) {
+            if (item && !is_held(queue, lane)) {
                 TAILQ_REMOVE(&queue->ready[lane][kind], item, ready);
                 item->in_work = true;
                 item->change.lane = item->lane;
@@ -289,6 +366,7 @@ void change_queue_done(struct change_queue *queue, struct change *change)
     SLIST_REMOVE(bucket_of(queue, item->hash), item, item, bucket);
     leave_lane(queue, item);
     item_free(item);
+    hold_if_done(queue);
 }
 
 void change_queue_retry(struct change_queue *queue, struct change *change)
@@ -308,12 +386,11 @@ static bool settled_up_to(struct change_queue *queue, enum change_lane lane, uin
     return true;
 }
 
-int change_queue_settle(struct change_queue *queue, enum change_lane lane, int wait_ms)
+static int wait_until_settled(struct change_queue *queue, enum change_lane lane, uint64_t ticket,
+                              int wait_ms)
 {
     struct timespec end = deadline_after_ms(wait_ms > 0 ? wait_ms : 0);
 
-    LOCKED(&queue->lock);
-    uint64_t ticket = queue->next_ticket;
     while (!settled_up_to(queue, lane, ticket)) {
         if (queue->shut_down)
             return -ESHUTDOWN;
@@ -323,6 +400,26 @@ int change_queue_settle(struct change_queue *queue, enum change_lane lane, int w
             return -ETIMEDOUT;
     }
     return 0;
+}
+
+int change_queue_settle(struct change_queue *queue, enum change_lane lane, int wait_ms)
+{
+    uint64_t ticket;
+    bool work;
+    {
+        LOCKED(&queue->lock);
+        ticket = queue->next_ticket;
+        if (settled_up_to(queue, lane, ticket))
+            return 0;
+        work = release(queue);
+        queue->n_waiting++;
+    }
+    tell_work(queue, work);
+    LOCKED(&queue->lock);
+    int r = wait_until_settled(queue, lane, ticket, wait_ms);
+    queue->n_waiting--;
+    hold_if_done(queue);
+    return r;
 }
 
 size_t change_queue_outstanding(struct change_queue *queue, enum change_lane lane)

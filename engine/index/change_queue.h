@@ -7,6 +7,10 @@
  *
  * Settling: every change gets a ticket; who wants to see its effect waits until no change of that
  * ticket or an older one is outstanding (queued or in work).
+ *
+ * Holding back: what users do comes in bursts, and taking it up in the midst of one slows it down
+ * and shares less. So the foreground can be held back until somebody says otherwise, or wants to
+ * see an effect.
  */
 #ifndef KINFS_ENGINE_INDEX_CHANGE_QUEUE_H
 #define KINFS_ENGINE_INDEX_CHANGE_QUEUE_H
@@ -64,9 +68,18 @@ void change_queue_done(struct change_queue *queue, struct change *change);
 /* The work could not be completed: it goes to the end of its lane. */
 void change_queue_retry(struct change_queue *queue, struct change *change);
 
-/* Called with the lock free whenever a CHANGE_ENTRY was noted: wakes the one who takes them without
- * waiting. */
-void change_queue_on_entry(struct change_queue *queue, void (*wake)(void *user), void *user);
+/* Called with the lock free whenever there is a CHANGE_ENTRY more to take, or a first change is
+ * held back: wakes the one who takes them without waiting, and who ends the holding. */
+void change_queue_on_work(struct change_queue *queue, void (*wake)(void *user), void *user);
+
+/* From now on, whenever all of the foreground is done, what is noted in it is held back: not given
+ * by change_queue_take() before change_queue_release(), half the lane's bound, or a settling that
+ * waits for any of it, or asks and does not wait. */
+void change_queue_hold(struct change_queue *queue);
+void change_queue_release(struct change_queue *queue);
+/* Whether any change is held back now. *ret_n_notes: notices of the foreground so far, those of
+ * what was known included; always filled. */
+bool change_queue_is_holding(struct change_queue *queue, uint64_t *ret_n_notes);
 
 /* Wait until all changes of lanes up to and including `lane` that were noted before the call are
  * done. wait_ms < 0: no bound. Returns 0, -ETIMEDOUT, -ESHUTDOWN. */

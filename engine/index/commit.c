@@ -1,35 +1,26 @@
 /* Documents into the store and out of it; the committer's.
  *
- * A new content is committed in three steps, each idempotent: its record (the commit point), its
- * class, postings and cluster, and the file's row that names it. Sids grow, so after a crash every
+ * New contents are committed in three steps, each idempotent: their records (the commit point),
+ * their classes, postings and clusters, and the files' rows that name them. What comes together
+ * takes each step together, so that it shares the writes. Sids grow, so after a crash every
  * record past `derived_sid` is looked at again: the larger sid of a file is the live one. A
  * document is removed with its row marked first, so that a file that lives on after a crash is read
  * again.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 
 #include "base/bytes.h"
 #include "base/escape.h"
 #include "engine/index/index_private.h"
+#include "engine/index/stored_row.h"
 
 enum {
     SID_BLOCK = 1024,   /* sids reserved at once: what a crash may waste */
     RECOVER_PAGE = 256, /* records looked at again at once */
     GONE_TRIES_MAX = 8, /* of a file that its directory has and that cannot be opened */
 };
-
-/* -- records and rows -- */
-
-struct sid_key {
-    uint8_t bytes[8];
-};
-
-static struct kv_slice sid_slice(struct sid_key *key, uint64_t sid)
-{
-    put_be64(key->bytes, sid);
-    return (struct kv_slice){key->bytes, sizeof(key->bytes)};
-}
 
 static int next_sid(struct index *index, uint64_t *ret_sid)
 {
@@ -43,60 +34,6 @@ static int next_sid(struct index *index, uint64_t *ret_sid)
     return 0;
 }
 
-static int put_record(struct index *index, uint64_t sid, const struct record *record)
-{
-    struct sid_key key;
-    _cleanup_(kv_buf_done) struct kv_buf value = {0};
-    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    int r = batch ? record_encode(record, &value) : -ENOMEM;
-    if (r < 0)
-        return r;
-    kv_batch_put(batch, TABLE_RECORDS, sid_slice(&key, sid), kv_buf_slice(&value));
-    return kv_apply(index->kv, batch);
-}
-
-static int get_record(struct index *index, uint64_t sid, struct record *ret_record)
-{
-    struct sid_key key;
-    _cleanup_(kv_buf_done) struct kv_buf value = {0};
-    int r = kv_get(index->kv, TABLE_RECORDS, sid_slice(&key, sid), &value);
-    return r < 0 ? r : record_decode(value.data, value.size_bytes, ret_record);
-}
-
-/* A row as it is in the store. */
-struct stored_row {
-    bool exists;
-    struct file_row row; /* all zero where it does not exist */
-};
-
-static int get_row(struct index *index, const struct file_key *key, struct stored_row *ret_row)
-{
-    *ret_row = (struct stored_row){0};
-    int r = catalogue_get_file(index->kv, key, &ret_row->row);
-    ret_row->exists = r == 0;
-    return r == -ENOENT ? 0 : r;
-}
-
-/* NULL deletes the row. All rows of files go through here, and so the counts follow what is stored,
- * whatever failed in between. *stored is what was read, and becomes what has been written. */
-static int put_file(struct index *index, const struct file_key *key, struct stored_row *stored,
-                    const struct file_row *row)
-{
-    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    if (!batch)
-        return -ENOMEM;
-    if (!stored->exists && !row)
-        return 0;
-    if (row)
-        catalogue_put_file(batch, key, row);
-    else
-        catalogue_delete_file(batch, key);
-    int r = document_counts_apply(index, batch, stored->exists ? &stored->row : NULL, row);
-    if (r == 0)
-        *stored = row ? (struct stored_row){.exists = true, .row = *row} : (struct stored_row){0};
-    return r;
-}
-
 static struct file_row row_of(uint64_t sid, const struct record *record, bool racy)
 {
     return (struct file_row){.sid = sid,
@@ -106,40 +43,30 @@ static struct file_row row_of(uint64_t sid, const struct record *record, bool ra
                              .racy = racy};
 }
 
-/* The row of a file and the record it names. *ret_sid: the row's, 0 where that record is not there.
- */
-static int get_document(struct index *index, const struct file_key *key, struct stored_row *ret_row,
-                        uint64_t *ret_sid, struct record *ret_record)
-{
-    int r = get_row(index, key, ret_row);
-    *ret_sid = r == 0 ? ret_row->row.sid : 0;
-    if (r == 0 && *ret_sid) {
-        r = get_record(index, *ret_sid, ret_record);
-        if (r == -ENOENT) {
-            *ret_sid = 0;
-            r = 0;
-        }
-    }
-    return r;
-}
+/* -- contents that come together -- */
 
-/* Step two and three of a commit; the record is in the store. */
-static int derive(struct index *index, uint64_t sid, const struct record *record, bool racy,
-                  struct stored_row *stored, uint64_t old_sid, const struct record *old)
-{
-    struct file_row row = row_of(sid, record, racy);
-    int r = old_sid ? living_clusters_replace(index->clusters, old_sid, old, sid, record)
-                    : living_clusters_insert(index->clusters, sid, record);
-    return r < 0 ? r : put_file(index, &record->key, stored, &row);
-}
-
-static int commit_sketched(struct index *index, const struct result *result)
-{
-    const struct record *record = &result->record;
-    _cleanup_(record_done) struct record old = {0};
-    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+struct coming {
+    const struct record *record;
+    struct file_row row; /* to be */
     struct stored_row stored;
-    uint64_t sid, old_sid;
+    uint64_t old_sid; /* 0: none, or it stays: the content is the same */
+    struct record old;
+    bool is_new;
+};
+
+static void coming_free(struct coming *coming, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        record_done(&coming[i].old);
+    free(coming);
+}
+
+/* Returns 1, 0 when there is nothing to commit, or an error. */
+static int begin_coming(struct index *index, const struct result *result, struct coming *coming)
+{
+    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+    const struct record *record = &result->record;
+    uint64_t old_sid, sid;
 
     /* Without a name it was deleted meanwhile, or its entry is still to come and will note it; but
      * for one that is open for writing, of which its end has to (add_entry()). */
@@ -148,21 +75,112 @@ static int commit_sketched(struct index *index, const struct result *result)
         writing_set_owe(index->writing, &record->key);
     if (r < 0 || links.n_entries == 0)
         return r;
-    r = get_document(index, &record->key, &stored, &old_sid, &old);
+    r = stored_row_document(index, &record->key, &coming->stored, &old_sid, &coming->old);
     if (r < 0)
         return r;
-    if (old_sid &&
-        memcmp(old.content_fingerprint, record->content_fingerprint, FINGERPRINT_BYTES) == 0) {
-        struct file_row row = row_of(old_sid, record, result->racy);
-        return put_file(index, &record->key, &stored, &row);
+    coming->record = record;
+    coming->is_new = !old_sid || memcmp(coming->old.content_fingerprint,
+                                        record->content_fingerprint, FINGERPRINT_BYTES) != 0;
+    sid = old_sid;
+    if (coming->is_new) {
+        coming->old_sid = old_sid;
+        r = next_sid(index, &sid);
     }
-    r = next_sid(index, &sid);
+    coming->row = row_of(sid, record, result->racy);
+    return r < 0 ? r : 1;
+}
+
+static int put_records(struct index *index, const struct coming *coming, size_t n)
+{
+    enum { WRITE_BYTES = 1 << 20 };
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    uint64_t last_sid = index->last_sid;
+    int r = batch ? 0 : -ENOMEM;
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        _cleanup_(kv_buf_done) struct kv_buf value = {0};
+        struct record_key key;
+        if (!coming[i].is_new)
+            continue;
+        r = record_encode(coming[i].record, &value);
+        if (r == 0 && kv_batch_bytes(batch) + value.size_bytes > WRITE_BYTES) {
+            r = kv_apply(index->kv, batch);
+            kv_batch_clear(batch);
+        }
+        if (r == 0)
+            kv_batch_put(batch, TABLE_RECORDS, record_key(&key, coming[i].row.sid),
+                         kv_buf_slice(&value));
+        last_sid = coming[i].row.sid;
+    }
     if (r == 0)
-        r = put_record(index, sid, record);
-    if (r < 0)
-        return r;
-    index->last_sid = sid;
-    return derive(index, sid, record, result->racy, &stored, old_sid, &old);
+        r = kv_apply(index->kv, batch);
+    if (r == 0)
+        index->last_sid = last_sid;
+    return r;
+}
+
+/* Clusters depend on the order of sids, so a rewritten document comes in its turn. */
+static int link_coming(struct index *index, const struct coming *coming, size_t n)
+{
+    uint64_t sids[RESULTS_AT_ONCE];
+    const struct record *records[RESULTS_AT_ONCE];
+    size_t n_first = 0;
+    int r = 0;
+    for (size_t i = 0; r == 0 && i <= n; i++) {
+        if (i < n && !coming[i].is_new)
+            continue;
+        if (i < n && !coming[i].old_sid) {
+            sids[n_first] = coming[i].row.sid;
+            records[n_first++] = coming[i].record;
+            continue;
+        }
+        if (n_first)
+            r = living_clusters_insert_all(index->clusters, sids, records, n_first);
+        n_first = 0;
+        if (r == 0 && i < n)
+            r = living_clusters_replace(index->clusters, coming[i].old_sid, &coming[i].old,
+                                        coming[i].row.sid, coming[i].record);
+    }
+    return r;
+}
+
+static int put_files(struct index *index, const struct coming *coming, size_t n)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    struct document_counts counts = {0};
+    if (!batch)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        catalogue_put_file(batch, &coming[i].record->key, &coming[i].row);
+        stored_row_count(&coming[i].stored, &coming[i].row, &counts);
+    }
+    return document_counts_apply(index, batch, &counts);
+}
+
+static int commit_coming(struct index *index, const struct coming *coming, size_t n)
+{
+    int r = n ? put_records(index, coming, n) : 0;
+    if (r == 0 && n)
+        r = link_coming(index, coming, n);
+    return r < 0 || n == 0 ? r : put_files(index, coming, n);
+}
+
+/* What one of them fails at does not keep those before it out. */
+static int commit_sketched(struct index *index, struct result *const *results, size_t n)
+{
+    struct coming *coming = calloc(n, sizeof(*coming));
+    size_t n_coming = 0;
+    int begun = 0;
+    if (!coming)
+        return -ENOMEM;
+    for (size_t i = 0; begun >= 0 && i < n; i++) {
+        if (results[i]->outcome != OUTCOME_SKETCHED)
+            continue;
+        begun = begin_coming(index, results[i], &coming[n_coming]);
+        n_coming += begun == 1;
+    }
+    int r = commit_coming(index, coming, n_coming);
+    coming_free(coming, n);
+    return r < 0 ? r : begun < 0 ? begun : 0;
 }
 
 /* A document that is going: its row and what it names. */
@@ -186,11 +204,12 @@ static int begin_dropping(struct index *index, const struct file_key *files, siz
 {
     int r = 0;
     for (size_t i = 0; r == 0 && i < n; i++) {
-        r = get_document(index, &files[i], &going[i].stored, &going[i].sid, &going[i].record);
+        r = stored_row_document(index, &files[i], &going[i].stored, &going[i].sid,
+                                &going[i].record);
         if (r == 0 && going[i].sid && !going[i].stored.row.racy) {
             struct file_row marked = going[i].stored.row;
             marked.racy = true;
-            r = put_file(index, &files[i], &going[i].stored, &marked);
+            r = stored_row_put(index, &files[i], &going[i].stored, &marked);
         }
     }
     return r;
@@ -223,7 +242,7 @@ int commit_drop_documents(struct index *index, const struct file_key *files, siz
     if (r == 0)
         r = drop_sketches(index, going, n);
     for (size_t i = 0; r == 0 && i < n; i++)
-        r = put_file(index, &files[i], &going[i].stored, NULL);
+        r = stored_row_put(index, &files[i], &going[i].stored, NULL);
     going_free(going, n);
     return r;
 }
@@ -247,14 +266,14 @@ static int skip_document(struct index *index, const struct file_key *file, const
     struct file_row row = {
         .size_bytes = (uint64_t)st->st_size, .mtime = st->st_mtim, .ctime = st->st_ctim};
     snprintf(row.reason, sizeof(row.reason), "cannot be read: %s", strerror(-error));
-    int r = get_row(index, file, &stored);
+    int r = stored_row_get(index, file, &stored);
     bool known = r == 0 && stored.exists && strcmp(stored.row.reason, row.reason) == 0;
     if (r == 0 && stored.row.sid) {
         r = commit_drop_document(index, file);
         stored = (struct stored_row){0};
     }
     if (r == 0)
-        r = put_file(index, file, &stored, &row);
+        r = stored_row_put(index, file, &stored, &row);
     if (r == 0 && !known)
         log_unreadable(index, file, row.reason);
     return r;
@@ -287,24 +306,37 @@ static int commit_gone(struct index *index, const struct result *result)
     }
 }
 
-int commit_result(struct index *index, const struct result *result)
+int commit_results(struct index *index, struct result *const *results, size_t n)
 {
-    switch (result->outcome) {
-    case OUTCOME_SKETCHED: return commit_sketched(index, result);
-    case OUTCOME_GONE: return commit_gone(index, result);
-    case OUTCOME_FAILED: return commit_failed(index, result);
+    assert(n <= RESULTS_AT_ONCE);
+    int r = n ? commit_sketched(index, results, n) : 0;
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        if (results[i]->outcome == OUTCOME_GONE)
+            r = commit_gone(index, results[i]);
+        else if (results[i]->outcome == OUTCOME_FAILED)
+            r = commit_failed(index, results[i]);
     }
-    return -EINVAL;
+    return r;
 }
 
 /* -- after a crash, or a failure of the store -- */
+
+/* Step two and three of a commit; the record is in the store. */
+static int derive(struct index *index, uint64_t sid, const struct record *record, bool racy,
+                  struct stored_row *stored, uint64_t old_sid, const struct record *old)
+{
+    struct file_row row = row_of(sid, record, racy);
+    int r = old_sid ? living_clusters_replace(index->clusters, old_sid, old, sid, record)
+                    : living_clusters_insert(index->clusters, sid, record);
+    return r < 0 ? r : stored_row_put(index, &record->key, stored, &row);
+}
 
 static int recover_record(struct index *index, uint64_t sid, const struct record *record)
 {
     _cleanup_(record_done) struct record old = {0};
     struct stored_row stored;
     uint64_t old_sid;
-    int r = get_document(index, &record->key, &stored, &old_sid, &old);
+    int r = stored_row_document(index, &record->key, &stored, &old_sid, &old);
     if (r < 0)
         return r;
     if (old_sid > sid) /* superseded; its removal was interrupted */
@@ -316,12 +348,12 @@ static int recover_record(struct index *index, uint64_t sid, const struct record
 
 int commit_recover(struct index *index)
 {
-    struct sid_key key;
+    struct record_key key;
     _cleanup_(kv_buf_done) struct kv_buf from = {0};
     int r = living_clusters_recover(index->clusters);
     if (r < 0)
         return r;
-    struct kv_range range = {.from = sid_slice(&key, index->derived_sid + 1)};
+    struct kv_range range = {.from = record_key(&key, index->derived_sid + 1)};
     for (bool more = true; more;) {
         _cleanup_(kv_page_done) struct kv_page page = {0};
         r = kv_scan(index->kv, TABLE_RECORDS, &range, RECOVER_PAGE, &page);

@@ -3,9 +3,12 @@
  * When the store fails (a full disk), nothing waits for it: changes are dropped and counted, the
  * store is tried again from time to time, and a scan finds what was missed. A damaged store is not
  * tried again: only a rebuild mends it.
+ *
+ * It also sees to it that changes that are held back are taken up (lull.h).
  */
 #include <errno.h>
 
+#include "base/clock.h"
 #include "base/deadline.h"
 #include "engine/index/index_private.h"
 
@@ -105,16 +108,18 @@ int committer_flush(struct index *index)
     return r;
 }
 
-static struct result *take_result(struct index *index)
+static size_t take_results(struct index *index, struct result **ret_results)
 {
     LOCKED(&index->lock);
-    struct result *result = STAILQ_FIRST(&index->results);
-    if (result) {
+    size_t n = 0;
+    for (; n < RESULTS_AT_ONCE && !STAILQ_EMPTY(&index->results); n++) {
+        ret_results[n] = STAILQ_FIRST(&index->results);
         STAILQ_REMOVE_HEAD(&index->results, next);
-        index->n_results--;
-        pthread_cond_signal(&index->results_taken);
     }
-    return result;
+    index->n_results -= n;
+    if (n)
+        pthread_cond_broadcast(&index->results_taken);
+    return n;
 }
 
 static void free_result(struct result *result)
@@ -125,9 +130,11 @@ static void free_result(struct result *result)
 
 void committer_drop_results(struct index *index)
 {
-    struct result *result;
-    while ((result = take_result(index)))
-        free_result(result);
+    struct result *results[RESULTS_AT_ONCE];
+    size_t n;
+    while ((n = take_results(index, results)))
+        for (size_t i = 0; i < n; i++)
+            free_result(results[i]);
 }
 
 /* What changes the store stands between these two: answers made meanwhile may be of both sides. */
@@ -144,6 +151,16 @@ static void end_step(struct index *index, int r)
 }
 
 /* Each returns whether there was something to do. */
+static bool do_release(struct index *index)
+{
+    uint64_t n_notes;
+    bool holding = change_queue_is_holding(index->queue, &n_notes);
+    bool over = lull_look(&index->lull, holding, n_notes, clock_now_ms());
+    if (over)
+        change_queue_release(index->queue);
+    return over;
+}
+
 static bool do_entries(struct index *index)
 {
     struct change *changes[RECONCILE_AT_ONCE];
@@ -160,15 +177,18 @@ static bool do_entries(struct index *index)
     return true;
 }
 
-static bool do_result(struct index *index)
+static bool do_results(struct index *index)
 {
-    struct result *result = take_result(index);
-    if (!result)
+    struct result *results[RESULTS_AT_ONCE];
+    size_t n = take_results(index, results);
+    if (n == 0)
         return false;
     begin_step(index);
-    end_step(index, index->store_error ? 0 : commit_result(index, result));
-    change_queue_done(index->queue, result->change);
-    free_result(result);
+    end_step(index, index->store_error ? 0 : commit_results(index, results, n));
+    for (size_t i = 0; i < n; i++) {
+        change_queue_done(index->queue, results[i]->change);
+        free_result(results[i]);
+    }
     return true;
 }
 
@@ -259,10 +279,11 @@ static bool wait_for_work(struct index *index)
 {
     enum { NAP_MS = 20 };
     struct timespec end = deadline_after_ms(NAP_MS);
+    uint64_t n_notes;
     tell_recovery(index);
     bool no_scan = index->store_error || is_ahead(index);
-    bool busy =
-        !scan_is_idle(index) || !removal_is_idle(index) || is_ahead(index) || index->failure_told;
+    bool busy = !scan_is_idle(index) || !removal_is_idle(index) || is_ahead(index) ||
+                index->failure_told || change_queue_is_holding(index->queue, &n_notes);
     LOCKED(&index->lock);
     while (!index->stop && !index->n_results && !index->entries_noted &&
            (!index->rescan_wanted || no_scan)) {
@@ -280,8 +301,8 @@ void *committer_run(void *user)
     struct index *index = user;
     niceness_join(&index->niceness);
     do {
-        while (do_resume(index) || do_entries(index) || do_result(index) || do_flush(index) ||
-               do_removal(index) || do_scan(index))
+        while (do_resume(index) || do_release(index) || do_entries(index) || do_results(index) ||
+               do_flush(index) || do_removal(index) || do_scan(index))
             ;
     } while (wait_for_work(index));
     niceness_leave(&index->niceness);

@@ -64,8 +64,17 @@ static int change_stored(struct index *index, const void *value, size_t size_byt
     return r;
 }
 
+void document_counts_add(struct document_counts *counts, const struct file_row *before,
+                         const struct file_row *after)
+{
+    if (before)
+        --*(before->sid ? &counts->n_documents : &counts->n_skipped);
+    if (after)
+        ++*(after->sid ? &counts->n_documents : &counts->n_skipped);
+}
+
 int document_counts_apply(struct index *index, struct kv_batch *batch,
-                          const struct file_row *before, const struct file_row *after)
+                          const struct document_counts *change)
 {
     int r = index->counts_stored ? change_stored(index, NULL, 0) : 0;
     if (r < 0)
@@ -75,10 +84,8 @@ int document_counts_apply(struct index *index, struct kv_batch *batch,
         index->counts_lost = true; /* whether it was written shows when the store is opened again */
         return r;
     }
-    if (before)
-        atomic_fetch_sub(before->sid ? &index->n_documents : &index->n_skipped, 1);
-    if (after)
-        atomic_fetch_add(after->sid ? &index->n_documents : &index->n_skipped, 1);
+    atomic_fetch_add(&index->n_documents, (uint64_t)change->n_documents);
+    atomic_fetch_add(&index->n_skipped, (uint64_t)change->n_skipped);
     return 0;
 }
 

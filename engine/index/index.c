@@ -133,7 +133,7 @@ static void find_store_key(struct index *index)
         close(fd);
 }
 
-static void wake_for_entry(void *user)
+static void wake_for_work(void *user)
 {
     struct index *index = user;
     LOCKED(&index->lock);
@@ -162,7 +162,7 @@ static int open_parts(struct index *index)
                                  INDEX_CLUSTER_THRESHOLD, 0, &index->clusters);
     if (r < 0)
         return r;
-    change_queue_on_entry(index->queue, wake_for_entry, index);
+    change_queue_on_work(index->queue, wake_for_work, index);
 
     r = identity_get_number(index, "derived_sid", &index->derived_sid);
     if (r == 0 || r == -ENOENT)
@@ -250,6 +250,7 @@ int index_start(struct index *index)
     index->workers = calloc(n, sizeof(*index->workers));
     if (!index->workers)
         return -ENOMEM;
+    change_queue_hold(index->queue);
     int r = pthread_create(&index->committer, NULL, committer_run, index);
     if (r)
         return -r;

@@ -17,6 +17,7 @@
 #include "engine/index/change_queue.h"
 #include "engine/index/index.h"
 #include "engine/index/living_clusters.h"
+#include "engine/index/lull.h"
 #include "engine/index/niceness.h"
 #include "engine/index/postings.h"
 #include "engine/index/record.h"
@@ -92,6 +93,7 @@ struct index {
     bool removing;                        /* under the lock: removal is not empty */
     struct scan scan;                     /* committer */
     struct removal removal;               /* committer */
+    struct lull lull;                     /* committer */
     uint64_t next_sid, sid_end, last_sid; /* committer: sids below sid_end are reserved */
     uint64_t derived_sid;   /* committer: what derives from all sids up to it is stored */
     atomic_int store_error; /* the committer's: what no write gets past for now; 0: nothing */
@@ -126,9 +128,15 @@ void index_note(struct index *index, enum change_kind kind, const struct file_ke
 int document_counts_read(struct index *index);
 /* Reads every row of a file. */
 int document_counts_recount(struct index *index);
-/* Apply a batch that changes the row of one file. before, after: NULL, none. */
+struct document_counts {
+    int64_t n_documents, n_skipped;
+};
+/* What the change of a file's row changes. before, after: NULL, none. */
+void document_counts_add(struct document_counts *counts, const struct file_row *before,
+                         const struct file_row *after);
+/* Apply a batch that changes rows of files. */
 int document_counts_apply(struct index *index, struct kv_batch *batch,
-                          const struct file_row *before, const struct file_row *after);
+                          const struct document_counts *change);
 /* At a clean end: the next start need not count. */
 int document_counts_store(struct index *index);
 
@@ -151,8 +159,10 @@ void *worker_run(void *index);
 int worker_open(struct index *index, const struct file_key *key, int flags);
 
 /* -- commit.c: documents into the store and out of it; the committer's -- */
-/* What a worker found, into the store. 0, or a store error. */
-int commit_result(struct index *index, const struct result *result);
+/* What workers found, of each file once, into the store: at most RESULTS_AT_ONCE, in one step. 0,
+ * or a store error. */
+enum { RESULTS_AT_ONCE = 64 };
+int commit_results(struct index *index, struct result *const *results, size_t n);
 /* Remove a document and its row. 0, or a store error. */
 int commit_drop_document(struct index *index, const struct file_key *file);
 /* Many at once, each file once: cheaper where they resemble each other. */

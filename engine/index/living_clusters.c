@@ -126,28 +126,21 @@ static void linking_done(struct linking *linking)
     joining_done(&linking->joining);
 }
 
-static int insert(struct living_clusters *clusters, uint64_t sid, const struct record *record)
+/* first: of its class, in which it is. */
+static int insert(struct living_clusters *clusters, uint64_t sid, const struct record *record,
+                  uint64_t first)
 {
     _cleanup_(linking_done) struct linking linking = {.sid = sid};
-    _cleanup_(sid_vector_done) struct sid_vector class = {0};
-    uint8_t class_id[CLASS_BYTES];
     uint64_t cluster = 0;
+    int r = 0;
 
-    record_class(record, class_id);
-    int r = classes_add(clusters->graph.kv, class_id, sid);
-    if (r == 0)
-        r = classes_list(clusters->graph.kv, class_id, 1, &class);
-    if (r == 0 && sid <= clusters->last_sid) /* it may have been inserted before, or in part */
+    if (sid <= clusters->last_sid) /* it may have been inserted before, or in part */
         r = membership_clusters_of(&clusters->membership, &sid, 1, &cluster);
     if (r == 0)
         r = joining_add(&linking.joining, sid, cluster);
-    if (r < 0)
-        return r;
-
-    if (class.sids[0] != sid)
-        r = link_twin(clusters, &linking, class.sids[0]);
-    else
-        r = link_first(clusters, &linking, record);
+    if (r == 0)
+        r = first == sid ? link_first(clusters, &linking, record)
+                         : link_twin(clusters, &linking, first);
     return r < 0 ? r : cluster_change_join(&clusters->graph, &linking.joining);
 }
 
@@ -219,17 +212,45 @@ static void note_insert(struct living_clusters *clusters, uint64_t sid, int r)
     }
 }
 
+static int insert_some(struct living_clusters *clusters, const uint64_t *sids,
+                       const struct record *const *records, size_t n)
+{
+    uint8_t class_ids[CLASSES_AT_ONCE][CLASS_BYTES];
+    uint64_t firsts[CLASSES_AT_ONCE];
+
+    for (size_t i = 0; i < n; i++)
+        record_class(records[i], class_ids[i]);
+    int r = classes_add_all(clusters->graph.kv, (const uint8_t(*)[CLASS_BYTES])class_ids, sids, n,
+                            firsts);
+    if (r < 0)
+        note_insert(clusters, sids[0], r);
+    for (size_t i = 0; i < n && r == 0; i++) {
+        r = insert(clusters, sids[i], records[i], firsts[i]);
+        note_insert(clusters, sids[i], r);
+    }
+    return r;
+}
+
+int living_clusters_insert_all(struct living_clusters *clusters, const uint64_t *sids,
+                               const struct record *const *records, size_t n)
+{
+    int r = living_clusters_recover(clusters);
+
+    if (r < 0 && n > 0)
+        note_insert(clusters, sids[0], r);
+    for (size_t at = 0; r == 0 && at < n; at += CLASSES_AT_ONCE) {
+        size_t n_some = n - at < CLASSES_AT_ONCE ? n - at : CLASSES_AT_ONCE;
+        assert(sids[at] > 0);
+        r = insert_some(clusters, sids + at, records + at, n_some);
+        clusters->unfinished = r < 0;
+    }
+    return r;
+}
+
 int living_clusters_insert(struct living_clusters *clusters, uint64_t sid,
                            const struct record *record)
 {
-    assert(sid > 0);
-    int r = living_clusters_recover(clusters);
-    if (r == 0) {
-        r = insert(clusters, sid, record);
-        clusters->unfinished = r < 0;
-    }
-    note_insert(clusters, sid, r);
-    return r;
+    return living_clusters_insert_all(clusters, &sid, &record, 1);
 }
 
 int living_clusters_delete_all(struct living_clusters *clusters, const uint64_t *sids,

@@ -44,6 +44,10 @@ void living_clusters_close(struct living_clusters *clusters);
  * ascending order. */
 int living_clusters_insert(struct living_clusters *clusters, uint64_t sid,
                            const struct record *record);
+/* The same for documents that come together, in ascending order; cheaper. After a failure those
+ * that were not reached yet are inserted by the repetition, too. */
+int living_clusters_insert_all(struct living_clusters *clusters, const uint64_t *sids,
+                               const struct record *const *records, size_t n);
 
 /* A document is going: its record is still in TABLE_RECORDS and is removed by this call (last but
  * for the repair of the cluster). Idempotent; record is its decoded record. */

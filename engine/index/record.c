@@ -75,6 +75,12 @@ static int get_time(const uint8_t *p, struct timespec *ret_time)
     return 0;
 }
 
+struct kv_slice record_key(struct record_key *key, uint64_t sid)
+{
+    put_be64(key->bytes, sid);
+    return (struct kv_slice){key->bytes, sizeof(key->bytes)};
+}
+
 int record_encode(const struct record *record, struct kv_buf *ret_value)
 {
     size_t key_bytes = record->key.size_bytes;

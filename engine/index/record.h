@@ -35,6 +35,12 @@ void record_class(const struct record *record, uint8_t ret_class[CLASS_BYTES]);
 int record_resemblance(const struct record *a, const struct record *b,
                        struct estimate *ret_estimate);
 
+/* The key of a record in TABLE_RECORDS: its sid, big endian. */
+struct record_key {
+    uint8_t bytes[8];
+};
+struct kv_slice record_key(struct record_key *key, uint64_t sid);
+
 int record_encode(const struct record *record, struct kv_buf *ret_value); /* 0, -ENOMEM */
 /* Validates everything. Returns 0, -EUCLEAN, -ENOMEM; end with record_done(). */
 int record_decode(const void *data, size_t size_bytes, struct record *ret_record);

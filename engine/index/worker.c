@@ -202,7 +202,7 @@ static int look_at(struct worker *worker, struct change *change, struct result *
 /* Waits while the committer has enough to do, so that memory stays bounded. */
 static void hand_over(struct index *index, struct result *result)
 {
-    enum { RESULTS_MAX = 64 };
+    enum { RESULTS_MAX = 2 * RESULTS_AT_ONCE };
     LOCKED(&index->lock);
     while (index->n_results >= RESULTS_MAX && !index->stop)
         pthread_cond_wait(&index->results_taken, &index->lock);

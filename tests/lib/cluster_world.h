@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,7 +204,7 @@ static inline struct world_document *world_write(struct world *world,
         const struct world_document *other = world_pick(world);
         for (unsigned i = 0; i < like->n_tokens; i++)
             document->tokens[document->n_tokens++] = like->tokens[i];
-        for (unsigned i = 0; i < other->n_tokens && document->n_tokens < WORLD_TOKENS; i++)
+        for (unsigned i = 0; other && i < other->n_tokens && document->n_tokens < WORLD_TOKENS; i++)
             document->tokens[document->n_tokens++] = other->tokens[i];
     } else if (like && like->n_tokens && kind < 8) {
         document->n_tokens = like->n_tokens;
@@ -507,12 +508,12 @@ static inline int world_put_record(struct world *world, const struct world_docum
     return r;
 }
 
-enum { WORLD_OLD = 12 };
+enum { WORLD_OLD = 12, WORLD_NEW = 4 };
 
 /* One thing that happens. */
 struct world_step {
-    struct world_document *old[WORLD_OLD], *new; /* none and NULL: a flush */
-    unsigned n_old;
+    struct world_document *old[WORLD_OLD], *new[WORLD_NEW]; /* none: a flush */
+    unsigned n_old, n_new; /* one of each: a rewrite; new ones have sids one after the other */
 };
 
 /* Another document, or all that are in its cluster, or all but one. */
@@ -551,20 +552,28 @@ static inline struct world_step world_choose(struct world *world, unsigned n_tar
     if (n_live > 0 && (kind == 0 || (kind < 3 && !grow)))
         step.old[step.n_old++] = world_pick(world);
     if (!step.n_old || kind == 0)
-        step.new = world_write(world, step.n_old && world_random(world, 3) ? step.old[0]
-                                                                           : world_pick(world));
+        step.new[step.n_new++] = world_write(
+            world, step.n_old && world_random(world, 3) ? step.old[0] : world_pick(world));
     else if (world_random(world, 3) == 0)
         world_choose_more(world, &step);
+    /* Some that come together, of one kind or of several. */
+    while (step.n_new && !step.n_old && step.n_new < WORLD_NEW && world_random(world, 3) == 0) {
+        struct world_document *like =
+            world_random(world, 2) ? step.new[step.n_new - 1] : world_pick(world);
+        step.new[step.n_new++] = world_write(world, like);
+    }
     return step;
 }
 
 /* May be repeated after a failure. */
 static inline int world_do(struct world *world, const struct world_step *step)
 {
-    const struct world_document *old = step->old[0], *new = step->new;
+    const struct world_document *old = step->old[0], *new = step->new[0];
     uint64_t last = world->n_documents ? world->n_documents - 1 : 0, sids[WORLD_OLD];
     const struct record *records[WORLD_OLD];
     int r = 0;
+
+    static_assert(WORLD_NEW <= WORLD_OLD, "one array for both");
 
     if (!old && !new) {
         r = living_clusters_flush(world->clusters);
@@ -572,15 +581,19 @@ static inline int world_do(struct world *world, const struct world_step *step)
             world->flushed_sid = last;
         return r;
     }
-    if (new)
-        r = world_put_record(world, new);
+    for (unsigned i = 0; r == 0 && i < step->n_new; i++)
+        r = world_put_record(world, step->new[i]);
     if (r < 0)
         return r;
     if (old && new)
         return living_clusters_replace(world->clusters, old->sid, &old->record, new->sid,
                                        &new->record);
+    for (unsigned i = 0; i < step->n_new; i++) {
+        sids[i] = step->new[i]->sid;
+        records[i] = &step->new[i]->record;
+    }
     if (new)
-        return living_clusters_insert(world->clusters, new->sid, &new->record);
+        return living_clusters_insert_all(world->clusters, sids, records, step->n_new);
     for (unsigned i = 0; i < step->n_old; i++) {
         sids[i] = step->old[i]->sid;
         records[i] = &step->old[i]->record;
@@ -590,10 +603,10 @@ static inline int world_do(struct world *world, const struct world_step *step)
 
 static inline void world_model_step(struct world *world, const struct world_step *step)
 {
-    if (step->new && step->n_old)
-        step->new->dissolved_id = step->old[0]->dissolved_id;
-    if (step->new)
-        world_model_insert(world, step->new);
+    if (step->n_new && step->n_old)
+        step->new[0]->dissolved_id = step->old[0]->dissolved_id;
+    for (unsigned i = 0; i < step->n_new; i++)
+        world_model_insert(world, step->new[i]);
     if (step->n_old)
         world_model_delete(world, step->old, step->n_old);
 }
@@ -609,7 +622,7 @@ static inline int world_recover(struct world *world, const struct world_step *st
         r = kv_get(world->kv, TABLE_RECORDS, (struct kv_slice){key, 8}, &value);
         if (r == 0) {
             kv_buf_done(&value);
-            r = step && step->new && step->n_old && step->new->sid == sid
+            r = step && step->n_new && step->n_old && step->new[0]->sid == sid
                     ? world_do(world, step)
                     : living_clusters_insert(world->clusters, sid, &world->documents[sid].record);
         } else if (r == -ENOENT) {

@@ -21,6 +21,7 @@ struct fixture {
     struct backing *backing;
     struct index *index;
     struct kv *kv, *fault; /* the index's own, and what stands before it */
+    bool dies;             /* by its plan; perhaps only at the last write */
     pthread_mutex_t lock;
     unsigned n_logged[INDEX_LOG_INFO + 1];
     char last_message[256];
@@ -69,6 +70,7 @@ static void open_index(struct fixture *f, const struct kv_fault_plan *plan)
     f->kv = f->index->kv;
     assert_int_equal(kv_fault_open(f->kv, plan, &f->fault), 0);
     f->index->kv = f->fault;
+    f->dies = plan->crash_after_writes > 0;
 }
 
 static void start(struct fixture *f, const struct kv_fault_plan *plan)
@@ -81,8 +83,10 @@ static void stop(struct fixture *f)
 {
     index_settle(f->index, INDEX_LANE_FOREGROUND, 5000);
     index_stop(f->index);
-    if (f->index->store_error == 0)
-        assert_int_equal(committer_flush(f->index), 0);
+    if (f->index->store_error == 0) {
+        int r = committer_flush(f->index);
+        assert_true(r == 0 || (f->dies && r == -EIO));
+    }
     f->index->kv = f->kv;
     index_close(f->index, 0);
     kv_close(f->fault);
@@ -175,6 +179,112 @@ static void test_committer__counts_are_right_after_a_death_at_any_write(void **s
         assert_int_equal(status_of(f).documents, n_files + 1);
         assert_int_equal(status_of(f).skipped, 0);
         assert_int_equal(n_similar(f, "first"), n_files);
+        stop(f);
+    }
+}
+
+/* Who is asked is the test: no committer runs. */
+static void reconcile_names(struct fixture *f, const char (*names)[32], size_t n)
+{
+    struct change *changes[8];
+    size_t n_changes = 0;
+    for (size_t i = 0; i < n; i++)
+        index_note_entry(f->index, backing_root_key(f->backing), names[i]);
+    while (n_changes < 8 &&
+           change_queue_take(f->index->queue, CHANGE_ENTRY, false, &changes[n_changes]) == 1)
+        n_changes++;
+    assert_int_equal(n_changes, n);
+    assert_int_equal(reconcile_entries(f->index, changes, n), 0);
+    for (size_t i = 0; i < n; i++)
+        change_queue_done(f->index->queue, changes[i]);
+}
+
+/* What a worker makes of all contents that are noted, in one step. */
+static int commit_together(struct fixture *f, size_t n)
+{
+    struct result *results[8];
+    pthread_t worker;
+    size_t n_ready = 0;
+    assert_int_equal(pthread_create(&worker, NULL, worker_run, f->index), 0);
+    while (n_ready < n) {
+        usleep(1000);
+        LOCKED(&f->index->lock);
+        n_ready = f->index->n_results;
+    }
+    change_queue_shut_down(f->index->queue);
+    pthread_join(worker, NULL);
+    assert_int_equal(n_ready, n);
+    for (size_t i = 0; i < n; i++) {
+        results[i] = STAILQ_FIRST(&f->index->results);
+        STAILQ_REMOVE_HEAD(&f->index->results, next);
+        assert_int_equal(results[i]->outcome, OUTCOME_SKETCHED);
+    }
+    f->index->n_results = 0;
+    int r = commit_results(f->index, results, n);
+    f->index->store_error = r;
+    for (size_t i = 0; i < n; i++) {
+        change_queue_done(f->index->queue, results[i]->change);
+        record_done(&results[i]->record);
+        free(results[i]);
+    }
+    return r;
+}
+
+/* A new one, its twin and another, one rewritten, and one that is written with what it had. Returns
+ * whether the store died. */
+static bool come_together(struct fixture *f, unsigned round)
+{
+    char names[3][32];
+    for (unsigned i = 0; i < 3; i++) {
+        snprintf(names[i], sizeof(names[i]), "f%u%c", round, 'a' + i);
+        write_text(f, names[i], 3 * round + (i == 2));
+    }
+    write_text(f, "old", 100 + round);
+    write_text(f, "same", 7);
+    open_index(f, &no_fault);
+    reconcile_names(f, (const char(*)[32])names, 3);
+    kv_close(f->fault);
+    assert_int_equal(
+        kv_fault_open(f->kv, &(struct kv_fault_plan){.crash_after_writes = round}, &f->fault), 0);
+    f->index->kv = f->fault;
+    struct file_key old = key_of(f, "old"), same = key_of(f, "same");
+    index_note_content(f->index, &old);
+    index_note_content(f->index, &same);
+    f->dies = true;
+    bool died = commit_together(f, 5) < 0;
+    if (!died)
+        assert_int_equal(status_of(f).documents, 2 + 3 * round);
+    stop(f);
+    return died;
+}
+
+static void test_committer__a_death_among_contents_that_come_together(void **state)
+{
+    struct fixture *f = *state;
+    bool died = true;
+    write_text(f, "old", 99);
+    write_text(f, "same", 7);
+    start(f, &no_fault);
+    settle(f);
+    stop(f);
+    for (unsigned round = 1; died; round++) {
+        char name[32];
+        usleep(50 * 1000); /* times that tell a later change */
+        died = come_together(f, round);
+        assert_true(died || round > 2);
+        start(f, &no_fault);
+        settle(f);
+        unsigned n = 2 + 3 * round;
+        assert_int_equal(status_of(f).documents, n);
+        assert_int_equal(document_counts_recount(f->index), 0);
+        assert_int_equal(status_of(f).documents, n);
+        assert_int_equal(n_similar(f, "old"), n - 1);
+        for (unsigned i = 0; i < 3; i++) {
+            snprintf(name, sizeof(name), "f%u%c", round, 'a' + i);
+            assert_int_equal(n_similar(f, name), n - 1);
+        }
+        assert_int_equal(status_of(f).clustered_documents, n);
+        assert_int_equal(status_of(f).clusters, 1);
         stop(f);
     }
 }
@@ -558,6 +668,7 @@ int main(void)
 #define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
         ON_A_TREE(test_committer__counts_are_right_after_a_death_at_any_write),
+        ON_A_TREE(test_committer__a_death_among_contents_that_come_together),
         ON_A_TREE(test_committer__a_start_after_a_clean_end_does_not_count),
         ON_A_TREE(test_committer__counts_of_another_size_are_damage),
         ON_A_TREE(test_committer__a_half_removed_document_is_sketched_anew),

@@ -81,7 +81,7 @@ static struct world_document *write_tokens(struct world *world, unsigned from, u
 
 static void insert(struct world *world, struct world_document *document)
 {
-    struct world_step step = {.new = document};
+    struct world_step step = {.new = {document}, .n_new = 1};
     assert_int_equal(world_do(world, &step), 0);
     world_model_step(world, &step);
 }
@@ -187,13 +187,14 @@ static void test_living_clusters__one_comes_back_to_a_document_that_was_replaced
     world_check(&world);
     uint64_t id = id_of(&world, stays);
     delete_document(&world, gone);
-    struct world_step step = {.old = {stays}, .n_old = 1, .new = write_tokens(&world, 2, 30)};
+    struct world_step step = {
+        .old = {stays}, .n_old = 1, .new = {write_tokens(&world, 2, 30)}, .n_new = 1};
     assert_int_equal(world_do(&world, &step), 0);
     world_model_step(&world, &step);
     world_check(&world);
     insert(&world, write_tokens(&world, 2, 30));
     world_check(&world);
-    assert_int_equal(id_of(&world, step.new), id);
+    assert_int_equal(id_of(&world, step.new[0]), id);
     world_close(&world);
 }
 

@@ -227,7 +227,7 @@ static struct world_document *write_bodies(struct world *world, bool left, bool 
 
 static void insert(struct world *world, struct world_document *document)
 {
-    struct world_step step = {.new = document};
+    struct world_step step = {.new = {document}, .n_new = 1};
     assert_int_equal(world_do(world, &step), 0);
     world_model_step(world, &step);
     world_check(world);
@@ -300,7 +300,8 @@ static void test_long_lists__a_flood_is_one_cluster_and_ends_as_none(void **stat
 
     open_world(&world);
     for (unsigned i = 0; i < N; i++) {
-        struct world_step step = {.new = flood[i] = write_bodies(&world, true, false)};
+        flood[i] = write_bodies(&world, true, false);
+        struct world_step step = {.new = {flood[i]}, .n_new = 1};
         assert_int_equal(world_do(&world, &step), 0);
         flood[i]->live = true;
     }
@@ -312,7 +313,7 @@ static void test_long_lists__a_flood_is_one_cluster_and_ends_as_none(void **stat
         flood[i]->live = false;
         if (i % 50 == 0 && i) { /* examples that are dead */
             struct world_document *late = write_bodies(&world, true, false);
-            struct world_step more = {.new = late};
+            struct world_step more = {.new = {late}, .n_new = 1};
             assert_int_equal(world_do(&world, &more), 0);
             assert_int_equal(id_of(&world, late), id_of(&world, flood[N - 1]));
             struct world_step end = {.old = {late}, .n_old = 1};

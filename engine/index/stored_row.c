@@ -1,0 +1,60 @@
+#include "engine/index/stored_row.h"
+
+#include <errno.h>
+
+int stored_row_get(struct index *index, const struct file_key *key, struct stored_row *ret_row)
+{
+    *ret_row = (struct stored_row){0};
+    int r = catalogue_get_file(index->kv, key, &ret_row->row);
+    ret_row->exists = r == 0;
+    return r == -ENOENT ? 0 : r;
+}
+
+static int get_record(struct index *index, uint64_t sid, struct record *ret_record)
+{
+    struct record_key key;
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    int r = kv_get(index->kv, TABLE_RECORDS, record_key(&key, sid), &value);
+    return r < 0 ? r : record_decode(value.data, value.size_bytes, ret_record);
+}
+
+int stored_row_document(struct index *index, const struct file_key *key, struct stored_row *ret_row,
+                        uint64_t *ret_sid, struct record *ret_record)
+{
+    int r = stored_row_get(index, key, ret_row);
+    *ret_sid = r == 0 ? ret_row->row.sid : 0;
+    if (r == 0 && *ret_sid) {
+        r = get_record(index, *ret_sid, ret_record);
+        if (r == -ENOENT) {
+            *ret_sid = 0;
+            r = 0;
+        }
+    }
+    return r;
+}
+
+void stored_row_count(const struct stored_row *stored, const struct file_row *row,
+                      struct document_counts *counts)
+{
+    document_counts_add(counts, stored->exists ? &stored->row : NULL, row);
+}
+
+int stored_row_put(struct index *index, const struct file_key *key, struct stored_row *stored,
+                   const struct file_row *row)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    struct document_counts counts = {0};
+    if (!batch)
+        return -ENOMEM;
+    if (!stored->exists && !row)
+        return 0;
+    if (row)
+        catalogue_put_file(batch, key, row);
+    else
+        catalogue_delete_file(batch, key);
+    stored_row_count(stored, row, &counts);
+    int r = document_counts_apply(index, batch, &counts);
+    if (r == 0)
+        *stored = row ? (struct stored_row){.exists = true, .row = *row} : (struct stored_row){0};
+    return r;
+}
