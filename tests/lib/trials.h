@@ -45,6 +45,12 @@ static inline void trial_elements(const uint8_t key[POLICY_KEY_BYTES], uint64_t 
     shingle_hash_windows(hash, ret_elements, n, ret_elements);
 }
 
+static inline int trial_compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
 struct moments {
     double n, sum, squares;
 };
