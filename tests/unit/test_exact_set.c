@@ -296,6 +296,36 @@ static void test_exact_set__has_room_for_the_longest_shingles(void **state)
     free(text);
 }
 
+/* |A n B| of two texts' shingles. */
+static double common(const char *a, const char *b, size_t *ret_a, size_t *ret_b)
+{
+    _cleanup_(exact_set_free_p) struct exact_set *set_a = read_text(a, 1), *set_b = read_text(b, 1);
+    double c;
+    *ret_a = exact_set_count(set_a);
+    *ret_b = exact_set_count(set_b);
+    assert_int_equal(exact_set_containment(set_a, set_b, &c), 0);
+    return c * (double)*ret_a;
+}
+
+/* A10: 1 - s is a distance for no s that has a locality sensitive hash unless it keeps the triangle
+ * inequality; for A = {a}, B = {b}, C = {a, b} that of Dice and that of overlap do not */
+static void test_exact_set__dice_and_overlap_break_the_triangle_inequality(void **state)
+{
+    (void)state;
+    const char *const pairs[3][2] = {{"a", "a b"}, {"a b", "b"}, {"a", "b"}};
+    double dice[3], overlap[3], jaccard[3];
+    for (size_t i = 0; i < 3; i++) {
+        size_t n_a, n_b;
+        double n = common(pairs[i][0], pairs[i][1], &n_a, &n_b);
+        dice[i] = 1 - 2 * n / (double)(n_a + n_b);
+        overlap[i] = 1 - n / (double)(n_a < n_b ? n_a : n_b);
+        jaccard[i] = 1 - resemblance(pairs[i][0], pairs[i][1], 1);
+    }
+    assert_true(dice[0] + dice[1] < dice[2]);           /* 1/3 + 1/3 < 1 */
+    assert_true(overlap[0] + overlap[1] < overlap[2]);  /* 0 + 0 < 1 */
+    assert_true(jaccard[0] + jaccard[1] >= jaccard[2]); /* 1/2 + 1/2 = 1 */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +340,7 @@ int main(void)
         cmocka_unit_test(test_exact_set__distances_keep_the_triangle_inequality),
         cmocka_unit_test(test_exact_set__resemblance_is_not_transitive),
         cmocka_unit_test(test_exact_set__moving_a_block_changes_few_shingles),
+        cmocka_unit_test(test_exact_set__dice_and_overlap_break_the_triangle_inequality),
         cmocka_unit_test(test_exact_set__has_room_for_the_longest_shingles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
