@@ -40,6 +40,8 @@ struct canon {
     struct table table;
     struct chunks chunks;
     struct feature_list features;
+    struct canon_sink sink;
+    uint64_t n_tokens; /* handed out */
 };
 
 static bool has_text(const struct canon *canon)
@@ -49,11 +51,24 @@ static bool has_text(const struct canon *canon)
 
 /* -- the filter: UTF-8 to words, by type -- */
 
+/* Where links are wanted, tokens are counted on their way. */
+static void count_tokens(void *user, const struct token_block *block)
+{
+    struct canon *canon = user;
+    canon->n_tokens += block->n_tokens;
+    canon->sink.tokens(canon->sink.user, block);
+}
+
 static void filter_begin(struct canon *canon, char separator)
 {
     words_begin(&canon->words);
+    canon->n_tokens = 0;
     switch (canon->form.type) {
-    case TEXT_HTML: html_begin(&canon->html, &canon->words, kernel_in_use()); break;
+    case TEXT_HTML:
+        html_begin(&canon->html, &canon->words, kernel_in_use());
+        if (canon->sink.links)
+            html_want_links(&canon->html, &canon->sink, &canon->n_tokens);
+        break;
     case TEXT_XML: html_begin_xml(&canon->html, &canon->words, kernel_in_use()); break;
     case TEXT_TABLE: table_begin(&canon->table, separator, &canon->features); break;
     default: break;
@@ -198,7 +213,9 @@ int canon_new(const struct canon_sink *sink, struct canon **ret_canon)
     _cleanup_(canon_free_p) struct canon *canon = calloc(1, sizeof(*canon));
     if (!canon)
         return -ENOMEM;
-    words_init(&canon->words, sink);
+    canon->sink = *sink;
+    words_init(&canon->words,
+               sink->links ? &(struct canon_sink){.tokens = count_tokens, .user = canon} : sink);
     canon->features.sink = *sink;
     charset_init(&canon->charset, &(struct byte_sink){filter_feed, canon});
     for (unsigned i = 0; i < N_LEVELS; i++) {

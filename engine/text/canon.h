@@ -36,12 +36,24 @@ struct feature {
     uint64_t low, high;
 };
 
+/* A link of an HTML document (a, area). Its text is the tokens [first, end) of the document,
+ * counted from 0; a token that only begins or ends in it belongs to it. The title is a link of the
+ * document to itself, with no bytes of href. */
+enum { CANON_HREF_MAX_BYTES = 2048 }; /* what refers to more is no link */
+struct canon_link {
+    const char *href; /* as it stands there, references replaced; not NUL-terminated */
+    size_t href_bytes;
+    uint64_t first, end;
+};
+
 /* Where the canonical form goes. A document has tokens or features, by its type. What is passed is
  * valid during the call. */
 struct canon_sink {
     void (*tokens)(void *user, const struct token_block *block); /* in order */
     void (*features)(void *user, const struct feature *features, size_t n_features);
     void *user;
+    /* NULL: nobody wants them. In the order of their ends; their last tokens may come later. */
+    void (*links)(void *user, const struct canon_link *link);
 };
 
 struct canon;

@@ -5,6 +5,7 @@
  * html_raw.c        the inside of script, style, title and their like
  * html_text.c       which of it is a document's text
  * html_reference.c  character references
+ * html_links.c      links and their text
  * html_xml.c        what is otherwise in XML
  * html_stride.h     the same over whole tags at once, for each instruction set
  */
@@ -18,6 +19,7 @@
 #include "base/kernel.h"
 #include "engine/text/gather.h"
 #include "engine/text/html_element.h"
+#include "engine/text/html_links.h"
 #include "engine/text/html_reference.h"
 
 enum html_state {
@@ -56,7 +58,7 @@ enum html_script_at {
 
 enum html_script_escape { SCRIPT_PLAIN, SCRIPT_ESCAPED, SCRIPT_DOUBLE_ESCAPED };
 
-enum html_value { HTML_VALUE_DROPPED, HTML_VALUE_ALT };
+enum html_value { HTML_VALUE_DROPPED, HTML_VALUE_ALT, HTML_VALUE_HREF };
 
 /* What is within a document type declaration of XML. */
 enum xml_doctype_at { XML_DOCTYPE_MARKUP, XML_DOCTYPE_COMMENT, XML_DOCTYPE_INSTRUCTION };
@@ -83,12 +85,17 @@ struct html {
     enum xml_doctype_at doctype_at;
     uint32_t depth; /* of '<' in a document type declaration */
     struct html_reference reference;
+    struct html_links links;
     struct gather gather;
 };
 
 /* kernel: kernel_in_use(), or another to compare with. */
 void html_begin(struct html *html, struct words *words, enum kernel kernel);
 void html_begin_xml(struct html *html, struct words *words, enum kernel kernel);
+/* After html_begin(): links go to the sink, which stays where it is. n_handed_out: the tokens of
+ * the document that words have handed out so far. */
+void html_want_links(struct html *html, const struct canon_sink *sink,
+                     const uint64_t *n_handed_out);
 void html_feed(struct html *html, const uint8_t *bytes, size_t size_bytes);
 void html_finish(struct html *html);
 
@@ -110,6 +117,7 @@ void html_begin_xml_doctype(struct html *html);
 void html_tag_named(struct html *html);
 void html_attribute_named(struct html *html);
 void html_value_begins(struct html *html);
+void html_put_value(struct html *html, const uint8_t *bytes, size_t size_bytes);
 void html_value_ends(struct html *html);
 void html_tag_ends(struct html *html); /* and settles what state comes */
 

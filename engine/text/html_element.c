@@ -9,7 +9,7 @@
 #define ELEMENT(flags, n, ...) [HTML_ELEMENT_SLOT(LOW(__VA_ARGS__))] = {LOW(__VA_ARGS__), n, flags}
 
 const struct html_element html_elements[HTML_ELEMENT_SLOTS] = {
-    ELEMENT(ELEMENT_INLINE, 1, 'a'),
+    ELEMENT(ELEMENT_INLINE | ELEMENT_LINK, 1, 'a'),
     ELEMENT(ELEMENT_INLINE, 4, 'a', 'b', 'b', 'r'),
     ELEMENT(ELEMENT_INLINE, 7, 'a', 'c', 'r', 'o', 'n', 'y', 'm'),
     ELEMENT(ELEMENT_INLINE, 1, 'b'),
@@ -42,7 +42,7 @@ const struct html_element html_elements[HTML_ELEMENT_SLOTS] = {
     ELEMENT(ELEMENT_INLINE, 3, 'v', 'a', 'r'),
     ELEMENT(ELEMENT_INLINE, 3, 'w', 'b', 'r'),
 
-    ELEMENT(ELEMENT_ALT, 4, 'a', 'r', 'e', 'a'),
+    ELEMENT(ELEMENT_ALT | ELEMENT_LINK, 4, 'a', 'r', 'e', 'a'),
     ELEMENT(ELEMENT_ALT, 3, 'i', 'm', 'g'),
     ELEMENT(ELEMENT_ALT, 5, 'i', 'n', 'p', 'u', 't'),
     ELEMENT(ELEMENT_SCRIPT, 6, 's', 'c', 'r', 'i', 'p', 't'),

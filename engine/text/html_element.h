@@ -29,6 +29,7 @@ enum {
     ELEMENT_SCRIPT = 16,    /* as "script data" has it */
     ELEMENT_PLAINTEXT = 32, /* text without, to the end */
     ELEMENT_HIDDEN = 64,    /* no reader sees the text of this RAWTEXT */
+    ELEMENT_LINK = 128,     /* href is a link, where links are wanted */
     ELEMENT_ANY_RAW = ELEMENT_RCDATA | ELEMENT_RAWTEXT | ELEMENT_SCRIPT | ELEMENT_PLAINTEXT,
 };
 

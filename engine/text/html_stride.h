@@ -210,7 +210,7 @@ size_t STRIDE(struct gather *gather, uint8_t element_flags, const uint8_t *bytes
             const struct html_element *element = html_element_slot(low);
             uint8_t flags = element->low == low && element->n == n ? element->flags : 0;
             flags &= element_flags;
-            if (flags & ~ELEMENT_INLINE && !end_tag)
+            if (flags & (end_tag ? ELEMENT_LINK : ~ELEMENT_INLINE))
                 break;
             if (end == 64) {
                 next = skip_attributes(p + name_end, last);

@@ -131,7 +131,7 @@ static size_t feed_value(struct html *html, const uint8_t *p, size_t n)
             size++;
     if (html->value != HTML_VALUE_DROPPED) {
         size_t text = until(p, size, '&');
-        gather_put(&html->gather, p, text);
+        html_put_value(html, p, text);
         if (text < size) {
             html_begin_reference(html);
             return text + 1;
@@ -230,7 +230,10 @@ void html_begin_reference(struct html *html)
 static void reference_ends(struct html *html)
 {
     html->state = html->after_reference;
-    gather_put(&html->gather, html->reference.bytes, html->reference.n_bytes);
+    if (html->reference.in_attribute)
+        html_put_value(html, html->reference.bytes, html->reference.n_bytes);
+    else
+        gather_put(&html->gather, html->reference.bytes, html->reference.n_bytes);
 }
 
 static size_t feed_reference(struct html *html, const uint8_t *p, size_t n)
@@ -313,7 +316,9 @@ void html_begin(struct html *html, struct words *words, enum kernel kernel)
 {
     html->stride = stride_of(kernel);
     html->state = HTML_DATA;
-    html->element_flags = UINT8_MAX;
+    html->element_flags = UINT8_MAX & ~ELEMENT_LINK;
+    html->links.sink = NULL;
+    html->links.open = false;
     gather_begin(&html->gather, words);
 }
 
@@ -321,6 +326,14 @@ void html_begin_xml(struct html *html, struct words *words, enum kernel kernel)
 {
     html_begin(html, words, kernel);
     html->element_flags = 0;
+}
+
+void html_want_links(struct html *html, const struct canon_sink *sink, const uint64_t *n_handed_out)
+{
+    html->element_flags = UINT8_MAX;
+    html->links.sink = sink;
+    html->links.n_handed_out = n_handed_out;
+    html->links.in_title = html->links.title_seen = false;
 }
 
 void html_feed(struct html *html, const uint8_t *bytes, size_t size_bytes)
@@ -341,5 +354,6 @@ void html_finish(struct html *html)
     }
     if (html->state == HTML_RAW)
         html_finish_raw(html);
+    html_links_end(&html->links, &html->gather);
     gather_flush(&html->gather);
 }

@@ -13,7 +13,7 @@
 #include "tests/fuzz/fuzz.h"
 
 struct seen {
-    uint64_t hash, n_tokens;
+    uint64_t hash, n_tokens, links;
 };
 
 static void see_tokens(void *user, const struct token_block *block)
@@ -28,6 +28,15 @@ static void see_tokens(void *user, const struct token_block *block)
     }
 }
 
+static void see_link(void *user, const struct canon_link *link)
+{
+    struct seen *seen = user;
+    uint64_t places[2] = {link->first, link->end};
+    FUZZ_CHECK(link->first <= link->end && link->href_bytes <= CANON_HREF_MAX_BYTES);
+    seen->links = XXH3_64bits_withSeed(link->href, link->href_bytes, seen->links);
+    seen->links = XXH3_64bits_withSeed(places, sizeof(places), seen->links);
+}
+
 static struct seen tokenize(enum kernel kernel, bool xml, const uint8_t *bytes, size_t size,
                             size_t piece_bytes)
 {
@@ -35,9 +44,12 @@ static struct seen tokenize(enum kernel kernel, bool xml, const uint8_t *bytes, 
     static struct html html;
     struct seen seen = {0};
     words = (struct words){0};
-    words_init(&words, &(struct canon_sink){.tokens = see_tokens, .user = &seen});
+    struct canon_sink sink = {.tokens = see_tokens, .links = see_link, .user = &seen};
+    words_init(&words, &sink);
     words_begin(&words);
     (xml ? html_begin_xml : html_begin)(&html, &words, kernel);
+    if (!xml)
+        html_want_links(&html, &sink, &seen.n_tokens);
     for (size_t at = 0, n; at < size; at += n) {
         n = size - at < piece_bytes ? size - at : piece_bytes;
         html_feed(&html, bytes + at, n);
@@ -63,6 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct seen fast = tokenize(kernel, xml, data, size,
                                     piece_bytes == SIZE_MAX ? piece_bytes : 8 * piece_bytes);
         FUZZ_CHECK(fast.hash == slow.hash && fast.n_tokens == slow.n_tokens);
+        FUZZ_CHECK(fast.links == slow.links);
     }
     return 0;
 }
