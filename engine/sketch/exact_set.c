@@ -179,6 +179,12 @@ size_t exact_set_count(const struct exact_set *set)
     return set->n_shingles;
 }
 
+void exact_set_features(const struct exact_set *set, struct feature *ret_features)
+{
+    for (size_t i = 0; i < set->n_shingles; i++)
+        ret_features[i] = (struct feature){set->shingles[i].low64, set->shingles[i].high64};
+}
+
 static size_t n_common(const struct exact_set *a, const struct exact_set *b)
 {
     size_t n = 0;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "engine/text/canon.h"
 
 struct exact_set;
 
@@ -19,6 +20,9 @@ void exact_set_free(struct exact_set *set);
 DEFINE_CLEANUP(struct exact_set *, exact_set_free);
 
 size_t exact_set_count(const struct exact_set *set);
+
+/* The shingles' hashes, exact_set_count() of them, ascending. */
+void exact_set_features(const struct exact_set *set, struct feature *ret_features);
 
 /* |A n B| / |A u B| and |A n B| / |A|. Return 0, or -ENODATA when the denominator is empty. */
 int exact_set_resemblance(const struct exact_set *a, const struct exact_set *b, double *ret_value);
