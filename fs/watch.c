@@ -175,9 +175,11 @@ static void look_at_mounts(struct watch *watch)
 static void *read_all(void *user)
 {
     struct watch *watch = user;
-    struct pollfd fds[] = {{.fd = watch->wake_fd, .events = POLLIN},
-                           {.fd = watch->source_fd, .events = POLLIN},
-                           {.fd = watch->mounts_fd, .events = POLLPRI}};
+    /* Which mounts there are matters to who tells the kernel alone. */
+    struct pollfd fds[] = {
+        {.fd = watch->wake_fd, .events = POLLIN},
+        {.fd = watch->source_fd, .events = POLLIN},
+        {.fd = watch->kernel.started ? watch->mounts_fd : -1, .events = POLLPRI}};
     if (watch->source->begin && watch->source->begin(watch) < 0)
         recover(watch);
     while (!watch->stop) {

@@ -7,6 +7,19 @@ expect_match 'what is kept' '"kept_seconds": *1[^0-9]' "$("$KINFS" status --json
 expect_match 'in words' $'\nwatch +inotify' "$("$KINFS" status "$MNT")"
 changes_are_seen
 changes_are_sketched
+
+# Mounts that come and go elsewhere are no work here and nothing is kept of them, however many.
+pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
+rests() { grep -q '^7 0x[0-9a-f]* 0x3 0xffffffff' "/proc/$pid/task/"*/syscall; } # poll(2) of three, without end
+if [[ $UID = 0 && $(uname -m) = x86_64 ]]; then
+    soon 'rests' rests
+    mkdir mounts
+    for ((n = 0; n < 150; n++)); do
+        mount -t tmpfs none mounts
+        umount mounts
+    done
+    soon 'rests after mounts elsewhere' rests
+fi
 stop
 mkdir -p "$SOURCE/before/deep"
 start -o watch=inotify
