@@ -23,7 +23,8 @@ static struct count count_rows(const uint8_t *head, size_t head_bytes, bool whol
             quoted = !quoted;
         if (c == '\n' && !quoted) {
             if (!empty) {
-                count.same = count.n_rows == 0 || n == count.n_separators;
+                /* Most text has none in its first row: so ends the looking. */
+                count.same = n > 0 && (count.n_rows == 0 || n == count.n_separators);
                 count.n_separators = n;
                 count.n_rows++;
             }
