@@ -5,6 +5,7 @@
  * To be included behind definitions of RUNS_COPY, the bytes that go in one copy, and of
  *   runs_copy(to, from)  copies as many, folding what are word bytes among them
  *   runs_mask(p, &others)  64 bytes: a bit each that is a word byte; and each that is not ASCII
+ *   runs_first(mask)  the number of the first bit that is set, 64 where there is none
  * and the kernel itself is runs_words().
  */
 #ifndef KINFS_ENGINE_TEXT_ASCII_RUNS_H
@@ -37,9 +38,9 @@ static inline __attribute__((always_inline)) void runs_take(struct words *words,
     *to = n_bytes;
     to += ends_before;
     for (unsigned done = 0; done < n_runs; done += RUNS_AT_ONCE) {
+#pragma GCC unroll 4
         for (unsigned i = 0; i < RUNS_AT_ONCE; i++) {
-            unsigned start = starts ? (unsigned)__builtin_ctzll(starts) : RUNS_STEP;
-            unsigned stop = stops ? (unsigned)__builtin_ctzll(stops) : RUNS_STEP;
+            unsigned start = runs_first(starts), stop = runs_first(stops);
             starts &= starts - 1;
             stops &= stops - 1;
             runs_copy(words->bytes + n_bytes, p + start);

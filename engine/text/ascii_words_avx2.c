@@ -37,6 +37,11 @@ static inline uint64_t runs_mask(const uint8_t *p, uint64_t *ret_others)
     return (uint64_t)mask_of(high) << 32 | mask_of(low);
 }
 
+static inline unsigned runs_first(uint64_t mask)
+{
+    return (unsigned)_tzcnt_u64(mask);
+}
+
 #include "engine/text/ascii_runs.h"
 
 size_t ascii_words_avx2(struct words *words, const uint8_t *p, size_t size_bytes)

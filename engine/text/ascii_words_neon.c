@@ -45,6 +45,11 @@ static inline uint64_t runs_mask(const uint8_t *p, uint64_t *ret_others)
     return pack(word);
 }
 
+static inline unsigned runs_first(uint64_t mask)
+{
+    return mask ? (unsigned)__builtin_ctzll(mask) : 64;
+}
+
 #include "engine/text/ascii_runs.h"
 
 size_t ascii_words_neon(struct words *words, const uint8_t *p, size_t size_bytes)
