@@ -51,6 +51,17 @@ static int set_number(struct value *value, double number)
     return r < 0 ? r : set(value, "%s", text);
 }
 
+/* A standard error, and what it is worth where it rests on few samples. */
+static int set_error(struct value *value, double error, uint32_t n_samples)
+{
+    char text[ATTRIBUTE_NUMBER_BYTES];
+    int r = attribute_number(error, text);
+    if (r < 0 || n_samples >= INDEX_CONFIDENT_SAMPLES)
+        return r < 0 ? r : set(value, "%s", text);
+    return set(value, "%s (%" PRIu32 " sample%s: low confidence)", text, n_samples,
+               n_samples == 1 ? "" : "s");
+}
+
 static int set_path(struct value *value, const char *path)
 {
     _cleanup_free_ char *escaped = NULL;
@@ -100,7 +111,9 @@ static int answer_representative(const struct view_task *task, enum attribute at
         return r;
     if (attribute == ATTRIBUTE_RESEMBLANCE)
         return set_number(value, comparison.resemblance);
-    return comparison.exact ? -ENODATA : set_number(value, comparison.resemblance_error);
+    return comparison.exact
+               ? -ENODATA
+               : set_error(value, comparison.resemblance_error, comparison.resemblance_samples);
 }
 
 static int answer_cluster(const struct view_task *task, enum attribute attribute,
@@ -159,10 +172,13 @@ static int answer_comparison(const struct view_task *task, enum attribute attrib
     case ATTRIBUTE_RESEMBLANCE_TO: return set_number(value, comparison.resemblance);
     case ATTRIBUTE_CONTAINMENT_IN: return set_number(value, comparison.containment_ab);
     case ATTRIBUTE_RESEMBLANCE_ERROR_TO:
-        return comparison.exact ? -ENODATA : set_number(value, comparison.resemblance_error);
+        return comparison.exact
+                   ? -ENODATA
+                   : set_error(value, comparison.resemblance_error, comparison.resemblance_samples);
     default: /* an exact one has an error of 0 */
         return comparison.containment_ab_error > 0
-                   ? set_number(value, comparison.containment_ab_error)
+                   ? set_error(value, comparison.containment_ab_error,
+                               comparison.containment_ab_samples)
                    : -ENODATA;
     }
 }

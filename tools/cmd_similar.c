@@ -21,6 +21,7 @@ static int emit_kin(const struct kin *kin, row_fn row, void *user)
     work_add_ratio(object, "resemblance", kin->resemblance);
     work_add_ratio(object, "error", kin->error);
     work_add_ratio(object, "containment", kin->containment);
+    work_add_count(object, "containment_samples", kin->containment_samples);
     json_object_object_add(object, "exact", json_object_new_boolean(kin->exact));
     return row(user, object);
 }
@@ -105,6 +106,13 @@ static const struct argp parser = {similar_options, parse, "FILE",
                                    "tree. Exit code 1 when there is none.",
                                    children};
 
+static void print_confidence(struct json_object *row)
+{
+    uint64_t n = command_count(row, "containment_samples");
+    if (!work_flag(row, "exact") && n > 0 && n < INDEX_CONFIDENT_SAMPLES)
+        printf(" (%llu sample%s: low confidence)", (unsigned long long)n, n == 1 ? "" : "s");
+}
+
 static int print_row(void *user, struct json_object *row)
 {
     struct similar_options *options = user;
@@ -120,6 +128,8 @@ static int print_row(void *user, struct json_object *row)
     }
     if (!options->common.null) {
         command_print_ratio(taken, options->containing ? "containment" : "resemblance");
+        if (options->containing)
+            print_confidence(taken);
         putchar('\t');
     }
     command_print_path(taken, "path", options->common.null);

@@ -122,11 +122,15 @@ uint64_t index_generation(struct index *index);
  * key. path is relative to the root. */
 typedef bool (*index_may_read_fn)(void *user, const char *path, const struct file_key *key);
 
+/* What rests on fewer samples than these is hardly more than a guess: low confidence. */
+enum { INDEX_CONFIDENT_SAMPLES = 8 };
+
 struct kin {
     char *path; /* relative to the root of the tree, no leading "./" */
     struct file_key key;
-    double resemblance, error; /* of the estimate; 1.0 only when it is 1 */
-    double containment;        /* of the document asked about in this one; NAN when unknown */
+    double resemblance, error;    /* of the estimate; 1.0 only when it is 1 */
+    double containment;           /* of the document asked about in this one; NAN when unknown */
+    uint32_t containment_samples; /* what that rests on; 0: exact without any */
     bool exact;
 };
 
@@ -157,9 +161,6 @@ int index_containing(struct index *index, const struct file_key *file,
 /* Whether index_similar() would have an answer. Returns 1, 0 or an error. */
 int index_has_kin(struct index *index, const struct file_key *file,
                   const struct index_query *query);
-
-/* What rests on fewer samples than these is hardly more than a guess: low confidence. */
-enum { INDEX_CONFIDENT_SAMPLES = 8 };
 
 struct comparison {
     double resemblance, resemblance_error; /* NAN when undefined */

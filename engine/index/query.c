@@ -16,8 +16,7 @@ enum { LOAD_AT_ONCE = 256 };
 struct match {
     uint64_t sid;
     uint8_t class[CLASS_BYTES];
-    struct estimate resemblance;
-    double containment;
+    struct estimate resemblance, containment; /* containment.value: NAN when unknown */
 };
 
 struct matches {
@@ -52,13 +51,15 @@ static int compare_matches(const void *a, const void *b)
     return (x->sid > y->sid) - (x->sid < y->sid);
 }
 
-static double containment_of(const struct record *a, const struct record *b)
+static struct estimate containment_of(const struct record *a, const struct record *b)
 {
     struct estimate estimate;
+    bool twins = memcmp(a->content_fingerprint, b->content_fingerprint, FINGERPRINT_BYTES) == 0;
     if (a->sketch.n_values == 0)
-        return memcmp(a->content_fingerprint, b->content_fingerprint, FINGERPRINT_BYTES) == 0 ? 1.0
-                                                                                              : NAN;
-    return min_sketch_containment(&a->sketch, &b->sketch, &estimate) < 0 ? NAN : estimate.value;
+        return (struct estimate){.value = twins ? 1.0 : NAN, .exact = true};
+    if (min_sketch_containment(&a->sketch, &b->sketch, &estimate) < 0)
+        return (struct estimate){.value = NAN};
+    return estimate;
 }
 
 static int verify_one(enum postings_tier tier, const struct record *record, double threshold,
@@ -74,7 +75,7 @@ static int verify_one(enum postings_tier tier, const struct record *record, doub
     if (record_resemblance(record, other, &match.resemblance) < 0)
         return 0;
     match.containment = containment_of(record, other);
-    if (tier == POSTINGS_TIER_C && !(match.containment >= threshold))
+    if (tier == POSTINGS_TIER_C && !(match.containment.value >= threshold))
         return 0;
     record_class(other, match.class);
     return add_match(matches, &match);
@@ -121,7 +122,8 @@ static int expand(struct index *index, const struct match *match, uint64_t asked
             break;
         for (size_t i = 0; r == 0 && i < n; i++) {
             struct estimate estimate;
-            struct kin kin = {.containment = match->containment};
+            struct kin kin = {.containment = match->containment.value,
+                              .containment_samples = match->containment.n_samples};
             if (class.sids[at + i] == asked || !members[i])
                 continue;
             r = record_resemblance(record, members[i], &estimate);
@@ -164,7 +166,8 @@ static int answer(struct index *index, enum postings_tier tier, const struct fil
     _cleanup_(matches_done) struct matches matches = {0};
     _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
     _cleanup_(kin_list_done) struct kin_list list = {0};
-    struct match own = {.resemblance = {.value = 1.0, .exact = true}, .containment = 1.0};
+    struct match own = {.resemblance = {.value = 1.0, .exact = true},
+                        .containment = {.value = 1.0, .exact = true}};
 
     int r = answer_document(index, file, &document);
     if (r < 0)
