@@ -143,7 +143,15 @@ static int check_policy(struct index *index, const struct index_options *options
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
     int r = kv_get(index->kv, TABLE_META, name_slice("policy"), &value);
-    if (r == -ENOENT || (r == 0 && policy_decode(value.data, value.size_bytes, &index->policy) < 0))
+    if (r == 0)
+        r = policy_decode(value.data, value.size_bytes, &index->policy);
+    if (r > 0)
+        return refuse(ret_error, -EUCLEAN,
+                      "store %s has the fingerprints of another version of kinfs, which compare "
+                      "with none of this one's; `kinfs rebuild %s` makes them anew (the documents "
+                      "are not touched)",
+                      index->store_path, index->source);
+    if (r == -ENOENT || r == -EUCLEAN)
         return refuse(ret_error, -EUCLEAN,
                       "store %s is damaged: its policy cannot be read; move it aside and mount "
                       "again to make a new one (the documents are not touched)",

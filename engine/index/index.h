@@ -42,7 +42,8 @@ struct index_options {
  * ret_error  on failure one line: what is wrong with what, and what to do
  *
  * A directory that is neither empty nor a store is refused before anything in it is touched.
- * Returns 0, -ENOENT (no store and not create), -EBUSY (in use), -EUCLEAN (damaged: rebuild),
+ * Returns 0, -ENOENT (no store and not create), -EBUSY (in use), -EUCLEAN (damaged, or with
+ * fingerprints of another version: rebuild),
  * -EPROTO (another policy, tree or a newer schema), -ENOTEMPTY (somebody else's directory), -EINVAL
  * (the tree itself, or an existing directory in it), -ENOSPC, -EROFS, -EACCES, -ENOMEM, -EIO.
  */

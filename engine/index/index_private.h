@@ -144,7 +144,8 @@ int document_counts_store(struct index *index);
 /* policy  of a new store; NULL: the preset the options name, with a fresh key */
 int identity_check(struct index *index, const struct index_options *options,
                    const struct policy *policy, char **ret_error);
-/* The policy of a store whose database cannot be opened: kept beside it in a file of its own. */
+/* The policy of a store whose database cannot be opened: kept beside it in a file of its own.
+ * Returns what policy_decode() does. */
 int identity_read_policy_file(const char *store_path, struct policy *ret_policy);
 int identity_get_number(struct index *index, const char *name, uint64_t *ret_value); /* -ENOENT */
 int identity_put_number(struct index *index, const char *name, uint64_t value);

@@ -125,7 +125,7 @@ static int policy_to_keep(const struct index *old, const char *store_path,
                           struct policy *ret_policy)
 {
     if (!old)
-        return identity_read_policy_file(store_path, ret_policy) == 0;
+        return identity_read_policy_file(store_path, ret_policy) >= 0;
     *ret_policy = old->policy;
     return 1;
 }

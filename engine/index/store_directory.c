@@ -85,7 +85,7 @@ static int find_kind(const char *path, enum kind *ret_kind)
 {
     struct policy policy;
     if (has_lock(path) || is_database(path, STORE_DB) || is_database(path, STORE_DB_OLD) ||
-        identity_read_policy_file(path, &policy) == 0) {
+        identity_read_policy_file(path, &policy) >= 0) {
         *ret_kind = KIND_STORE;
         return 0;
     }

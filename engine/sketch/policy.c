@@ -20,6 +20,7 @@
 #include "engine/sketch/policy.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -38,8 +39,8 @@ enum {
 };
 
 static const struct policy presets[] = {
-    {"default", POLICY_TOKENISER_WORDS, POLICY_HASH_MULTILINEAR, 5, 128, 25, 4096, {0}},
-    {"broder1997", POLICY_TOKENISER_WORDS, POLICY_HASH_MULTILINEAR, 10, 128, 25, 4096, {0}},
+    {"default", POLICY_TOKENISER_WORDS, POLICY_HASH_GF64, 5, 128, 25, 4096, {0}},
+    {"broder1997", POLICY_TOKENISER_WORDS, POLICY_HASH_GF64, 10, 128, 25, 4096, {0}},
 };
 
 int policy_preset(const char *name, struct policy *ret_policy)
@@ -61,7 +62,7 @@ int policy_validate(const struct policy *policy)
 {
     if (!memchr(policy->name, '\0', sizeof(policy->name)))
         return -EINVAL;
-    if (policy->tokeniser != POLICY_TOKENISER_WORDS || policy->hash != POLICY_HASH_MULTILINEAR)
+    if (policy->tokeniser != POLICY_TOKENISER_WORDS || policy->hash != POLICY_HASH_GF64)
         return -EINVAL;
     if (policy->w < 1 || policy->w > POLICY_W_MAX)
         return -EINVAL;
@@ -126,8 +127,11 @@ int policy_decode(const void *data, size_t size_bytes, struct policy *ret_policy
     policy.m = get_be32(p + W_AT + 8);
     policy.v_max = get_be32(p + W_AT + 12);
     memcpy(policy.key, p + KEY_AT, POLICY_KEY_BYTES);
+    bool of_others = policy.tokeniser != POLICY_TOKENISER_WORDS || policy.hash != POLICY_HASH_GF64;
+    policy.tokeniser = POLICY_TOKENISER_WORDS;
+    policy.hash = POLICY_HASH_GF64;
     if (policy_validate(&policy) < 0)
         return -EUCLEAN;
     *ret_policy = policy;
-    return 0;
+    return of_others;
 }

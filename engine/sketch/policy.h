@@ -11,7 +11,8 @@ enum { POLICY_KEY_BYTES = 32, POLICY_NAME_MAX = 31, POLICY_ENCODED_BYTES = 96 };
 enum { POLICY_W_MAX = 64, POLICY_S_MAX = 4096, POLICY_M_MAX = 1 << 20, POLICY_V_MAX = 65536 };
 
 enum policy_tokeniser { POLICY_TOKENISER_WORDS = 1 }; /* canon.h */
-enum policy_hash { POLICY_HASH_MULTILINEAR = 1 };     /* shingle_hash.h */
+/* shingle_hash.h; 1 was multilinear mod 2^128 */
+enum policy_hash { POLICY_HASH_GF64 = 2 };
 
 struct policy {
     char name[POLICY_NAME_MAX + 1]; /* of the preset, for people */
@@ -43,7 +44,9 @@ uint64_t policy_id(const struct policy *policy);
  */
 void policy_derive(const struct policy *policy, const char *purpose, uint8_t out[POLICY_KEY_BYTES]);
 
-/* The stored form. Decoding returns 0 or -EUCLEAN. */
+/* The stored form. Decoding returns 0, -EUCLEAN, or 1 for a policy of another version of kinfs,
+ * with tokens or fingerprints that this one does not make: *ret_policy is then the same with this
+ * one's, under which the documents may be sketched anew. */
 void policy_encode(const struct policy *policy, uint8_t out[POLICY_ENCODED_BYTES]);
 int policy_decode(const void *data, size_t size_bytes, struct policy *ret_policy);
 

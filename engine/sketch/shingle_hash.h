@@ -1,11 +1,11 @@
 /* Keyed 64-bit fingerprints of tokens and of shingles, with a proof of pairwise independence.
  *
- * Token and shingle are both hashed by the multilinear family over 128-bit arithmetic
- *   h(x_1..x_n) = ((a_0 + sum a_i * x_i) mod 2^128) >> 64,   x_i 64 bits, a_i random 128 bits,
- * which is strongly universal on its upper 64 bits (Lemire and Kaser 2014, "Strongly universal
- * string hashing is fast", theorem 1; proof and layout in shingle_hash.c). Any two different tokens
+ * Token and shingle are both hashed by the multilinear family over the field of 2^64 elements,
+ *   h(x_1..x_n) = a_0 + sum a_i * x_i,   a_i random,
+ * which is strongly universal (proof and layout in shingle_hash.c). Any two different tokens
  * collide with probability 2^-64, whatever their lengths. All functions but new and free only read:
- * any thread, no lock, no allocation.
+ * any thread, no lock, no allocation. Which kernel (base/kernel.h) does the work makes no
+ * difference to the results.
  */
 #ifndef KINFS_ENGINE_SKETCH_SHINGLE_HASH_H
 #define KINFS_ENGINE_SKETCH_SHINGLE_HASH_H
@@ -24,10 +24,7 @@ int shingle_hash_new(const struct policy *policy, struct shingle_hash **ret_hash
 void shingle_hash_free(struct shingle_hash *hash); /* wipes the keys */
 DEFINE_CLEANUP(struct shingle_hash *, shingle_hash_free);
 
-/* The fingerprint of a token of any length. */
-uint64_t shingle_hash_token(const struct shingle_hash *hash, const void *token, size_t size_bytes);
-
-/* ret[i] = shingle_hash_token() of token i of the block, faster. */
+/* ret[i] = the fingerprint of token i of the block; none is longer than CANON_TOKEN_MAX_BYTES. */
 void shingle_hash_tokens(const struct shingle_hash *hash, const struct token_block *block,
                          uint64_t *ret);
 

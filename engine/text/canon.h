@@ -23,8 +23,8 @@ enum { CANON_TOKEN_MAX_BYTES = 256 };
 
 /* Some consecutive tokens: token i is bytes[ends[i-1] .. ends[i]), with ends[-1] taken as 0; none
  * is empty. The TOKEN_BLOCK_SLACK_BYTES behind the last token may be read (of any value), so that
- * the words of a token can be loaded whole. */
-enum { TOKEN_BLOCK_SLACK_BYTES = 8, TOKEN_BLOCK_MAX = 1024 };
+ * tokens can be loaded by vectors. */
+enum { TOKEN_BLOCK_SLACK_BYTES = 64, TOKEN_BLOCK_MAX = 1024 };
 struct token_block {
     const uint8_t *bytes;
     const uint32_t *ends;

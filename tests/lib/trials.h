@@ -29,20 +29,34 @@ static inline void trial_key(unsigned n, uint8_t ret_key[POLICY_KEY_BYTES])
     memcpy(ret_key, &n, sizeof(n));
 }
 
-/* Fingerprints of the shingles numbered first, first + 1, .. under a key. */
-static inline void trial_elements(const uint8_t key[POLICY_KEY_BYTES], uint64_t first, size_t n,
-                                  uint64_t *ret_elements)
+/* Fingerprints of the shingles of one token, whose tokens are these numbers, under a key. */
+static inline void trial_fingerprints(const uint8_t key[POLICY_KEY_BYTES], const uint64_t *numbers,
+                                      size_t n, uint64_t *ret_fingerprints)
 {
-    struct policy policy = {"test", POLICY_TOKENISER_WORDS, POLICY_HASH_MULTILINEAR, 1, 2, 1, 2,
-                            {0}};
+    struct policy policy = {"test", POLICY_TOKENISER_WORDS, POLICY_HASH_GF64, 1, 2, 1, 2, {0}};
     _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = NULL;
     memcpy(policy.key, key, POLICY_KEY_BYTES);
     assert_int_equal(shingle_hash_new(&policy, &hash), 0);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t id = first + i;
-        ret_elements[i] = shingle_hash_token(hash, &id, sizeof(id));
+    for (size_t from = 0; from < n; from += TOKEN_BLOCK_MAX) {
+        uint8_t bytes[8 * TOKEN_BLOCK_MAX + TOKEN_BLOCK_SLACK_BYTES];
+        uint64_t tokens[TOKEN_BLOCK_MAX];
+        uint32_t ends[TOKEN_BLOCK_MAX];
+        size_t n_block = n - from < TOKEN_BLOCK_MAX ? n - from : TOKEN_BLOCK_MAX;
+        memcpy(bytes, numbers + from, 8 * n_block);
+        for (size_t i = 0; i < n_block; i++)
+            ends[i] = 8 * (uint32_t)(i + 1);
+        shingle_hash_tokens(hash, &(struct token_block){bytes, ends, n_block}, tokens);
+        shingle_hash_windows(hash, tokens, n_block, ret_fingerprints + from);
     }
-    shingle_hash_windows(hash, ret_elements, n, ret_elements);
+}
+
+/* Those of the numbers first, first + 1, .. */
+static inline void trial_elements(const uint8_t key[POLICY_KEY_BYTES], uint64_t first, size_t n,
+                                  uint64_t *ret_elements)
+{
+    for (size_t i = 0; i < n; i++)
+        ret_elements[i] = first + i;
+    trial_fingerprints(key, ret_elements, n, ret_elements);
 }
 
 static inline int trial_compare(const void *a, const void *b)

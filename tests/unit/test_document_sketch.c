@@ -19,8 +19,8 @@
 
 static struct policy test_policy(uint32_t w)
 {
-    struct policy policy = {
-        "test", POLICY_TOKENISER_WORDS, POLICY_HASH_MULTILINEAR, w, 128, 25, 4096, {3}};
+    struct policy policy = {"test", POLICY_TOKENISER_WORDS, POLICY_HASH_GF64, w, 128, 25, 4096,
+                            {3}};
     return policy;
 }
 

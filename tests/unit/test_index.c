@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "engine/index/index.h"
+#include "engine/index/index_private.h"
 #include "engine/sketch/exact_set.h"
 #include "tests/lib/scratch.h"
 
@@ -775,6 +775,43 @@ static void test_index__a_store_that_came_to_no_use_is_not_left_behind(void **st
     backing_close(f->backing);
 }
 
+/* As a kinfs left it whose fingerprints were others: refused with advice, which helps; parameters
+ * and secret key stay. */
+static void test_index__a_store_with_other_fingerprints_is_rebuilt(void **state)
+{
+    struct fixture *f = *state;
+    start(f);
+    settle(f);
+    uint64_t documents = n_documents(f);
+    stop(f);
+    assert_int_equal(backing_open(f->tree, &f->backing), 0);
+    struct index *index = open_offline(f);
+    struct policy policy = index->policy, other = policy, found;
+    uint8_t encoded[POLICY_ENCODED_BYTES];
+    other.hash = 1;
+    policy_encode(&other, encoded);
+    struct kv_batch *batch = kv_batch_new();
+    kv_batch_put(batch, TABLE_META, (struct kv_slice){"policy", 6},
+                 (struct kv_slice){encoded, sizeof(encoded)});
+    assert_int_equal(kv_apply(index->kv, batch), 0);
+    kv_batch_free(batch);
+    index_close(index, 0);
+    int fd = open(scratch_path(f->store, "policy"), O_WRONLY | O_TRUNC);
+    assert_int_equal(write(fd, encoded, sizeof(encoded)), sizeof(encoded));
+    close(fd);
+    assert_int_equal(identity_read_policy_file(f->store, &found), 1);
+
+    struct index_options options = options_of(f);
+    assert_refused(f, &options, -EUCLEAN, "kinfs rebuild");
+    assert_int_equal(index_rebuild(&options, NULL, NULL, NULL), 0);
+    assert_int_equal(identity_read_policy_file(f->store, &found), 0);
+    assert_true(policy_id(&found) == policy_id(&policy));
+    backing_close(f->backing);
+    start(f);
+    settle(f);
+    assert_int_equal(n_documents(f), documents);
+}
+
 static void test_index__a_store_of_something_else_is_refused_with_advice(void **state)
 {
     struct fixture *f = *state;
@@ -831,6 +868,7 @@ int main(void)
         ON_A_TREE(test_index__killed_at_any_moment_equals_rebuilt),
         ON_A_TREE(test_index__settling_waits_for_the_scan_that_an_entry_begins),
         ON_A_TREE(test_index__a_store_that_came_to_no_use_is_not_left_behind),
+        ON_A_TREE(test_index__a_store_with_other_fingerprints_is_rebuilt),
         ON_A_TREE(test_index__a_store_of_something_else_is_refused_with_advice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,8 +23,7 @@ static uint64_t next(uint64_t *x) /* splitmix64 */
 
 static struct policy test_policy(uint32_t s, uint32_t m, uint32_t v_max)
 {
-    struct policy policy = {"test", POLICY_TOKENISER_WORDS, POLICY_HASH_MULTILINEAR, 5, s, m, v_max,
-                            {1}};
+    struct policy policy = {"test", POLICY_TOKENISER_WORDS, POLICY_HASH_GF64, 5, s, m, v_max, {1}};
     return policy;
 }
 

@@ -21,8 +21,7 @@ static uint64_t next(uint64_t *x)
 
 static struct policy test_policy(uint32_t s, uint32_t m, uint32_t v_max)
 {
-    struct policy policy = {"test", POLICY_TOKENISER_WORDS, POLICY_HASH_MULTILINEAR, 1, s, m, v_max,
-                            {0}};
+    struct policy policy = {"test", POLICY_TOKENISER_WORDS, POLICY_HASH_GF64, 1, s, m, v_max, {0}};
     return policy;
 }
 

@@ -92,6 +92,25 @@ static void test_policy__refuses_a_damaged_one(void **state)
     assert_int_equal(policy_decode(data, POLICY_ENCODED_BYTES + 1, &decoded), -EUCLEAN);
 }
 
+/* Its parameters and its key go on, under fingerprints of this version. */
+static void test_policy__one_of_another_version_is_told_from_a_damaged_one(void **state)
+{
+    (void)state;
+    struct policy policy = preset("broder1997"), decoded;
+    uint8_t data[POLICY_ENCODED_BYTES];
+    for (int what = 0; what < 2; what++) {
+        struct policy other = policy;
+        *(what ? &other.hash : &other.tokeniser) += 1000;
+        policy_encode(&other, data);
+        assert_int_equal(policy_decode(data, sizeof(data), &decoded), 1);
+        assert_true(policy_id(&decoded) == policy_id(&policy));
+    }
+    policy.hash = 1;
+    policy.w = 0;
+    policy_encode(&policy, data);
+    assert_int_equal(policy_decode(data, sizeof(data), &decoded), -EUCLEAN);
+}
+
 static void test_policy__refuses_fields_out_of_range(void **state)
 {
     (void)state;
@@ -132,6 +151,7 @@ int main(void)
         cmocka_unit_test(test_policy__the_id_depends_on_every_field),
         cmocka_unit_test(test_policy__survives_being_stored),
         cmocka_unit_test(test_policy__refuses_a_damaged_one),
+        cmocka_unit_test(test_policy__one_of_another_version_is_told_from_a_damaged_one),
         cmocka_unit_test(test_policy__refuses_fields_out_of_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,157 @@
+/* Eight tokens, or eight windows, at a time. A vector holds four 128-bit sums of products without
+ * carries; two of them, one of the even and one of the odd of eight, are reduced together. */
+#include <immintrin.h>
+
+#include "engine/sketch/shingle_hash_kernel.h"
+
+enum { XOR3 = 0x96, XOR_AND = 0x78 }; /* of vpternlog: a ^ b ^ c, a ^ (b & c) */
+
+static inline __m512i xor3(__m512i a, __m512i b, __m512i c)
+{
+    return _mm512_ternarylogic_epi64(a, b, c, XOR3);
+}
+
+/* gf64_reduce() of eight sums, those of the two vectors in turn. */
+static inline __m512i reduce(__m512i even, __m512i odd)
+{
+    __m512i low = _mm512_unpacklo_epi64(even, odd), high = _mm512_unpackhi_epi64(even, odd);
+    high = _mm512_xor_si512(xor3(high, _mm512_srli_epi64(high, 63), _mm512_srli_epi64(high, 61)),
+                            _mm512_srli_epi64(high, 60));
+    low = xor3(low, high, _mm512_slli_epi64(high, 1));
+    return xor3(low, _mm512_slli_epi64(high, 3), _mm512_slli_epi64(high, 4));
+}
+
+static inline __m512i mix(__m512i x)
+{
+    const __m512i upper = _mm512_set1_epi64((int64_t)0xffffffff00000000);
+    x = _mm512_ternarylogic_epi64(x, _mm512_mul_epu32(x, _mm512_set1_epi64(SHINGLE_MIX_FIRST)),
+                                  upper, XOR_AND);
+    __m512i product =
+        _mm512_mul_epu32(_mm512_srli_epi64(x, 32), _mm512_set1_epi64(SHINGLE_MIX_SECOND));
+    return _mm512_xor_si512(x, _mm512_srli_epi64(product, 32));
+}
+
+/* The sum of the words of one token, 16 bytes at a time. */
+static __m128i long_sum(const struct shingle_hash *hash, const uint8_t *p, size_t size_bytes)
+{
+    __m128i sum = _mm_cvtsi64_si128((int64_t)hash->token_offset[size_bytes]);
+    for (size_t at = 0; at < size_bytes; at += 16) {
+        size_t left = size_bytes - at;
+        __m128i words =
+            _mm_maskz_loadu_epi8((__mmask16)(left < 16 ? (1u << left) - 1 : 0xffff), p + at);
+        __m128i keys = _mm_loadu_si128((const __m128i *)(hash->token_key + at / 8));
+        sum = _mm_ternarylogic_epi64(sum, _mm_clmulepi64_si128(words, keys, 0x00),
+                                     _mm_clmulepi64_si128(words, keys, 0x11), XOR3);
+    }
+    return sum;
+}
+
+/* The sums of four tokens of at most 16 bytes. bytes begins with the first of them; in each dword
+ * of begins and sizes that places selects are one's begin in it and its size. */
+static inline __m512i short_sums(__m512i bytes, __m512i places, __m256i begins, __m256i sizes,
+                                 __m512i keys)
+{
+    const __m512i steps =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+    __m512i from = _mm512_permutexvar_epi8(places, _mm512_castsi256_si512(begins));
+    __m512i size = _mm512_permutexvar_epi8(places, _mm512_castsi256_si512(sizes));
+    __m512i words = _mm512_maskz_permutexvar_epi8(_mm512_cmpgt_epu8_mask(size, steps),
+                                                  _mm512_add_epi8(from, steps), bytes);
+    return _mm512_xor_si512(_mm512_clmulepi64_epi128(words, keys, 0x00),
+                            _mm512_clmulepi64_epi128(words, keys, 0x11));
+}
+
+static void long_tokens(const struct shingle_hash *hash, const uint8_t *p, uint32_t begin,
+                        const uint32_t *ends, size_t n, uint64_t *ret)
+{
+    for (size_t i = 0; i < n; begin = ends[i++]) {
+        __m128i sum = long_sum(hash, p + begin, ends[i] - begin);
+        ret[i] = shingle_mix(
+            gf64_reduce((uint64_t)_mm_extract_epi64(sum, 1), (uint64_t)_mm_cvtsi128_si64(sum)));
+    }
+}
+
+/* Four tokens of at most 16 bytes are found in the 64 bytes where the first begins. */
+static void tokens(const struct shingle_hash *hash, const struct token_block *block, uint64_t *ret)
+{
+    const __m512i keys = _mm512_broadcast_i64x2(_mm_loadu_si128((const __m128i *)hash->token_key));
+    const __m512i offsets_low = _mm512_loadu_si512(hash->token_offset + 1);
+    const __m512i offsets_high = _mm512_loadu_si512(hash->token_offset + 9);
+    /* the first byte of dwords 0 to 3, sixteen times each; and of dwords 4 to 7 */
+    const __m512i places =
+        _mm512_set_epi64(0x0c0c0c0c0c0c0c0c, 0x0c0c0c0c0c0c0c0c, 0x0808080808080808,
+                         0x0808080808080808, 0x0404040404040404, 0x0404040404040404, 0, 0);
+    const __m512i places_4 = _mm512_or_si512(places, _mm512_set1_epi8(16));
+    const __m512i in_order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+    const uint8_t *p = block->bytes;
+    size_t n = block->n_tokens;
+    __m256i ends = _mm256_setzero_si256();
+    uint32_t begin = 0;
+
+    for (size_t i = 0; i < n; i += 8) {
+        size_t left = n - i;
+        __mmask8 there = (__mmask8)(left < 8 ? (1u << left) - 1 : 0xff);
+        __m256i next = _mm256_maskz_loadu_epi32(there, block->ends + i);
+        __m256i begins = _mm256_maskz_alignr_epi32(there, next, ends, 7);
+        __m256i sizes = _mm256_sub_epi32(next, begins);
+        ends = next;
+        if (_mm256_cmpgt_epu32_mask(sizes, _mm256_set1_epi32(SHORT_TOKEN_BYTES))) {
+            long_tokens(hash, p, begin, block->ends + i, left < 8 ? left : 8, ret + i);
+        } else {
+            __m512i bytes = _mm512_loadu_si512(p + begin);
+            __m512i bytes_4 = left > 4 ? _mm512_loadu_si512(p + block->ends[i + 3]) : bytes;
+            begins = _mm256_sub_epi32(begins, _mm256_shuffle_epi32(begins, 0));
+            __m512i sums = short_sums(bytes, places, begins, sizes, keys);
+            __m512i sums_4 = short_sums(bytes_4, places_4, begins, sizes, keys);
+            __m512i which = _mm512_cvtepu32_epi64(
+                _mm256_sub_epi32(sizes, _mm256_set1_epi32(1))); /* of 16 offsets */
+            __m512i offsets = _mm512_permutex2var_epi64(offsets_low, which, offsets_high);
+            __m512i hashes = _mm512_permutexvar_epi64(in_order, reduce(sums, sums_4));
+            _mm512_mask_storeu_epi64(ret + i, there, mix(_mm512_xor_si512(hashes, offsets)));
+        }
+        begin = block->ends[i + (left < 8 ? left : 8) - 1];
+    }
+}
+
+static inline __attribute__((always_inline)) void windows_of(const struct window_keys *keys,
+                                                             size_t w, const uint64_t *tokens_,
+                                                             size_t n_windows, uint64_t *ret)
+{
+    const __m512i offset = /* in the lower half of each sum */
+        _mm512_maskz_set1_epi64(0x55, (int64_t)keys->offset);
+    for (size_t i = 0; i < n_windows; i += 8) {
+        __mmask8 there = (__mmask8)(n_windows - i < 8 ? (1u << (n_windows - i)) - 1 : 0xff);
+        __m512i even = offset, odd = offset;
+        size_t j = 0;
+        for (; j + 2 <= w; j += 2) {
+            __m512i a = _mm512_maskz_loadu_epi64(there, tokens_ + i + j);
+            __m512i b = _mm512_maskz_loadu_epi64(there, tokens_ + i + j + 1);
+            __m512i key_a = _mm512_set1_epi64((int64_t)keys->key[j]);
+            __m512i key_b = _mm512_set1_epi64((int64_t)keys->key[j + 1]);
+            even = xor3(even, _mm512_clmulepi64_epi128(a, key_a, 0x00),
+                        _mm512_clmulepi64_epi128(b, key_b, 0x00));
+            odd = xor3(odd, _mm512_clmulepi64_epi128(a, key_a, 0x01),
+                       _mm512_clmulepi64_epi128(b, key_b, 0x01));
+        }
+        if (j < w) {
+            __m512i a = _mm512_maskz_loadu_epi64(there, tokens_ + i + j);
+            __m512i key_a = _mm512_set1_epi64((int64_t)keys->key[j]);
+            even = _mm512_xor_si512(even, _mm512_clmulepi64_epi128(a, key_a, 0x00));
+            odd = _mm512_xor_si512(odd, _mm512_clmulepi64_epi128(a, key_a, 0x01));
+        }
+        _mm512_mask_storeu_epi64(ret + i, there, reduce(even, odd));
+    }
+}
+
+static void windows(const struct shingle_hash *hash, const uint64_t *tokens_, size_t n_windows,
+                    uint64_t *ret)
+{
+    const struct window_keys *keys = &hash->window[hash->w - 1];
+    switch (hash->w) { /* the presets: a constant w is unrolled, and its keys stay in registers */
+    case 5: windows_of(keys, 5, tokens_, n_windows, ret); break;
+    case 10: windows_of(keys, 10, tokens_, n_windows, ret); break;
+    default: windows_of(keys, hash->w, tokens_, n_windows, ret); break;
+    }
+}
+
+const struct shingle_hash_kernel shingle_hash_avx512 = {tokens, windows};
