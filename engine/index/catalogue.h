@@ -90,13 +90,15 @@ int path_cache_entry(struct path_cache *cache, const struct file_key *parent, co
 
 /* -- files -- */
 
+enum { FILE_ROW_REASON_BYTES = 96 };
+
 struct file_row {
     uint64_t sid;        /* of its record; 0: none, for the reason below */
     uint64_t size_bytes; /* of the file when looked at, as mtime and ctime */
     struct timespec mtime, ctime;
     bool racy; /* it was changed so shortly before that a later change may not show in
                   its times: read it again when in doubt */
-    char reason[96];
+    char reason[FILE_ROW_REASON_BYTES];
 };
 
 /* Returns 0, -ENOENT, -EUCLEAN or a store error. */

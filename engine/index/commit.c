@@ -259,13 +259,17 @@ static void log_unreadable(struct index *index, const struct file_key *file, con
         index_log(index, INDEX_LOG_WARNING, "%s: %s", escaped, reason);
 }
 
+/* reason: "", it cannot be read, for this error. */
 static int skip_document(struct index *index, const struct file_key *file, const struct stat *st,
-                         int error)
+                         const char *reason, int error)
 {
     struct stored_row stored;
     struct file_row row = {
         .size_bytes = (uint64_t)st->st_size, .mtime = st->st_mtim, .ctime = st->st_ctim};
-    snprintf(row.reason, sizeof(row.reason), "cannot be read: %s", strerror(-error));
+    if (*reason)
+        snprintf(row.reason, sizeof(row.reason), "%s", reason);
+    else
+        snprintf(row.reason, sizeof(row.reason), "cannot be read: %s", strerror(-error));
     int r = stored_row_get(index, file, &stored);
     bool known = r == 0 && stored.exists && strcmp(stored.row.reason, row.reason) == 0;
     if (r == 0 && stored.row.sid) {
@@ -281,7 +285,7 @@ static int skip_document(struct index *index, const struct file_key *file, const
 
 static int commit_failed(struct index *index, const struct result *result)
 {
-    return skip_document(index, &result->change->key, &result->st, result->error);
+    return skip_document(index, &result->change->key, &result->st, result->reason, result->error);
 }
 
 /* The file is gone, and perhaps nobody said so: look at its names again. Where they still lead to
@@ -298,7 +302,7 @@ static int commit_gone(struct index *index, const struct result *result)
         if (links.n_entries == limit)
             continue;
         if (links.n_entries && change->n_tries >= GONE_TRIES_MAX)
-            return skip_document(index, &change->key, &result->st, -ESTALE);
+            return skip_document(index, &change->key, &result->st, "", -ESTALE);
         for (size_t i = 0; i < links.n_entries; i++)
             index_note(index, CHANGE_ENTRY, &links.entries[i].parent, links.entries[i].name,
                        change);

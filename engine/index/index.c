@@ -90,6 +90,7 @@ static void index_free(struct index *index)
     if (index->queue)
         change_queue_free(index->queue);
     writing_set_free(index->writing);
+    extractors_free(index->extractors);
     scan_done(&index->scan);
     removal_done(index);
     pthread_cond_destroy(&index->scan_ended);
@@ -193,7 +194,9 @@ int index_open_db(const struct index_options *options, const char *db, const str
     if (!index || !(index->source = strdup(options->source)) ||
         !(index->store_path = strdup(options->store_path)))
         return -ENOMEM;
-    int r = open_store(index, options, db, &error);
+    int r = extractors_new(options->extractors, options->n_extractors, &index->extractors, &error);
+    if (r == 0)
+        r = open_store(index, options, db, &error);
     if (r == 0)
         r = identity_check(index, options, policy, &error);
     if (r == 0) {

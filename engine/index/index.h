@@ -24,6 +24,15 @@ struct index;
 
 enum index_log_level { INDEX_LOG_ERROR, INDEX_LOG_WARNING, INDEX_LOG_INFO };
 
+/* A program that makes text or features of the documents of one media type (extractor.h). */
+struct index_extractor {
+    const char
+        *media_type; /* as libmagic says it: "audio/midi"; "audio/" and a "*": all of audio */
+    const char *const *command;             /* its absolute path and arguments; ends with NULL */
+    bool is_text;                           /* it writes text in UTF-8; else features, one a line */
+    unsigned seconds, memory_mb, output_mb; /* limits; 0: 60, 1024, 64 */
+};
+
 struct index_options {
     struct backing *backing; /* borrowed until index_close() */
     const char *source;      /* path of the backing tree, for messages and the store's record */
@@ -33,6 +42,9 @@ struct index_options {
                            have been made with it when given */
     unsigned n_workers; /* 0: one for each processor, at most 8 */
     size_t cache_bytes; /* 0: the store's default */
+    const struct index_extractor *extractors; /* besides those of PDF and office documents; what
+                                                 has been sketched before is not done anew */
+    size_t n_extractors;
     void (*log)(void *user, enum index_log_level level, const char *message); /* any thread */
     void *log_user;
 };
@@ -45,7 +57,8 @@ struct index_options {
  * Returns 0, -ENOENT (no store and not create), -EBUSY (in use), -EUCLEAN (damaged, or with
  * fingerprints of another version: rebuild),
  * -EPROTO (another policy, tree or a newer schema), -ENOTEMPTY (somebody else's directory), -EINVAL
- * (the tree itself, or an existing directory in it), -ENOSPC, -EROFS, -EACCES, -ENOMEM, -EIO.
+ * (the tree itself, or an existing directory in it), -EOPNOTSUPP (extractors, and no
+ * kinfs-extract), -ENOSPC, -EROFS, -EACCES, -ENOMEM, -EIO.
  */
 int index_open(const struct index_options *options, struct index **ret_index, char **ret_error);
 

@@ -15,6 +15,7 @@
 
 #include "engine/index/catalogue.h"
 #include "engine/index/change_queue.h"
+#include "engine/index/extractor.h"
 #include "engine/index/index.h"
 #include "engine/index/living_clusters.h"
 #include "engine/index/lull.h"
@@ -37,8 +38,9 @@ struct result {
     enum outcome outcome;
     struct record record; /* OUTCOME_SKETCHED */
     bool racy;
-    int error;      /* OUTCOME_FAILED: negative errno */
-    struct stat st; /* OUTCOME_FAILED, when it could be asked for */
+    int error; /* OUTCOME_FAILED: negative errno; or, with a reason, of no meaning */
+    char reason[FILE_ROW_REASON_BYTES]; /* OUTCOME_FAILED; "": the error's */
+    struct stat st;                     /* OUTCOME_FAILED, when it could be asked for */
 };
 
 STAILQ_HEAD(result_list, result);
@@ -68,6 +70,7 @@ struct index {
     uint64_t policy_id;
     struct shown_ids shown_ids; /* of clusters; in all answers */
     struct shingle_hash *hash;
+    struct extractors *extractors;
     struct records *records;
     struct postings *postings;
     struct living_clusters *clusters;

@@ -20,6 +20,8 @@
 struct document_sketcher {
     const struct shingle_hash *hash;
     unsigned w;
+    enum text_type type;     /* with a text that is given */
+    enum document_text text; /* of the document */
     struct canon *canon;
     struct min_sketch_builder *builder;
     XXH3_state_t *content, *text_bytes, *text_lengths;
@@ -126,6 +128,22 @@ void document_sketcher_begin(struct document_sketcher *sketcher)
     canon_begin(sketcher->canon);
     sketcher->size_bytes = sketcher->n_tokens = sketcher->n_features = 0;
     sketcher->n_carried = 0;
+    sketcher->text = DOCUMENT_TEXT_IN_IT;
+}
+
+void document_sketcher_begin_given(struct document_sketcher *sketcher, enum text_type type,
+                                   enum document_text text)
+{
+    document_sketcher_begin(sketcher);
+    canon_begin_as(sketcher->canon, text == DOCUMENT_LINES_GIVEN ? TEXT_EXTRACTED : TEXT_PLAIN);
+    sketcher->type = type;
+    sketcher->text = text;
+}
+
+void document_sketcher_feed_text(struct document_sketcher *sketcher, const void *bytes,
+                                 size_t size_bytes)
+{
+    canon_feed(sketcher->canon, bytes, size_bytes);
 }
 
 void document_sketcher_feed(struct document_sketcher *sketcher, const void *bytes,
@@ -135,7 +153,8 @@ void document_sketcher_feed(struct document_sketcher *sketcher, const void *byte
         return;
     XXH3_128bits_update(sketcher->content, bytes, size_bytes);
     sketcher->size_bytes += size_bytes;
-    canon_feed(sketcher->canon, bytes, size_bytes);
+    if (sketcher->text == DOCUMENT_TEXT_IN_IT)
+        canon_feed(sketcher->canon, bytes, size_bytes);
 }
 
 static void put_digest(uint8_t fingerprint[FINGERPRINT_BYTES], XXH128_hash_t hash)
@@ -159,6 +178,8 @@ void document_sketcher_finish(struct document_sketcher *sketcher,
 {
     struct text_form form;
     canon_finish(sketcher->canon, &form);
+    if (sketcher->text != DOCUMENT_TEXT_IN_IT)
+        form = (struct text_form){.type = sketcher->type};
     if (sketcher->n_tokens > 0 && sketcher->n_tokens < sketcher->w) {
         uint64_t only = shingle_hash_window(sketcher->hash, sketcher->tokens, sketcher->n_tokens);
         min_sketch_builder_add(sketcher->builder, &only, 1);

@@ -18,6 +18,13 @@ struct document_sketch {
     struct min_sketch sketch;                       /* values are the sketcher's */
 };
 
+/* How the text of a document comes to the sketcher. */
+enum document_text {
+    DOCUMENT_TEXT_IN_IT, /* as canon.h finds it in its bytes */
+    DOCUMENT_TEXT_GIVEN, /* apart, UTF-8: document_sketcher_feed_text() */
+    DOCUMENT_LINES_GIVEN /* apart, a feature a line */
+};
+
 struct document_sketcher; /* one per thread */
 
 /* hash is borrowed and outlives the sketcher. Returns 0, -EINVAL, -ENOMEM. */
@@ -29,6 +36,14 @@ DEFINE_CLEANUP(struct document_sketcher *, document_sketcher_free);
 /* Begin a document; then feed its bytes in order, in pieces of any size; then finish. The result
  * does not depend on the pieces. ret_sketch->sketch.values stay valid until the next begin. */
 void document_sketcher_begin(struct document_sketcher *sketcher);
+
+/* One of which text or features are given apart: begin; then feed its bytes, of which the content
+ * fingerprint is made, and feed_text, in any order; then finish. type: what it is shown as. */
+void document_sketcher_begin_given(struct document_sketcher *sketcher, enum text_type type,
+                                   enum document_text text);
+void document_sketcher_feed_text(struct document_sketcher *sketcher, const void *bytes,
+                                 size_t size_bytes);
+
 void document_sketcher_feed(struct document_sketcher *sketcher, const void *bytes,
                             size_t size_bytes);
 void document_sketcher_finish(struct document_sketcher *sketcher,

@@ -4,6 +4,8 @@
  *            `- level 0 -------'`- level 1 -------'`- level 2 `-> table -> features
  *                                                        `-> chunks -> features
  *
+ * What a program was asked for is given as text, or as lines -> features (canon_begin_as).
+ *
  * Each level keeps the first bytes until there are enough to tell what they are; a compressed one's
  * decoder feeds the next level. What is compressed more than twice is binary.
  */
@@ -16,6 +18,7 @@
 #include "engine/text/chunks.h"
 #include "engine/text/decoder.h"
 #include "engine/text/html.h"
+#include "engine/text/lines.h"
 #include "engine/text/table.h"
 #include "engine/text/words.h"
 
@@ -39,6 +42,7 @@ struct canon {
     struct words words;
     struct table table;
     struct chunks chunks;
+    struct lines lines;
     struct feature_list features;
     struct canon_sink sink;
     uint64_t n_tokens; /* handed out */
@@ -46,7 +50,14 @@ struct canon {
 
 static bool has_text(const struct canon *canon)
 {
-    return canon->form.type != TEXT_BINARY;
+    return canon->form.type != TEXT_BINARY && canon->form.type != TEXT_EXTRACTED;
+}
+
+/* Without their text, what a library reads is bytes. */
+static enum text_type type_of(const uint8_t *head, size_t head_bytes)
+{
+    enum text_type type = text_type_sniff(head, head_bytes);
+    return type == TEXT_PDF || type == TEXT_OFFICE ? TEXT_BINARY : type;
 }
 
 /* -- the filter: UTF-8 to words, by type -- */
@@ -104,10 +115,12 @@ static void inside_begin(struct canon *canon, enum text_type type, const uint8_t
 {
     canon->form.type = type;
     canon->features.n = 0;
-    if (!has_text(canon)) {
+    if (type == TEXT_EXTRACTED)
+        lines_begin(&canon->lines, &canon->features);
+    else if (!has_text(canon))
         chunks_begin(&canon->chunks, &canon->features);
+    if (!has_text(canon))
         return;
-    }
     char name[CHARSET_NAME_MAX + 1];
     if (!charset && (type == TEXT_HTML || type == TEXT_XML) &&
         charset_declared(head, head_bytes, name))
@@ -120,6 +133,8 @@ static void inside_feed(struct canon *canon, const uint8_t *bytes, size_t size_b
 {
     if (has_text(canon))
         charset_feed(&canon->charset, bytes, size_bytes);
+    else if (canon->form.type == TEXT_EXTRACTED)
+        lines_feed(&canon->lines, bytes, size_bytes);
     else
         chunks_feed(&canon->chunks, bytes, size_bytes);
 }
@@ -129,6 +144,8 @@ static void inside_finish(struct canon *canon)
     if (has_text(canon)) {
         canon->form.charset = charset_finish(&canon->charset);
         filter_finish(canon);
+    } else if (canon->form.type == TEXT_EXTRACTED) {
+        lines_finish(&canon->lines);
     } else {
         chunks_finish(&canon->chunks);
     }
@@ -149,7 +166,7 @@ static void level_type(struct level *level, const uint8_t *head, size_t head_byt
     level->typed = true;
     level->codec = level->number < N_LEVELS - 1 ? decoder_sniff(head, head_bytes) : TEXT_CODEC_NONE;
     if (level->codec == TEXT_CODEC_NONE) {
-        inside_begin(canon, text_type_sniff(head, head_bytes), head, head_bytes, NULL);
+        inside_begin(canon, type_of(head, head_bytes), head, head_bytes, NULL);
         return;
     }
     if (level->number == 0)

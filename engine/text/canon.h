@@ -70,7 +70,9 @@ void canon_free(struct canon *canon);
 DEFINE_CLEANUP(struct canon *, canon_free);
 
 /* Begin a document (any unfinished one is dropped), whose form shows when its first bytes are
- * there; or one known to be of this type, not packed, and in UTF-8. */
+ * there; or one known to be of this type, not packed, and in UTF-8. Of TEXT_EXTRACTED each line
+ * that is not empty is a feature; TEXT_PDF and TEXT_OFFICE are fed as what an extractor made of
+ * them. */
 void canon_begin(struct canon *canon);
 void canon_begin_as(struct canon *canon, enum text_type type);
 

@@ -103,6 +103,53 @@ static bool narrow(const uint8_t *head, size_t size_bytes, uint8_t ret_bytes[TEX
     return true;
 }
 
+/* -- what a library reads -- */
+
+static bool begins(const uint8_t *bytes, size_t size_bytes, const char *text)
+{
+    return size_bytes >= strlen(text) && memcmp(bytes, text, strlen(text)) == 0;
+}
+
+/* As readers take it: something may stand in front. In a text that speaks of PDF nothing does but
+ * text, so that there it has to be the first thing. */
+static bool is_pdf(const uint8_t *head, size_t size_bytes)
+{
+    enum { WITHIN_BYTES = 1024 };
+    static const char mark[] = "%PDF-";
+    size_t first = begins(head, size_bytes, "\xef\xbb\xbf") ? 3 : 0;
+    while (first < size_bytes && memchr(" \t\r\n", head[first], 4))
+        first++;
+    if (begins(head + first, size_bytes - first, mark))
+        return true;
+    size_t within = size_bytes < WITHIN_BYTES ? size_bytes : WITHIN_BYTES;
+    return memmem(head, within, mark, strlen(mark)) && memchr(head, '\0', size_bytes);
+}
+
+/* A ZIP archive that names in its first entry, not packed, what it is (OpenDocument), or that
+ * begins as programs write Office Open XML; what begins otherwise is an archive like others. */
+static bool is_office(const uint8_t *head, size_t size_bytes)
+{
+    enum { FIXED_BYTES = 30, NAME_SIZE = 26, EXTRA_SIZE = 28 };
+    static const char mimetype[] = "mimetype",
+                      opendocument[] = "application/vnd.oasis.opendocument.";
+    static const char *const names[] = {"[Content_Types].xml", "_rels/.rels"};
+    if (size_bytes < FIXED_BYTES || !begins(head, size_bytes, "PK\3\4"))
+        return false;
+    size_t name_bytes = head[NAME_SIZE] | (size_t)head[NAME_SIZE + 1] << 8;
+    size_t extra_bytes = head[EXTRA_SIZE] | (size_t)head[EXTRA_SIZE + 1] << 8;
+    const uint8_t *name = head + FIXED_BYTES;
+    if (name_bytes > size_bytes - FIXED_BYTES)
+        return false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (name_bytes == strlen(names[i]) && begins(name, name_bytes, names[i]))
+            return true;
+    size_t content = FIXED_BYTES + name_bytes + extra_bytes;
+    return name_bytes == strlen(mimetype) && begins(name, name_bytes, mimetype) &&
+           content < size_bytes && begins(head + content, size_bytes - content, opendocument);
+}
+
+/* -- */
+
 char text_type_separator(const void *head_bytes, size_t size_bytes)
 {
     bool whole = size_bytes < TEXT_SNIFF_BYTES;
@@ -118,6 +165,10 @@ enum text_type text_type_sniff(const void *head_bytes, size_t size_bytes)
         size_bytes = TEXT_SNIFF_BYTES;
     if (size_bytes == 0)
         return TEXT_PLAIN;
+    if (is_pdf(head_bytes, size_bytes))
+        return TEXT_PDF;
+    if (is_office(head_bytes, size_bytes))
+        return TEXT_OFFICE;
     uint8_t narrowed[TEXT_SNIFF_BYTES / 2];
     if (narrow(head_bytes, size_bytes, narrowed)) {
         head_bytes = narrowed;
@@ -159,6 +210,9 @@ const char *text_type_name(enum text_type type)
     case TEXT_BINARY: return "binary";
     case TEXT_XML: return "xml";
     case TEXT_TABLE: return "table";
+    case TEXT_PDF: return "pdf";
+    case TEXT_OFFICE: return "office";
+    case TEXT_EXTRACTED: return "extracted";
     case TEXT_N_TYPES: break;
     }
     return "unknown";

@@ -13,7 +13,10 @@ enum text_type {
     TEXT_HTML,
     TEXT_BINARY, /* no text: its features are chunks (chunks.h) */
     TEXT_XML,
-    TEXT_TABLE, /* its features are rows (table.h) */
+    TEXT_TABLE,     /* its features are rows (table.h) */
+    TEXT_PDF,       /* what a library reads: canon.h takes it for binary, unless it is given */
+    TEXT_OFFICE,    /* the text; OpenDocument and Office Open XML */
+    TEXT_EXTRACTED, /* text or features of it are made by a program; never sniffed */
     TEXT_N_TYPES,
 };
 
@@ -42,11 +45,11 @@ struct text_form {
 
 /* What kind of document begins with these bytes, which are not packed: binary when there is a NUL
  * character among the first TEXT_SNIFF_BYTES, HTML and XML by their first markup, a table by rows
- * of as many fields each. Pass the first min(size, TEXT_SNIFF_BYTES) bytes of the document. Any
- * thread.
+ * of as many fields each, PDF and office documents by their marks. Pass the first min(size,
+ * TEXT_SNIFF_BYTES) bytes of the document. Any thread.
  */
 enum text_type text_type_sniff(const void *head, size_t size_bytes);
-const char *text_type_name(enum text_type type); /* "text", "html", "binary", "xml", "table" */
+const char *text_type_name(enum text_type type); /* "text", "html", "binary", ... */
 
 /* What separates the fields of the table that begins with these bytes, 0 when it is none. */
 char text_type_separator(const void *head, size_t size_bytes);

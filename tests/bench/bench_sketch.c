@@ -109,7 +109,7 @@ int main(int argc, char **argv)
         if (!document_load(argv[i], &document.bytes, &document.size_bytes))
             continue;
         enum text_type type = text_type_sniff(document.bytes, document.size_bytes);
-        if (type == TEXT_BINARY) {
+        if (type == TEXT_BINARY || type == TEXT_PDF || type == TEXT_OFFICE) {
             free(document.bytes);
             continue;
         }

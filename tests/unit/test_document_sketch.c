@@ -309,6 +309,43 @@ static void test_document_sketch__agrees_with_exact_sets(void **state)
 }
 
 /* B13: a document of any size takes the memory the sketcher has from the start */
+/* A12: as if the text had been the document, but for the fingerprint of the content. */
+static void test_document_sketch__text_that_is_given_counts_for_the_document(void **state)
+{
+    (void)state;
+    static const char text[] = "a rose is a rose is a rose and so on", lines[] = "a\nb\nc\n";
+    static const char bytes[] = "\0bytes of which the text was made";
+    struct bench bench = bench_new(3);
+    struct document_sketch plain = sketch_text(&bench, text),
+                           other = sketch_bytes(&bench, bytes, sizeof(bytes), 1, 1), given;
+    document_sketcher_begin_given(bench.sketcher, TEXT_PDF, DOCUMENT_TEXT_GIVEN);
+    document_sketcher_feed_text(bench.sketcher, text, 7);
+    document_sketcher_feed(bench.sketcher, bytes, sizeof(bytes));
+    document_sketcher_feed_text(bench.sketcher, text + 7, strlen(text) - 7);
+    document_sketcher_finish(bench.sketcher, &given);
+    assert_int_equal(given.form.type, TEXT_PDF);
+    assert_int_equal(given.size_bytes, sizeof(bytes));
+    assert_memory_equal(given.content_fingerprint, other.content_fingerprint, FINGERPRINT_BYTES);
+    assert_memory_equal(given.text_fingerprint, plain.text_fingerprint, FINGERPRINT_BYTES);
+    expect_same_shingles(&given, &plain);
+
+    document_sketcher_begin_given(bench.sketcher, TEXT_EXTRACTED, DOCUMENT_LINES_GIVEN);
+    document_sketcher_feed(bench.sketcher, bytes, sizeof(bytes));
+    document_sketcher_feed_text(bench.sketcher, lines, strlen(lines));
+    document_sketcher_finish(bench.sketcher, &given);
+    assert_int_equal(given.form.type, TEXT_EXTRACTED);
+    assert_int_equal(given.sketch.n_tokens, 3);
+    assert_memory_equal(given.content_fingerprint, other.content_fingerprint, FINGERPRINT_BYTES);
+
+    /* The next one is read again. */
+    struct document_sketch again = sketch_text(&bench, text);
+    expect_same(&again, &plain);
+    sketch_done(&again);
+    sketch_done(&plain);
+    sketch_done(&other);
+    bench_done(&bench);
+}
+
 static void test_document_sketch__takes_no_memory_for_long_documents(void **state)
 {
     (void)state;
@@ -345,6 +382,7 @@ int main(void)
         cmocka_unit_test(test_document_sketch__of_a_short_document_is_one_shingle),
         cmocka_unit_test(test_document_sketch__does_not_depend_on_the_pieces_fed),
         cmocka_unit_test(test_document_sketch__agrees_with_exact_sets),
+        cmocka_unit_test(test_document_sketch__text_that_is_given_counts_for_the_document),
         cmocka_unit_test(test_document_sketch__takes_no_memory_for_long_documents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,255 @@
+#include "engine/index/extractor.h"
+
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#ifdef KINFS_HAVE_MAGIC
+#include <magic.h>
+#endif
+
+enum {
+    /* What the marks of nearly all types are in; more of it only takes libmagic longer. */
+    MAGIC_BYTES = 4096,
+    SECONDS = 60,
+    MEMORY_MB = 1024,
+    OUTPUT_MB = 64,
+};
+
+struct extractors {
+    struct extractor *all;
+    size_t n, n_configured;
+};
+
+static void extractor_done(struct extractor *extractor)
+{
+    free(extractor->name);
+    free(extractor->media_type);
+    for (char **word = extractor->argv; word && *word; word++)
+        free(*word);
+    free(extractor->argv);
+}
+
+void extractors_free(struct extractors *extractors)
+{
+    if (!extractors)
+        return;
+    for (size_t i = 0; i < extractors->n; i++)
+        extractor_done(&extractors->all[i]);
+    free(extractors->all);
+    free(extractors);
+}
+DEFINE_CLEANUP(struct extractors *, extractors_free);
+
+/* -- where the programs are -- */
+
+/* Beside this program, as in a build directory; else where they are installed. */
+static int find_program(char ret_path[PATH_MAX])
+{
+    const char *named = getenv("KINFS_EXTRACT");
+    char own[PATH_MAX];
+    if (named) {
+        snprintf(ret_path, PATH_MAX, "%s", named);
+        return access(ret_path, X_OK) < 0 ? -errno : 0;
+    }
+    ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
+    if (n > 0) {
+        own[n] = '\0';
+        n = snprintf(ret_path, PATH_MAX, "%s/kinfs-extract", dirname(own));
+    }
+    if (n > 0 && n < PATH_MAX && access(ret_path, X_OK) == 0)
+        return 0;
+    snprintf(ret_path, PATH_MAX, "%s", KINFS_LIBEXEC "/kinfs-extract");
+    return access(ret_path, X_OK) < 0 ? -errno : 0;
+}
+
+/* -- the table -- */
+
+static char *print(const char *format, unsigned long long number)
+{
+    char *text;
+    return asprintf(&text, format, number) < 0 ? NULL : text;
+}
+
+/* kinfs-extract PARENT SECONDS MEMORY_MB COMMAND...; the parent is of now, not after a fork. */
+static int make_argv(const char *program, unsigned memory_mb, const char *const *command,
+                     struct extractor *extractor)
+{
+    enum { BEFORE = 4 };
+    size_t n = 0;
+    while (command[n])
+        n++;
+    char **argv = extractor->argv = calloc(BEFORE + n + 1, sizeof(*argv));
+    if (!argv)
+        return -ENOMEM;
+    argv[0] = strdup(program);
+    argv[1] = argv[0] ? print("%llu", (unsigned long long)getpid()) : NULL;
+    argv[2] = argv[1] ? print("%llu", extractor->seconds) : NULL;
+    argv[3] = argv[2] ? print("%llu", memory_mb) : NULL;
+    for (size_t i = 0; i < n && argv[BEFORE + i - 1]; i++)
+        argv[BEFORE + i] = strdup(command[i]);
+    return argv[BEFORE + n - 1] ? 0 : -ENOMEM;
+}
+
+static int add_configured(struct extractors *extractors, const char *program,
+                          const struct index_extractor *from)
+{
+    struct extractor *extractor = &extractors->all[extractors->n++];
+    size_t n = strlen(from->media_type);
+    *extractor = (struct extractor){
+        .name = strdup(from->media_type),
+        .media_type = strdup(from->media_type),
+        .type = TEXT_EXTRACTED,
+        .lines = !from->is_text,
+        .seconds = from->seconds ? from->seconds : SECONDS,
+        .output_mb = from->output_mb ? from->output_mb : OUTPUT_MB,
+    };
+    if (!extractor->name || !extractor->media_type)
+        return -ENOMEM;
+    if (n > 1 && strcmp(extractor->media_type + n - 2, "/*") == 0)
+        extractor->media_type[n - 1] = '\0';
+    return make_argv(program, from->memory_mb ? from->memory_mb : MEMORY_MB, from->command,
+                     extractor);
+}
+
+/* Where it is not installed, its documents are bytes. */
+static int add_built_in(struct extractors *extractors, const char *program, enum text_type type)
+{
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof(path), "%s-%s", program, text_type_name(type));
+    if (access(path, X_OK) < 0)
+        return 0;
+    struct extractor *extractor = &extractors->all[extractors->n++];
+    *extractor = (struct extractor){.name = strdup(text_type_name(type)),
+                                    .type = type,
+                                    .seconds = SECONDS,
+                                    .output_mb = OUTPUT_MB};
+    if (!extractor->name)
+        return -ENOMEM;
+    return make_argv(program, MEMORY_MB, (const char *const[]){path, NULL}, extractor);
+}
+
+static int refuse_missing(const char *program, int error, char **ret_error)
+{
+    char *text;
+    if (ret_error && asprintf(&text,
+                              "%s: %s; extractors are configured, and this is what runs them: "
+                              "install it, or take them out of the configuration",
+                              program, strerror(-error)) >= 0)
+        *ret_error = text;
+    return error;
+}
+
+int extractors_new(const struct index_extractor *configured, size_t n_configured,
+                   struct extractors **ret_extractors, char **ret_error)
+{
+    static const enum text_type built_in[] = {TEXT_PDF, TEXT_OFFICE};
+    enum { N_BUILT_IN = sizeof(built_in) / sizeof(built_in[0]) };
+    char program[PATH_MAX];
+    _cleanup_(extractors_free_p) struct extractors *extractors = calloc(1, sizeof(*extractors));
+    if (!extractors ||
+        !(extractors->all = calloc(n_configured + N_BUILT_IN, sizeof(*extractors->all))))
+        return -ENOMEM;
+#ifndef KINFS_HAVE_MAGIC
+    if (n_configured)
+        return refuse_missing("kinfs-extract", -EOPNOTSUPP, ret_error);
+#endif
+    int r = find_program(program);
+    if (r < 0 && n_configured)
+        return refuse_missing(program, r, ret_error);
+    extractors->n_configured = n_configured;
+    for (size_t i = 0; r == 0 && i < n_configured; i++) {
+        r = add_configured(extractors, program, &configured[i]);
+        if (r < 0)
+            return r;
+    }
+    for (size_t i = 0; r == 0 && i < N_BUILT_IN; i++) {
+        r = add_built_in(extractors, program, built_in[i]);
+        if (r < 0)
+            return r;
+    }
+    *ret_extractors = TAKE_PTR(extractors);
+    return 0;
+}
+
+/* -- choosing -- */
+
+struct extractor_choice {
+    const struct extractors *extractors;
+    void *magic; /* NULL: nobody has to be asked */
+};
+
+int extractor_choice_new(const struct extractors *extractors, struct extractor_choice **ret_choice)
+{
+    struct extractor_choice *choice = calloc(1, sizeof(*choice));
+    if (!choice)
+        return -ENOMEM;
+    choice->extractors = extractors;
+#ifdef KINFS_HAVE_MAGIC
+    /* By its bytes alone: nothing is unpacked, and texts are told apart by engine/text. */
+    if (extractors->n_configured)
+        choice->magic =
+            magic_open(MAGIC_MIME_TYPE | MAGIC_ERROR | MAGIC_NO_CHECK_COMPRESS |
+                       MAGIC_NO_CHECK_ELF | MAGIC_NO_CHECK_TAR | MAGIC_NO_CHECK_ENCODING);
+    if (extractors->n_configured && (!choice->magic || magic_load(choice->magic, NULL) < 0)) {
+        extractor_choice_free(choice);
+        return -ENOMEM;
+    }
+#endif
+    *ret_choice = choice;
+    return 0;
+}
+
+void extractor_choice_free(struct extractor_choice *choice)
+{
+    if (!choice)
+        return;
+#ifdef KINFS_HAVE_MAGIC
+    if (choice->magic)
+        magic_close(choice->magic);
+#endif
+    free(choice);
+}
+
+static bool is_for(const struct extractor *extractor, const char *media_type)
+{
+    size_t n = strlen(extractor->media_type);
+    return extractor->media_type[n - 1] == '/'
+               ? strncasecmp(extractor->media_type, media_type, n) == 0
+               : strcasecmp(extractor->media_type, media_type) == 0;
+}
+
+static const struct extractor *choose_configured(struct extractor_choice *choice, const void *head,
+                                                 size_t size_bytes)
+{
+    const char *media_type = NULL;
+#ifdef KINFS_HAVE_MAGIC
+    media_type =
+        magic_buffer(choice->magic, head, size_bytes < MAGIC_BYTES ? size_bytes : MAGIC_BYTES);
+#else
+    (void)head;
+    (void)size_bytes;
+#endif
+    const struct extractors *extractors = choice->extractors;
+    for (size_t i = 0; media_type && i < extractors->n_configured; i++)
+        if (is_for(&extractors->all[i], media_type))
+            return &extractors->all[i];
+    return NULL;
+}
+
+const struct extractor *extractor_choose(struct extractor_choice *choice, const void *head,
+                                         size_t size_bytes)
+{
+    const struct extractors *extractors = choice->extractors;
+    if (size_bytes == 0 || extractors->n == 0)
+        return NULL;
+    const struct extractor *found =
+        choice->magic ? choose_configured(choice, head, size_bytes) : NULL;
+    if (found || extractors->n == extractors->n_configured)
+        return found;
+    enum text_type type = text_type_sniff(head, size_bytes);
+    for (size_t i = extractors->n_configured; i < extractors->n; i++)
+        if (extractors->all[i].type == type)
+            return &extractors->all[i];
+    return NULL;
+}

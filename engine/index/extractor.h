@@ -1,0 +1,62 @@
+/* Documents whose text, or features, another program has to make: which program, and a run of it.
+ * Each runs apart from the daemon, confined and for a bounded time, by kinfs-extract
+ * (tools/extract); nothing of it is left when extractor_run() has returned, or the daemon is dead.
+ */
+#ifndef KINFS_ENGINE_INDEX_EXTRACTOR_H
+#define KINFS_ENGINE_INDEX_EXTRACTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/cleanup.h"
+#include "engine/index/index.h"
+#include "engine/text/type.h"
+
+struct extractor {
+    char *name;          /* in reasons: "pdf", or the media type */
+    char *media_type;    /* that it is for, "audio/" for all that begin so; NULL: by text_type */
+    enum text_type type; /* TEXT_PDF, TEXT_OFFICE; TEXT_EXTRACTED of what the configuration names */
+    bool lines;          /* makes features, one a line; else text in UTF-8 */
+    char **argv;         /* of kinfs-extract; ends with NULL */
+    unsigned seconds, output_mb;
+};
+
+/* All there are, in the order in which they are asked; read-only, any thread. */
+struct extractors;
+
+/* The built-in ones that are installed, behind those of the configuration.
+ *
+ * Returns 0, -ENOENT (there are some in the configuration, and no kinfs-extract), -EOPNOTSUPP (this
+ * program was built without), -ENOMEM, with a line in *ret_error. */
+int extractors_new(const struct index_extractor *configured, size_t n_configured,
+                   struct extractors **ret_extractors, char **ret_error);
+void extractors_free(struct extractors *extractors);
+
+/* Who chooses, one per thread: libmagic, which is asked for the media type, has a state. */
+struct extractor_choice;
+int extractor_choice_new(const struct extractors *extractors, struct extractor_choice **ret_choice);
+void extractor_choice_free(struct extractor_choice *choice);
+
+/* The extractor of the document that begins with these bytes (the first 8 KiB at least, or all), or
+ * NULL. Microseconds; some 100 of them where the configuration names extractors. */
+const struct extractor *extractor_choose(struct extractor_choice *choice, const void *head,
+                                         size_t size_bytes);
+
+enum { EXTRACTOR_REASON_BYTES = 80 };
+
+struct extractor_run {
+    const struct extractor *extractor;
+    int document; /* open for reading; its offset is moved */
+    void (*output)(void *user, const void *bytes, size_t size_bytes);
+    bool (*stop)(void *user); /* asked about ten times a second */
+    void *user;
+};
+
+/* Waits for it, for its `seconds` and little more.
+ *
+ * Returns 0; 1: there was more than output_mb, or it said so itself: what was put out counts; or
+ * -EBADMSG with the reason, "took longer than 60 s"; -ESHUTDOWN: stopped; -ENOMEM, -EMFILE,
+ * -ENFILE: no process is to be had for now. */
+int extractor_run(const struct extractor_run *run, char ret_reason[EXTRACTOR_REASON_BYTES]);
+
+#endif

@@ -1,0 +1,188 @@
+/* One run: kinfs-extract with the document as standard input, a pipe for what the program puts out,
+ * and one for the line in which kinfs-extract says what went wrong, whose end is its own. */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "engine/index/extractor.h"
+
+enum {
+    READ_BYTES = 64 << 10,
+    STEP_MS = 100,
+    GRACE_SECONDS = 10, /* for kinfs-extract, which keeps the time, to bury what it has killed */
+    SAID_CUT = 3,       /* its exit code, EXTRACT_CUT of tools/extract/extract.h */
+};
+
+/* It goes to its end whatever the caller's locale and paths are. */
+static char path[] = "PATH=/usr/local/bin:/usr/bin:/bin", locale[] = "LC_ALL=C.UTF-8";
+static char *const environment[] = {path, locale, NULL};
+
+struct running {
+    const struct extractor_run *run;
+    pid_t pid;
+    int output, words; /* to read from; output is -1 when no more is wanted */
+    uint64_t room;     /* bytes that may still be put out */
+    bool cut, stopped;
+    size_t n_words;
+    char *reason;
+};
+
+static int spawn(const struct extractor_run *run, int output, int words, pid_t *ret_pid)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    if (posix_spawn_file_actions_init(&files) != 0)
+        return -ENOMEM;
+    if (posix_spawnattr_init(&attributes) != 0) {
+        posix_spawn_file_actions_destroy(&files);
+        return -ENOMEM;
+    }
+    int r = posix_spawn_file_actions_adddup2(&files, run->document, STDIN_FILENO);
+    if (r == 0)
+        r = posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+    if (r == 0)
+        r = posix_spawn_file_actions_adddup2(&files, words, STDERR_FILENO);
+    if (r == 0)
+        r = posix_spawn_file_actions_addchdir_np(&files, "/");
+    if (r == 0)
+        r = posix_spawnattr_setsigmask(&attributes, &none);
+    if (r == 0)
+        r = posix_spawnattr_setsigdefault(&attributes, &all);
+    if (r == 0)
+        r = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
+                                                      POSIX_SPAWN_SETSIGDEF);
+    if (r == 0)
+        r = posix_spawn(ret_pid, run->extractor->argv[0], &files, &attributes, run->extractor->argv,
+                        environment);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    return r == EAGAIN ? -ENOMEM : -r;
+}
+
+static void end_output(struct running *running)
+{
+    close(TAKE_FD(running->output));
+}
+
+static void take_output(struct running *running)
+{
+    uint8_t bytes[READ_BYTES];
+    ssize_t n = read(running->output, bytes, sizeof(bytes));
+    if (n < 0 && errno == EINTR)
+        return;
+    if (n <= 0) {
+        end_output(running);
+        return;
+    }
+    size_t taken = (uint64_t)n < running->room ? (size_t)n : (size_t)running->room;
+    running->run->output(running->run->user, bytes, taken);
+    running->room -= taken;
+    if (taken == (size_t)n)
+        return;
+    running->cut = true;
+    kill(running->pid, SIGTERM);
+    end_output(running);
+}
+
+/* Returns whether kinfs-extract is still there. */
+static bool take_words(struct running *running)
+{
+    char words[EXTRACTOR_REASON_BYTES];
+    ssize_t n = read(running->words, words, sizeof(words));
+    if (n < 0)
+        return errno == EINTR;
+    for (ssize_t i = 0; i < n && running->n_words < EXTRACTOR_REASON_BYTES - 1; i++)
+        if (words[i] != '\n')
+            running->reason[running->n_words++] = words[i];
+    return n > 0;
+}
+
+static bool is_past(const struct timespec *end)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec >= end->tv_sec;
+}
+
+/* Until kinfs-extract has ended: nobody else has the writing end of its words. */
+static void follow(struct running *running)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += running->run->extractor->seconds + GRACE_SECONDS;
+    for (;;) {
+        struct pollfd fds[] = {{.fd = running->words, .events = POLLIN},
+                               {.fd = running->output, .events = POLLIN}};
+        int n = poll(fds, 2, STEP_MS);
+        if (n > 0 && fds[1].revents)
+            take_output(running);
+        else if (n > 0 && fds[0].revents && !take_words(running))
+            return;
+        if (!running->stopped && running->run->stop(running->run->user)) {
+            running->stopped = true;
+            kill(running->pid, SIGTERM);
+        }
+        if (is_past(&end)) {
+            kill(running->pid, SIGKILL); /* the program dies with it */
+            return;
+        }
+    }
+}
+
+static int judge(struct running *running, int status)
+{
+    running->reason[running->n_words] = '\0';
+    if (running->stopped)
+        return -ESHUTDOWN;
+    if (running->cut)
+        return 1;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return 0;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == SAID_CUT)
+        return 1;
+    if (!running->n_words && WIFSIGNALED(status))
+        snprintf(running->reason, EXTRACTOR_REASON_BYTES, "kinfs-extract: killed by signal %d",
+                 WTERMSIG(status));
+    else if (!running->n_words)
+        snprintf(running->reason, EXTRACTOR_REASON_BYTES, "kinfs-extract: exit code %d",
+                 WEXITSTATUS(status));
+    return -EBADMSG;
+}
+
+int extractor_run(const struct extractor_run *run, char ret_reason[EXTRACTOR_REASON_BYTES])
+{
+    int output[2] = {-1, -1}, words[2] = {-1, -1};
+    struct running running = {
+        .run = run, .room = (uint64_t)run->extractor->output_mb << 20, .reason = ret_reason};
+    int r = 0, status = 0;
+    if (lseek(run->document, 0, SEEK_SET) < 0 || pipe2(output, O_CLOEXEC) < 0 ||
+        pipe2(words, O_CLOEXEC) < 0)
+        r = -errno;
+    if (r == 0)
+        r = spawn(run, output[1], words[1], &running.pid);
+    close_p(&output[1]);
+    close_p(&words[1]);
+    running.output = output[0];
+    running.words = words[0];
+    if (r == 0) {
+        follow(&running);
+        while (waitpid(running.pid, &status, 0) < 0 && errno == EINTR)
+            ;
+    }
+    close_p(&running.output);
+    close_p(&running.words);
+    if (r == -ENOENT || r == -EACCES || r == -ENOEXEC) {
+        snprintf(ret_reason, EXTRACTOR_REASON_BYTES, "kinfs-extract: %s", strerror(-r));
+        return -EBADMSG;
+    }
+    return r < 0 ? r : judge(&running, status);
+}

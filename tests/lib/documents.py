@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Documents that a library reads, written by hand: documents.py KIND FILE < TEXT, a paragraph a line."""
+import sys
+import zipfile
+from xml.sax.saxutils import escape
+
+
+def pdf(lines, lines_a_page=40):
+    pages = [lines[i : i + lines_a_page] for i in range(0, len(lines), lines_a_page)] or [[]]
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Count %d /Kids [%s] >>"
+        % (len(pages), b" ".join(b"%d 0 R" % (4 + 2 * i) for i in range(len(pages)))),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for i, page in enumerate(pages):
+        shown = b" ".join(b"(%s) Tj T*" % line.encode("ascii") for line in page)
+        stream = b"BT /F1 10 Tf 50 780 Td 12 TL " + shown + b" ET"
+        objects.append(
+            b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792]"
+            b" /Resources << /Font << /F1 3 0 R >> >> /Contents %d 0 R >>" % (5 + 2 * i)
+        )
+        objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
+    out, offsets = b"%PDF-1.4\n", []
+    for i, body in enumerate(objects):
+        offsets.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (i + 1, body)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    return out + b"xref\n0 %d\n0000000000 65535 f \n%strailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (
+        len(objects) + 1,
+        table,
+        len(objects) + 1,
+        len(out),
+    )
+
+
+def odt(file, lines):
+    with zipfile.ZipFile(file, "w") as z:
+        z.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        # A blank may be an element, and what was deleted is kept while changes are tracked.
+        body = "".join("<text:p>%s</text:p>" % escape(l).replace(" ", "<text:s/>", 1) for l in lines)
+        z.writestr(
+            "content.xml",
+            '<?xml version="1.0"?><office:document-content xmlns:office="o" xmlns:text="t"><office:body>'
+            "<text:tracked-changes><text:p>deleted once</text:p></text:tracked-changes>"
+            "%s</office:body></office:document-content>" % body,
+            zipfile.ZIP_DEFLATED,
+        )
+
+
+def ooxml(file, parts):
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr("[Content_Types].xml", "<Types/>")
+        for name, xml in parts:
+            z.writestr(name, xml)
+
+
+def docx(file, lines):
+    # Words are cut into runs wherever their format changes.
+    runs = "<w:r><w:t>%s</w:t></w:r><w:r><w:delText>deleted</w:delText><w:t xml:space='preserve'>%s</w:t></w:r>"
+    body = "".join("<w:p>%s</w:p>" % (runs % (escape(l[:3]), escape(l[3:]))) for l in lines)
+    ooxml(file, [("word/document.xml", "<w:document xmlns:w='w'><w:body>%s</w:body></w:document>" % body)])
+
+
+def pptx(file, lines):
+    slides = [lines[i : i + 10] for i in range(0, len(lines), 10)]
+    page = "<p:sld xmlns:p='p' xmlns:a='a'>%s</p:sld>"
+    ooxml(
+        file,
+        [
+            ("ppt/slides/slide%d.xml" % i, page % "".join("<a:p><a:r><a:t>%s</a:t></a:r></a:p>" % escape(l) for l in s))
+            for i, s in enumerate(slides)
+        ],
+    )
+
+
+def xlsx(file, lines):
+    items = "".join("<si><t>%s</t></si>" % escape(l) for l in lines)
+    ooxml(file, [("xl/sharedStrings.xml", "<sst xmlns='x'>%s</sst>" % items)])
+
+
+def bomb(file, lines):
+    """The lines, and 300 MB of a word that take 300 kB."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr("[Content_Types].xml", "<Types/>")
+        with z.open("word/document.xml", "w") as part:
+            part.write(b"<w:document xmlns:w='w'>")
+            for line in lines:
+                part.write(b"<w:p><w:t>%s</w:t></w:p>" % line.encode())
+            for _ in range(300):
+                part.write(b"<w:p><w:t>%s</w:t></w:p>" % (b"bomb " * 200000))
+            part.write(b"</w:document>")
+
+
+kind, file = sys.argv[1:]
+lines = sys.stdin.read().splitlines()
+if kind == "pdf":
+    open(file, "wb").write(pdf(lines))
+else:
+    {"odt": odt, "docx": docx, "pptx": pptx, "xlsx": xlsx, "bomb": bomb}[kind](file, lines)

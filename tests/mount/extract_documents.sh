@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# A12: PDF and office documents are compared by their text; one that cannot be read is skipped, and says why.
+. "$(dirname "$0")/../lib/mount.sh"
+needs python3
+tools=$(dirname "$KINFS")
+for program in kinfs-extract kinfs-extract-pdf kinfs-extract-office; do
+    [[ -x $tools/$program ]] || skip "$program is not built"
+done
+make() { # KIND FILE < TEXT
+    python3 "$(dirname "${BASH_SOURCE[0]}")/../lib/documents.py" "$1" "$2"
+}
+state() { # FILE
+    getfattr -n user.kinfs.state --only-values "$MNT/$1"
+}
+
+mkdir -p "$SOURCE"
+words 1 400 > "$SOURCE/text.txt"
+# In lines of several words, as people write, and on several pages.
+words 1 400 | paste -sd '   \n' > lines
+for kind in pdf odt docx pptx xlsx; do
+    make $kind "$SOURCE/same.$kind" < lines
+done
+words 21 400 | paste -sd '   \n' > later
+make pdf "$SOURCE/later.pdf" < later
+start
+"$KINFS" settle "$MNT"
+for kind in pdf odt docx pptx xlsx; do
+    expect_equal "$kind is its text" 1.0000 \
+        "$("$KINFS" similar "$MNT/text.txt" | awk -v name="same.$kind" '$2 == name { print $1 }')"
+done
+expect_match 'a PDF is known for one' 'pdf' "$("$KINFS" status "$MNT/same.pdf")"
+expect_match 'a spreadsheet is known' 'office' "$("$KINFS" status "$MNT/same.xlsx")"
+# 396 windows each, 376 of them shared: 376 of 416.
+expect_match 'another PDF resembles it' '^0\.(8[5-9]|9[0-4])' \
+    "$("$KINFS" similar "$MNT/text.txt" | awk '$2 == "later.pdf" { print $1 }')"
+
+# Written through the mount, and written anew.
+make docx "$MNT/new.docx" < lines
+expect_match 'written through the mount' 'new.docx' "$(ls "$MNT/similar/text.txt")"
+words 9000 400 | make docx "$MNT/new.docx"
+[[ $(ls "$MNT/similar/text.txt") != *new.docx* ]] || fail 'a document written anew is compared by its old text'
+
+# What cannot be read is skipped, with what is wrong with it; others are sketched all the same.
+head -c 900 "$SOURCE/same.docx" > "$MNT/damaged.docx"
+head -c 200 "$SOURCE/same.pdf" > "$MNT/damaged.pdf"
+words 1 400 > "$MNT/beside.txt"
+expect_match 'a damaged office document' '^skipped: office: exit code 1: damaged' "$(state damaged.docx)"
+expect_match 'a damaged PDF' '^skipped: pdf: exit code 1' "$(state damaged.pdf)"
+expect_match 'in the status' 'skipped.*pdf: exit code 1' "$("$KINFS" status "$MNT/damaged.pdf" | tr '\n' ' ')"
+expect_equal 'counted' 2 "$("$KINFS" status --json "$MNT" | sed -n 's/.*"skipped": *\([0-9]*\).*/\1/p')"
+expect_match 'others' 'beside.txt' "$(ls "$MNT/similar/text.txt")"
+# Mended, it is a document like others.
+make pdf "$MNT/damaged.pdf" < lines
+expect_equal 'mended' current "$(state damaged.pdf)"
+
+# More than 64 MiB of text is cut, and what comes before counts; a PDF of no words is compared as bytes.
+make bomb "$MNT/bomb.docx" < lines
+"$KINFS" settle "$MNT"
+expect_match 'a bomb is cut' 'office, cut' "$("$KINFS" status "$MNT/bomb.docx")"
+expect_match 'a bomb resembles what it begins with' 'bomb.docx' "$(ls "$MNT/similar/text.txt")"
+make pdf "$MNT/blank.pdf" < /dev/null
+expect_match 'no words' 'binary' "$("$KINFS" status "$MNT/blank.pdf")"
+
+# Text that speaks of PDF is text.
+{ words 1 400 && echo '%PDF-1.4'; } > "$MNT/about.txt"
+expect_match 'about PDF' 'about.txt' "$(ls "$MNT/similar/text.txt")"
+stop
+
+# Without the programs they are bytes.
+rm -r "$KINFS_STATE_DIR"
+KINFS_EXTRACT=/nonexistent start
+"$KINFS" settle "$MNT"
+expect_match 'without programs' 'binary' "$("$KINFS" status "$MNT/same.pdf")"
+expect_equal 'without programs none is like text' '' "$(ls "$MNT/similar/text.txt" | grep -E 'pdf|odt|docx' || true)"
+stop

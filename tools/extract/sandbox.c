@@ -1,0 +1,304 @@
+/* Three walls behind each other. Limits of resources bound what it can use. No new privileges, and
+ * another user where root has the choice, bound what it could reach. And seccomp, with Landlock
+ * beside it where the kernel has that, bounds what it can ask for.
+ *
+ * What is forbidden is listed, not what is allowed: the programs are anybody's, in any language.
+ */
+#include "tools/extract/sandbox.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/landlock.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+    NOBODY = 65534,
+    DESCRIPTORS = 64,
+    PROCESSES = 64, /* besides what its user has already */
+};
+
+/* -- resources -- */
+
+static int set_limit(int resource, rlim_t soft, rlim_t hard)
+{
+    struct rlimit now;
+    if (getrlimit(resource, &now) < 0)
+        return -errno;
+    if (now.rlim_max < hard)
+        hard = now.rlim_max;
+    if (hard < soft)
+        soft = hard;
+    return setrlimit(resource, &(struct rlimit){soft, hard}) < 0 ? -errno : 0;
+}
+
+/* Threads of this user, in so far as they can be seen: the kernel counts them all together. */
+static rlim_t count_threads(void)
+{
+    DIR *proc = opendir("/proc");
+    rlim_t n = 0;
+    struct dirent *entry;
+    while (proc && (entry = readdir(proc))) {
+        char path[300];
+        struct stat st;
+        snprintf(path, sizeof(path), "/proc/%s/task", entry->d_name);
+        if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || stat(path, &st) < 0)
+            continue;
+        if (st.st_uid == getuid())
+            n += st.st_nlink > 2 ? st.st_nlink - 2 : 1;
+    }
+    if (proc)
+        closedir(proc);
+    return n;
+}
+
+static int limit_resources(const struct sandbox_limits *limits)
+{
+    const rlim_t memory = (rlim_t)limits->memory_mb << 20, processes = count_threads() + PROCESSES;
+    const struct {
+        int resource;
+        rlim_t soft, hard;
+    } all[] = {
+        /* At the soft limit a signal says what it died of. */
+        {RLIMIT_CPU, limits->seconds, (rlim_t)limits->seconds + 1},
+        {RLIMIT_AS, memory, memory},
+        {RLIMIT_FSIZE, 0, 0},
+        {RLIMIT_CORE, 0, 0},
+        {RLIMIT_MEMLOCK, 0, 0},
+        {RLIMIT_MSGQUEUE, 0, 0},
+        {RLIMIT_NOFILE, DESCRIPTORS, DESCRIPTORS},
+        {RLIMIT_NPROC, processes, processes},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        int r = set_limit((int)all[i].resource, all[i].soft, all[i].hard);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* Should memory run out, this is to go before anything else. */
+static void prefer_to_be_killed(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)!write(fd, "1000", 4);
+    close(fd);
+}
+
+/* -- privileges -- */
+
+static int drop_privileges(void)
+{
+    if (geteuid() != 0)
+        return 0;
+    if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
+        setresuid(NOBODY, NOBODY, NOBODY) < 0)
+        return -errno;
+    return 0;
+}
+
+/* -- Landlock: no write access below any path; the kernel may have none -- */
+
+static void forbid_paths(void)
+{
+#ifdef SYS_landlock_create_ruleset
+    static const uint64_t of_version[] = {
+        LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
+            LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
+            LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
+            LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
+            LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM,
+        1ULL << 13, /* LANDLOCK_ACCESS_FS_REFER */
+        1ULL << 14, /* LANDLOCK_ACCESS_FS_TRUNCATE */
+    };
+    long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    struct landlock_ruleset_attr attr = {0};
+    for (long i = 0; i < version && i < (long)(sizeof(of_version) / sizeof(of_version[0])); i++)
+        attr.handled_access_fs |= of_version[i];
+    if (version < 1)
+        return;
+    long fd = syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+    if (fd < 0)
+        return;
+    (void)syscall(SYS_landlock_restrict_self, fd, 0);
+    close((int)fd);
+#endif
+}
+
+/* -- seccomp -- */
+
+/* Names that the library or the architecture does not know do not exist there either. */
+static const char *const forbidden[] = {
+    /* the network, and whoever listens on this machine */
+    "socket", "socketpair", "socketcall", "connect", "bind", "listen", "accept", "accept4",
+    /* other processes, and the group that all ends with */
+    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease",
+    "pidfd_open", "pidfd_getfd", "pidfd_send_signal", "kcmp", "kill", "tkill", "rt_sigqueueinfo",
+    "rt_tgsigqueueinfo", "setsid", "setpgid", "setpriority", "ioprio_set", "sched_setaffinity",
+    "sched_setattr", "sched_setparam", "sched_setscheduler", "migrate_pages", "move_pages",
+    /* what goes around a filter of calls, or makes the kernel's own surface larger */
+    "io_uring_setup", "io_uring_enter", "io_uring_register", "io_setup", "io_submit", "bpf",
+    "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key", "unshare", "setns",
+    "fanotify_init", "kexec_load", "init_module", "finit_module", "delete_module",
+    /* what is kept after its end */
+    "shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgctl", "semget", "semop", "semctl",
+    "mq_open", "mq_unlink", "memfd_secret",
+    /* files */
+    "creat", "open_by_handle_at", "name_to_handle_at", "truncate", "truncate64", "ftruncate",
+    "ftruncate64", "fallocate", "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir",
+    "mkdir", "mkdirat", "link", "linkat", "symlink", "symlinkat", "mknod", "mknodat", "chmod",
+    "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat", "utime", "utimes",
+    "futimesat", "utimensat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr",
+    "lremovexattr", "fremovexattr", "removexattrat", "file_setattr", "flock", "copy_file_range",
+    "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree",
+    "open_tree_attr", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr", "swapon",
+    "swapoff", "quotactl", "quotactl_fd", "sync", "syncfs", "acct"};
+
+static int forbid(scmp_filter_ctx filter, int error, const char *name)
+{
+    int call = seccomp_syscall_resolve_name(name);
+    return call == __NR_SCMP_ERROR
+               ? 0
+               : seccomp_rule_add(filter, SCMP_ACT_ERRNO((uint16_t)error), call, 0);
+}
+
+static int forbid_if(scmp_filter_ctx filter, int error, const char *name,
+                     struct scmp_arg_cmp condition)
+{
+    int call = seccomp_syscall_resolve_name(name);
+    return call == __NR_SCMP_ERROR
+               ? 0
+               : seccomp_rule_add(filter, SCMP_ACT_ERRNO((uint16_t)error), call, 1, condition);
+}
+
+static int forbid_all(scmp_filter_ctx filter)
+{
+    for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++) {
+        int r = forbid(filter, EPERM, forbidden[i]);
+        if (r < 0)
+            return r;
+    }
+    /* Their flags are where a filter cannot see them; without them programs use others. */
+    int r = forbid(filter, ENOSYS, "openat2");
+    return r < 0 ? r : forbid(filter, ENOSYS, "clone3");
+}
+
+static int forbid_opening(scmp_filter_ctx filter, const char *name, unsigned argument)
+{
+    const struct {
+        unsigned mask, flags;
+    } writing[] = {{O_ACCMODE, O_WRONLY},
+                   {O_ACCMODE, O_RDWR},
+                   {O_ACCMODE, O_ACCMODE},
+                   {O_CREAT, O_CREAT},
+                   {O_TRUNC, O_TRUNC}};
+    for (size_t i = 0; i < sizeof(writing) / sizeof(writing[0]); i++) {
+        int r =
+            forbid_if(filter, EPERM, name,
+                      SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, writing[i].mask, writing[i].flags));
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* Locks and leases on a document would hold up who works with it; owners of a descriptor are sent
+ * signals. */
+static int forbid_controls(scmp_filter_ctx filter)
+{
+    static const int commands[] = {F_SETLK,  F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE,
+                                   F_NOTIFY, F_SETOWN, F_SETOWN_EX, F_SETSIG};
+    static const char *const names[] = {"fcntl", "fcntl64"};
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++) {
+            int r = forbid_if(filter, EPERM, names[j],
+                              SCMP_CMP(1, SCMP_CMP_EQ, (scmp_datum_t)commands[i]));
+            if (r < 0)
+                return r;
+        }
+    return 0;
+}
+
+/* A process may raise a signal of its own and limit itself, but no other; and of all controls of
+ * files and devices it is left what isatty(3) asks for. */
+static int forbid_by_argument(scmp_filter_ctx filter)
+{
+    const struct {
+        int error;
+        const char *name;
+        struct scmp_arg_cmp condition;
+    } rules[] = {
+        {EPERM, "tgkill", SCMP_CMP(0, SCMP_CMP_NE, (scmp_datum_t)getpid())},
+        {EPERM, "prlimit64", SCMP_CMP(0, SCMP_CMP_NE, 0)},
+        {ENOTTY, "ioctl", SCMP_CMP32(1, SCMP_CMP_NE, TCGETS)},
+        {EPERM, "clone", SCMP_CMP(0, SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER)},
+        {EPERM, "prctl", SCMP_CMP(0, SCMP_CMP_EQ, PR_SET_CHILD_SUBREAPER)},
+        {EPERM, "prctl", SCMP_CMP(0, SCMP_CMP_EQ, PR_SET_PDEATHSIG)},
+    };
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+        int r = forbid_if(filter, rules[i].error, rules[i].name, rules[i].condition);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int forbid_calls(void)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    if (!filter)
+        return -ENOMEM;
+    int r = forbid_all(filter);
+    if (r == 0)
+        r = forbid_opening(filter, "open", 1);
+    if (r == 0)
+        r = forbid_opening(filter, "openat", 2);
+    if (r == 0)
+        r = forbid_controls(filter);
+    if (r == 0)
+        r = forbid_by_argument(filter);
+    if (r == 0)
+        r = seccomp_load(filter);
+    seccomp_release(filter);
+    return r;
+}
+
+/* -- */
+
+int sandbox_enter(const struct sandbox_limits *limits, const char **ret_step)
+{
+    prefer_to_be_killed();
+    *ret_step = "another user";
+    int r = drop_privileges();
+    if (r < 0)
+        return r;
+    *ret_step = "limits";
+    r = limit_resources(limits);
+    if (r < 0)
+        return r;
+    *ret_step = "no new privileges";
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+        return -errno;
+    *ret_step = "an end with its parent";
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) /* not sooner: another user takes it away */
+        return -errno;
+    forbid_paths();
+    *ret_step = "seccomp";
+    return forbid_calls();
+}

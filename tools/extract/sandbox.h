@@ -1,0 +1,20 @@
+/* What a program that reads documents may do: compute, read, and write to what it was given open.
+ */
+#ifndef KINFS_TOOLS_EXTRACT_SANDBOX_H
+#define KINFS_TOOLS_EXTRACT_SANDBOX_H
+
+struct sandbox_limits {
+    unsigned seconds;   /* of the processor, of each process */
+    unsigned memory_mb; /* of address space, of each process */
+};
+
+/* Confine this process, and all that it will ever execute: root becomes nobody; nothing can be
+ * opened for writing, made, removed, renamed or changed; there are no sockets, no other processes
+ * to be traced, signalled or limited, and no leaving of the process group; its
+ * parent's death is its own. What cannot be done is
+ * EPERM. Descriptors that are open stay as they are.
+ *
+ * Returns 0, or a negative errno with *ret_step, what could not be had. */
+int sandbox_enter(const struct sandbox_limits *limits, const char **ret_step);
+
+#endif
