@@ -3,10 +3,13 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <mntent.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -50,6 +53,35 @@ void scratch_write(const char *path, const char *content)
     size_t size = strlen(content);
     assert_int_equal(write(fd, content, size), (ssize_t)size);
     assert_int_equal(close(fd), 0);
+}
+
+static bool is_of_a_test(const struct mntent *mount)
+{
+    bool image = strcmp(mount->mnt_type, "ext4") == 0 &&
+                 strncmp(mount->mnt_fsname, "/dev/loop", strlen("/dev/loop")) == 0;
+    bool fuse = strncmp(mount->mnt_type, "fuse.", strlen("fuse.")) == 0;
+    return (image || fuse) && strcmp(mount->mnt_dir, "/") != 0;
+}
+
+/* The first that can be; the table is another one afterwards. */
+static bool detach_one(void)
+{
+    bool detached = false;
+    FILE *table = setmntent("/proc/self/mounts", "re");
+    assert_non_null(table);
+    for (struct mntent *mount; !detached && (mount = getmntent(table));)
+        detached = is_of_a_test(mount) && umount2(mount->mnt_dir, MNT_DETACH) == 0;
+    endmntent(table);
+    return detached;
+}
+
+bool scratch_own_mounts(void)
+{
+    if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        return false;
+    while (detach_one())
+        ;
+    return true;
 }
 
 static uint64_t mix(uint64_t x)

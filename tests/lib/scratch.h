@@ -3,6 +3,7 @@
 #define KINFS_TESTS_LIB_SCRATCH_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,6 +11,11 @@
  */
 void scratch_make(char path[64]);
 void scratch_remove(const char *path);
+
+/* From here on the process has a mount namespace of its own, without what other tests have mounted:
+ * a copy would keep it mounted after them. Call before any thread is started. Returns whether that
+ * is allowed. */
+bool scratch_own_mounts(void);
 
 /* A path in it, valid for the next 8 calls. */
 const char *scratch_path(const char *root, const char *format, ...)

@@ -7,7 +7,6 @@
 
 #include <fcntl.h>
 #include <glob.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -18,6 +17,7 @@
 
 #include "base/bytes.h"
 #include "tests/lib/kv_fixture.h"
+#include "tests/lib/scratch.h"
 
 static char directory[32], store_path[64];
 static bool seems_roomy; /* a full file system does not look it */
@@ -840,8 +840,7 @@ int main(int argc, char **argv)
     if (argc == 3)
         return run_task(argv[1], argv[2]);
     /* Before there are threads: the back end's must see the same mounts. */
-    own_mounts =
-        unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+    own_mounts = scratch_own_mounts();
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         CASE(test_kv_rocksdb__a_store_lasts),
