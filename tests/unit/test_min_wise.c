@@ -110,7 +110,7 @@ static void test_min_wise__independence_of_the_hash_families(void **state)
         const char *name;
         hash_fn hash;
         bool is_min_wise; /* as far as 6000 keys tell */
-    } families[] = {{"multilinear", trial_fingerprints, true},
+    } families[] = {{"of the index", trial_fingerprints, true},
                     {"ax+b mod p", linear, false},
                     {"ax+b mod p after tabulation", linear_after_tabulation, true},
                     {"Rabin", raw_rabin, false},
