@@ -1,10 +1,14 @@
 /* Sketches from fingerprints, and from sketches.
  *
  * The builder keeps the values below a falling cut and drops the rest at one comparison each. At
- * the start the cut is 2^64. Whenever some more values have gathered they are sorted, made unique,
- * and the cut falls to what the sketch of all values so far needs: max(v_below, x_(s) + 1). Both
- * only fall as values are added, so no value is dropped that the end still needs, and the result
- * does not depend on the order or on when the sorting took place.
+ * the start the cut is 2^64. What the sketch of all values so far needs are those below
+ * max(v_below, x_(s) + 1), which only falls as values are added, so no value is dropped that the
+ * end still needs as long as the cut stays above it, and the result does not depend on the order.
+ *
+ * Until the cut has come down to v_below it is lowered whenever some values have gathered, without
+ * sorting them: below the bound of equal parts of the range of which s are occupied there are s
+ * different values at least. Sorted, made unique and cut exactly they are at the end only, or when
+ * memory is full.
  *
  * Memory: v_max + 1 values are the most a sketch can need before v_below is halved, and as many
  * again (at least MIN_GATHER) can gather before the next sort, so that a sort of 2n values is paid
@@ -16,19 +20,25 @@
 #include <errno.h>
 #include <string.h>
 
+#include "engine/sketch/select_values.h"
+
 enum {
-    MIN_GATHER = 256,     /* sorting fewer at a time costs more than it saves */
-    MAX_BUCKET_BITS = 11, /* bucket starts of a sort: 8 KiB, beside the values in the first cache */
-    SMALL_SORT = 24,      /* from here on qsort() is faster than insertion */
+    MIN_GATHER = 256,     /* lowering the cut for fewer costs more than it saves */
+    MAX_BUCKET_BITS = 13, /* of a sort: 32 KiB of bucket starts */
+    MANY_MOVES = 8,       /* a value, in a sort: more than chance makes */
+    PARTS_PER_VALUE = 32, /* of the range, for each of s: two of s are rarely in one part */
 };
 
 struct min_sketch_builder {
     uint64_t policy_id;
+    select_values_fn *select;
     uint32_t s, m, v_max;
     uint64_t v_below, cut; /* 0: 2^64 */
     uint32_t n_sorted;     /* the first so many values are sorted and unique */
-    uint32_t n_values, sort_at, capacity;
-    uint64_t *values, *scratch; /* capacity each; scratch takes part in sorting only */
+    uint32_t n_values, settle_at, capacity;
+    unsigned part_bits;
+    uint64_t *values, *scratch; /* capacity each and slack; scratch takes part in sorting only */
+    uint64_t *occupied;         /* a bit for each of 2^part_bits parts of the range */
 };
 
 /* 2^64 / m, 0 for 2^64 itself. */
@@ -49,43 +59,42 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void sort_few(uint64_t *values, uint32_t n)
+/* Sort values of which none exceeds last. They are uniform below it, so that their upper bits put
+ * them into place but for some neighbours. */
+static void sort_values(uint64_t *values, uint32_t n, uint64_t last, uint64_t *scratch)
 {
-    if (n > SMALL_SORT) { /* chance or an attack put many into one bucket */
-        qsort(values, n, sizeof(*values), compare_values);
-        return;
+    uint32_t starts[(1 << MAX_BUCKET_BITS) + 1];
+    unsigned bits = 1;
+    while (bits < MAX_BUCKET_BITS && (uint32_t)1 << bits < 2 * n)
+        bits++;
+    unsigned used = last ? 64 - __builtin_clzll(last) : 1;
+    unsigned shift = used > bits ? used - bits : 0;
+    uint32_t n_buckets = (uint32_t)(last >> shift) + 1, sum = 0;
+
+    memset(starts, 0, n_buckets * sizeof(*starts));
+    for (uint32_t i = 0; i < n; i++)
+        starts[values[i] >> shift]++;
+    for (uint32_t i = 0; i < n_buckets; i++) {
+        uint32_t in_bucket = starts[i];
+        starts[i] = sum;
+        sum += in_bucket;
     }
-    for (uint32_t i = 1; i < n; i++) {
-        uint64_t value = values[i];
+    for (uint32_t i = 0; i < n; i++)
+        scratch[starts[values[i] >> shift]++] = values[i];
+    uint64_t moves = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t value = scratch[i];
         uint32_t at = i;
         for (; at > 0 && values[at - 1] > value; at--)
             values[at] = values[at - 1];
         values[at] = value;
+        moves += i - at;
+        if (moves > (uint64_t)MANY_MOVES * n) { /* values of somebody's choice */
+            memcpy(values + i + 1, scratch + i + 1, (n - i - 1) * sizeof(*values));
+            qsort(values, n, sizeof(*values), compare_values);
+            return;
+        }
     }
-}
-
-/* Sort values of which none exceeds last. They are uniform below it, so that their upper bits put
- * them nearly into place. */
-static void sort_values(uint64_t *values, uint32_t n, uint64_t last, uint64_t *scratch)
-{
-    uint32_t starts[(1 << MAX_BUCKET_BITS) + 1] = {0};
-    unsigned bits = 1;
-    while (bits < MAX_BUCKET_BITS && (uint32_t)2 << bits < n)
-        bits++;
-    unsigned used = last ? 64 - __builtin_clzll(last) : 1;
-    unsigned shift = used > bits ? used - bits : 0;
-    uint32_t n_buckets = (uint32_t)(last >> shift) + 1;
-
-    for (uint32_t i = 0; i < n; i++)
-        starts[(values[i] >> shift) + 1]++;
-    for (uint32_t i = 0; i < n_buckets; i++)
-        starts[i + 1] += starts[i];
-    for (uint32_t i = 0; i < n; i++)
-        scratch[starts[values[i] >> shift]++] = values[i];
-    uint32_t from = 0; /* starts[i] has become the end of bucket i */
-    for (uint32_t i = 0; i < n_buckets; from = starts[i++])
-        sort_few(scratch + from, starts[i] - from);
-    memcpy(values, scratch, n * sizeof(*values));
 }
 
 /* How many of the sorted values are below a bound. */
@@ -133,9 +142,15 @@ int min_sketch_builder_new(const struct policy *policy, struct min_sketch_builde
     builder->v_max = policy->v_max;
     builder->capacity =
         policy->v_max + (policy->v_max > MIN_GATHER ? policy->v_max : MIN_GATHER) + 1;
-    builder->values = malloc(builder->capacity * sizeof(uint64_t));
-    builder->scratch = malloc(builder->capacity * sizeof(uint64_t));
-    if (!builder->values || !builder->scratch)
+    builder->select = select_values_of(kernel_in_use());
+    builder->part_bits = 6;
+    while ((uint32_t)1 << builder->part_bits < PARTS_PER_VALUE * builder->s)
+        builder->part_bits++;
+    size_t size = (builder->capacity + SELECT_VALUES_SLACK) * sizeof(uint64_t);
+    builder->values = malloc(size);
+    builder->scratch = malloc(size);
+    builder->occupied = malloc(((size_t)1 << builder->part_bits) / 8);
+    if (!builder->values || !builder->scratch || !builder->occupied)
         return -ENOMEM;
     min_sketch_builder_begin(builder);
     *ret_builder = TAKE_PTR(builder);
@@ -148,15 +163,19 @@ void min_sketch_builder_free(struct min_sketch_builder *builder)
         return;
     free(builder->values);
     free(builder->scratch);
+    free(builder->occupied);
     free(builder);
 }
 
-/* When to sort next: after as many additions as there are values, within the memory. */
-static void plan_sort(struct min_sketch_builder *builder)
+/* When to settle next: when there are twice the values, within the memory; with nothing to be won
+ * before memory is full, then. */
+static void plan_settling(struct min_sketch_builder *builder)
 {
-    uint32_t gather = builder->n_values > MIN_GATHER ? builder->n_values : MIN_GATHER;
-    uint32_t room = builder->capacity - builder->n_values;
-    builder->sort_at = builder->n_values + (gather < room ? gather : room);
+    uint32_t least = 4 * builder->s > MIN_GATHER ? 4 * builder->s : MIN_GATHER;
+    uint32_t at = 2 * builder->n_values > least ? 2 * builder->n_values : least;
+    if (at > builder->capacity || builder->cut == builder->v_below)
+        at = builder->capacity;
+    builder->settle_at = at;
 }
 
 void min_sketch_builder_begin(struct min_sketch_builder *builder)
@@ -164,7 +183,7 @@ void min_sketch_builder_begin(struct min_sketch_builder *builder)
     builder->v_below = modulus_bound(builder->m);
     builder->cut = 0;
     builder->n_values = builder->n_sorted = 0;
-    plan_sort(builder);
+    plan_settling(builder);
 }
 
 static void settle(struct min_sketch_builder *builder)
@@ -180,7 +199,61 @@ static void settle(struct min_sketch_builder *builder)
     }
     builder->n_values = builder->n_sorted =
         cut_values(values, n, builder->s, builder->v_max, &builder->v_below, &builder->cut);
-    plan_sort(builder);
+}
+
+/* The bound of the parts of the range of which s are occupied, at least v_below; 0: there is none
+ * below the cut. */
+static uint64_t lower_cut(struct min_sketch_builder *builder)
+{
+    uint64_t last = builder->cut - 1, *occupied = builder->occupied;
+    unsigned used = 64 - __builtin_clzll(last | 1);
+    unsigned shift = used > builder->part_bits ? used - builder->part_bits : 0;
+    size_t n_words = ((size_t)(last >> shift) >> 6) + 1;
+    memset(occupied, 0, n_words * sizeof(*occupied));
+    for (uint32_t i = 0; i < builder->n_values; i++) {
+        uint64_t part = builder->values[i] >> shift;
+        occupied[part >> 6] |= (uint64_t)1 << (part & 63);
+    }
+
+    uint32_t wanted = builder->s;
+    for (size_t i = 0; i < n_words; i++) {
+        uint32_t n = (uint32_t)__builtin_popcountll(occupied[i]);
+        if (n < wanted) {
+            wanted -= n;
+            continue;
+        }
+        uint64_t word = occupied[i];
+        for (; wanted > 1; wanted--)
+            word &= word - 1;
+        uint64_t bound = (((uint64_t)i << 6) + (uint64_t)__builtin_ctzll(word) + 1) << shift;
+        if (builder->v_below - 1 > bound - 1)
+            bound = builder->v_below;
+        return bound - 1 < last ? bound : 0;
+    }
+    return 0;
+}
+
+/* Fewer values, without sorting them, where that is possible. */
+static void lower(struct min_sketch_builder *builder)
+{
+    uint64_t cut = builder->cut == builder->v_below ? 0 : lower_cut(builder);
+    if (!cut)
+        return;
+    uint32_t n =
+        (uint32_t)builder->select(builder->values, builder->n_values, cut - 1, builder->values);
+    if (n == builder->n_values) /* maybe all there are: then nothing is to be cut */
+        return;
+    builder->cut = cut;
+    builder->n_values = n;
+    builder->n_sorted = 0;
+}
+
+static void make_room(struct min_sketch_builder *builder)
+{
+    lower(builder);
+    if (builder->n_values > builder->settle_at / 2)
+        settle(builder);
+    plan_settling(builder);
 }
 
 void min_sketch_builder_add(struct min_sketch_builder *builder, const uint64_t *fingerprints,
@@ -188,19 +261,13 @@ void min_sketch_builder_add(struct min_sketch_builder *builder, const uint64_t *
 {
     while (n_fingerprints > 0) {
         /* As many as fit even if all of them are kept. */
-        size_t n = builder->sort_at - builder->n_values;
+        size_t n = builder->settle_at - builder->n_values;
         if (n > n_fingerprints)
             n = n_fingerprints;
-        uint64_t last = builder->cut - 1;
-        uint64_t *values = builder->values;
-        uint32_t n_values = builder->n_values;
-        for (size_t i = 0; i < n; i++) {
-            values[n_values] = fingerprints[i];
-            n_values += fingerprints[i] <= last;
-        }
-        builder->n_values = n_values;
-        if (n_values == builder->sort_at)
-            settle(builder);
+        builder->n_values += (uint32_t)builder->select(fingerprints, n, builder->cut - 1,
+                                                       builder->values + builder->n_values);
+        if (builder->n_values == builder->settle_at)
+            make_room(builder);
         fingerprints += n;
         n_fingerprints -= n;
     }
@@ -209,6 +276,8 @@ void min_sketch_builder_add(struct min_sketch_builder *builder, const uint64_t *
 void min_sketch_builder_finish(struct min_sketch_builder *builder, uint64_t n_tokens,
                                struct min_sketch *ret_sketch)
 {
+    if (builder->n_values > builder->s + builder->s / 4)
+        lower(builder);
     settle(builder);
     *ret_sketch = (struct min_sketch){
         .policy_id = builder->policy_id,

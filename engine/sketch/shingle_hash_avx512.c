@@ -31,8 +31,8 @@ static inline __m512i mix(__m512i x)
     return _mm512_xor_si512(x, _mm512_srli_epi64(product, 32));
 }
 
-/* The sum of the words of one token, 16 bytes at a time. */
-static __m128i long_sum(const struct shingle_hash *hash, const uint8_t *p, size_t size_bytes)
+/* 16 bytes at a time. */
+static uint64_t long_token(const struct shingle_hash *hash, const uint8_t *p, size_t size_bytes)
 {
     __m128i sum = _mm_cvtsi64_si128((int64_t)hash->token_offset[size_bytes]);
     for (size_t at = 0; at < size_bytes; at += 16) {
@@ -43,45 +43,56 @@ static __m128i long_sum(const struct shingle_hash *hash, const uint8_t *p, size_
         sum = _mm_ternarylogic_epi64(sum, _mm_clmulepi64_si128(words, keys, 0x00),
                                      _mm_clmulepi64_si128(words, keys, 0x11), XOR3);
     }
-    return sum;
+    return shingle_mix(
+        gf64_reduce((uint64_t)_mm_extract_epi64(sum, 1), (uint64_t)_mm_cvtsi128_si64(sum)));
 }
 
-/* The sums of four tokens of at most 16 bytes. bytes begins with the first of them; in each dword
- * of begins and sizes that places selects are one's begin in it and its size. */
-static inline __m512i short_sums(__m512i bytes, __m512i places, __m256i begins, __m256i sizes,
-                                 __m512i keys)
+/* The first byte of each of four dwords, sixteen times each; and of four behind them. */
+static inline __m512i places_of(size_t first)
 {
-    const __m512i steps =
-        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
-    __m512i from = _mm512_permutexvar_epi8(places, _mm512_castsi256_si512(begins));
-    __m512i size = _mm512_permutexvar_epi8(places, _mm512_castsi256_si512(sizes));
-    __m512i words = _mm512_maskz_permutexvar_epi8(_mm512_cmpgt_epu8_mask(size, steps),
-                                                  _mm512_add_epi8(from, steps), bytes);
+    const __m512i places =
+        _mm512_set_epi64(0x0c0c0c0c0c0c0c0c, 0x0c0c0c0c0c0c0c0c, 0x0808080808080808,
+                         0x0808080808080808, 0x0404040404040404, 0x0404040404040404, 0, 0);
+    return first ? _mm512_or_si512(places, _mm512_set1_epi8(16)) : places;
+}
+
+static inline __m512i steps(void)
+{
+    return _mm512_broadcast_i32x4(
+        _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+}
+
+/* The words of tokens first to first + 3 of eight, none longer than 16 bytes, in the 64 bytes with
+ * which the first of the four begins. begins: from there. */
+static inline __m512i near_words(const uint8_t *p, size_t first, __m256i begins)
+{
+    __m512i from = _mm512_permutexvar_epi8(places_of(first), _mm512_castsi256_si512(begins));
+    return _mm512_permutexvar_epi8(_mm512_add_epi8(from, steps()), _mm512_loadu_si512(p));
+}
+
+/* The first two words of each of four tokens. */
+static inline __m512i far_words(const uint8_t *p, const uint32_t begins[4])
+{
+    __m512i four = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *)(p + begins[0])));
+    four = _mm512_inserti64x2(four, _mm_loadu_si128((const __m128i *)(p + begins[1])), 1);
+    four = _mm512_inserti64x2(four, _mm_loadu_si128((const __m128i *)(p + begins[2])), 2);
+    return _mm512_inserti64x2(four, _mm_loadu_si128((const __m128i *)(p + begins[3])), 3);
+}
+
+/* The sums of the words of four tokens of these sizes, at most 16. */
+static inline __m512i sums_of(__m512i words, size_t first, __m256i sizes, __m512i keys)
+{
+    __m512i size = _mm512_permutexvar_epi8(places_of(first), _mm512_castsi256_si512(sizes));
+    words = _mm512_maskz_mov_epi8(_mm512_cmpgt_epu8_mask(size, steps()), words);
     return _mm512_xor_si512(_mm512_clmulepi64_epi128(words, keys, 0x00),
                             _mm512_clmulepi64_epi128(words, keys, 0x11));
 }
 
-static void long_tokens(const struct shingle_hash *hash, const uint8_t *p, uint32_t begin,
-                        const uint32_t *ends, size_t n, uint64_t *ret)
-{
-    for (size_t i = 0; i < n; begin = ends[i++]) {
-        __m128i sum = long_sum(hash, p + begin, ends[i] - begin);
-        ret[i] = shingle_mix(
-            gf64_reduce((uint64_t)_mm_extract_epi64(sum, 1), (uint64_t)_mm_cvtsi128_si64(sum)));
-    }
-}
-
-/* Four tokens of at most 16 bytes are found in the 64 bytes where the first begins. */
 static void tokens(const struct shingle_hash *hash, const struct token_block *block, uint64_t *ret)
 {
     const __m512i keys = _mm512_broadcast_i64x2(_mm_loadu_si128((const __m128i *)hash->token_key));
     const __m512i offsets_low = _mm512_loadu_si512(hash->token_offset + 1);
     const __m512i offsets_high = _mm512_loadu_si512(hash->token_offset + 9);
-    /* the first byte of dwords 0 to 3, sixteen times each; and of dwords 4 to 7 */
-    const __m512i places =
-        _mm512_set_epi64(0x0c0c0c0c0c0c0c0c, 0x0c0c0c0c0c0c0c0c, 0x0808080808080808,
-                         0x0808080808080808, 0x0404040404040404, 0x0404040404040404, 0, 0);
-    const __m512i places_4 = _mm512_or_si512(places, _mm512_set1_epi8(16));
     const __m512i in_order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
     const uint8_t *p = block->bytes;
     size_t n = block->n_tokens;
@@ -95,19 +106,29 @@ static void tokens(const struct shingle_hash *hash, const struct token_block *bl
         __m256i begins = _mm256_maskz_alignr_epi32(there, next, ends, 7);
         __m256i sizes = _mm256_sub_epi32(next, begins);
         ends = next;
-        if (_mm256_cmpgt_epu32_mask(sizes, _mm256_set1_epi32(SHORT_TOKEN_BYTES))) {
-            long_tokens(hash, p, begin, block->ends + i, left < 8 ? left : 8, ret + i);
+        unsigned is_long = _mm256_cmpgt_epu32_mask(sizes, _mm256_set1_epi32(SHORT_TOKEN_BYTES));
+        __m512i words, words_4;
+        if (is_long) {
+            uint32_t from[8];
+            _mm256_storeu_si256((__m256i *)from, begins);
+            words = far_words(p, from);
+            words_4 = far_words(p, from + 4);
+            sizes = _mm256_min_epu32(sizes, _mm256_set1_epi32(SHORT_TOKEN_BYTES));
         } else {
-            __m512i bytes = _mm512_loadu_si512(p + begin);
-            __m512i bytes_4 = left > 4 ? _mm512_loadu_si512(p + block->ends[i + 3]) : bytes;
-            begins = _mm256_sub_epi32(begins, _mm256_shuffle_epi32(begins, 0));
-            __m512i sums = short_sums(bytes, places, begins, sizes, keys);
-            __m512i sums_4 = short_sums(bytes_4, places_4, begins, sizes, keys);
-            __m512i which = _mm512_cvtepu32_epi64(
-                _mm256_sub_epi32(sizes, _mm256_set1_epi32(1))); /* of 16 offsets */
-            __m512i offsets = _mm512_permutex2var_epi64(offsets_low, which, offsets_high);
-            __m512i hashes = _mm512_permutexvar_epi64(in_order, reduce(sums, sums_4));
-            _mm512_mask_storeu_epi64(ret + i, there, mix(_mm512_xor_si512(hashes, offsets)));
+            __m256i near = _mm256_sub_epi32(begins, _mm256_shuffle_epi32(begins, 0));
+            words = near_words(p + begin, 0, near);
+            words_4 = near_words(p + (left > 4 ? block->ends[i + 3] : begin), 4, near);
+        }
+        __m512i sums = sums_of(words, 0, sizes, keys), sums_4 = sums_of(words_4, 4, sizes, keys);
+        __m512i which = _mm512_cvtepu32_epi64(_mm256_sub_epi32(sizes, _mm256_set1_epi32(1)));
+        __m512i offsets = _mm512_permutex2var_epi64(offsets_low, which, offsets_high);
+        __m512i hashes = _mm512_permutexvar_epi64(in_order, reduce(sums, sums_4));
+        _mm512_mask_storeu_epi64(ret + i, there, mix(_mm512_xor_si512(hashes, offsets)));
+
+        for (; is_long; is_long &= is_long - 1) {
+            size_t at = i + (size_t)__builtin_ctz(is_long);
+            uint32_t from = at ? block->ends[at - 1] : 0;
+            ret[at] = long_token(hash, p + from, block->ends[at] - from);
         }
         begin = block->ends[i + (left < 8 ? left : 8) - 1];
     }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/sketch/min_sketch.h"
+#include "engine/sketch/select_values.h"
 
 enum { MANY = 20000 };
 
@@ -136,6 +137,62 @@ static void test_min_sketch__is_what_sorting_everything_gives(void **state)
     }
 }
 
+/* Few different values over and over, exactly s of them among them; numbers in a row, upwards and
+ * downwards, as no hash makes them. */
+static void test_min_sketch__repeated_and_chosen_values_are_kept_right(void **state)
+{
+    (void)state;
+    enum { N = 60000 };
+    static const size_t different[] = {1, 100, 127, 128, 129, 130, 500, 4096, 4097, N};
+    static uint64_t values[N], sorted[N];
+    size_t n_policies;
+    const struct policy *policies = some_policies(&n_policies);
+    for (size_t p = 0; p < n_policies; p++) {
+        for (size_t d = 0; d < sizeof(different) / sizeof(different[0]); d++) {
+            for (int how = 0; how < 3; how++) {
+                for (size_t i = 0; i < N; i++) {
+                    uint64_t id = i % different[d], x = id;
+                    values[i] = how == 0 ? next(&x) : how == 1 ? id : N - id;
+                }
+                memcpy(sorted, values, sizeof(values));
+                size_t n_unique = sort_unique(sorted, N);
+                struct min_sketch sketch = build(&policies[p], values, N);
+                expect_definition(&policies[p], sorted, n_unique, &sketch);
+                min_sketch_done(&sketch);
+            }
+        }
+    }
+}
+
+static void test_min_sketch__every_kernel_selects_the_same_values(void **state)
+{
+    (void)state;
+    enum { N = 70 };
+    uint64_t random = 8, values[N], expected[N], selected[N + SELECT_VALUES_SLACK];
+    for (int kernel = 0; kernel < KERNEL_N; kernel++) {
+        select_values_fn *select = select_values_of((enum kernel)kernel);
+        assert_int_equal(select != NULL, kernel_is_there((enum kernel)kernel));
+        for (size_t n = 0; select && n <= N; n++) {
+            for (int round = 0; round < 50; round++) {
+                uint64_t last = round == 0   ? UINT64_MAX
+                                : round == 1 ? 0
+                                             : next(&random) >> round % 4;
+                size_t n_expected = 0;
+                for (size_t i = 0; i < n; i++) {
+                    values[i] = (size_t)round % 10 == i % 10 ? last : next(&random);
+                    if (values[i] <= last)
+                        expected[n_expected++] = values[i];
+                }
+                assert_int_equal(select(values, n, last, selected), n_expected);
+                assert_memory_equal(selected, expected, n_expected * sizeof(uint64_t));
+                memcpy(selected, values, n * sizeof(uint64_t)); /* in place */
+                assert_int_equal(select(selected, n, last, selected), n_expected);
+                assert_memory_equal(selected, expected, n_expected * sizeof(uint64_t));
+            }
+        }
+    }
+}
+
 static void test_min_sketch__does_not_depend_on_the_pieces_added(void **state)
 {
     (void)state;
@@ -233,6 +290,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_min_sketch__is_what_sorting_everything_gives),
+        cmocka_unit_test(test_min_sketch__repeated_and_chosen_values_are_kept_right),
+        cmocka_unit_test(test_min_sketch__every_kernel_selects_the_same_values),
         cmocka_unit_test(test_min_sketch__does_not_depend_on_the_pieces_added),
         cmocka_unit_test(test_min_sketch__survives_being_stored),
         cmocka_unit_test(test_min_sketch__damage_is_refused_or_harmless),
