@@ -19,6 +19,7 @@
 #include "engine/text/decoder.h"
 #include "engine/text/html.h"
 #include "engine/text/lines.h"
+#include "engine/text/roff.h"
 #include "engine/text/table.h"
 #include "engine/text/words.h"
 
@@ -39,6 +40,7 @@ struct canon {
     struct level levels[N_LEVELS];
     struct charset charset;
     struct html html;
+    struct roff roff;
     struct words words;
     struct table table;
     struct chunks chunks;
@@ -81,6 +83,7 @@ static void filter_begin(struct canon *canon, char separator)
             html_want_links(&canon->html, &canon->sink, &canon->n_tokens);
         break;
     case TEXT_XML: html_begin_xml(&canon->html, &canon->words, kernel_in_use()); break;
+    case TEXT_ROFF: roff_begin(&canon->roff, &canon->words); break;
     case TEXT_TABLE: table_begin(&canon->table, separator, &canon->features); break;
     default: break;
     }
@@ -92,6 +95,7 @@ static void filter_feed(void *user, const uint8_t *bytes, size_t size_bytes)
     switch (canon->form.type) {
     case TEXT_HTML:
     case TEXT_XML: html_feed(&canon->html, bytes, size_bytes); break;
+    case TEXT_ROFF: roff_feed(&canon->roff, bytes, size_bytes); break;
     case TEXT_TABLE: table_feed(&canon->table, bytes, size_bytes); break;
     default: words_feed(&canon->words, bytes, size_bytes); break;
     }
@@ -102,6 +106,7 @@ static void filter_finish(struct canon *canon)
     switch (canon->form.type) {
     case TEXT_HTML:
     case TEXT_XML: html_finish(&canon->html); break;
+    case TEXT_ROFF: roff_finish(&canon->roff); break;
     case TEXT_TABLE: table_finish(&canon->table); break;
     default: break;
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/text/roff.h"
 #include "engine/text/table.h"
 
 /* A cursor over the head of a document. */
@@ -199,6 +200,8 @@ enum text_type text_type_sniff(const void *head_bytes, size_t size_bytes)
         return TEXT_HTML;
     if (at_xml_root(head))
         return TEXT_XML;
+    if (roff_sniff(head_bytes, size_bytes))
+        return TEXT_ROFF;
     return text_type_separator(head_bytes, size_bytes) ? TEXT_TABLE : TEXT_PLAIN;
 }
 
@@ -213,6 +216,7 @@ const char *text_type_name(enum text_type type)
     case TEXT_PDF: return "pdf";
     case TEXT_OFFICE: return "office";
     case TEXT_EXTRACTED: return "extracted";
+    case TEXT_ROFF: return "roff";
     case TEXT_N_TYPES: break;
     }
     return "unknown";

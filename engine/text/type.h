@@ -17,6 +17,7 @@ enum text_type {
     TEXT_PDF,       /* what a library reads: canon.h takes it for binary, unless it is given */
     TEXT_OFFICE,    /* the text; OpenDocument and Office Open XML */
     TEXT_EXTRACTED, /* text or features of it are made by a program; never sniffed */
+    TEXT_ROFF,
     TEXT_N_TYPES,
 };
 
@@ -44,9 +45,9 @@ struct text_form {
 };
 
 /* What kind of document begins with these bytes, which are not packed: binary when there is a NUL
- * character among the first TEXT_SNIFF_BYTES, HTML and XML by their first markup, a table by rows
- * of as many fields each, PDF and office documents by their marks. Pass the first min(size,
- * TEXT_SNIFF_BYTES) bytes of the document. Any thread.
+ * character among the first TEXT_SNIFF_BYTES, HTML and XML by their first markup, roff by its
+ * first macros, a table by rows of as many fields each, PDF and office documents by their marks.
+ * Pass the first min(size, TEXT_SNIFF_BYTES) bytes of the document. Any thread.
  */
 enum text_type text_type_sniff(const void *head, size_t size_bytes);
 const char *text_type_name(enum text_type type); /* "text", "html", "binary", ... */

@@ -141,6 +141,29 @@ static void test_document_sketch__fingerprints_tell_the_three_equivalences(void 
     assert_memory_not_equal(text.shingle_fingerprint, other.shingle_fingerprint, FINGERPRINT_BYTES);
 }
 
+/* A1: the lexical fingerprint of a text is that of each form it is written in. */
+static void test_document_sketch__a_text_is_the_same_in_every_form(void **state)
+{
+    (void)state;
+    static const struct {
+        enum text_type type;
+        const char *bytes;
+    } forms[] = {
+        {TEXT_PLAIN, "A rose\nis a  ROSE,\nis a café.\n"},
+        {TEXT_HTML, "<html><p>A <b>ro</b>se is a<br>rose<p>is a caf&eacute;"},
+        {TEXT_XML, "<?xml version='1.0'?><a><b>A rose</b> is a rose is a caf&#xe9;</a>"},
+        {TEXT_ROFF, ".TH ROSE 1\n.B A rose\nis\n.BI a\nrose\n.PP\n.\\\" x\nis a caf\\('e"},
+    };
+    BENCH bench = bench_new(2);
+    SKETCH text = sketch_text(&bench, "a rose is a rose is a café");
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        SKETCH form = sketch_text(&bench, forms[i].bytes);
+        assert_int_equal(form.form.type, forms[i].type);
+        assert_memory_equal(form.text_fingerprint, text.text_fingerprint, FINGERPRINT_BYTES);
+        expect_same_shingles(&form, &text);
+    }
+}
+
 static void test_document_sketch__words_cut_otherwise_are_another_text(void **state)
 {
     (void)state;
@@ -376,6 +399,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_document_sketch__gives_the_resemblance_of_the_roses),
         cmocka_unit_test(test_document_sketch__fingerprints_tell_the_three_equivalences),
+        cmocka_unit_test(test_document_sketch__a_text_is_the_same_in_every_form),
         cmocka_unit_test(test_document_sketch__words_cut_otherwise_are_another_text),
         cmocka_unit_test(test_document_sketch__content_fingerprint_is_of_the_bytes),
         cmocka_unit_test(test_document_sketch__of_nothing_is_empty),
