@@ -19,6 +19,7 @@
 #include "engine/text/decoder.h"
 #include "engine/text/html.h"
 #include "engine/text/lines.h"
+#include "engine/text/mail.h"
 #include "engine/text/roff.h"
 #include "engine/text/table.h"
 #include "engine/text/words.h"
@@ -40,6 +41,7 @@ struct canon {
     struct level levels[N_LEVELS];
     struct charset charset;
     struct html html;
+    struct mail mail;
     struct roff roff;
     struct words words;
     struct table table;
@@ -83,6 +85,7 @@ static void filter_begin(struct canon *canon, char separator)
             html_want_links(&canon->html, &canon->sink, &canon->n_tokens);
         break;
     case TEXT_XML: html_begin_xml(&canon->html, &canon->words, kernel_in_use()); break;
+    case TEXT_MAIL: mail_begin(&canon->mail, &canon->html, &canon->words); break;
     case TEXT_ROFF: roff_begin(&canon->roff, &canon->words); break;
     case TEXT_TABLE: table_begin(&canon->table, separator, &canon->features); break;
     default: break;
@@ -95,6 +98,7 @@ static void filter_feed(void *user, const uint8_t *bytes, size_t size_bytes)
     switch (canon->form.type) {
     case TEXT_HTML:
     case TEXT_XML: html_feed(&canon->html, bytes, size_bytes); break;
+    case TEXT_MAIL: mail_feed(&canon->mail, bytes, size_bytes); break;
     case TEXT_ROFF: roff_feed(&canon->roff, bytes, size_bytes); break;
     case TEXT_TABLE: table_feed(&canon->table, bytes, size_bytes); break;
     default: words_feed(&canon->words, bytes, size_bytes); break;
@@ -106,6 +110,7 @@ static void filter_finish(struct canon *canon)
     switch (canon->form.type) {
     case TEXT_HTML:
     case TEXT_XML: html_finish(&canon->html); break;
+    case TEXT_MAIL: mail_finish(&canon->mail); break;
     case TEXT_ROFF: roff_finish(&canon->roff); break;
     case TEXT_TABLE: table_finish(&canon->table); break;
     default: break;
@@ -130,6 +135,8 @@ static void inside_begin(struct canon *canon, enum text_type type, const uint8_t
     if (!charset && (type == TEXT_HTML || type == TEXT_XML) &&
         charset_declared(head, head_bytes, name))
         charset = name;
+    if (type == TEXT_MAIL)
+        charset = "utf-8"; /* as they are: each part has its own */
     charset_begin(&canon->charset, head, head_bytes, charset);
     filter_begin(canon, type == TEXT_TABLE ? text_type_separator(head, head_bytes) : 0);
 }
@@ -240,6 +247,7 @@ int canon_new(const struct canon_sink *sink, struct canon **ret_canon)
                sink->links ? &(struct canon_sink){.tokens = count_tokens, .user = canon} : sink);
     canon->features.sink = *sink;
     charset_init(&canon->charset, &(struct byte_sink){filter_feed, canon});
+    mail_init(&canon->mail);
     for (unsigned i = 0; i < N_LEVELS; i++) {
         canon->levels[i].canon = canon;
         canon->levels[i].number = i;
@@ -261,6 +269,7 @@ void canon_free(struct canon *canon)
     for (unsigned i = 0; i < N_LEVELS - 1; i++)
         decoder_free(canon->levels[i].decoder);
     charset_done(&canon->charset);
+    mail_done(&canon->mail);
     free(canon);
 }
 

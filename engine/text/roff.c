@@ -14,11 +14,11 @@
  * themselves is not shown, but for the names of systems and commands in mdoc.
  *
  * Compared with the words of `man -l PAGE | col -b`, less header and footer, on pages of Debian 12:
- * of 100 in English, by many tools, 97 have the same words in the same order, and of 72,609 words 249
- * differ: 237 stand in a page that .so includes, 12 in names and addresses that .MT shows the other
- * way round. Of 40 in other languages all have. Of 40 in mdoc 29 have, and of 105,618 words 442
- * differ: numbers of lists (.Bl -enum), the order and the "and" of references (.Rs), sentences that
- * .Ex and .St stand for, and "include" of .In outside of a synopsis.
+ * of 100 in English, by many tools, 97 have the same words in the same order, and of 72,609 words
+ * 249 differ: 237 stand in a page that .so includes, 12 in names and addresses that .MT shows the
+ * other way round. Of 40 in other languages all have. Of 40 in mdoc 29 have, and of 105,618 words
+ * 442 differ: numbers of lists (.Bl -enum), the order and the "and" of references (.Rs), sentences
+ * that .Ex and .St stand for, and "include" of .In outside of a synopsis.
  */
 #include "engine/text/roff.h"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/text/mail.h"
 #include "engine/text/roff.h"
 #include "engine/text/table.h"
 
@@ -202,6 +203,8 @@ enum text_type text_type_sniff(const void *head_bytes, size_t size_bytes)
         return TEXT_XML;
     if (roff_sniff(head_bytes, size_bytes))
         return TEXT_ROFF;
+    if (mail_sniff(head_bytes, size_bytes))
+        return TEXT_MAIL;
     return text_type_separator(head_bytes, size_bytes) ? TEXT_TABLE : TEXT_PLAIN;
 }
 
@@ -217,6 +220,7 @@ const char *text_type_name(enum text_type type)
     case TEXT_OFFICE: return "office";
     case TEXT_EXTRACTED: return "extracted";
     case TEXT_ROFF: return "roff";
+    case TEXT_MAIL: return "mail";
     case TEXT_N_TYPES: break;
     }
     return "unknown";

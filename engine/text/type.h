@@ -18,6 +18,7 @@ enum text_type {
     TEXT_OFFICE,    /* the text; OpenDocument and Office Open XML */
     TEXT_EXTRACTED, /* text or features of it are made by a program; never sniffed */
     TEXT_ROFF,
+    TEXT_MAIL, /* its charsets are those of its parts */
     TEXT_N_TYPES,
 };
 
@@ -46,8 +47,9 @@ struct text_form {
 
 /* What kind of document begins with these bytes, which are not packed: binary when there is a NUL
  * character among the first TEXT_SNIFF_BYTES, HTML and XML by their first markup, roff by its
- * first macros, a table by rows of as many fields each, PDF and office documents by their marks.
- * Pass the first min(size, TEXT_SNIFF_BYTES) bytes of the document. Any thread.
+ * first macros, mail by its header, a table by rows of as many fields each, PDF and office
+ * documents by their marks. Pass the first min(size, TEXT_SNIFF_BYTES) bytes of the document. Any
+ * thread.
  */
 enum text_type text_type_sniff(const void *head, size_t size_bytes);
 const char *text_type_name(enum text_type type); /* "text", "html", "binary", ... */

@@ -153,6 +153,9 @@ static void test_document_sketch__a_text_is_the_same_in_every_form(void **state)
         {TEXT_HTML, "<html><p>A <b>ro</b>se is a<br>rose<p>is a caf&eacute;"},
         {TEXT_XML, "<?xml version='1.0'?><a><b>A rose</b> is a rose is a caf&#xe9;</a>"},
         {TEXT_ROFF, ".TH ROSE 1\n.B A rose\nis\n.BI a\nrose\n.PP\n.\\\" x\nis a caf\\('e"},
+        {TEXT_MAIL, "From: x\nDate: y\nSubject: =?utf-8?q?A_rose?=\nContent-Type: text/plain;\n"
+                    " charset=latin1\nContent-Transfer-Encoding: quoted-printable\n\n"
+                    "is a ro=\nse\n> is a caf=E9\n"},
     };
     BENCH bench = bench_new(2);
     SKETCH text = sketch_text(&bench, "a rose is a rose is a café");

@@ -1,0 +1,202 @@
+/* Mail's text: subjects (also of messages within), and the parts that are text or HTML, in their
+ * order. Dropped are all other header fields, attachments, what no one reads before the first and
+ * behind the last part, and of alternatives all but the first that can be read. What is quoted
+ * stays: the marks before it are no words.
+ *
+ * A boundary counts wherever it stands, also that of an outer multipart whose inner one never ended
+ * (RFC 2046, 5.1.2); a multipart that says none is text. In a mailbox a line that begins with "From
+ * " behind an empty one begins the next message. */
+#include "engine/text/mail.h"
+
+#include <string.h>
+
+static bool is_space(uint8_t c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static void begin_header(struct mail *mail, bool digest)
+{
+    mail->state = MAIL_HEADERS;
+    mail->n_header = 0;
+    mail->part = (struct mail_part){.type = digest ? MAIL_MESSAGE : MAIL_TEXT};
+}
+
+static void end_body(struct mail *mail)
+{
+    if (mail->state == MAIL_BODY) {
+        mail_text_ends(mail);
+        words_separate(mail->words);
+    }
+    if (mail->state == MAIL_HEADERS)
+        mail_header_ends(mail);
+    mail->state = MAIL_DROPPED;
+}
+
+static void begin_message(struct mail *mail)
+{
+    end_body(mail);
+    mail->depth = 0;
+    begin_header(mail, false);
+}
+
+static void open_level(struct mail *mail, const struct mail_part *part, bool dropped)
+{
+    struct mail_level *level = &mail->levels[mail->depth++];
+    level->alternative = part->alternative;
+    level->digest = part->digest;
+    level->taken = false;
+    level->dropped = dropped;
+    level->n_boundary = part->n_boundary;
+    memcpy(level->boundary, part->boundary, part->n_boundary);
+}
+
+static void begin_body(struct mail *mail)
+{
+    const struct mail_part *part = &mail->part;
+    bool dropped = mail->depth > 0 && mail->levels[mail->depth - 1].dropped;
+    mail->state = MAIL_DROPPED;
+    if (part->type == MAIL_MULTIPART && part->n_boundary > 0) {
+        if (mail->depth < MAIL_DEPTH_MAX)
+            open_level(mail, part, dropped);
+        return;
+    }
+    if (dropped || part->attachment || part->encoding == MAIL_UNKNOWN || part->type == MAIL_OTHER)
+        return;
+    if (part->type == MAIL_MESSAGE) {
+        if (part->encoding == MAIL_IDENTITY)
+            begin_header(mail, false);
+        return;
+    }
+    for (uint32_t i = 0; i < mail->depth; i++)
+        mail->levels[i].taken = true;
+    words_separate(mail->words);
+    mail_text_begins(mail, part->charset, part->type == MAIL_HTML);
+    mail->state = MAIL_BODY;
+}
+
+/* The next part of the innermost level begins. */
+static void begin_part(struct mail *mail)
+{
+    struct mail_level *level = &mail->levels[mail->depth - 1];
+    bool outer = mail->depth > 1 && mail->levels[mail->depth - 2].dropped;
+    level->dropped = outer || (level->alternative && level->taken);
+    begin_header(mail, level->digest);
+}
+
+/* Whether the line is a boundary of one that is open; then what follows has begun. */
+static bool take_boundary(struct mail *mail, const uint8_t *line, size_t n_bytes)
+{
+    if (n_bytes < 3 || line[0] != '-' || line[1] != '-')
+        return false;
+    while (n_bytes > 0 && is_space(line[n_bytes - 1]))
+        n_bytes--;
+    for (uint32_t depth = mail->depth; depth > 0; depth--) {
+        const struct mail_level *level = &mail->levels[depth - 1];
+        size_t n = 2u + level->n_boundary;
+        if (n_bytes < n || memcmp(line + 2, level->boundary, level->n_boundary) != 0)
+            continue;
+        bool last = n_bytes == n + 2 && line[n] == '-' && line[n + 1] == '-';
+        if (!last && n_bytes != n)
+            continue;
+        end_body(mail);
+        mail->depth = last ? depth - 1 : depth;
+        if (!last)
+            begin_part(mail);
+        return true;
+    }
+    return false;
+}
+
+static void header_line(struct mail *mail, const uint8_t *line, size_t n_bytes, bool is_rest)
+{
+    if (!is_rest && n_bytes == 0) {
+        mail_header_ends(mail);
+        begin_body(mail);
+        return;
+    }
+    if (!is_rest && !is_space(line[0]))
+        mail_header_ends(mail);
+    size_t room = MAIL_HEADER_MAX_BYTES - mail->n_header;
+    size_t n = n_bytes < room ? n_bytes : room;
+    memcpy(mail->header + mail->n_header, line, n);
+    mail->n_header += (uint32_t)n;
+}
+
+/* whole: it ends here. */
+static void take_line(struct mail *mail, const uint8_t *line, size_t n_bytes, bool whole)
+{
+    bool is_rest = mail->in_line, after_empty = mail->after_empty, first = !mail->began;
+    mail->in_line = !whole;
+    mail->began = true;
+    if (whole && n_bytes > 0 && line[n_bytes - 1] == '\r')
+        n_bytes--;
+    mail->after_empty = !is_rest && n_bytes == 0;
+    if (!is_rest) {
+        bool from = n_bytes >= 5 && memcmp(line, "From ", 5) == 0;
+        mail->is_mailbox |= first && from;
+        if (from && (first || (mail->is_mailbox && after_empty))) {
+            begin_message(mail);
+            return;
+        }
+        if (take_boundary(mail, line, n_bytes))
+            return;
+    }
+    if (mail->state == MAIL_HEADERS)
+        header_line(mail, line, n_bytes, is_rest);
+    else if (mail->state == MAIL_BODY)
+        mail_put_line(mail, mail->part.encoding, line, n_bytes, whole);
+}
+
+/* Of a line that is cut, what may be half a character of quoted-printable is left for its rest. */
+static size_t cut(const uint8_t *line, size_t n_bytes)
+{
+    for (size_t n = 1; n <= 2; n++)
+        if (line[n_bytes - n] == '=')
+            return n_bytes - n;
+    return n_bytes;
+}
+
+void mail_begin(struct mail *mail, struct html *html, struct words *words)
+{
+    mail->html = html;
+    mail->words = words;
+    mail->began = mail->is_mailbox = mail->after_empty = mail->in_line = false;
+    mail->depth = mail->n_line = 0;
+    begin_header(mail, false);
+}
+
+void mail_feed(struct mail *mail, const uint8_t *bytes, size_t size_bytes)
+{
+    while (size_bytes > 0) {
+        const uint8_t *newline = memchr(bytes, '\n', size_bytes);
+        size_t n = newline ? (size_t)(newline - bytes) + 1 : size_bytes;
+        if (mail->n_line == 0 && newline && n <= MAIL_LINE_MAX_BYTES) {
+            take_line(mail, bytes, n - 1, true);
+        } else {
+            size_t room = MAIL_LINE_MAX_BYTES - mail->n_line;
+            n = n < room ? n : room;
+            memcpy(mail->line + mail->n_line, bytes, n);
+            mail->n_line += (uint32_t)n;
+            size_t n_line = mail->n_line;
+            if (mail->line[n_line - 1] == '\n') {
+                take_line(mail, mail->line, n_line - 1, true);
+                mail->n_line = 0;
+            } else if (n_line == MAIL_LINE_MAX_BYTES) {
+                size_t taken = cut(mail->line, n_line);
+                take_line(mail, mail->line, taken, false);
+                memmove(mail->line, mail->line + taken, n_line - taken);
+                mail->n_line = (uint32_t)(n_line - taken);
+            }
+        }
+        bytes += n;
+        size_bytes -= n;
+    }
+}
+
+void mail_finish(struct mail *mail)
+{
+    if (mail->n_line > 0)
+        take_line(mail, mail->line, mail->n_line, true);
+    end_body(mail);
+}
