@@ -61,8 +61,16 @@ static int ask_here(const struct ask *ask, struct json_object *request, row_fn r
     _cleanup_(backing_close_p) struct backing *backing = NULL;
     _cleanup_(index_close_p) struct index *index = NULL;
     _cleanup_(control_stop_p) struct control *control = NULL;
+    _cleanup_(configuration_done) struct configuration configuration = {0};
     _cleanup_close_ int holder = -1;
+    const struct configuration *configured =
+        ask->configuration ? ask->configuration : &configuration;
 
+    if (ask->start && !ask->configuration) {
+        int r = configuration_read(NULL, &configuration, ret_error);
+        if (r < 0)
+            return r;
+    }
     int r = ask->create ? ask_make_parents(at->store, ret_error) : 0;
     if (r < 0)
         return r;
@@ -76,6 +84,8 @@ static int ask_here(const struct ask *ask, struct json_object *request, row_fn r
         .create = ask->create,
         .policy = ask->policy,
         .n_workers = ask->n_workers,
+        .extractors = configured->extractors,
+        .n_extractors = configured->n_extractors,
         .log = ask_log,
     };
     r = index_open(&options, &index, ret_error);

@@ -2,6 +2,7 @@
 #ifndef KINFS_TOOLS_ASK_H
 #define KINFS_TOOLS_ASK_H
 
+#include "tools/configuration.h"
 #include "tools/locate.h"
 #include "tools/work.h"
 
@@ -12,6 +13,7 @@ struct ask {
     bool create;         /* make the store when there is none */
     const char *policy;  /* of a new store, NULL for the default */
     unsigned n_workers;  /* 0: the engine's choice */
+    const struct configuration *configuration; /* with start; NULL: that of no name is read */
 };
 
 /* Ask the daemon that holds the store, or else open the store in this process. request is borrowed;

@@ -239,6 +239,7 @@ static const struct argp parser = {
     "  policy=NAME       of a new store: default (w=5) or broder1997 (w=10)\n"
     "  workers=N         threads that sketch, 0 for one a processor (0)\n"
     "  settle_ms=N       longest wait of a view for documents just written (2000)\n"
+    "  config=FILE       the configuration (" CONFIGURATION_FILE ")\n"
     "  log=FILE          messages go there, not to the system log\n"
     "  nosketch          pass through only: no index, no views, no attributes\n"
     "  watch=HOW         see changes beside the mount by fanotify or inotify, or none;\n"
@@ -259,7 +260,11 @@ int cmd_mount(int argc, char **argv)
     int code = COMMAND_OK;
     mount_options_init(&options.mount);
     struct mount_options *mount = &options.mount;
+    _cleanup_(configuration_done) struct configuration configuration = {0};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
+    if (mount->sketch)
+        command_configuration(mount->config, &configuration);
+    mount->configuration = &configuration;
 
     int r = mount_plan_make(options.source, options.mountpoint, mount->store, mount->sketch,
                             mount->log, &plan, &error);

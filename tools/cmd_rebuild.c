@@ -9,7 +9,7 @@
 
 struct rebuild_options {
     struct command_options common;
-    const char *path;
+    const char *path, *config;
     unsigned n_workers;
 };
 
@@ -18,6 +18,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     struct rebuild_options *options = state->input;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
+    case 'c': options->config = argument; return 0;
     case 'j': options->common.json = true; return 0;
     case 'w':
         options->n_workers = (unsigned)command_parse_count(state, "--workers", argument, 256);
@@ -32,6 +33,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option rebuild_options[] = {
+    {"config", 'c', "FILE", 0, "the configuration (" CONFIGURATION_FILE ")", 0},
     {"workers", 'w', "N", 0, "threads that sketch, 0 (the default) for one a processor", 0},
     {"json", 'j', NULL, 0, "print JSON", 0},
     {0},
@@ -77,8 +79,8 @@ static int refuse_held(const char *store, char **ret_error)
 
 DEFINE_CLEANUP(struct backing *, backing_close);
 
-static int rebuild(const struct rebuild_options *options, const struct location *at,
-                   struct rebuilding *rebuilding, char **ret_error)
+static int rebuild(const struct rebuild_options *options, const struct configuration *configuration,
+                   const struct location *at, struct rebuilding *rebuilding, char **ret_error)
 {
     _cleanup_(backing_close_p) struct backing *backing = NULL;
     int r = refuse_held(at->store, ret_error);
@@ -91,6 +93,8 @@ static int rebuild(const struct rebuild_options *options, const struct location 
         .source = at->source,
         .store_path = at->store,
         .n_workers = options->n_workers,
+        .extractors = configuration->extractors,
+        .n_extractors = configuration->n_extractors,
         .log = ask_log,
     };
     progress_init(&rebuilding->progress);
@@ -107,10 +111,12 @@ int cmd_rebuild(int argc, char **argv)
     _cleanup_(location_done) struct location location = {0};
     struct rebuilding rebuilding = {.at = &location, .holder = -1};
     _cleanup_free_ char *error = NULL;
+    _cleanup_(configuration_done) struct configuration configuration = {0};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
+    command_configuration(options.config, &configuration);
     int r = locate(options.path, options.common.store, &location, &error);
     if (r >= 0)
-        r = rebuild(&options, &location, &rebuilding, &error);
+        r = rebuild(&options, &configuration, &location, &rebuilding, &error);
     if (r >= 0 && options.common.json) {
         _cleanup_json_ struct json_object *row = json_object_new_object();
         work_add_count(row, "documents", rebuilding.documents);

@@ -16,7 +16,7 @@ int work_scan(const struct work_context *context, struct json_object *request, r
 
 struct scan_options {
     struct command_options common;
-    const char *source, *policy;
+    const char *source, *policy, *config;
     unsigned n_workers;
 };
 
@@ -26,6 +26,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
     case 'j': options->common.json = true; return 0;
+    case 'c': options->config = argument; return 0;
     case 'p': options->policy = argument; return 0;
     case 'w':
         options->n_workers = (unsigned)command_parse_count(state, "--workers", argument, 256);
@@ -41,6 +42,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option scan_options[] = {
+    {"config", 'c', "FILE", 0, "the configuration (" CONFIGURATION_FILE ")", 0},
     {"policy", 'p', "NAME", 0, "of a new store: default (w=5) or broder1997 (w=10)", 0},
     {"workers", 'w', "N", 0, "threads that sketch, 0 (the default) for one a processor", 0},
     {"json", 'j', NULL, 0, "print JSON", 0},
@@ -96,7 +98,9 @@ int cmd_scan(int argc, char **argv)
     struct scan_options options = {0};
     _cleanup_(location_done) struct location location = {0};
     _cleanup_free_ char *error = NULL;
+    _cleanup_(configuration_done) struct configuration configuration = {0};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
+    command_configuration(options.config, &configuration);
     int r = locate_source(&options, &location, &error);
     if (r < 0)
         return command_end(r, error);
@@ -108,6 +112,7 @@ int cmd_scan(int argc, char **argv)
         .create = true,
         .policy = options.policy,
         .n_workers = options.n_workers,
+        .configuration = &configuration,
     };
     return settling_run(&question, request, options.common.json);
 }

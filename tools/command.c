@@ -132,6 +132,16 @@ int command_end(int code, const char *error)
     return code == -ENODATA ? COMMAND_NO_ANSWER : COMMAND_FAILED;
 }
 
+void command_configuration(const char *path, struct configuration *ret_configuration)
+{
+    _cleanup_free_ char *error = NULL;
+    int r = configuration_read(path, ret_configuration, &error);
+    if (r == 0)
+        return;
+    complain("%s", error ? error : strerror(-r));
+    exit(COMMAND_USAGE);
+}
+
 double command_parse_ratio(struct argp_state *state, const char *option, const char *text)
 {
     char *end;

@@ -5,6 +5,7 @@
 #include <argp.h>
 
 #include "tools/ask.h"
+#include "tools/configuration.h"
 #include "tools/message.h"
 
 enum command_exit {
@@ -56,6 +57,9 @@ const char *command_text(struct json_object *row, const char *name); /* "" when 
 /* Complain when code is negative; the exit code of a command that ended with it. -ENODATA and 0
  * pass silently. */
 int command_end(int code, const char *error);
+
+/* configuration_read(), or ends with a usage error. */
+void command_configuration(const char *path, struct configuration *ret_configuration);
 
 /* Parses a number of an option or ends with a usage error. */
 double command_parse_ratio(struct argp_state *state, const char *option, const char *text);

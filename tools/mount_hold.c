@@ -4,6 +4,7 @@
 
 #include "tools/ask.h"
 #include "tools/background.h"
+#include "tools/configuration.h"
 #include "tools/holder.h"
 #include "tools/message.h"
 #include "tools/predecessor.h"
@@ -89,6 +90,8 @@ int mount_hold_take(const struct mount_plan *plan, const struct mount_options *o
                           .create = true,
                           .policy = options->policy,
                           .n_workers = options->n_workers,
+                          .extractors = options->configuration->extractors,
+                          .n_extractors = options->configuration->n_extractors,
                           .log = background_log},
         .hold = &hold,
     };

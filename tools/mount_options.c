@@ -30,6 +30,7 @@ void mount_options_done(struct mount_options *options)
     free(options->store);
     free(options->policy);
     free(options->log);
+    free(options->config);
     free(options->extra);
     free(options->of_sketching);
     *options = (struct mount_options){0};
@@ -155,6 +156,8 @@ static int parse_value(struct mount_options *options, const char *name, const ch
         replace(&options->policy, value);
     } else if (strcmp(name, "log") == 0) {
         replace(&options->log, value);
+    } else if (strcmp(name, "config") == 0) {
+        replace(&options->config, value);
     } else {
         return refuse_unknown(options, name, "=", ret_error);
     }

@@ -10,14 +10,16 @@
 enum { MOUNT_WATCH_AUTO, MOUNT_WATCH_FANOTIFY, MOUNT_WATCH_INOTIFY, MOUNT_WATCH_NONE };
 enum { MOUNT_VIEW_SIMILAR = 1, MOUNT_VIEW_CLUSTERS = 2 }; /* as FS_VIEW_ of fs.h */
 
+struct configuration;
 struct mount_options {
     double threshold;
     size_t limit;
     unsigned views;
-    char *store, *policy, *log; /* NULL: the default */
-    char *extra;                /* options that are for the kernel, comma separated, or NULL */
-    char *of_sketching;         /* one given that says how to sketch; NULL: none */
-    bool sketch;                /* false: pass through only */
+    char *store, *policy, *log, *config; /* NULL: the default */
+    char *extra;        /* options that are for the kernel, comma separated, or NULL */
+    char *of_sketching; /* one given that says how to sketch; NULL: none */
+    const struct configuration *configuration; /* the caller's, read from config */
+    bool sketch;                               /* false: pass through only */
     bool list_xattr, allow_other, passthrough, debug;
     bool sloppy; /* what is not known is passed over, as mount(8) -s asks for */
     unsigned n_workers;

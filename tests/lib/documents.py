@@ -80,14 +80,14 @@ def xlsx(file, lines):
 
 
 def bomb(file, lines):
-    """The lines, and 300 MB of a word that take 300 kB."""
+    """The lines, and 100 MB of a word that take 100 kB."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as z:
         z.writestr("[Content_Types].xml", "<Types/>")
         with z.open("word/document.xml", "w") as part:
             part.write(b"<w:document xmlns:w='w'>")
             for line in lines:
                 part.write(b"<w:p><w:t>%s</w:t></w:p>" % line.encode())
-            for _ in range(300):
+            for _ in range(100):
                 part.write(b"<w:p><w:t>%s</w:t></w:p>" % (b"bomb " * 200000))
             part.write(b"</w:document>")
 

@@ -9,6 +9,10 @@ done
 make() { # KIND FILE < TEXT
     python3 "$(dirname "${BASH_SOURCE[0]}")/../lib/documents.py" "$1" "$2"
 }
+# Views wait for what was just written, but not as long as a slow machine may take to start so many programs.
+settle() {
+    "$KINFS" settle "$MNT" > /dev/null
+}
 state() { # FILE
     getfattr -n user.kinfs.state --only-values "$MNT/$1"
 }
@@ -23,7 +27,7 @@ done
 words 21 400 | paste -sd '   \n' > later
 make pdf "$SOURCE/later.pdf" < later
 start
-"$KINFS" settle "$MNT"
+settle
 for kind in pdf odt docx pptx xlsx; do
     expect_equal "$kind is its text" 1.0000 \
         "$("$KINFS" similar "$MNT/text.txt" | awk -v name="same.$kind" '$2 == name { print $1 }')"
@@ -36,14 +40,17 @@ expect_match 'another PDF resembles it' '^0\.(8[5-9]|9[0-4])' \
 
 # Written through the mount, and written anew.
 make docx "$MNT/new.docx" < lines
+settle
 expect_match 'written through the mount' 'new.docx' "$(ls "$MNT/similar/text.txt")"
 words 9000 400 | make docx "$MNT/new.docx"
+settle
 [[ $(ls "$MNT/similar/text.txt") != *new.docx* ]] || fail 'a document written anew is compared by its old text'
 
 # What cannot be read is skipped, with what is wrong with it; others are sketched all the same.
 head -c 900 "$SOURCE/same.docx" > "$MNT/damaged.docx"
 head -c 200 "$SOURCE/same.pdf" > "$MNT/damaged.pdf"
 words 1 400 > "$MNT/beside.txt"
+settle
 expect_match 'a damaged office document' '^skipped: office: exit code 1: damaged' "$(state damaged.docx)"
 expect_match 'a damaged PDF' '^skipped: pdf: exit code 1' "$(state damaged.pdf)"
 expect_match 'in the status' 'skipped.*pdf: exit code 1' "$("$KINFS" status "$MNT/damaged.pdf" | tr '\n' ' ')"
@@ -51,14 +58,15 @@ expect_equal 'counted' 2 "$("$KINFS" status --json "$MNT" | sed -n 's/.*"skipped
 expect_match 'others' 'beside.txt' "$(ls "$MNT/similar/text.txt")"
 # Mended, it is a document like others.
 make pdf "$MNT/damaged.pdf" < lines
+settle
 expect_equal 'mended' current "$(state damaged.pdf)"
 
 # More than 64 MiB of text is cut, and what comes before counts; a PDF of no words is compared as bytes.
 make bomb "$MNT/bomb.docx" < lines
-"$KINFS" settle "$MNT"
+make pdf "$MNT/blank.pdf" < /dev/null
+settle
 expect_match 'a bomb is cut' 'office, cut' "$("$KINFS" status "$MNT/bomb.docx")"
 expect_match 'a bomb resembles what it begins with' 'bomb.docx' "$(ls "$MNT/similar/text.txt")"
-make pdf "$MNT/blank.pdf" < /dev/null
 expect_match 'no words' 'binary' "$("$KINFS" status "$MNT/blank.pdf")"
 
 # Text that speaks of PDF is text.
@@ -69,7 +77,7 @@ stop
 # Without the programs they are bytes.
 rm -r "$KINFS_STATE_DIR"
 KINFS_EXTRACT=/nonexistent start
-"$KINFS" settle "$MNT"
+settle
 expect_match 'without programs' 'binary' "$("$KINFS" status "$MNT/same.pdf")"
 expect_equal 'without programs none is like text' '' "$(ls "$MNT/similar/text.txt" | grep -E 'pdf|odt|docx' || true)"
 stop

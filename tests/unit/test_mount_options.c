@@ -13,12 +13,13 @@ static void test_mount_options__every_option_is_taken(void **state)
     (void)state;
     struct mount_options options;
     mount_options_init(&options);
-    assert_int_equal(mount_options_parse(&options,
-                                         "threshold=0.75,limit=7,views=clusters,store=/x\\,y,ro,"
-                                         "policy=broder1997,log=/l,workers=3,settle_ms=10,,"
-                                         "list_xattr,nopassthrough,noallow_other,debug",
-                                         NULL),
-                     0);
+    assert_int_equal(
+        mount_options_parse(&options,
+                            "threshold=0.75,limit=7,views=clusters,store=/x\\,y,ro,"
+                            "policy=broder1997,log=/l,config=/c,workers=3,settle_ms=10,,"
+                            "list_xattr,nopassthrough,noallow_other,debug",
+                            NULL),
+        0);
     assert_int_equal(mount_options_parse(&options, "noatime", NULL), 0);
     assert_true(options.threshold == 0.75);
     assert_int_equal(options.limit, 7);
@@ -26,6 +27,7 @@ static void test_mount_options__every_option_is_taken(void **state)
     assert_string_equal(options.store, "/x,y");
     assert_string_equal(options.policy, "broder1997");
     assert_string_equal(options.log, "/l");
+    assert_string_equal(options.config, "/c");
     assert_int_equal(options.n_workers, 3);
     assert_int_equal(options.settle_ms, 10);
     assert_true(options.list_xattr && options.debug);
