@@ -15,9 +15,10 @@
  *     machine, only what preceded the last kv_checkpoint().
  *
  * Other errors: -ENOSPC (no room), -EUCLEAN (stored data are damaged), -EIO, -ENOMEM, -EROFS
- * (opened read-only). All functions may be called by any thread at any time; none keeps a pointer
- * into the caller's memory after it returns. Do not hold a lock over a call that another thread's
- * reply to a user waits for.
+ * (opened read-only). A write that failed so may have happened, or some partitions of it; once
+ * kv_resume() has returned 0, reads tell for good. All functions may be called by any thread at any
+ * time; none keeps a pointer into the caller's memory after it returns. Do not hold a lock over a
+ * call that another thread's reply to a user waits for.
  */
 #ifndef KINFS_STORE_KV_H
 #define KINFS_STORE_KV_H

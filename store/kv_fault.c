@@ -70,7 +70,8 @@ static int begin(struct kv_fault *fault)
     return r;
 }
 
-/* Every write of one partition begins here. Returns 0 or -EIO. */
+/* Every write of one partition begins here. Returns 0, 1 where it is to fail once it has happened,
+ * or -EIO. */
 static int begin_write(struct kv_fault *fault)
 {
     LOCKED(&fault->mutex);
@@ -80,7 +81,13 @@ static int begin_write(struct kv_fault *fault)
         fault->crashed = true;
         return -EIO;
     }
-    return 0;
+    return fault->n_writes == fault->plan.late_failure;
+}
+
+/* ... and ends here: begun as that returned it, r what the inner store did. */
+static int end_write(const struct kv_fault *fault, int begun, int r)
+{
+    return r == 0 && begun == 1 ? fault->plan.fail_error : r;
 }
 
 static bool times_out(struct kv_fault *fault)
@@ -163,7 +170,7 @@ static int apply_part(struct kv_fault *fault, const struct placed_op *ops, size_
             kv_batch_put(part, op->table, op->key, op->value);
     }
     int r = begin_write(fault);
-    return r < 0 ? r : kv_apply(fault->inner, part);
+    return r < 0 ? r : end_write(fault, r, kv_apply(fault->inner, part));
 }
 
 static int apply_split(struct kv_fault *fault, const struct kv_batch *batch, bool lossy)
@@ -204,7 +211,7 @@ static int apply_whole(struct kv_fault *fault, const struct kv_batch *batch, boo
     if (lossy && random_below(fault, 2) == 0)
         return 0;
     int r = begin_write(fault);
-    return r < 0 ? r : kv_apply(fault->inner, batch);
+    return r < 0 ? r : end_write(fault, r, kv_apply(fault->inner, batch));
 }
 
 static int fault_apply(struct kv *kv, const struct kv_batch *batch)
@@ -230,8 +237,8 @@ static int fault_cas(struct kv *kv, unsigned table, struct kv_slice key,
     if (lossy && random_below(fault, 2) == 0)
         return -ETIMEDOUT;
     r = begin_write(fault);
-    if (r == 0)
-        r = kv_cas(fault->inner, table, key, expected, desired);
+    if (r >= 0)
+        r = end_write(fault, r, kv_cas(fault->inner, table, key, expected, desired));
     return (r == 0 || r == -ECANCELED) && lossy ? -ETIMEDOUT : r;
 }
 
@@ -276,8 +283,8 @@ static int bulk_load_split(struct kv_fault *fault, unsigned table, kv_run_next_f
         if (lossy && random_below(fault, 2) == 0)
             continue;
         int r = begin_write(fault);
-        if (r == 0)
-            r = kv_apply(fault->inner, piece);
+        if (r >= 0)
+            r = end_write(fault, r, kv_apply(fault->inner, piece));
         if (r < 0)
             return r;
     }
@@ -294,8 +301,8 @@ static int fault_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, v
         r = bulk_load_split(fault, table, next, user, lossy);
     } else if (!lossy || random_below(fault, 2) == 0) {
         r = begin_write(fault);
-        if (r == 0)
-            r = kv_bulk_load(fault->inner, table, next, user);
+        if (r >= 0)
+            r = end_write(fault, r, kv_bulk_load(fault->inner, table, next, user));
     }
     return r == 0 && lossy ? -ETIMEDOUT : r;
 }

@@ -21,7 +21,9 @@ struct kv_fault_plan {
                                     does nothing: the process "died" there; 0 never. A write is a
                                     cas, a batch or a run, or each part of it with split_batches */
     uint64_t fail_call;          /* the n-th call of any kind (1..) fails once, with fail_error */
-    int fail_error;              /* negative errno */
+    uint64_t late_failure; /* the n-th write (1.., as above) happens, and fails all the same, once,
+                              with fail_error; of what is split, the rest does not happen */
+    int fail_error;        /* negative errno */
 };
 
 /* Wrap a store.

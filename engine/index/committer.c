@@ -12,8 +12,6 @@
 #include "base/deadline.h"
 #include "engine/index/index_private.h"
 
-enum { RESUME_SECONDS = 2 }; /* between two tries of a failing store */
-
 /* -- a failing store -- */
 
 /* For good: who waits for a scan is told, and nothing is tried again. */
@@ -46,8 +44,7 @@ static void store_failed(struct index *index, int error)
         store_is_damaged(index);
         return;
     }
-    clock_gettime(CLOCK_MONOTONIC, &index->resume_at);
-    index->resume_at.tv_sec += RESUME_SECONDS;
+    index->resume_at_ms = clock_now_ms() + index->resume_after_ms;
     index_rescan(index);
     if (index->failure_told)
         return;
@@ -58,13 +55,6 @@ static void store_failed(struct index *index, int error)
               index->store_path, strerror(-error));
 }
 
-static bool time_to_resume(const struct index *index)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec >= index->resume_at.tv_sec;
-}
-
 static int try_resume(struct index *index)
 {
     int r = kv_resume(index->kv);
@@ -72,9 +62,13 @@ static int try_resume(struct index *index)
         r = commit_recover(index);
     if (r == 0)
         r = identity_put_number(index, "sid_end", index->sid_end);
-    if (r == 0)
-        index->store_error = 0;
-    return r;
+    if (r == 0 && index->counts_lost)
+        r = document_counts_recount(index);
+    if (r < 0)
+        return r;
+    index->counts_lost = false;
+    index->store_error = 0;
+    return 0;
 }
 
 /* A failure is over when all that it left undone has been written: what stands in the way may lie
@@ -267,7 +261,8 @@ static bool do_scan(struct index *index)
 
 static bool do_resume(struct index *index)
 {
-    if (!index->store_error || index->store_error == -EUCLEAN || !time_to_resume(index))
+    if (!index->store_error || index->store_error == -EUCLEAN ||
+        clock_now_ms() < index->resume_at_ms)
         return false;
     begin_step(index);
     end_step(index, try_resume(index));

@@ -81,7 +81,7 @@ int document_counts_apply(struct index *index, struct kv_batch *batch,
         return r;
     r = kv_apply(index->kv, batch);
     if (r < 0) {
-        index->counts_lost = true; /* whether it was written shows when the store is opened again */
+        index->counts_lost = true; /* whether it was written shows when the store works again */
         return r;
     }
     atomic_fetch_add(&index->n_documents, (uint64_t)change->n_documents);

@@ -23,6 +23,7 @@ enum {
     FLUSH_AFTER = 1 << 20,    /* postings in memory: some 32 MB */
     RECORDS_BYTES = 64 << 20, /* kept decoded: some 40,000 documents */
     WORKERS_MAX = 8,
+    RESUME_AFTER_MS = 2000, /* between two tries of a failing store */
 };
 
 void index_log(struct index *index, enum index_log_level level, const char *format, ...)
@@ -64,6 +65,7 @@ static struct index *index_new(const struct index_options *options)
     index->log_user = options->log_user;
     index->n_workers = options->n_workers;
     index->directory = -1;
+    index->resume_after_ms = RESUME_AFTER_MS;
     STAILQ_INIT(&index->results);
     pthread_mutex_init(&index->lock, NULL);
     niceness_init(&index->niceness);

@@ -101,9 +101,9 @@ struct index {
     uint64_t derived_sid;   /* committer: what derives from all sids up to it is stored */
     atomic_int store_error; /* the committer's: what no write gets past for now; 0: nothing */
     bool counts_stored;     /* committer: n_documents and n_skipped are, and no row changed since */
-    bool counts_lost;       /* committer: a row failed to be written, perhaps */
-    bool failure_told;      /* committer: in the log, and its end is not */
-    struct timespec resume_at; /* committer: when to try the store again */
+    bool counts_lost;  /* committer: a row failed to be written, perhaps: to be counted again */
+    bool failure_told; /* committer: in the log, and its end is not */
+    int64_t resume_after_ms, resume_at_ms; /* committer: when to try a failing store again */
 
     atomic_uint_fast64_t generation; /* the committer's steps, begun and ended: odd within one */
     atomic_uint_fast64_t n_documents, n_skipped, n_failed, scan_found;

@@ -447,6 +447,66 @@ static void test_committer__a_failure_is_said_once_and_its_end_once(void **state
     assert_int_equal(n_similar(f, "a"), 1);
 }
 
+/* A burst into a store that fails at some call, and is tried again soon. Whatever was dropped,
+ * every wait ends, and in the end all is there and counted. Returns the calls or writes that there
+ * were, and adds to *n_failed if the committer met the failure. */
+static uint64_t fail_amid_a_burst(struct fixture *f, unsigned n_files,
+                                  const struct kv_fault_plan *plan, unsigned *n_failed)
+{
+    enum { N_NEW = 5 };
+    uint64_t n_calls, n_writes, n_documents = n_files + N_NEW + 1;
+    char name[32];
+    write_text(f, "old", 100 + n_files);
+    open_index(f, plan);
+    f->index->resume_after_ms = 20;
+    assert_int_equal(index_start(f->index), 0);
+    struct file_key old = key_of(f, "old");
+    index_note_content(f->index, &old);
+    for (unsigned i = 0; i < N_NEW; i++) {
+        snprintf(name, sizeof(name), "f%u", n_files + i);
+        write_text(f, name, i / 2);
+        index_note_entry(f->index, backing_root_key(f->backing), name);
+    }
+    settle_foreground(f);
+    settle(f);
+    *n_failed += status_of(f).failed > 0;
+    assert_int_equal(status_of(f).store_error, 0);
+    assert_int_equal(status_of(f).pending_foreground + status_of(f).pending_scan, 0);
+    assert_int_equal(status_of(f).documents, n_documents);
+    assert_int_equal(status_of(f).clustered_documents, n_documents);
+    assert_int_equal(n_similar(f, "old"), n_documents - 1);
+    index_stop(f->index);
+    kv_fault_counts(f->fault, &n_calls, &n_writes);
+    f->index->kv = f->kv;
+    assert_int_equal(document_counts_recount(f->index), 0); /* the other route */
+    assert_int_equal(status_of(f).documents, n_documents);
+    assert_int_equal(status_of(f).skipped, 0);
+    stop(f);
+    return plan->late_failure ? n_writes : n_calls;
+}
+
+static void test_committer__a_write_that_happens_and_fails_amid_a_burst(void **state)
+{
+    struct fixture *f = *state;
+    unsigned n_files = 0, n_failed = 0;
+    uint64_t n_writes = 1;
+    for (unsigned n = 1; n <= n_writes; n++, n_files += 5)
+        n_writes = fail_amid_a_burst(
+            f, n_files, &(struct kv_fault_plan){.late_failure = n, .fail_error = -ENOSPC},
+            &n_failed);
+    assert_true(n_failed > 3);
+}
+
+static void test_committer__a_call_that_fails_amid_a_burst(void **state)
+{
+    struct fixture *f = *state;
+    unsigned n_files = 0, n_failed = 0;
+    for (unsigned n = 1; n < 60; n += 7, n_files += 5)
+        fail_amid_a_burst(
+            f, n_files, &(struct kv_fault_plan){.fail_call = n, .fail_error = -ENOSPC}, &n_failed);
+    assert_true(n_failed > 3);
+}
+
 /* -- results made by hand: the committer runs, no worker does -- */
 
 static void start_committer(struct fixture *f)
@@ -674,6 +734,8 @@ int main(void)
         ON_A_TREE(test_committer__a_half_removed_document_is_sketched_anew),
         ON_A_TREE(test_committer__damage_is_said_once_and_ends_every_wait),
         ON_A_TREE(test_committer__a_failure_is_said_once_and_its_end_once),
+        ON_A_TREE(test_committer__a_write_that_happens_and_fails_amid_a_burst),
+        ON_A_TREE(test_committer__a_call_that_fails_amid_a_burst),
         ON_A_TREE(test_committer__an_unreadable_document_is_said_once),
         ON_A_TREE(test_committer__what_is_there_and_cannot_be_opened_is_given_up),
         ON_A_TREE(test_committer__sleeps_while_the_scan_is_ahead),

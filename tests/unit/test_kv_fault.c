@@ -245,6 +245,44 @@ static void test_kv_fault__the_nth_call_fails_once(void **state)
     assert_int_equal(n_writes, 2);
 }
 
+static void test_kv_fault__the_nth_write_happens_and_fails_once(void **state)
+{
+    (void)state;
+    const struct kv_fault_plan plan = {.late_failure = 2, .fail_error = -ENOSPC};
+    _cleanup_(pair_done) struct pair pair = pair_open(&plan);
+    assert_int_equal(put_one(pair.fault, T_WHOLE, S("a"), S("1")), 0);
+    assert_int_equal(put_one(pair.fault, T_WHOLE, S("b"), S("2")), -ENOSPC);
+    assert_int_equal(put_one(pair.fault, T_WHOLE, S("c"), S("3")), 0);
+    assert_table(pair.inner, T_WHOLE, "a=1 b=2 c=3 ");
+}
+
+static void test_kv_fault__a_compared_write_happens_and_fails(void **state)
+{
+    (void)state;
+    const struct kv_fault_plan plan = {.late_failure = 1, .fail_error = -EIO};
+    _cleanup_(pair_done) struct pair pair = pair_open(&plan);
+    struct kv_slice value = S("1");
+    assert_int_equal(kv_cas(pair.fault, T_WHOLE, S("a"), NULL, &value), -EIO);
+    assert_table(pair.inner, T_WHOLE, "a=1 ");
+    assert_int_equal(kv_cas(pair.fault, T_WHOLE, S("a"), NULL, &value), -ECANCELED);
+}
+
+static void
+test_kv_fault__of_a_split_batch_what_follows_a_late_failure_does_not_happen(void **state)
+{
+    (void)state;
+    for (unsigned n = 1; n <= N_PARTITIONS; n++) {
+        const struct kv_fault_plan plan = {
+            .split_batches = true, .late_failure = n, .fail_error = -ENOSPC};
+        _cleanup_(pair_done) struct pair pair = pair_open(&plan);
+        _cleanup_(kv_batch_free_p) struct kv_batch *batch = partitioned_batch();
+        assert_int_equal(kv_apply(pair.fault, batch), -ENOSPC);
+        assert_int_equal(__builtin_popcount(whole_partitions(pair.inner)), n);
+        assert_int_equal(kv_apply(pair.fault, batch), 0);
+        assert_int_equal(__builtin_popcount(whole_partitions(pair.inner)), N_PARTITIONS);
+    }
+}
+
 static void test_kv_fault__short_pages_still_give_everything(void **state)
 {
     (void)state;
@@ -306,6 +344,10 @@ int main(void)
         cmocka_unit_test(test_kv_fault__half_of_what_timed_out_has_happened),
         cmocka_unit_test(test_kv_fault__a_split_batch_times_out_in_part),
         cmocka_unit_test(test_kv_fault__the_nth_call_fails_once),
+        cmocka_unit_test(test_kv_fault__the_nth_write_happens_and_fails_once),
+        cmocka_unit_test(test_kv_fault__a_compared_write_happens_and_fails),
+        cmocka_unit_test(
+            test_kv_fault__of_a_split_batch_what_follows_a_late_failure_does_not_happen),
         cmocka_unit_test(test_kv_fault__short_pages_still_give_everything),
         cmocka_unit_test(test_kv_fault__calls_are_delayed),
         cmocka_unit_test(test_kv_fault__a_seed_repeats_its_faults),
