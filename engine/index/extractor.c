@@ -247,7 +247,7 @@ const struct extractor *extractor_choose(struct extractor_choice *choice, const 
         choice->magic ? choose_configured(choice, head, size_bytes) : NULL;
     if (found || extractors->n == extractors->n_configured)
         return found;
-    enum text_type type = text_type_sniff(head, size_bytes);
+    enum text_type type = text_type_sniff_library(head, size_bytes);
     for (size_t i = extractors->n_configured; i < extractors->n; i++)
         if (extractors->all[i].type == type)
             return &extractors->all[i];

@@ -38,7 +38,7 @@ int extractor_choice_new(const struct extractors *extractors, struct extractor_c
 void extractor_choice_free(struct extractor_choice *choice);
 
 /* The extractor of the document that begins with these bytes (the first 8 KiB at least, or all), or
- * NULL. Microseconds; some 100 of them where the configuration names extractors. */
+ * NULL. Less than a microsecond; 20 to 1,400 where the configuration names extractors. */
 const struct extractor *extractor_choose(struct extractor_choice *choice, const void *head,
                                          size_t size_bytes);
 

@@ -161,16 +161,24 @@ char text_type_separator(const void *head_bytes, size_t size_bytes)
     return table_sniff(head_bytes, size_bytes, whole);
 }
 
+enum text_type text_type_sniff_library(const void *head_bytes, size_t size_bytes)
+{
+    if (size_bytes > TEXT_SNIFF_BYTES)
+        size_bytes = TEXT_SNIFF_BYTES;
+    if (is_pdf(head_bytes, size_bytes))
+        return TEXT_PDF;
+    return is_office(head_bytes, size_bytes) ? TEXT_OFFICE : TEXT_BINARY;
+}
+
 enum text_type text_type_sniff(const void *head_bytes, size_t size_bytes)
 {
     if (size_bytes > TEXT_SNIFF_BYTES)
         size_bytes = TEXT_SNIFF_BYTES;
     if (size_bytes == 0)
         return TEXT_PLAIN;
-    if (is_pdf(head_bytes, size_bytes))
-        return TEXT_PDF;
-    if (is_office(head_bytes, size_bytes))
-        return TEXT_OFFICE;
+    enum text_type of_library = text_type_sniff_library(head_bytes, size_bytes);
+    if (of_library != TEXT_BINARY)
+        return of_library;
     uint8_t narrowed[TEXT_SNIFF_BYTES / 2];
     if (narrow(head_bytes, size_bytes, narrowed)) {
         head_bytes = narrowed;

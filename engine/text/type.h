@@ -52,6 +52,9 @@ struct text_form {
  * thread.
  */
 enum text_type text_type_sniff(const void *head, size_t size_bytes);
+/* TEXT_PDF or TEXT_OFFICE where it would be, else TEXT_BINARY: a part of it that takes less than a
+ * microsecond. */
+enum text_type text_type_sniff_library(const void *head, size_t size_bytes);
 const char *text_type_name(enum text_type type); /* "text", "html", "binary", ... */
 
 /* What separates the fields of the table that begins with these bytes, 0 when it is none. */

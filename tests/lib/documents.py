@@ -92,9 +92,19 @@ def bomb(file, lines):
             part.write(b"</w:document>")
 
 
+def encrypted(file, lines):
+    """Its flags say so; as if by a password."""
+    odt(file, lines)
+    data = bytearray(open(file, "rb").read())
+    for mark, flags in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        at = data.rfind(mark)
+        data[at + flags] |= 1
+    open(file, "wb").write(data)
+
+
 kind, file = sys.argv[1:]
 lines = sys.stdin.read().splitlines()
 if kind == "pdf":
     open(file, "wb").write(pdf(lines))
 else:
-    {"odt": odt, "docx": docx, "pptx": pptx, "xlsx": xlsx, "bomb": bomb}[kind](file, lines)
+    {"odt": odt, "docx": docx, "pptx": pptx, "xlsx": xlsx, "bomb": bomb, "encrypted": encrypted}[kind](file, lines)

@@ -49,12 +49,14 @@ settle
 # What cannot be read is skipped, with what is wrong with it; others are sketched all the same.
 head -c 900 "$SOURCE/same.docx" > "$MNT/damaged.docx"
 head -c 200 "$SOURCE/same.pdf" > "$MNT/damaged.pdf"
+make encrypted "$MNT/encrypted.odt" < lines
 words 1 400 > "$MNT/beside.txt"
 settle
 expect_match 'a damaged office document' '^skipped: office: exit code 1: damaged' "$(state damaged.docx)"
 expect_match 'a damaged PDF' '^skipped: pdf: exit code 1' "$(state damaged.pdf)"
+expect_match 'an encrypted one' '^skipped: office: exit code 1: encrypted' "$(state encrypted.odt)"
 expect_match 'in the status' 'skipped.*pdf: exit code 1' "$("$KINFS" status "$MNT/damaged.pdf" | tr '\n' ' ')"
-expect_equal 'counted' 2 "$("$KINFS" status --json "$MNT" | sed -n 's/.*"skipped": *\([0-9]*\).*/\1/p')"
+expect_equal 'counted' 3 "$("$KINFS" status --json "$MNT" | sed -n 's/.*"skipped": *\([0-9]*\).*/\1/p')"
 expect_match 'others' 'beside.txt' "$(ls "$MNT/similar/text.txt")"
 # Mended, it is a document like others.
 make pdf "$MNT/damaged.pdf" < lines

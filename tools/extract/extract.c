@@ -107,6 +107,22 @@ static bool has_ended(pid_t program)
 
 static const int ending_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 
+/* Root may lack the right to end processes of another user, as in a service. So this one is the
+ * program's user too, and still what root itself can end: a signal is let through by the sender's
+ * real or effective user and the receiver's real or saved one. The program's own signals seccomp
+ * holds off. */
+static void become_killer(void)
+{
+    if (geteuid() == 0 && setresuid(SANDBOX_USER, SANDBOX_USER, 0) < 0)
+        perror("another user");
+}
+
+/* The parent's death, from now on or just before. */
+static bool follow_parent(pid_t parent)
+{
+    return prctl(PR_SET_PDEATHSIG, SIGTERM) == 0 && getppid() == parent;
+}
+
 enum ending { ENDED, LATE, STOPPED };
 
 static enum ending watch(pid_t program, const sigset_t *signals, unsigned seconds)
@@ -203,8 +219,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof(ending_signals) / sizeof(ending_signals[0]); i++)
         sigaddset(&signals, ending_signals[i]);
     sigaddset(&signals, SIGCHLD);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) /* it has died before it could have told us */
+    if (!follow_parent(parent))
         return 1;
     close_range(3, ~0U, 0);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -223,7 +238,10 @@ int main(int argc, char **argv)
     close(STDIN_FILENO);
     close(STDOUT_FILENO);
     close(task.complaints[1]);
-    enum ending ending = watch(program, &signals, task.limits.seconds);
+    become_killer();
+    /* Another user takes it away. */
+    enum ending ending =
+        !follow_parent(parent) ? STOPPED : watch(program, &signals, task.limits.seconds);
     int status = end_group(program);
     return tell(&task, ending, status);
 }

@@ -27,7 +27,6 @@
 #include <unistd.h>
 
 enum {
-    NOBODY = 65534,
     DESCRIPTORS = 64,
     PROCESSES = 64, /* besides what its user has already */
 };
@@ -107,8 +106,8 @@ static int drop_privileges(void)
 {
     if (geteuid() != 0)
         return 0;
-    if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
-        setresuid(NOBODY, NOBODY, NOBODY) < 0)
+    if (setgroups(0, NULL) < 0 || setresgid(SANDBOX_USER, SANDBOX_USER, SANDBOX_USER) < 0 ||
+        setresuid(SANDBOX_USER, SANDBOX_USER, SANDBOX_USER) < 0)
         return -errno;
     return 0;
 }

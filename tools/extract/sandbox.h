@@ -3,6 +3,8 @@
 #ifndef KINFS_TOOLS_EXTRACT_SANDBOX_H
 #define KINFS_TOOLS_EXTRACT_SANDBOX_H
 
+enum { SANDBOX_USER = 65534 }; /* who root becomes: nobody */
+
 struct sandbox_limits {
     unsigned seconds;   /* of the processor, of each process */
     unsigned memory_mb; /* of address space, of each process */
