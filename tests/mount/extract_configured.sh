@@ -177,6 +177,14 @@ left() {
 }
 daemon=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
 expect_equal 'left behind' '' "$(left)"
+# More runs, and no more descriptors, of the documents or of pipes.
+open_files() {
+    readlink "/proc/$daemon/fd/"* | grep -E "^pipe:|^$SOURCE/" || true
+}
+before=$(open_files)
+for name in a b c; do midi 1 2 3 > "$MNT/$name.new.mid"; done
+"$KINFS" settle "$MNT" > /dev/null
+expect_equal 'left open' "$before" "$(open_files)"
 
 # A daemon that is killed takes its extractors along: the one that hangs is tried again by a scan.
 sed -i 's/^seconds = 1$/seconds = 1000/' kinfs.conf
