@@ -48,6 +48,8 @@
 
 #include <xxhash.h>
 
+#include "engine/sketch/merge_values.h"
+
 #define RANGE 0x1p64
 
 /* Bounds are exclusive and 0 stands for 2^64: shifted by one they compare as they should. */
@@ -68,47 +70,14 @@ static double bound_share(uint64_t below)
 
 static uint32_t count_below(const struct min_sketch *sketch, uint64_t below)
 {
-    uint32_t from = 0, to = sketch->n_values;
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (sketch->values[middle] <= bound_last(below))
-            from = middle + 1;
-        else
-            to = middle;
+    const uint64_t *values = sketch->values;
+    uint32_t from = 0, n = sketch->n_values;
+    for (uint32_t half; n > 1;
+         n -= half) { /* no branch: it would be mispredicted every other time */
+        half = n / 2;
+        from += values[from + half - 1] <= bound_last(below) ? half : 0;
     }
-    return from;
-}
-
-/* The first values of the union, taken one by one: u so far, of which n_a belong to A, n_b to B and
- * n_both to both. */
-struct merge {
-    const uint64_t *a, *b;
-    uint32_t end_a, end_b;
-    uint32_t n_a, n_b, n_both, u;
-};
-
-static void merge_until(struct merge *m, uint32_t u_end)
-{
-    struct merge at = *m;
-    while (at.u < u_end && at.n_a < at.end_a && at.n_b < at.end_b) {
-        uint64_t a = at.a[at.n_a], b = at.b[at.n_b];
-        at.n_a += a <= b;
-        at.n_b += b <= a;
-        at.n_both += a == b;
-        at.u++;
-    }
-    uint32_t left = u_end - at.u;
-    uint32_t left_a = at.end_a - at.n_a, left_b = at.end_b - at.n_b;
-    if (left && left_a) { /* then B is at its end, or the other way round */
-        uint32_t n = left < left_a ? left : left_a;
-        at.n_a += n;
-        at.u += n;
-    } else if (left && left_b) {
-        uint32_t n = left < left_b ? left : left_b;
-        at.n_b += n;
-        at.u += n;
-    }
-    *m = at;
+    return from + (n && values[from] <= bound_last(below));
 }
 
 static bool is_exact(const struct min_sketch *a, const struct min_sketch *b)
@@ -122,36 +91,39 @@ static int comparable(const struct min_sketch *a, const struct min_sketch *b)
 }
 
 /* Begin the merge for the values below the fixed common bound (all, when exact). */
-static struct merge merge_fixed(const struct min_sketch *a, const struct min_sketch *b)
+static struct value_merge merge_fixed(const struct min_sketch *a, const struct min_sketch *b)
 {
     uint64_t below = is_exact(a, b) ? 0 : bound_min(a->v_below, b->v_below);
-    return (struct merge){.a = a->values,
-                          .b = b->values,
-                          .end_a = count_below(a, below),
-                          .end_b = count_below(b, below)};
+    return (struct value_merge){.a = a->values,
+                                .b = b->values,
+                                .end_a = count_below(a, below),
+                                .end_b = count_below(b, below)};
 }
 
 /* Go on past the fixed bound, with all values there are. */
-static void merge_unbound(struct merge *m, const struct min_sketch *a, const struct min_sketch *b)
+static void merge_unbound(struct value_merge *m, const struct min_sketch *a,
+                          const struct min_sketch *b)
 {
     m->end_a = a->n_values;
     m->end_b = b->n_values;
 }
 
-static struct merge sample(const struct min_sketch *a, const struct min_sketch *b)
+static struct value_merge sample(const struct min_sketch *a, const struct min_sketch *b)
 {
-    struct merge m = merge_fixed(a, b);
-    merge_until(&m, UINT32_MAX);
-    if (m.u < a->s && !is_exact(a, b)) {
+    struct value_merge m = merge_fixed(a, b);
+    bool exact = is_exact(a, b);
+    if (exact || m.end_a + m.end_b > a->s) /* else it is the first s in any case */
+        merge_values(&m, UINT32_MAX);
+    if (m.u < a->s && !exact) {
         merge_unbound(&m, a, b);
-        merge_until(&m, a->s);
+        merge_values(&m, a->s);
     }
     return m;
 }
 
 /* Size of the union, estimated from the sample. */
 static double union_cardinality(const struct min_sketch *a, const struct min_sketch *b,
-                                const struct merge *m)
+                                const struct value_merge *m)
 {
     if (m->u > a->s)
         return m->u / bound_share(bound_min(a->v_below, b->v_below));
@@ -167,7 +139,7 @@ static struct estimate exact_estimate(uint32_t x, uint32_t n)
 }
 
 static struct estimate resemblance_of(const struct min_sketch *a, const struct min_sketch *b,
-                                      const struct merge *m)
+                                      const struct value_merge *m)
 {
     if (is_exact(a, b))
         return exact_estimate(m->n_both, m->u);
@@ -182,7 +154,7 @@ int min_sketch_resemblance(const struct min_sketch *a, const struct min_sketch *
     if (!a->n_values || !b->n_values)
         return -ENODATA;
 
-    struct merge m = sample(a, b);
+    struct value_merge m = sample(a, b);
     *ret_estimate = resemblance_of(a, b, &m);
     return 0;
 }
@@ -193,7 +165,7 @@ int min_sketch_containment(const struct min_sketch *a, const struct min_sketch *
     if (comparable(a, b) < 0)
         return -EPROTO;
 
-    struct merge m = sample(a, b);
+    struct value_merge m = sample(a, b);
     if (!m.n_a)
         return -ENODATA;
     *ret_estimate = is_exact(a, b) ? exact_estimate(m.n_both, m.n_a)
@@ -202,7 +174,7 @@ int min_sketch_containment(const struct min_sketch *a, const struct min_sketch *
 }
 
 /* The most that n_both / u can come to when the merge goes on to its end. */
-static double at_most_fixed(const struct merge *m)
+static double at_most_fixed(const struct value_merge *m)
 {
     uint32_t left_a = m->end_a - m->n_a, left_b = m->end_b - m->n_b;
     uint32_t fewer = left_a < left_b ? left_a : left_b;
@@ -211,19 +183,35 @@ static double at_most_fixed(const struct merge *m)
 }
 
 /* The same when it goes on to u = s. */
-static double at_most_first(const struct merge *m, uint32_t s)
+static double at_most_first(const struct value_merge *m, uint32_t s)
 {
     return m->u < s ? (double)(m->n_both + (s - m->u)) / s : 0;
 }
 
-/* Merge the sample like sample(), but give up when n_both / u cannot reach at_least any more.
- * (Division rounds monotonously: no bound is ever less than what it bounds.) */
-static bool sample_reaching(const struct min_sketch *a, const struct min_sketch *b, double at_least,
-                            struct merge *m)
+/* How much further the merge may go at least before that can be less than at_least: a value more
+ * takes at most 1 from the numerator and adds at most 1 to the denominator. */
+static uint32_t stride_fixed(const struct value_merge *m, double at_least)
 {
-    /* Pairs that fall short mostly do so clearly; a look after each so many values costs little
-     * and ends most of them at the first. */
-    enum { STRIDE = 24 };
+    uint32_t left_a = m->end_a - m->n_a, left_b = m->end_b - m->n_b;
+    uint32_t fewer = left_a < left_b ? left_a : left_b;
+    uint32_t more = left_a < left_b ? left_b : left_a;
+    double spare = (m->n_both + fewer) - at_least * (m->u + more);
+    return 1 + (uint32_t)(spare > 0 ? spare / (1 + at_least) : 0);
+}
+
+static uint32_t stride_first(const struct value_merge *m, uint32_t s, double at_least)
+{
+    double spare = m->u < s ? m->n_both + (s - m->u) - at_least * s : 0;
+    return 1 + (uint32_t)(spare > 0 ? spare : 0);
+}
+
+/* Merge the sample like sample(), but give up when n_both / u cannot reach at_least any more, and
+ * look whether it can only where it may have ceased to. (Division rounds monotonously: no bound is
+ * ever less than what it bounds.) */
+static bool sample_reaching(const struct min_sketch *a, const struct min_sketch *b, double at_least,
+                            struct value_merge *m)
+{
+    enum { MIN_STRIDE = 32 }; /* fewer at a time would be merged one by one */
 
     /* Which of the two samples it will be is known but when the number of values below the common
      * bound may be on either side of s. */
@@ -233,11 +221,15 @@ static bool sample_reaching(const struct min_sketch *a, const struct min_sketch 
     bool maybe_fixed = exact || m->end_a + m->end_b > a->s;
     while (m->n_a < m->end_a || m->n_b < m->end_b) {
         double most = maybe_fixed ? at_most_fixed(m) : 0;
-        if (maybe_first)
+        uint32_t stride = maybe_fixed ? stride_fixed(m, at_least) : MIN_STRIDE;
+        if (maybe_first) {
             most = fmax(most, at_most_first(m, a->s));
+            uint32_t other = stride_first(m, a->s, at_least);
+            stride = other > stride ? other : stride;
+        }
         if (most < at_least)
             return false;
-        merge_until(m, m->u + STRIDE);
+        merge_values(m, m->u + (stride > MIN_STRIDE ? stride : MIN_STRIDE));
     }
     if (exact || m->u >= a->s)
         return true;
@@ -246,8 +238,10 @@ static bool sample_reaching(const struct min_sketch *a, const struct min_sketch 
     while (m->u < a->s) {
         if (at_most_first(m, a->s) < at_least)
             return false;
-        uint32_t left = a->s - m->u;
-        merge_until(m, m->u + (left < STRIDE ? left : STRIDE));
+        uint32_t left = a->s - m->u, stride = stride_first(m, a->s, at_least);
+        if (stride < MIN_STRIDE)
+            stride = MIN_STRIDE;
+        merge_values(m, m->u + (left < stride ? left : stride));
     }
     return true;
 }
@@ -261,7 +255,7 @@ int min_sketch_reaches(const struct min_sketch *a, const struct min_sketch *b, d
         return -ENODATA;
     assert(is_exact(a, b) || a->n_values >= a->s || b->n_values >= b->s);
 
-    struct merge m;
+    struct value_merge m;
     if (!sample_reaching(a, b, at_least, &m))
         return 0;
     struct estimate estimate = resemblance_of(a, b, &m);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/sketch/merge_values.h"
 #include "engine/sketch/min_sketch.h"
 #include "engine/sketch/select_values.h"
 
@@ -193,6 +194,49 @@ static void test_min_sketch__every_kernel_selects_the_same_values(void **state)
     }
 }
 
+/* Two sets, from next to nothing in common to all, of any sizes; in one go and in steps. */
+static void test_min_sketch__every_kernel_merges_as_one_by_one(void **state)
+{
+    (void)state;
+    enum { MOST = 200 };
+    uint64_t random = 9, a[MOST], b[MOST];
+    for (int round = 0; round < 3000; round++) {
+        uint64_t range = 1 + next(&random) % (round % 2 ? 300 : 100000), most = 1 + round % MOST;
+        size_t n_a = next(&random) % most, n_b = next(&random) % most;
+        for (size_t i = 0; i < n_a; i++)
+            a[i] = next(&random) % range + (round % 3 ? 0 : UINT64_MAX - range);
+        for (size_t i = 0; i < n_b; i++)
+            b[i] = next(&random) % range + (round % 3 ? 0 : UINT64_MAX - range);
+        n_a = sort_unique(a, n_a);
+        n_b = sort_unique(b, n_b);
+        const struct value_merge begin = {
+            .a = a, .b = b, .end_a = (uint32_t)n_a, .end_b = (uint32_t)n_b};
+        for (int kernel = 0; kernel < KERNEL_N; kernel++) {
+            merge_values_fn *merge = merge_values_of((enum kernel)kernel);
+            assert_int_equal(merge != NULL, kernel_is_there((enum kernel)kernel));
+            if (!merge)
+                continue;
+            struct value_merge m = begin;
+            uint32_t step = 1 + (uint32_t)(next(&random) % (2 * MOST));
+            for (uint32_t u_end = step; u_end < 3 * MOST; u_end += step) {
+                merge(&m, u_end);
+                uint32_t i = 0, j = 0, both = 0, u = 0; /* the definition */
+                for (; u < u_end && (i < n_a || j < n_b); u++) {
+                    bool from_a = j == n_b || (i < n_a && a[i] <= b[j]);
+                    bool from_b = i == n_a || (j < n_b && b[j] <= a[i]);
+                    i += from_a;
+                    j += from_b;
+                    both += from_a && from_b;
+                }
+                assert_int_equal(m.n_a, i);
+                assert_int_equal(m.n_b, j);
+                assert_int_equal(m.n_both, both);
+                assert_int_equal(m.u, u);
+            }
+        }
+    }
+}
+
 static void test_min_sketch__does_not_depend_on_the_pieces_added(void **state)
 {
     (void)state;
@@ -292,6 +336,7 @@ int main(void)
         cmocka_unit_test(test_min_sketch__is_what_sorting_everything_gives),
         cmocka_unit_test(test_min_sketch__repeated_and_chosen_values_are_kept_right),
         cmocka_unit_test(test_min_sketch__every_kernel_selects_the_same_values),
+        cmocka_unit_test(test_min_sketch__every_kernel_merges_as_one_by_one),
         cmocka_unit_test(test_min_sketch__does_not_depend_on_the_pieces_added),
         cmocka_unit_test(test_min_sketch__survives_being_stored),
         cmocka_unit_test(test_min_sketch__damage_is_refused_or_harmless),
