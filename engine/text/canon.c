@@ -20,6 +20,7 @@
 #include "engine/text/html.h"
 #include "engine/text/lines.h"
 #include "engine/text/mail.h"
+#include "engine/text/markdown.h"
 #include "engine/text/roff.h"
 #include "engine/text/table.h"
 #include "engine/text/words.h"
@@ -42,6 +43,7 @@ struct canon {
     struct charset charset;
     struct html html;
     struct mail mail;
+    struct markdown markdown;
     struct roff roff;
     struct words words;
     struct table table;
@@ -86,6 +88,7 @@ static void filter_begin(struct canon *canon, char separator)
         break;
     case TEXT_XML: html_begin_xml(&canon->html, &canon->words, kernel_in_use()); break;
     case TEXT_MAIL: mail_begin(&canon->mail, &canon->html, &canon->words); break;
+    case TEXT_MARKDOWN: markdown_begin(&canon->markdown, &canon->words); break;
     case TEXT_ROFF: roff_begin(&canon->roff, &canon->words); break;
     case TEXT_TABLE: table_begin(&canon->table, separator, &canon->features); break;
     default: break;
@@ -99,6 +102,7 @@ static void filter_feed(void *user, const uint8_t *bytes, size_t size_bytes)
     case TEXT_HTML:
     case TEXT_XML: html_feed(&canon->html, bytes, size_bytes); break;
     case TEXT_MAIL: mail_feed(&canon->mail, bytes, size_bytes); break;
+    case TEXT_MARKDOWN: markdown_feed(&canon->markdown, bytes, size_bytes); break;
     case TEXT_ROFF: roff_feed(&canon->roff, bytes, size_bytes); break;
     case TEXT_TABLE: table_feed(&canon->table, bytes, size_bytes); break;
     default: words_feed(&canon->words, bytes, size_bytes); break;
@@ -111,6 +115,7 @@ static void filter_finish(struct canon *canon)
     case TEXT_HTML:
     case TEXT_XML: html_finish(&canon->html); break;
     case TEXT_MAIL: mail_finish(&canon->mail); break;
+    case TEXT_MARKDOWN: markdown_finish(&canon->markdown); break;
     case TEXT_ROFF: roff_finish(&canon->roff); break;
     case TEXT_TABLE: table_finish(&canon->table); break;
     default: break;

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "engine/text/mail.h"
+#include "engine/text/markdown.h"
 #include "engine/text/roff.h"
 #include "engine/text/table.h"
 
@@ -213,6 +214,8 @@ enum text_type text_type_sniff(const void *head_bytes, size_t size_bytes)
         return TEXT_ROFF;
     if (mail_sniff(head_bytes, size_bytes))
         return TEXT_MAIL;
+    if (markdown_sniff(head_bytes, size_bytes))
+        return TEXT_MARKDOWN;
     return text_type_separator(head_bytes, size_bytes) ? TEXT_TABLE : TEXT_PLAIN;
 }
 
@@ -229,6 +232,7 @@ const char *text_type_name(enum text_type type)
     case TEXT_EXTRACTED: return "extracted";
     case TEXT_ROFF: return "roff";
     case TEXT_MAIL: return "mail";
+    case TEXT_MARKDOWN: return "markdown";
     case TEXT_N_TYPES: break;
     }
     return "unknown";

@@ -156,6 +156,8 @@ static void test_document_sketch__a_text_is_the_same_in_every_form(void **state)
         {TEXT_MAIL, "From: x\nDate: y\nSubject: =?utf-8?q?A_rose?=\nContent-Type: text/plain;\n"
                     " charset=latin1\nContent-Transfer-Encoding: quoted-printable\n\n"
                     "is a ro=\nse\n> is a caf=E9\n"},
+        {TEXT_MARKDOWN,
+         "# A rose\n\n## is *a*\n\n```c\nrose\n```\n[is](http://x) _a_ caf&eacute;.\n"},
     };
     BENCH bench = bench_new(2);
     SKETCH text = sketch_text(&bench, "a rose is a rose is a café");

@@ -1,0 +1,107 @@
+/* What is Markdown and not a text, a script or a program that happens to have a "#" at the
+ * beginning of a line. */
+#include "engine/text/markdown.h"
+
+#include <string.h>
+
+enum { LEAST = 3, SHARE_OF_CODE = 5 };
+
+struct found {
+    unsigned n_headings, n_fences, n_links, n_definitions;
+    unsigned n_lines, n_code; /* that are not empty, outside of fences */
+};
+
+static bool begins(const uint8_t *p, size_t n, const char *text)
+{
+    return n >= strlen(text) && memcmp(p, text, strlen(text)) == 0;
+}
+
+/* "# Heading" */
+static bool is_heading(const uint8_t *p, size_t n)
+{
+    size_t level = 0;
+    while (level < n && p[level] == '#')
+        level++;
+    return level >= 1 && level <= 6 && n > level + 1 && p[level] == ' ' && p[level + 1] != ' ' &&
+           p[level + 1] != '#';
+}
+
+/* A destination that is an address or a path, as no argument of a function is. */
+static bool has_link(const uint8_t *p, size_t n)
+{
+    static const char *const addresses[] = {"http://", "https://", "mailto:", "#",
+                                            "/",       "./",       "../"};
+    for (size_t at = 0; at + 2 < n; at++) {
+        if (p[at] != ']' || p[at + 1] != '(' || markdown_destination(p + at + 1, n - at - 1) == 0)
+            continue;
+        for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++)
+            if (begins(p + at + 2, n - at - 2, addresses[i]))
+                return true;
+        const uint8_t *end = memchr(p + at, ')', n - at);
+        if (memmem(p + at, (size_t)(end - p) - at, ".md", 3))
+            return true;
+    }
+    return false;
+}
+
+static bool is_code(const uint8_t *p, size_t n)
+{
+    static const char *const beginnings[] = {"//",      "/*",   "#include", "#define",
+                                             "import ", "def ", "%",        "--"};
+    if (memchr(";{}", p[n - 1], 3))
+        return true;
+    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+        if (begins(p, n, beginnings[i]) && !begins(p, n, "---"))
+            return true;
+    return false;
+}
+
+static void look_at(struct found *found, const uint8_t *p, size_t n, bool alone)
+{
+    found->n_lines++;
+    found->n_code += is_code(p, n);
+    found->n_headings += alone && is_heading(p, n);
+    found->n_definitions +=
+        markdown_is_definition(p, n) && (memmem(p, n, "]: http", 7) || memmem(p, n, "]: #", 4));
+    found->n_links += has_link(p, n);
+}
+
+bool markdown_sniff(const uint8_t *head, size_t head_bytes)
+{
+    struct found found = {0};
+    bool after_empty = true;
+    uint32_t n_open = 0, n_fence;
+    uint8_t open = 0, character;
+    bool has_info;
+    size_t at = begins(head, head_bytes, "\xef\xbb\xbf") ? 3 : 0;
+    if (begins(head + at, head_bytes - at, "#!"))
+        return false;
+    while (at < head_bytes) {
+        const uint8_t *line = head + at;
+        const uint8_t *newline = memchr(line, '\n', head_bytes - at);
+        size_t n = newline ? (size_t)(newline - line) : head_bytes - at;
+        at += n + 1;
+        while (n > 0 && memchr(" \t\r", line[n - 1], 3))
+            n--;
+        n_fence = markdown_fence(line, n, &character, &has_info);
+        if (n_open > 0) {
+            if (n_fence >= n_open && character == open && !has_info) {
+                found.n_fences++;
+                n_open = 0;
+                n = 0; /* as after an empty line */
+            }
+        } else if (n_fence > 0) {
+            n_open = n_fence;
+            open = character;
+        } else if (n > 0) {
+            /* Between empty lines, or at the beginning. */
+            bool before_empty = at >= head_bytes || head[at] == '\n' || head[at] == '\r';
+            look_at(&found, line, n, after_empty && before_empty);
+        }
+        after_empty = n == 0;
+    }
+    unsigned n_kinds = (found.n_headings > 0) + (found.n_fences > 0) + (found.n_links > 0) +
+                       (found.n_definitions > 0);
+    unsigned n_all = found.n_headings + found.n_fences + found.n_links + found.n_definitions;
+    return n_kinds > 1 && n_all >= LEAST && SHARE_OF_CODE * found.n_code <= found.n_lines;
+}
