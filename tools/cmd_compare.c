@@ -8,6 +8,7 @@
 #include "tools/command.h"
 #include "tools/fresh_compare.h"
 #include "tools/json_path.h"
+#include "tools/word_choice.h"
 
 int work_compare(const struct work_context *context, struct json_object *request, row_fn row,
                  void *user, char **ret_error)
@@ -49,7 +50,7 @@ int work_compare(const struct work_context *context, struct json_object *request
     return row(user, object);
 }
 
-enum { OPTION_SKETCH = 0x100, OPTION_WITHIN }; /* no letters */
+enum { OPTION_SKETCH = 0x100, OPTION_WITHIN, OPTION_STOPWORDS, OPTION_STEMMER }; /* no letters */
 
 struct compare_options {
     struct command_options common;
@@ -57,6 +58,8 @@ struct compare_options {
     bool exact, resample;
     struct fresh_comparison fresh;
     unsigned w;
+    bool stopwords_given, stemmer_given;
+    struct word_options words;
 };
 
 static error_t check(struct compare_options *options, struct argp_state *state)
@@ -70,12 +73,16 @@ static error_t check(struct compare_options *options, struct argp_state *state)
         fresh->family = "bottom-k";
     if (options->w && !options->exact && !fresh->family)
         argp_error(state, "--shingle is for --exact and --sketch: the index has its policy's");
+    if ((options->stopwords_given || options->stemmer_given) && !options->exact && !fresh->family)
+        argp_error(state, "--stopwords and --stemmer are for --exact and --sketch: the index has "
+                          "its policy's");
     return 0;
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct compare_options *options = state->input;
+    _cleanup_free_ char *error = NULL;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
     case 'j': options->common.json = true; return 0;
@@ -101,6 +108,16 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->w = (unsigned)command_parse_count(state, "--shingle", argument, 64);
         if (!options->w)
             argp_error(state, "a shingle has at least one token");
+        return 0;
+    case OPTION_STOPWORDS:
+        if (word_choice_stopwords("--stopwords=", argument, &options->words.stop_list, &error) < 0)
+            argp_error(state, "%s", error);
+        options->stopwords_given = true;
+        return 0;
+    case OPTION_STEMMER:
+        if (word_choice_stemmer("--stemmer=", argument, &options->words.stemmer, &error) < 0)
+            argp_error(state, "%s", error);
+        options->stemmer_given = true;
         return 0;
     case ARGP_KEY_ARG:
         if (options->b)
@@ -129,6 +146,13 @@ static const struct argp_option compare_options[] = {
      0},
     {"shingle", 'w', "TOKENS", 0,
      "with these: tokens in a shingle (default: the store's; 10 for broder1997)", 0},
+    {"stopwords", OPTION_STOPWORDS, "LIST", 0,
+     "with these: words that are left out (default: as the store has it, where --shingle is left "
+     "to "
+     "it too, else none)",
+     0},
+    {"stemmer", OPTION_STEMMER, "NAME", 0, "with these: how words become stems (default: the same)",
+     0},
     {"json", 'j', NULL, 0, "print JSON", 0},
     {0},
 };
@@ -225,10 +249,10 @@ static int open_file(const char *path, int *ret_fd, char **ret_error)
     return 0;
 }
 
-static int read_set(const char *path, int fd, unsigned w, struct exact_set **ret_set,
-                    char **ret_error)
+static int read_set(const struct compare_options *options, const char *path, int fd,
+                    struct exact_set **ret_set, char **ret_error)
 {
-    int r = exact_set_read(fd, w, ret_set);
+    int r = exact_set_read(fd, options->w, &options->words, ret_set);
     return r < 0 ? refuse(ret_error, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
@@ -269,8 +293,9 @@ static int keep_row(void *user, struct json_object *row)
     return row ? 0 : -ENOMEM;
 }
 
-/* The tokens in a shingle of the store that a is in. */
-static int store_shingle(const struct compare_options *options, unsigned *ret_w, char **ret_error)
+/* What a document is to the store that a is in: the tokens in a shingle and, where nothing else is
+ * said, what becomes of words. */
+static int ask_store(struct compare_options *options, char **ret_error)
 {
     _cleanup_(location_done) struct location location = {0};
     _cleanup_json_ struct json_object *request = json_object_new_object(), *row = NULL;
@@ -281,8 +306,16 @@ static int store_shingle(const struct compare_options *options, unsigned *ret_w,
     r = ask(&question, request, keep_row, &row, ret_error);
     if (r < 0)
         return r;
-    *ret_w = (unsigned)command_count(row, "policy_w");
-    return 0;
+    options->w = (unsigned)command_count(row, "policy_w");
+    if (!has(row, "stopwords")) /* a mount without a store */
+        return 0;
+    if (!options->stopwords_given)
+        r = word_choice_stopwords("", command_text(row, "stopwords"), &options->words.stop_list,
+                                  ret_error);
+    if (r >= 0 && !options->stemmer_given)
+        r = word_choice_stemmer("", command_text(row, "stemmer"), &options->words.stemmer,
+                                ret_error);
+    return r;
 }
 
 struct pair {
@@ -306,13 +339,19 @@ static int open_pair(struct compare_options *options, struct pair *pair, struct 
     if (r >= 0 && !options->w && options->fresh.family)
         options->w = fresh_family_shingle(options->fresh.family);
     if (r >= 0 && !options->w)
-        r = store_shingle(options, &options->w, ret_error);
+        r = ask_store(options, ret_error);
     if (r < 0)
         return r;
     pair->same = same_bytes(pair->fd_a, pair->fd_b);
     json_path_add(object, "a", options->a);
     json_path_add(object, "b", options->b);
     work_add_count(object, "w", options->w);
+    if (options->words.stop_list)
+        json_object_object_add(object, "stopwords",
+                               json_object_new_string(stop_list_name(options->words.stop_list)));
+    if (options->words.stemmer)
+        json_object_object_add(object, "stemmer",
+                               json_object_new_string(stemmer_name(options->words.stemmer)));
     json_object_object_add(object, "same_content", json_object_new_boolean(pair->same));
     return 0;
 }
@@ -324,9 +363,9 @@ static int compare_exactly(struct compare_options *options, char **ret_error)
     _cleanup_json_ struct json_object *object = json_object_new_object();
     int r = open_pair(options, &pair, object, ret_error);
     if (r >= 0)
-        r = read_set(options->a, pair.fd_a, options->w, &a, ret_error);
+        r = read_set(options, options->a, pair.fd_a, &a, ret_error);
     if (r >= 0)
-        r = read_set(options->b, pair.fd_b, options->w, &b, ret_error);
+        r = read_set(options, options->b, pair.fd_b, &b, ret_error);
     if (r < 0)
         return r;
     bool same = pair.same;
@@ -347,6 +386,7 @@ static int compare_freshly(struct compare_options *options, char **ret_error)
     if (r < 0)
         return r;
     options->fresh.w = options->w;
+    options->fresh.words = options->words;
     r = fresh_compare(&options->fresh, pair.fd_a, pair.fd_b, pair.same, object);
     if (r < 0)
         return refuse(ret_error, r, "%s, %s: %s", options->a, options->b, strerror(-r));

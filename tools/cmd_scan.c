@@ -5,6 +5,7 @@
 #include "tools/json_path.h"
 #include "tools/mounts.h"
 #include "tools/settling.h"
+#include "tools/word_choice.h"
 
 int work_scan(const struct work_context *context, struct json_object *request, row_fn row,
               void *user, char **ret_error)
@@ -14,20 +15,34 @@ int work_scan(const struct work_context *context, struct json_object *request, r
     return settling_work(context, request, row, user, ret_error);
 }
 
+enum { OPTION_STOPWORDS = 0x100, OPTION_STEMMER }; /* no letters */
+
 struct scan_options {
     struct command_options common;
-    const char *source, *policy, *config;
+    const char *source, *policy, *stopwords, *stemmer, *config;
     unsigned n_workers;
 };
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct scan_options *options = state->input;
+    _cleanup_free_ char *error = NULL;
+    uint8_t choice;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
     case 'j': options->common.json = true; return 0;
     case 'c': options->config = argument; return 0;
     case 'p': options->policy = argument; return 0;
+    case OPTION_STOPWORDS:
+        if (word_choice_stopwords("--stopwords=", argument, &choice, &error) < 0)
+            argp_error(state, "%s", error);
+        options->stopwords = argument;
+        return 0;
+    case OPTION_STEMMER:
+        if (word_choice_stemmer("--stemmer=", argument, &choice, &error) < 0)
+            argp_error(state, "%s", error);
+        options->stemmer = argument;
+        return 0;
     case 'w':
         options->n_workers = (unsigned)command_parse_count(state, "--workers", argument, 256);
         return 0;
@@ -44,6 +59,11 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 static const struct argp_option scan_options[] = {
     {"config", 'c', "FILE", 0, "the configuration (" CONFIGURATION_FILE ")", 0},
     {"policy", 'p', "NAME", 0, "of a new store: default (w=5) or broder1997 (w=10)", 0},
+    {"stopwords", OPTION_STOPWORDS, "LIST", 0,
+     "of a new store: words that are left out, none (the default) or english", 0},
+    {"stemmer", OPTION_STEMMER, "NAME", 0,
+     "of a new store: words are compared by their stems; none (the default), english, german, ...",
+     0},
     {"workers", 'w', "N", 0, "threads that sketch, 0 (the default) for one a processor", 0},
     {"json", 'j', NULL, 0, "print JSON", 0},
     {0},
@@ -111,6 +131,8 @@ int cmd_scan(int argc, char **argv)
         .start = true,
         .create = true,
         .policy = options.policy,
+        .stopwords = options.stopwords,
+        .stemmer = options.stemmer,
         .n_workers = options.n_workers,
         .configuration = &configuration,
     };

@@ -102,11 +102,12 @@ static int add_to_set(void *user, const uint64_t *elements, size_t n_elements)
     return element_set_add(user, elements, n_elements);
 }
 
-static int parities_of(int fd, unsigned w, const uint8_t key[SKETCH_KEY_BYTES],
-                       const struct hamming *hamming, uint64_t *parities)
+static int parities_of(int fd, const struct fresh_comparison *comparison,
+                       const uint8_t key[SKETCH_KEY_BYTES], const struct hamming *hamming,
+                       uint64_t *parities)
 {
     _cleanup_(element_set_done) struct element_set set = {0};
-    int r = document_elements(fd, w, key, false, add_to_set, &set);
+    int r = document_elements(fd, comparison->w, &comparison->words, key, false, add_to_set, &set);
     if (r < 0)
         return r;
     element_set_sort(&set);
@@ -129,9 +130,9 @@ static int add_within(const struct fresh_comparison *comparison, const uint8_t *
     _cleanup_free_ uint64_t *b = calloc(hamming.n_words, sizeof(*b));
     if (!a || !b)
         return -ENOMEM;
-    r = parities_of(fd_a, comparison->w, key, &hamming, a);
+    r = parities_of(fd_a, comparison, key, &hamming, a);
     if (r == 0)
-        r = parities_of(fd_b, comparison->w, key, &hamming, b);
+        r = parities_of(fd_b, comparison, key, &hamming, b);
     if (r < 0)
         return r;
     work_add_count(row, "parities", t);
@@ -152,8 +153,8 @@ int fresh_compare(const struct fresh_comparison *comparison, int fd_a, int fd_b,
     json_object_object_add(row, "measure", json_object_new_string(measure_name(family->measure)));
     if (comparison->within)
         return add_within(comparison, key, fd_a, fd_b, row);
-    int r = sketch_document(fd_a, comparison->w, family, key, &a);
+    int r = sketch_document(fd_a, comparison->w, &comparison->words, family, key, &a);
     if (r == 0)
-        r = sketch_document(fd_b, comparison->w, family, key, &b);
+        r = sketch_document(fd_b, comparison->w, &comparison->words, family, key, &b);
     return r < 0 ? r : add_estimates(family, &a, &b, same, row);
 }

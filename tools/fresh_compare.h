@@ -8,9 +8,12 @@
 
 #include <json-c/json.h>
 
+#include "engine/text/word_options.h"
+
 struct fresh_comparison {
     const char *family; /* a name of fresh_families() */
     unsigned w;
+    struct word_options words;
     uint32_t within; /* not 0: whether at most so many shingles are in one of the files only */
 };
 

@@ -89,6 +89,8 @@ int mount_hold_take(const struct mount_plan *plan, const struct mount_options *o
                           .store_path = plan->store,
                           .create = true,
                           .policy = options->policy,
+                          .stopwords = options->stopwords,
+                          .stemmer = options->stemmer,
                           .n_workers = options->n_workers,
                           .extractors = options->configuration->extractors,
                           .n_extractors = options->configuration->n_extractors,

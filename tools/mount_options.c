@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/message.h"
+#include "tools/word_choice.h"
 
 void mount_options_init(struct mount_options *options)
 {
@@ -29,6 +30,8 @@ void mount_options_done(struct mount_options *options)
 {
     free(options->store);
     free(options->policy);
+    free(options->stopwords);
+    free(options->stemmer);
     free(options->log);
     free(options->config);
     free(options->extra);
@@ -125,6 +128,7 @@ static int parse_value(struct mount_options *options, const char *name, const ch
                        char **ret_error)
 {
     unsigned long long number = 0;
+    uint8_t choice;
     int r = 0;
     if (strcmp(name, "threshold") == 0) {
         char *end;
@@ -148,6 +152,14 @@ static int parse_value(struct mount_options *options, const char *name, const ch
         return parse_watch(value, &options->watch, ret_error);
     } else if (strcmp(name, "views") == 0) {
         r = parse_views(value, &options->views, ret_error);
+    } else if (strcmp(name, "stopwords") == 0) {
+        r = word_choice_stopwords("-o stopwords=", value, &choice, ret_error);
+        if (r == 0)
+            replace(&options->stopwords, value);
+    } else if (strcmp(name, "stemmer") == 0) {
+        r = word_choice_stemmer("-o stemmer=", value, &choice, ret_error);
+        if (r == 0)
+            replace(&options->stemmer, value);
     } else if (!*value) {
         return refuse(ret_error, -EINVAL, "-o %s=: has no value", name);
     } else if (strcmp(name, "store") == 0) {

@@ -139,6 +139,56 @@ static int make_identity(struct index *index, const struct policy *policy)
     return r;
 }
 
+/* -- what becomes of words -- */
+
+static int refuse_words(const struct index *index, const char *option, const char *made_with,
+                        const char *wanted, char **ret_error)
+{
+    return refuse(ret_error, -EPROTO,
+                  "store %s was made with %s=%s, not %s; leave out %s, or name another store with "
+                  "store=",
+                  index->store_path, option, made_with, wanted, option);
+}
+
+static int check_words(struct index *index, const struct index_options *options, char **ret_error)
+{
+    const struct word_options *words = &index->policy.words;
+    const char *stopwords = stop_list_name(words->stop_list),
+               *stemmer = stemmer_name(words->stemmer);
+    if (word_options_check(words) < 0)
+        return refuse(
+            ret_error, -EPROTO,
+            "store %s was made with stemmer=%s, which the libstemmer of this machine does "
+            "not have; install one that has it, or name another store with store=",
+            index->store_path, stemmer);
+    if (options->stopwords && strcmp(options->stopwords, stopwords) != 0)
+        return refuse_words(index, "stopwords", stopwords, options->stopwords, ret_error);
+    if (options->stemmer && strcmp(options->stemmer, stemmer) != 0)
+        return refuse_words(index, "stemmer", stemmer, options->stemmer, ret_error);
+    return 0;
+}
+
+/* Of a new store. */
+static int choose_words(struct index *index, const struct index_options *options, char **ret_error)
+{
+    char names[WORD_OPTIONS_NAMES_MAX];
+    int stop_list = options->stopwords ? stop_list_find(options->stopwords) : 0;
+    int stemmer = options->stemmer ? stemmer_find(options->stemmer) : 0;
+    if (stop_list < 0) {
+        stop_list_names(names);
+        return refuse(ret_error, -EINVAL, "there are no stop words '%s'; there are: %s",
+                      options->stopwords, names);
+    }
+    if (stemmer < 0) {
+        stemmer_names(names);
+        return refuse(ret_error, -EINVAL, "there is no stemmer '%s'; there are: %s",
+                      options->stemmer, names);
+    }
+    index->policy.words =
+        (struct word_options){.stop_list = (uint8_t)stop_list, .stemmer = (uint8_t)stemmer};
+    return 0;
+}
+
 static int check_policy(struct index *index, const struct index_options *options, char **ret_error)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
@@ -147,10 +197,10 @@ static int check_policy(struct index *index, const struct index_options *options
         r = policy_decode(value.data, value.size_bytes, &index->policy);
     if (r > 0)
         return refuse(ret_error, -EUCLEAN,
-                      "store %s has the fingerprints of another version of kinfs, which compare "
-                      "with none of this one's; `kinfs rebuild %s` makes them anew (the documents "
-                      "are not touched)",
-                      index->store_path, index->source);
+                      "store %s has the sketches of another version of kinfs, which compare with "
+                      "none of this one's; `kinfs rebuild --store=%s %s` makes them anew (the "
+                      "documents are not touched)",
+                      index->store_path, index->store_path, index->source);
     if (r == -ENOENT || r == -EUCLEAN)
         return refuse(ret_error, -EUCLEAN,
                       "store %s is damaged: its policy cannot be read; move it aside and mount "
@@ -163,7 +213,7 @@ static int check_policy(struct index *index, const struct index_options *options
                       "store %s was made with policy '%s', not '%s'; leave out policy=, or name "
                       "another store with store=",
                       index->store_path, index->policy.name, options->policy);
-    return 0;
+    return check_words(index, options, ret_error);
 }
 
 static int check_root(struct index *index, char **ret_error)
@@ -204,6 +254,8 @@ int identity_check(struct index *index, const struct index_options *options,
         if (r == -EINVAL)
             return refuse(ret_error, r, "there is no policy '%s'; there are: default, broder1997",
                           options->policy);
+        if (r == 0 && !policy)
+            r = choose_words(index, options, ret_error);
         if (r == 0)
             r = make_identity(index, &index->policy);
     } else if (r == 0) {

@@ -454,12 +454,23 @@ uint64_t index_generation(struct index *index)
 
 /* -- status -- */
 
+static void show_policy(const struct index *index, struct index_status *status)
+{
+    const struct policy *policy = &index->policy;
+    bool stops = policy->words.stop_list != STOP_LIST_NONE, stems = policy->words.stemmer != 0;
+    snprintf(status->policy, sizeof(status->policy), "%s (w=%u s=%u m=%u%s%s%s%s)", policy->name,
+             policy->w, policy->s, policy->m, stops ? " stopwords=" : "",
+             stops ? status->stopwords : "", stems ? " stemmer=" : "",
+             stems ? status->stemmer : "");
+}
+
 void index_get_status(struct index *index, struct index_status *ret_status)
 {
     struct index_status status = {0};
     snprintf(status.version, sizeof(status.version), "%s", KINFS_VERSION);
-    snprintf(status.policy, sizeof(status.policy), "%s (w=%u s=%u m=%u)", index->policy.name,
-             index->policy.w, index->policy.s, index->policy.m);
+    status.stopwords = stop_list_name(index->policy.words.stop_list);
+    status.stemmer = stemmer_name(index->policy.words.stemmer);
+    show_policy(index, &status);
     status.policy_w = index->policy.w;
     snprintf(status.source, sizeof(status.source), "%s", index->source);
     snprintf(status.store, sizeof(status.store), "%s", index->store_path);

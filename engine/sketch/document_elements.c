@@ -7,6 +7,7 @@
 #include "engine/sketch/rabin.h"
 #include "engine/sketch/shingle_hash.h"
 #include "engine/text/canon.h"
+#include "engine/text/word_filter.h"
 
 enum { READ_BYTES = 64 * 1024 };
 
@@ -120,10 +121,13 @@ static int read_document(int fd, struct reader *reader, struct canon *canon)
     return reader->result;
 }
 
-int document_elements(int fd, unsigned w, const uint8_t key[SKETCH_KEY_BYTES], bool rabin,
-                      element_sink sink, void *user)
+int document_elements(int fd, unsigned w, const struct word_options *words,
+                      const uint8_t key[SKETCH_KEY_BYTES], bool rabin, element_sink sink,
+                      void *user)
 {
     struct policy policy;
+    struct canon_sink before;
+    _cleanup_(word_filter_free_p) struct word_filter *filter = NULL;
     _cleanup_(canon_free_p) struct canon *canon = NULL;
     _cleanup_(reader_done) struct reader *reader = calloc(1, sizeof(*reader));
     if (!reader)
@@ -142,7 +146,11 @@ int document_elements(int fd, unsigned w, const uint8_t key[SKETCH_KEY_BYTES], b
         r = rabin ? rabin_window_new(&reader->rabin, w, &reader->window)
                   : shingle_hash_new(&policy, &reader->hash);
     if (r == 0)
-        r = canon_new(&(struct canon_sink){take_tokens, take_features, reader}, &canon);
+        r = word_filter_new(words ? words : &(struct word_options){0},
+                            &(struct canon_sink){take_tokens, take_features, reader, NULL}, &filter,
+                            &before);
+    if (r == 0)
+        r = canon_new(&before, &canon);
     return r < 0 ? r : read_document(fd, reader, canon);
 }
 
@@ -151,12 +159,14 @@ static int add_to_sketcher(void *user, const uint64_t *elements, size_t n_elemen
     return sketcher_add(user, elements, n_elements);
 }
 
-int sketch_document(int fd, unsigned w, const struct sketch_family *family,
-                    const uint8_t key[SKETCH_KEY_BYTES], struct sketch *ret_sketch)
+int sketch_document(int fd, unsigned w, const struct word_options *words,
+                    const struct sketch_family *family, const uint8_t key[SKETCH_KEY_BYTES],
+                    struct sketch *ret_sketch)
 {
     _cleanup_(sketcher_free_p) struct sketcher *sketcher = NULL;
     int r = sketcher_new(family, key, &sketcher);
     if (r == 0)
-        r = document_elements(fd, w, key, family->of_rabin_elements, add_to_sketcher, sketcher);
+        r = document_elements(fd, w, words, key, family->of_rabin_elements, add_to_sketcher,
+                              sketcher);
     return r < 0 ? r : sketcher_finish(sketcher, ret_sketch);
 }

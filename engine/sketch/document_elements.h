@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "engine/sketch/family.h"
+#include "engine/text/word_options.h"
 
 /* Takes elements; returns 0 or an error, which ends the reading. */
 typedef int (*element_sink)(void *user, const uint64_t *elements, size_t n_elements);
@@ -14,15 +15,18 @@ typedef int (*element_sink)(void *user, const uint64_t *elements, size_t n_eleme
 /* Read a document from fd to its end and hand out the fingerprints of its w-shingles under the key,
  * of a document of 0 < n < w tokens that of all of them. With `rabin` they are Rabin fingerprints
  * of the shingles' text, by the polynomial that broder_sketch.c draws from this key, else those of
- * shingle_hash.h. Fixed memory.
+ * shingle_hash.h. words: what becomes of its words before (NULL: nothing). Fixed memory.
  *
- * Returns 0, -EINVAL for w out of range, -ENOMEM, an errno of read(2), or what the sink returned.
+ * Returns 0, -EINVAL for w out of range, -ENOMEM, an errno of read(2) or of word_filter_new(), or
+ * what the sink returned.
  */
-int document_elements(int fd, unsigned w, const uint8_t key[SKETCH_KEY_BYTES], bool rabin,
-                      element_sink sink, void *user);
+int document_elements(int fd, unsigned w, const struct word_options *words,
+                      const uint8_t key[SKETCH_KEY_BYTES], bool rabin, element_sink sink,
+                      void *user);
 
 /* A sketch of a document: the above into a sketcher. ret_sketch gives. */
-int sketch_document(int fd, unsigned w, const struct sketch_family *family,
-                    const uint8_t key[SKETCH_KEY_BYTES], struct sketch *ret_sketch);
+int sketch_document(int fd, unsigned w, const struct word_options *words,
+                    const struct sketch_family *family, const uint8_t key[SKETCH_KEY_BYTES],
+                    struct sketch *ret_sketch);
 
 #endif

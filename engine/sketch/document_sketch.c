@@ -16,6 +16,7 @@
 #include <xxhash.h>
 
 #include "engine/text/canon.h"
+#include "engine/text/word_filter.h"
 
 struct document_sketcher {
     const struct shingle_hash *hash;
@@ -23,6 +24,7 @@ struct document_sketcher {
     enum text_type type;     /* with a text that is given */
     enum document_text text; /* of the document */
     struct canon *canon;
+    struct word_filter *filter; /* between canon and this; NULL: none */
     struct min_sketch_builder *builder;
     XXH3_state_t *content, *text_bytes, *text_lengths;
     uint64_t size_bytes, n_tokens, n_features; /* a document has only one of these */
@@ -99,8 +101,11 @@ int document_sketcher_new(const struct policy *policy, const struct shingle_hash
     int r = min_sketch_builder_new(policy, &sketcher->builder);
     if (r < 0)
         return r;
-    const struct canon_sink sink = {take_tokens, take_features, sketcher};
-    r = canon_new(&sink, &sketcher->canon);
+    const struct canon_sink sink = {take_tokens, take_features, sketcher, NULL};
+    struct canon_sink before;
+    r = word_filter_new(&policy->words, &sink, &sketcher->filter, &before);
+    if (r == 0)
+        r = canon_new(&before, &sketcher->canon);
     if (r < 0)
         return r;
     XXH3_state_t **states[] = {&sketcher->content, &sketcher->text_bytes, &sketcher->text_lengths};
@@ -124,6 +129,7 @@ void document_sketcher_free(struct document_sketcher *sketcher)
     XXH3_freeState(sketcher->text_bytes);
     XXH3_freeState(sketcher->text_lengths);
     canon_free(sketcher->canon);
+    word_filter_free(sketcher->filter);
     min_sketch_builder_free(sketcher->builder);
     free(sketcher);
 }

@@ -15,6 +15,7 @@
 
 #include "engine/sketch/policy.h"
 #include "engine/text/canon.h"
+#include "engine/text/word_filter.h"
 
 enum {
     END_OF_TOKEN = 0xff,
@@ -137,7 +138,7 @@ static void sort_unique(struct exact_set *set)
     set->n_shingles = n;
 }
 
-int exact_set_read(int fd, unsigned w, struct exact_set **ret_set)
+int exact_set_read(int fd, unsigned w, const struct word_options *words, struct exact_set **ret_set)
 {
     if (w < 1 || w > POLICY_W_MAX)
         return -EINVAL;
@@ -149,9 +150,13 @@ int exact_set_read(int fd, unsigned w, struct exact_set **ret_set)
     reader->w = w;
     reader->set = set;
 
+    _cleanup_(word_filter_free_p) struct word_filter *filter = NULL;
     _cleanup_(canon_free_p) struct canon *canon = NULL;
-    const struct canon_sink sink = {take_tokens, take_features, reader};
-    int r = canon_new(&sink, &canon);
+    const struct canon_sink sink = {take_tokens, take_features, reader, NULL};
+    struct canon_sink before;
+    int r = word_filter_new(words ? words : &(struct word_options){0}, &sink, &filter, &before);
+    if (r == 0)
+        r = canon_new(&before, &canon);
     if (r < 0)
         return r;
     r = read_document(fd, canon);

@@ -9,13 +9,17 @@
 
 #include "base/cleanup.h"
 #include "engine/text/canon.h"
+#include "engine/text/word_options.h"
 
 struct exact_set;
 
-/* The set of the w-shingles of a document read from fd to its end. Memory: 16 bytes a shingle.
- * Returns 0, -EINVAL for w out of range, -ENOMEM, an errno of read(2); ret_set gives. A binary
- * document has the empty set. A document of 0 < n < w tokens has one shingle, of all of them. */
-int exact_set_read(int fd, unsigned w, struct exact_set **ret_set);
+/* The set of the w-shingles of a document read from fd to its end, after its words became what
+ * words says (NULL: nothing). Memory: 16 bytes a shingle.
+ * Returns 0, -EINVAL for w out of range, -ENOMEM, an errno of read(2) or of word_filter_new();
+ * ret_set gives. A binary document has the set of its features. A document of 0 < n < w tokens has
+ * one shingle, of all of them. */
+int exact_set_read(int fd, unsigned w, const struct word_options *words,
+                   struct exact_set **ret_set);
 void exact_set_free(struct exact_set *set);
 DEFINE_CLEANUP(struct exact_set *, exact_set_free);
 

@@ -2,7 +2,9 @@
  *
  *   0   version     4   POLICY_VERSION
  *   4   name       32   NUL-padded, the last byte always NUL
- *   36  tokeniser   4
+ *   36  stop words  1   enum stop_list
+ *   37  stemmer     1   a number of word_options.c
+ *   38  tokeniser   2
  *   40  hash        4
  *   44  w           4
  *   48  s           4
@@ -64,6 +66,8 @@ int policy_validate(const struct policy *policy)
         return -EINVAL;
     if (policy->tokeniser != POLICY_TOKENISER_WORDS || policy->hash != POLICY_HASH_GF64)
         return -EINVAL;
+    if (word_options_check(&policy->words) == -EINVAL)
+        return -EINVAL;
     if (policy->w < 1 || policy->w > POLICY_W_MAX)
         return -EINVAL;
     if (policy->s < 2 || policy->s > POLICY_S_MAX)
@@ -98,8 +102,9 @@ void policy_derive(const struct policy *policy, const char *purpose, uint8_t out
 
 void policy_encode(const struct policy *policy, uint8_t out[POLICY_ENCODED_BYTES])
 {
-    const uint32_t fields[] = {policy->tokeniser, policy->hash, policy->w,
-                               policy->s,         policy->m,    policy->v_max};
+    const uint32_t words = (uint32_t)policy->words.stop_list << 24 |
+                           (uint32_t)policy->words.stemmer << 16 | (policy->tokeniser & 0xffff);
+    const uint32_t fields[] = {words, policy->hash, policy->w, policy->s, policy->m, policy->v_max};
 
     memset(out, 0, POLICY_ENCODED_BYTES);
     put_be32(out, POLICY_VERSION);
@@ -120,7 +125,8 @@ int policy_decode(const void *data, size_t size_bytes, struct policy *ret_policy
     if (get_be32(p + CHECK_AT) != (uint32_t)XXH3_64bits(p, CHECK_AT))
         return -EUCLEAN;
     memcpy(policy.name, p + 4, sizeof(policy.name));
-    policy.tokeniser = get_be32(p + 36);
+    policy.words = (struct word_options){.stop_list = p[36], .stemmer = p[37]};
+    policy.tokeniser = get_be32(p + 36) & 0xffff;
     policy.hash = get_be32(p + 40);
     policy.w = get_be32(p + W_AT);
     policy.s = get_be32(p + W_AT + 4);

@@ -7,22 +7,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/text/word_options.h"
+
 enum { POLICY_KEY_BYTES = 32, POLICY_NAME_MAX = 31, POLICY_ENCODED_BYTES = 96 };
 enum { POLICY_W_MAX = 64, POLICY_S_MAX = 4096, POLICY_M_MAX = 1 << 20, POLICY_V_MAX = 65536 };
 
-enum policy_tokeniser { POLICY_TOKENISER_WORDS = 1 }; /* canon.h */
+/* canon.h; 1 knew UTF-8 alone, had other rules for HTML, and nothing for binary files */
+enum policy_tokeniser { POLICY_TOKENISER_WORDS = 2 };
 /* shingle_hash.h; 1 was multilinear mod 2^128 */
 enum policy_hash { POLICY_HASH_GF64 = 2 };
 
 struct policy {
     char name[POLICY_NAME_MAX + 1]; /* of the preset, for people */
-    uint32_t tokeniser;             /* enum policy_tokeniser; its version is part of the value */
-    uint32_t hash;                  /* enum policy_hash */
-    uint32_t w;                     /* tokens in a shingle, 1 to POLICY_W_MAX */
-    uint32_t s;                     /* values of MIN_s, 2 to 4096 */
-    uint32_t m;                     /* V = MOD_m keeps one shingle in m, 1 to 2^20 */
-    uint32_t v_max;                 /* most values of V before V_i takes its place, s to 65536 */
-    uint8_t key[POLICY_KEY_BYTES];  /* secret: who knows it can choose which shingles are sampled */
+    uint32_t tokeniser; /* enum policy_tokeniser, 16 bits; its version is part of the value */
+    uint32_t hash;      /* enum policy_hash */
+    uint32_t w;         /* tokens in a shingle, 1 to POLICY_W_MAX */
+    uint32_t s;         /* values of MIN_s, 2 to 4096 */
+    uint32_t m;         /* V = MOD_m keeps one shingle in m, 1 to 2^20 */
+    uint32_t v_max;     /* most values of V before V_i takes its place, s to 65536 */
+    uint8_t key[POLICY_KEY_BYTES]; /* secret: who knows it can choose which shingles are sampled */
+    struct word_options words;     /* what becomes of its words; {0}: they are taken as they are */
 };
 
 /* Fill in a preset by name: "default" (w=5, s=128, m=25) or "broder1997" (w=10). The key is fresh

@@ -28,7 +28,7 @@ static struct exact_set *read_bytes(const void *bytes, size_t size, unsigned w)
 {
     struct exact_set *set = NULL;
     _cleanup_close_ int fd = open_bytes(bytes, size);
-    assert_int_equal(exact_set_read(fd, w, &set), 0);
+    assert_int_equal(exact_set_read(fd, w, NULL, &set), 0);
     return set;
 }
 
@@ -81,9 +81,9 @@ static void test_exact_set__is_bounded_by_the_number_of_tokens(void **state)
         sprintf(text + strlen(text), "t%u ", n);
     }
     struct exact_set *none = NULL;
-    assert_int_equal(exact_set_read(-1, 0, &none), -EINVAL);
-    assert_int_equal(exact_set_read(-1, 65, &none), -EINVAL);
-    assert_int_equal(exact_set_read(-1, 5, &none), -EBADF);
+    assert_int_equal(exact_set_read(-1, 0, NULL, &none), -EINVAL);
+    assert_int_equal(exact_set_read(-1, 65, NULL, &none), -EINVAL);
+    assert_int_equal(exact_set_read(-1, 5, NULL, &none), -EBADF);
     assert_null(none);
 }
 
@@ -131,7 +131,7 @@ static void test_exact_set__starts_where_the_descriptor_stands(void **state)
     struct exact_set *set = NULL;
     _cleanup_close_ int fd = open_bytes("x y one two", 11);
     assert_int_equal(lseek(fd, 4, SEEK_SET), 4);
-    assert_int_equal(exact_set_read(fd, 1, &set), 0);
+    assert_int_equal(exact_set_read(fd, 1, NULL, &set), 0);
     assert_int_equal(exact_set_count(set), 2);
     exact_set_free(set);
 }

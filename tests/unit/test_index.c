@@ -537,7 +537,7 @@ static double exact_resemblance(struct fixture *f, const char *a, const char *b)
     double r;
     for (int i = 0; i < 2; i++) {
         int fd = open(scratch_path(f->tree, "%s", names[i]), O_RDONLY);
-        assert_int_equal(exact_set_read(fd, 5, &sets[i]), 0);
+        assert_int_equal(exact_set_read(fd, 5, NULL, &sets[i]), 0);
         close(fd);
     }
     assert_int_equal(exact_set_resemblance(sets[0], sets[1], &r), 0);
@@ -775,11 +775,10 @@ static void test_index__a_store_that_came_to_no_use_is_not_left_behind(void **st
     backing_close(f->backing);
 }
 
-/* As a kinfs left it whose fingerprints were others: refused with advice, which helps; parameters
- * and secret key stay. */
-static void test_index__a_store_with_other_fingerprints_is_rebuilt(void **state)
+/* As a kinfs left it whose fingerprints or tokens were others: refused with advice, which helps;
+ * parameters and secret key stay. */
+static void rebuild_one_of_another_version(struct fixture *f, uint32_t tokeniser, uint32_t hash)
 {
-    struct fixture *f = *state;
     start(f);
     settle(f);
     uint64_t documents = n_documents(f);
@@ -788,7 +787,8 @@ static void test_index__a_store_with_other_fingerprints_is_rebuilt(void **state)
     struct index *index = open_offline(f);
     struct policy policy = index->policy, other = policy, found;
     uint8_t encoded[POLICY_ENCODED_BYTES];
-    other.hash = 1;
+    other.tokeniser = tokeniser;
+    other.hash = hash;
     policy_encode(&other, encoded);
     struct kv_batch *batch = kv_batch_new();
     kv_batch_put(batch, TABLE_META, (struct kv_slice){"policy", 6},
@@ -810,6 +810,51 @@ static void test_index__a_store_with_other_fingerprints_is_rebuilt(void **state)
     start(f);
     settle(f);
     assert_int_equal(n_documents(f), documents);
+    stop(f);
+    scratch_remove(f->store);
+}
+
+static void test_index__a_store_with_other_fingerprints_is_rebuilt(void **state)
+{
+    rebuild_one_of_another_version(*state, POLICY_TOKENISER_WORDS, 1);
+}
+
+static void test_index__a_store_with_other_tokens_is_rebuilt(void **state)
+{
+    rebuild_one_of_another_version(*state, 1, POLICY_HASH_GF64);
+    rebuild_one_of_another_version(*state, POLICY_TOKENISER_WORDS + 1, POLICY_HASH_GF64);
+}
+
+static void test_index__words_are_chosen_when_a_store_is_made(void **state)
+{
+    struct fixture *f = *state;
+    struct index_status status;
+    struct index *index = NULL;
+    assert_int_equal(backing_open(f->tree, &f->backing), 0);
+    struct index_options options = options_of(f);
+    options.stopwords = "klingon";
+    assert_refused(f, &options, -EINVAL, "there are: none, english");
+    options.stopwords = "english";
+    options.stemmer = "klingon";
+    assert_refused(f, &options, -EINVAL, "english, ");
+    options.stemmer = "german";
+    assert_int_equal(index_open(&options, &index, NULL), 0);
+    index_get_status(index, &status);
+    assert_string_equal(status.stopwords, "english");
+    assert_string_equal(status.stemmer, "german");
+    assert_non_null(strstr(status.policy, " stopwords=english stemmer=german)"));
+    index_close(index, 0);
+
+    /* Chosen once: kept by what does not name them, also by a rebuild. */
+    options.stopwords = options.stemmer = "none";
+    assert_int_equal(index_rebuild(&options, NULL, NULL, NULL), 0);
+    assert_refused(f, &options, -EPROTO, "stopwords=english, not none");
+    options.stopwords = options.stemmer = NULL;
+    assert_int_equal(index_open(&options, &index, NULL), 0);
+    index_get_status(index, &status);
+    assert_string_equal(status.stemmer, "german");
+    index_close(index, 0);
+    backing_close(f->backing);
 }
 
 static void test_index__a_store_of_something_else_is_refused_with_advice(void **state)
@@ -827,6 +872,12 @@ static void test_index__a_store_of_something_else_is_refused_with_advice(void **
     options.policy = "broder1997";
     assert_refused(f, &options, -EPROTO, "was made with policy 'default'");
     options.policy = NULL;
+    options.stopwords = "english";
+    assert_refused(f, &options, -EPROTO, "was made with stopwords=none, not english");
+    options.stopwords = "none";
+    options.stemmer = "german";
+    assert_refused(f, &options, -EPROTO, "was made with stemmer=none, not german");
+    options.stopwords = options.stemmer = NULL;
     options.store_path = "/proc/nowhere";
     assert_refused(f, &options, -ENOENT, "/proc/nowhere");
     options.store_path = f->store;
@@ -869,6 +920,8 @@ int main(void)
         ON_A_TREE(test_index__settling_waits_for_the_scan_that_an_entry_begins),
         ON_A_TREE(test_index__a_store_that_came_to_no_use_is_not_left_behind),
         ON_A_TREE(test_index__a_store_with_other_fingerprints_is_rebuilt),
+        ON_A_TREE(test_index__a_store_with_other_tokens_is_rebuilt),
+        ON_A_TREE(test_index__words_are_chosen_when_a_store_is_made),
         ON_A_TREE(test_index__a_store_of_something_else_is_refused_with_advice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include <xxhash.h>
+
+#include "base/bytes.h"
 #include "engine/sketch/policy.h"
 
 static struct policy preset(const char *name)
@@ -59,6 +62,8 @@ static void test_policy__the_id_depends_on_every_field(void **state)
     EXPECT_OTHER(p.s++);
     EXPECT_OTHER(p.m++);
     EXPECT_OTHER(p.v_max++);
+    EXPECT_OTHER(p.words.stop_list++);
+    EXPECT_OTHER(p.words.stemmer++);
     for (size_t i = 0; i < POLICY_KEY_BYTES; i++)
         EXPECT_OTHER(p.key[i] ^= 1);
 #undef EXPECT_OTHER
@@ -69,8 +74,11 @@ static void test_policy__survives_being_stored(void **state)
     (void)state;
     struct policy policy = preset("broder1997"), decoded;
     uint8_t data[POLICY_ENCODED_BYTES];
+    policy.words = (struct word_options){STOP_LIST_ENGLISH, N_STEMMERS - 1};
     policy_encode(&policy, data);
     assert_int_equal(policy_decode(data, sizeof(data), &decoded), 0);
+    assert_int_equal(decoded.words.stop_list, STOP_LIST_ENGLISH);
+    assert_int_equal(decoded.words.stemmer, N_STEMMERS - 1);
     assert_string_equal(decoded.name, policy.name);
     assert_memory_equal(decoded.key, policy.key, POLICY_KEY_BYTES);
     assert_int_equal(decoded.w, 10);
@@ -111,6 +119,35 @@ static void test_policy__one_of_another_version_is_told_from_a_damaged_one(void 
     assert_int_equal(policy_decode(data, sizeof(data), &decoded), -EUCLEAN);
 }
 
+/* What a kinfs of the first version had stored, written down byte by byte. */
+static void test_policy__of_the_first_version_is_one_of_another(void **state)
+{
+    (void)state;
+    uint8_t data[POLICY_ENCODED_BYTES] = {0};
+    struct policy decoded;
+    const uint32_t fields[] = {1, 1, 5, 128, 25, 4096};
+    put_be32(data, 1);
+    memcpy(data + 4, "default", 7);
+    for (size_t i = 0; i < 6; i++)
+        put_be32(data + 36 + 4 * i, fields[i]);
+    for (size_t i = 0; i < POLICY_KEY_BYTES; i++)
+        data[60 + i] = (uint8_t)(3 * i);
+    put_be32(data + 92, (uint32_t)XXH3_64bits(data, 92));
+    assert_int_equal(policy_decode(data, sizeof(data), &decoded), 1);
+    assert_int_equal(decoded.tokeniser, POLICY_TOKENISER_WORDS);
+    assert_int_equal(decoded.hash, POLICY_HASH_GF64);
+    assert_int_equal(decoded.w, 5);
+    assert_memory_equal(decoded.key, data + 60, POLICY_KEY_BYTES);
+    assert_false(word_options_any(&decoded.words));
+
+    put_be32(data + 40, POLICY_HASH_GF64); /* its tokens alone are others */
+    put_be32(data + 92, (uint32_t)XXH3_64bits(data, 92));
+    assert_int_equal(policy_decode(data, sizeof(data), &decoded), 1);
+    put_be32(data + 36, POLICY_TOKENISER_WORDS);
+    put_be32(data + 92, (uint32_t)XXH3_64bits(data, 92));
+    assert_int_equal(policy_decode(data, sizeof(data), &decoded), 0);
+}
+
 static void test_policy__refuses_fields_out_of_range(void **state)
 {
     (void)state;
@@ -139,6 +176,12 @@ static void test_policy__refuses_fields_out_of_range(void **state)
         }
     }
     p = base;
+    p.words.stop_list = N_STOP_LISTS;
+    assert_int_equal(policy_validate(&p), -EINVAL);
+    p = base;
+    p.words.stemmer = N_STEMMERS;
+    assert_int_equal(policy_validate(&p), -EINVAL);
+    p = base;
     memset(p.name, 'x', sizeof(p.name));
     assert_int_equal(policy_validate(&p), -EINVAL);
 }
@@ -152,6 +195,7 @@ int main(void)
         cmocka_unit_test(test_policy__survives_being_stored),
         cmocka_unit_test(test_policy__refuses_a_damaged_one),
         cmocka_unit_test(test_policy__one_of_another_version_is_told_from_a_damaged_one),
+        cmocka_unit_test(test_policy__of_the_first_version_is_one_of_another),
         cmocka_unit_test(test_policy__refuses_fields_out_of_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

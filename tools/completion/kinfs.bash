@@ -9,25 +9,26 @@ _kinfs() {
     fi
     case $prev in
         -o)
-            mapfile -t COMPREPLY < <(compgen -W "threshold= limit= views= store= policy= workers= settle_ms= config= log= watch=auto watch=fanotify watch=inotify watch=none nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro nosuid nodev noexec noatime" -- "$cur")
+            mapfile -t COMPREPLY < <(compgen -W "threshold= limit= views= store= policy= stopwords=english stemmer= workers= settle_ms= config= log= watch=auto watch=fanotify watch=inotify watch=none nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro nosuid nodev noexec noatime" -- "$cur")
             compopt -o nospace 2>/dev/null
             return ;;
+        --stopwords) mapfile -t COMPREPLY < <(compgen -W "none english" -- "$cur"); return ;;
         -p | --policy) mapfile -t COMPREPLY < <(compgen -W "default broder1997" -- "$cur"); return ;;
         -c | --config) [[ $command != scan && $command != rebuild ]] || { mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return; } ;;
         -s | --store) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
-        -[tnwi] | --threshold | --limit | --workers | --id | --timeout | --shingle) return ;;
+        -[tnwi] | --threshold | --limit | --workers | --id | --timeout | --shingle | --stemmer) return ;;
     esac
     if [[ $cur == -* ]]; then
         local options=--help
         case $command in
             mount) options+=" -o --foreground --sloppy" ;;
             umount) options+=" --lazy --force" ;;
-            scan) options+=" --config= --policy= --workers= --json --store=" ;;
+            scan) options+=" --config= --policy= --stopwords= --stemmer= --workers= --json --store=" ;;
             settle) options+=" --timeout= --json --store=" ;;
             status) options+=" --json --store=" ;;
             similar) options+=" --threshold= --limit= --containing --absolute --json --null --store=" ;;
             clusters) options+=" --id= --limit= --absolute --json --null --store=" ;;
-            compare) options+=" --exact --resample --sketch= --within= --shingle= --json --store=" ;;
+            compare) options+=" --exact --resample --sketch= --within= --shingle= --stopwords= --stemmer= --json --store=" ;;
             rebuild) options+=" --config= --workers= --json --store=" ;;
         esac
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")

@@ -1,0 +1,123 @@
+#include "engine/text/word_filter.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <libstemmer.h>
+
+#include "engine/text/stop_words.h"
+
+enum {
+    /* A block of the words' own and some for stems that are longer; what finds no room begins the
+     * next block. */
+    OUT_BYTES = 16 * TOKEN_BLOCK_MAX,
+    /* More than a stem can have: no algorithm adds more than a few letters. */
+    WARM_UP_BYTES = 4 * CANON_TOKEN_MAX_BYTES,
+};
+
+struct word_filter {
+    struct canon_sink sink;
+    const struct stop_words *stop_words; /* NULL: none */
+    struct sb_stemmer *stemmer;          /* NULL: none */
+    size_t n_tokens, n_bytes;            /* of the block that is being made */
+    uint32_t ends[TOKEN_BLOCK_MAX];
+    uint8_t bytes[OUT_BYTES + TOKEN_BLOCK_SLACK_BYTES];
+};
+
+static void flush(struct word_filter *filter)
+{
+    if (filter->n_tokens > 0)
+        filter->sink.tokens(filter->sink.user,
+                            &(struct token_block){filter->bytes, filter->ends, filter->n_tokens});
+    filter->n_tokens = filter->n_bytes = 0;
+}
+
+static void add(struct word_filter *filter, const uint8_t *token, size_t size_bytes)
+{
+    if (filter->n_bytes + size_bytes > OUT_BYTES)
+        flush(filter);
+    memcpy(filter->bytes + filter->n_bytes, token, size_bytes);
+    filter->n_bytes += size_bytes;
+    filter->ends[filter->n_tokens++] = (uint32_t)filter->n_bytes;
+}
+
+static void add_stem(struct word_filter *filter, const uint8_t *token, size_t size_bytes)
+{
+    /* It answers NULL where it finds no memory; after the warming up it needs none. */
+    const uint8_t *stem = sb_stemmer_stem(filter->stemmer, token, (int)size_bytes);
+    size_t stem_bytes = stem ? (size_t)sb_stemmer_length(filter->stemmer) : 0;
+    if (stem_bytes == 0 || stem_bytes > CANON_TOKEN_MAX_BYTES)
+        add(filter, token, size_bytes);
+    else
+        add(filter, stem, stem_bytes);
+}
+
+static void take_tokens(void *user, const struct token_block *block)
+{
+    struct word_filter *filter = user;
+    size_t at = 0;
+    for (size_t i = 0; i < block->n_tokens; at = block->ends[i++]) {
+        const uint8_t *token = block->bytes + at;
+        size_t size_bytes = block->ends[i] - at;
+        if (filter->stop_words && stop_words_have(filter->stop_words, token, size_bytes))
+            continue;
+        if (filter->stemmer)
+            add_stem(filter, token, size_bytes);
+        else
+            add(filter, token, size_bytes);
+    }
+    flush(filter);
+}
+
+static void take_features(void *user, const struct feature *features, size_t n_features)
+{
+    struct word_filter *filter = user;
+    filter->sink.features(filter->sink.user, features, n_features);
+}
+
+/* The stemmer's own buffer grows with the words it sees, and does not shrink. */
+static int start_stemmer(struct word_filter *filter, unsigned stemmer)
+{
+    uint8_t longest[WARM_UP_BYTES];
+    filter->stemmer = sb_stemmer_new(stemmer_name(stemmer), NULL);
+    if (!filter->stemmer)
+        return -ENOMEM;
+    memset(longest, 'a', sizeof(longest));
+    return sb_stemmer_stem(filter->stemmer, longest, sizeof(longest)) ? 0 : -ENOMEM;
+}
+
+int word_filter_new(const struct word_options *options, const struct canon_sink *sink,
+                    struct word_filter **ret_filter, struct canon_sink *ret_before)
+{
+    int r = word_options_check(options);
+    if (r < 0)
+        return r;
+    if (!word_options_any(options)) {
+        *ret_filter = NULL;
+        *ret_before = *sink;
+        return 0;
+    }
+    if (sink->links)
+        return -EINVAL;
+    _cleanup_(word_filter_free_p) struct word_filter *filter = calloc(1, sizeof(*filter));
+    if (!filter)
+        return -ENOMEM;
+    filter->sink = *sink;
+    filter->stop_words = stop_words_of(options->stop_list);
+    if (options->stemmer != 0)
+        r = start_stemmer(filter, options->stemmer);
+    if (r < 0)
+        return r;
+    *ret_before = (struct canon_sink){take_tokens, take_features, filter, NULL};
+    *ret_filter = TAKE_PTR(filter);
+    return 0;
+}
+
+void word_filter_free(struct word_filter *filter)
+{
+    if (!filter)
+        return;
+    if (filter->stemmer)
+        sb_stemmer_delete(filter->stemmer);
+    free(filter);
+}

@@ -1,0 +1,88 @@
+#include "engine/text/word_options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <libstemmer.h>
+
+static const char *const stop_lists[N_STOP_LISTS] = {"none", "english"};
+
+/* The algorithms of Snowball 2.2; new ones go to the end. */
+static const char *const stemmers[N_STEMMERS] = {
+    "none",    "arabic",    "armenian", "basque",     "catalan",  "danish",
+    "dutch",   "english",   "finnish",  "french",     "german",   "greek",
+    "hindi",   "hungarian", "irish",    "indonesian", "italian",  "lithuanian",
+    "nepali",  "norwegian", "porter",   "portuguese", "romanian", "russian",
+    "serbian", "spanish",   "swedish",  "tamil",      "turkish",  "yiddish",
+};
+
+static bool library_has(const char *name)
+{
+    for (const char **known = sb_stemmer_list(); *known; known++)
+        if (strcmp(*known, name) == 0)
+            return true;
+    return false;
+}
+
+static bool stemmer_is_there(unsigned stemmer)
+{
+    return stemmer == 0 || library_has(stemmers[stemmer]);
+}
+
+static int find(const char *const *names, size_t n_names, const char *name)
+{
+    for (size_t i = 0; i < n_names; i++)
+        if (strcmp(names[i], name) == 0)
+            return (int)i;
+    return -EINVAL;
+}
+
+int stop_list_find(const char *name)
+{
+    return find(stop_lists, N_STOP_LISTS, name);
+}
+
+int stemmer_find(const char *name)
+{
+    int stemmer = find(stemmers, N_STEMMERS, name);
+    return stemmer >= 0 && !stemmer_is_there((unsigned)stemmer) ? -EINVAL : stemmer;
+}
+
+const char *stop_list_name(unsigned stop_list)
+{
+    return stop_list < N_STOP_LISTS ? stop_lists[stop_list] : NULL;
+}
+
+const char *stemmer_name(unsigned stemmer)
+{
+    return stemmer < N_STEMMERS ? stemmers[stemmer] : NULL;
+}
+
+static void add(char *text, const char *name)
+{
+    size_t at = strlen(text);
+    snprintf(text + at, WORD_OPTIONS_NAMES_MAX - at, "%s%s", at ? ", " : "", name);
+}
+
+void stop_list_names(char *text)
+{
+    *text = '\0';
+    for (unsigned i = 0; i < N_STOP_LISTS; i++)
+        add(text, stop_lists[i]);
+}
+
+void stemmer_names(char *text)
+{
+    *text = '\0';
+    for (unsigned i = 0; i < N_STEMMERS; i++)
+        if (stemmer_is_there(i))
+            add(text, stemmers[i]);
+}
+
+int word_options_check(const struct word_options *options)
+{
+    if (options->stop_list >= N_STOP_LISTS || options->stemmer >= N_STEMMERS)
+        return -EINVAL;
+    return stemmer_is_there(options->stemmer) ? 0 : -ENOTSUP;
+}

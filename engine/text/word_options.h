@@ -1,0 +1,42 @@
+/* What may become of words before they are sketched, beside the canonical form: nothing (the
+ * default), stop words left out, the others stemmed. */
+#ifndef KINFS_ENGINE_TEXT_WORD_OPTIONS_H
+#define KINFS_ENGINE_TEXT_WORD_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Both are stored: numbers stay what they are. 0 is none. */
+enum stop_list { STOP_LIST_NONE, STOP_LIST_ENGLISH, N_STOP_LISTS };
+enum { N_STEMMERS = 30 }; /* a number for each name of word_options.c */
+
+struct word_options {
+    uint8_t stop_list; /* enum stop_list */
+    uint8_t stemmer;   /* a number of stemmer_find() */
+};
+
+/* The number of a name ("none", "english", ...), or -EINVAL. A stemmer that the library at hand
+ * does not have is none. */
+int stop_list_find(const char *name);
+int stemmer_find(const char *name);
+
+/* The name of a number, NULL for one that is none. */
+const char *stop_list_name(unsigned stop_list);
+const char *stemmer_name(unsigned stemmer);
+
+/* All names there are, separated by commas, "none" first. text: of WORD_OPTIONS_NAMES_MAX. */
+enum { WORD_OPTIONS_NAMES_MAX = 512 };
+void stop_list_names(char *text);
+void stemmer_names(char *text);
+
+/* Returns 0, -EINVAL for a number that is none, -ENOTSUP for a stemmer that the library at hand
+ * does not have. */
+int word_options_check(const struct word_options *options);
+
+static inline bool word_options_any(const struct word_options *options)
+{
+    return options->stop_list != STOP_LIST_NONE || options->stemmer != 0;
+}
+
+#endif

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Stop words and stems, chosen when a store is made: F5, F6.
+. "$(dirname "$0")/../lib/mount.sh"
+needs_fuse
+needs python3
+
+mkdir -p "$SOURCE" "$MNT"
+# The same text twice, in other forms of its words and with other stop words between them.
+python3 - "$SOURCE" <<'PYTHON'
+import random, sys
+random.seed(3)
+stems = [a + b for a in ('walk', 'jump', 'count', 'paint', 'help', 'start', 'kick', 'plant', 'burn', 'mark')
+         for b in ('ob', 'ar', 'it', 'un', 'ol')]
+text = [random.choice(stems) for _ in range(400)]
+with open(sys.argv[1] + '/a', 'w') as file:
+    file.write(' '.join('the %sing' % stem for stem in text))
+with open(sys.argv[1] + '/b', 'w') as file:
+    file.write(' '.join('of a %ss' % stem for stem in text))
+PYTHON
+resemblance() { # ARGUMENT...: of a and b
+    "$KINFS" compare --json "$@" | python3 -c 'import json, sys; print(json.load(sys.stdin)["resemblance"])'
+}
+
+# By default words are what they are.
+"$KINFS" mount -o "store=$SCRATCH/plain" "$SOURCE" "$MNT"
+"$KINFS" settle "$MNT" > settled
+expect_match 'no word of it' '\(w=5 s=128 m=25\)' "$("$KINFS" status "$MNT")"
+expect_match 'none' '"stopwords":"none","stemmer":"none"' "$("$KINFS" status --json "$MNT")"
+expect_equal 'nothing in common' '0.0000' "$("$KINFS" compare "$MNT/a" "$MNT/b" | awk '/^resemblance/ { print $2 }')"
+expect_equal 'exactly' 0.0 "$(resemblance --exact "$MNT/a" "$MNT/b")"
+expect_equal 'exactly, as if both' 1.0 "$(resemblance --exact --stopwords=english --stemmer=english "$MNT/a" "$MNT/b")"
+expect_equal 'exactly, stems alone' 0.0 "$(resemblance --exact --stemmer=english "$MNT/a" "$MNT/b")"
+expect_equal 'anew' 1.0 "$(resemblance --resample -w 3 --stopwords=english --stemmer=english "$MNT/a" "$MNT/b")"
+"$KINFS" umount "$MNT"
+
+# With both on they are the same text.
+"$KINFS" mount -o "store=$SCRATCH/stems,stopwords=english,stemmer=english" "$SOURCE" "$MNT"
+"$KINFS" settle "$MNT" > settled
+expect_match 'both' '\(w=5 s=128 m=25 stopwords=english stemmer=english\)' "$("$KINFS" status "$MNT")"
+expect_equal 'the same text' '1.0000' "$("$KINFS" compare "$MNT/a" "$MNT/b" | awk '/^resemblance/ { print $2 }')"
+expect_match 'similar' "b\$" "$("$KINFS" similar "$MNT/a")"
+# What is compared anew is as the store has it, unless --shingle or something else is said.
+expect_equal 'as the store' 1.0 "$(resemblance --exact "$MNT/a" "$MNT/b")"
+expect_match 'says so' '"w":5,"stopwords":"english","stemmer":"english"' "$("$KINFS" compare --json --exact "$MNT/a" "$MNT/b")"
+expect_equal 'resampled' 1.0 "$(resemblance --resample "$MNT/a" "$MNT/b")"
+expect_equal 'not as the store' 0.0 "$(resemblance --exact --stemmer=none "$MNT/a" "$MNT/b")"
+expect_equal 'another w' 0.0 "$(resemblance --exact -w 5 "$MNT/a" "$MNT/b")"
+expect_match 'within' '^at most 2 shingles' "$("$KINFS" compare --sketch=hamming --within=2 "$MNT/a" "$MNT/b")"
+"$KINFS" umount "$MNT"
+
+# The store keeps them, named or not, through a rebuild; others are refused.
+expect_code 0 "$KINFS" rebuild --store="$SCRATCH/stems" "$SOURCE"
+expect_match 'kept' 'stopwords=english stemmer=english' "$("$KINFS" status --store="$SCRATCH/stems")"
+expect_code 3 "$KINFS" mount -o "store=$SCRATCH/stems,stemmer=german" "$SOURCE" "$MNT"
+expect_match 'another' "^kinfs: [^"$'\n'"]*made with stemmer=english, not german; leave out stemmer, or name another store[^"$'\n'"]*$" "$OUT"
+expect_code 3 "$KINFS" scan --store="$SCRATCH/stems" --stopwords=none "$SOURCE"
+expect_code 0 "$KINFS" scan --store="$SCRATCH/stems" --stopwords=english "$SOURCE"
+expect_code 0 "$KINFS" scan --store="$SCRATCH/german" --stemmer=german "$SOURCE"
+expect_match 'scanned' '\(w=5 s=128 m=25 stemmer=german\)' "$("$KINFS" status --store="$SCRATCH/german")"
+
+# Names that are none, with those that are.
+unknown() { # PATTERN ARGUMENT...
+    expect_code 2 "$KINFS" "${@:2}"
+    expect_match "${*:2}" "$1" "$OUT"
+}
+unknown '-o stemmer=klingon: no such stemmer; there are: none, arabic, .*english.*yiddish' mount -o stemmer=klingon "$SOURCE" "$MNT"
+unknown '-o stopwords=x: no such list of stop words; there are: none, english' mount -o stopwords=x "$SOURCE" "$MNT"
+unknown '--stemmer=klingon: no such stemmer; there are: none' scan --stemmer=klingon "$SOURCE"
+unknown '--stopwords=x: no such list' scan --stopwords=x "$SOURCE"
+unknown '--stemmer=klingon: no such stemmer; there are: none' compare -e --stemmer=klingon "$SOURCE/a" "$SOURCE/b"
+unknown '--stopwords=x: no such list' compare -e --stopwords=x "$SOURCE/a" "$SOURCE/b"
+unknown 'are for --exact and --sketch' compare --stemmer=english "$SOURCE/a" "$SOURCE/b"
