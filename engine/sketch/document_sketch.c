@@ -15,8 +15,11 @@
 
 #include <xxhash.h>
 
+#include "engine/sketch/stream_hash.h"
 #include "engine/text/canon.h"
 #include "engine/text/word_filter.h"
+
+_Static_assert((int)FINGERPRINT_BYTES == (int)STREAM_HASH_BYTES, "");
 
 struct document_sketcher {
     const struct shingle_hash *hash;
@@ -26,7 +29,8 @@ struct document_sketcher {
     struct canon *canon;
     struct word_filter *filter; /* between canon and this; NULL: none */
     struct min_sketch_builder *builder;
-    XXH3_state_t *content, *text_bytes, *text_lengths;
+    const struct stream_hash_kernel *stream_hash;
+    void *content, *text_bytes, *text_lengths; /* its states */
     uint64_t size_bytes, n_tokens, n_features; /* a document has only one of these */
     size_t n_carried; /* the last min(w - 1, n_tokens) token fingerprints begin the next window */
     uint64_t tokens[POLICY_W_MAX + TOKEN_BLOCK_MAX];
@@ -50,7 +54,7 @@ static void add_lengths(struct document_sketcher *sketcher, const struct token_b
     uint8_t lengths[TOKEN_BLOCK_MAX];
     lengths[0] = (uint8_t)(block->ends[0] - 1);
     to_lengths(block->ends + 1, block->n_tokens - 1, lengths + 1);
-    XXH3_128bits_update(sketcher->text_lengths, lengths, block->n_tokens);
+    sketcher->stream_hash->update(sketcher->text_lengths, lengths, block->n_tokens);
 }
 
 static void add_shingles(struct document_sketcher *sketcher, size_t n_new)
@@ -70,7 +74,8 @@ static void add_shingles(struct document_sketcher *sketcher, size_t n_new)
 static void take_tokens(void *user, const struct token_block *block)
 {
     struct document_sketcher *sketcher = user;
-    XXH3_128bits_update(sketcher->text_bytes, block->bytes, block->ends[block->n_tokens - 1]);
+    sketcher->stream_hash->update(sketcher->text_bytes, block->bytes,
+                                  block->ends[block->n_tokens - 1]);
     add_lengths(sketcher, block);
     shingle_hash_tokens(sketcher->hash, block, sketcher->tokens + sketcher->n_carried);
     add_shingles(sketcher, block->n_tokens);
@@ -79,7 +84,7 @@ static void take_tokens(void *user, const struct token_block *block)
 static void take_features(void *user, const struct feature *features, size_t n_features)
 {
     struct document_sketcher *sketcher = user;
-    XXH3_128bits_update(sketcher->text_bytes, features, n_features * sizeof(*features));
+    sketcher->stream_hash->update(sketcher->text_bytes, features, n_features * sizeof(*features));
     while (n_features > 0) {
         size_t n = n_features < TOKEN_BLOCK_MAX ? n_features : TOKEN_BLOCK_MAX;
         shingle_hash_features(sketcher->hash, features, n, sketcher->windows);
@@ -108,9 +113,10 @@ int document_sketcher_new(const struct policy *policy, const struct shingle_hash
         r = canon_new(&before, &sketcher->canon);
     if (r < 0)
         return r;
-    XXH3_state_t **states[] = {&sketcher->content, &sketcher->text_bytes, &sketcher->text_lengths};
+    sketcher->stream_hash = stream_hash_of(kernel_in_use());
+    void **states[] = {&sketcher->content, &sketcher->text_bytes, &sketcher->text_lengths};
     for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
-        *states[i] = XXH3_createState();
+        *states[i] = sketcher->stream_hash->new ();
         if (!*states[i])
             return -ENOMEM;
     }
@@ -125,9 +131,10 @@ void document_sketcher_free(struct document_sketcher *sketcher)
 {
     if (!sketcher)
         return;
-    XXH3_freeState(sketcher->content);
-    XXH3_freeState(sketcher->text_bytes);
-    XXH3_freeState(sketcher->text_lengths);
+    void *states[] = {sketcher->content, sketcher->text_bytes, sketcher->text_lengths};
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+        if (states[i])
+            sketcher->stream_hash->free(states[i]);
     canon_free(sketcher->canon);
     word_filter_free(sketcher->filter);
     min_sketch_builder_free(sketcher->builder);
@@ -136,9 +143,9 @@ void document_sketcher_free(struct document_sketcher *sketcher)
 
 void document_sketcher_begin(struct document_sketcher *sketcher)
 {
-    XXH3_128bits_reset(sketcher->content);
-    XXH3_128bits_reset(sketcher->text_bytes);
-    XXH3_128bits_reset(sketcher->text_lengths);
+    sketcher->stream_hash->reset(sketcher->content);
+    sketcher->stream_hash->reset(sketcher->text_bytes);
+    sketcher->stream_hash->reset(sketcher->text_lengths);
     min_sketch_builder_begin(sketcher->builder);
     canon_begin(sketcher->canon);
     sketcher->size_bytes = sketcher->n_tokens = sketcher->n_features = 0;
@@ -166,26 +173,21 @@ void document_sketcher_feed(struct document_sketcher *sketcher, const void *byte
 {
     if (size_bytes == 0)
         return;
-    XXH3_128bits_update(sketcher->content, bytes, size_bytes);
+    sketcher->stream_hash->update(sketcher->content, bytes, size_bytes);
     sketcher->size_bytes += size_bytes;
     if (sketcher->text == DOCUMENT_TEXT_IN_IT)
         canon_feed(sketcher->canon, bytes, size_bytes);
-}
-
-static void put_digest(uint8_t fingerprint[FINGERPRINT_BYTES], XXH128_hash_t hash)
-{
-    XXH128_canonical_t canonical;
-    XXH128_canonicalFromHash(&canonical, hash);
-    memcpy(fingerprint, canonical.digest, FINGERPRINT_BYTES);
 }
 
 static void text_digest(const struct document_sketcher *sketcher,
                         uint8_t fingerprint[FINGERPRINT_BYTES])
 {
     uint8_t both[2 * FINGERPRINT_BYTES];
-    put_digest(both, XXH3_128bits_digest(sketcher->text_bytes));
-    put_digest(both + FINGERPRINT_BYTES, XXH3_128bits_digest(sketcher->text_lengths));
-    put_digest(fingerprint, XXH3_128bits(both, sizeof(both)));
+    XXH128_canonical_t canonical;
+    sketcher->stream_hash->digest(sketcher->text_bytes, both);
+    sketcher->stream_hash->digest(sketcher->text_lengths, both + FINGERPRINT_BYTES);
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits(both, sizeof(both)));
+    memcpy(fingerprint, canonical.digest, FINGERPRINT_BYTES);
 }
 
 void document_sketcher_finish(struct document_sketcher *sketcher,
@@ -203,7 +205,7 @@ void document_sketcher_finish(struct document_sketcher *sketcher,
     *ret_sketch = (struct document_sketch){.form = form, .size_bytes = sketcher->size_bytes};
     min_sketch_builder_finish(sketcher->builder, sketcher->n_tokens + sketcher->n_features,
                               &ret_sketch->sketch);
-    put_digest(ret_sketch->content_fingerprint, XXH3_128bits_digest(sketcher->content));
+    sketcher->stream_hash->digest(sketcher->content, ret_sketch->content_fingerprint);
     text_digest(sketcher, ret_sketch->text_fingerprint);
     if (ret_sketch->sketch.n_values > 0)
         min_sketch_fingerprint(&ret_sketch->sketch, ret_sketch->shingle_fingerprint);

@@ -15,6 +15,7 @@
 #include <xxhash.h>
 
 #include "engine/sketch/document_sketch.h"
+#include "engine/sketch/stream_hash.h"
 #include "engine/sketch/exact_set.h"
 
 static struct policy test_policy(uint32_t w)
@@ -399,6 +400,39 @@ static void test_document_sketch__takes_no_memory_for_long_documents(void **stat
     free(piece);
 }
 
+/* Streams of any size, in pieces of any size. */
+static void test_document_sketch__every_kernel_hashes_streams_as_xxh3_does(void **state)
+{
+    (void)state;
+    enum { MOST = 5000 };
+    static uint8_t bytes[MOST];
+    for (size_t i = 0; i < MOST; i++)
+        bytes[i] = (uint8_t)(i * i * 7 >> 3);
+    for (int kernel = 0; kernel < KERNEL_N; kernel++) {
+        const struct stream_hash_kernel *stream_hash = stream_hash_of((enum kernel)kernel);
+        assert_int_equal(stream_hash != NULL, kernel_is_there((enum kernel)kernel));
+        if (!stream_hash)
+            continue;
+        void *hash = stream_hash->new ();
+        assert_non_null(hash);
+        for (size_t size = 0; size <= MOST; size += 1 + size / 7) {
+            uint8_t digest[STREAM_HASH_BYTES];
+            stream_hash->reset(hash);
+            for (size_t at = 0, n; at < size; at += n) {
+                n = 1 + (at * 31 + size) % 700;
+                if (n > size - at)
+                    n = size - at;
+                stream_hash->update(hash, bytes + at, n);
+            }
+            stream_hash->digest(hash, digest);
+            XXH128_canonical_t expected;
+            XXH128_canonicalFromHash(&expected, XXH3_128bits(bytes, size));
+            assert_memory_equal(digest, expected.digest, sizeof(digest));
+        }
+        stream_hash->free(hash);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -413,6 +447,7 @@ int main(void)
         cmocka_unit_test(test_document_sketch__agrees_with_exact_sets),
         cmocka_unit_test(test_document_sketch__text_that_is_given_counts_for_the_document),
         cmocka_unit_test(test_document_sketch__takes_no_memory_for_long_documents),
+        cmocka_unit_test(test_document_sketch__every_kernel_hashes_streams_as_xxh3_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,26 @@
+/* XXH3-128 of a stream of bytes, by the kernel in use: a distribution's library is built for
+ * any processor. The values are those of XXH3_128bits(). */
+#ifndef KINFS_ENGINE_SKETCH_STREAM_HASH_H
+#define KINFS_ENGINE_SKETCH_STREAM_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/kernel.h"
+
+enum { STREAM_HASH_BYTES = 16 };
+
+struct stream_hash_kernel {
+    void *(*new)(void); /* NULL: no memory */
+    void (*free)(void *state);
+    void (*reset)(void *state);
+    void (*update)(void *state, const void *bytes, size_t size_bytes);
+    void (*digest)(const void *state, uint8_t ret_digest[STREAM_HASH_BYTES]); /* big endian */
+};
+
+/* The one of a kernel, NULL when that is not there. */
+const struct stream_hash_kernel *stream_hash_of(enum kernel kernel);
+
+extern const struct stream_hash_kernel stream_hash_scalar, stream_hash_avx2, stream_hash_avx512;
+
+#endif

@@ -1,0 +1,7 @@
+#define XXH_INLINE_ALL
+#define XXH_VECTOR XXH_AVX512
+#include <xxhash.h>
+
+#include "engine/sketch/stream_hash_kernel.h"
+
+const struct stream_hash_kernel stream_hash_avx512 = STREAM_HASH_KERNEL;
