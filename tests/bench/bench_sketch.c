@@ -1,19 +1,25 @@
-/* How fast documents become sketches, and sketches estimates, on one core.
+/* How fast documents become sketches, and sketches estimates, on one core, with the kernel in use.
  *
  *   bench_sketch FILE...    files are read into memory first, each is one document
  *
- * Prints, for plain text and HTML files apart, MB/s of all that is done (canonicalise,
- * fingerprints, sketch; bench_text has the first alone) and documents a second; and pairs a second
- * of the estimates between neighbouring documents. Each figure is the best of three passes.
+ * Prints lines of tab separated fields, for ASCII text, other text, and HTML:
+ *   sketch  kernel  what  bytes  tokens  documents  MB/s of all that is done, of memcpy, of XXH3
+ *   stage   kernel  what  ns a token: canonical form, fingerprints of tokens, of windows, all
+ *   pairs   kernel  what  millions of estimates, and of decisions against 0.5, a second, between
+ *                         sketches of s values
+ * Each figure is the best of as many passes.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <xxhash.h>
+
+#include "base/kernel.h"
 #include "engine/sketch/document_sketch.h"
 #include "tests/bench/documents.h"
 
-enum { PASSES = 3, FEED_BYTES = 128 * 1024 };
+enum { PASSES = 5, PIECE_BYTES = 128 * 1024, N_KINDS = 3, SAMPLE_BLOCKS = 64, N_PAIRS = 100000 };
 
 struct document {
     uint8_t *bytes;
@@ -21,114 +27,242 @@ struct document {
     struct min_sketch sketch;
 };
 
-struct corpus {
+struct kind {
     const char *name;
     struct document *documents;
-    size_t n, size_bytes;
+    size_t n, size_bytes, n_tokens;
 };
 
-static double time_sketch(struct corpus *corpus, struct document_sketcher *sketcher, bool keep)
+/* Blocks of tokens, for the stages that take these. */
+struct sample {
+    struct token_block blocks[SAMPLE_BLOCKS];
+    size_t n_blocks, n_tokens;
+};
+
+static uint8_t piece[PIECE_BYTES];
+static struct canon *canon;
+static struct document_sketcher *sketcher;
+static struct shingle_hash *hash;
+static struct sample sample;
+static size_t n_canonical;
+
+static void *copy_of(const void *from, size_t size_bytes, size_t slack)
 {
-    double begin = thread_seconds();
-    for (size_t i = 0; i < corpus->n; i++) {
-        struct document *document = &corpus->documents[i];
+    void *copy = calloc(1, size_bytes + slack);
+    if (!copy)
+        exit(1);
+    return memcpy(copy, from, size_bytes);
+}
+
+static void take_tokens(void *user, const struct token_block *block)
+{
+    (void)user;
+    n_canonical += block->n_tokens;
+    if (sample.n_blocks == SAMPLE_BLOCKS)
+        return;
+    sample.n_tokens += block->n_tokens;
+    sample.blocks[sample.n_blocks++] = (struct token_block){
+        copy_of(block->bytes, block->ends[block->n_tokens - 1], TOKEN_BLOCK_SLACK_BYTES),
+        copy_of(block->ends, block->n_tokens * sizeof(uint32_t), 0), block->n_tokens};
+}
+
+static void ignore_features(void *user, const struct feature *features, size_t n_features)
+{
+    (void)user;
+    (void)features;
+    (void)n_features;
+}
+
+static void drop_sample(void)
+{
+    for (size_t i = 0; i < sample.n_blocks; i++) {
+        free((void *)sample.blocks[i].bytes);
+        free((void *)sample.blocks[i].ends);
+    }
+    sample = (struct sample){0};
+}
+
+/* Call something with all documents, piece by piece. */
+#define FOR_EACH_PIECE(kind, document, at, size)                                                   \
+    for (size_t at = 0, size; at < (document)->size_bytes; at += PIECE_BYTES)                      \
+        if ((size = (document)->size_bytes - at < PIECE_BYTES ? (document)->size_bytes - at        \
+                                                              : PIECE_BYTES))
+
+static void canonicalise(struct kind *kind)
+{
+    n_canonical = 0;
+    for (size_t i = 0; i < kind->n; i++) {
+        const struct document *document = &kind->documents[i];
+        struct text_form form;
+        canon_begin(canon);
+        FOR_EACH_PIECE(kind, document, at, size)
+        canon_feed(canon, document->bytes + at, size);
+        canon_finish(canon, &form);
+    }
+    kind->n_tokens = n_canonical;
+}
+
+static void sketch(struct kind *kind)
+{
+    for (size_t i = 0; i < kind->n; i++) {
+        struct document *document = &kind->documents[i];
         struct document_sketch sketch;
         document_sketcher_begin(sketcher);
-        for (size_t at = 0; at < document->size_bytes; at += FEED_BYTES) {
-            size_t left = document->size_bytes - at;
-            document_sketcher_feed(sketcher, document->bytes + at,
-                                   left < FEED_BYTES ? left : FEED_BYTES);
-        }
+        FOR_EACH_PIECE(kind, document, at, size)
+        document_sketcher_feed(sketcher, document->bytes + at, size);
         document_sketcher_finish(sketcher, &sketch);
-        if (keep && min_sketch_copy(&sketch.sketch, &document->sketch) < 0)
+        if (!document->sketch.values && min_sketch_copy(&sketch.sketch, &document->sketch) < 0)
             exit(1);
     }
-    return thread_seconds() - begin;
 }
 
-static void bench_documents(struct corpus *corpus, struct document_sketcher *sketcher)
+static void copy(struct kind *kind)
 {
-    double all = 1e9;
-    if (corpus->n == 0)
-        return;
-    for (int pass = 0; pass < PASSES; pass++) {
-        double seconds = time_sketch(corpus, sketcher, pass == 0);
-        all = seconds < all ? seconds : all;
-    }
-    double mb = (double)corpus->size_bytes / 1e6;
-    printf("%-5s %8zu documents %9.1f MB | sketch %6.0f MB/s %8.0f documents/s\n", corpus->name,
-           corpus->n, mb, mb / all, (double)corpus->n / all);
-}
-
-static void bench_estimates(const struct corpus *corpus)
-{
-    double best[2] = {1e9, 1e9}, sum = 0;
-    if (corpus->n < 2)
-        return;
-    size_t rounds = 1 + 200000 / corpus->n;
-    for (int pass = 0; pass < PASSES; pass++) {
-        for (int early = 0; early < 2; early++) {
-            double begin = thread_seconds();
-            for (size_t i = 0; i < rounds * (corpus->n - 1); i++) {
-                const struct min_sketch *a = &corpus->documents[i % (corpus->n - 1)].sketch;
-                const struct min_sketch *b = &corpus->documents[i % (corpus->n - 1) + 1].sketch;
-                struct estimate estimate = {0};
-                if (early)
-                    min_sketch_reaches(a, b, 0.5, &estimate);
-                else
-                    min_sketch_resemblance(a, b, &estimate);
-                sum += estimate.value;
-            }
-            double seconds = thread_seconds() - begin;
-            best[early] = seconds < best[early] ? seconds : best[early];
+    for (size_t i = 0; i < kind->n; i++) {
+        FOR_EACH_PIECE(kind, &kind->documents[i], at, size)
+        {
+            memcpy(piece, kind->documents[i].bytes + at, size);
+            __asm__ volatile("" ::"r"(piece) : "memory");
         }
     }
-    double n = (double)rounds * (double)(corpus->n - 1);
-    printf("%-5s %8.1f M estimates/s | %8.1f M threshold decisions/s | mean %.3f\n", corpus->name,
-           n / best[0] / 1e6, n / best[1] / 1e6, sum / (n * 2 * PASSES));
+}
+
+static void xxh3(struct kind *kind)
+{
+    for (size_t i = 0; i < kind->n; i++) {
+        FOR_EACH_PIECE(kind, &kind->documents[i], at, size)
+        {
+            XXH64_hash_t value = XXH3_64bits(kind->documents[i].bytes + at, size);
+            __asm__ volatile("" ::"r"(value));
+        }
+    }
+}
+
+static void hash_tokens(struct kind *kind)
+{
+    uint64_t tokens[TOKEN_BLOCK_MAX];
+    (void)kind;
+    for (size_t i = 0; i < sample.n_blocks; i++)
+        shingle_hash_tokens(hash, &sample.blocks[i], tokens);
+}
+
+static void hash_windows(struct kind *kind)
+{
+    static uint64_t tokens[TOKEN_BLOCK_MAX + POLICY_W_MAX];
+    uint64_t windows[TOKEN_BLOCK_MAX];
+    (void)kind;
+    for (size_t i = 0; i < sample.n_blocks; i++)
+        shingle_hash_windows(hash, tokens, sample.blocks[i].n_tokens, windows);
+}
+
+static double seconds(void (*what)(struct kind *kind), struct kind *kind)
+{
+    double best = 1e9;
+    for (int pass = 0; pass < PASSES; pass++) {
+        double begin = thread_seconds();
+        what(kind);
+        double taken = thread_seconds() - begin;
+        best = taken < best ? taken : best;
+    }
+    return best;
+}
+
+static void bench_documents(struct kind *kind)
+{
+    const char *kernel = kernel_name(kernel_in_use());
+    double canonical = seconds(canonicalise, kind), all = seconds(sketch, kind);
+    double megabytes = (double)kind->size_bytes / 1e6, ns = 1e9 / (double)kind->n_tokens;
+    double ns_sample = 1e9 / (double)sample.n_tokens;
+    printf("sketch\t%s\t%s\t%zu\t%zu\t%zu\t%.0f\t%.0f\t%.0f\n", kernel, kind->name,
+           kind->size_bytes, kind->n_tokens, kind->n, megabytes / all,
+           megabytes / seconds(copy, kind), megabytes / seconds(xxh3, kind));
+    printf("stage\t%s\t%s\t%.2f\t%.2f\t%.2f\t%.2f\n", kernel, kind->name, canonical * ns,
+           seconds(hash_tokens, kind) * ns_sample, seconds(hash_windows, kind) * ns_sample,
+           all * ns);
+}
+
+static void bench_pairs(const struct kind *kind)
+{
+    const struct min_sketch **sketches = calloc(kind->n, sizeof(const struct min_sketch *));
+    double best[2] = {1e9, 1e9}, sum = 0;
+    size_t n = 0;
+    if (!sketches)
+        exit(1);
+    for (size_t i = 0; i < kind->n; i++)
+        if (kind->documents[i].sketch.n_values == kind->documents[i].sketch.s)
+            sketches[n++] = &kind->documents[i].sketch;
+    for (int pass = 0; n > 1 && pass < 2 * PASSES; pass++) {
+        int decide = pass % 2;
+        double begin = thread_seconds();
+        for (size_t i = 0; i < N_PAIRS; i++) {
+            const struct min_sketch *a = sketches[i % n], *b = sketches[(i + 1 + i / n) % n];
+            struct estimate estimate = {0};
+            if (decide)
+                min_sketch_reaches(a, b, 0.5, &estimate);
+            else
+                min_sketch_resemblance(a, b, &estimate);
+            sum += estimate.value;
+        }
+        double taken = thread_seconds() - begin;
+        best[decide] = taken < best[decide] ? taken : best[decide];
+    }
+    __asm__ volatile("" ::"x"(sum));
+    if (n > 1)
+        printf("pairs\t%s\t%s\t%.1f\t%.1f\n", kernel_name(kernel_in_use()), kind->name,
+               N_PAIRS / best[0] / 1e6, N_PAIRS / best[1] / 1e6);
+    free(sketches);
+}
+
+static bool is_ascii(const uint8_t *bytes, size_t size_bytes)
+{
+    for (size_t i = 0; i < size_bytes; i++)
+        if (bytes[i] >= 0x80)
+            return false;
+    return true;
 }
 
 int main(int argc, char **argv)
 {
-    struct corpus corpora[] = {{"text"}, {"html"}};
+    struct kind kinds[N_KINDS] = {{"ASCII"}, {"UTF-8"}, {"HTML"}};
+    const struct canon_sink sink = {.tokens = take_tokens, .features = ignore_features};
     struct policy policy;
-    struct shingle_hash *hash;
-    struct document_sketcher *sketcher;
     if (argc < 2) {
         fprintf(stderr, "usage: bench_sketch FILE...\n");
         return 2;
     }
     if (policy_preset("default", &policy) < 0 || shingle_hash_new(&policy, &hash) < 0 ||
-        document_sketcher_new(&policy, hash, &sketcher) < 0)
+        document_sketcher_new(&policy, hash, &sketcher) < 0 || canon_new(&sink, &canon) < 0)
         return 1;
 
-    for (size_t i = 0; i < 2; i++)
-        corpora[i].documents = calloc((size_t)argc, sizeof(struct document));
+    for (size_t i = 0; i < N_KINDS; i++)
+        kinds[i].documents = calloc((size_t)argc, sizeof(struct document));
     for (int i = 1; i < argc; i++) {
         struct document document = {0};
         if (!document_load(argv[i], &document.bytes, &document.size_bytes))
             continue;
         enum text_type type = text_type_sniff(document.bytes, document.size_bytes);
-        if (type == TEXT_BINARY || type == TEXT_PDF || type == TEXT_OFFICE) {
+        if (type != TEXT_PLAIN && type != TEXT_HTML) {
             free(document.bytes);
             continue;
         }
-        struct corpus *corpus = &corpora[type == TEXT_HTML];
-        corpus->documents[corpus->n++] = document;
-        corpus->size_bytes += document.size_bytes;
+        bool ascii = is_ascii(document.bytes, document.size_bytes);
+        struct kind *kind = &kinds[type == TEXT_HTML ? 2 : !ascii];
+        kind->documents[kind->n++] = document;
+        kind->size_bytes += document.size_bytes;
     }
-    bench_documents(&corpora[0], sketcher);
-    bench_documents(&corpora[1], sketcher);
-    for (size_t i = 0; i < 2; i++)
-        bench_estimates(&corpora[i]);
-
-    for (size_t i = 0; i < 2; i++) {
-        for (size_t j = 0; j < corpora[i].n; j++) {
-            min_sketch_done(&corpora[i].documents[j].sketch);
-            free(corpora[i].documents[j].bytes);
+    for (size_t i = 0; i < N_KINDS; i++) {
+        if (kinds[i].n > 0) {
+            bench_documents(&kinds[i]);
+            bench_pairs(&kinds[i]);
         }
-        free(corpora[i].documents);
+        drop_sample();
+        for (size_t j = 0; j < kinds[i].n; j++) {
+            min_sketch_done(&kinds[i].documents[j].sketch);
+            free(kinds[i].documents[j].bytes);
+        }
+        free(kinds[i].documents);
     }
+    canon_free(canon);
     document_sketcher_free(sketcher);
     shingle_hash_free(hash);
     return 0;
