@@ -76,6 +76,11 @@ bool markdown_sniff(const uint8_t *head, size_t head_bytes)
     size_t at = begins(head, head_bytes, "\xef\xbb\xbf") ? 3 : 0;
     if (begins(head + at, head_bytes - at, "#!"))
         return false;
+    /* Two kinds of four are wanted, of which two have a bracket and one is a fence: most text has
+     * neither, and is not read line by line. */
+    if (!memchr(head, ']', head_bytes) && !memmem(head, head_bytes, "```", 3) &&
+        !memmem(head, head_bytes, "~~~", 3))
+        return false;
     while (at < head_bytes) {
         const uint8_t *line = head + at;
         const uint8_t *newline = memchr(line, '\n', head_bytes - at);
