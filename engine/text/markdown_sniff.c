@@ -44,6 +44,15 @@ static bool has_link(const uint8_t *p, size_t n)
     return false;
 }
 
+/* Of a definition: an address of the web, or of the document itself. */
+static bool has_address(const uint8_t *p, size_t n)
+{
+    for (size_t at = 0; at < n; at++)
+        if (begins(p + at, n - at, "]: http") || begins(p + at, n - at, "]: #"))
+            return true;
+    return false;
+}
+
 static bool is_code(const uint8_t *p, size_t n)
 {
     static const char *const beginnings[] = {"//",      "/*",   "#include", "#define",
@@ -61,8 +70,7 @@ static void look_at(struct found *found, const uint8_t *p, size_t n, bool alone)
     found->n_lines++;
     found->n_code += is_code(p, n);
     found->n_headings += alone && is_heading(p, n);
-    found->n_definitions +=
-        markdown_is_definition(p, n) && (memmem(p, n, "]: http", 7) || memmem(p, n, "]: #", 4));
+    found->n_definitions += markdown_is_definition(p, n) && has_address(p, n);
     found->n_links += has_link(p, n);
 }
 
