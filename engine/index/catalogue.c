@@ -199,55 +199,58 @@ static int list_range(struct kv *kv, unsigned table, struct kv_range range, size
     return 0;
 }
 
+/* The entries under a key, or a part of them; NULL: from the first, or to the last. */
+static int list_under(struct kv *kv, unsigned table, const struct file_key *key,
+                      const struct entry_key *from, const struct entry_key *to, size_t limit,
+                      int (*decode)(const struct kv_entry *, struct catalogue_entry *),
+                      struct catalogue_list *ret_list)
+{
+    struct entry_key prefix = {.size_bytes = 0};
+    struct kv_range range;
+    _cleanup_(kv_buf_done) struct kv_buf end = {0};
+    append_key(&prefix, key);
+    int r = kv_prefix_range(entry_slice(&prefix), &range, &end);
+    if (r < 0)
+        return r;
+    if (from)
+        range.from = entry_slice(from);
+    if (to)
+        range.to = entry_slice(to);
+    return list_range(kv, table, range, limit, decode, ret_list);
+}
+
+/* The smallest key after it. */
+static struct entry_key key_after(struct entry_key key)
+{
+    key.bytes[key.size_bytes++] = 0;
+    return key;
+}
+
 int catalogue_children(struct kv *kv, const struct file_key *parent, const char *after,
                        size_t limit, struct catalogue_list *ret_list)
 {
-    struct entry_key prefix = {.size_bytes = 0}, from;
-    struct kv_range range;
-    _cleanup_(kv_buf_done) struct kv_buf to = {0};
-    append_key(&prefix, parent);
-    int r = kv_prefix_range(entry_slice(&prefix), &range, &to);
-    if (r < 0)
-        return r;
-    if (after) {
-        from = name_key(parent, after);
-        from.bytes[from.size_bytes++] = 0; /* the smallest key after it */
-        range.from = entry_slice(&from);
-    }
-    return list_range(kv, TABLE_NAMES, range, limit, decode_child, ret_list);
+    struct entry_key from;
+    if (after)
+        from = key_after(name_key(parent, after));
+    return list_under(kv, TABLE_NAMES, parent, after ? &from : NULL, NULL, limit, decode_child,
+                      ret_list);
 }
 
 int catalogue_links_beside(struct kv *kv, const struct file_key *child,
                            const struct file_key *parent, const char *name, bool before,
                            size_t limit, struct catalogue_list *ret_list)
 {
-    struct entry_key prefix = {.size_bytes = 0}, entry = link_key(child, parent, name);
-    struct kv_range range;
-    _cleanup_(kv_buf_done) struct kv_buf to = {0};
-    append_key(&prefix, child);
-    int r = kv_prefix_range(entry_slice(&prefix), &range, &to);
-    if (r < 0)
-        return r;
-    if (before) {
-        range.to = entry_slice(&entry);
-    } else {
-        entry.bytes[entry.size_bytes++] = 0;
-        range.from = entry_slice(&entry);
-    }
-    return list_range(kv, TABLE_LINKS, range, limit, decode_link, ret_list);
+    struct entry_key entry = link_key(child, parent, name);
+    if (!before)
+        entry = key_after(entry);
+    return list_under(kv, TABLE_LINKS, child, before ? NULL : &entry, before ? &entry : NULL, limit,
+                      decode_link, ret_list);
 }
 
 int catalogue_links(struct kv *kv, const struct file_key *child, size_t limit,
                     struct catalogue_list *ret_list)
 {
-    struct entry_key prefix = {.size_bytes = 0};
-    struct kv_range range;
-    _cleanup_(kv_buf_done) struct kv_buf to = {0};
-    append_key(&prefix, child);
-    int r = kv_prefix_range(entry_slice(&prefix), &range, &to);
-    if (r < 0)
-        return r;
-    return list_range(kv, TABLE_LINKS, range, limit, decode_link, ret_list);
+    return list_under(kv, TABLE_LINKS, child, NULL, NULL, limit, decode_link, ret_list);
 }
 
 /* -- files --
