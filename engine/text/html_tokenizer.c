@@ -16,6 +16,11 @@
 
 #include <string.h>
 
+/* What is read in one step. A step looks for the end of what it reads, and stops at what comes
+ * before: whoever has a million references before the next tag has it looked for a million times.
+ */
+enum { STEP_BYTES = 1024 };
+
 static size_t until(const uint8_t *p, size_t n, uint8_t byte)
 {
     const uint8_t *found = memchr(p, byte, n);
@@ -127,12 +132,13 @@ static size_t feed_value(struct html *html, const uint8_t *p, size_t n)
     if (quoted)
         size = until(p, n, html->quote);
     else
-        while (size < n && !html_is_space(p[size]) && p[size] != '>')
+        while (size < n && !html_is_space(p[size]) && p[size] != '>' &&
+               (p[size] != '&' || html->value == HTML_VALUE_DROPPED))
             size++;
     if (html->value != HTML_VALUE_DROPPED) {
         size_t text = until(p, size, '&');
         html_put_value(html, p, text);
-        if (text < size) {
+        if (text < n && p[text] == '&') {
             html_begin_reference(html);
             return text + 1;
         }
@@ -341,8 +347,9 @@ void html_feed(struct html *html, const uint8_t *bytes, size_t size_bytes)
     for (size_t at = 0; at < size_bytes;) {
         if (html->state == HTML_DATA && html->stride)
             at += html->stride(&html->gather, html->element_flags, bytes + at, size_bytes - at);
-        if (at < size_bytes)
-            at += feed_some(html, bytes + at, size_bytes - at);
+        size_t left = size_bytes - at;
+        if (left > 0)
+            at += feed_some(html, bytes + at, left < STEP_BYTES ? left : STEP_BYTES);
     }
 }
 

@@ -69,13 +69,12 @@ bool markdown_is_definition(const uint8_t *p, size_t n)
     return at > begin && is_title(p + skip_blanks(p, n, at), n - skip_blanks(p, n, at));
 }
 
-/* (destination), (<destination>), (destination "title") */
-size_t markdown_destination(const uint8_t *p, size_t n)
+/* (destination), (<destination>), (destination "title"). Returns where it ends, or where it is
+ * clear that it does not. */
+static size_t read_destination(const uint8_t *p, size_t n, bool *ret_ends)
 {
-    size_t at = 1, depth = 1;
-    if (n < 2 || p[0] != '(')
-        return 0;
-    at = skip_blanks(p, n, at);
+    size_t at = skip_blanks(p, n, 1), depth = 1;
+    *ret_ends = true;
     if (at < n && p[at] == '<') {
         const uint8_t *end = memchr(p + at, '>', n - at);
         at = end ? (size_t)(end - p) + 1 : n;
@@ -95,7 +94,18 @@ size_t markdown_destination(const uint8_t *p, size_t n)
             at += p[at] == '\\';
         at = at < n ? skip_blanks(p, n, at + 1) : n;
     }
-    return at < n && p[at] == ')' && depth == 1 ? at + 1 : 0;
+    *ret_ends = at < n && p[at] == ')' && depth == 1;
+    return at < n ? at + 1 : n;
+}
+
+size_t markdown_destination(const uint8_t *p, size_t n, uint32_t *looks)
+{
+    bool ends;
+    if (n < 2 || p[0] != '(' || *looks == 0)
+        return 0;
+    size_t at = read_destination(p, n, &ends);
+    markdown_looked(looks, at);
+    return ends ? at : 0;
 }
 
 uint32_t markdown_fence(const uint8_t *p, size_t n, uint8_t *ret_character, bool *ret_has_info)

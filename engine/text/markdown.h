@@ -17,6 +17,7 @@
 enum {
     MARKDOWN_LINE_MAX_BYTES = 8192, /* a longer one is several */
     MARKDOWN_LINK_MAX_BYTES = 1024, /* the text of a link, within a line */
+    MARKDOWN_LOOKS = 32,            /* how often a byte is looked at, on average over its line */
 };
 
 enum markdown_block { MARKDOWN_TEXT, MARKDOWN_FRONT_MATTER, MARKDOWN_FENCED };
@@ -30,6 +31,8 @@ struct markdown {
     bool open_bracket;           /* a link's text may have begun in a line before */
     uint8_t fence;               /* its character */
     uint32_t n_fence, n_line;
+    uint32_t looks; /* left for this line: brackets, backticks and parentheses that nothing ends are
+                       looked for to its end, each; when none are left, they are what they are */
     uint8_t line[MARKDOWN_LINE_MAX_BYTES];
     struct gather gather;
 };
@@ -48,8 +51,13 @@ void markdown_finish(struct markdown *markdown);
 /* The text of a line, or of its rest. */
 void markdown_inline(struct markdown *markdown, const uint8_t *p, size_t n);
 
-/* Bytes of "(destination "title")", 0 when it is none. */
-size_t markdown_destination(const uint8_t *p, size_t n);
+/* Bytes of "(destination "title")", 0 when it is none, or no looks are left. */
+size_t markdown_destination(const uint8_t *p, size_t n, uint32_t *looks);
+/* That many bytes were looked at. */
+static inline void markdown_looked(uint32_t *looks, size_t n)
+{
+    *looks = n < *looks ? *looks - (uint32_t)n : 0;
+}
 
 /* Whether a line is "[label]: destination "title"", footnotes ("[^1]: text") excepted. */
 bool markdown_is_definition(const uint8_t *p, size_t n);

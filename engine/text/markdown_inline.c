@@ -84,17 +84,20 @@ static void read_escape(struct span *span)
 /* Bytes of the code that begins with these backticks, with them; 0 when nothing ends it. */
 static size_t code_bytes(const struct span *span, size_t begin)
 {
-    size_t n = run_bytes(span, begin);
-    for (size_t at = begin + n, run; at < span->n; at += run) {
+    size_t n = run_bytes(span, begin), all = 0;
+    if (span->markdown->looks == 0)
+        return 0;
+    for (size_t at = begin + n, run; at < span->n && all == 0; at += run) {
         const uint8_t *next = memchr(span->p + at, '`', span->n - at);
         if (!next)
-            return 0;
+            break;
         at = (size_t)(next - span->p);
         run = run_bytes(span, at);
         if (run == n)
-            return at + n - begin;
+            all = at + n - begin;
     }
-    return 0;
+    markdown_looked(&span->markdown->looks, all > 0 ? all : span->n - begin);
+    return all;
 }
 
 static void read_code(struct span *span)
@@ -218,10 +221,12 @@ static size_t skipped_bytes(const struct span *span, size_t at)
 /* Where the bracket is closed that opens at `at`, or the end. */
 static size_t closing_bracket(const struct span *span, size_t at)
 {
-    size_t depth = 0, end = span->n;
+    size_t depth = 0, end = span->n, begin = at, closing = span->n;
     if (end - at > MARKDOWN_LINK_MAX_BYTES)
         end = at + MARKDOWN_LINK_MAX_BYTES;
-    for (; at < end; at++) {
+    if (span->markdown->looks == 0)
+        end = at;
+    for (; at < end && closing == span->n; at++) {
         uint8_t c = span->p[at];
         if (c == '\\')
             at++;
@@ -230,16 +235,17 @@ static size_t closing_bracket(const struct span *span, size_t at)
         else if (c == '[')
             depth++;
         else if (c == ']' && --depth == 0)
-            return at;
+            closing = at;
     }
-    return span->n;
+    markdown_looked(&span->markdown->looks, at - begin);
+    return closing;
 }
 
 /* Bytes of what makes a link of the text before: a destination, or a label. */
 static size_t target_bytes(const struct span *span, size_t at)
 {
     if (at < span->n && span->p[at] == '(')
-        return markdown_destination(span->p + at, span->n - at);
+        return markdown_destination(span->p + at, span->n - at, &span->markdown->looks);
     if (at == span->n || span->p[at] != '[')
         return 0;
     size_t end = closing_bracket(span, at);
@@ -340,6 +346,7 @@ static bool has_emphasis(const uint8_t *p, size_t n)
 
 void markdown_inline(struct markdown *markdown, const uint8_t *p, size_t n)
 {
+    markdown->looks = (uint32_t)n * MARKDOWN_LOOKS;
     struct span span = {.markdown = markdown, .p = p, .n = n, .emphasis = has_emphasis(p, n)};
     read_span(&span);
 }

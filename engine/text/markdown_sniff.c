@@ -9,6 +9,7 @@ enum { LEAST = 3, SHARE_OF_CODE = 5 };
 struct found {
     unsigned n_headings, n_fences, n_links, n_definitions;
     unsigned n_lines, n_code; /* that are not empty, outside of fences */
+    uint32_t looks;
 };
 
 static bool begins(const uint8_t *p, size_t n, const char *text)
@@ -27,12 +28,13 @@ static bool is_heading(const uint8_t *p, size_t n)
 }
 
 /* A destination that is an address or a path, as no argument of a function is. */
-static bool has_link(const uint8_t *p, size_t n)
+static bool has_link(const uint8_t *p, size_t n, uint32_t *looks)
 {
     static const char *const addresses[] = {"http://", "https://", "mailto:", "#",
                                             "/",       "./",       "../"};
     for (size_t at = 0; at + 2 < n; at++) {
-        if (p[at] != ']' || p[at + 1] != '(' || markdown_destination(p + at + 1, n - at - 1) == 0)
+        if (p[at] != ']' || p[at + 1] != '(' ||
+            markdown_destination(p + at + 1, n - at - 1, looks) == 0)
             continue;
         for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++)
             if (begins(p + at + 2, n - at - 2, addresses[i]))
@@ -71,12 +73,12 @@ static void look_at(struct found *found, const uint8_t *p, size_t n, bool alone)
     found->n_code += is_code(p, n);
     found->n_headings += alone && is_heading(p, n);
     found->n_definitions += markdown_is_definition(p, n) && has_address(p, n);
-    found->n_links += has_link(p, n);
+    found->n_links += has_link(p, n, &found->looks);
 }
 
 bool markdown_sniff(const uint8_t *head, size_t head_bytes)
 {
-    struct found found = {0};
+    struct found found = {.looks = (uint32_t)head_bytes * MARKDOWN_LOOKS};
     bool after_empty = true;
     uint32_t n_open = 0, n_fence;
     uint8_t open = 0, character;

@@ -269,7 +269,8 @@ static void take_line(struct roff *roff, struct rest line, bool whole)
     roff->space &= whole;
 }
 
-/* It ends in a backslash that nothing escapes, outside of a comment. */
+/* It ends in a backslash that nothing escapes, outside of a comment. What is before it in a line
+ * that went on has neither comments nor half escapes, and need not be looked at again. */
 static bool goes_on(const uint8_t *p, size_t n)
 {
     size_t n_backslashes = 0;
@@ -300,13 +301,15 @@ void roff_feed(struct roff *roff, const uint8_t *bytes, size_t size_bytes)
             memcpy(roff->line + roff->n_line, bytes, n);
             roff->n_line += (uint32_t)n;
             struct rest line = {roff->line, roff->line + roff->n_line};
-            if (line.end[-1] == '\n' && goes_on(line.p, rest_size(&line) - 1)) {
+            const uint8_t *last = line.p + roff->n_gone_on;
+            if (line.end[-1] == '\n' && goes_on(last, (size_t)(line.end - last) - 1)) {
                 roff->n_line -= 2;
+                roff->n_gone_on = roff->n_line;
             } else if (line.end[-1] == '\n' || roff->n_line == ROFF_LINE_MAX_BYTES) {
                 bool whole = *--line.end == '\n';
                 line.end += !whole;
                 take_line(roff, line, whole);
-                roff->n_line = 0;
+                roff->n_line = roff->n_gone_on = 0;
             }
         }
         bytes += n;

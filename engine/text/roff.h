@@ -53,6 +53,7 @@ struct roff {
     uint8_t end_name[ROFF_NAME_MAX_BYTES + 1], name[ROFF_NAME_MAX_BYTES + 1];
     bool in_string;
     uint32_t n_strings, n_line;
+    uint32_t n_gone_on; /* bytes of the line that went on in this one */
     struct roff_string strings[ROFF_STRINGS];
     uint8_t line[ROFF_LINE_MAX_BYTES];
     struct gather gather;
