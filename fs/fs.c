@@ -199,7 +199,7 @@ int fs_serve(struct fs *fs)
     identity_begin_serving();
     int r = fs->index ? views_new(fs, &fs->views) : 0;
     if (r == 0)
-        r = serve(fs->session, &fs->end);
+        r = serve(fs->session, &fs->end, fs->index);
     lock_waiters_end(fs->lock_waiters);
     views_free(fs->views);
     fs->views = NULL;

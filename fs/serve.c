@@ -62,7 +62,8 @@ struct worker {
 struct server {
     struct fuse_session *session;
     sem_t *end;
-    bool may_look; /* there is a processor for those who ask */
+    struct index *index; /* or NULL */
+    bool may_look;       /* there is a processor for those who ask */
     unsigned most_readers;
     pthread_t monitor;
     bool has_monitor;
@@ -279,6 +280,8 @@ static void *work(void *user)
         if (r <= 0)
             break;
         int64_t begun_us = clock_now_us();
+        if (server->index)
+            index_note_use(server->index);
         begin_request(worker, server->most_readers > 1 && is_more_waiting(server), begun_us);
         fuse_session_process_buf(server->session, &worker->request);
         end_request(worker, begun_us);
@@ -356,11 +359,12 @@ static unsigned count_processors(void)
                : 1;
 }
 
-int serve(struct fuse_session *session, sem_t *end)
+int serve(struct fuse_session *session, sem_t *end, struct index *index)
 {
     unsigned n_processors = count_processors();
     struct server server = {.session = session,
                             .end = end,
+                            .index = index,
                             .may_look = n_processors > 1,
                             .most_readers = n_processors > 3 ? n_processors / 2 : 1,
                             .n_wanted = 1};

@@ -8,8 +8,9 @@
 #include "fs/state.h"
 
 /* Serve until the file system is unmounted, or fuse_session_exit() was called and *end posted.
+ * index: told of each request, or NULL.
  *
  * Returns 0, -ENOMEM or -EAGAIN: no thread could be started, or the errno of the device. */
-int serve(struct fuse_session *session, sem_t *end);
+int serve(struct fuse_session *session, sem_t *end, struct index *index);
 
 #endif

@@ -42,6 +42,7 @@ struct change_queue {
     size_t n_buckets; /* a power of two */
     bool shut_down;
     bool holds, held;   /* change_queue_hold(); the foreground is held back now */
+    bool asked;         /* for, or too much, since all of it was done: it is not held back again */
     unsigned n_waiting; /* in change_queue_settle(): nothing is held back meanwhile */
     uint64_t n_notes;   /* of the foreground */
     void (*wake)(void *user);
@@ -153,7 +154,7 @@ static void make_ready(struct change_queue *queue, struct item *item)
 static void hold_if_done(struct change_queue *queue)
 {
     if (queue->holds && queue->n_waiting == 0 && queue->n_outstanding[LANE_FOREGROUND] == 0)
-        queue->held = true;
+        queue->held = true, queue->asked = false;
 }
 
 /* Returns whether there is something for change_queue_on_work() to tell, once the lock is free. */
@@ -179,6 +180,12 @@ void change_queue_hold(struct change_queue *queue)
     hold_if_done(queue);
 }
 
+static bool release_for_good(struct change_queue *queue)
+{
+    queue->asked = true;
+    return release(queue);
+}
+
 void change_queue_release(struct change_queue *queue)
 {
     bool work;
@@ -189,11 +196,23 @@ void change_queue_release(struct change_queue *queue)
     tell_work(queue, work);
 }
 
-bool change_queue_is_holding(struct change_queue *queue, uint64_t *ret_n_notes)
+void change_queue_hold_again(struct change_queue *queue)
 {
     LOCKED(&queue->lock);
-    *ret_n_notes = queue->n_notes;
+    if (queue->holds && !queue->asked && queue->n_waiting == 0)
+        queue->held = true;
+}
+
+bool change_queue_is_holding(struct change_queue *queue)
+{
+    LOCKED(&queue->lock);
     return queue->held && queue->n_outstanding[LANE_FOREGROUND] > 0;
+}
+
+uint64_t change_queue_count_notes(struct change_queue *queue)
+{
+    LOCKED(&queue->lock);
+    return queue->n_notes;
 }
 
 /* After a note in a lane. Returns as release() does; the first change that is held back is work
@@ -203,11 +222,9 @@ static bool look_after_holding(struct change_queue *queue, enum change_lane lane
     if (lane != LANE_FOREGROUND)
         return false;
     queue->n_notes++;
-    if (!queue->held)
-        return false;
     if (queue->n_outstanding[lane] >= queue->max_changes[lane] / 2)
-        return release(queue);
-    return queue->n_outstanding[lane] == 1;
+        return release_for_good(queue);
+    return queue->held && queue->n_outstanding[lane] == 1;
 }
 
 /* The last item of a lane whose ticket is not larger, or NULL. What is new belongs last; what comes
@@ -411,7 +428,7 @@ int change_queue_settle(struct change_queue *queue, enum change_lane lane, int w
         ticket = queue->next_ticket;
         if (settled_up_to(queue, lane, ticket))
             return 0;
-        work = release(queue);
+        work = release_for_good(queue);
         queue->n_waiting++;
     }
     tell_work(queue, work);

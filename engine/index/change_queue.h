@@ -77,9 +77,13 @@ void change_queue_on_work(struct change_queue *queue, void (*wake)(void *user), 
  * waits for any of it, or asks and does not wait. */
 void change_queue_hold(struct change_queue *queue);
 void change_queue_release(struct change_queue *queue);
-/* Whether any change is held back now. *ret_n_notes: notices of the foreground so far, those of
- * what was known included; always filled. */
-bool change_queue_is_holding(struct change_queue *queue, uint64_t *ret_n_notes);
+/* What has been released, and not been taken, is held back again, unless since all was done half
+ * the bound was reached or somebody asked. */
+void change_queue_hold_again(struct change_queue *queue);
+/* Whether any change is held back now. */
+bool change_queue_is_holding(struct change_queue *queue);
+/* Notices of the foreground so far, those of what was known included. */
+uint64_t change_queue_count_notes(struct change_queue *queue);
 
 /* Wait until all changes of lanes up to and including `lane` that were noted before the call are
  * done. wait_ms < 0: no bound. Returns 0, -ETIMEDOUT, -ESHUTDOWN. */

@@ -147,12 +147,15 @@ static void end_step(struct index *index, int r)
 /* Each returns whether there was something to do. */
 static bool do_release(struct index *index)
 {
-    uint64_t n_notes;
-    bool holding = change_queue_is_holding(index->queue, &n_notes);
-    bool over = lull_look(&index->lull, holding, n_notes, clock_now_ms());
-    if (over)
+    uint64_t n_events = change_queue_count_notes(index->queue) + atomic_load(&index->n_uses);
+    bool pending = change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
+    bool holding = change_queue_is_holding(index->queue);
+    bool over = lull_look(&index->lull, pending, n_events, clock_now_ms());
+    if (over && holding)
         change_queue_release(index->queue);
-    return over;
+    if (!over && pending && !holding)
+        change_queue_hold_again(index->queue);
+    return over && holding;
 }
 
 static bool do_entries(struct index *index)
@@ -274,11 +277,10 @@ static bool wait_for_work(struct index *index)
 {
     enum { NAP_MS = 20 };
     struct timespec end = deadline_after_ms(NAP_MS);
-    uint64_t n_notes;
     tell_recovery(index);
     bool no_scan = index->store_error || is_ahead(index);
     bool busy = !scan_is_idle(index) || !removal_is_idle(index) || is_ahead(index) ||
-                index->failure_told || change_queue_is_holding(index->queue, &n_notes);
+                index->failure_told || change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
     LOCKED(&index->lock);
     while (!index->stop && !index->n_results && !index->entries_noted &&
            (!index->rescan_wanted || no_scan)) {

@@ -363,6 +363,11 @@ void index_note_content(struct index *index, const struct file_key *file)
     index_note(index, CHANGE_CONTENT, file, NULL, NULL);
 }
 
+void index_note_use(struct index *index)
+{
+    atomic_fetch_add_explicit(&index->n_uses, 1, memory_order_relaxed);
+}
+
 void index_note_writing(struct index *index, const struct file_key *file, int change)
 {
     if (writing_set_change(index->writing, file, change))

@@ -114,6 +114,10 @@ void index_note_content(struct index *index, const struct file_key *file);
  * the document to the notice that will follow. */
 void index_note_writing(struct index *index, const struct file_key *file, int change);
 
+/* Somebody uses the tree right now: what was noted, and nobody asks for, can wait a moment. Takes
+ * nanoseconds. */
+void index_note_use(struct index *index);
+
 /* Whether the root, a directory or a file is, by one name at least, part of what is indexed; what
  * is not needs no notice, and what will be is looked at when it comes to be. Waits for a read. */
 bool index_has(struct index *index, const struct file_key *key);

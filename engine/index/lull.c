@@ -1,23 +1,12 @@
 #include "engine/index/lull.h"
 
-bool lull_look(struct lull *lull, bool holding, uint64_t n_notes, int64_t now_ms)
+bool lull_look(struct lull *lull, bool pending, uint64_t n_events, int64_t now_ms)
 {
-    if (!holding) {
-        lull->waiting = false;
-        return false;
+    if (!pending || !lull->pending)
+        *lull = (struct lull){pending, now_ms, now_ms, n_events};
+    if (n_events != lull->n_events) {
+        lull->n_events = n_events;
+        lull->last_ms = now_ms;
     }
-    if (!lull->waiting) {
-        *lull = (struct lull){true, now_ms, now_ms, n_notes};
-        return false;
-    }
-    bool rested = false;
-    if (n_notes != lull->n_notes) {
-        lull->n_notes = n_notes;
-        lull->looked_ms = now_ms;
-    } else {
-        rested = now_ms - lull->looked_ms >= LULL_REST_MS;
-    }
-    bool over = rested || now_ms - lull->began_ms >= LULL_MAX_MS;
-    lull->waiting = !over;
-    return over;
+    return now_ms - lull->last_ms >= LULL_REST_MS || now_ms - lull->began_ms >= LULL_MAX_MS;
 }

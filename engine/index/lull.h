@@ -1,6 +1,5 @@
-/* When changes that are held back are to be taken up (change_queue_hold()): as soon as no more
- * come, and while they go on coming after a time that is bounded. The committer's; the clock is the
- * caller's. */
+/* When changes are to be taken up: while their makers are at rest, and after a time that is bounded
+ * even if they never are. The committer's; the clock is the caller's. */
 #ifndef KINFS_ENGINE_INDEX_LULL_H
 #define KINFS_ENGINE_INDEX_LULL_H
 
@@ -12,13 +11,13 @@
 enum { LULL_REST_MS = 100, LULL_MAX_MS = 2000 };
 
 struct lull {
-    bool waiting;
-    int64_t began_ms, looked_ms;
-    uint64_t n_notes; /* when looked */
+    bool pending;
+    int64_t began_ms, last_ms; /* since when there are changes; the last event that was seen */
+    uint64_t n_events;         /* when looked */
 };
 
-/* What is so now: whether changes are held back, and how many notices there were so far. Returns
- * whether they are to be taken up; zeroed to begin with. */
-bool lull_look(struct lull *lull, bool holding, uint64_t n_notes, int64_t now_ms);
+/* What is so now: whether changes are pending, and how many events, of those who use the tree,
+ * there were so far. Returns whether changes are to be taken up; zeroed to begin with. */
+bool lull_look(struct lull *lull, bool pending, uint64_t n_events, int64_t now_ms);
 
 #endif

@@ -330,12 +330,6 @@ static void count_work(void *user)
     ++*(unsigned *)user;
 }
 
-static bool holding(struct change_queue *queue)
-{
-    uint64_t n_notes;
-    return change_queue_is_holding(queue, &n_notes);
-}
-
 static int note_name(struct change_queue *queue, unsigned directory, const char *name)
 {
     struct file_key key = key_of(directory);
@@ -350,9 +344,9 @@ static void test_change_queue__what_is_held_back_comes_when_released(void **stat
     note(queue, LANE_FOREGROUND, 1);
     note(queue, LANE_FOREGROUND, 2);
     assert_empty(queue);
-    assert_true(holding(queue));
+    assert_true(change_queue_is_holding(queue));
     change_queue_release(queue);
-    assert_false(holding(queue));
+    assert_false(change_queue_is_holding(queue));
     struct change *first = take(queue, 1);
     note(queue, LANE_FOREGROUND, 3);
     change_queue_done(queue, first);
@@ -408,10 +402,42 @@ static void test_change_queue__much_is_not_held_back(void **state)
     change_queue_hold(queue);
     for (unsigned i = 1; i <= 3; i++)
         note(queue, LANE_FOREGROUND, i);
-    assert_true(holding(queue));
+    assert_true(change_queue_is_holding(queue));
     note(queue, LANE_FOREGROUND, 4);
-    assert_false(holding(queue));
+    assert_false(change_queue_is_holding(queue));
     for (unsigned i = 1; i <= 4; i++)
+        change_queue_done(queue, take(queue, i));
+    change_queue_free(queue);
+}
+
+static void test_change_queue__what_is_released_can_be_held_back_again(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(16);
+    change_queue_hold_again(queue); /* nothing was held back before */
+    note(queue, LANE_FOREGROUND, 1);
+    change_queue_done(queue, take(queue, 1));
+    change_queue_hold(queue);
+    for (unsigned i = 1; i <= 4; i++)
+        note(queue, LANE_FOREGROUND, i);
+    change_queue_release(queue);
+    struct change *first = take(queue, 1);
+    change_queue_hold_again(queue);
+    assert_empty(queue);
+    change_queue_done(queue, first);
+    assert_empty(queue);
+    change_queue_release(queue);
+    change_queue_done(queue, take(queue, 2));
+
+    assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), -ETIMEDOUT);
+    change_queue_hold_again(queue); /* but somebody asked */
+    change_queue_done(queue, take(queue, 3));
+    change_queue_done(queue, take(queue, 4));
+
+    for (unsigned i = 1; i <= 8; i++) /* half of what there may be */
+        note(queue, LANE_FOREGROUND, i);
+    change_queue_hold_again(queue);
+    for (unsigned i = 1; i <= 8; i++)
         change_queue_done(queue, take(queue, i));
     change_queue_free(queue);
 }
@@ -435,7 +461,6 @@ static void test_change_queue__tells_when_there_is_work(void **state)
     (void)state;
     struct change_queue *queue = new_queue(16);
     unsigned n_told = 0;
-    uint64_t n_before, n_after;
     struct change *change;
     change_queue_on_work(queue, count_work, &n_told);
     note_name(queue, 1, "a");
@@ -447,14 +472,13 @@ static void test_change_queue__tells_when_there_is_work(void **state)
     change_queue_done(queue, take(queue, 1));
 
     change_queue_hold(queue);
-    change_queue_is_holding(queue, &n_before);
+    uint64_t n_before = change_queue_count_notes(queue);
     note(queue, LANE_FOREGROUND, 1);
     assert_int_equal(n_told, 3);
     note_name(queue, 1, "a");
     note_name(queue, 1, "a");
     assert_int_equal(n_told, 3);
-    change_queue_is_holding(queue, &n_after);
-    assert_int_equal(n_after, n_before + 3);
+    assert_int_equal(change_queue_count_notes(queue), n_before + 3);
     change_queue_release(queue);
     assert_int_equal(n_told, 4);
     change_queue_release(queue);
@@ -484,6 +508,7 @@ int main(void)
         cmocka_unit_test(test_change_queue__the_scan_is_not_held_back),
         cmocka_unit_test(test_change_queue__who_asks_for_an_effect_releases),
         cmocka_unit_test(test_change_queue__much_is_not_held_back),
+        cmocka_unit_test(test_change_queue__what_is_released_can_be_held_back_again),
         cmocka_unit_test(test_change_queue__shutting_down_ends_holding_back),
         cmocka_unit_test(test_change_queue__tells_when_there_is_work),
     };

@@ -35,7 +35,20 @@ static void test_lull__ends_in_bounded_time(void **state)
     assert_true(lull_look(&lull, true, n_notes, LULL_MAX_MS));
 }
 
-/* The time of one burst is not counted for the next, whoever ended the first. */
+/* What came after the rest is an event like those before it. */
+static void test_lull__comes_and_goes(void **state)
+{
+    (void)state;
+    struct lull lull = {0};
+    assert_false(lull_look(&lull, true, 1, 0));
+    assert_true(lull_look(&lull, true, 1, LULL_REST_MS));
+    assert_false(lull_look(&lull, true, 2, LULL_REST_MS + 1));
+    assert_true(lull_look(&lull, true, 2, 2 * LULL_REST_MS + 1));
+    assert_false(lull_look(&lull, true, 3, LULL_MAX_MS - 1));
+    assert_true(lull_look(&lull, true, 4, LULL_MAX_MS));
+}
+
+/* The time of one burst is not counted for the next. */
 static void test_lull__each_begins_anew(void **state)
 {
     (void)state;
@@ -44,7 +57,8 @@ static void test_lull__each_begins_anew(void **state)
     assert_false(lull_look(&lull, false, 1, 10));
     assert_false(lull_look(&lull, true, 2, LULL_MAX_MS + 5));
     assert_true(lull_look(&lull, true, 2, LULL_MAX_MS + 5 + LULL_REST_MS));
-    assert_false(lull_look(&lull, true, 2, LULL_MAX_MS + 6 + LULL_REST_MS));
+    assert_false(lull_look(&lull, false, 2, LULL_MAX_MS + 6 + LULL_REST_MS));
+    assert_false(lull_look(&lull, true, 2, LULL_MAX_MS + 7 + LULL_REST_MS));
 }
 
 int main(void)
@@ -53,6 +67,7 @@ int main(void)
         cmocka_unit_test(test_lull__ends_when_no_more_comes),
         cmocka_unit_test(test_lull__lasts_while_more_comes),
         cmocka_unit_test(test_lull__ends_in_bounded_time),
+        cmocka_unit_test(test_lull__comes_and_goes),
         cmocka_unit_test(test_lull__each_begins_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
