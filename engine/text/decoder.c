@@ -212,7 +212,7 @@ void decoder_feed(struct decoder *decoder, const uint8_t *bytes, size_t size_byt
         if (size_bytes == 0 && decoder->state == BETWEEN)
             break;
         size_t n = step(decoder, bytes, size_bytes);
-        if (n == 0 && !decoder->full && decoder->state == INSIDE)
+        if (n == 0 && size_bytes > 0 && !decoder->full && decoder->state == INSIDE)
             end(decoder, &decoder->damaged); /* takes nothing and gives nothing */
         bytes += n;
         size_bytes -= n;

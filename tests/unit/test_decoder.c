@@ -104,6 +104,26 @@ static void test_decoder__packed_text_has_the_tokens_of_the_text(void **state)
     }
 }
 
+/* What there is when a piece ends may fill the decoder's buffer to the last byte. */
+static void test_decoder__output_that_just_fills_the_buffer_is_whole(void **state)
+{
+    (void)state;
+    enum { BUFFER_BYTES = 16 * 1024, N_BUFFERS = 24 };
+    static char text[N_BUFFERS * BUFFER_BYTES];
+    static struct packed packed;
+    for (size_t i = 0; i < sizeof(text); i++)
+        text[i] = i % 8 ? 'x' : ' ';
+    for (size_t size = BUFFER_BYTES; size <= sizeof(text); size += 23 * BUFFER_BYTES) {
+        struct canonical plain = canonical_of(text, size, 0);
+        for (enum text_codec codec = TEXT_CODEC_GZIP; codec < TEXT_N_CODECS; codec++) {
+            packed = (struct packed){.codec = codec};
+            add(&packed, text, size);
+            expect(&packed, plain.text, false);
+        }
+        canonical_done(&plain);
+    }
+}
+
 static void test_decoder__empty_members_and_padding_are_nothing(void **state)
 {
     (void)state;
@@ -270,6 +290,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_decoder__packed_text_has_the_tokens_of_the_text),
+        cmocka_unit_test(test_decoder__output_that_just_fills_the_buffer_is_whole),
         cmocka_unit_test(test_decoder__empty_members_and_padding_are_nothing),
         cmocka_unit_test(test_decoder__what_is_cut_short_is_a_beginning),
         cmocka_unit_test(test_decoder__damage_is_told_and_does_not_depend_on_the_pieces),
