@@ -9,8 +9,8 @@ static int evidence(struct rest line, bool *ret_comment)
         "ad", "am",  "br", "ce", "cs", "de", "de1", "do", "ds", "el", "ev", "fc",
         "fi", "fp",  "ft", "hw", "hy", "ie", "if",  "ig", "in", "lf", "ll", "lt",
         "mk", "mso", "na", "ne", "nf", "nh", "nr",  "ns", "pl", "po", "ps", "rm",
-        "rr", "rs",  "sp", "ss", "ta", "ti", "tl",  "tr", "vs", NULL};
-    static const char *const alone[] = {"br", "fi", "na", "nf", "nh", "sp", NULL};
+        "rn", "rr",  "rs", "sp", "ss", "ta", "ti",  "tl", "tr", "vs", NULL};
+    static const char *const alone[] = {"br", "fi", "ig", "na", "nf", "nh", "sp", NULL};
     static const char *const pages[] = {"TH", "Dd", "Dt", NULL};
     *ret_comment = rest_begins(&line, ".\\\"") || rest_begins(&line, "'\\\"") ||
                    rest_begins(&line, "'''") || rest_begins(&line, ".\\#") ||

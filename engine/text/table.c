@@ -7,6 +7,7 @@ enum { ROWS_OF_MANY = 3, ROWS_OF_TWO = 8, FIELD_END = 0x1f };
 struct count {
     size_t n_rows, n_separators; /* of whole rows; of each, all the same */
     size_t n_all, n_spaced;      /* separators, and those with a space behind, as in prose */
+    size_t n_last;               /* separators at the end of a row */
     bool same;
 };
 
@@ -36,6 +37,7 @@ static struct count count_rows(const uint8_t *head, size_t head_bytes, bool whol
             n++;
             count.n_all++;
             count.n_spaced += i + 1 < head_bytes && head[i + 1] == ' ';
+            count.n_last += i + 1 < head_bytes && (head[i + 1] == '\n' || head[i + 1] == '\r');
         }
         empty = empty && c == '\r';
     }
@@ -47,7 +49,9 @@ char table_sniff(const uint8_t *head, size_t head_bytes, bool whole)
     static const char separators[] = {'\t', ';', ','};
     for (size_t i = 0; i < sizeof(separators); i++) {
         struct count count = count_rows(head, head_bytes, whole, separators[i]);
+        /* What has one at the end of each row and no other is a program. */
         if (count.same && count.n_separators > 0 && 2 * count.n_spaced < count.n_all &&
+            count.n_last < count.n_all &&
             count.n_rows >= (count.n_separators > 1 ? ROWS_OF_MANY : ROWS_OF_TWO))
             return separators[i];
     }

@@ -255,6 +255,8 @@ static void test_roff__is_known_by_its_first_lines(void **state)
     expect_type("\\\"x\n.TH X 1", TEXT_ROFF);
     expect_type(".lf 1 stdin\n.TH X 1", TEXT_ROFF);
     expect_type(".nf\n.sp 2\nletter", TEXT_ROFF);
+    expect_type(".ig\n. about it\n..\n.ds x y\n", TEXT_ROFF);
+    expect_type(".rn '' }`\n.\\\" comment\n.TH X 1\n", TEXT_ROFF);
 
     expect_type("", TEXT_PLAIN);
     expect_type("text\n.TH LS 1\n", TEXT_PLAIN);

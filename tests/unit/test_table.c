@@ -53,6 +53,9 @@ static void test_table__what_is_no_table_is_text(void **state)
     expect("one,two,three\nfour,five,six\n", TEXT_PLAIN, ""); /* too few */
     expect("a,b\nc,d\ne,f\n", TEXT_PLAIN, "");                /* of two, more are wanted */
     expect("a,b,c\nd,e,f\ng,h,i\nj,k\n", TEXT_PLAIN, "");     /* not all the same */
+    /* A program: each line ends with one, and has no other. */
+    expect("package A;\n\nuse b;\nuse c;\r\nuse d;\nuse e;\nuse f;\nuse g;\nuse h;\n1;\n",
+           TEXT_PLAIN, "");
     expect("well, this, is\nprose, with, com\nmas, of, some\n", TEXT_PLAIN, "");
     expect("a,b\nc,d\ne,f\ng,h\ni,j\nk,l\nm,n\no,p\n", TEXT_TABLE,
            "a|b|\nc|d|\ne|f|\ng|h|\ni|j|\nk|l|\nm|n|\no|p|\n");
