@@ -106,7 +106,7 @@ struct index {
     int64_t resume_after_ms, resume_at_ms; /* committer: when to try a failing store again */
 
     atomic_uint_fast64_t generation; /* the committer's steps, begun and ended: odd within one */
-    atomic_uint_fast64_t n_uses; /* index_note_use() */
+    atomic_uint_fast64_t n_uses;     /* index_note_use() */
     atomic_uint_fast64_t n_documents, n_skipped, n_failed, scan_found;
     atomic_uint_fast64_t sketched_documents, sketched_bytes;
     pthread_mutex_t error_lock;
