@@ -5,7 +5,7 @@ import zipfile
 from xml.sax.saxutils import escape
 
 
-def pdf(lines, lines_a_page=40):
+def pdf(lines, lines_a_page=40, in_trailer=b""):
     pages = [lines[i : i + lines_a_page] for i in range(0, len(lines), lines_a_page)] or [[]]
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -21,16 +21,26 @@ def pdf(lines, lines_a_page=40):
             b" /Resources << /Font << /F1 3 0 R >> >> /Contents %d 0 R >>" % (5 + 2 * i)
         )
         objects.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
-    out, offsets = b"%PDF-1.4\n", []
+    out, offsets = bytearray(b"%PDF-1.4\n"), []
     for i, body in enumerate(objects):
         offsets.append(len(out))
         out += b"%d 0 obj\n%s\nendobj\n" % (i + 1, body)
     table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
-    return out + b"xref\n0 %d\n0000000000 65535 f \n%strailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (
+    return out + b"xref\n0 %d\n0000000000 65535 f \n%strailer << /Size %d /Root 1 0 R%s >>\nstartxref\n%d\n%%%%EOF\n" % (
         len(objects) + 1,
         table,
         len(objects) + 1,
+        in_trailer,
         len(out),
+    )
+
+
+def encrypted_pdf(lines):
+    """As if by a password: the one for reading is not the empty one, nor any other."""
+    words = b"<%s>" % (b"5a" * 32)
+    return pdf(
+        lines,
+        in_trailer=b" /Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O %s /U %s >> /ID [%s %s]" % ((words,) * 4),
     )
 
 
@@ -92,6 +102,37 @@ def bomb(file, lines):
             part.write(b"</w:document>")
 
 
+def part_of(*chunks):
+    """A docx of some words and these: (bytes, how often) each, in its one part."""
+
+    def write(file, lines):
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as z:
+            z.writestr("[Content_Types].xml", "<Types/>")
+            with z.open("word/document.xml", "w", force_zip64=True) as part:
+                for piece, times in chunks:
+                    for _ in range(times):
+                        part.write(piece)
+
+    return write
+
+
+# Each of a few hundred kilobytes at most, and what it stands for of a hundred megabytes at least.
+BEGIN = b"<w:document xmlns:w='w'><w:p><w:t>some words first</w:t></w:p>"
+ENTITIES = b"<!DOCTYPE d [<!ENTITY e0 'word'>%s]>" % b"".join(
+    b"<!ENTITY e%d '%s'>" % (i, b"&e%d;" % (i - 1) * 10) for i in range(1, 12)
+)
+MANY = b"bomb " * 200000
+bombs = {
+    "bomb-nested": part_of((BEGIN, 1), (b"<w:a>" * 200000, 100)),
+    "bomb-text": part_of((BEGIN, 1), (b"<w:t>", 1), (MANY, 100), (b"</w:t></w:document>", 1)),
+    "bomb-attribute": part_of((BEGIN, 1), (b"<w:t a='", 1), (MANY, 100), (b"'/></w:document>", 1)),
+    "bomb-name": part_of((BEGIN, 1), (b"<w:", 1), (b"bomb" * 200000, 100), (b"/></w:document>", 1)),
+    "bomb-entities": part_of((ENTITIES + BEGIN, 1), (b"<w:t>&e11;</w:t></w:document>", 1)),
+    # Nothing is wrong with this one.
+    "bomb-elements": part_of((BEGIN, 1), (b"<w:t/>" * 200000, 1000), (b"</w:document>", 1)),
+}
+
+
 def encrypted(file, lines):
     """Its flags say so; as if by a password."""
     odt(file, lines)
@@ -102,9 +143,11 @@ def encrypted(file, lines):
     open(file, "wb").write(data)
 
 
+pdfs = {"pdf": pdf, "encrypted-pdf": encrypted_pdf, "pages": lambda lines: pdf(lines, 1)}
+kinds = {"odt": odt, "docx": docx, "pptx": pptx, "xlsx": xlsx, "bomb": bomb, "encrypted": encrypted, **bombs}
 kind, file = sys.argv[1:]
 lines = sys.stdin.read().splitlines()
-if kind == "pdf":
-    open(file, "wb").write(pdf(lines))
+if kind in pdfs:
+    open(file, "wb").write(pdfs[kind](lines))
 else:
-    {"odt": odt, "docx": docx, "pptx": pptx, "xlsx": xlsx, "bomb": bomb, "encrypted": encrypted}[kind](file, lines)
+    kinds[kind](file, lines)

@@ -141,6 +141,18 @@ static int complain(const char *what)
     return 1;
 }
 
+/* By what the library that could not go on says of it; of XML also when there was too much of it.
+ */
+static int explain(const struct office *office)
+{
+    const xmlError *of_xml = xmlGetLastError();
+    const char *why = of_xml ? of_xml->message : NULL;
+    if (!why && office->archive)
+        why = archive_error_string(office->archive);
+    fprintf(stderr, "\ndamaged%s%s\n", why ? ": " : "", why ? why : "");
+    return 1;
+}
+
 int main(void)
 {
     struct office office = {.archive = archive_read_new(), .clock = extract_clock_start()};
@@ -164,6 +176,6 @@ int main(void)
     if (encrypted)
         return complain("encrypted");
     if (office.damaged || r != ARCHIVE_EOF)
-        return complain("damaged");
+        return explain(&office);
     return 0;
 }
