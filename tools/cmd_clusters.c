@@ -94,7 +94,7 @@ int work_clusters(const struct work_context *context, struct json_object *reques
 
 struct clusters_options {
     struct command_options common;
-    const char *path, *base;
+    const char *base;
     uint64_t id, limit, n_rows;
     bool absolute;
 };
@@ -113,11 +113,6 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->limit = command_parse_count(state, "--limit", argument, UINT32_MAX);
         return 0;
     case 'a': options->absolute = true; return 0;
-    case ARGP_KEY_ARG:
-        if (options->path)
-            argp_usage(state);
-        options->path = argument;
-        return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -128,7 +123,7 @@ static const struct argp_option clusters_options[] = {
     {"absolute", 'a', NULL, 0, "print absolute paths, not paths below the tree", 0},
     {0},
 };
-static const struct argp_child children[] = {{&command_output_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&command_paths_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {
     clusters_options, parse, "[PATH]",
     "Print the clusters of the tree that PATH (or the working directory) is in: id, number of "
@@ -179,7 +174,7 @@ int cmd_clusters(int argc, char **argv)
     _cleanup_(location_done) struct location location = {0};
     _cleanup_free_ char *error = NULL;
     argp_parse(&parser, argc, argv, 0, NULL, &options);
-    int r = locate(options.path, options.common.store, &location, &error);
+    int r = locate(options.common.path, options.common.store, &location, &error);
     if (r < 0)
         return command_end(r, error);
     options.base = location.base;
@@ -187,8 +182,8 @@ int cmd_clusters(int argc, char **argv)
     struct stat st;
     if (options.id)
         work_add_count(request, "id", options.id);
-    else if (options.path && stat(options.path, &st) == 0 && S_ISREG(st.st_mode))
-        command_add_path(request, "path", options.path, location.path);
+    else if (options.common.path && stat(options.common.path, &st) == 0 && S_ISREG(st.st_mode))
+        command_add_path(request, "path", options.common.path, location.path);
     work_add_count(request, "limit", options.limit);
     const struct ask question = {.location = &location, .command = "clusters"};
     r = ask(&question, request, print_row, &options, &error);

@@ -85,7 +85,6 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     _cleanup_free_ char *error = NULL;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
-    case 'j': options->common.json = true; return 0;
     case 'e': options->exact = true; return 0;
     case 'r': options->resample = true; return 0;
     case OPTION_SKETCH:
@@ -153,10 +152,9 @@ static const struct argp_option compare_options[] = {
      0},
     {"stemmer", OPTION_STEMMER, "NAME", 0, "with these: how words become stems (default: the same)",
      0},
-    {"json", 'j', NULL, 0, "print JSON", 0},
     {0},
 };
-static const struct argp_child children[] = {{&command_store_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&command_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {
     compare_options, parse, "A B",
     "Print the resemblance of two documents, and how much of each is contained in the other, with "

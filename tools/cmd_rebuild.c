@@ -9,7 +9,7 @@
 
 struct rebuild_options {
     struct command_options common;
-    const char *path, *config;
+    const char *config;
     unsigned n_workers;
 };
 
@@ -19,14 +19,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
     case 'c': options->config = argument; return 0;
-    case 'j': options->common.json = true; return 0;
     case 'w':
         options->n_workers = (unsigned)command_parse_count(state, "--workers", argument, 256);
-        return 0;
-    case ARGP_KEY_ARG:
-        if (options->path)
-            argp_usage(state);
-        options->path = argument;
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -35,10 +29,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 static const struct argp_option rebuild_options[] = {
     {"config", 'c', "FILE", 0, "the configuration (" CONFIGURATION_FILE ")", 0},
     {"workers", 'w', "N", 0, "threads that sketch, 0 (the default) for one a processor", 0},
-    {"json", 'j', NULL, 0, "print JSON", 0},
     {0},
 };
-static const struct argp_child children[] = {{&command_store_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&command_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {
     rebuild_options, parse, "[PATH]",
     "Make everything that is stored about the tree that PATH (or the working directory) is in "
@@ -114,7 +107,7 @@ int cmd_rebuild(int argc, char **argv)
     _cleanup_(configuration_done) struct configuration configuration = {0};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     command_configuration(options.config, &configuration);
-    int r = locate(options.path, options.common.store, &location, &error);
+    int r = locate(options.common.path, options.common.store, &location, &error);
     if (r >= 0)
         r = rebuild(&options, &configuration, &location, &rebuilding, &error);
     if (r >= 0 && options.common.json) {

@@ -19,7 +19,7 @@ enum { OPTION_STOPWORDS = 0x100, OPTION_STEMMER }; /* no letters */
 
 struct scan_options {
     struct command_options common;
-    const char *source, *policy, *stopwords, *stemmer, *config;
+    const char *policy, *stopwords, *stemmer, *config;
     unsigned n_workers;
 };
 
@@ -30,7 +30,6 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     uint8_t choice;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
-    case 'j': options->common.json = true; return 0;
     case 'c': options->config = argument; return 0;
     case 'p': options->policy = argument; return 0;
     case OPTION_STOPWORDS:
@@ -46,12 +45,6 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'w':
         options->n_workers = (unsigned)command_parse_count(state, "--workers", argument, 256);
         return 0;
-    case ARGP_KEY_ARG:
-        if (options->source)
-            argp_usage(state);
-        options->source = argument;
-        return 0;
-    case ARGP_KEY_NO_ARGS: argp_usage(state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -65,10 +58,9 @@ static const struct argp_option scan_options[] = {
      "of a new store: words are compared by their stems; none (the default), english, german, ...",
      0},
     {"workers", 'w', "N", 0, "threads that sketch, 0 (the default) for one a processor", 0},
-    {"json", 'j', NULL, 0, "print JSON", 0},
     {0},
 };
-static const struct argp_child children[] = {{&command_store_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&command_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {scan_options, parse, "SOURCE",
                                    "Index the documents below the directory SOURCE, without a "
                                    "mount; what was indexed before and has "
@@ -85,16 +77,16 @@ static int locate_source(const struct scan_options *options, struct location *re
     _cleanup_(location_done) struct location location = {0};
     _cleanup_(mounts_done) struct mounts mounts = {0};
     const struct mount *mount = NULL;
-    _cleanup_free_ char *real = realpath(options->source, NULL);
+    _cleanup_free_ char *real = realpath(options->common.path, NULL);
     struct stat st;
     if (!real && errno == ENOENT)
         return refuse(ret_error, -ENOENT, "%s: no such directory; name the tree to index",
-                      options->source);
+                      options->common.path);
     if (!real || stat(real, &st) < 0)
-        return refuse(ret_error, -errno, "%s: %s", options->source, strerror(errno));
+        return refuse(ret_error, -errno, "%s: %s", options->common.path, strerror(errno));
     if (!S_ISDIR(st.st_mode))
         return refuse(ret_error, -ENOTDIR, "%s: not a directory; name the tree to index",
-                      options->source);
+                      options->common.path);
     if (!options->common.store && mounts_read(NULL, &mounts) == 0 &&
         mounts_of(&mounts, real, &mount) == 0 && mount_is_kinfs(mount))
         return locate(real, NULL, ret_location, ret_error);
@@ -115,7 +107,7 @@ static int locate_source(const struct scan_options *options, struct location *re
 
 int cmd_scan(int argc, char **argv)
 {
-    struct scan_options options = {0};
+    struct scan_options options = {.common.needs_path = true};
     _cleanup_(location_done) struct location location = {0};
     _cleanup_free_ char *error = NULL;
     _cleanup_(configuration_done) struct configuration configuration = {0};

@@ -10,7 +10,6 @@ int work_settle(const struct work_context *context, struct json_object *request,
 
 struct settle_options {
     struct command_options common;
-    const char *path;
     uint64_t timeout_s;
     bool has_timeout;
 };
@@ -20,15 +19,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     struct settle_options *options = state->input;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
-    case 'j': options->common.json = true; return 0;
     case 't':
         options->timeout_s = command_parse_count(state, "--timeout", argument, UINT32_MAX);
         options->has_timeout = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (options->path)
-            argp_usage(state);
-        options->path = argument;
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -36,10 +29,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option settle_options[] = {
     {"timeout", 't', "SECONDS", 0, "give up after so long (exit code 3)", 0},
-    {"json", 'j', NULL, 0, "print JSON", 0},
     {0},
 };
-static const struct argp_child children[] = {{&command_store_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&command_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {
     settle_options, parse, "[PATH]",
     "Wait until every document of the tree that PATH (or the working directory) is in has been "
@@ -55,7 +47,7 @@ int cmd_settle(int argc, char **argv)
     _cleanup_(location_done) struct location location = {0};
     _cleanup_free_ char *error = NULL;
     argp_parse(&parser, argc, argv, 0, NULL, &options);
-    int r = locate(options.path, options.common.store, &location, &error);
+    int r = locate(options.common.path, options.common.store, &location, &error);
     if (r < 0)
         return command_end(r, error);
     _cleanup_json_ struct json_object *request = json_object_new_object();

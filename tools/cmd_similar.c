@@ -61,7 +61,7 @@ int work_similar(const struct work_context *context, struct json_object *request
 
 struct similar_options {
     struct command_options common;
-    const char *path, *base;
+    const char *base;
     double threshold;
     uint64_t limit;
     bool containing, absolute;
@@ -79,12 +79,6 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case 'c': options->containing = true; return 0;
     case 'a': options->absolute = true; return 0;
-    case ARGP_KEY_ARG:
-        if (options->path)
-            argp_usage(state);
-        options->path = argument;
-        return 0;
-    case ARGP_KEY_NO_ARGS: argp_usage(state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -99,7 +93,7 @@ static const struct argp_option similar_options[] = {
     {"absolute", 'a', NULL, 0, "print absolute paths, not paths below the tree", 0},
     {0},
 };
-static const struct argp_child children[] = {{&command_output_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&command_paths_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {similar_options, parse, "FILE",
                                    "Print the documents that resemble FILE, the best first: "
                                    "resemblance, a tab, the path below the "
@@ -140,16 +134,17 @@ static int print_row(void *user, struct json_object *row)
 
 int cmd_similar(int argc, char **argv)
 {
-    struct similar_options options = {.threshold = DEFAULT_THRESHOLD, .limit = DEFAULT_LIMIT};
+    struct similar_options options = {
+        .common.needs_path = true, .threshold = DEFAULT_THRESHOLD, .limit = DEFAULT_LIMIT};
     _cleanup_(location_done) struct location location = {0};
     _cleanup_free_ char *error = NULL;
     argp_parse(&parser, argc, argv, 0, NULL, &options);
-    int r = locate(options.path, options.common.store, &location, &error);
+    int r = locate(options.common.path, options.common.store, &location, &error);
     if (r < 0)
         return command_end(r, error);
     options.base = location.base;
     _cleanup_json_ struct json_object *request = json_object_new_object();
-    command_add_path(request, "path", options.path, location.path);
+    command_add_path(request, "path", options.common.path, location.path);
     json_object_object_add(request, "threshold", json_object_new_double(options.threshold));
     work_add_count(request, "limit", options.limit);
     json_object_object_add(request, "containing", json_object_new_boolean(options.containing));

@@ -86,33 +86,9 @@ int work_status(const struct work_context *context, struct json_object *request,
     return row(user, TAKE_PTR(object));
 }
 
-struct status_options {
-    struct command_options common;
-    const char *path;
-};
-
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-    struct status_options *options = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
-    case 'j': options->common.json = true; return 0;
-    case ARGP_KEY_ARG:
-        if (options->path)
-            argp_usage(state);
-        options->path = argument;
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_option status_options[] = {
-    {"json", 'j', NULL, 0, "print JSON", 0},
-    {0},
-};
-static const struct argp_child children[] = {{&command_store_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&command_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {
-    status_options, parse, "[PATH]",
+    NULL, NULL, "[PATH]",
     "Print what the index of the tree that PATH (or the working directory) is in holds, and what "
     "it does; with a document as PATH, also of that document. The tree need not be mounted.",
     children};
@@ -229,11 +205,11 @@ static int print_row(void *user, struct json_object *row)
 
 int cmd_status(int argc, char **argv)
 {
-    struct status_options options = {0};
+    struct command_options options = {0};
     _cleanup_(location_done) struct location location = {0};
     _cleanup_free_ char *error = NULL;
     argp_parse(&parser, argc, argv, 0, NULL, &options);
-    int r = locate(options.path, options.common.store, &location, &error);
+    int r = locate(options.path, options.store, &location, &error);
     if (r < 0)
         return command_end(r, error);
     _cleanup_json_ struct json_object *request = json_object_new_object();
@@ -241,6 +217,6 @@ int cmd_status(int argc, char **argv)
     if (options.path && stat(options.path, &st) == 0 && S_ISREG(st.st_mode))
         command_add_path(request, "path", options.path, location.path);
     const struct ask question = {.location = &location, .command = "status"};
-    r = ask(&question, request, print_row, &options.common.json, &error);
+    r = ask(&question, request, print_row, &options.json, &error);
     return command_end(r, error);
 }

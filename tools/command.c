@@ -35,7 +35,14 @@ static error_t parse_common(int key, char *argument, struct argp_state *state)
     case 's': options->store = argument; return 0;
     case 'j': options->json = true; return 0;
     case '0': options->null = true; return 0;
+    case ARGP_KEY_ARG:
+        if (options->path)
+            argp_usage(state);
+        options->path = argument;
+        return 0;
     case ARGP_KEY_END:
+        if (options->needs_path && !options->path)
+            argp_usage(state);
         if (options->json && options->null)
             argp_error(state, "--json and -0 exclude each other");
         return 0;
@@ -43,18 +50,24 @@ static error_t parse_common(int key, char *argument, struct argp_state *state)
     }
 }
 
-static const struct argp_option store_options[] = {
-    {"store", 's', "DIRECTORY", 0, "the store, where the path does not tell", 10},
+#define STORE_OPTION                                                                               \
+    {                                                                                              \
+        "store", 's', "DIRECTORY", 0, "the store, where the path does not tell", 10                \
+    }
+
+static const struct argp_option options_of_one[] = {
+    {"json", 'j', NULL, 0, "print JSON", 10},
+    STORE_OPTION,
     {0},
 };
-static const struct argp_option output_options[] = {
+static const struct argp_option options_of_paths[] = {
     {"json", 'j', NULL, 0, "print JSON, an object a line", 10},
     {"null", '0', NULL, 0, "print only paths, unescaped, each with a NUL behind it", 10},
-    {"store", 's', "DIRECTORY", 0, "the store, where the path does not tell", 10},
+    STORE_OPTION,
     {0},
 };
-const struct argp command_store_argp = {store_options, parse_common};
-const struct argp command_output_argp = {output_options, parse_common};
+const struct argp command_argp = {options_of_one, parse_common};
+const struct argp command_paths_argp = {options_of_paths, parse_common};
 
 void command_add_path(struct json_object *request, const char *name, const char *written,
                       const char *path)

@@ -26,14 +26,15 @@ extern const struct command commands[]; /* ends with a NULL name */
 /* The work function of a command, NULL when there is none. */
 work_fn command_work(const char *name);
 
-/* Options that the asking subcommands have in common: a child parser whose input is a struct
- * command_options. */
+/* What the asking subcommands have in common: a child parser whose input is a struct
+ * command_options. It takes the arguments that its parent does not. */
 struct command_options {
-    const char *store;
+    bool needs_path; /* the caller's: to be called without one is a usage error */
+    const char *path, *store;
     bool json, null;
 };
-extern const struct argp command_store_argp;  /* --store */
-extern const struct argp command_output_argp; /* --store, --json, -0 */
+extern const struct argp command_argp;       /* PATH, --store, --json of one object */
+extern const struct argp command_paths_argp; /* PATH, --store, --json of many, -0 */
 
 /* Ask about a file: its path in the tree, and as the person wrote it (work_shown()). */
 void command_add_path(struct json_object *request, const char *name, const char *written,
