@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { MOST_DIGITS = 30 };
+enum { SIGNIFICANT_DIGITS = 30 };
 
 double hamming_agreement(uint32_t k, double m)
 {
@@ -82,15 +82,15 @@ int hamming_init(struct hamming *hamming, const uint8_t key[SKETCH_KEY_BYTES], u
         return -EINVAL;
     snprintf(purpose, sizeof(purpose), "parities at %u", k);
     *hamming = (struct hamming){.k = k, .t = t, .n_words = (t + 63) / 64};
-    /* 1/(2k) with 30 digits behind the last leading zero, but no zeros at the end */
-    unsigned n_digits = MOST_DIGITS;
-    double share = ldexp(1. / (2. * k), MOST_DIGITS);
-    hamming->digits = (uint32_t)lround(share);
+    /* 1/(2k) with 30 digits behind its leading zeros, but no zeros at the end */
+    int exponent;
+    double share = frexp(1. / (2. * k), &exponent);
+    hamming->digits = (uint64_t)llround(ldexp(share, SIGNIFICANT_DIGITS));
+    hamming->n_digits = (unsigned)(SIGNIFICANT_DIGITS - exponent);
     while (!(hamming->digits & 1)) {
         hamming->digits >>= 1;
-        n_digits--;
+        hamming->n_digits--;
     }
-    hamming->n_digits = n_digits;
     return sketch_key_derive(key, purpose, &hamming->seed, sizeof(hamming->seed));
 }
 

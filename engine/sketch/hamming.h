@@ -36,8 +36,8 @@ struct hamming {
     uint32_t k;
     uint32_t n_words; /* t / 64, rounded up; the parities past t are chosen as well */
     uint32_t t;
-    unsigned n_digits; /* of 1/(2k), binary */
-    uint32_t digits;
+    unsigned n_digits; /* of 1/(2k), binary, behind the point */
+    uint64_t digits;
 };
 
 /* Returns 0, -EDOM for k < 2, -EINVAL for t = 0 or above HAMMING_T_MAX, -ENOMEM. */

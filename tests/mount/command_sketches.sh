@@ -37,6 +37,7 @@ expect_match 'w is the store'"'"'s' '"w":5' "$("$KINFS" compare --json --sketch=
 words 1000 1400 > far
 expect_equal 'within' 'at most 200 shingles differ (666 parities)' "$("$KINFS" compare --sketch=hamming --within=200 -w 5 "$SOURCE/a" elsewhere)"
 expect_match 'not within' 'more than 20 shingles' "$("$KINFS" compare --sketch=hamming --within=20 -w 5 "$SOURCE/a" far)"
+expect_match 'within any number' 'at most 4294967295 shingles' "$("$KINFS" compare --sketch=hamming --within=4294967295 -w 5 "$SOURCE/a" far)"
 for wrong in '--sketch=none' '--sketch=simhash --exact' '--resample --exact' '--within=9' '--within=9 --sketch=simhash' '--sketch=hamming --within=1' '-w 3'; do
     # shellcheck disable=SC2086
     expect_code 2 "$KINFS" compare $wrong "$SOURCE/a" elsewhere

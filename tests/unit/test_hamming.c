@@ -41,6 +41,20 @@ static void test_hamming__takes_one_in_2k(void **state)
 }
 
 /* E2: linear: the parities of the symmetric difference are the exclusive or */
+/* 30 digits of it, wherever they begin. */
+static void test_hamming__knows_the_share_of_any_k(void **state)
+{
+    (void)state;
+    static const uint32_t ks[] = {
+        2, 3, 500, 1000003, 1u << 20, 1u << 29, (1u << 29) + 1, 2000000000, UINT32_MAX};
+    for (size_t i = 0; i < sizeof(ks) / sizeof(ks[0]); i++) {
+        struct hamming hamming = make(1, ks[i], 64);
+        double share = ldexp((double)hamming.digits, -(int)hamming.n_digits);
+        assert_true(fabs(2. * ks[i] * share - 1) < 1e-9);
+        assert_true(hamming.n_digits < 64);
+    }
+}
+
 static void test_hamming__is_linear(void **state)
 {
     (void)state;
@@ -191,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hamming__takes_one_in_2k),
+        cmocka_unit_test(test_hamming__knows_the_share_of_any_k),
         cmocka_unit_test(test_hamming__is_linear),
         cmocka_unit_test(test_hamming__agreement_is_that_of_all_choices),
         cmocka_unit_test(test_hamming__agreement_is_seen),
