@@ -83,6 +83,7 @@ static int ask_here(const struct ask *ask, struct json_object *request, row_fn r
         .store_path = at->store,
         .create = ask->create,
         .policy = ask->policy,
+        .tokens = ask->tokens,
         .stopwords = ask->stopwords,
         .stemmer = ask->stemmer,
         .n_workers = ask->n_workers,

@@ -12,7 +12,7 @@ struct ask {
     bool start;          /* without a daemon: follow the tree while answering, from a scan on */
     bool create;         /* make the store when there is none */
     const char *policy;  /* of a new store, NULL for the default */
-    const char *stopwords, *stemmer;           /* the same */
+    const char *tokens, *stopwords, *stemmer;  /* the same */
     unsigned n_workers;                        /* 0: the engine's choice */
     const struct configuration *configuration; /* with start; NULL: that of no name is read */
 };

@@ -50,7 +50,8 @@ int work_compare(const struct work_context *context, struct json_object *request
     return row(user, object);
 }
 
-enum { OPTION_SKETCH = 0x100, OPTION_WITHIN, OPTION_STOPWORDS, OPTION_STEMMER }; /* no letters */
+/* no letters */
+enum { OPTION_SKETCH = 0x100, OPTION_WITHIN, OPTION_TOKENS, OPTION_STOPWORDS, OPTION_STEMMER };
 
 struct compare_options {
     struct command_options common;
@@ -58,7 +59,7 @@ struct compare_options {
     bool exact, resample;
     struct fresh_comparison fresh;
     unsigned w;
-    bool stopwords_given, stemmer_given;
+    bool tokens_given, stopwords_given, stemmer_given;
     struct word_options words;
 };
 
@@ -73,9 +74,10 @@ static error_t check(struct compare_options *options, struct argp_state *state)
         fresh->family = "bottom-k";
     if (options->w && !options->exact && !fresh->family)
         argp_error(state, "--shingle is for --exact and --sketch: the index has its policy's");
-    if ((options->stopwords_given || options->stemmer_given) && !options->exact && !fresh->family)
-        argp_error(state, "--stopwords and --stemmer are for --exact and --sketch: the index has "
-                          "its policy's");
+    if ((options->tokens_given || options->stopwords_given || options->stemmer_given) &&
+        !options->exact && !fresh->family)
+        argp_error(state, "--tokens, --stopwords and --stemmer are for --exact and --sketch: the "
+                          "index has its policy's");
     return 0;
 }
 
@@ -107,6 +109,11 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->w = (unsigned)command_parse_count(state, "--shingle", argument, 64);
         if (!options->w)
             argp_error(state, "a shingle has at least one token");
+        return 0;
+    case OPTION_TOKENS:
+        if (word_choice_tokens("--tokens=", argument, &options->words.tokens, &error) < 0)
+            argp_error(state, "%s", error);
+        options->tokens_given = true;
         return 0;
     case OPTION_STOPWORDS:
         if (word_choice_stopwords("--stopwords=", argument, &options->words.stop_list, &error) < 0)
@@ -145,11 +152,12 @@ static const struct argp_option compare_options[] = {
      0},
     {"shingle", 'w', "TOKENS", 0,
      "with these: tokens in a shingle (default: the store's; 10 for broder1997)", 0},
-    {"stopwords", OPTION_STOPWORDS, "LIST", 0,
-     "with these: words that are left out (default: as the store has it, where --shingle is left "
-     "to "
-     "it too, else none)",
+    {"tokens", OPTION_TOKENS, "KIND", 0,
+     "with these: words, or words+tags of HTML and XML (default: as the store has it, where "
+     "--shingle is left to it too, else words)",
      0},
+    {"stopwords", OPTION_STOPWORDS, "LIST", 0,
+     "with these: words that are left out (default: the same, or none)", 0},
     {"stemmer", OPTION_STEMMER, "NAME", 0, "with these: how words become stems (default: the same)",
      0},
     {0},
@@ -305,9 +313,11 @@ static int ask_store(struct compare_options *options, char **ret_error)
     if (r < 0)
         return r;
     options->w = (unsigned)command_count(row, "policy_w");
-    if (!has(row, "stopwords")) /* a mount without a store */
+    if (!has(row, "tokens")) /* a mount without a store */
         return 0;
-    if (!options->stopwords_given)
+    if (!options->tokens_given)
+        r = word_choice_tokens("", command_text(row, "tokens"), &options->words.tokens, ret_error);
+    if (r >= 0 && !options->stopwords_given)
         r = word_choice_stopwords("", command_text(row, "stopwords"), &options->words.stop_list,
                                   ret_error);
     if (r >= 0 && !options->stemmer_given)
@@ -344,6 +354,9 @@ static int open_pair(struct compare_options *options, struct pair *pair, struct 
     json_path_add(object, "a", options->a);
     json_path_add(object, "b", options->b);
     work_add_count(object, "w", options->w);
+    if (options->words.tokens)
+        json_object_object_add(object, "tokens",
+                               json_object_new_string(token_choice_name(options->words.tokens)));
     if (options->words.stop_list)
         json_object_object_add(object, "stopwords",
                                json_object_new_string(stop_list_name(options->words.stop_list)));

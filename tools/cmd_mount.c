@@ -237,6 +237,7 @@ static const struct argp parser = {
     "                    similar, clusters or none; .kinfs/ has them always\n"
     "  store=DIRECTORY   where the index is kept\n"
     "  policy=NAME       of a new store: default (w=5) or broder1997 (w=10)\n"
+    "  tokens=KIND       of a new store: words, or words+tags, of HTML and XML (words)\n"
     "  stopwords=LIST    of a new store: english has words that are left out (none)\n"
     "  stemmer=NAME      of a new store: words are compared by their stems, by the rules of\n"
     "                    english, german, ... (none)\n"

@@ -15,11 +15,11 @@ int work_scan(const struct work_context *context, struct json_object *request, r
     return settling_work(context, request, row, user, ret_error);
 }
 
-enum { OPTION_STOPWORDS = 0x100, OPTION_STEMMER }; /* no letters */
+enum { OPTION_TOKENS = 0x100, OPTION_STOPWORDS, OPTION_STEMMER }; /* no letters */
 
 struct scan_options {
     struct command_options common;
-    const char *policy, *stopwords, *stemmer, *config;
+    const char *policy, *tokens, *stopwords, *stemmer, *config;
     unsigned n_workers;
 };
 
@@ -37,6 +37,11 @@ static error_t parse(int key, char *argument, struct argp_state *state)
             argp_error(state, "%s", error);
         options->stopwords = argument;
         return 0;
+    case OPTION_TOKENS:
+        if (word_choice_tokens("--tokens=", argument, &choice, &error) < 0)
+            argp_error(state, "%s", error);
+        options->tokens = argument;
+        return 0;
     case OPTION_STEMMER:
         if (word_choice_stemmer("--stemmer=", argument, &choice, &error) < 0)
             argp_error(state, "%s", error);
@@ -52,6 +57,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 static const struct argp_option scan_options[] = {
     {"config", 'c', "FILE", 0, "the configuration (" CONFIGURATION_FILE ")", 0},
     {"policy", 'p', "NAME", 0, "of a new store: default (w=5) or broder1997 (w=10)", 0},
+    {"tokens", OPTION_TOKENS, "KIND", 0,
+     "of a new store: words (the default), or words+tags: those of HTML and XML count as words do",
+     0},
     {"stopwords", OPTION_STOPWORDS, "LIST", 0,
      "of a new store: words that are left out, none (the default) or english", 0},
     {"stemmer", OPTION_STEMMER, "NAME", 0,
@@ -123,6 +131,7 @@ int cmd_scan(int argc, char **argv)
         .start = true,
         .create = true,
         .policy = options.policy,
+        .tokens = options.tokens,
         .stopwords = options.stopwords,
         .stemmer = options.stemmer,
         .n_workers = options.n_workers,

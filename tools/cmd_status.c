@@ -45,6 +45,7 @@ static void add_index(const struct work_context *context, struct json_object *ob
     json_object_object_add(object, "running", json_object_new_boolean(context->started));
     json_object_object_add(object, "policy", json_object_new_string(status.policy));
     work_add_count(object, "policy_w", status.policy_w);
+    json_object_object_add(object, "tokens", json_object_new_string(status.tokens));
     json_object_object_add(object, "stopwords", json_object_new_string(status.stopwords));
     json_object_object_add(object, "stemmer", json_object_new_string(status.stemmer));
     work_add_count(object, "documents", status.documents);

@@ -89,6 +89,7 @@ int mount_hold_take(const struct mount_plan *plan, const struct mount_options *o
                           .store_path = plan->store,
                           .create = true,
                           .policy = options->policy,
+                          .tokens = options->tokens,
                           .stopwords = options->stopwords,
                           .stemmer = options->stemmer,
                           .n_workers = options->n_workers,

@@ -30,6 +30,7 @@ void mount_options_done(struct mount_options *options)
 {
     free(options->store);
     free(options->policy);
+    free(options->tokens);
     free(options->stopwords);
     free(options->stemmer);
     free(options->log);
@@ -152,6 +153,10 @@ static int parse_value(struct mount_options *options, const char *name, const ch
         return parse_watch(value, &options->watch, ret_error);
     } else if (strcmp(name, "views") == 0) {
         r = parse_views(value, &options->views, ret_error);
+    } else if (strcmp(name, "tokens") == 0) {
+        r = word_choice_tokens("-o tokens=", value, &choice, ret_error);
+        if (r == 0)
+            replace(&options->tokens, value);
     } else if (strcmp(name, "stopwords") == 0) {
         r = word_choice_stopwords("-o stopwords=", value, &choice, ret_error);
         if (r == 0)

@@ -16,7 +16,7 @@ struct mount_options {
     size_t limit;
     unsigned views;
     char *store, *policy, *log, *config; /* NULL: the default */
-    char *stopwords, *stemmer;           /* names there are, or NULL */
+    char *tokens, *stopwords, *stemmer;  /* names there are, or NULL */
     char *extra;        /* options that are for the kernel, comma separated, or NULL */
     char *of_sketching; /* one given that says how to sketch; NULL: none */
     const struct configuration *configuration; /* the caller's, read from config */

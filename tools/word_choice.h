@@ -1,4 +1,5 @@
-/* What becomes of words, as a person names it: stopwords= and stemmer=, of whatever command. */
+/* What becomes of words, as a person names it: tokens=, stopwords= and stemmer=, of whatever
+ * command. */
 #ifndef KINFS_TOOLS_WORD_CHOICE_H
 #define KINFS_TOOLS_WORD_CHOICE_H
 
@@ -10,6 +11,7 @@
  *
  * Returns 0, or -EINVAL with a line in *ret_error that has the names there are.
  */
+int word_choice_tokens(const char *shown, const char *name, uint8_t *ret_tokens, char **ret_error);
 int word_choice_stopwords(const char *shown, const char *name, uint8_t *ret_stop_list,
                           char **ret_error);
 int word_choice_stemmer(const char *shown, const char *name, uint8_t *ret_stemmer,

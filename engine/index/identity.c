@@ -153,7 +153,8 @@ static int refuse_words(const struct index *index, const char *option, const cha
 static int check_words(struct index *index, const struct index_options *options, char **ret_error)
 {
     const struct word_options *words = &index->policy.words;
-    const char *stopwords = stop_list_name(words->stop_list),
+    const char *tokens = token_choice_name(words->tokens),
+               *stopwords = stop_list_name(words->stop_list),
                *stemmer = stemmer_name(words->stemmer);
     if (word_options_check(words) < 0)
         return refuse(
@@ -161,6 +162,8 @@ static int check_words(struct index *index, const struct index_options *options,
             "store %s was made with stemmer=%s, which the libstemmer of this machine does "
             "not have; install one that has it, or name another store with store=",
             index->store_path, stemmer);
+    if (options->tokens && strcmp(options->tokens, tokens) != 0)
+        return refuse_words(index, "tokens", tokens, options->tokens, ret_error);
     if (options->stopwords && strcmp(options->stopwords, stopwords) != 0)
         return refuse_words(index, "stopwords", stopwords, options->stopwords, ret_error);
     if (options->stemmer && strcmp(options->stemmer, stemmer) != 0)
@@ -172,8 +175,14 @@ static int check_words(struct index *index, const struct index_options *options,
 static int choose_words(struct index *index, const struct index_options *options, char **ret_error)
 {
     char names[WORD_OPTIONS_NAMES_MAX];
+    int tokens = options->tokens ? token_choice_find(options->tokens) : 0;
     int stop_list = options->stopwords ? stop_list_find(options->stopwords) : 0;
     int stemmer = options->stemmer ? stemmer_find(options->stemmer) : 0;
+    if (tokens < 0) {
+        token_choice_names(names);
+        return refuse(ret_error, -EINVAL, "there are no tokens '%s'; there are: %s",
+                      options->tokens, names);
+    }
     if (stop_list < 0) {
         stop_list_names(names);
         return refuse(ret_error, -EINVAL, "there are no stop words '%s'; there are: %s",
@@ -184,8 +193,8 @@ static int choose_words(struct index *index, const struct index_options *options
         return refuse(ret_error, -EINVAL, "there is no stemmer '%s'; there are: %s",
                       options->stemmer, names);
     }
-    index->policy.words =
-        (struct word_options){.stop_list = (uint8_t)stop_list, .stemmer = (uint8_t)stemmer};
+    index->policy.words = (struct word_options){
+        .stop_list = (uint8_t)stop_list, .stemmer = (uint8_t)stemmer, .tokens = (uint8_t)tokens};
     return 0;
 }
 

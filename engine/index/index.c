@@ -463,8 +463,10 @@ static void show_policy(const struct index *index, struct index_status *status)
 {
     const struct policy *policy = &index->policy;
     bool stops = policy->words.stop_list != STOP_LIST_NONE, stems = policy->words.stemmer != 0;
-    snprintf(status->policy, sizeof(status->policy), "%s (w=%u s=%u m=%u%s%s%s%s)", policy->name,
-             policy->w, policy->s, policy->m, stops ? " stopwords=" : "",
+    bool tokens = policy->words.tokens != TOKENS_WORDS;
+    snprintf(status->policy, sizeof(status->policy), "%s (w=%u s=%u m=%u%s%s%s%s%s%s)",
+             policy->name, policy->w, policy->s, policy->m, tokens ? " tokens=" : "",
+             tokens ? status->tokens : "", stops ? " stopwords=" : "",
              stops ? status->stopwords : "", stems ? " stemmer=" : "",
              stems ? status->stemmer : "");
 }
@@ -473,6 +475,7 @@ void index_get_status(struct index *index, struct index_status *ret_status)
 {
     struct index_status status = {0};
     snprintf(status.version, sizeof(status.version), "%s", KINFS_VERSION);
+    status.tokens = token_choice_name(index->policy.words.tokens);
     status.stopwords = stop_list_name(index->policy.words.stop_list);
     status.stemmer = stemmer_name(index->policy.words.stemmer);
     show_policy(index, &status);

@@ -40,10 +40,11 @@ struct index_options {
     bool create;
     const char *policy; /* preset of a new store, NULL for "default"; an existing store must
                            have been made with it when given */
-    const char *stopwords, *stemmer; /* names (word_options.h) of a new store, NULL for "none"; an
-                                        existing store must have been made with them when given */
-    unsigned n_workers;              /* 0: one for each processor, at most 8 */
-    size_t cache_bytes;              /* 0: the store's default */
+    /* names (word_options.h) of a new store, NULL for "words" and "none"; an existing store must
+     * have been made with them when given */
+    const char *tokens, *stopwords, *stemmer;
+    unsigned n_workers;                       /* 0: one for each processor, at most 8 */
+    size_t cache_bytes;                       /* 0: the store's default */
     const struct index_extractor *extractors; /* besides those of PDF and office documents; what
                                                  has been sketched before is not done anew */
     size_t n_extractors;
@@ -241,9 +242,9 @@ int index_path(struct index *index, const struct file_key *file, char **ret_path
 
 struct index_status {
     char version[32], source[4096], store[4096];
-    char policy[128];                /* name and parameters, for people */
-    uint32_t policy_w;               /* tokens in a shingle */
-    const char *stopwords, *stemmer; /* names: what becomes of words before; static */
+    char policy[128];                         /* name and parameters, for people */
+    uint32_t policy_w;                        /* tokens in a shingle */
+    const char *tokens, *stopwords, *stemmer; /* names: what becomes of words before; static */
     uint64_t documents, clusters, clustered_documents, store_bytes;
     uint64_t pending_foreground, pending_scan; /* items queued or in work */
     uint64_t skipped, failed;       /* documents that could not be read; store writes that failed */

@@ -142,7 +142,8 @@ static int open_fresh(const struct index_options *options, const struct index *o
 
     fresh_options.create = true;
     if (keep)
-        fresh_options.policy = fresh_options.stopwords = fresh_options.stemmer = NULL;
+        fresh_options.policy = fresh_options.tokens = fresh_options.stopwords =
+            fresh_options.stemmer = NULL;
     int r = index_open_db(&fresh_options, STORE_DB_NEW, keep ? &policy : NULL, &fresh, ret_error);
     if (r < 0 || !old)
         goto out;
@@ -192,7 +193,7 @@ int index_rebuild(const struct index_options *options,
     char *error = NULL;
 
     old_options.create = false;
-    old_options.policy = old_options.stopwords = old_options.stemmer = NULL;
+    old_options.policy = old_options.tokens = old_options.stopwords = old_options.stemmer = NULL;
     _cleanup_close_ int directory = -1;
     int r =
         store_directory_take(options->store_path, options->source, false, &directory, NULL, &error);

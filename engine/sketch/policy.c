@@ -4,7 +4,8 @@
  *   4   name       32   NUL-padded, the last byte always NUL
  *   36  stop words  1   enum stop_list
  *   37  stemmer     1   a number of word_options.c
- *   38  tokeniser   2
+ *   38  tokens      1   enum token_choice
+ *   39  tokeniser   1
  *   40  hash        4
  *   44  w           4
  *   48  s           4
@@ -103,7 +104,8 @@ void policy_derive(const struct policy *policy, const char *purpose, uint8_t out
 void policy_encode(const struct policy *policy, uint8_t out[POLICY_ENCODED_BYTES])
 {
     const uint32_t words = (uint32_t)policy->words.stop_list << 24 |
-                           (uint32_t)policy->words.stemmer << 16 | (policy->tokeniser & 0xffff);
+                           (uint32_t)policy->words.stemmer << 16 |
+                           (uint32_t)policy->words.tokens << 8 | (policy->tokeniser & 0xff);
     const uint32_t fields[] = {words, policy->hash, policy->w, policy->s, policy->m, policy->v_max};
 
     memset(out, 0, POLICY_ENCODED_BYTES);
@@ -125,8 +127,8 @@ int policy_decode(const void *data, size_t size_bytes, struct policy *ret_policy
     if (get_be32(p + CHECK_AT) != (uint32_t)XXH3_64bits(p, CHECK_AT))
         return -EUCLEAN;
     memcpy(policy.name, p + 4, sizeof(policy.name));
-    policy.words = (struct word_options){.stop_list = p[36], .stemmer = p[37]};
-    policy.tokeniser = get_be32(p + 36) & 0xffff;
+    policy.words = (struct word_options){.stop_list = p[36], .stemmer = p[37], .tokens = p[38]};
+    policy.tokeniser = p[39];
     policy.hash = get_be32(p + 40);
     policy.w = get_be32(p + W_AT);
     policy.s = get_be32(p + W_AT + 4);

@@ -19,7 +19,7 @@ enum policy_hash { POLICY_HASH_GF64 = 2 };
 
 struct policy {
     char name[POLICY_NAME_MAX + 1]; /* of the preset, for people */
-    uint32_t tokeniser; /* enum policy_tokeniser, 16 bits; its version is part of the value */
+    uint32_t tokeniser; /* enum policy_tokeniser, 8 bits; its version is part of the value */
     uint32_t hash;      /* enum policy_hash */
     uint32_t w;         /* tokens in a shingle, 1 to POLICY_W_MAX */
     uint32_t s;         /* values of MIN_s, 2 to 4096 */

@@ -85,9 +85,15 @@ static void filter_begin(struct canon *canon, char separator)
         html_begin(&canon->html, &canon->words, kernel_in_use());
         if (canon->sink.links)
             html_want_links(&canon->html, &canon->sink, &canon->n_tokens);
+        if (canon->sink.tags)
+            html_want_tags(&canon->html);
         break;
-    case TEXT_XML: html_begin_xml(&canon->html, &canon->words, kernel_in_use()); break;
-    case TEXT_MAIL: mail_begin(&canon->mail, &canon->html, &canon->words); break;
+    case TEXT_XML:
+        html_begin_xml(&canon->html, &canon->words, kernel_in_use());
+        if (canon->sink.tags)
+            html_want_tags(&canon->html);
+        break;
+    case TEXT_MAIL: mail_begin(&canon->mail, &canon->html, &canon->words, canon->sink.tags); break;
     case TEXT_MARKDOWN: markdown_begin(&canon->markdown, &canon->words); break;
     case TEXT_ROFF: roff_begin(&canon->roff, &canon->words); break;
     case TEXT_TABLE: table_begin(&canon->table, separator, &canon->features); break;
@@ -244,6 +250,8 @@ static void level_finish(struct level *level)
 
 int canon_new(const struct canon_sink *sink, struct canon **ret_canon)
 {
+    if (sink->links && sink->tags)
+        return -EINVAL;
     _cleanup_(canon_free_p) struct canon *canon = calloc(1, sizeof(*canon));
     if (!canon)
         return -ENOMEM;

@@ -13,6 +13,7 @@
 #ifndef KINFS_ENGINE_TEXT_CANON_H
 #define KINFS_ENGINE_TEXT_CANON_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -54,6 +55,9 @@ struct canon_sink {
     void *user;
     /* NULL: nobody wants them. In the order of their ends; their last tokens may come later. */
     void (*links)(void *user, const struct canon_link *link);
+    /* Of HTML and XML each tag is a token too, "<p>" or "</p>", where its name has ended; not where
+     * links are wanted. */
+    bool tags;
 };
 
 struct canon;
@@ -63,7 +67,7 @@ struct canon;
  * sink       copied
  * ret_canon  gives
  *
- * Returns 0 or -ENOMEM.
+ * Returns 0, -EINVAL (both links and tags are wanted) or -ENOMEM.
  */
 int canon_new(const struct canon_sink *sink, struct canon **ret_canon);
 void canon_free(struct canon *canon);

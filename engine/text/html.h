@@ -6,6 +6,7 @@
  * html_text.c       which of it is a document's text
  * html_reference.c  character references
  * html_links.c      links and their text
+ * html_tags.c       tags as tokens
  * html_xml.c        what is otherwise in XML
  * html_stride.h     the same over whole tags at once, for each instruction set
  */
@@ -21,6 +22,7 @@
 #include "engine/text/html_element.h"
 #include "engine/text/html_links.h"
 #include "engine/text/html_reference.h"
+#include "engine/text/html_tags.h"
 
 enum html_state {
     HTML_DATA,
@@ -86,6 +88,7 @@ struct html {
     uint32_t depth; /* of '<' in a document type declaration */
     struct html_reference reference;
     struct html_links links;
+    struct html_tags tags;
     struct gather gather;
 };
 
@@ -96,6 +99,8 @@ void html_begin_xml(struct html *html, struct words *words, enum kernel kernel);
  * the document that words have handed out so far. */
 void html_want_links(struct html *html, const struct canon_sink *sink,
                      const uint64_t *n_handed_out);
+/* After html_begin() or html_begin_xml(): tags are tokens too. */
+void html_want_tags(struct html *html);
 void html_feed(struct html *html, const uint8_t *bytes, size_t size_bytes);
 void html_finish(struct html *html);
 

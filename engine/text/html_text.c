@@ -16,6 +16,8 @@ static bool is_link(const struct html *html)
 void html_tag_named(struct html *html)
 {
     static const struct html_element other = {0};
+    if (html->tags.wanted)
+        html_tags_put(&html->tags, html->end_tag, &html->gather);
     html->element = html_is_xml(html) ? &other : html_element(&html->tag);
     html->alt_seen = false;
     html->value = HTML_VALUE_DROPPED;

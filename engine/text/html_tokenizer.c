@@ -34,6 +34,7 @@ static void tag_begins(struct html *html, bool end_tag)
     html->end_tag = end_tag;
     html->self_closing = false;
     html->tag = (struct html_name){0};
+    html_tags_begin(&html->tags);
     html->state = HTML_TAG_NAME;
 }
 
@@ -120,6 +121,8 @@ static size_t feed_name(struct html *html, const uint8_t *p, size_t n)
             return i;
         }
         html_name_add(name, html_lower(p[i]));
+        if (of_tag)
+            html_tags_name(&html->tags, html_lower(p[i]));
     }
     return n;
 }
@@ -325,6 +328,7 @@ void html_begin(struct html *html, struct words *words, enum kernel kernel)
     html->element_flags = UINT8_MAX & ~ELEMENT_LINK;
     html->links.sink = NULL;
     html->links.open = false;
+    html->tags.wanted = false;
     gather_begin(&html->gather, words);
 }
 
@@ -340,6 +344,12 @@ void html_want_links(struct html *html, const struct canon_sink *sink, const uin
     html->links.sink = sink;
     html->links.n_handed_out = n_handed_out;
     html->links.in_title = html->links.title_seen = false;
+}
+
+void html_want_tags(struct html *html)
+{
+    html->stride = NULL; /* which takes tags for what they do */
+    html->tags.wanted = true;
 }
 
 void html_feed(struct html *html, const uint8_t *bytes, size_t size_bytes)

@@ -161,9 +161,10 @@ static size_t cut(const uint8_t *line, size_t n_bytes)
     return n_bytes;
 }
 
-void mail_begin(struct mail *mail, struct html *html, struct words *words)
+void mail_begin(struct mail *mail, struct html *html, struct words *words, bool tags)
 {
     mail->html = html;
+    mail->tags = tags;
     mail->words = words;
     mail->began = mail->is_mailbox = mail->after_empty = mail->in_line = false;
     mail->depth = mail->n_line = 0;

@@ -53,6 +53,7 @@ struct mail_level {
 struct mail {
     struct words *words;
     struct html *html;
+    bool tags; /* of HTML are wanted */
     struct charset charset;
     bool is_html; /* what comes of the charset */
 
@@ -79,8 +80,10 @@ bool mail_sniff(const uint8_t *head, size_t head_bytes);
 void mail_init(struct mail *mail);
 void mail_done(struct mail *mail);
 
-/* html, words: stay where they are; html is for what is HTML. */
-void mail_begin(struct mail *mail, struct html *html, struct words *words);
+/* html, words: stay where they are; html is for what is HTML, of which tags are tokens if so
+ * wanted.
+ */
+void mail_begin(struct mail *mail, struct html *html, struct words *words, bool tags);
 void mail_feed(struct mail *mail, const uint8_t *bytes, size_t size_bytes);
 void mail_finish(struct mail *mail);
 

@@ -30,6 +30,8 @@ void mail_text_begins(struct mail *mail, const char *charset, bool is_html)
     charset_begin(&mail->charset, NULL, 0, *charset ? charset : NULL);
     if (is_html)
         html_begin(mail->html, mail->words, kernel_in_use());
+    if (is_html && mail->tags)
+        html_want_tags(mail->html);
 }
 
 static void flush(struct mail *mail)

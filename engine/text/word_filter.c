@@ -61,7 +61,7 @@ static void take_tokens(void *user, const struct token_block *block)
         size_t size_bytes = block->ends[i] - at;
         if (filter->stop_words && stop_words_have(filter->stop_words, token, size_bytes))
             continue;
-        if (filter->stemmer)
+        if (filter->stemmer && token[0] != '<') /* no tag */
             add_stem(filter, token, size_bytes);
         else
             add(filter, token, size_bytes);
@@ -92,9 +92,11 @@ int word_filter_new(const struct word_options *options, const struct canon_sink 
     int r = word_options_check(options);
     if (r < 0)
         return r;
-    if (!word_options_any(options)) {
+    const bool tags = options->tokens == TOKENS_WORDS_AND_TAGS;
+    if (!word_options_filter(options)) {
         *ret_filter = NULL;
         *ret_before = *sink;
+        ret_before->tags = tags;
         return 0;
     }
     if (sink->links)
@@ -108,7 +110,7 @@ int word_filter_new(const struct word_options *options, const struct canon_sink 
         r = start_stemmer(filter, options->stemmer);
     if (r < 0)
         return r;
-    *ret_before = (struct canon_sink){take_tokens, take_features, filter, NULL};
+    *ret_before = (struct canon_sink){take_tokens, take_features, filter, NULL, tags};
     *ret_filter = TAKE_PTR(filter);
     return 0;
 }

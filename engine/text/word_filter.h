@@ -14,13 +14,13 @@ struct word_filter; /* one per thread */
  * sink        copied; without links, which count the tokens as they are in the document
  * ret_filter  gives; NULL where the options want nothing
  * ret_before  the sink that takes what the filter is to filter: of the filter as long as it is
- *             there, or the same as sink
+ *             there, or the same as sink; it has tags where the options want them
  *
- * A token that is a stop word is left out before it is stemmed; a stem that would be empty or
- * longer than CANON_TOKEN_MAX_BYTES is not taken, but the token as it is. What is handed on depends
- * on the tokens alone and not on the blocks they come in; a block that has nothing left is not
- * handed on. Nothing is kept between two blocks, so no document need be begun or finished.
- * Features pass as they are.
+ * Tags pass as they are. A token that is a stop word is left out before it is stemmed; a stem that
+ * would be empty or longer than CANON_TOKEN_MAX_BYTES is not taken, but the token as it is. What is
+ * handed on depends on the tokens alone and not on the blocks they come in; a block that has
+ * nothing left is not handed on. Nothing is kept between two blocks, so no document need be begun
+ * or finished. Features pass as they are.
  *
  * Returns 0, -EINVAL (a number that is none, links), -ENOTSUP (no such stemmer in the library at
  * hand), -ENOMEM.

@@ -6,6 +6,7 @@
 
 #include <libstemmer.h>
 
+static const char *const token_choices[N_TOKEN_CHOICES] = {"words", "words+tags"};
 static const char *const stop_lists[N_STOP_LISTS] = {"none", "english"};
 
 /* The algorithms of Snowball 2.2; new ones go to the end. */
@@ -38,6 +39,11 @@ static int find(const char *const *names, size_t n_names, const char *name)
     return -EINVAL;
 }
 
+int token_choice_find(const char *name)
+{
+    return find(token_choices, N_TOKEN_CHOICES, name);
+}
+
 int stop_list_find(const char *name)
 {
     return find(stop_lists, N_STOP_LISTS, name);
@@ -47,6 +53,11 @@ int stemmer_find(const char *name)
 {
     int stemmer = find(stemmers, N_STEMMERS, name);
     return stemmer >= 0 && !stemmer_is_there((unsigned)stemmer) ? -EINVAL : stemmer;
+}
+
+const char *token_choice_name(unsigned tokens)
+{
+    return tokens < N_TOKEN_CHOICES ? token_choices[tokens] : NULL;
 }
 
 const char *stop_list_name(unsigned stop_list)
@@ -65,11 +76,21 @@ static void add(char *text, const char *name)
     snprintf(text + at, WORD_OPTIONS_NAMES_MAX - at, "%s%s", at ? ", " : "", name);
 }
 
-void stop_list_names(char *text)
+static void add_all(char *text, const char *const *names, size_t n_names)
 {
     *text = '\0';
-    for (unsigned i = 0; i < N_STOP_LISTS; i++)
-        add(text, stop_lists[i]);
+    for (size_t i = 0; i < n_names; i++)
+        add(text, names[i]);
+}
+
+void token_choice_names(char *text)
+{
+    add_all(text, token_choices, N_TOKEN_CHOICES);
+}
+
+void stop_list_names(char *text)
+{
+    add_all(text, stop_lists, N_STOP_LISTS);
 }
 
 void stemmer_names(char *text)
@@ -82,7 +103,8 @@ void stemmer_names(char *text)
 
 int word_options_check(const struct word_options *options)
 {
-    if (options->stop_list >= N_STOP_LISTS || options->stemmer >= N_STEMMERS)
+    if (options->tokens >= N_TOKEN_CHOICES || options->stop_list >= N_STOP_LISTS ||
+        options->stemmer >= N_STEMMERS)
         return -EINVAL;
     return stemmer_is_there(options->stemmer) ? 0 : -ENOTSUP;
 }

@@ -1,5 +1,5 @@
-/* What may become of words before they are sketched, beside the canonical form: nothing (the
- * default), stop words left out, the others stemmed. */
+/* What is taken of a document beside the canonical form's words, and what may become of them before
+ * they are sketched: nothing (the default), tags taken too, stop words left out, words stemmed. */
 #ifndef KINFS_ENGINE_TEXT_WORD_OPTIONS_H
 #define KINFS_ENGINE_TEXT_WORD_OPTIONS_H
 
@@ -7,26 +7,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Both are stored: numbers stay what they are. 0 is none. */
+/* All are stored: numbers stay what they are. 0 is none, of tokens words alone. */
+enum token_choice { TOKENS_WORDS, TOKENS_WORDS_AND_TAGS, N_TOKEN_CHOICES };
 enum stop_list { STOP_LIST_NONE, STOP_LIST_ENGLISH, N_STOP_LISTS };
 enum { N_STEMMERS = 30 }; /* a number for each name of word_options.c */
 
 struct word_options {
     uint8_t stop_list; /* enum stop_list */
     uint8_t stemmer;   /* a number of stemmer_find() */
+    uint8_t tokens;    /* enum token_choice */
 };
 
-/* The number of a name ("none", "english", ...), or -EINVAL. A stemmer that the library at hand
- * does not have is none. */
+/* The number of a name ("words", "none", "english", ...), or -EINVAL. A stemmer that the library at
+ * hand does not have is none. */
+int token_choice_find(const char *name);
 int stop_list_find(const char *name);
 int stemmer_find(const char *name);
 
 /* The name of a number, NULL for one that is none. */
+const char *token_choice_name(unsigned tokens);
 const char *stop_list_name(unsigned stop_list);
 const char *stemmer_name(unsigned stemmer);
 
-/* All names there are, separated by commas, "none" first. text: of WORD_OPTIONS_NAMES_MAX. */
+/* All names there are, separated by commas, that of 0 first. text: of WORD_OPTIONS_NAMES_MAX. */
 enum { WORD_OPTIONS_NAMES_MAX = 512 };
+void token_choice_names(char *text);
 void stop_list_names(char *text);
 void stemmer_names(char *text);
 
@@ -34,7 +39,8 @@ void stemmer_names(char *text);
  * does not have. */
 int word_options_check(const struct word_options *options);
 
-static inline bool word_options_any(const struct word_options *options)
+/* Whether words become something else, or nothing. */
+static inline bool word_options_filter(const struct word_options *options)
 {
     return options->stop_list != STOP_LIST_NONE || options->stemmer != 0;
 }

@@ -37,8 +37,8 @@ static void see_link(void *user, const struct canon_link *link)
     seen->links = XXH3_64bits_withSeed(places, sizeof(places), seen->links);
 }
 
-static struct seen tokenize(enum kernel kernel, bool xml, const uint8_t *bytes, size_t size,
-                            size_t piece_bytes)
+static struct seen tokenize(enum kernel kernel, bool xml, bool tags, const uint8_t *bytes,
+                            size_t size, size_t piece_bytes)
 {
     static struct words words;
     static struct html html;
@@ -48,7 +48,9 @@ static struct seen tokenize(enum kernel kernel, bool xml, const uint8_t *bytes, 
     words_init(&words, &sink);
     words_begin(&words);
     (xml ? html_begin_xml : html_begin)(&html, &words, kernel);
-    if (!xml)
+    if (tags)
+        html_want_tags(&html);
+    else if (!xml)
         html_want_links(&html, &sink, &seen.n_tokens);
     for (size_t at = 0, n; at < size; at += n) {
         n = size - at < piece_bytes ? size - at : piece_bytes;
@@ -67,15 +69,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t piece_bytes = data[0] >> 1 ? data[0] >> 1 : SIZE_MAX;
     data++;
     size--;
-    struct seen slow = tokenize(KERNEL_SCALAR, xml, data, size, 1);
+    struct seen slow = tokenize(KERNEL_SCALAR, xml, false, data, size, 1);
     for (enum kernel kernel = 0; kernel < KERNEL_N; kernel++) {
         if (!kernel_is_there(kernel))
             continue;
         /* Small pieces end before there is a stride. */
-        struct seen fast = tokenize(kernel, xml, data, size,
+        struct seen fast = tokenize(kernel, xml, false, data, size,
                                     piece_bytes == SIZE_MAX ? piece_bytes : 8 * piece_bytes);
         FUZZ_CHECK(fast.hash == slow.hash && fast.n_tokens == slow.n_tokens);
         FUZZ_CHECK(fast.links == slow.links);
     }
+    struct seen tags = tokenize(KERNEL_SCALAR, xml, true, data, size, 1);
+    FUZZ_CHECK(tags.hash == tokenize(kernel_in_use(), xml, true, data, size, piece_bytes).hash);
     return 0;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Stop words and stems, chosen when a store is made: F5, F6.
+# Stop words, stems and tags, chosen when a store is made: F5, F6, A2.
 . "$(dirname "$0")/../lib/mount.sh"
 needs_fuse
 needs python3
@@ -25,7 +25,7 @@ resemblance() { # ARGUMENT...: of a and b
 "$KINFS" mount -o "store=$SCRATCH/plain" "$SOURCE" "$MNT"
 "$KINFS" settle "$MNT" > settled
 expect_match 'no word of it' '\(w=5 s=128 m=25\)' "$("$KINFS" status "$MNT")"
-expect_match 'none' '"stopwords":"none","stemmer":"none"' "$("$KINFS" status --json "$MNT")"
+expect_match 'none' '"tokens":"words","stopwords":"none","stemmer":"none"' "$("$KINFS" status --json "$MNT")"
 expect_equal 'nothing in common' '0.0000' "$("$KINFS" compare "$MNT/a" "$MNT/b" | awk '/^resemblance/ { print $2 }')"
 expect_equal 'exactly' 0.0 "$(resemblance --exact "$MNT/a" "$MNT/b")"
 expect_equal 'exactly, as if both' 1.0 "$(resemblance --exact --stopwords=english --stemmer=english "$MNT/a" "$MNT/b")"
@@ -58,6 +58,26 @@ expect_code 0 "$KINFS" scan --store="$SCRATCH/stems" --stopwords=english "$SOURC
 expect_code 0 "$KINFS" scan --store="$SCRATCH/german" --stemmer=german "$SOURCE"
 expect_match 'scanned' '\(w=5 s=128 m=25 stemmer=german\)' "$("$KINFS" status --store="$SCRATCH/german")"
 
+# The same words, in other markup: the same text, unless tags count.
+words 1 200 | sed 's/.*/<p>&<\/p>/' > "$SOURCE/p.html"
+words 1 200 | sed 's/.*/<div>&<\/div>/' > "$SOURCE/div.html"
+words 1 200 | sed 's/.*/<P class=x>&<\/P>/' > "$SOURCE/capital.html"
+"$KINFS" mount -o "store=$SCRATCH/tags,tokens=words+tags" "$SOURCE" "$MNT"
+"$KINFS" settle "$MNT" > settled
+expect_match 'tags' '\(w=5 s=128 m=25 tokens=words\+tags\)' "$("$KINFS" status "$MNT")"
+expect_equal 'tags alone' 0.0 "$(resemblance --exact "$MNT/p.html" "$MNT/div.html")"
+expect_equal 'the same tags' 1.0 "$(resemblance --exact "$MNT/p.html" "$MNT/capital.html")"
+expect_match 'said' '"w":5,"tokens":"words\+tags"' "$("$KINFS" compare --json --exact "$MNT/p.html" "$MNT/div.html")"
+expect_equal 'words alone' 1.0 "$(resemblance --exact --tokens=words "$MNT/p.html" "$MNT/div.html")"
+expect_equal 'of the store' '0.0000' "$("$KINFS" compare "$MNT/p.html" "$MNT/div.html" | awk '/^resemblance/ { print $2 }')"
+expect_match 'similar' 'capital.html$' "$("$KINFS" similar "$MNT/p.html")"
+"$KINFS" umount "$MNT"
+expect_equal 'by default' 1.0 "$(resemblance --exact -w 5 "$SOURCE/p.html" "$SOURCE/div.html")"
+expect_code 3 "$KINFS" mount -o "store=$SCRATCH/tags,tokens=words" "$SOURCE" "$MNT"
+expect_match 'made with tags' 'made with tokens=words\+tags, not words; leave out tokens' "$OUT"
+expect_code 0 "$KINFS" scan --store="$SCRATCH/scanned" --tokens=words+tags "$SOURCE"
+expect_match 'scanned with tags' 'tokens=words\+tags' "$("$KINFS" status --store="$SCRATCH/scanned")"
+
 # Names that are none, with those that are.
 unknown() { # PATTERN ARGUMENT...
     expect_code 2 "$KINFS" "${@:2}"
@@ -69,4 +89,7 @@ unknown '--stemmer=klingon: no such stemmer; there are: none' scan --stemmer=kli
 unknown '--stopwords=x: no such list' scan --stopwords=x "$SOURCE"
 unknown '--stemmer=klingon: no such stemmer; there are: none' compare -e --stemmer=klingon "$SOURCE/a" "$SOURCE/b"
 unknown '--stopwords=x: no such list' compare -e --stopwords=x "$SOURCE/a" "$SOURCE/b"
+unknown '-o tokens=x: no such tokens; there are: words, words\+tags' mount -o tokens=x "$SOURCE" "$MNT"
+unknown '--tokens=x: no such tokens' scan --tokens=x "$SOURCE"
+unknown '--tokens=x: no such tokens' compare -e --tokens=x "$SOURCE/a" "$SOURCE/b"
 unknown 'are for --exact and --sketch' compare --stemmer=english "$SOURCE/a" "$SOURCE/b"

@@ -40,16 +40,16 @@ static inline void canonical_take_features(void *user, const struct feature *fea
 
 /* A document of this type (TEXT_N_TYPES: the one that it shows) fed in pieces of piece_bytes, or,
  * for 0, of random size. */
-static inline struct canonical canonical_as(enum text_type type, const void *bytes, size_t size,
-                                            size_t piece_bytes)
+static inline struct canonical canonical_with(enum text_type type, bool tags, const void *bytes,
+                                              size_t size, size_t piece_bytes)
 {
     static unsigned seed;
     struct canonical result = {0};
     struct canon *canon = NULL;
     result.file = open_memstream(&result.text, &result.size);
-    if (!result.file ||
-        canon_new(&(struct canon_sink){canonical_take, canonical_take_features, &result}, &canon) <
-            0)
+    if (!result.file || canon_new(&(struct canon_sink){canonical_take, canonical_take_features,
+                                                       &result, NULL, tags},
+                                  &canon) < 0)
         abort();
     canon_begin(canon);
     canon_feed(canon, "left over <a", 12); /* an unfinished one leaves nothing */
@@ -71,6 +71,12 @@ static inline struct canonical canonical_as(enum text_type type, const void *byt
     canon_free(canon);
     fclose(result.file);
     return result;
+}
+
+static inline struct canonical canonical_as(enum text_type type, const void *bytes, size_t size,
+                                            size_t piece_bytes)
+{
+    return canonical_with(type, false, bytes, size, piece_bytes);
 }
 
 static inline struct canonical canonical_of(const void *bytes, size_t size, size_t piece_bytes)

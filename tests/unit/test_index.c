@@ -832,6 +832,9 @@ static void test_index__words_are_chosen_when_a_store_is_made(void **state)
     struct index *index = NULL;
     assert_int_equal(backing_open(f->tree, &f->backing), 0);
     struct index_options options = options_of(f);
+    options.tokens = "klingon";
+    assert_refused(f, &options, -EINVAL, "there are: words, words+tags");
+    options.tokens = "words+tags";
     options.stopwords = "klingon";
     assert_refused(f, &options, -EINVAL, "there are: none, english");
     options.stopwords = "english";
@@ -840,14 +843,18 @@ static void test_index__words_are_chosen_when_a_store_is_made(void **state)
     options.stemmer = "german";
     assert_int_equal(index_open(&options, &index, NULL), 0);
     index_get_status(index, &status);
+    assert_string_equal(status.tokens, "words+tags");
     assert_string_equal(status.stopwords, "english");
     assert_string_equal(status.stemmer, "german");
-    assert_non_null(strstr(status.policy, " stopwords=english stemmer=german)"));
+    assert_non_null(strstr(status.policy, " tokens=words+tags stopwords=english stemmer=german)"));
     index_close(index, 0);
 
     /* Chosen once: kept by what does not name them, also by a rebuild. */
+    options.tokens = "words";
     options.stopwords = options.stemmer = "none";
     assert_int_equal(index_rebuild(&options, NULL, NULL, NULL), 0);
+    assert_refused(f, &options, -EPROTO, "tokens=words+tags, not words");
+    options.tokens = NULL;
     assert_refused(f, &options, -EPROTO, "stopwords=english, not none");
     options.stopwords = options.stemmer = NULL;
     assert_int_equal(index_open(&options, &index, NULL), 0);

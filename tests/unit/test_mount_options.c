@@ -14,12 +14,12 @@ static void test_mount_options__every_option_is_taken(void **state)
     struct mount_options options;
     mount_options_init(&options);
     assert_int_equal(
-        mount_options_parse(
-            &options,
-            "threshold=0.75,limit=7,views=clusters,store=/x\\,y,ro,"
-            "policy=broder1997,log=/l,config=/c,workers=3,settle_ms=10,,"
-            "list_xattr,nopassthrough,noallow_other,debug,stopwords=english,stemmer=german",
-            NULL),
+        mount_options_parse(&options,
+                            "threshold=0.75,limit=7,views=clusters,store=/x\\,y,ro,"
+                            "policy=broder1997,log=/l,config=/c,workers=3,settle_ms=10,,"
+                            "list_xattr,nopassthrough,noallow_other,debug,"
+                            "tokens=words+tags,stopwords=english,stemmer=german",
+                            NULL),
         0);
     assert_int_equal(mount_options_parse(&options, "noatime", NULL), 0);
     assert_true(options.threshold == 0.75);
@@ -29,6 +29,7 @@ static void test_mount_options__every_option_is_taken(void **state)
     assert_string_equal(options.policy, "broder1997");
     assert_string_equal(options.log, "/l");
     assert_string_equal(options.config, "/c");
+    assert_string_equal(options.tokens, "words+tags");
     assert_string_equal(options.stopwords, "english");
     assert_string_equal(options.stemmer, "german");
     assert_int_equal(options.n_workers, 3);
@@ -106,6 +107,7 @@ static void test_mount_options__what_is_wrong_is_refused_by_name(void **state)
         "store=",        "colour=red",
         "sideways",      "settle_ms=99999999999",
         "watch=dnotify", "watch=",
+        "tokens=tags",   "tokens=",
         "stopwords=all", "stopwords=",
         "stemmer=latin", "stemmer=",
     };
@@ -124,9 +126,10 @@ static void test_mount_options__what_is_wrong_is_refused_by_name(void **state)
 static void test_mount_options__without_sketching_nothing_of_it_can_be_said(void **state)
 {
     (void)state;
-    const char *const of_sketching[] = {
-        "threshold=0.5", "limit=1",     "views=similar", "store=/x",       "policy=default",
-        "workers=1",     "settle_ms=1", "list_xattr",    "stopwords=none", "stemmer=none"};
+    const char *const of_sketching[] = {"threshold=0.5", "limit=1",        "views=similar",
+                                        "store=/x",      "policy=default", "workers=1",
+                                        "settle_ms=1",   "list_xattr",     "stopwords=none",
+                                        "stemmer=none",  "tokens=words"};
     const char *const beside[] = {"views=none", "log=/l", "nopassthrough", "ro", "noallow_other"};
     for (size_t i = 0; i < sizeof(of_sketching) / sizeof(of_sketching[0]); i++)
         for (int nosketch_first = 0; nosketch_first < 2; nosketch_first++) {

@@ -64,6 +64,7 @@ static void test_policy__the_id_depends_on_every_field(void **state)
     EXPECT_OTHER(p.v_max++);
     EXPECT_OTHER(p.words.stop_list++);
     EXPECT_OTHER(p.words.stemmer++);
+    EXPECT_OTHER(p.words.tokens++);
     for (size_t i = 0; i < POLICY_KEY_BYTES; i++)
         EXPECT_OTHER(p.key[i] ^= 1);
 #undef EXPECT_OTHER
@@ -74,11 +75,12 @@ static void test_policy__survives_being_stored(void **state)
     (void)state;
     struct policy policy = preset("broder1997"), decoded;
     uint8_t data[POLICY_ENCODED_BYTES];
-    policy.words = (struct word_options){STOP_LIST_ENGLISH, N_STEMMERS - 1};
+    policy.words = (struct word_options){STOP_LIST_ENGLISH, N_STEMMERS - 1, TOKENS_WORDS_AND_TAGS};
     policy_encode(&policy, data);
     assert_int_equal(policy_decode(data, sizeof(data), &decoded), 0);
     assert_int_equal(decoded.words.stop_list, STOP_LIST_ENGLISH);
     assert_int_equal(decoded.words.stemmer, N_STEMMERS - 1);
+    assert_int_equal(decoded.words.tokens, TOKENS_WORDS_AND_TAGS);
     assert_string_equal(decoded.name, policy.name);
     assert_memory_equal(decoded.key, policy.key, POLICY_KEY_BYTES);
     assert_int_equal(decoded.w, 10);
@@ -108,7 +110,7 @@ static void test_policy__one_of_another_version_is_told_from_a_damaged_one(void 
     uint8_t data[POLICY_ENCODED_BYTES];
     for (int what = 0; what < 2; what++) {
         struct policy other = policy;
-        *(what ? &other.hash : &other.tokeniser) += 1000;
+        *(what ? &other.hash : &other.tokeniser) += 100;
         policy_encode(&other, data);
         assert_int_equal(policy_decode(data, sizeof(data), &decoded), 1);
         assert_true(policy_id(&decoded) == policy_id(&policy));
@@ -138,7 +140,8 @@ static void test_policy__of_the_first_version_is_one_of_another(void **state)
     assert_int_equal(decoded.hash, POLICY_HASH_GF64);
     assert_int_equal(decoded.w, 5);
     assert_memory_equal(decoded.key, data + 60, POLICY_KEY_BYTES);
-    assert_false(word_options_any(&decoded.words));
+    assert_false(word_options_filter(&decoded.words));
+    assert_int_equal(decoded.words.tokens, TOKENS_WORDS);
 
     put_be32(data + 40, POLICY_HASH_GF64); /* its tokens alone are others */
     put_be32(data + 92, (uint32_t)XXH3_64bits(data, 92));
@@ -180,6 +183,9 @@ static void test_policy__refuses_fields_out_of_range(void **state)
     assert_int_equal(policy_validate(&p), -EINVAL);
     p = base;
     p.words.stemmer = N_STEMMERS;
+    assert_int_equal(policy_validate(&p), -EINVAL);
+    p = base;
+    p.words.tokens = N_TOKEN_CHOICES;
     assert_int_equal(policy_validate(&p), -EINVAL);
     p = base;
     memset(p.name, 'x', sizeof(p.name));

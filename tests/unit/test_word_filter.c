@@ -75,7 +75,7 @@ static struct word_options options_of(const char *stopwords, const char *stemmer
 {
     int stop_list = stop_list_find(stopwords), number = stemmer_find(stemmer);
     assert_true(stop_list >= 0 && number >= 0);
-    return (struct word_options){(uint8_t)stop_list, (uint8_t)number};
+    return (struct word_options){(uint8_t)stop_list, (uint8_t)number, TOKENS_WORDS};
 }
 
 static struct word_filter *filter_of(const struct word_options *options, struct canon_sink *before)
@@ -154,6 +154,24 @@ static void test_word_filter__leaves_out_and_stems(void **state)
                     "\xd0\xba\xd0\xbd\xd0\xb8\xd0\xb3 ");
     assert_filtered("english", "none", "The, and OF", "");
     assert_int_equal(taken.n_blocks, 0); /* none is empty */
+}
+
+/* A2 */
+static void test_word_filter__leaves_tags_as_they_are(void **state)
+{
+    (void)state;
+    static const char *const tokens[] = {"<p>", "running", "<running>", "</p>", "the"};
+    for (int filters = 0; filters < 2; filters++) {
+        struct word_options options = options_of("none", filters ? "english" : "none");
+        struct canon_sink before;
+        options.tokens = TOKENS_WORDS_AND_TAGS;
+        struct word_filter *filter = filter_of(&options, &before);
+        assert_true(before.tags);
+        take_in_blocks(&before, tokens, 5, 2);
+        assert_string_equal(taken.text, filters ? "<p> run <running> </p> the "
+                                                : "<p> running <running> </p> the ");
+        word_filter_free(filter);
+    }
 }
 
 static void test_word_filter__hands_on_features(void **state)
@@ -451,6 +469,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_word_filter__is_not_there_where_nothing_is_wanted),
         cmocka_unit_test(test_word_filter__leaves_out_and_stems),
+        cmocka_unit_test(test_word_filter__leaves_tags_as_they_are),
         cmocka_unit_test(test_word_filter__hands_on_features),
         cmocka_unit_test(test_word_filter__stop_words_are_those_of_the_list),
         cmocka_unit_test(test_word_filter__stems_are_those_of_the_library),

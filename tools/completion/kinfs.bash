@@ -9,9 +9,10 @@ _kinfs() {
     fi
     case $prev in
         -o)
-            mapfile -t COMPREPLY < <(compgen -W "threshold= limit= views= store= policy= stopwords=english stemmer= workers= settle_ms= config= log= watch=auto watch=fanotify watch=inotify watch=none nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro nosuid nodev noexec noatime" -- "$cur")
+            mapfile -t COMPREPLY < <(compgen -W "threshold= limit= views= store= policy= tokens=words+tags stopwords=english stemmer= workers= settle_ms= config= log= watch=auto watch=fanotify watch=inotify watch=none nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro nosuid nodev noexec noatime" -- "$cur")
             compopt -o nospace 2>/dev/null
             return ;;
+        --tokens) mapfile -t COMPREPLY < <(compgen -W "words words+tags" -- "$cur"); return ;;
         --stopwords) mapfile -t COMPREPLY < <(compgen -W "none english" -- "$cur"); return ;;
         -p | --policy) mapfile -t COMPREPLY < <(compgen -W "default broder1997" -- "$cur"); return ;;
         -c | --config) [[ $command != scan && $command != rebuild ]] || { mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return; } ;;
@@ -23,12 +24,12 @@ _kinfs() {
         case $command in
             mount) options+=" -o --foreground --sloppy" ;;
             umount) options+=" --lazy --force" ;;
-            scan) options+=" --config= --policy= --stopwords= --stemmer= --workers= --json --store=" ;;
+            scan) options+=" --config= --policy= --tokens= --stopwords= --stemmer= --workers= --json --store=" ;;
             settle) options+=" --timeout= --json --store=" ;;
             status) options+=" --json --store=" ;;
             similar) options+=" --threshold= --limit= --containing --absolute --json --null --store=" ;;
             clusters) options+=" --id= --limit= --absolute --json --null --store=" ;;
-            compare) options+=" --exact --resample --sketch= --within= --shingle= --stopwords= --stemmer= --json --store=" ;;
+            compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --json --store=" ;;
             rebuild) options+=" --config= --workers= --json --store=" ;;
         esac
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
