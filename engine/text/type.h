@@ -47,10 +47,11 @@ struct text_form {
 };
 
 /* What kind of document begins with these bytes, which are not packed: binary when there is a NUL
- * character among the first TEXT_SNIFF_BYTES, HTML and XML by their first markup, roff by its
- * first macros, mail by its header, Markdown by its headings, fences and links, a table by rows of
- * as many fields each, PDF and office documents by their marks. Pass the first min(size,
- * TEXT_SNIFF_BYTES) bytes of the document. Any thread.
+ * character among the first TEXT_SNIFF_BYTES, or other control characters among such as are not
+ * ASCII, HTML and XML by their first markup, roff by its first macros, mail by its header, Markdown
+ * by its headings, fences and links, a table by rows of as many fields each, PDF and office
+ * documents by their marks. Pass the first min(size, TEXT_SNIFF_BYTES) bytes of the document. Any
+ * thread.
  */
 enum text_type text_type_sniff(const void *head, size_t size_bytes);
 /* TEXT_PDF or TEXT_OFFICE where it would be, else TEXT_BINARY: a part of it that takes less than a

@@ -103,9 +103,31 @@ static void test_type__without_an_extractor_they_are_binary(void **state)
     canonical_done(&c);
 }
 
+/* Bytes at random are none in Windows-1252 either, though none of them is 0; and text that has some
+ * controls is text. */
+static void test_type__control_characters_are_not_of_a_text(void **state)
+{
+    (void)state;
+    uint8_t bytes[4000];
+    unsigned seed = 1;
+    for (unsigned round = 0; round < 500; round++) {
+        size_t n = 600 + (size_t)rand_r(&seed) % (sizeof(bytes) - 600);
+        for (size_t i = 0; i < n; i++)
+            bytes[i] = (uint8_t)(1 + rand_r(&seed) % 255);
+        expect(bytes, n, TEXT_BINARY);
+    }
+    EXPECT("\x1bname\x1b[0m\t\x1b caf\xe9\f\r\n", TEXT_PLAIN);
+    EXPECT("N\bNA\bAM\bME\bE caf\xc3\xa9", TEXT_PLAIN);
+    EXPECT("caf\xe9 \1", TEXT_PLAIN);
+    EXPECT("caf\xe9 \1\2", TEXT_BINARY);
+    EXPECT("coffee \1\2\3\4", TEXT_PLAIN);
+    EXPECT("\xff\xfe\1\0\2\0\3\0", TEXT_PLAIN); /* UTF-16 says that it is text */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_type__control_characters_are_not_of_a_text),
         cmocka_unit_test(test_type__pdf_begins_with_its_mark),
         cmocka_unit_test(test_type__office_documents_are_archives_with_a_certain_beginning),
         cmocka_unit_test(test_type__without_an_extractor_they_are_binary),
