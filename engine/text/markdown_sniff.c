@@ -76,6 +76,33 @@ static void look_at(struct found *found, const uint8_t *p, size_t n, bool alone)
     found->n_links += has_link(p, n, &found->looks);
 }
 
+enum { MARKS_AT_ONCE = 64, MARK_BYTES = 3 };
+
+static bool has_mark_among(const uint8_t p[MARKS_AT_ONCE + MARK_BYTES - 1])
+{
+    uint8_t found = 0;
+    for (size_t i = 0; i < MARKS_AT_ONCE; i++) { /* no branch: compilers make vectors of it */
+        uint8_t a = p[i], b = p[i + 1], c = p[i + 2];
+        uint8_t bracket = (uint8_t)((a == ']') & ((b == '(') | (b == ':')));
+        uint8_t fence = (uint8_t)(((a == '`') | (a == '~')) & (a == b) & (b == c));
+        found |= bracket | fence;
+    }
+    return found;
+}
+
+/* Two kinds of four are wanted, of which a heading is only one: the others have a bracket or a
+ * fence. Most text has neither, and is not read line by line. */
+static bool has_mark(const uint8_t *head, size_t head_bytes)
+{
+    uint8_t last[MARKS_AT_ONCE + MARK_BYTES - 1] = {0};
+    size_t at = 0;
+    for (; at + sizeof(last) <= head_bytes; at += MARKS_AT_ONCE)
+        if (has_mark_among(head + at))
+            return true;
+    memcpy(last, head + at, head_bytes - at);
+    return has_mark_among(last);
+}
+
 bool markdown_sniff(const uint8_t *head, size_t head_bytes)
 {
     struct found found = {.looks = (uint32_t)head_bytes * MARKDOWN_LOOKS};
@@ -86,10 +113,7 @@ bool markdown_sniff(const uint8_t *head, size_t head_bytes)
     size_t at = begins(head, head_bytes, "\xef\xbb\xbf") ? 3 : 0;
     if (begins(head + at, head_bytes - at, "#!"))
         return false;
-    /* Two kinds of four are wanted, of which two have a bracket and one is a fence: most text has
-     * neither, and is not read line by line. */
-    if (!memchr(head, ']', head_bytes) && !memmem(head, head_bytes, "```", 3) &&
-        !memmem(head, head_bytes, "~~~", 3))
+    if (!has_mark(head, head_bytes))
         return false;
     while (at < head_bytes) {
         const uint8_t *line = head + at;

@@ -151,7 +151,7 @@ static bool is_pdf(const uint8_t *head, size_t size_bytes)
     if (begins(head + first, size_bytes - first, mark))
         return true;
     size_t within = size_bytes < WITHIN_BYTES ? size_bytes : WITHIN_BYTES;
-    return memmem(head, within, mark, strlen(mark)) && memchr(head, '\0', size_bytes);
+    return memchr(head, '\0', size_bytes) && memmem(head, within, mark, strlen(mark));
 }
 
 /* A ZIP archive that names in its first entry, not packed, what it is (OpenDocument), or that

@@ -133,6 +133,22 @@ static void test_markdown__is_known_by_two_of_its_constructs(void **state)
     assert_string_equal(text_type_name(TEXT_MARKDOWN), "markdown");
 }
 
+/* Heads are looked through for marks in blocks. */
+static void test_markdown__is_known_wherever_its_mark_is(void **state)
+{
+    (void)state;
+    static const char *const marks[] = {"[x](#y)", "[x]: #y", "~~~\nx\n~~~"};
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++)
+        for (int n = 1; n < 200; n++)
+            for (int n_behind = 0; n_behind < 3; n_behind++) {
+                char text[512];
+                sprintf(text, "# A\n\n# B\n\n%0*d\n%s%.*s", n, 0, marks[i], n_behind, "\nz");
+                expect_type(text, TEXT_MARKDOWN);
+                memcpy(strstr(text, marks[i]) + 1, ". .", 3); /* no mark */
+                expect_type(text, TEXT_PLAIN);
+            }
+}
+
 /* -- A1, and any bytes whatever -- */
 
 static void test_markdown__form_and_markup_make_no_difference(void **state)
@@ -187,6 +203,7 @@ int main(void)
         cmocka_unit_test(test_markdown__blocks_are_text),
         cmocka_unit_test(test_markdown__long_lines_are_lines),
         cmocka_unit_test(test_markdown__is_known_by_two_of_its_constructs),
+        cmocka_unit_test(test_markdown__is_known_wherever_its_mark_is),
         cmocka_unit_test(test_markdown__form_and_markup_make_no_difference),
         cmocka_unit_test(test_markdown__pieces_make_no_difference),
     };
