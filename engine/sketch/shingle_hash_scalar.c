@@ -1,11 +1,12 @@
 /* In portable C a product with a fixed key is looked up: it is linear in its other factor, so that
- * the products of that factor's bytes, or half bytes, add up to it.
+ * the products of that factor's bytes, or of parts of six bits, add up to it.
  *
  * Tokens: by bytes, 16 KiB of products a key for the first keys. Letters being few, most of the
  * tables is hardly ever touched.
  *
- * Windows: by half bytes, as token fingerprints are random: 2 KiB of products a key. Those with two
- * keys lie side by side, and are added up together.
+ * Windows: by six bits, as token fingerprints are random: what there is for eight keys, 41 KiB,
+ * stays in the first cache. The products of one value with the eight keys are side by side in one
+ * of its lines, and are added up together.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,15 +18,22 @@
 
 enum {
     TABLED_WORDS = 4, /* of a token; the products of further words are worked out */
-    TAPS = 8,         /* 64 bytes of products */
+    TAPS = 8,         /* keys whose products lie side by side: 64 bytes */
     LANES = 2,        /* products added up by one vector operation: every compiler has these */
-    CHUNK = 128,      /* windows at a time: the products of their tokens stay in the first cache */
+    PART_BITS = 6,
+    PARTS = (64 + PART_BITS - 1) / PART_BITS,
+    ROW_BYTES = TAPS * 8,
+    PART_BYTES = ROW_BYTES << PART_BITS,
+    PART_MASK = PART_BYTES - ROW_BYTES,
 };
+
+_Static_assert(ROW_BYTES == 1 << PART_BITS, "a value and its row are shifted alike");
 
 typedef uint64_t lanes __attribute__((vector_size(8 * LANES)));
 
+/* Of each value of each part; of the last part there are four bits. */
 struct tap_products {
-    lanes of[TAPS / LANES][16][16]; /* keys, place and value of the half byte */
+    lanes of[((PARTS - 1) << PART_BITS) + (1 << (64 - (PARTS - 1) * PART_BITS))][TAPS / LANES];
 };
 
 struct shingle_hash_tables {
@@ -61,9 +69,11 @@ int shingle_hash_tables_new(const struct shingle_hash *hash,
         for (unsigned place = 0; place < 8; place++)
             fill(tables->token[i][place], 1, 8, 8 * place, hash->token_key[i]);
     for (unsigned j = 0; j < hash->w; j++)
-        for (unsigned place = 0; place < 16; place++)
-            fill((uint64_t *)tables->windows[j / TAPS].of[j % TAPS / LANES][place] + j % LANES,
-                 LANES, 4, 4 * place, hash->window[hash->w - 1].key[j]);
+        for (unsigned low = 0; low < 64; low += PART_BITS) {
+            unsigned bits = 64 - low < PART_BITS ? 64 - low : PART_BITS;
+            lanes *first = tables->windows[j / TAPS].of[low / PART_BITS << PART_BITS];
+            fill((uint64_t *)first + j % TAPS, TAPS, bits, low, hash->window[hash->w - 1].key[j]);
+        }
     *ret_tables = tables;
     return 0;
 }
@@ -82,8 +92,13 @@ static inline uint64_t load_word(const uint8_t *p)
     return x;
 }
 
-/* 16 bytes of a token of which the first n count: and with those at 16 - n. */
-static const uint8_t ones_zeros[32] = {[0 ... 15] = 0xff};
+/* Eight bytes of a token of which, or of fewer of them, n count: and with these. */
+static inline uint64_t mask_of(size_t n)
+{
+    static const uint8_t ones[CANON_TOKEN_MAX_BYTES + 8] = {[0 ... CANON_TOKEN_MAX_BYTES - 1] =
+                                                                0xff};
+    return load_word(ones + CANON_TOKEN_MAX_BYTES - n); /* a minimum would be a branch */
+}
 
 static inline uint64_t word_product(const uint64_t products[8][256], uint64_t x)
 {
@@ -92,85 +107,78 @@ static inline uint64_t word_product(const uint64_t products[8][256], uint64_t x)
            products[6][x >> 48 & 255] ^ products[7][x >> 56];
 }
 
-/* The sum of a token's words from the third on. */
+/* The sum of a token's words from the second on. */
 static uint64_t long_sum(const struct shingle_hash *hash, const uint8_t *p, size_t size_bytes)
 {
     uint64_t sum = 0;
-    for (size_t at = SHORT_TOKEN_BYTES; at < size_bytes; at += 8) {
+    for (size_t at = 8; at < size_bytes; at += 8) {
         size_t left = size_bytes - at, word = at / 8;
-        uint64_t x = load_word(p + at) & load_word(ones_zeros + 16 - (left < 8 ? left : 8));
+        uint64_t x = load_word(p + at) & mask_of(left);
         sum ^= word < TABLED_WORDS ? word_product(hash->tables->token[word], x)
                                    : gf64_multiply(x, hash->token_key[word]);
     }
     return sum;
 }
 
+/* First, without a branch, as if all had one word; then those that have more. */
 static void tokens(const struct shingle_hash *hash, const struct token_block *block, uint64_t *ret)
 {
-    const struct shingle_hash_tables *tables = hash->tables;
+    struct long_token {
+        uint64_t sum; /* of length and first word */
+        size_t number;
+    } more[TOKEN_BLOCK_MAX];
+    size_t n_more = 0;
     uint32_t begin = 0;
     for (size_t i = 0; i < block->n_tokens; begin = block->ends[i++]) {
-        const uint8_t *p = block->bytes + begin;
         size_t size = block->ends[i] - begin;
-        const uint8_t *mask =
-            ones_zeros + 16 - (size < SHORT_TOKEN_BYTES ? size : SHORT_TOKEN_BYTES);
-        uint64_t x = load_word(p) & load_word(mask), y = load_word(p + 8) & load_word(mask + 8);
-        uint64_t sum = hash->token_offset[size] ^ word_product(tables->token[0], x) ^
-                       word_product(tables->token[1], y);
-        if (size > SHORT_TOKEN_BYTES)
-            sum ^= long_sum(hash, p, size);
+        uint64_t x = load_word(block->bytes + begin) & mask_of(size);
+        uint64_t sum = hash->token_offset[size] ^ word_product(hash->tables->token[0], x);
         ret[i] = shingle_mix(sum);
+        more[n_more] = (struct long_token){sum, i};
+        n_more += size > 8;
     }
-}
-
-/* The products of x with the first n_vectors * LANES keys of a group. */
-static inline __attribute__((always_inline)) void tap_products(const struct tap_products *products,
-                                                               size_t n_vectors, uint64_t x,
-                                                               lanes ret[TAPS / LANES])
-{
-    /* Half bytes times the size of a vector: where the products lie. */
-    _Static_assert(sizeof(lanes) == 16, "");
-    uint64_t even = x << 4 & 0xf0f0f0f0f0f0f0f0, odd = x & 0xf0f0f0f0f0f0f0f0;
-    const char *from = (const char *)products;
-    lanes sum[TAPS / LANES] = {{0}};
-#pragma GCC unroll 8
-    for (unsigned place = 0; place < 8; place++) {
-        const char *at_even = from + place * 512 + (even >> 8 * place & 255);
-        const char *at_odd = from + place * 512 + 256 + (odd >> 8 * place & 255);
-#pragma GCC unroll 4
-        for (size_t i = 0; i < n_vectors; i++)
-            sum[i] ^= *(const lanes *)(at_even + i * 4096) ^ *(const lanes *)(at_odd + i * 4096);
+    for (size_t j = 0; j < n_more; j++) {
+        size_t i = more[j].number;
+        uint32_t from = i ? block->ends[i - 1] : 0;
+        ret[i] =
+            shingle_mix(more[j].sum ^ long_sum(hash, block->bytes + from, block->ends[i] - from));
     }
-#pragma GCC unroll 4
-    for (size_t i = 0; i < n_vectors; i++)
-        ret[i] = sum[i];
 }
 
 /* Add the products with n_taps keys to n_windows windows, of which the first has its first of these
- * tokens at p. */
+ * tokens at p. sums[k] is of the window of which the next token is the k-th: after it, it is
+ * sums[k + 1].
+ */
 static inline __attribute__((always_inline)) void add_taps(const struct tap_products *products,
                                                            size_t n_taps, const uint64_t *p,
                                                            size_t n_windows, uint64_t *ret)
 {
-    union {
-        lanes vectors[CHUNK + TAPS][TAPS / LANES];
-        uint64_t of[CHUNK + TAPS][TAPS];
-    } product;
-    for (size_t i = 0; i < n_windows + n_taps - 1; i++)
-        tap_products(products, (n_taps + LANES - 1) / LANES, p[i], product.vectors[i]);
-    for (size_t i = 0; i < n_windows; i++) {
-        uint64_t sum = ret[i];
-#pragma GCC unroll 8
-        for (size_t tap = 0; tap < n_taps; tap++)
-            sum ^= product.of[i + tap][tap];
-        ret[i] = sum;
+    const size_t n_vectors = (n_taps + LANES - 1) / LANES, last = n_taps - 1;
+    const char *from = (const char *)products; /* what is indexed otherwise, gcc makes slow */
+    lanes sums[TAPS / LANES] = {{0}};
+    for (size_t i = 0; i < n_windows + last; i++) {
+        uint64_t x = p[i];
+#pragma GCC unroll 4
+        for (size_t v = n_vectors - 1; v > 0; v--)
+            sums[v] = __builtin_shufflevector(sums[v - 1], sums[v], 1, 2);
+        sums[0] = __builtin_shufflevector((lanes){0}, sums[0], 1, 2);
+#pragma GCC unroll 11
+        for (unsigned part = 0; part < PARTS; part++) {
+            uint64_t value = part ? x >> (part - 1) * PART_BITS : x << PART_BITS; /* times a row */
+            const lanes *row = (const lanes *)(from + part * PART_BYTES + (value & PART_MASK));
+#pragma GCC unroll 4
+            for (size_t v = 0; v < n_vectors; v++)
+                sums[v] ^= row[v];
+        }
+        if (i >= last)
+            ret[i - last] ^= sums[last / LANES][last % LANES];
     }
 }
 
 static void add_group(const struct tap_products *products, size_t n_taps, const uint64_t *p,
                       size_t n_windows, uint64_t *ret)
 {
-    switch (n_taps) {
+    switch (n_taps) { /* a constant number is unrolled, and sums stay in registers */
     case 1: add_taps(products, 1, p, n_windows, ret); break;
     case 2: add_taps(products, 2, p, n_windows, ret); break;
     case 3: add_taps(products, 3, p, n_windows, ret); break;
@@ -185,15 +193,12 @@ static void add_group(const struct tap_products *products, size_t n_taps, const 
 static void windows(const struct shingle_hash *hash, const uint64_t *p, size_t n_windows,
                     uint64_t *ret)
 {
-    const struct shingle_hash_tables *tables = hash->tables;
-    for (size_t n; n_windows > 0; p += n, ret += n, n_windows -= n) {
-        n = n_windows < CHUNK ? n_windows : CHUNK;
-        for (size_t i = 0; i < n; i++)
-            ret[i] = hash->window[hash->w - 1].offset;
-        for (size_t j = 0; j < hash->w; j += TAPS) {
-            size_t left = hash->w - j;
-            add_group(&tables->windows[j / TAPS], left < TAPS ? left : TAPS, p + j, n, ret);
-        }
+    for (size_t i = 0; i < n_windows; i++)
+        ret[i] = hash->window[hash->w - 1].offset;
+    for (size_t j = 0; j < hash->w; j += TAPS) {
+        size_t left = hash->w - j;
+        add_group(&hash->tables->windows[j / TAPS], left < TAPS ? left : TAPS, p + j, n_windows,
+                  ret);
     }
 }
 
