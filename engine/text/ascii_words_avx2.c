@@ -1,21 +1,43 @@
+/* 64 bytes at a time: two tables of half bytes say which are word bytes, and what each eight of
+ * them have of these is shuffled to where the next canonical byte belongs. The ends of tokens come
+ * of the same mask: a word byte before another that is none is the last of its token, and where it
+ * stands among the word bytes (PEXT) is where it stands in the block.
+ */
 #include <immintrin.h>
+#include <string.h>
 
 #include "engine/text/ascii_words.h"
+#include "engine/text/words.h"
 
-enum { RUNS_COPY = 32 };
+enum { STEP = 64, MOST_ENDS = 12 };
+
+/* The numbers of the bits that are set in each byte, one behind the other, a byte each. */
+#define BIT(m, i) ((uint64_t)((m) >> (i)&1))
+#define BEFORE(m, i, others) ((others) << 8 * BIT(m, i) | BIT(m, i) * (i))
+#define POSITIONS(m)                                                                               \
+    BEFORE(                                                                                        \
+        m, 0,                                                                                      \
+        BEFORE(m, 1,                                                                               \
+               BEFORE(m, 2,                                                                        \
+                      BEFORE(m, 3, BEFORE(m, 4, BEFORE(m, 5, BEFORE(m, 6, BEFORE(m, 7, 0))))))))
+#define POSITIONS_4(m) POSITIONS(m), POSITIONS((m) + 1), POSITIONS((m) + 2), POSITIONS((m) + 3)
+#define POSITIONS_16(m)                                                                            \
+    POSITIONS_4(m), POSITIONS_4((m) + 4), POSITIONS_4((m) + 8), POSITIONS_4((m) + 12)
+#define POSITIONS_64(m)                                                                            \
+    POSITIONS_16(m), POSITIONS_16((m) + 16), POSITIONS_16((m) + 32), POSITIONS_16((m) + 48)
+static const uint64_t positions[256] = {POSITIONS_64(0), POSITIONS_64(64), POSITIONS_64(128),
+                                        POSITIONS_64(192)};
 
 /* Digits have the bit that makes a letter small already; an underscore must not get it. */
-static inline void runs_copy(uint8_t *to, const uint8_t *from)
+static inline __m256i fold(__m256i bytes)
 {
-    __m256i bytes = _mm256_loadu_si256((const __m256i *)from);
     __m256i is_underscore = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('_'));
-    __m256i small = _mm256_andnot_si256(is_underscore, _mm256_set1_epi8(0x20));
-    _mm256_storeu_si256((__m256i *)to, _mm256_or_si256(bytes, small));
+    return _mm256_or_si256(bytes, _mm256_andnot_si256(is_underscore, _mm256_set1_epi8(0x20)));
 }
 
 /* The upper half of a byte says which lower halves make a word byte: digits (bit 0), A-O and a-o
  * (bit 1), P-Z and the underscore (bit 2), p-z (bit 3). What is not ASCII finds none. */
-static inline uint32_t mask_of(__m256i bytes)
+static inline uint32_t word_mask(__m256i bytes)
 {
     const __m256i lower =
         _mm256_setr_epi8(13, 15, 15, 15, 15, 15, 15, 15, 15, 15, 14, 2, 2, 2, 2, 6, 13, 15, 15, 15,
@@ -28,23 +50,77 @@ static inline uint32_t mask_of(__m256i bytes)
     return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(both, _mm256_setzero_si256()));
 }
 
-static inline uint64_t runs_mask(const uint8_t *p, uint64_t *ret_others)
-{
-    __m256i low = _mm256_loadu_si256((const __m256i *)p);
-    __m256i high = _mm256_loadu_si256((const __m256i *)(p + 32));
-    *ret_others =
-        (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32 | (uint32_t)_mm256_movemask_epi8(low);
-    return (uint64_t)mask_of(high) << 32 | mask_of(low);
-}
+struct place {
+    uint32_t n_bytes, n_tokens;
+    uint64_t in_word; /* 0 or 1 */
+};
 
-static inline unsigned runs_first(uint64_t mask)
+/* The first bytes of 64, as valid has them: one run of ones from bit 0 on. word: which of these are
+ * word bytes. */
+static inline __attribute__((always_inline)) void take(struct words *words, struct place *place,
+                                                       __m256i low, __m256i high, uint64_t word,
+                                                       uint64_t valid)
 {
-    return (unsigned)_tzcnt_u64(mask);
-}
+    uint8_t folded[STEP];
+    _mm256_storeu_si256((__m256i *)folded, fold(low));
+    _mm256_storeu_si256((__m256i *)(folded + 32), fold(high));
+    uint8_t *to = words->bytes + place->n_bytes;
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < STEP; i += 8) {
+        uint8_t mask = (uint8_t)(word >> i);
+        __m128i bytes = _mm_loadl_epi64((const __m128i *)(folded + i));
+        __m128i order = _mm_loadl_epi64((const __m128i *)(positions + mask));
+        _mm_storel_epi64((__m128i *)to, _mm_shuffle_epi8(bytes, order));
+        to += _mm_popcnt_u32(mask);
+    }
 
-#include "engine/text/ascii_runs.h"
+    /* Whether the last valid byte ends its token, only the next one tells. */
+    uint64_t last = word & ~(word >> 1) & valid >> 1;
+    uint64_t ends = _pext_u64(last, word) << 1 | (place->in_word & ~word);
+    uint32_t *to_end = words->ends + place->n_tokens + 1;
+    place->n_tokens += (uint32_t)_mm_popcnt_u64(ends);
+#pragma GCC unroll 12
+    for (unsigned i = 0; i < MOST_ENDS; i++, ends &= ends - 1)
+        *to_end++ = place->n_bytes + (uint32_t)_tzcnt_u64(ends);
+    for (; __builtin_expect(ends != 0, 0); ends &= ends - 1)
+        *to_end++ = place->n_bytes + (uint32_t)_tzcnt_u64(ends);
+    place->n_bytes += (uint32_t)_mm_popcnt_u64(word);
+    place->in_word = (word & ~(valid >> 1)) != 0;
+}
 
 size_t ascii_words_avx2(struct words *words, const uint8_t *p, size_t size_bytes)
 {
-    return runs_words(words, p, size_bytes);
+    struct place place = {words->n_bytes, words->n_tokens,
+                          words->n_bytes != words->ends[words->n_tokens]};
+    uint8_t copy[STEP];
+    size_t at = 0;
+    while (at < size_bytes && place.n_bytes <= WORDS_STEP_BYTES_MAX &&
+           place.n_tokens <= WORDS_STEP_TOKENS_MAX &&
+           place.n_bytes - words->ends[place.n_tokens] <= CANON_TOKEN_MAX_BYTES - STEP) {
+        const uint8_t *from = p + at;
+        uint64_t valid = ~(uint64_t)0;
+        if (size_bytes - at < STEP) { /* nothing may be read behind them */
+            valid = _bzhi_u64(valid, (unsigned)(size_bytes - at));
+            memset(copy, 0, sizeof(copy));
+            memcpy(copy, from, size_bytes - at);
+            from = copy;
+        }
+        __m256i low = _mm256_loadu_si256((const __m256i *)from);
+        __m256i high = _mm256_loadu_si256((const __m256i *)(from + 32));
+        uint64_t others = (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32 |
+                          (uint32_t)_mm256_movemask_epi8(low);
+        uint64_t word = (uint64_t)word_mask(high) << 32 | word_mask(low);
+        if (others) {
+            valid &= _blsmsk_u64(others) >> 1;
+            word &= valid;
+        }
+        if (valid)
+            take(words, &place, low, high, word, valid);
+        at += (size_t)_mm_popcnt_u64(valid);
+        if (others)
+            break;
+    }
+    words->n_bytes = place.n_bytes;
+    words->n_tokens = place.n_tokens;
+    return at;
 }
