@@ -37,26 +37,6 @@ struct document_sketcher {
     uint64_t windows[TOKEN_BLOCK_MAX];
 };
 
-/* ends[-1] is there. */
-static void to_lengths(const uint32_t *restrict ends, size_t n, uint8_t *restrict ret_lengths)
-{
-    enum { AT_ONCE = 16 }; /* a constant number, which compilers make vectors of */
-    size_t i = 0;
-    for (; i + AT_ONCE <= n; i += AT_ONCE)
-        for (size_t j = i; j < i + AT_ONCE; j++)
-            ret_lengths[j] = (uint8_t)(ends[j] - (ends - 1)[j] - 1);
-    for (; i < n; i++)
-        ret_lengths[i] = (uint8_t)(ends[i] - (ends - 1)[i] - 1);
-}
-
-static void add_lengths(struct document_sketcher *sketcher, const struct token_block *block)
-{
-    uint8_t lengths[TOKEN_BLOCK_MAX];
-    lengths[0] = (uint8_t)(block->ends[0] - 1);
-    to_lengths(block->ends + 1, block->n_tokens - 1, lengths + 1);
-    sketcher->stream_hash->update(sketcher->text_lengths, lengths, block->n_tokens);
-}
-
 static void add_shingles(struct document_sketcher *sketcher, size_t n_new)
 {
     size_t n = sketcher->n_carried + n_new;
@@ -76,7 +56,7 @@ static void take_tokens(void *user, const struct token_block *block)
     struct document_sketcher *sketcher = user;
     sketcher->stream_hash->update(sketcher->text_bytes, block->bytes,
                                   block->ends[block->n_tokens - 1]);
-    add_lengths(sketcher, block);
+    sketcher->stream_hash->update_lengths(sketcher->text_lengths, block->ends, block->n_tokens);
     shingle_hash_tokens(sketcher->hash, block, sketcher->tokens + sketcher->n_carried);
     add_shingles(sketcher, block->n_tokens);
 }

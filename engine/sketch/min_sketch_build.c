@@ -193,9 +193,12 @@ static void settle(struct min_sketch_builder *builder)
     uint64_t *values = builder->values;
     sort_values(values, builder->n_values, builder->cut - 1, builder->scratch);
     uint32_t n = 1;
+    uint64_t before = values[0];
     for (uint32_t i = 1; i < builder->n_values; i++) {
-        values[n] = values[i];
-        n += values[i] != values[n - 1];
+        uint64_t value = values[i];
+        values[n] = value;
+        n += value != before;
+        before = value;
     }
     builder->n_values = builder->n_sorted =
         cut_values(values, n, builder->s, builder->v_max, &builder->v_below, &builder->cut);

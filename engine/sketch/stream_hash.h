@@ -15,6 +15,8 @@ struct stream_hash_kernel {
     void (*free)(void *state);
     void (*reset)(void *state);
     void (*update)(void *state, const void *bytes, size_t size_bytes);
+    /* The lengths of n consecutive tokens less one, a byte each; none is longer than 256. */
+    void (*update_lengths)(void *state, const uint32_t *ends, size_t n);
     void (*digest)(const void *state, uint8_t ret_digest[STREAM_HASH_BYTES]); /* big endian */
 };
 
