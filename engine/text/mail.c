@@ -89,8 +89,10 @@ static void begin_part(struct mail *mail)
 }
 
 /* Whether the line is a boundary of one that is open; then what follows has begun. */
-static bool take_boundary(struct mail *mail, const uint8_t *line, size_t n_bytes)
+static bool take_boundary(struct mail *mail, const struct line *whole)
 {
+    const uint8_t *line = whole->bytes;
+    size_t n_bytes = whole->n_bytes;
     if (n_bytes < 3 || line[0] != '-' || line[1] != '-')
         return false;
     while (n_bytes > 0 && is_space(line[n_bytes - 1]))
@@ -112,44 +114,40 @@ static bool take_boundary(struct mail *mail, const uint8_t *line, size_t n_bytes
     return false;
 }
 
-static void header_line(struct mail *mail, const uint8_t *line, size_t n_bytes, bool is_rest)
+static void header_line(struct mail *mail, const struct line *line)
 {
-    if (!is_rest && n_bytes == 0) {
+    if (!line->is_rest && line->n_bytes == 0) {
         mail_header_ends(mail);
         begin_body(mail);
         return;
     }
-    if (!is_rest && !is_space(line[0]))
+    if (!line->is_rest && !is_space(line->bytes[0]))
         mail_header_ends(mail);
     size_t room = MAIL_HEADER_MAX_BYTES - mail->n_header;
-    size_t n = n_bytes < room ? n_bytes : room;
-    memcpy(mail->header + mail->n_header, line, n);
+    size_t n = line->n_bytes < room ? line->n_bytes : room;
+    memcpy(mail->header + mail->n_header, line->bytes, n);
     mail->n_header += (uint32_t)n;
 }
 
-/* whole: it ends here. */
-static void take_line(struct mail *mail, const uint8_t *line, size_t n_bytes, bool whole)
+static void take_line(struct mail *mail, const struct line *line)
 {
-    bool is_rest = mail->in_line, after_empty = mail->after_empty, first = !mail->began;
-    mail->in_line = !whole;
+    bool after_empty = mail->after_empty, first = !mail->began;
     mail->began = true;
-    if (whole && n_bytes > 0 && line[n_bytes - 1] == '\r')
-        n_bytes--;
-    mail->after_empty = !is_rest && n_bytes == 0;
-    if (!is_rest) {
-        bool from = n_bytes >= 5 && memcmp(line, "From ", 5) == 0;
+    mail->after_empty = !line->is_rest && line->n_bytes == 0;
+    if (!line->is_rest) {
+        bool from = line->n_bytes >= 5 && memcmp(line->bytes, "From ", 5) == 0;
         mail->is_mailbox |= first && from;
         if (from && (first || (mail->is_mailbox && after_empty))) {
             begin_message(mail);
             return;
         }
-        if (take_boundary(mail, line, n_bytes))
+        if (take_boundary(mail, line))
             return;
     }
     if (mail->state == MAIL_HEADERS)
-        header_line(mail, line, n_bytes, is_rest);
+        header_line(mail, line);
     else if (mail->state == MAIL_BODY)
-        mail_put_line(mail, mail->part.encoding, line, n_bytes, whole);
+        mail_put_line(mail, mail->part.encoding, line);
 }
 
 /* Of a line that is cut, what may be half a character of quoted-printable is left for its rest. */
@@ -166,42 +164,29 @@ void mail_begin(struct mail *mail, struct html *html, struct words *words, bool 
     mail->html = html;
     mail->tags = tags;
     mail->words = words;
-    mail->began = mail->is_mailbox = mail->after_empty = mail->in_line = false;
-    mail->depth = mail->n_line = 0;
+    mail->began = mail->is_mailbox = mail->after_empty = false;
+    mail->depth = 0;
+    line_reader_begin(&mail->reader);
     begin_header(mail, false);
 }
 
 void mail_feed(struct mail *mail, const uint8_t *bytes, size_t size_bytes)
 {
-    while (size_bytes > 0) {
-        const uint8_t *newline = memchr(bytes, '\n', size_bytes);
-        size_t n = newline ? (size_t)(newline - bytes) + 1 : size_bytes;
-        if (mail->n_line == 0 && newline && n <= MAIL_LINE_MAX_BYTES) {
-            take_line(mail, bytes, n - 1, true);
-        } else {
-            size_t room = MAIL_LINE_MAX_BYTES - mail->n_line;
-            n = n < room ? n : room;
-            memcpy(mail->line + mail->n_line, bytes, n);
-            mail->n_line += (uint32_t)n;
-            size_t n_line = mail->n_line;
-            if (mail->line[n_line - 1] == '\n') {
-                take_line(mail, mail->line, n_line - 1, true);
-                mail->n_line = 0;
-            } else if (n_line == MAIL_LINE_MAX_BYTES) {
-                size_t taken = cut(mail->line, n_line);
-                take_line(mail, mail->line, taken, false);
-                memmove(mail->line, mail->line + taken, n_line - taken);
-                mail->n_line = (uint32_t)(n_line - taken);
-            }
-        }
-        bytes += n;
-        size_bytes -= n;
+    struct line line;
+    while (line_next(&mail->reader, &bytes, &size_bytes, &line)) {
+        struct line taken = line;
+        if (!line.whole)
+            taken.n_bytes = cut(line.bytes, line.n_bytes);
+        take_line(mail, &taken);
+        if (taken.n_bytes < line.n_bytes)
+            line_keep(&mail->reader, &line, taken.n_bytes, line.n_bytes - taken.n_bytes);
     }
 }
 
 void mail_finish(struct mail *mail)
 {
-    if (mail->n_line > 0)
-        take_line(mail, mail->line, mail->n_line, true);
+    struct line line;
+    if (line_last(&mail->reader, &line))
+        take_line(mail, &line);
     end_body(mail);
 }

@@ -15,10 +15,10 @@
 
 #include "engine/text/charset.h"
 #include "engine/text/html.h"
+#include "engine/text/line.h"
 #include "engine/text/words.h"
 
 enum {
-    MAIL_LINE_MAX_BYTES = 4096,   /* a longer one is several */
     MAIL_HEADER_MAX_BYTES = 4096, /* of a longer one the rest is dropped */
     MAIL_BOUNDARY_MAX_BYTES = 70, /* RFC 2046, 5.1.1 */
     MAIL_DEPTH_MAX = 8,           /* what is nested deeper is dropped */
@@ -59,17 +59,16 @@ struct mail {
 
     bool began, is_mailbox;
     bool after_empty; /* the line before was empty */
-    bool in_line;     /* the line before was cut: this is its rest */
     enum mail_state state;
     struct mail_part part;
     uint32_t depth;
     struct mail_level levels[MAIL_DEPTH_MAX];
 
     uint32_t bits, n_bits; /* of base64, not yet bytes */
-    uint32_t n_decoded, n_header, n_line;
+    uint32_t n_decoded, n_header;
     uint8_t decoded[MAIL_DECODED_BYTES];
     uint8_t header[MAIL_HEADER_MAX_BYTES]; /* the field that may go on in the next line */
-    uint8_t line[MAIL_LINE_MAX_BYTES];
+    struct line_reader reader;
 };
 
 /* A mailbox, or a message that begins with its header, in which there are a sender and a date or
@@ -97,8 +96,7 @@ void mail_text_begins(struct mail *mail, const char *charset, bool is_html);
 void mail_text_ends(struct mail *mail);
 /* Bytes of it; a line, with its end when whole; what base64 stands for. */
 void mail_put(struct mail *mail, uint8_t byte);
-void mail_put_line(struct mail *mail, enum mail_encoding encoding, const uint8_t *line,
-                   size_t n_bytes, bool whole);
+void mail_put_line(struct mail *mail, enum mail_encoding encoding, const struct line *line);
 void mail_put_base64(struct mail *mail, const uint8_t *bytes, size_t n_bytes);
 /* The byte that two digits stand for, -1 when they are none. */
 int mail_hex(const uint8_t digits[2]);

@@ -100,31 +100,32 @@ void mail_put_base64(struct mail *mail, const uint8_t *bytes, size_t n_bytes)
     }
 }
 
-static void put_quoted_printable(struct mail *mail, const uint8_t *line, size_t n_bytes, bool whole)
+static void put_quoted_printable(struct mail *mail, const struct line *line)
 {
-    while (whole && n_bytes > 0 && (line[n_bytes - 1] == ' ' || line[n_bytes - 1] == '\t'))
+    const uint8_t *p = line->bytes;
+    size_t n_bytes = line->n_bytes;
+    while (line->whole && n_bytes > 0 && (p[n_bytes - 1] == ' ' || p[n_bytes - 1] == '\t'))
         n_bytes--;
-    bool soft = whole && n_bytes > 0 && line[n_bytes - 1] == '=';
+    bool soft = line->whole && n_bytes > 0 && p[n_bytes - 1] == '=';
     n_bytes -= soft;
     for (size_t i = 0; i < n_bytes; i++) {
-        int byte = line[i] == '=' && n_bytes - i > 2 ? mail_hex(line + i + 1) : -1;
-        mail_put(mail, byte < 0 ? line[i] : (uint8_t)byte);
+        int byte = p[i] == '=' && n_bytes - i > 2 ? mail_hex(p + i + 1) : -1;
+        mail_put(mail, byte < 0 ? p[i] : (uint8_t)byte);
         i += byte < 0 ? 0 : 2;
     }
-    if (whole && !soft)
+    if (line->whole && !soft)
         mail_put(mail, '\n');
 }
 
-void mail_put_line(struct mail *mail, enum mail_encoding encoding, const uint8_t *line,
-                   size_t n_bytes, bool whole)
+void mail_put_line(struct mail *mail, enum mail_encoding encoding, const struct line *line)
 {
     switch (encoding) {
-    case MAIL_QUOTED_PRINTABLE: put_quoted_printable(mail, line, n_bytes, whole); break;
-    case MAIL_BASE64: mail_put_base64(mail, line, n_bytes); break;
+    case MAIL_QUOTED_PRINTABLE: put_quoted_printable(mail, line); break;
+    case MAIL_BASE64: mail_put_base64(mail, line->bytes, line->n_bytes); break;
     default:
         flush(mail);
-        charset_feed(&mail->charset, line, n_bytes);
-        if (whole)
+        charset_feed(&mail->charset, line->bytes, line->n_bytes);
+        if (line->whole)
             mail_put(mail, '\n');
         break;
     }

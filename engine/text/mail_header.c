@@ -110,7 +110,8 @@ static void show_subject(struct mail *mail, struct value subject)
         /* Nothing stands between two of them. */
         if (size_of(&text) > 0 && !(blank && after_word && is_word)) {
             mail_text_begins(mail, "", false);
-            mail_put_line(mail, MAIL_IDENTITY, text.p, size_of(&text), false);
+            mail_put_line(mail, MAIL_IDENTITY,
+                          &(struct line){.bytes = text.p, .n_bytes = size_of(&text)});
             mail_text_ends(mail);
         }
         if (is_word)

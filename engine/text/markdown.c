@@ -171,66 +171,50 @@ static void block_line(struct markdown *markdown, const uint8_t *p, size_t n, bo
     }
 }
 
-/* whole: it ends here. */
-static void take_line(struct markdown *markdown, const uint8_t *p, size_t n, bool whole)
+static void take_line(struct markdown *markdown, const struct line *line)
 {
-    bool is_rest = markdown->in_line, first = !markdown->began;
-    markdown->in_line = !whole;
+    const uint8_t *p = line->bytes;
+    size_t n = line->n_bytes;
+    bool first = !markdown->began;
     markdown->began = true;
-    if (whole && n > 0 && p[n - 1] == '\r')
-        n--;
     if (first && n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) {
         p += 3;
         n -= 3;
     }
-    if (!is_rest && skip_blanks(p, n, 0) == n) {
+    if (!line->is_rest && skip_blanks(p, n, 0) == n) {
         markdown->open_bracket = false;
         if (markdown->inside == MARKDOWN_IN_TAG)
             markdown->inside = MARKDOWN_IN_TEXT;
     }
-    if (!is_rest)
+    if (!line->is_rest)
         block_line(markdown, p, n, first);
     else if (markdown->block == MARKDOWN_TEXT)
         markdown_inline(markdown, p, n);
     else
         show(markdown, p, n);
-    if (whole && markdown->inside == MARKDOWN_IN_TEXT)
+    if (line->whole && markdown->inside == MARKDOWN_IN_TEXT)
         gather_separate(&markdown->gather);
 }
 
 void markdown_begin(struct markdown *markdown, struct words *words)
 {
-    memset(markdown, 0, offsetof(struct markdown, line));
+    memset(markdown, 0, offsetof(struct markdown, reader));
+    line_reader_begin(&markdown->reader);
     gather_begin(&markdown->gather, words);
 }
 
 void markdown_feed(struct markdown *markdown, const uint8_t *bytes, size_t size_bytes)
 {
-    while (size_bytes > 0) {
-        const uint8_t *newline = memchr(bytes, '\n', size_bytes);
-        size_t n = newline ? (size_t)(newline - bytes) + 1 : size_bytes;
-        if (markdown->n_line == 0 && newline && n <= MARKDOWN_LINE_MAX_BYTES) {
-            take_line(markdown, bytes, n - 1, true);
-        } else {
-            size_t room = MARKDOWN_LINE_MAX_BYTES - markdown->n_line;
-            n = n < room ? n : room;
-            memcpy(markdown->line + markdown->n_line, bytes, n);
-            markdown->n_line += (uint32_t)n;
-            bool whole = markdown->line[markdown->n_line - 1] == '\n';
-            if (whole || markdown->n_line == MARKDOWN_LINE_MAX_BYTES) {
-                take_line(markdown, markdown->line, markdown->n_line - whole, whole);
-                markdown->n_line = 0;
-            }
-        }
-        bytes += n;
-        size_bytes -= n;
-    }
+    struct line line;
+    while (line_next(&markdown->reader, &bytes, &size_bytes, &line))
+        take_line(markdown, &line);
 }
 
 void markdown_finish(struct markdown *markdown)
 {
-    if (markdown->n_line > 0)
-        take_line(markdown, markdown->line, markdown->n_line, true);
+    struct line line;
+    if (line_last(&markdown->reader, &line))
+        take_line(markdown, &line);
     gather_separate(&markdown->gather);
     gather_flush(&markdown->gather);
 }

@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 #include "engine/text/gather.h"
+#include "engine/text/line.h"
 
 enum {
-    MARKDOWN_LINE_MAX_BYTES = 8192, /* a longer one is several */
     MARKDOWN_LINK_MAX_BYTES = 1024, /* the text of a link, within a line */
     MARKDOWN_LOOKS = 32,            /* how often a byte is looked at, on average over its line */
 };
@@ -24,16 +24,16 @@ enum markdown_block { MARKDOWN_TEXT, MARKDOWN_FRONT_MATTER, MARKDOWN_FENCED };
 enum markdown_inside { MARKDOWN_IN_TEXT, MARKDOWN_IN_TAG, MARKDOWN_IN_COMMENT };
 
 struct markdown {
-    bool began, in_line; /* in_line: the line before was cut, this is its rest */
+    bool began;
     enum markdown_block block;
     enum markdown_inside inside; /* of what the line before did not end */
     uint8_t quote;               /* of an attribute in that tag */
     bool open_bracket;           /* a link's text may have begun in a line before */
     uint8_t fence;               /* its character */
-    uint32_t n_fence, n_line;
+    uint32_t n_fence;
     uint32_t looks; /* left for this line: brackets, backticks and parentheses that nothing ends are
                        looked for to its end, each; when none are left, they are what they are */
-    uint8_t line[MARKDOWN_LINE_MAX_BYTES];
+    struct line_reader reader;
     struct gather gather;
 };
 

@@ -235,17 +235,13 @@ static bool ends_region(const struct roff *roff, struct rest line)
            memcmp(name.p, roff->end_name, roff->n_end_name) == 0;
 }
 
-/* whole: it ends here. */
-static void take_line(struct roff *roff, struct rest line, bool whole)
+static void take_line(struct roff *roff, const struct line *read)
 {
-    bool is_rest = roff->in_line;
-    roff->in_line = !whole;
-    if (whole && line.p < line.end && line.end[-1] == '\r')
-        line.end--;
-    if (is_rest) {
+    struct rest line = {read->bytes, read->bytes + read->n_bytes};
+    if (read->is_rest) {
         if (!roff->drops_line) {
             roff_show(roff, line);
-            roff->space = whole;
+            roff->space = read->whole;
         }
         return;
     }
@@ -266,61 +262,47 @@ static void take_line(struct roff *roff, struct rest line, bool whole)
     }
     roff->drops_line = false;
     text_line(roff, line);
-    roff->space &= whole;
+    roff->space &= read->whole;
 }
 
 /* It ends in a backslash that nothing escapes, outside of a comment. What is before it in a line
  * that went on has neither comments nor half escapes, and need not be looked at again. */
-static bool goes_on(const uint8_t *p, size_t n)
+static bool goes_on(const struct line *line)
 {
+    const uint8_t *end = line->bytes + line->n_bytes;
+    struct rest last = {line->bytes + line->n_kept, end};
     size_t n_backslashes = 0;
-    while (n_backslashes < n && p[n - 1 - n_backslashes] == '\\')
+    while (n_backslashes < rest_size(&last) && end[-1 - (ssize_t)n_backslashes] == '\\')
         n_backslashes++;
-    struct rest line = {p, p + n};
-    if (n_backslashes % 2)
-        cut_comment(&line);
-    return n_backslashes % 2 && line.end == p + n;
+    if (!line->whole || n_backslashes % 2 == 0)
+        return false;
+    cut_comment(&last);
+    return last.end == end;
 }
 
 void roff_begin(struct roff *roff, struct words *words)
 {
     memset(roff, 0, offsetof(struct roff, strings));
+    line_reader_begin(&roff->reader);
     gather_begin(&roff->gather, words);
 }
 
 void roff_feed(struct roff *roff, const uint8_t *bytes, size_t size_bytes)
 {
-    while (size_bytes > 0) {
-        const uint8_t *newline = memchr(bytes, '\n', size_bytes);
-        size_t n = newline ? (size_t)(newline - bytes) + 1 : size_bytes;
-        if (roff->n_line == 0 && newline && n <= ROFF_LINE_MAX_BYTES && !goes_on(bytes, n - 1)) {
-            take_line(roff, (struct rest){bytes, newline}, true);
-        } else {
-            size_t room = ROFF_LINE_MAX_BYTES - roff->n_line;
-            n = n < room ? n : room;
-            memcpy(roff->line + roff->n_line, bytes, n);
-            roff->n_line += (uint32_t)n;
-            struct rest line = {roff->line, roff->line + roff->n_line};
-            const uint8_t *last = line.p + roff->n_gone_on;
-            if (line.end[-1] == '\n' && goes_on(last, (size_t)(line.end - last) - 1)) {
-                roff->n_line -= 2;
-                roff->n_gone_on = roff->n_line;
-            } else if (line.end[-1] == '\n' || roff->n_line == ROFF_LINE_MAX_BYTES) {
-                bool whole = *--line.end == '\n';
-                line.end += !whole;
-                take_line(roff, line, whole);
-                roff->n_line = roff->n_gone_on = 0;
-            }
-        }
-        bytes += n;
-        size_bytes -= n;
+    struct line line;
+    while (line_next(&roff->reader, &bytes, &size_bytes, &line)) {
+        if (goes_on(&line))
+            line_keep(&roff->reader, &line, 0, line.n_bytes - 1);
+        else
+            take_line(roff, &line);
     }
 }
 
 void roff_finish(struct roff *roff)
 {
-    if (roff->n_line > 0)
-        take_line(roff, (struct rest){roff->line, roff->line + roff->n_line}, true);
+    struct line line;
+    if (line_last(&roff->reader, &line))
+        take_line(roff, &line);
     gather_separate(&roff->gather);
     gather_flush(&roff->gather);
 }

@@ -19,10 +19,10 @@
 #include <stdint.h>
 
 #include "engine/text/gather.h"
+#include "engine/text/line.h"
 #include "engine/text/roff_rest.h"
 
 enum {
-    ROFF_LINE_MAX_BYTES = 8192, /* of a longer one the rest is shown as text, or dropped with it */
     ROFF_NAME_MAX_BYTES = 63,
     ROFF_STRINGS = 64,
     ROFF_STRING_NAME_BYTES = 14,
@@ -42,8 +42,7 @@ struct roff {
     bool joined;     /* the line ends in \c: so does no word */
     bool raw;        /* between .eo and .ec: no escapes */
     bool unspaced;   /* after mdoc's .Sm off */
-    bool in_line;    /* the line before was cut: this is its rest */
-    bool drops_line; /* and is dropped */
+    bool drops_line; /* with the rest of it */
     enum roff_table_at table_at;
     uint8_t table_separator;
     uint32_t skip_depth; /* of braces, in a branch that is not taken */
@@ -52,10 +51,10 @@ struct roff {
     uint8_t n_name;     /* of the command an mdoc page is about */
     uint8_t end_name[ROFF_NAME_MAX_BYTES + 1], name[ROFF_NAME_MAX_BYTES + 1];
     bool in_string;
-    uint32_t n_strings, n_line;
-    uint32_t n_gone_on; /* bytes of the line that went on in this one */
+    uint32_t n_strings;
     struct roff_string strings[ROFF_STRINGS];
-    uint8_t line[ROFF_LINE_MAX_BYTES];
+    struct line_reader
+        reader; /* of a line that is cut the rest is shown as text, or dropped with it */
     struct gather gather;
 };
 

@@ -94,9 +94,9 @@ static void test_markdown__blocks_are_text(void **state)
 static void test_markdown__long_lines_are_lines(void **state)
 {
     (void)state;
-    static char text[3 * MARKDOWN_LINE_MAX_BYTES], wanted[3 * MARKDOWN_LINE_MAX_BYTES];
+    static char text[3 * LINE_MAX_BYTES], wanted[3 * LINE_MAX_BYTES];
     int n = 0, n_wanted = 0;
-    for (int i = 0; n < 2 * MARKDOWN_LINE_MAX_BYTES + 100; i++) {
+    for (int i = 0; n < 2 * LINE_MAX_BYTES + 100; i++) {
         n += sprintf(text + n, "word%d ", i);
         n_wanted += sprintf(wanted + n_wanted, "word%d ", i);
     }

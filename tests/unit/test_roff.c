@@ -212,12 +212,12 @@ static void test_roff__of_tables_rows_are_text(void **state)
 static void test_roff__long_lines_are_lines(void **state)
 {
     (void)state;
-    enum { N = 3 * ROFF_LINE_MAX_BYTES };
+    enum { N = 3 * LINE_MAX_BYTES };
     static char text[N + 100], wanted[N + 100];
     for (size_t first = 0; first < 2; first++) {
         for (size_t extra = 0; extra < 5; extra++) {
             /* a text, then a comment of about the size of what is kept */
-            size_t size = ROFF_LINE_MAX_BYTES * (1 + first) - 2 + extra;
+            size_t size = LINE_MAX_BYTES * (1 + first) - 2 + extra;
             for (size_t i = 0; i < size; i++)
                 text[i] = i % 8 ? 'x' : ' ';
             strcpy(text + size, "\nend\n");
@@ -233,6 +233,14 @@ static void test_roff__long_lines_are_lines(void **state)
             expect(text, "end ");
         }
     }
+}
+
+static void test_roff__lines_go_on_behind_a_backslash_whatever_ends_them(void **state)
+{
+    (void)state;
+    static const char wanted[] = "ab cd e ";
+    expect("a\\\nb c\\\nd\ne", wanted);
+    expect("a\\\r\nb c\\\r\nd\r\ne", wanted);
 }
 
 /* -- what is roff -- */
@@ -331,6 +339,7 @@ int main(void)
         cmocka_unit_test(test_roff__macros_of_mdoc_call_others),
         cmocka_unit_test(test_roff__of_tables_rows_are_text),
         cmocka_unit_test(test_roff__long_lines_are_lines),
+        cmocka_unit_test(test_roff__lines_go_on_behind_a_backslash_whatever_ends_them),
         cmocka_unit_test(test_roff__is_known_by_its_first_lines),
         cmocka_unit_test(test_roff__form_and_markup_make_no_difference),
         cmocka_unit_test(test_roff__pieces_make_no_difference),
