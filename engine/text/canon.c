@@ -131,17 +131,10 @@ static void filter_finish(struct canon *canon)
 
 /* -- the document inside -- */
 
-static void inside_begin(struct canon *canon, enum text_type type, const uint8_t *head,
-                         size_t head_bytes, const char *charset)
+static void text_begin(struct canon *canon, const uint8_t *head, size_t head_bytes,
+                       const char *charset)
 {
-    canon->form.type = type;
-    canon->features.n = 0;
-    if (type == TEXT_EXTRACTED)
-        lines_begin(&canon->lines, &canon->features);
-    else if (!has_text(canon))
-        chunks_begin(&canon->chunks, &canon->features);
-    if (!has_text(canon))
-        return;
+    enum text_type type = canon->form.type;
     char name[CHARSET_NAME_MAX + 1];
     if (!charset && (type == TEXT_HTML || type == TEXT_XML) &&
         charset_declared(head, head_bytes, name))
@@ -150,6 +143,19 @@ static void inside_begin(struct canon *canon, enum text_type type, const uint8_t
         charset = "utf-8"; /* as they are: each part has its own */
     charset_begin(&canon->charset, head, head_bytes, charset);
     filter_begin(canon, type == TEXT_TABLE ? text_type_separator(head, head_bytes) : 0);
+}
+
+static void inside_begin(struct canon *canon, enum text_type type, const uint8_t *head,
+                         size_t head_bytes, const char *charset)
+{
+    canon->form.type = type;
+    canon->features.n = 0;
+    if (has_text(canon))
+        text_begin(canon, head, head_bytes, charset);
+    else if (type == TEXT_EXTRACTED)
+        lines_begin(&canon->lines, &canon->features);
+    else
+        chunks_begin(&canon->chunks, &canon->features);
 }
 
 static void inside_feed(struct canon *canon, const uint8_t *bytes, size_t size_bytes)

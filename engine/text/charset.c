@@ -5,8 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/text/utf8.h"
+
 enum {
-    UTF8_MAX_BYTES = 4,
     ICONV_LEFT_MAX_BYTES = 16,  /* more than any character and its shift sequences have */
     DECLARED_HEAD_BYTES = 1024, /* as the HTML standard looks at */
     REPLACEMENT = 0xfffd,
@@ -193,33 +194,18 @@ static void put(struct charset *charset, uint32_t code)
 {
     if (charset->n_out > CHARSET_OUT_BYTES - UTF8_MAX_BYTES)
         flush(charset);
-    uint8_t *p = charset->out + charset->n_out;
-    if (code < 0x80) {
-        p[0] = (uint8_t)code;
-        charset->n_out += 1;
-    } else if (code < 0x800) {
-        p[0] = (uint8_t)(0xc0 | code >> 6);
-        p[1] = (uint8_t)(0x80 | (code & 0x3f));
-        charset->n_out += 2;
-    } else if (code < 0x10000) {
-        p[0] = (uint8_t)(0xe0 | code >> 12);
-        p[1] = (uint8_t)(0x80 | (code >> 6 & 0x3f));
-        p[2] = (uint8_t)(0x80 | (code & 0x3f));
-        charset->n_out += 3;
-    } else {
-        p[0] = (uint8_t)(0xf0 | code >> 18);
-        p[1] = (uint8_t)(0x80 | (code >> 12 & 0x3f));
-        p[2] = (uint8_t)(0x80 | (code >> 6 & 0x3f));
-        p[3] = (uint8_t)(0x80 | (code & 0x3f));
-        charset->n_out += 4;
-    }
+    charset->n_out += utf8_put(charset->out + charset->n_out, code);
+}
+
+uint32_t charset_windows_1252(uint8_t byte)
+{
+    return byte >= 0x80 && byte < 0xa0 ? windows_1252[byte - 0x80] : byte;
 }
 
 static void feed_windows_1252(struct charset *charset, const uint8_t *bytes, size_t size_bytes)
 {
     for (size_t i = 0; i < size_bytes; i++)
-        put(charset,
-            bytes[i] >= 0x80 && bytes[i] < 0xa0 ? windows_1252[bytes[i] - 0x80] : bytes[i]);
+        put(charset, charset_windows_1252(bytes[i]));
 }
 
 static void put_utf16(struct charset *charset, uint32_t unit)

@@ -46,4 +46,7 @@ enum text_charset charset_finish(struct charset *charset);
  * <meta charset=...>, <meta ... content="...; charset=...">. false when it declares none. */
 bool charset_declared(const uint8_t *head, size_t head_bytes, char ret_name[CHARSET_NAME_MAX + 1]);
 
+/* The character that a byte is in Windows-1252. */
+uint32_t charset_windows_1252(uint8_t byte);
+
 #endif

@@ -2,14 +2,10 @@
 
 #include <string.h>
 
-enum { LEGACY_NAME_MAX = 6 };
+#include "engine/text/charset.h"
+#include "engine/text/utf8.h"
 
-/* What bytes 0x80..0x9f of windows-1252 mean, where numeric references use them. */
-static const uint16_t windows_1252[32] = {
-    0x20ac, 0x81,   0x201a, 0x192,  0x201e, 0x2026, 0x2020, 0x2021, 0x2c6,  0x2030, 0x160,
-    0x2039, 0x152,  0x8d,   0x17d,  0x8f,   0x90,   0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
-    0x2013, 0x2014, 0x2dc,  0x2122, 0x161,  0x203a, 0x153,  0x9d,   0x17e,  0x178,
-};
+enum { LEGACY_NAME_MAX = 6 };
 
 const struct html_reference_name *html_reference_find(const uint8_t *name, size_t n_bytes)
 {
@@ -64,27 +60,11 @@ static void add(struct html_reference *reference, uint8_t c)
 static void stand_for_number(struct html_reference *reference)
 {
     uint32_t code = reference->code;
-    if (code >= 0x80 && code <= 0x9f)
-        code = windows_1252[code - 0x80];
+    if (code <= 0xff)
+        code = charset_windows_1252((uint8_t)code);
     if (code == 0 || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
         code = 0xfffd;
-    reference->n_bytes = 0;
-    if (code < 0x80) {
-        add(reference, (uint8_t)code);
-        return;
-    }
-    if (code < 0x800) {
-        add(reference, (uint8_t)(0xc0 | code >> 6));
-    } else {
-        if (code < 0x10000) {
-            add(reference, (uint8_t)(0xe0 | code >> 12));
-        } else {
-            add(reference, (uint8_t)(0xf0 | code >> 18));
-            add(reference, (uint8_t)(0x80 | (code >> 12 & 0x3f)));
-        }
-        add(reference, (uint8_t)(0x80 | (code >> 6 & 0x3f)));
-    }
-    add(reference, (uint8_t)(0x80 | (code & 0x3f)));
+    reference->n_bytes = utf8_put(reference->bytes, code);
 }
 
 /* The first n_name bytes of what was read are this name. */

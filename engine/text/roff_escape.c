@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "engine/text/utf8.h"
+
 /* Characters that words are made of; all others separate them anyway. */
 static const struct special {
     char name[3];
@@ -124,18 +126,8 @@ static void skip_size(struct rest *rest)
 
 static void put(struct roff_escape *escape, uint32_t code)
 {
-    uint8_t utf8[4], n = 0;
-    if (code < 0x80) {
-        utf8[n++] = (uint8_t)code;
-    } else {
-        int shift = code < 0x800 ? 6 : code < 0x10000 ? 12 : 18;
-        static const uint8_t leads[] = {0xc0, 0xe0, 0xf0};
-        utf8[n++] = (uint8_t)(leads[shift / 6 - 1] | code >> shift);
-        while (shift > 0) {
-            shift -= 6;
-            utf8[n++] = (uint8_t)(0x80 | (code >> shift & 0x3f));
-        }
-    }
+    uint8_t utf8[UTF8_MAX_BYTES];
+    size_t n = utf8_put(utf8, code);
     escape->is = ROFF_ESCAPE_TEXT;
     if (escape->n_text + n > ROFF_ESCAPE_TEXT_MAX)
         return;

@@ -24,10 +24,16 @@ static inline void canonical_take(void *user, const struct token_block *block)
 {
     struct canonical *canonical = user;
     uint32_t at = 0;
+    uint8_t slack[TOKEN_BLOCK_SLACK_BYTES];
+    if (block->n_tokens < 1 || block->n_tokens > TOKEN_BLOCK_MAX)
+        abort();
     for (size_t i = 0; i < block->n_tokens; at = block->ends[i++]) {
+        if (block->ends[i] <= at || block->ends[i] - at > CANON_TOKEN_MAX_BYTES)
+            abort();
         fwrite(block->bytes + at, 1, block->ends[i] - at, canonical->file);
         fputc(' ', canonical->file);
     }
+    memcpy(slack, block->bytes + at, sizeof(slack)); /* may be read */
 }
 
 static inline void canonical_take_features(void *user, const struct feature *features, size_t n)
@@ -82,6 +88,56 @@ static inline struct canonical canonical_as(enum text_type type, const void *byt
 static inline struct canonical canonical_of(const void *bytes, size_t size, size_t piece_bytes)
 {
     return canonical_as(TEXT_N_TYPES, bytes, size, piece_bytes);
+}
+
+/* Whether these are the tokens of a document, in pieces of whatever size; if not, says so. */
+static inline bool canonical_is_with(enum text_type type, bool tags, const void *bytes, size_t size,
+                                     const char *tokens)
+{
+    static const size_t pieces[] = {1 << 20, 1, 2, 7, 0, 0};
+    bool same = true;
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]) && same; i++) {
+        struct canonical found = canonical_with(type, tags, bytes, size, pieces[i]);
+        same = strcmp(found.text, tokens) == 0;
+        if (!same)
+            fprintf(stderr, "%.*s\n  in pieces of %zu: '%s', not '%s'\n", (int)size,
+                    (const char *)bytes, pieces[i], found.text, tokens);
+        canonical_done(&found);
+    }
+    return same;
+}
+
+static inline bool canonical_is(enum text_type type, const void *bytes, size_t size,
+                                const char *tokens)
+{
+    return canonical_is_with(type, false, bytes, size, tokens);
+}
+
+/* The pieces make no difference, whatever the tokens are. */
+static inline bool canonical_is_one(enum text_type type, const void *bytes, size_t size)
+{
+    struct canonical whole = canonical_as(type, bytes, size, 1 << 20);
+    bool same = canonical_is(type, bytes, size, whole.text);
+    canonical_done(&whole);
+    return same;
+}
+
+/* Some of these parts in a row, with a byte of any value here and there. Returns the size. */
+static inline size_t canonical_soup(char *out, size_t room, const char *const *parts,
+                                    size_t n_parts, unsigned *seed)
+{
+    size_t size = 0;
+    while (rand_r(seed) % 200) {
+        const char *part = parts[(size_t)rand_r(seed) % n_parts];
+        size_t n = strlen(part);
+        if (size + n >= room)
+            break;
+        memcpy(out + size, part, n);
+        size += n;
+        if (rand_r(seed) % 9 == 0)
+            out[size++] = (char)rand_r(seed);
+    }
+    return size;
 }
 
 #endif

@@ -43,17 +43,8 @@ static inline char *html_tokens(enum kernel kernel, const void *bytes, size_t si
 /* Whether these are the tokens, whatever the way; if not, says so. */
 static inline bool html_is(const void *bytes, size_t size, const char *tokens)
 {
-    static const size_t pieces[] = {1 << 20, 1, 2, 7, 0};
-    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
-        struct canonical found = canonical_as(TEXT_HTML, bytes, size, pieces[i]);
-        bool same = strcmp(found.text, tokens) == 0;
-        if (!same)
-            fprintf(stderr, "%.*s\n  in pieces of %zu: '%s', not '%s'\n", (int)size,
-                    (const char *)bytes, pieces[i], found.text, tokens);
-        canonical_done(&found);
-        if (!same)
-            return false;
-    }
+    if (!canonical_is(TEXT_HTML, bytes, size, tokens))
+        return false;
     for (enum kernel kernel = 0; kernel < KERNEL_N; kernel++) {
         if (!kernel_is_there(kernel))
             continue;

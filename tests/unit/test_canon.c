@@ -4,85 +4,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "engine/text/canon.h"
-
-/* The tokens, each followed by a space. */
-struct result {
-    char *text;
-    size_t size, room, n_tokens;
-};
-
-static void collect(void *user, const struct token_block *block)
-{
-    struct result *result = user;
-    uint32_t at = 0;
-    assert_in_range(block->n_tokens, 1, TOKEN_BLOCK_MAX);
-    for (size_t i = 0; i < block->n_tokens; at = block->ends[i++]) {
-        size_t size = block->ends[i] - at;
-        assert_in_range(size, 1, CANON_TOKEN_MAX_BYTES);
-        if (result->size + size + 2 > result->room) {
-            result->room = 2 * (result->room + size + 2);
-            result->text = realloc(result->text, result->room);
-            assert_non_null(result->text);
-        }
-        memcpy(result->text + result->size, block->bytes + at, size);
-        result->size += size;
-        result->text[result->size++] = ' ';
-        result->text[result->size] = '\0';
-        result->n_tokens++;
-    }
-    /* What may be read behind the last token. */
-    volatile uint8_t sum = 0;
-    for (size_t i = 0; i < TOKEN_BLOCK_SLACK_BYTES; i++)
-        sum = (uint8_t)(sum + block->bytes[at + i]);
-}
-
-static void result_free(struct result *result)
-{
-    free(result->text);
-}
-
-/* Pieces of piece_bytes; 0: of random size. */
-static struct result canonicalise(enum text_type type, const void *bytes, size_t size,
-                                  size_t piece_bytes, unsigned seed)
-{
-    struct result result = {0};
-    _cleanup_(canon_free_p) struct canon *canon = NULL;
-    assert_int_equal(canon_new(&(struct canon_sink){collect, NULL, &result}, &canon), 0);
-    canon_begin_as(canon, TEXT_HTML); /* an unfinished one leaves nothing */
-    canon_feed(canon, "left over <a", 12);
-    canon_begin_as(canon, type);
-    for (size_t at = 0, n; at < size; at += n) {
-        n = piece_bytes ? piece_bytes : (size_t)rand_r(&seed) % 40;
-        if (n > size - at)
-            n = size - at;
-        /* Of its own allocation, so that a byte read past the piece is noticed. */
-        void *piece = malloc(n ? n : 1);
-        memcpy(piece, (const char *)bytes + at, n);
-        canon_feed(canon, piece, n);
-        free(piece);
-    }
-    struct text_form form;
-    canon_finish(canon, &form);
-    assert_int_equal(form.type, type);
-    if (!result.text)
-        result.text = strdup("");
-    return result;
-}
+#include "tests/unit/canonical.h"
 
 static void expect_bytes(enum text_type type, const void *bytes, size_t size, const char *tokens)
 {
-    for (unsigned way = 0; way < 6; way++) {
-        static const size_t pieces[] = {1 << 20, 1, 2, 7, 0, 0};
-        _cleanup_(result_free) struct result result =
-            canonicalise(type, bytes, size, pieces[way], way);
-        assert_string_equal(result.text, tokens);
-    }
+    assert_true(canonical_is(type, bytes, size, tokens));
 }
 
 static void expect_text(const char *text, const char *tokens)
@@ -255,7 +181,7 @@ static void test_canon__form_and_markup_make_no_difference(void **state)
 
 /* -- properties over random input -- */
 
-static const char *const pieces[] = {
+static const char *const parts[] = {
     "word ",      "Rose",     "\xc3\xa9",
     "\xc3",       "\xa9",     "<b>",
     "</b>",       "<p ",      "alt=\"",
@@ -270,22 +196,7 @@ static const char *const pieces[] = {
     "\xf0\x9f",   "\x98\x80", "\xc2\xad",
     "!",          "-",        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 };
-
-static size_t random_soup(char *out, size_t room, unsigned *seed)
-{
-    size_t size = 0, n_pieces = sizeof(pieces) / sizeof(pieces[0]);
-    for (;;) {
-        const char *piece = pieces[(size_t)rand_r(seed) % n_pieces];
-        if (size + strlen(piece) > room)
-            return size;
-        memcpy(out + size, piece, strlen(piece));
-        size += strlen(piece);
-        if (rand_r(seed) % 7 == 0 && size < room)
-            out[size++] = (char)rand_r(seed);
-        if (rand_r(seed) % 300 == 0)
-            return size;
-    }
-}
+enum { N_PARTS = sizeof(parts) / sizeof(parts[0]) };
 
 /* Wherever a document is cut into calls, and whatever it is, its tokens are the same. */
 static void test_canon__pieces_make_no_difference(void **state)
@@ -294,14 +205,9 @@ static void test_canon__pieces_make_no_difference(void **state)
     unsigned seed = 1;
     for (unsigned round = 0; round < 1500; round++) {
         char soup[4096];
-        size_t size = random_soup(soup, sizeof(soup), &seed);
-        for (enum text_type type = TEXT_PLAIN; type <= TEXT_HTML; type++) {
-            _cleanup_(result_free) struct result whole = canonicalise(type, soup, size, 1 << 20, 0);
-            _cleanup_(result_free) struct result bytes = canonicalise(type, soup, size, 1, 0);
-            _cleanup_(result_free) struct result some = canonicalise(type, soup, size, 0, round);
-            assert_string_equal(bytes.text, whole.text);
-            assert_string_equal(some.text, whole.text);
-        }
+        size_t size = canonical_soup(soup, sizeof(soup), parts, N_PARTS, &seed);
+        for (enum text_type type = TEXT_PLAIN; type <= TEXT_HTML; type++)
+            assert_true(canonical_is_one(type, soup, size));
     }
 }
 
@@ -312,11 +218,10 @@ static void test_canon__is_idempotent(void **state)
     unsigned seed = 2;
     for (unsigned round = 0; round < 500; round++) {
         char soup[4096];
-        size_t size = random_soup(soup, sizeof(soup), &seed);
-        _cleanup_(result_free) struct result once = canonicalise(TEXT_PLAIN, soup, size, 0, round);
-        _cleanup_(result_free) struct result twice =
-            canonicalise(TEXT_PLAIN, once.text, once.size, 0, round);
-        assert_string_equal(once.text, twice.text);
+        size_t size = canonical_soup(soup, sizeof(soup), parts, N_PARTS, &seed);
+        struct canonical once = canonical_as(TEXT_PLAIN, soup, size, 0);
+        expect_text(once.text, once.text);
+        canonical_done(&once);
     }
 }
 
@@ -329,13 +234,7 @@ static void test_canon__tokens_of_long_texts_come_in_order(void **state)
         p += sprintf(p, "N%u%s", i, i % 3 ? " " : ",\n");
         q += sprintf(q, "n%u ", i);
     }
-    static const size_t sizes[] = {1 << 20, 1, 4096, 0};
-    for (size_t i = 0; i < 4; i++) {
-        _cleanup_(result_free) struct result result =
-            canonicalise(TEXT_PLAIN, text, (size_t)(p - text), sizes[i], 3);
-        assert_int_equal(result.n_tokens, N);
-        assert_string_equal(result.text, expected);
-    }
+    expect_bytes(TEXT_PLAIN, text, (size_t)(p - text), expected);
     free(text);
     free(expected);
 }
