@@ -128,8 +128,6 @@ static int do_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t
 {
     struct fs *fs = fs_of(req);
     _cleanup_inode_fd_ struct inode_fd dir = INODE_FD_NONE;
-    if (view_of(fs, parent))
-        return -EROFS;
     int dirfd = borrow_fd(fs, inode_of(fs, parent), &dir);
     if (dirfd < 0)
         return dirfd;
@@ -150,6 +148,11 @@ void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
 {
     struct fuse_entry_param entry;
     struct open_file *file = NULL;
+    struct view_node *view = view_of(fs_of(req), parent);
+    if (view) {
+        views_create(fs_of(req), req, view, name, fi);
+        return;
+    }
     int r = do_create(req, parent, name, mode, fi, &entry, &file);
     reply_create(req, r, &entry, fi, file);
 }

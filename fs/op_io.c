@@ -66,7 +66,8 @@ static ssize_t do_write_buf(fuse_req_t req, struct fuse_bufvec *in, off_t offset
 void op_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t offset,
                   struct fuse_file_info *fi)
 {
-    ssize_t n_bytes = view_of(fs_of(req), ino) ? -EROFS : do_write_buf(req, in, offset, fi);
+    const struct view_node *view = view_of(fs_of(req), ino);
+    ssize_t n_bytes = view ? views_write(view, fi, in, offset) : do_write_buf(req, in, offset, fi);
     if (n_bytes < 0)
         reply(req, (int)n_bytes);
     else

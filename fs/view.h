@@ -67,6 +67,9 @@ int view_settle(const struct view_task *task);
 int view_document(const struct view_task *task, const struct file_key *key,
                   struct document_info *ret_info);
 
+/* A question as the caller of a task may ask it, with the threshold of similar/. */
+struct index_query view_query_of(const struct view_task *task, size_t limit);
+
 /* What resembles a document and the caller may read; limit 0: all. A document not known has no kin.
  */
 int view_similar(const struct view_task *task, const struct file_key *key, size_t limit,

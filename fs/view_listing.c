@@ -179,14 +179,23 @@ static bool add_dot_dot(struct reply *reply, off_t next)
 
 static void list_kinfs(struct reply *reply, off_t offset)
 {
-    static const char *const names[] = {"similar", "clusters"};
+    static const char *const names[] = {"similar", "clusters", "query"};
+    enum { N_NAMES = sizeof(names) / sizeof(names[0]) };
     if (offset < 1 && !add_dot(reply, 1))
         return;
     if (offset < 2 && !add_dot_dot(reply, 2))
         return;
-    for (off_t i = offset < 2 ? 0 : offset - 2; i < 2; i++)
+    for (off_t i = offset < 2 ? 0 : offset - 2; i < N_NAMES; i++)
         if (!add_child(reply, names[i], S_IFDIR, i + 3))
             return;
+}
+
+static void list_nothing(struct reply *reply, off_t offset)
+{
+    if (offset < 1 && !add_dot(reply, 1))
+        return;
+    if (offset < 2)
+        add_dot_dot(reply, 2);
 }
 
 static void list_links(struct reply *reply, const struct view_links *links, off_t offset)
@@ -366,7 +375,9 @@ static void read_directory(struct view_task *task)
         case VIEW_DOCUMENT:
         case VIEW_CLUSTER: list_links(&reply, handle->links, task->offset); break;
         case VIEW_KINFS: list_kinfs(&reply, task->offset); break;
+        case VIEW_QUERY: list_nothing(&reply, task->offset); break;
         case VIEW_LINK:
+        case VIEW_QUESTION:
         case VIEW_TAG: r = -ENOTDIR; break;
         }
     }

@@ -66,10 +66,13 @@ static void lookup_kinfs(struct fs *fs, fuse_req_t req, struct view_node *parent
 {
     const struct root_name *root = find_root_name(name);
     _cleanup_free_ char *path = NULL;
-    if (!root || root->kind == VIEW_KINFS)
+    bool is_query = strcmp(name, "query") == 0;
+    if (!is_query && (!root || root->kind == VIEW_KINFS))
         fuse_reply_err(req, ENOENT);
     else if (join(parent, name, &path) < 0)
         fuse_reply_err(req, ENOMEM);
+    else if (is_query)
+        view_reply_entry(fs, req, &(struct view_node){.kind = VIEW_QUERY, .path = path});
     else
         reply_root_name(fs, req, root, path);
 }
@@ -230,7 +233,9 @@ void views_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const
         else
             fuse_reply_err(req, ENOENT);
         break;
+    case VIEW_QUERY: fuse_reply_err(req, ENOENT); break; /* a question is its opener's alone */
     case VIEW_LINK:
+    case VIEW_QUESTION:
     case VIEW_TAG: fuse_reply_err(req, ENOTDIR); break;
     }
 }

@@ -17,9 +17,11 @@ enum view_kind {
     VIEW_DIRECTORY, /* similar and each directory below it: key */
     VIEW_DOCUMENT,  /* a document's directory of links: key */
     VIEW_CLUSTERS,
-    VIEW_CLUSTER, /* a cluster's directory of links: cluster_id */
-    VIEW_LINK,    /* target */
-    VIEW_TAG,     /* CACHEDIR.TAG */
+    VIEW_CLUSTER,  /* a cluster's directory of links: cluster_id */
+    VIEW_LINK,     /* target */
+    VIEW_TAG,      /* CACHEDIR.TAG */
+    VIEW_QUERY,    /* .kinfs/query, where nothing is found */
+    VIEW_QUESTION, /* a file opened in it (view_question.h) */
 };
 
 struct view_node {

@@ -86,7 +86,7 @@ int view_document(const struct view_task *task, const struct file_key *key,
     return r;
 }
 
-static struct index_query query_of(const struct view_task *task, size_t limit)
+struct index_query view_query_of(const struct view_task *task, size_t limit)
 {
     return (struct index_query){.threshold = task->fs->options.threshold,
                                 .limit = limit,
@@ -98,7 +98,7 @@ static struct index_query query_of(const struct view_task *task, size_t limit)
 int view_similar(const struct view_task *task, const struct file_key *key, size_t limit,
                  struct kin_list *ret_list)
 {
-    struct index_query query = query_of(task, limit);
+    struct index_query query = view_query_of(task, limit);
     int r = index_similar(task->fs->index, key, &query, ret_list);
     if (r != -ENOENT)
         return r;
@@ -108,7 +108,7 @@ int view_similar(const struct view_task *task, const struct file_key *key, size_
 
 int view_has_kin(const struct view_task *task, const struct file_key *key)
 {
-    struct index_query query = query_of(task, 1);
+    struct index_query query = view_query_of(task, 1);
     int r = index_has_kin(task->fs->index, key, &query);
     return r == -ENOENT ? 0 : r;
 }
@@ -116,7 +116,7 @@ int view_has_kin(const struct view_task *task, const struct file_key *key)
 int view_cluster(const struct view_task *task, uint64_t id, size_t limit,
                  struct cluster_info *ret_info, struct kin_list *ret_members)
 {
-    struct index_query query = query_of(task, limit);
+    struct index_query query = view_query_of(task, limit);
     _cleanup_(cluster_info_done) struct cluster_info info = {0};
     int r = index_cluster(task->fs->index, id, &query, &info, ret_members);
     if (r < 0)

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "fs/view.h"
+#include "fs/view_question.h"
 
 int views_new(struct fs *fs, struct views **ret_views)
 {
@@ -44,7 +45,23 @@ void views_free(struct views *views)
 
 mode_t view_type(enum view_kind kind)
 {
-    return kind == VIEW_LINK ? S_IFLNK : kind == VIEW_TAG ? S_IFREG : S_IFDIR;
+    switch (kind) {
+    case VIEW_LINK: return S_IFLNK;
+    case VIEW_TAG:
+    case VIEW_QUESTION: return S_IFREG;
+    default: return S_IFDIR;
+    }
+}
+
+static mode_t mode_of(enum view_kind kind)
+{
+    switch (kind) {
+    case VIEW_LINK: return 0777;
+    case VIEW_TAG: return 0444;
+    case VIEW_QUERY: return 01777; /* whoever can reach the mount may ask */
+    case VIEW_QUESTION: return 0666;
+    default: return 0555;
+    }
 }
 
 /* Only a directory or a document of the tree has times and an owner of its own. */
@@ -53,9 +70,7 @@ int views_stat(struct fs *fs, const struct view_node *node, struct stat *ret_sta
     const mode_t type = view_type(node->kind);
     struct stat st = {
         .st_ino = node->ino,
-        .st_mode = type | (type == S_IFLNK   ? 0777
-                           : type == S_IFREG ? 0444
-                                             : 0555),
+        .st_mode = type | mode_of(node->kind),
         /* Two for every directory: their number of subdirectories is nobody's to count. */
         .st_nlink = type == S_IFDIR ? 2 : 1,
         .st_uid = geteuid(),
@@ -87,22 +102,34 @@ int views_stat(struct fs *fs, const struct view_node *node, struct stat *ret_sta
     return 0;
 }
 
-void view_reply_entry(struct fs *fs, fuse_req_t req, const struct view_node *like)
+/* As view_table_lookup(), with what the kernel is told of it. Undo with views_forget(). */
+static int make_entry(struct fs *fs, const struct view_node *like,
+                      struct fuse_entry_param *ret_entry)
 {
     struct view_node *node;
     struct fuse_entry_param entry = {0};
     int r = view_table_lookup(&fs->views->nodes, like, &node);
-    if (!r) {
-        r = views_stat(fs, node, &entry.attr);
-        entry.ino = (uintptr_t)node;
-        entry.generation = node->generation;
-        if (r < 0)
-            view_table_forget(&fs->views->nodes, node, 1);
+    if (r < 0)
+        return r;
+    r = views_stat(fs, node, &entry.attr);
+    if (r < 0) {
+        view_table_forget(&fs->views->nodes, node, 1);
+        return r;
     }
+    entry.ino = (uintptr_t)node;
+    entry.generation = node->generation;
+    *ret_entry = entry;
+    return 0;
+}
+
+void view_reply_entry(struct fs *fs, fuse_req_t req, const struct view_node *like)
+{
+    struct fuse_entry_param entry;
+    int r = make_entry(fs, like, &entry);
     if (r < 0)
         fuse_reply_err(req, r == -ESTALE ? ENOENT : -r);
     else if (fuse_reply_entry(req, &entry) < 0) /* the kernel has not got it */
-        view_table_forget(&fs->views->nodes, node, 1);
+        view_table_forget(&fs->views->nodes, (struct view_node *)(uintptr_t)entry.ino, 1);
 }
 
 void views_forget(struct fs *fs, struct view_node *node, uint64_t n_lookups)
@@ -122,7 +149,8 @@ void views_readlink(struct fs *fs, fuse_req_t req, struct view_node *node)
 void views_access(struct fs *fs, fuse_req_t req, struct view_node *node, int mask)
 {
     (void)fs;
-    bool refused = (mask & W_OK) || ((mask & X_OK) && node->kind == VIEW_TAG);
+    mode_t mode = mode_of(node->kind);
+    bool refused = ((mask & W_OK) && !(mode & S_IWOTH)) || ((mask & X_OK) && !(mode & S_IXOTH));
     fuse_reply_err(req, refused ? EACCES : 0);
 }
 
@@ -136,13 +164,54 @@ void views_statfs(struct fs *fs, fuse_req_t req, struct view_node *node)
         fuse_reply_statfs(req, &st);
 }
 
-/* -- CACHEDIR.TAG -- */
+/* -- files: CACHEDIR.TAG and questions -- */
+
+void views_create(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name,
+                  const struct fuse_file_info *fi)
+{
+    struct fuse_file_info reply = *fi;
+    struct fuse_entry_param entry;
+    _cleanup_free_ char *path = NULL;
+    if (parent->kind != VIEW_QUERY) {
+        fuse_reply_err(req, EROFS);
+        return;
+    }
+    int r = asprintf(&path, "%s/%s", parent->path, name) < 0 ? -ENOMEM : 0;
+    if (!r)
+        r = question_open(fs, name, &reply);
+    if (r < 0) {
+        fuse_reply_err(req, -r);
+        return;
+    }
+    r = make_entry(fs, &(struct view_node){.kind = VIEW_QUESTION, .path = path}, &entry);
+    if (r < 0) {
+        question_release(&reply);
+        fuse_reply_err(req, -r);
+    } else if (fuse_reply_create(req, &entry, &reply) < 0) {
+        question_release(&reply);
+        view_table_forget(&fs->views->nodes, (struct view_node *)(uintptr_t)entry.ino, 1);
+    }
+}
+
+/* Only by /proc: the name is not found. */
+static void open_question(struct fs *fs, fuse_req_t req, const struct view_node *node,
+                          struct fuse_file_info *fi)
+{
+    int r = question_open(fs, strrchr(node->path, '/') + 1, fi);
+    if (r < 0)
+        fuse_reply_err(req, -r);
+    else if (fuse_reply_open(req, fi) < 0)
+        question_release(fi);
+}
 
 void views_open(struct fs *fs, fuse_req_t req, struct view_node *node,
                 const struct fuse_file_info *fi)
 {
-    (void)fs;
     struct fuse_file_info reply = *fi;
+    if (node->kind == VIEW_QUESTION) {
+        open_question(fs, req, node, &reply);
+        return;
+    }
     reply.keep_cache = 1; /* the text never changes */
     if (node->kind != VIEW_TAG)
         fuse_reply_err(req, EISDIR);
@@ -155,15 +224,26 @@ void views_open(struct fs *fs, fuse_req_t req, struct view_node *node,
 void views_read(struct fs *fs, fuse_req_t req, struct view_node *node, size_t size, off_t offset,
                 const struct fuse_file_info *fi)
 {
-    (void)fs, (void)node, (void)fi;
+    if (node->kind == VIEW_QUESTION) {
+        question_read(fs, req, node, size, offset, fi);
+        return;
+    }
     const size_t all = sizeof(VIEW_TAG_TEXT) - 1;
     const size_t start = offset < 0 || (size_t)offset > all ? all : (size_t)offset;
     fuse_reply_buf(req, &VIEW_TAG_TEXT[start], size < all - start ? size : all - start);
 }
 
+ssize_t views_write(const struct view_node *node, const struct fuse_file_info *fi,
+                    struct fuse_bufvec *in, off_t offset)
+{
+    return node->kind == VIEW_QUESTION ? question_write(fi, in, offset) : -EROFS;
+}
+
 void views_release(struct fs *fs, fuse_req_t req, struct view_node *node,
                    const struct fuse_file_info *fi)
 {
-    (void)fs, (void)node, (void)fi;
+    (void)fs;
+    if (node->kind == VIEW_QUESTION)
+        question_release(fi);
     fuse_reply_err(req, 0);
 }

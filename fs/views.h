@@ -4,6 +4,7 @@
  *   similar/a/b.txt/093-c.txt -> ../../../a/c.txt
  *   clusters/17/087-c.txt     -> ../../a/c.txt
  *   .kinfs/similar, .kinfs/clusters    the same two, whatever the tree has in its root
+ *   .kinfs/query/NAME        takes a document and answers what resembles it (view_question.h)
  *
  * Every operation on a NODE_VIEW is handed to the function of its name, which replies itself: at
  * once, or from a thread of the views' own when the answer may wait for the index. So a worker of
@@ -60,11 +61,16 @@ void views_readdirplus(struct fs *fs, fuse_req_t req, struct view_node *node, si
 void views_releasedir(struct fs *fs, fuse_req_t req, struct view_node *node,
                       const struct fuse_file_info *fi);
 
-/* Of CACHEDIR.TAG, the only regular file. */
+/* Of CACHEDIR.TAG, and of what is opened in .kinfs/query. */
+void views_create(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name,
+                  const struct fuse_file_info *fi);
 void views_open(struct fs *fs, fuse_req_t req, struct view_node *node,
                 const struct fuse_file_info *fi);
 void views_read(struct fs *fs, fuse_req_t req, struct view_node *node, size_t size, off_t offset,
                 const struct fuse_file_info *fi);
+/* Without a reply: how many bytes, or an errno. */
+ssize_t views_write(const struct view_node *node, const struct fuse_file_info *fi,
+                    struct fuse_bufvec *in, off_t offset);
 void views_release(struct fs *fs, fuse_req_t req, struct view_node *node,
                    const struct fuse_file_info *fi);
 

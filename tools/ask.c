@@ -66,7 +66,7 @@ static int ask_here(const struct ask *ask, struct json_object *request, row_fn r
     const struct configuration *configured =
         ask->configuration ? ask->configuration : &configuration;
 
-    if (ask->start && !ask->configuration) {
+    if ((ask->start || ask->document) && !ask->configuration) {
         int r = configuration_read(NULL, &configuration, ret_error);
         if (r < 0)
             return r;
@@ -100,6 +100,7 @@ static int ask_here(const struct ask *ask, struct json_object *request, row_fn r
                                    .backing = backing,
                                    .source = at->source,
                                    .store = at->store,
+                                   .document = ask->document,
                                    .started = ask->start,
                                    .scan_is_new = ask->start};
     if (ask->start) {
@@ -133,7 +134,7 @@ int ask(const struct ask *ask, struct json_object *request, row_fn row, void *us
     json_object_object_add(request, "command", json_object_new_string(ask->command));
 
     _cleanup_free_ char *refused = NULL;
-    int r = control_ask(store, request, row, user, &refused);
+    int r = ask->document ? -ECONNREFUSED : control_ask(store, request, row, user, &refused);
     if (r == -ECONNREFUSED) {
         struct asking asking = {ask, request, row, user, NULL};
         r = predecessor_outlive(store, ask_once, &asking);
@@ -145,8 +146,9 @@ int ask(const struct ask *ask, struct json_object *request, row_fn row, void *us
         }
         /* A daemon may have started between the two. */
         free(TAKE_PTR(refused));
-        r = control_ask(store, request, row, user, &refused);
-        if (r == -ECONNREFUSED) {
+        if (!ask->document)
+            r = control_ask(store, request, row, user, &refused);
+        if (ask->document || r == -ECONNREFUSED) {
             _cleanup_(holder_done) struct holder holder = {0};
             if (holder_read(store, &holder) < 0 || !holder.alive)
                 return refuse(ret_error, -EBUSY, "%s", error ? error : strerror(EBUSY));

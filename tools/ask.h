@@ -11,6 +11,7 @@ struct ask {
     const char *command; /* of the command table */
     bool start;          /* without a daemon: follow the tree while answering, from a scan on */
     bool create;         /* make the store when there is none */
+    const int *document; /* of work_context; then no daemon is asked. NULL: none */
     const char *policy;  /* of a new store, NULL for the default */
     const char *tokens, *stopwords, *stemmer;  /* the same */
     unsigned n_workers;                        /* 0: the engine's choice */

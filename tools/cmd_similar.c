@@ -1,34 +1,61 @@
 /* kinfs similar: which documents resemble one. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/command.h"
 #include "tools/json_path.h"
+#include "tools/question.h"
 
 /* As the mount's: what clusters at 0.5 shall not be lacking in a list, and an estimate near 0.5 has
  * a standard error of 0.044, so lists go down by more than two of them. */
 static const double DEFAULT_THRESHOLD = 0.4;
 enum { DEFAULT_LIMIT = 100 };
 
-static int emit_kin(const struct kin *kin, row_fn row, void *user)
+static int emit_all(const struct kin_list *list, row_fn row, void *user)
 {
-    struct json_object *object = json_object_new_object();
-    int r = json_path_add(object, "path", kin->path);
-    if (r < 0) {
-        json_object_put(object);
-        return r;
-    }
-    work_add_ratio(object, "resemblance", kin->resemblance);
-    work_add_ratio(object, "error", kin->error);
-    work_add_ratio(object, "containment", kin->containment);
-    work_add_count(object, "containment_samples", kin->containment_samples);
-    json_object_object_add(object, "exact", json_object_new_boolean(kin->exact));
-    return row(user, object);
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < list->n_kin; i++)
+        r = row(user, question_row(&list->kin[i]));
+    return r;
+}
+
+static bool never(void *user)
+{
+    (void)user;
+    return false;
+}
+
+static int similar_to_foreign(const struct work_context *context, struct json_object *request,
+                              const struct index_query *query, row_fn row, void *user,
+                              char **ret_error)
+{
+    _cleanup_(index_foreign_free_p) struct index_foreign *foreign = NULL;
+    _cleanup_(kin_list_done) struct kin_list list = {0};
+    const char *shown = work_shown(request, "document");
+    int r = index_read_foreign(context->index, *context->document, never, NULL, &foreign);
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s", shown, error_text(r));
+    const struct document_info *info = index_foreign_info(foreign);
+    if (info->state == DOCUMENT_SKIPPED)
+        return refuse(ret_error, -EBADMSG, "%s: cannot be sketched: %s", shown, info->reason);
+    r = work_flag(request, "containing") ? index_foreign_containing(foreign, query, &list)
+                                         : index_foreign_similar(foreign, query, &list);
+    return r < 0 ? refuse(ret_error, r, "%s: %s", shown, error_text(r))
+                 : emit_all(&list, row, user);
 }
 
 int work_similar(const struct work_context *context, struct json_object *request, row_fn row,
                  void *user, char **ret_error)
 {
+    const struct index_query query = {
+        .threshold = work_number(request, "threshold", DEFAULT_THRESHOLD),
+        .limit = work_count(request, "limit", DEFAULT_LIMIT),
+        .wait_ms = WORK_SETTLE_MS,
+    };
+    if (context->document)
+        return similar_to_foreign(context, request, &query, row, user, ret_error);
     _cleanup_free_ char *path = NULL;
     _cleanup_(kin_list_done) struct kin_list list = {0};
     struct file_key key;
@@ -39,11 +66,6 @@ int work_similar(const struct work_context *context, struct json_object *request
     if (info.state == DOCUMENT_SKIPPED)
         return refuse(ret_error, -EIO, "%s: not sketched: %s", work_shown(request, "path"),
                       info.reason);
-    const struct index_query query = {
-        .threshold = work_number(request, "threshold", DEFAULT_THRESHOLD),
-        .limit = work_count(request, "limit", DEFAULT_LIMIT),
-        .wait_ms = WORK_SETTLE_MS,
-    };
     r = work_flag(request, "containing") ? index_containing(context->index, &key, &query, &list)
                                          : index_similar(context->index, &key, &query, &list);
     if (r == -ENOENT)
@@ -51,17 +73,12 @@ int work_similar(const struct work_context *context, struct json_object *request
                       work_shown(request, "path"));
     if (r < 0)
         return refuse(ret_error, r, "%s: %s", work_shown(request, "path"), error_text(r));
-    for (size_t i = 0; i < list.n_kin; i++) {
-        r = emit_kin(&list.kin[i], row, user);
-        if (r < 0)
-            return r;
-    }
-    return 0;
+    return emit_all(&list, row, user);
 }
 
 struct similar_options {
     struct command_options common;
-    const char *base;
+    const char *base, *tree;
     double threshold;
     uint64_t limit;
     bool containing, absolute;
@@ -79,6 +96,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case 'c': options->containing = true; return 0;
     case 'a': options->absolute = true; return 0;
+    case 'T': options->tree = argument; return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -91,13 +109,17 @@ static const struct argp_option similar_options[] = {
      "containment)",
      0},
     {"absolute", 'a', NULL, 0, "print absolute paths, not paths below the tree", 0},
+    {"tree", 'T', "PATH", 0,
+     "FILE need not be in it: any document, which is only read; of the tree that PATH is in", 0},
     {0},
 };
 static const struct argp_child children[] = {{&command_paths_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {similar_options, parse, "FILE",
                                    "Print the documents that resemble FILE, the best first: "
                                    "resemblance, a tab, the path below the "
-                                   "tree. Exit code 1 when there is none.",
+                                   "tree. FILE - is a document on standard input, "
+                                   "asked about in the tree of the working directory unless "
+                                   "--tree names another. Exit code 1 when there is none.",
                                    children};
 
 static void print_confidence(struct json_object *row)
@@ -132,6 +154,61 @@ static int print_row(void *user, struct json_object *row)
     return 0;
 }
 
+static int open_document(const struct similar_options *options, const char *shown, char **ret_error)
+{
+    const char *path = options->common.path;
+    int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                    : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    return fd < 0 ? refuse(ret_error, -errno, "%s: %s", shown, strerror(errno)) : fd;
+}
+
+/* A mount is asked through itself, as anybody may; else the store is opened here. */
+static int similar_elsewhere(struct similar_options *options, struct json_object *request,
+                             struct location *ret_location, char **ret_error)
+{
+    const char *shown =
+        strcmp(options->common.path, "-") == 0 ? "standard input" : options->common.path;
+    _cleanup_close_ int fd = open_document(options, shown, ret_error);
+    if (fd < 0)
+        return fd;
+    _cleanup_free_ char *mountpoint =
+        options->common.store ? NULL : question_mountpoint(options->tree);
+    if (!mountpoint) {
+        int r = locate(options->tree, options->common.store, ret_location, ret_error);
+        if (r < 0)
+            return r;
+        mountpoint = question_mountpoint_of_store(ret_location->store);
+    }
+    options->base = mountpoint ? mountpoint : ret_location->base;
+    if (mountpoint) {
+        const struct question question = {.mountpoint = mountpoint,
+                                          .document = fd,
+                                          .shown = shown,
+                                          .threshold = options->threshold,
+                                          .limit = options->limit,
+                                          .containing = options->containing};
+        return question_ask(&question, print_row, options, ret_error);
+    }
+    int r = question_make_seekable(&fd);
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s", shown, strerror(-r));
+    const struct ask question = {.location = ret_location, .command = "similar", .document = &fd};
+    json_path_add(request, "document", shown);
+    return ask(&question, request, print_row, options, ret_error);
+}
+
+static int similar_in_tree(struct similar_options *options, struct json_object *request,
+                           struct location *ret_location, char **ret_error)
+{
+    int r = locate(options->common.path, options->common.store, ret_location, ret_error);
+    if (r < 0)
+        return r;
+    options->base = ret_location->base;
+    command_add_path(request, "path", options->common.path, ret_location->path);
+    const struct ask question = {.location = ret_location, .command = "similar"};
+    return ask(&question, request, print_row, options, ret_error);
+}
+
 int cmd_similar(int argc, char **argv)
 {
     struct similar_options options = {
@@ -139,17 +216,13 @@ int cmd_similar(int argc, char **argv)
     _cleanup_(location_done) struct location location = {0};
     _cleanup_free_ char *error = NULL;
     argp_parse(&parser, argc, argv, 0, NULL, &options);
-    int r = locate(options.common.path, options.common.store, &location, &error);
-    if (r < 0)
-        return command_end(r, error);
-    options.base = location.base;
     _cleanup_json_ struct json_object *request = json_object_new_object();
-    command_add_path(request, "path", options.common.path, location.path);
     json_object_object_add(request, "threshold", json_object_new_double(options.threshold));
     work_add_count(request, "limit", options.limit);
     json_object_object_add(request, "containing", json_object_new_boolean(options.containing));
-    const struct ask question = {.location = &location, .command = "similar"};
-    r = ask(&question, request, print_row, &options, &error);
+    bool elsewhere = options.tree || strcmp(options.common.path, "-") == 0;
+    int r = elsewhere ? similar_elsewhere(&options, request, &location, &error)
+                      : similar_in_tree(&options, request, &location, &error);
     int code = command_end(r, error);
     return code == COMMAND_OK && options.n_rows == 0 ? COMMAND_NO_ANSWER : code;
 }

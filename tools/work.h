@@ -17,6 +17,8 @@ struct work_context {
     const char *mountpoint; /* NULL when there is no mount */
     bool started;           /* the index has been started: it follows the tree */
     bool scan_is_new;       /* its first scan began with this very request */
+    const int *document; /* what a question is about instead of a file of the tree: seekable, at its
+                            beginning; never of a daemon */
     /* Both NULL when there is no mount. settle_mount: as fs_settle(). */
     void (*add_mount_status)(void *user, struct json_object *row);
     int (*settle_mount)(void *user, int wait_ms);

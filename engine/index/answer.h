@@ -24,6 +24,16 @@ bool answer_is_current(struct index *index, const struct file_key *file);
 int answer_path(struct index *index, struct path_cache *paths, const struct file_key *file,
                 const struct index_query *query, char **ret_path);
 
+/* What resembles a document (tier R), or contains it (tier C): given once more, of the contents of
+ * now, when some of it turns out to have changed behind our back.
+ *
+ * foreign  the document, when file is NULL; its sid is 0
+ *
+ * Returns 0, -ENOENT (no document), or an error. */
+int answer_kin(struct index *index, enum postings_tier tier, const struct file_key *file,
+               const struct document *foreign, const struct index_query *query,
+               struct kin_list *ret_list);
+
 void kin_done(struct kin *kin);
 /* Moves *kin into the list. */
 int kin_list_add(struct kin_list *list, struct kin *kin);

@@ -179,6 +179,31 @@ int index_similar(struct index *index, const struct file_key *file, const struct
 int index_containing(struct index *index, const struct file_key *file,
                      const struct index_query *query, struct kin_list *ret_list);
 
+/* -- of what is no file of the tree, or not yet (Broder et al. 1997, section 6.1) -- */
+
+/* A document that has been read and sketched; the index outlives it. Immutable: any thread. */
+struct index_foreign;
+
+/* Read a document from fd, which is seekable and at its beginning.
+ *
+ * stop  asked now and then whether nobody waits for it any more
+ *
+ * Its info is of DOCUMENT_SKIPPED, with the reason, when its extractor fails. Returns 0, -ESHUTDOWN
+ * (stopped), -ENOMEM, -EMFILE, -ENFILE or an errno of read(2). Linear in its bytes, in bounded
+ * memory. */
+int index_read_foreign(struct index *index, int fd, bool (*stop)(void *user), void *user,
+                       struct index_foreign **ret_foreign);
+void index_foreign_free(struct index_foreign *foreign); /* NULL allowed */
+DEFINE_CLEANUP(struct index_foreign *, index_foreign_free);
+const struct document_info *index_foreign_info(const struct index_foreign *foreign);
+
+/* As index_similar() and index_containing() would answer, were it in the tree beside all that is
+ * there: a file of the same content is among the answers. -ENOENT when it is skipped. */
+int index_foreign_similar(const struct index_foreign *foreign, const struct index_query *query,
+                          struct kin_list *ret_list);
+int index_foreign_containing(const struct index_foreign *foreign, const struct index_query *query,
+                             struct kin_list *ret_list);
+
 /* Whether index_similar() would have an answer. Returns 1, 0 or an error. */
 int index_has_kin(struct index *index, const struct file_key *file,
                   const struct index_query *query);

@@ -158,10 +158,9 @@ static int candidates_of(struct index *index, enum postings_tier tier,
 }
 
 /* enough  stop when this many were found, whichever they are (0: the best query->limit) */
-static int answer(struct index *index, enum postings_tier tier, const struct file_key *file,
+static int answer(struct index *index, enum postings_tier tier, const struct document *document,
                   const struct index_query *query, size_t enough, struct kin_list *ret_list)
 {
-    _cleanup_(document_done) struct document document = {0};
     _cleanup_(sid_list_done) struct sid_list candidates = {0};
     _cleanup_(matches_done) struct matches matches = {0};
     _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
@@ -169,10 +168,8 @@ static int answer(struct index *index, enum postings_tier tier, const struct fil
     struct match own = {.resemblance = {.value = 1.0, .exact = true},
                         .containment = {.value = 1.0, .exact = true}};
 
-    int r = answer_document(index, file, &document);
-    if (r < 0)
-        return r;
-    const struct record *record = document.record;
+    const struct record *record = document->record;
+    int r = 0;
     record_class(record, own.class);
     if (record->sketch.n_values)
         r = candidates_of(index, tier, &record->sketch, &candidates);
@@ -193,7 +190,7 @@ static int answer(struct index *index, enum postings_tier tier, const struct fil
         if ((enough && list.n_kin >= enough) ||
             (next_rank && query->limit && list.n_kin >= query->limit))
             break;
-        r = expand(index, &matches.matches[i], document.sid, record, query, paths, enough, &list);
+        r = expand(index, &matches.matches[i], document->sid, record, query, paths, enough, &list);
     }
     if (r < 0)
         return r;
@@ -215,20 +212,28 @@ static bool all_current(struct index *index, const struct kin_list *list)
     return current;
 }
 
-/* Answers, and once more when some of them turn out to have changed behind our back. */
-static int answer_of_now(struct index *index, enum postings_tier tier, const struct file_key *file,
-                         const struct index_query *query, struct kin_list *ret_list)
+static int answer_of_file(struct index *index, enum postings_tier tier, const struct file_key *file,
+                          const struct index_query *query, size_t enough, struct kin_list *ret_list)
+{
+    _cleanup_(document_done) struct document document = {0};
+    int r = answer_document(index, file, &document);
+    return r < 0 ? r : answer(index, tier, &document, query, enough, ret_list);
+}
+
+int answer_kin(struct index *index, enum postings_tier tier, const struct file_key *file,
+               const struct document *foreign, const struct index_query *query,
+               struct kin_list *ret_list)
 {
     struct kin_list list = {0};
-    int r = answer(index, tier, file, query, 0, &list);
-    if (r < 0)
-        return r;
-    if (index->started && query->wait_ms > 0 && !all_current(index, &list)) {
-        index_settle(index, INDEX_LANE_FOREGROUND, query->wait_ms);
-        kin_list_done(&list);
-        r = answer(index, tier, file, query, 0, &list);
+    for (bool again = false;; again = true) {
+        int r = file ? answer_of_file(index, tier, file, query, 0, &list)
+                     : answer(index, tier, foreign, query, 0, &list);
         if (r < 0)
             return r;
+        if (again || !index->started || query->wait_ms <= 0 || all_current(index, &list))
+            break;
+        index_settle(index, INDEX_LANE_FOREGROUND, query->wait_ms);
+        kin_list_done(&list);
     }
     *ret_list = list;
     return 0;
@@ -237,13 +242,13 @@ static int answer_of_now(struct index *index, enum postings_tier tier, const str
 int index_similar(struct index *index, const struct file_key *file, const struct index_query *query,
                   struct kin_list *ret_list)
 {
-    return answer_of_now(index, POSTINGS_TIER_R, file, query, ret_list);
+    return answer_kin(index, POSTINGS_TIER_R, file, NULL, query, ret_list);
 }
 
 int index_containing(struct index *index, const struct file_key *file,
                      const struct index_query *query, struct kin_list *ret_list)
 {
-    return answer_of_now(index, POSTINGS_TIER_C, file, query, ret_list);
+    return answer_kin(index, POSTINGS_TIER_C, file, NULL, query, ret_list);
 }
 
 int index_has_kin(struct index *index, const struct file_key *file, const struct index_query *query)
@@ -259,7 +264,7 @@ int index_has_kin(struct index *index, const struct file_key *file, const struct
         if (r != 0)
             return r;
     }
-    r = answer(index, POSTINGS_TIER_R, file, query, 1, &list);
+    r = answer_of_file(index, POSTINGS_TIER_R, file, query, 1, &list);
     return r == -ENOENT ? 0 : r < 0 ? r : list.n_kin > 0;
 }
 

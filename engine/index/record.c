@@ -30,6 +30,15 @@ static bool same(const uint8_t *a, const uint8_t *b)
     return memcmp(a, b, FINGERPRINT_BYTES) == 0;
 }
 
+int record_take_sketch(struct record *record, const struct document_sketch *sketch)
+{
+    record->form = sketch->form;
+    memcpy(record->content_fingerprint, sketch->content_fingerprint, FINGERPRINT_BYTES);
+    memcpy(record->text_fingerprint, sketch->text_fingerprint, FINGERPRINT_BYTES);
+    memcpy(record->shingle_fingerprint, sketch->shingle_fingerprint, FINGERPRINT_BYTES);
+    return min_sketch_copy(&sketch->sketch, &record->sketch);
+}
+
 void record_class(const struct record *record, uint8_t ret_class[CLASS_BYTES])
 {
     bool empty = record->sketch.n_values == 0;

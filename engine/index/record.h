@@ -24,6 +24,10 @@ struct record {
 
 enum { CLASS_BYTES = 17 };
 
+/* The part of a record that comes from reading: form, fingerprints, and a copy of the sketch.
+ * Returns 0, -ENOMEM; end with record_done(). */
+int record_take_sketch(struct record *record, const struct document_sketch *sketch);
+
 /* The *class* of a document: those of one class resemble each other with an estimate of 1 and share
  * one node in the graph. Class 'S' + fingerprint of the sketch, or 'C' + fingerprint of the content
  * where the sketch is empty (the empty set never counts). */

@@ -3,10 +3,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "engine/index/index_private.h"
+#include "engine/index/sketching.h"
 
 enum {
-    READ_BYTES = 256 * 1024,
     TRIES_MAX = 5, /* of a document that changes while it is read, or fails to be */
     /* Between the flush of a close, which notes the content, and the release that ends the writing
      * there is a fraction of a millisecond. */
@@ -19,9 +18,7 @@ enum {
 
 struct worker {
     struct index *index;
-    struct document_sketcher *sketcher;
-    struct extractor_choice *choice;
-    uint8_t *buffer;
+    struct sketching *sketching;
 };
 
 int worker_open(struct index *index, const struct file_key *key, int flags)
@@ -64,100 +61,8 @@ static int open_document(struct index *index, const struct file_key *key)
 
 static bool is_closing(void *user)
 {
-    struct worker *worker = user;
-    return change_queue_is_shut_down(worker->index->queue);
-}
-
-/* As many bytes as there are, up to READ_BYTES. Returns how many, or an error. */
-static ssize_t read_block(struct worker *worker, int fd)
-{
-    size_t size_bytes = 0;
-    while (size_bytes < READ_BYTES) {
-        ssize_t n = read(fd, worker->buffer + size_bytes, READ_BYTES - size_bytes);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -errno;
-        if (n == 0)
-            break;
-        size_bytes += (size_t)n;
-    }
-    return (ssize_t)size_bytes;
-}
-
-/* From the block that has been read to the end. */
-static int feed_document(struct worker *worker, int fd, ssize_t n)
-{
-    while (n > 0) {
-        document_sketcher_feed(worker->sketcher, worker->buffer, (size_t)n);
-        if (n < READ_BYTES)
-            return 0;
-        if (is_closing(worker))
-            return -ESHUTDOWN;
-        n = read_block(worker, fd);
-    }
-    return (int)n;
-}
-
-static void take_text(void *user, const void *bytes, size_t size_bytes)
-{
-    struct worker *worker = user;
-    document_sketcher_feed_text(worker->sketcher, bytes, size_bytes);
-}
-
-/* All of it is bytes to the sketcher; what an extractor makes of it is its text. */
-static int sketch_extracted(struct worker *worker, int fd, ssize_t n,
-                            const struct extractor *extractor, struct document_sketch *ret_sketch,
-                            char reason[EXTRACTOR_REASON_BYTES])
-{
-    document_sketcher_begin_given(worker->sketcher, extractor->type,
-                                  extractor->lines ? DOCUMENT_LINES_GIVEN : DOCUMENT_TEXT_GIVEN);
-    int r = feed_document(worker, fd, n);
-    if (r < 0)
-        return r;
-    const struct extractor_run run = {
-        .extractor = extractor,
-        .document = fd,
-        .output = take_text,
-        .stop = is_closing,
-        .user = worker,
-    };
-    r = extractor_run(&run, reason);
-    if (r < 0)
-        return r;
-    document_sketcher_finish(worker->sketcher, ret_sketch);
-    ret_sketch->form.cut = r == 1;
-    return 0;
-}
-
-/* -ESHUTDOWN when the index is being closed: nobody waits for the end of a large document.
- * -EBADMSG, with the reason, when its extractor failed. */
-static int sketch_fd(struct worker *worker, int fd, struct document_sketch *ret_sketch,
-                     char ret_reason[FILE_ROW_REASON_BYTES])
-{
-    if (is_closing(worker))
-        return -ESHUTDOWN;
-    ssize_t n = read_block(worker, fd);
-    if (n < 0)
-        return (int)n;
-    const struct extractor *extractor = extractor_choose(worker->choice, worker->buffer, (size_t)n);
-    if (extractor) {
-        char reason[EXTRACTOR_REASON_BYTES] = "";
-        int r = sketch_extracted(worker, fd, n, extractor, ret_sketch, reason);
-        if (r == -EBADMSG)
-            snprintf(ret_reason, FILE_ROW_REASON_BYTES, "%s: %s", extractor->name, reason);
-        /* A scan has no words: its bytes are all there is to compare. */
-        if (r < 0 || ret_sketch->sketch.n_values > 0 || extractor->type == TEXT_EXTRACTED)
-            return r;
-        if (lseek(fd, 0, SEEK_SET) < 0)
-            return -errno;
-        n = read_block(worker, fd);
-    }
-    document_sketcher_begin(worker->sketcher);
-    int r = n < 0 ? (int)n : feed_document(worker, fd, n);
-    if (r == 0)
-        document_sketcher_finish(worker->sketcher, ret_sketch);
-    return r;
+    struct index *index = user;
+    return change_queue_is_shut_down(index->queue);
 }
 
 static bool changed_between(const struct stat *before, const struct stat *after)
@@ -250,7 +155,8 @@ static int look_at(struct worker *worker, struct change *change, struct result *
         file_row_matches(&row, &before))
         return 0;
     await_release(index, &change->key);
-    r = fstat(fd, &before) < 0 ? -errno : sketch_fd(worker, fd, &sketch, result->reason);
+    r = fstat(fd, &before) < 0 ? -errno
+                               : sketching_run(worker->sketching, fd, &sketch, result->reason);
     bool skipped = r == -EBADMSG && *result->reason;
     if (r == 0 || skipped)
         r = fstat(fd, &after) < 0 ? -errno : 0;
@@ -272,12 +178,8 @@ static int look_at(struct worker *worker, struct change *change, struct result *
         .size_bytes = (uint64_t)before.st_size,
         .mtime = before.st_mtim,
         .ctime = before.st_ctim,
-        .form = sketch.form,
     };
-    memcpy(result->record.content_fingerprint, sketch.content_fingerprint, FINGERPRINT_BYTES);
-    memcpy(result->record.text_fingerprint, sketch.text_fingerprint, FINGERPRINT_BYTES);
-    memcpy(result->record.shingle_fingerprint, sketch.shingle_fingerprint, FINGERPRINT_BYTES);
-    r = min_sketch_copy(&sketch.sketch, &result->record.sketch);
+    r = record_take_sketch(&result->record, &sketch);
     if (r < 0)
         return r;
     atomic_fetch_add(&index->sketched_documents, 1);
@@ -335,17 +237,13 @@ void *worker_run(void *user)
     struct worker worker = {.index = user};
     struct change *change;
     niceness_join(&worker.index->niceness);
-    if (document_sketcher_new(&worker.index->policy, worker.index->hash, &worker.sketcher) == 0 &&
-        extractor_choice_new(worker.index->extractors, &worker.choice) == 0 &&
-        (worker.buffer = malloc(READ_BYTES))) {
+    if (sketching_new(worker.index, is_closing, worker.index, &worker.sketching) == 0) {
         while (change_queue_take(worker.index->queue, CHANGE_CONTENT, true, &change) == 1)
             work_on(&worker, change);
     } else {
         index_log(worker.index, INDEX_LOG_ERROR, "no memory for a worker");
     }
-    free(worker.buffer);
-    document_sketcher_free(worker.sketcher);
-    extractor_choice_free(worker.choice);
+    sketching_free(worker.sketching);
     niceness_leave(&worker.index->niceness);
     return NULL;
 }

@@ -27,7 +27,7 @@ _kinfs() {
             scan) options+=" --config= --policy= --tokens= --stopwords= --stemmer= --workers= --json --store=" ;;
             settle) options+=" --timeout= --json --store=" ;;
             status) options+=" --json --store=" ;;
-            similar) options+=" --threshold= --limit= --containing --absolute --json --null --store=" ;;
+            similar) options+=" --threshold= --limit= --containing --absolute --tree= --json --null --store=" ;;
             clusters) options+=" --id= --limit= --absolute --json --null --store=" ;;
             compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --json --store=" ;;
             rebuild) options+=" --config= --workers= --json --store=" ;;

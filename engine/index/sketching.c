@@ -1,0 +1,140 @@
+#include "engine/index/sketching.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+enum { READ_BYTES = 256 * 1024 };
+
+struct sketching {
+    struct document_sketcher *sketcher;
+    struct extractor_choice *choice;
+    uint8_t *buffer;
+    bool (*stop)(void *user);
+    void *user;
+};
+
+int sketching_new(const struct index *index, bool (*stop)(void *user), void *user,
+                  struct sketching **ret_sketching)
+{
+    _cleanup_(sketching_free_p) struct sketching *sketching = calloc(1, sizeof(*sketching));
+    if (!sketching)
+        return -ENOMEM;
+    sketching->stop = stop;
+    sketching->user = user;
+    int r = document_sketcher_new(&index->policy, index->hash, &sketching->sketcher);
+    if (r == 0)
+        r = extractor_choice_new(index->extractors, &sketching->choice);
+    if (r == 0 && !(sketching->buffer = malloc(READ_BYTES)))
+        r = -ENOMEM;
+    if (r < 0)
+        return r;
+    *ret_sketching = TAKE_PTR(sketching);
+    return 0;
+}
+
+void sketching_free(struct sketching *sketching)
+{
+    if (!sketching)
+        return;
+    free(sketching->buffer);
+    document_sketcher_free(sketching->sketcher);
+    extractor_choice_free(sketching->choice);
+    free(sketching);
+}
+
+static bool is_stopped(void *user)
+{
+    struct sketching *sketching = user;
+    return sketching->stop(sketching->user);
+}
+
+/* As many bytes as there are, up to READ_BYTES. Returns how many, or an error. */
+static ssize_t read_block(struct sketching *sketching, int fd)
+{
+    size_t size_bytes = 0;
+    while (size_bytes < READ_BYTES) {
+        ssize_t n = read(fd, sketching->buffer + size_bytes, READ_BYTES - size_bytes);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            break;
+        size_bytes += (size_t)n;
+    }
+    return (ssize_t)size_bytes;
+}
+
+/* From the block that has been read to the end. */
+static int feed_document(struct sketching *sketching, int fd, ssize_t n)
+{
+    while (n > 0) {
+        document_sketcher_feed(sketching->sketcher, sketching->buffer, (size_t)n);
+        if (n < READ_BYTES)
+            return 0;
+        if (is_stopped(sketching))
+            return -ESHUTDOWN;
+        n = read_block(sketching, fd);
+    }
+    return (int)n;
+}
+
+static void take_text(void *user, const void *bytes, size_t size_bytes)
+{
+    struct sketching *sketching = user;
+    document_sketcher_feed_text(sketching->sketcher, bytes, size_bytes);
+}
+
+/* All of it is bytes to the sketcher; what an extractor makes of it is its text. */
+static int sketch_extracted(struct sketching *sketching, int fd, ssize_t n,
+                            const struct extractor *extractor, struct document_sketch *ret_sketch,
+                            char reason[EXTRACTOR_REASON_BYTES])
+{
+    document_sketcher_begin_given(sketching->sketcher, extractor->type,
+                                  extractor->lines ? DOCUMENT_LINES_GIVEN : DOCUMENT_TEXT_GIVEN);
+    int r = feed_document(sketching, fd, n);
+    if (r < 0)
+        return r;
+    const struct extractor_run run = {
+        .extractor = extractor,
+        .document = fd,
+        .output = take_text,
+        .stop = is_stopped,
+        .user = sketching,
+    };
+    r = extractor_run(&run, reason);
+    if (r < 0)
+        return r;
+    document_sketcher_finish(sketching->sketcher, ret_sketch);
+    ret_sketch->form.cut = r == 1;
+    return 0;
+}
+
+int sketching_run(struct sketching *sketching, int fd, struct document_sketch *ret_sketch,
+                  char ret_reason[FILE_ROW_REASON_BYTES])
+{
+    if (is_stopped(sketching))
+        return -ESHUTDOWN;
+    ssize_t n = read_block(sketching, fd);
+    if (n < 0)
+        return (int)n;
+    const struct extractor *extractor =
+        extractor_choose(sketching->choice, sketching->buffer, (size_t)n);
+    if (extractor) {
+        char reason[EXTRACTOR_REASON_BYTES] = "";
+        int r = sketch_extracted(sketching, fd, n, extractor, ret_sketch, reason);
+        if (r == -EBADMSG)
+            snprintf(ret_reason, FILE_ROW_REASON_BYTES, "%s: %s", extractor->name, reason);
+        /* A scan has no words: its bytes are all there is to compare. */
+        if (r < 0 || ret_sketch->sketch.n_values > 0 || extractor->type == TEXT_EXTRACTED)
+            return r;
+        if (lseek(fd, 0, SEEK_SET) < 0)
+            return -errno;
+        n = read_block(sketching, fd);
+    }
+    document_sketcher_begin(sketching->sketcher);
+    int r = n < 0 ? (int)n : feed_document(sketching, fd, n);
+    if (r == 0)
+        document_sketcher_finish(sketching->sketcher, ret_sketch);
+    return r;
+}

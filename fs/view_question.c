@@ -1,0 +1,298 @@
+/* Questions about documents that are no files of the tree: a file below .kinfs/query/ takes one and
+ * is then read as the answer (Broder et al. 1997, section 6.1).
+ *
+ * A question belongs to its opening, not to the name: what is found under a name is made when it is
+ * opened and gone when it is closed, and nobody else sees it. The document is kept in a file
+ * without a name beside the store, so that memory stays bounded; it is sketched when the answer is
+ * first read, by a thread of the views' own.
+ *
+ * Both parts may be passed over from the beginning, or one behind the other, as a shell does that
+ * has one descriptor for both: offsets are counted from the first one of each part.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/escape.h"
+#include "fs/attribute_text.h"
+#include "fs/view.h"
+#include "fs/view_question.h"
+
+struct question {
+    pthread_mutex_t lock; /* of all below; held for as long as an answer is made, so only tried */
+    struct question_form form;
+    int fd;
+    off_t written_from, read_from; /* offset of the first byte of the document, of the answer */
+    bool begun;                    /* there is some of the document */
+    char *answer;                  /* NULL: not made yet */
+    size_t n_answer_bytes;
+};
+
+/* -- what is asked -- */
+
+static bool parse_threshold(const char *text, double *ret_threshold)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (!isdigit((unsigned char)*text) || *end || !(value >= 0 && value <= 1))
+        return false;
+    *ret_threshold = value;
+    return true;
+}
+
+static bool parse_limit(const char *text, size_t *ret_limit)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end || errno || value > SIZE_MAX)
+        return false;
+    *ret_limit = (size_t)value;
+    return true;
+}
+
+int question_form_parse(const char *name, struct question_form *form)
+{
+    _cleanup_free_ char *words = strdup(name);
+    char *rest = words;
+    if (!words)
+        return -ENOMEM;
+    strsep(&rest, ","); /* any name */
+    for (const char *word; (word = strsep(&rest, ","));) {
+        bool known = true;
+        if (strcmp(word, "containing") == 0)
+            form->containing = true;
+        else if (strcmp(word, "records") == 0)
+            form->records = true;
+        else if (strncmp(word, "threshold=", 10) == 0)
+            known = parse_threshold(word + 10, &form->threshold);
+        else if (strncmp(word, "limit=", 6) == 0)
+            known = parse_limit(word + 6, &form->limit);
+        else
+            known = false;
+        if (!known)
+            return -EINVAL;
+    }
+    return 0;
+}
+
+/* -- the answer -- */
+
+static void print_number(FILE *out, double value)
+{
+    if (isnan(value))
+        fputs("-\t", out);
+    else
+        fprintf(out, "%.17g\t", value);
+}
+
+static void print_record(FILE *out, const struct kin *kin)
+{
+    print_number(out, kin->resemblance);
+    print_number(out, kin->error);
+    print_number(out, kin->containment);
+    fprintf(out, "%u\t%s\t%s%c", kin->containment_samples, kin->exact ? "exact" : "estimated",
+            kin->path, '\0');
+}
+
+static int print_line(FILE *out, const struct kin *kin, bool containing)
+{
+    _cleanup_free_ char *path = NULL;
+    char number[ATTRIBUTE_NUMBER_BYTES];
+    if (attribute_number(containing ? kin->containment : kin->resemblance, number) < 0)
+        return 0;
+    int r = escape_name(kin->path, &path);
+    if (r < 0)
+        return r;
+    const uint32_t n = kin->containment_samples;
+    fputs(number, out);
+    if (containing && !kin->exact && n > 0 && n < INDEX_CONFIDENT_SAMPLES)
+        fprintf(out, " (%u sample%s: low confidence)", n, n == 1 ? "" : "s");
+    fprintf(out, "\t%s\n", path);
+    return 0;
+}
+
+int question_print(const struct question_form *form, const struct kin_list *list, char **ret_text,
+                   size_t *ret_n_bytes)
+{
+    char *text = NULL;
+    FILE *out = open_memstream(&text, ret_n_bytes);
+    int r = out ? 0 : -ENOMEM;
+    for (size_t i = 0; r == 0 && i < list->n_kin; i++) {
+        if (form->records)
+            print_record(out, &list->kin[i]);
+        else
+            r = print_line(out, &list->kin[i], form->containing);
+    }
+    if (out && (ferror(out) | fclose(out)) && r == 0)
+        r = -ENOMEM;
+    if (r < 0)
+        free(text);
+    else
+        *ret_text = text;
+    return r;
+}
+
+static bool nobody_waits(void *user)
+{
+    const struct view_task *task = user;
+    return fuse_req_interrupted(task->req) || defer_is_ending(task->fs->views->defer);
+}
+
+static int find_kin(const struct view_task *task, const struct question_form *form,
+                    const struct index_foreign *foreign, struct kin_list *ret_list)
+{
+    struct index_query query = view_query_of(task, form->limit);
+    query.threshold = form->threshold;
+    if (index_foreign_info(foreign)->state == DOCUMENT_SKIPPED)
+        return -EBADMSG;
+    return form->containing ? index_foreign_containing(foreign, &query, ret_list)
+                            : index_foreign_similar(foreign, &query, ret_list);
+}
+
+static int make_answer(struct view_task *task, struct question *question)
+{
+    _cleanup_(index_foreign_free_p) struct index_foreign *foreign = NULL;
+    _cleanup_(kin_list_done) struct kin_list list = {0};
+    int r = view_settle(task);
+    if (r == 0 && lseek(question->fd, 0, SEEK_SET) < 0)
+        r = -errno;
+    if (r == 0)
+        r = index_read_foreign(task->fs->index, question->fd, nobody_waits, task, &foreign);
+    if (r == -ESHUTDOWN && fuse_req_interrupted(task->req))
+        r = -EINTR;
+    if (r == 0)
+        r = find_kin(task, &question->form, foreign, &list);
+    if (r == 0)
+        r = question_print(&question->form, &list, &question->answer, &question->n_answer_bytes);
+    if (r == 0)
+        question->read_from = task->offset;
+    return r;
+}
+
+/* -- operations -- */
+
+static struct question *question_of(const struct fuse_file_info *fi)
+{
+    return (struct question *)(uintptr_t)fi->fh;
+}
+
+static void question_free(struct question *question)
+{
+    if (question->fd >= 0)
+        close(question->fd);
+    pthread_mutex_destroy(&question->lock);
+    free(question->answer);
+    free(question);
+}
+
+static int open_document(struct fs *fs)
+{
+    int fd = open(fs->options.store_path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EROFS))
+        fd = memfd_create("kinfs-question", MFD_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+int question_open(struct fs *fs, const char *name, struct fuse_file_info *fi)
+{
+    struct question *question = calloc(1, sizeof(*question));
+    if (!question)
+        return -ENOMEM;
+    pthread_mutex_init(&question->lock, NULL);
+    question->fd = -1;
+    question->form.threshold = fs->options.threshold;
+    question->form.limit = fs->options.limit;
+    int r = question_form_parse(name, &question->form);
+    if (r == 0)
+        r = question->fd = open_document(fs);
+    if (r < 0) {
+        question_free(question);
+        return r;
+    }
+    fi->fh = (uintptr_t)question;
+    fi->direct_io = 1; /* what is read is not what was written */
+    return 0;
+}
+
+void question_release(const struct fuse_file_info *fi)
+{
+    question_free(question_of(fi));
+}
+
+static ssize_t write_document(struct question *question, struct fuse_bufvec *in, off_t offset)
+{
+    if (question->answer || !question->begun) {
+        if (ftruncate(question->fd, 0) < 0)
+            return -errno;
+        free(TAKE_PTR(question->answer));
+        question->begun = true;
+        question->written_from = offset;
+    }
+    if (offset < question->written_from)
+        return -EINVAL;
+    struct fuse_bufvec out = FUSE_BUFVEC_INIT(fuse_buf_size(in));
+    out.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
+    out.buf[0].fd = question->fd;
+    out.buf[0].pos = offset - question->written_from;
+    return fuse_buf_copy(&out, in, 0);
+}
+
+ssize_t question_write(const struct fuse_file_info *fi, struct fuse_bufvec *in, off_t offset)
+{
+    struct question *question = question_of(fi);
+    if (pthread_mutex_trylock(&question->lock) != 0)
+        return -EBUSY; /* somebody is about to get the answer to what is there */
+    ssize_t n_bytes = write_document(question, in, offset);
+    pthread_mutex_unlock(&question->lock);
+    return n_bytes;
+}
+
+/* The piece that is asked for, copied: who gets it may go on before the lock is free again. */
+static int copy_piece(const struct view_task *task, const struct question *question,
+                      char **ret_piece, size_t *ret_n_bytes)
+{
+    off_t from =
+        task->offset >= question->read_from ? task->offset - question->read_from : task->offset;
+    size_t left =
+        (uint64_t)from < question->n_answer_bytes ? question->n_answer_bytes - (size_t)from : 0;
+    *ret_n_bytes = task->size < left ? task->size : left;
+    *ret_piece = malloc(*ret_n_bytes + 1);
+    if (!*ret_piece)
+        return -ENOMEM;
+    memcpy(*ret_piece, question->answer + (left ? from : 0), *ret_n_bytes);
+    return 0;
+}
+
+static void read_answer(struct view_task *task)
+{
+    struct question *question = question_of(&task->fi);
+    _cleanup_free_ char *piece = NULL;
+    size_t n_bytes = 0;
+    int r = -pthread_mutex_trylock(&question->lock);
+    if (r == 0) {
+        r = question->answer ? 0 : make_answer(task, question);
+        if (r == 0)
+            r = copy_piece(task, question, &piece, &n_bytes);
+        pthread_mutex_unlock(&question->lock);
+    }
+    if (r < 0)
+        fuse_reply_err(task->req, -r);
+    else
+        fuse_reply_buf(task->req, piece, n_bytes);
+}
+
+void question_read(struct fs *fs, fuse_req_t req, struct view_node *node, size_t size, off_t offset,
+                   const struct fuse_file_info *fi)
+{
+    view_defer(fs, req,
+               &(struct view_task){
+                   .run = read_answer, .node = node, .size = size, .offset = offset, .fi = *fi});
+}

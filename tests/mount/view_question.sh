@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# D4: what resembles a document that is in no tree, asked through .kinfs/query and by kinfs similar,
+# mounted and not: as if it were in the tree.
+. "$(dirname "$0")/../lib/mount.sh"
+needs python3
+
+chmod 755 "$SCRATCH"
+mkdir -p "$SOURCE/a" "$SOURCE/closed"
+for i in 0 10 20 30; do words $((1 + i)) 200 > "$SOURCE/a/v$i"; done
+words 1 60000 > "$SOURCE/a/long"
+words 1 200 > "$SOURCE/closed/twin"
+words 700000 200 > "$SOURCE/other"
+: > "$SOURCE/a/empty"
+chmod 700 "$SOURCE/closed"
+words 6 200 > "$SCRATCH/asked"
+gzip -k "$SCRATCH/asked"
+printf '<p>%s</p>' "$(words 6 200 | tr a-z A-Z)" > "$SCRATCH/page"
+
+start -o allow_other
+"$KINFS" settle "$MNT"
+query=$MNT/.kinfs/query
+ask() { # NAME FILE
+    (exec 3<> "$query/$1" && cat "$2" >&3 && cat <&3)
+}
+
+# Two routes: the document in the tree, and beside it.
+cp "$SCRATCH/asked" "$MNT/now-in-the-tree"
+in_tree=$("$KINFS" similar "$MNT/now-in-the-tree")
+contained=$("$KINFS" similar -c "$MNT/now-in-the-tree")
+rm "$MNT/now-in-the-tree"
+"$KINFS" settle "$MNT"
+expect_match 'there is an answer' $'\ta/v0' "$in_tree"
+expect_equal 'written and read' "$in_tree" "$(ask any "$SCRATCH/asked")"
+expect_equal 'what it is contained in' "$contained" "$(ask any,containing "$SCRATCH/asked")"
+expect_equal 'compressed' "$in_tree" "$(ask any "$SCRATCH/asked.gz")"
+expect_equal 'another form of the same words' "$in_tree" "$(ask any "$SCRATCH/page")"
+expect_equal 'no more than' "$(head -n 2 <<< "$in_tree")" "$(ask any,limit=2 "$SCRATCH/asked")"
+expect_equal 'at least' '' "$(ask any,threshold=0.99 "$SCRATCH/asked")"
+expect_equal 'nothing like it' '' "$(words 900000 100 > lonely; ask any lonely)"
+expect_equal 'the empty document' $'1.0000\ta/empty' "$(ask any /dev/null)"
+
+expect_equal 'the command, mounted' "$in_tree" "$("$KINFS" similar --tree "$MNT" "$SCRATCH/asked")"
+expect_equal 'from a pipe' "$in_tree" "$(cat "$SCRATCH/asked" | "$KINFS" similar -T "$MNT" -)"
+expect_equal 'in the working directory' "$in_tree" "$(cd "$MNT/a" && "$KINFS" similar - < "$SCRATCH/asked")"
+expect_equal 'by the source' "$in_tree" "$("$KINFS" similar -T "$SOURCE" "$SCRATCH/asked")"
+expect_equal 'containing' "$contained" "$("$KINFS" similar -c -T "$MNT" "$SCRATCH/asked")"
+expect_equal 'paths' "$MNT/$(head -n 1 <<< "$in_tree" | cut -f 2)" "$("$KINFS" similar -0 -a -n 1 -T "$MNT" "$SCRATCH/asked" | tr -d '\0')"
+mounted=$("$KINFS" similar --json -T "$MNT" "$SCRATCH/asked")
+code=0; "$KINFS" similar -T "$MNT" lonely || code=$?
+expect_equal 'exit code without an answer' 1 "$code"
+
+# One descriptor and more than one question, from the beginning or one behind the other; the answer
+# to one is not the answer to the next; a question is seen by its opener alone.
+python3 - "$query/one" "$SCRATCH/asked" lonely "$in_tree" <<'EOF'
+import os, sys
+name, asked, lonely, answer = sys.argv[1:]
+asked, lonely = open(asked, "rb").read(), open(lonely, "rb").read()
+one = os.open(name, os.O_RDWR | os.O_CREAT)
+two = os.open(name, os.O_RDWR | os.O_CREAT)
+def whole(fd):
+    text = b""
+    while piece := os.read(fd, 7):
+        text += piece
+    return text.decode().rstrip("\n")
+for way in "rewound", "behind":
+    for text, wanted in (asked, answer), (lonely, ""), (asked, answer):
+        for at in range(0, len(text), 1000):
+            assert os.write(one, text[at:at + 1000]) == len(text[at:at + 1000])
+        if way == "rewound":
+            os.lseek(one, 0, os.SEEK_SET)
+        assert whole(one) == wanted, (way, wanted)
+        if way == "rewound":
+            assert os.pread(one, 6, 0).decode() == answer[:6] or not wanted
+            os.lseek(one, 0, os.SEEK_SET)
+assert os.write(two, lonely) and whole(two) == ""
+assert os.fstat(one).st_mode & 0o170000 == 0o100000
+for bad in "x,what", "x,limit=", "x,threshold=2":
+    try:
+        os.open(os.path.dirname(name) + "/" + bad, os.O_RDWR | os.O_CREAT)
+        raise SystemExit(bad + ": opened")
+    except OSError as error:
+        assert error.errno == 22, error
+try:
+    os.open(name, os.O_RDWR)
+    raise SystemExit("found by another")
+except FileNotFoundError:
+    pass
+EOF
+expect_equal 'nothing is listed' '' "$(ls -A "$query")"
+expect_equal 'and that is' 'clusters query similar' "$(ls -C "$MNT/.kinfs" | xargs)"
+for command in "mkdir $query/x" "ln -s x $query/x" "mkfifo $query/x" "touch $MNT/.kinfs/x" \
+    "touch $MNT/clusters/x" "mv $MNT/other $query/x" "ln $MNT/other $query/x" "rmdir $query"; do
+    ! $command 2> /dev/null || fail "could: $command"
+done
+
+# Others are told of what they could read.
+if [[ $EUID = 0 ]] && command -v setpriv > /dev/null; then
+    chmod 644 "$SCRATCH/asked"
+    others=$(setpriv --reuid=54321 --regid=54321 --clear-groups "$KINFS" similar -T "$MNT" "$SCRATCH/asked")
+    expect_equal 'another user' "$(grep -v closed/ <<< "$in_tree")" "$others"
+    expect_match 'root' 'closed/twin' "$in_tree"
+fi
+
+# A large document is sketched while others are served; who is ended does not keep it up.
+head -c 300M /dev/urandom > large
+(exec 3<> "$query/large" && cat large >&3 && exec timeout -s KILL 0.3 cat <&3) > out || true
+expect_equal 'meanwhile and afterwards' "$in_tree" "$(ask any "$SCRATCH/asked")"
+rm large
+
+# What an extractor cannot read.
+printf '%%PDF-1.4\nnot one\n' > broken.pdf
+if "$KINFS" status --json "$MNT" > /dev/null && cp broken.pdf "$MNT/broken" && "$KINFS" settle "$MNT" &&
+    [[ $("$KINFS" status "$MNT/broken") == *skipped* ]]; then
+    code=0; "$KINFS" similar -T "$MNT" broken.pdf 2> err || code=$?
+    expect_equal 'exit code' 3 "$code"
+    expect_match 'why' 'broken.pdf: cannot be sketched' "$(cat err)"
+fi
+rm -f "$MNT/broken"
+code=0; "$KINFS" similar -T "$MNT" "$SCRATCH/missing" 2> err || code=$?
+expect_equal 'exit code for what is not there' 3 "$code"
+expect_match 'why not' 'missing: No such file' "$(cat err)"
+"$KINFS" settle "$MNT"
+
+stop
+expect_equal 'not mounted' "$in_tree" "$("$KINFS" similar -T "$SOURCE" "$SCRATCH/asked")"
+expect_equal 'not mounted, from a pipe' "$in_tree" "$(cat "$SCRATCH/asked" | "$KINFS" similar -T "$SOURCE" -)"
+expect_equal 'the same rows' "$mounted" "$("$KINFS" similar --json -T "$SOURCE" "$SCRATCH/asked")"
+expect_equal 'all of it' "$contained" "$("$KINFS" similar -c -T "$SOURCE" "$SCRATCH/asked")"
