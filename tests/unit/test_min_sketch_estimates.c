@@ -215,7 +215,7 @@ static double hypergeometric(double r, double k, double n)
 static void test_min_sketch__min_s_estimates_resemblance_without_bias(void **state)
 {
     (void)state;
-    enum { KEYS = 1500, N = 700, S = 64 };
+    enum { KEYS = 10000, N = 700, S = 64 };
     struct policy policy = test_policy(S, 1 << 20, 4096); /* V plays no part */
     double scatter = 0, error = 0;
     for (unsigned i = 0; i < 20; i++) {
@@ -225,12 +225,12 @@ static void test_min_sketch__min_s_estimates_resemblance_without_bias(void **sta
         expect_mean(&trial.r, r);
         expect_mean(&trial.c_ab, (double)sets.both / (sets.both + sets.only_a));
         expect_mean(&trial.c_ba, (double)sets.both / (sets.both + sets.only_b));
-        /* the relative error of a standard deviation of KEYS values is 1/sqrt(2 KEYS) = 1.8 % */
-        expect_ratio(moments_sd(&trial.r), expected, .08);
+        /* the relative error of a standard deviation of KEYS values is 1/sqrt(2 KEYS) = 0.7 % */
+        expect_ratio(moments_sd(&trial.r), expected, .03);
         scatter += moments_sd(&trial.r) / expected / 20;
         error += moments_mean(&trial.r_error) / expected / 20;
     }
-    expect_ratio(scatter, 1, .03);
+    expect_ratio(scatter, 1, .01);
     expect_ratio(error, 1.05, .05); /* a little on the safe side: more near r = 0 and 1 */
 }
 
@@ -254,7 +254,7 @@ static void test_min_sketch__is_exact_while_all_shingles_are_kept(void **state)
 static void test_min_sketch__mod_m_estimates_resemblance_without_bias(void **state)
 {
     (void)state;
-    enum { KEYS = 250, N = 12000, M = 25 };
+    enum { KEYS = 2000, N = 12000, M = 25 };
     struct policy policy = test_policy(128, M, 4096);
     for (unsigned i = 0; i < 5; i++) {
         struct sets sets = sets_of_union(N, .1 + .2 * i);
@@ -263,8 +263,8 @@ static void test_min_sketch__mod_m_estimates_resemblance_without_bias(void **sta
         expect_mean(&trial.r, r);
         expect_mean(&trial.c_ab, (double)sets.both / (sets.both + sets.only_a));
         expect_mean(&trial.c_ba, (double)sets.both / (sets.both + sets.only_b));
-        /* 1/sqrt(2 KEYS) = 4.5 % */
-        expect_ratio(moments_sd(&trial.r), hypergeometric(r, N / (double)M, N), .18);
+        /* 1/sqrt(2 KEYS) = 1.6 % */
+        expect_ratio(moments_sd(&trial.r), hypergeometric(r, N / (double)M, N), .06);
         expect_ratio(moments_mean(&trial.r_error), hypergeometric(r, N / (double)M, N), .04);
     }
 
