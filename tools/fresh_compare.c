@@ -111,8 +111,7 @@ static int parities_of(int fd, const struct fresh_comparison *comparison,
     if (r < 0)
         return r;
     element_set_sort(&set);
-    for (size_t i = 0; i < set.n_elements; i++)
-        hamming_flip(hamming, set.elements[i], parities);
+    hamming_flip(hamming, set.elements, set.n_elements, parities);
     return 0;
 }
 

@@ -1,10 +1,13 @@
 #include "engine/sketch/element_set.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 1024 };
+#include "base/cleanup.h"
+
+enum { FIRST_ROOM = 1024, MANY = 2048 };
 
 void element_set_clear(struct element_set *set)
 {
@@ -23,15 +26,70 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Byte by byte from the first one on (0: the lowest), to and fro. Returns where they are. */
+static uint64_t *sort_by_bytes(uint64_t *from, uint64_t *to, size_t n, unsigned first)
+{
+    size_t starts[8][256] = {0};
+    for (size_t i = 0; i < n; i++)
+        for (unsigned byte = first; byte < 8; byte++)
+            starts[byte][from[i] >> 8 * byte & 255]++;
+    for (unsigned byte = first; byte < 8; byte++) {
+        size_t *start = starts[byte], sum = 0;
+        if (start[from[0] >> 8 * byte & 255] == n)
+            continue; /* all have the same */
+        for (size_t value = 0; value < 256; value++) {
+            size_t n_here = start[value];
+            start[value] = sum;
+            sum += n_here;
+        }
+        for (size_t i = 0; i < n; i++)
+            to[start[from[i] >> 8 * byte & 255]++] = from[i];
+        uint64_t *sorted = to;
+        to = from;
+        from = sorted;
+    }
+    return from;
+}
+
+/* Sort what is all but sorted. Returns whether it was. */
+static bool sort_neighbours(uint64_t *elements, size_t n)
+{
+    size_t n_moves = 0;
+    for (size_t i = 1; i < n && n_moves < n; i++) {
+        uint64_t element = elements[i];
+        size_t at = i;
+        for (; at > 0 && elements[at - 1] > element; at--)
+            elements[at] = elements[at - 1];
+        elements[at] = element;
+        n_moves += i - at;
+    }
+    return n_moves < n;
+}
+
+/* Of fingerprints the upper halves tell nearly all apart. */
+static uint64_t *sort_many(uint64_t *elements, uint64_t *scratch, size_t n)
+{
+    uint64_t *sorted = sort_by_bytes(elements, scratch, n, 4);
+    if (sort_neighbours(sorted, n))
+        return sorted;
+    return sort_by_bytes(sorted, sorted == elements ? scratch : elements, n, 0);
+}
+
 void element_set_sort(struct element_set *set)
 {
     size_t n = 0;
     if (set->n_sorted == set->n_elements)
         return;
-    qsort(set->elements, set->n_elements, sizeof(*set->elements), compare);
+    _cleanup_free_ uint64_t *scratch =
+        set->n_elements < MANY ? NULL : reallocarray(NULL, set->n_elements, sizeof(*scratch));
+    const uint64_t *sorted = set->elements;
+    if (scratch)
+        sorted = sort_many(set->elements, scratch, set->n_elements);
+    else
+        qsort(set->elements, set->n_elements, sizeof(*set->elements), compare);
     for (size_t i = 0; i < set->n_elements; i++)
-        if (n == 0 || set->elements[n - 1] != set->elements[i])
-            set->elements[n++] = set->elements[i];
+        if (n == 0 || set->elements[n - 1] != sorted[i])
+            set->elements[n++] = sorted[i];
     set->n_elements = set->n_sorted = n;
 }
 

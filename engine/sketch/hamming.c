@@ -3,6 +3,9 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "engine/sketch/hamming_kernel.h"
 
 enum { SIGNIFICANT_DIGITS = 30 };
 
@@ -94,27 +97,48 @@ int hamming_init(struct hamming *hamming, const uint8_t key[SKETCH_KEY_BYTES], u
     return sketch_key_derive(key, purpose, &hamming->seed, sizeof(hamming->seed));
 }
 
-static inline uint64_t mix(uint64_t z)
+/* The random numbers of words are worked out side by side, until none has a choice left to make. */
+static void flip_scalar(const struct hamming *hamming, const uint64_t *elements, size_t n_elements,
+                        uint64_t *parities)
 {
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
+    const uint64_t word_step = hamming->n_digits * HAMMING_STEP;
+    for (size_t at = 0; at < n_elements; at++) {
+        uint64_t seed = hamming_mix(elements[at] ^ hamming->seed);
+        for (uint32_t word = 0; word < hamming->n_words; word += HAMMING_WORDS) {
+            uint32_t left = hamming->n_words - word,
+                     n = left < HAMMING_WORDS ? left : HAMMING_WORDS;
+            uint64_t undecided[HAMMING_WORDS], any = UINT64_MAX;
+            memset(undecided, 0xff, sizeof(undecided));
+            uint64_t digit_seed = seed + word * word_step + hamming->n_digits * HAMMING_STEP;
+            for (unsigned i = hamming->n_digits; any && i-- > 0; digit_seed -= HAMMING_STEP) {
+                uint64_t digit = -(hamming->digits >> i & 1), word_seed = digit_seed;
+                any = 0;
+                for (uint32_t j = 0; j < n; j++, word_seed += word_step) {
+                    uint64_t ones = undecided[j] & hamming_mix(word_seed);
+                    parities[word + j] ^= ones & digit;
+                    undecided[j] = ones ^ (undecided[j] & digit);
+                    any |= undecided[j];
+                }
+            }
+        }
+    }
 }
 
-/* 64 choices at once: bit for bit a random number below 1 is compared with 1/(2k), from the last
- * digit on. Where the digit is 1, a random 0 is below whatever the later ones said, a random 1 is
- * as they said; where it is 0 the other way round. */
-void hamming_flip(const struct hamming *hamming, uint64_t element, uint64_t *parities)
+hamming_flip_fn *hamming_flip_of(enum kernel kernel)
 {
-    uint64_t seed = mix(element ^ hamming->seed);
-    for (uint32_t word = 0; word < hamming->n_words; word++) {
-        uint64_t chosen = 0;
-        for (unsigned i = 0; i < hamming->n_digits; i++) {
-            uint64_t random = mix(seed += 0x9e3779b97f4a7c15);
-            chosen = hamming->digits >> i & 1 ? chosen | random : chosen & random;
-        }
-        parities[word] ^= chosen;
-    }
+    if (!kernel_is_there(kernel))
+        return NULL;
+#if defined(__x86_64__)
+    if (kernel == KERNEL_AVX512)
+        return hamming_flip_avx512;
+#endif
+    return flip_scalar;
+}
+
+void hamming_flip(const struct hamming *hamming, const uint64_t *elements, size_t n_elements,
+                  uint64_t *parities)
+{
+    hamming_flip_of(kernel_in_use())(hamming, elements, n_elements, parities);
 }
 
 uint32_t hamming_differences(const struct hamming *hamming, const uint64_t *a, const uint64_t *b)

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/kernel.h"
 #include "engine/sketch/sketch_key.h"
 
 enum { HAMMING_T_MAX = 1 << 20 };
@@ -44,8 +45,14 @@ struct hamming {
 int hamming_init(struct hamming *hamming, const uint8_t key[SKETCH_KEY_BYTES], uint32_t k,
                  uint32_t t);
 
-/* Add an element to (or take it out of) the n_words words of parities. */
-void hamming_flip(const struct hamming *hamming, uint64_t element, uint64_t *parities);
+/* Add elements to (or take them out of) the n_words words of parities. Time: some ten random
+ * numbers a word and element. */
+typedef void hamming_flip_fn(const struct hamming *hamming, const uint64_t *elements,
+                             size_t n_elements, uint64_t *parities);
+
+/* That of the kernel in use; the one of a kernel, NULL when that is not there. */
+hamming_flip_fn hamming_flip;
+hamming_flip_fn *hamming_flip_of(enum kernel kernel);
 
 /* How many of the t parities differ. */
 uint32_t hamming_differences(const struct hamming *hamming, const uint64_t *a, const uint64_t *b);

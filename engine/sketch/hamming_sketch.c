@@ -77,8 +77,8 @@ static int hamming_sketch_finish(void *state, struct sketch_payload *ret_payload
     element_set_sort(&sketch->set);
     for (unsigned scale = 0; scale < SCALES; scale++) {
         uint64_t parities[WORDS] = {0};
-        for (size_t i = 0; i < sketch->set.n_elements; i++)
-            hamming_flip(&sketch->scales[scale], sketch->set.elements[i], parities);
+        hamming_flip(&sketch->scales[scale], sketch->set.elements, sketch->set.n_elements,
+                     parities);
         for (unsigned i = 0; i < WORDS; i++)
             put_be64(sketch->payload + SCALE_BYTES * scale + 8 * i, parities[i]);
     }

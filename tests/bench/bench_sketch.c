@@ -5,6 +5,7 @@
  * Prints lines of tab separated fields, for ASCII text, other text, and HTML:
  *   sketch  kernel  what  bytes  tokens  documents  MB/s of all that is done, of memcpy, of XXH3
  *   stage   kernel  what  ns a token: canonical form, fingerprints of tokens, of windows, all
+ *   parities  kernel  what  MB/s of 1 MiB in memory to its Hamming sketch of 500 parities, k = 10
  *   pairs   kernel  what  millions of estimates, and of decisions against 0.5, a second, between
  *                         sketches of s values
  * Each figure is the best of as many passes.
@@ -12,11 +13,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <xxhash.h>
 
 #include "base/kernel.h"
+#include "engine/sketch/document_elements.h"
 #include "engine/sketch/document_sketch.h"
+#include "engine/sketch/element_set.h"
+#include "engine/sketch/hamming.h"
 #include "tests/bench/documents.h"
 
 enum { PASSES = 5, PIECE_BYTES = 128 * 1024, N_KINDS = 3, SAMPLE_BLOCKS = 64, N_PAIRS = 100000 };
@@ -213,6 +219,58 @@ static void bench_pairs(const struct kind *kind)
     free(sketches);
 }
 
+/* -- 1 MiB of a kind to parities -- */
+
+static int add_to_set(void *user, const uint64_t *elements, size_t n_elements)
+{
+    return element_set_add(user, elements, n_elements);
+}
+
+static void make_parities(int fd, const struct hamming *hamming, struct element_set *set,
+                          uint64_t *parities)
+{
+    const uint8_t key[SKETCH_KEY_BYTES] = {1};
+    element_set_clear(set);
+    if (lseek(fd, 0, SEEK_SET) < 0 ||
+        document_elements(fd, 5, NULL, key, false, add_to_set, set) < 0)
+        exit(1);
+    element_set_sort(set);
+    memset(parities, 0, hamming->n_words * sizeof(*parities));
+    hamming_flip(hamming, set->elements, set->n_elements, parities);
+}
+
+static void bench_parities(const struct kind *kind)
+{
+    enum { SIZE = 1 << 20, K = 10, T = 500 };
+    const uint8_t key[SKETCH_KEY_BYTES] = {1};
+    struct hamming hamming;
+    struct element_set set = {0};
+    uint64_t parities[(T + 63) / 64];
+    size_t size = 0;
+    double best = 1e9;
+    int fd = memfd_create("documents", MFD_CLOEXEC);
+    for (size_t i = 0; i < kind->n && size < SIZE; i++) {
+        size_t left = SIZE - size, n = kind->documents[i].size_bytes;
+        ssize_t written = write(fd, kind->documents[i].bytes, n < left ? n : left);
+        if (written < 0)
+            exit(1);
+        size += (size_t)written;
+    }
+    if (hamming_init(&hamming, key, K, T) < 0)
+        exit(1);
+    for (int pass = 0; size == SIZE && pass < PASSES; pass++) {
+        double begin = thread_seconds();
+        make_parities(fd, &hamming, &set, parities);
+        double taken = thread_seconds() - begin;
+        best = taken < best ? taken : best;
+    }
+    if (size == SIZE)
+        printf("parities\t%s\t%s\t%.0f\n", kernel_name(kernel_in_use()), kind->name,
+               SIZE / 1e6 / best);
+    element_set_done(&set);
+    close(fd);
+}
+
 static bool is_ascii(const uint8_t *bytes, size_t size_bytes)
 {
     for (size_t i = 0; i < size_bytes; i++)
@@ -253,6 +311,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < N_KINDS; i++) {
         if (kinds[i].n > 0) {
             bench_documents(&kinds[i]);
+            bench_parities(&kinds[i]);
             bench_pairs(&kinds[i]);
         }
         drop_sample();

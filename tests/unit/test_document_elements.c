@@ -149,9 +149,41 @@ static void test_document_elements__hand_on_errors(void **state)
                      -EISDIR);
 }
 
+/* Few and many, elements that come often, that differ in some bits only; in several goes. */
+static void test_element_set__is_sorted_and_has_each_once(void **state)
+{
+    (void)state;
+    enum { MOST = 20000 };
+    static const uint64_t masks[] = {UINT64_MAX, 0xff, 0x7ff00, 0xffff000000000000, 0};
+    static const size_t numbers[] = {1, 100, 2047, 2048, 2049, MOST};
+    _cleanup_free_ uint64_t *expected = calloc(2 * MOST, sizeof(*expected));
+    assert_non_null(expected);
+    for (size_t m = 0; m < sizeof(masks) / sizeof(masks[0]); m++)
+        for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+            struct element_set set = {0};
+            uint64_t random = i;
+            size_t n = 0, n_expected = 0;
+            for (; n < 2 * numbers[i]; n++) {
+                expected[n] = trial_random(&random) & masks[m];
+                assert_int_equal(element_set_add(&set, &expected[n], 1), 0);
+                if (n == numbers[i])
+                    element_set_sort(&set);
+            }
+            element_set_sort(&set);
+            qsort(expected, n, sizeof(*expected), trial_compare);
+            for (size_t j = 0; j < n; j++)
+                if (j == 0 || expected[j] != expected[j - 1])
+                    assert_true(set.n_elements > n_expected &&
+                                set.elements[n_expected++] == expected[j]);
+            assert_int_equal(set.n_elements, n_expected);
+            element_set_done(&set);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_element_set__is_sorted_and_has_each_once),
         cmocka_unit_test(test_document_elements__make_the_sketch_of_the_index),
         cmocka_unit_test(test_document_elements__are_rabin_fingerprints_of_the_text),
         cmocka_unit_test(test_document_elements__hand_on_errors),

@@ -32,7 +32,7 @@ static void test_hamming__takes_one_in_2k(void **state)
         double n_taken = 0, expected = N * (double)T / (2. * ks[i]);
         for (uint64_t element = 0; element < N; element++) {
             uint64_t parities[T / 64] = {0};
-            hamming_flip(&hamming, element, parities);
+            hamming_flip(&hamming, &element, 1, parities);
             for (unsigned word = 0; word < T / 64; word++)
                 n_taken += __builtin_popcountll(parities[word]);
         }
@@ -62,7 +62,7 @@ static void test_hamming__is_linear(void **state)
     uint64_t random = 2, both[2] = {0}, a[2] = {0}, b[2] = {0}, difference[2] = {0};
     for (unsigned i = 0; i < 500; i++) {
         uint64_t element = trial_random(&random), flips[2] = {0};
-        hamming_flip(&hamming, element, flips);
+        hamming_flip(&hamming, &element, 1, flips);
         uint64_t *taken[] = {both, a, b};
         for (unsigned word = 0; word < 2; word++) {
             taken[i % 3][word] ^= flips[word];
@@ -75,6 +75,50 @@ static void test_hamming__is_linear(void **state)
         assert_true((a[word] ^ b[word]) == difference[word]);
     }
     assert_int_equal(hamming_differences(&hamming, a, a), 0);
+}
+
+/* Another route: from the last digit on, the whole of it, a word after the other. */
+static void flip_from_the_last_digit(const struct hamming *hamming, uint64_t element,
+                                     uint64_t *parities)
+{
+    uint64_t seed = (element ^ hamming->seed) - 0x9e3779b97f4a7c15;
+    seed = trial_random(&seed);
+    for (uint32_t word = 0; word < hamming->n_words; word++) {
+        uint64_t chosen = 0;
+        for (unsigned i = 0; i < hamming->n_digits; i++) {
+            uint64_t random = trial_random(&seed);
+            chosen = hamming->digits >> i & 1 ? chosen | random : chosen & random;
+        }
+        parities[word] ^= chosen;
+    }
+}
+
+static void test_hamming__kernels_agree(void **state)
+{
+    (void)state;
+    enum { MOST_WORDS = 19, N = 40 };
+    static const uint32_t ks[] = {2, 3, 10, 64, 1000003, UINT32_MAX};
+    uint64_t random = 4, elements[N];
+    for (size_t i = 0; i < N; i++)
+        elements[i] = trial_random(&random);
+    for (size_t i = 0; i < sizeof(ks) / sizeof(ks[0]); i++)
+        for (uint32_t n_words = 1; n_words <= MOST_WORDS; n_words++) {
+            struct hamming hamming = make(n_words, ks[i], 64 * n_words);
+            uint64_t expected[MOST_WORDS + 1] = {[MOST_WORDS] = 0};
+            for (size_t n = 0; n < N; n++)
+                flip_from_the_last_digit(&hamming, elements[n], expected);
+            for (int kernel = 0; kernel < KERNEL_N; kernel++) {
+                hamming_flip_fn *flip = hamming_flip_of((enum kernel)kernel);
+                assert_int_equal(flip != NULL, kernel_is_there((enum kernel)kernel));
+                if (!flip)
+                    continue;
+                uint64_t parities[MOST_WORDS + 1] = {0};
+                flip(&hamming, elements, 7, parities);
+                flip(&hamming, elements, 0, parities);
+                flip(&hamming, elements + 7, N - 7, parities);
+                assert_memory_equal(parities, expected, sizeof(parities));
+            }
+        }
 }
 
 /* E3: Pr[the sum of m choices is even] = (1 + (1 - 2 eps)^m) / 2, eps = 1/(2k), by enumeration of
@@ -104,7 +148,7 @@ static void test_hamming__agreement_is_seen(void **state)
             struct hamming hamming = make(key, 100, T);
             uint64_t parities[T / 64] = {0}, none[T / 64] = {0}, random = key;
             for (unsigned i = 0; i < m; i++)
-                hamming_flip(&hamming, trial_random(&random), parities);
+                hamming_flip(&hamming, (uint64_t[]){trial_random(&random)}, 1, parities);
             n += hamming_differences(&hamming, parities, none);
         }
         double trials = (double)T * KEYS;
@@ -185,14 +229,14 @@ static void test_hamming__decides_between_k_and_2k(void **state)
             uint64_t random = key;
             for (unsigned i = 0; i < 50; i++) { /* in both */
                 uint64_t element = trial_random(&random);
-                hamming_flip(&hamming, element, a);
-                hamming_flip(&hamming, element, b);
+                hamming_flip(&hamming, &element, 1, a);
+                hamming_flip(&hamming, &element, 1, b);
             }
             for (unsigned i = 0; i < k; i++)
-                hamming_flip(&hamming, trial_random(&random), i % 2 ? a : b);
+                hamming_flip(&hamming, (uint64_t[]){trial_random(&random)}, 1, i % 2 ? a : b);
             n_wrong_near += !hamming_accepts(&hamming, a, b);
             for (unsigned i = 0; i < k; i++)
-                hamming_flip(&hamming, trial_random(&random), i % 2 ? a : b);
+                hamming_flip(&hamming, (uint64_t[]){trial_random(&random)}, 1, i % 2 ? a : b);
             n_wrong_far += hamming_accepts(&hamming, a, b);
         }
         /* 50 of 1000, and four standard deviations more */
@@ -207,6 +251,7 @@ int main(void)
         cmocka_unit_test(test_hamming__takes_one_in_2k),
         cmocka_unit_test(test_hamming__knows_the_share_of_any_k),
         cmocka_unit_test(test_hamming__is_linear),
+        cmocka_unit_test(test_hamming__kernels_agree),
         cmocka_unit_test(test_hamming__agreement_is_that_of_all_choices),
         cmocka_unit_test(test_hamming__agreement_is_seen),
         cmocka_unit_test(test_hamming__computes_enough_parities),
