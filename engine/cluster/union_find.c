@@ -22,25 +22,36 @@ void union_find_done(struct union_find *sets)
     *sets = (struct union_find){0};
 }
 
+static inline uint32_t parent_of(const struct union_find *sets, uint32_t x)
+{
+    return __atomic_load_n(&sets->parent[x], __ATOMIC_RELAXED);
+}
+
 uint32_t union_find_root(struct union_find *sets, uint32_t x)
 {
-    uint32_t *parent = sets->parent;
-    while (parent[x] != x) {
-        parent[x] = parent[parent[x]]; /* halves the path for whoever comes next */
-        x = parent[x];
+    for (;;) {
+        uint32_t parent = parent_of(sets, x);
+        if (parent == x)
+            return x;
+        uint32_t grandparent = parent_of(sets, parent);
+        /* Halves the path for whoever comes next. x is no root and never will be again; whoever
+         * stores here at the same time stores an ancestor of x, too. */
+        if (grandparent != parent)
+            __atomic_store_n(&sets->parent[x], grandparent, __ATOMIC_RELAXED);
+        x = grandparent;
     }
-    return x;
 }
 
 int union_find_join(struct union_find *sets, uint32_t x, uint32_t y)
 {
-    x = union_find_root(sets, x);
-    y = union_find_root(sets, y);
-    if (x == y)
-        return 0;
-    if (x < y)
-        sets->parent[y] = x;
-    else
-        sets->parent[x] = y;
-    return 1;
+    for (;;) {
+        x = union_find_root(sets, x);
+        y = union_find_root(sets, y);
+        if (x == y)
+            return 0;
+        uint32_t smaller = x < y ? x : y, larger = x < y ? y : x, expected = larger;
+        if (__atomic_compare_exchange_n(&sets->parent[larger], &expected, smaller, 0,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return 1; /* else another thread has hooked it */
+    }
 }

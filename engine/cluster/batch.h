@@ -1,0 +1,123 @@
+/* Clusters of many documents at once, in bounded memory: the paper's experiment.
+ *
+ *   phase        what                                             Broder et al. 1997
+ *   (sketch)     the caller makes document sketches and adds them  section 4, phase 1
+ *   duplicates   equal documents become one node                   section 5.2
+ *   sort         lists of <shingle, document>                      phase 2
+ *   pairs        who shares what with whom                         phase 3
+ *   clusters     union-find; equal documents are put back          phase 4
+ *
+ * Knows nothing of stores, file systems or processes; what does not fit into the memory it is given
+ * goes to files without names in a directory it is given. The clusters depend on documents, policy,
+ * mode and threshold alone: not on the memory, the threads, or the order of adding.
+ */
+#ifndef KINFS_ENGINE_CLUSTER_BATCH_H
+#define KINFS_ENGINE_CLUSTER_BATCH_H
+
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "engine/cluster/equivalence.h"
+#include "engine/sketch/document_sketch.h"
+
+struct batch;
+
+enum batch_mode {
+    /* Documents are compared that have one of their n_keys smallest fingerprints in common: two of
+     * estimated resemblance r have none with probability (1-r)^n_keys, 6e-8 at 0.5. But for that it
+     * is the answer of comparing all pairs of sketches, as long as no fingerprint is in more than
+     * most_compared documents (batch_totals.n_shortened counts those that are). */
+    BATCH_EXACT,
+    /* Those of one fingerprint are compared with the first n_representatives of them only: every
+     * link is verified, some are not found. Linear in postings. */
+    BATCH_FAST,
+    /* All values of V; pairs are counted; what more than 1,000 documents share is left out. */
+    BATCH_BRODER1997,
+    BATCH_N_MODES,
+};
+
+const char *batch_mode_name(enum batch_mode mode); /* "exact", "fast", "broder1997" */
+
+enum batch_phase {
+    BATCH_DUPLICATES,
+    BATCH_SORT, /* of exact and fast it is done as the pairs are: its wall time is its share */
+    BATCH_PAIRS,
+    BATCH_MERGE, /* broder1997: sorting and counting pairs, union-find; 0 elsewhere */
+    BATCH_CLUSTERS,
+    BATCH_N_PHASES,
+};
+
+const char *batch_phase_name(enum batch_phase phase);
+
+struct batch_options {
+    const char *scratch;   /* directory for what does not fit; borrowed during batch_new() */
+    uint64_t memory_bytes; /* all that is allocated, and what batch_least_memory() says at least */
+    unsigned n_threads;    /* 1 to 64; also of writers there are at most so many at a time */
+    enum batch_mode mode;
+    double threshold;           /* of resemblance, above 0, at most 1 */
+    uint32_t n_documents;       /* they are numbered from 0; at most 2^32 - 1 */
+    uint32_t n_keys;            /* 0: 24, of fast 16 */
+    uint32_t most_compared;     /* exact: 0: 16,384 */
+    uint32_t n_representatives; /* 0: 64, of fast 16 */
+    uint32_t cap;               /* broder1997: 0: 1,000 */
+    /* By the thread that runs, now and then; or NULL. */
+    void (*progress)(void *user, enum batch_phase phase, uint32_t done, uint32_t of);
+    void *user;
+};
+
+struct batch_cost {
+    double wall_s, cpu_s;               /* cpu_s: of all threads */
+    uint64_t read_bytes, written_bytes; /* of scratch files */
+};
+
+struct batch_totals {
+    struct batch_cost cost[BATCH_N_PHASES];
+    uint64_t sketch_written_bytes; /* of scratch files, while documents were added */
+    uint64_t scratch_bytes;        /* most that scratch files took, all together */
+    uint64_t n_documents, n_empty; /* added; of them those without a shingle */
+    struct equivalence_counts equivalence;
+    uint64_t n_postings, n_lists, longest_list;
+    uint64_t n_shortened;                     /* exact, fast */
+    uint64_t n_compared;                      /* exact, fast; depends on chance where threads do */
+    uint64_t n_left_out, n_postings_left_out; /* broder1997: lists above the cap, and in them */
+    uint64_t n_pairs, n_counted;              /* broder1997: <ID, ID, 1>; <ID, ID, count> */
+    uint64_t n_clusters, n_clustered;         /* of two documents or more; documents in them */
+    uint64_t n_identical_clusters, n_identical_clustered; /* of them those of one content */
+    uint64_t largest;
+};
+
+/* Least memory for so many documents: 17 bytes each, and 16 MiB. */
+uint64_t batch_least_memory(uint32_t n_documents);
+
+/* policy   whose sketches will be added; borrowed during the call
+ * options  borrowed during the call, but for progress and user
+ * Returns 0; -EINVAL for an option out of range; -E2BIG for less than the least memory; -ENOMEM;
+ * what scratch_file_open() says of the directory. ret_batch gives. */
+int batch_new(const struct policy *policy, const struct batch_options *options,
+              struct batch **ret_batch);
+void batch_free(struct batch *batch);
+DEFINE_CLEANUP(struct batch *, batch_free);
+
+/* A writer belongs to one thread; any number of them at a time, but see n_threads. */
+struct batch_writer;
+int batch_writer_new(struct batch *batch, struct batch_writer **ret_writer); /* 0, -ENOMEM */
+/* Add a document, each number once, in any order; those never added resemble nothing. Returns 0,
+ * -EPROTO for a sketch of another policy, -EINVAL for a number out of range, -ENOMEM, -ENOSPC,
+ * -EIO. 0.5 to 1 us. */
+int batch_writer_add(struct batch_writer *writer, uint32_t number,
+                     const struct document_sketch *sketch);
+/* To be called before batch_run(). Returns 0 or as adding does. */
+int batch_writer_flush(struct batch_writer *writer);
+void batch_writer_free(struct batch_writer *writer); /* before batch_free() */
+DEFINE_CLEANUP(struct batch_writer *, batch_writer_free);
+
+/* All phases, once, after all writers were flushed. Blocks; threads of its own. Returns 0, -ENOMEM,
+ * -ENOSPC, -EIO. */
+int batch_run(struct batch *batch);
+
+/* After batch_run(): by document the smallest number of its cluster, its own when it resembles
+ * nothing. Valid until batch_free(). */
+const uint32_t *batch_clusters(const struct batch *batch);
+const struct batch_totals *batch_totals(const struct batch *batch);
+
+#endif

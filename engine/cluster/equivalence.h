@@ -1,0 +1,55 @@
+/* Documents that are the same: the three equivalences, identical, lexical and of shingles, each
+ * implying the next (Broder et al. 1997, section 5.2). Those of equal shingles become one node of
+ * what follows; the others of a class are put back by being in its set.
+ *
+ * A document without shingles is like no other: "the empty set never counts". */
+#ifndef KINFS_ENGINE_CLUSTER_EQUIVALENCE_H
+#define KINFS_ENGINE_CLUSTER_EQUIVALENCE_H
+
+#include "engine/cluster/spill.h"
+#include "engine/cluster/union_find.h"
+#include "engine/sketch/document_sketch.h"
+
+enum { EQUIVALENCE_PARTITIONS = 256 };
+
+struct equivalence_record {
+    uint8_t shingles[FINGERPRINT_BYTES];
+    uint64_t text, content; /* the first 64 bits of theirs: told apart within a class only */
+    uint32_t document;
+    uint32_t reserved;
+};
+
+struct equivalence_counts {
+    uint64_t n_identical; /* documents whose content another one before has */
+    uint64_t n_lexical;   /* further ones whose text another one before has */
+    uint64_t n_shingles;  /* further ones whose shingles another one before has */
+    uint64_t n_nodes;     /* what is left */
+};
+
+struct equivalence_marks {
+    uint64_t *node;  /* a bit a document: the first of its class */
+    uint64_t *mixed; /* of a node: its class has several contents */
+};
+
+/* Note a document that has a shingle. Returns 0 or an error of spill_add(). */
+int equivalence_add(struct spill_writer *writer, uint32_t document,
+                    const struct document_sketch *sketch);
+
+/* Join the documents of each class, set the marks (bits that are 0 before), count. The spill, of
+ * EQUIVALENCE_PARTITIONS, is used up. Memory: two partitions' records a thread. Returns 0, -ENOMEM,
+ * an error of spill_take(). */
+int equivalence_join(struct spill *spill, unsigned n_threads, struct union_find *sets,
+                     struct equivalence_marks *marks, struct equivalence_counts *ret_counts,
+                     double *cpu_s);
+
+static inline bool mark_is_set(const uint64_t *marks, uint32_t i)
+{
+    return marks[i / 64] >> (i % 64) & 1;
+}
+
+static inline void mark_set(uint64_t *marks, uint32_t i) /* by any threads */
+{
+    __atomic_fetch_or(&marks[i / 64], (uint64_t)1 << (i % 64), __ATOMIC_RELAXED);
+}
+
+#endif

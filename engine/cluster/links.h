@@ -1,0 +1,45 @@
+/* From lists of documents that share a fingerprint to clusters: who resembles whom is decided by
+ * their sketches, and only of documents that are not in one cluster already.
+ *
+ * Literally (pair_counts.h) a list of n documents makes n^2/2 pairs, of which nearly all say what
+ * is known: that two documents of one cluster resemble each other. So a list whose documents are
+ * all in one set costs a look at each; of the others each pair of two sets is compared, until these
+ * are one. Whether two documents are compared depends on who comes first; what is joined at the end
+ * does not: a pair that is left out would have joined what is joined. So any number of threads, any
+ * order and any amount of memory give the same clusters.
+ *
+ * In a list longer than most_compared all documents are compared with its first n_representatives
+ * only; with most_compared = 0 that is so in all lists longer than those. */
+#ifndef KINFS_ENGINE_CLUSTER_LINKS_H
+#define KINFS_ENGINE_CLUSTER_LINKS_H
+
+#include "engine/cluster/key_lists.h"
+#include "engine/cluster/sketch_file.h"
+#include "engine/cluster/union_find.h"
+
+struct link_counts {
+    uint64_t n_postings, n_lists; /* lists of two nodes or more */
+    uint64_t longest;
+    uint64_t n_shortened; /* lists in which only representatives were compared with all */
+    uint64_t n_compared;  /* pairs of sketches */
+    uint64_t n_joined;    /* that made two clusters one */
+    double sort_cpu_s;    /* reading and sorting; the rest is comparing */
+};
+
+struct linking {
+    struct spill *keys;
+    const struct sketch_file *sketches;
+    struct union_find *sets;
+    const uint64_t *nodes;
+    unsigned number_bits, n_threads;
+    double threshold;
+    uint32_t most_compared, n_representatives;
+    size_t room_bytes; /* of a thread, for sketches that are read from the file */
+    void (*progress)(void *user, uint32_t done, uint32_t of); /* by the caller's thread; or NULL */
+    void *user;
+};
+
+/* Returns 0, -ENOMEM, an error of scratch_file_read(). The spill is used up. */
+int links_join(const struct linking *linking, struct link_counts *ret_counts, double *cpu_s);
+
+#endif

@@ -1,0 +1,50 @@
+/* Broder's third and fourth phase to the letter: each list of <shingle, document> is expanded to
+ * <ID, ID> pairs, these are sorted and counted, and pairs whose counts give the resemblance asked
+ * for join their clusters (Broder et al. 1997, section 4). Lists longer than `cap` are left out as
+ * too common (section 5.1): a cluster of more near-identical documents than that loses all its
+ * pairs. What was left out is counted. */
+#ifndef KINFS_ENGINE_CLUSTER_PAIR_COUNTS_H
+#define KINFS_ENGINE_CLUSTER_PAIR_COUNTS_H
+
+#include "engine/cluster/key_lists.h"
+#include "engine/cluster/sketch_file.h"
+#include "engine/cluster/union_find.h"
+
+enum { PAIR_PARTITION_BITS = 10, PAIR_PARTITIONS = 1 << PAIR_PARTITION_BITS };
+
+struct pair_totals {
+    uint64_t n_postings, n_lists, longest;
+    uint64_t n_left_out;          /* lists longer than the cap */
+    uint64_t n_postings_left_out; /* in them */
+    uint64_t n_pairs, n_counted;  /* <ID, ID, 1>; <ID, ID, count> */
+    uint64_t n_joined;
+    double sort_cpu_s, expand_cpu_s, merge_cpu_s;
+    double expand_wall_s, merge_wall_s; /* that of sorting is in the first */
+};
+
+/* A document's |V|, and whether its V is that of a smaller modulus' (V_i): then the sketches say.
+ */
+static inline uint32_t pair_size(uint32_t n_v, bool is_other_modulus)
+{
+    return n_v << 1 | is_other_modulus;
+}
+
+struct pairing {
+    struct spill *keys;    /* of all values of V */
+    struct spill *pairs;   /* empty; records of 8 bytes, PAIR_PARTITIONS */
+    const uint32_t *sizes; /* pair_size(), by document */
+    const struct sketch_file
+        *sketches; /* of those of another modulus, and all that share with them */
+    struct union_find *sets;
+    const uint64_t *nodes;
+    unsigned number_bits, n_threads;
+    uint32_t cap;
+    double threshold;
+    void (*progress)(void *user, uint32_t done, uint32_t of); /* by the caller's thread; or NULL */
+    void *user;
+};
+
+/* Returns 0, -ENOMEM, an error of scratch_file.h. Both spills are used up. */
+int pairs_join(const struct pairing *pairing, struct pair_totals *ret_totals);
+
+#endif

@@ -1,0 +1,31 @@
+/* The same work by several threads, and what it cost. */
+#ifndef KINFS_ENGINE_CLUSTER_PARALLEL_H
+#define KINFS_ENGINE_CLUSTER_PARALLEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PARALLEL_MAX_THREADS = 64 };
+
+/* Returns 0 or an error. Ends with 0 soon after parallel_stopped(): another one has failed. */
+typedef int (*parallel_work)(void *user, unsigned thread, const bool *stop);
+
+/* Run work in n_threads threads (1 to PARALLEL_MAX_THREADS), of which one is the caller's, thread
+ * 0; where threads cannot be had, fewer do it. Adds the processor time of all to *cpu_s. Returns 0
+ * or the first error. */
+int parallel_run(unsigned n_threads, parallel_work work, void *user, double *cpu_s);
+
+double parallel_cpu_s(void); /* of the calling thread */
+
+static inline bool parallel_stopped(const bool *stop)
+{
+    return __atomic_load_n(stop, __ATOMIC_RELAXED);
+}
+
+/* Deal out 0 .. n-1: the next one, atomically. */
+static inline uint32_t parallel_next(uint32_t *next)
+{
+    return __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
+}
+
+#endif

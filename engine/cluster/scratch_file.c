@@ -1,0 +1,79 @@
+#include "engine/cluster/scratch_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+
+/* Where the file system cannot make a file without a name. */
+static int open_named(const char *directory)
+{
+    _cleanup_free_ char *path = NULL;
+    if (asprintf(&path, "%s/.kinfs-scratch-XXXXXX", directory) < 0) {
+        path = NULL;
+        return -ENOMEM;
+    }
+    int fd = mkostemp(path, O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    unlink(path);
+    return fd;
+}
+
+int scratch_file_open(const char *directory, struct scratch_file *ret_file)
+{
+    int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0)
+        fd = errno == EOPNOTSUPP || errno == EISDIR ? open_named(directory) : -errno;
+    if (fd < 0)
+        return fd;
+    *ret_file = (struct scratch_file){.fd = fd};
+    return 0;
+}
+
+void scratch_file_done(struct scratch_file *file)
+{
+    if (file->fd > 0)
+        close(file->fd);
+    *file = (struct scratch_file){0};
+}
+
+uint64_t scratch_file_reserve(struct scratch_file *file, size_t size_bytes)
+{
+    return __atomic_fetch_add(&file->size_bytes, size_bytes, __ATOMIC_RELAXED);
+}
+
+int scratch_file_write(struct scratch_file *file, uint64_t offset, const void *data,
+                       size_t size_bytes)
+{
+    __atomic_fetch_add(&file->written_bytes, size_bytes, __ATOMIC_RELAXED);
+    for (const char *from = data; size_bytes > 0;) {
+        ssize_t n = pwrite(file->fd, from, size_bytes, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? -errno : -EIO;
+        from += n;
+        offset += (uint64_t)n;
+        size_bytes -= (size_t)n;
+    }
+    return 0;
+}
+
+int scratch_file_read(struct scratch_file *file, uint64_t offset, void *data, size_t size_bytes)
+{
+    __atomic_fetch_add(&file->read_bytes, size_bytes, __ATOMIC_RELAXED);
+    for (char *to = data; size_bytes > 0;) {
+        ssize_t n = pread(file->fd, to, size_bytes, (off_t)offset);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n < 0 ? -errno : -EIO;
+        to += n;
+        offset += (uint64_t)n;
+        size_bytes -= (size_t)n;
+    }
+    return 0;
+}

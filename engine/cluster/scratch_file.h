@@ -1,0 +1,29 @@
+/* A file without a name, for what does not fit into memory: it goes with the process, however that
+ * ends. Any threads may append and read at once. */
+#ifndef KINFS_ENGINE_CLUSTER_SCRATCH_FILE_H
+#define KINFS_ENGINE_CLUSTER_SCRATCH_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct scratch_file {
+    int fd;
+    uint64_t size_bytes;                /* reserved; by atomic operations, like these */
+    uint64_t written_bytes, read_bytes; /* so far */
+};
+
+/* Open one in a directory. Returns 0 or what open(2) says of the directory: -ENOENT, -ENOTDIR,
+ * -EACCES, -EROFS, -ENOSPC. */
+int scratch_file_open(const char *directory, struct scratch_file *ret_file);
+void scratch_file_done(struct scratch_file *file); /* of one that is all zeroes, too */
+
+/* Room at the end; nothing is written. Returns where it begins. */
+uint64_t scratch_file_reserve(struct scratch_file *file, size_t size_bytes);
+
+/* Write and read whole pieces of what was reserved. Return 0, -ENOSPC, -EFBIG, -EDQUOT, -EIO (also
+ * of a file that is shorter than it was). Block. */
+int scratch_file_write(struct scratch_file *file, uint64_t offset, const void *data,
+                       size_t size_bytes);
+int scratch_file_read(struct scratch_file *file, uint64_t offset, void *data, size_t size_bytes);
+
+#endif

@@ -1,0 +1,13 @@
+/* Sorting numbers that are nearly uniform in the range they take, as fingerprints are: one pass
+ * puts them into buckets of a few, which are then sorted each. 30 to 60 million a second and core
+ * while they fit into the cache; where many are close together, as qsort(3) is. */
+#ifndef KINFS_ENGINE_CLUSTER_SORT_NUMBERS_H
+#define KINFS_ENGINE_CLUSTER_SORT_NUMBERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Sort ascending. scratch: as many, caller's. No allocation. */
+void sort_numbers(uint64_t *numbers, size_t n, uint64_t *scratch);
+
+#endif

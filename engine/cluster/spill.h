@@ -1,0 +1,64 @@
+/* Records of one size, dealt to partitions: in memory as far as it goes, the rest in a scratch
+ * file. What was written by several threads is read a partition at a time, in no particular order.
+ *
+ * One write-combining pass: each writer gathers a chunk for each partition and hands it over when
+ * it is full, so that memory and disk see nothing smaller. (Broder et al. 1997, section 4, phase 2,
+ * sorts by merging; here whoever reads a partition sorts it, in the cache.) */
+#ifndef KINFS_ENGINE_CLUSTER_SPILL_H
+#define KINFS_ENGINE_CLUSTER_SPILL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "engine/cluster/scratch_file.h"
+
+struct spill;
+
+/* file          borrowed; outlives the spill
+ * n_partitions  1 to 65536
+ * buffer_bytes  what all chunks of one writer may take together
+ * memory_bytes  full chunks beyond this go to the file
+ * Returns 0, -ENOMEM; gives. */
+int spill_new(struct scratch_file *file, size_t record_bytes, uint32_t n_partitions,
+              size_t buffer_bytes, size_t memory_bytes, struct spill **ret_spill);
+void spill_free(struct spill *spill);
+DEFINE_CLEANUP(struct spill *, spill_free);
+
+/* One a thread; ends before the first partition is read. */
+struct spill_writer {
+    struct spill *spill;
+    uint8_t *chunks;   /* chunk_bytes for each partition */
+    uint32_t *n_bytes; /* of each */
+    size_t record_bytes, chunk_bytes;
+};
+
+int spill_writer_init(struct spill *spill, struct spill_writer *ret_writer); /* -ENOMEM */
+/* Hands over what it has. Returns 0, -ENOMEM, an error of scratch_file_write(). */
+int spill_writer_flush(struct spill_writer *writer);
+void spill_writer_done(struct spill_writer *writer); /* of zeroes, too; drops what it has */
+
+int spill_hand_over(struct spill_writer *writer, uint32_t partition);
+
+/* Returns 0 or as spill_writer_flush(). */
+static inline int spill_add(struct spill_writer *writer, uint32_t partition, const void *record)
+{
+    size_t at = writer->n_bytes[partition];
+    memcpy(writer->chunks + partition * writer->chunk_bytes + at, record, writer->record_bytes);
+    writer->n_bytes[partition] = (uint32_t)(at + writer->record_bytes);
+    if (at + 2 * writer->record_bytes <= writer->chunk_bytes)
+        return 0;
+    return spill_hand_over(writer, partition);
+}
+
+uint32_t spill_n_partitions(const struct spill *spill);
+uint64_t spill_count(const struct spill *spill); /* records, all that were handed over */
+uint64_t spill_partition_count(const struct spill *spill, uint32_t partition);
+
+/* Read a partition, spill_partition_count() records, and forget it. Any threads, each other
+ * partitions. Returns 0 or an error of scratch_file_read(). */
+int spill_take(struct spill *spill, uint32_t partition, void *ret_records);
+
+#endif

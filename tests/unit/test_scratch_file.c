@@ -1,0 +1,127 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine/cluster/scratch_file.h"
+#include "tests/lib/scratch.h"
+
+static unsigned n_names(const char *directory)
+{
+    unsigned n = 0;
+    DIR *open = opendir(directory);
+    assert_non_null(open);
+    for (struct dirent *entry; (entry = readdir(open));)
+        n += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    closedir(open);
+    return n;
+}
+
+static void test_scratch_file__gives_back_what_was_written_and_leaves_no_name(void **state)
+{
+    struct scratch_file file = {0};
+    char back[6];
+    assert_int_equal(scratch_file_open(*state, &file), 0);
+    assert_int_equal(n_names(*state), 0);
+    assert_int_equal(scratch_file_reserve(&file, 10), 0);
+    uint64_t second = scratch_file_reserve(&file, 6);
+    assert_int_equal(second, 10);
+    assert_int_equal(scratch_file_write(&file, second, "second", 6), 0);
+    assert_int_equal(scratch_file_write(&file, 0, "first", 5), 0);
+    assert_int_equal(scratch_file_read(&file, second, back, 6), 0);
+    assert_memory_equal(back, "second", 6);
+    assert_int_equal(scratch_file_read(&file, second, back, 7), -EIO); /* past its end */
+    assert_int_equal(file.written_bytes, 11);
+    scratch_file_done(&file);
+    scratch_file_done(&file);
+    assert_int_equal(n_names(*state), 0);
+}
+
+static void test_scratch_file__says_what_is_wrong_with_the_directory(void **state)
+{
+    struct scratch_file file = {0};
+    assert_int_equal(scratch_file_open(scratch_path(*state, "none"), &file), -ENOENT);
+    scratch_write(scratch_path(*state, "file"), "x");
+    assert_int_equal(scratch_file_open(scratch_path(*state, "file"), &file), -ENOTDIR);
+    assert_int_equal(unlink(scratch_path(*state, "file")), 0);
+
+    const char *closed = scratch_path(*state, "closed");
+    assert_int_equal(mkdir(closed, 0500), 0);
+    bool root = geteuid() == 0;
+    if (root) {
+        assert_int_equal(chmod(*state, 0755), 0);
+        assert_int_equal(seteuid(65534), 0);
+    }
+    int r = scratch_file_open(closed, &file);
+    if (root)
+        assert_int_equal(seteuid(0), 0);
+    assert_int_equal(r, -EACCES);
+    assert_int_equal(rmdir(closed), 0);
+}
+
+static void test_scratch_file__fails_when_it_may_not_grow(void **state)
+{
+    struct scratch_file file = {0};
+    struct rlimit before, small = {4096, 4096};
+    assert_int_equal(scratch_file_open(*state, &file), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    small.rlim_max = before.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    static char data[8192];
+    int r = scratch_file_write(&file, 0, data, sizeof(data));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(r, -EFBIG);
+    scratch_file_done(&file);
+}
+
+static void test_scratch_file__fails_on_a_full_disk(void **state)
+{
+    const char *disk = scratch_path(*state, "disk");
+    struct scratch_file file = {0};
+    if (!scratch_own_mounts())
+        skip();
+    assert_int_equal(mkdir(disk, 0755), 0);
+    assert_int_equal(mount("small", disk, "tmpfs", 0, "size=64k"), 0);
+    static char data[128 << 10];
+    assert_int_equal(scratch_file_open(disk, &file), 0);
+    assert_int_equal(scratch_file_write(&file, 0, data, sizeof(data)), -ENOSPC);
+    scratch_file_done(&file);
+    assert_int_equal(umount(disk), 0);
+}
+
+static int make(void **state)
+{
+    static char path[64];
+    scratch_make(path);
+    *state = path;
+    return 0;
+}
+
+static int take_away(void **state)
+{
+    scratch_remove(*state);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scratch_file__gives_back_what_was_written_and_leaves_no_name),
+        cmocka_unit_test(test_scratch_file__says_what_is_wrong_with_the_directory),
+        cmocka_unit_test(test_scratch_file__fails_when_it_may_not_grow),
+        cmocka_unit_test(test_scratch_file__fails_on_a_full_disk),
+    };
+    return cmocka_run_group_tests(tests, make, take_away);
+}
