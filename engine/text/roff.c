@@ -10,8 +10,12 @@
  *  - of a table (.TS) the rows are shown, without options and formats;
  *  - equations (.EQ) and pictures (.PS) are dropped: no one reads them as they stand.
  *
- * Macros that the document defines are not expanded: a call shows its arguments. What macros say of
- * themselves is not shown, but for the names of systems and commands in mdoc.
+ * Macros that the document defines are not expanded: a call shows its arguments. Of 21,497 pages of
+ * Debian 12 a thousand define some, most of them of pod2man and the like, without text; three have
+ * more than ten words in them (dmsetup, dmstats and crypt, 349, 236 and 39). What .so includes is
+ * not read: whoever reads a document has that alone. Fifteen pages are nothing else, and have no
+ * words. What macros say of themselves is not shown, but for the names of systems and commands in
+ * mdoc.
  *
  * Compared with the words of `man -l PAGE | col -b`, less header and footer, on pages of Debian 12:
  * of 100 in English, by many tools, 97 have the same words in the same order, and of 72,609 words

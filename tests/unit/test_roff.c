@@ -84,6 +84,8 @@ static void test_roff__macros_of_man_show_their_arguments(void **state)
 static void test_roff__requests_are_dropped(void **state)
 {
     (void)state;
+    expect(".\\\" a link\n.so man1/ls.1\n", "");
+    expect(".de ex\nbody \\\\$1\n..\n.ex a b\n.EX c d\n", "c d ");
     expect(".nr x 1\n.ds y text\n.so man1/x.1\n.hy\n.ft B\na\n.sp\n.br\nb\n.in +4n\n.ad l\n.nop c "
            "d\n.tm no",
            "a b c d ");
