@@ -71,11 +71,47 @@ static int all_clusters(const struct work_context *context, row_fn row, void *us
     }
 }
 
+static int explain(const struct work_context *context, uint64_t id, row_fn row, void *user,
+                   char **ret_error)
+{
+    _cleanup_(cluster_explanation_done) struct cluster_explanation found = {0};
+    int r = index_explain(context->index, id, &found);
+    if (r == -ENOENT)
+        return refuse(ret_error, -ENODATA, "no cluster %llu", (unsigned long long)id);
+    if (r < 0)
+        return refuse(ret_error, r, "cluster %llu: %s", (unsigned long long)id, error_text(r));
+    struct json_object *object = json_object_new_object();
+    work_add_count(object, "cluster", found.id);
+    work_add_count(object, "size", found.size);
+    work_add_count(object, "classes", found.n_classes);
+    work_add_count(object, "classes_compared", found.n_classes_compared);
+    work_add_count(object, "pairs", found.n_pairs);
+    work_add_ratio(object, "resemblance_min", found.resemblance_min);
+    work_add_ratio(object, "resemblance_mean", found.resemblance_mean);
+    work_add_ratio(object, "linked", found.linked);
+    work_add_count(object, "parts", found.n_parts);
+    work_add_count(object, "diameter", found.diameter);
+    struct json_object *links = json_object_new_array();
+    for (size_t i = 0; i < found.n_links; i++) {
+        struct json_object *link = json_object_new_object();
+        work_add_ratio(link, "resemblance", found.links[i].resemblance);
+        work_add_count(link, "beyond", found.links[i].n_beyond);
+        json_path_add(link, "a", found.links[i].path_a);
+        json_path_add(link, "b", found.links[i].path_b);
+        json_object_array_add(links, link);
+    }
+    json_object_object_add(object, "weakest_links", links);
+    return row(user, object);
+}
+
 int work_clusters(const struct work_context *context, struct json_object *request, row_fn row,
                   void *user, char **ret_error)
 {
     uint64_t id = work_count(request, "id", 0), limit = work_count(request, "limit", 0);
+    uint64_t explained = work_count(request, "explain", 0);
     struct json_object *member;
+    if (explained)
+        return explain(context, explained, row, user, ret_error);
     if (json_object_object_get_ex(request, "path", &member)) {
         _cleanup_free_ char *path = NULL;
         struct file_key key;
@@ -95,7 +131,7 @@ int work_clusters(const struct work_context *context, struct json_object *reques
 struct clusters_options {
     struct command_options common;
     const char *base;
-    uint64_t id, limit, n_rows;
+    uint64_t id, explained, limit, n_rows;
     bool absolute;
 };
 
@@ -105,8 +141,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
     case 'i':
-        options->id = command_parse_count(state, "--id", argument, INT64_MAX);
-        if (!options->id)
+    case 'e':
+        *(key == 'i' ? &options->id : &options->explained) =
+            command_parse_count(state, key == 'i' ? "--id" : "--explain", argument, INT64_MAX);
+        if (!options->id && !options->explained)
             argp_error(state, "clusters are numbered from 1");
         return 0;
     case 'n':
@@ -119,6 +157,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option clusters_options[] = {
     {"id", 'i', "ID", 0, "the members of this cluster", 0},
+    {"explain", 'e', "ID", 0,
+     "how this cluster hangs together: the resemblance of all pairs, the longest way, and the "
+     "weakest links",
+     0},
     {"limit", 'n', "N", 0, "most members, 0 (the default) for all", 0},
     {"absolute", 'a', NULL, 0, "print absolute paths, not paths below the tree", 0},
     {0},
@@ -133,6 +175,40 @@ static const struct argp parser = {
     "resemblance to it, a tab, the path. Exit code 1 when there is none.",
     children};
 
+static void print_explanation(struct json_object *row)
+{
+    uint64_t classes = command_count(row, "classes"),
+             compared = command_count(row, "classes_compared"), parts = command_count(row, "parts");
+    struct json_object *links;
+    printf("documents       %llu", (unsigned long long)command_count(row, "size"));
+    printf("; different ones %llu\n", (unsigned long long)classes);
+    if (compared < classes)
+        printf("compared        %llu of these; all below is of them\n",
+               (unsigned long long)compared);
+    printf("pairs           %llu, at the threshold or above ",
+           (unsigned long long)command_count(row, "pairs"));
+    command_print_ratio(row, "linked");
+    printf(" of them\nresemblance     least ");
+    command_print_ratio(row, "resemblance_min");
+    printf(", mean ");
+    command_print_ratio(row, "resemblance_mean");
+    printf("\nlongest way     %llu links", (unsigned long long)command_count(row, "diameter"));
+    if (parts > 1)
+        printf(", in %llu parts", (unsigned long long)parts);
+    putchar('\n');
+    json_object_object_get_ex(row, "weakest_links", &links);
+    for (size_t i = 0; i < json_object_array_length(links); i++) {
+        struct json_object *link = json_object_array_get_idx(links, i);
+        printf("%s", i ? "                " : "weakest links   ");
+        command_print_ratio(link, "resemblance");
+        putchar('\t');
+        command_print_path(link, "a", false);
+        putchar('\t');
+        command_print_path(link, "b", false);
+        printf("\t%llu beyond\n", (unsigned long long)command_count(link, "beyond"));
+    }
+}
+
 static int print_row(void *user, struct json_object *row)
 {
     struct clusters_options *options = user;
@@ -143,7 +219,7 @@ static int print_row(void *user, struct json_object *row)
     options->n_rows++;
     bool is_member = json_object_object_get_ex(taken, "path", &member);
     const char *path = is_member ? "path" : "representative";
-    if (options->absolute)
+    if (options->absolute && !options->explained)
         command_make_absolute(taken, path, options->base);
     if (options->common.json) {
         command_print_json(taken);
@@ -151,6 +227,10 @@ static int print_row(void *user, struct json_object *row)
     }
     if (options->common.null) {
         command_print_path(taken, path, true);
+        return 0;
+    }
+    if (options->explained) {
+        print_explanation(taken);
         return 0;
     }
     if (is_member) {
@@ -180,7 +260,9 @@ int cmd_clusters(int argc, char **argv)
     options.base = location.base;
     _cleanup_json_ struct json_object *request = json_object_new_object();
     struct stat st;
-    if (options.id)
+    if (options.explained)
+        work_add_count(request, "explain", options.explained);
+    else if (options.id)
         work_add_count(request, "id", options.id);
     else if (options.common.path && stat(options.common.path, &st) == 0 && S_ISREG(st.st_mode))
         command_add_path(request, "path", options.common.path, location.path);

@@ -253,6 +253,30 @@ void cluster_info_done(struct cluster_info *info);
 int index_cluster(struct index *index, uint64_t id, const struct index_query *query,
                   struct cluster_info *ret_info, struct kin_list *ret_members);
 
+/* How a cluster hangs together: resemblance is not transitive, so it may be a chain whose ends have
+ * nothing in common. */
+enum { CLUSTER_LINKS = 5 };
+struct cluster_link {
+    char *path_a, *path_b;
+    double resemblance;
+    uint64_t n_beyond; /* documents on b's side: what the cluster would lose without the link */
+};
+struct cluster_explanation {
+    uint64_t id, size, n_classes; /* of the cluster; documents of one class resemble with 1 */
+    uint64_t n_classes_compared;  /* all, or as many as can be, evenly taken; all that follows */
+    uint64_t n_pairs;             /* is of the documents of these */
+    double resemblance_min, resemblance_mean;
+    double linked;              /* share of the pairs at the threshold of clusters or above */
+    uint32_t n_parts, diameter; /* by links of such pairs: parts, and the longest way */
+    size_t n_links;
+    struct cluster_link links[CLUSTER_LINKS]; /* the weakest of those that hold it together */
+};
+void cluster_explanation_done(struct cluster_explanation *explanation);
+
+/* Returns 0, -ENOENT, -ENOMEM or a store error. Reads every document's record, and compares the
+ * sketches of all pairs of up to 2,048 classes, in half a second. For the owner: names any path. */
+int index_explain(struct index *index, uint64_t id, struct cluster_explanation *ret_explanation);
+
 /* Cluster ids, 1 or more, are of no order, and stay with their clusters.
  *
  * Up to limit of those that come after one, which need not be there any more; 0: from the first.

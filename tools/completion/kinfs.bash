@@ -28,7 +28,7 @@ _kinfs() {
             settle) options+=" --timeout= --json --store=" ;;
             status) options+=" --json --store=" ;;
             similar) options+=" --threshold= --limit= --containing --absolute --tree= --json --null --store=" ;;
-            clusters) options+=" --id= --limit= --absolute --json --null --store=" ;;
+            clusters) options+=" --id= --explain= --limit= --absolute --json --null --store=" ;;
             compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --json --store=" ;;
             rebuild) options+=" --config= --workers= --json --store=" ;;
         esac

@@ -18,6 +18,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from similar' -s t -l threshold -x 
 complete -c kinfs -n '__fish_seen_subcommand_from similar clusters' -s n -l limit -x -d 'most answers'
 complete -c kinfs -n '__fish_seen_subcommand_from similar' -s c -l containing -d 'what it is contained in'
 complete -c kinfs -n '__fish_seen_subcommand_from clusters' -s i -l id -x -d 'of one cluster'
+complete -c kinfs -n '__fish_seen_subcommand_from clusters' -s e -l explain -x -d 'how it hangs together'
 complete -c kinfs -n '__fish_seen_subcommand_from compare' -s e -l exact -d 'from the texts'
 complete -c kinfs -n '__fish_seen_subcommand_from compare' -s r -l resample -d 'under a fresh key'
 complete -c kinfs -n '__fish_seen_subcommand_from compare' -l sketch -x -a "(kinfs compare --sketch=help 2>/dev/null | string replace -r ' .*' '')" -d 'by another family'
