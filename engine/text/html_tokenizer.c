@@ -109,7 +109,7 @@ static bool feed_tag(struct html *html, uint8_t c)
 /* Of a tag or an attribute, to its end or to the end of what there is. */
 static size_t feed_name(struct html *html, const uint8_t *p, size_t n)
 {
-    bool of_tag = html->state == HTML_TAG_NAME;
+    bool of_tag = html->state == HTML_TAG_NAME, wanted = of_tag && html->tags.wanted;
     struct html_name *name = of_tag ? &html->tag : &html->attribute;
     for (size_t i = 0; i < n; i++) {
         if (html_is_space(p[i]) || p[i] == '/' || p[i] == '>' || (p[i] == '=' && !of_tag)) {
@@ -121,7 +121,7 @@ static size_t feed_name(struct html *html, const uint8_t *p, size_t n)
             return i;
         }
         html_name_add(name, html_lower(p[i]));
-        if (of_tag)
+        if (wanted)
             html_tags_name(&html->tags, html_lower(p[i]));
     }
     return n;
