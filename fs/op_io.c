@@ -67,7 +67,8 @@ void op_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t 
                   struct fuse_file_info *fi)
 {
     const struct view_node *view = view_of(fs_of(req), ino);
-    ssize_t n_bytes = view ? views_write(view, fi, in, offset) : do_write_buf(req, in, offset, fi);
+    ssize_t n_bytes =
+        view ? views_write(req, view, fi, in, offset) : do_write_buf(req, in, offset, fi);
     if (n_bytes < 0)
         reply(req, (int)n_bytes);
     else

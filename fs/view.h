@@ -2,6 +2,7 @@
 #ifndef KINFS_FS_VIEW_H
 #define KINFS_FS_VIEW_H
 
+#include <stdatomic.h>
 #include <time.h>
 
 #include "fs/caller.h"
@@ -23,6 +24,7 @@ struct views {
     struct view_table nodes;
     struct view_links_memory memory;
     struct caller_numbers callers; /* of the memory's keys */
+    atomic_uint n_answering;       /* questions (view_question.c) */
     struct timespec since;         /* times of what mirrors nothing */
 };
 

@@ -22,8 +22,15 @@
 #include "base/cleanup.h"
 #include "base/escape.h"
 #include "fs/attribute_text.h"
+#include "fs/identity.h"
 #include "fs/view.h"
 #include "fs/view_question.h"
+
+/* A document is cut there by the text engine as well. */
+enum { DOCUMENT_MAX_BYTES = 1 << 30 };
+/* Views have a few threads for everybody (view_task.c), and an answer can take an extractor's
+ * minute: so many at once, others have their turn. */
+enum { ANSWERING_MAX = 2, TURN_US = 5000 };
 
 struct question {
     pthread_mutex_t lock; /* of all below; held for as long as an answer is made, so only tried */
@@ -193,15 +200,24 @@ static void question_free(struct question *question)
     free(question);
 }
 
-static int open_document(struct fs *fs)
+/* The caller's, so that it is the caller's quota that it counts for. */
+static int open_document(struct fs *fs, fuse_req_t req)
 {
+    const struct fuse_ctx *ctx = fuse_req_ctx(req);
     int fd = open(fs->options.store_path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EROFS))
         fd = memfd_create("kinfs-question", MFD_CLOEXEC);
-    return fd < 0 ? -errno : fd;
+    if (fd < 0)
+        return -errno;
+    if (fchown(fd, ctx->uid, ctx->gid) < 0 && geteuid() == 0) {
+        int r = -errno;
+        close(fd);
+        return r;
+    }
+    return fd;
 }
 
-int question_open(struct fs *fs, const char *name, struct fuse_file_info *fi)
+int question_open(struct fs *fs, fuse_req_t req, const char *name, struct fuse_file_info *fi)
 {
     struct question *question = calloc(1, sizeof(*question));
     if (!question)
@@ -212,7 +228,7 @@ int question_open(struct fs *fs, const char *name, struct fuse_file_info *fi)
     question->form.limit = fs->options.limit;
     int r = question_form_parse(name, &question->form);
     if (r == 0)
-        r = question->fd = open_document(fs);
+        r = question->fd = open_document(fs, req);
     if (r < 0) {
         question_free(question);
         return r;
@@ -227,7 +243,8 @@ void question_release(const struct fuse_file_info *fi)
     question_free(question_of(fi));
 }
 
-static ssize_t write_document(struct question *question, struct fuse_bufvec *in, off_t offset)
+static ssize_t write_document(fuse_req_t req, struct question *question, struct fuse_bufvec *in,
+                              off_t offset)
 {
     if (question->answer || !question->begun) {
         if (ftruncate(question->fd, 0) < 0)
@@ -238,19 +255,25 @@ static ssize_t write_document(struct question *question, struct fuse_bufvec *in,
     }
     if (offset < question->written_from)
         return -EINVAL;
+    if (offset - question->written_from + (off_t)fuse_buf_size(in) > DOCUMENT_MAX_BYTES)
+        return -EFBIG;
     struct fuse_bufvec out = FUSE_BUFVEC_INIT(fuse_buf_size(in));
     out.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
     out.buf[0].fd = question->fd;
     out.buf[0].pos = offset - question->written_from;
-    return fuse_buf_copy(&out, in, 0);
+    identity_enter_allocation(req);
+    ssize_t n_bytes = fuse_buf_copy(&out, in, 0);
+    identity_leave();
+    return n_bytes;
 }
 
-ssize_t question_write(const struct fuse_file_info *fi, struct fuse_bufvec *in, off_t offset)
+ssize_t question_write(fuse_req_t req, const struct fuse_file_info *fi, struct fuse_bufvec *in,
+                       off_t offset)
 {
     struct question *question = question_of(fi);
     if (pthread_mutex_trylock(&question->lock) != 0)
         return -EBUSY; /* somebody is about to get the answer to what is there */
-    ssize_t n_bytes = write_document(question, in, offset);
+    ssize_t n_bytes = write_document(req, question, in, offset);
     pthread_mutex_unlock(&question->lock);
     return n_bytes;
 }
@@ -271,9 +294,28 @@ static int copy_piece(const struct view_task *task, const struct question *quest
     return 0;
 }
 
+/* Whether an answer may be made now; if so, ends with leave_turn(). */
+static bool take_turn(struct view_task *task)
+{
+    atomic_uint *n_answering = &task->fs->views->n_answering;
+    if (atomic_fetch_add(n_answering, 1) < ANSWERING_MAX)
+        return true;
+    atomic_fetch_sub(n_answering, 1);
+    usleep(TURN_US);
+    task->unfinished = true;
+    return false;
+}
+
+static void leave_turn(struct view_task *task)
+{
+    atomic_fetch_sub(&task->fs->views->n_answering, 1);
+}
+
 static void read_answer(struct view_task *task)
 {
     struct question *question = question_of(&task->fi);
+    if (!take_turn(task))
+        return;
     _cleanup_free_ char *piece = NULL;
     size_t n_bytes = 0;
     int r = -pthread_mutex_trylock(&question->lock);
@@ -283,6 +325,7 @@ static void read_answer(struct view_task *task)
             r = copy_piece(task, question, &piece, &n_bytes);
         pthread_mutex_unlock(&question->lock);
     }
+    leave_turn(task);
     if (r < 0)
         fuse_reply_err(task->req, -r);
     else

@@ -26,12 +26,14 @@ int question_print(const struct question_form *form, const struct kin_list *list
 
 /* Begin a question in fi->fh. Returns 0, -EINVAL (the name asks for what there is not), -ENOMEM or
  * an errno of open(2). */
-int question_open(struct fs *fs, const char *name, struct fuse_file_info *fi);
+int question_open(struct fs *fs, fuse_req_t req, const char *name, struct fuse_file_info *fi);
 void question_release(const struct fuse_file_info *fi);
 
 /* A piece of the document; behind an answer it is the first of another. Returns how many bytes, or
- * -EBUSY (the answer is being made), -EINVAL (before the first), -ENOSPC ... */
-ssize_t question_write(const struct fuse_file_info *fi, struct fuse_bufvec *in, off_t offset);
+ * -EBUSY (the answer is being made), -EINVAL (before the first), -EFBIG (1 GiB), -ENOSPC, -EDQUOT
+ * ... */
+ssize_t question_write(fuse_req_t req, const struct fuse_file_info *fi, struct fuse_bufvec *in,
+                       off_t offset);
 
 /* Replies a piece of the answer, made when it is first asked for: EBUSY while another one asks,
  * EBADMSG when an extractor fails. */

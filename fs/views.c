@@ -178,7 +178,7 @@ void views_create(struct fs *fs, fuse_req_t req, struct view_node *parent, const
     }
     int r = asprintf(&path, "%s/%s", parent->path, name) < 0 ? -ENOMEM : 0;
     if (!r)
-        r = question_open(fs, name, &reply);
+        r = question_open(fs, req, name, &reply);
     if (r < 0) {
         fuse_reply_err(req, -r);
         return;
@@ -197,7 +197,7 @@ void views_create(struct fs *fs, fuse_req_t req, struct view_node *parent, const
 static void open_question(struct fs *fs, fuse_req_t req, const struct view_node *node,
                           struct fuse_file_info *fi)
 {
-    int r = question_open(fs, strrchr(node->path, '/') + 1, fi);
+    int r = question_open(fs, req, strrchr(node->path, '/') + 1, fi);
     if (r < 0)
         fuse_reply_err(req, -r);
     else if (fuse_reply_open(req, fi) < 0)
@@ -233,10 +233,10 @@ void views_read(struct fs *fs, fuse_req_t req, struct view_node *node, size_t si
     fuse_reply_buf(req, &VIEW_TAG_TEXT[start], size < all - start ? size : all - start);
 }
 
-ssize_t views_write(const struct view_node *node, const struct fuse_file_info *fi,
+ssize_t views_write(fuse_req_t req, const struct view_node *node, const struct fuse_file_info *fi,
                     struct fuse_bufvec *in, off_t offset)
 {
-    return node->kind == VIEW_QUESTION ? question_write(fi, in, offset) : -EROFS;
+    return node->kind == VIEW_QUESTION ? question_write(req, fi, in, offset) : -EROFS;
 }
 
 void views_release(struct fs *fs, fuse_req_t req, struct view_node *node,

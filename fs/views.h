@@ -69,7 +69,7 @@ void views_open(struct fs *fs, fuse_req_t req, struct view_node *node,
 void views_read(struct fs *fs, fuse_req_t req, struct view_node *node, size_t size, off_t offset,
                 const struct fuse_file_info *fi);
 /* Without a reply: how many bytes, or an errno. */
-ssize_t views_write(const struct view_node *node, const struct fuse_file_info *fi,
+ssize_t views_write(fuse_req_t req, const struct view_node *node, const struct fuse_file_info *fi,
                     struct fuse_bufvec *in, off_t offset);
 void views_release(struct fs *fs, fuse_req_t req, struct view_node *node,
                    const struct fuse_file_info *fi);

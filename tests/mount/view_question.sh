@@ -52,7 +52,7 @@ expect_equal 'exit code without an answer' 1 "$code"
 # One descriptor and more than one question, from the beginning or one behind the other; the answer
 # to one is not the answer to the next; a question is seen by its opener alone.
 python3 - "$query/one" "$SCRATCH/asked" lonely "$in_tree" <<'EOF'
-import os, sys
+import errno, os, sys
 name, asked, lonely, answer = sys.argv[1:]
 asked, lonely = open(asked, "rb").read(), open(lonely, "rb").read()
 one = os.open(name, os.O_RDWR | os.O_CREAT)
@@ -72,6 +72,15 @@ for way in "rewound", "behind":
         if way == "rewound":
             assert os.pread(one, 6, 0).decode() == answer[:6] or not wanted
             os.lseek(one, 0, os.SEEK_SET)
+os.lseek(two, 1 << 30, os.SEEK_SET)
+os.write(two, b"the first byte of a document need not be at 0")
+try:
+    os.pwrite(two, b"so far, and no further", (2 << 30) - 5)
+    raise SystemExit("no bound")
+except OSError as error:
+    assert error.errno == errno.EFBIG, error
+os.close(two)
+two = os.open(name, os.O_RDWR | os.O_CREAT)
 assert os.write(two, lonely) and whole(two) == ""
 assert os.fstat(one).st_mode & 0o170000 == 0o100000
 for bad in "x,what", "x,limit=", "x,threshold=2":
@@ -100,6 +109,11 @@ if [[ $EUID = 0 ]] && command -v setpriv > /dev/null; then
     expect_equal 'another user' "$(grep -v closed/ <<< "$in_tree")" "$others"
     expect_match 'root' 'closed/twin' "$in_tree"
 fi
+
+# Many ask at once: all are answered.
+for i in $(seq 12); do ask "x$i" "$SCRATCH/asked" > "answer$i" & done
+wait $(jobs -p | tail -n 12) || fail 'not all were answered'
+for i in $(seq 12); do expect_equal "answer $i" "$in_tree" "$(cat "answer$i")"; done
 
 # A large document is sketched while others are served; who is ended does not keep it up.
 head -c 300M /dev/urandom > large
