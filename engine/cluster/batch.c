@@ -311,6 +311,7 @@ static int link_documents(struct batch *batch)
     totals->n_lists = counts.n_lists;
     totals->longest_list = counts.longest;
     totals->n_shortened = counts.n_shortened;
+    totals->n_candidates = counts.n_candidates;
     totals->n_compared = counts.n_compared;
     return r;
 }

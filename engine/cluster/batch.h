@@ -77,8 +77,8 @@ struct batch_totals {
     uint64_t n_documents, n_empty; /* added; of them those without a shingle */
     struct equivalence_counts equivalence;
     uint64_t n_postings, n_lists, longest_list;
-    uint64_t n_shortened;                     /* exact, fast */
-    uint64_t n_compared;                      /* exact, fast; depends on chance where threads do */
+    uint64_t n_shortened;              /* exact, fast */
+    uint64_t n_candidates, n_compared; /* exact, fast: pairs; depend on chance where threads do */
     uint64_t n_left_out, n_postings_left_out; /* broder1997: lists above the cap, and in them */
     uint64_t n_pairs, n_counted;              /* broder1997: <ID, ID, 1>; <ID, ID, count> */
     uint64_t n_clusters, n_clustered;         /* of two documents or more; documents in them */

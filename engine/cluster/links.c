@@ -5,13 +5,15 @@
 
 #include <errno.h>
 
+#include "engine/cluster/overlap_filter.h"
 #include "engine/cluster/parallel.h"
 
 /* The sketches of a list. */
 struct held {
-    struct min_sketch *sketches; /* of the first ones; n_values 0: not read yet */
-    uint32_t *roots;             /* of all; may be those of a while ago */
-    size_t room, roots_room;
+    struct min_sketch *sketches;    /* of the first ones; n_values 0: not read yet */
+    struct overlap_filter *filters; /* of these */
+    uint32_t *roots;                /* of all; may be those of a while ago */
+    size_t room, filters_room, roots_room;
     uint8_t *bytes; /* what of them is read from the file */
     size_t n_bytes;
     uint8_t *one, *other; /* for two that are not held */
@@ -37,6 +39,7 @@ static void linker_done(struct linker *linker)
     struct held *held = &linker->held;
     key_partition_done(&linker->partition);
     free(held->sketches);
+    free(held->filters);
     free(held->roots);
     free(held->bytes);
     free(held->one);
@@ -60,7 +63,8 @@ static int begin_list(struct held *held, size_t n, size_t n_held)
 {
     held->roots = renew(held->roots, &held->roots_room, n, sizeof(*held->roots));
     held->sketches = renew(held->sketches, &held->room, n_held, sizeof(*held->sketches));
-    if (!held->roots || !held->sketches)
+    held->filters = renew(held->filters, &held->filters_room, n_held, sizeof(*held->filters));
+    if (!held->roots || !held->sketches || !held->filters)
         return -ENOMEM;
     for (size_t i = 0; i < n_held; i++)
         held->sketches[i].n_values = 0;
@@ -105,34 +109,50 @@ static void merge_roots(uint32_t *roots, size_t n, uint32_t a, uint32_t b, uint3
         roots[i] = roots[i] == a || roots[i] == b ? root : roots[i];
 }
 
+/* Compare two documents of the list, and join them. a: the sketch of the first. */
+static int compare(struct linker *linker, const struct min_sketch *a, size_t i, size_t j,
+                   size_t n_held, size_t n)
+{
+    const struct linking *linking = linker->linking;
+    struct held *held = &linker->held;
+    const uint32_t *list = linker->partition.list;
+    struct min_sketch b;
+    struct estimate estimate;
+    int r = get(linker, j, n_held, &held->other, &held->other_bytes, &b);
+    if (r < 0)
+        return r;
+    linker->counts.n_compared++;
+    if (min_sketch_reaches(a, &b, linking->threshold, &estimate) != 1)
+        return 0;
+    linker->counts.n_joined += (uint64_t)union_find_join(linking->sets, list[i], list[j]);
+    merge_roots(held->roots, n, held->roots[i], held->roots[j],
+                union_find_root(linking->sets, list[i]));
+    return 0;
+}
+
 /* Compare document i of the list with those before it that are held, or the representatives. */
 static int link_one(struct linker *linker, size_t i, size_t n, size_t n_held)
 {
     const struct linking *linking = linker->linking;
     struct held *held = &linker->held;
-    const uint32_t *list = linker->partition.list;
-    struct min_sketch a, b;
-    bool have = false;
-    int r = 0;
-    for (size_t j = 0; j < i && j < n_held; j++) {
+    size_t n_before = i < n_held ? i : n_held;
+    struct overlap_filter filter;
+    struct min_sketch a;
+    int r = get(linker, i, n_held, &held->one, &held->one_bytes, &a);
+    if (r < 0)
+        return r;
+    overlap_filter_make(&a, &filter);
+    for (size_t j = 0; r == 0 && j < n_before; j++) {
         if (held->roots[i] == held->roots[j])
             continue;
-        if (!have)
-            r = get(linker, i, n_held, &held->one, &held->one_bytes, &a);
-        have = true;
-        if (r == 0)
-            r = get(linker, j, n_held, &held->other, &held->other_bytes, &b);
-        if (r < 0)
-            return r;
-        struct estimate estimate;
-        linker->counts.n_compared++;
-        if (min_sketch_reaches(&a, &b, linking->threshold, &estimate) != 1)
-            continue;
-        linker->counts.n_joined += (uint64_t)union_find_join(linking->sets, list[i], list[j]);
-        merge_roots(held->roots, n, held->roots[i], held->roots[j],
-                    union_find_root(linking->sets, list[i]));
+        linker->counts.n_candidates++;
+        if (overlap_filter_passes(&filter, &held->filters[j], linking->sketches->s,
+                                  linking->threshold))
+            r = compare(linker, &a, i, j, n_held, n);
     }
-    return 0;
+    if (i < n_held)
+        held->filters[i] = filter;
+    return r;
 }
 
 static int link_list(struct linker *linker, size_t n)
@@ -158,7 +178,7 @@ static int link_list(struct linker *linker, size_t n)
     int r = begin_list(&linker->held, n, n_held);
     for (i = 0; r == 0 && i < n; i++)
         linker->held.roots[i] = union_find_root(linking->sets, list[i]);
-    for (i = 1; r == 0 && i < n; i++)
+    for (i = 0; r == 0 && i < n; i++)
         r = link_one(linker, i, n, n_held);
     return r;
 }
@@ -181,6 +201,7 @@ static void add_counts(struct link_run *run, const struct link_counts *counts)
     run->counts.n_postings += counts->n_postings;
     run->counts.n_lists += counts->n_lists;
     run->counts.n_shortened += counts->n_shortened;
+    run->counts.n_candidates += counts->n_candidates;
     run->counts.n_compared += counts->n_compared;
     run->counts.n_joined += counts->n_joined;
     run->counts.sort_cpu_s += counts->sort_cpu_s;

@@ -20,10 +20,11 @@
 struct link_counts {
     uint64_t n_postings, n_lists; /* lists of two nodes or more */
     uint64_t longest;
-    uint64_t n_shortened; /* lists in which only representatives were compared with all */
-    uint64_t n_compared;  /* pairs of sketches */
-    uint64_t n_joined;    /* that made two clusters one */
-    double sort_cpu_s;    /* reading and sorting; the rest is comparing */
+    uint64_t n_shortened;  /* lists in which only representatives were compared with all */
+    uint64_t n_candidates; /* pairs of different clusters */
+    uint64_t n_compared;   /* of them those whose sketches were; overlap_filter.h left the rest */
+    uint64_t n_joined;     /* that made two clusters one */
+    double sort_cpu_s;     /* reading and sorting; the rest is comparing */
 };
 
 struct linking {

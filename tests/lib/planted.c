@@ -502,3 +502,26 @@ double planted_resemblance(const struct planted *planted, const struct planted_d
     struct planted_shingles shingles = planted_compare(planted, a, b);
     return (double)shingles.both / (shingles.a + shingles.b - shingles.both);
 }
+
+struct planted_check planted_check(const struct planted *planted, const uint32_t *clusters,
+                                   double at_least)
+{
+    struct planted_check check = {0};
+    for (uint32_t i = 0; i < planted->n_documents; i++) {
+        struct planted_document document, first, parent;
+        planted_describe(planted, i, &document);
+        if (clusters[i] != i) {
+            planted_describe(planted, clusters[i], &first);
+            check.n_wrong += first.cluster != document.cluster;
+        }
+        uint32_t other = planted_number(planted, document.cluster, planted_parent(&document));
+        if (other == i)
+            continue;
+        planted_describe(planted, other, &parent);
+        if (planted_resemblance(planted, &document, &parent) < at_least)
+            continue;
+        check.n_links++;
+        check.n_found += clusters[i] == clusters[other];
+    }
+    return check;
+}

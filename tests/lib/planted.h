@@ -76,4 +76,15 @@ double planted_resemblance(const struct planted *planted, const struct planted_d
  * for a first document. */
 uint32_t planted_parent(const struct planted_document *document);
 
+/* How clusters that were found agree with those planted. */
+struct planted_check {
+    uint64_t n_links; /* of a document with its parent, of a resemblance that was asked for */
+    uint64_t n_found; /* of them, both in one cluster */
+    uint64_t n_wrong; /* documents in a cluster that is named by one of another planted cluster */
+};
+
+/* clusters  by document the first of its cluster, as batch_clusters() has it */
+struct planted_check planted_check(const struct planted *planted, const uint32_t *clusters,
+                                   double at_least);
+
 #endif
