@@ -1,20 +1,11 @@
 #!/usr/bin/env bash
 # A12: PDF and office documents are compared by their text; one that cannot be read is skipped, and says why.
 . "$(dirname "$0")/../lib/mount.sh"
-needs python3
-tools=$(dirname "$KINFS")
-for program in kinfs-extract kinfs-extract-pdf kinfs-extract-office; do
-    [[ -x $tools/$program ]] || skip "$program is not built"
-done
-make() { # KIND FILE < TEXT
-    python3 "$(dirname "${BASH_SOURCE[0]}")/../lib/documents.py" "$1" "$2"
-}
+. "$(dirname "$0")/../lib/documents.sh"
+
 # Views wait for what was just written, but not as long as a slow machine may take to start so many programs.
 settle() {
     "$KINFS" settle "$MNT" > /dev/null
-}
-state() { # FILE
-    getfattr -n user.kinfs.state --only-values "$MNT/$1"
 }
 
 mkdir -p "$SOURCE"

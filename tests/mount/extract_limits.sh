@@ -2,14 +2,8 @@
 # A12: a PDF of 100,000 pages and bombs in office documents are cut, or skipped with what is wrong, in bounded time and
 # memory; so are documents that cannot be read; others do not wait for them.
 . "$(dirname "$0")/../lib/mount.sh"
-needs python3
-tools=$(dirname "$KINFS")
-for program in kinfs-extract kinfs-extract-pdf kinfs-extract-office; do
-    [[ -x $tools/$program ]] || skip "$program is not built"
-done
-make() { # KIND FILE < TEXT
-    python3 "$(dirname "${BASH_SOURCE[0]}")/../lib/documents.py" "$1" "$2"
-}
+. "$(dirname "$0")/../lib/documents.sh"
+
 # As the daemon does, with 6 seconds, of which it reads for 4, and with 256 MiB.
 extract() { # PROGRAM FILE TEXT: prints the exit code
     # Into a pipe: it may write no files.
@@ -18,9 +12,6 @@ extract() { # PROGRAM FILE TEXT: prints the exit code
             echo $? > code
     } | cat > "$3"
     cat code
-}
-state() { # FILE
-    getfattr -n user.kinfs.state --only-values "$MNT/$1"
 }
 
 # A page is one line.
