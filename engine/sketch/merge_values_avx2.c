@@ -1,32 +1,18 @@
-#include <immintrin.h>
-
 #include "engine/sketch/merge_values_blocks.h"
 
-static inline uint32_t n_common(const uint64_t a[MERGE_BLOCK], const uint64_t b[MERGE_BLOCK])
+static inline unsigned common(const uint64_t a[MERGE_BLOCK], const uint64_t b[MERGE_BLOCK])
 {
     __m256i low = _mm256_loadu_si256((const __m256i *)a);
     __m256i high = _mm256_loadu_si256((const __m256i *)(a + 4));
-    __m256i common_low = _mm256_setzero_si256(), common_high = common_low;
+    __m256i found_low = _mm256_setzero_si256(), found_high = found_low;
 #pragma GCC unroll 8
     for (int i = 0; i < MERGE_BLOCK; i++) {
         __m256i one = _mm256_set1_epi64x((int64_t)b[i]);
-        common_low = _mm256_or_si256(common_low, _mm256_cmpeq_epi64(low, one));
-        common_high = _mm256_or_si256(common_high, _mm256_cmpeq_epi64(high, one));
+        found_low = _mm256_or_si256(found_low, _mm256_cmpeq_epi64(low, one));
+        found_high = _mm256_or_si256(found_high, _mm256_cmpeq_epi64(high, one));
     }
-    unsigned bits = (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(common_low)) |
-                    (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(common_high)) << 4;
-    return (uint32_t)__builtin_popcount(bits);
-}
-
-static inline uint32_t n_common_small(const uint64_t a[MERGE_SMALL_BLOCK],
-                                      const uint64_t b[MERGE_SMALL_BLOCK])
-{
-    __m256i four = _mm256_loadu_si256((const __m256i *)a), common = _mm256_setzero_si256();
-#pragma GCC unroll 4
-    for (int i = 0; i < MERGE_SMALL_BLOCK; i++)
-        common =
-            _mm256_or_si256(common, _mm256_cmpeq_epi64(four, _mm256_set1_epi64x((int64_t)b[i])));
-    return (uint32_t)__builtin_popcount((unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(common)));
+    return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(found_low)) |
+           (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(found_high)) << 4;
 }
 
 void merge_values_avx2(struct value_merge *merge, uint32_t u_end)

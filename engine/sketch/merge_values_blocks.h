@@ -9,16 +9,25 @@
 #ifndef KINFS_ENGINE_SKETCH_MERGE_VALUES_BLOCKS_H
 #define KINFS_ENGINE_SKETCH_MERGE_VALUES_BLOCKS_H
 
+#include <immintrin.h>
 #include <stdbool.h>
 
 #include "engine/sketch/merge_values.h"
 
 enum { MERGE_BLOCK = 8, MERGE_SMALL_BLOCK = 4 };
 
-/* How many values of one block are in the other. */
-static uint32_t n_common(const uint64_t a[MERGE_BLOCK], const uint64_t b[MERGE_BLOCK]);
-static uint32_t n_common_small(const uint64_t a[MERGE_SMALL_BLOCK],
-                               const uint64_t b[MERGE_SMALL_BLOCK]);
+/* Which values of a are in b, a bit each. */
+static unsigned common(const uint64_t a[MERGE_BLOCK], const uint64_t b[MERGE_BLOCK]);
+
+static inline unsigned common_small(const uint64_t a[MERGE_SMALL_BLOCK],
+                                    const uint64_t b[MERGE_SMALL_BLOCK])
+{
+    __m256i four = _mm256_loadu_si256((const __m256i *)a), found = _mm256_setzero_si256();
+#pragma GCC unroll 4
+    for (int i = 0; i < MERGE_SMALL_BLOCK; i++)
+        found = _mm256_or_si256(found, _mm256_cmpeq_epi64(four, _mm256_set1_epi64x((int64_t)b[i])));
+    return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(found));
+}
 
 /* How many values of a sorted array, from the n-th on, are up to last, and n. */
 static inline uint32_t n_up_to(const uint64_t *values, uint32_t n, uint32_t end, uint64_t last)
@@ -40,8 +49,8 @@ static inline __attribute__((always_inline)) void merge_blocks_of(struct value_m
     while (n_a + size <= merge->end_a && n_b + size <= merge->end_b &&
            n_a + n_b - n_both + 2 * size <= u_end) {
         uint64_t last_a = a[n_a + size - 1], last_b = b[n_b + size - 1];
-        n_both +=
-            size == MERGE_BLOCK ? n_common(a + n_a, b + n_b) : n_common_small(a + n_a, b + n_b);
+        n_both += (uint32_t)__builtin_popcount(
+            size == MERGE_BLOCK ? common(a + n_a, b + n_b) : common_small(a + n_a, b + n_b));
         last = last_a < last_b ? last_a : last_b;
         n_a += size * (last_a <= last_b); /* no branch on values */
         n_b += size * (last_b <= last_a);
@@ -55,8 +64,56 @@ static inline __attribute__((always_inline)) void merge_blocks_of(struct value_m
     }
 }
 
+/* The block at p, or if it is shorter a copy that repeats its last value. */
+static inline const uint64_t *whole_block(const uint64_t *p, uint32_t n, uint64_t copy[MERGE_BLOCK])
+{
+    if (n >= MERGE_BLOCK)
+        return p;
+    for (uint32_t i = 0; i < MERGE_BLOCK; i++)
+        copy[i] = p[i < n ? i : n - 1];
+    return copy;
+}
+
+/* To the end: there it does not matter where the merge stands in between. */
+static inline __attribute__((always_inline)) void merge_all_blocks(struct value_merge *merge)
+{
+    const uint64_t *a = merge->a + merge->n_a, *b = merge->b + merge->n_b;
+    uint32_t left_a = merge->end_a - merge->n_a, left_b = merge->end_b - merge->n_b, n_both = 0;
+    while (left_a >= MERGE_BLOCK && left_b >= MERGE_BLOCK) {
+        uint64_t last_a = a[MERGE_BLOCK - 1], last_b = b[MERGE_BLOCK - 1];
+        n_both += (uint32_t)__builtin_popcount(common(a, b));
+        uint32_t n_a = MERGE_BLOCK * (last_a <= last_b), n_b = MERGE_BLOCK * (last_b <= last_a);
+        a += n_a; /* no branch on values */
+        left_a -= n_a;
+        b += n_b;
+        left_b -= n_b;
+    }
+    if (left_a && left_b) {
+        /* The shorter is less than a block. */
+        const uint64_t *longer = left_a < left_b ? b : a, *shorter = left_a < left_b ? a : b;
+        uint32_t left = left_a < left_b ? left_b : left_a, n = left_a < left_b ? left_a : left_b;
+        uint64_t copy[MERGE_BLOCK], last_copy[MERGE_BLOCK];
+        shorter = whole_block(shorter, n, copy);
+        for (; left >= MERGE_BLOCK && longer[0] <= shorter[MERGE_BLOCK - 1]; left -= MERGE_BLOCK) {
+            n_both += (uint32_t)__builtin_popcount(common(longer, shorter));
+            longer += MERGE_BLOCK;
+        }
+        if (left && left < MERGE_BLOCK)
+            n_both += (uint32_t)__builtin_popcount(
+                common(whole_block(longer, left, last_copy), shorter) & ((1u << left) - 1));
+    }
+    merge->n_a = merge->end_a;
+    merge->n_b = merge->end_b;
+    merge->n_both += n_both;
+    merge->u = merge->n_a + merge->n_b - merge->n_both;
+}
+
 static inline void merge_blocks(struct value_merge *merge, uint32_t u_end)
 {
+    if ((uint64_t)merge->u + (merge->end_a - merge->n_a) + (merge->end_b - merge->n_b) <= u_end) {
+        merge_all_blocks(merge);
+        return;
+    }
     merge_blocks_of(merge, u_end, MERGE_BLOCK);
     merge_blocks_of(merge, u_end, MERGE_SMALL_BLOCK);
     merge_values_scalar(merge, u_end);

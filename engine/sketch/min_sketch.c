@@ -68,16 +68,24 @@ static double bound_share(uint64_t below)
     return below ? (double)below / RANGE : 1.0;
 }
 
+/* No branch on values, which would be mispredicted every other time; and in the last two of three
+ * steps no question that waits for the answer to another. */
 static uint32_t count_below(const struct min_sketch *sketch, uint64_t below)
 {
-    const uint64_t *values = sketch->values;
-    uint32_t from = 0, n = sketch->n_values;
-    for (uint32_t half; n > 1;
-         n -= half) { /* no branch: it would be mispredicted every other time */
+    enum { MANY = 128, STEP = 16 };
+    const uint64_t *values = sketch->values, last = bound_last(below);
+    uint32_t n = sketch->n_values, n_steps = 0, n_last = 0;
+    for (uint32_t half; n > MANY; n -= half) {
         half = n / 2;
-        from += values[from + half - 1] <= bound_last(below) ? half : 0;
+        values += values[half - 1] <= last ? half : 0;
     }
-    return from + (n && values[from] <= bound_last(below));
+    for (uint32_t i = STEP; i <= n; i += STEP)
+        n_steps += values[i - 1] <= last;
+    values += n_steps * STEP;
+    n -= n_steps * STEP;
+    for (uint32_t i = 0; i < (n < STEP ? n : STEP); i++)
+        n_last += values[i] <= last;
+    return (uint32_t)(values - sketch->values) + n_last;
 }
 
 static bool is_exact(const struct min_sketch *a, const struct min_sketch *b)
