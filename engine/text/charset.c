@@ -123,10 +123,48 @@ static int sequence_bytes(const uint8_t *p, size_t size_bytes)
     return n;
 }
 
+/* Whether the bytes behind the first three, of which AT_ONCE are looked at, belong where they are
+ * as far as those before tell (The Unicode Standard, 3.9). No branch: compilers make vectors of it.
+ */
+enum { AT_ONCE = 64, BEFORE = UTF8_MAX_BYTES - 1 };
+
+static bool is_well_formed(const uint8_t p[BEFORE + AT_ONCE])
+{
+    uint8_t bad = 0;
+    for (size_t i = 0; i < AT_ONCE; i++) {
+        uint8_t byte = p[i + 3], first = p[i + 2], second = p[i + 1], third = p[i];
+        uint8_t inside = (byte & 0xc0) == 0x80;
+        uint8_t expected = (first >= 0xc2) | (second >= 0xe0) | (third >= 0xf0);
+        bad |= inside ^ expected;
+        bad |= (byte == 0xc0) | (byte == 0xc1) | (byte > 0xf4);
+        bad |= ((first == 0xe0) & (byte < 0xa0)) | ((first == 0xed) & (byte > 0x9f)) |
+               ((first == 0xf0) & (byte < 0x90)) | ((first == 0xf4) & (byte > 0x8f));
+    }
+    return !bad;
+}
+
+/* How many of the first bytes are well-formed, or begin what may be; whole blocks of them. */
+static size_t well_formed_bytes(const uint8_t *p, size_t size_bytes)
+{
+    uint8_t begin[BEFORE + AT_ONCE] = {0};
+    if (size_bytes < AT_ONCE)
+        return 0;
+    memcpy(begin + BEFORE, p, AT_ONCE);
+    if (!is_well_formed(begin))
+        return 0;
+    size_t n = AT_ONCE;
+    while (n + AT_ONCE <= size_bytes && is_well_formed(p + n - BEFORE))
+        n += AT_ONCE;
+    return n;
+}
+
 static enum text_charset charset_of_bytes(const uint8_t *p, size_t size_bytes, bool all)
 {
-    size_t n_good = 0, n_bad = 0;
-    for (size_t at = 0; at < size_bytes;) {
+    size_t n_good = 0, n_bad = 0, n_well_formed = well_formed_bytes(p, size_bytes);
+    size_t from = n_well_formed > UTF8_MAX_BYTES ? n_well_formed - UTF8_MAX_BYTES : 0;
+    while (from > 0 && (p[from] & 0xc0) == 0x80)
+        from--;
+    for (size_t at = from; at < size_bytes;) {
         int n = sequence_bytes(p + at, size_bytes - at);
         if (n < 0 && !all)
             break;
@@ -134,7 +172,11 @@ static enum text_charset charset_of_bytes(const uint8_t *p, size_t size_bytes, b
         n_bad += n <= 0;
         at += n > 0 ? (size_t)n : 1;
     }
-    return n_bad == 0 || n_good > n_bad ? TEXT_CHARSET_UTF8 : TEXT_CHARSET_WINDOWS_1252;
+    if (n_bad == 0)
+        return TEXT_CHARSET_UTF8;
+    for (size_t i = 0; i < from; i++)
+        n_good += p[i] >= 0xc0;
+    return n_good > n_bad ? TEXT_CHARSET_UTF8 : TEXT_CHARSET_WINDOWS_1252;
 }
 
 bool charset_declared(const uint8_t *head, size_t head_bytes, char ret_name[CHARSET_NAME_MAX + 1])

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <iconv.h>
+#include <utf8proc.h>
 
 #include "engine/text/charset.h"
 #include "tests/unit/canonical.h"
@@ -124,6 +125,67 @@ static void test_charset__windows_1252_is_told_from_utf8(void **state)
                 "caf ", TEXT_CHARSET_UTF8); /* by its mark */
 }
 
+/* Another route: what utf8proc reads one by one, in texts of sequences at the limits of what is
+ * well-formed and past them. */
+static void test_charset__well_formed_is_what_utf8proc_reads(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"a",
+                                       "ab cd",
+                                       "\xc2\x80",
+                                       "\xdf\xbf",
+                                       "\xe0\xa0\x80",
+                                       "\xed\x9f\xbf",
+                                       "\xee\x80\x80",
+                                       "\xef\xbf\xbf",
+                                       "\xf0\x90\x80\x80",
+                                       "\xf4\x8f\xbf\xbf"};
+    static const char *const bad[] = {"\x80",
+                                      "\xbf",
+                                      "\xc0\x80",
+                                      "\xc1\xbf",
+                                      "\xc3",
+                                      "\xe0\x9f\xbf",
+                                      "\xed\xa0\x80",
+                                      "\xe2\x82",
+                                      "\xf0\x8f\xbf\xbf",
+                                      "\xf4\x90\x80\x80",
+                                      "\xf0\x9f\x98",
+                                      "\xf5\x80",
+                                      "\xff",
+                                      "\xe2",
+                                      "\xef\xbf"};
+    unsigned seed = 5, n_utf8 = 0, n_damaged = 0;
+    enum { ROUNDS = 4000 };
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        char text[1000] = "\xc3\xa9";
+        size_t size = 2, wanted = 2 + (size_t)rand_r(&seed) % 900;
+        int one_in = round % 4 ? 1 + rand_r(&seed) % 300 : 1 << 30;
+        while (size < wanted) {
+            const char *next = rand_r(&seed) % one_in == 0
+                                   ? bad[(size_t)rand_r(&seed) % (sizeof(bad) / sizeof(bad[0]))]
+                                   : good[(size_t)rand_r(&seed) % (sizeof(good) / sizeof(good[0]))];
+            size += (size_t)sprintf(text + size, "%s", next);
+        }
+        unsigned n_good = 0, n_bad = 0;
+        for (size_t at = 0; at < size;) {
+            utf8proc_int32_t code;
+            utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)text + at,
+                                                  (utf8proc_ssize_t)(size - at), &code);
+            n_good += n > 1;
+            n_bad += n <= 0;
+            at += n > 0 ? (size_t)n : 1;
+        }
+        bool utf8 = n_bad == 0 || n_good > n_bad;
+        struct canonical found = canonical_of(text, size, 0);
+        assert_int_equal(found.form.charset, utf8 ? TEXT_CHARSET_UTF8 : TEXT_CHARSET_WINDOWS_1252);
+        canonical_done(&found);
+        n_utf8 += utf8;
+        n_damaged += utf8 && n_bad;
+    }
+    assert_true(n_damaged > ROUNDS / 10 && n_utf8 < ROUNDS);
+}
+
 /* Every byte of Windows-1252, against iconv. */
 static void test_charset__windows_1252_is_iconvs(void **state)
 {
@@ -230,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_charset__utf16_with_a_mark_is_read),
         cmocka_unit_test(test_charset__utf16_of_any_bytes_is_read),
         cmocka_unit_test(test_charset__windows_1252_is_told_from_utf8),
+        cmocka_unit_test(test_charset__well_formed_is_what_utf8proc_reads),
         cmocka_unit_test(test_charset__windows_1252_is_iconvs),
         cmocka_unit_test(test_charset__first_letter_that_tells_may_come_late),
         cmocka_unit_test(test_charset__declared_one_is_obeyed),
