@@ -228,6 +228,14 @@ static void measure_errors(unsigned n_keys)
 
 /* -- threshold -- */
 
+static void print_share(double part, double whole)
+{
+    if (whole > 0)
+        printf(" %.4f |", part / whole);
+    else
+        printf(" - |");
+}
+
 static void measure_threshold(unsigned n_keys)
 {
     for (size_t i = 0; i < n_documents; i++)
@@ -254,9 +262,12 @@ static void measure_threshold(unsigned n_keys)
     printf("\n%zu documents, all pairs, %u keys\n\n| threshold | pairs | precision | recall |\n"
            "|---|---|---|---|\n",
            n_documents, n_keys);
-    for (int t = 0; t < N_THRESHOLDS; t++)
-        printf("| %.1f | %.0f | %.4f | %.4f |\n", (t + 1) / 10., n_true[t] / n_keys,
-               n_both[t] / n_said[t], n_both[t] / n_true[t]);
+    for (int t = 0; t < N_THRESHOLDS; t++) {
+        printf("| %.1f | %.0f |", (t + 1) / 10., n_true[t] / n_keys);
+        print_share(n_both[t], n_said[t]);
+        print_share(n_both[t], n_true[t]);
+        printf("\n");
+    }
 }
 
 /* -- versions -- */
