@@ -23,7 +23,7 @@ struct item {
     enum change_lane lane;
     char *name;
     uint64_t hash, ticket;
-    bool in_work, again;
+    bool in_work, again, slow;
     TAILQ_ENTRY(item) ready, outstanding;
     SLIST_ENTRY(item) bucket;
 };
@@ -142,11 +142,16 @@ static bool is_held(const struct change_queue *queue, enum change_lane lane)
     return lane == LANE_FOREGROUND && queue->held;
 }
 
+static enum change_kind taken_as(const struct item *item)
+{
+    return item->slow ? CHANGE_SLOW_CONTENT : item->change.kind;
+}
+
 static void make_ready(struct change_queue *queue, struct item *item)
 {
-    TAILQ_INSERT_TAIL(&queue->ready[item->lane][item->change.kind], item, ready);
+    TAILQ_INSERT_TAIL(&queue->ready[item->lane][taken_as(item)], item, ready);
     if (!is_held(queue, item->lane))
-        pthread_cond_signal(&queue->noted[item->change.kind]);
+        pthread_cond_signal(&queue->noted[taken_as(item)]);
 }
 
 /* -- holding back -- */
@@ -164,6 +169,7 @@ static bool release(struct change_queue *queue)
         return false;
     queue->held = false;
     pthread_cond_broadcast(&queue->noted[CHANGE_CONTENT]);
+    pthread_cond_broadcast(&queue->noted[CHANGE_SLOW_CONTENT]);
     return !TAILQ_EMPTY(&queue->ready[LANE_FOREGROUND][CHANGE_ENTRY]);
 }
 
@@ -284,7 +290,7 @@ static void note_again(struct change_queue *queue, struct item *item, enum chang
     if (!ahead)
         lane = item->lane;
     if (ahead && !item->in_work)
-        TAILQ_REMOVE(&queue->ready[item->lane][item->change.kind], item, ready);
+        TAILQ_REMOVE(&queue->ready[item->lane][taken_as(item)], item, ready);
     leave_lane(queue, item);
     if (older)
         item->ticket = parent->ticket;
@@ -364,10 +370,11 @@ int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wa
     }
 }
 
-static void put_back(struct change_queue *queue, struct item *item)
+static void put_back(struct change_queue *queue, struct item *item, bool slow)
 {
     item->in_work = false;
     item->again = false;
+    item->slow = slow;
     make_ready(queue, item);
 }
 
@@ -377,7 +384,7 @@ void change_queue_done(struct change_queue *queue, struct change *change)
     LOCKED(&queue->lock);
     if (item->again) {
         change->n_tries = 0;
-        put_back(queue, item);
+        put_back(queue, item, false);
         return;
     }
     SLIST_REMOVE(bucket_of(queue, item->hash), item, item, bucket);
@@ -386,11 +393,17 @@ void change_queue_done(struct change_queue *queue, struct change *change)
     hold_if_done(queue);
 }
 
+void change_queue_pass_on(struct change_queue *queue, struct change *change)
+{
+    LOCKED(&queue->lock);
+    put_back(queue, (struct item *)change, true);
+}
+
 void change_queue_retry(struct change_queue *queue, struct change *change)
 {
     LOCKED(&queue->lock);
     change->n_tries++;
-    put_back(queue, (struct item *)change);
+    put_back(queue, (struct item *)change, false);
 }
 
 static bool settled_up_to(struct change_queue *queue, enum change_lane lane, uint64_t ticket)

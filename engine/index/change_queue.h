@@ -22,8 +22,9 @@
 #include "base/file_key.h"
 
 enum change_kind {
-    CHANGE_ENTRY,   /* key is a directory, name an entry of it */
-    CHANGE_CONTENT, /* key is a file */
+    CHANGE_ENTRY,        /* key is a directory, name an entry of it */
+    CHANGE_CONTENT,      /* key is a file */
+    CHANGE_SLOW_CONTENT, /* to be taken only: a CHANGE_CONTENT that was passed on */
     CHANGE_N_KINDS
 };
 
@@ -65,6 +66,8 @@ int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wa
 
 /* The work on a change is over and its effect visible. */
 void change_queue_done(struct change_queue *queue, struct change *change);
+/* Somebody else is to work on it, who takes CHANGE_SLOW_CONTENT: it takes long. */
+void change_queue_pass_on(struct change_queue *queue, struct change *change);
 /* The work could not be completed: it goes to the end of its lane. */
 void change_queue_retry(struct change_queue *queue, struct change *change);
 

@@ -41,6 +41,11 @@ void extractors_free(struct extractors *extractors)
 }
 DEFINE_CLEANUP(struct extractors *, extractors_free);
 
+bool extractors_are_none(const struct extractors *extractors)
+{
+    return extractors->n == 0;
+}
+
 /* -- where the programs are -- */
 
 /* Beside this program, as in a build directory; else where they are installed. */

@@ -31,6 +31,7 @@ struct extractors;
 int extractors_new(const struct index_extractor *configured, size_t n_configured,
                    struct extractors **ret_extractors, char **ret_error);
 void extractors_free(struct extractors *extractors);
+bool extractors_are_none(const struct extractors *extractors);
 
 /* Who chooses, one per thread: libmagic, which is asked for the media type, has a state. */
 struct extractor_choice;

@@ -26,7 +26,7 @@ int index_read_foreign(struct index *index, int fd, bool (*stop)(void *user), vo
     struct document_sketch sketch;
     if (!foreign)
         return -ENOMEM;
-    int r = sketching_new(index, stop, user, &sketching);
+    int r = sketching_new(index, true, stop, user, &sketching);
     if (r == 0)
         r = sketching_run(sketching, fd, &sketch, foreign->info.reason);
     if (r == 0)

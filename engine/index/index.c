@@ -245,6 +245,18 @@ int index_open(const struct index_options *options, struct index **ret_index, ch
 
 /* -- running -- */
 
+/* Fewer do as well; none do not. */
+static int start_workers(struct index *index, unsigned n, void *(*run)(void *index))
+{
+    for (unsigned i = 0; i < n; i++) {
+        int r = pthread_create(&index->workers[index->n_started], NULL, run, index);
+        if (r)
+            return i == 0 ? -r : 0;
+        index->n_started++;
+    }
+    return 0;
+}
+
 int index_start(struct index *index)
 {
     unsigned n = index->n_workers;
@@ -252,7 +264,7 @@ int index_start(struct index *index)
         long online = sysconf(_SC_NPROCESSORS_ONLN);
         n = online < 1 ? 1 : online > WORKERS_MAX ? WORKERS_MAX : (unsigned)online;
     }
-    index->workers = calloc(n, sizeof(*index->workers));
+    index->workers = calloc(2 * (size_t)n, sizeof(*index->workers));
     if (!index->workers)
         return -ENOMEM;
     change_queue_hold(index->queue);
@@ -260,13 +272,13 @@ int index_start(struct index *index)
     if (r)
         return -r;
     index->started = true;
-    for (; index->n_started < n; index->n_started++) {
-        r = pthread_create(&index->workers[index->n_started], NULL, worker_run, index);
-        if (r && index->n_started == 0)
-            return -r;
-        if (r)
-            break; /* fewer do as well */
+    if (!extractors_are_none(index->extractors)) {
+        start_workers(index, n, worker_run_extracting);
+        index->n_extracting = index->n_started;
     }
+    r = start_workers(index, n, worker_run);
+    if (r < 0)
+        return r;
     index_rescan(index);
     return 0;
 }

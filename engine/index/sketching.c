@@ -9,16 +9,18 @@ struct sketching {
     struct document_sketcher *sketcher;
     struct extractor_choice *choice;
     uint8_t *buffer;
+    bool extracts;
     bool (*stop)(void *user);
     void *user;
 };
 
-int sketching_new(const struct index *index, bool (*stop)(void *user), void *user,
+int sketching_new(const struct index *index, bool extracts, bool (*stop)(void *user), void *user,
                   struct sketching **ret_sketching)
 {
     _cleanup_(sketching_free_p) struct sketching *sketching = calloc(1, sizeof(*sketching));
     if (!sketching)
         return -ENOMEM;
+    sketching->extracts = extracts;
     sketching->stop = stop;
     sketching->user = user;
     int r = document_sketcher_new(&index->policy, index->hash, &sketching->sketcher);
@@ -120,6 +122,8 @@ int sketching_run(struct sketching *sketching, int fd, struct document_sketch *r
         return (int)n;
     const struct extractor *extractor =
         extractor_choose(sketching->choice, sketching->buffer, (size_t)n);
+    if (extractor && !sketching->extracts)
+        return 1;
     if (extractor) {
         char reason[EXTRACTOR_REASON_BYTES] = "";
         int r = sketch_extracted(sketching, fd, n, extractor, ret_sketch, reason);

@@ -9,10 +9,11 @@ struct sketching; /* one per thread */
 
 /* Under the policy and with the extractors of an index, which outlives it.
  *
- * stop  asked now and then whether nobody waits for the end any more
+ * extracts  whether it runs extractors itself
+ * stop      asked now and then whether nobody waits for the end any more
  *
  * Returns 0, -ENOMEM. */
-int sketching_new(const struct index *index, bool (*stop)(void *user), void *user,
+int sketching_new(const struct index *index, bool extracts, bool (*stop)(void *user), void *user,
                   struct sketching **ret_sketching);
 void sketching_free(struct sketching *sketching);
 DEFINE_CLEANUP(struct sketching *, sketching_free);
@@ -21,8 +22,9 @@ DEFINE_CLEANUP(struct sketching *, sketching_free);
  *
  * ret_sketch  its values stay valid until the next run
  *
- * Returns 0, -ESHUTDOWN: stopped; -EBADMSG, with the reason: its extractor failed; -ENOMEM,
- * -EMFILE, -ENFILE; or an errno of read(2). Time is linear in the bytes, memory bounded. */
+ * Returns 0; 1: it takes an extractor, and this one runs none; -ESHUTDOWN: stopped; -EBADMSG, with
+ * the reason: its extractor failed; -ENOMEM, -EMFILE, -ENFILE; or an errno of read(2). Time is
+ * linear in the bytes, memory bounded. */
 int sketching_run(struct sketching *sketching, int fd, struct document_sketch *ret_sketch,
                   char ret_reason[FILE_ROW_REASON_BYTES]);
 

@@ -16,6 +16,9 @@ enum {
     RACY_NS = 20 * 1000 * 1000,
 };
 
+/* What look_at() says of a document that somebody else is to look at. */
+enum { NEEDS_EXTRACTOR = 2 };
+
 struct worker {
     struct index *index;
     struct sketching *sketching;
@@ -128,8 +131,8 @@ static void await_release(struct index *index, const struct file_key *key)
         usleep(RELEASE_STEP_US);
 }
 
-/* Fills in the result. Returns 1 when there is one, 0 when nothing changed, -EAGAIN to be tried
- * again later, -ESHUTDOWN, or a shortage. */
+/* Fills in the result. Returns 1 when there is one, 0 when nothing changed, NEEDS_EXTRACTOR,
+ * -EAGAIN to be tried again later, -ESHUTDOWN, or a shortage. */
 static int look_at(struct worker *worker, struct change *change, struct result *result)
 {
     struct index *index = worker->index;
@@ -157,6 +160,8 @@ static int look_at(struct worker *worker, struct change *change, struct result *
     await_release(index, &change->key);
     r = fstat(fd, &before) < 0 ? -errno
                                : sketching_run(worker->sketching, fd, &sketch, result->reason);
+    if (r > 0)
+        return NEEDS_EXTRACTOR;
     bool skipped = r == -EBADMSG && *result->reason;
     if (r == 0 || skipped)
         r = fstat(fd, &after) < 0 ? -errno : 0;
@@ -226,24 +231,41 @@ static void work_on(struct worker *worker, struct change *change)
     free(result);
     if (r == 0)
         change_queue_done(index->queue, change);
+    else if (r == NEEDS_EXTRACTOR)
+        change_queue_pass_on(index->queue, change);
     else if (r == -ESHUTDOWN)
         change_queue_done(index->queue, change); /* the next start looks again */
     else
         retry_later(index, change, r);
 }
 
-void *worker_run(void *user)
+static void work(struct index *index, enum change_kind kind, bool extracts)
 {
-    struct worker worker = {.index = user};
+    struct worker worker = {.index = index};
     struct change *change;
-    niceness_join(&worker.index->niceness);
-    if (sketching_new(worker.index, is_closing, worker.index, &worker.sketching) == 0) {
-        while (change_queue_take(worker.index->queue, CHANGE_CONTENT, true, &change) == 1)
+    niceness_join(&index->niceness);
+    while (change_queue_take(index->queue, kind, true, &change) == 1) {
+        int r = 0;
+        if (!worker.sketching) /* not before there is work: of many nobody needs the second kind */
+            r = sketching_new(index, extracts, is_closing, index, &worker.sketching);
+        if (r == 0)
             work_on(&worker, change);
-    } else {
-        index_log(worker.index, INDEX_LOG_ERROR, "no memory for a worker");
+        else
+            retry_later(index, change, r);
     }
     sketching_free(worker.sketching);
-    niceness_leave(&worker.index->niceness);
+    niceness_leave(&index->niceness);
+}
+
+void *worker_run(void *user)
+{
+    struct index *index = user;
+    work(index, CHANGE_CONTENT, index->n_extracting == 0);
+    return NULL;
+}
+
+void *worker_run_extracting(void *user)
+{
+    work(user, CHANGE_SLOW_CONTENT, true);
     return NULL;
 }

@@ -192,6 +192,13 @@ stop
 start_as_service "config=$PWD/kinfs.conf,settle_ms=0"
 daemon=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
 soon 'it runs' pgrep -f "^$sleeper 1000"
+# Nor does anybody wait for it, be there more of them than workers.
+for i in $(seq 20); do png > "$MNT/hang$i.png"; done
+soon 'more of them' eval '[[ $(pgrep -c -f "^$sleeper 1000") -gt 1 || $(nproc) = 1 ]]'
+words 1 100 > "$MNT/c.txt"
+soon 'sketched meanwhile' eval '[[ $(state c.txt) = current ]]'
+expect_match 'found' 'c.txt' "$(ls "$MNT/similar/a.txt")"
+rm "$MNT"/hang[1-9]*.png
 # An unmount does not wait for it either.
 stop
 expect_equal 'stopped' '' "$(left)"

@@ -49,6 +49,46 @@ static void assert_empty(struct change_queue *queue)
     assert_int_equal(change_queue_take(queue, CHANGE_CONTENT, false, &change), 0);
 }
 
+/* What was passed on is for others; who waits for it does so as before. */
+static void test_change_queue__what_is_passed_on_is_for_others(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(8);
+    struct change *change;
+    note(queue, LANE_SCAN, 1);
+    note(queue, LANE_SCAN, 2);
+    change_queue_pass_on(queue, take(queue, 1));
+    note(queue, LANE_FOREGROUND, 3);
+    change_queue_pass_on(queue, take(queue, 3));
+    change_queue_done(queue, take(queue, 2));
+    assert_empty(queue);
+    assert_int_equal(change_queue_outstanding(queue, LANE_SCAN), 1);
+    assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), -ETIMEDOUT);
+
+    assert_int_equal(note(queue, LANE_FOREGROUND, 1), 0); /* it goes before others, and not back */
+    assert_empty(queue);
+    unsigned expected[] = {3, 1};
+    for (size_t i = 0; i < 2; i++) {
+        struct file_key key = key_of(expected[i]);
+        assert_int_equal(change_queue_take(queue, CHANGE_SLOW_CONTENT, false, &change), 1);
+        assert_true(file_key_equal(&change->key, &key));
+        assert_int_equal(change->kind, CHANGE_CONTENT);
+        assert_int_equal(change->lane, LANE_FOREGROUND);
+        assert_int_equal(change->n_tries, 0);
+        if (i == 0) {
+            assert_int_equal(note(queue, LANE_FOREGROUND, 3), 0); /* who knows what it is now */
+            change_queue_done(queue, change);
+            change_queue_done(queue, take(queue, 3));
+        } else {
+            change_queue_retry(queue, change);
+            change_queue_done(queue, take(queue, 1));
+        }
+    }
+    assert_int_equal(change_queue_take(queue, CHANGE_SLOW_CONTENT, false, &change), 0);
+    assert_int_equal(change_queue_settle(queue, LANE_SCAN, 0), 0);
+    change_queue_free(queue);
+}
+
 static void test_change_queue__foreground_goes_before_scan(void **state)
 {
     (void)state;
@@ -489,6 +529,7 @@ static void test_change_queue__tells_when_there_is_work(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_change_queue__what_is_passed_on_is_for_others),
         cmocka_unit_test(test_change_queue__foreground_goes_before_scan),
         cmocka_unit_test(test_change_queue__a_file_is_queued_once),
         cmocka_unit_test(test_change_queue__noted_while_in_work_is_worked_on_again),
