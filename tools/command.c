@@ -15,6 +15,7 @@ const struct command commands[] = {
     {"status", "what an index holds and does", cmd_status, work_status},
     {"similar", "which documents resemble one", cmd_similar, work_similar},
     {"clusters", "which clusters there are, or who is in one", cmd_clusters, work_clusters},
+    {"cluster", "which documents resemble each other, without an index", cmd_cluster, NULL},
     {"compare", "how alike two documents are", cmd_compare, work_compare},
     {"rebuild", "make everything derived anew", cmd_rebuild, NULL},
     {0},

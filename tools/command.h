@@ -75,6 +75,7 @@ int cmd_settle(int argc, char **argv);
 int cmd_status(int argc, char **argv);
 int cmd_similar(int argc, char **argv);
 int cmd_clusters(int argc, char **argv);
+int cmd_cluster(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 
 int work_settle(const struct work_context *context, struct json_object *request, row_fn row,

@@ -1,7 +1,7 @@
 # bash completion for kinfs(1)
 _kinfs() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="mount umount scan settle status similar clusters compare rebuild"
+    local commands="mount umount scan settle status similar clusters cluster compare rebuild"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
@@ -13,11 +13,13 @@ _kinfs() {
             compopt -o nospace 2>/dev/null
             return ;;
         --tokens) mapfile -t COMPREPLY < <(compgen -W "words words+tags" -- "$cur"); return ;;
+        --mode) mapfile -t COMPREPLY < <(compgen -W "exact fast broder1997" -- "$cur"); return ;;
+        --scratch) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
         --stopwords) mapfile -t COMPREPLY < <(compgen -W "none english" -- "$cur"); return ;;
         -p | --policy) mapfile -t COMPREPLY < <(compgen -W "default broder1997" -- "$cur"); return ;;
         -c | --config) [[ $command != scan && $command != rebuild ]] || { mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return; } ;;
         -s | --store) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
-        -[tnwi] | --threshold | --limit | --workers | --id | --timeout | --shingle | --stemmer) return ;;
+        -[tnwi] | --threshold | --limit | --workers | --id | --timeout | --shingle | --stemmer | --memory | --threads) return ;;
     esac
     if [[ $cur == -* ]]; then
         local options=--help
@@ -29,6 +31,7 @@ _kinfs() {
             status) options+=" --json --store=" ;;
             similar) options+=" --threshold= --limit= --containing --absolute --tree= --json --null --store=" ;;
             clusters) options+=" --id= --explain= --limit= --absolute --json --null --store=" ;;
+            cluster) options+=" --threshold= --mode= --policy= --memory= --scratch= --threads= --costs --json --null" ;;
             compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --json --store=" ;;
             rebuild) options+=" --config= --workers= --json --store=" ;;
         esac

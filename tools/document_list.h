@@ -1,0 +1,26 @@
+/* Paths of documents, in the order in which they are numbered. */
+#ifndef KINFS_TOOLS_DOCUMENT_LIST_H
+#define KINFS_TOOLS_DOCUMENT_LIST_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct document_list {
+    char **paths;
+    uint32_t n, room;
+    uint32_t
+        n_unread; /* directories and files that could not be looked at; each was complained of */
+};
+
+void document_list_done(struct document_list *list);
+
+/* Add a regular file, or all regular files below a directory, sorted by name in each; links are not
+ * followed. Returns 0, -ENOENT or another errno for what does not exist or is neither, -ENOMEM,
+ * -EOVERFLOW past 2^32 - 2 documents. */
+int document_list_add(struct document_list *list, const char *path);
+
+/* Add paths that end with a NUL each (the last may lack it). The same errors, and those of reading.
+ */
+int document_list_read(struct document_list *list, FILE *from);
+
+#endif

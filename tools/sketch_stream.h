@@ -1,0 +1,24 @@
+/* Files of a list, read, sketched and added to a batch by several threads. */
+#ifndef KINFS_TOOLS_SKETCH_STREAM_H
+#define KINFS_TOOLS_SKETCH_STREAM_H
+
+#include "engine/cluster/batch.h"
+#include "tools/document_list.h"
+#include "tools/progress.h"
+
+struct sketch_stream {
+    const struct document_list *list; /* document i is list->paths[i] */
+    const struct policy *policy;
+    struct batch *batch;
+    unsigned n_threads;
+    struct progress *progress; /* drawn by the caller's thread */
+    /* what came of it */
+    uint64_t n_bytes;  /* read */
+    uint32_t n_unread; /* could not be read: complained of, and like no other */
+    double wall_s, cpu_s;
+};
+
+/* Returns 0 or an error of batch_writer_add() or of making what that takes. */
+int sketch_stream_run(struct sketch_stream *stream);
+
+#endif
