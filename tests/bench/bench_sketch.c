@@ -2,7 +2,7 @@
  *
  *   bench_sketch FILE...    files are read into memory first, each is one document
  *
- * Prints lines of tab separated fields, for ASCII text, other text, and HTML:
+ * Prints lines of tab separated fields, for ASCII text, other text, HTML, roff and mail:
  *   sketch  kernel  what  bytes  tokens  documents  MB/s of all that is done, of memcpy, of XXH3
  *   stage   kernel  what  ns a token: canonical form, fingerprints of tokens, of windows, all
  *   parities  kernel  what  MB/s of 1 MiB in memory to its Hamming sketch of 500 parities, k = 10
@@ -25,7 +25,7 @@
 #include "engine/sketch/hamming.h"
 #include "tests/bench/documents.h"
 
-enum { PASSES = 5, PIECE_BYTES = 128 * 1024, N_KINDS = 3, SAMPLE_BLOCKS = 64, N_PAIRS = 100000 };
+enum { PASSES = 5, PIECE_BYTES = 128 * 1024, SAMPLE_BLOCKS = 64, N_PAIRS = 100000 };
 
 struct document {
     uint8_t *bytes;
@@ -271,17 +271,9 @@ static void bench_parities(const struct kind *kind)
     close(fd);
 }
 
-static bool is_ascii(const uint8_t *bytes, size_t size_bytes)
-{
-    for (size_t i = 0; i < size_bytes; i++)
-        if (bytes[i] >= 0x80)
-            return false;
-    return true;
-}
-
 int main(int argc, char **argv)
 {
-    struct kind kinds[N_KINDS] = {{"ASCII"}, {"UTF-8"}, {"HTML"}};
+    struct kind kinds[BENCH_N_KINDS] = {0};
     const struct canon_sink sink = {.tokens = take_tokens, .features = ignore_features};
     struct policy policy;
     if (argc < 2) {
@@ -292,23 +284,23 @@ int main(int argc, char **argv)
         document_sketcher_new(&policy, hash, &sketcher) < 0 || canon_new(&sink, &canon) < 0)
         return 1;
 
-    for (size_t i = 0; i < N_KINDS; i++)
-        kinds[i].documents = calloc((size_t)argc, sizeof(struct document));
+    for (size_t i = 0; i < BENCH_N_KINDS; i++)
+        kinds[i] = (struct kind){.name = bench_kind_names[i],
+                                 .documents = calloc((size_t)argc, sizeof(struct document))};
     for (int i = 1; i < argc; i++) {
         struct document document = {0};
         if (!document_load(argv[i], &document.bytes, &document.size_bytes))
             continue;
-        enum text_type type = text_type_sniff(document.bytes, document.size_bytes);
-        if (type != TEXT_PLAIN && type != TEXT_HTML) {
+        enum bench_kind number = document_kind(document.bytes, document.size_bytes);
+        if (number == BENCH_N_KINDS) {
             free(document.bytes);
             continue;
         }
-        bool ascii = is_ascii(document.bytes, document.size_bytes);
-        struct kind *kind = &kinds[type == TEXT_HTML ? 2 : !ascii];
+        struct kind *kind = &kinds[number];
         kind->documents[kind->n++] = document;
         kind->size_bytes += document.size_bytes;
     }
-    for (size_t i = 0; i < N_KINDS; i++) {
+    for (size_t i = 0; i < BENCH_N_KINDS; i++) {
         if (kinds[i].n > 0) {
             bench_documents(&kinds[i]);
             bench_parities(&kinds[i]);

@@ -2,9 +2,10 @@
  *
  *   bench_text FILE...    files are read into memory first, each is one document
  *
- * Prints a line of tab separated fields for ASCII text, other text, and HTML: kernel, what, bytes,
- * tokens, and MB/s of canonicalising, of memcpy and of XXH3 over the same bytes, piece by piece:
- * what reading them at all takes. Each figure is the best of as many passes as there is time for.
+ * Prints a line of tab separated fields for ASCII text, other text, HTML, roff and mail: kernel,
+ * what, bytes, tokens, and MB/s of canonicalising, of memcpy and of XXH3 over the same bytes, piece
+ * by piece: what reading them at all takes. Each figure is the best of as many passes as there is
+ * time for.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #include "engine/text/canon.h"
 #include "tests/bench/documents.h"
 
-enum { PASSES = 5, PIECE_BYTES = 128 * 1024, N_KINDS = 3 };
+enum { PASSES = 5, PIECE_BYTES = 128 * 1024 };
 
 struct document {
     uint8_t *bytes;
@@ -102,39 +103,33 @@ static double mb_a_second(void (*what)(struct kind *kind), struct kind *kind)
     return (double)kind->size_bytes / 1e6 / best;
 }
 
-static bool is_ascii(const uint8_t *bytes, size_t size_bytes)
-{
-    for (size_t i = 0; i < size_bytes; i++)
-        if (bytes[i] >= 0x80)
-            return false;
-    return true;
-}
-
 int main(int argc, char **argv)
 {
-    struct kind kinds[N_KINDS] = {
-        {"ASCII", TEXT_PLAIN}, {"UTF-8", TEXT_PLAIN}, {"HTML", TEXT_HTML}};
+    static const enum text_type types[BENCH_N_KINDS] = {TEXT_PLAIN, TEXT_PLAIN, TEXT_HTML,
+                                                        TEXT_ROFF, TEXT_MAIL};
+    struct kind kinds[BENCH_N_KINDS] = {0};
     if (argc < 2) {
         fprintf(stderr, "usage: bench_text FILE...\n");
         return 2;
     }
-    for (size_t i = 0; i < N_KINDS; i++)
-        kinds[i].documents = calloc((size_t)argc, sizeof(struct document));
+    for (size_t i = 0; i < BENCH_N_KINDS; i++)
+        kinds[i] = (struct kind){.name = bench_kind_names[i],
+                                 .type = types[i],
+                                 .documents = calloc((size_t)argc, sizeof(struct document))};
     for (int i = 1; i < argc; i++) {
         struct document document;
         if (!document_load(argv[i], &document.bytes, &document.size_bytes))
             continue;
-        enum text_type type = text_type_sniff(document.bytes, document.size_bytes);
-        if (type != TEXT_PLAIN && type != TEXT_HTML) {
+        enum bench_kind number = document_kind(document.bytes, document.size_bytes);
+        if (number == BENCH_N_KINDS) {
             free(document.bytes);
             continue;
         }
-        bool ascii = is_ascii(document.bytes, document.size_bytes);
-        struct kind *kind = &kinds[type == TEXT_HTML ? 2 : !ascii];
+        struct kind *kind = &kinds[number];
         kind->documents[kind->n++] = document;
         kind->size_bytes += document.size_bytes;
     }
-    for (size_t i = 0; i < N_KINDS; i++) {
+    for (size_t i = 0; i < BENCH_N_KINDS; i++) {
         struct kind *kind = &kinds[i];
         if (kind->n > 0) {
             double canonical = mb_a_second(canonicalise, kind);

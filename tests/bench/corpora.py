@@ -1,8 +1,10 @@
 """Documents that a machine has, for the benchmarks of the engine: as ASCII text what is in /usr/share/doc
 and the manual pages as they come, as UTF-8 text the translated messages of /usr/share/locale in all
-languages (a document per catalogue, languages in turn), as HTML the pages in /usr/share.
+languages (a document per catalogue, languages in turn), as HTML the pages in /usr/share. Manual pages
+are roff, and have a turn of their own as such. As mail the first of the others, as they are, in
+quoted-printable and in base64 in turn.
 """
-import gettext, glob, gzip, os
+import email.message, gettext, glob, gzip, os
 
 
 def unpacked(path):
@@ -45,6 +47,26 @@ def html_documents():
             yield unpacked(path)
 
 
+def roff_documents():
+    for path in sorted(glob.glob("/usr/share/man/man*/*")):
+        if os.path.isfile(path):
+            yield unpacked(path)
+
+
+def mails():
+    encodings = ("8bit", "quoted-printable", "base64")
+    for number, content in enumerate(document for pair in zip(ascii_documents(), utf8_documents()) for document in pair):
+        try:
+            text = content.decode()
+        except ValueError:
+            continue
+        mail = email.message.EmailMessage()
+        mail["From"], mail["To"], mail["Subject"] = "a@example.org", "b@example.org", f"Document {number}"
+        mail["Date"], mail["Message-ID"] = "Sun, 22 Nov 2026 04:00:00 +0000", f"<{number}@example.org>"
+        mail.set_content(text, cte=encodings[number % len(encodings)])
+        yield mail.as_bytes()
+
+
 def write(documents, directory, prefix, at_most):
     paths, size = [], 0
     for content in documents:
@@ -62,6 +84,7 @@ def paths_of(directory, mb):
     os.makedirs(directory, exist_ok=True)
     paths = sorted(glob.glob(f"{directory}/*"))
     if not paths:
-        for prefix, documents in (("ascii", ascii_documents()), ("utf8", utf8_documents()), ("html", html_documents())):
+        for prefix, documents in (("ascii", ascii_documents()), ("utf8", utf8_documents()), ("html", html_documents()),
+                                  ("roff", roff_documents()), ("mail", mails())):
             paths += write(documents, directory, prefix, mb * 1000 * 1000)
     return paths
