@@ -28,7 +28,7 @@ struct running {
     pid_t pid;
     int output, words; /* to read from; output is -1 when no more is wanted */
     uint64_t room;     /* bytes that may still be put out */
-    bool cut, stopped;
+    bool cut, stopped, late;
     size_t n_words;
     char *reason;
 };
@@ -106,6 +106,14 @@ static bool take_words(struct running *running)
     return n > 0;
 }
 
+static struct timespec seconds_from_now(unsigned seconds)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    time.tv_sec += seconds;
+    return time;
+}
+
 static bool is_past(const struct timespec *end)
 {
     struct timespec now;
@@ -113,12 +121,12 @@ static bool is_past(const struct timespec *end)
     return now.tv_sec >= end->tv_sec;
 }
 
-/* Until kinfs-extract has ended: nobody else has the writing end of its words. */
+/* Until kinfs-extract has ended: nobody else has the writing end of its words. One that is late may
+ * have stood still together with the daemon: it is asked to end, and has its time once more.
+ * Killed, it would take the program along, but not what that has started. */
 static void follow(struct running *running)
 {
-    struct timespec end;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += running->run->extractor->seconds + GRACE_SECONDS;
+    struct timespec end = seconds_from_now(running->run->extractor->seconds + GRACE_SECONDS);
     for (;;) {
         struct pollfd fds[] = {{.fd = running->words, .events = POLLIN},
                                {.fd = running->output, .events = POLLIN}};
@@ -131,9 +139,14 @@ static void follow(struct running *running)
             running->stopped = true;
             kill(running->pid, SIGTERM);
         }
-        if (is_past(&end)) {
-            kill(running->pid, SIGKILL); /* the program dies with it */
+        if (is_past(&end) && running->late) {
+            kill(running->pid, SIGKILL);
             return;
+        }
+        if (is_past(&end)) {
+            running->late = true;
+            kill(running->pid, SIGTERM);
+            end = seconds_from_now(GRACE_SECONDS);
         }
     }
 }
@@ -145,6 +158,11 @@ static int judge(struct running *running, int status)
         return -ESHUTDOWN;
     if (running->cut)
         return 1;
+    if (running->late) {
+        snprintf(running->reason, EXTRACTOR_REASON_BYTES, "took longer than %u s",
+                 running->run->extractor->seconds);
+        return -EBADMSG;
+    }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return 0;
     if (WIFEXITED(status) && WEXITSTATUS(status) == SAID_CUT)

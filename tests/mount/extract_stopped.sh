@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# What watches over an extractor may stand still for long, together with the daemon, as a machine that is frozen does:
+# once it goes on, it still ends all that was started.
+. "$(dirname "$0")/../lib/mount.sh"
+needs_fuse
+needs getfattr pgrep
+[[ -x $(dirname "$KINFS")/kinfs-extract ]] || skip 'kinfs-extract is not built'
+sleeper=$(readlink -f "$(command -v sleep)")
+
+mkdir -m 755 programs
+printf '#!/bin/sh\n%s 1013 &\nexec %s 1013\n' "$sleeper" "$sleeper" > programs/orphan
+chmod 755 programs/orphan
+printf '[extractor "image/png"]\ncommand = %s/programs/orphan\nseconds = 1\n' "$PWD" > kinfs.conf
+mkdir -p "$SOURCE" "$MNT"
+"$KINFS" mount -o "config=$PWD/kinfs.conf,settle_ms=0" "$SOURCE" "$MNT"
+printf '\211PNG\r\n\032\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\10\2\0\0\0' > "$MNT/a.png"
+
+sleepers() { pgrep -f "^$sleeper 1013" | wc -l; }
+state() { getfattr -n user.kinfs.state --only-values "$MNT/a.png"; }
+runs() { (($(sleepers) == 2)); }
+gone() { (($(sleepers) == 0)); }
+skipped() { [[ $(state) = skipped* ]]; }
+# Bit 14 of the signals that wait for the process: SIGTERM.
+asked() { awk '/^ShdPnd/ { exit substr($2, length($2) - 3, 1) !~ /[4-7c-f]/ }' "/proc/$watcher/status"; }
+"$KINFS" settle "$MNT" > /dev/null & # or it would wait for the burst's end
+soon 'it runs' runs
+watcher=$(pgrep -f "kinfs-extract .*$PWD/programs/orphan" | head -n 1)
+kill -STOP "$watcher"
+for _ in 1 2 3; do asked || sleep 5; done # it is late after eleven seconds
+soon 'the daemon asks it to end' asked
+kill -CONT "$watcher"
+soon 'nothing is left' gone
+soon 'skipped' skipped
+expect_equal 'the reason' 'skipped: image/png: took longer than 1 s' "$(state)"
+wait
