@@ -16,6 +16,7 @@ const struct command commands[] = {
     {"similar", "which documents resemble one", cmd_similar, work_similar},
     {"clusters", "which clusters there are, or who is in one", cmd_clusters, work_clusters},
     {"cluster", "which documents resemble each other, without an index", cmd_cluster, NULL},
+    {"shingles", "what most documents have in common", cmd_shingles, work_shingles},
     {"compare", "how alike two documents are", cmd_compare, work_compare},
     {"rebuild", "make everything derived anew", cmd_rebuild, NULL},
     {0},

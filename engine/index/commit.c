@@ -18,7 +18,6 @@
 
 enum {
     SID_BLOCK = 1024,   /* sids reserved at once: what a crash may waste */
-    RECOVER_PAGE = 256, /* records looked at again at once */
     GONE_TRIES_MAX = 8, /* of a file that its directory has and that cannot be opened */
 };
 
@@ -335,7 +334,7 @@ static int derive(struct index *index, uint64_t sid, const struct record *record
     return r < 0 ? r : stored_row_put(index, &record->key, stored, &row);
 }
 
-static int recover_record(struct index *index, uint64_t sid, const struct record *record)
+static int recover_one(struct index *index, uint64_t sid, const struct record *record)
 {
     _cleanup_(record_done) struct record old = {0};
     struct stored_row stored;
@@ -350,39 +349,17 @@ static int recover_record(struct index *index, uint64_t sid, const struct record
     return derive(index, sid, record, true, &stored, old_sid, &old);
 }
 
+static int recover_record(void *user, uint64_t sid, const struct record *record)
+{
+    struct index *index = user;
+    int r = recover_one(index, sid, record);
+    if (sid > index->last_sid)
+        index->last_sid = sid;
+    return r;
+}
+
 int commit_recover(struct index *index)
 {
-    struct record_key key;
-    _cleanup_(kv_buf_done) struct kv_buf from = {0};
     int r = living_clusters_recover(index->clusters);
-    if (r < 0)
-        return r;
-    struct kv_range range = {.from = record_key(&key, index->derived_sid + 1)};
-    for (bool more = true; more;) {
-        _cleanup_(kv_page_done) struct kv_page page = {0};
-        r = kv_scan(index->kv, TABLE_RECORDS, &range, RECOVER_PAGE, &page);
-        for (size_t i = 0; r == 0 && i < page.n_entries; i++) {
-            _cleanup_(record_done) struct record record = {0};
-            if (page.entries[i].key.size_bytes != sizeof(uint64_t))
-                return -EUCLEAN;
-            uint64_t sid = get_be64(page.entries[i].key.data);
-            r = record_decode(page.entries[i].value.data, page.entries[i].value.size_bytes,
-                              &record);
-            if (r == 0)
-                r = recover_record(index, sid, &record);
-            if (sid > index->last_sid)
-                index->last_sid = sid;
-        }
-        if (r < 0)
-            return r;
-        more = page.more && page.n_entries > 0;
-        if (more) {
-            kv_buf_done(&from);
-            r = kv_page_cursor(&page, &from);
-            if (r < 0)
-                return r;
-            range.from = kv_buf_slice(&from);
-        }
-    }
-    return 0;
+    return r < 0 ? r : records_each(index->kv, index->derived_sid + 1, recover_record, index);
 }

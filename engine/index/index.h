@@ -277,6 +277,27 @@ void cluster_explanation_done(struct cluster_explanation *explanation);
  * sketches of all pairs of up to 2,048 classes, in half a second. For the owner: names any path. */
 int index_explain(struct index *index, uint64_t id, struct cluster_explanation *ret_explanation);
 
+/* The shingles that most documents have, of the sampled ones (one in m of all). */
+enum { COMMON_SHINGLE_PATHS = 3, COMMON_SHINGLES_MAX = 10000 };
+struct common_shingle {
+    uint64_t fingerprint, n_documents;
+    char *text; /* its words with blanks between; NULL: no words (a feature), or not at hand any
+                   more */
+    size_t n_paths;
+    char *paths[COMMON_SHINGLE_PATHS]; /* of some of the documents */
+};
+struct common_shingles {
+    struct common_shingle *shingles; /* the commonest first, none of fewer than two documents */
+    size_t n_shingles;
+    uint64_t n_documents; /* that were looked at */
+    uint64_t missed;      /* one of so many documents or fewer may be lacking */
+};
+void common_shingles_done(struct common_shingles *list);
+
+/* Returns 0, -EINVAL for a limit that is 0 or above COMMON_SHINGLES_MAX, -ENOMEM, or a store error.
+ * Reads all records twice and a document for each shingle; 12 MB. For the owner: names any path. */
+int index_common_shingles(struct index *index, size_t limit, struct common_shingles *ret_list);
+
 /* Cluster ids, 1 or more, are of no order, and stay with their clusters.
  *
  * Up to limit of those that come after one, which need not be there any more; 0: from the first.

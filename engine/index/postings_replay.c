@@ -2,12 +2,9 @@
 
 #include <errno.h>
 
-#include "base/bytes.h"
 #include "engine/index/classes.h"
 #include "engine/index/cluster_intent.h"
 #include "engine/index/schema.h"
-
-enum { RECORDS_AT_ONCE = 64 };
 
 static int post_if_first(const struct graph *graph, uint64_t sid, const struct record *record)
 {
@@ -23,42 +20,17 @@ static int post_if_first(const struct graph *graph, uint64_t sid, const struct r
     return graph_post(graph, sid, &record->sketch);
 }
 
-static int replay_page(const struct graph *graph, const struct kv_page *page, uint64_t *last_sid)
-{
-    for (size_t i = 0; i < page->n_entries; i++) {
-        _cleanup_(record_done) struct record record = {0};
-        const struct kv_entry *entry = &page->entries[i];
-        if (entry->key.size_bytes != 8)
-            return -EUCLEAN;
-        uint64_t sid = get_be64(entry->key.data);
-        int r = record_decode(entry->value.data, entry->value.size_bytes, &record);
-        if (r == 0)
-            r = post_if_first(graph, sid, &record);
-        if (r < 0)
-            return r;
-        *last_sid = sid;
-    }
-    return 0;
-}
+struct replay {
+    const struct graph *graph;
+    uint64_t last_sid;
+};
 
-/* All records past the last one, in order. */
-static int replay_records(const struct graph *graph, uint64_t *last_sid)
+static int replay_record(void *user, uint64_t sid, const struct record *record)
 {
-    bool more = true;
-    int r = 0;
-
-    while (more && r == 0) {
-        uint8_t from[8];
-        put_be64(from, *last_sid + 1);
-        struct kv_range range = {.from = {from, sizeof(from)}};
-        struct kv_page page;
-        r = kv_scan(graph->kv, TABLE_RECORDS, &range, RECORDS_AT_ONCE, &page);
-        if (r < 0)
-            return r;
-        more = page.more;
-        r = replay_page(graph, &page, last_sid);
-        kv_page_done(&page);
-    }
+    struct replay *replay = user;
+    int r = post_if_first(replay->graph, sid, record);
+    if (r == 0)
+        replay->last_sid = sid;
     return r;
 }
 
@@ -80,6 +52,10 @@ static int repost_named(const struct graph *graph)
 
 int postings_replay(const struct graph *graph, uint64_t *last_sid)
 {
+    struct replay replay = {graph, *last_sid};
     int r = repost_named(graph);
-    return r < 0 ? r : replay_records(graph, last_sid);
+    if (r == 0)
+        r = records_each(graph->kv, *last_sid + 1, replay_record, &replay);
+    *last_sid = replay.last_sid;
+    return r;
 }

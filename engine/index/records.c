@@ -220,3 +220,28 @@ int records_get(struct records *records, const uint64_t *sids, size_t n_sids,
         records_put(records, ret_refs, n_sids);
     return r;
 }
+
+static int visit_entry(const struct kv_entry *entry, record_visit_fn visit, void *user)
+{
+    _cleanup_(record_done) struct record record = {0};
+    if (entry->key.size_bytes != sizeof(uint64_t))
+        return -EUCLEAN;
+    int r = record_decode(entry->value.data, entry->value.size_bytes, &record);
+    return r < 0 ? r : visit(user, get_be64(entry->key.data), &record);
+}
+
+int records_each(struct kv *kv, uint64_t from_sid, record_visit_fn visit, void *user)
+{
+    enum { RECORDS_AT_ONCE = 256 };
+    struct record_key key;
+    for (;;) {
+        struct kv_range range = {.from = record_key(&key, from_sid)};
+        _cleanup_(kv_page_done) struct kv_page page = {0};
+        int r = kv_scan(kv, TABLE_RECORDS, &range, RECORDS_AT_ONCE, &page);
+        for (size_t i = 0; r == 0 && i < page.n_entries; i++)
+            r = visit_entry(&page.entries[i], visit, user);
+        if (r < 0 || !page.more || page.n_entries == 0)
+            return r;
+        from_sid = get_be64(page.entries[page.n_entries - 1].key.data) + 1;
+    }
+}

@@ -26,6 +26,12 @@ int records_get(struct records *records, const uint64_t *sids, size_t n_sids,
                 const struct record **ret_refs);
 void records_put(struct records *records, const struct record **refs, size_t n_refs);
 
+/* Visit all records of the store from a sid on, ascending, decoded for the visit alone. Not those
+ * that come meanwhile below the one it is at. Returns 0, what visit returned, -EUCLEAN, -ENOMEM or
+ * a store error. */
+typedef int (*record_visit_fn)(void *user, uint64_t sid, const struct record *record);
+int records_each(struct kv *kv, uint64_t from_sid, record_visit_fn visit, void *user);
+
 /* A record was deleted from the store. */
 void records_forget(struct records *records, uint64_t sid);
 

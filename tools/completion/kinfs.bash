@@ -1,7 +1,7 @@
 # bash completion for kinfs(1)
 _kinfs() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="mount umount scan settle status similar clusters cluster compare rebuild"
+    local commands="mount umount scan settle status similar clusters shingles cluster compare rebuild"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
@@ -32,6 +32,7 @@ _kinfs() {
             similar) options+=" --threshold= --limit= --containing --absolute --tree= --json --null --store=" ;;
             clusters) options+=" --id= --explain= --limit= --absolute --json --null --store=" ;;
             cluster) options+=" --threshold= --mode= --policy= --memory= --scratch= --threads= --costs --json --null" ;;
+            shingles) options+=" --top= --json --store=" ;;
             compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --json --store=" ;;
             rebuild) options+=" --config= --workers= --json --store=" ;;
         esac

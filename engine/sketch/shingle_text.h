@@ -1,0 +1,17 @@
+/* What a fingerprint stands for: the words of the shingles of a document that have it. */
+#ifndef KINFS_ENGINE_SKETCH_SHINGLE_TEXT_H
+#define KINFS_ENGINE_SKETCH_SHINGLE_TEXT_H
+
+#include "engine/sketch/shingle_hash.h"
+
+/* Read a document from fd to its end and find the first shingle with a fingerprint. hash is that of
+ * policy.
+ *
+ * ret_text  its canonical tokens with blanks between; gives
+ *
+ * Returns 0, -ENOENT (no such shingle: a feature, or of text that an extractor makes), -ENOMEM, an
+ * errno of read(2) or of word_filter_new(). Linear in the bytes up to there, in fixed memory. */
+int shingle_text(int fd, const struct policy *policy, const struct shingle_hash *hash,
+                 uint64_t fingerprint, char **ret_text);
+
+#endif

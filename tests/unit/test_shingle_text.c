@@ -1,0 +1,138 @@
+/* What a fingerprint stands for (C12): beside the windows of the document, hashed one by one. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "engine/sketch/shingle_text.h"
+
+static const char rose[] = "A Rose, is a rose. IS a Rose (is) no <rose>.";
+static const char *const words[] = {"a", "rose", "is", "a",  "rose", "is",
+                                    "a", "rose", "is", "no", "rose"};
+enum { N_WORDS = 11 };
+
+static int document(const void *bytes, size_t size_bytes)
+{
+    int fd = memfd_create("document", MFD_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, size_bytes), size_bytes);
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    return fd;
+}
+
+static uint64_t token_of(const struct shingle_hash *hash, const char *word)
+{
+    uint8_t bytes[CANON_TOKEN_MAX_BYTES + TOKEN_BLOCK_SLACK_BYTES] = {0};
+    uint32_t end = (uint32_t)strlen(word);
+    uint64_t token;
+    memcpy(bytes, word, end);
+    shingle_hash_tokens(hash, &(struct token_block){bytes, &end, 1}, &token);
+    return token;
+}
+
+static void expect(unsigned w, const char *text, size_t n_text, const char *const *of, unsigned n)
+{
+    _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = NULL;
+    struct policy policy;
+    uint64_t tokens[64];
+    assert_int_equal(policy_preset("default", &policy), 0);
+    policy.w = w;
+    assert_int_equal(shingle_hash_new(&policy, &hash), 0);
+    for (unsigned i = 0; i < n; i++)
+        tokens[i] = token_of(hash, of[i]);
+    for (unsigned at = 0; at + w <= n || at == 0; at++) {
+        char wanted[512] = "", *found = NULL;
+        unsigned n_tokens = n < w ? n : w;
+        for (unsigned i = 0; i < n_tokens; i++)
+            sprintf(wanted + strlen(wanted), "%s%s", i ? " " : "", of[at + i]);
+        int fd = document(text, n_text);
+        assert_int_equal(shingle_text(fd, &policy, hash,
+                                      shingle_hash_window(hash, tokens + at, n_tokens), &found),
+                         0);
+        assert_string_equal(found, wanted);
+        free(found);
+        close(fd);
+    }
+}
+
+static void test_shingle_text__is_that_of_each_window(void **state)
+{
+    static const unsigned ws[] = {1, 2, 3, 5, 10, 11, 12, 64};
+    (void)state;
+    for (size_t i = 0; i < sizeof(ws) / sizeof(*ws); i++)
+        expect(ws[i], rose, sizeof(rose) - 1, words, N_WORDS);
+}
+
+/* The window goes over the edges of blocks of tokens and of reads, with the longest tokens. */
+static void test_shingle_text__goes_over_edges(void **state)
+{
+    enum { N = 3000, LENGTH = 200 };
+    _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = NULL;
+    char *text = malloc(N * (LENGTH + 1)), *found = NULL;
+    struct policy policy;
+    uint64_t tokens[5];
+    (void)state;
+    for (unsigned i = 0; i < N; i++) {
+        memset(text + i * (LENGTH + 1), 'x', LENGTH);
+        text[i * (LENGTH + 1) + (unsigned)sprintf(text + i * (LENGTH + 1), "w%u", i)] = 'y';
+        text[i * (LENGTH + 1) + LENGTH] = ' ';
+    }
+    assert_int_equal(policy_preset("default", &policy), 0);
+    assert_int_equal(shingle_hash_new(&policy, &hash), 0);
+    for (unsigned at = 0; at + 5 <= N; at += 97) {
+        char word[LENGTH + 1] = "";
+        for (unsigned i = 0; i < 5; i++) {
+            memcpy(word, text + (at + i) * (LENGTH + 1), LENGTH);
+            tokens[i] = token_of(hash, word);
+        }
+        int fd = document(text, N * (LENGTH + 1));
+        assert_int_equal(
+            shingle_text(fd, &policy, hash, shingle_hash_window(hash, tokens, 5), &found), 0);
+        assert_int_equal(strlen(found), 5 * (LENGTH + 1) - 1);
+        assert_memory_equal(found, text + at * (LENGTH + 1), 5 * (LENGTH + 1) - 1);
+        free(found);
+        close(fd);
+    }
+    free(text);
+}
+
+static void test_shingle_text__is_not_found_where_there_is_none(void **state)
+{
+    _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = NULL;
+    struct policy policy;
+    char *found = NULL, binary[5000];
+    (void)state;
+    for (size_t i = 0; i < sizeof(binary); i++)
+        binary[i] = (char)(i * i / 7);
+    assert_int_equal(policy_preset("default", &policy), 0);
+    assert_int_equal(shingle_hash_new(&policy, &hash), 0);
+    int fd = document(rose, sizeof(rose) - 1), other = document(binary, sizeof(binary)),
+        none = document("", 0);
+    assert_int_equal(shingle_text(fd, &policy, hash, 1, &found), -ENOENT);
+    assert_int_equal(shingle_text(other, &policy, hash, 1, &found), -ENOENT);
+    assert_int_equal(shingle_text(none, &policy, hash, 1, &found), -ENOENT);
+    close(fd);
+    close(other);
+    close(none);
+    assert_int_equal(shingle_text(none, &policy, hash, 1, &found), -EBADF);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shingle_text__is_that_of_each_window),
+        cmocka_unit_test(test_shingle_text__goes_over_edges),
+        cmocka_unit_test(test_shingle_text__is_not_found_where_there_is_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
