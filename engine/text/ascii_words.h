@@ -1,6 +1,8 @@
-/* The kernels of words.c: ASCII to tokens. All do the same to the bit.
+/* The kernels of words.c: ASCII to tokens, and with AVX-512 letters of two bytes among it. All make
+ * the same of it to the bit.
  *
- * Each takes bytes from p on, at most size_bytes, up to the first that is not ASCII; it stops
+ * Each takes bytes from p on, at most size_bytes, up to the first that is not ASCII (AVX-512: nor
+ * of a letter of two bytes whose folding has as many, or that ends behind size_bytes); it stops
  * before when the block is past WORDS_STEP_BYTES_MAX or WORDS_STEP_TOKENS_MAX, or when the open
  * token might get longer than CANON_TOKEN_MAX_BYTES by one more step of it (at most 64 bytes). It
  * leaves the last token open, and hands out nothing. Returns how many bytes it took.

@@ -2,10 +2,14 @@
  * word is compressed to where the next canonical byte belongs, and the ends of tokens come of the
  * same mask: a word byte before another that is none is the last of its token, and where it stands
  * among the word bytes (PEXT) is where it stands in the block.
+ *
+ * Letters of two bytes are looked up sixteen at a time, in the table that words.c has for them, and
+ * are word bytes like others then.
  */
 #include <immintrin.h>
 
 #include "engine/text/ascii_words.h"
+#include "engine/text/unicode.h"
 #include "engine/text/words.h"
 
 enum { STEP = 64 };
@@ -21,13 +25,50 @@ struct place {
     uint64_t in_word; /* 0 or 1 */
 };
 
-/* The first bytes of the 64, as valid has them: one run of ones from bit 0 on. */
-static inline __attribute__((always_inline)) void take(struct words *words, struct place *place,
-                                                       __m512i bytes, __mmask64 valid)
+static inline __m512i fold_ascii(__m512i bytes)
 {
     const __m512i low = _mm512_loadu_si512(ascii_words_fold);
     const __m512i high = _mm512_loadu_si512(ascii_words_fold + 64);
-    __m512i folded = _mm512_permutex2var_epi8(low, bytes, high);
+    return _mm512_permutex2var_epi8(low, bytes, high);
+}
+
+/* The foldings of 16 characters of two bytes. */
+static inline __m256i fold_pairs(__m256i codes)
+{
+    return _mm512_cvtepi32_epi16(
+        _mm512_i32gather_epi32(_mm512_cvtepu16_epi32(codes), (const int *)unicode_pairs, 2));
+}
+
+/* Letters of two bytes among ASCII, which are gathered, looked up, and put back where they were.
+ * ret_others: bytes that are neither, or are of a letter that has no folding of two bytes. */
+static inline __m512i fold_both(__m512i bytes, uint64_t *ret_others)
+{
+    uint64_t others = *ret_others;
+    uint64_t leads = _mm512_mask_cmplt_epu8_mask(others, bytes, _mm512_set1_epi8((char)0xe0)) &
+                     _mm512_cmpge_epu8_mask(bytes, _mm512_set1_epi8((char)0xc2));
+    uint64_t inside = _mm512_mask_cmplt_epu8_mask(others, bytes, _mm512_set1_epi8((char)0xc0));
+    leads &= inside >> 1;
+    __m256i first = _mm512_castsi512_si256(_mm512_maskz_compress_epi8(leads, bytes));
+    __m256i second = _mm512_castsi512_si256(_mm512_maskz_compress_epi8(leads << 1, bytes));
+    __m512i codes = _mm512_or_si512(
+        _mm512_slli_epi16(_mm512_and_si512(_mm512_cvtepu8_epi16(first), _mm512_set1_epi16(0x1f)),
+                          6),
+        _mm512_and_si512(_mm512_cvtepu8_epi16(second), _mm512_set1_epi16(0x3f)));
+    __m512i folded =
+        _mm512_inserti64x4(_mm512_castsi256_si512(fold_pairs(_mm512_castsi512_si256(codes))),
+                           fold_pairs(_mm512_extracti64x4_epi64(codes, 1)), 1);
+    uint64_t known = _pdep_u64(_mm512_test_epi16_mask(folded, folded), leads);
+    __m512i firsts = _mm512_castsi256_si512(_mm512_cvtepi16_epi8(folded));
+    __m512i seconds = _mm512_castsi256_si512(_mm512_cvtepi16_epi8(_mm512_srli_epi16(folded, 8)));
+    *ret_others = others & ~(known | known << 1);
+    folded = _mm512_mask_expand_epi8(fold_ascii(bytes), leads, firsts);
+    return _mm512_mask_expand_epi8(folded, leads << 1, seconds);
+}
+
+/* The first bytes of the 64, as valid has them: one run of ones from bit 0 on. */
+static inline __attribute__((always_inline)) void take(struct words *words, struct place *place,
+                                                       __m512i folded, __mmask64 valid)
+{
     uint64_t word = _mm512_test_epi8_mask(folded, folded) & valid;
     _mm512_storeu_si512(words->bytes + place->n_bytes, _mm512_maskz_compress_epi8(word, folded));
 
@@ -62,15 +103,17 @@ size_t ascii_words_avx512(struct words *words, const uint8_t *p, size_t size_byt
             size_bytes - at < STEP ? _bzhi_u64(~0ull, (unsigned)(size_bytes - at)) : ~(__mmask64)0;
         __m512i bytes = _mm512_maskz_loadu_epi8(valid, p + at);
         uint64_t others = _mm512_movepi8_mask(bytes);
+        bool pairs = others && p[at + _tzcnt_u64(others)] < 0xe0; /* else there are none before */
+        __m512i folded = pairs ? fold_both(bytes, &others) : fold_ascii(bytes);
         if (others | ~valid) { /* the last step */
             if (others)
                 valid = _blsmsk_u64(others) >> 1;
             if (valid)
-                take(words, &place, bytes, valid);
+                take(words, &place, folded, valid);
             at += (size_t)_mm_popcnt_u64(valid);
             break;
         }
-        take(words, &place, bytes, ~(__mmask64)0);
+        take(words, &place, folded, ~(__mmask64)0);
         at += STEP;
     }
     words->n_bytes = place.n_bytes;

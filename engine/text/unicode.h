@@ -38,7 +38,7 @@ struct unicode_expansion {
 
 /* By character, the two bytes, as they lie in memory, of the folding of a character of two bytes
  * that is of class word; 0 for all others, and where the folding has not two. */
-UNICODE_TABLE const uint16_t unicode_pairs[0x800];
+UNICODE_TABLE const uint16_t unicode_pairs[0x800 + 1]; /* the last one may be read with another */
 UNICODE_TABLE const uint8_t unicode_blocks[UNICODE_END / UNICODE_BLOCK];
 UNICODE_TABLE const uint8_t unicode_indexes[][UNICODE_BLOCK];
 UNICODE_TABLE const struct unicode_property unicode_properties[];

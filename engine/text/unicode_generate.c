@@ -188,7 +188,7 @@ int main(void)
                properties[i].expands);
     printf("};\n#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__\n#define PAIR(a, b) (a | b << 8)\n"
            "#else\n#define PAIR(a, b) (a << 8 | b)\n#endif\n"
-           "const uint16_t unicode_pairs[0x800] = {\n");
+           "const uint16_t unicode_pairs[0x800 + 1] = {\n");
     print_pairs();
     printf("};\nconst uint8_t unicode_blocks[] = {\n");
     print_bytes(blocks, N_BLOCKS);

@@ -16,9 +16,10 @@
  * Left out: normalisation (an e with an acute and an e followed by an acute are two words), and
  * dictionaries for the scripts without spaces.
  *
- * ASCII is taken by a kernel (ascii_words.h), up to the first byte that is none; from there on
+ * ASCII is taken by a kernel (ascii_words.h), up to the first byte it does not know; from there on
  * characters are read, runs of letters of two and of three bytes in loops of their own, until eight
- * bytes of ASCII are ahead. What is left where a piece is cut within a character goes byte by byte.
+ * bytes of ASCII are ahead, or what else the kernel takes. What is left where a piece is cut within
+ * a character goes byte by byte.
  */
 #include "engine/text/words.h"
 
@@ -36,6 +37,7 @@ void words_init(struct words *words, const struct canon_sink *sink)
 
 void words_begin(struct words *words)
 {
+    words->takes_pairs = words->take_ascii == ascii_words(KERNEL_AVX512);
     words->n_bytes = words->n_tokens = 0;
     words->open_is_solo = false;
     words->missing = 0;
@@ -170,17 +172,28 @@ void words_feed_code(struct words *words, uint32_t code)
         put_code(words, code);
 }
 
-/* Take ASCII up to the first other byte, with no sequence open. Returns how many bytes. */
-static size_t feed_ascii(struct words *words, const uint8_t *p, size_t size_bytes)
+/* What the kernel takes begins here, with no solo open. */
+static inline bool is_for_kernel(const struct words *words, uint8_t byte)
+{
+    return byte < 0x80 || (words->takes_pairs && (byte & 0xe0) == 0xc0);
+}
+
+/* Take what is for the kernel, with no sequence open. Returns how many bytes; none where it does
+ * not know the first character. */
+static size_t feed_kernel(struct words *words, const uint8_t *p, size_t size_bytes)
 {
     size_t at = 0;
     if (words->open_is_solo) {
+        if (p[0] >= 0x80)
+            return 0;
         put_code(words, p[0]);
         at = 1;
     }
-    while (at < size_bytes && p[at] < 0x80) {
+    while (at < size_bytes && is_for_kernel(words, p[at])) {
         make_room(words);
         size_t n = words->take_ascii(words, p + at, size_bytes - at);
+        if (n == 0 && p[at] >= 0x80)
+            break;
         if (n == 0) /* the open token is long */
             put_code(words, p[at++]);
         at += n;
@@ -225,6 +238,14 @@ static inline bool is_ascii_ahead(const uint8_t *p)
     _Static_assert(sizeof(ahead) == WORTH_A_KERNEL, "");
     memcpy(&ahead, p, sizeof(ahead));
     return (ahead & 0x8080808080808080) == 0;
+}
+
+/* Nothing of three bytes or more. */
+static inline bool are_pairs_ahead(const uint8_t *p)
+{
+    uint64_t ahead;
+    memcpy(&ahead, p, sizeof(ahead));
+    return (ahead & ahead << 1 & ahead << 2 & 0x8080808080808080) == 0;
 }
 
 /* How many more characters of n_bytes there is room for in the block and in the open token. */
@@ -338,6 +359,11 @@ static size_t feed_codes(struct words *words, const uint8_t *p, size_t size_byte
                 if (is_ascii_ahead(p + at))
                     break;
             } else if (p[at] < 0xe0) {
+                if (at > 0 && words->takes_pairs && !place.open_is_solo &&
+                    are_pairs_ahead(p + at)) {
+                    settle(words, &place);
+                    return at;
+                }
                 size_t n =
                     place.open_is_solo ? 0 : take_pairs(words, &place, p + at, size_bytes - at);
                 at += n;
@@ -405,9 +431,10 @@ void words_feed(struct words *words, const uint8_t *bytes, size_t size_bytes)
 {
     for (size_t at = 0; at < size_bytes;) {
         size_t n = 0;
-        if (!words->missing)
-            n = bytes[at] < 0x80 ? feed_ascii(words, bytes + at, size_bytes - at)
-                                 : feed_codes(words, bytes + at, size_bytes - at);
+        if (!words->missing && is_for_kernel(words, bytes[at]))
+            n = feed_kernel(words, bytes + at, size_bytes - at);
+        if (n == 0 && !words->missing && bytes[at] >= 0x80)
+            n = feed_codes(words, bytes + at, size_bytes - at);
         if (n == 0)
             feed_byte(words, bytes[at++]);
         at += n;

@@ -20,6 +20,7 @@ _Static_assert((int)TOKEN_BLOCK_SLACK_BYTES <= (int)WORDS_OVERRUN, "");
 struct words {
     struct canon_sink sink;
     ascii_words_fn *take_ascii;
+    bool takes_pairs;           /* letters of two bytes, too */
     uint32_t n_bytes, n_tokens; /* the open token, if any, is bytes[ends[n_tokens] .. n_bytes) */
     bool open_is_solo;          /* it is a character that only marks may join */
     /* the UTF-8 sequence being read: bytes still missing, code so far, range of the next byte */
