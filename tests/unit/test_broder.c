@@ -8,7 +8,13 @@
 #include "tests/lib/scratch.h"
 #include "tests/lib/trials.h"
 
-enum { N = 300000, SEED = 1996 };
+/* A sanitizer makes it ten times as long. */
+#ifdef __SANITIZE_ADDRESS__
+enum { N = 60000 };
+#else
+enum { N = 300000 };
+#endif
+enum { SEED = 1996 };
 
 static struct broder_result run(enum batch_mode mode, uint64_t memory_bytes, const char *scratch)
 {
@@ -28,24 +34,25 @@ static struct broder_result run(enum batch_mode mode, uint64_t memory_bytes, con
 /* X1 to X3 in small: 300,000 documents streamed. 99 % of the links planted at 0.6 and more are
  * found, by both modes, nothing else is joined, and clusters are as many as were planted (X2); with
  * the least memory, most of it in files, they are the same. */
-static void test_broder__three_hundred_thousand_documents(void **state)
+static void test_broder__finds_what_was_planted(void **state)
 {
-    struct broder_result exact = run(BATCH_EXACT, (uint64_t)1 << 30, *state);
-    assert_true(exact.text_bytes > (uint64_t)1 << 30);
+    const uint64_t some = batch_least_memory(N) + (uint64_t)N * 2000;
+    struct broder_result exact = run(BATCH_EXACT, some, *state);
+    assert_true(exact.text_bytes > (uint64_t)N * 3000);
     assert_int_equal(exact.totals.n_documents, N);
-    assert_int_equal(exact.totals.scratch_bytes > 0, true);
-    expect_ratio((double)exact.totals.n_identical_clusters, 21000, 0.02);
-    expect_ratio((double)exact.totals.n_clusters, 36000, 0.03);
-    assert_true(exact.totals.largest > 1000);
+    assert_true(exact.totals.scratch_bytes > 0);
+    expect_ratio((double)exact.totals.n_identical_clusters, N * 0.07, 0.02);
+    expect_ratio((double)exact.totals.n_clusters, N * 0.12, 0.03);
+    assert_true(exact.totals.largest > N / 300);
 
     struct broder_result small = run(BATCH_EXACT, batch_least_memory(N), *state);
     assert_true(small.totals.scratch_bytes > exact.totals.scratch_bytes);
     assert_int_equal(small.digest, exact.digest);
 
-    struct broder_result fast = run(BATCH_FAST, (uint64_t)1 << 30, *state);
+    struct broder_result fast = run(BATCH_FAST, some, *state);
     const struct planted_check checks[] = {exact.check, fast.check};
     for (unsigned i = 0; i < 2; i++) {
-        assert_true(checks[i].n_links > 70000);
+        assert_true(checks[i].n_links > N / 5);
         assert_int_equal(checks[i].n_wrong, 0);
         assert_true(checks[i].n_found * 100 >= checks[i].n_links * 99);
     }
@@ -68,7 +75,7 @@ static int take_away(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_broder__three_hundred_thousand_documents),
+        cmocka_unit_test(test_broder__finds_what_was_planted),
     };
     return cmocka_run_group_tests(tests, make, take_away);
 }
