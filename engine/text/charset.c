@@ -162,17 +162,20 @@ static enum text_charset charset_of_bytes(const uint8_t *p, size_t size_bytes, b
 {
     size_t n_good = 0, n_bad = 0, n_well_formed = well_formed_bytes(p, size_bytes);
     size_t from = n_well_formed > UTF8_MAX_BYTES ? n_well_formed - UTF8_MAX_BYTES : 0;
+    bool half = false; /* a sequence is cut off at the end, as where a file is damaged */
     while (from > 0 && (p[from] & 0xc0) == 0x80)
         from--;
     for (size_t at = from; at < size_bytes;) {
         int n = sequence_bytes(p + at, size_bytes - at);
-        if (n < 0 && !all)
+        if (n < 0) {
+            half = all;
             break;
+        }
         n_good += n > 1;
         n_bad += n <= 0;
         at += n > 0 ? (size_t)n : 1;
     }
-    if (n_bad == 0)
+    if (n_bad == 0 && !half)
         return TEXT_CHARSET_UTF8;
     for (size_t i = 0; i < from; i++)
         n_good += p[i] >= 0xc0;

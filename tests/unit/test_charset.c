@@ -117,8 +117,10 @@ static void test_charset__windows_1252_is_told_from_utf8(void **state)
     /* Few bad ones among many good are damage; the other way round it is another charset. */
     expect_text("é ü ß \xe9x é", "é ü ss x é ", TEXT_CHARSET_UTF8);
     expect_text("\xe9t\xe9 \xc3\xa9", "été ã ", TEXT_CHARSET_WINDOWS_1252);
-    /* A character cut off at the end is one bad one. */
+    /* A character cut off at the end speaks against UTF-8 where nothing speaks for it. */
     expect_text("caf\xc3", "cafã ", TEXT_CHARSET_WINDOWS_1252);
+    expect_text("é caf\xc3", "é caf ", TEXT_CHARSET_UTF8);
+    expect_text("é \xe4\xb8", "é ", TEXT_CHARSET_UTF8);
     expect_text("ü é caf\xc3", "ü é caf ", TEXT_CHARSET_UTF8);
     expect_text("\xef\xbb\xbf"
                 "caf\xe9",
