@@ -22,6 +22,7 @@ struct held {
 
 struct linker {
     const struct linking *linking;
+    overlap_scan_fn *scan;
     struct held held;
     struct key_partition partition;
     struct link_counts counts;
@@ -142,13 +143,12 @@ static int link_one(struct linker *linker, size_t i, size_t n, size_t n_held)
     if (r < 0)
         return r;
     overlap_filter_make(&a, &filter);
-    for (size_t j = 0; r == 0 && j < n_before; j++) {
-        if (held->roots[i] == held->roots[j])
-            continue;
-        linker->counts.n_candidates++;
-        if (overlap_filter_passes(&filter, &held->filters[j], linking->sketches->s,
-                                  linking->threshold))
-            r = compare(linker, &a, i, j, n_held, n);
+    for (size_t j = 0; r == 0; j++) {
+        j = linker->scan(&filter, held->roots[i], held->filters, held->roots, j, n_before,
+                         linking->sketches->s, linking->threshold, &linker->counts.n_candidates);
+        if (j == n_before)
+            break;
+        r = compare(linker, &a, i, j, n_held, n);
     }
     if (i < n_held)
         held->filters[i] = filter;
@@ -213,7 +213,8 @@ static int link_partitions(void *user, unsigned thread, const bool *stop)
 {
     struct link_run *run = user;
     const struct linking *linking = run->linking;
-    _cleanup_(linker_done) struct linker linker = {.linking = linking};
+    _cleanup_(linker_done) struct linker linker = {.linking = linking,
+                                                   .scan = overlap_scan_of(kernel_in_use())};
     linker.held.bytes = malloc(linking->room_bytes ? linking->room_bytes : 1);
     if (!linker.held.bytes)
         return -ENOMEM;

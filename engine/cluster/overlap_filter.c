@@ -14,3 +14,23 @@ void overlap_filter_make(const struct min_sketch *sketch, struct overlap_filter 
     }
     *ret_filter = filter;
 }
+
+size_t overlap_scan_scalar(const struct overlap_filter *filter, uint32_t set,
+                           const struct overlap_filter *filters, const uint32_t *sets, size_t from,
+                           size_t n, uint32_t s, double at_least, uint64_t *n_others)
+{
+    return overlap_scan(filter, set, filters, sets, from, n, s, at_least, n_others);
+}
+
+overlap_scan_fn *overlap_scan_of(enum kernel kernel)
+{
+    if (!kernel_is_there(kernel))
+        return NULL;
+    switch (kernel) {
+#if defined(__x86_64__)
+    case KERNEL_AVX2:
+    case KERNEL_AVX512: return overlap_scan_avx2;
+#endif
+    default: return overlap_scan_scalar;
+    }
+}

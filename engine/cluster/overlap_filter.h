@@ -11,6 +11,7 @@
 #ifndef KINFS_ENGINE_CLUSTER_OVERLAP_FILTER_H
 #define KINFS_ENGINE_CLUSTER_OVERLAP_FILTER_H
 
+#include "base/kernel.h"
 #include "engine/sketch/min_sketch.h"
 
 enum { OVERLAP_WORDS = 8, OVERLAP_BITS = 64 * OVERLAP_WORDS };
@@ -28,6 +29,12 @@ void overlap_filter_make(const struct min_sketch *sketch, struct overlap_filter 
 static inline uint32_t overlap_differing(const struct overlap_filter *a,
                                          const struct overlap_filter *b)
 {
+#ifdef __POPCNT__
+    uint32_t n = 0;
+    for (unsigned i = 0; i < OVERLAP_WORDS; i++)
+        n += (uint32_t)__builtin_popcountll(a->bits[i] ^ b->bits[i]);
+    return n;
+#else
     uint64_t sums = 0; /* eight, of at most 64 each */
     for (unsigned i = 0; i < OVERLAP_WORDS; i++) {
         uint64_t x = a->bits[i] ^ b->bits[i];
@@ -37,10 +44,11 @@ static inline uint32_t overlap_differing(const struct overlap_filter *a,
     }
     sums = (sums & 0x00ff00ff00ff00ffu) + (sums >> 8 & 0x00ff00ff00ff00ffu);
     return (uint32_t)(sums * 0x0001000100010001u >> 48);
+#endif
 }
 
 /* Whether two sketches of one policy, with MIN_s of s values, may have a resemblance of at_least.
- * False only where min_sketch_reaches() returns 0. 5 to 10 ns. */
+ * False only where min_sketch_reaches() returns 0. */
 static inline bool overlap_filter_passes(const struct overlap_filter *a,
                                          const struct overlap_filter *b, uint32_t s,
                                          double at_least)
@@ -51,6 +59,39 @@ static inline bool overlap_filter_passes(const struct overlap_filter *a,
     if (a->n_v + b->n_v > s) /* maybe the sample is larger than s */
         return true;
     return most >= at_least * s; /* those of the first s of the union are of the first s of both */
+}
+
+/* One against many: which of them are in another set, and pass.
+ *
+ * filters, sets  n of them; those with sets[i] != set are looked at, their number is added to
+ *                *n_others
+ * from           where to begin; returns the next one that passes, or n */
+typedef size_t overlap_scan_fn(const struct overlap_filter *filter, uint32_t set,
+                               const struct overlap_filter *filters, const uint32_t *sets,
+                               size_t from, size_t n, uint32_t s, double at_least,
+                               uint64_t *n_others);
+
+/* The one of a kernel, NULL when that is not there. (AVX-512 has that of AVX2, whose processors
+ * count bits by an instruction: that is all there is to it.) */
+overlap_scan_fn *overlap_scan_of(enum kernel kernel);
+
+overlap_scan_fn overlap_scan_scalar, overlap_scan_avx2;
+
+static inline size_t overlap_scan(const struct overlap_filter *filter, uint32_t set,
+                                  const struct overlap_filter *filters, const uint32_t *sets,
+                                  size_t from, size_t n, uint32_t s, double at_least,
+                                  uint64_t *n_others)
+{
+    uint64_t n_looked_at = 0;
+    for (; from < n; from++) {
+        if (sets[from] == set)
+            continue;
+        n_looked_at++;
+        if (overlap_filter_passes(filter, &filters[from], s, at_least))
+            break;
+    }
+    *n_others += n_looked_at;
+    return from;
 }
 
 #endif

@@ -73,11 +73,55 @@ static void test_overlap_filter__refuses_none_that_reaches(void **state)
     world_end(&world);
 }
 
+/* Those that pass are found one after the other, and all others are counted, by each kernel. */
+static void test_overlap_filter__scans_find_who_passes_by_every_kernel(void **state)
+{
+    (void)state;
+    enum { N = 420 };
+    struct policy policy;
+    struct world world;
+    static struct overlap_filter filters[N];
+    static uint32_t sets[N];
+    assert_int_equal(policy_preset("default", &policy), 0);
+    world_begin(&world, &policy);
+    add_texts(&world, 200, 100);
+    for (uint32_t i = 0; i < N; i++) {
+        overlap_filter_make(&world.documents[i % world.n].sketch, &filters[i]);
+        sets[i] = i * i % 5;
+    }
+    for (enum kernel kernel = 0; kernel < KERNEL_N; kernel++) {
+        overlap_scan_fn *scan = overlap_scan_of(kernel);
+        uint64_t n_all_found = 0, n_all = 0;
+        for (uint32_t i = 0; scan && i < N; i++) {
+            uint64_t n_others = 0, n_expected = 0;
+            size_t at = 0, n_found = 0;
+            for (uint32_t j = 0; j < i; j++) {
+                if (sets[j] == sets[i])
+                    continue;
+                n_expected++;
+                if (!overlap_filter_passes(&filters[i], &filters[j], policy.s, 0.5))
+                    continue;
+                at = scan(&filters[i], sets[i], filters, sets, at, i, policy.s, 0.5, &n_others);
+                assert_int_equal(at++, j);
+                n_found++;
+            }
+            assert_int_equal(
+                scan(&filters[i], sets[i], filters, sets, at, i, policy.s, 0.5, &n_others), i);
+            assert_int_equal(n_others, n_expected);
+            n_all_found += n_found;
+            n_all += n_expected;
+        }
+        assert_true(!scan || (n_all_found > N && n_all_found < n_all - N));
+    }
+    world_end(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_overlap_filter__counts_the_bits_that_differ),
         cmocka_unit_test(test_overlap_filter__refuses_none_that_reaches),
+        cmocka_unit_test(test_overlap_filter__scans_find_who_passes_by_every_kernel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
