@@ -25,7 +25,8 @@ struct views {
     struct view_links_memory memory;
     struct caller_numbers callers; /* of the memory's keys */
     atomic_uint n_answering;       /* questions (view_question.c) */
-    struct timespec since;         /* times of what mirrors nothing */
+    atomic_uint_fast64_t n_questions;
+    struct timespec since; /* times of what mirrors nothing */
 };
 
 /* -- requests that wait (view_task.c) -- */

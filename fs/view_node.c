@@ -36,7 +36,7 @@ ino_t view_ino(const char *path, const char *name)
 
 uint64_t view_node_hash(const struct view_node *like)
 {
-    return mix(view_ino(like->path, NULL) ^ file_key_hash(&like->key));
+    return mix((view_ino(like->path, NULL) ^ file_key_hash(&like->key)) + like->question);
 }
 
 int view_table_init(struct view_table *table)
@@ -76,8 +76,9 @@ void view_table_done(struct view_table *table)
 static bool equal(const struct view_node *a, const struct view_node *b)
 {
     return a->hash == b->hash && a->kind == b->kind && strcmp(a->path, b->path) == 0 &&
-           a->cluster_id == b->cluster_id && !a->target == !b->target &&
-           (!a->target || strcmp(a->target, b->target) == 0) && file_key_equal(&a->key, &b->key);
+           a->cluster_id == b->cluster_id && a->question == b->question &&
+           !a->target == !b->target && (!a->target || strcmp(a->target, b->target) == 0) &&
+           file_key_equal(&a->key, &b->key);
 }
 
 static struct view_node **bucket(const struct view_table *table, uint64_t hash)

@@ -21,7 +21,7 @@ enum view_kind {
     VIEW_LINK,     /* target */
     VIEW_TAG,      /* CACHEDIR.TAG */
     VIEW_QUERY,    /* .kinfs/query, where nothing is found */
-    VIEW_QUESTION, /* a file opened in it (view_question.h) */
+    VIEW_QUESTION, /* a file opened in it (view_question.h): question */
 };
 
 struct view_node {
@@ -32,6 +32,7 @@ struct view_node {
                          root, and what a node has that mirrors nothing */
     const char *target; /* or NULL */
     uint64_t cluster_id;
+    uint64_t question; /* which one of a name */
     struct file_key key;
     ino_t ino;
     uint64_t generation; /* differs for two nodes at one address */
@@ -51,7 +52,8 @@ int view_table_init(struct view_table *table); /* 0, -ENOMEM */
 void view_table_done(struct view_table *table);
 
 /* The node equal to another that is only filled in so far as it is told by (kind, path, tree, and
- * target, cluster_id or key); its lookup count one higher. like is borrowed, its strings copied.
+ * target, cluster_id, question or key); its lookup count one higher. like is borrowed, its strings
+ * copied.
  *
  * Returns 0 or -ENOMEM. Undo with view_table_forget(table, node, 1).
  */

@@ -294,16 +294,20 @@ static int copy_piece(const struct view_task *task, const struct question *quest
     return 0;
 }
 
-/* Whether an answer may be made now; if so, ends with leave_turn(). */
-static bool take_turn(struct view_task *task)
+/* Whether an answer may be made now: 1, and ends with leave_turn(); 0, and is to be asked for
+ * again; -EINTR: nobody waits for it any more, and turns can take minutes. */
+static int take_turn(struct view_task *task)
 {
     atomic_uint *n_answering = &task->fs->views->n_answering;
     if (atomic_fetch_add(n_answering, 1) < ANSWERING_MAX)
-        return true;
+        return 1;
     atomic_fetch_sub(n_answering, 1);
+    if (fuse_req_interrupted(task->req))
+        return -EINTR;
     usleep(TURN_US);
     task->unfinished = true;
-    return false;
+    task->end_ms = 0; /* who stood in the queue is to wait for the index too */
+    return 0;
 }
 
 static void leave_turn(struct view_task *task)
@@ -314,11 +318,15 @@ static void leave_turn(struct view_task *task)
 static void read_answer(struct view_task *task)
 {
     struct question *question = question_of(&task->fi);
-    if (!take_turn(task))
-        return;
     _cleanup_free_ char *piece = NULL;
     size_t n_bytes = 0;
-    int r = -pthread_mutex_trylock(&question->lock);
+    int r = take_turn(task);
+    if (r <= 0) {
+        if (r < 0)
+            fuse_reply_err(task->req, -r);
+        return;
+    }
+    r = -pthread_mutex_trylock(&question->lock);
     if (r == 0) {
         r = question->answer ? 0 : make_answer(task, question);
         if (r == 0)

@@ -183,7 +183,12 @@ void views_create(struct fs *fs, fuse_req_t req, struct view_node *parent, const
         fuse_reply_err(req, -r);
         return;
     }
-    r = make_entry(fs, &(struct view_node){.kind = VIEW_QUESTION, .path = path}, &entry);
+    /* A node of its own: pages and the size that the kernel keeps of one are for all who have it.
+     */
+    const struct view_node like = {.kind = VIEW_QUESTION,
+                                   .path = path,
+                                   .question = atomic_fetch_add(&fs->views->n_questions, 1)};
+    r = make_entry(fs, &like, &entry);
     if (r < 0) {
         question_release(&reply);
         fuse_reply_err(req, -r);

@@ -95,6 +95,40 @@ try:
 except FileNotFoundError:
     pass
 EOF
+# Of one name and not of one file: neither what the kernel takes for the end, nor what it keeps in
+# memory for who maps it, is another's.
+python3 - "$query/same" "$SCRATCH/asked" lonely "$in_tree" <<'EOF'
+import os, sys
+name, asked, lonely, answer = sys.argv[1:]
+asked, lonely = open(asked, "rb").read(), open(lonely, "rb").read()
+one, two = (os.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND) for _ in range(2))
+half = len(asked) // 2
+assert os.write(one, asked[:half]) == half
+assert os.write(two, lonely) == len(lonely)
+assert os.write(one, asked[half:]) == len(asked) - half
+assert os.pread(one, 1 << 20, 0).decode().rstrip("\n") == answer
+assert os.pread(two, 1 << 20, 0) == b""
+EOF
+
+# Who waits for a turn, behind those whose answers take long, can be ended.
+python3 - "$query" <<'EOF'
+import os, subprocess, sys, time
+def begin(name, n_bytes):
+    fd = os.open(sys.argv[1] + "/" + name, os.O_RDWR | os.O_CREAT)
+    os.pwrite(fd, b"a", 0)
+    os.pwrite(fd, b"a", n_bytes - 1)
+    return subprocess.Popen(["cat"], stdin=os.fdopen(fd), stdout=subprocess.DEVNULL)
+slow = [begin("slow%d" % i, 1 << 30) for i in range(8)]
+waiting = begin("waiting", 1000)
+time.sleep(0.2)
+waiting.kill()
+waiting.wait()
+assert None in [one.poll() for one in slow], "waited for all"
+for one in slow:
+    one.kill()
+for one in slow:
+    one.wait()
+EOF
 expect_equal 'nothing is listed' '' "$(ls -A "$query")"
 expect_equal 'and that is' 'clusters query similar' "$(ls -C "$MNT/.kinfs" | xargs)"
 for command in "mkdir $query/x" "ln -s x $query/x" "mkfifo $query/x" "touch $MNT/.kinfs/x" \
