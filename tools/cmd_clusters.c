@@ -144,13 +144,17 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'e':
         *(key == 'i' ? &options->id : &options->explained) =
             command_parse_count(state, key == 'i' ? "--id" : "--explain", argument, INT64_MAX);
-        if (!options->id && !options->explained)
+        if (!(key == 'i' ? options->id : options->explained))
             argp_error(state, "clusters are numbered from 1");
         return 0;
     case 'n':
         options->limit = command_parse_count(state, "--limit", argument, UINT32_MAX);
         return 0;
     case 'a': options->absolute = true; return 0;
+    case ARGP_KEY_END:
+        if (options->explained && options->common.null)
+            argp_error(state, "--explain and -0 exclude each other");
+        return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -209,6 +213,20 @@ static void print_explanation(struct json_object *row)
     }
 }
 
+/* Of a cluster that is explained, those of its links. */
+static void make_absolute(struct json_object *row, const char *path, const char *base)
+{
+    struct json_object *links;
+    command_make_absolute(row, path, base);
+    if (!json_object_object_get_ex(row, "weakest_links", &links))
+        return;
+    for (size_t i = 0; i < json_object_array_length(links); i++) {
+        struct json_object *link = json_object_array_get_idx(links, i);
+        command_make_absolute(link, "a", base);
+        command_make_absolute(link, "b", base);
+    }
+}
+
 static int print_row(void *user, struct json_object *row)
 {
     struct clusters_options *options = user;
@@ -219,8 +237,8 @@ static int print_row(void *user, struct json_object *row)
     options->n_rows++;
     bool is_member = json_object_object_get_ex(taken, "path", &member);
     const char *path = is_member ? "path" : "representative";
-    if (options->absolute && !options->explained)
-        command_make_absolute(taken, path, options->base);
+    if (options->absolute)
+        make_absolute(taken, path, options->base);
     if (options->common.json) {
         command_print_json(taken);
         return 0;

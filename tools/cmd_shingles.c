@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "tools/command.h"
 #include "tools/json_path.h"
 
@@ -17,8 +18,10 @@ static int emit_shingle(const struct common_shingle *shingle, uint64_t n_documen
     json_object_object_add(object, "fingerprint", json_object_new_string(fingerprint));
     work_add_count(object, "documents", shingle->n_documents);
     work_add_ratio(object, "share", (double)shingle->n_documents / (double)n_documents);
-    json_object_object_add(object, "text",
-                           shingle->text ? json_object_new_string(shingle->text) : NULL);
+    if (shingle->text) /* of tags it may be bytes, as of paths */
+        json_path_add(object, "text", shingle->text);
+    else
+        json_object_object_add(object, "text", NULL);
     for (size_t i = 0; i < shingle->n_paths; i++) {
         struct json_object *of = json_object_new_object();
         json_path_add(of, "path", shingle->paths[i]);
@@ -72,6 +75,24 @@ static const struct argp parser = {
     "that sketches keep for containment, one in 25. Exit code 1 when no two documents share one.",
     children};
 
+/* Tags have whatever characters their documents have, those that control a terminal too. */
+static void print_text(struct json_object *row)
+{
+    _cleanup_free_ char *text = NULL;
+    if (json_path_get(row, "text", &text) < 0) {
+        putchar('-');
+        return;
+    }
+    char *rest = text;
+    for (const char *word; (word = strsep(&rest, " "));) {
+        _cleanup_free_ char *escaped = NULL;
+        if (word != text)
+            putchar(' ');
+        if (escape_name(word, &escaped) == 0)
+            fputs(escaped, stdout);
+    }
+}
+
 static int print_row(void *user, struct json_object *row)
 {
     struct shingles_options *options = user;
@@ -84,10 +105,11 @@ static int print_row(void *user, struct json_object *row)
         command_print_json(taken);
         return 0;
     }
-    const char *text = command_text(taken, "text");
     printf("%" PRIu64 "\t", command_count(taken, "documents"));
     command_print_ratio(taken, "share");
-    printf("\t%s\t", *text ? text : "-");
+    putchar('\t');
+    print_text(taken);
+    putchar('\t');
     if (json_object_object_get_ex(taken, "samples", &samples) && json_object_array_length(samples))
         command_print_path(json_object_array_get_idx(samples, 0), "path", false);
     putchar('\n');

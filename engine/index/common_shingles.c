@@ -2,7 +2,6 @@
  * 1997, section 5.1). Records are read twice: which fingerprints may be the most frequent, in
  * bounded memory; and how frequent those are. Then, of each, a document is read for the words. */
 #include <errno.h>
-#include <fcntl.h>
 
 #include "engine/cluster/frequent.h"
 #include "engine/index/answer.h"
@@ -105,7 +104,7 @@ static int count_exactly(struct index *index, struct frequent *frequent, size_t 
 static int read_text(struct index *index, const struct exact *exact, const struct file_key *file,
                      struct common_shingle *shingle)
 {
-    _cleanup_close_ int fd = worker_open(index, file, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    _cleanup_close_ int fd = worker_open_document(index, file);
     if (fd < 0)
         return 0;
     int r = shingle_text(fd, &index->policy, index->hash, exact->fingerprint, &shingle->text);

@@ -163,8 +163,10 @@ int identity_old_root(struct index *index, struct file_key *ret_key);
 /* -- worker.c -- */
 void *worker_run(void *index);
 void *worker_run_extracting(void *index);
-/* A descriptor to read a document by, by its key or, without handles, by a path of it. */
+/* A descriptor of a document or directory, by its key or, without handles, by a path of it. */
 int worker_open(struct index *index, const struct file_key *key, int flags);
+/* To read a document; that leaves the access time alone where the kernel lets us. */
+int worker_open_document(struct index *index, const struct file_key *key);
 
 /* -- commit.c: documents into the store and out of it; the committer's -- */
 /* What workers found, of each file once, into the store: at most RESULTS_AT_ONCE, in one step. 0,

@@ -54,8 +54,7 @@ int worker_open(struct index *index, const struct file_key *key, int flags)
     return r < 0 ? r : fd;
 }
 
-/* Reading leaves the access time alone where the kernel lets us. */
-static int open_document(struct index *index, const struct file_key *key)
+int worker_open_document(struct index *index, const struct file_key *key)
 {
     int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
     int fd = worker_open(index, key, flags | O_NOATIME);
@@ -142,7 +141,7 @@ static int look_at(struct worker *worker, struct change *change, struct result *
 
     if (change->lane == LANE_SCAN && writing_set_has(index->writing, &change->key))
         return 0;
-    _cleanup_close_ int fd = open_document(index, &change->key);
+    _cleanup_close_ int fd = worker_open_document(index, &change->key);
     if (fd < 0 && is_gone(fd)) {
         result->outcome = OUTCOME_GONE;
         return 1;

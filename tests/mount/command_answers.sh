@@ -56,6 +56,9 @@ diff unmounted by_source
 expect_equal 'similar' $'1.0000\td/odd\\nname\\ \\377\n0.8113\td/b' "$("$KINFS" similar "$MNT/a")"
 expect_equal 'absolute' "$MNT/d/b" "$("$KINFS" similar -a -t 0.5 "$MNT/a" | sed -n '2s/.*\t//p')"
 expect_equal '-0' "$(printf 'd/odd\nname \377\0d/b\0' | od -c)" "$("$KINFS" similar -0 "$MNT/a" | od -c)"
+expect_match 'links, absolute' "weakest links.*"$'\t'"$MNT/" "$("$KINFS" clusters -a --explain="$id" "$MNT" | tr '\n' ' ')"
+expect_code 2 "$KINFS" clusters -0 --explain="$id" "$MNT"
+expect_match 'no paths' '--explain and -0 exclude each other' "$OUT"
 "$KINFS" similar --json "$MNT/a" > rows
 python3 - <<'EOF'
 import base64, json

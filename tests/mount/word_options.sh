@@ -93,3 +93,25 @@ unknown '-o tokens=x: no such tokens; there are: words, words\+tags' mount -o to
 unknown '--tokens=x: no such tokens' scan --tokens=x "$SOURCE"
 unknown '--tokens=x: no such tokens' compare -e --tokens=x "$SOURCE/a" "$SOURCE/b"
 unknown 'are for --exact and --sketch' compare --stemmer=english "$SOURCE/a" "$SOURCE/b"
+
+# Tags have any bytes, and what controls a terminal or is no character (the name is cut) stays in them.
+mkdir tagged
+python3 - <<'EOF'
+begin = b'<!DOCTYPE html><html><head><meta charset="utf-8"></head><body>'
+for i in range(2):
+    with open("tagged/%d.html" % i, "wb") as file:
+        file.write(begin + b"".join(b"<x\xc2\x9b1m\x07y>w%d</p>\n<xy%s>\n" % (n, "é".encode() * 300) for n in range(400)))
+        file.write(b"<p>%d" % i)
+EOF
+"$KINFS" scan --store="$SCRATCH/odd" --tokens=words+tags tagged > /dev/null
+"$KINFS" shingles --store="$SCRATCH/odd" -n 1000 tagged > printed
+"$KINFS" shingles --store="$SCRATCH/odd" -n 1000 --json tagged > rows
+python3 - <<'EOF'
+import base64, json
+printed = open("printed", "rb").read().decode()
+assert "<x\\302\\2331m\\ay> w" in printed, printed[:1000]
+assert not [c for c in printed if c not in "\t\n" and (c < " " or "\x7f" <= c < "\xa0")]
+rows = [json.loads(line) for line in open("rows", "rb").read().decode().splitlines()]
+texts = [base64.b64decode(row["text_bytes"]) for row in rows]
+assert texts and all(b"\xc3>" in text and b"<x\xc2\x9b1m\x07y>" in text for text in texts), texts
+EOF

@@ -7,7 +7,9 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "engine/index/index_private.h"
 #include "tests/lib/indexed_tree.h"
@@ -129,6 +131,28 @@ static void test_common_shingles__are_none_among_strangers(void **state)
     assert_int_equal(index_common_shingles(f->index, COMMON_SHINGLES_MAX + 1, &list), -EINVAL);
 }
 
+/* To look for words leaves no trace in who is looked at. */
+static void test_common_shingles__leave_access_times(void **state)
+{
+    struct indexed_tree *f = *state;
+    const struct timespec long_ago[2] = {{.tv_sec = 1000}, {.tv_sec = 2000}};
+    struct common_shingles list;
+    struct stat st;
+    indexed_tree_write(f, "a", 1, 0, 0);
+    indexed_tree_write(f, "b", 1, 0, 0);
+    index_rescan(f->index);
+    indexed_tree_settle(f);
+    assert_int_equal(utimensat(AT_FDCWD, scratch_path(f->tree, "a"), long_ago, 0), 0);
+    assert_int_equal(utimensat(AT_FDCWD, scratch_path(f->tree, "b"), long_ago, 0), 0);
+    assert_int_equal(index_common_shingles(f->index, 10, &list), 0);
+    assert_non_null(list.shingles[0].text);
+    common_shingles_done(&list);
+    assert_int_equal(stat(scratch_path(f->tree, "a"), &st), 0);
+    assert_int_equal(st.st_atim.tv_sec, 1000);
+    assert_int_equal(stat(scratch_path(f->tree, "b"), &st), 0);
+    assert_int_equal(st.st_atim.tv_sec, 1000);
+}
+
 /* What has been changed since, and not been looked at again, has no words any more. */
 static void test_common_shingles__of_files_that_are_others_now(void **state)
 {
@@ -153,6 +177,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_common_shingles__are_those_of_a_count_of_all,
                                         indexed_tree_setup, indexed_tree_teardown),
         cmocka_unit_test_setup_teardown(test_common_shingles__are_none_among_strangers,
+                                        indexed_tree_setup, indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(test_common_shingles__leave_access_times,
                                         indexed_tree_setup, indexed_tree_teardown),
         cmocka_unit_test_setup_teardown(test_common_shingles__of_files_that_are_others_now,
                                         indexed_tree_setup, indexed_tree_teardown),
