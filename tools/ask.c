@@ -140,7 +140,11 @@ int ask(const struct ask *ask, struct json_object *request, row_fn row, void *us
         r = predecessor_outlive(store, ask_once, &asking);
         _cleanup_free_ char *error = asking.error;
         if (r != -EBUSY) {
-            if (r < 0)
+            /* A mount without sketches can say that there is nothing to ask. */
+            if (r < 0 && ask->document &&
+                control_ask(store, request, row, user, &refused) == -EOPNOTSUPP)
+                *ret_error = TAKE_PTR(refused);
+            else if (r < 0)
                 *ret_error = TAKE_PTR(error);
             return r;
         }

@@ -26,7 +26,7 @@ expect_equal 'io_uring in JSON' False "$(field "$MNT" io_uring)"
 expect_match 'and why' libfuse "$(field "$MNT" io_uring_why)"
 expect_equal 'sketching' False "$(field "$MNT/sub" sketching)"
 expect_equal 'no store' None "$(field "$MNT" store)"
-for command in 'status MNT/a' 'similar MNT/a' 'clusters MNT' 'compare MNT/a MNT/sub/b' 'settle MNT' 'scan MNT'; do
+for command in 'status MNT/a' 'similar MNT/a' 'similar -T MNT MNT/a' 'similar -T MNT/sub -' 'clusters MNT' 'compare MNT/a MNT/sub/b' 'settle MNT' 'scan MNT'; do
     # shellcheck disable=SC2086
     expect_code 3 "$KINFS" ${command//MNT/"$MNT"}
     expect_match "$command" "$MNT: mounted with -o nosketch.*, $SOURCE" "$OUT"
