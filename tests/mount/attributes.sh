@@ -64,6 +64,7 @@ done
 
 expect_equal 'documents' "$(find "$SOURCE" -type f -printf x | wc -c)" "$(value "$MNT" documents)"
 expect_equal 'clusters' "$(ls "$MNT/clusters" | wc -l)" "$(value "$MNT" clusters)"
+"$KINFS" settle "$MNT" # what a watch was told of our own writes may wait as long as we ask
 expect_equal 'pending' 0 "$(value "$MNT" pending)"
 expect_equal 'policy' 'default (w=5 s=128 m=25)' "$(value "$MNT" policy)"
 expect_match 'version' '^[0-9]+\.[0-9]+' "$(value "$MNT" version)"
