@@ -112,6 +112,8 @@ printed = open("printed", "rb").read().decode()
 assert "<x\\302\\2331m\\ay> w" in printed, printed[:1000]
 assert not [c for c in printed if c not in "\t\n" and (c < " " or "\x7f" <= c < "\xa0")]
 rows = [json.loads(line) for line in open("rows", "rb").read().decode().splitlines()]
-texts = [base64.b64decode(row["text_bytes"]) for row in rows]
-assert texts and all(b"\xc3>" in text and b"<x\xc2\x9b1m\x07y>" in text for text in texts), texts
+texts = [base64.b64decode(row["text_bytes"]) if "text_bytes" in row else row["text"].encode() for row in rows]
+odd = [text for text in texts if b"\xc3>" in text and b"<x\xc2\x9b1m\x07y>" in text]
+# All but the first shingles, with the tags around, where the key has them sampled.
+assert odd and len(odd) >= len(texts) - 9, texts
 EOF
