@@ -7,6 +7,7 @@
 
 #include "fs/caller.h"
 #include "fs/defer.h"
+#include "fs/question_room.h"
 #include "fs/state.h"
 #include "fs/view_links.h"
 #include "fs/view_node.h"
@@ -26,6 +27,7 @@ struct views {
     struct caller_numbers callers; /* of the memory's keys */
     atomic_uint n_answering;       /* questions (view_question.c) */
     atomic_uint_fast64_t n_questions;
+    struct question_room question_room;
     struct timespec since; /* times of what mirrors nothing */
 };
 

@@ -26,8 +26,9 @@
 #include "fs/view.h"
 #include "fs/view_question.h"
 
-/* A document is cut there by the text engine as well. */
-enum { DOCUMENT_MAX_BYTES = 1 << 30 };
+/* A document is cut at the first by the text engine as well. Where there can be no file without a
+ * name it is kept in memory, of which the daemon has less. */
+enum { DOCUMENT_MAX_BYTES = 1 << 30, DOCUMENT_IN_MEMORY_MAX_BYTES = 1 << 26 };
 /* Views have a few threads for everybody (view_task.c), and an answer can take an extractor's
  * minute: so many at once, others have their turn. */
 enum { ANSWERING_MAX = 2, TURN_US = 5000 };
@@ -35,6 +36,10 @@ enum { ANSWERING_MAX = 2, TURN_US = 5000 };
 struct question {
     pthread_mutex_t lock; /* of all below; held for as long as an answer is made, so only tried */
     struct question_form form;
+    struct question_room *room;
+    uid_t uid;
+    uint64_t n_taken; /* of the room */
+    off_t max_bytes;
     int fd;
     off_t written_from, read_from; /* offset of the first byte of the document, of the answer */
     bool begun;                    /* there is some of the document */
@@ -195,18 +200,23 @@ static void question_free(struct question *question)
 {
     if (question->fd >= 0)
         close(question->fd);
+    if (question->room)
+        question_room_leave(question->room, question->uid, question->n_taken);
     pthread_mutex_destroy(&question->lock);
     free(question->answer);
     free(question);
 }
 
 /* The caller's, so that it is the caller's quota that it counts for. */
-static int open_document(struct fs *fs, fuse_req_t req)
+static int open_document(struct fs *fs, fuse_req_t req, off_t *ret_max_bytes)
 {
     const struct fuse_ctx *ctx = fuse_req_ctx(req);
     int fd = open(fs->options.store_path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EROFS))
+    *ret_max_bytes = DOCUMENT_MAX_BYTES;
+    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EROFS)) {
         fd = memfd_create("kinfs-question", MFD_CLOEXEC);
+        *ret_max_bytes = DOCUMENT_IN_MEMORY_MAX_BYTES;
+    }
     if (fd < 0)
         return -errno;
     if (fchown(fd, ctx->uid, ctx->gid) < 0 && geteuid() == 0) {
@@ -215,6 +225,16 @@ static int open_document(struct fs *fs, fuse_req_t req)
         return r;
     }
     return fd;
+}
+
+static int enter_room(struct question *question, struct question_room *room, uid_t uid)
+{
+    int r = question_room_enter(room, uid);
+    if (r < 0)
+        return r;
+    question->room = room;
+    question->uid = uid;
+    return 0;
 }
 
 int question_open(struct fs *fs, fuse_req_t req, const char *name, struct fuse_file_info *fi)
@@ -228,7 +248,9 @@ int question_open(struct fs *fs, fuse_req_t req, const char *name, struct fuse_f
     question->form.limit = fs->options.limit;
     int r = question_form_parse(name, &question->form);
     if (r == 0)
-        r = question->fd = open_document(fs, req);
+        r = enter_room(question, &fs->views->question_room, fuse_req_ctx(req)->uid);
+    if (r == 0)
+        r = question->fd = open_document(fs, req, &question->max_bytes);
     if (r < 0) {
         question_free(question);
         return r;
@@ -243,21 +265,34 @@ void question_release(const struct fuse_file_info *fi)
     question_free(question_of(fi));
 }
 
+static int begin_document(struct question *question, off_t offset)
+{
+    if (ftruncate(question->fd, 0) < 0)
+        return -errno;
+    question_room_give_back(question->room, question->uid, question->n_taken);
+    question->n_taken = 0;
+    free(TAKE_PTR(question->answer));
+    question->begun = true;
+    question->written_from = offset;
+    return 0;
+}
+
 static ssize_t write_document(fuse_req_t req, struct question *question, struct fuse_bufvec *in,
                               off_t offset)
 {
-    if (question->answer || !question->begun) {
-        if (ftruncate(question->fd, 0) < 0)
-            return -errno;
-        free(TAKE_PTR(question->answer));
-        question->begun = true;
-        question->written_from = offset;
-    }
+    const size_t n_in = fuse_buf_size(in);
+    int r = question->answer || !question->begun ? begin_document(question, offset) : 0;
+    if (r < 0)
+        return r;
     if (offset < question->written_from)
         return -EINVAL;
-    if (offset - question->written_from + (off_t)fuse_buf_size(in) > DOCUMENT_MAX_BYTES)
+    if (offset - question->written_from + (off_t)n_in > question->max_bytes)
         return -EFBIG;
-    struct fuse_bufvec out = FUSE_BUFVEC_INIT(fuse_buf_size(in));
+    r = question_room_take(question->room, question->uid, n_in);
+    if (r < 0)
+        return r;
+    question->n_taken += n_in;
+    struct fuse_bufvec out = FUSE_BUFVEC_INIT(n_in);
     out.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
     out.buf[0].fd = question->fd;
     out.buf[0].pos = offset - question->written_from;

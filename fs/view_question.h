@@ -24,14 +24,15 @@ int question_form_parse(const char *name, struct question_form *form);
 int question_print(const struct question_form *form, const struct kin_list *list, char **ret_text,
                    size_t *ret_n_bytes);
 
-/* Begin a question in fi->fh. Returns 0, -EINVAL (the name asks for what there is not), -ENOMEM or
- * an errno of open(2). */
+/* Begin a question in fi->fh. Returns 0, -EINVAL (the name asks for what there is not), -EMFILE or
+ * -ENFILE (question_room.h), -ENOMEM or an errno of open(2). */
 int question_open(struct fs *fs, fuse_req_t req, const char *name, struct fuse_file_info *fi);
 void question_release(const struct fuse_file_info *fi);
 
 /* A piece of the document; behind an answer it is the first of another. Returns how many bytes, or
- * -EBUSY (the answer is being made), -EINVAL (before the first), -EFBIG (1 GiB), -ENOSPC, -EDQUOT
- * ... */
+ * -EBUSY (the answer is being made), -EINVAL (before the first), -EFBIG (1 GiB; 64 MiB where the
+ * store's file system has no files without a name), -ENOSPC or -EDQUOT (of the disk, or of
+ * question_room.h) ... */
 ssize_t question_write(fuse_req_t req, const struct fuse_file_info *fi, struct fuse_bufvec *in,
                        off_t offset);
 

@@ -19,6 +19,7 @@ int views_new(struct fs *fs, struct views **ret_views)
     clock_gettime(CLOCK_REALTIME, &views->since);
     view_links_memory_init(&views->memory);
     caller_numbers_init(&views->callers);
+    question_room_init(&views->question_room);
     int r = view_table_init(&views->nodes);
     if (!r)
         r = view_tasks_new(views);
@@ -38,6 +39,7 @@ void views_free(struct views *views)
     view_table_done(&views->nodes);
     view_links_memory_done(&views->memory);
     caller_numbers_done(&views->callers);
+    question_room_done(&views->question_room);
     free(views);
 }
 

@@ -125,15 +125,40 @@ static int take_record(char *record, row_fn row, void *user)
     return row(user, question_row(&kin));
 }
 
-static int take_answer(FILE *answer, row_fn row, void *user)
+static int read_answer(int fd, char **ret_text, size_t *ret_n_bytes)
 {
-    _cleanup_free_ char *record = NULL;
-    size_t n_room = 0;
-    int r = 0;
-    errno = 0;
-    while (r == 0 && getdelim(&record, &n_room, '\0', answer) > 0)
-        r = take_record(record, row, user);
-    return r == 0 && ferror(answer) ? -errno : r;
+    enum { PIECE_BYTES = 64 * 1024 };
+    _cleanup_free_ char *text = NULL;
+    size_t n_bytes = 0;
+    for (;;) {
+        char *larger = realloc(text, n_bytes + PIECE_BYTES);
+        if (!larger)
+            return -ENOMEM;
+        text = larger;
+        ssize_t n = read(fd, text + n_bytes, PIECE_BYTES);
+        if (n < 0 && errno == EINTR) /* stopped, and continued: the question still stands */
+            continue;
+        if (n < 0)
+            return -errno;
+        if (n == 0)
+            break;
+        n_bytes += (size_t)n;
+    }
+    *ret_text = TAKE_PTR(text);
+    *ret_n_bytes = n_bytes;
+    return 0;
+}
+
+static int take_answer(int fd, row_fn row, void *user)
+{
+    _cleanup_free_ char *text = NULL;
+    size_t n_bytes = 0;
+    int r = read_answer(fd, &text, &n_bytes);
+    for (size_t at = 0, n; r == 0 && at < n_bytes; at += n + 1) {
+        n = strnlen(text + at, n_bytes - at);
+        r = at + n < n_bytes ? take_record(text + at, row, user) : -EPROTO;
+    }
+    return r;
 }
 
 int question_ask(const struct question *question, row_fn row, void *user, char **ret_error)
@@ -153,12 +178,9 @@ int question_ask(const struct question *question, row_fn row, void *user, char *
                       strerror(-r));
     if (r < 0)
         return refuse(ret_error, r, "%s: %s", shown, strerror(-r));
-    FILE *answer = lseek(fd, 0, SEEK_SET) < 0 ? NULL : fdopen(fd, "r");
-    if (!answer)
+    if (lseek(fd, 0, SEEK_SET) < 0)
         return refuse(ret_error, -errno, "%s: %s", question->mountpoint, strerror(errno));
-    TAKE_FD(fd);
-    r = take_answer(answer, row, user);
-    fclose(answer);
+    r = take_answer(fd, row, user);
     if (r == -EBADMSG)
         return refuse(ret_error, r, "%s: cannot be sketched: its extractor failed", shown);
     return r < 0 ? refuse(ret_error, r, "%s: %s", shown, error_text(r)) : 0;

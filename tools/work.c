@@ -96,9 +96,11 @@ void work_add_ratio(struct json_object *row, const char *name, double value)
         json_object_object_add(row, name, NULL);
         return;
     }
-    if (value < 1 && value > 0.999999)
-        value = 0.999999;
-    snprintf(text, sizeof(text), "%.6f", value);
+    if (value < 1 && value > 0.999999999)
+        value = 0.999999999;
+    /* So many that rounding again, to the four that people are shown, gives what rounding once does
+     * for any ratio of numbers below 100,000. */
+    snprintf(text, sizeof(text), "%.9f", value);
     json_object_object_add(row, name, json_object_new_double_s(value, text));
 }
 

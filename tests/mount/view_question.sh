@@ -110,6 +110,43 @@ assert os.pread(one, 1 << 20, 0).decode().rstrip("\n") == answer
 assert os.pread(two, 1 << 20, 0) == b""
 EOF
 
+# Nobody fills the store's disk with questions, or takes all descriptors: what is too much is refused, and
+# there again when it was closed.
+python3 - "$query" <<'EOF'
+import errno, os, sys, time
+def open_one(i):
+    return os.open("%s/x%d" % (sys.argv[1], i), os.O_RDWR | os.O_CREAT)
+def refused(what, wanted):
+    try:
+        what()
+    except OSError as error:
+        assert error.errno == wanted, error
+    else:
+        raise SystemExit("not refused: " + errno.errorcode[wanted])
+held = [open_one(i) for i in range(64)]
+refused(lambda: open_one(64), errno.EMFILE)
+os.close(held.pop())
+held.append(open_one(64))
+for fd in held:
+    os.close(fd)
+one, block = open_one(0), b"a" * (1 << 20)
+for i in range(2 << 10):
+    assert os.pwrite(one, block, 0) == len(block) # written counts, again and again in one place
+refused(lambda: os.pwrite(one, block, 0), errno.EDQUOT)
+two = open_one(1)
+refused(lambda: os.write(two, b"a"), errno.EDQUOT)
+os.close(one)
+for i in range(100): # a closed file is released a moment later
+    try:
+        os.write(two, b"a")
+        break
+    except OSError as error:
+        assert error.errno == errno.EDQUOT, error
+        time.sleep(0.05)
+else:
+    raise SystemExit("not given back")
+EOF
+
 # Who waits for a turn, behind those whose answers take long, can be ended.
 python3 - "$query" <<'EOF'
 import os, subprocess, sys, time
@@ -153,6 +190,15 @@ for i in $(seq 12); do expect_equal "answer $i" "$in_tree" "$(cat "answer$i")"; 
 head -c 300M /dev/urandom > large
 (exec 3<> "$query/large" && cat large >&3 && exec timeout -s KILL 0.3 cat <&3) > out || true
 expect_equal 'meanwhile and afterwards' "$in_tree" "$(ask any "$SCRATCH/asked")"
+
+# Who is stopped, and goes on, still gets the answer.
+"$KINFS" similar -T "$MNT" large > out 2> err & asker=$!
+for i in 1 2 3 4 5; do
+    sleep 0.1
+    ! kill -STOP "$asker" 2> /dev/null || { sleep 0.02; kill -CONT "$asker"; }
+done
+code=0; wait "$asker" || code=$?
+expect_equal 'stopped, and continued' '1 ' "$code $(cat err)"
 rm large
 
 # What an extractor cannot read.
