@@ -66,7 +66,9 @@ static int search(int fd, struct canon *canon, struct window *window)
     if (!bytes)
         return -ENOMEM;
     canon_begin(canon);
-    while (!window->found) {
+    for (uint64_t n_read = 0; !window->found;) {
+        if (n_read >= SHINGLE_TEXT_READ_MAX_BYTES)
+            return -ENOENT;
         ssize_t n = read(fd, bytes, READ_BYTES);
         if (n < 0 && errno == EINTR)
             continue;
@@ -75,6 +77,7 @@ static int search(int fd, struct canon *canon, struct window *window)
         if (n == 0)
             break;
         canon_feed(canon, bytes, (size_t)n);
+        n_read += (uint64_t)n;
     }
     if (!window->found)
         canon_finish(canon, &form);

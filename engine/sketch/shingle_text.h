@@ -4,13 +4,17 @@
 
 #include "engine/sketch/shingle_hash.h"
 
-/* Read a document from fd to its end and find the first shingle with a fingerprint. hash is that of
+/* Who asks waits for it: of a larger document the rest is not read. */
+enum { SHINGLE_TEXT_READ_MAX_BYTES = 64 << 20 };
+
+/* Read a document from fd on and find the first shingle with a fingerprint. hash is that of
  * policy.
  *
  * ret_text  its canonical tokens with blanks between; gives
  *
- * Returns 0, -ENOENT (no such shingle: a feature, or of text that an extractor makes), -ENOMEM, an
- * errno of read(2) or of word_filter_new(). Linear in the bytes up to there, in fixed memory. */
+ * Returns 0, -ENOENT (no such shingle so far: a feature, or of text that an extractor makes),
+ * -ENOMEM, an errno of read(2) or of word_filter_new(). Linear in the bytes up to there, in fixed
+ * memory. */
 int shingle_text(int fd, const struct policy *policy, const struct shingle_hash *hash,
                  uint64_t fingerprint, char **ret_text);
 

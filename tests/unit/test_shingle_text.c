@@ -127,12 +127,46 @@ static void test_shingle_text__is_not_found_where_there_is_none(void **state)
     assert_int_equal(shingle_text(none, &policy, hash, 1, &found), -EBADF);
 }
 
+/* Five words behind so many bytes of another. */
+static int look_behind(size_t n_bytes)
+{
+    static const char *const five[] = {"one", "two", "three", "four", "five"};
+    static const char wanted[] = " one two three four five";
+    _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = NULL;
+    struct policy policy;
+    uint64_t tokens[5];
+    char *found = NULL, *text = malloc(n_bytes + sizeof(wanted));
+    assert_int_equal(policy_preset("default", &policy), 0);
+    assert_int_equal(shingle_hash_new(&policy, &hash), 0);
+    for (int i = 0; i < 5; i++)
+        tokens[i] = token_of(hash, five[i]);
+    for (size_t i = 0; i < n_bytes; i++)
+        text[i] = i % 8 == 7 ? '\n' : 'x';
+    memcpy(text + n_bytes, wanted, sizeof(wanted));
+    int fd = document(text, n_bytes + sizeof(wanted) - 1);
+    int r = shingle_text(fd, &policy, hash, shingle_hash_window(hash, tokens, 5), &found);
+    if (r == 0)
+        assert_string_equal(found, wanted + 1);
+    free(found);
+    free(text);
+    close(fd);
+    return r;
+}
+
+static void test_shingle_text__of_large_documents_the_rest_is_not_read(void **state)
+{
+    (void)state;
+    assert_int_equal(look_behind(SHINGLE_TEXT_READ_MAX_BYTES - 4096), 0);
+    assert_int_equal(look_behind(SHINGLE_TEXT_READ_MAX_BYTES), -ENOENT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shingle_text__is_that_of_each_window),
         cmocka_unit_test(test_shingle_text__goes_over_edges),
         cmocka_unit_test(test_shingle_text__is_not_found_where_there_is_none),
+        cmocka_unit_test(test_shingle_text__of_large_documents_the_rest_is_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
