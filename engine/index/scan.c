@@ -204,7 +204,9 @@ static int look_at_name(struct visit *visit, const char *name)
         r = reconcile_add(index, &visit->directory, name, &entry, visit->batch);
     if (r == -EEXIST) {
         visit->lossy = true;
-        return 0;
+        /* A directory that took another's name may be at its new place before the second pass comes
+         * by: what is in it is looked at now. One that is not known yet is found there. */
+        return entry.type == ENTRY_DIRECTORY ? scan_add_directory(index, &entry.key) : 0;
     }
     if (r < 0 || (visit->removing && r == 0))
         return r < 0 ? r : 0;

@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -203,6 +204,28 @@ static void test_scan__a_directory_that_leaves_the_tree_meanwhile_is_not_added(v
     }
 }
 
+/* Nobody said so: a crash came between. Both ways round, since one is looked at before the other.
+ */
+static void test_scan__directories_that_changed_names_are_looked_into(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const others[] = {"a", "z"};
+    char name[16] = "large";
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(mkdir(scratch_path(f->tree, "%s", others[i]), 0755), 0);
+        scratch_write(scratch_path(f->tree, "%s/1", others[i]), "");
+        scan(f, 0, NULL);
+        assert_int_equal(renameat2(AT_FDCWD, scratch_path(f->tree, "%s", name), AT_FDCWD,
+                                   scratch_path(f->tree, "%s", others[i]), RENAME_EXCHANGE),
+                         0);
+        snprintf(name, sizeof(name), "%s", others[i]);
+        assert_int_equal(unlink(scratch_path(f->tree, "%s/%04u", name, 7 + i)), 0);
+        scratch_write(scratch_path(f->tree, "%s/more%u", name, i), "");
+        scan(f, 0, NULL);
+        assert_catalogue_is(f, scratch_path("tree", "%s", name));
+    }
+}
+
 static void test_scan__a_large_directory_that_goes_is_taken_away_in_many_steps(void **state)
 {
     struct fixture *f = *state;
@@ -281,6 +304,7 @@ int main(void)
         ON_A_TREE(test_scan__a_large_directory_takes_many_steps),
         ON_A_TREE(test_scan__changes_between_any_two_steps_are_kept),
         ON_A_TREE(test_scan__a_directory_that_leaves_the_tree_meanwhile_is_not_added),
+        ON_A_TREE(test_scan__directories_that_changed_names_are_looked_into),
         ON_A_TREE(test_scan__a_large_directory_that_goes_is_taken_away_in_many_steps),
         ON_A_TREE(test_scan__a_directory_that_comes_back_before_all_is_taken_away_is_whole),
         ON_A_TREE(test_scan__what_is_not_taken_away_yet_is_after_the_next_start),
