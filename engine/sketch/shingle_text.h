@@ -5,7 +5,7 @@
 #include "engine/sketch/shingle_hash.h"
 
 /* Who asks waits for it: of a larger document the rest is not read. */
-enum { SHINGLE_TEXT_READ_MAX_BYTES = 64 << 20 };
+enum { SHINGLE_TEXT_READ_MAX_BYTES = 16 << 20 };
 
 /* Read a document from fd on and find the first shingle with a fingerprint. hash is that of
  * policy.
