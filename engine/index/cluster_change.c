@@ -141,22 +141,42 @@ static int take_out(const struct graph *graph, uint64_t sid, struct member *ret_
     return 1;
 }
 
-int cluster_change_remove(const struct graph *graph, const struct cluster_intent *intent)
+/* Some of what leaves, out of the clusters it is in. */
+static int leave_clusters(const struct graph *first, const struct cluster_intent *intent,
+                          const struct member *members, size_t n)
 {
-    struct member members[CHUNK];
-    size_t n = 0, n_leaving = cluster_intent_n_leaving(intent);
+    struct member leaving[CHUNK];
     int r = 0;
 
-    for (size_t i = 0; r >= 0 && i < n_leaving; i++) {
-        r = take_out(graph, cluster_intent_leaving(intent, i), &members[n]);
+    for (size_t i = 0; r == 0 && i < intent->n_splits; i++) {
+        const struct cluster_split *split = &intent->splits[i];
+        const struct graph *graph = split->cluster ? graph_of_cluster(first, split->cluster) : NULL;
+        size_t n_leaving = 0;
+        for (size_t k = 0; graph && k < n; k++)
+            if (sid_vector_finds(&split->leaving, members[k].sid))
+                leaving[n_leaving++] = members[k];
+        if (n_leaving > 0)
+            r = membership_move(graph->membership, split->cluster, 0, leaving, n_leaving);
+    }
+    return r;
+}
+
+int cluster_change_remove(const struct graph *first, const struct cluster_intent *intent)
+{
+    const struct sid_vector *leaving = &intent->splits[0].leaving;
+    struct member members[CHUNK];
+    size_t n = 0;
+    int r = 0;
+
+    for (size_t i = 0; r >= 0 && i < leaving->n_sids; i++) {
+        r = take_out(first, leaving->sids[i], &members[n]);
         if (r > 0)
             n++;
-        if (r < 0 || n == 0 || (n < CHUNK && i + 1 < n_leaving))
+        if (r < 0 || n == 0 || (n < CHUNK && i + 1 < leaving->n_sids))
             continue;
-        r = intent->cluster ? membership_move(graph->membership, intent->cluster, 0, members, n)
-                            : 0;
+        r = leave_clusters(first, intent, members, n);
         if (r == 0)
-            r = delete_records(graph, members, n);
+            r = delete_records(first, members, n);
         n = 0;
     }
     return r < 0 ? r : 0;
@@ -179,44 +199,54 @@ static int part_documents(const struct graph *graph, const struct sid_vector *wi
     return r < 0 ? r : cluster_parts_documents(parts, 0, sids);
 }
 
-static int split_off(const struct graph *graph, const struct cluster_intent *intent,
-                     const struct sid_vector *leaving, size_t part)
+static int split_off(const struct graph *graph, const struct cluster_split *split, size_t part)
 {
     _cleanup_(sid_vector_done) struct sid_vector sids = {0};
-    uint64_t clusters[2] = {intent->cluster, intent->ids.sids[part]};
-    uint64_t beginning = intent->sids.sids[part];
+    uint64_t clusters[2] = {split->cluster, split->ids.sids[part]};
+    uint64_t beginning = split->beginnings.sids[part];
 
-    int r = clusters[1] ? part_documents(graph, leaving, clusters, beginning, &sids)
+    int r = clusters[1] ? part_documents(graph, &split->leaving, clusters, beginning, &sids)
                         : sid_vector_push(&sids, beginning);
     return r < 0 ? r : move_documents(graph, clusters[0], clusters[1], &sids);
 }
 
-static int carry_out_delete(const struct graph *graph, const struct cluster_intent *intent)
+static int carry_out_split(const struct graph *graph, const struct cluster_split *split)
 {
-    _cleanup_(sid_vector_done) struct sid_vector leaving = {0};
-    int r = cluster_change_remove(graph, intent);
+    int r = 0;
 
-    for (size_t i = 0; i < cluster_intent_n_leaving(intent) && r == 0; i++)
-        r = sid_vector_push(&leaving, cluster_intent_leaving(intent, i));
-    sid_vector_sort_unique(&leaving);
-    if (intent->ids.n_sids > 0)
-        long_lists_split(graph->long_lists, intent->cluster);
-    for (size_t i = 0; i < intent->ids.n_sids && r == 0; i++)
-        r = split_off(graph, intent, &leaving, i);
-    return r == 0 && intent->cluster ? membership_dissolve(graph->membership, intent->cluster) : r;
+    if (split->ids.n_sids > 0)
+        long_lists_split(graph->long_lists, split->cluster);
+    for (size_t i = 0; i < split->ids.n_sids && r == 0; i++)
+        r = split_off(graph, split, i);
+    return r == 0 ? membership_dissolve(graph->membership, split->cluster) : r;
 }
 
-int cluster_change_finish(const struct graph *graph, const struct cluster_intent *intent)
+static int carry_out_delete(const struct graph *first, const struct cluster_intent *intent)
 {
-    int r = intent->kind == INTENT_JOIN ? carry_out_join(graph, intent)
-                                        : carry_out_delete(graph, intent);
-    return r < 0 ? r : cluster_intent_clear(graph->kv);
+    int r = cluster_change_remove(first, intent);
+
+    for (size_t i = 0; i < intent->n_splits && r == 0; i++) {
+        const struct cluster_split *split = &intent->splits[i];
+        const struct graph *graph = graph_of_cluster(first, split->cluster);
+        if (graph && split->cluster)
+            r = carry_out_split(graph, split);
+    }
+    return r;
 }
 
-int cluster_change_carry_out(const struct graph *graph, const struct cluster_intent *intent)
+int cluster_change_finish(const struct graph *first, const struct cluster_intent *intent)
 {
-    int r = cluster_intent_put(graph->kv, intent);
-    return r < 0 ? r : cluster_change_finish(graph, intent);
+    const struct graph *graph = graph_of_cluster(first, intent->cluster);
+    int r = intent->kind == INTENT_DELETE ? carry_out_delete(first, intent)
+            : graph                       ? carry_out_join(graph, intent)
+                                          : 0; /* of a clustering that is no more */
+    return r < 0 ? r : cluster_intent_clear(first->kv);
+}
+
+int cluster_change_carry_out(const struct graph *first, const struct cluster_intent *intent)
+{
+    int r = cluster_intent_put(first->kv, intent);
+    return r < 0 ? r : cluster_change_finish(first, intent);
 }
 
 /* -- join -- */

@@ -14,16 +14,19 @@ struct joining {
 void joining_done(struct joining *joining);
 int joining_add(struct joining *joining, uint64_t sid, uint64_t cluster); /* 0, -ENOMEM */
 
-/* Make one cluster of them. Nothing is written when they are one already. */
+/* Make one cluster of them, of the graph's clustering. Nothing is written when they are one
+ * already. */
 int cluster_change_join(const struct graph *graph, const struct joining *joining);
 
+/* What follows finds the clusterings that an intent is about among a graph and those after it. */
+
 /* Store an intent, carry it out, and remove it. */
-int cluster_change_carry_out(const struct graph *graph, const struct cluster_intent *intent);
+int cluster_change_carry_out(const struct graph *first, const struct cluster_intent *intent);
 
 /* The first step of a delete alone: rows, postings and records, where those are still there. */
-int cluster_change_remove(const struct graph *graph, const struct cluster_intent *intent);
+int cluster_change_remove(const struct graph *first, const struct cluster_intent *intent);
 
 /* Carry out a stored intent, and remove it. */
-int cluster_change_finish(const struct graph *graph, const struct cluster_intent *intent);
+int cluster_change_finish(const struct graph *first, const struct cluster_intent *intent);
 
 #endif

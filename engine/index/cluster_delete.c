@@ -104,16 +104,15 @@ static int choose_part(const struct graph *graph, uint64_t cluster,
     return r;
 }
 
-static int plan_split(const struct graph *graph, const struct cluster_parts *parts,
-                      const struct sid_vector *leaving, size_t n_parts,
-                      struct cluster_intent *intent)
+static int plan_parts(const struct graph *graph, const struct cluster_parts *parts, size_t n_parts,
+                      struct cluster_split *split)
 {
     _cleanup_(part_sizes_done) struct part_sizes sizes = {0};
     size_t best = 0;
 
-    int r = measure_parts(graph, parts, intent->cluster, leaving->n_sids, n_parts, &sizes);
+    int r = measure_parts(graph, parts, split->cluster, split->leaving.n_sids, n_parts, &sizes);
     if (r == 0)
-        r = choose_part(graph, intent->cluster, leaving, &sizes, &best);
+        r = choose_part(graph, split->cluster, &split->leaving, &sizes, &best);
     for (size_t i = 0; i < n_parts && r == 0; i++) {
         uint64_t id = 0;
         if (i == best)
@@ -121,9 +120,9 @@ static int plan_split(const struct graph *graph, const struct cluster_parts *par
         if (sizes.sizes[i] > 1)
             r = cluster_ids_new(&graph->membership->ids, graph->kv, &id);
         if (r == 0)
-            r = sid_vector_push(&intent->ids, id);
+            r = sid_vector_push(&split->ids, id);
         if (r == 0)
-            r = sid_vector_push(&intent->sids, cluster_parts_beginning(parts, i));
+            r = sid_vector_push(&split->beginnings, cluster_parts_beginning(parts, i));
     }
     return r;
 }
@@ -152,15 +151,15 @@ static int begin_from(void *user, uint64_t sid, uint64_t cluster, const struct r
     return cluster_parts_begin_from(beginning->parts, sid, record);
 }
 
-static int plan_by_neighbours(const struct graph *graph, const struct sid_vector *leaving,
-                              struct cluster_intent *intent)
+static int plan_by_neighbours(const struct graph *graph, struct cluster_split *split)
 {
     _cleanup_(cluster_parts_free_p) struct cluster_parts *parts = NULL;
+    const struct sid_vector *leaving = &split->leaving;
 
-    int r = cluster_parts_new(graph, leaving, &intent->cluster, 1, &parts);
+    int r = cluster_parts_new(graph, leaving, &split->cluster, 1, &parts);
     if (r < 0)
         return r;
-    struct beginning beginning = {parts, leaving, intent->cluster, 0};
+    struct beginning beginning = {parts, leaving, split->cluster, 0};
     for (size_t i = 0; i < leaving->n_sids && r == 0; i++) {
         const struct record *record = NULL;
         r = records_get(graph->records, &leaving->sids[i], 1, &record);
@@ -172,7 +171,7 @@ static int plan_by_neighbours(const struct graph *graph, const struct sid_vector
         return r;
     int n_parts = cluster_parts_search(parts, false, SIZE_MAX);
     return n_parts < 2 ? (n_parts < 0 ? n_parts : 0)
-                       : plan_split(graph, parts, leaving, (size_t)n_parts, intent);
+                       : plan_parts(graph, parts, (size_t)n_parts, split);
 }
 
 /* -- the rest as a whole -- */
@@ -235,45 +234,21 @@ static int rest_is_connected(const struct graph *graph, uint64_t cluster,
     return r < 0 && r != -E2BIG ? r : r == 1;
 }
 
-/* -- deleting -- */
-
-/* Of one cluster, or of none; none has a twin that stays. */
-static int delete_together(const struct graph *graph, uint64_t cluster,
-                           const struct sid_vector *leaving)
+/* What the documents of split->leaving leave behind of split->cluster; none has a twin that stays.
+ */
+static int plan_split(const struct graph *graph, struct cluster_split *split)
 {
-    _cleanup_(cluster_intent_done) struct cluster_intent intent = {
-        .kind = INTENT_DELETE, .sid = leaving->sids[0], .cluster = cluster};
     uint64_t size = 0;
-    int r = 0;
 
-    if (cluster) {
-        r = membership_size(graph->membership, cluster, &size);
-        if (r == 0)
-            r = rest_is_connected(graph, cluster, leaving, size);
-        if (r == 0)
-            r = plan_by_neighbours(graph, leaving, &intent);
-    }
-    for (size_t i = 1; r >= 0 && i < leaving->n_sids; i++)
-        r = sid_vector_push(&intent.sids, leaving->sids[i]);
-    return r < 0 ? r : cluster_change_carry_out(graph, &intent);
+    int r = membership_size(graph->membership, split->cluster, &size);
+    if (r == 0)
+        r = rest_is_connected(graph, split->cluster, &split->leaving, size);
+    if (r == 0)
+        r = plan_by_neighbours(graph, split);
+    return r < 0 ? r : 0;
 }
 
-/* A document whose class lives on takes no node away. Returns 1 when it was one and is gone. */
-static int delete_twin(const struct graph *graph, uint64_t cluster, uint64_t sid,
-                       const struct record *record)
-{
-    _cleanup_(cluster_intent_done) struct cluster_intent intent = {
-        .kind = INTENT_DELETE, .sid = sid, .cluster = cluster};
-    uint8_t class_id[CLASS_BYTES];
-    uint64_t other;
-
-    record_class(record, class_id);
-    int r = classes_other(graph->kv, class_id, sid, &other);
-    if (r <= 0)
-        return r;
-    r = cluster_change_carry_out(graph, &intent);
-    return r < 0 ? r : 1;
-}
+/* -- deleting -- */
 
 struct leaver {
     uint64_t cluster, sid;
@@ -287,7 +262,94 @@ static int compare_leavers(const void *a, const void *b)
     return (x->sid > y->sid) - (x->sid < y->sid);
 }
 
-int cluster_delete(const struct graph *graph, const uint64_t *sids,
+/* A split more, of the leavers from one on that are in its cluster, at most so many. Returns how
+ * many they are, or an error. */
+static int take_leavers(const struct leaver *leavers, size_t n_leavers, size_t n_most,
+                        struct cluster_intent *intent)
+{
+    struct cluster_split *split = cluster_intent_add_split(intent);
+    size_t n = 0;
+    int r = 0;
+
+    if (!split)
+        return -ENOMEM;
+    split->cluster = leavers[0].cluster;
+    for (; r == 0 && n < n_leavers && n < n_most && leavers[n].cluster == split->cluster; n++)
+        r = sid_vector_push(&split->leaving, leavers[n].sid);
+    return r < 0 ? r : (int)n;
+}
+
+/* The clusters of another clustering that documents leave: a split for each. */
+static int add_splits(const struct graph *graph, const struct sid_vector *leaving, bool plan,
+                      struct cluster_intent *intent)
+{
+    size_t n = leaving->n_sids;
+    _cleanup_free_ uint64_t *clusters = calloc(n, sizeof(*clusters));
+    _cleanup_free_ struct leaver *leavers = calloc(n, sizeof(*leavers));
+    if (!clusters || !leavers)
+        return -ENOMEM;
+    int r = membership_clusters_of(graph->membership, leaving->sids, n, clusters);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < n; i++)
+        leavers[i] = (struct leaver){clusters[i], leaving->sids[i]};
+    qsort(leavers, n, sizeof(*leavers), compare_leavers);
+    for (size_t at = 0; at < n; at += (size_t)r) {
+        if (leavers[at].cluster == 0) {
+            r = 1;
+            continue;
+        }
+        r = take_leavers(leavers + at, n - at, n, intent);
+        int planned = r > 0 && plan ? plan_split(graph, &intent->splits[intent->n_splits - 1]) : 0;
+        if (r < 0 || planned < 0)
+            return r < 0 ? r : planned;
+    }
+    return 0;
+}
+
+/* Of one cluster of the default clustering, or of none; none has a twin that stays. Returns how
+ * many, or an error. */
+static int delete_together(const struct graph *first, const struct leaver *leavers,
+                           size_t n_leavers)
+{
+    _cleanup_(cluster_intent_done) struct cluster_intent intent = {.kind = INTENT_DELETE};
+
+    int n = take_leavers(leavers, n_leavers, INTENT_NUMBERS / 2, &intent);
+    int r = n < 0 ? n : 0;
+    if (r == 0 && intent.splits[0].cluster)
+        r = plan_split(first, &intent.splits[0]);
+    for (const struct graph *graph = first->next; r == 0 && graph; graph = graph->next) {
+        const struct sid_vector leaving = intent.splits[0].leaving; /* the array may move */
+        r = add_splits(graph, &leaving, true, &intent);
+    }
+    if (r == 0)
+        r = cluster_change_carry_out(first, &intent);
+    return r < 0 ? r : n;
+}
+
+/* A document whose class lives on takes no node away. Returns 1 when it was one and is gone. */
+static int delete_twin(const struct graph *first, const struct leaver *leaver,
+                       const struct record *record)
+{
+    _cleanup_(cluster_intent_done) struct cluster_intent intent = {.kind = INTENT_DELETE};
+    uint8_t class_id[CLASS_BYTES];
+    uint64_t other;
+
+    record_class(record, class_id);
+    int r = classes_other(first->kv, class_id, leaver->sid, &other);
+    if (r <= 0)
+        return r;
+    r = take_leavers(leaver, 1, 1, &intent);
+    for (const struct graph *graph = first->next; r >= 0 && graph; graph = graph->next) {
+        const struct sid_vector leaving = intent.splits[0].leaving;
+        r = add_splits(graph, &leaving, false, &intent);
+    }
+    if (r >= 0)
+        r = cluster_change_carry_out(first, &intent);
+    return r < 0 ? r : 1;
+}
+
+int cluster_delete(const struct graph *first, const uint64_t *sids,
                    const struct record *const *records, size_t n)
 {
     _cleanup_free_ struct leaver *leavers = calloc(n + 1, sizeof(*leavers));
@@ -297,26 +359,19 @@ int cluster_delete(const struct graph *graph, const uint64_t *sids,
     if (!leavers)
         return -ENOMEM;
     for (size_t i = 0; i < n; i++) {
-        uint64_t cluster;
-        r = membership_clusters_of(graph->membership, &sids[i], 1, &cluster);
+        struct leaver leaver = {.sid = sids[i]};
+        r = membership_clusters_of(first->membership, &sids[i], 1, &leaver.cluster);
         if (r == 0)
-            r = delete_twin(graph, cluster, sids[i], records[i]);
+            r = delete_twin(first, &leaver, records[i]);
         if (r < 0)
             return r;
         if (r == 0)
-            leavers[n_leavers++] = (struct leaver){cluster, sids[i]};
+            leavers[n_leavers++] = leaver;
     }
     if (n_leavers)
         qsort(leavers, n_leavers, sizeof(*leavers), compare_leavers);
-    for (size_t at = 0, end; at < n_leavers; at = end) {
-        _cleanup_(sid_vector_done) struct sid_vector leaving = {0};
-        r = 0;
-        for (end = at; r == 0 && end < n_leavers && leavers[end].cluster == leavers[at].cluster &&
-                       leaving.n_sids < INTENT_NUMBERS / 2;
-             end++)
-            r = sid_vector_push(&leaving, leavers[end].sid);
-        if (r == 0)
-            r = delete_together(graph, leavers[at].cluster, &leaving);
+    for (size_t at = 0; at < n_leavers; at += (size_t)r) {
+        r = delete_together(first, leavers + at, n_leavers - at);
         if (r < 0)
             return r;
     }

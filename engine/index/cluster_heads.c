@@ -3,21 +3,24 @@
 #include <errno.h>
 
 #include "base/bytes.h"
+#include "engine/index/cluster_ids.h"
 #include "engine/index/schema.h"
 
 void cluster_heads_init(struct cluster_heads *heads, struct kv *kv, uint64_t after,
                         size_t page_rows)
 {
+    const uint64_t until = clustering_base(cluster_clustering(after) + 1);
     *heads = (struct cluster_heads){
-        .kv = kv, .page_rows = page_rows, .last = after, .more = after != UINT64_MAX};
+        .kv = kv, .page_rows = page_rows, .last = after, .until = until, .more = after + 1 < until};
 }
 
 static int next_page(struct cluster_heads *heads)
 {
-    uint8_t from[HEAD_KEY_BYTES];
+    uint8_t from[HEAD_KEY_BYTES], to[HEAD_KEY_BYTES];
 
     put_be64(from, heads->last + 1);
-    struct kv_range range = {.from = {from, HEAD_KEY_BYTES}};
+    put_be64(to, heads->until);
+    struct kv_range range = {{from, HEAD_KEY_BYTES}, {to, HEAD_KEY_BYTES}};
     kv_page_done(&heads->page);
     heads->page = (struct kv_page){0};
     heads->at = 0;
@@ -43,7 +46,7 @@ int cluster_heads_next(struct cluster_heads *heads, uint64_t *ret_id, uint64_t *
             *ret_size = get_be64(entry->value.data);
             return 1;
         }
-        if (!heads->more || heads->last == UINT64_MAX)
+        if (!heads->more || heads->last + 1 == heads->until)
             return 0;
         int r = next_page(heads);
         if (r < 0)

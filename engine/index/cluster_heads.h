@@ -1,4 +1,4 @@
-/* Walk over the clusters of TABLE_MEMBERS by their heads (membership.h). */
+/* Walk over the clusters of a clustering by their heads in TABLE_MEMBERS (membership.h). */
 #ifndef KINFS_ENGINE_INDEX_CLUSTER_HEADS_H
 #define KINFS_ENGINE_INDEX_CLUSTER_HEADS_H
 
@@ -13,13 +13,15 @@ enum { HEAD_KEY_BYTES = 8, HEAD_VALUE_BYTES = 8 };
 struct cluster_heads {
     struct kv *kv;
     size_t page_rows;
-    uint64_t last; /* the walk goes on after this id */
+    uint64_t last;  /* the walk goes on after this id */
+    uint64_t until; /* and ends before this one */
     struct kv_page page;
     size_t at;
     bool more;
 };
 
-/* page_rows  rows read at once: members of small clusters are passed over, those of large ones
+/* after      an id of the clustering, or what they lie above (clustering_base())
+ * page_rows  rows read at once: members of small clusters are passed over, those of large ones
  *            past the page are not read */
 void cluster_heads_init(struct cluster_heads *heads, struct kv *kv, uint64_t after,
                         size_t page_rows);

@@ -6,79 +6,206 @@
 #include "base/bytes.h"
 #include "engine/index/schema.h"
 
-enum { INTENT_VERSION = 1, HEAD_BYTES = 26, POSTED_BYTES = 6, POSTED_KEY_BYTES = 14, PAGE = 256 };
+enum {
+    INTENT_VERSION = 1,
+    INTENT_VERSION_SPLITS = 2,
+    HEAD_BYTES = 26,
+    SPLIT_HEAD_BYTES = 16,
+    POSTED_BYTES = 6,
+    POSTED_KEY_BYTES = 14,
+    PAGE = 256
+};
 
 static const struct kv_slice cluster_key = {"cluster", 7};
+
+void cluster_split_done(struct cluster_split *split)
+{
+    sid_vector_done(&split->leaving);
+    sid_vector_done(&split->ids);
+    sid_vector_done(&split->beginnings);
+}
 
 void cluster_intent_done(struct cluster_intent *intent)
 {
     sid_vector_done(&intent->ids);
     sid_vector_done(&intent->sids);
+    for (size_t i = 0; i < intent->n_splits; i++)
+        cluster_split_done(&intent->splits[i]);
+    free(intent->splits);
 }
 
-size_t cluster_intent_n_leaving(const struct cluster_intent *intent)
+struct cluster_split *cluster_intent_add_split(struct cluster_intent *intent)
 {
-    return 1 + intent->sids.n_sids - intent->ids.n_sids;
+    struct cluster_split *splits =
+        reallocarray(intent->splits, intent->n_splits + 1, sizeof(*splits));
+    if (!splits)
+        return NULL;
+    intent->splits = splits;
+    splits[intent->n_splits] = (struct cluster_split){0};
+    return &splits[intent->n_splits++];
 }
 
-uint64_t cluster_intent_leaving(const struct cluster_intent *intent, size_t i)
-{
-    return i == 0 ? intent->sid : intent->sids.sids[intent->ids.n_sids + i - 1];
-}
+/* -- encoding -- */
 
-static uint8_t *put_numbers(uint8_t *p, const struct sid_vector *numbers)
+static uint8_t *put_numbers(uint8_t *p, const struct sid_vector *numbers, size_t from)
 {
-    for (size_t i = 0; i < numbers->n_sids; i++, p += 8)
+    for (size_t i = from; i < numbers->n_sids; i++, p += 8)
         put_be64(p, numbers->sids[i]);
     return p;
+}
+
+static size_t encoded_bytes(const struct cluster_intent *intent)
+{
+    size_t size = HEAD_BYTES + 8 * (intent->ids.n_sids + intent->sids.n_sids);
+
+    for (size_t i = 0; i < intent->n_splits; i++) {
+        const struct cluster_split *split = &intent->splits[i];
+        size += 8 * (split->leaving.n_sids + split->ids.n_sids + split->beginnings.n_sids);
+        size += i ? SPLIT_HEAD_BYTES : 0; /* and one document more than is put below */
+    }
+    return size;
+}
+
+static uint8_t *put_head(uint8_t *p, const struct cluster_intent *intent, uint64_t sid,
+                         uint64_t cluster, size_t n_ids, size_t n_sids)
+{
+    p[0] = intent->n_splits > 1 ? INTENT_VERSION_SPLITS : INTENT_VERSION;
+    p[1] = (uint8_t)intent->kind;
+    put_be64(p + 2, sid);
+    put_be64(p + 10, cluster);
+    put_be32(p + 18, (uint32_t)n_ids);
+    put_be32(p + 22, (uint32_t)n_sids);
+    return p + HEAD_BYTES;
+}
+
+static uint8_t *put_delete(uint8_t *p, const struct cluster_intent *intent)
+{
+    const struct cluster_split *first = &intent->splits[0];
+
+    p = put_head(p, intent, first->leaving.sids[0], first->cluster, first->ids.n_sids,
+                 first->beginnings.n_sids + first->leaving.n_sids - 1);
+    p = put_numbers(p, &first->ids, 0);
+    p = put_numbers(p, &first->beginnings, 0);
+    p = put_numbers(p, &first->leaving, 1);
+    for (size_t i = 1; i < intent->n_splits; i++) {
+        const struct cluster_split *split = &intent->splits[i];
+        put_be64(p, split->cluster);
+        put_be32(p + 8, (uint32_t)split->leaving.n_sids);
+        put_be32(p + 12, (uint32_t)split->ids.n_sids);
+        p = put_numbers(p + SPLIT_HEAD_BYTES, &split->leaving, 0);
+        p = put_numbers(p, &split->ids, 0);
+        p = put_numbers(p, &split->beginnings, 0);
+    }
+    return p;
+}
+
+static uint8_t *put_join(uint8_t *p, const struct cluster_intent *intent)
+{
+    p = put_head(p, intent, 0, intent->cluster, intent->ids.n_sids, intent->sids.n_sids);
+    return put_numbers(put_numbers(p, &intent->ids, 0), &intent->sids, 0);
 }
 
 int cluster_intent_put(struct kv *kv, const struct cluster_intent *intent)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    size_t size = HEAD_BYTES + 8 * (intent->ids.n_sids + intent->sids.n_sids);
-    _cleanup_free_ uint8_t *value = malloc(size);
+    _cleanup_free_ uint8_t *value = malloc(encoded_bytes(intent));
 
     if (!batch || !value)
         return -ENOMEM;
-    value[0] = INTENT_VERSION;
-    value[1] = (uint8_t)intent->kind;
-    put_be64(value + 2, intent->sid);
-    put_be64(value + 10, intent->cluster);
-    put_be32(value + 18, (uint32_t)intent->ids.n_sids);
-    put_be32(value + 22, (uint32_t)intent->sids.n_sids);
-    put_numbers(put_numbers(value + HEAD_BYTES, &intent->ids), &intent->sids);
-    kv_batch_put(batch, TABLE_INTENTS, cluster_key, (struct kv_slice){value, size});
+    const uint8_t *end =
+        intent->kind == INTENT_JOIN ? put_join(value, intent) : put_delete(value, intent);
+    kv_batch_put(batch, TABLE_INTENTS, cluster_key,
+                 (struct kv_slice){value, (size_t)(end - value)});
     return kv_apply(kv, batch);
 }
 
-static int take_numbers(const uint8_t *p, size_t n, struct sid_vector *numbers)
+/* -- decoding -- */
+
+/* What is left to be read. */
+struct reading {
+    const uint8_t *p;
+    size_t n;
+};
+
+static int take_numbers(struct reading *reading, size_t n, struct sid_vector *numbers)
 {
+    if (reading->n / 8 < n)
+        return -EUCLEAN;
     for (size_t i = 0; i < n; i++) {
-        int r = sid_vector_push(numbers, get_be64(p + 8 * i));
+        int r = sid_vector_push(numbers, get_be64(reading->p + 8 * i));
         if (r < 0)
             return r;
     }
+    reading->p += 8 * n;
+    reading->n -= 8 * n;
     return 0;
+}
+
+static int take_first_split(struct reading *reading, const uint8_t *head, size_t n_ids,
+                            size_t n_sids, struct cluster_intent *intent)
+{
+    struct cluster_split *split = cluster_intent_add_split(intent);
+
+    if (!split)
+        return -ENOMEM;
+    if (n_ids > n_sids)
+        return -EUCLEAN;
+    split->cluster = get_be64(head + 10);
+    int r = sid_vector_push(&split->leaving, get_be64(head + 2));
+    if (r == 0)
+        r = take_numbers(reading, n_ids, &split->ids);
+    if (r == 0)
+        r = take_numbers(reading, n_ids, &split->beginnings);
+    if (r == 0)
+        r = take_numbers(reading, n_sids - n_ids, &split->leaving);
+    sid_vector_sort_unique(&split->leaving);
+    return r;
+}
+
+static int take_split(struct reading *reading, struct cluster_intent *intent)
+{
+    struct cluster_split *split = cluster_intent_add_split(intent);
+    const uint8_t *head = reading->p;
+
+    if (!split)
+        return -ENOMEM;
+    if (reading->n < SPLIT_HEAD_BYTES)
+        return -EUCLEAN;
+    reading->p += SPLIT_HEAD_BYTES;
+    reading->n -= SPLIT_HEAD_BYTES;
+    split->cluster = get_be64(head);
+    size_t n_parts = get_be32(head + 12);
+    int r = take_numbers(reading, get_be32(head + 8), &split->leaving);
+    if (r == 0)
+        r = take_numbers(reading, n_parts, &split->ids);
+    if (r == 0)
+        r = take_numbers(reading, n_parts, &split->beginnings);
+    sid_vector_sort_unique(&split->leaving);
+    return r;
 }
 
 static int decode(const struct kv_buf *value, struct cluster_intent *intent)
 {
     const uint8_t *p = value->data;
 
-    if (value->size_bytes < HEAD_BYTES || p[0] != INTENT_VERSION ||
-        (p[1] != INTENT_JOIN && p[1] != INTENT_DELETE))
+    if (value->size_bytes < HEAD_BYTES || (p[1] != INTENT_JOIN && p[1] != INTENT_DELETE) ||
+        (p[0] != INTENT_VERSION && (p[0] != INTENT_VERSION_SPLITS || p[1] != INTENT_DELETE)))
         return -EUCLEAN;
-    intent->kind = p[1];
-    intent->sid = get_be64(p + 2);
-    intent->cluster = get_be64(p + 10);
+    struct reading reading = {p + HEAD_BYTES, value->size_bytes - HEAD_BYTES};
     size_t n_ids = get_be32(p + 18), n_sids = get_be32(p + 22);
-    if (value->size_bytes != HEAD_BYTES + 8 * (n_ids + n_sids) ||
-        (intent->kind == INTENT_DELETE && n_ids > n_sids) ||
-        (intent->kind == INTENT_JOIN && intent->cluster == 0))
-        return -EUCLEAN;
-    int r = take_numbers(p + HEAD_BYTES, n_ids, &intent->ids);
-    return r < 0 ? r : take_numbers(p + HEAD_BYTES + 8 * n_ids, n_sids, &intent->sids);
+    int r;
+    intent->kind = p[1];
+    if (intent->kind == INTENT_JOIN) {
+        intent->cluster = get_be64(p + 10);
+        r = intent->cluster ? take_numbers(&reading, n_ids, &intent->ids) : -EUCLEAN;
+        if (r == 0)
+            r = take_numbers(&reading, n_sids, &intent->sids);
+    } else {
+        r = take_first_split(&reading, p, n_ids, n_sids, intent);
+    }
+    while (r == 0 && p[0] == INTENT_VERSION_SPLITS && reading.n > 0)
+        r = take_split(&reading, intent);
+    return r < 0 ? r : reading.n > 0 ? -EUCLEAN : 0;
 }
 
 int cluster_intent_get(struct kv *kv, struct cluster_intent *ret_intent)

@@ -10,7 +10,13 @@
  *   kind     sid          cluster            ids                        sids
  *   join     0            that stays         clusters that become it    documents that enter it
  *   delete   the deleted  it was in, or 0    of the parts split off     a document of each part,
- * then (0: it is alone)           what is deleted with it
+ *                                            (0: it is alone)           then what is deleted with
+ * it
+ *
+ * A delete with which clusters of other clusterings are left has version 2, and behind that for
+ * each of these:
+ *
+ *          cluster 8 | leaving n 4 | parts n 4 | leaving 8 each | ids 8 each | a document of each 8
  *
  *   key    "posted" | sid 8
  *   value  empty
@@ -28,20 +34,33 @@
 
 enum intent_kind { INTENT_JOIN = 1, INTENT_DELETE = 2 };
 
-/* Numbers of each kind in one intent: 64 KiB suits any store. */
+/* Numbers of each kind in one intent and clustering: 64 KiB suits any store. */
 enum { INTENT_NUMBERS = 4096 };
+
+/* What documents leave behind of a cluster: the part that keeps it, and those that are split off.
+ */
+struct cluster_split {
+    uint64_t cluster;             /* 0: they are in none */
+    struct sid_vector leaving;    /* ascending */
+    struct sid_vector ids;        /* of the parts split off; 0: it is one document, in no cluster */
+    struct sid_vector beginnings; /* a document of each of these */
+};
+void cluster_split_done(struct cluster_split *split);
 
 struct cluster_intent {
     enum intent_kind kind;
-    uint64_t sid, cluster;
+    /* INTENT_JOIN; of the clustering that the cluster is of */
+    uint64_t cluster;
     struct sid_vector ids, sids;
+    /* INTENT_DELETE; first what is left in the default clustering, by all that are deleted */
+    struct cluster_split *splits;
+    size_t n_splits;
 };
 
 void cluster_intent_done(struct cluster_intent *intent);
 
-/* The documents that an INTENT_DELETE takes away. */
-size_t cluster_intent_n_leaving(const struct cluster_intent *intent);
-uint64_t cluster_intent_leaving(const struct cluster_intent *intent, size_t i);
+/* A split more, all zero; NULL: no memory. Valid until the next one. */
+struct cluster_split *cluster_intent_add_split(struct cluster_intent *intent);
 
 /* Return 0 or a store error; get: -ENOENT when nothing is to be finished, -EUCLEAN. */
 int cluster_intent_put(struct kv *kv, const struct cluster_intent *intent);

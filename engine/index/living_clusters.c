@@ -27,9 +27,17 @@
 
 enum { TORN_READS = 8 };
 
-struct living_clusters {
+/* One way of clustering. */
+struct clustering {
     struct membership membership;
     struct graph graph;
+};
+
+struct living_clusters {
+    struct clustering clusterings[1 + LIVING_CLUSTERINGS_MAX]; /* first the default one */
+    size_t n_clusterings;
+    struct kv *kv;
+    struct graph *graph;                /* the default one's, and through it all */
     bool posted;                        /* the postings lost by a crash are there again */
     bool unfinished;                    /* a change may have stopped half-way; its intent stands */
     uint64_t flushed_sid;               /* as stored */
@@ -39,21 +47,40 @@ struct living_clusters {
 
 static const struct kv_slice flushed_key = {"postings_flushed", 16};
 
+static int clustering_init(struct clustering *clustering, struct living_clusters *clusters,
+                           struct records *records, struct postings *postings,
+                           const struct edge_rule *rule, size_t long_from, unsigned number)
+{
+    clustering->graph = (struct graph){.kv = clusters->kv,
+                                       .records = records,
+                                       .postings = postings,
+                                       .membership = &clustering->membership,
+                                       .rule = *rule};
+    int r = long_lists_new(long_from, &clustering->graph.long_lists);
+    if (r < 0)
+        return r;
+    r = membership_init(&clustering->membership, clusters->kv, number);
+    if (r < 0)
+        long_lists_free(clustering->graph.long_lists);
+    return r;
+}
+
 int living_clusters_open(struct kv *kv, struct records *records, struct postings *postings,
                          double threshold, size_t long_from, struct living_clusters **ret_clusters)
 {
+    const struct edge_rule rule = {.resemblance = threshold};
     struct living_clusters *clusters = calloc(1, sizeof(*clusters));
     if (!clusters)
         return -ENOMEM;
-    clusters->graph = (struct graph){kv, records, postings, &clusters->membership, NULL, threshold};
-    int r = long_lists_new(long_from, &clusters->graph.long_lists);
-    if (r == 0)
-        r = membership_init(&clusters->membership, kv);
+    clusters->kv = kv;
+    clusters->graph = &clusters->clusterings[0].graph;
+    int r = clustering_init(&clusters->clusterings[0], clusters, records, postings, &rule,
+                            long_from, 0);
     if (r < 0) {
-        long_lists_free(clusters->graph.long_lists);
         free(clusters);
         return r;
     }
+    clusters->n_clusterings = 1;
     *ret_clusters = clusters;
     return 0;
 }
@@ -62,9 +89,18 @@ void living_clusters_close(struct living_clusters *clusters)
 {
     if (!clusters)
         return;
-    membership_done(&clusters->membership, !clusters->unfinished);
-    long_lists_free(clusters->graph.long_lists);
+    for (size_t i = 0; i < clusters->n_clusterings; i++) {
+        membership_done(&clusters->clusterings[i].membership, !clusters->unfinished);
+        long_lists_free(clusters->clusterings[i].graph.long_lists);
+    }
     free(clusters);
+}
+
+/* The one a cluster is of, or an id says. NULL: there is none such. */
+static struct membership *membership_of(struct living_clusters *clusters, uint64_t id)
+{
+    const struct graph *graph = graph_of_cluster(clusters->graph, id);
+    return graph ? graph->membership : NULL;
 }
 
 /* -- insert -- */
@@ -93,30 +129,28 @@ static int link_to(void *user, uint64_t sid, uint64_t cluster, const struct reco
 /* Postings that a replay past the watermark would not find again are noted. */
 static int post(struct living_clusters *clusters, uint64_t sid, const struct record *record)
 {
-    int r = sid <= clusters->flushed_sid ? posted_intent_put(clusters->graph.kv, sid) : 0;
-    return r < 0 ? r : graph_post(&clusters->graph, sid, &record->sketch);
+    int r = sid <= clusters->flushed_sid ? posted_intent_put(clusters->kv, sid) : 0;
+    return r < 0 ? r : graph_post(clusters->graph, sid, &record->sketch);
 }
 
 /* The first document of its class: look for neighbours. Postings of dead documents (a crash forgets
  * removals) are dropped on the way. */
-static int link_first(struct living_clusters *clusters, struct linking *linking,
+static int link_first(const struct graph *graph, struct linking *linking,
                       const struct record *record)
 {
     _cleanup_(sid_vector_done) struct sid_vector dead = {0};
 
-    int r = post(clusters, linking->sid, record);
-    if (r == 0)
-        r = neighbours_reach(&clusters->graph, &record->sketch, may_link, link_to, linking, &dead);
+    int r = neighbours_reach(graph, &record->sketch, may_link, link_to, linking, &dead);
     for (size_t i = 0; i < dead.n_sids && r == 0; i++)
-        r = postings_remove(clusters->graph.postings, dead.sids[i], &record->sketch);
+        r = postings_remove(graph->postings, dead.sids[i], &record->sketch);
     return r;
 }
 
 /* One of the class is there before it, and has the postings: join its cluster. */
-static int link_twin(struct living_clusters *clusters, struct linking *linking, uint64_t twin)
+static int link_twin(const struct graph *graph, struct linking *linking, uint64_t twin)
 {
     uint64_t cluster;
-    int r = membership_clusters_of(&clusters->membership, &twin, 1, &cluster);
+    int r = membership_clusters_of(graph->membership, &twin, 1, &cluster);
 
     return r < 0 ? r : joining_add(&linking->joining, twin, cluster);
 }
@@ -126,22 +160,33 @@ static void linking_done(struct linking *linking)
     joining_done(&linking->joining);
 }
 
-/* first: of its class, in which it is. */
-static int insert(struct living_clusters *clusters, uint64_t sid, const struct record *record,
-                  uint64_t first)
+/* Into one clustering. first: of its class, in which it is. may_be_in: it may have been inserted
+ * before, or in part. */
+static int link_document(const struct graph *graph, uint64_t sid, const struct record *record,
+                         uint64_t first, bool may_be_in)
 {
     _cleanup_(linking_done) struct linking linking = {.sid = sid};
     uint64_t cluster = 0;
     int r = 0;
 
-    if (sid <= clusters->last_sid) /* it may have been inserted before, or in part */
-        r = membership_clusters_of(&clusters->membership, &sid, 1, &cluster);
+    if (may_be_in)
+        r = membership_clusters_of(graph->membership, &sid, 1, &cluster);
     if (r == 0)
         r = joining_add(&linking.joining, sid, cluster);
     if (r == 0)
-        r = first == sid ? link_first(clusters, &linking, record)
-                         : link_twin(clusters, &linking, first);
-    return r < 0 ? r : cluster_change_join(&clusters->graph, &linking.joining);
+        r = first == sid ? link_first(graph, &linking, record) : link_twin(graph, &linking, first);
+    return r < 0 ? r : cluster_change_join(graph, &linking.joining);
+}
+
+static int insert(struct living_clusters *clusters, uint64_t sid, const struct record *record,
+                  uint64_t first)
+{
+    const bool may_be_in = sid <= clusters->last_sid;
+    int r = first == sid ? post(clusters, sid, record) : 0;
+
+    for (const struct graph *graph = clusters->graph; r == 0 && graph; graph = graph->next)
+        r = link_document(graph, sid, record, first, may_be_in);
+    return r;
 }
 
 /* -- recovery -- */
@@ -150,7 +195,7 @@ static int read_flushed(struct living_clusters *clusters)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
 
-    int r = kv_get(clusters->graph.kv, TABLE_META, flushed_key, &value);
+    int r = kv_get(clusters->kv, TABLE_META, flushed_key, &value);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
     if (value.size_bytes != 8)
@@ -165,12 +210,26 @@ static int recover_postings(struct living_clusters *clusters, const struct clust
     int r = read_flushed(clusters);
 
     if (r == 0 && intent && intent->kind == INTENT_DELETE)
-        r = cluster_change_remove(&clusters->graph, intent);
+        r = cluster_change_remove(clusters->graph, intent);
     if (r == 0)
-        r = postings_replay(&clusters->graph, &clusters->last_sid);
+        r = postings_replay(clusters->graph, &clusters->last_sid);
     if (r == 0)
         clusters->posted = true;
     return r;
+}
+
+static int recount(struct living_clusters *clusters)
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < clusters->n_clusterings; i++)
+        r = membership_recount(&clusters->clusterings[i].membership);
+    return r;
+}
+
+static void forget_long_lists(struct living_clusters *clusters)
+{
+    for (const struct graph *graph = clusters->graph; graph; graph = graph->next)
+        long_lists_forget(graph->long_lists);
 }
 
 /* What a crash or a failing store left half-done comes before any other change. */
@@ -182,15 +241,15 @@ int living_clusters_recover(struct living_clusters *clusters)
         return 0;
     bool failed = clusters->unfinished; /* in this process, which may have lost count */
     clusters->unfinished = true;
-    long_lists_forget(clusters->graph.long_lists);
-    int interrupted = cluster_intent_get(clusters->graph.kv, &intent);
+    forget_long_lists(clusters);
+    int interrupted = cluster_intent_get(clusters->kv, &intent);
     if (interrupted < 0 && interrupted != -ENOENT)
         return interrupted;
     int r = clusters->posted ? 0 : recover_postings(clusters, interrupted == 0 ? &intent : NULL);
     if (r == 0 && interrupted == 0)
-        r = cluster_change_finish(&clusters->graph, &intent);
+        r = cluster_change_finish(clusters->graph, &intent);
     if (r == 0 && (failed || interrupted == 0))
-        r = membership_recount(&clusters->membership);
+        r = recount(clusters);
     if (r == 0)
         clusters->unfinished = false;
     return r;
@@ -220,8 +279,8 @@ static int insert_some(struct living_clusters *clusters, const uint64_t *sids,
 
     for (size_t i = 0; i < n; i++)
         record_class(records[i], class_ids[i]);
-    int r = classes_add_all(clusters->graph.kv, (const uint8_t(*)[CLASS_BYTES])class_ids, sids, n,
-                            firsts);
+    int r =
+        classes_add_all(clusters->kv, (const uint8_t(*)[CLASS_BYTES])class_ids, sids, n, firsts);
     if (r < 0)
         note_insert(clusters, sids[0], r);
     for (size_t i = 0; i < n && r == 0; i++) {
@@ -259,7 +318,7 @@ int living_clusters_delete_all(struct living_clusters *clusters, const uint64_t 
     int r = living_clusters_recover(clusters);
     if (r < 0)
         return r;
-    r = cluster_delete(&clusters->graph, sids, records, n);
+    r = cluster_delete(clusters->graph, sids, records, n);
     clusters->unfinished = r < 0;
     for (size_t i = 0; r == 0 && i < n; i++)
         note_insert(clusters, sids[i], 0);
@@ -272,22 +331,39 @@ int living_clusters_delete(struct living_clusters *clusters, uint64_t sid,
     return living_clusters_delete_all(clusters, &sid, &record, 1);
 }
 
+/* Whether a document is in any cluster: 1, 0 or an error. What clusters dissolved around it passes
+ * on to what it becomes where it is in none. */
+static int is_in_any(struct living_clusters *clusters, uint64_t sid, uint64_t new_sid)
+{
+    int in_any = 0;
+
+    for (size_t i = 0; i < clusters->n_clusterings; i++) {
+        struct membership *membership = &clusters->clusterings[i].membership;
+        uint64_t cluster;
+        int r = membership_clusters_of(membership, &sid, 1, &cluster);
+        if (r < 0)
+            return r;
+        if (cluster)
+            in_any = 1;
+        else
+            dissolved_clusters_replace(&membership->dissolved, sid, new_sid);
+    }
+    return in_any;
+}
+
 int living_clusters_replace(struct living_clusters *clusters, uint64_t old_sid,
                             const struct record *old_record, uint64_t new_sid,
                             const struct record *new_record)
 {
-    uint64_t cluster;
-
     int r = living_clusters_recover(clusters);
     if (r == 0)
-        r = membership_clusters_of(&clusters->membership, &old_sid, 1, &cluster);
+        r = is_in_any(clusters, old_sid, new_sid);
     if (r < 0) {
         note_insert(clusters, new_sid, r);
         return r;
     }
     /* What was in no cluster has no id to keep, and would only found one to leave it. */
-    if (cluster == 0) {
-        dissolved_clusters_replace(&clusters->membership.dissolved, old_sid, new_sid);
+    if (r == 0) {
         r = living_clusters_delete(clusters, old_sid, old_record);
         if (r < 0) {
             note_insert(clusters, new_sid, r);
@@ -310,41 +386,43 @@ int living_clusters_flush(struct living_clusters *clusters)
     int r = living_clusters_recover(clusters);
     uint64_t sid = clusters->first_failed ? clusters->first_failed - 1 : clusters->last_sid;
     if (r == 0)
-        r = posted_intent_list(clusters->graph.kv, &posted);
+        r = posted_intent_list(clusters->kv, &posted);
     if (r == 0)
-        r = postings_flush(clusters->graph.postings);
+        r = postings_flush(clusters->graph->postings);
     if (r < 0)
         return r;
     put_be64(value, sid);
     kv_batch_put(batch, TABLE_META, flushed_key, (struct kv_slice){value, sizeof(value)});
-    r = kv_apply(clusters->graph.kv, batch);
+    r = kv_apply(clusters->kv, batch);
     if (r < 0)
         return r;
     clusters->flushed_sid = sid;
-    return posted_intent_clear(clusters->graph.kv, &posted);
+    return posted_intent_clear(clusters->kv, &posted);
 }
 
 int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64_t new_id)
 {
     _cleanup_(cluster_intent_done) struct cluster_intent intent = {.kind = INTENT_JOIN,
                                                                    .cluster = new_id};
+    const struct graph *graph = graph_of_cluster(clusters->graph, id);
     uint64_t size = 0, new_size = 0;
 
-    if (new_id == 0 || new_id >= UINT64_MAX - 1)
+    if (!graph || graph_of_cluster(clusters->graph, new_id) != graph ||
+        new_id == clustering_base(cluster_clustering(id)))
         return -EINVAL;
     int r = living_clusters_recover(clusters);
     if (r == 0)
-        r = membership_size(&clusters->membership, id, &size);
+        r = membership_size(graph->membership, id, &size);
     if (r == 0)
-        r = membership_size(&clusters->membership, new_id, &new_size);
+        r = membership_size(graph->membership, new_id, &new_size);
     if (r < 0 || size == 0 || id == new_id || new_size > 0)
         return r < 0 ? r : size == 0 ? -ENOENT : id == new_id ? 0 : -EEXIST;
-    long_lists_forget(clusters->graph.long_lists); /* which may know the new id as a former one */
-    r = cluster_ids_pass(&clusters->membership.ids, clusters->graph.kv, new_id);
+    long_lists_forget(graph->long_lists); /* which may know the new id as a former one */
+    r = cluster_ids_pass(&graph->membership->ids, clusters->kv, new_id);
     if (r == 0)
         r = sid_vector_push(&intent.ids, id);
     if (r == 0) {
-        r = cluster_change_carry_out(&clusters->graph, &intent);
+        r = cluster_change_carry_out(graph, &intent);
         clusters->unfinished = r < 0;
     }
     return r;
@@ -355,13 +433,14 @@ int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64
 int living_clusters_of(struct living_clusters *clusters, uint64_t sid, uint64_t *ret_id,
                        uint64_t *ret_size)
 {
+    struct membership *membership = &clusters->clusterings[0].membership;
     uint64_t id = 0, size = 0;
 
     /* Between the two reads the cluster may have become another one. */
     for (unsigned i = 0; i < TORN_READS && size == 0; i++) {
-        int r = membership_cluster_of(&clusters->membership, sid, &id);
+        int r = membership_cluster_of(membership, sid, &id);
         if (r == 0 && id)
-            r = membership_size(&clusters->membership, id, &size);
+            r = membership_size(membership, id, &size);
         if (r < 0)
             return r;
         if (id == 0)
@@ -375,7 +454,7 @@ int living_clusters_of(struct living_clusters *clusters, uint64_t sid, uint64_t 
 int living_clusters_has(struct living_clusters *clusters, uint64_t sid)
 {
     uint64_t id;
-    int r = membership_cluster_of(&clusters->membership, sid, &id);
+    int r = membership_cluster_of(&clusters->clusterings[0].membership, sid, &id);
 
     return r < 0 ? r : id != 0;
 }
@@ -391,8 +470,9 @@ int living_clusters_members(struct living_clusters *clusters, uint64_t id, size_
                             struct sid_list *ret_members)
 {
     _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+    struct membership *membership = membership_of(clusters, id);
 
-    int r = membership_list(&clusters->membership, id, limit, &sids);
+    int r = membership ? membership_list(membership, id, limit, &sids) : -ENOENT;
     if (r < 0 || sids.n_sids == 0)
         return r < 0 ? r : -ENOENT;
     *ret_members = list_of(&sids);
@@ -402,7 +482,8 @@ int living_clusters_members(struct living_clusters *clusters, uint64_t id, size_
 int living_clusters_ids(struct living_clusters *clusters, uint64_t after, size_t limit,
                         uint64_t *ret_ids)
 {
-    return membership_ids(&clusters->membership, after, limit, ret_ids);
+    struct membership *membership = membership_of(clusters, after);
+    return membership ? membership_ids(membership, after, limit, ret_ids) : 0;
 }
 
 int living_clusters_class(struct living_clusters *clusters, const uint8_t class_id[CLASS_BYTES],
@@ -410,7 +491,7 @@ int living_clusters_class(struct living_clusters *clusters, const uint8_t class_
 {
     _cleanup_(sid_vector_done) struct sid_vector sids = {0};
 
-    int r = classes_list(clusters->graph.kv, class_id, 0, &sids);
+    int r = classes_list(clusters->kv, class_id, 0, &sids);
     if (r == 0)
         *ret_sids = list_of(&sids);
     return r;
@@ -419,8 +500,9 @@ int living_clusters_class(struct living_clusters *clusters, const uint8_t class_
 void living_clusters_count(struct living_clusters *clusters, uint64_t *ret_clusters,
                            uint64_t *ret_documents)
 {
-    int64_t n_clusters = clusters->membership.n_clusters;
-    int64_t n_documents = clusters->membership.n_documents;
+    const struct membership *membership = &clusters->clusterings[0].membership;
+    int64_t n_clusters = membership->n_clusters;
+    int64_t n_documents = membership->n_documents;
 
     *ret_clusters = n_clusters > 0 ? (uint64_t)n_clusters : 0;
     *ret_documents = n_documents > 0 ? (uint64_t)n_documents : 0;

@@ -26,6 +26,9 @@
 
 struct living_clusters;
 
+/* Named ways of clustering beside the default one. */
+enum { LIVING_CLUSTERINGS_MAX = 8 };
+
 /* kv, records, postings borrowed. long_from: posting lists of this length get a digest
  * (long_lists.h; 0: 256). Returns 0, -ENOMEM or a store error; ret_clusters gives. */
 int living_clusters_open(struct kv *kv, struct records *records, struct postings *postings,

@@ -13,6 +13,7 @@
 enum {
     MOVED_AT_ONCE = 64,
     PAGE_ROWS = 256,
+    CLUSTER_OF_KEY_BYTES = 9,
     CACHED_CLUSTERS = 1 << 16 /* 1 MiB: candidates of one insert are mostly those of the last */
 };
 
@@ -20,7 +21,10 @@ struct cached_cluster {
     uint64_t sid, cluster; /* sid 0: nothing, no document has it */
 };
 
-static const struct kv_slice counts_key = {"cluster_counts", 14};
+static struct kv_slice counts_key(struct clustering_meta *meta, const struct membership *membership)
+{
+    return clustering_meta_key(meta, "cluster_counts", membership->clustering);
+}
 
 static int put_meta(struct kv *kv, struct kv_slice key, const void *value, size_t size_bytes)
 {
@@ -62,7 +66,8 @@ int membership_recount(struct membership *membership)
     uint64_t id, size;
     int r;
 
-    cluster_heads_init(&heads, membership->kv, 0, 4 * PAGE_ROWS);
+    cluster_heads_init(&heads, membership->kv, clustering_base(membership->clustering),
+                       4 * PAGE_ROWS);
     while ((r = cluster_heads_next(&heads, &id, &size)) > 0) {
         n_clusters++;
         n_documents += (int64_t)size;
@@ -81,12 +86,14 @@ static void count_change(struct membership *membership, uint64_t old_size, uint6
     membership->n_clusters += (new_size > 0) - (old_size > 0);
 }
 
-int membership_init(struct membership *membership, struct kv *kv)
+int membership_init(struct membership *membership, struct kv *kv, unsigned clustering)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    struct clustering_meta meta;
 
-    *membership = (struct membership){.kv = kv};
-    int r = kv_get(kv, TABLE_META, counts_key, &value);
+    *membership =
+        (struct membership){.kv = kv, .clustering = clustering, .ids.clustering = clustering};
+    int r = kv_get(kv, TABLE_META, counts_key(&meta, membership), &value);
     if (r == 0 && value.size_bytes == 16) {
         membership->n_clusters = (int64_t)get_be64(value.data);
         membership->n_documents = (int64_t)get_be64((uint8_t *)value.data + 8);
@@ -104,11 +111,12 @@ int membership_init(struct membership *membership, struct kv *kv)
 void membership_done(struct membership *membership, bool clean)
 {
     if (clean && membership->changed) {
+        struct clustering_meta meta;
         uint8_t value[16];
         put_be64(value, (uint64_t)membership->n_clusters);
         put_be64(value + 8, (uint64_t)membership->n_documents);
         /* Without it the next start counts. */
-        (void)put_meta(membership->kv, counts_key, value, sizeof(value));
+        (void)put_meta(membership->kv, counts_key(&meta, membership), value, sizeof(value));
     }
     free(membership->cache);
     membership->cache = NULL;
@@ -116,10 +124,12 @@ void membership_done(struct membership *membership, bool clean)
 
 static int before_change(struct membership *membership)
 {
+    struct clustering_meta meta;
+
     membership->changed = true;
     if (!membership->counts_stored)
         return 0;
-    int r = put_meta(membership->kv, counts_key, NULL, 0);
+    int r = put_meta(membership->kv, counts_key(&meta, membership), NULL, 0);
     if (r == 0)
         membership->counts_stored = false;
     return r;
@@ -178,17 +188,25 @@ static void batch_head(struct kv_batch *batch, uint64_t id, uint64_t size)
         kv_batch_delete(batch, TABLE_MEMBERS, (struct kv_slice){key, HEAD_KEY_BYTES});
 }
 
-static void batch_cluster_of(struct kv_batch *batch, uint64_t sid, uint64_t id)
+static struct kv_slice cluster_of_key(const struct membership *membership,
+                                      uint8_t key[CLUSTER_OF_KEY_BYTES], uint64_t sid)
 {
-    uint8_t key[8], value[8];
-
     put_be64(key, sid);
+    key[8] = (uint8_t)membership->clustering;
+    return (struct kv_slice){key, membership->clustering ? 9 : 8};
+}
+
+static void batch_cluster_of(const struct membership *membership, struct kv_batch *batch,
+                             uint64_t sid, uint64_t id)
+{
+    uint8_t key[CLUSTER_OF_KEY_BYTES], value[8];
+    const struct kv_slice slice = cluster_of_key(membership, key, sid);
+
     put_be64(value, id);
     if (id)
-        kv_batch_put(batch, TABLE_CLUSTER_OF, (struct kv_slice){key, 8},
-                     (struct kv_slice){value, 8});
+        kv_batch_put(batch, TABLE_CLUSTER_OF, slice, (struct kv_slice){value, 8});
     else
-        kv_batch_delete(batch, TABLE_CLUSTER_OF, (struct kv_slice){key, 8});
+        kv_batch_delete(batch, TABLE_CLUSTER_OF, slice);
 }
 
 static int enter(struct membership *membership, uint64_t to, const struct member *members, size_t n)
@@ -209,7 +227,7 @@ static int enter(struct membership *membership, uint64_t to, const struct member
         if (to && !presence.has[i])
             kv_batch_put(batch, TABLE_MEMBERS, member_key(key, to, &members[i]),
                          (struct kv_slice){"", 0});
-        batch_cluster_of(batch, members[i].sid, to);
+        batch_cluster_of(membership, batch, members[i].sid, to);
         cache_drop(membership, members[i].sid);
     }
     size = presence.size + n - presence.n_has;
@@ -326,14 +344,12 @@ static int parse_cluster(const struct kv_buf *value, uint64_t *ret_id)
 static int read_clusters(struct membership *membership, const uint64_t *sids, const size_t *places,
                          size_t n, uint64_t *ret_ids)
 {
-    uint8_t keys[MOVED_AT_ONCE][8];
+    uint8_t keys[MOVED_AT_ONCE][CLUSTER_OF_KEY_BYTES];
     struct kv_slice slices[MOVED_AT_ONCE];
     struct kv_buf values[MOVED_AT_ONCE];
 
-    for (size_t i = 0; i < n; i++) {
-        put_be64(keys[i], sids[places[i]]);
-        slices[i] = (struct kv_slice){keys[i], 8};
-    }
+    for (size_t i = 0; i < n; i++)
+        slices[i] = cluster_of_key(membership, keys[i], sids[places[i]]);
     int r = kv_multi_get(membership->kv, TABLE_CLUSTER_OF, slices, n, values);
     if (r < 0)
         return r;
@@ -371,10 +387,9 @@ int membership_clusters_of(struct membership *membership, const uint64_t *sids, 
 int membership_cluster_of(struct membership *membership, uint64_t sid, uint64_t *ret_id)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
-    uint8_t key[8];
+    uint8_t key[CLUSTER_OF_KEY_BYTES];
 
-    put_be64(key, sid);
-    int r = kv_get(membership->kv, TABLE_CLUSTER_OF, (struct kv_slice){key, 8}, &value);
+    int r = kv_get(membership->kv, TABLE_CLUSTER_OF, cluster_of_key(membership, key, sid), &value);
     return r < 0 && r != -ENOENT ? r : parse_cluster(&value, ret_id);
 }
 

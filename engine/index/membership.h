@@ -1,4 +1,5 @@
-/* Which documents are in which cluster: the rows behind living clusters, without the reasons.
+/* Which documents are in which cluster of one clustering: the rows behind living clusters, without
+ * the reasons. The default one has the number 0.
  *
  * TABLE_MEMBERS, partition: the cluster. So its size is always that of its rows.
  *
@@ -12,12 +13,14 @@
  *
  * TABLE_CLUSTER_OF
  *
- *   key    sid 8
+ *   key    sid 8                          of the default clustering
+ *   key    sid 8 | clustering 1           of another one
  *   value  cluster 8                      no row: in none
  *
  * TABLE_META
  *
- *   "cluster_counts"   8+8   clusters and documents in them; only after a clean end
+ *   "cluster_counts"     8+8   clusters and documents in them; only after a clean end
+ *   "cluster_counts.N"         the same of clustering N
  *
  * All numbers big endian.
  */
@@ -37,6 +40,7 @@
 
 struct membership {
     struct kv *kv;
+    unsigned clustering;
     struct cached_cluster *cache; /* sid -> cluster, the committer's */
     struct cluster_ids ids;
     struct dissolved_clusters dissolved;
@@ -45,8 +49,9 @@ struct membership {
     _Atomic int64_t n_clusters, n_documents;
 };
 
-/* Reads or makes the counts: one pass over TABLE_MEMBERS after a crash. 0, -ENOMEM, store errors */
-int membership_init(struct membership *membership, struct kv *kv);
+/* Reads or makes the counts: one pass over the clustering's part of TABLE_MEMBERS after a crash.
+ * Returns 0, -ENOMEM or a store error. */
+int membership_init(struct membership *membership, struct kv *kv, unsigned clustering);
 /* Keeps the counts for the next time, unless told that they may be wrong. */
 void membership_done(struct membership *membership, bool clean);
 
@@ -75,6 +80,7 @@ int membership_size(struct membership *membership, uint64_t id, uint64_t *ret_si
 /* Append members in order of rank, up to limit (0: all). */
 int membership_list(struct membership *membership, uint64_t id, size_t limit,
                     struct sid_vector *sids);
+/* after  an id of the clustering, or clustering_base() */
 int membership_ids(struct membership *membership, uint64_t after, size_t limit, uint64_t *ret_ids);
 
 #endif

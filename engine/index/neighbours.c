@@ -13,11 +13,8 @@ static int compare_one(const struct graph *graph, const struct min_sketch *sketc
                        uint64_t cluster, const struct record *record, neighbour_found_fn found,
                        void *user)
 {
-    struct estimate estimate;
+    int r = edge_rule_holds(&graph->rule, sketch, &record->sketch);
 
-    int r = min_sketch_reaches(sketch, &record->sketch, graph->threshold, &estimate);
-    if (r == -ENODATA)
-        return 0;
     return r > 0 ? found(user, sid, cluster, record) : r;
 }
 
@@ -236,10 +233,20 @@ int neighbours_reach(const struct graph *graph, const struct min_sketch *sketch,
     return r < 0 ? r : learn_others(&reach, lengths);
 }
 
-int graph_post(const struct graph *graph, uint64_t sid, const struct min_sketch *sketch)
+int graph_post(const struct graph *first, uint64_t sid, const struct min_sketch *sketch)
 {
-    long_lists_posted(graph->long_lists, sid, sketch);
-    return postings_add(graph->postings, sid, sketch);
+    for (const struct graph *graph = first; graph; graph = graph->next)
+        long_lists_posted(graph->long_lists, sid, sketch);
+    return postings_add(first->postings, sid, sketch);
+}
+
+const struct graph *graph_of_cluster(const struct graph *first, uint64_t cluster)
+{
+    const struct graph *graph = first;
+
+    while (graph && graph->membership->clustering != cluster_clustering(cluster))
+        graph = graph->next;
+    return graph;
 }
 
 int graph_record(const struct graph *graph, uint64_t sid, struct record *ret_record)

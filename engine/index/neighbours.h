@@ -1,4 +1,4 @@
-/* The graph behind living clusters: its edges are not stored, they are found by asking the
+/* The graph behind a clustering: its edges are not stored, they are found by asking the
  * postings and comparing full sketches. Nodes are classes, named by their first document, the only
  * one of a class that has postings. */
 #ifndef KINFS_ENGINE_INDEX_NEIGHBOURS_H
@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/index/edge_rule.h"
 #include "engine/index/long_lists.h"
 #include "engine/index/membership.h"
 #include "engine/index/postings.h"
@@ -19,8 +20,13 @@ struct graph {
     struct postings *postings;
     struct membership *membership;
     struct long_lists *long_lists;
-    double threshold;
+    struct edge_rule rule;
+    struct graph *next; /* of another clustering, over the same postings; the default one's is the
+                           first. NULL: none */
 };
+
+/* The graph that a cluster is of, among one and those after it; NULL: none of these. */
+const struct graph *graph_of_cluster(const struct graph *first, uint64_t cluster);
 
 /* Whether the caller wants to know if a candidate, in cluster (0: none), is a neighbour. */
 typedef bool (*neighbour_wanted_fn)(void *user, uint64_t sid, uint64_t cluster);
@@ -49,8 +55,9 @@ int neighbours_reach(const struct graph *graph, const struct min_sketch *sketch,
                      neighbour_wanted_fn wanted, neighbour_found_fn found, void *user,
                      struct sid_vector *dead);
 
-/* Note the postings of a document that is, or becomes, the first of its class. 0, -ENOMEM. */
-int graph_post(const struct graph *graph, uint64_t sid, const struct min_sketch *sketch);
+/* Note the postings of a document that is, or becomes, the first of its class, for one graph and
+ * those after it. 0, -ENOMEM. */
+int graph_post(const struct graph *first, uint64_t sid, const struct min_sketch *sketch);
 
 /* Read the record of a document. Returns 0, -ENOENT, or an error; ret_record gives. */
 int graph_record(const struct graph *graph, uint64_t sid, struct record *ret_record);

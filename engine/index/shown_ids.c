@@ -4,6 +4,7 @@
 #include "engine/index/shown_ids.h"
 
 #include "base/bytes.h"
+#include "engine/index/cluster_ids.h"
 
 enum { ROUNDS = 8 };
 
@@ -13,7 +14,7 @@ struct range {
     uint64_t first;
 };
 
-static const struct range small = {32, 1}, large = {62, UINT64_C(1) << 32};
+static const struct range small = {32, 1}, large = {CLUSTERING_SHIFT, UINT64_C(1) << 32};
 
 static const struct range *range_of(uint64_t id)
 {
@@ -94,24 +95,34 @@ void shown_ids_init(struct shown_ids *ids, const struct policy *policy)
     ids->key[1] = get_be64(bytes + 8);
 }
 
+/* What a clustering's ids lie above, and stay above. */
+static uint64_t base_of(uint64_t id)
+{
+    return clustering_base(cluster_clustering(id));
+}
+
 uint64_t shown_ids_show(const struct shown_ids *ids, uint64_t id)
 {
-    const struct range *range = range_of(id);
-    if (!range)
+    const uint64_t base = base_of(id);
+    const struct range *range = range_of(id - base);
+    if (!range || cluster_clustering(id) > CLUSTERING_MAX)
         return 0;
+    id -= base;
     do
         id = permute(ids, range, id);
     while (id < range->first);
-    return id;
+    return base | id;
 }
 
 uint64_t shown_ids_read(const struct shown_ids *ids, uint64_t shown)
 {
-    const struct range *range = range_of(shown);
-    if (!range)
+    const uint64_t base = base_of(shown);
+    const struct range *range = range_of(shown - base);
+    if (!range || cluster_clustering(shown) > CLUSTERING_MAX)
         return 0;
+    shown -= base;
     do
         shown = permute_back(ids, range, shown);
     while (shown < range->first);
-    return shown;
+    return base | shown;
 }

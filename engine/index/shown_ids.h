@@ -3,8 +3,8 @@
  * shown is a permutation of the ids, drawn by the store's secret key: the same for good, and of no
  * order.
  *
- * Ids below 2^32 are shown as numbers from 1 to 2^32 - 1, larger ones up to 2^62 - 1 among
- * themselves.
+ * Ids below 2^32 are shown as numbers from 1 to 2^32 - 1, larger ones up to 2^56 - 1 among
+ * themselves. The bits above are the number of a clustering (cluster_ids.h), and stay as they are.
  */
 #ifndef KINFS_ENGINE_INDEX_SHOWN_IDS_H
 #define KINFS_ENGINE_INDEX_SHOWN_IDS_H

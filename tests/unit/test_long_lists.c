@@ -130,7 +130,7 @@ static void run(struct history *history, uint64_t seed)
     history->n_sids = 0;
     memset(history->cluster, 0, sizeof(history->cluster));
     assert_int_equal(kv_memory_open(&options, &history->kv), 0);
-    assert_int_equal(membership_init(&history->membership, history->kv), 0);
+    assert_int_equal(membership_init(&history->membership, history->kv, 0), 0);
     assert_int_equal(long_lists_new(5, &history->lists), 0);
     post(history);
     while (history->n_sids < N_SIDS) {
@@ -177,7 +177,7 @@ static void test_long_lists__those_asked_for_last_are_kept(void **state)
     (void)state;
 
     assert_int_equal(kv_memory_open(&options, &history.kv), 0);
-    assert_int_equal(membership_init(&history.membership, history.kv), 0);
+    assert_int_equal(membership_init(&history.membership, history.kv, 0), 0);
     assert_int_equal(long_lists_new(1, &history.lists), 0);
     for (uint64_t i = 1; i <= N; i++) {
         assert_int_equal(long_lists_learn(history.lists, &history.membership, i, &list), 0);

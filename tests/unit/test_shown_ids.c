@@ -31,7 +31,10 @@ static const uint64_t edges[] = {1,
                                  UINT32_MAX,
                                  UINT64_C(1) << 32,
                                  (UINT64_C(1) << 32) + 1,
-                                 UINT64_C(1) << 61,
+                                 UINT64_C(1) << 55,
+                                 (UINT64_C(1) << 56) - 1,
+                                 (UINT64_C(1) << 56) + 1, /* of other clusterings */
+                                 (UINT64_C(63) << 56) + 77,
                                  (UINT64_C(1) << 62) - 1};
 enum { N_EDGES = sizeof(edges) / sizeof(edges[0]) };
 
@@ -39,7 +42,8 @@ static void assert_reads_back(const struct shown_ids *ids, uint64_t id)
 {
     uint64_t shown = shown_ids_show(ids, id);
     assert_true(shown > 0 && shown < UINT64_C(1) << 62);
-    assert_int_equal(shown >> 32 == 0, id >> 32 == 0);
+    assert_int_equal(shown >> 56, id >> 56);
+    assert_int_equal(shown << 8 >> 40 == 0, id << 8 >> 40 == 0);
     assert_int_equal(shown_ids_read(ids, shown), id);
     assert_int_equal(shown_ids_show(ids, shown_ids_read(ids, id)), id);
 }
@@ -67,6 +71,8 @@ static void test_shown_ids__of_no_id_are_none(void **state)
         assert_int_equal(shown_ids_show(&ids, none), 0);
         assert_int_equal(shown_ids_read(&ids, none), 0);
     }
+    assert_int_equal(shown_ids_show(&ids, UINT64_C(5) << 56), 0);
+    assert_int_equal(shown_ids_read(&ids, UINT64_C(5) << 56), 0);
     assert_int_equal(shown_ids_show(&ids, UINT64_MAX), 0);
     assert_int_equal(shown_ids_read(&ids, UINT64_MAX), 0);
 }
@@ -95,7 +101,9 @@ static uint64_t openssl_siphash(EVP_MAC *mac, const uint8_t key[16], uint64_t me
 
 static uint64_t show_slowly(EVP_MAC *mac, const uint8_t key[16], uint64_t id)
 {
-    const unsigned bits = id >> 32 ? 62 : 32;
+    const uint64_t clustering = id >> 56;
+    id %= UINT64_C(1) << 56;
+    const unsigned bits = id >> 32 ? 56 : 32;
     const uint64_t first = id >> 32 ? UINT64_C(1) << 32 : 1;
     do {
         for (uint64_t round = 0; round < 8; round++) {
@@ -105,7 +113,7 @@ static uint64_t show_slowly(EVP_MAC *mac, const uint8_t key[16], uint64_t id)
             id = low << bits / 2 | (high ^ f);
         }
     } while (id < first);
-    return id;
+    return clustering << 56 | id;
 }
 
 static void test_shown_ids__are_what_another_siphash_makes_them(void **state)
