@@ -44,7 +44,10 @@ enum {
     MOST_CHANGES = 1 << 19, /* of a chain: a variant has 20 bits */
 };
 
+/* How many slots a document may have, and one twice as long. */
 static const uint8_t primes[] = {11, 17, 23, 31, 37, 41, 43, 47, 53, 59, 61, 67, 73, 83, 89};
+static const uint8_t longer_primes[] = {23,  37,  47,  61,  73,  83,  89, 97,
+                                        107, 113, 127, 137, 149, 167, 179};
 
 struct word {
     char text[15];
@@ -60,6 +63,7 @@ struct size_class {
 struct planted {
     uint64_t seed;
     uint32_t n_documents, w;
+    const uint8_t *primes;
     unsigned half_bits; /* of a place */
     struct size_class *classes;
     size_t n_classes;
@@ -73,6 +77,8 @@ static inline uint64_t mix(uint64_t x) /* a bijection */
     x = (x ^ x >> 27) * 0x94d049bb133111ebu;
     return x ^ x >> 31;
 }
+
+_Static_assert(sizeof(primes) == sizeof(longer_primes), "one way to choose");
 
 enum purpose { OF_FEISTEL, OF_CLUSTER, OF_MEMBER, OF_TWIN, OF_FILLER, OF_MARKER, OF_WORD };
 
@@ -191,7 +197,8 @@ static void make_words(struct planted *planted)
         planted->draws[at++] = 0;
 }
 
-int planted_new(uint64_t seed, uint32_t n_documents, unsigned w, struct planted **ret_planted)
+static int new_of(uint64_t seed, uint32_t n_documents, unsigned w, const uint8_t *of_primes,
+                  struct planted **ret_planted)
 {
     if (n_documents < 2 || n_documents > INT32_MAX || w < 1 || w > 64)
         return -EINVAL;
@@ -201,6 +208,7 @@ int planted_new(uint64_t seed, uint32_t n_documents, unsigned w, struct planted 
     planted->seed = seed;
     planted->n_documents = n_documents;
     planted->w = w;
+    planted->primes = of_primes;
     while ((uint64_t)1 << (2 * planted->half_bits) < n_documents)
         planted->half_bits++;
     make_words(planted);
@@ -209,6 +217,17 @@ int planted_new(uint64_t seed, uint32_t n_documents, unsigned w, struct planted 
         return r;
     *ret_planted = TAKE_PTR(planted);
     return 0;
+}
+
+int planted_new(uint64_t seed, uint32_t n_documents, unsigned w, struct planted **ret_planted)
+{
+    return new_of(seed, n_documents, w, primes, ret_planted);
+}
+
+int planted_new_longer(uint64_t seed, uint32_t n_documents, unsigned w,
+                       struct planted **ret_planted)
+{
+    return new_of(seed, n_documents, w, longer_primes, ret_planted);
 }
 
 void planted_free(struct planted *planted)
@@ -319,7 +338,7 @@ void planted_describe(const struct planted *planted, uint32_t number,
         .cluster_size = class->size,
     };
     uint64_t x = draw(planted, OF_CLUSTER, document.cluster, 0);
-    document.n_slots = primes[x % sizeof(primes)];
+    document.n_slots = planted->primes[x % sizeof(primes)];
     document.form = x >> 32 & 1 ? PLANTED_HTML : PLANTED_PLAIN;
     document.boilerplate = boilerplate_of(mix(x));
     document.source = document.member;
@@ -461,7 +480,7 @@ size_t planted_write(const struct planted *planted, const struct planted_documen
 
 size_t planted_most_bytes(const struct planted *planted)
 {
-    size_t slots = primes[sizeof(primes) - 1] + BOILERPLATE_SLOTS + EXTRA_SLOTS_MAX;
+    size_t slots = planted->primes[sizeof(primes) - 1] + BOILERPLATE_SLOTS + EXTRA_SLOTS_MAX;
     size_t slot = (planted->w - 1) * (WORD_MAX_BYTES + 1) + MARKER_BYTES + 1 + MARKUP_BYTES;
     size_t ends = 2 * (planted->w + REPEATS_MAX + 1) * (MARKER_BYTES + 1);
     return slots * slot + ends + HEAD_BYTES;

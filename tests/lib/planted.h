@@ -47,6 +47,9 @@ struct planted_document {
  * w            tokens in a shingle, for which the resemblances hold, 1 to 64
  * Returns 0, -EINVAL, -ENOMEM; ret_planted gives. */
 int planted_new(uint64_t seed, uint32_t n_documents, unsigned w, struct planted **ret_planted);
+/* The same with documents of twice as many slots, so that those of w = 5 have 5 KB as well. */
+int planted_new_longer(uint64_t seed, uint32_t n_documents, unsigned w,
+                       struct planted **ret_planted);
 void planted_free(struct planted *planted);
 DEFINE_CLEANUP(struct planted *, planted_free);
 

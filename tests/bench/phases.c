@@ -1,0 +1,216 @@
+#include "tests/bench/phases.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine/index/classes.h"
+#include "engine/index/cluster_change.h"
+#include "engine/index/cluster_delete.h"
+#include "engine/index/index_private.h"
+#include "engine/index/neighbours.h"
+#include "engine/index/stored_row.h"
+
+const char *const phase_names[N_PHASES] = {
+    [PHASE_NONE] = "",
+    [PHASE_CALLER] = "the benchmark",
+    [PHASE_SKETCH] = "text and sketch",
+    [PHASE_ENTRIES] = "names",
+    [PHASE_COMMIT] = "committer's own",
+    [PHASE_LOOK] = "what the file was",
+    [PHASE_RECORD] = "record",
+    [PHASE_FILE_ROW] = "row of the file",
+    [PHASE_CLASS] = "class",
+    [PHASE_CANDIDATES] = "posting lists read",
+    [PHASE_READ_RECORDS] = "records of candidates read",
+    [PHASE_READ_CLUSTERS] = "clusters of candidates read",
+    [PHASE_COMPARE] = "candidates compared",
+    [PHASE_POST] = "postings into memory",
+    [PHASE_INTENT] = "intent of a change",
+    [PHASE_JOIN] = "clusters joined",
+    [PHASE_DELETE] = "clusters left",
+    [PHASE_FLUSH] = "postings into the store",
+};
+
+enum { DEPTH_MAX = 64 };
+
+static __thread struct {
+    bool on, in_store;
+    struct phases phases;
+    enum phase stack[DEPTH_MAX];
+    unsigned depth;
+    double since_s;
+} now;
+
+static double clock_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void account(void)
+{
+    double t = clock_s();
+    now.phases.wall_s[now.stack[now.depth]] += t - now.since_s;
+    now.since_s = t;
+}
+
+void phases_begin(enum phase phase)
+{
+    memset(&now, 0, sizeof(now));
+    now.on = true;
+    now.stack[0] = phase;
+    now.since_s = clock_s();
+}
+
+void phases_switch(enum phase phase)
+{
+    account();
+    now.stack[now.depth] = phase;
+    now.phases.n[phase]++;
+}
+
+struct phases phases_end(void)
+{
+    account();
+    now.on = false;
+    return now.phases;
+}
+
+static void enter(enum phase phase)
+{
+    if (!now.on)
+        return;
+    account();
+    now.stack[++now.depth] = phase;
+    now.phases.n[phase]++;
+}
+
+static void leave(void)
+{
+    if (!now.on)
+        return;
+    account();
+    now.depth--;
+}
+
+/* -- what is wrapped -- */
+
+#define WRAP(phase, name, parameters, arguments)                                                   \
+    int __real_##name parameters;                                                                  \
+    int __wrap_##name parameters;                                                                  \
+    int __wrap_##name parameters                                                                   \
+    {                                                                                              \
+        enter(phase);                                                                              \
+        int r = __real_##name arguments;                                                           \
+        leave();                                                                                   \
+        return r;                                                                                  \
+    }
+
+WRAP(PHASE_LOOK, catalogue_links,
+     (struct kv * kv, const struct file_key *child, size_t limit, struct catalogue_list *ret_list),
+     (kv, child, limit, ret_list))
+WRAP(PHASE_LOOK, stored_row_document,
+     (struct index * index, const struct file_key *key, struct stored_row *ret_row,
+      uint64_t *ret_sid, struct record *ret_record),
+     (index, key, ret_row, ret_sid, ret_record))
+WRAP(PHASE_FILE_ROW, document_counts_apply,
+     (struct index * index, struct kv_batch *batch, const struct document_counts *change),
+     (index, batch, change))
+WRAP(PHASE_CLASS, classes_add_all,
+     (struct kv * kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids, size_t n,
+      uint64_t *ret_firsts),
+     (kv, class_ids, sids, n, ret_firsts))
+WRAP(PHASE_CLASS, classes_remove,
+     (struct kv * kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid), (kv, class_id, sid))
+WRAP(PHASE_CLASS, classes_other,
+     (struct kv * kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid, uint64_t *ret_other),
+     (kv, class_id, sid, ret_other))
+WRAP(PHASE_CLASS, classes_list,
+     (struct kv * kv, const uint8_t class_id[CLASS_BYTES], size_t limit, struct sid_vector *sids),
+     (kv, class_id, limit, sids))
+WRAP(PHASE_CANDIDATES, postings_with,
+     (struct postings * postings, enum postings_tier tier, const uint64_t *fingerprints,
+      size_t n_fingerprints, struct sid_list *ret_list, size_t *ret_lengths),
+     (postings, tier, fingerprints, n_fingerprints, ret_list, ret_lengths))
+WRAP(PHASE_CANDIDATES, postings_candidates,
+     (struct postings * postings, enum postings_tier tier, const struct min_sketch *sketch,
+      struct sid_list *ret_list),
+     (postings, tier, sketch, ret_list))
+WRAP(PHASE_READ_RECORDS, records_get,
+     (struct records * records, const uint64_t *sids, size_t n_sids,
+      const struct record **ret_refs),
+     (records, sids, n_sids, ret_refs))
+WRAP(PHASE_READ_RECORDS, graph_record,
+     (const struct graph *graph, uint64_t sid, struct record *ret_record), (graph, sid, ret_record))
+WRAP(PHASE_READ_CLUSTERS, membership_clusters_of,
+     (struct membership * membership, const uint64_t *sids, size_t n_sids, uint64_t *ret_ids),
+     (membership, sids, n_sids, ret_ids))
+WRAP(PHASE_COMPARE, neighbours_reach,
+     (const struct graph *graph, const struct min_sketch *sketch, neighbour_wanted_fn wanted,
+      neighbour_found_fn found, void *user, struct sid_vector *dead),
+     (graph, sketch, wanted, found, user, dead))
+WRAP(PHASE_COMPARE, neighbours_find,
+     (const struct graph *graph, const struct min_sketch *sketch, neighbour_wanted_fn wanted,
+      neighbour_found_fn found, void *user, struct sid_vector *dead),
+     (graph, sketch, wanted, found, user, dead))
+WRAP(PHASE_POST, postings_add,
+     (struct postings * postings, uint64_t sid, const struct min_sketch *sketch),
+     (postings, sid, sketch))
+WRAP(PHASE_POST, postings_remove,
+     (struct postings * postings, uint64_t sid, const struct min_sketch *sketch),
+     (postings, sid, sketch))
+WRAP(PHASE_INTENT, cluster_intent_put, (struct kv * kv, const struct cluster_intent *intent),
+     (kv, intent))
+WRAP(PHASE_INTENT, cluster_intent_clear, (struct kv * kv), (kv))
+WRAP(PHASE_JOIN, cluster_change_join, (const struct graph *graph, const struct joining *joining),
+     (graph, joining))
+WRAP(PHASE_DELETE, cluster_delete,
+     (const struct graph *graph, const uint64_t *sids, const struct record *const *records,
+      size_t n),
+     (graph, sids, records, n))
+WRAP(PHASE_FLUSH, living_clusters_flush, (struct living_clusters * clusters), (clusters))
+
+/* Calls of the store, which are counted apart; the committer's own write is that of records. */
+#define WRAP_STORE(counter, name, parameters, arguments)                                           \
+    int __real_##name parameters;                                                                  \
+    int __wrap_##name parameters;                                                                  \
+    int __wrap_##name parameters                                                                   \
+    {                                                                                              \
+        if (!now.on || now.in_store)                                                               \
+            return __real_##name arguments;                                                        \
+        bool record =                                                                              \
+            &now.phases.counter == &now.phases.n_writes && now.stack[now.depth] == PHASE_COMMIT;   \
+        if (record)                                                                                \
+            enter(PHASE_RECORD);                                                                   \
+        double begin_s = clock_s();                                                                \
+        now.in_store = true;                                                                       \
+        int r = __real_##name arguments;                                                           \
+        now.in_store = false;                                                                      \
+        now.phases.store_s += clock_s() - begin_s;                                                 \
+        now.phases.counter++;                                                                      \
+        if (record)                                                                                \
+            leave();                                                                               \
+        return r;                                                                                  \
+    }
+
+WRAP_STORE(n_gets, kv_get,
+           (struct kv * kv, unsigned table, struct kv_slice key, struct kv_buf *ret_value),
+           (kv, table, key, ret_value))
+WRAP_STORE(n_multi_gets, kv_multi_get,
+           (struct kv * kv, unsigned table, const struct kv_slice *keys, size_t n_keys,
+            struct kv_buf *ret_values),
+           (kv, table, keys, n_keys, ret_values))
+WRAP_STORE(n_scans, kv_multi_scan,
+           (struct kv * kv, unsigned table, const struct kv_range *ranges, size_t n_ranges,
+            size_t limit, struct kv_page *ret_pages),
+           (kv, table, ranges, n_ranges, limit, ret_pages))
+WRAP_STORE(n_scans, kv_scan,
+           (struct kv * kv, unsigned table, const struct kv_range *range, size_t limit,
+            struct kv_page *ret_page),
+           (kv, table, range, limit, ret_page))
+WRAP_STORE(n_writes, kv_apply, (struct kv * kv, const struct kv_batch *batch), (kv, batch))
+WRAP_STORE(n_writes, kv_bulk_load,
+           (struct kv * kv, unsigned table, kv_run_next_fn next, void *user),
+           (kv, table, next, user))
