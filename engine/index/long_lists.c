@@ -96,15 +96,30 @@ void long_lists_forget(struct long_lists *lists)
     memset(lists->seen, 0, sizeof(lists->seen));
 }
 
+static void note_use(struct long_lists *lists, struct long_list *list)
+{
+    TAILQ_REMOVE(&lists->by_use, list, by_use);
+    TAILQ_INSERT_HEAD(&lists->by_use, list, by_use);
+}
+
 struct digest *long_lists_find(struct long_lists *lists, uint64_t fingerprint)
 {
     struct long_list *list = find(lists, fingerprint);
 
     if (!list || list->refused_length)
         return NULL;
-    TAILQ_REMOVE(&lists->by_use, list, by_use);
-    TAILQ_INSERT_HEAD(&lists->by_use, list, by_use);
+    note_use(lists, list);
     return &list->digest;
+}
+
+int long_lists_is_common(struct long_lists *lists, uint64_t fingerprint)
+{
+    struct long_list *list = find(lists, fingerprint);
+
+    if (!list || list->refused_length <= LONG_LISTS_COMMON_FROM)
+        return 0;
+    note_use(lists, list);
+    return 1;
 }
 
 bool long_lists_wants(const struct long_lists *lists, uint64_t fingerprint, size_t length)
@@ -178,6 +193,26 @@ static void note_seen(struct long_lists *lists, const struct digest *digest)
         lists->seen[digest->clusters[i] % N_SEEN] = true;
 }
 
+/* Returns 1, 0 when there is no room for all, or an error. */
+static int take_all(struct digest *digest, struct membership *membership,
+                    const struct sid_list *sids)
+{
+    digest->n_clusters = digest->n_named = 0;
+    for (size_t at = 0; at < sids->n_sids; at += CHUNK) {
+        uint64_t clusters[CHUNK];
+        size_t n = sids->n_sids - at < CHUNK ? sids->n_sids - at : CHUNK;
+        int r = membership_clusters_of(membership, sids->sids + at, n, clusters);
+        if (r < 0)
+            return r;
+        for (size_t i = 0; i < n; i++)
+            if (!take(digest, sids->sids[at + i], clusters[i])) {
+                digest->n_clusters = digest->n_named = 0;
+                return 0;
+            }
+    }
+    return 1;
+}
+
 int long_lists_learn(struct long_lists *lists, struct membership *membership, uint64_t fingerprint,
                      const struct sid_list *sids)
 {
@@ -187,26 +222,30 @@ int long_lists_learn(struct long_lists *lists, struct membership *membership, ui
         list = add(lists, fingerprint);
     if (!list)
         return 0; /* it goes without */
-    struct digest *digest = &list->digest;
-    digest->n_clusters = digest->n_named = 0;
-    list->refused_length = 0;
-    for (size_t at = 0; at < sids->n_sids; at += CHUNK) {
-        uint64_t clusters[CHUNK];
-        size_t n = sids->n_sids - at < CHUNK ? sids->n_sids - at : CHUNK;
-        int r = membership_clusters_of(membership, sids->sids + at, n, clusters);
-        if (r < 0) {
-            drop(lists, list);
-            return r;
-        }
-        for (size_t i = 0; i < n; i++) {
-            if (!take(digest, sids->sids[at + i], clusters[i])) {
-                list->refused_length = sids->n_sids;
-                return 0;
-            }
-        }
+    int r = take_all(&list->digest, membership, sids);
+    if (r < 0) {
+        drop(lists, list);
+        return r;
     }
-    note_seen(lists, digest);
+    list->refused_length = r ? 0 : sids->n_sids;
+    if (r)
+        note_seen(lists, &list->digest);
     return 0;
+}
+
+int long_lists_judge(struct long_lists *lists, struct membership *membership, uint64_t fingerprint,
+                     const struct sid_list *first)
+{
+    struct digest digest;
+    int r = take_all(&digest, membership, first);
+    if (r != 0)
+        return r < 0 ? r : 0;
+    struct long_list *list = find(lists, fingerprint);
+    if (!list)
+        list = add(lists, fingerprint);
+    if (list)
+        list->refused_length = LONG_LISTS_COMMON_FROM + 1;
+    return 1;
 }
 
 int digest_tidy(struct long_lists *lists, struct digest *digest, struct membership *membership)

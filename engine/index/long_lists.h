@@ -44,6 +44,17 @@ int long_lists_learn(struct long_lists *lists, struct membership *membership, ui
 /* Whether learning a list of this length would be of use. */
 bool long_lists_wants(const struct long_lists *lists, uint64_t fingerprint, size_t length);
 
+/* A *common* list is long and of more clusters than a digest has room for: what two documents have
+ * in common that have its fingerprint is most often no more than that.
+ *
+ * Returns 1 where it is known to be, 0 where it is not or nobody knows. */
+enum { LONG_LISTS_COMMON_FROM = POSTINGS_PIECE };
+int long_lists_is_common(struct long_lists *lists, uint64_t fingerprint);
+/* The first documents of a list longer than that, which has no digest: notes whether it is common.
+ * Returns whether it is, or an error. */
+int long_lists_judge(struct long_lists *lists, struct membership *membership, uint64_t fingerprint,
+                     const struct sid_list *first);
+
 /* Put the named into the clusters they are in meanwhile, as their latest examples. */
 int digest_tidy(struct long_lists *lists, struct digest *digest, struct membership *membership);
 /* A document of the list, in a cluster, to be compared with first. */

@@ -85,14 +85,113 @@ static int compare_all(const struct graph *graph, const struct min_sketch *sketc
     return r;
 }
 
+/* -- common lists -- */
+
+/* A list that is common (long_lists.h), boilerplate mostly, is not read where enough others are:
+ * who has its fingerprint alone of so many in common with the document does not resemble it at the
+ * threshold but by a chance of one in thousands. Instead of its key further ones of the sketch are
+ * asked for, in tier C, in which all documents have all of theirs. */
+enum {
+    KEYS_ENOUGH = 12,
+    /* Of a longer list that has to be read the first documents stand for all. */
+    COMMON_READ = 16384,
+};
+
+/* The fingerprints by which the candidates of a document are found: those of common lists, and the
+ * others. */
+struct keys {
+    uint64_t plain[POSTINGS_TIER_R_KEYS], common[POSTINGS_TIER_R_KEYS];
+    size_t n_plain, n_common;
+};
+
+/* Lists that were found to be long; those that have a digest or may get one remain. */
+static int judge_long(const struct graph *graph, struct keys *keys, const size_t *lengths)
+{
+    size_t n = 0;
+    int r = 0;
+
+    for (size_t i = 0; r >= 0 && i < keys->n_plain; i++) {
+        _cleanup_(sid_list_done) struct sid_list first = {0};
+        r = 0;
+        if (lengths[i] > LONG_LISTS_COMMON_FROM)
+            r = postings_first(graph->postings, POSTINGS_TIER_R, keys->plain[i],
+                               LONG_LISTS_COMMON_FROM, &first);
+        if (r == 0 && lengths[i] > LONG_LISTS_COMMON_FROM)
+            r = long_lists_judge(graph->long_lists, graph->membership, keys->plain[i], &first);
+        if (r > 0)
+            keys->common[keys->n_common++] = keys->plain[i];
+        else if (lengths[i] > LONG_LISTS_COMMON_FROM)
+            keys->plain[n++] = keys->plain[i];
+    }
+    keys->n_plain = n;
+    return r < 0 ? r : 0;
+}
+
+/* What stands in for common lists: further keys of the sketch, as many. */
+static int read_further(const struct graph *graph, const struct min_sketch *sketch,
+                        const struct keys *keys, struct sid_list *ret_list)
+{
+    size_t n_v = postings_tier_keys(POSTINGS_TIER_C, sketch), at = POSTINGS_TIER_R_KEYS;
+    size_t n = n_v > at ? n_v - at : 0;
+
+    return postings_with(graph->postings, POSTINGS_TIER_C, sketch->values + at,
+                         n < keys->n_common ? n : keys->n_common, POSTINGS_PIECE, ret_list, NULL);
+}
+
+/* Compare with what stands in for the common lists of a document, of which n_other lists are not:
+ * where they are few, documents of common lists themselves. */
+static int compare_common(const struct graph *graph, const struct min_sketch *sketch,
+                          const struct keys *keys, size_t n_other, neighbour_wanted_fn wanted,
+                          neighbour_found_fn found, void *user, struct sid_vector *dead)
+{
+    _cleanup_(sid_list_done) struct sid_list further = {0};
+    size_t n_read = 0;
+
+    if (keys->n_common == 0)
+        return 0;
+    int r = read_further(graph, sketch, keys, &further);
+    if (r == 0)
+        r = compare_all(graph, sketch, &further, wanted, found, user, dead);
+    for (size_t i = 0; r == 0 && i < keys->n_common && n_read < COMMON_READ; i++) {
+        _cleanup_(sid_list_done) struct sid_list list = {0};
+        if (n_other + i >= KEYS_ENOUGH)
+            break;
+        r = postings_first(graph->postings, POSTINGS_TIER_R, keys->common[i], COMMON_READ, &list);
+        if (r == 0)
+            r = compare_all(graph, sketch, &list, wanted, found, user, dead);
+        n_read += list.n_sids;
+    }
+    return r;
+}
+
 int neighbours_find(const struct graph *graph, const struct min_sketch *sketch,
                     neighbour_wanted_fn wanted, neighbour_found_fn found, void *user,
                     struct sid_vector *dead)
 {
-    _cleanup_(sid_list_done) struct sid_list candidates = {0};
+    _cleanup_(sid_list_done) struct sid_list candidates = {0}, rest = {0};
+    size_t n = postings_tier_keys(POSTINGS_TIER_R, sketch), lengths[POSTINGS_TIER_R_KEYS] = {0};
+    struct keys keys = {.n_plain = 0};
 
-    int r = postings_candidates(graph->postings, POSTINGS_TIER_R, sketch, &candidates);
-    return r < 0 ? r : compare_all(graph, sketch, &candidates, wanted, found, user, dead);
+    for (size_t i = 0; i < n; i++) {
+        if (long_lists_is_common(graph->long_lists, sketch->values[i]))
+            keys.common[keys.n_common++] = sketch->values[i];
+        else
+            keys.plain[keys.n_plain++] = sketch->values[i];
+    }
+    int r = postings_with(graph->postings, POSTINGS_TIER_R, keys.plain, keys.n_plain,
+                          LONG_LISTS_COMMON_FROM, &candidates, lengths);
+    if (r == 0)
+        r = judge_long(graph, &keys, lengths);
+    if (r == 0)
+        r = postings_with(graph->postings, POSTINGS_TIER_R, keys.plain, keys.n_plain, 0, &rest,
+                          NULL);
+    if (r == 0)
+        r = compare_all(graph, sketch, &rest, wanted, found, user, dead);
+    if (r == 0)
+        r = compare_all(graph, sketch, &candidates, wanted, found, user, dead);
+    return r < 0
+               ? r
+               : compare_common(graph, sketch, &keys, n - keys.n_common, wanted, found, user, dead);
 }
 
 /* -- reaching clusters -- */
@@ -106,8 +205,8 @@ struct reach {
     void *user;
     struct sid_vector *dead;
     struct digest *digests[POSTINGS_TIER_R_KEYS];
-    uint64_t others[POSTINGS_TIER_R_KEYS];
-    size_t n_digests, n_others;
+    size_t n_digests;
+    struct keys keys; /* the others */
 };
 
 static bool has_fingerprint(const struct min_sketch *sketch, uint64_t fingerprint)
@@ -174,34 +273,45 @@ static int compare_whole(struct reach *reach, const struct digest *digest)
         reached = !reach->wanted(reach->user, 0, digest->clusters[i]);
     if (reached)
         return 0;
-    int r = postings_with(graph->postings, POSTINGS_TIER_R, &digest->fingerprint, 1, &list, NULL);
+    int r =
+        postings_with(graph->postings, POSTINGS_TIER_R, &digest->fingerprint, 1, 0, &list, NULL);
     if (r == 0) /* anew first: examples that are found below stay */
         r = long_lists_learn(graph->long_lists, graph->membership, digest->fingerprint, &list);
     return r < 0 ? r : compare_listed(reach, &list);
 }
 
-static int compare_others(struct reach *reach, size_t lengths[POSTINGS_TIER_R_KEYS])
+static int learn(const struct graph *graph, uint64_t fingerprint, struct sid_list *ret_list)
 {
-    _cleanup_(sid_list_done) struct sid_list list = {0};
-
-    int r = postings_with(reach->graph->postings, POSTINGS_TIER_R, reach->others, reach->n_others,
-                          &list, lengths);
-    return r < 0 ? r : compare_listed(reach, &list);
+    int r = postings_with(graph->postings, POSTINGS_TIER_R, &fingerprint, 1, 0, ret_list, NULL);
+    return r < 0 ? r
+                 : long_lists_learn(graph->long_lists, graph->membership, fingerprint, ret_list);
 }
 
-/* Those that are long enough get a digest. */
-static int learn_others(struct reach *reach, const size_t lengths[POSTINGS_TIER_R_KEYS])
+/* Those that are long enough get a digest, at the end: examples that were found stay. */
+static int compare_others(struct reach *reach)
 {
+    _cleanup_(sid_list_done) struct sid_list list = {0};
     const struct graph *graph = reach->graph;
-    int r = 0;
+    struct keys *keys = &reach->keys, all = *keys;
+    size_t lengths[POSTINGS_TIER_R_KEYS] = {0};
 
-    for (size_t i = 0; r == 0 && i < reach->n_others; i++) {
-        _cleanup_(sid_list_done) struct sid_list list = {0};
-        if (!long_lists_wants(graph->long_lists, reach->others[i], lengths[i]))
-            continue;
-        r = postings_with(graph->postings, POSTINGS_TIER_R, &reach->others[i], 1, &list, NULL);
+    int r = postings_with(graph->postings, POSTINGS_TIER_R, keys->plain, keys->n_plain,
+                          LONG_LISTS_COMMON_FROM, &list, lengths);
+    if (r == 0)
+        r = judge_long(graph, keys, lengths);
+    if (r == 0)
+        r = compare_listed(reach, &list);
+    for (size_t i = 0; r == 0 && i < keys->n_plain; i++) {
+        _cleanup_(sid_list_done) struct sid_list whole = {0};
+        r = learn(graph, keys->plain[i], &whole);
         if (r == 0)
-            r = long_lists_learn(graph->long_lists, graph->membership, reach->others[i], &list);
+            r = compare_listed(reach, &whole);
+    }
+    for (size_t i = 0; r == 0 && i < all.n_plain; i++) {
+        _cleanup_(sid_list_done) struct sid_list whole = {0};
+        if (lengths[i] <= LONG_LISTS_COMMON_FROM &&
+            long_lists_wants(graph->long_lists, all.plain[i], lengths[i]))
+            r = learn(graph, all.plain[i], &whole);
     }
     return r;
 }
@@ -216,21 +326,26 @@ int neighbours_reach(const struct graph *graph, const struct min_sketch *sketch,
                           .found = found,
                           .user = user,
                           .dead = dead};
-    size_t n = postings_tier_keys(POSTINGS_TIER_R, sketch), lengths[POSTINGS_TIER_R_KEYS] = {0};
+    size_t n = postings_tier_keys(POSTINGS_TIER_R, sketch);
+    struct keys *keys = &reach.keys;
 
     for (size_t i = 0; i < n; i++) {
         struct digest *digest = long_lists_find(graph->long_lists, sketch->values[i]);
         if (digest)
             reach.digests[reach.n_digests++] = digest;
+        else if (long_lists_is_common(graph->long_lists, sketch->values[i]))
+            keys->common[keys->n_common++] = sketch->values[i];
         else
-            reach.others[reach.n_others++] = sketch->values[i];
+            keys->plain[keys->n_plain++] = sketch->values[i];
     }
     int r = compare_digests(&reach);
     if (r == 0)
-        r = compare_others(&reach, lengths);
+        r = compare_others(&reach);
     for (size_t i = 0; r == 0 && i < reach.n_digests; i++)
         r = compare_whole(&reach, reach.digests[i]);
-    return r < 0 ? r : learn_others(&reach, lengths);
+    return r < 0 ? r
+                 : compare_common(graph, sketch, keys, n - keys->n_common, reach_wanted,
+                                  reach_found, &reach, dead);
 }
 
 int graph_post(const struct graph *first, uint64_t sid, const struct min_sketch *sketch)

@@ -79,20 +79,21 @@ static void settle(struct noted_posting *notes, size_t n)
             notes[i].removed = notes[i - 1].removed;
 }
 
-int noted_postings_take_added(struct noted_postings *noted, struct sid_vector *sids)
+void noted_postings_settle(struct noted_postings *noted)
 {
-    for (size_t i = 0; i < noted->n_lists; i++) {
-        size_t begin = noted->begin[i], end = noted->begin[i + 1];
+    for (size_t i = 0; i < noted->n_lists; i++)
         if (noted->removals[i])
-            settle(noted->notes + begin, end - begin);
-        for (size_t j = begin; j < end; j++) {
-            const struct noted_posting *note = &noted->notes[j];
-            int r = note->removed ? 0 : sid_vector_push_set(sids, note->sid);
-            if (r < 0)
-                return r;
-        }
-    }
-    return 0;
+            settle(noted->notes + noted->begin[i], noted_postings_count(noted, i));
+}
+
+int noted_postings_take_added(const struct noted_postings *noted, size_t i, struct sid_vector *sids)
+{
+    int r = 0;
+
+    for (size_t j = noted->begin[i]; r == 0 && j < noted->begin[i + 1]; j++)
+        if (!noted->notes[j].removed)
+            r = sid_vector_push_set(sids, noted->notes[j].sid);
+    return r;
 }
 
 bool noted_postings_hide(const struct noted_postings *noted, size_t i, uint64_t sid)

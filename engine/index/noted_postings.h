@@ -32,9 +32,12 @@ int noted_postings_collect(struct noted_postings *noted, uint64_t fingerprint,
 /* Notes of list i, the same posting counted as often as it was noted. */
 size_t noted_postings_count(const struct noted_postings *noted, size_t i);
 
-/* After the last: append the sids that are added. Returns 0, -ENOMEM. */
-int noted_postings_take_added(struct noted_postings *noted, struct sid_vector *sids);
-/* Then: whether a sid in the store is removed from list i. */
+/* After the last: let the latest note of a sid stand for all of them. */
+void noted_postings_settle(struct noted_postings *noted);
+/* Then: append the sids that are added to list i. Returns 0, -ENOMEM. */
+int noted_postings_take_added(const struct noted_postings *noted, size_t i,
+                              struct sid_vector *sids);
+/* Whether a sid in the store is removed from list i. */
 bool noted_postings_hide(const struct noted_postings *noted, size_t i, uint64_t sid);
 
 #endif

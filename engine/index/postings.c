@@ -35,7 +35,7 @@ enum {
     DEFAULT_FLUSH_AFTER = 1 << 20, /* some 10,000 documents: 25 MB, and a quarter second to write */
     KEY_BYTES = 16,
     RANGES_AT_ONCE = 256,
-    FIRST_LIMIT = 256, /* entries of a list at first: most lists end within one */
+    FIRST_LIMIT = POSTINGS_PIECE, /* entries of a list at first: most lists end within one */
     NEXT_LIMIT = 4096,
 };
 
@@ -278,7 +278,7 @@ static int collect_notes(struct postings *postings, enum postings_tier tier, con
 struct pending {
     size_t list;
     uint8_t from[KEY_BYTES], to[8];
-    bool to_end;
+    bool to_end, left_out;
 };
 
 static int take_page(const struct kv_page *page, const struct noted_postings *noted,
@@ -302,16 +302,51 @@ static int take_page(const struct kv_page *page, const struct noted_postings *no
     return 0;
 }
 
+/* What is read of some lists. */
+struct reading {
+    const struct noted_postings *noted;
+    struct sid_vector found;
+    size_t most; /* of a list, else it is left out; 0: any number */
+    size_t *lengths;
+};
+
+static bool is_left_out(const struct reading *reading, size_t list, const struct kv_page *page)
+{
+    size_t n_noted = noted_postings_count(reading->noted, list);
+    return reading->most && (page->more || n_noted + page->n_entries > reading->most);
+}
+
+/* The first piece of a list comes with its notes. */
+static int take_piece(struct reading *reading, const struct kv_page *page, bool first,
+                      struct pending *pending)
+{
+    size_t list = pending->list;
+    int r = 0;
+
+    if (is_left_out(reading, list, page)) {
+        pending->left_out = true;
+        if (reading->lengths)
+            reading->lengths[list] = reading->most + 1;
+        return 0;
+    }
+    if (reading->lengths)
+        reading->lengths[list] += page->n_entries;
+    if (first)
+        r = noted_postings_take_added(reading->noted, list, &reading->found);
+    return r < 0 ? r : take_page(page, reading->noted, pending, &reading->found);
+}
+
 /* Read one page of each pending list; those that have more stay. */
-static int scan_pending(struct postings *postings, unsigned table, size_t limit,
-                        const struct noted_postings *noted, struct pending *pending,
-                        size_t *n_pending, struct sid_vector *found, size_t *lengths)
+static int scan_pending(struct postings *postings, unsigned table, size_t limit, bool first,
+                        struct pending *pending, size_t *n_pending, struct reading *reading)
 {
     struct kv_range ranges[RANGES_AT_ONCE];
     struct kv_page pages[RANGES_AT_ONCE];
     size_t n = *n_pending, n_left = 0;
     int r;
 
+    assert(n > 0);
+    ranges[0] = (struct kv_range){0}; /* for a compiler that cannot know */
     for (size_t i = 0; i < n; i++)
         ranges[i] = (struct kv_range){
             {pending[i].from, KEY_BYTES},
@@ -321,10 +356,8 @@ static int scan_pending(struct postings *postings, unsigned table, size_t limit,
         return r;
     for (size_t i = 0; i < n; i++) {
         if (r == 0)
-            r = take_page(&pages[i], noted, &pending[i], found);
-        if (lengths)
-            lengths[pending[i].list] += pages[i].n_entries;
-        if (r == 0 && pages[i].more)
+            r = take_piece(reading, &pages[i], first, &pending[i]);
+        if (r == 0 && pages[i].more && !pending[i].left_out)
             pending[n_left++] = pending[i];
         kv_page_done(&pages[i]);
     }
@@ -333,8 +366,7 @@ static int scan_pending(struct postings *postings, unsigned table, size_t limit,
 }
 
 static int scan_store(struct postings *postings, unsigned table, const uint64_t *keys,
-                      size_t n_keys, const struct noted_postings *noted, struct sid_vector *found,
-                      size_t *lengths)
+                      size_t n_keys, struct reading *reading)
 {
     struct pending pending[RANGES_AT_ONCE];
 
@@ -346,7 +378,8 @@ static int scan_store(struct postings *postings, unsigned table, const uint64_t 
             put_be64(pending[n].to, keys[at] + 1);
         }
         while (n > 0) {
-            int r = scan_pending(postings, table, limit, noted, pending, &n, found, lengths);
+            int r =
+                scan_pending(postings, table, limit, limit == FIRST_LIMIT, pending, &n, reading);
             if (r < 0)
                 return r;
             limit = NEXT_LIMIT;
@@ -355,36 +388,66 @@ static int scan_store(struct postings *postings, unsigned table, const uint64_t 
     return 0;
 }
 
+static void reading_done(struct reading *reading)
+{
+    sid_vector_done(&reading->found);
+}
+
 int postings_with(struct postings *postings, enum postings_tier tier, const uint64_t *fingerprints,
-                  size_t n_fingerprints, struct sid_list *ret_list, size_t *ret_lengths)
+                  size_t n_fingerprints, size_t most, struct sid_list *ret_list,
+                  size_t *ret_lengths)
 {
     _cleanup_(noted_postings_done) struct noted_postings noted = {0};
-    _cleanup_(sid_vector_done) struct sid_vector found = {0};
+    _cleanup_(reading_done) struct reading reading = {&noted, {0}, most, ret_lengths};
 
-    assert(tier < POSTINGS_N_TIERS);
-    if (n_fingerprints == 0) {
-        *ret_list = (struct sid_list){0};
+    assert(tier < POSTINGS_N_TIERS && most <= FIRST_LIMIT);
+    *ret_list = (struct sid_list){0};
+    if (n_fingerprints == 0)
         return 0;
-    }
     int r = collect_notes(postings, tier, fingerprints, n_fingerprints, &noted);
+    if (r == 0)
+        noted_postings_settle(&noted);
     for (size_t i = 0; r == 0 && ret_lengths && i < n_fingerprints; i++)
         ret_lengths[i] = noted_postings_count(&noted, i);
     if (r == 0)
-        r = noted_postings_take_added(&noted, &found);
-    if (r == 0)
-        r = scan_store(postings, postings->tables[tier], fingerprints, n_fingerprints, &noted,
-                       &found, ret_lengths);
+        r = scan_store(postings, postings->tables[tier], fingerprints, n_fingerprints, &reading);
     if (r < 0)
         return r;
-    sid_vector_sort_unique(&found);
-    *ret_list = (struct sid_list){found.sids, found.n_sids};
-    found = (struct sid_vector){0};
+    sid_vector_sort_unique(&reading.found);
+    *ret_list = (struct sid_list){reading.found.sids, reading.found.n_sids};
+    reading.found = (struct sid_vector){0};
+    return 0;
+}
+
+int postings_first(struct postings *postings, enum postings_tier tier, uint64_t fingerprint,
+                   size_t most, struct sid_list *ret_list)
+{
+    _cleanup_(noted_postings_done) struct noted_postings noted = {0};
+    _cleanup_(reading_done) struct reading reading = {.noted = &noted};
+    struct pending pending = {.to_end = fingerprint == UINT64_MAX};
+    size_t n = 1;
+
+    *ret_list = (struct sid_list){0};
+    put_be64(pending.from, fingerprint);
+    put_be64(pending.to, fingerprint + 1);
+    int r = collect_notes(postings, tier, &fingerprint, 1, &noted);
+    if (r == 0)
+        noted_postings_settle(&noted);
+    for (size_t limit = FIRST_LIMIT; r == 0 && n > 0 && reading.found.n_sids < most;
+         limit = NEXT_LIMIT)
+        r = scan_pending(postings, postings->tables[tier], limit, limit == FIRST_LIMIT, &pending,
+                         &n, &reading);
+    if (r < 0)
+        return r;
+    sid_vector_sort_unique(&reading.found);
+    *ret_list = (struct sid_list){reading.found.sids, reading.found.n_sids};
+    reading.found = (struct sid_vector){0};
     return 0;
 }
 
 int postings_candidates(struct postings *postings, enum postings_tier tier,
                         const struct min_sketch *sketch, struct sid_list *ret_list)
 {
-    return postings_with(postings, tier, sketch->values, postings_tier_keys(tier, sketch), ret_list,
-                         NULL);
+    return postings_with(postings, tier, sketch->values, postings_tier_keys(tier, sketch), 0,
+                         ret_list, NULL);
 }

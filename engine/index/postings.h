@@ -52,12 +52,21 @@ size_t postings_tier_keys(enum postings_tier tier, const struct min_sketch *sket
 
 /* The documents that have one of some fingerprints, ascending ones.
  *
+ * most         lists of more are left out, of which no more than one piece is read; 0: none is;
+ *              at most POSTINGS_PIECE
  * ret_lengths  NULL, or for each fingerprint how many postings were read for it: its documents and
- *              some that are counted twice or are gone
+ *              some that are counted twice or are gone; of a list left out more than `most`
  *
  * Returns, and costs, what postings_candidates() does. */
+enum { POSTINGS_PIECE = 256 };
 int postings_with(struct postings *postings, enum postings_tier tier, const uint64_t *fingerprints,
-                  size_t n_fingerprints, struct sid_list *ret_list, size_t *ret_lengths);
+                  size_t n_fingerprints, size_t most, struct sid_list *ret_list,
+                  size_t *ret_lengths);
+
+/* The first documents that have a fingerprint, the oldest: `most` or some more, if so many have it.
+ * Returns what postings_candidates() does. */
+int postings_first(struct postings *postings, enum postings_tier tier, uint64_t fingerprint,
+                   size_t most, struct sid_list *ret_list);
 
 /* All candidates of a sketch in a tier. Returns 0, -ENOMEM or a store error. Any thread; one
  * multi_scan of up to 16 (tier R) or |V| (tier C) short ranges, repeated for long lists. */

@@ -370,7 +370,7 @@ static void rename_some(struct bench *bench, const uint32_t *numbers, uint32_t n
         struct file_key directory = directory_of(numbers[i]);
         struct tree_entry entry = entry_of(numbers[i], 5000);
         name_of(numbers[i], old_names[i]);
-        snprintf(new_name, sizeof(new_name), "renamed-%s", old_names[i]);
+        snprintf(new_name, sizeof(new_name), "renamed-%u.txt", numbers[i]);
         check(reconcile_add(bench->index, &directory, new_name, &entry, batch), "rename");
         entries[i] = name_entry(numbers[i], old_names[i]);
     }
@@ -456,7 +456,7 @@ static void make_directory(char path[4096], const char *above, const char *name)
 int main(int argc, char **argv)
 {
     struct bench bench = {0};
-    char tree[4096], store[4096], *error = NULL;
+    char tree[4096], store[8192], *error = NULL;
     uint32_t of = argc > 2 ? (uint32_t)atol(argv[2]) : 0,
              until = argc > 3 ? (uint32_t)atol(argv[3]) : of;
     uint32_t changes = argc > 4 ? (uint32_t)atol(argv[4]) : 0;

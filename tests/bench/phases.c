@@ -98,8 +98,7 @@ static void leave(void)
 /* -- what is wrapped -- */
 
 #define WRAP(phase, name, parameters, arguments)                                                   \
-    int __real_##name parameters;                                                                  \
-    int __wrap_##name parameters;                                                                  \
+    __typeof__(name) __real_##name, __wrap_##name;                                                 \
     int __wrap_##name parameters                                                                   \
     {                                                                                              \
         enter(phase);                                                                              \
@@ -132,8 +131,12 @@ WRAP(PHASE_CLASS, classes_list,
      (kv, class_id, limit, sids))
 WRAP(PHASE_CANDIDATES, postings_with,
      (struct postings * postings, enum postings_tier tier, const uint64_t *fingerprints,
-      size_t n_fingerprints, struct sid_list *ret_list, size_t *ret_lengths),
-     (postings, tier, fingerprints, n_fingerprints, ret_list, ret_lengths))
+      size_t n_fingerprints, size_t most, struct sid_list *ret_list, size_t *ret_lengths),
+     (postings, tier, fingerprints, n_fingerprints, most, ret_list, ret_lengths))
+WRAP(PHASE_CANDIDATES, postings_first,
+     (struct postings * postings, enum postings_tier tier, uint64_t fingerprint, size_t most,
+      struct sid_list *ret_list),
+     (postings, tier, fingerprint, most, ret_list))
 WRAP(PHASE_CANDIDATES, postings_candidates,
      (struct postings * postings, enum postings_tier tier, const struct min_sketch *sketch,
       struct sid_list *ret_list),
@@ -174,8 +177,7 @@ WRAP(PHASE_FLUSH, living_clusters_flush, (struct living_clusters * clusters), (c
 
 /* Calls of the store, which are counted apart; the committer's own write is that of records. */
 #define WRAP_STORE(counter, name, parameters, arguments)                                           \
-    int __real_##name parameters;                                                                  \
-    int __wrap_##name parameters;                                                                  \
+    __typeof__(name) __real_##name, __wrap_##name;                                                 \
     int __wrap_##name parameters                                                                   \
     {                                                                                              \
         if (!now.on || now.in_store)                                                               \

@@ -325,6 +325,103 @@ static void test_long_lists__a_flood_is_one_cluster_and_ends_as_none(void **stat
     world_close(&world);
 }
 
+/* The first fingerprints of all documents, and then those of this one and its twins. */
+static struct world_document *write_with_common(struct world *world, unsigned n_common,
+                                                unsigned own)
+{
+    const uint64_t not_in_v = (uint64_t)1 << 62;
+    struct world_document *document = world_new_document(world);
+    uint64_t fingerprints[POSTINGS_TIER_R_KEYS + N_BODY + 1];
+    size_t n = 0;
+
+    while (n < n_common) {
+        fingerprints[n] = 1 + n;
+        n++;
+    }
+    for (; n < POSTINGS_TIER_R_KEYS + N_BODY; n++)
+        fingerprints[n] = not_in_v + 1000 * (uint64_t)own + n;
+    fingerprints[n++] = 2 * not_in_v + world->n_documents; /* no two of one class */
+    document->n_tokens = (unsigned)n;
+    document->content = world->n_documents;
+    world_finish_record(world, document, fingerprints, n, world->n_documents);
+    struct world_step step = {.new = {document}, .n_new = 1};
+    assert_int_equal(world_do(world, &step), 0);
+    return document;
+}
+
+static void end_unchecked(struct world *world, struct world_document *document)
+{
+    struct world_step step = {.old = {document}, .n_old = 1};
+    assert_int_equal(world_do(world, &step), 0);
+}
+
+/* A list that very many documents are in for nothing else is not read, where there are others; and
+ * where there are none it is. */
+static void check_common(unsigned n_common)
+{
+    enum { N = LONG_LISTS_COMMON_FROM + 40, TRIPLES = 5 };
+    struct world world;
+    unsigned own = 0;
+
+    open_world(&world);
+    for (unsigned i = 0; i < N; i++)
+        write_with_common(&world, n_common, own++);
+    assert_int_equal(world_count_rows(&world, TABLE_MEMBERS), 0);
+    for (unsigned i = 0; i < TRIPLES; i++) {
+        struct world_document *a = write_with_common(&world, n_common, own);
+        struct world_document *b = write_with_common(&world, n_common, own);
+        struct world_document *c = write_with_common(&world, n_common, own++);
+        assert_int_not_equal(id_of(&world, a), 0);
+        assert_int_equal(id_of(&world, b), id_of(&world, a));
+        assert_int_equal(id_of(&world, c), id_of(&world, a));
+        end_unchecked(&world, a);
+        assert_int_equal(id_of(&world, c), id_of(&world, b));
+    }
+    world_close(&world);
+}
+
+static void test_long_lists__boilerplate_hides_no_neighbour(void **state)
+{
+    (void)state;
+    check_common(1);
+    check_common(4);
+}
+
+static void test_long_lists__documents_of_boilerplate_alone_find_each_other(void **state)
+{
+    (void)state;
+    check_common(5);
+    check_common(POSTINGS_TIER_R_KEYS);
+}
+
+/* What is found to be common is no digest, and stays so until everything is forgotten. */
+static void test_long_lists__a_common_list_is_known(void **state)
+{
+    struct history history = {0};
+    uint64_t sids[LONG_LISTS_COMMON_FROM];
+    struct kv_options options = {
+        .tables = schema_tables, .n_tables = SCHEMA_N_TABLES, .create = true};
+    (void)state;
+
+    assert_int_equal(kv_memory_open(&options, &history.kv), 0);
+    assert_int_equal(membership_init(&history.membership, history.kv), 0);
+    assert_int_equal(long_lists_new(0, &history.lists), 0);
+    for (unsigned i = 0; i < LONG_LISTS_COMMON_FROM; i++)
+        sids[i] = 1 + i;
+    struct sid_list many = {sids, LONG_LISTS_COMMON_FROM}, few = {sids, DIGEST_NAMED};
+    assert_int_equal(long_lists_is_common(history.lists, LIST), 0);
+    assert_int_equal(long_lists_judge(history.lists, &history.membership, LIST, &few), 0);
+    assert_int_equal(long_lists_is_common(history.lists, LIST), 0);
+    assert_int_equal(long_lists_judge(history.lists, &history.membership, LIST, &many), 1);
+    assert_int_equal(long_lists_is_common(history.lists, LIST), 1);
+    assert_null(long_lists_find(history.lists, LIST));
+    long_lists_forget(history.lists);
+    assert_int_equal(long_lists_is_common(history.lists, LIST), 0);
+    long_lists_free(history.lists);
+    membership_done(&history.membership, true);
+    kv_close(history.kv);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -333,6 +430,9 @@ int main(void)
         cmocka_unit_test(test_long_lists__a_cluster_is_reached_whose_examples_are_unlike),
         cmocka_unit_test(test_long_lists__what_a_split_took_away_is_reached_again),
         cmocka_unit_test(test_long_lists__a_flood_is_one_cluster_and_ends_as_none),
+        cmocka_unit_test(test_long_lists__boilerplate_hides_no_neighbour),
+        cmocka_unit_test(test_long_lists__documents_of_boilerplate_alone_find_each_other),
+        cmocka_unit_test(test_long_lists__a_common_list_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
