@@ -4,7 +4,8 @@
  * What they equal, whatever the history: components over all live documents, an edge between two of
  * one class, and an edge between two classes when their first documents are candidates of each
  * other in tier R and their resemblance reaches the threshold. Only the first live document
- * (smallest sid) of a class has postings.
+ * (smallest sid) of a class has postings. But for pairs that have no fingerprint in common other
+ * than what very many have (neighbours.c), which may or may not be found.
  *
  * Ids: given when two documents first join (from a counter, never reused); a merge keeps the id of
  * the side with more documents (tie: the smaller id); a split leaves it with the part with more

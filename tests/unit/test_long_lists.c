@@ -404,7 +404,7 @@ static void test_long_lists__a_common_list_is_known(void **state)
     (void)state;
 
     assert_int_equal(kv_memory_open(&options, &history.kv), 0);
-    assert_int_equal(membership_init(&history.membership, history.kv), 0);
+    assert_int_equal(membership_init(&history.membership, history.kv, 0), 0);
     assert_int_equal(long_lists_new(0, &history.lists), 0);
     for (unsigned i = 0; i < LONG_LISTS_COMMON_FROM; i++)
         sids[i] = 1 + i;
