@@ -1,6 +1,7 @@
 /* Names of the views: what is looked up, and what it stands for. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,18 +185,47 @@ static uint64_t parse_id(const char *name)
     return *end || errno || id > INT64_MAX ? 0 : id;
 }
 
+/* Whether the caller sees a cluster: 1, 0 or an error. */
+static int sees_cluster(struct view_task *task, const struct view_node *clusters, uint64_t id)
+{
+    _cleanup_free_ char *path = NULL;
+    char name[24];
+    snprintf(name, sizeof(name), "%" PRIu64, id);
+    int r = join(clusters, name, &path);
+    if (r < 0)
+        return r;
+    const struct view_node like = {.kind = VIEW_CLUSTER, .path = path, .cluster_id = id};
+    task->node = (struct view_node *)&like;
+    r = view_has_cluster(task, id);
+    task->node = (struct view_node *)clusters;
+    return r;
+}
+
+/* An id that a cluster had before it became part of another is a link to that. Whoever does not see
+ * that one sees no link. It is not listed. */
+static int find_alias(struct view_task *task, uint64_t id, char target[24])
+{
+    uint64_t cluster;
+    int r = index_cluster_alias(task->fs->index, id, &cluster);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    snprintf(target, 24, "%" PRIu64, cluster);
+    return sees_cluster(task, task->node, cluster);
+}
+
 static void lookup_cluster(struct view_task *task)
 {
     _cleanup_free_ char *path = NULL;
+    char target[24];
     struct view_node like = {.kind = VIEW_CLUSTER, .cluster_id = parse_id(task->name)};
     int r = view_settle(task);
     if (!r)
         r = join(task->node, task->name, &path);
-    if (!r) {
-        like.path = path;
-        task->node = &like;
-        r = view_has_cluster(task, like.cluster_id);
-    }
+    if (!r)
+        r = sees_cluster(task, task->node, like.cluster_id);
+    if (!r && (r = find_alias(task, like.cluster_id, target)) > 0)
+        like = (struct view_node){.kind = VIEW_LINK, .target = target};
+    like.path = path;
     if (r <= 0)
         fuse_reply_err(task->req, r ? -r : ENOENT);
     else

@@ -104,6 +104,15 @@ static int explain(const struct work_context *context, uint64_t id, row_fn row, 
     return row(user, object);
 }
 
+/* An id that was a cluster's is that of the cluster which has its documents now. */
+static uint64_t followed(const struct work_context *context, uint64_t id)
+{
+    uint64_t cluster;
+    bool leads = index_has_cluster(context->index, id) == 0 &&
+                 index_cluster_alias(context->index, id, &cluster) == 0;
+    return leads ? cluster : id;
+}
+
 int work_clusters(const struct work_context *context, struct json_object *request, row_fn row,
                   void *user, char **ret_error)
 {
@@ -111,7 +120,7 @@ int work_clusters(const struct work_context *context, struct json_object *reques
     uint64_t explained = work_count(request, "explain", 0);
     struct json_object *member;
     if (explained)
-        return explain(context, explained, row, user, ret_error);
+        return explain(context, followed(context, explained), row, user, ret_error);
     if (json_object_object_get_ex(request, "path", &member)) {
         _cleanup_free_ char *path = NULL;
         struct file_key key;
@@ -124,7 +133,7 @@ int work_clusters(const struct work_context *context, struct json_object *reques
         id = info.cluster_id;
     }
     if (id)
-        return one_cluster(context, id, limit, row, user, ret_error);
+        return one_cluster(context, followed(context, id), limit, row, user, ret_error);
     return all_clusters(context, row, user, ret_error);
 }
 

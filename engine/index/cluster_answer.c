@@ -131,3 +131,13 @@ int index_has_cluster(struct index *index, uint64_t id)
     int n = stored ? living_clusters_ids(index->clusters, stored - 1, 1, &found) : 0;
     return n <= 0 ? n : found == stored;
 }
+
+int index_cluster_alias(struct index *index, uint64_t id, uint64_t *ret_id)
+{
+    const uint64_t stored = shown_ids_read(&index->shown_ids, id);
+    uint64_t cluster;
+    int r = stored ? living_clusters_alias(index->clusters, stored, &cluster) : -ENOENT;
+    if (r == 0)
+        *ret_id = shown_ids_show(&index->shown_ids, cluster);
+    return r;
+}

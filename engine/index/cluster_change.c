@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/classes.h"
+#include "engine/index/cluster_aliases.h"
 #include "engine/index/cluster_parts.h"
 #include "engine/index/schema.h"
 
@@ -79,8 +80,14 @@ static int move_documents(const struct graph *graph, uint64_t from, uint64_t to,
 static int carry_out_join(const struct graph *graph, const struct cluster_intent *intent)
 {
     for (size_t i = 0; i < intent->ids.n_sids; i++) {
-        long_lists_joined(graph->long_lists, intent->ids.sids[i], intent->cluster);
-        int r = membership_move_all(graph->membership, intent->ids.sids[i], intent->cluster);
+        uint64_t id = intent->ids.sids[i];
+        long_lists_joined(graph->long_lists, id, intent->cluster);
+        /* Before it is gone: a path with it leads somewhere at any time. */
+        int r = intent->kind == INTENT_JOIN
+                    ? cluster_aliases_add(graph->kv, id, intent->cluster)
+                    : cluster_aliases_rename(graph->kv, id, intent->cluster);
+        if (r == 0)
+            r = membership_move_all(graph->membership, id, intent->cluster);
         if (r < 0)
             return r;
     }
@@ -218,7 +225,9 @@ static int carry_out_split(const struct graph *graph, const struct cluster_split
         long_lists_split(graph->long_lists, split->cluster);
     for (size_t i = 0; i < split->ids.n_sids && r == 0; i++)
         r = split_off(graph, split, i);
-    return r == 0 ? membership_dissolve(graph->membership, split->cluster) : r;
+    if (r == 0)
+        r = membership_dissolve(graph->membership, split->cluster);
+    return r > 0 ? cluster_aliases_drop(graph->kv, split->cluster) : r;
 }
 
 static int carry_out_delete(const struct graph *first, const struct cluster_intent *intent)

@@ -113,7 +113,7 @@ int cluster_intent_put(struct kv *kv, const struct cluster_intent *intent)
     if (!batch || !value)
         return -ENOMEM;
     const uint8_t *end =
-        intent->kind == INTENT_JOIN ? put_join(value, intent) : put_delete(value, intent);
+        intent->kind == INTENT_DELETE ? put_delete(value, intent) : put_join(value, intent);
     kv_batch_put(batch, TABLE_INTENTS, cluster_key,
                  (struct kv_slice){value, (size_t)(end - value)});
     return kv_apply(kv, batch);
@@ -188,14 +188,14 @@ static int decode(const struct kv_buf *value, struct cluster_intent *intent)
 {
     const uint8_t *p = value->data;
 
-    if (value->size_bytes < HEAD_BYTES || (p[1] != INTENT_JOIN && p[1] != INTENT_DELETE) ||
+    if (value->size_bytes < HEAD_BYTES || p[1] < INTENT_JOIN || p[1] > INTENT_RENAME ||
         (p[0] != INTENT_VERSION && (p[0] != INTENT_VERSION_SPLITS || p[1] != INTENT_DELETE)))
         return -EUCLEAN;
     struct reading reading = {p + HEAD_BYTES, value->size_bytes - HEAD_BYTES};
     size_t n_ids = get_be32(p + 18), n_sids = get_be32(p + 22);
     int r;
     intent->kind = p[1];
-    if (intent->kind == INTENT_JOIN) {
+    if (intent->kind != INTENT_DELETE) {
         intent->cluster = get_be64(p + 10);
         r = intent->cluster ? take_numbers(&reading, n_ids, &intent->ids) : -EUCLEAN;
         if (r == 0)

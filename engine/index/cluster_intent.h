@@ -9,6 +9,7 @@
  *
  *   kind     sid          cluster            ids                        sids
  *   join     0            that stays         clusters that become it    documents that enter it
+ *   rename   0            its new id         the one it had             none
  *   delete   the deleted  it was in, or 0    of the parts split off     a document of each part,
  *                                            (0: it is alone)           then what is deleted with
  * it
@@ -32,7 +33,7 @@
 #include "engine/index/sid_vector.h"
 #include "store/kv.h"
 
-enum intent_kind { INTENT_JOIN = 1, INTENT_DELETE = 2 };
+enum intent_kind { INTENT_JOIN = 1, INTENT_DELETE = 2, INTENT_RENAME = 3 };
 
 /* Numbers of each kind in one intent and clustering: 64 KiB suits any store. */
 enum { INTENT_NUMBERS = 4096 };
@@ -49,7 +50,7 @@ void cluster_split_done(struct cluster_split *split);
 
 struct cluster_intent {
     enum intent_kind kind;
-    /* INTENT_JOIN; of the clustering that the cluster is of */
+    /* INTENT_JOIN, INTENT_RENAME; of the clustering that the cluster is of */
     uint64_t cluster;
     struct sid_vector ids, sids;
     /* INTENT_DELETE; first what is left in the default clustering, by all that are deleted */

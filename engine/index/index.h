@@ -307,6 +307,10 @@ int index_cluster_ids(struct index *index, uint64_t after, size_t limit, uint64_
 /* Whether there is such a cluster: 1, 0 or an error. */
 int index_has_cluster(struct index *index, uint64_t id);
 
+/* The cluster that one with another id became part of, for as long as there is that cluster.
+ * Returns 0, -ENOENT or an error. */
+int index_cluster_alias(struct index *index, uint64_t id, uint64_t *ret_id);
+
 /* The first path (by parent key and name) of an inode. Returns 0, -ENOENT; gives. */
 int index_path(struct index *index, const struct file_key *file, char **ret_path);
 

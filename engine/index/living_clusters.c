@@ -19,6 +19,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/classes.h"
+#include "engine/index/cluster_aliases.h"
 #include "engine/index/cluster_change.h"
 #include "engine/index/cluster_delete.h"
 #include "engine/index/membership.h"
@@ -402,7 +403,7 @@ int living_clusters_flush(struct living_clusters *clusters)
 
 int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64_t new_id)
 {
-    _cleanup_(cluster_intent_done) struct cluster_intent intent = {.kind = INTENT_JOIN,
+    _cleanup_(cluster_intent_done) struct cluster_intent intent = {.kind = INTENT_RENAME,
                                                                    .cluster = new_id};
     const struct graph *graph = graph_of_cluster(clusters->graph, id);
     uint64_t size = 0, new_size = 0;
@@ -484,6 +485,34 @@ int living_clusters_ids(struct living_clusters *clusters, uint64_t after, size_t
 {
     struct membership *membership = membership_of(clusters, after);
     return membership ? membership_ids(membership, after, limit, ret_ids) : 0;
+}
+
+int living_clusters_alias(struct living_clusters *clusters, uint64_t id, uint64_t *ret_id)
+{
+    return cluster_aliases_find(clusters->kv, id, ret_id);
+}
+
+int living_clusters_keep_alias(struct living_clusters *clusters, uint64_t alias, uint64_t id)
+{
+    const struct graph *graph = graph_of_cluster(clusters->graph, id);
+    uint64_t size = 0, alias_size = 0;
+    int r = graph && graph_of_cluster(clusters->graph, alias) == graph ? 0 : -EINVAL;
+
+    if (r == 0)
+        r = living_clusters_recover(clusters);
+    if (r == 0)
+        r = membership_size(graph->membership, id, &size);
+    if (r == 0)
+        r = membership_size(graph->membership, alias, &alias_size);
+    if (r == 0 && size > 0 && alias_size == 0)
+        r = cluster_aliases_add(clusters->kv, alias, id);
+    return r;
+}
+
+int living_clusters_each_alias(struct living_clusters *clusters,
+                               int (*found)(void *user, uint64_t alias, uint64_t id), void *user)
+{
+    return cluster_aliases_each(clusters->kv, found, user);
 }
 
 int living_clusters_class(struct living_clusters *clusters, const uint8_t class_id[CLASS_BYTES],

@@ -10,7 +10,9 @@
  * Ids: given when two documents first join (from a counter, never reused); a merge keeps the id of
  * the side with more documents (tie: the smaller id); a split leaves it with the part with more
  * documents (tie: the one whose representative comes first); a cluster that shrinks to one document
- * is gone, but when that document soon is the first to be joined by another, its id comes back.
+ * is gone, but when that document soon is the first to be joined by another, its id comes back. An
+ * id lost in a merge leads to the cluster that has the documents, as long as there is that cluster
+ * (cluster_aliases.h).
  * Representative: the member with most tokens; ties by content fingerprint, then by file key,
  * so that it depends on the members alone.
  */
@@ -96,12 +98,22 @@ int living_clusters_members(struct living_clusters *clusters, uint64_t id, size_
 int living_clusters_ids(struct living_clusters *clusters, uint64_t after, size_t limit,
                         uint64_t *ret_ids);
 
+/* The cluster that one with another id became part of. Returns 0, -ENOENT, or an error. */
+int living_clusters_alias(struct living_clusters *clusters, uint64_t id, uint64_t *ret_id);
+
+/* All ids that lead to clusters so (cluster_aliases_each()). */
+int living_clusters_each_alias(struct living_clusters *clusters,
+                               int (*found)(void *user, uint64_t alias, uint64_t id), void *user);
+
 /* All live sids of the class of a record (its own among them), ascending. */
 int living_clusters_class(struct living_clusters *clusters, const uint8_t class_id[CLASS_BYTES],
                           struct sid_list *ret_sids);
 
 void living_clusters_count(struct living_clusters *clusters, uint64_t *ret_clusters,
                            uint64_t *ret_documents);
+
+/* Let an id that is no cluster's lead to one that is; else nothing is done. As the following. */
+int living_clusters_keep_alias(struct living_clusters *clusters, uint64_t alias, uint64_t id);
 
 /* Give a cluster another id (a rebuild keeps those of before). Committer's. Returns 0, -ENOENT,
  * -EEXIST, -EINVAL, or a store error. */

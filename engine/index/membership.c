@@ -322,13 +322,14 @@ int membership_dissolve(struct membership *membership, uint64_t id)
     uint64_t size;
 
     int r = membership_size(membership, id, &size);
-    if (r < 0 || size != 1)
+    if (r < 0 || size > 1)
         return r;
-    int n = first_members(membership, id, members);
-    if (n <= 0)
-        return n;
-    dissolved_clusters_note(&membership->dissolved, members[0].sid, id);
-    return membership_move(membership, id, 0, members, 1);
+    int n = size == 1 ? first_members(membership, id, members) : 0;
+    if (n > 0) {
+        dissolved_clusters_note(&membership->dissolved, members[0].sid, id);
+        n = membership_move(membership, id, 0, members, 1);
+    }
+    return n < 0 ? n : 1;
 }
 
 /* -- reading -- */

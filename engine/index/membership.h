@@ -66,7 +66,8 @@ int membership_move(struct membership *membership, uint64_t from, uint64_t to,
                     const struct member *members, size_t n_members);
 /* Move all of a cluster into another. */
 int membership_move_all(struct membership *membership, uint64_t from, uint64_t to);
-/* Give up a cluster that has one member left, and remember it. */
+/* Give up a cluster that has one member left, and remember it. Returns 1 when there is no such
+ * cluster any more, 0 when it stays, or an error. */
 int membership_dissolve(struct membership *membership, uint64_t id);
 
 /* The clusters of documents, 0: none. */

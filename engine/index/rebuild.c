@@ -97,6 +97,14 @@ static int keep_ids(struct index *fresh, struct index *old)
     return n;
 }
 
+/* Ids that the clusters had which are gone, where the clusters they lead to are there again. */
+static int keep_alias(void *user, uint64_t alias, uint64_t id)
+{
+    struct index *fresh = user;
+    int r = living_clusters_keep_alias(fresh->clusters, alias, id);
+    return r == -EINVAL ? 0 : r;
+}
+
 /* -- the work -- */
 
 static int build(struct index *fresh,
@@ -178,6 +186,8 @@ static int rebuild(const struct index_options *options, struct index *old,
     index_stop(fresh);
     if (r == 0 && old)
         r = keep_ids(fresh, old);
+    if (r == 0 && old)
+        r = living_clusters_each_alias(old->clusters, keep_alias, fresh);
     if (r == 0)
         r = make_durable(fresh);
     index_close(fresh, 0);

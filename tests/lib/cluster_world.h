@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "engine/index/cluster_aliases.h"
 #include "engine/index/living_clusters.h"
 #include "engine/index/schema.h"
 #include "store/kv_fault.h"
@@ -41,8 +42,15 @@ struct world_document {
     struct record record;
 };
 
+/* An id that became another; of ids that were seen. */
+struct world_alias {
+    uint64_t id, leads_to;
+};
+
 struct world {
     uint64_t random;
+    struct world_alias aliases[WORLD_DOCUMENTS];
+    unsigned n_aliases, n_alias_rows;
     struct kv *inner, *fault, *kv; /* kv repeats what fault refuses */
     struct records *records, *reader_records;
     struct postings *postings;
@@ -307,6 +315,30 @@ static inline unsigned world_count_id(const struct world *world, uint64_t id)
     return n;
 }
 
+static inline void world_model_merge(struct world *world, uint64_t from, uint64_t to)
+{
+    unsigned i = 0;
+    if (from == 0 || from == to)
+        return;
+    for (unsigned k = 0; k < world->n_aliases; k++)
+        if (world->aliases[k].leads_to == from)
+            world->aliases[k].leads_to = to;
+    if (from >= WORLD_FRESH) /* never seen */
+        return;
+    while (i < world->n_aliases && world->aliases[i].id != from)
+        i++;
+    assert_in_range(i, 0, WORLD_DOCUMENTS - 1);
+    world->aliases[i] = (struct world_alias){from, to};
+    world->n_aliases += i == world->n_aliases;
+}
+
+static inline void world_model_end(struct world *world, uint64_t id)
+{
+    for (unsigned k = 0; k < world->n_aliases; k++)
+        if (world->aliases[k].leads_to == id)
+            world->aliases[k--] = world->aliases[--world->n_aliases];
+}
+
 static inline void world_model_insert(struct world *world, struct world_document *document)
 {
     unsigned component[WORLD_DOCUMENTS], place = (unsigned)(document - world->documents), n = 0;
@@ -332,9 +364,12 @@ static inline void world_model_insert(struct world *world, struct world_document
         return;
     if (best == 0)
         best = world->fresh++;
-    for (unsigned i = 0; i < world->n_documents; i++)
-        if (world->documents[i].live && component[i] == component[place])
-            world->documents[i].model_id = best;
+    for (unsigned i = 0; i < world->n_documents; i++) {
+        if (!world->documents[i].live || component[i] != component[place])
+            continue;
+        world_model_merge(world, world->documents[i].model_id, best);
+        world->documents[i].model_id = best;
+    }
 }
 
 /* What becomes of a cluster that documents have left. */
@@ -358,13 +393,17 @@ static inline void world_model_shrink(struct world *world, uint64_t id)
         if (mine > best || (mine == best && world_before(&other->record, &first->record)))
             first = other;
     }
-    if (!first)
+    if (!first) {
+        world_model_end(world, id);
         return;
+    }
     unsigned keeps = component[first - world->documents];
     if (size[keeps] > 1)
         ids[keeps] = id;
     else if (id < WORLD_FRESH)
         world->documents[keeps].dissolved_id = id;
+    if (size[keeps] == 1)
+        world_model_end(world, id);
     for (unsigned i = 0; i < world->n_documents; i++)
         if (world->documents[i].live && world->documents[i].model_id == id)
             world->documents[i].model_id = ids[component[i]];
@@ -430,6 +469,29 @@ static inline bool world_came_back(const struct world *world, const unsigned *co
     return false;
 }
 
+static inline int world_check_alias(void *user, uint64_t alias, uint64_t id)
+{
+    struct world *world = user;
+    struct sid_list first;
+    assert_int_not_equal(alias, id);
+    assert_int_equal(living_clusters_members(world->reader, id, 1, &first), 0); /* it is there */
+    sid_list_done(&first);
+    world->n_alias_rows += 2;
+    return 0;
+}
+
+/* Each id that became another leads to it, and none leads to what is not there. */
+static inline void world_check_aliases(struct world *world)
+{
+    for (unsigned k = 0; k < world->n_aliases; k++) {
+        uint64_t id = 0;
+        assert_int_equal(living_clusters_alias(world->reader, world->aliases[k].id, &id), 0);
+        assert_int_equal(id, world->aliases[k].leads_to);
+    }
+    world->n_alias_rows = 0;
+    assert_int_equal(living_clusters_each_alias(world->reader, world_check_alias, world), 0);
+}
+
 /* Everything that can be asked, against the slow way; and no row too many. Fresh ids of the model
  * become those that were given. */
 static inline void world_check(struct world *world)
@@ -467,6 +529,9 @@ static inline void world_check(struct world *world)
             for (unsigned k = i; k < world->n_documents; k++)
                 if (component[k] == i)
                     world->documents[k].model_id = id;
+            for (unsigned k = 0; k < world->n_aliases; k++)
+                if (world->aliases[k].leads_to == model_id)
+                    world->aliases[k].leads_to = id;
         } else {
             assert_int_equal(id, model_id);
         }
@@ -481,7 +546,9 @@ static inline void world_check(struct world *world)
     assert_int_equal(n, n_clusters);
     assert_int_equal(n_documents, n_in_clusters);
     assert_int_equal(living_clusters_ids(world->reader, 0, WORLD_DOCUMENTS, ids), n_clusters);
-    assert_int_equal(world_count_rows(world, TABLE_MEMBERS), n_clusters + n_in_clusters);
+    world_check_aliases(world);
+    assert_int_equal(world_count_rows(world, TABLE_MEMBERS),
+                     n_clusters + n_in_clusters + world->n_alias_rows);
     assert_int_equal(world_count_rows(world, TABLE_CLUSTER_OF), n_in_clusters);
     assert_int_equal(world_count_rows(world, TABLE_CLASSES), n_live);
     assert_int_equal(world_count_rows(world, TABLE_RECORDS), n_live);

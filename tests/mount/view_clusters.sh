@@ -47,4 +47,49 @@ words 9001 80 > "$MNT/again"
 expect_equal 'two again' 2 "$(ls "$MNT/clusters" | wc -l)"
 expect_equal 'its members' '100-again 100-e' \
     "$(ls -C "$MNT/clusters/$(value "$MNT/again" cluster)" | xargs)"
+
+# A cluster that becomes part of another leaves its id as a link to that: not listed, and valid as
+# long as the other is.
+for i in 1 2; do words 30001 100 > "$MNT/left$i"; done
+for i in 1 2 3; do words 30061 100 > "$MNT/right$i"; done
+left=$(value "$MNT/left1" cluster) right=$(value "$MNT/right1" cluster)
+[[ $left != "$right" ]] || fail 'one cluster too early'
+words 30001 160 > "$MNT/bridge"
+expect_equal 'the larger one stays' "$right" "$(value "$MNT/left1" cluster)"
+check_alias() {
+    expect_equal "$1: leads to" "$right" "$(readlink "$MNT/clusters/$left")"
+    expect_equal "$1: leads there" "$(ls "$MNT/clusters/$right")" "$(ls "$MNT/clusters/$left/")"
+    expect_equal "$1: below .kinfs" "$right" "$(readlink "$MNT/.kinfs/clusters/$left")"
+    cmp "$MNT/clusters/$left/100-bridge" "$MNT/bridge"
+    expect_equal "$1: its attributes" 6 "$(value "$MNT/clusters/$left" size)"
+    expect_equal "$1: the command" "$("$KINFS" clusters --id="$right" "$MNT")" "$("$KINFS" clusters --id="$left" "$MNT")"
+    ! ls "$MNT/clusters" | grep -qx "$left" || fail "$1: an id that became another is listed"
+}
+check_alias merged
+stop
+start
+"$KINFS" settle "$MNT"
+check_alias 'mounted again'
+stop
+"$KINFS" rebuild "$SOURCE" > /dev/null
+start
+"$KINFS" settle "$MNT"
+check_alias rebuilt
+stop
+if [[ $EUID = 0 ]]; then
+    chmod 755 "$SCRATCH"
+    start -o allow_other
+    as_user() { setpriv --reuid=54321 --regid=54321 --clear-groups "$@"; }
+    expect_equal 'to another user' "$right" "$(as_user readlink "$MNT/clusters/$left")"
+    chmod 600 "$SOURCE"/left* "$SOURCE"/bridge "$SOURCE"/right[12]
+    ! as_user test -L "$MNT/clusters/$left" || fail 'a link to a cluster that the user does not see'
+    chmod 644 "$SOURCE"/right1
+    expect_equal 'who sees it again' "$right" "$(as_user readlink "$MNT/clusters/$left")"
+    stop
+fi
+start
+rm "$MNT/bridge"
+[[ -L $MNT/clusters/$left ]] || fail 'gone with the document that joined them'
+rm "$MNT"/right[123]
+[[ ! -L $MNT/clusters/$left ]] || fail 'a link to a cluster that is no more'
 stop

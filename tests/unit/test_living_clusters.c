@@ -225,6 +225,241 @@ static void test_living_clusters__an_id_in_use_does_not_come_back(void **state)
     world_close(&world);
 }
 
+/* -- ids stay -- */
+
+static uint64_t *ids_of_all(struct world *world)
+{
+    uint64_t *ids = calloc(WORLD_DOCUMENTS, sizeof(*ids));
+    assert_non_null(ids);
+    for (unsigned i = 0; i < world->n_documents; i++)
+        if (world->documents[i].live)
+            ids[i] = id_of(world, &world->documents[i]);
+    return ids;
+}
+
+static unsigned count(const struct world *world, const uint64_t *ids, uint64_t id)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < world->n_documents; i++)
+        n += world->documents[i].live && ids[i] == id;
+    return n;
+}
+
+/* Of those that were in a cluster before and are in one after. */
+static unsigned n_changed(const struct world *world, const uint64_t *before, const uint64_t *after)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < world->n_documents; i++)
+        n += world->documents[i].live && before[i] && after[i] && before[i] != after[i];
+    return n;
+}
+
+/* What had one id and has several, or had several and has one: all but the largest of it. */
+static unsigned n_smaller_sides(const struct world *world, const uint64_t *a, const uint64_t *b)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < world->n_documents; i++) {
+        unsigned here = 0, largest = 0;
+        if (!world->documents[i].live || !a[i])
+            continue;
+        bool first = true;
+        for (unsigned k = 0; k < i && first; k++)
+            first = !world->documents[k].live || a[k] != a[i];
+        for (unsigned k = i; first && k < world->n_documents; k++) {
+            if (!world->documents[k].live || a[k] != a[i] || !b[k])
+                continue;
+            unsigned size = 0;
+            for (unsigned l = i; l < world->n_documents; l++)
+                size += world->documents[l].live && a[l] == a[i] && b[l] == b[k];
+            here++;
+            largest = size > largest ? size : largest;
+        }
+        n += first ? here - largest : 0;
+    }
+    return n;
+}
+
+/* Over any history: a document that comes or goes changes the ids of no more others than are on the
+ * smaller sides of what it joins or parts. */
+static void test_living_clusters__ids_change_on_smaller_sides_only(void **state)
+{
+    (void)state;
+    unsigned n_all = 0;
+    for (uint64_t seed = 500; seed < 512; seed++) {
+        struct world world;
+        world_open(&world, seed, &no_fault);
+        for (unsigned i = 0; i < 150; i++) {
+            uint64_t *before = ids_of_all(&world);
+            struct world_step step = world_choose(&world, 30);
+            assert_int_equal(world_do(&world, &step), 0);
+            world_model_step(&world, &step);
+            uint64_t *after = ids_of_all(&world);
+            unsigned n = n_changed(&world, before, after);
+            unsigned n_most =
+                n_smaller_sides(&world, before, after) + n_smaller_sides(&world, after, before);
+            if (step.n_old + step.n_new != 1) /* several changes: each may have its sides */
+                n = 0;
+            if (n > n_most)
+                fail_msg("seed %lu step %u: %u ids changed, at most %u may", (unsigned long)seed, i,
+                         n, n_most);
+            n_all += n;
+            free(before);
+            free(after);
+        }
+        world_close(&world);
+    }
+    assert_true(n_all > 0);
+}
+
+static void test_living_clusters__rewriting_a_document_as_it_is_changes_no_id(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 600; seed < 606; seed++) {
+        struct world world;
+        world_open(&world, seed, &no_fault);
+        for (unsigned i = 0; i < 60; i++) {
+            struct world_step step = world_choose(&world, 30);
+            assert_int_equal(world_do(&world, &step), 0);
+            world_model_step(&world, &step);
+        }
+        for (unsigned i = 0; i < 40; i++) {
+            uint64_t *before = ids_of_all(&world);
+            struct world_document *old = world_pick(&world), *new = world_new_document(&world);
+            new->n_tokens = old->n_tokens;
+            new->content = old->content;
+            memcpy(new->tokens, old->tokens, sizeof(new->tokens));
+            world_finish_document(&world, new);
+            struct world_step step = {.old = {old}, .n_old = 1, .new = {new}, .n_new = 1};
+            assert_int_equal(world_do(&world, &step), 0);
+            world_model_step(&world, &step);
+            before[new - world.documents] = before[old - world.documents];
+            uint64_t *after = ids_of_all(&world);
+            for (unsigned k = 0; k < world.n_documents; k++)
+                if (world.documents[k].live)
+                    assert_int_equal(after[k], before[k]);
+            free(before);
+            free(after);
+        }
+        world_close(&world);
+    }
+}
+
+static void test_living_clusters__a_member_more_changes_no_id(void **state)
+{
+    struct world world;
+    (void)state;
+
+    world_open(&world, 9, &no_fault);
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned k = 0; k < 2 + i; k++)
+            insert(&world, write_tokens(&world, 1 + 100 * i, 30));
+    world_check(&world);
+    for (unsigned i = 0; i < 20; i++) {
+        uint64_t *before = ids_of_all(&world);
+        struct world_document *more = write_tokens(&world, 1 + 100 * (i % 3) + i % 2, 30);
+        insert(&world, more);
+        world_check(&world);
+        uint64_t *after = ids_of_all(&world);
+        assert_int_equal(n_changed(&world, before, after), 0);
+        assert_true(count(&world, before, id_of(&world, more)) >= 2);
+        free(before);
+        free(after);
+    }
+    world_close(&world);
+}
+
+/* -- ids that became others -- */
+
+static void test_living_clusters__an_id_lost_in_a_merge_leads_on(void **state)
+{
+    struct world world;
+    uint64_t ids[3], id;
+    (void)state;
+
+    /* Three clusters of a chain, of three, two and four documents; then the documents between them.
+     */
+    world_open(&world, 1, &no_fault);
+    world.policy.s = 64;
+    world.policy.v_max = 64;
+    min_sketch_builder_free(world.builder);
+    assert_int_equal(min_sketch_builder_new(&world.policy, &world.builder), 0);
+    struct world_document *ends[3], *bridges[2];
+    for (unsigned i = 0; i < 3; i++) {
+        for (unsigned k = 0; k < (i == 0 ? 3 : i == 1 ? 2 : 4); k++)
+            insert(&world, ends[i] = write_tokens(&world, 1 + 20 * i, 22));
+        world_check(&world);
+        ids[i] = id_of(&world, ends[i]);
+        assert_int_equal(living_clusters_alias(world.clusters, ids[i], &id), -ENOENT);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        insert(&world, bridges[i] = write_tokens(&world, 1 + 20 * i, 42));
+        world_check(&world);
+    }
+    /* The second into the first, which then has six; and the last into that: straight. */
+    for (unsigned i = 1; i < 3; i++) {
+        assert_int_equal(living_clusters_alias(world.clusters, ids[i], &id), 0);
+        assert_int_equal(id, ids[0]);
+    }
+    assert_int_equal(living_clusters_alias(world.clusters, ids[0], &id), -ENOENT);
+    /* Another id for it all; then again what it had. */
+    assert_int_equal(living_clusters_rename(world.clusters, ids[0], 5000), 0);
+    for (unsigned i = 1; i < 3; i++) {
+        assert_int_equal(living_clusters_alias(world.clusters, ids[i], &id), 0);
+        assert_int_equal(id, 5000);
+    }
+    assert_int_equal(living_clusters_alias(world.clusters, ids[0], &id), -ENOENT);
+    /* One that leads to it becomes its own. */
+    assert_int_equal(living_clusters_rename(world.clusters, 5000, ids[1]), 0);
+    assert_int_equal(living_clusters_alias(world.clusters, ids[1], &id), -ENOENT);
+    assert_int_equal(living_clusters_alias(world.clusters, ids[2], &id), 0);
+    assert_int_equal(id, ids[1]);
+    /* What a rebuild keeps: not where there is no such cluster, or the id is one. */
+    assert_int_equal(living_clusters_keep_alias(world.clusters, 77, 78), 0);
+    assert_int_equal(living_clusters_alias(world.clusters, 77, &id), -ENOENT);
+    assert_int_equal(living_clusters_keep_alias(world.clusters, ids[1], ids[1]), 0);
+    assert_int_equal(living_clusters_alias(world.clusters, ids[1], &id), -ENOENT);
+    assert_int_equal(living_clusters_keep_alias(world.clusters, 77, ids[1]), 0);
+    assert_int_equal(living_clusters_alias(world.clusters, 77, &id), 0);
+    /* It goes with the cluster. */
+    for (unsigned i = 0; i < world.n_documents; i++)
+        if (world.documents[i].live)
+            assert_int_equal(living_clusters_delete(world.clusters, world.documents[i].sid,
+                                                    &world.documents[i].record),
+                             0);
+    assert_int_equal(living_clusters_alias(world.clusters, ids[2], &id), -ENOENT);
+    assert_int_equal(living_clusters_alias(world.clusters, 77, &id), -ENOENT);
+    assert_int_equal(world_count_rows(&world, TABLE_MEMBERS), 0);
+    world_close(&world);
+}
+
+static void test_living_clusters__ids_that_lead_to_a_cluster_are_bounded(void **state)
+{
+    enum { N = 3 * CLUSTER_ALIASES_MAX };
+    struct world world;
+    uint64_t id;
+    (void)state;
+
+    world_open(&world, 1, &no_fault);
+    for (uint64_t i = 1; i <= N; i++) {
+        assert_int_equal(cluster_aliases_add(world.kv, i, 1000), 0);
+        assert_int_equal(cluster_aliases_add(world.kv, i, 1000), 0);
+    }
+    for (uint64_t i = 1; i <= N; i++) /* the youngest */
+        assert_int_equal(cluster_aliases_find(world.kv, i, &id),
+                         i + CLUSTER_ALIASES_MAX > N ? 0 : -ENOENT);
+    assert_int_equal(world_count_rows(&world, TABLE_MEMBERS), 2 * CLUSTER_ALIASES_MAX);
+    /* With those of another one. */
+    for (uint64_t i = N + 1; i < 1000; i++)
+        assert_int_equal(cluster_aliases_add(world.kv, i, 2000), 0);
+    assert_int_equal(cluster_aliases_add(world.kv, 1000, 2000), 0);
+    assert_int_equal(world_count_rows(&world, TABLE_MEMBERS), 2 * CLUSTER_ALIASES_MAX);
+    assert_int_equal(cluster_aliases_find(world.kv, 1000, &id), 0);
+    assert_int_equal(id, 2000);
+    assert_int_equal(cluster_aliases_drop(world.kv, 2000), 0);
+    assert_int_equal(world_count_rows(&world, TABLE_MEMBERS), 0);
+    world_close(&world);
+}
+
 /* -- the rest -- */
 
 static void test_living_clusters__a_rename_keeps_the_members_and_spends_the_id(void **state)
@@ -387,6 +622,11 @@ int main(void)
         cmocka_unit_test(test_living_clusters__one_that_dissolved_comes_back_under_its_id),
         cmocka_unit_test(test_living_clusters__one_comes_back_to_a_document_that_was_replaced),
         cmocka_unit_test(test_living_clusters__an_id_in_use_does_not_come_back),
+        cmocka_unit_test(test_living_clusters__ids_change_on_smaller_sides_only),
+        cmocka_unit_test(test_living_clusters__rewriting_a_document_as_it_is_changes_no_id),
+        cmocka_unit_test(test_living_clusters__a_member_more_changes_no_id),
+        cmocka_unit_test(test_living_clusters__an_id_lost_in_a_merge_leads_on),
+        cmocka_unit_test(test_living_clusters__ids_that_lead_to_a_cluster_are_bounded),
         cmocka_unit_test(test_living_clusters__a_rename_keeps_the_members_and_spends_the_id),
         cmocka_unit_test(test_living_clusters__postings_of_the_dead_are_dropped_on_the_way),
         cmocka_unit_test(test_living_clusters__the_first_of_a_class_are_listed_alone),
