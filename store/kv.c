@@ -2,8 +2,31 @@
 #include "store/kv.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 #include "store/kv_backend.h"
+
+static _Thread_local char last_error[512];
+
+const char *kv_last_error(void)
+{
+    return last_error;
+}
+
+void kv_set_last_error(const char *text)
+{
+    snprintf(last_error, sizeof(last_error), "%s", text);
+    for (char *c = last_error; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = ' ';
+}
+
+/* Every call begins without one: what is said later is of it. */
+static const struct kv_ops *begin(const struct kv *kv)
+{
+    last_error[0] = '\0';
+    return kv->ops;
+}
 
 void kv_init(struct kv *kv, const struct kv_ops *ops, const struct kv_options *options)
 {
@@ -46,7 +69,7 @@ void kv_close(struct kv *kv)
 int kv_get(struct kv *kv, unsigned table, struct kv_slice key, struct kv_buf *ret_value)
 {
     assert(table < kv->n_tables);
-    return kv->ops->get(kv, table, key, ret_value);
+    return begin(kv)->get(kv, table, key, ret_value);
 }
 
 int kv_multi_get(struct kv *kv, unsigned table, const struct kv_slice *keys, size_t n_keys,
@@ -55,7 +78,7 @@ int kv_multi_get(struct kv *kv, unsigned table, const struct kv_slice *keys, siz
     assert(table < kv->n_tables);
     for (size_t i = 0; i < n_keys; i++)
         ret_values[i] = (struct kv_buf){0};
-    int r = n_keys > 0 ? kv->ops->multi_get(kv, table, keys, n_keys, ret_values) : 0;
+    int r = n_keys > 0 ? begin(kv)->multi_get(kv, table, keys, n_keys, ret_values) : 0;
     if (r < 0)
         for (size_t i = 0; i < n_keys; i++)
             kv_buf_done(&ret_values[i]);
@@ -68,7 +91,7 @@ int kv_multi_scan(struct kv *kv, unsigned table, const struct kv_range *ranges, 
     assert(table < kv->n_tables && limit > 0);
     for (size_t i = 0; i < n_ranges; i++)
         ret_pages[i] = (struct kv_page){0};
-    int r = n_ranges > 0 ? kv->ops->multi_scan(kv, table, ranges, n_ranges, limit, ret_pages) : 0;
+    int r = n_ranges > 0 ? begin(kv)->multi_scan(kv, table, ranges, n_ranges, limit, ret_pages) : 0;
     if (r < 0)
         for (size_t i = 0; i < n_ranges; i++)
             kv_page_done(&ret_pages[i]);
@@ -106,7 +129,7 @@ int kv_apply(struct kv *kv, const struct kv_batch *batch)
     }
     if (kv_batch_bytes(batch) > kv->limits.max_batch_bytes)
         return -E2BIG;
-    return n > 0 ? kv->ops->apply(kv, batch) : 0;
+    return n > 0 ? begin(kv)->apply(kv, batch) : 0;
 }
 
 int kv_cas(struct kv *kv, unsigned table, struct kv_slice key, const struct kv_slice *expected,
@@ -117,7 +140,7 @@ int kv_cas(struct kv *kv, unsigned table, struct kv_slice key, const struct kv_s
         return -EROFS;
     if (!key_fits(kv, key) || (desired && desired->size_bytes > kv->limits.max_value_bytes))
         return -EINVAL;
-    return kv->ops->cas(kv, table, key, expected, desired);
+    return begin(kv)->cas(kv, table, key, expected, desired);
 }
 
 /* A caller's run, with what the caller promised of it checked. */
@@ -157,17 +180,17 @@ int kv_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, void *user)
     if (kv->read_only)
         return -EROFS;
     struct checked_run run = {.kv = kv, .next = next, .user = user};
-    return kv->ops->bulk_load(kv, table, checked_run_next, &run);
+    return begin(kv)->bulk_load(kv, table, checked_run_next, &run);
 }
 
 int kv_checkpoint(struct kv *kv)
 {
-    return kv->read_only ? 0 : kv->ops->checkpoint(kv);
+    return kv->read_only ? 0 : begin(kv)->checkpoint(kv);
 }
 
 int kv_resume(struct kv *kv)
 {
-    return kv->read_only ? 0 : kv->ops->resume(kv);
+    return kv->read_only ? 0 : begin(kv)->resume(kv);
 }
 
 void kv_limits(const struct kv *kv, struct kv_limits *ret_limits)
@@ -177,5 +200,10 @@ void kv_limits(const struct kv *kv, struct kv_limits *ret_limits)
 
 int kv_usage(struct kv *kv, uint64_t *ret_size_bytes)
 {
-    return kv->ops->usage(kv, ret_size_bytes);
+    return begin(kv)->usage(kv, ret_size_bytes);
+}
+
+int kv_snapshot(struct kv *kv, struct kv **ret_snapshot)
+{
+    return begin(kv)->snapshot(kv, ret_snapshot);
 }

@@ -76,6 +76,8 @@ struct kv_options {
     size_t n_tables;
     bool create;            /* make the store where there is none; else -ENOENT */
     bool read_only;         /* no write reaches the store; needs no exclusive hold of it */
+    bool damaged;           /* with read_only: open whatever can be read of a store that is refused
+                               otherwise; it may be of any moment, each table of another */
     size_t cache_bytes;     /* bound of cached blocks, 0 for the back end's default (64 MiB) */
     const char *shown_path; /* what messages call the store where its path is not what the user
                                named; NULL: the path */
@@ -212,6 +214,20 @@ int kv_checkpoint(struct kv *kv);
  * again, or the error that stands; call again later.
  */
 int kv_resume(struct kv *kv);
+
+/* The store as it is now, all tables at one moment, to be read alone however long it takes while
+ * others write: what is deleted meanwhile stays on the disk as long as it is open. kv_close() it,
+ * before the store. Once kv_resume() had to open the store anew its reads fail with -ESTALE.
+ * Reading it leaves the cache to the store's own readers. Returns 0, -ENOMEM or an error;
+ * ret_snapshot gives. Takes microseconds.
+ */
+int kv_snapshot(struct kv *kv, struct kv **ret_snapshot);
+
+/* What the back end said of the last call that failed, of this thread and of any store: one line
+ * that names the file in question where it knows one, "" when it said nothing. Borrowed until the
+ * thread's next call.
+ */
+const char *kv_last_error(void);
 
 void kv_limits(const struct kv *kv, struct kv_limits *ret_limits);
 

@@ -26,6 +26,7 @@ struct kv_ops {
     int (*checkpoint)(struct kv *kv);
     int (*resume)(struct kv *kv);
     int (*usage)(struct kv *kv, uint64_t *ret_size_bytes);
+    int (*snapshot)(struct kv *kv, struct kv **ret_snapshot);
 };
 
 /* Every back end's struct begins with this. */
@@ -47,6 +48,9 @@ enum {
     KV_MAX_BATCH_BYTES = 8 << 20,
     KV_WRITE_BUFFERS_BYTES = 32 << 20,
 };
+
+/* For kv_last_error(); control characters become blanks. */
+void kv_set_last_error(const char *text);
 
 void kv_init(struct kv *kv, const struct kv_ops *ops, const struct kv_options *options);
 

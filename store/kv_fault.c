@@ -325,6 +325,13 @@ static int fault_usage(struct kv *kv, uint64_t *ret_size_bytes)
     return r < 0 ? r : kv_usage(fault_of(kv)->inner, ret_size_bytes);
 }
 
+/* What is read of it never fails. */
+static int fault_snapshot(struct kv *kv, struct kv **ret_snapshot)
+{
+    int r = begin(fault_of(kv));
+    return r < 0 ? r : kv_snapshot(fault_of(kv)->inner, ret_snapshot);
+}
+
 static void fault_close(struct kv *kv)
 {
     pthread_mutex_destroy(&fault_of(kv)->mutex);
@@ -342,6 +349,7 @@ static const struct kv_ops fault_ops = {
     .checkpoint = fault_checkpoint,
     .resume = fault_resume,
     .usage = fault_usage,
+    .snapshot = fault_snapshot,
 };
 
 int kv_fault_open(struct kv *inner, const struct kv_fault_plan *plan, struct kv **ret_kv)

@@ -255,6 +255,8 @@ static int memory_usage(struct kv *kv, uint64_t *ret_size_bytes)
     return 0;
 }
 
+static int memory_snapshot(struct kv *kv, struct kv **ret_snapshot);
+
 static void memory_close(struct kv *kv)
 {
     struct kv_memory *memory = memory_of(kv);
@@ -282,6 +284,7 @@ int kv_memory_open(const struct kv_options *options, struct kv **ret_kv)
         .checkpoint = memory_nothing_to_do,
         .resume = memory_nothing_to_do,
         .usage = memory_usage,
+        .snapshot = memory_snapshot,
     };
     struct kv_memory *memory =
         calloc(1, sizeof(*memory) + options->n_tables * sizeof(memory->tables[0]));
@@ -291,5 +294,26 @@ int kv_memory_open(const struct kv_options *options, struct kv **ret_kv)
     pthread_mutex_init(&memory->mutex, NULL);
     memory->random = 0x9e3779b97f4a7c15u; /* any but 0; heights need no secrecy in a test */
     *ret_kv = &memory->kv;
+    return 0;
+}
+
+/* A copy. */
+static int memory_snapshot(struct kv *kv, struct kv **ret_snapshot)
+{
+    const struct kv_options options = {.tables = kv->tables, .n_tables = kv->n_tables};
+    _cleanup_(kv_close_p) struct kv *copy = NULL;
+    int r = kv_memory_open(&options, &copy);
+    if (r < 0)
+        return r;
+    LOCKED(&memory_of(kv)->mutex);
+    for (size_t i = 0; i < kv->n_tables; i++)
+        for (struct node *node = memory_of(kv)->tables[i].head[0]; node; node = node->next[0]) {
+            struct node *copied = node_new(memory_of(copy), node->key, node->value);
+            if (!copied)
+                return -ENOMEM;
+            insert(&memory_of(copy)->tables[i], copied);
+        }
+    copy->read_only = true;
+    *ret_snapshot = TAKE_PTR(copy);
     return 0;
 }

@@ -90,6 +90,11 @@ static int retry_usage(struct kv *kv, uint64_t *ret_size_bytes)
     return REPEATED(kv_usage(inner_of(kv), ret_size_bytes));
 }
 
+static int retry_snapshot(struct kv *kv, struct kv **ret_snapshot)
+{
+    return REPEATED(kv_snapshot(inner_of(kv), ret_snapshot));
+}
+
 static void retry_close(struct kv *kv)
 {
     free(kv);
@@ -106,6 +111,7 @@ static const struct kv_ops retry_ops = {
     .checkpoint = retry_checkpoint,
     .resume = retry_resume,
     .usage = retry_usage,
+    .snapshot = retry_snapshot,
 };
 
 int kv_retry_open(struct kv *inner, struct kv **ret_kv)

@@ -24,16 +24,17 @@ static int copy_pinned(const rocksdb_pinnableslice_t *pinned, struct kv_buf *ret
 
 /* -- reads -- */
 
-static int get_in_use(struct kv_rocksdb *store, unsigned table, struct kv_slice key,
-                      struct kv_buf *ret_value)
+int kv_rocksdb_get_in_use(struct kv_rocksdb *store, const rocksdb_readoptions_t *options,
+                          unsigned table, struct kv_slice key, struct kv_buf *ret_value)
 {
     char *message = NULL;
     int r = kv_rocksdb_check_readable(store);
     if (r < 0)
         return r;
     _cleanup_(rocksdb_pinnableslice_destroy_p) rocksdb_pinnableslice_t *pinned =
-        rocksdb_get_pinned_cf(store->db, store->read_options, store->handles[table],
-                              kv_rocksdb_bytes(key), key.size_bytes, &message);
+        rocksdb_get_pinned_cf(store->db, options ? options : store->read_options,
+                              store->handles[table], kv_rocksdb_bytes(key), key.size_bytes,
+                              &message);
     if (message)
         return kv_rocksdb_take_error(message);
     return pinned ? copy_pinned(pinned, ret_value) : -ENOENT;
@@ -43,13 +44,13 @@ static int kv_rocksdb_get(struct kv *kv, unsigned table, struct kv_slice key,
                           struct kv_buf *ret_value)
 {
     IN_USE(kv_rocksdb_of(kv));
-    return get_in_use(kv_rocksdb_of(kv), table, key, ret_value);
+    return kv_rocksdb_get_in_use(kv_rocksdb_of(kv), NULL, table, key, ret_value);
 }
 
-static int kv_rocksdb_multi_get(struct kv *kv, unsigned table, const struct kv_slice *keys,
-                                size_t n_keys, struct kv_buf *ret_values)
+int kv_rocksdb_multi_get_in_use(struct kv_rocksdb *store, const rocksdb_readoptions_t *options,
+                                unsigned table, const struct kv_slice *keys, size_t n_keys,
+                                struct kv_buf *ret_values)
 {
-    struct kv_rocksdb *store = kv_rocksdb_of(kv);
     _cleanup_free_ const char **key_bytes = calloc(n_keys, sizeof(*key_bytes));
     _cleanup_free_ size_t *key_sizes = calloc(n_keys, sizeof(*key_sizes));
     _cleanup_free_ rocksdb_pinnableslice_t **pinned = calloc(n_keys, sizeof(*pinned));
@@ -60,12 +61,12 @@ static int kv_rocksdb_multi_get(struct kv *kv, unsigned table, const struct kv_s
         key_bytes[i] = kv_rocksdb_bytes(keys[i]);
         key_sizes[i] = keys[i].size_bytes;
     }
-    IN_USE(store);
     int error = kv_rocksdb_check_readable(store);
     if (error < 0)
         return error;
-    rocksdb_batched_multi_get_cf(store->db, store->read_options, store->handles[table], n_keys,
-                                 key_bytes, key_sizes, pinned, messages, false);
+    rocksdb_batched_multi_get_cf(store->db, options ? options : store->read_options,
+                                 store->handles[table], n_keys, key_bytes, key_sizes, pinned,
+                                 messages, false);
     int n_present = 0;
     for (size_t i = 0; i < n_keys; i++) {
         int r = kv_rocksdb_take_error(messages[i]);
@@ -79,6 +80,21 @@ static int kv_rocksdb_multi_get(struct kv *kv, unsigned table, const struct kv_s
             error = r;
     }
     return error < 0 ? error : n_present;
+}
+
+static int kv_rocksdb_multi_get(struct kv *kv, unsigned table, const struct kv_slice *keys,
+                                size_t n_keys, struct kv_buf *ret_values)
+{
+    IN_USE(kv_rocksdb_of(kv));
+    return kv_rocksdb_multi_get_in_use(kv_rocksdb_of(kv), NULL, table, keys, n_keys, ret_values);
+}
+
+static int kv_rocksdb_multi_scan(struct kv *kv, unsigned table, const struct kv_range *ranges,
+                                 size_t n_ranges, size_t limit, struct kv_page *ret_pages)
+{
+    IN_USE(kv_rocksdb_of(kv));
+    return kv_rocksdb_multi_scan_in_use(kv_rocksdb_of(kv), NULL, table, ranges, n_ranges, limit,
+                                        ret_pages);
 }
 
 /* -- writes -- */
@@ -171,7 +187,7 @@ static int kv_rocksdb_cas(struct kv *kv, unsigned table, struct kv_slice key,
         rocksdb_writebatch_create();
     LOCKED(cas_lock(store, table, key));
     IN_USE(store);
-    int r = get_in_use(store, table, key, &present);
+    int r = kv_rocksdb_get_in_use(store, NULL, table, key, &present);
     if (r < 0 && r != -ENOENT)
         return r;
     struct kv_slice value = kv_buf_slice(&present);
@@ -335,4 +351,5 @@ const struct kv_ops kv_rocksdb_ops = {
     .checkpoint = kv_rocksdb_checkpoint,
     .resume = kv_rocksdb_resume,
     .usage = kv_rocksdb_usage,
+    .snapshot = kv_rocksdb_take_snapshot,
 };

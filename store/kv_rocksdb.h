@@ -3,6 +3,7 @@
 #define KINFS_STORE_KV_ROCKSDB_H
 
 #include <stdatomic.h>
+#include <sys/queue.h>
 
 #include <rocksdb/c.h>
 
@@ -11,9 +12,12 @@
 /* Enough that two threads rarely wait for each other's unrelated keys. */
 enum { N_CAS_LOCKS = 64 };
 
+LIST_HEAD(kv_rocksdb_snapshots, kv_rocksdb_snapshot);
+
 struct kv_rocksdb {
     struct kv kv;
     char *path;
+    bool damaged; /* as of kv_options */
     rocksdb_cache_t *cache;
     rocksdb_options_t *db_options;
     rocksdb_options_t **table_options; /* one a table, then the default column family's */
@@ -30,6 +34,9 @@ struct kv_rocksdb {
     pthread_rwlock_t in_use;
     rocksdb_t *db; /* NULL after a reopening that failed */
     rocksdb_column_family_handle_t **handles;
+
+    pthread_mutex_t snapshots_lock; /* a leaf, of the list */
+    struct kv_rocksdb_snapshots snapshots;
 
     /* Held over a write to the log. After one that failed RocksDB must not be asked for another:
      * where it is built with its assertions, it would end the process. */
@@ -104,9 +111,22 @@ int kv_rocksdb_open_db(struct kv_rocksdb *store, bool read_only, char **ret_mess
 void kv_rocksdb_close_db(struct kv_rocksdb *store);
 void kv_rocksdb_free(struct kv_rocksdb *store); /* the database is closed */
 
-/* kv_rocksdb_scan.c */
-int kv_rocksdb_multi_scan(struct kv *kv, unsigned table, const struct kv_range *ranges,
-                          size_t n_ranges, size_t limit, struct kv_page *ret_pages);
+/* The reads, with in_use held; options NULL: of now. */
+int kv_rocksdb_get_in_use(struct kv_rocksdb *store, const rocksdb_readoptions_t *options,
+                          unsigned table, struct kv_slice key, struct kv_buf *ret_value);
+int kv_rocksdb_multi_get_in_use(struct kv_rocksdb *store, const rocksdb_readoptions_t *options,
+                                unsigned table, const struct kv_slice *keys, size_t n_keys,
+                                struct kv_buf *ret_values);
+
+/* kv_rocksdb_scan.c; snapshot NULL: of now. */
+int kv_rocksdb_multi_scan_in_use(struct kv_rocksdb *store, const rocksdb_snapshot_t *snapshot,
+                                 unsigned table, const struct kv_range *ranges, size_t n_ranges,
+                                 size_t limit, struct kv_page *ret_pages);
+
+/* kv_rocksdb_snapshot.c */
+int kv_rocksdb_take_snapshot(struct kv *kv, struct kv **ret_snapshot);
+/* Before the database is closed: theirs ends. No operation is under way. */
+void kv_rocksdb_release_snapshots(struct kv_rocksdb *store);
 
 /* kv_rocksdb_run.c */
 int kv_rocksdb_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, void *user);
@@ -122,8 +142,9 @@ extern const struct kv_ops kv_rocksdb_ops;
 
 /* -- kv_rocksdb_seal.c: what the database consisted of when it was closed -- */
 int kv_rocksdb_seal(const char *path); /* after a clean end; 0 or a negative errno */
-/* 0 (also without a seal), or -EUCLEAN when a file is gone or has another size. */
-int kv_rocksdb_check_seal(int directory_fd);
+/* 0 (also without a seal), or -EUCLEAN when a file is gone or has another size, with *ret_message.
+ */
+int kv_rocksdb_check_seal(int directory_fd, char **ret_message);
 int kv_rocksdb_break_seal(int directory_fd); /* before the first change */
 
 #endif

@@ -34,6 +34,8 @@ int kv_rocksdb_errno(const char *message)
 int kv_rocksdb_take_error(char *message)
 {
     int r = kv_rocksdb_errno(message);
+    if (message)
+        kv_set_last_error(message);
     rocksdb_free(message);
     return r;
 }

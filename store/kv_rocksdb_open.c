@@ -173,6 +173,7 @@ void kv_rocksdb_free(struct kv_rocksdb *store)
         pthread_mutex_destroy(&store->cas_locks[i]);
     pthread_rwlock_destroy(&store->in_use);
     pthread_mutex_destroy(&store->writing);
+    pthread_mutex_destroy(&store->snapshots_lock);
     free(store->table_options);
     free(store->column_families);
     free(store->handles);
@@ -191,6 +192,8 @@ static struct kv_rocksdb *kv_rocksdb_new(const char *path, const struct kv_optio
     for (size_t i = 0; i < N_CAS_LOCKS; i++)
         pthread_mutex_init(&store->cas_locks[i], NULL);
     pthread_mutex_init(&store->writing, NULL);
+    pthread_mutex_init(&store->snapshots_lock, NULL);
+    LIST_INIT(&store->snapshots);
     /* kv_resume() must not wait for ever behind readers. No operation read-holds it twice. */
     pthread_rwlockattr_t attributes;
     pthread_rwlockattr_init(&attributes);
@@ -199,6 +202,7 @@ static struct kv_rocksdb *kv_rocksdb_new(const char *path, const struct kv_optio
     pthread_rwlockattr_destroy(&attributes);
 
     size_t n = options->n_tables + 1;
+    store->damaged = options->damaged && options->read_only;
     store->path = strdup(path);
     store->table_options = calloc(n, sizeof(*store->table_options));
     store->column_families = calloc(n, sizeof(*store->column_families));
@@ -215,6 +219,11 @@ static struct kv_rocksdb *kv_rocksdb_new(const char *path, const struct kv_optio
     store->column_families[n - 1] = "default";
     store->table_options[n - 1] = make_table_options(store, NULL);
     store->db_options = make_db_options(create);
+    if (store->damaged) { /* files may be missing, and logs end or resume anywhere */
+        rocksdb_options_set_paranoid_checks(store->db_options, 0);
+        rocksdb_options_set_wal_recovery_mode(store->db_options,
+                                              rocksdb_skip_any_corrupted_records_recovery);
+    }
     store->env_options = rocksdb_envoptions_create();
     store->write_options = rocksdb_writeoptions_create();
     store->read_options = rocksdb_readoptions_create();
@@ -266,6 +275,7 @@ void kv_rocksdb_close_db(struct kv_rocksdb *store)
 {
     if (!store->db)
         return;
+    kv_rocksdb_release_snapshots(store);
     for (size_t i = 0; i <= store->kv.n_tables; i++)
         rocksdb_column_family_handle_destroy(store->handles[i]);
     rocksdb_close(store->db);
@@ -333,10 +343,8 @@ static int open_store(const char *path, const struct kv_options *options, struct
     if (!store)
         return -ENOMEM;
     r = options->read_only ? 0 : kv_rocksdb_check_room(store);
-    if (r == 0)
-        r = kv_rocksdb_check_seal(directory_fd);
-    if (r == -EUCLEAN)
-        *ret_message = strdup("a file is not as long as it was");
+    if (r == 0 && !store->damaged)
+        r = kv_rocksdb_check_seal(directory_fd, ret_message);
     if (r == 0 && !options->read_only)
         r = kv_rocksdb_break_seal(directory_fd);
     if (r == 0)

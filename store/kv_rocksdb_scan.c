@@ -56,13 +56,23 @@ static int read_range(rocksdb_iterator_t *iterator, const struct kv_range *range
     return page_builder_finish(&builder, more, ret_page);
 }
 
+static rocksdb_readoptions_t *options_of(const rocksdb_snapshot_t *snapshot)
+{
+    rocksdb_readoptions_t *options = rocksdb_readoptions_create();
+    if (snapshot) {
+        rocksdb_readoptions_set_snapshot(options, snapshot);
+        rocksdb_readoptions_set_fill_cache(options, 0);
+    }
+    return options;
+}
+
 /* Each of one partition: an iterator that ends with the partition it was put on does for all, and
  * does not walk over what was deleted behind a range. */
-static int scan_partitions(struct kv_rocksdb *store, unsigned table, const struct kv_range *ranges,
-                           size_t n_ranges, size_t limit, struct kv_page *ret_pages)
+static int scan_partitions(struct kv_rocksdb *store, const rocksdb_snapshot_t *snapshot,
+                           unsigned table, const struct kv_range *ranges, size_t n_ranges,
+                           size_t limit, struct kv_page *ret_pages)
 {
-    _cleanup_(rocksdb_readoptions_destroy_p) rocksdb_readoptions_t *options =
-        rocksdb_readoptions_create();
+    _cleanup_(rocksdb_readoptions_destroy_p) rocksdb_readoptions_t *options = options_of(snapshot);
     rocksdb_readoptions_set_prefix_same_as_start(options, 1);
     _cleanup_(rocksdb_iter_destroy_p) rocksdb_iterator_t *iterator =
         rocksdb_create_iterator_cf(store->db, options, store->handles[table]);
@@ -76,13 +86,12 @@ static int scan_partitions(struct kv_rocksdb *store, unsigned table, const struc
 
 /* Of whatever partitions. The bound keeps the iterator from walking over what was deleted behind
  * the range. */
-static int scan_one(struct kv_rocksdb *store, unsigned table, const struct kv_range *range,
-                    size_t limit, struct kv_page *ret_page)
+static int scan_one(struct kv_rocksdb *store, const rocksdb_snapshot_t *snapshot, unsigned table,
+                    const struct kv_range *range, size_t limit, struct kv_page *ret_page)
 {
     if (is_empty(range))
         return 0;
-    _cleanup_(rocksdb_readoptions_destroy_p) rocksdb_readoptions_t *options =
-        rocksdb_readoptions_create();
+    _cleanup_(rocksdb_readoptions_destroy_p) rocksdb_readoptions_t *options = options_of(snapshot);
     if (range->to.data)
         rocksdb_readoptions_set_iterate_upper_bound(options, range->to.data, range->to.size_bytes);
     /* Filters over partitions know nothing of it. */
@@ -92,21 +101,20 @@ static int scan_one(struct kv_rocksdb *store, unsigned table, const struct kv_ra
     return read_range(iterator, range, limit, ret_page);
 }
 
-int kv_rocksdb_multi_scan(struct kv *kv, unsigned table, const struct kv_range *ranges,
-                          size_t n_ranges, size_t limit, struct kv_page *ret_pages)
+int kv_rocksdb_multi_scan_in_use(struct kv_rocksdb *store, const rocksdb_snapshot_t *snapshot,
+                                 unsigned table, const struct kv_range *ranges, size_t n_ranges,
+                                 size_t limit, struct kv_page *ret_pages)
 {
-    struct kv_rocksdb *store = kv_rocksdb_of(kv);
-    const struct kv_table *shape = &kv->tables[table];
+    const struct kv_table *shape = &store->kv.tables[table];
     bool of_partitions = kv_rocksdb_filters_partitions(shape);
-    IN_USE(store);
     int r = kv_rocksdb_check_readable(store);
 
     for (size_t i = 0; of_partitions && i < n_ranges; i++)
         of_partitions =
             is_empty(&ranges[i]) || is_of_one_partition(&ranges[i], shape->partition_bytes);
     if (r == 0 && of_partitions)
-        return scan_partitions(store, table, ranges, n_ranges, limit, ret_pages);
+        return scan_partitions(store, snapshot, table, ranges, n_ranges, limit, ret_pages);
     for (size_t i = 0; r == 0 && i < n_ranges; i++)
-        r = scan_one(store, table, &ranges[i], limit, &ret_pages[i]);
+        r = scan_one(store, snapshot, table, &ranges[i], limit, &ret_pages[i]);
     return r;
 }

@@ -68,7 +68,17 @@ int kv_rocksdb_seal(const char *path)
     return r;
 }
 
-int kv_rocksdb_check_seal(int directory_fd)
+static int explain(const char *name, int64_t size, const struct stat *st, char **ret_message)
+{
+    int n = st ? asprintf(ret_message, "its file %s has %" PRId64 " bytes instead of %" PRId64,
+                          name, (int64_t)st->st_size, size)
+               : asprintf(ret_message, "its file %s is lost", name);
+    if (n < 0)
+        *ret_message = NULL;
+    return -EUCLEAN;
+}
+
+int kv_rocksdb_check_seal(int directory_fd, char **ret_message)
 {
     char line[512], name[256];
     int64_t size;
@@ -83,9 +93,12 @@ int kv_rocksdb_check_seal(int directory_fd)
     int r = 0;
     while (r == 0 && fgets(line, sizeof(line), file)) {
         struct stat st;
-        if (sscanf(line, "%255s %" SCNd64, name, &size) != 2 ||
-            fstatat(directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_size != size)
-            r = -EUCLEAN;
+        if (sscanf(line, "%255s %" SCNd64, name, &size) != 2)
+            r = explain(seal_name, 0, NULL, ret_message);
+        else if (fstatat(directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            r = explain(name, size, NULL, ret_message);
+        else if (st.st_size != size)
+            r = explain(name, size, &st, ret_message);
     }
     fclose(file);
     return r;

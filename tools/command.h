@@ -70,6 +70,7 @@ uint64_t command_parse_count(struct argp_state *state, const char *option, const
 int cmd_mount(int argc, char **argv);
 int cmd_umount(int argc, char **argv);
 int cmd_scan(int argc, char **argv);
+int cmd_check(int argc, char **argv);
 int cmd_rebuild(int argc, char **argv);
 int cmd_settle(int argc, char **argv);
 int cmd_status(int argc, char **argv);
@@ -91,6 +92,8 @@ int work_clusters(const struct work_context *context, struct json_object *reques
                   void *user, char **ret_error);
 int work_shingles(const struct work_context *context, struct json_object *request, row_fn row,
                   void *user, char **ret_error);
+int work_check(const struct work_context *context, struct json_object *request, row_fn row,
+               void *user, char **ret_error);
 int work_compare(const struct work_context *context, struct json_object *request, row_fn row,
                  void *user, char **ret_error);
 

@@ -51,8 +51,7 @@ static struct entry_key link_key(const struct file_key *child, const struct file
     return key;
 }
 
-/* Takes a key with its size off the front of *data. */
-static int take_key(struct kv_slice *data, struct file_key *ret_key)
+int catalogue_take_key(struct kv_slice *data, struct file_key *ret_key)
 {
     const uint8_t *p = data->data;
     if (data->size_bytes < 1 || p[0] < FILE_KEY_MIN_BYTES || p[0] > FILE_KEY_MAX_BYTES ||
@@ -73,7 +72,9 @@ static int decode_name_value(struct kv_slice value, struct file_key *ret_child,
     if (value.size_bytes < 1 || (p[0] != ENTRY_DIRECTORY && p[0] != ENTRY_FILE))
         return -EUCLEAN;
     struct kv_slice rest = {p + 1, value.size_bytes - 1};
-    int r = take_key(&rest, ret_child);
+    int r = catalogue_take_key(&rest, ret_child);
+    if (r == 0 && rest.size_bytes)
+        r = -EUCLEAN;
     if (r == 0)
         *ret_type = p[0];
     return r;
@@ -134,10 +135,10 @@ void catalogue_list_done(struct catalogue_list *list)
     *list = (struct catalogue_list){0};
 }
 
-static int decode_child(const struct kv_entry *entry, struct catalogue_entry *out)
+int catalogue_decode_name(const struct kv_entry *entry, struct catalogue_entry *out)
 {
     struct kv_slice rest = entry->key;
-    int r = take_key(&rest, &out->parent);
+    int r = catalogue_take_key(&rest, &out->parent);
     if (r == 0)
         r = decode_name_value(entry->value, &out->child, &out->type);
     if (r == 0 && !(out->name = strndup(rest.data, rest.size_bytes)))
@@ -147,9 +148,9 @@ static int decode_child(const struct kv_entry *entry, struct catalogue_entry *ou
 
 int catalogue_decode_link(struct kv_slice key, struct catalogue_entry *ret_entry)
 {
-    int r = take_key(&key, &ret_entry->child);
+    int r = catalogue_take_key(&key, &ret_entry->child);
     if (r == 0)
-        r = take_key(&key, &ret_entry->parent);
+        r = catalogue_take_key(&key, &ret_entry->parent);
     if (r == 0 && !(ret_entry->name = strndup(key.data, key.size_bytes)))
         r = -ENOMEM;
     return r;
@@ -232,8 +233,8 @@ int catalogue_children(struct kv *kv, const struct file_key *parent, const char 
     struct entry_key from;
     if (after)
         from = key_after(name_key(parent, after));
-    return list_under(kv, TABLE_NAMES, parent, after ? &from : NULL, NULL, limit, decode_child,
-                      ret_list);
+    return list_under(kv, TABLE_NAMES, parent, after ? &from : NULL, NULL, limit,
+                      catalogue_decode_name, ret_list);
 }
 
 int catalogue_links_beside(struct kv *kv, const struct file_key *child,
@@ -335,6 +336,14 @@ void file_list_done(struct file_list *list)
     *list = (struct file_list){0};
 }
 
+int catalogue_decode_file(const struct kv_entry *entry, struct file_key *ret_key,
+                          struct file_row *ret_row)
+{
+    struct kv_slice key = entry->key;
+    int r = catalogue_take_key(&key, ret_key);
+    return r < 0 ? r : decode_file_row(entry->value, ret_row);
+}
+
 int catalogue_files(struct kv *kv, const struct file_key *after, size_t limit,
                     struct file_list *ret_list)
 {
@@ -354,10 +363,7 @@ int catalogue_files(struct kv *kv, const struct file_key *after, size_t limit,
     if (!list.keys || !list.rows)
         return -ENOMEM;
     for (size_t i = 0; i < page.n_entries; i++) {
-        struct kv_slice key = page.entries[i].key;
-        r = take_key(&key, &list.keys[i]);
-        if (r == 0)
-            r = decode_file_row(page.entries[i].value, &list.rows[i]);
+        r = catalogue_decode_file(&page.entries[i], &list.keys[i], &list.rows[i]);
         if (r < 0)
             return r;
     }

@@ -44,7 +44,11 @@ struct catalogue_entry;
 size_t catalogue_link_key(const struct file_key *child, const struct file_key *parent,
                           const char *name, uint8_t *out);
 int catalogue_decode_link(struct kv_slice key, struct catalogue_entry *ret_entry);
+/* A row of names, likewise, the type too. */
+int catalogue_decode_name(const struct kv_entry *entry, struct catalogue_entry *ret_entry);
 void catalogue_entry_done(struct catalogue_entry *entry);
+/* Take a key, with its size before it, off the front of some bytes. Returns 0 or -EUCLEAN. */
+int catalogue_take_key(struct kv_slice *bytes, struct file_key *ret_key);
 
 struct catalogue_entry {
     struct file_key parent, child;
@@ -109,6 +113,10 @@ void catalogue_delete_file(struct kv_batch *batch, const struct file_key *key);
 
 /* Whether the file, as stat shows it, is still what the row is about. */
 bool file_row_matches(const struct file_row *row, const struct stat *st);
+
+/* A row of files. Returns 0 or -EUCLEAN. */
+int catalogue_decode_file(const struct kv_entry *entry, struct file_key *ret_key,
+                          struct file_row *ret_row);
 
 /* Files that have a row, in key order, paged: up to limit of them after `after` (NULL: from the
  * first). Returns 0 or an error. */

@@ -282,7 +282,7 @@ static bool wait_for_work(struct index *index)
     bool busy = !scan_is_idle(index) || !removal_is_idle(index) || is_ahead(index) ||
                 index->failure_told || change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
     LOCKED(&index->lock);
-    while (!index->stop && !index->n_results && !index->entries_noted &&
+    while (!index->stop && !index->n_results && !index->entries_noted && !index->snapshot_wish &&
            (!index->rescan_wanted || no_scan)) {
         if (!busy)
             pthread_cond_wait(&index->wake_committer, &index->lock);
@@ -301,6 +301,7 @@ void *committer_run(void *user)
         while (do_resume(index) || do_release(index) || do_entries(index) || do_results(index) ||
                do_flush(index) || do_removal(index) || do_scan(index))
             ;
+        check_grant_snapshot(index);
     } while (wait_for_work(index));
     niceness_leave(&index->niceness);
     return NULL;

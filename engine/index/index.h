@@ -101,6 +101,52 @@ int index_rebuild(const struct index_options *options,
                   void (*progress)(void *user, const struct index_status *status), void *user,
                   char **ret_error);
 
+/* -- checking -- */
+
+enum { INDEX_FINDINGS_TOLD = 20 };
+
+struct index_finding {
+    const char *table; /* of the store; "store": of none, or of all */
+    const char *path;  /* of the document or directory it is about, relative to the tree; NULL: it
+                          is about none, or about one that has no path any more */
+    const char *what;  /* one line */
+};
+
+/* What was counted. */
+struct index_check {
+    uint64_t names, links;       /* entries of the tree, from above and from below */
+    uint64_t documents, skipped; /* files with a sketch, and those that could not be read */
+    uint64_t unread;             /* files that the next scan reads again */
+    uint64_t records, classes;
+    uint64_t postings_r, postings_c;
+    uint64_t dead; /* postings of documents that are gone: harmless, found where others differ */
+    uint64_t clusters, members, intents;
+    uint64_t findings; /* all; of those of a kind the first INDEX_FINDINGS_TOLD were told */
+};
+
+/* Both functions return 0, or an error that ends the check. */
+struct index_check_options {
+    bool deep; /* find the clusters anew, too; takes long where very many resemble each other */
+    int (*found)(void *user, const struct index_finding *finding);   /* or NULL */
+    int (*progress)(void *user, const char *table, uint64_t n_rows); /* or NULL */
+    void *user;
+};
+
+/* Check that the store says what it should, of itself and of the tree as far as it was seen; the
+ * tree is not read. Waits for the whole work, which is a few readings of the store, in some 40 MiB
+ * of memory (with deep besides 50 bytes a document); the index works on meanwhile, and what is
+ * checked is the moment of the call. Returns 0, whatever was found, an error of the store's (it
+ * cannot be written), or -ESTALE: that had to be opened anew meanwhile. */
+int index_check(struct index *index, const struct index_check_options *options,
+                struct index_check *ret_counts);
+
+/* The same of a store of which index_open() returned -EUCLEAN or -EIO, as far as it can be read.
+ * why: what it said, which is told as a finding. Returns 0, or an error with a line in *ret_error
+ * or none. */
+int index_check_damaged(const struct index_options *index_options, const char *why,
+                        const struct index_check_options *options, struct index_check *ret_counts,
+                        char **ret_error);
+
 /* -- notices: something happened in the tree -- */
 
 /* The entry `name` of a directory came, went, or means another inode now. "." and "..", and what is

@@ -93,7 +93,8 @@ struct index {
     struct result_list results;
     size_t n_results;
     bool entries_noted, rescan_wanted, scanning, stop;
-    bool damaged; /* the store is, and was not before it was opened */
+    bool damaged;                        /* the store is, and was not before it was opened */
+    struct snapshot_wish *snapshot_wish; /* of check.c, or NULL; granted between two steps */
 
     bool removing;                        /* under the lock: removal is not empty */
     struct scan scan;                     /* committer */
@@ -204,6 +205,13 @@ bool removal_is_idle(const struct index *index);
 /* Some entries of a directory that is gone; not when idle. 0, or a store error. */
 int removal_step(struct index *index);
 void removal_done(struct index *index);
+
+/* -- check.c -- */
+/* Between two steps: a snapshot for who waits for one. The committer's. */
+void check_grant_snapshot(struct index *index);
+/* The database of a store, opened as far as its damage allows; *ret_kv NULL: not at all. 0, or
+ * another error. For whoever has taken the store's directory. */
+int check_open_damaged(const char *store_path, struct kv **ret_kv);
 
 void index_log(struct index *index, enum index_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -63,6 +63,14 @@ int removal_add(struct index *index, const struct file_key *directory)
     return r < 0 ? r : push(index, directory);
 }
 
+int removal_is_noted(struct kv *kv, const struct file_key *directory)
+{
+    struct removed_key key;
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    int r = kv_get(kv, TABLE_INTENTS, removed_key(directory, &key), &value);
+    return r == -ENOENT ? 0 : r < 0 ? r : 1;
+}
+
 int removal_recover(struct index *index)
 {
     enum { PAGE_ENTRIES = 256 };

@@ -17,6 +17,10 @@
 /* A directory is about to lose its last name. 0, or a store error. */
 int removal_add(struct index *index, const struct file_key *directory);
 
+/* Whether a directory lost its last name and what hung on it may still be there: 1, 0, or a store
+ * error. */
+int removal_is_noted(struct kv *kv, const struct file_key *directory);
+
 /* What an earlier run has left; before any thread runs. */
 int removal_recover(struct index *index);
 

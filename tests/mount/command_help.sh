@@ -4,7 +4,7 @@
 
 expect_match 'version' '^kinfs [0-9]+\.[0-9]+\.[0-9]+$' "$("$KINFS" --version)"
 help=$("$KINFS" --help)
-for command in mount umount scan settle status similar clusters shingles cluster compare rebuild; do
+for command in mount umount scan settle status similar clusters shingles cluster compare check rebuild; do
     expect_match 'listed in --help' "(^|[[:space:]])$command " "$help"
     expect_match "$command --help" "^Usage: kinfs $command " "$("$KINFS" "$command" --help)"
     expect_code 2 "$KINFS" "$command" --no-such-option

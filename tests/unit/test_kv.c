@@ -330,6 +330,43 @@ static void test_kv__prefix_range_holds_exactly_the_prefixed(void **state)
     }
 }
 
+static void test_kv__a_snapshot_stays_as_it_was(void **state)
+{
+    struct kv *kv = KV(state), *snapshot = NULL, *second = NULL;
+    struct kv_buf values[2];
+    put_one(kv, T_WHOLE, S("a"), S("1"));
+    put_one(kv, T_FIXED, S("pp1"), S(""));
+    put_one(kv, T_FIXED, S("pp2"), S(""));
+    assert_int_equal(kv_snapshot(kv, &snapshot), 0);
+    put_one(kv, T_WHOLE, S("a"), S("2"));
+    put_one(kv, T_WHOLE, S("b"), S("new"));
+    delete_one(kv, T_FIXED, S("pp1"));
+    assert_int_equal(kv_snapshot(kv, &second), 0);
+    delete_one(kv, T_WHOLE, S("a"));
+
+    assert_value(snapshot, T_WHOLE, S("a"), S("1"));
+    assert_absent(snapshot, T_WHOLE, S("b"));
+    assert_table(snapshot, T_WHOLE, "a=1 ");
+    assert_table(snapshot, T_FIXED, "pp1= pp2= ");
+    assert_table(second, T_WHOLE, "a=2 b=new ");
+    assert_table(kv, T_WHOLE, "b=new ");
+    const struct kv_slice keys[] = {S("a"), S("b")};
+    assert_int_equal(kv_multi_get(snapshot, T_WHOLE, keys, 2, values), 1);
+    assert_slice_equal(kv_buf_slice(&values[0]), S("1"));
+    assert_null(values[1].data);
+    kv_buf_done(&values[0]);
+    /* One partition, which is read in another way. */
+    _cleanup_(kv_page_done) struct kv_page page = {0};
+    const struct kv_range range = {S("pp"), S("pq")};
+    assert_int_equal(kv_scan(snapshot, T_FIXED, &range, 10, &page), 0);
+    assert_int_equal(page.n_entries, 2);
+
+    assert_int_equal(put_one(snapshot, T_WHOLE, S("c"), S("")), -EROFS);
+    kv_close(snapshot);
+    assert_table(second, T_WHOLE, "a=2 b=new ");
+    kv_close(second);
+}
+
 static void test_kv__usage_checkpoint_and_resume_answer(void **state)
 {
     struct kv *kv = KV(state);
@@ -472,6 +509,7 @@ int main(void)
         CASE(test_kv__bulk_load_overrides_and_deletes),
         CASE(test_kv__bulk_load_refuses_disorder_and_passes_errors_on),
         CASE(test_kv__prefix_range_holds_exactly_the_prefixed),
+        CASE(test_kv__a_snapshot_stays_as_it_was),
         CASE(test_kv__usage_checkpoint_and_resume_answer),
         CASE(test_kv__a_scan_beside_a_writer_sees_whole_batches),
         CASE(test_kv__cas_of_many_threads_loses_no_step),

@@ -1,7 +1,7 @@
 # bash completion for kinfs(1)
 _kinfs() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="mount umount scan settle status similar clusters shingles cluster compare rebuild"
+    local commands="mount umount scan settle status similar clusters shingles cluster compare check rebuild"
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
         mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
@@ -34,6 +34,7 @@ _kinfs() {
             cluster) options+=" --threshold= --mode= --policy= --memory= --scratch= --threads= --costs --json --null" ;;
             shingles) options+=" --top= --json --store=" ;;
             compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --json --store=" ;;
+            check) options+=" --deep --json --store=" ;;
             rebuild) options+=" --config= --workers= --json --store=" ;;
         esac
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")

@@ -1,0 +1,147 @@
+/* The order of a check, and how a store comes to rest for it: the committer flushes its postings
+ * between two steps and takes a snapshot, which is then read beside its further work. */
+#include "engine/index/check.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "engine/index/index_private.h"
+#include "engine/index/store_directory.h"
+
+int check_store(struct kv *kv, double threshold, bool interrupted,
+                const struct index_check_options *options, struct index_check *ret_counts)
+{
+    struct index_check counts = {0};
+    struct check check = {.kv = kv,
+                          .threshold = threshold,
+                          .interrupted = interrupted,
+                          .options = options,
+                          .counts = &counts};
+    int r = check_read_state(&check);
+    if (r == 0)
+        r = check_intents(&check);
+    if (r == 0)
+        r = check_catalogue(&check);
+    if (r == 0)
+        r = check_documents(&check);
+    if (r == 0 && options->deep)
+        r = check_components(&check);
+    if (r == 0)
+        r = check_compare_state(&check);
+    path_cache_free(check.paths);
+    *ret_counts = counts;
+    return r;
+}
+
+/* -- beside the committer -- */
+
+struct snapshot_wish {
+    struct kv *snapshot;
+    bool done;
+    int error;
+};
+
+void check_grant_snapshot(struct index *index)
+{
+    struct snapshot_wish *wish;
+    {
+        LOCKED(&index->lock);
+        wish = index->snapshot_wish;
+        index->snapshot_wish = NULL;
+    }
+    if (!wish)
+        return;
+    struct kv *snapshot = NULL;
+    int r = committer_flush(index);
+    if (r == 0)
+        r = kv_snapshot(index->kv, &snapshot);
+    LOCKED(&index->lock);
+    wish->snapshot = snapshot;
+    wish->error = r;
+    wish->done = true;
+    pthread_cond_broadcast(&index->scan_ended);
+}
+
+/* The store at rest, as it is between two steps of the committer. */
+static int take_snapshot(struct index *index, struct kv **ret_snapshot)
+{
+    struct snapshot_wish wish = {0};
+    LOCKED(&index->lock);
+    while (index->snapshot_wish && !index->stop)
+        pthread_cond_wait(&index->scan_ended, &index->lock);
+    if (index->stop)
+        return -ESHUTDOWN;
+    index->snapshot_wish = &wish;
+    pthread_cond_signal(&index->wake_committer);
+    while (!wish.done) {
+        if (index->stop && index->snapshot_wish == &wish) { /* nobody will take it up */
+            index->snapshot_wish = NULL;
+            return -ESHUTDOWN;
+        }
+        pthread_cond_wait(&index->scan_ended, &index->lock);
+    }
+    *ret_snapshot = wish.snapshot;
+    return wish.error;
+}
+
+int index_check(struct index *index, const struct index_check_options *options,
+                struct index_check *ret_counts)
+{
+    _cleanup_(kv_close_p) struct kv *snapshot = NULL;
+    int r = index->started ? take_snapshot(index, &snapshot) : committer_flush(index);
+    if (r < 0)
+        return r;
+    return check_store(snapshot ? snapshot : index->kv, INDEX_CLUSTER_THRESHOLD, false, options,
+                       ret_counts);
+}
+
+/* -- a store that cannot be opened as an index -- */
+
+static int told(const struct index_check_options *options, const char *what,
+                struct index_check *counts)
+{
+    const struct index_finding finding = {.table = "store", .what = what};
+    counts->findings++;
+    return options->found ? options->found(options->user, &finding) : 0;
+}
+
+/* As it is, or as far as it can be read. Returns 0 with *ret_kv NULL where there is nothing to be
+ * read at all. */
+int check_open_damaged(const char *store_path, struct kv **ret_kv)
+{
+    struct kv_options options = {
+        .tables = schema_tables, .n_tables = SCHEMA_N_TABLES, .shown_path = store_path};
+    _cleanup_free_ char *path = NULL;
+    if (asprintf(&path, "%s/" STORE_DB, store_path) < 0)
+        return -ENOMEM;
+    *ret_kv = NULL;
+    int r = kv_rocksdb_open(path, &options, ret_kv, NULL);
+    if (r == -EUCLEAN || r == -EIO) {
+        options.read_only = options.damaged = true;
+        r = kv_rocksdb_open(path, &options, ret_kv, NULL);
+    }
+    return r == -EUCLEAN || r == -EIO || r == -ENOENT ? 0 : r;
+}
+
+int index_check_damaged(const struct index_options *index_options, const char *why,
+                        const struct index_check_options *options, struct index_check *ret_counts,
+                        char **ret_error)
+{
+    _cleanup_close_ int directory = -1;
+    _cleanup_(kv_close_p) struct kv *kv = NULL;
+    struct index_check counts = {0}, found = {0};
+    int r = store_directory_take(index_options->store_path, index_options->source, false,
+                                 &directory, NULL, ret_error);
+    if (r < 0)
+        return r;
+    r = told(options, why, &counts);
+    if (r == 0)
+        r = check_open_damaged(index_options->store_path, &kv);
+    if (r == 0 && kv)
+        r = check_store(kv, INDEX_CLUSTER_THRESHOLD, true, options, &found);
+    if (r < 0)
+        return r;
+    found.findings += counts.findings;
+    *ret_counts = found;
+    return 0;
+}

@@ -1,0 +1,164 @@
+/* Meta and intents: what the store says of itself, and what is under way. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "engine/index/check.h"
+#include "engine/index/cluster_intent.h"
+
+static struct kv_slice text_slice(const char *text)
+{
+    return (struct kv_slice){text, strlen(text)};
+}
+
+/* Returns 1, 0 where there is no such row, or it cannot be read, which has been told. */
+static int read_row(struct check *check, const char *name, bool wanted, struct kv_buf *ret_value)
+{
+    const struct kv_slice key = text_slice(name);
+    int r = check_look_up(check, TABLE_META, &key, 1, ret_value);
+    if (r != 0)
+        return r < 0 ? r : 0;
+    if (ret_value->data)
+        return 1;
+    return wanted ? check_found(check, CHECK_STATE, TABLE_META, NULL, "'%s' is lost", name) : 0;
+}
+
+/* n numbers of 8 bytes. Returns 1, 0 where they are not there, or an error. */
+static int read_numbers(struct check *check, const char *name, bool wanted, size_t n,
+                        uint64_t *ret_numbers)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    int r = read_row(check, name, wanted, &value);
+    if (r <= 0)
+        return r;
+    if (value.size_bytes != 8 * n)
+        return check_found(check, CHECK_STATE, TABLE_META, NULL, "'%s' is damaged", name);
+    for (size_t i = 0; i < n; i++)
+        ret_numbers[i] = get_be64((const uint8_t *)value.data + 8 * i);
+    return 1;
+}
+
+static int read_key(struct check *check, const char *name, bool wanted, struct file_key *ret_key)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    int r = read_row(check, name, wanted, &value);
+    if (r <= 0)
+        return r;
+    if (value.size_bytes < FILE_KEY_MIN_BYTES || value.size_bytes > FILE_KEY_MAX_BYTES)
+        return check_found(check, CHECK_STATE, TABLE_META, NULL, "'%s' is damaged", name);
+    ret_key->size_bytes = (uint8_t)value.size_bytes;
+    memcpy(ret_key->bytes, value.data, value.size_bytes);
+    return 1;
+}
+
+static int read_policy(struct check *check)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    struct policy policy;
+    int r = read_row(check, "policy", true, &value);
+    if (r <= 0)
+        return r;
+    if (policy_decode(value.data, value.size_bytes, &policy) != 0)
+        return check_found(check, CHECK_STATE, TABLE_META, NULL, "'policy' is damaged");
+    check->state.has_policy = true;
+    check->state.policy_id = policy_id(&policy);
+    shown_ids_init(&check->shown_ids, &policy);
+    return 0;
+}
+
+int check_read_state(struct check *check)
+{
+    struct check_state *state = &check->state;
+    uint64_t schema = SCHEMA_VERSION;
+    int r = read_numbers(check, "schema", true, 1, &schema);
+    if (r >= 0 && schema != SCHEMA_VERSION)
+        r = check_found(check, CHECK_STATE, TABLE_META, NULL, "'schema' is damaged");
+    if (r >= 0)
+        r = read_policy(check);
+    if (r >= 0)
+        r = read_key(check, "root", true, &state->root);
+    if (r >= 0)
+        r = read_key(check, "old_root", false, &state->old_root);
+    if (r >= 0)
+        r = read_numbers(check, "sid_end", false, 1, &state->sid_end);
+    if (r >= 0)
+        r = read_numbers(check, "derived_sid", false, 1, &state->derived_sid);
+    if (r >= 0)
+        r = read_numbers(check, "postings_flushed", false, 1, &state->postings_flushed);
+    if (r >= 0 && state->root.size_bytes)
+        r = path_cache_new(check->kv, &state->root, &check->paths);
+    return r < 0 ? r : 0;
+}
+
+int check_compare_counts(struct check *check, const char *name, const void *stored,
+                         const uint64_t counted[2])
+{
+    uint64_t first = get_be64(stored), second = get_be64((const uint8_t *)stored + 8);
+    if (first == counted[0] && second == counted[1])
+        return 0;
+    return check_found(check, CHECK_STATE, TABLE_META, NULL,
+                       "'%s' says %llu and %llu, there are %llu and %llu", name,
+                       (unsigned long long)first, (unsigned long long)second,
+                       (unsigned long long)counted[0], (unsigned long long)counted[1]);
+}
+
+int check_compare_state(struct check *check)
+{
+    const uint64_t counted[2] = {check->counts->documents, check->counts->skipped};
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    int r = read_row(check, "document_counts", false, &value);
+    if (r <= 0 || check->unreadable[TABLE_FILES])
+        return r < 0 ? r : 0;
+    return value.size_bytes == 16
+               ? check_compare_counts(check, "document_counts", value.data, counted)
+               : check_found(check, CHECK_STATE, TABLE_META, NULL, "'document_counts' is damaged");
+}
+
+/* -- intents -- */
+
+static bool begins_with(struct kv_slice key, const char *text)
+{
+    size_t n = strlen(text);
+    return key.size_bytes >= n && memcmp(key.data, text, n) == 0;
+}
+
+static int check_cluster_intent(struct check *check, const struct kv_entry *entry)
+{
+    _cleanup_(cluster_intent_done) struct cluster_intent intent = {0};
+    int r = cluster_intent_get(check->kv, &intent);
+    return r == -EUCLEAN ? check_bad_row(check, TABLE_INTENTS, entry) : r;
+}
+
+static int check_intent(void *user, const struct kv_entry *entry)
+{
+    struct check *check = user;
+    struct kv_slice rest;
+    struct file_key key;
+    check->counts->intents++;
+    if (entry->key.size_bytes == strlen("cluster") && begins_with(entry->key, "cluster"))
+        return check_cluster_intent(check, entry);
+    if (begins_with(entry->key, "posted"))
+        return entry->key.size_bytes == strlen("posted") + 8
+                   ? 0
+                   : check_bad_row(check, TABLE_INTENTS, entry);
+    if (begins_with(entry->key, "removed")) {
+        rest = (struct kv_slice){(const uint8_t *)entry->key.data + strlen("removed"),
+                                 entry->key.size_bytes - strlen("removed")};
+        return catalogue_take_key(&rest, &key) == 0 && rest.size_bytes == 0
+                   ? 0
+                   : check_bad_row(check, TABLE_INTENTS, entry);
+    }
+    if (begins_with(entry->key, "moved")) {
+        _cleanup_(catalogue_entry_done) struct catalogue_entry link = {0};
+        rest = (struct kv_slice){(const uint8_t *)entry->key.data + strlen("moved"),
+                                 entry->key.size_bytes - strlen("moved")};
+        int r = catalogue_decode_link(rest, &link);
+        return r == -EUCLEAN ? check_bad_row(check, TABLE_INTENTS, entry) : r;
+    }
+    return check_bad_row(check, TABLE_INTENTS, entry);
+}
+
+int check_intents(struct check *check)
+{
+    return check_each_row(check, TABLE_INTENTS, (struct kv_slice){0}, check_intent, check);
+}

@@ -1,0 +1,485 @@
+/* Checking a store: nothing is found in one that came to be by any history, and every row that is
+ * missing or too many is found. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "engine/index/check.h"
+#include "engine/index/cluster_aliases.h"
+#include "engine/index/cluster_heads.h"
+#include "engine/index/index_private.h"
+#include "engine/index/member.h"
+#include "engine/index/membership.h"
+#include "tests/lib/indexed_tree.h"
+
+/* -- what a check says -- */
+
+struct report {
+    struct index_check counts;
+    char tables[512]; /* of what was found, a blank behind each */
+    char first[512];  /* finding */
+    char path[512];   /* of the first */
+};
+
+static int note_finding(void *user, const struct index_finding *finding)
+{
+    struct report *report = user;
+    size_t n = strlen(report->tables);
+    if (n + 16 < sizeof(report->tables))
+        snprintf(report->tables + n, sizeof(report->tables) - n, "%s ", finding->table);
+    if (!*report->first) {
+        snprintf(report->first, sizeof(report->first), "%s: %s", finding->table, finding->what);
+        snprintf(report->path, sizeof(report->path), "%s", finding->path ? finding->path : "");
+    }
+    return 0;
+}
+
+static struct report check_now(struct indexed_tree *f, bool deep)
+{
+    struct report report = {0};
+    const struct index_check_options options = {
+        .deep = deep, .found = note_finding, .user = &report};
+    assert_int_equal(index_check(f->index, &options, &report.counts), 0);
+    return report;
+}
+
+static struct report assert_right(struct indexed_tree *f, bool deep)
+{
+    struct report report = check_now(f, deep);
+    if (report.counts.findings)
+        fail_msg("%llu wrong: %s (%s)", (unsigned long long)report.counts.findings, report.first,
+                 report.path);
+    return report;
+}
+
+static void assert_found(struct indexed_tree *f, const char *what)
+{
+    struct report report = check_now(f, false);
+    if (report.counts.findings == 0)
+        fail_msg("not found: %s", what);
+}
+
+/* -- histories -- */
+
+/* Entries below the root of a tree, and distinct regular files. */
+static void count_tree(const char *path, uint64_t *n_names, uint64_t *n_links_more)
+{
+    DIR *dir = opendir(path);
+    assert_non_null(dir);
+    const struct dirent *entry;
+    while ((entry = readdir(dir))) {
+        struct stat st;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        const char *below = scratch_path(path, "%s", entry->d_name);
+        char copy[512];
+        snprintf(copy, sizeof(copy), "%s", below);
+        assert_int_equal(lstat(copy, &st), 0);
+        ++*n_names;
+        if (S_ISDIR(st.st_mode))
+            count_tree(copy, n_names, n_links_more);
+        else
+            *n_links_more += st.st_nlink;
+    }
+    closedir(dir);
+}
+
+static unsigned random_below(uint64_t *state, unsigned n)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)((*state >> 33) % n);
+}
+
+static void note(struct indexed_tree *f, const char *directory, const char *name)
+{
+    struct file_key key;
+    if (backing_key_at(f->backing, backing_root_fd(f->backing), directory, &key) == 0)
+        index_note_entry(f->index, &key, name);
+}
+
+/* Create, rewrite, rename, link or remove something, and say so as the mount does. */
+static void change_something(struct indexed_tree *f, uint64_t *random)
+{
+    char directory[32], name[32], other_directory[32], other[32], path[256], other_path[256];
+    struct stat st;
+    snprintf(directory, sizeof(directory), "d%u", random_below(random, 4));
+    snprintf(other_directory, sizeof(other_directory), "d%u", random_below(random, 4));
+    snprintf(name, sizeof(name), "f%u", random_below(random, 12));
+    snprintf(other, sizeof(other), "f%u", random_below(random, 12));
+    snprintf(path, sizeof(path), "%s/%s/%s", f->tree, directory, name);
+    snprintf(other_path, sizeof(other_path), "%s/%s/%s", f->tree, other_directory, other);
+    (void)mkdir(scratch_path(f->tree, "%s", directory), 0755);
+    (void)mkdir(scratch_path(f->tree, "%s", other_directory), 0755);
+    note(f, "", directory);
+    note(f, "", other_directory);
+    switch (random_below(random, 9)) {
+    case 0: (void)unlink(path); break;
+    case 1: (void)rename(path, other_path); break;
+    case 2: (void)link(path, other_path); break;
+    case 3:
+        if (random_below(random, 4) == 0) {
+            char moved[256];
+            snprintf(moved, sizeof(moved), "%s/%s", f->tree, other_directory);
+            snprintf(path, sizeof(path), "%s/%s", f->tree, directory);
+            if (rename(path, moved) < 0) /* not over one with entries: into it */
+                (void)rename(path, scratch_path(f->tree, "%s/%s", other_directory, directory));
+            note(f, other_directory, directory);
+        }
+        break;
+    case 4: scratch_write(path, random_below(random, 2) ? "" : "two words"); break;
+    default: {
+        unsigned family = random_below(random, 5);
+        char *text =
+            scratch_text(family, random_below(random, 30), 400, random_below(random, 3) * 6);
+        char *more = scratch_text((family + 1) % 5, random_below(random, 30), 400, 6);
+        char *both = NULL;
+        assert_true(asprintf(&both, "%s %s", text, more) > 0);
+        scratch_write(path, random_below(random, 8) ? text : both); /* makes two clusters one */
+        free(text);
+        free(more);
+        free(both);
+    }
+    }
+    note(f, directory, name);
+    note(f, other_directory, other);
+    note(f, "", directory);
+    note(f, "", other_directory);
+    struct file_key key;
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+        backing_key_at(f->backing, AT_FDCWD, path, &key) == 0)
+        index_note_content(f->index, &key);
+}
+
+static int count_alias(void *user, uint64_t alias, uint64_t cluster)
+{
+    (void)alias, (void)cluster;
+    ++*(uint64_t *)user;
+    return 0;
+}
+
+/* D1: names and links are a bijection after whatever is created, renamed and removed; and so is all
+ * the rest as it should be. The tree itself says how many there are. */
+static void test_check__nothing_is_wrong_after_any_history(void **state)
+{
+    struct indexed_tree *f = *state;
+    uint64_t random = 11, n_aliases = 0;
+    for (unsigned i = 1; i <= 600; i++) {
+        change_something(f, &random);
+        if (i % 60)
+            continue;
+        if (i % 120) /* in the midst of its work */
+            (void)assert_right(f, false);
+        index_rescan(f->index);
+        indexed_tree_settle(f);
+        struct report report = assert_right(f, true);
+        uint64_t n_names = 0, n_links = 0;
+        count_tree(f->tree, &n_names, &n_links);
+        assert_int_equal(report.counts.names, n_names);
+        assert_int_equal(report.counts.links, n_names);
+        assert_int_equal(report.counts.records, report.counts.documents);
+        assert_int_equal(report.counts.classes, report.counts.documents);
+        assert_int_equal(report.counts.intents, 0);
+        struct index_status status;
+        index_get_status(f->index, &status);
+        assert_int_equal(report.counts.documents, status.documents);
+        assert_int_equal(report.counts.clusters, status.clusters);
+        assert_int_equal(report.counts.members, status.clustered_documents);
+        assert_int_equal(cluster_aliases_each(f->index->kv, count_alias, &n_aliases), 0);
+    }
+    assert_true(n_aliases > 0); /* clusters became one */
+}
+
+/* -- one row at a time -- */
+
+static void write_some(struct indexed_tree *f)
+{
+    assert_int_equal(mkdir(scratch_path(f->tree, "sub"), 0755), 0);
+    for (unsigned family = 0; family < 3; family++)
+        for (unsigned version = 0; version < 3; version++) {
+            char name[32];
+            snprintf(name, sizeof(name), "%s%u-%u", version ? "" : "sub/", family, version);
+            indexed_tree_write(f, name, family, version, 12);
+        }
+    indexed_tree_write(f, "0-0-copy", 0, 0, 12);
+    scratch_write(scratch_path(f->tree, "empty"), "");
+    index_rescan(f->index);
+    indexed_tree_settle(f);
+    index_stop(f->index); /* at rest, for us to write into it */
+    struct report report = assert_right(f, true);
+    assert_int_equal(report.counts.documents, 11);
+    assert_int_equal(report.counts.clusters, 3);
+    assert_int_equal(report.counts.members, 10);
+}
+
+static void write_row(struct indexed_tree *f, unsigned table, struct kv_slice key,
+                      const struct kv_slice *value)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    if (value)
+        kv_batch_put(batch, table, key, *value);
+    else
+        kv_batch_delete(batch, table, key);
+    assert_int_equal(kv_apply(f->index->kv, batch), 0);
+}
+
+static struct kv_page read_rows(struct indexed_tree *f, unsigned table)
+{
+    struct kv_page page;
+    assert_int_equal(kv_scan(f->index->kv, table, &(struct kv_range){0}, 100000, &page), 0);
+    assert_false(page.more);
+    return page;
+}
+
+/* Rows of meta that nothing else tells of: the next start makes them again, or asks. */
+static bool is_dispensable(unsigned table, struct kv_slice key)
+{
+    static const char *const names[] = {"source", "derived_sid", "postings_flushed",
+                                        "cluster_counts", "document_counts"};
+    for (size_t i = 0; table == TABLE_META && i < sizeof(names) / sizeof(names[0]); i++)
+        if (key.size_bytes == strlen(names[i]) && memcmp(key.data, names[i], key.size_bytes) == 0)
+            return true;
+    return false;
+}
+
+static void test_check__every_row_that_is_missing_is_found(void **state)
+{
+    struct indexed_tree *f = *state;
+    write_some(f);
+    for (unsigned table = 0; table < SCHEMA_N_TABLES; table++) {
+        _cleanup_(kv_page_done) struct kv_page rows = read_rows(f, table);
+        size_t step = rows.n_entries > 100 ? 13 : 1;
+        assert_true(rows.n_entries > 0 || table == TABLE_INTENTS);
+        for (size_t i = 0; i < rows.n_entries; i += step) {
+            char what[64];
+            if (is_dispensable(table, rows.entries[i].key))
+                continue;
+            snprintf(what, sizeof(what), "row %zu of %s", i, schema_tables[table].name);
+            write_row(f, table, rows.entries[i].key, NULL);
+            assert_found(f, what);
+            write_row(f, table, rows.entries[i].key, &rows.entries[i].value);
+        }
+    }
+    (void)assert_right(f, true);
+}
+
+static void test_check__a_table_that_is_lost_is_found(void **state)
+{
+    struct indexed_tree *f = *state;
+    write_some(f);
+    for (unsigned table = 0; table < TABLE_INTENTS; table++) {
+        _cleanup_(kv_page_done) struct kv_page rows = read_rows(f, table);
+        for (size_t i = 0; i < rows.n_entries; i++)
+            write_row(f, table, rows.entries[i].key, NULL);
+        assert_found(f, schema_tables[table].name);
+        for (size_t i = 0; i < rows.n_entries; i++)
+            write_row(f, table, rows.entries[i].key, &rows.entries[i].value);
+    }
+    (void)assert_right(f, true);
+}
+
+/* A key too short or too long, and a value cut short or one byte too long, are no rows. */
+static void test_check__rows_that_are_none_are_found(void **state)
+{
+    struct indexed_tree *f = *state;
+    write_some(f);
+    for (unsigned table = TABLE_RECORDS; table < SCHEMA_N_TABLES; table++) {
+        _cleanup_(kv_page_done) struct kv_page rows = read_rows(f, table);
+        static const uint8_t bytes[400] = {1};
+        const struct kv_slice keys[] = {{bytes, 1}, {bytes, sizeof(bytes)}};
+        for (size_t i = 0; i < 2; i++) {
+            write_row(f, table, keys[i], &(struct kv_slice){"", 0});
+            assert_found(f, schema_tables[table].name);
+            write_row(f, table, keys[i], NULL);
+        }
+        if (rows.n_entries == 0)
+            continue;
+        const struct kv_entry *row = &rows.entries[rows.n_entries / 2];
+        struct kv_slice shorter = row->value;
+        if (table != TABLE_FILES && shorter.size_bytes) {
+            shorter.size_bytes--;
+            write_row(f, table, row->key, &shorter);
+            assert_found(f, schema_tables[table].name);
+        }
+        if (table != TABLE_FILES && table != TABLE_LINKS) {
+            char longer[8192] = "";
+            assert_true(row->value.size_bytes < sizeof(longer) - 1);
+            memcpy(longer, row->value.data, row->value.size_bytes);
+            write_row(f, table, row->key, &(struct kv_slice){longer, row->value.size_bytes + 1});
+            assert_found(f, schema_tables[table].name);
+        }
+        write_row(f, table, row->key, &row->value);
+    }
+    (void)assert_right(f, false);
+}
+
+/* The sid of a document, and its record. */
+static uint64_t document_of(struct indexed_tree *f, const char *name, struct record *ret_record)
+{
+    struct file_key key = indexed_tree_key(f, name);
+    struct file_row row;
+    struct record_key record_bytes;
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    assert_int_equal(catalogue_get_file(f->index->kv, &key, &row), 0);
+    assert_int_equal(
+        kv_get(f->index->kv, TABLE_RECORDS, record_key(&record_bytes, row.sid), &value), 0);
+    assert_int_equal(record_decode(value.data, value.size_bytes, ret_record), 0);
+    return row.sid;
+}
+
+static void assert_extra_found(struct indexed_tree *f, unsigned table, struct kv_slice key,
+                               struct kv_slice value, const char *what)
+{
+    write_row(f, table, key, &value);
+    assert_found(f, what);
+    write_row(f, table, key, NULL);
+}
+
+static void test_check__rows_too_many_are_found(void **state)
+{
+    struct indexed_tree *f = *state;
+    _cleanup_(record_done) struct record record = {0}, copy = {0};
+    const struct kv_slice nothing = {"", 0};
+    write_some(f);
+    uint64_t sid = document_of(f, "1-1", &record), copied = document_of(f, "0-0-copy", &copy);
+    uint8_t key[64], value[8];
+
+    for (unsigned table = TABLE_TIER_R; table <= TABLE_TIER_C; table++) {
+        put_be64(key, 12345);
+        put_be64(key + 8, sid);
+        assert_extra_found(f, table, (struct kv_slice){key, 16}, nothing, "posting of no shingle");
+    }
+    /* Of two in a class the one that is not the first. */
+    uint64_t first = document_of(f, "sub/0-0", &copy);
+    put_be64(key, copy.sketch.values[0]);
+    put_be64(key + 8, first > copied ? first : copied);
+    assert_extra_found(f, TABLE_TIER_R, (struct kv_slice){key, 16}, nothing, "posting of a copy");
+
+    /* Of a document that is gone: counted, and no harm. */
+    put_be64(key + 8, sid + 100000);
+    write_row(f, TABLE_TIER_R, (struct kv_slice){key, 16}, &nothing);
+    assert_int_equal(assert_right(f, true).counts.dead, 1);
+    write_row(f, TABLE_TIER_R, (struct kv_slice){key, 16}, NULL);
+    assert_int_equal(assert_right(f, true).counts.dead, 0);
+
+    record_class(&copy, key);
+    put_be64(key + CLASS_BYTES, sid);
+    assert_extra_found(f, TABLE_CLASSES, (struct kv_slice){key, 25}, nothing, "wrong class");
+    put_be64(key + CLASS_BYTES, sid + 100000);
+    assert_extra_found(f, TABLE_CLASSES, (struct kv_slice){key, 25}, nothing, "class of nobody");
+
+    put_be64(key, sid + 100000);
+    put_be64(value, 1);
+    assert_extra_found(f, TABLE_CLUSTER_OF, (struct kv_slice){key, 8}, (struct kv_slice){value, 8},
+                       "cluster of nobody");
+
+    struct member member;
+    uint8_t member_bytes[MEMBER_KEY_MAX_BYTES];
+    member_init(&member, sid, &record);
+    assert_extra_found(f, TABLE_MEMBERS, member_key(member_bytes, 99, &member), nothing,
+                       "member of a second cluster");
+    put_be64(key, 99);
+    put_be64(value, 2);
+    assert_extra_found(f, TABLE_MEMBERS, (struct kv_slice){key, HEAD_KEY_BYTES},
+                       (struct kv_slice){value, HEAD_VALUE_BYTES}, "cluster without members");
+
+    /* A second record of a file, and one of a file that is not known. */
+    struct record_key sid_bytes;
+    _cleanup_(kv_buf_done) struct kv_buf encoded = {0};
+    assert_int_equal(record_encode(&record, &encoded), 0);
+    assert_extra_found(f, TABLE_RECORDS, record_key(&sid_bytes, sid + 100), kv_buf_slice(&encoded),
+                       "second record");
+    (void)assert_right(f, true);
+}
+
+/* The finding says of which document it is. */
+static void test_check__a_finding_names_the_document(void **state)
+{
+    struct indexed_tree *f = *state;
+    _cleanup_(record_done) struct record record = {0};
+    uint8_t key[16];
+    write_some(f);
+    put_be64(key + 8, document_of(f, "sub/1-0", &record));
+    put_be64(key, record.sketch.values[3]);
+    write_row(f, TABLE_TIER_R, (struct kv_slice){key, 16}, NULL);
+    struct report report = check_now(f, false);
+    assert_int_equal(report.counts.findings, 1);
+    assert_string_equal(report.path, "sub/1-0");
+    assert_non_null(strstr(report.first, "tier_r: lacks 1 of its 16 postings"));
+}
+
+/* Every byte of a sketch that changes shows. */
+static void test_check__a_sketch_that_changed_is_found(void **state)
+{
+    struct indexed_tree *f = *state;
+    _cleanup_(record_done) struct record record = {0};
+    struct record_key key;
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    write_some(f);
+    uint64_t sid = document_of(f, "2-1", &record);
+    assert_int_equal(record_encode(&record, &value), 0);
+    uint8_t *bytes = value.data;
+    for (size_t at = value.size_bytes - 1000; at < value.size_bytes; at += 29) {
+        bytes[at] ^= 4;
+        const struct kv_slice changed = kv_buf_slice(&value);
+        write_row(f, TABLE_RECORDS, record_key(&key, sid), &changed);
+        assert_found(f, "byte of a sketch");
+        bytes[at] ^= 4;
+    }
+    const struct kv_slice as_it_was = kv_buf_slice(&value);
+    write_row(f, TABLE_RECORDS, record_key(&key, sid), &as_it_was);
+    (void)assert_right(f, true);
+}
+
+/* Rows that agree with each other, and not with what resembles what. */
+static void test_check__clusters_that_are_wrong_are_found_by_a_deep_check(void **state)
+{
+    struct indexed_tree *f = *state;
+    struct member member;
+    uint64_t from = 0, to = 0;
+    _cleanup_(record_done) struct record record = {0}, other = {0};
+    write_some(f);
+    uint64_t sid = document_of(f, "1-1", &record), other_sid = document_of(f, "2-1", &other), size;
+    assert_int_equal(living_clusters_of(f->index->clusters, sid, &from, &size), 0);
+    assert_int_equal(living_clusters_of(f->index->clusters, other_sid, &to, &size), 0);
+
+    struct membership membership;
+    assert_int_equal(membership_init(&membership, f->index->kv, 0), 0);
+    member_init(&member, sid, &record);
+    assert_int_equal(membership_move(&membership, from, to, &member, 1), 0);
+    (void)assert_right(f, false);
+    struct report report = check_now(f, true);
+    assert_true(report.counts.findings > 0);
+    assert_non_null(strstr(report.path, "1-")); /* it, or those it was taken from */
+    assert_int_equal(membership_move(&membership, to, from, &member, 1), 0);
+    (void)assert_right(f, true);
+
+    /* Two clusters as one. */
+    assert_int_equal(membership_move_all(&membership, from, to), 0);
+    (void)assert_right(f, false);
+    assert_true(check_now(f, true).counts.findings > 0);
+    membership_done(&membership, false);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, indexed_tree_setup, indexed_tree_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(test_check__nothing_is_wrong_after_any_history),
+        CASE(test_check__every_row_that_is_missing_is_found),
+        CASE(test_check__a_table_that_is_lost_is_found),
+        CASE(test_check__rows_that_are_none_are_found),
+        CASE(test_check__rows_too_many_are_found),
+        CASE(test_check__a_finding_names_the_document),
+        CASE(test_check__a_sketch_that_changed_is_found),
+        CASE(test_check__clusters_that_are_wrong_are_found_by_a_deep_check),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
