@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "engine/index/fingerprint_filter.h"
 #include "engine/index/noted_postings.h"
 #include "engine/index/postings_delta.h"
 #include "engine/index/sid_vector.h"
@@ -37,6 +38,9 @@ enum {
     RANGES_AT_ONCE = 256,
     FIRST_LIMIT = POSTINGS_PIECE, /* entries of a list at first: most lists end within one */
     NEXT_LIMIT = 4096,
+    /* Of tier R in the store at each addition, until the filter has all: some 30 us, which it then
+     * saves. So who only asks, or changes little, does not read it all at each start. */
+    FILTERED_AT_ONCE = 512,
 };
 
 struct delta {
@@ -51,6 +55,10 @@ struct postings {
     pthread_rwlock_t lock;      /* the two below; never held over a store call */
     struct delta live, frozen;  /* frozen.tiers[0] NULL: none */
     atomic_size_t n_live;
+    struct fingerprint_filter *filter; /* of tier R */
+    uint64_t filtered_to;              /* the writer's: what the store has up to it is in it */
+    atomic_bool filter_complete;       /* all that the store and the deltas have */
+    bool filter_broken;                /* the writer's: some is missing, for lack of memory */
 };
 
 void sid_list_done(struct sid_list *list)
@@ -98,8 +106,11 @@ int postings_open(struct kv *kv, const unsigned tables[POSTINGS_N_TIERS], size_t
     postings->kv = kv;
     memcpy(postings->tables, tables, sizeof(postings->tables));
     postings->flush_after = flush_after ? flush_after : DEFAULT_FLUSH_AFTER;
-    int r = delta_init(&postings->live, postings->flush_after / POSTINGS_N_TIERS);
+    int r = fingerprint_filter_new(&postings->filter);
+    if (r == 0)
+        r = delta_init(&postings->live, postings->flush_after / POSTINGS_N_TIERS);
     if (r < 0) {
+        fingerprint_filter_free(postings->filter);
         free(postings);
         return r;
     }
@@ -120,6 +131,7 @@ void postings_close(struct postings *postings)
         return;
     delta_done(&postings->live);
     delta_done(&postings->frozen);
+    fingerprint_filter_free(postings->filter);
     pthread_rwlock_destroy(&postings->lock);
     pthread_mutex_destroy(&postings->flush_lock);
     free(postings);
@@ -160,8 +172,52 @@ static int note(struct postings *postings, uint64_t sid, const struct min_sketch
     return r;
 }
 
+/* Without memory it is no more asked. */
+static void filter_add(struct postings *postings, uint64_t fingerprint)
+{
+    if (fingerprint_filter_add(postings->filter, fingerprint) < 0) {
+        postings->filter_broken = true;
+        atomic_store(&postings->filter_complete, false);
+    }
+}
+
+/* Take up some more of what the store has. Where that fails nothing is lost: it is asked. */
+static void filter_more(struct postings *postings)
+{
+    uint8_t from[KEY_BYTES] = {0};
+    struct kv_range range = {{from, KEY_BYTES}, {NULL, 0}};
+    struct kv_page page;
+
+    put_be64(from, postings->filtered_to);
+    if (kv_scan(postings->kv, postings->tables[POSTINGS_TIER_R], &range, FILTERED_AT_ONCE, &page) <
+        0)
+        return;
+    uint64_t last = postings->filtered_to;
+    for (size_t i = 0; i < page.n_entries; i++) {
+        if (page.entries[i].key.size_bytes != KEY_BYTES)
+            continue;
+        uint64_t fingerprint = get_be64(page.entries[i].key.data);
+        if (i == 0 || fingerprint != last)
+            filter_add(postings, fingerprint);
+        last = fingerprint;
+    }
+    /* What follows in a list that goes on is not read. */
+    bool more = page.more && page.n_entries > 0 && last < UINT64_MAX;
+    if (page.n_entries > 0)
+        postings->filtered_to = last + 1;
+    kv_page_done(&page);
+    if (!more && !postings->filter_broken)
+        atomic_store(&postings->filter_complete, true);
+}
+
 int postings_add(struct postings *postings, uint64_t sid, const struct min_sketch *sketch)
 {
+    size_t n_keys = postings_tier_keys(POSTINGS_TIER_R, sketch);
+
+    for (size_t i = 0; i < n_keys && !postings->filter_broken; i++)
+        filter_add(postings, sketch->values[i]);
+    if (!atomic_load(&postings->filter_complete) && !postings->filter_broken)
+        filter_more(postings);
     return note(postings, sid, sketch, false);
 }
 
@@ -366,16 +422,18 @@ static int scan_pending(struct postings *postings, unsigned table, size_t limit,
 }
 
 static int scan_store(struct postings *postings, unsigned table, const uint64_t *keys,
-                      size_t n_keys, struct reading *reading)
+                      size_t n_keys, const bool *may_have, struct reading *reading)
 {
     struct pending pending[RANGES_AT_ONCE];
 
     for (size_t at = 0; at < n_keys;) {
         size_t n = 0, limit = FIRST_LIMIT;
-        for (; n < RANGES_AT_ONCE && at < n_keys; n++, at++) {
+        for (; n < RANGES_AT_ONCE && at < n_keys; at++) {
+            if (may_have && !may_have[at])
+                continue;
             pending[n] = (struct pending){.list = at, .to_end = keys[at] == UINT64_MAX};
             put_be64(pending[n].from, keys[at]);
-            put_be64(pending[n].to, keys[at] + 1);
+            put_be64(pending[n++].to, keys[at] + 1);
         }
         while (n > 0) {
             int r =
@@ -400,17 +458,24 @@ int postings_with(struct postings *postings, enum postings_tier tier, const uint
     _cleanup_(noted_postings_done) struct noted_postings noted = {0};
     _cleanup_(reading_done) struct reading reading = {&noted, {0}, most, ret_lengths};
 
+    bool may_have[POSTINGS_TIER_R_KEYS];
     assert(tier < POSTINGS_N_TIERS && most <= FIRST_LIMIT);
     *ret_list = (struct sid_list){0};
     if (n_fingerprints == 0)
         return 0;
+    /* Before the notes: what is posted meanwhile may be in neither. */
+    bool filtered = tier == POSTINGS_TIER_R && n_fingerprints <= POSTINGS_TIER_R_KEYS &&
+                    atomic_load(&postings->filter_complete);
+    if (filtered)
+        fingerprint_filter_ask(postings->filter, fingerprints, n_fingerprints, may_have);
     int r = collect_notes(postings, tier, fingerprints, n_fingerprints, &noted);
     if (r == 0)
         noted_postings_settle(&noted);
     for (size_t i = 0; r == 0 && ret_lengths && i < n_fingerprints; i++)
         ret_lengths[i] = noted_postings_count(&noted, i);
     if (r == 0)
-        r = scan_store(postings, postings->tables[tier], fingerprints, n_fingerprints, &reading);
+        r = scan_store(postings, postings->tables[tier], fingerprints, n_fingerprints,
+                       filtered ? may_have : NULL, &reading);
     if (r < 0)
         return r;
     sid_vector_sort_unique(&reading.found);

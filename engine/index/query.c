@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "engine/index/answer.h"
+#include "engine/index/candidates.h"
 
 enum { LOAD_AT_ONCE = 256 };
 
@@ -150,16 +151,19 @@ static int expand(struct index *index, const struct match *match, uint64_t asked
 /* A document too short to have anything in V has its smallest fingerprints still: who contains it
  * resembles it, if he is not much longer. */
 static int candidates_of(struct index *index, enum postings_tier tier,
-                         const struct min_sketch *sketch, struct sid_list *ret_list)
+                         const struct min_sketch *sketch, double threshold, size_t most,
+                         struct sid_list *ret_list)
 {
     if (tier == POSTINGS_TIER_C && min_sketch_n_v(sketch) == 0)
         tier = POSTINGS_TIER_R;
-    return postings_candidates(index->postings, tier, sketch, ret_list);
+    return candidates_for(index->postings, tier, sketch, threshold, most, ret_list);
 }
 
-/* enough  stop when this many were found, whichever they are (0: the best query->limit) */
-static int answer(struct index *index, enum postings_tier tier, const struct document *document,
-                  const struct index_query *query, size_t enough, struct kin_list *ret_list)
+/* From candidates that are enough for `most` answers (0: from all). Returns 1 when there were
+ * others, and the answers may be too few only because of those that the caller may not read. */
+static int answer_from(struct index *index, enum postings_tier tier,
+                       const struct document *document, const struct index_query *query,
+                       size_t enough, size_t most, struct kin_list *ret_list)
 {
     _cleanup_(sid_list_done) struct sid_list candidates = {0};
     _cleanup_(matches_done) struct matches matches = {0};
@@ -172,10 +176,11 @@ static int answer(struct index *index, enum postings_tier tier, const struct doc
     int r = 0;
     record_class(record, own.class);
     if (record->sketch.n_values)
-        r = candidates_of(index, tier, &record->sketch, &candidates);
+        r = candidates_of(index, tier, &record->sketch, query->threshold, most, &candidates);
     else
         r = add_match(&matches, &own);
-    if (r == 0)
+    bool some_only = r == 1;
+    if (r >= 0)
         r = verify(index, tier, record, query->threshold, &candidates, &matches);
     if (r == 0 && matches.n_matches) {
         qsort(matches.matches, matches.n_matches, sizeof(*matches.matches), compare_matches);
@@ -198,9 +203,24 @@ static int answer(struct index *index, enum postings_tier tier, const struct doc
         qsort(list.kin, list.n_kin, sizeof(*list.kin), kin_compare);
     while (query->limit && list.n_kin > query->limit)
         kin_done(&list.kin[--list.n_kin]);
+    size_t n_wanted = enough ? enough : query->limit;
+    some_only &= query->may_read && list.n_kin < n_wanted && list.n_kin + 1 < matches.n_matches;
     *ret_list = list;
     list = (struct kin_list){0};
-    return 0;
+    return some_only;
+}
+
+/* enough  stop when this many were found, whichever they are (0: the best query->limit) */
+static int answer(struct index *index, enum postings_tier tier, const struct document *document,
+                  const struct index_query *query, size_t enough, struct kin_list *ret_list)
+{
+    size_t most = enough ? enough : query->limit;
+    int r = answer_from(index, tier, document, query, enough, most, ret_list);
+    if (r != 1)
+        return r;
+    kin_list_done(ret_list);
+    r = answer_from(index, tier, document, query, enough, 0, ret_list);
+    return r < 0 ? r : 0;
 }
 
 /* Whether all that was answered is of the contents of now. */

@@ -470,6 +470,8 @@ int main(int argc, char **argv)
     check(backing_open(tree, &bench.backing), tree);
     struct index_options options = {
         .backing = bench.backing, .source = tree, .store_path = store, .create = true};
+    if (getenv("CACHE_MB"))
+        options.cache_bytes = (size_t)atoi(getenv("CACHE_MB")) << 20;
     int r = index_open(&options, &bench.index, &error);
     if (r < 0)
         die(error ? error : store, r);

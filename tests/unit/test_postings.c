@@ -280,6 +280,67 @@ static void test_postings__an_empty_sketch_has_no_candidates(void **state)
     close_fixture(&fixture);
 }
 
+/* -- a store that has postings already: with each addition more of it is known -- */
+
+enum { N_OLD = 200, N_OLD_KEYS = 16 };
+
+static void make_old(unsigned i, uint64_t values[N_OLD_KEYS])
+{
+    for (unsigned k = 0; k < N_OLD_KEYS; k++) /* one of all, one of ten documents, and own ones */
+        values[k] = k == 0 ? 5 : k == 1 ? 100 + i / 10 : ((uint64_t)(1 + i) << 40) + k;
+}
+
+static size_t n_candidates(struct fixture *fixture, unsigned i, size_t most)
+{
+    uint64_t values[N_OLD_KEYS];
+    size_t lengths[N_OLD_KEYS];
+    struct sid_list list, first;
+    make_old(i, values);
+    assert_int_equal(
+        postings_with(fixture->postings, POSTINGS_TIER_R, values, N_OLD_KEYS, most, &list, lengths),
+        0);
+    size_t n = list.n_sids;
+    assert_true(most ? lengths[0] > most : lengths[0] >= N_OLD);
+    assert_int_equal(lengths[1], 10);
+    for (unsigned k = 2; k < N_OLD_KEYS; k++)
+        assert_int_equal(lengths[k], 1);
+    sid_list_done(&list);
+    assert_int_equal(postings_first(fixture->postings, POSTINGS_TIER_R, values[1], 3, &first), 0);
+    assert_int_equal(first.n_sids, 10);
+    assert_int_equal(first.sids[0], 1 + i / 10 * 10);
+    sid_list_done(&first);
+    return n;
+}
+
+static void
+test_postings__what_a_store_has_is_found_before_while_and_after_it_is_known(void **state)
+{
+    enum { N_NEW = 20, MOST = 50 };
+    struct fixture fixture;
+    uint64_t values[N_OLD_KEYS];
+    struct min_sketch sketch = {.n_values = N_OLD_KEYS, .values = values};
+    (void)state;
+
+    open_fixture(&fixture, &(struct kv_fault_plan){0}, 0);
+    for (unsigned i = 0; i < N_OLD; i++) {
+        make_old(i, values);
+        assert_int_equal(postings_add(fixture.postings, 1 + i, &sketch), 0);
+    }
+    assert_int_equal(postings_flush(fixture.postings), 0);
+    postings_close(fixture.postings);
+    assert_int_equal(postings_open(fixture.kv, tier_tables, 0, &fixture.postings), 0);
+    for (unsigned n = 0; n < N_NEW; n++) {
+        for (unsigned i = 0; i < N_OLD; i += 7) {
+            assert_int_equal(n_candidates(&fixture, i, 0), N_OLD + n);
+            assert_int_equal(n_candidates(&fixture, i, MOST), 10);
+        }
+        for (unsigned k = 0; k < N_OLD_KEYS; k++)
+            values[k] = k ? ((uint64_t)(1000 + n) << 40) + k : 5;
+        assert_int_equal(postings_add(fixture.postings, 1000 + n, &sketch), 0);
+    }
+    close_fixture(&fixture);
+}
+
 /* -- readers beside the writer, and a flush beside both -- */
 
 enum { N_STEADY = 100, N_FLEETING = 300 };
@@ -363,6 +424,8 @@ int main(void)
         cmocka_unit_test(test_postings__equal_a_set_over_a_store_that_fails_in_passing),
         cmocka_unit_test(test_postings__a_failed_flush_changes_no_answer_and_can_be_repeated),
         cmocka_unit_test(test_postings__long_lists_are_read_to_their_end),
+        cmocka_unit_test(
+            test_postings__what_a_store_has_is_found_before_while_and_after_it_is_known),
         cmocka_unit_test(test_postings__an_empty_sketch_has_no_candidates),
         cmocka_unit_test(test_postings__readers_see_every_posting_while_others_come_and_go),
     };

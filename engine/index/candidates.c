@@ -1,0 +1,154 @@
+/* What resembles a document has many of its sixteen fingerprints; what is contained in another has
+ * as large a part of its V in common. So of very many candidates the likeliest are those that come
+ * in most lists. And the closest relative of one among very many that resemble each other shares
+ * what is rare among them: lists that are short are taken whole.
+ */
+#include "engine/index/candidates.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/index/sid_vector.h"
+
+enum {
+    LIST_READ = 4096,
+    KEYS_ENOUGH = 12, /* lists that are short, to pass over what is in one long one only */
+    LONG_MAX = 64,    /* lists of V read so: its first ones are as good as any */
+};
+
+/* How often a sid came. */
+struct tally {
+    struct {
+        uint64_t sid;
+        uint32_t n;
+    } * slots; /* open addressing; sid 0: empty */
+    size_t n_slots, n_sids;
+    uint32_t highest;
+};
+
+static void tally_done(struct tally *tally)
+{
+    free(tally->slots);
+}
+
+static size_t slot_of(const struct tally *tally, uint64_t sid)
+{
+    size_t i = (size_t)((sid * 0x9e3779b97f4a7c15u) >> 20) & (tally->n_slots - 1);
+    while (tally->slots[i].sid && tally->slots[i].sid != sid)
+        i = (i + 1) & (tally->n_slots - 1);
+    return i;
+}
+
+static int tally_grow(struct tally *tally)
+{
+    struct tally larger = {.n_slots = tally->n_slots ? 2 * tally->n_slots : 4 * LIST_READ,
+                           .n_sids = tally->n_sids,
+                           .highest = tally->highest};
+    larger.slots = calloc(larger.n_slots, sizeof(*larger.slots));
+    if (!larger.slots)
+        return -ENOMEM;
+    for (size_t i = 0; i < tally->n_slots; i++)
+        if (tally->slots[i].sid)
+            larger.slots[slot_of(&larger, tally->slots[i].sid)] = tally->slots[i];
+    free(tally->slots);
+    *tally = larger;
+    return 0;
+}
+
+static int tally_add(struct tally *tally, const struct sid_list *list)
+{
+    for (size_t i = 0; i < list->n_sids; i++) {
+        if (2 * tally->n_sids >= tally->n_slots) {
+            int r = tally_grow(tally);
+            if (r < 0)
+                return r;
+        }
+        size_t at = slot_of(tally, list->sids[i]);
+        tally->n_sids += !tally->slots[at].sid;
+        tally->slots[at].sid = list->sids[i];
+        if (++tally->slots[at].n > tally->highest)
+            tally->highest = tally->slots[at].n;
+    }
+    return 0;
+}
+
+static int compare_sids(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Those that came often, at least at_least times; of equals the oldest. */
+static int take_likeliest(const struct tally *tally, uint32_t at_least, size_t most,
+                          struct sid_vector *found)
+{
+    _cleanup_free_ uint64_t *equals = calloc(tally->n_sids + 1, sizeof(*equals));
+    if (!equals)
+        return -ENOMEM;
+    for (uint32_t n = tally->highest; n >= at_least && n > 0 && most > 0; n--) {
+        size_t n_equals = 0;
+        for (size_t i = 0; i < tally->n_slots; i++)
+            if (tally->slots[i].n == n)
+                equals[n_equals++] = tally->slots[i].sid;
+        if (n_equals > most)
+            qsort(equals, n_equals, sizeof(*equals), compare_sids);
+        for (size_t i = 0; i < n_equals && most > 0; i++, most--) {
+            int r = sid_vector_push(found, equals[i]);
+            if (r < 0)
+                return r;
+        }
+    }
+    return 0;
+}
+
+static int read_long(struct postings *postings, enum postings_tier tier, const uint64_t *keys,
+                     size_t n_keys, const size_t *lengths, size_t most, struct tally *tally)
+{
+    int r = 0;
+    for (size_t i = 0, n_read = 0; r == 0 && i < n_keys && n_read < LONG_MAX; i++) {
+        _cleanup_(sid_list_done) struct sid_list list = {0};
+        if (lengths[i] <= POSTINGS_PIECE)
+            continue;
+        r = postings_first(postings, tier, keys[i], most > LIST_READ ? most : LIST_READ, &list);
+        if (r == 0)
+            r = tally_add(tally, &list);
+        n_read++;
+    }
+    return r;
+}
+
+int candidates_for(struct postings *postings, enum postings_tier tier,
+                   const struct min_sketch *sketch, double threshold, size_t most,
+                   struct sid_list *ret_list)
+{
+    _cleanup_free_ size_t *lengths = NULL;
+    _cleanup_(sid_list_done) struct sid_list list = {0};
+    _cleanup_(tally_done) struct tally tally = {0};
+    size_t n = postings_tier_keys(tier, sketch), n_long = 0;
+
+    if (most == 0)
+        return postings_candidates(postings, tier, sketch, ret_list);
+    most = 2 * most > CANDIDATES_ENOUGH ? 2 * most : CANDIDATES_ENOUGH;
+    lengths = calloc(n + 1, sizeof(*lengths));
+    if (!lengths)
+        return -ENOMEM;
+    int r = postings_with(postings, tier, sketch->values, n, POSTINGS_PIECE, &list, lengths);
+    for (size_t i = 0; i < n; i++)
+        n_long += lengths[i] > POSTINGS_PIECE;
+    if (r == 0 && n_long)
+        r = read_long(postings, tier, sketch->values, n, lengths, most, &tally);
+    if (r < 0)
+        return r;
+    bool enough = threshold >= 0.25 && n - n_long >= KEYS_ENOUGH;
+    struct sid_vector found = {list.sids, list.n_sids, list.n_sids};
+    list = (struct sid_list){0};
+    r = take_likeliest(&tally, enough ? 2 : 1, most, &found);
+    if (r < 0) {
+        sid_vector_done(&found);
+        return r;
+    }
+    sid_vector_sort_unique(&found);
+    *ret_list = (struct sid_list){found.sids, found.n_sids};
+    return n_long > 0;
+}
