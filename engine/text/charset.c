@@ -1,6 +1,5 @@
 #include "engine/text/charset.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
@@ -182,13 +181,23 @@ static enum text_charset charset_of_bytes(const uint8_t *p, size_t size_bytes, b
     return n_good > n_bad ? TEXT_CHARSET_UTF8 : TEXT_CHARSET_WINDOWS_1252;
 }
 
+/* ASCII only, and without a branch: compilers make vectors of it. */
+static void fold(char *text, const uint8_t *bytes, size_t size_bytes)
+{
+    memset(text, ' ', DECLARED_HEAD_BYTES);
+    memcpy(text, bytes, size_bytes);
+    for (size_t i = 0; i < DECLARED_HEAD_BYTES; i++) {
+        uint8_t byte = (uint8_t)text[i], is_upper = (uint8_t)(byte - 'A') < 26;
+        text[i] = (char)(byte + (is_upper << 5) + ((byte == 0) << 5)); /* a NUL is a space */
+    }
+    text[size_bytes] = '\0';
+}
+
 bool charset_declared(const uint8_t *head, size_t head_bytes, char ret_name[CHARSET_NAME_MAX + 1])
 {
     char text[DECLARED_HEAD_BYTES + 1];
     size_t size = head_bytes < DECLARED_HEAD_BYTES ? head_bytes : DECLARED_HEAD_BYTES;
-    for (size_t i = 0; i < size; i++)
-        text[i] = head[i] ? (char)tolower(head[i]) : ' ';
-    text[size] = '\0';
+    fold(text, head, size);
 
     const char *found = NULL;
     char *p = text;
