@@ -2,12 +2,12 @@
 
 #include <errno.h>
 
-#include "base/clock.h"
+#include <xxhash.h>
+
+#include "engine/cluster/batch_state.h"
 #include "engine/cluster/key_lists.h"
-#include "engine/cluster/links.h"
 #include "engine/cluster/pair_counts.h"
 #include "engine/cluster/parallel.h"
-#include "engine/cluster/sketch_file.h"
 
 enum {
     EXACT_KEYS = 24,
@@ -18,20 +18,8 @@ enum {
     BRODER_CAP = 1000,
     DOCUMENT_BYTES = 17, /* parent 4, place of the sketch 8, |V| or size of cluster 4, marks 1/4 */
     LEAST_BYTES = 16 << 20,
-};
-
-struct batch {
-    struct batch_options options;
-    uint64_t policy_id, modulus_below;
-    unsigned number_bits;
-    uint64_t rest_bytes; /* of memory, beside what is there for each document */
-    struct scratch_file sketch_scratch, spill_scratch;
-    struct sketch_file sketches;
-    struct spill *equivalences, *keys;
-    struct union_find sets;
-    struct equivalence_marks marks;
-    uint32_t *v_sizes; /* broder1997 */
-    struct batch_totals totals;
+    SUPER_VALUES = 84, /* super_run.c: as the paper says it */
+    SUPER_RUN = 14,
 };
 
 struct batch_writer {
@@ -43,7 +31,7 @@ struct batch_writer {
 
 const char *batch_mode_name(enum batch_mode mode)
 {
-    static const char *const names[] = {"exact", "fast", "broder1997"};
+    static const char *const names[] = {"exact", "fast", "broder1997", "supershingle"};
     return names[mode];
 }
 
@@ -71,7 +59,12 @@ static void set_defaults(struct batch_options *options)
         or_else(options->n_representatives, fast ? FAST_REPRESENTATIVES : EXACT_REPRESENTATIVES);
     options->most_compared = fast ? 0 : or_else(options->most_compared, EXACT_MOST_COMPARED);
     options->cap = or_else(options->cap, BRODER_CAP);
-    options->scratch = NULL;
+    options->scratch = options->keep = NULL;
+}
+
+static uint64_t least_of(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
 }
 
 static int check(const struct policy *policy, const struct batch_options *options)
@@ -83,54 +76,93 @@ static int check(const struct policy *policy, const struct batch_options *option
     return options->memory_bytes < batch_least_memory(options->n_documents) ? -E2BIG : 0;
 }
 
+/* The sketches, where they are wanted: all but super shingles compare some of them. */
+static int make_sketches(struct batch *batch)
+{
+    enum batch_mode mode = batch->options.mode;
+    bool compares = mode == BATCH_EXACT || mode == BATCH_FAST;
+    uint32_t n = batch->options.n_documents;
+    uint64_t rest = batch->rest_bytes;
+    uint64_t filters = least_of(rest / 8 * 3, (uint64_t)n * sizeof(struct overlap_filter));
+    if (!compares)
+        filters = 0;
+    return sketch_file_init(&batch->scratch.sketches, compares ? &batch->scratch.filters : NULL,
+                            &batch->policy, n, batch->kept, rest / 16 * 9 - filters, filters,
+                            &batch->sketches);
+}
+
 /* What is there for each document. */
-static int make_arrays(struct batch *batch, const struct policy *policy)
+static int make_arrays(struct batch *batch)
 {
     uint32_t n = batch->options.n_documents;
     size_t n_words = n / 64 + 1;
     int r = union_find_init(&batch->sets, n);
-    if (r == 0)
-        r = sketch_file_init(&batch->sketch_scratch, policy, n, batch->rest_bytes / 4,
-                             &batch->sketches);
     if (r < 0)
         return r;
     batch->marks.node = calloc(n_words, sizeof(uint64_t));
     batch->marks.mixed = calloc(n_words, sizeof(uint64_t));
-    if (batch->options.mode == BATCH_BRODER1997)
-        batch->v_sizes = calloc(n ? n : 1, sizeof(uint32_t));
-    bool has_all = batch->marks.node && batch->marks.mixed &&
-                   (batch->v_sizes || batch->options.mode != BATCH_BRODER1997);
-    return has_all ? 0 : -ENOMEM;
+    return batch->marks.node && batch->marks.mixed ? 0 : -ENOMEM;
 }
 
-int batch_new(const struct policy *policy, const struct batch_options *options,
-              struct batch **ret_batch)
+/* Of the memory beside what is there for each document, filters have 3/8 at most, writers' chunks
+ * 1/8, keys 1/8, what lists are read into 1/8, equivalences 1/16; what is left of it, 3/16 at
+ * least, sketches. */
+static int make_phases(struct batch *batch)
+{
+    uint64_t rest = batch->rest_bytes, buffers = rest / 8 / batch->options.n_threads;
+    uint32_t n = batch->options.n_documents;
+    struct scratch_file *file = &batch->scratch.spill;
+    int r = make_sketches(batch);
+    if (r == 0)
+        r = spill_new(file, sizeof(struct equivalence_record), EQUIVALENCE_PARTITIONS, buffers / 4,
+                      rest / 16, &batch->equivalences);
+    if (r == 0)
+        r = spill_new(file, sizeof(uint64_t), KEY_PARTITIONS, buffers / 4 * 3, rest / 8,
+                      &batch->keys);
+    if (r == 0 && batch->options.mode == BATCH_BRODER1997) {
+        batch->v_sizes = calloc(n ? n : 1, sizeof(uint32_t));
+        r = batch->v_sizes ? 0 : -ENOMEM;
+    }
+    return r;
+}
+
+/* With files and what is there for each document; nothing for the phases yet. */
+static int begin(const struct policy *policy, const struct batch_options *options,
+                 struct batch *batch)
 {
     int r = check(policy, options);
     if (r < 0)
         return r;
-    _cleanup_(batch_free_p) struct batch *batch = calloc(1, sizeof(*batch));
-    if (!batch)
-        return -ENOMEM;
     batch->options = *options;
     set_defaults(&batch->options);
+    batch->policy = *policy;
     batch->policy_id = policy_id(policy);
     batch->modulus_below = (uint64_t)(((unsigned __int128)1 << 64) / policy->m);
     batch->number_bits = key_number_bits(options->n_documents);
     uint64_t each = (uint64_t)DOCUMENT_BYTES * options->n_documents;
     batch->rest_bytes = options->memory_bytes - each;
-    r = scratch_file_open(options->scratch, &batch->sketch_scratch);
+    if (!batch->kept)
+        r = scratch_file_open(options->scratch, &batch->scratch.sketches);
     if (r == 0)
-        r = scratch_file_open(options->scratch, &batch->spill_scratch);
+        r = scratch_file_open(options->scratch, &batch->scratch.filters);
     if (r == 0)
-        r = make_arrays(batch, policy);
-    uint64_t rest = batch->rest_bytes, buffers = rest / 8 / options->n_threads;
+        r = scratch_file_open(options->scratch, &batch->scratch.spill);
+    return r < 0 ? r : make_arrays(batch);
+}
+
+int batch_new(const struct policy *policy, const struct batch_options *options,
+              struct batch **ret_batch)
+{
+    _cleanup_(batch_free_p) struct batch *batch = calloc(1, sizeof(*batch));
+    if (!batch)
+        return -ENOMEM;
+    int r = check(policy, options);
+    if (r == 0 && options->keep)
+        r = kept_open(options->keep, true, &batch->scratch.sketches, &batch->kept);
     if (r == 0)
-        r = spill_new(&batch->spill_scratch, sizeof(struct equivalence_record),
-                      EQUIVALENCE_PARTITIONS, buffers / 4, rest / 8, &batch->equivalences);
+        r = begin(policy, options, batch);
     if (r == 0)
-        r = spill_new(&batch->spill_scratch, sizeof(uint64_t), KEY_PARTITIONS, buffers / 4 * 3,
-                      rest / 4, &batch->keys);
+        r = make_phases(batch);
     if (r < 0)
         return r;
     *ret_batch = TAKE_PTR(batch);
@@ -145,11 +177,13 @@ void batch_free(struct batch *batch)
     spill_free(batch->keys);
     sketch_file_done(&batch->sketches);
     union_find_done(&batch->sets);
+    kept_free(batch->kept);
     free(batch->marks.node);
     free(batch->marks.mixed);
     free(batch->v_sizes);
-    scratch_file_done(&batch->sketch_scratch);
-    scratch_file_done(&batch->spill_scratch);
+    scratch_file_done(&batch->scratch.sketches);
+    scratch_file_done(&batch->scratch.filters);
+    scratch_file_done(&batch->scratch.spill);
     free(batch);
 }
 
@@ -182,10 +216,24 @@ void batch_writer_free(struct batch_writer *writer)
     free(writer);
 }
 
+static int add_super_shingles(struct batch_writer *writer, uint32_t number,
+                              const struct min_sketch *sketch)
+{
+    uint32_t n = sketch->n_values < SUPER_VALUES ? sketch->n_values : SUPER_VALUES;
+    uint32_t in_run = n < SUPER_RUN ? n : SUPER_RUN;
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i + in_run <= n; i++)
+        r = key_add(&writer->keys, writer->batch->number_bits,
+                    XXH3_64bits(sketch->values + i, in_run * sizeof(uint64_t)), number);
+    return r;
+}
+
 static int add_keys(struct batch_writer *writer, uint32_t number, const struct min_sketch *sketch)
 {
     struct batch *batch = writer->batch;
     uint32_t n = sketch->n_values;
+    if (batch->options.mode == BATCH_SUPERSHINGLE)
+        return add_super_shingles(writer, number, sketch);
     if (batch->options.mode == BATCH_BRODER1997) {
         n = min_sketch_n_v(sketch);
         batch->v_sizes[number] = pair_size(n, sketch->v_below != batch->modulus_below);
@@ -196,6 +244,14 @@ static int add_keys(struct batch_writer *writer, uint32_t number, const struct m
     for (uint32_t i = 0; r == 0 && i < n; i++)
         r = key_add(&writer->keys, batch->number_bits, sketch->values[i], number);
     return r;
+}
+
+/* What phases are made of, but for the sketch. */
+static int add_document(void *user, uint32_t number, const struct document_sketch *sketch)
+{
+    struct batch_writer *writer = user;
+    int r = equivalence_add(&writer->equivalences, number, sketch);
+    return r < 0 ? r : add_keys(writer, number, &sketch->sketch);
 }
 
 int batch_writer_add(struct batch_writer *writer, uint32_t number,
@@ -211,12 +267,9 @@ int batch_writer_add(struct batch_writer *writer, uint32_t number,
         writer->n_empty++;
         return 0;
     }
-    int r = equivalence_add(&writer->equivalences, number, sketch);
-    if (r == 0)
-        r = sketch_writer_add(&writer->sketches, number, &sketch->sketch);
-    if (r == 0)
-        r = add_keys(writer, number, &sketch->sketch);
-    return r;
+    bool needs_sketch = batch->kept || batch->options.mode != BATCH_SUPERSHINGLE;
+    int r = needs_sketch ? sketch_writer_add(&writer->sketches, number, sketch) : 0;
+    return r < 0 ? r : add_document(writer, number, sketch);
 }
 
 int batch_writer_flush(struct batch_writer *writer)
@@ -235,178 +288,72 @@ int batch_writer_flush(struct batch_writer *writer)
     return 0;
 }
 
-/* -- phases -- */
+/* -- of what is kept -- */
 
-struct begin {
-    int64_t us;
-    uint64_t read_bytes, written_bytes;
+struct loading {
+    struct batch *batch;
+    uint32_t next, n_blocks;
 };
 
-static struct begin begin_now(const struct batch *batch)
+static int load_blocks(void *user, unsigned thread, const bool *stop)
 {
-    return (struct begin){clock_now_us(),
-                          batch->sketch_scratch.read_bytes + batch->spill_scratch.read_bytes,
-                          batch->sketch_scratch.written_bytes + batch->spill_scratch.written_bytes};
+    struct loading *loading = user;
+    _cleanup_(batch_writer_free_p) struct batch_writer *writer = NULL;
+    (void)thread;
+    int r = batch_writer_new(loading->batch, &writer);
+    for (uint32_t i; r == 0 && !parallel_stopped(stop) &&
+                     (i = parallel_next(&loading->next)) < loading->n_blocks;)
+        r = sketch_writer_load(&writer->sketches, i, add_document, writer);
+    return r < 0 ? r : batch_writer_flush(writer);
 }
 
-static void end_phase(struct batch *batch, enum batch_phase phase, const struct begin *begin,
-                      double cpu_s)
+static int load_sketches(struct batch *batch)
 {
-    struct begin now = begin_now(batch);
-    batch->totals.cost[phase] = (struct batch_cost){
-        .wall_s = (double)(now.us - begin->us) * 1e-6,
-        .cpu_s = cpu_s,
-        .read_bytes = now.read_bytes - begin->read_bytes,
-        .written_bytes = now.written_bytes - begin->written_bytes,
+    struct batch_begin begin = batch_begin_now(batch);
+    struct loading loading = {
+        .batch = batch,
+        .n_blocks = (uint32_t)sketch_file_n_blocks(batch->scratch.sketches.size_bytes),
     };
-}
-
-static int collapse_duplicates(struct batch *batch)
-{
-    struct begin begin = begin_now(batch);
     double cpu_s = 0;
-    int r = equivalence_join(batch->equivalences, batch->options.n_threads, &batch->sets,
-                             &batch->marks, &batch->totals.equivalence, &cpu_s);
-    end_phase(batch, BATCH_DUPLICATES, &begin, cpu_s);
+    int r = make_phases(batch);
+    if (r == 0)
+        r = parallel_run(batch->options.n_threads, load_blocks, &loading, &cpu_s);
+    batch->totals.load = batch_cost_since(batch, &begin, cpu_s);
     return r;
 }
 
-static void show_progress(void *user, uint32_t done, uint32_t of)
+int batch_resume(const struct batch_options *options, enum batch_phase from,
+                 struct batch **ret_batch)
 {
-    struct batch *batch = user;
-    if (batch->options.progress)
-        batch->options.progress(batch->options.user, BATCH_PAIRS, done, of);
-}
-
-/* exact, fast: sorting and comparing, partition by partition. */
-static int link_documents(struct batch *batch)
-{
-    const struct batch_options *options = &batch->options;
-    struct begin begin = begin_now(batch);
-    struct link_counts counts = {0};
-    double cpu_s = 0;
-    const struct linking linking = {
-        .keys = batch->keys,
-        .sketches = &batch->sketches,
-        .sets = &batch->sets,
-        .nodes = batch->marks.node,
-        .number_bits = batch->number_bits,
-        .n_threads = options->n_threads,
-        .threshold = options->threshold,
-        .most_compared = options->most_compared,
-        .n_representatives = options->n_representatives,
-        .room_bytes = batch->rest_bytes / 8 / options->n_threads,
-        .progress = show_progress,
-        .user = batch,
-    };
-    int r = links_join(&linking, &counts, &cpu_s);
-    end_phase(batch, BATCH_PAIRS, &begin, cpu_s);
-    struct batch_totals *totals = &batch->totals;
-    struct batch_cost *sort = &totals->cost[BATCH_SORT], *pairs = &totals->cost[BATCH_PAIRS];
-    double share = cpu_s > 0 ? counts.sort_cpu_s / cpu_s : 0;
-    *sort = (struct batch_cost){.wall_s = pairs->wall_s * share, .cpu_s = counts.sort_cpu_s};
-    pairs->wall_s -= sort->wall_s;
-    pairs->cpu_s -= sort->cpu_s;
-    totals->n_postings = counts.n_postings;
-    totals->n_lists = counts.n_lists;
-    totals->longest_list = counts.longest;
-    totals->n_shortened = counts.n_shortened;
-    totals->n_candidates = counts.n_candidates;
-    totals->n_compared = counts.n_compared;
-    return r;
-}
-
-static int count_pairs(struct batch *batch)
-{
-    const struct batch_options *options = &batch->options;
-    struct begin begin = begin_now(batch);
-    _cleanup_(spill_free_p) struct spill *pairs = NULL;
-    struct pair_totals counts = {0};
-    uint64_t rest = batch->rest_bytes;
-    int r = spill_new(&batch->spill_scratch, sizeof(uint64_t), PAIR_PARTITIONS,
-                      rest / 8 / options->n_threads, rest / 8, &pairs);
+    struct policy policy;
+    struct batch_options as_it_was = *options;
+    _cleanup_(batch_free_p) struct batch *batch = calloc(1, sizeof(*batch));
+    if (!batch)
+        return -ENOMEM;
+    if (from != BATCH_DUPLICATES && (from != BATCH_CLUSTERS || options->mode != BATCH_BRODER1997))
+        return -EINVAL;
+    int r = kept_open(options->keep, false, &batch->scratch.sketches, &batch->kept);
+    if (r == 0)
+        r = kept_read(batch->kept, &policy, &as_it_was.n_documents, &batch->totals);
+    if (r == 0)
+        r = begin(&policy, &as_it_was, batch);
+    batch->from = from;
+    if (r == 0)
+        r = from == BATCH_CLUSTERS ? batch_load_duplicates(batch) : load_sketches(batch);
     if (r < 0)
         return r;
-    const struct pairing pairing = {
-        .keys = batch->keys,
-        .pairs = pairs,
-        .sizes = batch->v_sizes,
-        .sketches = &batch->sketches,
-        .sets = &batch->sets,
-        .nodes = batch->marks.node,
-        .number_bits = batch->number_bits,
-        .n_threads = options->n_threads,
-        .cap = options->cap,
-        .threshold = options->threshold,
-        .progress = show_progress,
-        .user = batch,
-    };
-    r = pairs_join(&pairing, &counts);
-    end_phase(batch, BATCH_PAIRS, &begin, counts.expand_cpu_s);
-    struct batch_totals *totals = &batch->totals;
-    double first_cpu_s = counts.sort_cpu_s + counts.expand_cpu_s;
-    double share = first_cpu_s > 0 ? counts.sort_cpu_s / first_cpu_s : 0;
-    totals->cost[BATCH_PAIRS].wall_s = counts.expand_wall_s * (1 - share);
-    totals->cost[BATCH_SORT].wall_s = counts.expand_wall_s * share;
-    totals->cost[BATCH_SORT].cpu_s = counts.sort_cpu_s;
-    totals->cost[BATCH_MERGE].wall_s = counts.merge_wall_s;
-    totals->cost[BATCH_MERGE].cpu_s = counts.merge_cpu_s;
-    totals->n_postings = counts.n_postings;
-    totals->n_lists = counts.n_lists;
-    totals->longest_list = counts.longest;
-    totals->n_left_out = counts.n_left_out;
-    totals->n_postings_left_out = counts.n_postings_left_out;
-    totals->n_pairs = counts.n_pairs;
-    totals->n_counted = counts.n_counted;
-    return r;
-}
-
-/* Give each document the first of its cluster, and count the clusters. A cluster is of one content
- * when it is one node, whose class is. */
-static int label(struct batch *batch)
-{
-    struct begin begin = begin_now(batch);
-    double begin_s = parallel_cpu_s();
-    struct batch_totals *totals = &batch->totals;
-    uint32_t n = batch->options.n_documents, *cluster = batch->sets.parent;
-    uint64_t *mixed = batch->marks.mixed;
-    free(batch->v_sizes);
-    batch->v_sizes = NULL;
-    _cleanup_free_ uint32_t *sizes = calloc(n ? n : 1, sizeof(*sizes));
-    if (!sizes)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t root = union_find_root(&batch->sets, i);
-        cluster[i] = root; /* the smallest: it has been here already */
-        sizes[root]++;
-        if (root != i && mark_is_set(batch->marks.node, i))
-            mark_set(mixed, root);
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        if (sizes[i] < 2)
-            continue;
-        totals->n_clusters++;
-        totals->n_clustered += sizes[i];
-        totals->largest = sizes[i] > totals->largest ? sizes[i] : totals->largest;
-        if (!mark_is_set(mixed, i)) {
-            totals->n_identical_clusters++;
-            totals->n_identical_clustered += sizes[i];
-        }
-    }
-    end_phase(batch, BATCH_CLUSTERS, &begin, parallel_cpu_s() - begin_s);
+    *ret_batch = TAKE_PTR(batch);
     return 0;
 }
 
-int batch_run(struct batch *batch)
+int batch_kept_documents(const char *keep, uint32_t *ret_n_documents)
 {
-    batch->totals.sketch_written_bytes = begin_now(batch).written_bytes;
-    int r = collapse_duplicates(batch);
-    if (r == 0)
-        r = batch->options.mode == BATCH_BRODER1997 ? count_pairs(batch) : link_documents(batch);
-    if (r == 0)
-        r = label(batch);
-    batch->totals.scratch_bytes = begin_now(batch).written_bytes;
-    return r;
+    struct policy policy;
+    struct batch_totals totals;
+    _cleanup_(scratch_file_done) struct scratch_file sketches = {0};
+    _cleanup_(kept_free_p) struct kept *kept = NULL;
+    int r = kept_open(keep, false, &sketches, &kept);
+    return r < 0 ? r : kept_read(kept, &policy, ret_n_documents, &totals);
 }
 
 const uint32_t *batch_clusters(const struct batch *batch)

@@ -33,10 +33,14 @@ enum batch_mode {
     BATCH_FAST,
     /* All values of V; pairs are counted; what more than 1,000 documents share is left out. */
     BATCH_BRODER1997,
+    /* Who shares a super shingle, which is a run of 14 of the 84 smallest fingerprints, is of one
+     * cluster: no sketches are compared, no threshold, there is no third phase (section 5.3). For
+     * documents that are nearly the same. */
+    BATCH_SUPERSHINGLE,
     BATCH_N_MODES,
 };
 
-const char *batch_mode_name(enum batch_mode mode); /* "exact", "fast", "broder1997" */
+const char *batch_mode_name(enum batch_mode mode); /* "exact", "fast", "broder1997", .. */
 
 enum batch_phase {
     BATCH_DUPLICATES,
@@ -51,6 +55,9 @@ const char *batch_phase_name(enum batch_phase phase);
 
 struct batch_options {
     const char *scratch;   /* directory for what does not fit; borrowed during batch_new() */
+    const char *keep;      /* directory in which sketches remain for batch_resume(), and of
+                              broder1997 the counted pairs; made when missing; NULL: none. Borrowed
+                              as that. */
     uint64_t memory_bytes; /* all that is allocated, and what batch_least_memory() says at least */
     unsigned n_threads;    /* 1 to 64; also of writers there are at most so many at a time */
     enum batch_mode mode;
@@ -71,6 +78,7 @@ struct batch_cost {
 };
 
 struct batch_totals {
+    struct batch_cost load; /* of batch_resume(): reading sketches that are kept */
     struct batch_cost cost[BATCH_N_PHASES];
     uint64_t sketch_written_bytes; /* of scratch files, while documents were added */
     uint64_t scratch_bytes;        /* most that scratch files took, all together */
@@ -89,14 +97,29 @@ struct batch_totals {
 /* Least memory for so many documents: 17 bytes each, and 16 MiB. */
 uint64_t batch_least_memory(uint32_t n_documents);
 
+/* How many documents a directory has sketches of. Returns 0 or as batch_resume(). */
+int batch_kept_documents(const char *keep, uint32_t *ret_n_documents);
+
 /* policy   whose sketches will be added; borrowed during the call
  * options  borrowed during the call, but for progress and user
  * Returns 0; -EINVAL for an option out of range; -E2BIG for less than the least memory; -ENOMEM;
- * what scratch_file_open() says of the directory. ret_batch gives. */
+ * what scratch_file_open() says of a directory; of options->keep -ENOTEMPTY (somebody else's) and
+ * -EBUSY (another batch has it). ret_batch gives. */
 int batch_new(const struct policy *policy, const struct batch_options *options,
               struct batch **ret_batch);
 void batch_free(struct batch *batch);
 DEFINE_CLEANUP(struct batch *, batch_free);
+
+/* A batch of what options->keep has of an earlier one, to be run without adding anything.
+ *
+ * options  but for n_documents, which is as it was; any mode and threshold
+ * from     BATCH_DUPLICATES: from the sketches; BATCH_CLUSTERS: from the counted pairs, by another
+ *          threshold, which takes the last phase only (section 6.1); mode is broder1997
+ *
+ * Returns as batch_new(), and -ENOENT (that is not there), -EBUSY (another batch has the
+ * directory), -EUCLEAN (damaged), an error of reading. Reads all sketches. */
+int batch_resume(const struct batch_options *options, enum batch_phase from,
+                 struct batch **ret_batch);
 
 /* A writer belongs to one thread; any number of them at a time, but see n_threads. */
 struct batch_writer;
@@ -112,7 +135,7 @@ void batch_writer_free(struct batch_writer *writer); /* before batch_free() */
 DEFINE_CLEANUP(struct batch_writer *, batch_writer_free);
 
 /* All phases, once, after all writers were flushed. Blocks; threads of its own. Returns 0, -ENOMEM,
- * -ENOSPC, -EIO. */
+ * -ENOSPC, -EIO; after batch_resume() -EUCLEAN, too. */
 int batch_run(struct batch *batch);
 
 /* After batch_run(): by document the smallest number of its cluster, its own when it resembles

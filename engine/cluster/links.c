@@ -5,8 +5,9 @@
 
 #include <errno.h>
 
-#include "engine/cluster/overlap_filter.h"
 #include "engine/cluster/parallel.h"
+
+enum { AHEAD = 8 };
 
 /* The sketches of a list. */
 struct held {
@@ -110,16 +111,21 @@ static void merge_roots(uint32_t *roots, size_t n, uint32_t a, uint32_t b, uint3
         roots[i] = roots[i] == a || roots[i] == b ? root : roots[i];
 }
 
-/* Compare two documents of the list, and join them. a: the sketch of the first. */
-static int compare(struct linker *linker, const struct min_sketch *a, size_t i, size_t j,
-                   size_t n_held, size_t n)
+/* Compare two documents of the list, and join them. a: the sketch of the first; n_values 0: it is
+ * not read yet. */
+static int compare(struct linker *linker, struct min_sketch *a, size_t i, size_t j, size_t n_held,
+                   size_t n)
 {
     const struct linking *linking = linker->linking;
     struct held *held = &linker->held;
     const uint32_t *list = linker->partition.list;
     struct min_sketch b;
     struct estimate estimate;
-    int r = get(linker, j, n_held, &held->other, &held->other_bytes, &b);
+    int r = 0;
+    if (a->n_values == 0)
+        r = get(linker, i, n_held, &held->one, &held->one_bytes, a);
+    if (r == 0)
+        r = get(linker, j, n_held, &held->other, &held->other_bytes, &b);
     if (r < 0)
         return r;
     linker->counts.n_compared++;
@@ -138,11 +144,8 @@ static int link_one(struct linker *linker, size_t i, size_t n, size_t n_held)
     struct held *held = &linker->held;
     size_t n_before = i < n_held ? i : n_held;
     struct overlap_filter filter;
-    struct min_sketch a;
-    int r = get(linker, i, n_held, &held->one, &held->one_bytes, &a);
-    if (r < 0)
-        return r;
-    overlap_filter_make(&a, &filter);
+    struct min_sketch a = {0};
+    int r = sketch_file_filter(linking->sketches, linker->partition.list[i], &filter);
     for (size_t j = 0; r == 0; j++) {
         j = linker->scan(&filter, held->roots[i], held->filters, held->roots, j, n_before,
                          linking->sketches->s, linking->threshold, &linker->counts.n_candidates);
@@ -155,6 +158,15 @@ static int link_one(struct linker *linker, size_t i, size_t n, size_t n_held)
     return r;
 }
 
+/* Of super shingles: who has one in common is of one cluster. */
+static void join_list(struct linker *linker, size_t n)
+{
+    const uint32_t *list = linker->partition.list;
+    for (size_t i = 1; i < n; i++)
+        linker->counts.n_joined +=
+            (uint64_t)union_find_join(linker->linking->sets, list[0], list[i]);
+}
+
 static int link_list(struct linker *linker, size_t n)
 {
     const struct linking *linking = linker->linking;
@@ -165,6 +177,10 @@ static int link_list(struct linker *linker, size_t n)
     counts->n_lists++;
     if (n > counts->longest)
         counts->longest = n;
+    if (!linking->sketches) {
+        join_list(linker, n);
+        return 0;
+    }
     while (i < n && union_find_root(linking->sets, list[i]) == first)
         i++;
     if (i == n)
@@ -178,8 +194,11 @@ static int link_list(struct linker *linker, size_t n)
     int r = begin_list(&linker->held, n, n_held);
     for (i = 0; r == 0 && i < n; i++)
         linker->held.roots[i] = union_find_root(linking->sets, list[i]);
-    for (i = 0; r == 0 && i < n; i++)
+    for (i = 0; r == 0 && i < n; i++) {
+        if (i + AHEAD < n)
+            sketch_file_prefetch_filter(linking->sketches, list[i + AHEAD]);
         r = link_one(linker, i, n, n_held);
+    }
     return r;
 }
 

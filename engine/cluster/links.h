@@ -29,7 +29,7 @@ struct link_counts {
 
 struct linking {
     struct spill *keys;
-    const struct sketch_file *sketches;
+    const struct sketch_file *sketches; /* NULL: all of a list are joined, without a look */
     struct union_find *sets;
     const uint64_t *nodes;
     unsigned number_bits, n_threads;

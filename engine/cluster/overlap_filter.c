@@ -5,7 +5,7 @@ void overlap_filter_make(const struct min_sketch *sketch, struct overlap_filter 
     bool complete = sketch->below == 0;
     struct overlap_filter filter = {
         .n = complete || sketch->n_values < sketch->s ? sketch->n_values : sketch->s,
-        .n_v = min_sketch_n_v(sketch),
+        .n_v = min_sketch_n_v(sketch) & INT32_MAX, /* at most POLICY_V_MAX */
         .complete = complete,
     };
     for (uint32_t i = 0; i < filter.n; i++) {

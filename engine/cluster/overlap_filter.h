@@ -18,9 +18,9 @@ enum { OVERLAP_WORDS = 8, OVERLAP_BITS = 64 * OVERLAP_WORDS };
 
 struct overlap_filter {
     uint64_t bits[OVERLAP_WORDS];
-    uint32_t n;   /* values it was made of: all, or the first s */
-    uint32_t n_v; /* of V */
-    bool complete;
+    uint32_t n;        /* values it was made of: all, or the first s; 0: there is no filter */
+    uint32_t n_v : 31; /* of V */
+    uint32_t complete : 1;
 };
 
 void overlap_filter_make(const struct min_sketch *sketch, struct overlap_filter *ret_filter);
@@ -56,7 +56,7 @@ static inline bool overlap_filter_passes(const struct overlap_filter *a,
     double most = 0.5 * ((double)a->n + b->n - overlap_differing(a, b)) * (1 + 1e-9);
     if (a->complete && b->complete) /* x / (n_a + n_b - x) */
         return most * (1 + at_least) >= at_least * ((double)a->n + b->n);
-    if (a->n_v + b->n_v > s) /* maybe the sample is larger than s */
+    if ((uint32_t)a->n_v + b->n_v > s) /* maybe the sample is larger than s */
         return true;
     return most >= at_least * s; /* those of the first s of the union are of the first s of both */
 }

@@ -114,12 +114,14 @@ struct merger {
     const struct pairing *pairing;
     uint64_t *pairs; /* and as many to sort with */
     size_t room;
+    struct pair_writer counted;
     struct pair_totals totals;
 };
 
 static void merger_done(struct merger *merger)
 {
     free(merger->pairs);
+    pair_writer_done(&merger->counted);
 }
 
 static uint32_t count_below(const struct min_sketch *sketch, uint64_t below)
@@ -165,11 +167,12 @@ static int take_pair(struct merger *merger, uint64_t pair, uint32_t count)
     int r = other_modulus ? sizes_at_one_modulus(pairing, documents, sizes) : 0;
     if (r < 0)
         return r;
-    double both = count, all = (double)sizes[0] + sizes[1] - count;
-    if (both / all >= pairing->threshold)
+    const struct counted_pair counted = {documents[0], documents[1], count,
+                                         sizes[0] + sizes[1] - count};
+    if ((double)counted.both / counted.all >= pairing->threshold)
         merger->totals.n_joined +=
             (uint64_t)union_find_join(pairing->sets, documents[0], documents[1]);
-    return 0;
+    return pairing->counted ? pair_writer_add(&merger->counted, &counted) : 0;
 }
 
 static int merge_partition(struct merger *merger, uint32_t number)
@@ -201,7 +204,8 @@ static int merge_partitions(void *user, unsigned thread, const bool *stop)
 {
     struct pair_run *run = user;
     const struct pairing *pairing = run->pairing;
-    _cleanup_(merger_done) struct merger merger = {.pairing = pairing};
+    _cleanup_(merger_done) struct merger merger = {.pairing = pairing,
+                                                   .counted = {.pairs = pairing->counted}};
     int r = 0;
     for (uint32_t i;
          r == 0 && !parallel_stopped(stop) && (i = parallel_next(&run->next)) < PAIR_PARTITIONS;) {
@@ -210,6 +214,8 @@ static int merge_partitions(void *user, unsigned thread, const bool *stop)
             pairing->progress(pairing->user, KEY_PARTITIONS + i + 1,
                               KEY_PARTITIONS + PAIR_PARTITIONS);
     }
+    if (r == 0)
+        r = pair_writer_flush(&merger.counted);
     add_totals(run, &merger.totals);
     return r;
 }

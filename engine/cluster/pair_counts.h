@@ -7,6 +7,7 @@
 #define KINFS_ENGINE_CLUSTER_PAIR_COUNTS_H
 
 #include "engine/cluster/key_lists.h"
+#include "engine/cluster/pair_file.h"
 #include "engine/cluster/sketch_file.h"
 #include "engine/cluster/union_find.h"
 
@@ -30,9 +31,10 @@ static inline uint32_t pair_size(uint32_t n_v, bool is_other_modulus)
 }
 
 struct pairing {
-    struct spill *keys;    /* of all values of V */
-    struct spill *pairs;   /* empty; records of 8 bytes, PAIR_PARTITIONS */
-    const uint32_t *sizes; /* pair_size(), by document */
+    struct spill *keys;        /* of all values of V */
+    struct spill *pairs;       /* empty; records of 8 bytes, PAIR_PARTITIONS */
+    struct pair_file *counted; /* where to put counted pairs; NULL: nowhere */
+    const uint32_t *sizes;     /* pair_size(), by document */
     const struct sketch_file
         *sketches; /* of those of another modulus, and all that share with them */
     struct union_find *sets;

@@ -3,38 +3,48 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include <xxhash.h>
+
+#include "base/bytes.h"
+#include "engine/cluster/large_array.h"
 
 enum {
     HEAD_WORDS = 2,
+    KEPT_WORDS = 5,           /* before that, in a file that is kept */
     BUFFER_WORDS = 128 << 10, /* 1 MiB: more than the longest sketch */
     N_BITS = 17,              /* of a place: the number of values, at most POLICY_V_MAX */
+    FILTERS_AT_ONCE = 256,
 };
 
 _Static_assert((int)POLICY_V_MAX < 1 << N_BITS && (int)POLICY_S_MAX < 1 << N_BITS, "");
-_Static_assert((int)HEAD_WORDS + (int)POLICY_V_MAX <= (int)BUFFER_WORDS, "");
+_Static_assert((int)KEPT_WORDS + HEAD_WORDS + (int)POLICY_V_MAX < (int)BUFFER_WORDS, "");
 
-int sketch_file_init(struct scratch_file *file, const struct policy *policy, uint32_t n_documents,
-                     size_t memory_bytes, struct sketch_file *ret_sketches)
+int sketch_file_init(struct scratch_file *file, struct scratch_file *filter_file,
+                     const struct policy *policy, uint32_t n_documents, bool keeps,
+                     size_t memory_bytes, size_t filter_bytes, struct sketch_file *ret_sketches)
 {
+    size_t n_filters = filter_file ? filter_bytes / sizeof(struct overlap_filter) : 0;
     struct sketch_file sketches = {
         .file = file,
         .policy_id = policy_id(policy),
         .s = policy->s,
         .m = policy->m,
-        .places = calloc(n_documents ? n_documents : 1, sizeof(uint64_t)),
+        .n_documents = n_documents,
+        .keeps = keeps,
+        .places = large_array_new(n_documents * sizeof(uint64_t)),
         .memory_bytes = memory_bytes / (BUFFER_WORDS * 8) * (BUFFER_WORDS * 8),
+        .filter_file = filter_file,
+        .n_filters = n_filters < n_documents ? (uint32_t)n_filters : n_documents,
     };
-    if (!sketches.places)
+    if (sketches.memory_bytes)
+        sketches.memory = large_array_new(sketches.memory_bytes);
+    if (sketches.n_filters)
+        sketches.filters = large_array_new(sketches.n_filters * sizeof(struct overlap_filter));
+    if (!sketches.places || (sketches.memory_bytes && !sketches.memory) ||
+        (sketches.n_filters && !sketches.filters)) {
+        sketch_file_done(&sketches);
         return -ENOMEM;
-    if (sketches.memory_bytes) { /* pages come as they are touched */
-        void *memory = mmap(NULL, sketches.memory_bytes, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory == MAP_FAILED) {
-            free(sketches.places);
-            return -ENOMEM;
-        }
-        sketches.memory = memory;
     }
     *ret_sketches = sketches;
     return 0;
@@ -42,35 +52,89 @@ int sketch_file_init(struct scratch_file *file, const struct policy *policy, uin
 
 void sketch_file_done(struct sketch_file *sketches)
 {
-    if (sketches->memory)
-        munmap(sketches->memory, sketches->memory_bytes);
-    free(sketches->places);
+    large_array_free(sketches->memory, sketches->memory_bytes);
+    large_array_free(sketches->filters, sketches->n_filters * sizeof(struct overlap_filter));
+    large_array_free(sketches->places, sketches->n_documents * sizeof(uint64_t));
     *sketches = (struct sketch_file){0};
 }
 
 int sketch_writer_init(struct sketch_file *sketches, struct sketch_writer *ret_writer)
 {
-    uint64_t *own = malloc(BUFFER_WORDS * 8);
-    if (!own)
+    struct sketch_writer writer = {
+        .sketches = sketches,
+        .own = malloc(BUFFER_WORDS * 8),
+        .filters = malloc(FILTERS_AT_ONCE * sizeof(struct overlap_filter)),
+    };
+    if (!writer.own || !writer.filters) {
+        sketch_writer_done(&writer);
         return -ENOMEM;
-    *ret_writer = (struct sketch_writer){.sketches = sketches, .own = own};
+    }
+    *ret_writer = writer;
     return 0;
 }
 
 void sketch_writer_done(struct sketch_writer *writer)
 {
     free(writer->own);
+    free(writer->filters);
     *writer = (struct sketch_writer){0};
+}
+
+static int flush_filters(struct sketch_writer *writer)
+{
+    size_t each = sizeof(struct overlap_filter);
+    int r = 0;
+    if (writer->n_filters)
+        r = scratch_file_write(writer->sketches->filter_file, writer->first_filter * each,
+                               writer->filters, writer->n_filters * each);
+    writer->n_filters = 0;
+    return r;
+}
+
+static uint64_t checksum(const uint64_t *block)
+{
+    return XXH3_64bits(block, (BUFFER_WORDS - 1) * 8);
+}
+
+static int flush_sketches(struct sketch_writer *writer)
+{
+    size_t n = writer->n_words;
+    int r = 0;
+    if (n > 0 && writer->sketches->keeps) {
+        memset(writer->buffer + n, 0, (BUFFER_WORDS - 1 - n) * 8);
+        writer->buffer[BUFFER_WORDS - 1] = checksum(writer->buffer);
+        n = BUFFER_WORDS;
+    }
+    if (n > 0 && writer->buffer == writer->own)
+        r = scratch_file_write(writer->sketches->file, writer->begin, writer->own, n * 8);
+    writer->n_words = writer->room_words = 0;
+    return r;
 }
 
 int sketch_writer_flush(struct sketch_writer *writer)
 {
-    int r = 0;
-    if (writer->n_words > 0 && writer->buffer == writer->own)
-        r = scratch_file_write(writer->sketches->file, writer->begin, writer->own,
-                               writer->n_words * 8);
-    writer->n_words = writer->room_words = 0;
-    return r;
+    int r = flush_filters(writer);
+    return r < 0 ? r : flush_sketches(writer);
+}
+
+static int add_filter(struct sketch_writer *writer, uint32_t number,
+                      const struct min_sketch *sketch)
+{
+    struct sketch_file *sketches = writer->sketches;
+    if (number < sketches->n_filters) {
+        overlap_filter_make(sketch, &sketches->filters[number]);
+        return 0;
+    }
+    if (writer->n_filters == FILTERS_AT_ONCE ||
+        (writer->n_filters > 0 && number != writer->first_filter + writer->n_filters)) {
+        int r = flush_filters(writer);
+        if (r < 0)
+            return r;
+    }
+    if (writer->n_filters == 0)
+        writer->first_filter = number;
+    overlap_filter_make(sketch, &writer->filters[writer->n_filters++]);
+    return 0;
 }
 
 /* The next part of the file: in memory, where that goes so far. */
@@ -78,30 +142,124 @@ static void begin_buffer(struct sketch_writer *writer)
 {
     struct sketch_file *sketches = writer->sketches;
     writer->begin = scratch_file_reserve(sketches->file, BUFFER_WORDS * 8);
-    writer->room_words = BUFFER_WORDS;
+    writer->room_words = sketches->keeps ? BUFFER_WORDS - 1 : BUFFER_WORDS;
     bool in_memory = writer->begin + BUFFER_WORDS * 8 <= sketches->memory_bytes;
     writer->buffer = in_memory ? (uint64_t *)(sketches->memory + writer->begin) : writer->own;
 }
 
-int sketch_writer_add(struct sketch_writer *writer, uint32_t number,
-                      const struct min_sketch *sketch)
+/* The number comes first and, as a sketch has values, is never a word of zeroes. */
+static void put_kept(uint64_t to[KEPT_WORDS], uint32_t number, const struct document_sketch *sketch)
 {
-    size_t n = HEAD_WORDS + sketch->n_values;
+    put_be32((uint8_t *)to, number);
+    put_be32((uint8_t *)to + 4, sketch->sketch.n_values);
+    memcpy(to + 1, sketch->shingle_fingerprint, FINGERPRINT_BYTES);
+    memcpy(to + 3, sketch->text_fingerprint, 8);
+    memcpy(to + 4, sketch->content_fingerprint, 8);
+}
+
+static void put_place(struct sketch_file *sketches, uint32_t number, uint64_t at, uint32_t n_values)
+{
+    sketches->places[number] = at << N_BITS | n_values;
+}
+
+int sketch_writer_add(struct sketch_writer *writer, uint32_t number,
+                      const struct document_sketch *document)
+{
+    struct sketch_file *sketches = writer->sketches;
+    const struct min_sketch *sketch = &document->sketch;
+    size_t n_before = sketches->keeps ? KEPT_WORDS : 0;
+    size_t n = n_before + HEAD_WORDS + sketch->n_values;
     if (writer->room_words - writer->n_words < n) {
-        int r = sketch_writer_flush(writer);
+        int r = flush_sketches(writer);
         if (r < 0)
             return r;
         begin_buffer(writer);
     }
-    uint64_t *to = writer->buffer + writer->n_words;
+    if (n_before)
+        put_kept(writer->buffer + writer->n_words, number, document);
+    uint64_t *to = writer->buffer + writer->n_words + n_before;
     to[0] = sketch->below;
     to[1] = sketch->v_below;
     memcpy(to + HEAD_WORDS, sketch->values, sketch->n_values * sizeof(uint64_t));
-    uint64_t place = writer->begin / 8 + writer->n_words;
-    writer->sketches->places[number] = place << N_BITS | sketch->n_values;
+    put_place(sketches, number, writer->begin / 8 + writer->n_words + n_before, sketch->n_values);
     writer->n_words += n;
-    return 0;
+    return sketches->filter_file ? add_filter(writer, number, sketch) : 0;
 }
+
+/* -- kept -- */
+
+int sketch_file_keep(struct sketch_file *sketches)
+{
+    uint64_t size = sketches->file->size_bytes, n = sketches->memory_bytes;
+    return scratch_file_write(sketches->file, 0, sketches->memory, n < size ? n : size);
+}
+
+uint64_t sketch_file_n_blocks(uint64_t file_bytes)
+{
+    return file_bytes / (BUFFER_WORDS * 8);
+}
+
+static struct min_sketch sketch_of(const struct sketch_file *sketches, const uint64_t *words,
+                                   uint32_t n_values)
+{
+    return (struct min_sketch){
+        .policy_id = sketches->policy_id,
+        .below = words[0],
+        .v_below = words[1],
+        .s = sketches->s,
+        .m = sketches->m,
+        .n_values = n_values,
+        .values = words + HEAD_WORDS,
+    };
+}
+
+/* Whether a document begins at a word of a block, as it should; its number and how many values. */
+static bool get_kept(const struct sketch_file *sketches, const uint64_t *words, size_t n_left,
+                     uint32_t *ret_number, struct document_sketch *ret_sketch)
+{
+    uint32_t n_values = get_be32((const uint8_t *)words + 4);
+    *ret_number = get_be32((const uint8_t *)words);
+    if (n_values == 0 || n_values > POLICY_V_MAX || n_left < KEPT_WORDS + HEAD_WORDS + n_values ||
+        *ret_number >= sketches->n_documents || sketches->places[*ret_number])
+        return false;
+    *ret_sketch = (struct document_sketch){
+        .sketch = sketch_of(sketches, words + KEPT_WORDS, n_values),
+    };
+    memcpy(ret_sketch->shingle_fingerprint, words + 1, FINGERPRINT_BYTES);
+    memcpy(ret_sketch->text_fingerprint, words + 3, 8);
+    memcpy(ret_sketch->content_fingerprint, words + 4, 8);
+    return true;
+}
+
+int sketch_writer_load(struct sketch_writer *writer, uint64_t block, sketch_take_fn take,
+                       void *user)
+{
+    struct sketch_file *sketches = writer->sketches;
+    uint64_t begin = block * BUFFER_WORDS * 8;
+    bool in_memory = begin + BUFFER_WORDS * 8 <= sketches->memory_bytes;
+    uint64_t *words = in_memory ? (uint64_t *)(sketches->memory + begin) : writer->own;
+    int r = scratch_file_read(sketches->file, begin, words, BUFFER_WORDS * 8);
+    if (r < 0)
+        return r;
+    if (words[BUFFER_WORDS - 1] != checksum(words))
+        return -EUCLEAN;
+    for (size_t at = 0; r == 0 && at < BUFFER_WORDS - 1 && words[at];) {
+        uint32_t number;
+        struct document_sketch document;
+        if (!get_kept(sketches, words + at, BUFFER_WORDS - 1 - at, &number, &document))
+            return -EUCLEAN;
+        at += KEPT_WORDS;
+        put_place(sketches, number, begin / 8 + at, document.sketch.n_values);
+        at += HEAD_WORDS + document.sketch.n_values;
+        if (sketches->filter_file)
+            r = add_filter(writer, number, &document.sketch);
+        if (r == 0)
+            r = take(user, number, &document);
+    }
+    return r;
+}
+
+/* -- reading -- */
 
 size_t sketch_file_bytes(const struct sketch_file *sketches, uint32_t number)
 {
@@ -112,6 +270,11 @@ size_t sketch_file_bytes(const struct sketch_file *sketches, uint32_t number)
 static uint64_t offset_of(const struct sketch_file *sketches, uint32_t number)
 {
     return (sketches->places[number] >> N_BITS) * 8;
+}
+
+bool sketch_file_is_on_disk(const struct sketch_file *sketches)
+{
+    return sketches->file->size_bytes > sketches->memory_bytes;
 }
 
 bool sketch_file_in_memory(const struct sketch_file *sketches, uint32_t number)
@@ -135,14 +298,17 @@ int sketch_file_read(const struct sketch_file *sketches, uint32_t number, void *
         if (r < 0)
             return r;
     }
-    *ret_sketch = (struct min_sketch){
-        .policy_id = sketches->policy_id,
-        .below = words[0],
-        .v_below = words[1],
-        .s = sketches->s,
-        .m = sketches->m,
-        .n_values = (uint32_t)(size / 8 - HEAD_WORDS),
-        .values = words + HEAD_WORDS,
-    };
+    *ret_sketch = sketch_of(sketches, words, (uint32_t)(size / 8 - HEAD_WORDS));
     return 0;
+}
+
+int sketch_file_filter(const struct sketch_file *sketches, uint32_t number,
+                       struct overlap_filter *ret_filter)
+{
+    if (number < sketches->n_filters) {
+        *ret_filter = sketches->filters[number];
+        return 0;
+    }
+    return scratch_file_read(sketches->filter_file, (uint64_t)number * sizeof(*ret_filter),
+                             ret_filter, sizeof(*ret_filter));
 }

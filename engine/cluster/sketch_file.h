@@ -2,22 +2,38 @@
  * file.
  *
  * A sketch is (in units of 8 bytes, as in memory)  below | v_below | values ..
- * and is found by a number of 8 bytes a document: its place in units of 8, and how many values. */
+ * and is found by a number of 8 bytes a document: its place in units of 8, and how many values.
+ *
+ * A file that is kept has before each sketch what else a batch wants of the document, and so can be
+ * read from its beginning:
+ *     number, number of values (4 bytes each) | fingerprint of the shingles, 16 | first 8 of the
+ *     text's | first 8 of the content's
+ * in blocks of 1 MiB, in each a word of zeroes after the last and a checksum at the end.
+ *
+ * What is asked of most documents is their filter (overlap_filter.h) only: these are kept apart, in
+ * memory those of the first documents as far as it goes, the others in a file of their own, where
+ * fifty are in a page. */
 #ifndef KINFS_ENGINE_CLUSTER_SKETCH_FILE_H
 #define KINFS_ENGINE_CLUSTER_SKETCH_FILE_H
 
 #include <stdint.h>
 
+#include "engine/cluster/overlap_filter.h"
 #include "engine/cluster/scratch_file.h"
-#include "engine/sketch/min_sketch.h"
+#include "engine/sketch/document_sketch.h"
 
 struct sketch_file {
     struct scratch_file *file;
     uint64_t policy_id;
     uint32_t s, m;
+    uint32_t n_documents;
+    bool keeps;
     uint64_t *places; /* by number; 0: there is none */
     uint8_t *memory;  /* the first memory_bytes of the file are here */
     size_t memory_bytes;
+    struct scratch_file *filter_file; /* NULL: there are no filters */
+    struct overlap_filter *filters;   /* of the first n_filters documents */
+    uint32_t n_filters;
 };
 
 /* One a thread. */
@@ -27,24 +43,41 @@ struct sketch_writer {
     uint64_t *own;    /* the buffer that is not */
     uint64_t begin;
     size_t n_words, room_words;
+    struct overlap_filter *filters; /* of documents one behind the other, not written yet */
+    uint32_t first_filter, n_filters;
 };
 
-/* A file of its own is borrowed: nothing else is in it. Memory: memory_bytes as they are used, and
- * 8 bytes a document. Returns 0, -ENOMEM. */
-int sketch_file_init(struct scratch_file *file, const struct policy *policy, uint32_t n_documents,
-                     size_t memory_bytes, struct sketch_file *ret_sketches);
+/* Files of their own are borrowed: nothing else is in them. filter_file: NULL for no filters.
+ * keeps: the file can be kept.
+ * Memory: memory_bytes and filter_bytes as they are used, and 8 bytes a document. Returns 0,
+ * -ENOMEM. */
+int sketch_file_init(struct scratch_file *file, struct scratch_file *filter_file,
+                     const struct policy *policy, uint32_t n_documents, bool keeps,
+                     size_t memory_bytes, size_t filter_bytes, struct sketch_file *ret_sketches);
 void sketch_file_done(struct sketch_file *sketches); /* of zeroes, too */
 
 int sketch_writer_init(struct sketch_file *sketches,
                        struct sketch_writer *ret_writer); /* -ENOMEM */
 /* The sketch of a document, which has a shingle. Returns 0 or an error of scratch_file_write(). */
 int sketch_writer_add(struct sketch_writer *writer, uint32_t number,
-                      const struct min_sketch *sketch);
+                      const struct document_sketch *sketch);
 int sketch_writer_flush(struct sketch_writer *writer); /* the same */
 void sketch_writer_done(struct sketch_writer *writer);
 
+/* Write to the file what is in memory only. After all writers were flushed. */
+int sketch_file_keep(struct sketch_file *sketches);
+
+/* Take the documents of one block of a kept file, instead of adding them; sketch->sketch and the
+ * fingerprints as far as they are kept are filled in, and the values are the writer's. Returns 0,
+ * -EUCLEAN (damaged), an error of reading, or what take returned. */
+uint64_t sketch_file_n_blocks(uint64_t file_bytes);
+typedef int (*sketch_take_fn)(void *user, uint32_t number, const struct document_sketch *sketch);
+int sketch_writer_load(struct sketch_writer *writer, uint64_t block, sketch_take_fn take,
+                       void *user);
+
 /* How much room a sketch takes where it is read into; 0: there is none. */
 size_t sketch_file_bytes(const struct sketch_file *sketches, uint32_t number);
+bool sketch_file_is_on_disk(const struct sketch_file *sketches); /* some of them */
 /* Whether it is in the file's memory, and takes no room. */
 bool sketch_file_in_memory(const struct sketch_file *sketches, uint32_t number);
 
@@ -53,5 +86,19 @@ bool sketch_file_in_memory(const struct sketch_file *sketches, uint32_t number);
  * scratch_file_read(). */
 int sketch_file_read(const struct sketch_file *sketches, uint32_t number, void *room,
                      struct min_sketch *ret_sketch);
+
+/* Have it at hand when it is read soon. */
+static inline void sketch_file_prefetch_filter(const struct sketch_file *sketches, uint32_t number)
+{
+    if (number < sketches->n_filters) {
+        __builtin_prefetch(&sketches->filters[number]);
+        __builtin_prefetch((const uint8_t *)&sketches->filters[number + 1] - 1);
+    }
+}
+
+/* Read the filter of a document that has a sketch, where filters are kept. Threads, errors: the
+ * same. */
+int sketch_file_filter(const struct sketch_file *sketches, uint32_t number,
+                       struct overlap_filter *ret_filter);
 
 #endif

@@ -1,13 +1,14 @@
 #include "engine/cluster/union_find.h"
 
 #include <errno.h>
-#include <stdlib.h>
+
+#include "engine/cluster/large_array.h"
 
 int union_find_init(struct union_find *sets, size_t n)
 {
     if (n > UINT32_MAX)
         return -EOVERFLOW;
-    uint32_t *parent = malloc((n ? n : 1) * sizeof(*parent));
+    uint32_t *parent = large_array_new(n * sizeof(*parent));
     if (!parent)
         return -ENOMEM;
     for (size_t i = 0; i < n; i++)
@@ -18,7 +19,7 @@ int union_find_init(struct union_find *sets, size_t n)
 
 void union_find_done(struct union_find *sets)
 {
-    free(sets->parent);
+    large_array_free(sets->parent, sets->n * sizeof(*sets->parent));
     *sets = (struct union_find){0};
 }
 

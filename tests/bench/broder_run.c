@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "engine/cluster/parallel.h"
 
+enum { MOST_LISTED = 5000000 };
 enum { AT_ONCE = 256 }; /* documents: their text stays in the cache, and the clock costs nothing */
 
 struct stream {
@@ -99,39 +100,97 @@ static int stream_documents(void *user, unsigned thread, const bool *stop)
     return r;
 }
 
-int broder_run(const struct batch_options *options, uint64_t seed, struct broder_result *ret_result)
+const double broder_resemblances[BRODER_N_RESEMBLANCES] = {0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1};
+const uint32_t broder_lengths[BRODER_N_LENGTHS] = {0, 300, 1000};
+
+/* Which links are found. */
+static void check_links(const struct planted *planted, const uint32_t *clusters, uint32_t n,
+                        struct broder_result *result)
 {
-    struct policy policy;
-    struct broder_result result = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        struct planted_document document, parent;
+        unsigned at = BRODER_N_RESEMBLANCES - 1, length = BRODER_N_LENGTHS - 1;
+        planted_describe(planted, i, &document);
+        uint32_t other = planted_number(planted, document.cluster, planted_parent(&document));
+        if (other == i)
+            continue;
+        planted_describe(planted, other, &parent);
+        struct planted_shingles shingles = planted_compare(planted, &document, &parent);
+        double resemblance = planted_resemblance(planted, &document, &parent);
+        uint32_t larger = shingles.a > shingles.b ? shingles.a : shingles.b;
+        while (resemblance < broder_resemblances[at])
+            at--;
+        while (larger < broder_lengths[length])
+            length--;
+        result->links[at][length].n_links++;
+        result->links[at][length].n_found += clusters[i] == clusters[other];
+    }
+}
+
+/* The policy has a key that is always the same. */
+static int get_policy(struct policy *ret_policy)
+{
+    int r = policy_preset("broder1997", ret_policy);
+    memset(ret_policy->key, 97, sizeof(ret_policy->key));
+    return r;
+}
+
+static int stream_all(const struct batch_options *options, const struct policy *policy,
+                      const struct planted *planted, struct batch *batch,
+                      struct broder_result *result)
+{
     _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = NULL;
-    _cleanup_(planted_free_p) struct planted *planted = NULL;
-    _cleanup_(batch_free_p) struct batch *batch = NULL;
-    int r = policy_preset("broder1997", &policy);
-    memset(policy.key, 97, sizeof(policy.key));
-    if (r == 0)
-        r = shingle_hash_new(&policy, &hash);
-    if (r == 0)
-        r = planted_new(seed, options->n_documents, policy.w, &planted);
-    if (r == 0)
-        r = batch_new(&policy, options, &batch);
+    int r = shingle_hash_new(policy, &hash);
     if (r < 0)
         return r;
-
     struct stream stream = {
-        planted, &policy, hash, batch, options->n_documents, 0, PTHREAD_MUTEX_INITIALIZER, &result};
+        planted, policy, hash, batch, options->n_documents, 0, PTHREAD_MUTEX_INITIALIZER, result};
     double unused = 0;
     int64_t begin_us = clock_now_us();
     r = parallel_run(options->n_threads, stream_documents, &stream, &unused);
-    int64_t streamed_us = clock_now_us();
+    result->stream_wall_s = (double)(clock_now_us() - begin_us) * 1e-6;
+    return r;
+}
+
+static int run(const struct batch_options *options, uint64_t seed, bool resume,
+               struct broder_result *ret_result)
+{
+    struct policy policy;
+    struct broder_result result = {0};
+    _cleanup_(planted_free_p) struct planted *planted = NULL;
+    _cleanup_(batch_free_p) struct batch *batch = NULL;
+    int r = get_policy(&policy);
+    if (r == 0)
+        r = planted_new(seed, options->n_documents, policy.w, &planted);
+    int64_t begin_us = clock_now_us();
+    if (r == 0 && resume) {
+        r = batch_resume(options, BATCH_DUPLICATES, &batch);
+    } else if (r == 0) {
+        r = batch_new(&policy, options, &batch);
+        if (r == 0)
+            r = stream_all(options, &policy, planted, batch, &result);
+    }
     if (r == 0)
         r = batch_run(batch);
     if (r < 0)
         return r;
-    result.stream_wall_s = (double)(streamed_us - begin_us) * 1e-6;
     result.all_wall_s = (double)(clock_now_us() - begin_us) * 1e-6;
     result.totals = *batch_totals(batch);
     result.check = planted_check(planted, batch_clusters(batch), 0.6);
     result.digest = XXH3_64bits(batch_clusters(batch), options->n_documents * sizeof(uint32_t));
+    if (options->n_documents <= MOST_LISTED)
+        check_links(planted, batch_clusters(batch), options->n_documents, &result);
     *ret_result = result;
     return 0;
+}
+
+int broder_run(const struct batch_options *options, uint64_t seed, struct broder_result *ret_result)
+{
+    return run(options, seed, false, ret_result);
+}
+
+int broder_resume(const struct batch_options *options, uint64_t seed,
+                  struct broder_result *ret_result)
+{
+    return run(options, seed, true, ret_result);
 }

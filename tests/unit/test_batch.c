@@ -135,7 +135,7 @@ static void test_batch__clusters_do_not_depend_on_memory_threads_or_order(void *
         const struct batch_totals *totals = batch_totals(once);
         assert_int_equal(totals->scratch_bytes, 0);
         for (unsigned variant = 0; variant < 6; variant++) {
-            const uint64_t memories[] = {batch_least_memory(N), 64 << 20, 512 << 20};
+            const uint64_t memories[] = {batch_least_memory(N), 32 << 20, 512 << 20};
             _cleanup_(batch_free_p) struct batch *again = NULL;
             options.memory_bytes = memories[variant % 3];
             options.n_threads = 1 + variant % 4;
@@ -174,6 +174,39 @@ static void test_batch__planted_links_are_found(void **state)
         assert_true(totals->n_identical_clusters >= 4150 && totals->n_identical_clusters <= 4250);
         assert_true(totals->n_clusters > totals->n_identical_clusters + 2500);
     }
+    world_end(&world);
+}
+
+/* C16: without comparing, documents that are nearly the same are found and those that resemble each
+ * other less are not; against the clusters of all pairs nothing is joined that they have not. */
+static void test_batch__super_shingles_find_what_is_nearly_the_same(void **state)
+{
+    (void)state;
+    enum { N = 60000 };
+    struct world world;
+    const struct policy policy = preset("default");
+    _cleanup_(planted_free_p) struct planted *planted = NULL;
+    world_begin(&world, &policy);
+    assert_int_equal(planted_new(6, N, policy.w, &planted), 0);
+    world_add_planted(&world, planted, 0, N);
+    struct batch_options options = options_of(&world, BATCH_EXACT, 0.5);
+    _cleanup_(batch_free_p) struct batch *exact = run(&world, &options);
+    options.mode = BATCH_SUPERSHINGLE;
+    _cleanup_(batch_free_p) struct batch *super = run(&world, &options);
+    const uint32_t *of_exact = batch_clusters(exact), *of_super = batch_clusters(super);
+    uint32_t n_joined = 0, n_wrong = 0;
+    for (uint32_t i = 0; i < N; i++) {
+        n_joined += of_super[i] != i;
+        n_wrong += of_exact[of_super[i]] != of_exact[i];
+    }
+    assert_true(n_joined > N / 5);
+    assert_true(n_wrong * 1000 < n_joined);
+    struct planted_check all = planted_check(planted, of_super, 0.6),
+                         near = planted_check(planted, of_super, 0.95);
+    assert_true(near.n_links > 3000 && near.n_found * 100 > near.n_links * 99);
+    uint64_t n_far = all.n_links - near.n_links, n_far_found = all.n_found - near.n_found;
+    assert_true(n_far > 1000 && n_far_found * 10 < n_far * 8);
+    assert_int_equal(batch_totals(super)->n_compared, 0);
     world_end(&world);
 }
 
@@ -327,6 +360,8 @@ static void test_batch__cap_loses_a_large_cluster(void **state)
         _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
         const struct batch_totals *totals = batch_totals(batch);
         assert_int_equal(totals->equivalence.n_nodes, N);
+        if (mode == BATCH_SUPERSHINGLE)
+            continue; /* compares nothing, and has no cap */
         if (mode == BATCH_BRODER1997) {
             assert_int_equal(totals->n_clusters, 0);
             assert_true(totals->n_left_out > 10);
@@ -447,6 +482,7 @@ int main(void)
         cmocka_unit_test(test_batch__exact_is_brute_force_on_real_documents),
         cmocka_unit_test(test_batch__clusters_do_not_depend_on_memory_threads_or_order),
         cmocka_unit_test(test_batch__planted_links_are_found),
+        cmocka_unit_test(test_batch__super_shingles_find_what_is_nearly_the_same),
         cmocka_unit_test(test_batch__broder1997_is_counting_common_values),
         cmocka_unit_test(test_batch__cap_loses_a_large_cluster),
         cmocka_unit_test(test_batch__refuses_what_cannot_be),

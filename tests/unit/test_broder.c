@@ -36,7 +36,7 @@ static struct broder_result run(enum batch_mode mode, uint64_t memory_bytes, con
  * the least memory, most of it in files, they are the same. */
 static void test_broder__finds_what_was_planted(void **state)
 {
-    const uint64_t some = batch_least_memory(N) + (uint64_t)N * 2000;
+    const uint64_t some = batch_least_memory(N) + (uint64_t)N * 1000;
     struct broder_result exact = run(BATCH_EXACT, some, *state);
     assert_true(exact.text_bytes > (uint64_t)N * 3000);
     assert_int_equal(exact.totals.n_documents, N);

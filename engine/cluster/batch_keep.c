@@ -1,0 +1,335 @@
+/* A directory of what phases made:
+ *
+ *   kinfs-batch empty: the directory is one of these, and all in it may be overwritten
+ *   sketches    blocks of sketch_file.h       sketches.head    policy, how many
+ *   pairs       blocks of pair_file.h         pairs.head       of which sketches, how many
+ *   duplicates  sets and marks after the first phase, for the pairs
+ *
+ * A head is written when all that it is of has been, and removed before any of that is changed. Of
+ * data nothing is forced to the disk, it can all be made again: checksums tell what a machine that
+ * went down has lost. Numbers are as this machine has them; those of another are not taken for it.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <xxhash.h>
+
+#include "engine/cluster/batch_state.h"
+#include "engine/cluster/pair_file.h"
+#include "engine/cluster/parallel.h"
+
+static const uint64_t sketches_magic = UINT64_C(0x6b696e6673736b31); /* "kinfssk1" */
+static const uint64_t pairs_magic = UINT64_C(0x6b696e6673707231);    /* "kinfspr1" */
+
+struct sketches_head {
+    uint64_t magic;
+    uint8_t policy[POLICY_ENCODED_BYTES];
+    uint64_t n_documents; /* numbers; of which were added, and have no shingle: */
+    uint64_t n_added, n_empty, file_bytes;
+    uint64_t checksum; /* of all before */
+};
+
+struct pairs_head {
+    uint64_t magic, sketches_checksum, n_documents, file_bytes;
+    uint64_t duplicates_checksum;
+    struct equivalence_counts equivalence;
+    uint64_t n_postings, n_lists, longest_list, n_left_out, n_postings_left_out, n_pairs, n_counted;
+    uint64_t checksum;
+};
+
+struct kept {
+    int directory;
+    struct sketches_head sketches;
+    struct pair_file pairs;
+    struct scratch_file duplicates;
+    uint64_t duplicates_checksum;
+};
+
+/* -- heads -- */
+
+static int read_head(const struct kept *kept, const char *name, uint64_t magic, void *head,
+                     size_t size_bytes)
+{
+    uint64_t found, sum;
+    _cleanup_close_ int fd = openat(kept->directory, name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    ssize_t n = read(fd, head, size_bytes);
+    if (n < 0)
+        return -errno;
+    memcpy(&found, head, sizeof(found));
+    memcpy(&sum, (uint8_t *)head + size_bytes - sizeof(sum), sizeof(sum));
+    bool good = (size_t)n == size_bytes && found == magic &&
+                sum == XXH3_64bits(head, size_bytes - sizeof(sum));
+    return good ? 0 : -EUCLEAN;
+}
+
+/* Complete, or not at all. */
+static int write_head(const struct kept *kept, const char *name, void *head, size_t size_bytes)
+{
+    uint64_t sum = XXH3_64bits(head, size_bytes - sizeof(sum));
+    memcpy((uint8_t *)head + size_bytes - sizeof(sum), &sum, sizeof(sum));
+    _cleanup_close_ int fd =
+        openat(kept->directory, "head.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -errno;
+    ssize_t n = write(fd, head, size_bytes);
+    if (n != (ssize_t)size_bytes)
+        return n < 0 ? -errno : -ENOSPC;
+    if (renameat(kept->directory, "head.new", kept->directory, name) < 0)
+        return -errno;
+    return 0;
+}
+
+static int remove_head(const struct kept *kept, const char *name)
+{
+    return unlinkat(kept->directory, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+/* -- opening -- */
+
+static int open_file(const struct kept *kept, const char *name, bool fresh,
+                     struct scratch_file *ret_file)
+{
+    struct stat st;
+    int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (fresh ? O_CREAT : 0);
+    int fd = openat(kept->directory, name, flags, 0600);
+    if (fd < 0)
+        return -errno;
+    *ret_file = (struct scratch_file){.fd = fd};
+    if (fresh && ftruncate(fd, 0) < 0)
+        return -errno;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    ret_file->size_bytes = (uint64_t)st.st_size;
+    return 0;
+}
+
+void kept_free(struct kept *kept)
+{
+    if (!kept)
+        return;
+    scratch_file_done(&kept->pairs.file);
+    scratch_file_done(&kept->duplicates);
+    if (kept->directory >= 0)
+        close(kept->directory);
+    free(kept);
+}
+
+static bool is_empty(int directory)
+{
+    _cleanup_close_ int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_closedir_ DIR *open = fd < 0 ? NULL : fdopendir(fd);
+    if (!open)
+        return false;
+    fd = -1;
+    for (struct dirent *entry; (entry = readdir(open));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            return false;
+    return true;
+}
+
+/* Nothing in somebody else's directory is touched. */
+static int check_directory(const struct kept *kept, bool fresh)
+{
+    bool is_ours = faccessat(kept->directory, "kinfs-batch", F_OK, 0) == 0;
+    if (is_ours || !fresh)
+        return is_ours ? 0 : -ENOENT;
+    if (!is_empty(kept->directory))
+        return -ENOTEMPTY;
+    _cleanup_close_ int fd =
+        openat(kept->directory, "kinfs-batch", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    return fd < 0 ? -errno : 0;
+}
+
+int kept_open(const char *directory, bool fresh, struct scratch_file *ret_sketches,
+              struct kept **ret_kept)
+{
+    _cleanup_(kept_free_p) struct kept *kept = calloc(1, sizeof(*kept));
+    if (!kept)
+        return -ENOMEM;
+    kept->directory = -1;
+    if (fresh && mkdir(directory, 0700) < 0 && errno != EEXIST)
+        return -errno;
+    kept->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (kept->directory < 0)
+        return -errno;
+    if (flock(kept->directory, LOCK_EX | LOCK_NB) < 0)
+        return errno == EWOULDBLOCK ? -EBUSY : -errno;
+    int r = check_directory(kept, fresh);
+    if (r == 0 && fresh)
+        r = remove_head(kept, "sketches.head");
+    if (r == 0 && fresh)
+        r = remove_head(kept, "pairs.head");
+    if (r == 0)
+        r = open_file(kept, "sketches", fresh, ret_sketches);
+    if (r == 0 && fresh)
+        r = open_file(kept, "pairs", true, &kept->pairs.file);
+    if (r < 0)
+        return r;
+    *ret_kept = TAKE_PTR(kept);
+    return 0;
+}
+
+int kept_read(struct kept *kept, struct policy *ret_policy, uint32_t *ret_n_documents,
+              struct batch_totals *ret_totals)
+{
+    struct sketches_head *head = &kept->sketches;
+    int r = read_head(kept, "sketches.head", sketches_magic, head, sizeof(*head));
+    if (r < 0)
+        return r;
+    if (policy_decode(head->policy, sizeof(head->policy), ret_policy) != 0 ||
+        head->n_documents > UINT32_MAX)
+        return -EUCLEAN;
+    *ret_n_documents = (uint32_t)head->n_documents;
+    ret_totals->n_documents = head->n_added;
+    ret_totals->n_empty = head->n_empty;
+    return 0;
+}
+
+/* -- keeping -- */
+
+int batch_keep_sketches(struct batch *batch)
+{
+    struct kept *kept = batch->kept;
+    if (!kept || kept->sketches.magic)
+        return 0; /* they are there */
+    int r = sketch_file_keep(&batch->sketches);
+    if (r < 0)
+        return r;
+    kept->sketches = (struct sketches_head){
+        .magic = sketches_magic,
+        .n_documents = batch->options.n_documents,
+        .n_added = batch->totals.n_documents,
+        .n_empty = batch->totals.n_empty,
+        .file_bytes = batch->scratch.sketches.size_bytes,
+    };
+    policy_encode(&batch->policy, kept->sketches.policy);
+    return write_head(kept, "sketches.head", &kept->sketches, sizeof(kept->sketches));
+}
+
+struct array {
+    void *data;
+    size_t n_bytes;
+};
+
+enum { N_ARRAYS = 3 };
+
+static void list_arrays(struct batch *batch, struct array ret_arrays[N_ARRAYS])
+{
+    uint32_t n = batch->options.n_documents;
+    size_t n_mark_bytes = (n / 64 + 1) * sizeof(uint64_t);
+    ret_arrays[0] = (struct array){batch->sets.parent, n * sizeof(uint32_t)};
+    ret_arrays[1] = (struct array){batch->marks.node, n_mark_bytes};
+    ret_arrays[2] = (struct array){batch->marks.mixed, n_mark_bytes};
+}
+
+static uint64_t checksum_of(const struct array arrays[N_ARRAYS])
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < N_ARRAYS; i++)
+        sum = XXH3_64bits_withSeed(arrays[i].data, arrays[i].n_bytes, sum);
+    return sum;
+}
+
+int batch_keep_duplicates(struct batch *batch)
+{
+    struct kept *kept = batch->kept;
+    struct array arrays[N_ARRAYS];
+    int r = remove_head(kept, "pairs.head");
+    if (r == 0 && !kept->pairs.file.fd)
+        r = open_file(kept, "pairs", true, &kept->pairs.file);
+    if (r == 0)
+        r = open_file(kept, "duplicates", true, &kept->duplicates);
+    list_arrays(batch, arrays);
+    for (unsigned i = 0; r == 0 && i < N_ARRAYS; i++) {
+        uint64_t at = scratch_file_reserve(&kept->duplicates, arrays[i].n_bytes);
+        r = scratch_file_write(&kept->duplicates, at, arrays[i].data, arrays[i].n_bytes);
+    }
+    kept->duplicates_checksum = checksum_of(arrays);
+    return r;
+}
+
+struct pair_file *batch_kept_pairs(struct batch *batch)
+{
+    return batch->kept ? &batch->kept->pairs : NULL;
+}
+
+int batch_keep_pairs(struct batch *batch)
+{
+    struct kept *kept = batch->kept;
+    const struct batch_totals *totals = &batch->totals;
+    struct pairs_head head = {
+        .magic = pairs_magic,
+        .sketches_checksum = kept->sketches.checksum,
+        .n_documents = batch->options.n_documents,
+        .file_bytes = kept->pairs.file.size_bytes,
+        .duplicates_checksum = kept->duplicates_checksum,
+        .equivalence = totals->equivalence,
+        .n_postings = totals->n_postings,
+        .n_lists = totals->n_lists,
+        .longest_list = totals->longest_list,
+        .n_left_out = totals->n_left_out,
+        .n_postings_left_out = totals->n_postings_left_out,
+        .n_pairs = totals->n_pairs,
+        .n_counted = totals->n_counted,
+    };
+    return write_head(kept, "pairs.head", &head, sizeof(head));
+}
+
+/* -- beginning with the last phase -- */
+
+int batch_load_duplicates(struct batch *batch)
+{
+    struct kept *kept = batch->kept;
+    struct pairs_head head;
+    struct array arrays[N_ARRAYS];
+    int r = read_head(kept, "pairs.head", pairs_magic, &head, sizeof(head));
+    if (r == 0 && (head.sketches_checksum != kept->sketches.checksum ||
+                   head.n_documents != batch->options.n_documents))
+        r = -EUCLEAN;
+    if (r == 0)
+        r = open_file(kept, "pairs", false, &kept->pairs.file);
+    if (r == 0)
+        r = open_file(kept, "duplicates", false, &kept->duplicates);
+    if (r == 0 && kept->pairs.file.size_bytes != head.file_bytes)
+        r = -EUCLEAN;
+    list_arrays(batch, arrays);
+    uint64_t at = 0;
+    for (unsigned i = 0; r == 0 && i < N_ARRAYS; at += arrays[i++].n_bytes)
+        r = scratch_file_read(&kept->duplicates, at, arrays[i].data, arrays[i].n_bytes);
+    if (r == 0 && checksum_of(arrays) != head.duplicates_checksum)
+        r = -EUCLEAN;
+    if (r < 0)
+        return r;
+    struct batch_totals *totals = &batch->totals;
+    totals->equivalence = head.equivalence;
+    totals->n_postings = head.n_postings;
+    totals->n_lists = head.n_lists;
+    totals->longest_list = head.longest_list;
+    totals->n_left_out = head.n_left_out;
+    totals->n_postings_left_out = head.n_postings_left_out;
+    totals->n_pairs = head.n_pairs;
+    totals->n_counted = head.n_counted;
+    return 0;
+}
+
+static int take_pair(void *user, const struct counted_pair *pair)
+{
+    struct batch *batch = user;
+    uint32_t n = batch->options.n_documents;
+    if (pair->a >= n || pair->b >= n)
+        return -EUCLEAN;
+    if ((double)pair->both / pair->all >= batch->options.threshold)
+        union_find_join(&batch->sets, pair->a, pair->b);
+    return 0;
+}
+
+int batch_join_kept_pairs(struct batch *batch, double *cpu_s)
+{
+    return pair_file_each(&batch->kept->pairs, batch->options.n_threads, take_pair, batch, cpu_s);
+}

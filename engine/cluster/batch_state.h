@@ -1,0 +1,64 @@
+/* What batch.c, batch_run.c and batch_keep.c share. */
+#ifndef KINFS_ENGINE_CLUSTER_BATCH_STATE_H
+#define KINFS_ENGINE_CLUSTER_BATCH_STATE_H
+
+#include "engine/cluster/batch.h"
+#include "engine/cluster/pair_file.h"
+#include "engine/cluster/sketch_file.h"
+
+/* scratch_file.h, of all three. */
+struct batch_scratch {
+    struct scratch_file sketches, filters, spill;
+};
+
+struct batch {
+    struct batch_options options; /* scratch and keep: NULL after batch_new() */
+    struct policy policy;
+    uint64_t policy_id, modulus_below;
+    unsigned number_bits;
+    uint64_t rest_bytes; /* of memory, beside what is there for each document */
+    struct batch_scratch scratch;
+    struct sketch_file sketches;
+    struct spill *equivalences, *keys;
+    struct union_find sets;
+    struct equivalence_marks marks;
+    uint32_t *v_sizes; /* broder1997 */
+    struct batch_totals totals;
+    struct kept *kept;     /* NULL: nothing remains */
+    enum batch_phase from; /* BATCH_DUPLICATES or BATCH_CLUSTERS */
+};
+
+/* -- batch_run.c -- */
+
+struct batch_begin {
+    int64_t us;
+    uint64_t read_bytes, written_bytes;
+};
+struct batch_begin batch_begin_now(const struct batch *batch);
+struct batch_cost batch_cost_since(const struct batch *batch, const struct batch_begin *begin,
+                                   double cpu_s);
+
+/* -- batch_keep.c -- */
+
+/* A directory where what phases made remains. fresh: nothing of what is there is of use. Returns 0,
+ * -EBUSY (another batch has it), -ENOTEMPTY (somebody else's), -ENOENT (not fresh, and nothing
+ * there) or what open(2) says. */
+int kept_open(const char *directory, bool fresh, struct scratch_file *ret_sketches,
+              struct kept **ret_kept);
+void kept_free(struct kept *kept); /* NULL allowed */
+DEFINE_CLEANUP(struct kept *, kept_free);
+
+/* Of an opened one that is not fresh: policy and totals of what was added, number of documents, and
+ * where to begin next. */
+int kept_read(struct kept *kept, struct policy *ret_policy, uint32_t *ret_n_documents,
+              struct batch_totals *ret_totals);
+
+int batch_keep_sketches(struct batch *batch);            /* all documents have been added */
+int batch_keep_duplicates(struct batch *batch);          /* broder1997: sets and marks are these */
+struct pair_file *batch_kept_pairs(struct batch *batch); /* where pairs go; NULL: nowhere */
+int batch_keep_pairs(struct batch *batch);               /* they are complete */
+int batch_load_duplicates(struct batch *batch);
+/* Join what the kept pairs join at the threshold. */
+int batch_join_kept_pairs(struct batch *batch, double *cpu_s);
+
+#endif

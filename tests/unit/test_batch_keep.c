@@ -1,0 +1,263 @@
+/* What a batch leaves in a directory, and what is made of it. */
+#include "batch_world.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "tests/lib/scratch.h"
+
+static char scratch[64];
+
+static const char *keep_directory(void)
+{
+    static char path[128];
+    snprintf(path, sizeof(path), "%s/keep", scratch);
+    return path;
+}
+
+static struct batch_options options_of(uint32_t n, enum batch_mode mode, double threshold)
+{
+    return (struct batch_options){.scratch = scratch,
+                                  .keep = keep_directory(),
+                                  .memory_bytes = batch_least_memory(n) + (64 << 20),
+                                  .n_threads = 2,
+                                  .mode = mode,
+                                  .threshold = threshold,
+                                  .n_documents = n};
+}
+
+static struct batch *run(const struct world *world, const struct batch_options *options)
+{
+    struct batch *batch;
+    _cleanup_(batch_writer_free_p) struct batch_writer *writer = NULL;
+    assert_int_equal(batch_new(&world->policy, options, &batch), 0);
+    assert_int_equal(batch_writer_new(batch, &writer), 0);
+    for (uint32_t i = 0; i < world->n; i++)
+        assert_int_equal(batch_writer_add(writer, i, &world->documents[i]), 0);
+    assert_int_equal(batch_writer_flush(writer), 0);
+    assert_int_equal(batch_run(batch), 0);
+    return batch;
+}
+
+static struct batch *resume(const struct batch_options *options, enum batch_phase from)
+{
+    struct batch *batch;
+    struct batch_options others = *options;
+    others.n_documents = 1; /* not asked for */
+    assert_int_equal(batch_resume(&others, from, &batch), 0);
+    assert_int_equal(batch_run(batch), 0);
+    return batch;
+}
+
+static void expect_the_same(const struct batch *batch, const struct batch *other, uint32_t n)
+{
+    const struct batch_totals *a = batch_totals(batch), *b = batch_totals(other);
+    assert_memory_equal(batch_clusters(batch), batch_clusters(other), n * sizeof(uint32_t));
+    assert_memory_equal(&a->equivalence, &b->equivalence, sizeof(a->equivalence));
+    assert_int_equal(a->n_documents, b->n_documents);
+    assert_int_equal(a->n_empty, b->n_empty);
+    assert_int_equal(a->n_lists, b->n_lists);
+    assert_int_equal(a->n_pairs, b->n_pairs);
+    assert_int_equal(a->n_counted, b->n_counted);
+    assert_int_equal(a->n_left_out, b->n_left_out);
+    assert_int_equal(a->n_clusters, b->n_clusters);
+    assert_int_equal(a->n_clustered, b->n_clustered);
+    assert_int_equal(a->n_identical_clusters, b->n_identical_clusters);
+}
+
+static void make_world(struct world *world, uint32_t n)
+{
+    struct policy policy;
+    _cleanup_(planted_free_p) struct planted *planted = NULL;
+    assert_int_equal(policy_preset("broder1997", &policy), 0);
+    world_begin(world, &policy);
+    assert_int_equal(planted_new(8, n, policy.w, &planted), 0);
+    world_add_planted(world, planted, 0, n);
+    world_add(world, " ", 1); /* one without words */
+}
+
+/* From sketches that were made once, in whatever memory, each mode and threshold makes what it
+ * makes of the documents. */
+static void test_batch_keep__any_mode_and_threshold_from_the_same_sketches(void **state)
+{
+    (void)state;
+    enum { N = 12000 };
+    const double thresholds[] = {0.5, 0.8};
+    struct world world;
+    make_world(&world, N);
+    for (unsigned kept = 0; kept < 2; kept++) {
+        struct batch_options first = options_of(world.n, BATCH_FAST, 0.5);
+        first.memory_bytes = kept ? batch_least_memory(world.n) : (uint64_t)1 << 30;
+        batch_free(run(&world, &first));
+        for (unsigned i = 0; i < 2 * BATCH_N_MODES; i++) {
+            struct batch_options options = options_of(world.n, i / 2, thresholds[i % 2]);
+            options.memory_bytes = kept ? (uint64_t)1 << 30 : batch_least_memory(world.n);
+            _cleanup_(batch_free_p) struct batch *resumed = resume(&options, BATCH_DUPLICATES);
+            options.keep = NULL;
+            _cleanup_(batch_free_p) struct batch *whole = run(&world, &options);
+            expect_the_same(resumed, whole, world.n);
+            assert_true(batch_totals(resumed)->load.read_bytes > (uint64_t)N * 500);
+            assert_int_equal(batch_totals(resumed)->n_documents, N + 1);
+            assert_int_equal(batch_totals(resumed)->n_empty, 1);
+        }
+    }
+    world_end(&world);
+}
+
+static void unlink_kept(const char *name)
+{
+    assert_int_equal(unlink(scratch_path(keep_directory(), name)), 0);
+}
+
+/* C18: another threshold takes the last phase only. Nothing is sketched, sorted or paired anew, and
+ * the sketches need not even be there; the result is that of a run from the beginning. */
+static void test_batch_keep__another_threshold_takes_the_last_phase_only(void **state)
+{
+    (void)state;
+    const double thresholds[] = {0.3, 0.5, 0.65, 0.8, 1};
+    struct world world;
+    make_world(&world, 6000);
+    struct batch_options options = options_of(world.n, BATCH_BRODER1997, 0.5);
+    batch_free(run(&world, &options));
+    assert_int_equal(truncate(scratch_path(keep_directory(), "sketches"), 0), 0);
+    uint64_t last = UINT64_MAX;
+    for (unsigned i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++) {
+        options = options_of(world.n, BATCH_BRODER1997, thresholds[i]);
+        _cleanup_(batch_free_p) struct batch *resumed = resume(&options, BATCH_CLUSTERS);
+        options.keep = NULL;
+        _cleanup_(batch_free_p) struct batch *whole = run(&world, &options);
+        expect_the_same(resumed, whole, world.n);
+        const struct batch_totals *totals = batch_totals(resumed);
+        assert_true(totals->load.wall_s == 0);
+        for (enum batch_phase phase = 0; phase < BATCH_CLUSTERS; phase++)
+            assert_true(totals->cost[phase].wall_s == 0 && totals->cost[phase].read_bytes == 0);
+        assert_int_equal(totals->scratch_bytes, 0);
+        assert_true(totals->n_clustered < last);
+        last = totals->n_clustered;
+    }
+    world_end(&world);
+}
+
+static int try_resume(const struct batch_options *options, enum batch_phase from)
+{
+    _cleanup_(batch_free_p) struct batch *batch = NULL;
+    int r = batch_resume(options, from, &batch);
+    return r < 0 ? r : batch_run(batch);
+}
+
+static void flip(const char *name, off_t at)
+{
+    const char *path = scratch_path(keep_directory(), name);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    uint8_t byte;
+    assert_true(fd >= 0);
+    assert_int_equal(pread(fd, &byte, 1, at), 1);
+    byte ^= 16;
+    assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+    close(fd);
+}
+
+/* A byte that is not what it was is found, in each file; and what is not there. */
+static void test_batch_keep__tells_what_is_damaged(void **state)
+{
+    (void)state;
+    struct world world;
+    make_world(&world, 3000);
+    struct batch_options options = options_of(world.n, BATCH_BRODER1997, 0.5);
+    batch_free(run(&world, &options));
+    const struct {
+        const char *name;
+        off_t at;
+        enum batch_phase from;
+    } damages[] = {
+        {"sketches", 1000, BATCH_DUPLICATES},   {"sketches", (2 << 20) + 7, BATCH_DUPLICATES},
+        {"sketches.head", 3, BATCH_DUPLICATES}, {"sketches.head", 50, BATCH_DUPLICATES},
+        {"sketches.head", 3, BATCH_CLUSTERS},   {"pairs", 5, BATCH_CLUSTERS},
+        {"pairs", 4000, BATCH_CLUSTERS},        {"pairs.head", 60, BATCH_CLUSTERS},
+        {"duplicates", 8000, BATCH_CLUSTERS},
+    };
+    for (unsigned i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+        assert_int_equal(try_resume(&options, damages[i].from), 0);
+        flip(damages[i].name, damages[i].at);
+        if (try_resume(&options, damages[i].from) != -EUCLEAN)
+            fail_msg("%s at %ld", damages[i].name, (long)damages[i].at);
+        flip(damages[i].name, damages[i].at);
+    }
+    assert_int_equal(truncate(scratch_path(keep_directory(), "pairs"), 1000), 0);
+    assert_int_equal(try_resume(&options, BATCH_CLUSTERS), -EUCLEAN);
+    unlink_kept("pairs");
+    assert_int_equal(try_resume(&options, BATCH_CLUSTERS), -ENOENT);
+    unlink_kept("sketches.head");
+    assert_int_equal(try_resume(&options, BATCH_DUPLICATES), -ENOENT);
+    world_end(&world);
+}
+
+/* A run that did not come to its end leaves nothing that another would take for complete; one that
+ * is under way has its directory for itself; and what is somebody else's is not touched. */
+static void test_batch_keep__refuses_what_is_not_there(void **state)
+{
+    (void)state;
+    struct world world;
+    struct batch *batch, *other = NULL;
+    make_world(&world, 100);
+    struct batch_options options = options_of(world.n, BATCH_BRODER1997, 0.5);
+    batch_free(run(&world, &options));
+    uint32_t n = 0;
+    assert_int_equal(batch_kept_documents(options.keep, &n), 0);
+    assert_int_equal(n, world.n);
+
+    assert_int_equal(batch_new(&world.policy, &options, &batch), 0);
+    assert_int_equal(batch_new(&world.policy, &options, &other), -EBUSY);
+    assert_int_equal(batch_resume(&options, BATCH_DUPLICATES, &other), -EBUSY);
+    batch_free(batch);
+    assert_int_equal(batch_resume(&options, BATCH_DUPLICATES, &other), -ENOENT);
+    assert_int_equal(batch_kept_documents(options.keep, &n), -ENOENT);
+
+    options.mode = BATCH_FAST; /* which leaves no pairs */
+    batch_free(run(&world, &options));
+    assert_int_equal(batch_resume(&options, BATCH_CLUSTERS, &other), -EINVAL);
+    assert_int_equal(batch_resume(&options, BATCH_SORT, &other), -EINVAL);
+    options.mode = BATCH_BRODER1997;
+    assert_int_equal(batch_resume(&options, BATCH_CLUSTERS, &other), -ENOENT);
+    options.memory_bytes = batch_least_memory(world.n) - 1;
+    assert_int_equal(batch_resume(&options, BATCH_DUPLICATES, &other), -E2BIG);
+
+    options = options_of(world.n, BATCH_EXACT, 0.5);
+    options.keep = scratch_path(scratch, "none");
+    assert_int_equal(batch_resume(&options, BATCH_DUPLICATES, &other), -ENOENT);
+    const char *others = scratch_path(scratch, "others");
+    assert_int_equal(mkdir(others, 0755), 0);
+    scratch_write(scratch_path(others, "sketches"), "mine");
+    options.keep = others;
+    assert_int_equal(batch_new(&world.policy, &options, &other), -ENOTEMPTY);
+    struct stat st;
+    assert_int_equal(stat(scratch_path(others, "sketches"), &st), 0);
+    assert_int_equal(st.st_size, 4);
+    assert_null(other);
+    world_end(&world);
+}
+
+static int make(void **state)
+{
+    (void)state;
+    scratch_make(scratch);
+    return 0;
+}
+
+static int take_away(void **state)
+{
+    (void)state;
+    scratch_remove(scratch);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_batch_keep__any_mode_and_threshold_from_the_same_sketches),
+        cmocka_unit_test(test_batch_keep__another_threshold_takes_the_last_phase_only),
+        cmocka_unit_test(test_batch_keep__tells_what_is_damaged),
+        cmocka_unit_test(test_batch_keep__refuses_what_is_not_there),
+    };
+    return cmocka_run_group_tests(tests, make, take_away);
+}
