@@ -3,127 +3,12 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "engine/cluster/parallel.h"
+#include "tools/cluster_costs.h"
+#include "tools/cluster_options.h"
 #include "tools/command.h"
 #include "tools/json_path.h"
 #include "tools/sketch_stream.h"
-
-/* The paper's days of processor time for 30 million documents (Broder et al. 1997, section 4.1). */
-static const double paper_sketch_days = 4.6;
-static const double paper_days[BATCH_N_PHASES] = {
-    [BATCH_DUPLICATES] = 0.3, [BATCH_SORT] = 1.7,     [BATCH_PAIRS] = 0.7,
-    [BATCH_MERGE] = 2.6,      [BATCH_CLUSTERS] = 0.5,
-};
-
-enum { OPTION_MODE = 0x100, OPTION_MEMORY, OPTION_SCRATCH, OPTION_THREADS, OPTION_COSTS };
-
-struct cluster_options {
-    bool json, null, costs, reads_list;
-    const char *policy, *scratch;
-    char **paths; /* borrowed */
-    size_t n_paths;
-    struct batch_options batch;
-};
-
-static uint64_t parse_memory(struct argp_state *state, const char *text)
-{
-    static const char units[] = "KMGT";
-    char *end;
-    double value = strtod(text, &end);
-    const char *unit = *end ? strchr(units, *end) : NULL;
-    if (unit) {
-        value *= (double)((uint64_t)1 << (10 * (unit - units + 1)));
-        end++;
-    }
-    if (end == text || *end || !(value >= 1 && value <= 0x1p60))
-        argp_error(state, "--memory takes a number of bytes, as 512M or 2G, not '%s'", text);
-    return (uint64_t)value;
-}
-
-static enum batch_mode parse_mode(struct argp_state *state, const char *text)
-{
-    for (enum batch_mode mode = 0; mode < BATCH_N_MODES; mode++)
-        if (strcmp(text, batch_mode_name(mode)) == 0)
-            return mode;
-    argp_error(state, "--mode=%s: exact, fast or broder1997", text);
-    return BATCH_EXACT;
-}
-
-static error_t parse_end(struct cluster_options *options, struct argp_state *state)
-{
-    if (options->json && options->null)
-        argp_error(state, "--json and -0 exclude each other");
-    if (options->n_paths == 0)
-        argp_usage(state);
-    for (size_t i = 0; i < options->n_paths; i++)
-        options->reads_list |= strcmp(options->paths[i], "-") == 0;
-    if (options->reads_list && options->n_paths > 1)
-        argp_error(state, "'-' is a list on standard input and stands alone");
-    return 0;
-}
-
-static error_t parse(int key, char *argument, struct argp_state *state)
-{
-    struct cluster_options *options = state->input;
-    struct batch_options *batch = &options->batch;
-    struct policy unused;
-    switch (key) {
-    case 'j': options->json = true; return 0;
-    case '0': options->null = true; return 0;
-    case 't':
-        batch->threshold = command_parse_ratio(state, "--threshold", argument);
-        if (batch->threshold == 0)
-            argp_error(state, "--threshold=0 would join all documents");
-        return 0;
-    case 'p':
-        if (policy_preset(argument, &unused) < 0)
-            argp_error(state, "--policy=%s: default or broder1997", argument);
-        options->policy = argument;
-        return 0;
-    case OPTION_MODE: batch->mode = parse_mode(state, argument); return 0;
-    case OPTION_MEMORY: batch->memory_bytes = parse_memory(state, argument); return 0;
-    case OPTION_SCRATCH: options->scratch = argument; return 0;
-    case OPTION_THREADS:
-        batch->n_threads =
-            (unsigned)command_parse_count(state, "--threads", argument, PARALLEL_MAX_THREADS);
-        return 0;
-    case OPTION_COSTS: options->costs = true; return 0;
-    case ARGP_KEY_ARGS:
-        options->paths = state->argv + state->next;
-        options->n_paths = (size_t)(state->argc - state->next);
-        return 0;
-    case ARGP_KEY_END: return parse_end(options, state);
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp_option cluster_options[] = {
-    {"threshold", 't', "R", 0, "least resemblance that joins two documents (0.5)", 0},
-    {"mode", OPTION_MODE, "MODE", 0,
-     "exact (the default): as if all pairs were compared; fast: by representatives; broder1997: "
-     "the "
-     "paper's phases to the letter, with its limit of 1,000 documents",
-     0},
-    {"policy", 'p', "NAME", 0, "how documents are sketched: default or broder1997", 0},
-    {"memory", OPTION_MEMORY, "BYTES", 0, "most memory for sketches and lists (1G)", 0},
-    {"scratch", OPTION_SCRATCH, "DIRECTORY", 0,
-     "where to put what does not fit ($TMPDIR, else /var/tmp)", 0},
-    {"threads", OPTION_THREADS, "N", 0, "0, the default: one a processor", 0},
-    {"costs", OPTION_COSTS, NULL, 0, "at the end, on standard error, what each phase took", 0},
-    {"json", 'j', NULL, 0, "print JSON, an object a line", 10},
-    {"null", '0', NULL, 0,
-     "print only paths, unescaped, each with a NUL behind it, and one more behind each cluster",
-     10},
-    {0},
-};
-static const struct argp parser = {
-    cluster_options, parse, "PATH...\n-",
-    "Print which documents below PATHs resemble each other, without an index and leaving nothing "
-    "behind: a line for each document in a cluster, the cluster's number, a tab, the path. '-': "
-    "the "
-    "documents are those of a list on standard input, each path with a NUL behind it. Exit code 1 "
-    "when no two documents resemble each other.",
-    NULL};
+#include "tools/stored_documents.h"
 
 /* -- reading -- */
 
@@ -163,7 +48,19 @@ static int explain(const struct batch_options *options, int error, char **ret_er
                       "another directory by --scratch",
                       options->scratch);
     case -ENOMEM: return refuse(ret_error, error, "not so much memory; give less --memory");
+    case -ENOTEMPTY:
+        return refuse(
+            ret_error, error,
+            "%s: not empty, and not what --keep has made; name another directory by --keep",
+            options->keep);
+    case -EBUSY:
+        return refuse(ret_error, error, "%s: another kinfs cluster is at work there; wait for it",
+                      options->keep);
     default:
+        if (options->keep)
+            return refuse(ret_error, error,
+                          "%s or %s: %s; name another directory by --scratch or --keep",
+                          options->scratch, options->keep, strerror(-error));
         return refuse(ret_error, error, "%s: %s; name another directory by --scratch",
                       options->scratch, strerror(-error));
     }
@@ -221,103 +118,153 @@ static int print_clusters(struct printing *printing, const uint32_t *clusters)
     return 0;
 }
 
-static void print_cost(const char *name, const struct batch_cost *cost, double days, uint64_t n)
-{
-    double paper_s = days * 86400 * (double)n / 30e6;
-    fprintf(stderr, "%-11s %9.2f %9.2f %9.0f %9.0f %14.1f\n", name, cost->cpu_s, cost->wall_s,
-            (double)cost->read_bytes / 1e6, (double)cost->written_bytes / 1e6, paper_s);
-}
+/* -- the ways to a batch -- */
 
-/* A table, beside what the paper's computers took for as many documents. */
-static void print_costs(const struct sketch_stream *stream, const struct batch_totals *totals)
-{
-    uint64_t n = totals->n_documents;
-    const struct batch_cost sketch = {stream->cpu_s, stream->wall_s, stream->n_bytes,
-                                      totals->sketch_written_bytes};
-    fprintf(stderr, "%-11s %9s %9s %9s %9s %14s\n", "phase", "CPU s", "wall s", "MB read",
-            "MB writ.", "in 1996, CPU s");
-    print_cost("sketch", &sketch, paper_sketch_days, n);
-    for (enum batch_phase phase = 0; phase < BATCH_N_PHASES; phase++)
-        print_cost(batch_phase_name(phase), &totals->cost[phase], paper_days[phase], n);
-    fprintf(stderr,
-            "%llu documents, %llu without words; equal to another: content %llu, else text %llu, "
-            "else shingles %llu\n",
-            (unsigned long long)n, (unsigned long long)totals->n_empty,
-            (unsigned long long)totals->equivalence.n_identical,
-            (unsigned long long)totals->equivalence.n_lexical,
-            (unsigned long long)totals->equivalence.n_shingles);
-    fprintf(stderr,
-            "%llu clusters of %llu documents, the largest of %llu; of one content %llu of %llu\n",
-            (unsigned long long)totals->n_clusters, (unsigned long long)totals->n_clustered,
-            (unsigned long long)totals->largest, (unsigned long long)totals->n_identical_clusters,
-            (unsigned long long)totals->n_identical_clustered);
-    if (totals->n_shortened)
-        fprintf(stderr, "%llu lists were so long that only representatives were compared\n",
-                (unsigned long long)totals->n_shortened);
-    if (totals->n_left_out)
-        fprintf(stderr, "%llu shingles of more than 1,000 documents were left out\n",
-                (unsigned long long)totals->n_left_out);
-}
-
-static int cluster(struct cluster_options *options, char **ret_error)
-{
-    struct policy policy;
+struct clustering {
+    struct cluster_options *options;
+    struct document_list list;
+    struct stored_documents stored;
+    struct batch *batch;
+    struct batch_cost sketch;
     struct progress progress;
-    _cleanup_(document_list_done) struct document_list list = {0};
-    _cleanup_(batch_free_p) struct batch *batch = NULL;
-    int r = policy_preset(options->policy, &policy);
+    uint32_t n_unread;
+};
+
+static void clustering_done(struct clustering *clustering)
+{
+    batch_free(clustering->batch);
+    stored_documents_done(&clustering->stored);
+    document_list_done(&clustering->list);
+}
+
+static void show_progress(void *user, enum batch_phase phase, uint32_t done, uint32_t of)
+{
+    struct progress *progress = user;
+    progress_phase(progress, batch_phase_name(phase), done, of);
+}
+
+static char *list_file(const char *keep)
+{
+    return message("%s/documents", keep);
+}
+
+/* A batch for the documents of the list, whose names remain with what it keeps. */
+static int make_batch(struct clustering *clustering, const struct policy *policy, char **ret_error)
+{
+    struct batch_options *options = &clustering->options->batch;
+    options->n_documents = clustering->list.n;
+    int r = batch_new(policy, options, &clustering->batch);
+    if (r == 0 && options->keep) {
+        _cleanup_free_ char *file = list_file(options->keep);
+        r = document_list_save(&clustering->list, file);
+    }
+    return r < 0 ? explain(options, r, ret_error) : 0;
+}
+
+static int begin_resumed(struct clustering *clustering, char **ret_error)
+{
+    struct cluster_options *options = clustering->options;
+    const char *keep = options->batch.keep;
+    _cleanup_free_ char *file = list_file(keep);
+    int r = batch_kept_documents(keep, &options->batch.n_documents);
+    if (r == 0)
+        r = batch_resume(&options->batch, options->phase, &clustering->batch);
+    if (r == 0)
+        r = document_list_load(&clustering->list, file);
+    if (r == 0 && clustering->list.n != options->batch.n_documents)
+        r = -EUCLEAN;
+    if (r == -ENOENT && options->phase == BATCH_CLUSTERS)
+        return refuse(ret_error, r,
+                      "%s: no pairs there; make them with --mode=broder1997 and "
+                      "--phase=duplicates, or without --phase",
+                      keep);
+    if (r == -ENOENT)
+        return refuse(ret_error, r, "%s: no sketches there; make them without --phase", keep);
+    if (r == -EUCLEAN)
+        return refuse(ret_error, r,
+                      "%s: damaged, or of another machine; make it anew without --phase", keep);
+    return r < 0 ? explain(&options->batch, r, ret_error) : 0;
+}
+
+static int begin_stored(struct clustering *clustering, char **ret_error)
+{
+    struct cluster_options *options = clustering->options;
+    const char *path = options->n_paths ? options->paths[0] : NULL;
+    int r = stored_documents_open(path, &clustering->list, &clustering->stored, ret_error);
+    if (r == 0)
+        r = make_batch(clustering, stored_documents_policy(&clustering->stored), ret_error);
+    if (r < 0)
+        return r;
+    r = stored_documents_add(&clustering->stored, clustering->batch);
+    return r < 0 ? explain(&options->batch, r, ret_error) : 0;
+}
+
+static int begin_stream(struct clustering *clustering, char **ret_error)
+{
+    struct cluster_options *options = clustering->options;
+    struct policy policy;
+    int r = policy_preset(options->policy ? options->policy : "default", &policy);
     if (r < 0)
         return r;
     /* The same in each run, so that the clusters are: who wrote the documents could know it. */
     memset(policy.key, 0, sizeof(policy.key));
-    r = list_documents(options, &list, ret_error);
-    if (r < 0)
-        return r;
-    options->batch.n_documents = list.n;
-    options->batch.scratch = options->scratch;
-    r = batch_new(&policy, &options->batch, &batch);
-    if (r < 0)
-        return explain(&options->batch, r, ret_error);
-
-    progress_init(&progress);
-    struct sketch_stream stream = {.list = &list,
-                                   .policy = &policy,
-                                   .batch = batch,
-                                   .n_threads = options->batch.n_threads,
-                                   .progress = &progress};
-    r = sketch_stream_run(&stream);
+    r = list_documents(options, &clustering->list, ret_error);
     if (r == 0)
-        r = batch_run(batch);
-    if (r < 0)
-        return explain(&options->batch, r, ret_error);
-    struct printing printing = {options, &list, 0};
-    r = print_clusters(&printing, batch_clusters(batch));
+        r = make_batch(clustering, &policy, ret_error);
     if (r < 0)
         return r;
+    struct sketch_stream stream = {.list = &clustering->list,
+                                   .policy = &policy,
+                                   .batch = clustering->batch,
+                                   .n_threads = options->batch.n_threads,
+                                   .progress = &clustering->progress};
+    r = sketch_stream_run(&stream);
+    if (r < 0)
+        return explain(&options->batch, r, ret_error);
+    clustering->n_unread = stream.n_unread + clustering->list.n_unread;
+    clustering->sketch = (struct batch_cost){
+        .wall_s = stream.wall_s, .cpu_s = stream.cpu_s, .read_bytes = stream.n_bytes};
+    return 0;
+}
+
+static int cluster(struct cluster_options *options, char **ret_error)
+{
+    _cleanup_(clustering_done) struct clustering clustering = {.options = options};
+    options->batch.scratch = options->scratch;
+    options->batch.progress = show_progress;
+    options->batch.user = &clustering.progress;
+    progress_init(&clustering.progress);
+    int r = options->resumes  ? begin_resumed(&clustering, ret_error)
+            : options->stored ? begin_stored(&clustering, ret_error)
+                              : begin_stream(&clustering, ret_error);
+    if (r < 0)
+        return r;
+    r = batch_run(clustering.batch);
+    progress_done(&clustering.progress);
+    if (r == -EUCLEAN)
+        return refuse(ret_error, r, "%s: damaged; make it anew without --phase",
+                      options->batch.keep);
+    if (r < 0)
+        return explain(&options->batch, r, ret_error);
+    struct printing printing = {options, &clustering.list, 0};
+    r = print_clusters(&printing, batch_clusters(clustering.batch));
+    if (r < 0)
+        return r;
+    const struct batch_totals *totals = batch_totals(clustering.batch);
+    clustering.sketch.written_bytes = totals->sketch_written_bytes;
     if (options->costs)
-        print_costs(&stream, batch_totals(batch));
-    uint32_t n_unread = stream.n_unread + list.n_unread;
-    if (n_unread)
-        return refuse(ret_error, -EIO, "%u of the documents could not be read", n_unread);
+        cluster_costs_print(&clustering.sketch, totals, options->json);
+    if (clustering.n_unread)
+        return refuse(ret_error, -EIO, "%u of the documents could not be read",
+                      clustering.n_unread);
     return printing.number ? 0 : -ENODATA;
 }
 
 int cmd_cluster(int argc, char **argv)
 {
-    const char *temporary = getenv("TMPDIR");
-    struct cluster_options options = {
-        .policy = "default",
-        .scratch = temporary && *temporary ? temporary : "/var/tmp",
-        .batch = {.memory_bytes = (uint64_t)1 << 30, .threshold = 0.5},
-    };
+    struct cluster_options options;
     _cleanup_free_ char *error = NULL;
-    argp_parse(&parser, argc, argv, 0, NULL, &options);
-    if (options.batch.n_threads == 0) {
-        long n = sysconf(_SC_NPROCESSORS_ONLN);
-        options.batch.n_threads = n < 1                      ? 1
-                                  : n > PARALLEL_MAX_THREADS ? PARALLEL_MAX_THREADS
-                                                             : (unsigned)n;
-    }
+    cluster_options_parse(argc, argv, &options);
     int r = cluster(&options, &error);
     return command_end(r, error);
 }

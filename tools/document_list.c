@@ -94,3 +94,28 @@ int document_list_read(struct document_list *list, FILE *from)
         r = errno ? -errno : -EIO;
     return r;
 }
+
+int document_list_append(struct document_list *list, const char *directory, const char *path)
+{
+    _cleanup_free_ char *whole = message("%s/%s", directory, path);
+    return add(list, whole);
+}
+
+int document_list_save(const struct document_list *list, const char *file)
+{
+    FILE *to = fopen(file, "we");
+    if (!to)
+        return -errno;
+    for (uint32_t i = 0; i < list->n; i++)
+        fwrite(list->paths[i], 1, strlen(list->paths[i]) + 1, to);
+    int failed = ferror(to);
+    if (fclose(to) < 0)
+        return -errno;
+    return failed ? -EIO : 0;
+}
+
+int document_list_load(struct document_list *list, const char *file)
+{
+    _cleanup_fclose_ FILE *from = fopen(file, "re");
+    return from ? document_list_read(list, from) : -errno;
+}

@@ -23,4 +23,11 @@ int document_list_add(struct document_list *list, const char *path);
  */
 int document_list_read(struct document_list *list, FILE *from);
 
+/* Add directory/path, unseen. -ENOMEM, -EOVERFLOW. */
+int document_list_append(struct document_list *list, const char *directory, const char *path);
+
+/* Write and read back the list as a file. Return 0 or an errno of open(2), write(2) or read(2). */
+int document_list_save(const struct document_list *list, const char *file);
+int document_list_load(struct document_list *list, const char *file);
+
 #endif

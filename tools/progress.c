@@ -51,6 +51,14 @@ void progress_update(struct progress *progress, uint64_t done, uint64_t total, b
     fprintf(stderr, "\r%s\033[K", line);
 }
 
+void progress_phase(struct progress *progress, const char *name, uint64_t done, uint64_t total)
+{
+    if (!progress->shown || total == 0)
+        return;
+    progress->drawn = true;
+    fprintf(stderr, "\r%s: %llu %%\033[K", name, (unsigned long long)(100 * done / total));
+}
+
 void progress_done(struct progress *progress)
 {
     if (progress->drawn)

@@ -344,6 +344,15 @@ void common_shingles_done(struct common_shingles *list);
  * Reads all records twice and a document for each shingle; 12 MB. For the owner: names any path. */
 int index_common_shingles(struct index *index, size_t limit, struct common_shingles *ret_list);
 
+/* All documents, by their first paths and the sketches that their records have (document_sketch.h,
+ * policy.h), in no order of use. Returns 0, what visit returned, -EUCLEAN, -ENOMEM or a store
+ * error. Reads all records. For the owner: names any path. */
+struct document_sketch;
+struct policy;
+typedef int (*index_sketch_fn)(void *user, const char *path, const struct document_sketch *sketch);
+int index_each_sketch(struct index *index, index_sketch_fn visit, void *user);
+const struct policy *index_policy(const struct index *index); /* of the sketches; with its key */
+
 /* Cluster ids, 1 or more, are of no order, and stay with their clusters.
  *
  * Up to limit of those that come after one, which need not be there any more; 0: from the first.

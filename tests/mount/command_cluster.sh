@@ -97,7 +97,7 @@ expect_match 'says which' 'tree/gone: No such file or directory; left out' "$(< 
 expect_match 'says which' 'tree/sub: not a regular file; left out' "$(< err)"
 expect_match 'says how many' '2 of the documents could not be read' "$(< err)"
 
-# A scratch directory without room: 20,000 documents do not fit into the least memory.
+# A scratch directory without room: 12,000 documents do not fit into the least memory.
 small=$SCRATCH/small
 mkdir "$small"
 if mount -t tmpfs -o size=64k tmpfs "$small" 2> /dev/null; then
@@ -105,7 +105,7 @@ if mount -t tmpfs -o size=64k tmpfs "$small" 2> /dev/null; then
 import os, random
 random.seed(1)
 os.mkdir('many')
-for i in range(6000):
+for i in range(12000):
     with open(f'many/{i}', 'w') as file:
         file.write(' '.join(str(random.randrange(1 << 30)) for _ in range(300)))
 PYTHON

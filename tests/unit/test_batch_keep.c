@@ -106,7 +106,7 @@ static void test_batch_keep__any_mode_and_threshold_from_the_same_sketches(void 
 
 static void unlink_kept(const char *name)
 {
-    assert_int_equal(unlink(scratch_path(keep_directory(), name)), 0);
+    assert_int_equal(unlink(scratch_path(keep_directory(), "%s", name)), 0);
 }
 
 /* C18: another threshold takes the last phase only. Nothing is sketched, sorted or paired anew, and
@@ -147,7 +147,7 @@ static int try_resume(const struct batch_options *options, enum batch_phase from
 
 static void flip(const char *name, off_t at)
 {
-    const char *path = scratch_path(keep_directory(), name);
+    const char *path = scratch_path(keep_directory(), "%s", name);
     int fd = open(path, O_RDWR | O_CLOEXEC);
     uint8_t byte;
     assert_true(fd >= 0);

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# kinfs cluster: what it keeps, from which it begins again; and the documents of a store.
+. "$(dirname "$0")/../lib/mount.sh"
+needs_fuse
+needs python3
+
+mkdir -p "$SOURCE/sub"
+words 1 400 > "$SOURCE/a"
+words 11 400 > "$SOURCE/sub/b"
+words 101 400 > "$SOURCE/c"
+cp "$SOURCE/a" "$SOURCE/sub/copy"
+words 5000 300 > "$SOURCE/other"
+words 5001 300 > "$SOURCE/sub/"$'odd\nname \xff'
+words 9000 300 > "$SOURCE/alone"
+: > "$SOURCE/nothing"
+
+clusters() { # what is asked of the documents themselves
+    "$KINFS" cluster -0 "$@" "$SOURCE"
+}
+
+# Each mode and threshold from the same sketches, without the documents.
+"$KINFS" cluster -0 --keep=kept "$SOURCE" > first
+clusters | cmp - first
+for mode in exact fast broder1997; do
+    for threshold in 0.5 0.97; do
+        clusters --mode=$mode -t $threshold > "$mode.$threshold"
+    done
+done
+clusters --mode=supershingle > supershingle
+mv "$SOURCE" away
+for mode in exact fast broder1997; do
+    for threshold in 0.5 0.97; do
+        "$KINFS" cluster -0 --keep=kept --phase=duplicates --mode=$mode -t $threshold > again
+        cmp "$mode.$threshold" again
+    done
+done
+"$KINFS" cluster -0 --keep=kept --phase=duplicates --mode=supershingle | cmp - supershingle
+
+# C18: of broder1997 another threshold takes the last phase only.
+for threshold in 0.97 0.5; do
+    "$KINFS" cluster -0 --json --costs --keep=kept --phase=clusters --mode=broder1997 -t $threshold \
+        2>&1 > /dev/null && fail '--json and -0'
+    "$KINFS" cluster -0 --keep=kept --phase=clusters --mode=broder1997 -t $threshold > again
+    cmp "broder1997.$threshold" again
+done
+"$KINFS" cluster --json --costs --keep=kept --phase=clusters --mode=broder1997 > rows 2> costs
+python3 - <<'PYTHON'
+import json
+costs = [json.loads(line) for line in open('costs')]
+phases = {row['phase']: row for row in costs if 'phase' in row}
+assert list(phases) == ['duplicates', 'sort', 'pairs', 'merge', 'clusters'], phases
+assert all(phases[name]['wall_seconds'] == 0 for name in list(phases)[:4]), phases
+assert phases['clusters']['wall_seconds'] >= 0 and phases['clusters']['cpu_seconds_1996'] > 0
+assert costs[-1]['documents'] == 8 and costs[-1]['without_words'] == 1, costs[-1]
+assert costs[-1]['equal_content'] == 1 and costs[-1]['lists_left_out'] == 0, costs[-1]
+PYTHON
+"$KINFS" cluster --json --costs --keep=kept --phase=duplicates > rows 2> costs
+expect_match 'read back' '^\{"phase":"read back".*"read_bytes":[1-9]' "$(head -n 1 costs)"
+"$KINFS" cluster --costs --keep=kept --phase=duplicates > rows 2> costs
+expect_match 'read back' '^read back ' "$(sed -n 2p costs)"
+mv away "$SOURCE"
+"$KINFS" cluster --json --costs "$SOURCE" > rows 2> costs
+expect_match 'sketched' '^\{"phase":"sketch".*"read_bytes":[1-9]' "$(head -n 1 costs)"
+
+# What is not there, with what to do.
+expect_code 2 "$KINFS" cluster --phase=duplicates
+expect_code 2 "$KINFS" cluster --keep=kept --phase=pairs
+expect_match 'which phases' '--phase=pairs: duplicates, .*, or clusters' "$OUT"
+expect_code 2 "$KINFS" cluster --keep=kept --phase=duplicates "$SOURCE"
+expect_code 2 "$KINFS" cluster --keep=kept --phase=duplicates --policy=default
+expect_code 2 "$KINFS" cluster --keep=kept --phase=clusters
+expect_match 'of one mode' '--phase=clusters is of --mode=broder1997' "$OUT"
+expect_code 2 "$KINFS" cluster --mode=supershingle -t 0.9 "$SOURCE"
+expect_code 3 "$KINFS" cluster --keep=none --phase=duplicates
+expect_equal 'nothing there' 'kinfs: none: no sketches there; make them without --phase' "$OUT"
+"$KINFS" cluster --keep=kept "$SOURCE" > /dev/null
+expect_code 3 "$KINFS" cluster --keep=kept --phase=clusters --mode=broder1997
+expect_match 'no pairs' 'kept: no pairs there; make them with --mode=broder1997' "$OUT"
+expect_code 3 "$KINFS" cluster --keep="$SOURCE" "$SOURCE"
+expect_match 'not ours' 'not empty, and not what --keep has made; name another directory by --keep' "$OUT"
+printf x | dd of=kept/sketches bs=1 seek=100 conv=notrunc 2> /dev/null
+expect_code 3 "$KINFS" cluster --keep=kept --phase=duplicates
+expect_match 'damaged' 'kept: damaged, or of another machine; make it anew without --phase' "$OUT"
+mkdir other
+echo mine > other/sketches
+expect_code 3 "$KINFS" cluster --keep=other "$SOURCE"
+expect_equal 'untouched' mine "$(< other/sketches)"
+
+# The documents of a store: the clusters are those of the tree, though by other sketches (its key).
+expect_code 3 "$KINFS" cluster --stored "$SOURCE"
+"$KINFS" scan "$SOURCE" > /dev/null
+"$KINFS" cluster -0 --stored "$SOURCE" > stored
+"$KINFS" cluster -0 "$SOURCE" | sort -z > by_tree
+sort -z stored | cmp by_tree -
+(cd "$SOURCE/sub" && "$KINFS" cluster -0 --stored) | cmp stored -
+"$KINFS" cluster -0 --stored --keep=kept "$SOURCE" | cmp stored -
+"$KINFS" cluster -0 --keep=kept --phase=duplicates | cmp stored -
+expect_code 2 "$KINFS" cluster --stored -
+expect_code 2 "$KINFS" cluster --stored "$SOURCE" "$SOURCE"
+expect_code 2 "$KINFS" cluster --stored --policy=default "$SOURCE"
+start
+expect_code 3 "$KINFS" cluster --stored "$MNT"
+expect_match 'mounted' "mounted on $MNT .*unmount it first" "$OUT"
+stop
