@@ -85,10 +85,20 @@ static void reply(fuse_req_t req, int r, const struct value *value, size_t size)
 
 /* -- of a document -- */
 
-static int answer_state(const struct document_info *info, struct value *value)
+/* That its cluster is being repaired is told to who sees that it has one. */
+static bool is_seen_repairing(const struct view_task *task, const struct document_info *info)
+{
+    _cleanup_(cluster_info_done) struct cluster_info seen = {0};
+    return info->repairing &&
+           (task->caller.all || view_cluster(task, info->cluster_id, 1, &seen, NULL) == 0);
+}
+
+static int answer_state(const struct view_task *task, const struct document_info *info,
+                        struct value *value)
 {
     switch (info->state) {
-    case DOCUMENT_CURRENT: return set(value, "current");
+    case DOCUMENT_CURRENT:
+        return set(value, is_seen_repairing(task, info) ? "repairing" : "current");
     case DOCUMENT_PENDING: return set(value, "pending");
     case DOCUMENT_SKIPPED: return set(value, "skipped: %s", info->reason);
     }
@@ -193,7 +203,7 @@ static int answer_document(const struct view_task *task, enum attribute attribut
     if (r < 0)
         return r;
     switch (attribute) {
-    case ATTRIBUTE_STATE: return answer_state(&info, value);
+    case ATTRIBUTE_STATE: return answer_state(task, &info, value);
     case ATTRIBUTE_CLUSTER:
     case ATTRIBUTE_CLUSTER_SIZE:
     case ATTRIBUTE_REPRESENTATIVE:
@@ -253,6 +263,7 @@ static int answer_cluster_directory(const struct view_task *task, enum attribute
         return r;
     switch (attribute) {
     case ATTRIBUTE_SIZE: return set(value, "%" PRIu64, cluster.size);
+    case ATTRIBUTE_STATE: return set(value, cluster.repairing ? "repairing" : "current");
     case ATTRIBUTE_REPRESENTATIVE: return answer_representative(task, attribute, cluster.id, value);
     case ATTRIBUTE_RESEMBLANCE_MIN: return set_number(value, cluster.resemblance_min);
     case ATTRIBUTE_RESEMBLANCE_MEAN: return set_number(value, cluster.resemblance_mean);

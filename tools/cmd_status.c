@@ -51,6 +51,7 @@ static void add_index(const struct work_context *context, struct json_object *ob
     work_add_count(object, "documents", status.documents);
     work_add_count(object, "clusters", status.clusters);
     work_add_count(object, "clustered_documents", status.clustered_documents);
+    work_add_count(object, "repairing", status.repairing);
     work_add_count(object, "disk_bytes", status.store_bytes);
     work_add_count(object, "pending", status.pending_foreground);
     work_add_count(object, "pending_scan", status.pending_scan);
@@ -166,9 +167,12 @@ static void print_status(struct json_object *row)
     printf("%-12s%llu", "documents", (unsigned long long)command_count(row, "documents"));
     if (command_count(row, "skipped"))
         printf(" (%llu more could not be read)", (unsigned long long)command_count(row, "skipped"));
-    printf("\n%-12s%llu, with %llu documents\n", "clusters",
+    printf("\n%-12s%llu, with %llu documents", "clusters",
            (unsigned long long)command_count(row, "clusters"),
            (unsigned long long)command_count(row, "clustered_documents"));
+    if (command_count(row, "repairing"))
+        printf("; %llu being repaired", (unsigned long long)command_count(row, "repairing"));
+    putchar('\n');
     if (work_flag(row, "running")) {
         printf("%-12s%llu written, %llu of the scan\n", "pending",
                (unsigned long long)command_count(row, "pending"),

@@ -49,6 +49,7 @@ struct check {
     struct kv *kv;
     double threshold;
     bool interrupted; /* the store is as a crash left it, not at rest */
+    bool repairing;   /* clusters are, and documents in two of them are being moved */
     const struct index_check_options *options;
     struct index_check *counts;
     struct check_state state;

@@ -182,7 +182,7 @@ static int end_cluster(struct check_members *members)
                            "cluster %llu is said to have %llu members and has %llu",
                            shown(members, members->id), (unsigned long long)members->size,
                            (unsigned long long)members->n_members);
-    if (members->size < 2)
+    if (members->size < 2 && !check->repairing)
         return check_found(check, CHECK_MEMBERS, TABLE_MEMBERS, NULL,
                            "cluster %llu has less than two members", shown(members, members->id));
     if (members->id >= next)
@@ -331,7 +331,7 @@ static int look_up_row(void *user, const struct kv_entry *row)
             memcmp(key, row->key.data, right.size_bytes) == 0)
             return 0;
     }
-    if (check_is_underived(check, member.sid))
+    if (check_is_underived(check, member.sid) || (r > 0 && check->repairing))
         return 0;
     return check_found(check, CHECK_MEMBERS, TABLE_MEMBERS, r > 0 ? &record.key : NULL,
                        r > 0 ? "document %llu is a member of cluster %llu, and should not be so"

@@ -141,6 +141,12 @@ static int check_intent(void *user, const struct kv_entry *entry)
         return entry->key.size_bytes == strlen("posted") + 8
                    ? 0
                    : check_bad_row(check, TABLE_INTENTS, entry);
+    if (begins_with(entry->key, "repair")) {
+        check->repairing = true;
+        return entry->key.size_bytes == strlen("repair") + 8
+                   ? 0
+                   : check_bad_row(check, TABLE_INTENTS, entry);
+    }
     if (begins_with(entry->key, "removed")) {
         rest = (struct kv_slice){(const uint8_t *)entry->key.data + strlen("removed"),
                                  entry->key.size_bytes - strlen("removed")};

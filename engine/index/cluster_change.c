@@ -62,8 +62,8 @@ static int read_members(const struct graph *graph, const uint64_t *sids, size_t 
     return r;
 }
 
-static int move_documents(const struct graph *graph, uint64_t from, uint64_t to,
-                          const struct sid_vector *sids)
+int cluster_change_move(const struct graph *graph, uint64_t from, uint64_t to,
+                        const struct sid_vector *sids)
 {
     for (size_t at = 0; at < sids->n_sids; at += CHUNK) {
         struct member members[CHUNK];
@@ -87,11 +87,14 @@ static int carry_out_join(const struct graph *graph, const struct cluster_intent
                     ? cluster_aliases_add(graph->kv, id, intent->cluster)
                     : cluster_aliases_rename(graph->kv, id, intent->cluster);
         if (r == 0)
+            r = cluster_repairs_joined(graph, id, intent->cluster);
+        if (r == 0)
             r = membership_move_all(graph->membership, id, intent->cluster);
         if (r < 0)
             return r;
     }
-    return move_documents(graph, 0, intent->cluster, &intent->sids);
+    cluster_repairs_changed(graph, intent->cluster);
+    return cluster_change_move(graph, 0, intent->cluster, &intent->sids);
 }
 
 static int delete_records(const struct graph *graph, const struct member *members, size_t n)
@@ -214,13 +217,14 @@ static int split_off(const struct graph *graph, const struct cluster_split *spli
 
     int r = clusters[1] ? part_documents(graph, &split->leaving, clusters, beginning, &sids)
                         : sid_vector_push(&sids, beginning);
-    return r < 0 ? r : move_documents(graph, clusters[0], clusters[1], &sids);
+    return r < 0 ? r : cluster_change_move(graph, clusters[0], clusters[1], &sids);
 }
 
 static int carry_out_split(const struct graph *graph, const struct cluster_split *split)
 {
     int r = 0;
 
+    cluster_repairs_changed(graph, split->cluster);
     if (split->ids.n_sids > 0)
         long_lists_split(graph->long_lists, split->cluster);
     for (size_t i = 0; i < split->ids.n_sids && r == 0; i++)

@@ -18,6 +18,11 @@ int joining_add(struct joining *joining, uint64_t sid, uint64_t cluster); /* 0, 
  * already. */
 int cluster_change_join(const struct graph *graph, const struct joining *joining);
 
+/* Move documents from a cluster (0: none) into another (0: none); those that are no more are left
+ * out. Idempotent. */
+int cluster_change_move(const struct graph *graph, uint64_t from, uint64_t to,
+                        const struct sid_vector *sids);
+
 /* What follows finds the clusterings that an intent is about among a graph and those after it. */
 
 /* Store an intent, carry it out, and remove it. */

@@ -169,7 +169,9 @@ static int plan_by_neighbours(const struct graph *graph, struct cluster_split *s
     }
     if (r < 0 || beginning.n < 2)
         return r;
-    int n_parts = cluster_parts_search(parts, false, SIZE_MAX);
+    int n_parts = cluster_parts_search(parts, false, cluster_repairs_at_once(graph->repairs));
+    if (n_parts == -E2BIG) /* later, piece by piece */
+        return cluster_repairs_note(graph, split->cluster);
     return n_parts < 2 ? (n_parts < 0 ? n_parts : 0)
                        : plan_parts(graph, parts, (size_t)n_parts, split);
 }
@@ -240,6 +242,8 @@ static int plan_split(const struct graph *graph, struct cluster_split *split)
 {
     uint64_t size = 0;
 
+    if (cluster_repairs_has(graph->repairs, split->cluster))
+        return 0; /* which sees what is left */
     int r = membership_size(graph->membership, split->cluster, &size);
     if (r == 0)
         r = rest_is_connected(graph, split->cluster, &split->leaving, size);

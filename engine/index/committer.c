@@ -262,6 +262,21 @@ static bool do_scan(struct index *index)
     return true;
 }
 
+/* Behind all else: it may take long, and begins anew when its clusters change. */
+static bool do_repair(struct index *index)
+{
+    if (index->store_error || living_clusters_n_repairing(index->clusters) == 0 ||
+        is_stopping(index))
+        return false;
+    begin_step(index);
+    int r = living_clusters_repair(index->clusters);
+    end_step(index, r);
+    LOCKED(&index->lock);
+    if (r == 0)
+        pthread_cond_broadcast(&index->scan_ended);
+    return true;
+}
+
 static bool do_resume(struct index *index)
 {
     if (!index->store_error || index->store_error == -EUCLEAN ||
@@ -299,7 +314,7 @@ void *committer_run(void *user)
     niceness_join(&index->niceness);
     do {
         while (do_resume(index) || do_release(index) || do_entries(index) || do_results(index) ||
-               do_flush(index) || do_removal(index) || do_scan(index))
+               do_flush(index) || do_removal(index) || do_scan(index) || do_repair(index))
             ;
         check_grant_snapshot(index);
     } while (wait_for_work(index));

@@ -114,6 +114,7 @@ int index_document(struct index *index, const struct file_key *file, int wait_ms
         text_form_print(&document.record->form, info.type);
         info.n_tokens = document.record->sketch.n_tokens;
         r = living_clusters_of(index->clusters, document.sid, &info.cluster_id, &info.cluster_size);
+        info.repairing = living_clusters_is_repairing(index->clusters, info.cluster_id);
         info.cluster_id = shown_ids_show(&index->shown_ids, info.cluster_id);
     }
     if (r < 0 && r != -ENOENT)

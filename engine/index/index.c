@@ -402,6 +402,19 @@ static int ms_until(const struct timespec *end)
     return ms < 0 ? 0 : (int)ms;
 }
 
+/* Under the lock. A damaged store repairs nothing. */
+static bool has_background_work(struct index *index)
+{
+    return index->scanning || index->rescan_wanted || index->removing ||
+           (!index->damaged && living_clusters_n_repairing(index->clusters) > 0);
+}
+
+static bool is_in_background(struct index *index)
+{
+    LOCKED(&index->lock);
+    return has_background_work(index);
+}
+
 static bool is_scanning(struct index *index)
 {
     LOCKED(&index->lock);
@@ -417,7 +430,7 @@ static bool is_damaged(struct index *index)
 static int wait_for_scan(struct index *index, bool bounded, const struct timespec *end)
 {
     LOCKED(&index->lock);
-    while (index->scanning || index->rescan_wanted || index->removing) {
+    while (has_background_work(index)) {
         if (index->stop)
             return -ESHUTDOWN;
         int r = bounded ? pthread_cond_timedwait(&index->scan_ended, &index->lock, end)
@@ -448,7 +461,7 @@ static int settle_all(struct index *index, int wait_ms)
         r = wait_for_scan(index, wait_ms >= 0, &end);
         if (r == 0)
             r = change_queue_settle(index->queue, LANE_SCAN, wait_ms < 0 ? -1 : ms_until(&end));
-    } while (r == 0 && is_scanning(index));
+    } while (r == 0 && is_in_background(index));
     return r == 0 && is_damaged(index) ? -EUCLEAN : r;
 }
 
@@ -506,6 +519,7 @@ void index_get_status(struct index *index, struct index_status *ret_status)
     status.scan_done =
         status.scan_found > status.pending_scan ? status.scan_found - status.pending_scan : 0;
     living_clusters_count(index->clusters, &status.clusters, &status.clustered_documents);
+    status.repairing = living_clusters_n_repairing(index->clusters);
     kv_usage(index->kv, &status.store_bytes);
     status.scanning = is_scanning(index);
     {

@@ -174,7 +174,7 @@ bool index_has(struct index *index, const struct file_key *key);
 enum index_lane { INDEX_LANE_FOREGROUND, INDEX_LANE_ALL };
 
 /* Wait until all that was noted before the call is reflected in the answers; INDEX_LANE_ALL: until
- * the running scan is done too, and -EUCLEAN when the store turned out to be damaged, so that no
+ * the running scan is done too, and what is repaired in the background, and -EUCLEAN when the store turned out to be damaged, so that no
  * scan will be. wait_ms < 0: no bound. Returns 0, -ETIMEDOUT, -ESHUTDOWN. */
 int index_settle(struct index *index, enum index_lane lane, int wait_ms);
 
@@ -274,6 +274,7 @@ struct document_info {
     char reason[96];     /* of DOCUMENT_SKIPPED */
     uint64_t cluster_id; /* 0: in none */
     uint64_t cluster_size;
+    bool repairing; /* the cluster, and so it may turn out to be of another one or of none */
     char type[64]; /* "text", "html", "binary"; and what is not as usual: "text, gzip, damaged" */
     uint64_t n_tokens;
 };
@@ -287,6 +288,7 @@ int index_document(struct index *index, const struct file_key *file, int wait_ms
 struct cluster_info {
     uint64_t id;
     uint64_t size; /* documents */
+    bool repairing; /* it may turn out to be several: documents that held it together have gone */
     struct kin representative;
     double resemblance_min, resemblance_mean; /* of the members to the representative */
 };
@@ -375,6 +377,7 @@ struct index_status {
     uint32_t policy_w;                        /* tokens in a shingle */
     const char *tokens, *stopwords, *stemmer; /* names: what becomes of words before; static */
     uint64_t documents, clusters, clustered_documents, store_bytes;
+    uint64_t repairing; /* clusters of which it is being found out whether they are one still */
     uint64_t pending_foreground, pending_scan; /* items queued or in work */
     uint64_t skipped, failed;       /* documents that could not be read; store writes that failed */
     uint64_t scan_found, scan_done; /* documents of the running or last scan */

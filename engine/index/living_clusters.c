@@ -38,6 +38,7 @@ struct living_clusters {
     struct clustering clusterings[1 + LIVING_CLUSTERINGS_MAX]; /* first the default one */
     size_t n_clusterings;
     struct kv *kv;
+    struct cluster_repairs *repairs;
     struct graph *graph;                /* the default one's, and through it all */
     bool posted;                        /* the postings lost by a crash are there again */
     bool unfinished;                    /* a change may have stopped half-way; its intent stands */
@@ -56,7 +57,8 @@ static int clustering_init(struct clustering *clustering, struct living_clusters
                                        .records = records,
                                        .postings = postings,
                                        .membership = &clustering->membership,
-                                       .rule = *rule};
+                                       .rule = *rule,
+                                       .repairs = clusters->repairs};
     int r = long_lists_new(long_from, &clustering->graph.long_lists);
     if (r < 0)
         return r;
@@ -75,9 +77,12 @@ int living_clusters_open(struct kv *kv, struct records *records, struct postings
         return -ENOMEM;
     clusters->kv = kv;
     clusters->graph = &clusters->clusterings[0].graph;
-    int r = clustering_init(&clusters->clusterings[0], clusters, records, postings, &rule,
+    int r = cluster_repairs_new(&clusters->repairs);
+    if (r == 0)
+        r = clustering_init(&clusters->clusterings[0], clusters, records, postings, &rule,
                             long_from, 0);
     if (r < 0) {
+        cluster_repairs_free(clusters->repairs);
         free(clusters);
         return r;
     }
@@ -94,6 +99,7 @@ void living_clusters_close(struct living_clusters *clusters)
         membership_done(&clusters->clusterings[i].membership, !clusters->unfinished);
         long_lists_free(clusters->clusterings[i].graph.long_lists);
     }
+    cluster_repairs_free(clusters->repairs);
     free(clusters);
 }
 
@@ -246,7 +252,9 @@ int living_clusters_recover(struct living_clusters *clusters)
     int interrupted = cluster_intent_get(clusters->kv, &intent);
     if (interrupted < 0 && interrupted != -ENOENT)
         return interrupted;
-    int r = clusters->posted ? 0 : recover_postings(clusters, interrupted == 0 ? &intent : NULL);
+    int r = clusters->posted ? 0 : cluster_repairs_load(clusters->repairs, clusters->graph);
+    if (r == 0 && !clusters->posted)
+        r = recover_postings(clusters, interrupted == 0 ? &intent : NULL);
     if (r == 0 && interrupted == 0)
         r = cluster_change_finish(clusters->graph, &intent);
     if (r == 0 && (failed || interrupted == 0))
@@ -429,7 +437,33 @@ int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64
     return r;
 }
 
+int living_clusters_repair(struct living_clusters *clusters)
+{
+    int r = living_clusters_recover(clusters);
+
+    if (r == 0)
+        r = cluster_repairs_step(clusters->graph);
+    clusters->unfinished = r < 0;
+    return r;
+}
+
+void living_clusters_set_repair_bounds(struct living_clusters *clusters, size_t at_once,
+                                       size_t a_step)
+{
+    cluster_repairs_set_bounds(clusters->repairs, at_once, a_step);
+}
+
 /* -- anyone's -- */
+
+bool living_clusters_is_repairing(struct living_clusters *clusters, uint64_t id)
+{
+    return cluster_repairs_has(clusters->repairs, id);
+}
+
+size_t living_clusters_n_repairing(struct living_clusters *clusters)
+{
+    return cluster_repairs_count(clusters->repairs);
+}
 
 int living_clusters_of(struct living_clusters *clusters, uint64_t sid, uint64_t *ret_id,
                        uint64_t *ret_size)

@@ -81,7 +81,19 @@ int living_clusters_recover(struct living_clusters *clusters);
  * error; then nothing is lost and it can be repeated. */
 int living_clusters_flush(struct living_clusters *clusters);
 
+/* A step of the repair of large clusters that documents have left (cluster_repair.h), of some
+ * milliseconds. Returns 1 when there is more to do, 0 when nothing is left, or an error, after
+ * which it can be repeated. */
+int living_clusters_repair(struct living_clusters *clusters);
+/* For tests: cluster_repairs_set_bounds(). */
+void living_clusters_set_repair_bounds(struct living_clusters *clusters, size_t at_once,
+                                       size_t a_step);
+
 /* -- anyone's -- */
+
+/* Whether a cluster may be more than one, which is being found out; and how many are such. */
+bool living_clusters_is_repairing(struct living_clusters *clusters, uint64_t id);
+size_t living_clusters_n_repairing(struct living_clusters *clusters);
 
 /* Returns 0 with *ret_id 0 for a document in no cluster, or an error. */
 int living_clusters_of(struct living_clusters *clusters, uint64_t sid, uint64_t *ret_id,

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/index/cluster_repair.h"
 #include "engine/index/edge_rule.h"
 #include "engine/index/long_lists.h"
 #include "engine/index/membership.h"
@@ -21,6 +22,7 @@ struct graph {
     struct membership *membership;
     struct long_lists *long_lists;
     struct edge_rule rule;
+    struct cluster_repairs *repairs; /* of all clusterings */
     struct graph *next; /* of another clustering, over the same postings; the default one's is the
                            first. NULL: none */
 };

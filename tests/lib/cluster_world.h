@@ -56,6 +56,7 @@ struct world {
     struct postings *postings;
     struct living_clusters *clusters;
     size_t long_from;               /* of living_clusters_open() */
+    bool repairs;                   /* next to nothing is looked at by a delete itself */
     struct living_clusters *reader; /* over inner: its questions meet no fault */
     struct policy policy;
     struct min_sketch_builder *builder;
@@ -90,6 +91,8 @@ static inline void world_start(struct world *world, const struct kv_fault_plan *
     assert_int_equal(living_clusters_open(world->kv, world->records, world->postings,
                                           WORLD_THRESHOLD, world->long_from, &world->clusters),
                      0);
+    if (world->repairs)
+        living_clusters_set_repair_bounds(world->clusters, 1, 2);
     assert_int_equal(living_clusters_open(world->inner, world->reader_records, world->postings,
                                           WORLD_THRESHOLD, 0, &world->reader),
                      0);
@@ -666,6 +669,15 @@ static inline int world_do(struct world *world, const struct world_step *step)
         records[i] = &step->old[i]->record;
     }
     return living_clusters_delete_all(world->clusters, sids, records, step->n_old);
+}
+
+/* What large clusters need is done at once. May be repeated after a failure. */
+static inline int world_repair(struct world *world)
+{
+    int r;
+    while ((r = living_clusters_repair(world->clusters)) > 0)
+        ;
+    return r;
 }
 
 static inline void world_model_step(struct world *world, const struct world_step *step)

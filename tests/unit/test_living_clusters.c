@@ -225,6 +225,104 @@ static void test_living_clusters__an_id_in_use_does_not_come_back(void **state)
     world_close(&world);
 }
 
+/* -- repairs -- */
+
+static void open_repairing(struct world *world, uint64_t seed)
+{
+    world_open(world, seed, &no_fault);
+    world->repairs = true;
+    living_clusters_set_repair_bounds(world->clusters, 1, 2);
+}
+
+/* What a delete leaves to be repaired is, afterwards, what it would have made itself, ids included.
+ */
+static void test_living_clusters__a_repair_does_what_a_delete_would_have_done(void **state)
+{
+    (void)state;
+    unsigned n_repairs = 0;
+    for (uint64_t seed = 700; seed < 720; seed++) {
+        struct world world;
+        open_repairing(&world, seed);
+        for (unsigned i = 0; i < 150; i++) {
+            struct world_step step = world_choose(&world, 25);
+            assert_int_equal(world_do(&world, &step), 0);
+            n_repairs += living_clusters_n_repairing(world.clusters) > 0;
+            assert_int_equal(world_repair(&world), 0);
+            assert_int_equal(living_clusters_n_repairing(world.clusters), 0);
+            world_model_step(&world, &step);
+            world_check(&world);
+        }
+        assert_int_equal(living_clusters_flush(world.clusters), 0);
+        assert_int_equal(world_count_rows(&world, TABLE_INTENTS), 0);
+        world_close(&world);
+    }
+    assert_true(n_repairs > 50);
+}
+
+/* Clusters alone, whatever their ids. */
+static void check_partition(struct world *world)
+{
+    unsigned component[WORLD_DOCUMENTS], n_in_clusters = 0, n_clusters = 0;
+    world_components(world, component);
+    for (unsigned i = 0; i < world->n_documents; i++) {
+        uint64_t id, size, other;
+        unsigned n = 0;
+        if (!world->documents[i].live)
+            continue;
+        assert_int_equal(living_clusters_of(world->reader, i, &id, &size), 0);
+        for (unsigned k = 0; k < world->n_documents; k++)
+            n += world->documents[k].live && component[k] == component[i];
+        assert_int_equal(size, n > 1 ? n : 0);
+        n_in_clusters += n > 1;
+        n_clusters += n > 1 && component[i] == i;
+        for (unsigned k = 0; id && k < i; k++) {
+            if (!world->documents[k].live)
+                continue;
+            assert_int_equal(living_clusters_of(world->reader, k, &other, &size), 0);
+            assert_int_equal(other == id, component[k] == component[i]);
+        }
+    }
+    world_check_aliases(world);
+    assert_int_equal(world_count_rows(world, TABLE_MEMBERS),
+                     n_clusters + n_in_clusters + world->n_alias_rows);
+    assert_int_equal(world_count_rows(world, TABLE_CLUSTER_OF), n_in_clusters);
+}
+
+/* Changes between any two steps of a repair, and new processes: at its end the clusters are right.
+ */
+static void test_living_clusters__a_repair_holds_over_changes_and_restarts(void **state)
+{
+    (void)state;
+    unsigned n_amid = 0;
+    for (uint64_t seed = 800; seed < 820; seed++) {
+        struct world world;
+        open_repairing(&world, seed);
+        for (unsigned i = 0; i < 200; i++) {
+            struct world_step step = world_choose(&world, 25);
+            assert_int_equal(world_do(&world, &step), 0);
+            for (unsigned k = 0; k < step.n_new; k++)
+                step.new[k]->live = true;
+            for (unsigned k = 0; k < step.n_old; k++)
+                step.old[k]->live = false;
+            for (uint64_t n = world_random(&world, 12); n > 0; n--)
+                assert_true(living_clusters_repair(world.clusters) >= 0);
+            n_amid += living_clusters_n_repairing(world.clusters) > 0;
+            if (i % 13 == 0) {
+                world_stop(&world);
+                world_start(&world, &no_fault);
+                assert_int_equal(world_recover(&world, NULL), 0);
+            }
+            if (i % 17 == 0) {
+                assert_int_equal(world_repair(&world), 0);
+                world.n_aliases = 0; /* the model does not follow */
+                check_partition(&world);
+            }
+        }
+        world_close(&world);
+    }
+    assert_true(n_amid > 100);
+}
+
 /* -- ids stay -- */
 
 static uint64_t *ids_of_all(struct world *world)
@@ -622,6 +720,8 @@ int main(void)
         cmocka_unit_test(test_living_clusters__one_that_dissolved_comes_back_under_its_id),
         cmocka_unit_test(test_living_clusters__one_comes_back_to_a_document_that_was_replaced),
         cmocka_unit_test(test_living_clusters__an_id_in_use_does_not_come_back),
+        cmocka_unit_test(test_living_clusters__a_repair_does_what_a_delete_would_have_done),
+        cmocka_unit_test(test_living_clusters__a_repair_holds_over_changes_and_restarts),
         cmocka_unit_test(test_living_clusters__ids_change_on_smaller_sides_only),
         cmocka_unit_test(test_living_clusters__rewriting_a_document_as_it_is_changes_no_id),
         cmocka_unit_test(test_living_clusters__a_member_more_changes_no_id),

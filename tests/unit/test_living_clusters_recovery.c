@@ -13,7 +13,7 @@ static const struct kv_fault_plan no_fault;
 /* A history over a store that dies at its n-th write. After the death: a new process over what
  * survived, which finishes, inserts again what may not have been, and does the step again. Returns
  * whether the store died at all. */
-static bool run_with_crash(uint64_t seed, uint64_t crash_after, bool split)
+static bool run_with_crash(uint64_t seed, uint64_t crash_after, bool split, bool repairs)
 {
     struct world world;
     bool crashed = false;
@@ -21,6 +21,9 @@ static bool run_with_crash(uint64_t seed, uint64_t crash_after, bool split)
     world_open(&world, seed,
                &(struct kv_fault_plan){
                    .seed = seed, .crash_after_writes = crash_after, .split_batches = split});
+    world.repairs = repairs;
+    if (repairs)
+        living_clusters_set_repair_bounds(world.clusters, 1, 2);
     for (unsigned i = 0; i < N_STEPS; i++) {
         struct world_step step = world_choose(&world, N_TARGET);
         int r = world_do(&world, &step);
@@ -30,6 +33,15 @@ static bool run_with_crash(uint64_t seed, uint64_t crash_after, bool split)
             world_start(&world, &no_fault);
             assert_int_equal(world_recover(&world, &step), 0);
             r = world_do(&world, &step);
+        }
+        assert_int_equal(r, 0);
+        r = world_repair(&world);
+        if (r == -EIO && !crashed) {
+            crashed = true;
+            world_stop(&world);
+            world_start(&world, &no_fault);
+            assert_int_equal(world_recover(&world, NULL), 0);
+            r = world_repair(&world);
         }
         assert_int_equal(r, 0);
         world_model_step(&world, &step);
@@ -43,7 +55,7 @@ static void test_living_clusters_recovery__a_crash_at_any_write_is_made_good(voi
 {
     (void)state;
     for (size_t i = 0; i < N_OF(seeds); i++)
-        for (uint64_t n = 1; run_with_crash(seeds[i], n, false); n++)
+        for (uint64_t n = 1; run_with_crash(seeds[i], n, false, false); n++)
             ;
 }
 
@@ -51,7 +63,15 @@ static void test_living_clusters_recovery__a_crash_within_a_batch_is_made_good(v
 {
     (void)state;
     for (size_t i = 0; i < N_OF(split_seeds); i++)
-        for (uint64_t n = 1; run_with_crash(split_seeds[i], n, true); n++)
+        for (uint64_t n = 1; run_with_crash(split_seeds[i], n, true, false); n++)
+            ;
+}
+
+static void test_living_clusters_recovery__a_crash_amid_a_repair_is_made_good(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_OF(seeds); i++)
+        for (uint64_t n = 1; run_with_crash(seeds[i], n, i > 0, true); n++)
             ;
 }
 
@@ -121,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_living_clusters_recovery__a_crash_at_any_write_is_made_good),
         cmocka_unit_test(test_living_clusters_recovery__a_crash_within_a_batch_is_made_good),
+        cmocka_unit_test(test_living_clusters_recovery__a_crash_amid_a_repair_is_made_good),
         cmocka_unit_test(test_living_clusters_recovery__a_crash_while_recovering_is_made_good),
         cmocka_unit_test(test_living_clusters_recovery__a_failed_call_is_made_good_by_repeating),
     };
