@@ -1,6 +1,6 @@
-/* Bloom filters of one cache line for each fingerprint, the next one half as large as all before
- * it, so that what is there never moves. A fingerprint that is in one of them is not added again:
- * long posting lists have one entry. */
+/* Bloom filters of one cache line for each fingerprint, the next one as large as all before it, so
+ * that what is there never moves and there are few. A fingerprint that is in one of them is not
+ * added again: long posting lists have one entry. */
 #include "engine/index/fingerprint_filter.h"
 
 #include <errno.h>
@@ -9,9 +9,9 @@
 
 enum {
     PARTS_MAX = 64,
-    FIRST_FINGERPRINTS = 1 << 16,
-    BITS_EACH = 12,
-    BITS_SET = 7,
+    FIRST_FINGERPRINTS = 1 << 18,
+    BITS_EACH = 16,
+    BITS_SET = 7,   /* nine bits of a place each */
     LINE_WORDS = 8, /* 64 bytes */
     LINE_BITS = 512,
     ASKED_AT_ONCE = 64,
@@ -92,8 +92,7 @@ static void part_add(struct part *part, const struct place *place)
 
 static int add_part(struct fingerprint_filter *filter)
 {
-    size_t capacity =
-        filter->capacity / 2 > FIRST_FINGERPRINTS ? filter->capacity / 2 : FIRST_FINGERPRINTS;
+    size_t capacity = filter->capacity ? filter->capacity : FIRST_FINGERPRINTS;
     uint64_t n_lines = (uint64_t)capacity * BITS_EACH / LINE_BITS;
     void *lines;
     if (filter->n_parts == PARTS_MAX ||

@@ -1,4 +1,4 @@
-/* Which fingerprints may have been posted, in some 12 to 20 bits each: for most of those of a new
+/* Which fingerprints may have been posted, in some 16 to 32 bits each: for most of those of a new
  * document the store need not be asked.
  *
  * One thread adds; any thread asks, beside it. Nothing is ever taken out. */
@@ -16,8 +16,8 @@ void fingerprint_filter_free(struct fingerprint_filter *filter);
 
 /* Returns 0, or -ENOMEM: it is not in it then. */
 int fingerprint_filter_add(struct fingerprint_filter *filter, uint64_t fingerprint);
-/* Sets ret_may_have[i] for each fingerprint: true for all that were added before, and for some one
- * in twenty others. 0.1 us each. */
+/* Sets ret_may_have[i] for each fingerprint: true for all that were added before, and for one in a
+ * hundred others or less. 0.1 us each. */
 void fingerprint_filter_ask(const struct fingerprint_filter *filter, const uint64_t *fingerprints,
                             size_t n, bool *ret_may_have);
 size_t fingerprint_filter_bytes(const struct fingerprint_filter *filter);

@@ -133,13 +133,6 @@ static int link_to(void *user, uint64_t sid, uint64_t cluster, const struct reco
     return joining_add(&linking->joining, sid, cluster);
 }
 
-/* Postings that a replay past the watermark would not find again are noted. */
-static int post(struct living_clusters *clusters, uint64_t sid, const struct record *record)
-{
-    int r = sid <= clusters->flushed_sid ? posted_intent_put(clusters->kv, sid) : 0;
-    return r < 0 ? r : graph_post(clusters->graph, sid, &record->sketch);
-}
-
 /* The first document of its class: look for neighbours. Postings of dead documents (a crash forgets
  * removals) are dropped on the way. */
 static int link_first(const struct graph *graph, struct linking *linking,
@@ -189,11 +182,19 @@ static int insert(struct living_clusters *clusters, uint64_t sid, const struct r
                   uint64_t first)
 {
     const bool may_be_in = sid <= clusters->last_sid;
-    int r = first == sid ? post(clusters, sid, record) : 0;
+    int r = 0;
 
+    /* Postings that a replay past the watermark would not find again are noted. */
+    if (first == sid && sid <= clusters->flushed_sid)
+        r = posted_intent_put(clusters->kv, sid);
+    if (r < 0)
+        return r;
     for (const struct graph *graph = clusters->graph; r == 0 && graph; graph = graph->next)
         r = link_document(graph, sid, record, first, may_be_in);
-    return r;
+    /* After it was looked for, so that fingerprints that nobody else has are not asked for; and
+     * whatever came of that: what is repeated finds it as others do. */
+    int posted = first == sid ? graph_post(clusters->graph, sid, &record->sketch) : 0;
+    return r < 0 ? r : posted;
 }
 
 /* -- recovery -- */

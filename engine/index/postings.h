@@ -32,7 +32,7 @@ int postings_open(struct kv *kv, const unsigned tables[POSTINGS_N_TIERS], size_t
 void postings_close(struct postings *postings); /* drops the delta: flush before */
 
 /* Writers: one thread at a time (the committer); readers at any time beside it. What is in tier R
- * of the store is read bit by bit by postings_add(), which from then on knows, in some 15 bits a
+ * of the store is read bit by bit by postings_add(), which from then on knows, in some 20 bits a
  * fingerprint, which ones the store need not be asked for. */
 int postings_add(struct postings *postings, uint64_t sid, const struct min_sketch *sketch);
 int postings_remove(struct postings *postings, uint64_t sid, const struct min_sketch *sketch);
