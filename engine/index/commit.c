@@ -201,17 +201,35 @@ static void going_free(struct going *going, size_t n)
 static int begin_dropping(struct index *index, const struct file_key *files, size_t n,
                           struct going *going)
 {
-    int r = 0;
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    int r = batch ? 0 : -ENOMEM;
     for (size_t i = 0; r == 0 && i < n; i++) {
         r = stored_row_document(index, &files[i], &going[i].stored, &going[i].sid,
                                 &going[i].record);
         if (r == 0 && going[i].sid && !going[i].stored.row.racy) {
-            struct file_row marked = going[i].stored.row;
-            marked.racy = true;
-            r = stored_row_put(index, &files[i], &going[i].stored, &marked);
+            going[i].stored.row.racy = true;
+            catalogue_put_file(batch, &files[i], &going[i].stored.row);
         }
     }
-    return r;
+    if (r < 0 || kv_batch_count(batch) == 0)
+        return r;
+    return document_counts_apply(index, batch, &(struct document_counts){0});
+}
+
+static int drop_rows(struct index *index, const struct file_key *files, const struct going *going,
+                     size_t n)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    struct document_counts counts = {0};
+    if (!batch)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        if (!going[i].stored.exists)
+            continue;
+        catalogue_delete_file(batch, &files[i]);
+        stored_row_count(&going[i].stored, NULL, &counts);
+    }
+    return document_counts_apply(index, batch, &counts);
 }
 
 static int drop_sketches(struct index *index, const struct going *going, size_t n)
@@ -240,8 +258,8 @@ int commit_drop_documents(struct index *index, const struct file_key *files, siz
     int r = begin_dropping(index, files, n, going);
     if (r == 0)
         r = drop_sketches(index, going, n);
-    for (size_t i = 0; r == 0 && i < n; i++)
-        r = stored_row_put(index, &files[i], &going[i].stored, NULL);
+    if (r == 0)
+        r = drop_rows(index, files, going, n);
     going_free(going, n);
     return r;
 }

@@ -165,39 +165,66 @@ static int follow_directory(struct index *index, const struct file_key *director
 static int remove_entry(struct index *index, const struct file_key *parent, const char *name,
                         const struct file_key *child, enum entry_type type, bool parent_goes);
 
+/* What is to be done of an entry that goes, of many. */
+enum fate {
+    FATE_NAME,  /* the name alone is left to go */
+    FATE_ALONE, /* a directory, or one of several names of a file that go: one after the other */
+};
+
+/* Whether another of the entries names the same inode. */
+static bool has_twin(const struct catalogue_entry *entries, const uint64_t *hashes, size_t n,
+                     size_t at)
+{
+    for (size_t i = 0; i < n; i++)
+        if (i != at && hashes[i] == hashes[at] &&
+            file_key_equal(&entries[i].child, &entries[at].child))
+            return true;
+    return false;
+}
+
 /* The documents of entries that go, where it is their last name. What hangs on an entry may go at
  * any time before it does, and many documents at once cost less than one after the other. */
 static int drop_documents(struct index *index, const struct catalogue_entry *entries, size_t n,
-                          bool *ret_dropped)
+                          enum fate *ret_fates)
 {
+    _cleanup_free_ uint64_t *hashes = calloc(n + 1, sizeof(*hashes));
     _cleanup_free_ struct file_key *files = calloc(n + 1, sizeof(*files));
     size_t n_files = 0;
     int r = 0;
-    if (!files)
+    if (!files || !hashes)
         return -ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        hashes[i] = file_key_hash(&entries[i].child);
     for (size_t i = 0; r >= 0 && i < n; i++) {
-        ret_dropped[i] = false;
-        if (entries[i].type == ENTRY_DIRECTORY)
+        ret_fates[i] = FATE_ALONE;
+        if (entries[i].type == ENTRY_DIRECTORY || has_twin(entries, hashes, n, i))
             continue;
         r = has_other_link(index, &entries[i].child, &entries[i].parent, entries[i].name);
-        ret_dropped[i] = r == 0;
+        ret_fates[i] = FATE_NAME;
         if (r == 0)
             files[n_files++] = entries[i].child;
     }
     return r < 0 ? r : commit_drop_documents(index, files, n_files);
 }
 
+/* The entries are as they were read from the catalogue just now. */
 static int remove_all(struct index *index, const struct catalogue_entry *entries, size_t n,
                       bool parent_goes)
 {
-    _cleanup_free_ bool *dropped = calloc(n + 1, sizeof(*dropped));
-    int r = dropped ? drop_documents(index, entries, n, dropped) : -ENOMEM;
+    _cleanup_free_ enum fate *fates = calloc(n + 1, sizeof(*fates));
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    int r = fates && batch ? drop_documents(index, entries, n, fates) : -ENOMEM;
+    for (size_t i = 0; r == 0 && i < n; i++)
+        if (fates[i] == FATE_NAME)
+            catalogue_delete(batch, &entries[i].parent, entries[i].name, &entries[i].child);
+    if (r == 0)
+        r = kv_apply(index->kv, batch);
     for (size_t i = 0; r == 0 && i < n; i++) {
         const struct catalogue_entry *entry = &entries[i];
         /* Of two names of one document that both go, the second finds itself the last. */
-        r = dropped[i] ? drop_entry(index, &entry->parent, entry->name, &entry->child)
-                       : remove_entry(index, &entry->parent, entry->name, &entry->child,
-                                      entry->type, parent_goes);
+        if (fates[i] == FATE_ALONE)
+            r = remove_entry(index, &entry->parent, entry->name, &entry->child, entry->type,
+                             parent_goes);
     }
     return r;
 }
