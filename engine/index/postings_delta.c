@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
+
 enum { PIECE_NODES = 4096, MIN_BUCKETS = 64, MAX_BUCKETS = 1 << 24 };
 
 static const uint64_t REMOVED = (uint64_t)1 << 63;
@@ -142,8 +144,38 @@ static int compare(const void *a, const void *b)
     return (i > j) - (i < j);
 }
 
+/* By fingerprint, in the order they are in where it is the same: digit by digit, the lowest first;
+ * an even number of passes. */
+static void sort_by_fingerprint(struct posting *postings, struct posting *scratch, size_t n)
+{
+    enum { DIGIT_BITS = 11, N_PASSES = 6, N_DIGITS = 1 << DIGIT_BITS };
+    for (unsigned pass = 0; pass < N_PASSES; pass++) {
+        uint32_t begin[N_DIGITS + 1] = {0};
+        unsigned shift = pass * DIGIT_BITS;
+        for (size_t i = 0; i < n; i++)
+            begin[(postings[i].fingerprint >> shift) % N_DIGITS + 1]++;
+        for (unsigned digit = 1; digit <= N_DIGITS; digit++)
+            begin[digit] += begin[digit - 1];
+        for (size_t i = 0; i < n; i++)
+            scratch[begin[(postings[i].fingerprint >> shift) % N_DIGITS]++] = postings[i];
+        struct posting *sorted = scratch;
+        scratch = postings;
+        postings = sorted;
+    }
+}
+
+/* While documents only come, their sids ascend. */
+static bool sids_ascend(const struct posting *postings, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if ((postings[i].sid_state & ~REMOVED) < (postings[i - 1].sid_state & ~REMOVED))
+            return false;
+    return true;
+}
+
 int postings_run_init(struct postings_run *run, const struct postings_delta *delta)
 {
+    _cleanup_free_ struct posting *scratch = NULL;
     struct posting *postings = malloc((delta->n_nodes + 1) * sizeof(*postings));
     if (!postings)
         return -ENOMEM;
@@ -151,7 +183,12 @@ int postings_run_init(struct postings_run *run, const struct postings_delta *del
         const struct node *node = node_at(delta, i + 1);
         postings[i] = (struct posting){node->fingerprint, node->sid_state};
     }
-    qsort(postings, delta->n_nodes, sizeof(*postings), compare);
+    if (sids_ascend(postings, delta->n_nodes))
+        scratch = malloc((delta->n_nodes + 1) * sizeof(*scratch));
+    if (scratch)
+        sort_by_fingerprint(postings, scratch, delta->n_nodes);
+    else
+        qsort(postings, delta->n_nodes, sizeof(*postings), compare);
     *run = (struct postings_run){delta, postings, delta->n_nodes, 0};
     return 0;
 }
