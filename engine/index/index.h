@@ -174,8 +174,9 @@ bool index_has(struct index *index, const struct file_key *key);
 enum index_lane { INDEX_LANE_FOREGROUND, INDEX_LANE_ALL };
 
 /* Wait until all that was noted before the call is reflected in the answers; INDEX_LANE_ALL: until
- * the running scan is done too, and what is repaired in the background, and -EUCLEAN when the store turned out to be damaged, so that no
- * scan will be. wait_ms < 0: no bound. Returns 0, -ETIMEDOUT, -ESHUTDOWN. */
+ * the running scan is done too, and what is repaired in the background, and -EUCLEAN when the store
+ * turned out to be damaged, so that no scan will be. wait_ms < 0: no bound. Returns 0, -ETIMEDOUT,
+ * -ESHUTDOWN. */
 int index_settle(struct index *index, enum index_lane lane, int wait_ms);
 
 /* -- answers; they describe the last settled state -- */
@@ -275,7 +276,7 @@ struct document_info {
     uint64_t cluster_id; /* 0: in none */
     uint64_t cluster_size;
     bool repairing; /* the cluster, and so it may turn out to be of another one or of none */
-    char type[64]; /* "text", "html", "binary"; and what is not as usual: "text, gzip, damaged" */
+    char type[64];  /* "text", "html", "binary"; and what is not as usual: "text, gzip, damaged" */
     uint64_t n_tokens;
 };
 
@@ -287,7 +288,7 @@ int index_document(struct index *index, const struct file_key *file, int wait_ms
 
 struct cluster_info {
     uint64_t id;
-    uint64_t size; /* documents */
+    uint64_t size;  /* documents */
     bool repairing; /* it may turn out to be several: documents that held it together have gone */
     struct kin representative;
     double resemblance_min, resemblance_mean; /* of the members to the representative */

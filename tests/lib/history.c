@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "engine/index/index.h"
+#include "engine/index/index_private.h"
 #include "tests/lib/history_private.h"
 #include "tests/lib/scratch.h"
 
@@ -451,6 +451,8 @@ struct index *history_open_index(const struct history *history, struct backing *
         fprintf(stderr, "history: %s\n", error);
         _exit(3);
     }
+    if (history->seed % 2) /* clusters of a few documents are large enough to be repaired */
+        living_clusters_set_repair_bounds(index->clusters, 2, 4);
     return index;
 }
 
