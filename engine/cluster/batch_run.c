@@ -86,6 +86,7 @@ static int link_documents(struct batch *batch)
         .most_compared = options->most_compared,
         .n_representatives = options->n_representatives,
         .room_bytes = batch->rest_bytes / 16 / n_threads,
+        .refused_bytes = batch->rest_bytes / 16, /* equivalences had it */
         .progress = show_progress,
         .user = batch,
     };

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "engine/cluster/parallel.h"
+#include "engine/cluster/refused_pairs.h"
 
 enum { AHEAD = 8 };
 
@@ -24,6 +25,7 @@ struct held {
 struct linker {
     const struct linking *linking;
     overlap_scan_fn *scan;
+    const struct refused_pairs *refused;
     struct held held;
     struct key_partition partition;
     struct link_counts counts;
@@ -31,6 +33,7 @@ struct linker {
 
 struct link_run {
     const struct linking *linking;
+    struct refused_pairs refused;
     struct link_counts counts; /* under the mutex */
     pthread_mutex_t mutex;
     uint32_t next;
@@ -122,6 +125,8 @@ static int compare(struct linker *linker, struct min_sketch *a, size_t i, size_t
     struct min_sketch b;
     struct estimate estimate;
     int r = 0;
+    if (refused_pairs_has(linker->refused, list[i], list[j]))
+        return 0;
     if (a->n_values == 0)
         r = get(linker, i, n_held, &held->one, &held->one_bytes, a);
     if (r == 0)
@@ -129,8 +134,10 @@ static int compare(struct linker *linker, struct min_sketch *a, size_t i, size_t
     if (r < 0)
         return r;
     linker->counts.n_compared++;
-    if (min_sketch_reaches(a, &b, linking->threshold, &estimate) != 1)
+    if (min_sketch_reaches(a, &b, linking->threshold, &estimate) != 1) {
+        refused_pairs_add(linker->refused, list[i], list[j]);
         return 0;
+    }
     linker->counts.n_joined += (uint64_t)union_find_join(linking->sets, list[i], list[j]);
     merge_roots(held->roots, n, held->roots[i], held->roots[j],
                 union_find_root(linking->sets, list[i]));
@@ -232,8 +239,8 @@ static int link_partitions(void *user, unsigned thread, const bool *stop)
 {
     struct link_run *run = user;
     const struct linking *linking = run->linking;
-    _cleanup_(linker_done) struct linker linker = {.linking = linking,
-                                                   .scan = overlap_scan_of(kernel_in_use())};
+    _cleanup_(linker_done) struct linker linker = {
+        .linking = linking, .scan = overlap_scan_of(kernel_in_use()), .refused = &run->refused};
     linker.held.bytes = malloc(linking->room_bytes ? linking->room_bytes : 1);
     if (!linker.held.bytes)
         return -ENOMEM;
@@ -251,7 +258,10 @@ static int link_partitions(void *user, unsigned thread, const bool *stop)
 int links_join(const struct linking *linking, struct link_counts *ret_counts, double *cpu_s)
 {
     struct link_run run = {.linking = linking, .mutex = PTHREAD_MUTEX_INITIALIZER};
-    int r = parallel_run(linking->n_threads, link_partitions, &run, cpu_s);
+    int r = refused_pairs_init(linking->sketches ? linking->refused_bytes : 0, &run.refused);
+    if (r == 0)
+        r = parallel_run(linking->n_threads, link_partitions, &run, cpu_s);
+    refused_pairs_done(&run.refused);
     if (r == 0)
         *ret_counts = run.counts;
     return r;

@@ -35,7 +35,8 @@ struct linking {
     unsigned number_bits, n_threads;
     double threshold;
     uint32_t most_compared, n_representatives;
-    size_t room_bytes; /* of a thread, for sketches that are read from the file */
+    size_t room_bytes;    /* of a thread, for sketches that are read from the file */
+    size_t refused_bytes; /* to remember pairs that do not resemble each other */
     void (*progress)(void *user, uint32_t done, uint32_t of); /* by the caller's thread; or NULL */
     void *user;
 };

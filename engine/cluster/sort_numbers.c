@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKET_BITS = 14, FEW = 24 };
+enum { BUCKET_BITS = 16, FEW = 24 };
 
 static int compare(const void *a, const void *b)
 {
@@ -26,7 +26,7 @@ static void sort_few(uint64_t *numbers, size_t n)
     }
 }
 
-/* One pass into at most 2^14 buckets: from numbers to scratch. Returns whether there was one to be
+/* One pass into at most 2^16 buckets: from numbers to scratch. Returns whether there was one to be
  * made: starts[i] is then where bucket i ends. */
 static unsigned deal(const uint64_t *numbers, size_t n, uint64_t *scratch, uint32_t *starts)
 {

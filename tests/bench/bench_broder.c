@@ -184,7 +184,8 @@ static double run(const struct batch_options *options, bool resume,
            (double)options->memory_bytes / (1 << 30), resume ? ", from the same sketches" : "");
     double cpu_s = print_costs(ret_result, options->n_documents);
     print_result(ret_result);
-    print_links(ret_result);
+    if (options->n_documents <= BRODER_MOST_LISTED)
+        print_links(ret_result);
     putchar('\n');
     fflush(stdout);
     return cpu_s;

@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "engine/cluster/parallel.h"
 
-enum { MOST_LISTED = 5000000 };
 enum { AT_ONCE = 256 }; /* documents: their text stays in the cache, and the clock costs nothing */
 
 struct stream {
@@ -178,7 +177,7 @@ static int run(const struct batch_options *options, uint64_t seed, bool resume,
     result.totals = *batch_totals(batch);
     result.check = planted_check(planted, batch_clusters(batch), 0.6);
     result.digest = XXH3_64bits(batch_clusters(batch), options->n_documents * sizeof(uint32_t));
-    if (options->n_documents <= MOST_LISTED)
+    if (options->n_documents <= BRODER_MOST_LISTED)
         check_links(planted, batch_clusters(batch), options->n_documents, &result);
     *ret_result = result;
     return 0;

@@ -6,7 +6,7 @@
 #include "engine/cluster/batch.h"
 #include "tests/lib/planted.h"
 
-enum { BRODER_N_RESEMBLANCES = 8, BRODER_N_LENGTHS = 3 };
+enum { BRODER_N_RESEMBLANCES = 8, BRODER_N_LENGTHS = 3, BRODER_MOST_LISTED = 5000000 };
 extern const double broder_resemblances[BRODER_N_RESEMBLANCES]; /* from here on */
 extern const uint32_t broder_lengths[BRODER_N_LENGTHS];         /* from so many shingles on */
 

@@ -10,7 +10,7 @@
 #include "engine/cluster/sort_numbers.h"
 #include "tests/lib/trials.h"
 
-enum { N = 50000 };
+enum { N = 300000 };
 
 enum shape { UNIFORM, LOW, EQUAL, FEW_VALUES, ONE_FAR_AWAY, ASCENDING, N_SHAPES };
 

@@ -1,0 +1,25 @@
+#include "engine/cluster/refused_pairs.h"
+
+#include <errno.h>
+
+#include "engine/cluster/large_array.h"
+
+enum { MOST_PAIRS = 1 << 25 };
+
+int refused_pairs_init(size_t room_bytes, struct refused_pairs *ret_refused)
+{
+    struct refused_pairs refused = {.n = 1};
+    while (refused.n < MOST_PAIRS && 2 * refused.n * sizeof(uint64_t) <= room_bytes)
+        refused.n *= 2;
+    refused.pairs = large_array_new(refused.n * sizeof(uint64_t));
+    if (!refused.pairs)
+        return -ENOMEM;
+    *ret_refused = refused;
+    return 0;
+}
+
+void refused_pairs_done(struct refused_pairs *refused)
+{
+    large_array_free(refused->pairs, refused->n * sizeof(uint64_t));
+    *refused = (struct refused_pairs){0};
+}
