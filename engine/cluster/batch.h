@@ -114,7 +114,8 @@ DEFINE_CLEANUP(struct batch *, batch_free);
  *
  * options  but for n_documents, which is as it was; any mode and threshold
  * from     BATCH_DUPLICATES: from the sketches; BATCH_CLUSTERS: from the counted pairs, by another
- *          threshold, which takes the last phase only (section 6.1); mode is broder1997
+ *          threshold, which takes the last phase only (section 6.1); mode is broder1997, the cap as
+ *          it was
  *
  * Returns as batch_new(), and -ENOENT (that is not there), -EBUSY (another batch has the
  * directory), -EUCLEAN (damaged), an error of reading. Reads all sketches. */

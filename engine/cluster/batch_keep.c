@@ -34,7 +34,7 @@ struct sketches_head {
 };
 
 struct pairs_head {
-    uint64_t magic, sketches_checksum, n_documents, file_bytes;
+    uint64_t magic, sketches_checksum, n_documents, cap, file_bytes;
     uint64_t duplicates_checksum;
     struct equivalence_counts equivalence;
     uint64_t n_postings, n_lists, longest_list, n_left_out, n_postings_left_out, n_pairs, n_counted;
@@ -267,6 +267,7 @@ int batch_keep_pairs(struct batch *batch)
         .magic = pairs_magic,
         .sketches_checksum = kept->sketches.checksum,
         .n_documents = batch->options.n_documents,
+        .cap = batch->options.cap,
         .file_bytes = kept->pairs.file.size_bytes,
         .duplicates_checksum = kept->duplicates_checksum,
         .equivalence = totals->equivalence,
@@ -292,6 +293,8 @@ int batch_load_duplicates(struct batch *batch)
     if (r == 0 && (head.sketches_checksum != kept->sketches.checksum ||
                    head.n_documents != batch->options.n_documents))
         r = -EUCLEAN;
+    if (r == 0 && head.cap != batch->options.cap)
+        r = -ENOENT;
     if (r == 0)
         r = open_file(kept, "pairs", false, &kept->pairs.file);
     if (r == 0)
