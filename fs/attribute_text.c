@@ -29,6 +29,8 @@ static const char *const names[N_ATTRIBUTES] = {
     [ATTRIBUTE_STORE] = ATTRIBUTE_PREFIX "store",
 };
 
+#define CLUSTER_PREFIX ATTRIBUTE_PREFIX "cluster."
+
 static const struct {
     const char *prefix;
     enum attribute attribute;
@@ -61,6 +63,11 @@ enum attribute attribute_of_name(const char *name, const char **ret_path)
     for (int i = 1; i < N_ATTRIBUTES; i++)
         if (names[i] && strcmp(name, names[i]) == 0)
             return (enum attribute)i;
+    if (strncmp(name, CLUSTER_PREFIX, strlen(CLUSTER_PREFIX)) == 0 &&
+        name[strlen(CLUSTER_PREFIX)]) {
+        *ret_path = name + strlen(CLUSTER_PREFIX);
+        return ATTRIBUTE_CLUSTER_IN;
+    }
     return ATTRIBUTE_NONE;
 }
 

@@ -27,6 +27,7 @@ enum attribute {
     ATTRIBUTE_RESEMBLANCE_ERROR_TO,
     ATTRIBUTE_CONTAINMENT_IN,
     ATTRIBUTE_CONTAINMENT_ERROR_IN,
+    ATTRIBUTE_CLUSTER_IN, /* with the name of a clustering for a path */
     /* of a cluster */
     ATTRIBUTE_SIZE,
     ATTRIBUTE_RESEMBLANCE_MIN,
@@ -42,7 +43,8 @@ enum attribute {
 };
 
 /* Which attribute a name is. *ret_path points into name, after the colon and one leading slash, or
- * is NULL. ATTRIBUTE_NONE when it is none: no such name, or an empty path. */
+ * is NULL; of ATTRIBUTE_CLUSTER_IN after the dot. ATTRIBUTE_NONE when it is none: no such name, or
+ * an empty path. */
 enum attribute attribute_of_name(const char *name, const char **ret_path);
 
 /* The name of an attribute that has no path, else NULL. */

@@ -147,6 +147,22 @@ static int answer_cluster(const struct view_task *task, enum attribute attribute
     return answer_representative(task, attribute, info->cluster_id, value);
 }
 
+/* In a named clustering; of what the caller may read. */
+static int answer_cluster_in(const struct view_task *task, const char *name, struct value *value)
+{
+    _cleanup_(cluster_info_done) struct cluster_info seen = {0};
+    struct index_clustering_status clustering;
+    uint64_t id = 0;
+    int r = index_find_clustering(task->fs->index, name, &clustering);
+    if (r == 0)
+        r = index_cluster_of(task->fs->index, &task->key, clustering.base, &id);
+    if (r == 0 && !id)
+        return -ENODATA;
+    if (r == 0 && !task->caller.all)
+        r = view_cluster(task, id, 1, &seen, NULL);
+    return r < 0 ? r : set(value, "%" PRIu64, id & INDEX_CLUSTER_MAX);
+}
+
 static int answer_kin(const struct view_task *task, enum attribute attribute, struct value *value)
 {
     const bool nearest = attribute == ATTRIBUTE_NEAREST;
@@ -209,6 +225,7 @@ static int answer_document(const struct view_task *task, enum attribute attribut
     case ATTRIBUTE_REPRESENTATIVE:
     case ATTRIBUTE_RESEMBLANCE:
     case ATTRIBUTE_RESEMBLANCE_ERROR: return answer_cluster(task, attribute, &info, value);
+    case ATTRIBUTE_CLUSTER_IN: return answer_cluster_in(task, path, value);
     case ATTRIBUTE_NEAREST:
     case ATTRIBUTE_SIMILAR: return answer_kin(task, attribute, value);
     case ATTRIBUTE_RESEMBLANCE_TO:
@@ -271,11 +288,24 @@ static int answer_cluster_directory(const struct view_task *task, enum attribute
     }
 }
 
+/* Whether all documents are in a named clustering; the default one always has them. */
+static int answer_clustering_state(const struct view_task *task, struct value *value)
+{
+    struct index_clustering_status clusterings[INDEX_CLUSTERINGS_MAX];
+    const size_t n = index_get_clusterings(task->fs->index, clusterings);
+    for (size_t i = 0; i < n; i++)
+        if (clusterings[i].base == task->node->cluster_id && !clusterings[i].current)
+            return set(value, "pending: %u %%", clusterings[i].percent);
+    return set(value, "current");
+}
+
 /* -- requests -- */
 
 static int answer(const struct view_task *task, enum attribute attribute, const char *path,
                   struct value *value)
 {
+    if (task->node && task->node->kind == VIEW_CLUSTERS)
+        return attribute == ATTRIBUTE_STATE ? answer_clustering_state(task, value) : -ENODATA;
     if (task->node)
         return answer_cluster_directory(task, attribute, value);
     if (file_key_equal(&task->key, backing_root_key(task->fs->backing)))
@@ -312,7 +342,7 @@ void attributes_get(struct fs *fs, fuse_req_t req, const struct inode *inode, co
 void views_getxattr(struct fs *fs, fuse_req_t req, struct view_node *node, const char *name,
                     size_t size)
 {
-    if (node->kind != VIEW_CLUSTER || !has_attribute(name))
+    if ((node->kind != VIEW_CLUSTER && node->kind != VIEW_CLUSTERS) || !has_attribute(name))
         fuse_reply_err(req, ENODATA);
     else
         view_defer(

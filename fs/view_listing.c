@@ -238,17 +238,33 @@ static int is_cluster_seen(const struct view_task *task, uint64_t id)
     return r == -ENOENT ? 0 : r < 0 ? r : 1;
 }
 
-/* The offset of what follows a cluster is its id + 2. */
+/* The named clusterings, behind ".." and before the clusters; the offset of what follows one is its
+ * place + 1 above NAMES_OFFSET. Returns whether all did fit. */
+#define NAMES_OFFSET ((off_t)1 << 60)
+static bool list_clusterings(struct reply *reply, off_t offset)
+{
+    struct index_clustering_status clusterings[INDEX_CLUSTERINGS_MAX];
+    const size_t n = index_get_clusterings(reply->task->fs->index, clusterings);
+    for (size_t i = offset < NAMES_OFFSET ? 0 : (size_t)(offset - NAMES_OFFSET); i < n; i++)
+        if (!add_child(reply, clusterings[i].clustering.name, S_IFDIR, NAMES_OFFSET + (off_t)i + 1))
+            return false;
+    return true;
+}
+
+/* The offset of what follows a cluster is its id, without its clustering's base, + 2. */
 static int list_clusters(struct reply *reply, off_t offset)
 {
     const int64_t end_ms = clock_ms() + REPLY_MS;
-    uint64_t ids[N_IDS], after = offset < 2 ? 0 : (uint64_t)offset - 2;
+    const uint64_t base = reply->task->node->cluster_id;
+    uint64_t ids[N_IDS], after = offset < 2 || offset >= NAMES_OFFSET ? 0 : (uint64_t)offset - 2;
     if (offset < 1 && !add_dot(reply, 1))
         return 0;
     if (offset < 2 && !add_dot_dot(reply, 2))
         return 0;
+    if (!base && !after && !list_clusterings(reply, offset))
+        return 0;
     for (;;) {
-        int n = index_cluster_ids(reply->task->fs->index, after, N_IDS, ids);
+        int n = index_cluster_ids(reply->task->fs->index, base | after, N_IDS, ids);
         if (n <= 0)
             return n;
         for (int i = 0; i < n; i++) {
@@ -261,7 +277,7 @@ static int list_clusters(struct reply *reply, off_t offset)
             r = is_cluster_seen(reply->task, ids[i]);
             if (r < 0)
                 return r;
-            after = ids[i];
+            after = ids[i] & INDEX_CLUSTER_MAX;
             snprintf(name, sizeof(name), "%" PRIu64, after);
             if (r && !add_child(reply, name, S_IFDIR, (off_t)after + 2))
                 return 0;

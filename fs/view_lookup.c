@@ -182,7 +182,7 @@ static uint64_t parse_id(const char *name)
         return 0;
     errno = 0;
     unsigned long long id = strtoull(name, &end, 10);
-    return *end || errno || id > INT64_MAX ? 0 : id;
+    return *end || errno || id > INDEX_CLUSTER_MAX ? 0 : id;
 }
 
 /* Whether the caller sees a cluster: 1, 0 or an error. */
@@ -190,7 +190,7 @@ static int sees_cluster(struct view_task *task, const struct view_node *clusters
 {
     _cleanup_free_ char *path = NULL;
     char name[24];
-    snprintf(name, sizeof(name), "%" PRIu64, id);
+    snprintf(name, sizeof(name), "%" PRIu64, id & INDEX_CLUSTER_MAX);
     int r = join(clusters, name, &path);
     if (r < 0)
         return r;
@@ -209,7 +209,7 @@ static int find_alias(struct view_task *task, uint64_t id, char target[24])
     int r = index_cluster_alias(task->fs->index, id, &cluster);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
-    snprintf(target, 24, "%" PRIu64, cluster);
+    snprintf(target, 24, "%" PRIu64, cluster & INDEX_CLUSTER_MAX);
     return sees_cluster(task, task->node, cluster);
 }
 
@@ -217,7 +217,8 @@ static void lookup_cluster(struct view_task *task)
 {
     _cleanup_free_ char *path = NULL;
     char target[24];
-    struct view_node like = {.kind = VIEW_CLUSTER, .cluster_id = parse_id(task->name)};
+    struct view_node like = {.kind = VIEW_CLUSTER,
+                             .cluster_id = task->node->cluster_id | parse_id(task->name)};
     int r = view_settle(task);
     if (!r)
         r = join(task->node, task->name, &path);
@@ -230,6 +231,28 @@ static void lookup_cluster(struct view_task *task)
         fuse_reply_err(task->req, r ? -r : ENOENT);
     else
         view_reply_entry(task->fs, task->req, &like);
+}
+
+/* A name in clusters/, or in the directory of a named clustering. */
+static void lookup_in_clusters(struct fs *fs, fuse_req_t req, struct view_node *parent,
+                               const char *name)
+{
+    const struct view_task task = {.node = parent, .name = (char *)name, .run = lookup_cluster};
+    const bool is_default = parent->cluster_id == 0;
+    struct index_clustering_status clustering;
+    _cleanup_free_ char *path = NULL;
+    if (is_default && strcmp(name, VIEW_TAG_NAME) == 0)
+        lookup_tag(fs, req, parent);
+    else if (parse_id(name))
+        view_defer(fs, req, &task);
+    else if (!is_default || index_find_clustering(fs->index, name, &clustering) < 0)
+        fuse_reply_err(req, ENOENT);
+    else if (join(parent, name, &path) < 0)
+        fuse_reply_err(req, ENOMEM);
+    else
+        view_reply_entry(fs, req,
+                         &(struct view_node){
+                             .kind = VIEW_CLUSTERS, .path = path, .cluster_id = clustering.base});
 }
 
 void views_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name)
@@ -246,16 +269,7 @@ void views_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const
     switch (parent->kind) {
     case VIEW_KINFS: lookup_kinfs(fs, req, parent, name); break;
     case VIEW_DIRECTORY: lookup_mirrored(fs, req, parent, name); break;
-    case VIEW_CLUSTERS:
-        if (strcmp(name, VIEW_TAG_NAME) == 0)
-            lookup_tag(fs, req, parent);
-        else if (!parse_id(name))
-            fuse_reply_err(req, ENOENT);
-        else
-            view_defer(
-                fs, req,
-                &(struct view_task){.node = parent, .name = (char *)name, .run = lookup_cluster});
-        break;
+    case VIEW_CLUSTERS: lookup_in_clusters(fs, req, parent, name); break;
     case VIEW_DOCUMENT:
     case VIEW_CLUSTER:
         if (view_names_is_link(name))

@@ -16,7 +16,8 @@ enum view_kind {
     VIEW_KINFS,     /* .kinfs */
     VIEW_DIRECTORY, /* similar and each directory below it: key */
     VIEW_DOCUMENT,  /* a document's directory of links: key */
-    VIEW_CLUSTERS,
+    VIEW_CLUSTERS, /* of the default clustering, and the named ones; or of one of those: its base is
+                      the cluster_id */
     VIEW_CLUSTER,  /* a cluster's directory of links: cluster_id */
     VIEW_LINK,     /* target */
     VIEW_TAG,      /* CACHEDIR.TAG */

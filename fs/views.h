@@ -3,6 +3,7 @@
  *   similar/                  mirrors the tree; each document is a directory of links
  *   similar/a/b.txt/093-c.txt -> ../../../a/c.txt
  *   clusters/17/087-c.txt     -> ../../a/c.txt
+ *   clusters/near/5/097-c.txt -> ../../../a/c.txt   of a named clustering
  *   .kinfs/similar, .kinfs/clusters    the same two, whatever the tree has in its root
  *   .kinfs/query/NAME        takes a document and answers what resembles it (view_question.h)
  *

@@ -10,7 +10,7 @@ enum { IDS_AT_ONCE = 256 };
 static int emit_cluster(const struct cluster_info *info, row_fn row, void *user)
 {
     struct json_object *object = json_object_new_object();
-    work_add_count(object, "cluster", info->id);
+    work_add_count(object, "cluster", info->id & INDEX_CLUSTER_MAX);
     work_add_count(object, "size", info->size);
     work_add_ratio(object, "resemblance_min", info->resemblance_min);
     work_add_ratio(object, "resemblance_mean", info->resemblance_mean);
@@ -21,7 +21,7 @@ static int emit_cluster(const struct cluster_info *info, row_fn row, void *user)
 static int emit_member(uint64_t id, const struct kin *kin, row_fn row, void *user)
 {
     struct json_object *object = json_object_new_object();
-    work_add_count(object, "cluster", id);
+    work_add_count(object, "cluster", id & INDEX_CLUSTER_MAX);
     json_path_add(object, "path", kin->path);
     work_add_ratio(object, "resemblance", kin->resemblance);
     work_add_ratio(object, "error", kin->error);
@@ -36,19 +36,20 @@ static int one_cluster(const struct work_context *context, uint64_t id, uint64_t
     const struct index_query query = {.limit = limit};
     int r = index_cluster(context->index, id, &query, &info, &members);
     if (r < 0)
-        return r == -ENOENT ? refuse(ret_error, -ENODATA, "no cluster %llu", (unsigned long long)id)
-                            : refuse(ret_error, r, "cluster %llu: %s", (unsigned long long)id,
-                                     error_text(r));
+        return r == -ENOENT ? refuse(ret_error, -ENODATA, "no cluster %llu",
+                                     (unsigned long long)(id & INDEX_CLUSTER_MAX))
+                            : refuse(ret_error, r, "cluster %llu: %s",
+                                     (unsigned long long)(id & INDEX_CLUSTER_MAX), error_text(r));
     for (size_t i = 0; i < members.n_kin && r >= 0; i++)
         r = emit_member(id, &members.kin[i], row, user);
     return r;
 }
 
-static int all_clusters(const struct work_context *context, row_fn row, void *user,
+static int all_clusters(const struct work_context *context, uint64_t base, row_fn row, void *user,
                         char **ret_error)
 {
     const struct index_query query = {0};
-    uint64_t ids[IDS_AT_ONCE], after = 0;
+    uint64_t ids[IDS_AT_ONCE], after = base;
     for (;;) {
         int n = index_cluster_ids(context->index, after, IDS_AT_ONCE, ids);
         if (n < 0)
@@ -61,8 +62,8 @@ static int all_clusters(const struct work_context *context, row_fn row, void *us
             if (r == -ENOENT)
                 continue; /* gone since it was listed */
             if (r < 0)
-                return refuse(ret_error, r, "cluster %llu: %s", (unsigned long long)ids[i],
-                              error_text(r));
+                return refuse(ret_error, r, "cluster %llu: %s",
+                              (unsigned long long)(ids[i] & INDEX_CLUSTER_MAX), error_text(r));
             r = emit_cluster(&info, row, user);
             if (r < 0)
                 return r;
@@ -77,11 +78,13 @@ static int explain(const struct work_context *context, uint64_t id, row_fn row, 
     _cleanup_(cluster_explanation_done) struct cluster_explanation found = {0};
     int r = index_explain(context->index, id, &found);
     if (r == -ENOENT)
-        return refuse(ret_error, -ENODATA, "no cluster %llu", (unsigned long long)id);
+        return refuse(ret_error, -ENODATA, "no cluster %llu",
+                      (unsigned long long)(id & INDEX_CLUSTER_MAX));
     if (r < 0)
-        return refuse(ret_error, r, "cluster %llu: %s", (unsigned long long)id, error_text(r));
+        return refuse(ret_error, r, "cluster %llu: %s",
+                      (unsigned long long)(id & INDEX_CLUSTER_MAX), error_text(r));
     struct json_object *object = json_object_new_object();
-    work_add_count(object, "cluster", found.id);
+    work_add_count(object, "cluster", found.id & INDEX_CLUSTER_MAX);
     work_add_count(object, "size", found.size);
     work_add_count(object, "classes", found.n_classes);
     work_add_count(object, "classes_compared", found.n_classes_compared);
@@ -113,14 +116,37 @@ static uint64_t followed(const struct work_context *context, uint64_t id)
     return leads ? cluster : id;
 }
 
+/* The base of the clustering that is asked about. */
+static int find_clustering(const struct work_context *context, struct json_object *request,
+                           uint64_t *ret_base, char **ret_error)
+{
+    struct index_clustering_status clustering;
+    struct json_object *member;
+    if (!json_object_object_get_ex(request, "clustering", &member))
+        return 0;
+    const char *name = json_object_get_string(member);
+    if (index_find_clustering(context->index, name ? name : "", &clustering) < 0)
+        return refuse(ret_error, -EINVAL,
+                      "no clustering %s; mount with -o clusters=%s:RULE to have it", name, name);
+    *ret_base = clustering.base;
+    return 0;
+}
+
 int work_clusters(const struct work_context *context, struct json_object *request, row_fn row,
                   void *user, char **ret_error)
 {
     uint64_t id = work_count(request, "id", 0), limit = work_count(request, "limit", 0);
     uint64_t explained = work_count(request, "explain", 0);
     struct json_object *member;
+    uint64_t base = 0;
+    int found = find_clustering(context, request, &base, ret_error);
+    if (found < 0)
+        return found;
+    if (id > INDEX_CLUSTER_MAX || explained > INDEX_CLUSTER_MAX)
+        return refuse(ret_error, -ENODATA, "no cluster %llu",
+                      (unsigned long long)(explained ? explained : id));
     if (explained)
-        return explain(context, followed(context, explained), row, user, ret_error);
+        return explain(context, followed(context, base | explained), row, user, ret_error);
     if (json_object_object_get_ex(request, "path", &member)) {
         _cleanup_free_ char *path = NULL;
         struct file_key key;
@@ -128,18 +154,21 @@ int work_clusters(const struct work_context *context, struct json_object *reques
         int r = work_document(context, request, "path", &path, &key, &info, ret_error);
         if (r < 0)
             return r;
-        if (!info.cluster_id)
-            return refuse(ret_error, -ENODATA, "%s: in no cluster", work_shown(request, "path"));
         id = info.cluster_id;
+        r = base ? index_cluster_of(context->index, &key, base, &id) : 0;
+        if (r < 0 && r != -ENOENT)
+            return refuse(ret_error, r, "%s: %s", work_shown(request, "path"), error_text(r));
+        if (r < 0 || !id)
+            return refuse(ret_error, -ENODATA, "%s: in no cluster", work_shown(request, "path"));
     }
     if (id)
-        return one_cluster(context, followed(context, id), limit, row, user, ret_error);
-    return all_clusters(context, row, user, ret_error);
+        return one_cluster(context, followed(context, base | id), limit, row, user, ret_error);
+    return all_clusters(context, base, row, user, ret_error);
 }
 
 struct clusters_options {
     struct command_options common;
-    const char *base;
+    const char *base, *clustering;
     uint64_t id, explained, limit, n_rows;
     bool absolute;
 };
@@ -160,6 +189,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->limit = command_parse_count(state, "--limit", argument, UINT32_MAX);
         return 0;
     case 'a': options->absolute = true; return 0;
+    case 'c': options->clustering = argument; return 0;
     case ARGP_KEY_END:
         if (options->explained && options->common.null)
             argp_error(state, "--explain and -0 exclude each other");
@@ -173,6 +203,10 @@ static const struct argp_option clusters_options[] = {
     {"explain", 'e', "ID", 0,
      "how this cluster hangs together: the resemblance of all pairs, the longest way, and the "
      "weakest links",
+     0},
+    {"clustering", 'c', "NAME", 0,
+     "of this clustering (-o clusters= of kinfs mount), not of the "
+     "default one",
      0},
     {"limit", 'n', "N", 0, "most members, 0 (the default) for all", 0},
     {"absolute", 'a', NULL, 0, "print absolute paths, not paths below the tree", 0},
@@ -294,6 +328,8 @@ int cmd_clusters(int argc, char **argv)
     else if (options.common.path && stat(options.common.path, &st) == 0 && S_ISREG(st.st_mode))
         command_add_path(request, "path", options.common.path, location.path);
     work_add_count(request, "limit", options.limit);
+    if (options.clustering)
+        json_object_object_add(request, "clustering", json_object_new_string(options.clustering));
     const struct ask question = {.location = &location, .command = "clusters"};
     r = ask(&question, request, print_row, &options, &error);
     int code = command_end(r, error);

@@ -37,6 +37,27 @@ static int add_document(const struct work_context *context, struct json_object *
     return 0;
 }
 
+static void add_clusterings(struct index *index, struct json_object *object)
+{
+    struct index_clustering_status clusterings[INDEX_CLUSTERINGS_MAX];
+    struct json_object *list = json_object_new_array();
+    const size_t n = index_get_clusterings(index, clusterings);
+    for (size_t i = 0; i < n; i++) {
+        const struct index_clustering_status *clustering = &clusterings[i];
+        struct json_object *row = json_object_new_object();
+        char text[INDEX_CLUSTERING_TEXT_BYTES];
+        index_clustering_print(&clustering->clustering, text);
+        json_object_object_add(row, "name", json_object_new_string(clustering->clustering.name));
+        json_object_object_add(row, "rule", json_object_new_string(strchr(text, ':') + 1));
+        json_object_object_add(row, "current", json_object_new_boolean(clustering->current));
+        work_add_count(row, "percent", clustering->percent);
+        work_add_count(row, "clusters", clustering->clusters);
+        work_add_count(row, "clustered_documents", clustering->clustered_documents);
+        json_object_array_add(list, row);
+    }
+    json_object_object_add(object, "clusterings", list);
+}
+
 static void add_index(const struct work_context *context, struct json_object *object)
 {
     struct index_status status;
@@ -52,6 +73,7 @@ static void add_index(const struct work_context *context, struct json_object *ob
     work_add_count(object, "clusters", status.clusters);
     work_add_count(object, "clustered_documents", status.clustered_documents);
     work_add_count(object, "repairing", status.repairing);
+    add_clusterings(context->index, object);
     work_add_count(object, "disk_bytes", status.store_bytes);
     work_add_count(object, "pending", status.pending_foreground);
     work_add_count(object, "pending_scan", status.pending_scan);
@@ -145,6 +167,24 @@ static void print_kernel(struct json_object *row)
                *command_text(row, "watch_why") ? "; " : "", command_text(row, "watch_why"));
 }
 
+static void print_clusterings(struct json_object *row)
+{
+    struct json_object *list;
+    if (!json_object_object_get_ex(row, "clusterings", &list))
+        return;
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        struct json_object *clustering = json_object_array_get_idx(list, i);
+        printf("  %-10s%llu, with %llu documents (%s)", command_text(clustering, "name"),
+               (unsigned long long)command_count(clustering, "clusters"),
+               (unsigned long long)command_count(clustering, "clustered_documents"),
+               command_text(clustering, "rule"));
+        if (!work_flag(clustering, "current"))
+            printf("; being made, %llu %%",
+                   (unsigned long long)command_count(clustering, "percent"));
+        putchar('\n');
+    }
+}
+
 static void print_status(struct json_object *row)
 {
     struct json_object *member;
@@ -173,6 +213,7 @@ static void print_status(struct json_object *row)
     if (command_count(row, "repairing"))
         printf("; %llu being repaired", (unsigned long long)command_count(row, "repairing"));
     putchar('\n');
+    print_clusterings(row);
     if (work_flag(row, "running")) {
         printf("%-12s%llu written, %llu of the scan\n", "pending",
                (unsigned long long)command_count(row, "pending"),

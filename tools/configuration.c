@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "tools/message.h"
+#include "tools/mount_options.h"
 
 enum { SECONDS_MOST = 86400, MEMORY_LEAST = 16, MEMORY_MOST = 1 << 20, OUTPUT_MOST = 4096 };
 
@@ -15,6 +16,8 @@ struct reading {
     const char *path;
     unsigned line, section; /* the latter: the line where the open section begins; 0: none */
     bool output_said;
+    char clustering[64]; /* the name of the open section, "": it is of an extractor */
+    bool rule_said;
     struct configuration *configuration;
     char **ret_error;
 };
@@ -99,7 +102,10 @@ static struct index_extractor *open_extractor(const struct reading *reading)
 
 static int end_section(const struct reading *reading)
 {
-    if (reading->section && !open_extractor(reading)->command)
+    if (*reading->clustering && !reading->rule_said)
+        return refuse_line(reading, reading->section, "clustering \"%s\" has no rule",
+                           reading->clustering);
+    if (reading->section && !*reading->clustering && !open_extractor(reading)->command)
         return refuse_line(reading, reading->section, "extractor \"%s\" has no command",
                            open_extractor(reading)->media_type);
     return 0;
@@ -123,9 +129,20 @@ static int begin_section(struct reading *reading, const char *text)
     int r = end_section(reading);
     if (r < 0)
         return r;
+    reading->clustering[0] = '\0';
+    if (sscanf(text, "[clustering \"%63[^\"]\"]%n", reading->clustering, &end) == 1 && end &&
+        !text[end]) {
+        reading->section = reading->line;
+        reading->rule_said = false;
+        return 0;
+    }
+    reading->clustering[0] = '\0';
+    end = 0;
     if (sscanf(text, "[extractor \"%127[^\"]\"]%n", type, &end) != 1 || !end || text[end])
         return refuse_line(reading, reading->line,
-                           "%s: no such section; there is [extractor \"TYPE\"]", text);
+                           "%s: no such section; there are [extractor \"TYPE\"] and [clustering "
+                           "\"NAME\"]",
+                           text);
     if (!is_media_type(type))
         return refuse_line(reading, reading->line,
                            "\"%s\": no media type; one is audio/midi, or audio/* for all of audio",
@@ -177,10 +194,27 @@ static int take_number(const struct reading *reading, const char *name, const ch
     return 0;
 }
 
+static int take_clustering_value(struct reading *reading, const char *name, const char *value)
+{
+    struct configuration *configuration = reading->configuration;
+    _cleanup_free_ char *error = NULL, *text = message("%s:%s", reading->clustering, value);
+    if (strcmp(name, "rule") != 0)
+        return refuse_line(reading, reading->line, "%s: no such name; there is rule", name);
+    if (reading->rule_said)
+        return refuse_line(reading, reading->line, "rule is there a second time");
+    reading->rule_said = true;
+    return mount_options_clustering(text, configuration->clusterings, &configuration->n_clusterings,
+                                    &error) < 0
+               ? refuse_line(reading, reading->line, "%s", error)
+               : 0;
+}
+
 static int take_value(struct reading *reading, const char *name, const char *value)
 {
     if (!reading->section)
         return refuse_line(reading, reading->line, "%s: stands in no section", name);
+    if (*reading->clustering)
+        return take_clustering_value(reading, name, value);
     struct index_extractor *extractor = open_extractor(reading);
     const struct {
         const char *name;

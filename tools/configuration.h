@@ -1,9 +1,13 @@
-/* The configuration: a file of sections, so far of extractors alone.
+/* The configuration: a file of sections, of extractors and of named clusterings.
  *
  *   # for all documents of a kind, as libmagic names it
  *   [extractor "audio/midi"]
  *   command = /usr/local/bin/notes --quiet 'an argument'
  *   output = features
+ *
+ *   # beside the clusters there are (-o clusters= of kinfs mount)
+ *   [clustering "near"]
+ *   rule = components:0.95
  */
 #ifndef KINFS_TOOLS_CONFIGURATION_H
 #define KINFS_TOOLS_CONFIGURATION_H
@@ -15,6 +19,8 @@
 struct configuration {
     struct index_extractor *extractors;
     size_t n_extractors;
+    struct index_clustering clusterings[INDEX_CLUSTERINGS_MAX];
+    size_t n_clusterings;
 };
 
 /* Read a file, or with NULL that of KINFS_CONFIG, or CONFIGURATION_FILE, which need not be there.

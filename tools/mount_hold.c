@@ -15,6 +15,7 @@ enum { DRAIN_MS = 5000 };
 struct taking {
     const struct mount_plan *plan;
     struct index_options index_options;
+    struct index_clustering clusterings[INDEX_CLUSTERINGS_MAX];
     struct mount_hold *hold;
     char *error;
 };
@@ -78,6 +79,31 @@ static int hold_place(struct taking *taking, char **ret_error)
     return 0;
 }
 
+/* Those of the configuration, where no option names another by the name. */
+static int take_clusterings(const struct mount_options *options, struct taking *taking,
+                            char **ret_error)
+{
+    const struct configuration *configuration = options->configuration;
+    size_t n = options->n_clusterings;
+    memcpy(taking->clusterings, options->clusterings, sizeof(taking->clusterings));
+    for (size_t i = 0; i < configuration->n_clusterings; i++) {
+        const struct index_clustering *clustering = &configuration->clusterings[i];
+        bool named = false;
+        for (size_t k = 0; k < options->n_clusterings && !named; k++)
+            named = strcmp(options->clusterings[k].name, clustering->name) == 0;
+        if (named)
+            continue;
+        if (n == INDEX_CLUSTERINGS_MAX)
+            return refuse(ret_error, -EINVAL,
+                          "clustering %s of the configuration is one too many; %d can be named",
+                          clustering->name, INDEX_CLUSTERINGS_MAX);
+        taking->clusterings[n++] = *clustering;
+    }
+    taking->index_options.clusterings = taking->clusterings;
+    taking->index_options.n_clusterings = n;
+    return 0;
+}
+
 int mount_hold_take(const struct mount_plan *plan, const struct mount_options *options,
                     struct backing *backing, struct mount_hold *ret_hold, char **ret_error)
 {
@@ -98,7 +124,9 @@ int mount_hold_take(const struct mount_plan *plan, const struct mount_options *o
                           .log = background_log},
         .hold = &hold,
     };
-    int r = ask_make_parents(plan->store, ret_error);
+    int r = take_clusterings(options, &taking, ret_error);
+    if (r == 0)
+        r = ask_make_parents(plan->store, ret_error);
     if (r == 0)
         r = options->sketch ? hold_index(&taking, ret_error) : hold_place(&taking, ret_error);
     free(taking.error);

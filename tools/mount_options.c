@@ -101,6 +101,37 @@ static int parse_views(const char *value, unsigned *ret_views, char **ret_error)
     return 0;
 }
 
+int mount_options_clustering(const char *text, struct index_clustering *clusterings,
+                             size_t *n_clusterings, char **ret_error)
+{
+    struct index_clustering clustering;
+    size_t i = 0;
+    int r = index_clustering_parse(text, &clustering, ret_error);
+    if (r < 0)
+        return r;
+    while (i < *n_clusterings && strcmp(clusterings[i].name, clustering.name) != 0)
+        i++;
+    if (i < *n_clusterings)
+        return refuse(ret_error, -EINVAL, "clustering %s is there a second time", clustering.name);
+    if (i == INDEX_CLUSTERINGS_MAX)
+        return refuse(ret_error, -EINVAL, "clustering %s is one too many; %d can be named",
+                      clustering.name, INDEX_CLUSTERINGS_MAX);
+    clusterings[(*n_clusterings)++] = clustering;
+    return 0;
+}
+
+/* Several have commas between, written "\,". Not "\,", and they come as options of their own. */
+static int parse_clusters(struct mount_options *options, const char *value, char **ret_error)
+{
+    _cleanup_free_ char *copy = message("%s", value), *error = NULL;
+    char *rest = copy, *text;
+    while ((text = strsep(&rest, ","))) {
+        if (mount_options_clustering(text, options->clusterings, &options->n_clusterings, &error))
+            return refuse(ret_error, -EINVAL, "-o clusters=%s: %s", text, error ? error : "");
+    }
+    return 0;
+}
+
 static int parse_watch(const char *value, unsigned *ret_watch, char **ret_error)
 {
     static const char *const names[] = {"auto", "fanotify", "inotify", "none"};
@@ -151,6 +182,8 @@ static int parse_value(struct mount_options *options, const char *name, const ch
             options->settle_ms = (int)number;
     } else if (strcmp(name, "watch") == 0) {
         return parse_watch(value, &options->watch, ret_error);
+    } else if (strcmp(name, "clusters") == 0) {
+        r = parse_clusters(options, value, ret_error);
     } else if (strcmp(name, "views") == 0) {
         r = parse_views(value, &options->views, ret_error);
     } else if (strcmp(name, "tokens") == 0) {
@@ -236,6 +269,7 @@ static char *cut_option(char *text)
 int mount_options_parse(struct mount_options *options, const char *text, char **ret_error)
 {
     _cleanup_free_ char *copy = message("%s", text);
+    bool in_clusters = false; /* what has a colon goes on with -o clusters=A:...,B:... */
     for (char *option = copy, *next; option; option = next) {
         next = cut_option(option);
         if (!*option)
@@ -245,8 +279,10 @@ int mount_options_parse(struct mount_options *options, const char *text, char **
             *equals = '\0';
         if (is_for_mount(option))
             continue;
-        int r = equals ? parse_value(options, option, equals + 1, ret_error)
-                       : parse_flag(options, option, ret_error);
+        in_clusters = equals ? strcmp(option, "clusters") == 0 : in_clusters && strchr(option, ':');
+        int r = equals        ? parse_value(options, option, equals + 1, ret_error)
+                : in_clusters ? parse_clusters(options, option, ret_error)
+                              : parse_flag(options, option, ret_error);
         if (r < 0)
             return r;
     }

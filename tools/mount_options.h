@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/cleanup.h"
+#include "engine/index/index.h"
 
 enum { MOUNT_WATCH_AUTO, MOUNT_WATCH_FANOTIFY, MOUNT_WATCH_INOTIFY, MOUNT_WATCH_NONE };
 enum { MOUNT_VIEW_SIMILAR = 1, MOUNT_VIEW_CLUSTERS = 2 }; /* as FS_VIEW_ of fs.h */
@@ -19,6 +20,8 @@ struct mount_options {
     char *tokens, *stopwords, *stemmer;  /* names there are, or NULL */
     char *extra;        /* options that are for the kernel, comma separated, or NULL */
     char *of_sketching; /* one given that says how to sketch; NULL: none */
+    struct index_clustering clusterings[INDEX_CLUSTERINGS_MAX];
+    size_t n_clusterings;
     const struct configuration *configuration; /* the caller's, read from config */
     bool sketch;                               /* false: pass through only */
     bool list_xattr, allow_other, passthrough, debug;
@@ -32,9 +35,15 @@ struct mount_options {
 void mount_options_init(struct mount_options *options);
 void mount_options_done(struct mount_options *options);
 
-/* Take in one -o: options separated by commas, a comma in a value written "\,".
+/* Take in one -o: options separated by commas, a comma in a value written "\," (but for those of
+ * clusters=, where it need not be).
  * Returns 0, or -EINVAL with a line in *ret_error, also for options that exclude each other, in the
  * same or different calls; may be called again for the next -o. */
 int mount_options_parse(struct mount_options *options, const char *text, char **ret_error);
+
+/* Add a clustering ("NAME:RULE") to INDEX_CLUSTERINGS_MAX or fewer. Returns 0, or -EINVAL with a
+ * line in *ret_error. */
+int mount_options_clustering(const char *text, struct index_clustering *clusterings,
+                             size_t *n_clusterings, char **ret_error);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { ALIAS_BYTES = 8, LEADS_BYTES = 16, PAGE_ROWS = 256 };
 
-static const uint64_t MARK = UINT64_C(1) << 63;
+static const uint64_t MARK = CLUSTER_ALIAS_MARK;
 
 struct alias_key {
     uint8_t bytes[LEADS_BYTES];

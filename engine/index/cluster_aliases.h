@@ -18,6 +18,8 @@
 
 #include "store/kv.h"
 
+#define CLUSTER_ALIAS_MARK (UINT64_C(1) << 63)
+
 /* Of one cluster; those of the youngest clusters are kept. */
 enum { CLUSTER_ALIASES_MAX = 64 };
 

@@ -118,8 +118,9 @@ int index_cluster(struct index *index, uint64_t id, const struct index_query *qu
 
 int index_cluster_ids(struct index *index, uint64_t after, size_t limit, uint64_t *ret_ids)
 {
-    int n = living_clusters_ids(index->clusters, shown_ids_read(&index->shown_ids, after), limit,
-                                ret_ids);
+    /* What is above no id is a base, and shown as it is. */
+    const uint64_t read = shown_ids_read(&index->shown_ids, after);
+    int n = living_clusters_ids(index->clusters, read ? read : after, limit, ret_ids);
     for (int i = 0; i < n; i++)
         ret_ids[i] = shown_ids_show(&index->shown_ids, ret_ids[i]);
     return n;

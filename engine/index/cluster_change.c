@@ -220,6 +220,13 @@ static int split_off(const struct graph *graph, const struct cluster_split *spli
     return r < 0 ? r : cluster_change_move(graph, clusters[0], clusters[1], &sids);
 }
 
+static const struct graph *graph_of_split(const struct graph *first,
+                                          const struct cluster_split *split)
+{
+    bool enter = split->cluster == 0 && split->ids.n_sids > 0;
+    return graph_of_cluster(first, enter ? split->ids.sids[0] : split->cluster);
+}
+
 static int carry_out_split(const struct graph *graph, const struct cluster_split *split)
 {
     int r = 0;
@@ -227,22 +234,34 @@ static int carry_out_split(const struct graph *graph, const struct cluster_split
     cluster_repairs_changed(graph, split->cluster);
     if (split->ids.n_sids > 0)
         long_lists_split(graph->long_lists, split->cluster);
+    if (cluster_split_is_move(split))
+        return cluster_change_move(graph, split->cluster, split->ids.sids[0], &split->leaving);
     for (size_t i = 0; i < split->ids.n_sids && r == 0; i++)
         r = split_off(graph, split, i);
-    if (r == 0)
-        r = membership_dissolve(graph->membership, split->cluster);
-    return r > 0 ? cluster_aliases_drop(graph->kv, split->cluster) : r;
+    return r;
 }
 
-static int carry_out_delete(const struct graph *first, const struct cluster_intent *intent)
+/* What has one document left is no cluster; but others may have come. */
+static int dissolve(const struct graph *graph, uint64_t cluster)
 {
-    int r = cluster_change_remove(first, intent);
+    int r = membership_dissolve(graph->membership, cluster);
+    return r > 0 ? cluster_aliases_drop(graph->kv, cluster) : r;
+}
 
+static int carry_out_splits(const struct graph *first, const struct cluster_intent *intent)
+{
+    int r = intent->kind == INTENT_DELETE ? cluster_change_remove(first, intent) : 0;
+
+    for (size_t i = 0; i < intent->n_splits && r == 0; i++) {
+        const struct graph *graph = graph_of_split(first, &intent->splits[i]);
+        if (graph)
+            r = carry_out_split(graph, &intent->splits[i]);
+    }
     for (size_t i = 0; i < intent->n_splits && r == 0; i++) {
         const struct cluster_split *split = &intent->splits[i];
         const struct graph *graph = graph_of_cluster(first, split->cluster);
         if (graph && split->cluster)
-            r = carry_out_split(graph, split);
+            r = dissolve(graph, split->cluster);
     }
     return r;
 }
@@ -250,9 +269,9 @@ static int carry_out_delete(const struct graph *first, const struct cluster_inte
 int cluster_change_finish(const struct graph *first, const struct cluster_intent *intent)
 {
     const struct graph *graph = graph_of_cluster(first, intent->cluster);
-    int r = intent->kind == INTENT_DELETE ? carry_out_delete(first, intent)
-            : graph                       ? carry_out_join(graph, intent)
-                                          : 0; /* of a clustering that is no more */
+    int r = intent->n_splits > 0 ? carry_out_splits(first, intent)
+            : graph              ? carry_out_join(graph, intent)
+                                 : 0; /* of a clustering that is no more */
     return r < 0 ? r : cluster_intent_clear(first->kv);
 }
 

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "engine/index/classes.h"
+#include "engine/index/cluster_centres.h"
 #include "engine/index/cluster_change.h"
 #include "engine/index/cluster_parts.h"
 
@@ -311,6 +312,18 @@ static int add_splits(const struct graph *graph, const struct sid_vector *leavin
     return 0;
 }
 
+static bool has_centres(const struct graph *graph)
+{
+    return clustering_has_centres(graph->membership->clustering);
+}
+
+static int add_centres(const struct graph *graph, const struct sid_vector *leaving,
+                       struct cluster_intent *intent)
+{
+    int r = add_splits(graph, leaving, false, intent);
+    return r < 0 ? r : cluster_centres_plan_delete(graph, leaving, intent);
+}
+
 /* Of one cluster of the default clustering, or of none; none has a twin that stays. Returns how
  * many, or an error. */
 static int delete_together(const struct graph *first, const struct leaver *leavers,
@@ -324,7 +337,8 @@ static int delete_together(const struct graph *first, const struct leaver *leave
         r = plan_split(first, &intent.splits[0]);
     for (const struct graph *graph = first->next; r == 0 && graph; graph = graph->next) {
         const struct sid_vector leaving = intent.splits[0].leaving; /* the array may move */
-        r = add_splits(graph, &leaving, true, &intent);
+        r = has_centres(graph) ? add_centres(graph, &leaving, &intent)
+                               : add_splits(graph, &leaving, true, &intent);
     }
     if (r == 0)
         r = cluster_change_carry_out(first, &intent);
@@ -346,7 +360,10 @@ static int delete_twin(const struct graph *first, const struct leaver *leaver,
     r = take_leavers(leaver, 1, 1, &intent);
     for (const struct graph *graph = first->next; r >= 0 && graph; graph = graph->next) {
         const struct sid_vector leaving = intent.splits[0].leaving;
-        r = add_splits(graph, &leaving, false, &intent);
+        /* But where none of those that live on is in the clustering yet it does. */
+        const bool takes_away = other > graph->linked_sid;
+        r = takes_away && has_centres(graph) ? add_centres(graph, &leaving, &intent)
+                                             : add_splits(graph, &leaving, takes_away, &intent);
     }
     if (r >= 0)
         r = cluster_change_carry_out(first, &intent);

@@ -173,8 +173,8 @@ int index_explain(struct index *index, uint64_t id, struct cluster_explanation *
     take_nodes(members, n_members, out.n_classes, nodes);
     r = load_nodes(index, nodes);
     if (r == 0)
-        r = cohesion_measure(nodes->n, nodes->weights, INDEX_CLUSTER_THRESHOLD, compare_nodes,
-                             nodes, &cohesion);
+        r = cohesion_measure(nodes->n, nodes->weights, named_clusterings_threshold(index, stored),
+                             compare_nodes, nodes, &cohesion);
     if (r == 0)
         r = name_links(index, nodes, &cohesion, &out);
     if (r < 0)

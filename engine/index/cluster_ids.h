@@ -8,15 +8,23 @@
 #ifndef KINFS_ENGINE_INDEX_CLUSTER_IDS_H
 #define KINFS_ENGINE_INDEX_CLUSTER_IDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "store/kv.h"
 
-enum { CLUSTERING_SHIFT = 56, CLUSTERING_MAX = 63 };
+enum { CLUSTERING_SHIFT = 56, CLUSTERING_MAX = 63, CLUSTERING_CENTRES_FROM = 32 };
 
 static inline unsigned cluster_clustering(uint64_t id)
 {
     return (unsigned)(id >> CLUSTERING_SHIFT);
+}
+
+/* Whether the clusters of a clustering have centres (cluster_centres.h), and their members stand in
+ * another order (member.h): its number says so. */
+static inline bool clustering_has_centres(unsigned number)
+{
+    return number >= CLUSTERING_CENTRES_FROM && number <= CLUSTERING_MAX;
 }
 
 /* What ids of a clustering lie above. */

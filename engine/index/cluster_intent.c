@@ -45,6 +45,59 @@ struct cluster_split *cluster_intent_add_split(struct cluster_intent *intent)
     return &splits[intent->n_splits++];
 }
 
+/* -- moves -- */
+
+bool cluster_split_is_move(const struct cluster_split *split)
+{
+    return split->beginnings.n_sids == 1 && split->beginnings.sids[0] == 0;
+}
+
+void cluster_moves_done(struct cluster_moves *moves)
+{
+    free(moves->moves);
+}
+
+int cluster_moves_add(struct cluster_moves *moves, uint64_t sid, uint64_t from, uint64_t to)
+{
+    if (moves->n_moves == moves->max_moves) {
+        size_t max = moves->max_moves ? 2 * moves->max_moves : 16;
+        struct cluster_move *larger = reallocarray(moves->moves, max, sizeof(*larger));
+        if (!larger)
+            return -ENOMEM;
+        moves->moves = larger;
+        moves->max_moves = max;
+    }
+    moves->moves[moves->n_moves++] = (struct cluster_move){sid, from, to};
+    return 0;
+}
+
+static int begin_moves(struct cluster_intent *intent)
+{
+    struct cluster_split *first = intent->n_splits ? NULL : cluster_intent_add_split(intent);
+    return intent->n_splits == 0 ? -ENOMEM : first ? sid_vector_push(&first->leaving, 0) : 0;
+}
+
+int cluster_intent_add_moves(struct cluster_intent *intent, const struct cluster_moves *moves)
+{
+    int r = moves->n_moves ? begin_moves(intent) : 0;
+    for (size_t i = 0; r == 0 && i < moves->n_moves; i++) {
+        const struct cluster_move *move = &moves->moves[i];
+        struct cluster_split *split = &intent->splits[intent->n_splits - 1];
+        if (i == 0 || move->from != move[-1].from || move->to != move[-1].to) {
+            split = cluster_intent_add_split(intent);
+            if (!split)
+                return -ENOMEM;
+            split->cluster = move->from;
+            r = sid_vector_push(&split->ids, move->to);
+            if (r == 0)
+                r = sid_vector_push(&split->beginnings, 0);
+        }
+        if (r == 0)
+            r = sid_vector_push(&split->leaving, move->sid);
+    }
+    return r;
+}
+
 /* -- encoding -- */
 
 static uint8_t *put_numbers(uint8_t *p, const struct sid_vector *numbers, size_t from)
@@ -52,6 +105,11 @@ static uint8_t *put_numbers(uint8_t *p, const struct sid_vector *numbers, size_t
     for (size_t i = from; i < numbers->n_sids; i++, p += 8)
         put_be64(p, numbers->sids[i]);
     return p;
+}
+
+static bool is_of_splits(enum intent_kind kind)
+{
+    return kind == INTENT_DELETE || kind == INTENT_MOVE;
 }
 
 static size_t encoded_bytes(const struct cluster_intent *intent)
@@ -113,7 +171,7 @@ int cluster_intent_put(struct kv *kv, const struct cluster_intent *intent)
     if (!batch || !value)
         return -ENOMEM;
     const uint8_t *end =
-        intent->kind == INTENT_DELETE ? put_delete(value, intent) : put_join(value, intent);
+        is_of_splits(intent->kind) ? put_delete(value, intent) : put_join(value, intent);
     kv_batch_put(batch, TABLE_INTENTS, cluster_key,
                  (struct kv_slice){value, (size_t)(end - value)});
     return kv_apply(kv, batch);
@@ -188,14 +246,14 @@ static int decode(const struct kv_buf *value, struct cluster_intent *intent)
 {
     const uint8_t *p = value->data;
 
-    if (value->size_bytes < HEAD_BYTES || p[1] < INTENT_JOIN || p[1] > INTENT_RENAME ||
-        (p[0] != INTENT_VERSION && (p[0] != INTENT_VERSION_SPLITS || p[1] != INTENT_DELETE)))
+    if (value->size_bytes < HEAD_BYTES || p[1] < INTENT_JOIN || p[1] > INTENT_MOVE ||
+        (p[0] != INTENT_VERSION && (p[0] != INTENT_VERSION_SPLITS || !is_of_splits(p[1]))))
         return -EUCLEAN;
     struct reading reading = {p + HEAD_BYTES, value->size_bytes - HEAD_BYTES};
     size_t n_ids = get_be32(p + 18), n_sids = get_be32(p + 22);
     int r;
     intent->kind = p[1];
-    if (intent->kind != INTENT_DELETE) {
+    if (!is_of_splits(intent->kind)) {
         intent->cluster = get_be64(p + 10);
         r = intent->cluster ? take_numbers(&reading, n_ids, &intent->ids) : -EUCLEAN;
         if (r == 0)

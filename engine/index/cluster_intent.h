@@ -19,6 +19,9 @@
  *
  *          cluster 8 | leaving n 4 | parts n 4 | leaving 8 each | ids 8 each | a document of each 8
  *
+ * Where the document of a part is 0 those that leave go into the cluster of the id. A move (kind 4)
+ * has nothing else: it is as a delete of the document 0, which there is not.
+ *
  *   key    "posted" | sid 8
  *   value  empty
  *
@@ -33,7 +36,7 @@
 #include "engine/index/sid_vector.h"
 #include "store/kv.h"
 
-enum intent_kind { INTENT_JOIN = 1, INTENT_DELETE = 2, INTENT_RENAME = 3 };
+enum intent_kind { INTENT_JOIN = 1, INTENT_DELETE = 2, INTENT_RENAME = 3, INTENT_MOVE = 4 };
 
 /* Numbers of each kind in one intent and clustering: 64 KiB suits any store. */
 enum { INTENT_NUMBERS = 4096 };
@@ -47,13 +50,16 @@ struct cluster_split {
     struct sid_vector beginnings; /* a document of each of these */
 };
 void cluster_split_done(struct cluster_split *split);
+/* Those that leave it go into the cluster ids.sids[0], or into none. */
+bool cluster_split_is_move(const struct cluster_split *split);
 
 struct cluster_intent {
     enum intent_kind kind;
     /* INTENT_JOIN, INTENT_RENAME; of the clustering that the cluster is of */
     uint64_t cluster;
     struct sid_vector ids, sids;
-    /* INTENT_DELETE; first what is left in the default clustering, by all that are deleted */
+    /* INTENT_DELETE, INTENT_MOVE; first what is left in the default clustering, by all that are
+     * deleted */
     struct cluster_split *splits;
     size_t n_splits;
 };
@@ -62,6 +68,20 @@ void cluster_intent_done(struct cluster_intent *intent);
 
 /* A split more, all zero; NULL: no memory. Valid until the next one. */
 struct cluster_split *cluster_intent_add_split(struct cluster_intent *intent);
+
+/* Documents that move from a cluster (0: none) into another (0: none). */
+struct cluster_move {
+    uint64_t sid, from, to;
+};
+struct cluster_moves {
+    struct cluster_move *moves;
+    size_t n_moves, max_moves;
+};
+void cluster_moves_done(struct cluster_moves *moves);
+int cluster_moves_add(struct cluster_moves *moves, uint64_t sid, uint64_t from,
+                      uint64_t to); /* 0, -ENOMEM */
+/* A split for each pair of clusters. moves: by from, to, sid. Returns 0, -ENOMEM. */
+int cluster_intent_add_moves(struct cluster_intent *intent, const struct cluster_moves *moves);
 
 /* Return 0 or a store error; get: -ENOENT when nothing is to be finished, -EUCLEAN. */
 int cluster_intent_put(struct kv *kv, const struct cluster_intent *intent);

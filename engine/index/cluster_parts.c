@@ -26,7 +26,8 @@ struct node {
 };
 
 struct cluster_parts {
-    struct graph graph;
+    const struct graph *graph;
+    uint64_t linked_sid;
     const struct sid_vector *without;
     const uint64_t *in_clusters;
     size_t n_in_clusters;
@@ -48,7 +49,8 @@ int cluster_parts_new(const struct graph *graph, const struct sid_vector *withou
     struct cluster_parts *parts = calloc(1, sizeof(*parts));
     if (!parts)
         return -ENOMEM;
-    parts->graph = *graph;
+    parts->graph = graph;
+    parts->linked_sid = graph->linked_sid;
     parts->without = without;
     parts->in_clusters = in_clusters;
     parts->n_in_clusters = n_in_clusters;
@@ -199,10 +201,10 @@ static int expand(struct cluster_parts *parts, uint32_t root)
 
     parts->nodes[root].queue_head = parts->nodes[i].next;
     parts->expanding = i;
-    int r = graph_record(&parts->graph, parts->nodes[i].sid, &record);
+    int r = graph_record(parts->graph, parts->nodes[i].sid, &record);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
-    return neighbours_find(&parts->graph, &record.sketch, wanted, found, parts, NULL);
+    return neighbours_find(parts->graph, &record.sketch, wanted, found, parts, NULL);
 }
 
 int cluster_parts_widen(struct cluster_parts *parts)
@@ -265,9 +267,14 @@ int cluster_parts_documents(const struct cluster_parts *parts, size_t part, stru
     for (uint32_t i = 0; i < parts->n_nodes; i++) {
         if (root_of(parts, i) != parts->roots[part])
             continue;
-        int r = classes_list(parts->graph.kv, parts->nodes[i].class_id, 0, sids);
+        size_t n_before = sids->n_sids, n = n_before;
+        int r = classes_list(parts->graph->kv, parts->nodes[i].class_id, 0, sids);
         if (r < 0)
             return r;
+        for (size_t k = n_before; k < sids->n_sids; k++)
+            if (sids->sids[k] <= parts->linked_sid)
+                sids->sids[n++] = sids->sids[k];
+        sids->n_sids = n;
     }
     return 0;
 }

@@ -32,7 +32,8 @@ bool cluster_parts_has(const struct cluster_parts *parts, uint64_t sid);
  * Returns how many parts there are, -E2BIG when that was not enough to know, or an error. */
 int cluster_parts_search(struct cluster_parts *parts, bool all, size_t most);
 
-/* The parts, numbered from 0. The documents are those of all classes found so far; all of the part
+/* The parts, numbered from 0. The documents are those of all classes found so far
+ * that are in the clustering; all of the part
  * when it is exhausted. Appends. */
 bool cluster_parts_exhausted(const struct cluster_parts *parts, size_t part);
 uint64_t cluster_parts_beginning(const struct cluster_parts *parts, size_t part);

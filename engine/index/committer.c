@@ -22,7 +22,7 @@ static void store_is_damaged(struct index *index)
     {
         LOCKED(&index->lock);
         index->damaged = true;
-        index->scanning = index->rescan_wanted = false;
+        index->scanning = index->rescan_wanted = index->redoing = false;
         pthread_cond_broadcast(&index->scan_ended);
     }
     index_log(
@@ -277,6 +277,26 @@ static bool do_repair(struct index *index)
     return true;
 }
 
+static void end_redoing(struct index *index)
+{
+    LOCKED(&index->lock);
+    index->redoing = false;
+    pthread_cond_broadcast(&index->scan_ended);
+}
+
+/* What only brings a clustering up to date with sketches that are there comes last. */
+static bool do_clusterings(struct index *index)
+{
+    if (index->store_error || !index->redoing || is_stopping(index))
+        return false;
+    begin_step(index);
+    int r = named_clusterings_step(index);
+    end_step(index, r);
+    if (named_clusterings_is_idle(index))
+        end_redoing(index);
+    return true;
+}
+
 static bool do_resume(struct index *index)
 {
     if (!index->store_error || index->store_error == -EUCLEAN ||
@@ -295,7 +315,8 @@ static bool wait_for_work(struct index *index)
     tell_recovery(index);
     bool no_scan = index->store_error || is_ahead(index);
     bool busy = !scan_is_idle(index) || !removal_is_idle(index) || is_ahead(index) ||
-                index->failure_told || change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
+                index->redoing || index->failure_told ||
+                change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
     LOCKED(&index->lock);
     while (!index->stop && !index->n_results && !index->entries_noted && !index->snapshot_wish &&
            (!index->rescan_wanted || no_scan)) {
@@ -314,7 +335,8 @@ void *committer_run(void *user)
     niceness_join(&index->niceness);
     do {
         while (do_resume(index) || do_release(index) || do_entries(index) || do_results(index) ||
-               do_flush(index) || do_removal(index) || do_scan(index) || do_repair(index))
+               do_flush(index) || do_removal(index) || do_scan(index) || do_repair(index) ||
+               do_clusterings(index))
             ;
         check_grant_snapshot(index);
     } while (wait_for_work(index));

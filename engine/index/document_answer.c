@@ -122,3 +122,17 @@ int index_document(struct index *index, const struct file_key *file, int wait_ms
     *ret_info = info;
     return 0;
 }
+
+int index_cluster_of(struct index *index, const struct file_key *file, uint64_t base,
+                     uint64_t *ret_id)
+{
+    _cleanup_(document_done) struct document document = {0};
+    uint64_t id = 0, size;
+    int r = answer_document(index, file, &document);
+    if (r == 0)
+        r = living_clusters_of_in(index->clusters, cluster_clustering(base), document.sid, &id,
+                                  &size);
+    if (r == 0)
+        *ret_id = shown_ids_show(&index->shown_ids, id);
+    return r;
+}

@@ -2,10 +2,17 @@
 #ifndef KINFS_ENGINE_INDEX_EDGE_RULE_H
 #define KINFS_ENGINE_INDEX_EDGE_RULE_H
 
+#include <stdbool.h>
+
 #include "engine/sketch/min_sketch.h"
+
+enum { SUPER_VALUES = 84, SUPER_RUN = 14 };
 
 struct edge_rule {
     double resemblance; /* at least */
+    double containment; /* or one of them contained in the other by at least this; 0: no matter */
+    bool super_shingle; /* instead: one super shingle in common, SUPER_RUN values in a row of the
+                           SUPER_VALUES smallest of each (Broder et al. 1997, section 5.3) */
 };
 
 /* Whether there is an edge between two documents; symmetric. Documents without shingles have none.

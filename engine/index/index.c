@@ -78,6 +78,7 @@ static struct index *index_new(const struct index_options *options)
 
 static void index_free(struct index *index)
 {
+    named_clusterings_done(&index->named);
     if (index->clusters)
         living_clusters_close(index->clusters);
     if (index->postings)
@@ -144,7 +145,7 @@ static void wake_for_work(void *user)
     pthread_cond_signal(&index->wake_committer);
 }
 
-static int open_parts(struct index *index)
+static int open_parts(struct index *index, const struct index_options *options)
 {
     const unsigned tiers[POSTINGS_N_TIERS] = {TABLE_TIER_R, TABLE_TIER_C};
     const size_t max_changes[LANE_N] = {FOREGROUND_MAX, SCAN_MAX};
@@ -163,6 +164,8 @@ static int open_parts(struct index *index)
     if (r == 0)
         r = living_clusters_open(index->kv, index->records, index->postings,
                                  INDEX_CLUSTER_THRESHOLD, 0, &index->clusters);
+    if (r == 0)
+        r = named_clusterings_open(index, options);
     if (r < 0)
         return r;
     change_queue_on_work(index->queue, wake_for_work, index);
@@ -203,7 +206,7 @@ int index_open_db(const struct index_options *options, const char *db, const str
         r = identity_check(index, options, policy, &error);
     if (r == 0) {
         find_store_key(index);
-        r = open_parts(index);
+        r = open_parts(index, options);
     }
     if (r < 0) {
         if (r == -EUCLEAN)
@@ -312,6 +315,8 @@ void index_close(struct index *index, unsigned wait_ms)
     if (r == 0)
         r = document_counts_store(index);
     if (r == 0)
+        r = named_clusterings_store(index);
+    if (r == 0)
         r = kv_checkpoint(index->kv);
     if (r < 0)
         index_log(index, INDEX_LOG_ERROR, "store %s: %s; the next start repeats what is missing",
@@ -405,7 +410,7 @@ static int ms_until(const struct timespec *end)
 /* Under the lock. A damaged store repairs nothing. */
 static bool has_background_work(struct index *index)
 {
-    return index->scanning || index->rescan_wanted || index->removing ||
+    return index->scanning || index->rescan_wanted || index->removing || index->redoing ||
            (!index->damaged && living_clusters_n_repairing(index->clusters) > 0);
 }
 

@@ -33,6 +33,35 @@ struct index_extractor {
     unsigned seconds, memory_mb, output_mb; /* limits; 0: 60, 1024, 64 */
 };
 
+/* A named way of clustering, beside the default one (components of resemblances of at least 0.5).
+ * All are over the same sketches: one more, or another threshold, costs a pass over the records in
+ * the background, and no document is read. */
+enum { INDEX_CLUSTERINGS_MAX = 8, INDEX_CLUSTERING_TEXT_BYTES = 96 };
+enum index_clustering_kind {
+    /* connected by resemblances of at least `resemblance`, or by one being contained in the other
+     * by at least `containment`, if that is not 0 */
+    INDEX_CLUSTERING_COMPONENTS,
+    /* each document with the first of those it resembles by at least `resemblance` that are
+     * centres; no two centres resemble each other so (engine/index/cluster_centres.h) */
+    INDEX_CLUSTERING_CENTER,
+    /* connected by super shingles in common (engine/index/edge_rule.h); no threshold */
+    INDEX_CLUSTERING_SUPERSHINGLE,
+};
+struct index_clustering {
+    char name[32];
+    enum index_clustering_kind kind;
+    double resemblance, containment; /* multiples of 0.0001, up to 1 */
+};
+
+/* Read "NAME:RULE", such as "near:components:0.95" or "parts:components:0.5:containment:0.9" or
+ * "tight:center:0.9" or "near:supershingle".
+ * Returns 0, or -EINVAL with a line in *ret_error that says what is wrong with it. */
+int index_clustering_parse(const char *text, struct index_clustering *ret_clustering,
+                           char **ret_error);
+/* The same text for the same clustering. */
+void index_clustering_print(const struct index_clustering *clustering,
+                            char ret_text[INDEX_CLUSTERING_TEXT_BYTES]);
+
 struct index_options {
     struct backing *backing; /* borrowed until index_close() */
     const char *source;      /* path of the backing tree, for messages and the store's record */
@@ -48,6 +77,10 @@ struct index_options {
     const struct index_extractor *extractors; /* besides those of PDF and office documents; what
                                                  has been sketched before is not done anew */
     size_t n_extractors;
+    /* The named clusterings, each name once. What the store has besides is removed in the
+     * background. NULL: those that the store has */
+    const struct index_clustering *clusterings;
+    size_t n_clusterings; /* at most INDEX_CLUSTERINGS_MAX */
     void (*log)(void *user, enum index_log_level level, const char *message); /* any thread */
     void *log_user;
 };
@@ -356,10 +389,11 @@ typedef int (*index_sketch_fn)(void *user, const char *path, const struct docume
 int index_each_sketch(struct index *index, index_sketch_fn visit, void *user);
 const struct policy *index_policy(const struct index *index); /* of the sketches; with its key */
 
-/* Cluster ids, 1 or more, are of no order, and stay with their clusters.
+/* Cluster ids are of no order, and stay with their clusters. The clusters of a named clustering
+ * have ids above its base, up to INDEX_CLUSTER_MAX more; those of the default one above 0.
  *
- * Up to limit of those that come after one, which need not be there any more; 0: from the first.
- * Returns how many, or an error. */
+ * Up to limit of those that come after one, of its clustering, which need not be there any more; a
+ * base: from the first. Returns how many, or an error. */
 int index_cluster_ids(struct index *index, uint64_t after, size_t limit, uint64_t *ret_ids);
 
 /* Whether there is such a cluster: 1, 0 or an error. */
@@ -371,6 +405,26 @@ int index_cluster_alias(struct index *index, uint64_t id, uint64_t *ret_id);
 
 /* The first path (by parent key and name) of an inode. Returns 0, -ENOENT; gives. */
 int index_path(struct index *index, const struct file_key *file, char **ret_path);
+
+/* What is known of a named clustering. */
+#define INDEX_CLUSTER_MAX ((UINT64_C(1) << 56) - 1)
+struct index_clustering_status {
+    struct index_clustering clustering;
+    uint64_t base; /* of its clusters' ids */
+    uint64_t clusters, clustered_documents;
+    bool current;     /* else it is being made, and not all documents are in it */
+    unsigned percent; /* of that */
+};
+/* Up to INDEX_CLUSTERINGS_MAX of them, in order of names. Returns how many. Any thread, no wait. */
+size_t index_get_clusterings(struct index *index,
+                             struct index_clustering_status ret_clusterings[INDEX_CLUSTERINGS_MAX]);
+/* Returns 0 or -ENOENT. */
+int index_find_clustering(struct index *index, const char *name,
+                          struct index_clustering_status *ret_clustering);
+/* The cluster of a document in the clustering of a base; 0: none. Returns 0, -ENOENT for no known
+ * document, or an error. */
+int index_cluster_of(struct index *index, const struct file_key *file, uint64_t base,
+                     uint64_t *ret_id);
 
 struct index_status {
     char version[32], source[4096], store[4096];

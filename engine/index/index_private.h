@@ -20,6 +20,7 @@
 #include "engine/index/index.h"
 #include "engine/index/living_clusters.h"
 #include "engine/index/lull.h"
+#include "engine/index/named_clusterings.h"
 #include "engine/index/niceness.h"
 #include "engine/index/postings.h"
 #include "engine/index/record.h"
@@ -75,6 +76,7 @@ struct index {
     struct records *records;
     struct postings *postings;
     struct living_clusters *clusters;
+    struct named_clusterings named; /* the committer's; which are wanted is anyone's to read */
     struct change_queue *queue;
     struct writing_set *writing;
     void (*log)(void *user, enum index_log_level level, const char *message);
@@ -96,12 +98,14 @@ struct index {
     bool damaged;                        /* the store is, and was not before it was opened */
     struct snapshot_wish *snapshot_wish; /* of check.c, or NULL; granted between two steps */
 
-    bool removing;                        /* under the lock: removal is not empty */
-    struct scan scan;                     /* committer */
-    struct removal removal;               /* committer */
-    struct lull lull;                     /* committer */
-    uint64_t next_sid, sid_end, last_sid; /* committer: sids below sid_end are reserved */
-    uint64_t derived_sid;   /* committer: what derives from all sids up to it is stored */
+    bool removing;                 /* under the lock: removal is not empty */
+    bool redoing;                  /* under the lock: a clustering is made or removed */
+    struct scan scan;              /* committer */
+    struct removal removal;        /* committer */
+    struct lull lull;              /* committer */
+    uint64_t next_sid, sid_end;    /* committer: sids below sid_end are reserved */
+    atomic_uint_fast64_t last_sid; /* the committer's, for anyone to see */
+    uint64_t derived_sid;          /* committer: what derives from all sids up to it is stored */
     atomic_int store_error; /* the committer's: what no write gets past for now; 0: nothing */
     bool counts_stored;     /* committer: n_documents and n_skipped are, and no row changed since */
     bool counts_lost;  /* committer: a row failed to be written, perhaps: to be counted again */

@@ -22,6 +22,7 @@
 #include "engine/index/cluster_aliases.h"
 #include "engine/index/cluster_change.h"
 #include "engine/index/cluster_delete.h"
+#include "engine/index/cluster_link.h"
 #include "engine/index/membership.h"
 #include "engine/index/postings_replay.h"
 #include "engine/index/schema.h"
@@ -36,7 +37,7 @@ struct clustering {
 
 struct living_clusters {
     struct clustering clusterings[1 + LIVING_CLUSTERINGS_MAX]; /* first the default one */
-    size_t n_clusterings;
+    size_t n_clusterings, long_from;
     struct kv *kv;
     struct cluster_repairs *repairs;
     struct graph *graph;                /* the default one's, and through it all */
@@ -58,7 +59,8 @@ static int clustering_init(struct clustering *clustering, struct living_clusters
                                        .postings = postings,
                                        .membership = &clustering->membership,
                                        .rule = *rule,
-                                       .repairs = clusters->repairs};
+                                       .repairs = clusters->repairs,
+                                       .linked_sid = UINT64_MAX};
     int r = long_lists_new(long_from, &clustering->graph.long_lists);
     if (r < 0)
         return r;
@@ -76,6 +78,7 @@ int living_clusters_open(struct kv *kv, struct records *records, struct postings
     if (!clusters)
         return -ENOMEM;
     clusters->kv = kv;
+    clusters->long_from = long_from;
     clusters->graph = &clusters->clusterings[0].graph;
     int r = cluster_repairs_new(&clusters->repairs);
     if (r == 0)
@@ -88,6 +91,22 @@ int living_clusters_open(struct kv *kv, struct records *records, struct postings
     }
     clusters->n_clusterings = 1;
     *ret_clusters = clusters;
+    return 0;
+}
+
+int living_clusters_add(struct living_clusters *clusters, unsigned number,
+                        const struct edge_rule *rule, uint64_t linked_sid)
+{
+    assert(number > 0 && number <= CLUSTERING_MAX &&
+           clusters->n_clusterings <= LIVING_CLUSTERINGS_MAX);
+    struct clustering *clustering = &clusters->clusterings[clusters->n_clusterings];
+    const struct graph *like = clusters->graph;
+    int r = clustering_init(clustering, clusters, like->records, like->postings, rule,
+                            clusters->long_from, number);
+    if (r < 0)
+        return r;
+    clustering->graph.linked_sid = linked_sid;
+    clusters->clusterings[clusters->n_clusterings++ - 1].graph.next = &clustering->graph;
     return 0;
 }
 
@@ -112,89 +131,86 @@ static struct membership *membership_of(struct living_clusters *clusters, uint64
 
 /* -- insert -- */
 
-struct linking {
-    struct joining joining;
-    uint64_t sid;
-};
-
-/* What comes later is inserted again after it: a crash leaves them known, and ids depend on the
- * order in which they join. */
-static bool may_link(void *user, uint64_t sid, uint64_t cluster)
+static int insert(struct living_clusters *clusters, const struct coming *coming)
 {
-    const struct linking *linking = user;
-    return sid < linking->sid &&
-           (cluster == 0 || !sid_vector_has(&linking->joining.clusters, cluster));
-}
-
-static int link_to(void *user, uint64_t sid, uint64_t cluster, const struct record *record)
-{
-    struct linking *linking = user;
-    (void)record;
-    return joining_add(&linking->joining, sid, cluster);
-}
-
-/* The first document of its class: look for neighbours. Postings of dead documents (a crash forgets
- * removals) are dropped on the way. */
-static int link_first(const struct graph *graph, struct linking *linking,
-                      const struct record *record)
-{
-    _cleanup_(sid_vector_done) struct sid_vector dead = {0};
-
-    int r = neighbours_reach(graph, &record->sketch, may_link, link_to, linking, &dead);
-    for (size_t i = 0; i < dead.n_sids && r == 0; i++)
-        r = postings_remove(graph->postings, dead.sids[i], &record->sketch);
-    return r;
-}
-
-/* One of the class is there before it, and has the postings: join its cluster. */
-static int link_twin(const struct graph *graph, struct linking *linking, uint64_t twin)
-{
-    uint64_t cluster;
-    int r = membership_clusters_of(graph->membership, &twin, 1, &cluster);
-
-    return r < 0 ? r : joining_add(&linking->joining, twin, cluster);
-}
-
-static void linking_done(struct linking *linking)
-{
-    joining_done(&linking->joining);
-}
-
-/* Into one clustering. first: of its class, in which it is. may_be_in: it may have been inserted
- * before, or in part. */
-static int link_document(const struct graph *graph, uint64_t sid, const struct record *record,
-                         uint64_t first, bool may_be_in)
-{
-    _cleanup_(linking_done) struct linking linking = {.sid = sid};
-    uint64_t cluster = 0;
-    int r = 0;
-
-    if (may_be_in)
-        r = membership_clusters_of(graph->membership, &sid, 1, &cluster);
-    if (r == 0)
-        r = joining_add(&linking.joining, sid, cluster);
-    if (r == 0)
-        r = first == sid ? link_first(graph, &linking, record) : link_twin(graph, &linking, first);
-    return r < 0 ? r : cluster_change_join(graph, &linking.joining);
-}
-
-static int insert(struct living_clusters *clusters, uint64_t sid, const struct record *record,
-                  uint64_t first)
-{
-    const bool may_be_in = sid <= clusters->last_sid;
+    const bool is_first = coming->first == coming->sid;
     int r = 0;
 
     /* Postings that a replay past the watermark would not find again are noted. */
-    if (first == sid && sid <= clusters->flushed_sid)
-        r = posted_intent_put(clusters->kv, sid);
+    if (is_first && coming->sid <= clusters->flushed_sid)
+        r = posted_intent_put(clusters->kv, coming->sid);
     if (r < 0)
         return r;
     for (const struct graph *graph = clusters->graph; r == 0 && graph; graph = graph->next)
-        r = link_document(graph, sid, record, first, may_be_in);
+        if (coming->sid <= graph->linked_sid)
+            r = cluster_link(graph, coming);
     /* After it was looked for, so that fingerprints that nobody else has are not asked for; and
      * whatever came of that: what is repeated finds it as others do. */
-    int posted = first == sid ? graph_post(clusters->graph, sid, &record->sketch) : 0;
+    int posted = is_first ? graph_post(clusters->graph, coming->sid, &coming->record->sketch) : 0;
     return r < 0 ? r : posted;
+}
+
+/* -- one clustering alone -- */
+
+static struct clustering *find_clustering(struct living_clusters *clusters, unsigned number)
+{
+    for (size_t i = 0; i < clusters->n_clusterings; i++)
+        if (clusters->clusterings[i].membership.clustering == number)
+            return &clusters->clusterings[i];
+    return NULL;
+}
+
+struct linking_more {
+    struct graph *graph;
+    size_t n_left;
+};
+
+/* A document that is not in its class yet is inserted again, and then linked. */
+static int link_next(void *user, uint64_t sid, const struct record *record)
+{
+    _cleanup_(sid_vector_done) struct sid_vector class = {0};
+    struct linking_more *more = user;
+    const uint64_t linked_before = more->graph->linked_sid;
+    uint8_t class_id[CLASS_BYTES];
+
+    if (more->n_left-- == 0)
+        return 1;
+    record_class(record, class_id);
+    int r = classes_list(more->graph->kv, class_id, 1, &class);
+    if (r < 0)
+        return r;
+    more->graph->linked_sid = sid;
+    if (class.n_sids > 0 && class.sids[0] == sid)
+        long_lists_posted(more->graph->long_lists, sid, &record->sketch);
+    if (class.n_sids > 0)
+        r = cluster_link(more->graph, &(struct coming){.sid = sid,
+                                                       .record = record,
+                                                       .first = class.sids[0],
+                                                       .may_be_in = true});
+    if (r < 0)
+        more->graph->linked_sid = linked_before;
+    return r;
+}
+
+int living_clusters_link_more(struct living_clusters *clusters, unsigned number, size_t n_documents)
+{
+    struct clustering *clustering = find_clustering(clusters, number);
+    int r = living_clusters_recover(clusters);
+
+    if (r < 0 || !clustering || clustering->graph.linked_sid == UINT64_MAX)
+        return r;
+    struct linking_more more = {&clustering->graph, n_documents};
+    r = records_each(clusters->kv, clustering->graph.linked_sid + 1, link_next, &more);
+    clusters->unfinished = r < 0;
+    if (r == 0)
+        clustering->graph.linked_sid = UINT64_MAX;
+    return r;
+}
+
+uint64_t living_clusters_linked(struct living_clusters *clusters, unsigned number)
+{
+    const struct clustering *clustering = find_clustering(clusters, number);
+    return clustering ? clustering->graph.linked_sid : 0;
 }
 
 /* -- recovery -- */
@@ -282,7 +298,7 @@ static void note_insert(struct living_clusters *clusters, uint64_t sid, int r)
 }
 
 static int insert_some(struct living_clusters *clusters, const uint64_t *sids,
-                       const struct record *const *records, size_t n)
+                       const struct record *const *records, size_t n, uint64_t replaced)
 {
     uint8_t class_ids[CLASSES_AT_ONCE][CLASS_BYTES];
     uint64_t firsts[CLASSES_AT_ONCE];
@@ -294,14 +310,18 @@ static int insert_some(struct living_clusters *clusters, const uint64_t *sids,
     if (r < 0)
         note_insert(clusters, sids[0], r);
     for (size_t i = 0; i < n && r == 0; i++) {
-        r = insert(clusters, sids[i], records[i], firsts[i]);
+        r = insert(clusters, &(struct coming){.sid = sids[i],
+                                              .record = records[i],
+                                              .first = firsts[i],
+                                              .replaced = replaced,
+                                              .may_be_in = sids[i] <= clusters->last_sid});
         note_insert(clusters, sids[i], r);
     }
     return r;
 }
 
-int living_clusters_insert_all(struct living_clusters *clusters, const uint64_t *sids,
-                               const struct record *const *records, size_t n)
+static int insert_all(struct living_clusters *clusters, const uint64_t *sids,
+                      const struct record *const *records, size_t n, uint64_t replaced)
 {
     int r = living_clusters_recover(clusters);
 
@@ -310,10 +330,16 @@ int living_clusters_insert_all(struct living_clusters *clusters, const uint64_t 
     for (size_t at = 0; r == 0 && at < n; at += CLASSES_AT_ONCE) {
         size_t n_some = n - at < CLASSES_AT_ONCE ? n - at : CLASSES_AT_ONCE;
         assert(sids[at] > 0);
-        r = insert_some(clusters, sids + at, records + at, n_some);
+        r = insert_some(clusters, sids + at, records + at, n_some, replaced);
         clusters->unfinished = r < 0;
     }
     return r;
+}
+
+int living_clusters_insert_all(struct living_clusters *clusters, const uint64_t *sids,
+                               const struct record *const *records, size_t n)
+{
+    return insert_all(clusters, sids, records, n, 0);
 }
 
 int living_clusters_insert(struct living_clusters *clusters, uint64_t sid,
@@ -341,47 +367,11 @@ int living_clusters_delete(struct living_clusters *clusters, uint64_t sid,
     return living_clusters_delete_all(clusters, &sid, &record, 1);
 }
 
-/* Whether a document is in any cluster: 1, 0 or an error. What clusters dissolved around it passes
- * on to what it becomes where it is in none. */
-static int is_in_any(struct living_clusters *clusters, uint64_t sid, uint64_t new_sid)
-{
-    int in_any = 0;
-
-    for (size_t i = 0; i < clusters->n_clusterings; i++) {
-        struct membership *membership = &clusters->clusterings[i].membership;
-        uint64_t cluster;
-        int r = membership_clusters_of(membership, &sid, 1, &cluster);
-        if (r < 0)
-            return r;
-        if (cluster)
-            in_any = 1;
-        else
-            dissolved_clusters_replace(&membership->dissolved, sid, new_sid);
-    }
-    return in_any;
-}
-
 int living_clusters_replace(struct living_clusters *clusters, uint64_t old_sid,
                             const struct record *old_record, uint64_t new_sid,
                             const struct record *new_record)
 {
-    int r = living_clusters_recover(clusters);
-    if (r == 0)
-        r = is_in_any(clusters, old_sid, new_sid);
-    if (r < 0) {
-        note_insert(clusters, new_sid, r);
-        return r;
-    }
-    /* What was in no cluster has no id to keep, and would only found one to leave it. */
-    if (r == 0) {
-        r = living_clusters_delete(clusters, old_sid, old_record);
-        if (r < 0) {
-            note_insert(clusters, new_sid, r);
-            return r;
-        }
-        return living_clusters_insert(clusters, new_sid, new_record);
-    }
-    r = living_clusters_insert(clusters, new_sid, new_record);
+    int r = insert_all(clusters, &new_sid, &new_record, 1, old_sid);
     return r < 0 ? r : living_clusters_delete(clusters, old_sid, old_record);
 }
 
@@ -466,17 +456,17 @@ size_t living_clusters_n_repairing(struct living_clusters *clusters)
     return cluster_repairs_count(clusters->repairs);
 }
 
-int living_clusters_of(struct living_clusters *clusters, uint64_t sid, uint64_t *ret_id,
-                       uint64_t *ret_size)
+int living_clusters_of_in(struct living_clusters *clusters, unsigned number, uint64_t sid,
+                          uint64_t *ret_id, uint64_t *ret_size)
 {
-    struct membership *membership = &clusters->clusterings[0].membership;
+    struct clustering *clustering = find_clustering(clusters, number);
     uint64_t id = 0, size = 0;
 
     /* Between the two reads the cluster may have become another one. */
-    for (unsigned i = 0; i < TORN_READS && size == 0; i++) {
-        int r = membership_cluster_of(membership, sid, &id);
+    for (unsigned i = 0; clustering && i < TORN_READS && size == 0; i++) {
+        int r = membership_cluster_of(&clustering->membership, sid, &id);
         if (r == 0 && id)
-            r = membership_size(membership, id, &size);
+            r = membership_size(&clustering->membership, id, &size);
         if (r < 0)
             return r;
         if (id == 0)
@@ -485,6 +475,12 @@ int living_clusters_of(struct living_clusters *clusters, uint64_t sid, uint64_t 
     *ret_id = size ? id : 0;
     *ret_size = size;
     return 0;
+}
+
+int living_clusters_of(struct living_clusters *clusters, uint64_t sid, uint64_t *ret_id,
+                       uint64_t *ret_size)
+{
+    return living_clusters_of_in(clusters, 0, sid, ret_id, ret_size);
 }
 
 int living_clusters_has(struct living_clusters *clusters, uint64_t sid)
@@ -561,13 +557,19 @@ int living_clusters_class(struct living_clusters *clusters, const uint8_t class_
     return r;
 }
 
-void living_clusters_count(struct living_clusters *clusters, uint64_t *ret_clusters,
-                           uint64_t *ret_documents)
+void living_clusters_count_in(struct living_clusters *clusters, unsigned number,
+                              uint64_t *ret_clusters, uint64_t *ret_documents)
 {
-    const struct membership *membership = &clusters->clusterings[0].membership;
-    int64_t n_clusters = membership->n_clusters;
-    int64_t n_documents = membership->n_documents;
+    const struct clustering *clustering = find_clustering(clusters, number);
+    int64_t n_clusters = clustering ? clustering->membership.n_clusters : 0;
+    int64_t n_documents = clustering ? clustering->membership.n_documents : 0;
 
     *ret_clusters = n_clusters > 0 ? (uint64_t)n_clusters : 0;
     *ret_documents = n_documents > 0 ? (uint64_t)n_documents : 0;
+}
+
+void living_clusters_count(struct living_clusters *clusters, uint64_t *ret_clusters,
+                           uint64_t *ret_documents)
+{
+    living_clusters_count_in(clusters, 0, ret_clusters, ret_documents);
 }

@@ -1,5 +1,6 @@
-/* Clusters that follow every insert, rewrite and delete: the connected components of the documents
- * whose resemblance (record_resemblance) is at least the threshold, among the candidates of tier R.
+/* Clusters, of one clustering or of several side by side, that follow every insert, rewrite and
+ * delete: the connected components of the documents whose resemblance (record_resemblance) is at
+ * least the threshold, among the candidates of tier R.
  *
  * What they equal, whatever the history: components over all live documents, an edge between two of
  * one class, and an edge between two classes when their first documents are candidates of each
@@ -22,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/index/edge_rule.h"
 #include "engine/index/postings.h"
 #include "engine/index/record.h"
 #include "engine/index/records.h"
@@ -37,6 +39,15 @@ enum { LIVING_CLUSTERINGS_MAX = 8 };
 int living_clusters_open(struct kv *kv, struct records *records, struct postings *postings,
                          double threshold, size_t long_from, struct living_clusters **ret_clusters);
 void living_clusters_close(struct living_clusters *clusters);
+
+/* Another clustering over the same documents; before anything else is asked or done.
+ *
+ * number      1 to CLUSTERING_MAX, of none that is there
+ * linked_sid  documents up to it are in it already; UINT64_MAX: all are
+ *
+ * Returns 0, -ENOMEM or a store error. */
+int living_clusters_add(struct living_clusters *clusters, unsigned number,
+                        const struct edge_rule *rule, uint64_t linked_sid);
 
 /* -- the committer's; one thread -- */
 
@@ -89,11 +100,26 @@ int living_clusters_repair(struct living_clusters *clusters);
 void living_clusters_set_repair_bounds(struct living_clusters *clusters, size_t at_once,
                                        size_t a_step);
 
+/* Take some documents more, in order of sids, into a clustering that has not all of them; no
+ * document is read for that, only records. Idempotent. Returns 1, 0 when all are in it, or an
+ * error. */
+int living_clusters_link_more(struct living_clusters *clusters, unsigned number,
+                              size_t n_documents);
+
 /* -- anyone's -- */
 
 /* Whether a cluster may be more than one, which is being found out; and how many are such. */
 bool living_clusters_is_repairing(struct living_clusters *clusters, uint64_t id);
 size_t living_clusters_n_repairing(struct living_clusters *clusters);
+
+/* As linked_sid above; 0 too for a clustering that is not there. */
+uint64_t living_clusters_linked(struct living_clusters *clusters, unsigned number);
+
+/* As living_clusters_of() and living_clusters_count(), of one clustering. */
+int living_clusters_of_in(struct living_clusters *clusters, unsigned number, uint64_t sid,
+                          uint64_t *ret_id, uint64_t *ret_size);
+void living_clusters_count_in(struct living_clusters *clusters, unsigned number,
+                              uint64_t *ret_clusters, uint64_t *ret_documents);
 
 /* Returns 0 with *ret_id 0 for a document in no cluster, or an error. */
 int living_clusters_of(struct living_clusters *clusters, uint64_t sid, uint64_t *ret_id,
@@ -106,7 +132,8 @@ int living_clusters_has(struct living_clusters *clusters, uint64_t sid);
 int living_clusters_members(struct living_clusters *clusters, uint64_t id, size_t limit,
                             struct sid_list *ret_members);
 
-/* Up to limit ids greater than after. Returns how many or an error. */
+/* Up to limit ids greater than after, which is an id of the clustering or clustering_base().
+ * Returns how many or an error. */
 int living_clusters_ids(struct living_clusters *clusters, uint64_t after, size_t limit,
                         uint64_t *ret_ids);
 

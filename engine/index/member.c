@@ -4,17 +4,30 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "engine/index/cluster_ids.h"
 
 enum {
     CLUSTER_BYTES = 8,
     MEMBER_KEY_MIN_BYTES = CLUSTER_BYTES + 8 + FINGERPRINT_BYTES + 1 + FILE_KEY_MIN_BYTES + 8
 };
 
+void member_order(uint8_t order[ORDER_BYTES], const struct record *record)
+{
+    put_be64(order, ~(uint64_t)min_sketch_cardinality(&record->sketch));
+    record_class(record, order + 8);
+}
+
+static size_t order_bytes(uint64_t cluster)
+{
+    return clustering_has_centres(cluster_clustering(cluster)) ? ORDER_BYTES : 0;
+}
+
 void member_init(struct member *member, uint64_t sid, const struct record *record)
 {
     uint8_t *p = member->rank;
 
     member->sid = sid;
+    member_order(member->order, record);
     put_be64(p, ~record->sketch.n_tokens);
     memcpy(p + 8, record->content_fingerprint, FINGERPRINT_BYTES);
     p += 8 + FINGERPRINT_BYTES;
@@ -26,10 +39,15 @@ void member_init(struct member *member, uint64_t sid, const struct record *recor
 struct kv_slice member_key(uint8_t key[MEMBER_KEY_MAX_BYTES], uint64_t cluster,
                            const struct member *member)
 {
+    size_t n = CLUSTER_BYTES, n_order = order_bytes(cluster);
+
     put_be64(key, cluster);
-    memcpy(key + CLUSTER_BYTES, member->rank, member->rank_bytes);
-    put_be64(key + CLUSTER_BYTES + member->rank_bytes, member->sid);
-    return (struct kv_slice){key, CLUSTER_BYTES + member->rank_bytes + 8u};
+    memcpy(key + n, member->order, n_order);
+    n += n_order;
+    memcpy(key + n, member->rank, member->rank_bytes);
+    n += member->rank_bytes;
+    put_be64(key + n, member->sid);
+    return (struct kv_slice){key, n + 8};
 }
 
 int member_parse(const struct kv_slice *key, struct member *ret_member)
@@ -38,8 +56,14 @@ int member_parse(const struct kv_slice *key, struct member *ret_member)
 
     if (key->size_bytes < MEMBER_KEY_MIN_BYTES || key->size_bytes > MEMBER_KEY_MAX_BYTES)
         return -EUCLEAN;
-    ret_member->rank_bytes = (uint8_t)(key->size_bytes - CLUSTER_BYTES - 8);
-    memcpy(ret_member->rank, p + CLUSTER_BYTES, ret_member->rank_bytes);
+    size_t n_order = order_bytes(get_be64(p));
+    if (key->size_bytes < MEMBER_KEY_MIN_BYTES + n_order ||
+        key->size_bytes - n_order > MEMBER_KEY_MAX_BYTES - ORDER_BYTES)
+        return -EUCLEAN;
+    memset(ret_member->order, 0, ORDER_BYTES);
+    memcpy(ret_member->order, p + CLUSTER_BYTES, n_order);
+    ret_member->rank_bytes = (uint8_t)(key->size_bytes - n_order - CLUSTER_BYTES - 8);
+    memcpy(ret_member->rank, p + CLUSTER_BYTES + n_order, ret_member->rank_bytes);
     ret_member->sid = get_be64(p + key->size_bytes - 8);
     return 0;
 }

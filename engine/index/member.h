@@ -9,17 +9,22 @@
 #include "store/kv.h"
 
 enum {
+    ORDER_BYTES = 8 + CLASS_BYTES,
     RANK_MAX_BYTES = 8 + FINGERPRINT_BYTES + 1 + FILE_KEY_MAX_BYTES,
-    MEMBER_KEY_MAX_BYTES = 8 + RANK_MAX_BYTES + 8
+    MEMBER_KEY_MAX_BYTES = 8 + ORDER_BYTES + RANK_MAX_BYTES + 8
 };
 
 struct member {
     uint64_t sid;
+    uint8_t order[ORDER_BYTES]; /* of its node; stands in the key where clusters have centres */
     uint8_t rank_bytes;
     uint8_t rank[RANK_MAX_BYTES];
 };
 
 void member_init(struct member *member, uint64_t sid, const struct record *record);
+
+/* The place of a document's class among all: 2^64-1 - distinct shingles 8 | class 17. */
+void member_order(uint8_t order[ORDER_BYTES], const struct record *record);
 
 /* The key of a member's row, in memory of the caller. */
 struct kv_slice member_key(uint8_t key[MEMBER_KEY_MAX_BYTES], uint64_t cluster,

@@ -282,9 +282,9 @@ int membership_move(struct membership *membership, uint64_t from, uint64_t to,
     return r;
 }
 
-/* The first members of a cluster; returns how many, at most MOVED_AT_ONCE. */
-static int first_members(struct membership *membership, uint64_t id,
-                         struct member members[MOVED_AT_ONCE])
+/* The first members of a cluster; returns how many, at most n_most. */
+static int first_members(struct membership *membership, uint64_t id, size_t n_most,
+                         struct member *members)
 {
     uint8_t from[HEAD_KEY_BYTES + 1] = {0}, to[HEAD_KEY_BYTES];
     struct kv_page page;
@@ -293,7 +293,7 @@ static int first_members(struct membership *membership, uint64_t id,
     put_be64(from, id);
     put_be64(to, id + 1);
     struct kv_range range = {{from, sizeof(from)}, {to, sizeof(to)}};
-    int r = kv_scan(membership->kv, TABLE_MEMBERS, &range, MOVED_AT_ONCE, &page);
+    int r = kv_scan(membership->kv, TABLE_MEMBERS, &range, n_most, &page);
     if (r < 0)
         return r;
     for (size_t i = 0; i < page.n_entries && r == 0; i++)
@@ -307,7 +307,7 @@ int membership_move_all(struct membership *membership, uint64_t from, uint64_t t
     struct member members[MOVED_AT_ONCE];
 
     for (;;) {
-        int n = first_members(membership, from, members);
+        int n = first_members(membership, from, MOVED_AT_ONCE, members);
         if (n <= 0)
             return n;
         int r = membership_move(membership, from, to, members, (size_t)n);
@@ -324,7 +324,7 @@ int membership_dissolve(struct membership *membership, uint64_t id)
     int r = membership_size(membership, id, &size);
     if (r < 0 || size > 1)
         return r;
-    int n = size == 1 ? first_members(membership, id, members) : 0;
+    int n = size == 1 ? first_members(membership, id, 1, members) : 0;
     if (n > 0) {
         dissolved_clusters_note(&membership->dissolved, members[0].sid, id);
         n = membership_move(membership, id, 0, members, 1);
@@ -445,6 +445,12 @@ int membership_list(struct membership *membership, uint64_t id, size_t limit,
             from = kv_buf_slice(&cursor);
     }
     return 0;
+}
+
+int membership_first(struct membership *membership, uint64_t id, struct member *ret_member)
+{
+    int n = first_members(membership, id, 1, ret_member);
+    return n < 0 ? n : n == 0 ? -ENOENT : 0;
 }
 
 int membership_ids(struct membership *membership, uint64_t after, size_t limit, uint64_t *ret_ids)

@@ -9,6 +9,9 @@
  *   key    cluster 8 | rank | sid 8       a member; the first one is the representative
  *   value  empty
  *
+ *   key    cluster 8 | order | rank | sid 8   the same where clusters have centres (member.h)
+ *   value  empty
+ *
  *   rank   2^64-1 - tokens 8 | content fingerprint 16 | key size 1 | file key n
  *
  * TABLE_CLUSTER_OF
@@ -81,6 +84,8 @@ int membership_size(struct membership *membership, uint64_t id, uint64_t *ret_si
 /* Append members in order of rank, up to limit (0: all). */
 int membership_list(struct membership *membership, uint64_t id, size_t limit,
                     struct sid_vector *sids);
+/* The first in rank. Returns 0, -ENOENT (no such cluster), -EUCLEAN or a store error. */
+int membership_first(struct membership *membership, uint64_t id, struct member *ret_member);
 /* after  an id of the clustering, or clustering_base() */
 int membership_ids(struct membership *membership, uint64_t after, size_t limit, uint64_t *ret_ids);
 

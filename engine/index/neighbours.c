@@ -85,6 +85,32 @@ static int compare_all(const struct graph *graph, const struct min_sketch *sketc
     return r;
 }
 
+/* Documents that are not in the clustering yet are nobody's neighbours, and in no digest. */
+static void keep_linked(const struct graph *graph, struct sid_list *list)
+{
+    const uint64_t linked_sid = graph->linked_sid;
+
+    while (list->n_sids > 0 && list->sids[list->n_sids - 1] > linked_sid)
+        list->n_sids--;
+}
+
+/* Containments, and runs that begin behind the keys of tier R, are found by tier C. Its lists have
+ * no digests: who is contained in many is rare. Some are compared a second time. */
+static int compare_by_tier_c(const struct graph *graph, const struct min_sketch *sketch,
+                             neighbour_wanted_fn wanted, neighbour_found_fn found, void *user,
+                             struct sid_vector *dead)
+{
+    _cleanup_(sid_list_done) struct sid_list list = {0};
+
+    if (graph->rule.containment == 0 && !graph->rule.super_shingle)
+        return 0;
+    int r = postings_candidates(graph->postings, POSTINGS_TIER_C, sketch, &list);
+    if (r < 0)
+        return r;
+    keep_linked(graph, &list);
+    return compare_all(graph, sketch, &list, wanted, found, user, dead);
+}
+
 /* -- common lists -- */
 
 /* A list that is common (long_lists.h), boilerplate mostly, is not read where enough others are:
@@ -116,6 +142,7 @@ static int judge_long(const struct graph *graph, struct keys *keys, const size_t
         if (lengths[i] > LONG_LISTS_COMMON_FROM)
             r = postings_first(graph->postings, POSTINGS_TIER_R, keys->plain[i],
                                LONG_LISTS_COMMON_FROM, &first);
+        keep_linked(graph, &first);
         if (r == 0 && lengths[i] > LONG_LISTS_COMMON_FROM)
             r = long_lists_judge(graph->long_lists, graph->membership, keys->plain[i], &first);
         if (r > 0)
@@ -185,13 +212,15 @@ int neighbours_find(const struct graph *graph, const struct min_sketch *sketch,
     if (r == 0)
         r = postings_with(graph->postings, POSTINGS_TIER_R, keys.plain, keys.n_plain, 0, &rest,
                           NULL);
+    keep_linked(graph, &rest);
+    keep_linked(graph, &candidates);
     if (r == 0)
         r = compare_all(graph, sketch, &rest, wanted, found, user, dead);
     if (r == 0)
         r = compare_all(graph, sketch, &candidates, wanted, found, user, dead);
-    return r < 0
-               ? r
-               : compare_common(graph, sketch, &keys, n - keys.n_common, wanted, found, user, dead);
+    if (r == 0)
+        r = compare_common(graph, sketch, &keys, n - keys.n_common, wanted, found, user, dead);
+    return r < 0 ? r : compare_by_tier_c(graph, sketch, wanted, found, user, dead);
 }
 
 /* -- reaching clusters -- */
@@ -275,6 +304,7 @@ static int compare_whole(struct reach *reach, const struct digest *digest)
         return 0;
     int r =
         postings_with(graph->postings, POSTINGS_TIER_R, &digest->fingerprint, 1, 0, &list, NULL);
+    keep_linked(graph, &list);
     if (r == 0) /* anew first: examples that are found below stay */
         r = long_lists_learn(graph->long_lists, graph->membership, digest->fingerprint, &list);
     return r < 0 ? r : compare_listed(reach, &list);
@@ -283,6 +313,7 @@ static int compare_whole(struct reach *reach, const struct digest *digest)
 static int learn(const struct graph *graph, uint64_t fingerprint, struct sid_list *ret_list)
 {
     int r = postings_with(graph->postings, POSTINGS_TIER_R, &fingerprint, 1, 0, ret_list, NULL);
+    keep_linked(graph, ret_list);
     return r < 0 ? r
                  : long_lists_learn(graph->long_lists, graph->membership, fingerprint, ret_list);
 }
@@ -343,15 +374,17 @@ int neighbours_reach(const struct graph *graph, const struct min_sketch *sketch,
         r = compare_others(&reach);
     for (size_t i = 0; r == 0 && i < reach.n_digests; i++)
         r = compare_whole(&reach, reach.digests[i]);
-    return r < 0 ? r
-                 : compare_common(graph, sketch, keys, n - keys->n_common, reach_wanted,
-                                  reach_found, &reach, dead);
+    if (r == 0)
+        r = compare_common(graph, sketch, keys, n - keys->n_common, reach_wanted, reach_found,
+                           &reach, dead);
+    return r < 0 ? r : compare_by_tier_c(graph, sketch, reach_wanted, reach_found, &reach, dead);
 }
 
 int graph_post(const struct graph *first, uint64_t sid, const struct min_sketch *sketch)
 {
     for (const struct graph *graph = first; graph; graph = graph->next)
-        long_lists_posted(graph->long_lists, sid, sketch);
+        if (sid <= graph->linked_sid)
+            long_lists_posted(graph->long_lists, sid, sketch);
     return postings_add(first->postings, sid, sketch);
 }
 

@@ -4,6 +4,7 @@
 #ifndef KINFS_ENGINE_INDEX_NEIGHBOURS_H
 #define KINFS_ENGINE_INDEX_NEIGHBOURS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,6 +24,9 @@ struct graph {
     struct long_lists *long_lists;
     struct edge_rule rule;
     struct cluster_repairs *repairs; /* of all clusterings */
+    /* Documents above it are not in the clustering yet; UINT64_MAX: all are. The committer changes
+     * it, anybody looks. */
+    atomic_uint_fast64_t linked_sid;
     struct graph *next; /* of another clustering, over the same postings; the default one's is the
                            first. NULL: none */
 };

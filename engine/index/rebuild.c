@@ -35,9 +35,12 @@ static int add_vote(struct votes *votes, uint64_t new_id, uint64_t old_id)
     return 0;
 }
 
-static int vote_of_cluster(struct index *fresh, struct index *old, uint64_t id, struct votes *votes)
+/* old_clustering: the number of the clustering in the old database. */
+static int vote_of_cluster(struct index *fresh, struct index *old, unsigned old_clustering,
+                           uint64_t id, struct votes *votes)
 {
     _cleanup_(sid_list_done) struct sid_list members = {0};
+    const uint64_t new_base = clustering_base(cluster_clustering(id));
     int r = living_clusters_members(fresh->clusters, id, 0, &members);
     for (size_t i = 0; r == 0 && i < members.n_sids; i++) {
         _cleanup_(document_done) struct document document = {.records = fresh->records};
@@ -46,8 +49,9 @@ static int vote_of_cluster(struct index *fresh, struct index *old, uint64_t id, 
         r = records_get(fresh->records, &members.sids[i], 1, &document.record);
         if (r == 0 && document.record &&
             catalogue_get_file(old->kv, &document.record->key, &row) == 0 && row.sid &&
-            living_clusters_of(old->clusters, row.sid, &old_id, &size) == 0 && old_id)
-            r = add_vote(votes, id, old_id);
+            living_clusters_of_in(old->clusters, old_clustering, row.sid, &old_id, &size) == 0 &&
+            old_id)
+            r = add_vote(votes, id, new_base + old_id - clustering_base(old_clustering));
     }
     return r;
 }
@@ -70,15 +74,16 @@ static int compare_votes(const void *a, const void *b)
 
 /* New ids are all larger than old ones, so an old id is taken when a cluster has it already, and a
  * new cluster has found its old id when it is no longer known by the new one. */
-static int keep_ids(struct index *fresh, struct index *old)
+static int keep_ids_of(struct index *fresh, unsigned clustering, struct index *old,
+                       unsigned old_clustering)
 {
     enum { PAGE = 256 };
     struct votes votes = {0};
-    uint64_t ids[PAGE], after = 0;
+    uint64_t ids[PAGE], after = clustering_base(clustering);
     int n;
     while ((n = living_clusters_ids(fresh->clusters, after, PAGE, ids)) > 0) {
         for (int i = 0; i < n; i++) {
-            int r = vote_of_cluster(fresh, old, ids[i], &votes);
+            int r = vote_of_cluster(fresh, old, old_clustering, ids[i], &votes);
             if (r < 0) {
                 free(votes.votes);
                 return r;
@@ -97,12 +102,81 @@ static int keep_ids(struct index *fresh, struct index *old)
     return n;
 }
 
+/* The number of a clustering of one database in the other; 0: it is not there. */
+static unsigned number_in(const struct index *index, const char *name)
+{
+    for (size_t i = 0; i < index->named.n_wanted; i++)
+        if (strcmp(index->named.wanted[i].clustering.name, name) == 0)
+            return index->named.wanted[i].number;
+    return 0;
+}
+
+static int keep_ids(struct index *fresh, struct index *old)
+{
+    int r = keep_ids_of(fresh, 0, old, 0);
+    for (size_t i = 0; r == 0 && i < fresh->named.n_wanted; i++) {
+        const struct named_clustering *wanted = &fresh->named.wanted[i];
+        unsigned number = number_in(old, wanted->clustering.name);
+        if (number)
+            r = keep_ids_of(fresh, wanted->number, old, number);
+    }
+    return r;
+}
+
+struct keeping {
+    struct index *fresh, *old;
+};
+
+/* An id of the old database as it is in the fresh one; 0: of a clustering that is not there. */
+static uint64_t id_in_fresh(const struct keeping *keeping, uint64_t id)
+{
+    const unsigned old_number = cluster_clustering(id);
+    unsigned number = 0;
+    for (size_t i = 0; i < keeping->old->named.n_wanted; i++) {
+        const struct named_clustering *wanted = &keeping->old->named.wanted[i];
+        if (wanted->number == old_number)
+            number = number_in(keeping->fresh, wanted->clustering.name);
+    }
+    return old_number && !number ? 0 : clustering_base(number) + id - clustering_base(old_number);
+}
+
 /* Ids that the clusters had which are gone, where the clusters they lead to are there again. */
 static int keep_alias(void *user, uint64_t alias, uint64_t id)
 {
-    struct index *fresh = user;
-    int r = living_clusters_keep_alias(fresh->clusters, alias, id);
+    const struct keeping *keeping = user;
+    const uint64_t new_alias = id_in_fresh(keeping, alias), new_id = id_in_fresh(keeping, id);
+    int r = new_alias && new_id
+                ? living_clusters_keep_alias(keeping->fresh->clusters, new_alias, new_id)
+                : 0;
     return r == -EINVAL ? 0 : r;
+}
+
+/* New ids will be larger than the old ones. */
+static int count_on(struct index *fresh, unsigned clustering, const struct index *old,
+                    unsigned old_clustering)
+{
+    struct clustering_meta meta;
+    uint64_t next = 0;
+
+    clustering_meta_key(&meta, "next_cluster", old_clustering);
+    int r = identity_get_number((struct index *)old, meta.bytes, &next);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    clustering_meta_key(&meta, "next_cluster", clustering);
+    return identity_put_number(
+        fresh, meta.bytes, next - clustering_base(old_clustering) + clustering_base(clustering));
+}
+
+static int count_on_all(struct index *fresh, const struct index *old)
+{
+    int r = count_on(fresh, 0, old, 0);
+    for (size_t i = 0; r == 0 && i < fresh->named.n_wanted; i++) {
+        const struct named_clustering *wanted = &fresh->named.wanted[i];
+        unsigned number = number_in(old, wanted->clustering.name);
+        if (number)
+            r = count_on(fresh, wanted->number, old, number);
+    }
+    return r;
 }
 
 /* -- the work -- */
@@ -144,22 +218,26 @@ static int open_fresh(const struct index_options *options, const struct index *o
 {
     struct index_options fresh_options = *options;
     struct index *fresh = NULL;
+    struct index_clustering clusterings[INDEX_CLUSTERINGS_MAX];
     struct policy policy;
-    uint64_t next_cluster = 0;
     bool keep = policy_to_keep(old, options->store_path, &policy);
 
     fresh_options.create = true;
+    fresh_options.clusterings = NULL;
+    fresh_options.n_clusterings = 0;
     if (keep)
         fresh_options.policy = fresh_options.tokens = fresh_options.stopwords =
             fresh_options.stemmer = NULL;
+    for (size_t i = 0; old && i < old->named.n_wanted; i++)
+        clusterings[fresh_options.n_clusterings++] = old->named.wanted[i].clustering;
+    if (old)
+        fresh_options.clusterings = clusterings;
     int r = index_open_db(&fresh_options, STORE_DB_NEW, keep ? &policy : NULL, &fresh, ret_error);
     if (r < 0 || !old)
         goto out;
-    r = identity_get_number((struct index *)old, "next_cluster", &next_cluster);
-    if (r == 0)
-        r = identity_put_number(fresh, "next_cluster", next_cluster);
+    r = count_on_all(fresh, old);
     index_close(fresh, 0);
-    if (r == 0 || r == -ENOENT) /* opened again, it counts on from there */
+    if (r == 0) /* opened again, it counts on from there */
         r = index_open_db(&fresh_options, STORE_DB_NEW, NULL, &fresh, ret_error);
 out:
     if (r == 0)
@@ -187,7 +265,7 @@ static int rebuild(const struct index_options *options, struct index *old,
     if (r == 0 && old)
         r = keep_ids(fresh, old);
     if (r == 0 && old)
-        r = living_clusters_each_alias(old->clusters, keep_alias, fresh);
+        r = living_clusters_each_alias(old->clusters, keep_alias, &(struct keeping){fresh, old});
     if (r == 0)
         r = make_durable(fresh);
     index_close(fresh, 0);

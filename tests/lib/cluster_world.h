@@ -17,7 +17,9 @@
 
 #include "base/bytes.h"
 #include "engine/index/cluster_aliases.h"
+#include "engine/index/cluster_ids.h"
 #include "engine/index/living_clusters.h"
+#include "engine/index/member.h"
 #include "engine/index/schema.h"
 #include "store/kv_fault.h"
 #include "store/kv_retry.h"
@@ -47,6 +49,14 @@ struct world_alias {
     uint64_t id, leads_to;
 };
 
+/* A clustering beside the default one. */
+struct world_named {
+    unsigned number;
+    struct edge_rule rule;
+    uint64_t linked_sid; /* of living_clusters_add() */
+};
+enum { WORLD_NAMED = 6 };
+
 struct world {
     uint64_t random;
     struct world_alias aliases[WORLD_DOCUMENTS];
@@ -63,6 +73,8 @@ struct world {
     struct world_document *documents; /* in order of sid */
     unsigned n_documents;
     uint64_t max_id, fresh, flushed_sid;
+    struct world_named named[WORLD_NAMED];
+    unsigned n_named;
 };
 
 static inline uint64_t world_mix(uint64_t z)
@@ -96,6 +108,14 @@ static inline void world_start(struct world *world, const struct kv_fault_plan *
     assert_int_equal(living_clusters_open(world->inner, world->reader_records, world->postings,
                                           WORLD_THRESHOLD, 0, &world->reader),
                      0);
+    for (unsigned i = 0; i < world->n_named; i++) {
+        const struct world_named *named = &world->named[i];
+        assert_int_equal(
+            living_clusters_add(world->clusters, named->number, &named->rule, named->linked_sid),
+            0);
+        assert_int_equal(
+            living_clusters_add(world->reader, named->number, &named->rule, UINT64_MAX), 0);
+    }
 }
 
 /* As after kill -9: what was in memory only is lost. */
@@ -238,13 +258,31 @@ static inline struct world_document *world_write(struct world *world,
 
 /* -- the slow way -- */
 
-static inline bool world_share_tier_r(const struct min_sketch *a, const struct min_sketch *b)
+static inline bool world_share(const struct min_sketch *a, uint32_t n_a, const struct min_sketch *b,
+                               uint32_t n_b)
 {
-    for (uint32_t i = 0; i < a->n_values && i < POSTINGS_TIER_R_KEYS; i++)
-        for (uint32_t k = 0; k < b->n_values && k < POSTINGS_TIER_R_KEYS; k++)
+    for (uint32_t i = 0; i < a->n_values && i < n_a; i++)
+        for (uint32_t k = 0; k < b->n_values && k < n_b; k++)
             if (a->values[i] == b->values[k])
                 return true;
     return false;
+}
+
+/* Every run of the one against every run of the other. */
+static inline bool world_share_run(const struct min_sketch *a, const struct min_sketch *b)
+{
+    for (uint32_t i = 0; i + SUPER_RUN <= a->n_values && i + SUPER_RUN <= SUPER_VALUES; i++)
+        for (uint32_t k = 0; k + SUPER_RUN <= b->n_values && k + SUPER_RUN <= SUPER_VALUES; k++)
+            if (memcmp(a->values + i, b->values + k, SUPER_RUN * sizeof(uint64_t)) == 0)
+                return true;
+    return false;
+}
+
+static inline bool world_is_contained(const struct min_sketch *a, const struct min_sketch *b,
+                                      double at_least)
+{
+    struct estimate estimate;
+    return min_sketch_containment(a, b, &estimate) == 0 && estimate.value >= at_least;
 }
 
 static inline unsigned world_first_of_class(const struct world *world, unsigned i)
@@ -259,18 +297,29 @@ static inline unsigned world_first_of_class(const struct world *world, unsigned 
     return i;
 }
 
-static inline bool world_edge(const struct world *world, unsigned a, unsigned b)
+static inline bool world_edge(const struct world *world, const struct edge_rule *rule, unsigned a,
+                              unsigned b)
 {
     struct estimate estimate;
     unsigned x = world_first_of_class(world, a), y = world_first_of_class(world, b);
     const struct min_sketch *p = &world->documents[x].record.sketch;
     const struct min_sketch *q = &world->documents[y].record.sketch;
-    return x == y || (world_share_tier_r(p, q) && min_sketch_resemblance(p, q, &estimate) == 0 &&
-                      estimate.value >= WORLD_THRESHOLD);
+    if (x == y)
+        return true;
+    if (!world_share(p, POSTINGS_TIER_R_KEYS, q, POSTINGS_TIER_R_KEYS) &&
+        ((rule->containment == 0 && !rule->super_shingle) ||
+         !world_share(p, min_sketch_n_v(p), q, min_sketch_n_v(q))))
+        return false;
+    if (rule->super_shingle)
+        return world_share_run(p, q);
+    return (min_sketch_resemblance(p, q, &estimate) == 0 && estimate.value >= rule->resemblance) ||
+           (rule->containment > 0 && (world_is_contained(p, q, rule->containment) ||
+                                      world_is_contained(q, p, rule->containment)));
 }
 
 /* component[i]: the smallest document i is connected with, for live ones. */
-static inline void world_components(const struct world *world, unsigned *component)
+static inline void world_components_by(const struct world *world, const struct edge_rule *rule,
+                                       unsigned *component)
 {
     unsigned *queue = calloc(world->n_documents + 1, sizeof(*queue));
     assert_non_null(queue);
@@ -286,13 +335,19 @@ static inline void world_components(const struct world *world, unsigned *compone
             unsigned x = queue[at++];
             for (unsigned y = 0; y < world->n_documents; y++)
                 if (world->documents[y].live && component[y] == UINT32_MAX &&
-                    world_edge(world, x, y)) {
+                    world_edge(world, rule, x, y)) {
                     component[y] = i;
                     queue[n++] = y;
                 }
         }
     }
     free(queue);
+}
+
+static inline void world_components(const struct world *world, unsigned *component)
+{
+    world_components_by(world, &(const struct edge_rule){.resemblance = WORLD_THRESHOLD},
+                        component);
 }
 
 /* Whether a stands before b in a cluster: more tokens, then content, then file key. */
@@ -495,8 +550,115 @@ static inline void world_check_aliases(struct world *world)
     assert_int_equal(living_clusters_each_alias(world->reader, world_check_alias, world), 0);
 }
 
+/* As in a cluster of the clustering: where it has centres by the order of nodes first. */
+static inline bool world_before_in(const struct world_named *named, const struct record *a,
+                                   const struct record *b)
+{
+    uint8_t x[ORDER_BYTES], y[ORDER_BYTES];
+    member_order(x, a);
+    member_order(y, b);
+    int order = memcmp(x, y, ORDER_BYTES);
+    return clustering_has_centres(named->number) && order ? order < 0 : world_before(a, b);
+}
+
+/* CENTER by its definition: all nodes in their order; each that is the neighbour of no centre
+ * before it becomes one, the others go to the first of theirs. component[i]: the smallest document
+ * of the cluster of i, for live ones. */
+static inline void world_centres_by(const struct world *world, const struct edge_rule *rule,
+                                    unsigned *component)
+{
+    unsigned first[WORLD_DOCUMENTS], centre[WORLD_DOCUMENTS], order[WORLD_DOCUMENTS], n = 0;
+    const struct world_named as = {.number = CLUSTERING_CENTRES_FROM};
+
+    for (unsigned i = 0; i < world->n_documents; i++) {
+        if (!world->documents[i].live)
+            continue;
+        first[i] = world_first_of_class(world, i);
+        if (first[i] == i)
+            order[n++] = i;
+    }
+    for (unsigned i = 1; i < n; i++) /* by insertion */
+        for (unsigned k = i; k > 0 && world_before_in(&as, &world->documents[order[k]].record,
+                                                      &world->documents[order[k - 1]].record);
+             k--) {
+            unsigned swapped = order[k];
+            order[k] = order[k - 1];
+            order[k - 1] = swapped;
+        }
+    for (unsigned i = 0; i < n; i++) {
+        unsigned node = order[i];
+        centre[node] = node;
+        for (unsigned k = 0; k < i && centre[node] == node; k++)
+            if (centre[order[k]] == order[k] && world_edge(world, rule, order[k], node))
+                centre[node] = order[k];
+    }
+    for (unsigned i = 0; i < world->n_documents; i++)
+        component[i] = UINT32_MAX;
+    for (unsigned i = 0; i < world->n_documents; i++)
+        for (unsigned k = 0; k <= i && world->documents[i].live; k++)
+            if (world->documents[k].live && centre[first[k]] == centre[first[i]]) {
+                component[i] = k;
+                break;
+            }
+}
+
+/* A named clustering against the slow way. Returns how many documents are in its clusters, and adds
+ * how many of these there are. */
+static inline unsigned world_check_named(struct world *world, const struct world_named *named,
+                                         unsigned *n_all_clusters)
+{
+    unsigned component[WORLD_DOCUMENTS], n_clusters = 0, n_in_clusters = 0;
+    uint64_t n, n_documents, ids[WORLD_DOCUMENTS];
+
+    if (clustering_has_centres(named->number))
+        world_centres_by(world, &named->rule, component);
+    else
+        world_components_by(world, &named->rule, component);
+    for (unsigned i = 0; i < world->n_documents; i++) {
+        struct world_document *best = &world->documents[i];
+        uint64_t id, size, other;
+        unsigned n_members = 0;
+        if (!best->live || component[i] != i)
+            continue;
+        assert_int_equal(living_clusters_of_in(world->reader, named->number, best->sid, &id, &size),
+                         0);
+        for (unsigned k = i; k < world->n_documents; k++) {
+            if (component[k] != i)
+                continue;
+            n_members++;
+            if (world_before_in(named, &world->documents[k].record, &best->record))
+                best = &world->documents[k];
+            assert_int_equal(living_clusters_of_in(world->reader, named->number,
+                                                   world->documents[k].sid, &other, &size),
+                             0);
+            assert_int_equal(other, id);
+        }
+        if (n_members == 1) {
+            assert_int_equal(id, 0);
+            continue;
+        }
+        assert_int_equal(cluster_clustering(id), named->number);
+        assert_int_equal(size, n_members);
+        struct sid_list members;
+        assert_int_equal(living_clusters_members(world->reader, id, 0, &members), 0);
+        assert_int_equal(members.n_sids, n_members);
+        assert_int_equal(members.sids[0], best->sid);
+        sid_list_done(&members);
+        n_clusters++;
+        n_in_clusters += n_members;
+    }
+    living_clusters_count_in(world->clusters, named->number, &n, &n_documents);
+    assert_int_equal(n, n_clusters);
+    assert_int_equal(n_documents, n_in_clusters);
+    assert_int_equal(
+        living_clusters_ids(world->reader, clustering_base(named->number), WORLD_DOCUMENTS, ids),
+        n_clusters);
+    *n_all_clusters += n_clusters;
+    return n_in_clusters;
+}
+
 /* Everything that can be asked, against the slow way; and no row too many. Fresh ids of the model
- * become those that were given. */
+ * become those that were given. Of named clusterings those are checked that have all documents. */
 static inline void world_check(struct world *world)
 {
     unsigned component[WORLD_DOCUMENTS];
@@ -550,9 +712,18 @@ static inline void world_check(struct world *world)
     assert_int_equal(n_documents, n_in_clusters);
     assert_int_equal(living_clusters_ids(world->reader, 0, WORLD_DOCUMENTS, ids), n_clusters);
     world_check_aliases(world);
-    assert_int_equal(world_count_rows(world, TABLE_MEMBERS),
-                     n_clusters + n_in_clusters + world->n_alias_rows);
-    assert_int_equal(world_count_rows(world, TABLE_CLUSTER_OF), n_in_clusters);
+    bool all_linked = true;
+    for (unsigned i = 0; i < world->n_named; i++) {
+        if (living_clusters_linked(world->clusters, world->named[i].number) == UINT64_MAX)
+            n_in_clusters += world_check_named(world, &world->named[i], &n_clusters);
+        else
+            all_linked = false;
+    }
+    if (all_linked) {
+        assert_int_equal(world_count_rows(world, TABLE_MEMBERS),
+                         n_clusters + n_in_clusters + world->n_alias_rows);
+        assert_int_equal(world_count_rows(world, TABLE_CLUSTER_OF), n_in_clusters);
+    }
     assert_int_equal(world_count_rows(world, TABLE_CLASSES), n_live);
     assert_int_equal(world_count_rows(world, TABLE_RECORDS), n_live);
 }

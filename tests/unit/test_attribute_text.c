@@ -26,7 +26,7 @@ static void test_attribute_text__names_and_attributes_go_both_ways(void **state)
         assert_int_equal(attribute_of_name(name, &path), i);
         assert_null(path);
     }
-    assert_int_equal(n, N_ATTRIBUTES - 1 - 4); /* all but the four with a path */
+    assert_int_equal(n, N_ATTRIBUTES - 1 - 5); /* all but those with a path or a name */
 }
 
 static void test_attribute_text__a_path_stands_after_the_colon(void **state)
@@ -44,6 +44,8 @@ static void test_attribute_text__a_path_stands_after_the_colon(void **state)
     assert_int_equal(attribute_of_name("user.kinfs.containment:/a:b", &path),
                      ATTRIBUTE_CONTAINMENT_IN);
     assert_string_equal(path, "a:b");
+    assert_int_equal(attribute_of_name("user.kinfs.cluster.near", &path), ATTRIBUTE_CLUSTER_IN);
+    assert_string_equal(path, "near");
 }
 
 static void test_attribute_text__other_names_are_none(void **state)
@@ -53,6 +55,7 @@ static void test_attribute_text__other_names_are_none(void **state)
                                         "user.kinfs.unknown",
                                         "user.kinfs.state.",
                                         "user.kinfs.resemblance:",
+                                        "user.kinfs.cluster.",
                                         "user.kinfs.containment:/",
                                         "user.kinfs.nearest:a",
                                         "user.state",

@@ -90,6 +90,23 @@ static void expect_split(const char *line, const char *wanted)
     assert_string_equal(found, wanted);
 }
 
+static void test_configuration__clusterings_are_read(void **state)
+{
+    (void)state;
+    struct configuration configuration;
+    assert_int_equal(read_text("[clustering \"near\"]\n  rule=components:0.9\n"
+                               "[extractor \"audio/midi\"]\ncommand=%s/program\n"
+                               "[clustering \"loose\"]\nrule = components:0.2:containment:0.8\n",
+                               &configuration, NULL),
+                     0);
+    assert_int_equal(configuration.n_clusterings, 2);
+    assert_int_equal(configuration.n_extractors, 1);
+    assert_string_equal(configuration.clusterings[0].name, "near");
+    assert_string_equal(configuration.clusterings[1].name, "loose");
+    assert_true(configuration.clusterings[1].containment == 0.8);
+    configuration_done(&configuration);
+}
+
 static void test_configuration__a_command_is_split_but_not_expanded(void **state)
 {
     (void)state;
@@ -116,6 +133,15 @@ static void test_configuration__what_is_wrong_is_told_by_file_and_line(void **st
         {"colour = red\n", "1", "colour: stands in no section"},
         {"\n[colours]\n", "2", "no such section"},
         {"[extractor audio/midi]\n", "1", "no such section"},
+        {"[clustering near]\n", "1", "no such section"},
+        {"[clustering \"near\"]\n", "1", "has no rule"},
+        {"[clustering \"near\"]\ncommand = x\n", "2", "no such name; there is rule"},
+        {"[clustering \"near\"]\nrule = components\n", "2", "takes a number"},
+        {"[clustering \"7\"]\nrule = components:0.5\n", "2", "no name of a clustering"},
+        {"[clustering \"a\"]\nrule = components:0.5\nrule = components:0.5\n", "3",
+         "a second time"},
+        {"[clustering \"a\"]\nrule = components:0.5\n[clustering \"a\"]\nrule = components:0.6\n",
+         "4", "a second time"},
         {"[extractor \"audio/midi\"] x\n", "1", "no such section"},
         {"[extractor \"midi\"]\n", "1", "\"midi\": no media type"},
         {"[extractor \"*/*\"]\n", "1", "no media type"},
@@ -176,6 +202,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_configuration__extractors_are_read),
+        cmocka_unit_test(test_configuration__clusterings_are_read),
         cmocka_unit_test(test_configuration__a_command_is_split_but_not_expanded),
         cmocka_unit_test(test_configuration__what_is_wrong_is_told_by_file_and_line),
         cmocka_unit_test(test_configuration__a_file_that_is_named_must_be_there),

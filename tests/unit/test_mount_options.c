@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tools/mount_options.h"
@@ -82,6 +84,47 @@ static void test_mount_options__a_watch_can_be_chosen(void **state)
     mount_options_done(&options);
 }
 
+/* A comma between clusterings needs no backslash. */
+static void test_mount_options__clusterings_are_named(void **state)
+{
+    static const char *const texts[] = {
+        "clusters=near:components:0.95,loose:components:0.3:containment:0.9,ro,limit=3",
+        "clusters=near:components:0.95\\,loose:components:0.3:containment:0.9,ro,limit=3",
+        "clusters=near:components:0.95,limit=3,ro,clusters=loose:components:0.3:containment:0.9"};
+    static const char *const wrong[] = {"clusters=a:components:0.5,a:components:0.5",
+                                        "clusters=a:components:0.5,b:components",
+                                        "clusters=a:components:0.5,ro,b:components:0.5",
+                                        "b:components:0.5", "nosketch,clusters=a:components:0.5"};
+    struct mount_options options;
+    char *error = NULL, many[512] = "clusters=";
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        mount_options_init(&options);
+        assert_int_equal(mount_options_parse(&options, texts[i], NULL), 0);
+        assert_int_equal(options.n_clusterings, 2);
+        assert_string_equal(options.clusterings[0].name, "near");
+        assert_true(options.clusterings[0].resemblance == 0.95);
+        assert_string_equal(options.clusterings[1].name, "loose");
+        assert_true(options.clusterings[1].containment == 0.9);
+        assert_string_equal(options.extra, "ro");
+        assert_int_equal(options.limit, 3);
+        mount_options_done(&options);
+    }
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        mount_options_init(&options);
+        assert_int_equal(mount_options_parse(&options, wrong[i], &error), -EINVAL);
+        free(error);
+        mount_options_done(&options);
+    }
+    for (unsigned i = 0; i <= INDEX_CLUSTERINGS_MAX; i++)
+        sprintf(many + strlen(many), "%sn%u:components:0.5", i ? "," : "", i);
+    mount_options_init(&options);
+    assert_int_equal(mount_options_parse(&options, many, &error), -EINVAL);
+    assert_non_null(strstr(error, "n8 is one too many; 8"));
+    free(error);
+    mount_options_done(&options);
+}
+
 static void test_mount_options__views_can_be_chosen(void **state)
 {
     (void)state;
@@ -110,6 +153,7 @@ static void test_mount_options__what_is_wrong_is_refused_by_name(void **state)
         "tokens=tags",   "tokens=",
         "stopwords=all", "stopwords=",
         "stemmer=latin", "stemmer=",
+        "clusters=",     "clusters=5:components:0.5",
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         struct mount_options options;
@@ -170,6 +214,7 @@ int main(void)
         cmocka_unit_test(test_mount_options__what_is_of_fstab_and_systemd_is_passed_over),
         cmocka_unit_test(test_mount_options__a_watch_can_be_chosen),
         cmocka_unit_test(test_mount_options__views_can_be_chosen),
+        cmocka_unit_test(test_mount_options__clusterings_are_named),
         cmocka_unit_test(test_mount_options__what_is_wrong_is_refused_by_name),
         cmocka_unit_test(test_mount_options__without_sketching_nothing_of_it_can_be_said),
     };

@@ -9,7 +9,7 @@ _kinfs() {
     fi
     case $prev in
         -o)
-            mapfile -t COMPREPLY < <(compgen -W "threshold= limit= views= store= policy= tokens=words+tags stopwords=english stemmer= workers= settle_ms= config= log= watch=auto watch=fanotify watch=inotify watch=none nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro nosuid nodev noexec noatime" -- "$cur")
+            mapfile -t COMPREPLY < <(compgen -W "threshold= limit= views= clusters= store= policy= tokens=words+tags stopwords=english stemmer= workers= settle_ms= config= log= watch=auto watch=fanotify watch=inotify watch=none nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro nosuid nodev noexec noatime" -- "$cur")
             compopt -o nospace 2>/dev/null
             return ;;
         --tokens) mapfile -t COMPREPLY < <(compgen -W "words words+tags" -- "$cur"); return ;;
@@ -19,7 +19,7 @@ _kinfs() {
         -p | --policy) mapfile -t COMPREPLY < <(compgen -W "default broder1997" -- "$cur"); return ;;
         -c | --config) [[ $command != scan && $command != rebuild ]] || { mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return; } ;;
         -s | --store) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
-        -[tnwi] | --threshold | --limit | --workers | --id | --timeout | --shingle | --stemmer | --memory | --threads) return ;;
+        -[tnwi] | --threshold | --limit | --workers | --id | --clustering | --timeout | --shingle | --stemmer | --memory | --threads) return ;;
     esac
     if [[ $cur == -* ]]; then
         local options=--help
@@ -30,7 +30,7 @@ _kinfs() {
             settle) options+=" --timeout= --json --store=" ;;
             status) options+=" --json --store=" ;;
             similar) options+=" --threshold= --limit= --containing --absolute --tree= --json --null --store=" ;;
-            clusters) options+=" --id= --explain= --limit= --absolute --json --null --store=" ;;
+            clusters) options+=" --id= --explain= --clustering= --limit= --absolute --json --null --store=" ;;
             cluster) options+=" --threshold= --mode= --policy= --memory= --scratch= --threads= --stored --keep= --phase= --costs --json --null" ;;
             shingles) options+=" --top= --json --store=" ;;
             compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --json --store=" ;;

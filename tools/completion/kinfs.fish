@@ -21,6 +21,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from similar cluster' -s t -l thres
 complete -c kinfs -n '__fish_seen_subcommand_from similar clusters' -s n -l limit -x -d 'most answers'
 complete -c kinfs -n '__fish_seen_subcommand_from similar' -s c -l containing -d 'what it is contained in'
 complete -c kinfs -n '__fish_seen_subcommand_from clusters' -s i -l id -x -d 'of one cluster'
+complete -c kinfs -n '__fish_seen_subcommand_from clusters' -s c -l clustering -x -d 'of a named clustering'
 complete -c kinfs -n '__fish_seen_subcommand_from clusters' -s e -l explain -x -d 'how it hangs together'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l mode -x -a 'exact fast broder1997 supershingle' -d 'how'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l stored -d 'sketches of the store'

@@ -1,0 +1,126 @@
+/* Named clusterings as text. */
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/index/index.h"
+
+#define RATIO_UNIT 1e4
+enum { WORDS_MAX = 6 };
+
+__attribute__((format(printf, 2, 3))) static int refuse(char **ret_error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(ret_error, format, arguments) < 0)
+        *ret_error = NULL;
+    va_end(arguments);
+    return -EINVAL;
+}
+
+/* Names stand beside cluster numbers and CACHEDIR.TAG in clusters/, and behind "cluster." in
+ * attributes. */
+static int take_name(const char *name, struct index_clustering *clustering, char **ret_error)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    static const char others[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    const size_t n = strlen(name);
+
+    if (n == 0 || n >= sizeof(clustering->name) || !strchr(letters, *name) ||
+        strspn(name, others) != n || strcmp(name, "size") == 0)
+        return refuse(ret_error,
+                      "\"%s\" is no name of a clustering; one begins with a letter and has up to "
+                      "%zu letters, digits, _ and - (and is not \"size\")",
+                      name, sizeof(clustering->name) - 1);
+    memcpy(clustering->name, name, n + 1);
+    return 0;
+}
+
+static int take_ratio(const char *name, const char *what, const char *word, double *ret_ratio,
+                      char **ret_error)
+{
+    char *end = NULL;
+    double ratio = word ? strtod(word, &end) : 0;
+
+    ratio = round(ratio * RATIO_UNIT) / RATIO_UNIT;
+    if (!word || end == word || *end || !(ratio > 0 && ratio <= 1))
+        return refuse(ret_error, "clustering %s: %s takes a number above 0, up to 1, not \"%s\"",
+                      name, what, word ? word : "");
+    *ret_ratio = ratio;
+    return 0;
+}
+
+static int take_components(char *const *words, size_t n_words, struct index_clustering *clustering,
+                           char **ret_error)
+{
+    int r = take_ratio(clustering->name, "components", n_words > 0 ? words[0] : NULL,
+                       &clustering->resemblance, ret_error);
+    if (r < 0 || n_words == 1)
+        return r;
+    if (strcmp(words[1], "containment") != 0 || n_words > 3)
+        return refuse(ret_error, "clustering %s: after components:R comes containment:C or nothing",
+                      clustering->name);
+    return take_ratio(clustering->name, "containment", n_words > 2 ? words[2] : NULL,
+                      &clustering->containment, ret_error);
+}
+
+static int take_center(char *const *words, size_t n_words, struct index_clustering *clustering,
+                       char **ret_error)
+{
+    clustering->kind = INDEX_CLUSTERING_CENTER;
+    return n_words > 1
+               ? refuse(ret_error, "clustering %s: nothing comes after center:R", clustering->name)
+               : take_ratio(clustering->name, "center", n_words ? words[0] : NULL,
+                            &clustering->resemblance, ret_error);
+}
+
+int index_clustering_parse(const char *text, struct index_clustering *ret_clustering,
+                           char **ret_error)
+{
+    struct index_clustering clustering = {0};
+    char *words[WORDS_MAX], *word;
+    _cleanup_free_ char *copy = strdup(text);
+    char *rest = copy;
+    size_t n_words = 0;
+
+    if (!copy)
+        return -ENOMEM;
+    while ((word = strsep(&rest, ":")) && n_words < WORDS_MAX)
+        words[n_words++] = word;
+    int r = take_name(words[0], &clustering, ret_error);
+    if (r < 0)
+        return r;
+    const char *rule = n_words < 2 ? "" : words[1];
+    if (strcmp(rule, "components") == 0)
+        r = take_components(words + 2, n_words - 2, &clustering, ret_error);
+    else if (strcmp(rule, "center") == 0)
+        r = take_center(words + 2, n_words - 2, &clustering, ret_error);
+    else if (strcmp(rule, "supershingle") == 0 && n_words == 2)
+        clustering.kind = INDEX_CLUSTERING_SUPERSHINGLE;
+    else
+        r = refuse(ret_error,
+                   "clustering %s: \"%s\" is no rule; there are components:R, "
+                   "components:R:containment:C, center:R and supershingle",
+                   clustering.name, rule);
+    if (r == 0)
+        *ret_clustering = clustering;
+    return r;
+}
+
+void index_clustering_print(const struct index_clustering *clustering,
+                            char ret_text[INDEX_CLUSTERING_TEXT_BYTES])
+{
+    if (clustering->kind == INDEX_CLUSTERING_SUPERSHINGLE) {
+        snprintf(ret_text, INDEX_CLUSTERING_TEXT_BYTES, "%s:supershingle", clustering->name);
+        return;
+    }
+    int n = snprintf(ret_text, INDEX_CLUSTERING_TEXT_BYTES, "%s:%s:%.4g", clustering->name,
+                     clustering->kind == INDEX_CLUSTERING_CENTER ? "center" : "components",
+                     clustering->resemblance);
+    if (clustering->containment > 0)
+        snprintf(ret_text + n, INDEX_CLUSTERING_TEXT_BYTES - (size_t)n, ":containment:%.4g",
+                 clustering->containment);
+}

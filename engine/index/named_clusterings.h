@@ -1,0 +1,61 @@
+/* The named clusterings of a store: which there are, whether all documents are in them, and what is
+ * left of those that are not wanted any more. What is missing or too much is done in the
+ * background, some documents or rows at a time. The committer's, but for what is said to be
+ * anyone's.
+ *
+ * TABLE_META
+ *
+ *   key    "clustering.N"
+ *   value  version 1 | state 1 | sid 8 | text     state: enum clustering_state
+ *                                                 text: as index_clustering_print() makes it
+ *
+ * N is the number of the clustering in its rows and its clusters' ids (cluster_ids.h). Which
+ * documents are in one that is being made is known in memory only, so one whose making was
+ * interrupted otherwise than by a clean end is made anew, under another number.
+ */
+#ifndef KINFS_ENGINE_INDEX_NAMED_CLUSTERINGS_H
+#define KINFS_ENGINE_INDEX_NAMED_CLUSTERINGS_H
+
+#include "engine/index/cluster_ids.h"
+#include "engine/index/index.h"
+#include "store/kv.h"
+
+struct index;
+
+enum clustering_state {
+    CLUSTERING_MAKING = 1,
+    CLUSTERING_PAUSED = 2, /* documents up to sid are in it; at a clean end */
+    CLUSTERING_COMPLETE = 3,
+    CLUSTERING_REMOVING = 4,
+};
+
+struct named_clustering {
+    unsigned number;
+    struct index_clustering clustering;
+};
+
+struct named_clusterings {
+    struct named_clustering wanted[INDEX_CLUSTERINGS_MAX]; /* by name; the same from opening on */
+    size_t n_wanted;
+    unsigned removing[CLUSTERING_MAX];
+    size_t n_removing;
+    struct kv_buf at; /* of the one that is being removed: where to go on */
+    unsigned phase;   /* which of its rows: of TABLE_CLUSTER_OF, its clusters, its aliases */
+};
+
+/* Read what there is, decide what is wanted, and add it to index->clusters. After these were
+ * opened, before anything is done with them. Returns 0, -EUCLEAN, -ENOMEM or a store error. */
+int named_clusterings_open(struct index *index, const struct index_options *options);
+
+bool named_clusterings_is_idle(const struct index *index);
+/* Some of the work; not when idle. 0, or a store error. */
+int named_clusterings_step(struct index *index);
+
+/* At a clean end: what is under way is taken up there by the next start. 0, or a store error. */
+int named_clusterings_store(struct index *index);
+void named_clusterings_done(struct named_clusterings *named);
+
+/* From which resemblance on documents of a cluster are linked. Anyone's. */
+double named_clusterings_threshold(const struct index *index, uint64_t cluster);
+
+#endif

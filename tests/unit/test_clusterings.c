@@ -1,0 +1,199 @@
+/* Several clusterings over the same documents: each equals what all pairs make of its own rule,
+ * whatever the history, and a crash at every write. Components (C18), super shingles
+ * (C16) and CENTER (F19). */
+#include "tests/lib/cluster_world.h"
+
+static const struct kv_fault_plan no_fault;
+
+static const struct world_named all_rules[] = {
+    {1, {.resemblance = 0.7}, UINT64_MAX},
+    {7, {.resemblance = 0.2}, UINT64_MAX},
+    {31, {.resemblance = 0.5, .containment = 0.8}, UINT64_MAX},
+    {2, {.super_shingle = true}, UINT64_MAX},
+    {32, {.resemblance = 0.4}, UINT64_MAX}, /* these have centres */
+    {63, {.resemblance = 0.2, .containment = 0.9}, UINT64_MAX},
+};
+enum { N_RULES = sizeof(all_rules) / sizeof(all_rules[0]) };
+
+static void add_rules(struct world *world, uint64_t linked_sid)
+{
+    for (unsigned i = 0; i < N_RULES; i++) {
+        world->named[i] = all_rules[i];
+        world->named[i].linked_sid = linked_sid;
+    }
+    world->n_named = N_RULES;
+}
+
+/* Where documents have a value of V or two, to find containments by. */
+static void open_world(struct world *world, uint64_t seed, const struct kv_fault_plan *plan)
+{
+    world_open(world, seed, &no_fault);
+    min_sketch_builder_free(world->builder);
+    world->policy.m = 8;
+    assert_int_equal(min_sketch_builder_new(&world->policy, &world->builder), 0);
+    world_stop(world);
+    add_rules(world, UINT64_MAX);
+    world_start(world, plan);
+}
+
+static void run(uint64_t seed, unsigned n_steps, unsigned n_target,
+                const struct kv_fault_plan *plan)
+{
+    struct world world;
+
+    open_world(&world, seed, plan);
+    for (unsigned i = 0; i < n_steps; i++) {
+        struct world_step step = world_choose(&world, n_target);
+        assert_int_equal(world_do(&world, &step), 0);
+        world_model_step(&world, &step);
+        world_check(&world);
+    }
+    assert_int_equal(living_clusters_flush(world.clusters), 0);
+    assert_int_equal(world_count_rows(&world, TABLE_INTENTS), 0);
+    world_close(&world);
+}
+
+static void test_clusterings__each_equals_its_rule_over_any_history(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 8; seed++)
+        run(seed, 200, 25, &no_fault);
+    for (uint64_t seed = 1; seed <= 12; seed++)
+        run(1000 + seed, 100, 8, &no_fault);
+}
+
+static void test_clusterings__hold_over_a_store_that_fails_in_passing(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++)
+        run(seed, 60, 15,
+            &(struct kv_fault_plan){.seed = seed,
+                                    .again_per_mille = 20,
+                                    .timeout_per_mille = 20,
+                                    .split_batches = true,
+                                    .short_pages = true});
+}
+
+/* -- crashes -- */
+
+enum { N_STEPS = 24, N_TARGET = 9 };
+
+static bool run_with_crash(uint64_t seed, uint64_t crash_after, bool split)
+{
+    struct world world;
+    bool crashed = false;
+
+    open_world(&world, seed,
+               &(struct kv_fault_plan){
+                   .seed = seed, .crash_after_writes = crash_after, .split_batches = split});
+    for (unsigned i = 0; i < N_STEPS; i++) {
+        struct world_step step = world_choose(&world, N_TARGET);
+        int r = world_do(&world, &step);
+        if (r == -EIO && !crashed) {
+            crashed = true;
+            world_stop(&world);
+            world_start(&world, &no_fault);
+            assert_int_equal(world_recover(&world, &step), 0);
+            r = world_do(&world, &step);
+        }
+        assert_int_equal(r, 0);
+        world_model_step(&world, &step);
+        world_check(&world);
+    }
+    world_close(&world);
+    return crashed;
+}
+
+static void test_clusterings__a_crash_at_any_write_is_made_good(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1; run_with_crash(3, n, false); n++)
+        ;
+    for (uint64_t n = 1; run_with_crash(11, n, true); n++)
+        ;
+}
+
+static bool run_with_failure(uint64_t seed, uint64_t n)
+{
+    struct world world;
+    bool failed = false;
+
+    open_world(&world, seed, &(struct kv_fault_plan){.fail_call = n, .fail_error = -ENOSPC});
+    for (unsigned i = 0; i < N_STEPS; i++) {
+        struct world_step step = world_choose(&world, N_TARGET);
+        int r = world_do(&world, &step);
+        if (r == -ENOSPC) {
+            failed = true;
+            r = world_do(&world, &step);
+        }
+        assert_int_equal(r, 0);
+        world_model_step(&world, &step);
+        world_check(&world);
+    }
+    world_close(&world);
+    return failed;
+}
+
+static void test_clusterings__a_failed_call_is_made_good_by_repeating(void **state)
+{
+    (void)state;
+    for (uint64_t n = 20; run_with_failure(5, n); n += 3) /* from after the opening on */
+        ;
+}
+
+/* -- one that comes later -- */
+
+/* Documents come, change and go while others are taken in, a few at a time; then all are in it, and
+ * it is kept like those that were there from the beginning. */
+static void run_later(uint64_t seed, unsigned n_before, size_t n_at_once)
+{
+    struct world world;
+    unsigned n_left = N_RULES;
+
+    open_world(&world, seed, &no_fault);
+    world_stop(&world);
+    world.n_named = 0;
+    world_start(&world, &no_fault);
+    for (unsigned i = 0; i < n_before + 60; i++) {
+        struct world_step step = world_choose(&world, 30);
+        assert_int_equal(world_do(&world, &step), 0);
+        world_model_step(&world, &step);
+        if (i == n_before) {
+            assert_int_equal(living_clusters_flush(world.clusters), 0);
+            world.flushed_sid = world.n_documents - 1;
+            world_stop(&world);
+            add_rules(&world, 0);
+            world_start(&world, &no_fault);
+        }
+        for (unsigned k = 0; i >= n_before && k < N_RULES; k++) {
+            bool was_linked =
+                living_clusters_linked(world.clusters, world.named[k].number) == UINT64_MAX;
+            int r = living_clusters_link_more(world.clusters, world.named[k].number, n_at_once + k);
+            assert_in_range(r, 0, 1);
+            n_left -= r == 0 && !was_linked;
+        }
+        world_check(&world);
+    }
+    assert_int_equal(n_left, 0);
+    world_close(&world);
+}
+
+static void test_clusterings__one_that_comes_later_gets_all_documents(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 12; seed++)
+        run_later(seed, 60, 2 + seed % 4);
+    run_later(77, 80, 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_clusterings__each_equals_its_rule_over_any_history),
+        cmocka_unit_test(test_clusterings__hold_over_a_store_that_fails_in_passing),
+        cmocka_unit_test(test_clusterings__a_crash_at_any_write_is_made_good),
+        cmocka_unit_test(test_clusterings__a_failed_call_is_made_good_by_repeating),
+        cmocka_unit_test(test_clusterings__one_that_comes_later_gets_all_documents),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
