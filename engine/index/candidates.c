@@ -12,7 +12,8 @@
 #include "engine/index/sid_vector.h"
 
 enum {
-    LIST_READ = 4096,
+    LIST_READ = 16384,
+    OFTEN = 4,        /* of sixteen: one in a hundred of those at 0.5 has fewer */
     KEYS_ENOUGH = 12, /* lists that are short, to pass over what is in one long one only */
     LONG_MAX = 64,    /* lists of V read so: its first ones are as good as any */
 };
@@ -79,21 +80,25 @@ static int compare_sids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Those that came often, at least at_least times; of equals the oldest. */
+/* The likeliest, of those that came at least at_least times; of equals the oldest. Many of those
+ * that came often: where thousands do, the relatives of a document are anywhere among them. */
 static int take_likeliest(const struct tally *tally, uint32_t at_least, size_t most,
                           struct sid_vector *found)
 {
     _cleanup_free_ uint64_t *equals = calloc(tally->n_sids + 1, sizeof(*equals));
     if (!equals)
         return -ENOMEM;
-    for (uint32_t n = tally->highest; n >= at_least && n > 0 && most > 0; n--) {
-        size_t n_equals = 0;
+    size_t n_taken = 0, most_often = most > CANDIDATES_OFTEN ? most : CANDIDATES_OFTEN;
+    for (uint32_t n = tally->highest; n >= at_least && n > 0; n--) {
+        size_t n_equals = 0, room = n >= OFTEN ? most_often : most;
+        if (n_taken >= room)
+            continue;
         for (size_t i = 0; i < tally->n_slots; i++)
             if (tally->slots[i].n == n)
                 equals[n_equals++] = tally->slots[i].sid;
-        if (n_equals > most)
+        if (n_equals > room - n_taken)
             qsort(equals, n_equals, sizeof(*equals), compare_sids);
-        for (size_t i = 0; i < n_equals && most > 0; i++, most--) {
+        for (size_t i = 0; i < n_equals && n_taken < room; i++, n_taken++) {
             int r = sid_vector_push(found, equals[i]);
             if (r < 0)
                 return r;

@@ -142,8 +142,7 @@ static void test_candidates__who_shares_what_is_rare_comes_however_many_there_ar
             struct min_sketch sketch = sketch_of(values);
             assert_int_equal(
                 candidates_for(fixture.postings, POSTINGS_TIER_R, &sketch, 0.4, 10, &list), 1);
-            assert_true(list.n_sids >= CANDIDATES_ENOUGH &&
-                        list.n_sids <= CANDIDATES_ENOUGH + GROUP);
+            assert_true(list.n_sids >= CANDIDATES_OFTEN && list.n_sids <= CANDIDATES_OFTEN + GROUP);
             for (unsigned k = i / GROUP * GROUP; k < i / GROUP * GROUP + GROUP; k++)
                 assert_true(has(&list, 1 + k));
             assert_int_equal(
@@ -157,7 +156,7 @@ static void test_candidates__who_shares_what_is_rare_comes_however_many_there_ar
 
 static void test_candidates__those_with_most_in_common_come_first(void **state)
 {
-    enum { N = 3000, NEAR = 300 };
+    enum { N = 6000, NEAR = 300 };
     _cleanup_(sid_list_done) struct sid_list list = {0};
     struct fixture fixture;
     uint64_t values[N_KEYS];
@@ -173,10 +172,37 @@ static void test_candidates__those_with_most_in_common_come_first(void **state)
         add(&fixture, 1 + N + i, values);
     struct min_sketch sketch = sketch_of(values);
     assert_int_equal(candidates_for(fixture.postings, POSTINGS_TIER_R, &sketch, 0.4, 10, &list), 1);
-    assert_int_equal(list.n_sids, CANDIDATES_ENOUGH);
+    assert_int_equal(list.n_sids, CANDIDATES_OFTEN);
     for (unsigned i = 0; i < NEAR; i++)
         assert_true(has(&list, 1 + N + i));
     close_fixture(&fixture);
+}
+
+/* One at 0.5 that has what thousands have, and little that few have, who came before it. */
+static void test_candidates__a_relative_behind_thousands_is_found(void **state)
+{
+    enum { OTHERS = 10000, EQUALS = 3000, SOME = 2 * POSTINGS_PIECE };
+    struct fixture fixture;
+    uint64_t values[N_KEYS];
+    (void)state;
+
+    for (unsigned equal = 0; equal < 2; equal++) {
+        _cleanup_(sid_list_done) struct sid_list list = {0};
+        unsigned n = equal ? EQUALS : OTHERS, n_common = equal ? 5 : 8;
+        open_fixture(&fixture);
+        for (unsigned i = 0; i < n; i++) {
+            draw_values(equal || i >= SOME ? n_common : n_common + 2, i, values);
+            add(&fixture, 1 + i, values);
+        }
+        draw_values(equal ? n_common : n_common + 2, n, values);
+        add(&fixture, 1 + n, values);
+        draw_values(equal ? n_common : n_common + 2, n + 1, values);
+        struct min_sketch sketch = sketch_of(values);
+        assert_int_equal(
+            candidates_for(fixture.postings, POSTINGS_TIER_R, &sketch, 0.4, 100, &list), 1);
+        assert_true(has(&list, 1 + n));
+        close_fixture(&fixture);
+    }
 }
 
 static void test_candidates__boilerplate_makes_none_but_at_low_thresholds(void **state)
@@ -245,6 +271,7 @@ int main(void)
         cmocka_unit_test(test_candidates__pairs_that_resemble_each_other_are_candidates),
         cmocka_unit_test(test_candidates__who_shares_what_is_rare_comes_however_many_there_are),
         cmocka_unit_test(test_candidates__those_with_most_in_common_come_first),
+        cmocka_unit_test(test_candidates__a_relative_behind_thousands_is_found),
         cmocka_unit_test(test_candidates__boilerplate_makes_none_but_at_low_thresholds),
         cmocka_unit_test(test_candidates__of_few_all_come),
     };
