@@ -19,17 +19,14 @@ static int list_documents(const struct cluster_options *options, struct document
         int r = document_list_read(list, stdin);
         return r < 0 ? refuse(ret_error, r, "the list on standard input: %s", strerror(-r)) : 0;
     }
-    for (size_t i = 0; i < options->n_paths; i++) {
-        const char *path = options->paths[i];
-        int r = document_list_add(list, path);
-        if (r == -ENOENT)
-            return refuse(ret_error, r, "%s: no such file; correct the name", path);
-        if (r == -EINVAL)
-            return refuse(ret_error, r, "%s: neither a file nor a directory", path);
-        if (r < 0)
-            return refuse(ret_error, r, "%s: %s", path, strerror(-r));
-    }
-    return 0;
+    size_t failed;
+    int r = document_list_add(list, options->paths, options->n_paths, &failed);
+    const char *path = r < 0 && failed < options->n_paths ? options->paths[failed] : "";
+    if (r == -ENOENT)
+        return refuse(ret_error, r, "%s: no such file; correct the name", path);
+    if (r == -EINVAL)
+        return refuse(ret_error, r, "%s: neither a file nor a directory", path);
+    return r < 0 ? refuse(ret_error, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
 /* What is wrong, and what to do. */

@@ -2,8 +2,12 @@
 
 #include <errno.h>
 #include <fts.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include <xxhash.h>
 
 #include "base/cleanup.h"
 #include "tools/message.h"
@@ -51,7 +55,8 @@ static void close_walk(FTS **walk)
 static int walk_directory(struct document_list *list, const char *path)
 {
     char *const roots[] = {(char *)path, NULL};
-    _cleanup_(close_walk) FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, compare_names);
+    _cleanup_(close_walk) FTS *walk =
+        fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, compare_names);
     if (!walk)
         return -errno;
     int r = 0;
@@ -71,7 +76,7 @@ static int walk_directory(struct document_list *list, const char *path)
     return r < 0 ? r : -errno;
 }
 
-int document_list_add(struct document_list *list, const char *path)
+static int add_path(struct document_list *list, const char *path)
 {
     struct stat st;
     if (stat(path, &st) < 0)
@@ -79,6 +84,96 @@ int document_list_add(struct document_list *list, const char *path)
     if (S_ISDIR(st.st_mode))
         return walk_directory(list, path);
     return S_ISREG(st.st_mode) ? add(list, path) : -EINVAL;
+}
+
+/* -- paths that overlap -- */
+
+struct named {
+    char *real;
+    size_t n_bytes, number;
+    bool directory, covered;
+};
+
+struct names {
+    struct named *names;
+    size_t n;
+};
+
+static void names_done(struct names *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        free(names->names[i].real);
+    free(names->names);
+}
+
+static unsigned rank(uint8_t byte)
+{
+    return byte == '\0' ? 0 : byte == '/' ? 1 : byte + 1u;
+}
+
+int document_list_compare(const char *a, const char *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    unsigned left = rank((uint8_t)*a), right = rank((uint8_t)*b);
+    return (left > right) - (left < right);
+}
+
+static int compare_real(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    int r = document_list_compare(x->real, y->real);
+    return r ? r : (x->number > y->number) - (x->number < y->number);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* What is found by another name as well is covered: the same path again, of which the first counts,
+ * and what lies in a directory that is named. */
+static void find_covered(struct names *names)
+{
+    const struct named *last = NULL;
+    qsort(names->names, names->n, sizeof(*names->names), compare_real);
+    for (size_t i = 0; i < names->n; i++) {
+        struct named *name = &names->names[i];
+        bool in_last = last && strncmp(name->real, last->real, last->n_bytes) == 0;
+        char next = in_last ? name->real[last->n_bytes] : 'x';
+        bool root = in_last && last->real[last->n_bytes - 1] == '/';
+        name->covered = in_last && (!next || (last->directory && (root || next == '/')));
+        if (!name->covered)
+            last = name;
+    }
+    qsort(names->names, names->n, sizeof(*names->names), compare_numbers);
+}
+
+int document_list_add(struct document_list *list, char *const *paths, size_t n, size_t *ret_failed)
+{
+    _cleanup_(names_done) struct names names = {.names = calloc(n + 1, sizeof(struct named))};
+    if (!names.names)
+        return -ENOMEM;
+    for (*ret_failed = 0; *ret_failed < n; ++*ret_failed) {
+        struct named *name = &names.names[*ret_failed];
+        struct stat st;
+        if (stat(paths[*ret_failed], &st) < 0 || !(name->real = realpath(paths[*ret_failed], NULL)))
+            return -errno;
+        names.n++;
+        name->n_bytes = strlen(name->real);
+        name->number = *ret_failed;
+        name->directory = S_ISDIR(st.st_mode);
+    }
+    find_covered(&names);
+    int r = 0;
+    for (*ret_failed = 0; *ret_failed < n; ++*ret_failed) {
+        if (!names.names[*ret_failed].covered)
+            r = add_path(list, paths[*ret_failed]);
+        if (r < 0)
+            break;
+    }
+    return r;
 }
 
 int document_list_read(struct document_list *list, FILE *from)
@@ -101,6 +196,15 @@ int document_list_append(struct document_list *list, const char *directory, cons
     return add(list, whole);
 }
 
+/* Stands behind the last path, as if it were one. */
+static uint64_t checksum(const struct document_list *list)
+{
+    uint64_t sum = list->n;
+    for (uint32_t i = 0; i < list->n; i++)
+        sum = XXH3_64bits_withSeed(list->paths[i], strlen(list->paths[i]), sum);
+    return sum;
+}
+
 int document_list_save(const struct document_list *list, const char *file)
 {
     FILE *to = fopen(file, "we");
@@ -108,6 +212,7 @@ int document_list_save(const struct document_list *list, const char *file)
         return -errno;
     for (uint32_t i = 0; i < list->n; i++)
         fwrite(list->paths[i], 1, strlen(list->paths[i]) + 1, to);
+    fprintf(to, "%016llx", (unsigned long long)checksum(list));
     int failed = ferror(to);
     if (fclose(to) < 0)
         return -errno;
@@ -116,6 +221,14 @@ int document_list_save(const struct document_list *list, const char *file)
 
 int document_list_load(struct document_list *list, const char *file)
 {
+    char expected[17];
     _cleanup_fclose_ FILE *from = fopen(file, "re");
-    return from ? document_list_read(list, from) : -errno;
+    int r = from ? document_list_read(list, from) : -errno;
+    if (r < 0)
+        return r;
+    if (list->n == 0)
+        return -EUCLEAN;
+    _cleanup_free_ char *sum = list->paths[--list->n];
+    snprintf(expected, sizeof(expected), "%016llx", (unsigned long long)checksum(list));
+    return strcmp(sum, expected) == 0 ? 0 : -EUCLEAN;
 }

@@ -14,10 +14,15 @@ struct document_list {
 
 void document_list_done(struct document_list *list);
 
-/* Add a regular file, or all regular files below a directory, sorted by name in each; links are not
- * followed. Returns 0, -ENOENT or another errno for what does not exist or is neither, -ENOMEM,
- * -EOVERFLOW past 2^32 - 2 documents. */
-int document_list_add(struct document_list *list, const char *path);
+/* Add regular files, and all regular files below directories, sorted by name in each; links are not
+ * followed but those named. What several of the paths lead to is added once. Returns 0, -ENOENT or
+ * another errno for what does not exist, -EINVAL for what is neither (ret_failed: which of the
+ * paths), -ENOMEM, -EOVERFLOW past 2^32 - 2 documents. */
+int document_list_add(struct document_list *list, char *const *paths, size_t n, size_t *ret_failed);
+
+/* The order in which a walk finds paths: what lies in a directory comes right behind it, before
+ * what only begins like it. As strcmp(3). */
+int document_list_compare(const char *a, const char *b);
 
 /* Add paths that end with a NUL each (the last may lack it). The same errors, and those of reading.
  */
@@ -26,7 +31,8 @@ int document_list_read(struct document_list *list, FILE *from);
 /* Add directory/path, unseen. -ENOMEM, -EOVERFLOW. */
 int document_list_append(struct document_list *list, const char *directory, const char *path);
 
-/* Write and read back the list as a file. Return 0 or an errno of open(2), write(2) or read(2). */
+/* Write and read back the list as a file. Return 0 or an errno of open(2), write(2) or read(2);
+ * load -EUCLEAN for what is not as it was written. */
 int document_list_save(const struct document_list *list, const char *file);
 int document_list_load(struct document_list *list, const char *file);
 

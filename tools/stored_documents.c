@@ -58,7 +58,7 @@ struct place {
 static int compare_paths(const void *a, const void *b)
 {
     const struct place *x = a, *y = b;
-    return strcmp(x->path, y->path);
+    return document_list_compare(x->path, y->path);
 }
 
 /* So that clusters are numbered by the names of their documents, as of a tree that is walked. */

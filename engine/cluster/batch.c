@@ -338,6 +338,8 @@ int batch_resume(const struct batch_options *options, enum batch_phase from,
     if (r == 0)
         r = begin(&policy, &as_it_was, batch);
     batch->from = from;
+    if (r == 0 && from == BATCH_DUPLICATES)
+        r = kept_check_sketches(batch->kept, &batch->scratch.sketches);
     if (r == 0)
         r = from == BATCH_CLUSTERS ? batch_load_duplicates(batch) : load_sketches(batch);
     if (r < 0)

@@ -191,6 +191,11 @@ int kept_read(struct kept *kept, struct policy *ret_policy, uint32_t *ret_n_docu
     return 0;
 }
 
+int kept_check_sketches(const struct kept *kept, const struct scratch_file *sketches)
+{
+    return sketches->size_bytes == kept->sketches.file_bytes ? 0 : -EUCLEAN;
+}
+
 /* -- keeping -- */
 
 int batch_keep_sketches(struct batch *batch)

@@ -53,6 +53,10 @@ DEFINE_CLEANUP(struct kept *, kept_free);
 int kept_read(struct kept *kept, struct policy *ret_policy, uint32_t *ret_n_documents,
               struct batch_totals *ret_totals);
 
+/* Whether the file of sketches, after kept_read(), is as long as it was: 0, -EUCLEAN. What the
+ * blocks say of themselves does not tell that one is missing. */
+int kept_check_sketches(const struct kept *kept, const struct scratch_file *sketches);
+
 int batch_keep_sketches(struct batch *batch);            /* all documents have been added */
 int batch_keep_duplicates(struct batch *batch);          /* broder1997: sets and marks are these */
 struct pair_file *batch_kept_pairs(struct batch *batch); /* where pairs go; NULL: nowhere */

@@ -54,6 +54,16 @@ expect_equal 'identical ones' '1	tree/a
 expect_equal 'several paths' '1	tree/sub/b
 1	tree/a' "$("$KINFS" cluster tree/sub/b tree/a)"
 
+# What several paths lead to counts once, however it is named; a link that is named is followed.
+ln -s tree way
+"$KINFS" cluster tree/sub tree/deep/er/copy tree tree tree/../tree way | cmp - <("$KINFS" cluster tree)
+expect_equal 'one file twice' '' "$("$KINFS" cluster tree/a tree/link || true)"
+expect_equal 'by a link' "$("$KINFS" cluster tree | sed 's,tree,way,')" "$("$KINFS" cluster way)"
+mkdir tree2 && cp tree/a tree2/a
+expect_equal 'names that begin alike' 7 "$("$KINFS" cluster tree2 tree | wc -l)"
+expect_code 3 "$KINFS" cluster tree none
+expect_match 'which is missing' 'none: no such file' "$OUT"
+
 # What it took, and what was equal, on standard error alone.
 "$KINFS" cluster --costs tree > by_costs 2> costs
 "$KINFS" cluster tree | cmp - by_costs

@@ -81,6 +81,10 @@ expect_match 'not ours' 'not empty, and not what --keep has made; name another d
 printf x | dd of=kept/sketches bs=1 seek=100 conv=notrunc 2> /dev/null
 expect_code 3 "$KINFS" cluster --keep=kept --phase=duplicates
 expect_match 'damaged' 'kept: damaged, or of another machine; make it anew without --phase' "$OUT"
+"$KINFS" cluster --keep=kept "$SOURCE" > /dev/null
+sed -i 's/alone/alien/' kept/documents
+expect_code 3 "$KINFS" cluster --keep=kept --phase=duplicates
+expect_match 'other names' 'kept: damaged, or of another machine; make it anew without --phase' "$OUT"
 mkdir other
 echo mine > other/sketches
 expect_code 3 "$KINFS" cluster --keep=other "$SOURCE"
@@ -95,6 +99,13 @@ sort -z stored | cmp by_tree -
 (cd "$SOURCE/sub" && "$KINFS" cluster -0 --stored) | cmp stored -
 "$KINFS" cluster -0 --stored --keep=kept "$SOURCE" | cmp stored -
 "$KINFS" cluster -0 --keep=kept --phase=duplicates | cmp stored -
+# Numbered as of a tree that is walked, also where a directory is called as another begins.
+mkdir "$SOURCE/sub-2"
+words 20000 300 > "$SOURCE/sub-2/one"
+words 20001 300 > "$SOURCE/sub-2/two"
+"$KINFS" scan "$SOURCE" > /dev/null
+"$KINFS" cluster --stored "$SOURCE" > stored
+"$KINFS" cluster "$SOURCE" | cmp stored -
 expect_code 2 "$KINFS" cluster --stored -
 expect_code 2 "$KINFS" cluster --stored "$SOURCE" "$SOURCE"
 expect_code 2 "$KINFS" cluster --stored --policy=default "$SOURCE"

@@ -186,6 +186,8 @@ static void test_batch_keep__tells_what_is_damaged(void **state)
     options.cap = 999; /* there are no pairs of that */
     assert_int_equal(try_resume(&options, BATCH_CLUSTERS), -ENOENT);
     options.cap = 0;
+    assert_int_equal(truncate(scratch_path(keep_directory(), "sketches"), 1 << 20), 0);
+    assert_int_equal(try_resume(&options, BATCH_DUPLICATES), -EUCLEAN);
     assert_int_equal(truncate(scratch_path(keep_directory(), "pairs"), 1000), 0);
     assert_int_equal(try_resume(&options, BATCH_CLUSTERS), -EUCLEAN);
     unlink_kept("pairs");
