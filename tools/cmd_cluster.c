@@ -40,6 +40,11 @@ static int explain(const struct batch_options *options, int error, char **ret_er
     case -ENOSPC:
     case -EDQUOT:
     case -EFBIG:
+        if (options->keep)
+            return refuse(ret_error, error,
+                          "%s or %s: no room; name another directory by --keep, or for what does "
+                          "not fit into memory by --scratch",
+                          options->keep, options->scratch);
         return refuse(ret_error, error,
                       "%s: no room for what does not fit into memory; give more --memory, or name "
                       "another directory by --scratch",

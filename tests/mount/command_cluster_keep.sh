@@ -113,3 +113,13 @@ start
 expect_code 3 "$KINFS" cluster --stored "$MNT"
 expect_match 'mounted' "mounted on $MNT .*unmount it first" "$OUT"
 stop
+
+# No room for what is kept: both directories are named.
+small=$SCRATCH/small
+mkdir "$small"
+if mount -t tmpfs -o size=64k tmpfs "$small" 2> /dev/null; then
+    expect_code 3 "$KINFS" cluster --keep="$small/kept" "$SOURCE"
+    expect_match 'no room' "^kinfs: $small/kept or .*: no room; name another directory by --keep" "$OUT"
+    expect_code 3 "$KINFS" cluster --keep="$small/kept" --phase=duplicates
+    umount "$small"
+fi
