@@ -142,8 +142,8 @@ extern const struct kv_ops kv_rocksdb_ops;
 
 /* -- kv_rocksdb_seal.c: what the database consisted of when it was closed -- */
 int kv_rocksdb_seal(const char *path); /* after a clean end; 0 or a negative errno */
-/* 0 (also without a seal), or -EUCLEAN when a file is gone or has another size, with *ret_message.
- */
+/* 1 where all is as it was sealed, 0 without a seal, or -EUCLEAN when a file is gone or has another
+ * size, with *ret_message. */
 int kv_rocksdb_check_seal(int directory_fd, char **ret_message);
 int kv_rocksdb_break_seal(int directory_fd); /* before the first change */
 

@@ -63,7 +63,7 @@ char *kv_rocksdb_describe(int error, bool create, const char *path, const char *
     case -EUCLEAN:
         n = asprintf(
             &line,
-            "store %s is damaged (%s); run `kinfs rebuild --store %s SOURCE`, the documents "
+            "store %s is damaged (%s); run `kinfs check --repair --store %s SOURCE`, the documents "
             "themselves are not touched",
             path, detail, path);
         break;

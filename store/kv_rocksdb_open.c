@@ -345,10 +345,15 @@ static int open_store(const char *path, const struct kv_options *options, struct
     r = options->read_only ? 0 : kv_rocksdb_check_room(store);
     if (r == 0 && !store->damaged)
         r = kv_rocksdb_check_seal(directory_fd, ret_message);
-    if (r == 0 && !options->read_only)
+    if (r > 0) /* a log that does not read to its end is no crash's */
+        rocksdb_options_set_wal_recovery_mode(store->db_options,
+                                              rocksdb_absolute_consistency_recovery);
+    if (r >= 0 && !options->read_only)
         r = kv_rocksdb_break_seal(directory_fd);
-    if (r == 0)
+    if (r >= 0)
         r = open_stamped(store, directory_fd, stamp, text, ret_message);
+    if (!store->damaged) /* from here on one may be */
+        rocksdb_options_set_wal_recovery_mode(store->db_options, rocksdb_point_in_time_recovery);
     if (r < 0) {
         kv_rocksdb_close_db(store);
         return r;

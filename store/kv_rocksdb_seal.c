@@ -101,7 +101,7 @@ int kv_rocksdb_check_seal(int directory_fd, char **ret_message)
             r = explain(name, size, &st, ret_message);
     }
     fclose(file);
-    return r;
+    return r < 0 ? r : 1;
 }
 
 int kv_rocksdb_break_seal(int directory_fd)

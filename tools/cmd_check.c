@@ -8,9 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/escape.h"
-#include "tools/command.h"
 #include "tools/json_path.h"
+#include "tools/remake.h"
 
 /* -- the work -- */
 
@@ -88,30 +87,43 @@ int work_check(const struct work_context *context, struct json_object *request, 
 
 struct check_options {
     struct command_options common;
-    bool deep;
+    bool deep, repair;
+    const char *config;
+    unsigned n_workers;
 };
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct check_options *options = state->input;
-    (void)argument;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
     case 'd': options->deep = true; return 0;
+    case 'r': options->repair = true; return 0;
+    case 'c': options->config = argument; return 0;
+    case 'w':
+        options->n_workers = (unsigned)command_parse_count(state, "--workers", argument, 256);
+        return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
 
 static const struct argp_option check_options[] = {
     {"deep", 'd', NULL, 0, "find all clusters anew, too, and compare", 0},
+    {"repair", 'r', NULL, 0, "mend what is wrong; the tree must not be mounted", 0},
+    {"config", 'c', "FILE", 0, "for documents read again (" CONFIGURATION_FILE ")", 0},
+    {"workers", 'w', "N", 0, "threads that sketch, 0 (the default) for one a processor", 0},
     {0},
 };
 static const struct argp_child children[] = {{&command_argp, 0, NULL, 0}, {0}};
 static const struct argp parser = {
     check_options, parse, "[PATH]",
     "Check that what is stored about the tree that PATH (or the working directory) is in is whole "
-    "and agrees with itself, and print what was counted. A mount serves on meanwhile. Exit code 0: "
-    "nothing is wrong; 1: something is; 3: it could not be checked.",
+    "and agrees with itself, and print what was counted. A mount serves on meanwhile. With "
+    "--repair "
+    "what is wrong is mended: everything is made anew as kinfs rebuild does it, but documents "
+    "whose "
+    "sketches are sound are not read again. Exit code 0: nothing is wrong (any more); 1: something "
+    "is; 3: it could not be checked, or mended.",
     children};
 
 struct checking {
@@ -120,6 +132,7 @@ struct checking {
     struct json_object *counts;
     uint64_t n_told;
     bool drawn;
+    bool quiet; /* the second check: nothing is printed of it */
 };
 
 static void wipe_progress(struct checking *checking)
@@ -157,6 +170,8 @@ static int take_row(void *user, struct json_object *row)
     } else if (json_object_object_get_ex(taken, "finding", &member)) {
         wipe_progress(checking);
         checking->n_told++;
+        if (checking->quiet)
+            return 0;
         if (checking->options->common.json)
             json_object_array_add(checking->findings, json_object_get(member));
         else
@@ -201,7 +216,15 @@ static void print_counts(const struct checking *checking)
         printf("%-12s%llu\n", "wrong", (unsigned long long)wrong);
 }
 
-static void print_end(struct checking *checking)
+static void print_remedy(const struct checking *checking, const struct location *at)
+{
+    if (command_count(checking->counts, "wrong") && !checking->options->repair)
+        printf("unmount the tree if it is mounted, then run kinfs check --repair --store=%s %s; "
+               "the documents are not touched\n",
+               at->store, at->source);
+}
+
+static void print_end(struct checking *checking, const struct location *at)
 {
     wipe_progress(checking);
     if (checking->options->common.json) {
@@ -209,6 +232,7 @@ static void print_end(struct checking *checking)
         command_print_json(checking->counts);
     } else {
         print_counts(checking);
+        print_remedy(checking, at);
     }
 }
 
@@ -241,7 +265,7 @@ static int check(struct checking *checking, const struct location *at, char **re
     _cleanup_free_ char *why = NULL;
     json_object_object_add(request, "deep", json_object_new_boolean(checking->options->deep));
     int r = ask(&question, request, take_row, checking, &why);
-    if (r == -EUCLEAN || r == -EIO)
+    if (r == -EUCLEAN || r == -EIO || r == -ENOENT) /* the last: a store without its database */
         r = check_damaged(checking, at, why ? why : strerror(-r), ret_error);
     else if (r < 0)
         *ret_error = TAKE_PTR(why);
@@ -252,6 +276,48 @@ static void checking_done(struct checking *checking)
 {
     json_object_put(checking->findings);
     json_object_put(checking->counts);
+}
+
+static bool is_wrong(const struct checking *checking)
+{
+    return command_count(checking->counts, "wrong") > 0;
+}
+
+static void print_repair(const struct checking *checking, const struct remake *remake)
+{
+    if (checking->options->common.json) {
+        _cleanup_json_ struct json_object *row = json_object_new_object();
+        json_object_object_add(row, "repaired", json_object_new_boolean(true));
+        work_add_count(row, "documents", remake->documents);
+        work_add_count(row, "read_again", remake->sketched);
+        work_add_count(row, "clusters", remake->clusters);
+        command_print_json(row);
+        return;
+    }
+    printf("mended: %llu documents in %llu clusters, %llu of them read again\n",
+           (unsigned long long)remake->documents, (unsigned long long)remake->clusters,
+           (unsigned long long)remake->sketched);
+}
+
+/* Mends, and looks whether it has. */
+static int repair(const struct checking *checking, const struct location *at, char **ret_error)
+{
+    struct remake remake = {.at = at,
+                            .config = checking->options->config,
+                            .n_workers = checking->options->n_workers,
+                            .salvage = true};
+    _cleanup_(checking_done) struct checking after = {.options = checking->options, .quiet = true};
+    fflush(stdout);
+    int r = remake_store(&remake, ret_error);
+    if (r >= 0)
+        r = check(&after, at, ret_error);
+    wipe_progress(&after);
+    if (r >= 0 && is_wrong(&after))
+        r = refuse(ret_error, -EUCLEAN,
+                   "%s: what was made anew is wrong, too; is the disk it is on sound?", at->store);
+    if (r >= 0)
+        print_repair(checking, &remake);
+    return r;
 }
 
 int cmd_check(int argc, char **argv)
@@ -269,8 +335,10 @@ int cmd_check(int argc, char **argv)
         wipe_progress(&checking);
         return command_end(r, error);
     }
-    print_end(&checking);
-    bool wrong = command_count(checking.counts, "wrong") > 0;
+    print_end(&checking, &location);
+    bool wrong = is_wrong(&checking);
+    if (wrong && options.repair)
+        return command_end(repair(&checking, &location, &error), error);
     int code = command_end(0, NULL);
     return code == COMMAND_OK && wrong ? COMMAND_NO_ANSWER : code;
 }

@@ -52,7 +52,7 @@ int refuse(char **ret_error, int code, const char *format, ...)
 const char *error_text(int error)
 {
     switch (error) {
-    case -EUCLEAN: return "the store is damaged; unmount the tree, then run kinfs rebuild";
+    case -EUCLEAN: return "the store is damaged; unmount the tree, then run kinfs check --repair";
     case -ENOSPC: return "no room for the store; make room, and it goes on by itself";
     case -ESHUTDOWN: return "the index is being closed";
     default: return strerror(-error);

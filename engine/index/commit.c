@@ -371,6 +371,8 @@ static int recover_record(void *user, uint64_t sid, const struct record *record)
 {
     struct index *index = user;
     int r = recover_one(index, sid, record);
+    if (r == 0 && postings_flush_due(index->postings)) /* the watermarks stay behind */
+        r = postings_flush(index->postings);
     if (sid > index->last_sid)
         index->last_sid = sid;
     return r;

@@ -25,11 +25,11 @@ static void store_is_damaged(struct index *index)
         index->scanning = index->rescan_wanted = index->redoing = false;
         pthread_cond_broadcast(&index->scan_ended);
     }
-    index_log(
-        index, INDEX_LOG_ERROR,
-        "store %s is damaged; unmount and run `kinfs rebuild %s` (the documents are served as "
-        "ever, but not sketched)",
-        index->store_path, index->source);
+    index_log(index, INDEX_LOG_ERROR,
+              "store %s is damaged; unmount and run `kinfs check --repair %s` (the documents are "
+              "served as "
+              "ever, but not sketched)",
+              index->store_path, index->source);
 }
 
 static void store_failed(struct index *index, int error)

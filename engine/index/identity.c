@@ -212,9 +212,9 @@ static int check_policy(struct index *index, const struct index_options *options
                       index->store_path, index->store_path, index->source);
     if (r == -ENOENT || r == -EUCLEAN)
         return refuse(ret_error, -EUCLEAN,
-                      "store %s is damaged: its policy cannot be read; move it aside and mount "
-                      "again to make a new one (the documents are not touched)",
-                      index->store_path);
+                      "store %s is damaged: its policy cannot be read; run `kinfs check --repair "
+                      "--store=%s %s` to mend it (the documents are not touched)",
+                      index->store_path, index->store_path, index->source);
     if (r < 0)
         return r;
     if (options->policy && strcmp(options->policy, index->policy.name) != 0)
@@ -249,21 +249,55 @@ static int check_root(struct index *index, char **ret_error)
         (int)source.size_bytes, (const char *)source.data, index->source);
 }
 
+/* That of a store whose database is lost, unless another one is asked for: its key is secret, and
+ * cluster ids look as before under it. */
+static bool take_kept_policy(struct index *index, const struct index_options *options)
+{
+    struct policy kept;
+    if (options->tokens || options->stopwords || options->stemmer ||
+        identity_read_policy_file(index->store_path, &kept) < 0 ||
+        (options->policy && strcmp(options->policy, kept.name) != 0) ||
+        word_options_check(&kept.words) < 0)
+        return false;
+    index->policy = kept;
+    return true;
+}
+
+/* A store that does not say what it is was never finished, and has no rows. */
+static int check_is_new(struct index *index, char **ret_error)
+{
+    for (unsigned table = TABLE_META + 1; table < SCHEMA_N_TABLES; table++) {
+        _cleanup_(kv_page_done) struct kv_page page = {0};
+        int r = kv_scan(index->kv, table, &(struct kv_range){0}, 1, &page);
+        if (r < 0)
+            return r;
+        if (page.n_entries)
+            return refuse(ret_error, -EUCLEAN,
+                          "store %s is damaged: its schema is lost; run `kinfs check --repair "
+                          "--store=%s %s` to mend it (the documents are not touched)",
+                          index->store_path, index->store_path, index->source);
+    }
+    return 0;
+}
+
 int identity_check(struct index *index, const struct index_options *options,
                    const struct policy *policy, char **ret_error)
 {
     uint64_t schema;
     int r = identity_get_number(index, "schema", &schema);
     if (r == -ENOENT) {
-        r = 0;
+        r = check_is_new(index, ret_error);
+        if (r < 0)
+            return r;
+        bool kept = !policy && take_kept_policy(index, options);
         if (policy)
             index->policy = *policy;
-        else
+        else if (!kept)
             r = policy_preset(options->policy ? options->policy : "default", &index->policy);
         if (r == -EINVAL)
             return refuse(ret_error, r, "there is no policy '%s'; there are: default, broder1997",
                           options->policy);
-        if (r == 0 && !policy)
+        if (r == 0 && !policy && !kept)
             r = choose_words(index, options, ret_error);
         if (r == 0)
             r = make_identity(index, &index->policy);

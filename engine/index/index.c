@@ -191,38 +191,59 @@ static int open_parts(struct index *index, const struct index_options *options)
     return r;
 }
 
-int index_open_db(const struct index_options *options, const char *db, const struct policy *policy,
-                  struct index **ret_index, char **ret_error)
+/* Where there is no store in it yet, that of a database is opened. */
+static int open_over(struct index *index, const struct index_options *options, const char *db,
+                     const struct policy *policy, char **ret_error)
 {
-    char *error = NULL;
-    _cleanup_(index_free_p) struct index *index = index_new(options);
-    if (!index || !(index->source = strdup(options->source)) ||
-        !(index->store_path = strdup(options->store_path)))
-        return -ENOMEM;
-    int r = extractors_new(options->extractors, options->n_extractors, &index->extractors, &error);
+    int r =
+        extractors_new(options->extractors, options->n_extractors, &index->extractors, ret_error);
     if (r == 0)
-        r = open_store(index, options, db, &error);
+        r = index->store ? kv_retry_open(index->store, &index->kv)
+                         : open_store(index, options, db, ret_error);
     if (r == 0)
-        r = identity_check(index, options, policy, &error);
+        r = identity_check(index, options, policy, ret_error);
     if (r == 0) {
         find_store_key(index);
         r = open_parts(index, options);
     }
-    if (r < 0) {
-        if (r == -EUCLEAN)
-            explain(&error,
-                    "store %s is damaged; run `kinfs rebuild %s` to make it anew (the documents "
-                    "are not touched)",
-                    options->store_path, options->source);
-        explain(&error, "store %s: %s", options->store_path, strerror(-r));
-        if (ret_error)
-            *ret_error = error;
-        else
-            free(error);
-        return r;
+    if (r == -EUCLEAN)
+        explain(ret_error,
+                "store %s is damaged; run `kinfs check --repair %s` to mend it (the documents are "
+                "not touched)",
+                options->store_path, options->source);
+    if (r < 0)
+        explain(ret_error, "store %s: %s", options->store_path, strerror(-r));
+    return r;
+}
+
+int index_open_over(const struct index_options *options, struct kv *store, const char *db,
+                    const struct policy *policy, struct index **ret_index, char **ret_error)
+{
+    char *error = NULL;
+    _cleanup_(index_free_p) struct index *index = index_new(options);
+    if (!index) {
+        kv_close(store);
+        return -ENOMEM;
     }
+    index->store = store;
+    if (!(index->source = strdup(options->source)) ||
+        !(index->store_path = strdup(options->store_path)))
+        return -ENOMEM;
+    int r = open_over(index, options, db, policy, &error);
+    if (r < 0 && ret_error)
+        *ret_error = error;
+    else
+        free(error);
+    if (r < 0)
+        return r;
     *ret_index = TAKE_PTR(index);
     return 0;
+}
+
+int index_open_db(const struct index_options *options, const char *db, const struct policy *policy,
+                  struct index **ret_index, char **ret_error)
+{
+    return index_open_over(options, NULL, db, policy, ret_index, ret_error);
 }
 
 int index_open(const struct index_options *options, struct index **ret_index, char **ret_error)

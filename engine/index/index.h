@@ -120,7 +120,8 @@ void index_rescan(struct index *index);
 /* Make everything that is stored anew from the tree, under the same policy and secret key: a fresh
  * database is built beside the old one and takes its place when it is complete; until then the old
  * one stays as it is. Clusters keep their ids: an id goes to the new cluster with most of its
- * documents. The old database may be damaged (then ids are new), and must not be in use.
+ * documents. The old database may be damaged (then ids are kept as far as they can be read), and
+ * must not be in use.
  *
  * options   of index_open(); policy is used only where no policy can be read any more
  * progress  called as soon as the store is held, then about ten times a second with the state of
@@ -133,6 +134,14 @@ struct index_status;
 int index_rebuild(const struct index_options *options,
                   void (*progress)(void *user, const struct index_status *status), void *user,
                   char **ret_error);
+
+/* Mend a store, whatever is wrong with it: as index_rebuild(), with the same answers, but a document
+ * of which the old database still has a row that is of the file as it is now, and a sound sketch,
+ * is not read again; sketched_documents says how many were. Nothing else of the old one is taken
+ * over, so it does not matter what is damaged, missing or of another moment. */
+int index_repair(const struct index_options *options,
+                 void (*progress)(void *user, const struct index_status *status), void *user,
+                 char **ret_error);
 
 /* -- checking -- */
 

@@ -68,6 +68,7 @@ struct index {
     int directory;         /* the store's, taken; -1 while a rebuild has taken it */
     bool directory_made;   /* by this opening, and empty then */
     struct kv *store, *kv; /* kv repeats what store says is transient */
+    struct kv *known; /* of a repair: the store before, borrowed; what it has is not read again */
     struct policy policy;
     uint64_t policy_id;
     struct shown_ids shown_ids; /* of clusters; in all answers */
@@ -125,6 +126,10 @@ struct index {
  * has taken the store's directory. */
 int index_open_db(const struct index_options *options, const char *db, const struct policy *policy,
                   struct index **ret_index, char **ret_error);
+/* The same over a store that is open already (NULL: the database's), which is closed with the index
+ * or where that cannot be opened. */
+int index_open_over(const struct index_options *options, struct kv *store, const char *db,
+                    const struct policy *policy, struct index **ret_index, char **ret_error);
 
 /* Ends all threads; questions and the committer's functions may go on from the caller's. */
 void index_stop(struct index *index);

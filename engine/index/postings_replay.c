@@ -29,6 +29,8 @@ static int replay_record(void *user, uint64_t sid, const struct record *record)
 {
     struct replay *replay = user;
     int r = post_if_first(replay->graph, sid, record);
+    if (r == 0 && postings_flush_due(replay->graph->postings)) /* the watermark stays behind */
+        r = postings_flush(replay->graph->postings);
     if (r == 0)
         replay->last_sid = sid;
     return r;

@@ -1,10 +1,19 @@
 /* A rebuild: the scan of a first mount into a database beside the old one, then an exchange of the
- * two. */
+ * two. A repair: the same, but what the old one still knows of a document is not read again. */
 #include <errno.h>
 #include <stdio.h>
 
 #include "engine/index/answer.h"
+#include "engine/index/cluster_aliases.h"
+#include "engine/index/salvage.h"
 #include "engine/index/store_directory.h"
+
+/* What there was: an index, or what can be read of one that is damaged, or nothing. */
+struct old_store {
+    struct index *index;
+    struct kv *kv, *damaged; /* kv: of the one or the other; NULL: nothing */
+    uint64_t next_cluster;   /* above all ids of its default clustering */
+};
 
 /* -- cluster ids -- */
 
@@ -36,21 +45,19 @@ static int add_vote(struct votes *votes, uint64_t new_id, uint64_t old_id)
 }
 
 /* old_clustering: the number of the clustering in the old database. */
-static int vote_of_cluster(struct index *fresh, struct index *old, unsigned old_clustering,
-                           uint64_t id, struct votes *votes)
+static int vote_of_cluster(struct index *fresh, const struct old_store *old,
+                           unsigned old_clustering, uint64_t id, struct votes *votes)
 {
     _cleanup_(sid_list_done) struct sid_list members = {0};
     const uint64_t new_base = clustering_base(cluster_clustering(id));
     int r = living_clusters_members(fresh->clusters, id, 0, &members);
     for (size_t i = 0; r == 0 && i < members.n_sids; i++) {
         _cleanup_(document_done) struct document document = {.records = fresh->records};
-        struct file_row row;
-        uint64_t old_id, size;
+        uint64_t old_id = 0;
         r = records_get(fresh->records, &members.sids[i], 1, &document.record);
-        if (r == 0 && document.record &&
-            catalogue_get_file(old->kv, &document.record->key, &row) == 0 && row.sid &&
-            living_clusters_of_in(old->clusters, old_clustering, row.sid, &old_id, &size) == 0 &&
-            old_id)
+        if (r == 0 && document.record)
+            old_id = salvage_cluster(old->kv, old_clustering, &document.record->key);
+        if (old_id && (old_clustering || old_id < old->next_cluster))
             r = add_vote(votes, id, new_base + old_id - clustering_base(old_clustering));
     }
     return r;
@@ -74,7 +81,7 @@ static int compare_votes(const void *a, const void *b)
 
 /* New ids are all larger than old ones, so an old id is taken when a cluster has it already, and a
  * new cluster has found its old id when it is no longer known by the new one. */
-static int keep_ids_of(struct index *fresh, unsigned clustering, struct index *old,
+static int keep_ids_of(struct index *fresh, unsigned clustering, const struct old_store *old,
                        unsigned old_clustering)
 {
     enum { PAGE = 256 };
@@ -111,12 +118,12 @@ static unsigned number_in(const struct index *index, const char *name)
     return 0;
 }
 
-static int keep_ids(struct index *fresh, struct index *old)
+static int keep_ids(struct index *fresh, const struct old_store *old)
 {
     int r = keep_ids_of(fresh, 0, old, 0);
-    for (size_t i = 0; r == 0 && i < fresh->named.n_wanted; i++) {
+    for (size_t i = 0; r == 0 && old->index && i < fresh->named.n_wanted; i++) {
         const struct named_clustering *wanted = &fresh->named.wanted[i];
-        unsigned number = number_in(old, wanted->clustering.name);
+        unsigned number = number_in(old->index, wanted->clustering.name);
         if (number)
             r = keep_ids_of(fresh, wanted->number, old, number);
     }
@@ -124,7 +131,7 @@ static int keep_ids(struct index *fresh, struct index *old)
 }
 
 struct keeping {
-    struct index *fresh, *old;
+    struct index *fresh, *old; /* old NULL: of it only the default clustering is known */
 };
 
 /* An id of the old database as it is in the fresh one; 0: of a clustering that is not there. */
@@ -132,7 +139,7 @@ static uint64_t id_in_fresh(const struct keeping *keeping, uint64_t id)
 {
     const unsigned old_number = cluster_clustering(id);
     unsigned number = 0;
-    for (size_t i = 0; i < keeping->old->named.n_wanted; i++) {
+    for (size_t i = 0; keeping->old && i < keeping->old->named.n_wanted; i++) {
         const struct named_clustering *wanted = &keeping->old->named.wanted[i];
         if (wanted->number == old_number)
             number = number_in(keeping->fresh, wanted->clustering.name);
@@ -203,17 +210,19 @@ static int build(struct index *fresh,
 }
 
 /* The policy that a rebuild must keep. Returns 1, or 0 when there is none any more. */
-static int policy_to_keep(const struct index *old, const char *store_path,
+static int policy_to_keep(const struct old_store *old, const char *store_path,
                           struct policy *ret_policy)
 {
-    if (!old)
-        return identity_read_policy_file(store_path, ret_policy) >= 0;
-    *ret_policy = old->policy;
-    return 1;
+    if (old->index) {
+        *ret_policy = old->index->policy;
+        return 1;
+    }
+    return identity_read_policy_file(store_path, ret_policy) >= 0 ||
+           (old->kv && salvage_policy(old->kv, ret_policy) >= 0);
 }
 
 /* An empty database under the policy, whose clusters will get larger ids than the old one's. */
-static int open_fresh(const struct index_options *options, const struct index *old,
+static int open_fresh(const struct index_options *options, const struct old_store *old,
                       struct index **ret_fresh, char **ret_error)
 {
     struct index_options fresh_options = *options;
@@ -228,14 +237,16 @@ static int open_fresh(const struct index_options *options, const struct index *o
     if (keep)
         fresh_options.policy = fresh_options.tokens = fresh_options.stopwords =
             fresh_options.stemmer = NULL;
-    for (size_t i = 0; old && i < old->named.n_wanted; i++)
-        clusterings[fresh_options.n_clusterings++] = old->named.wanted[i].clustering;
-    if (old)
+    for (size_t i = 0; old->index && i < old->index->named.n_wanted; i++)
+        clusterings[fresh_options.n_clusterings++] = old->index->named.wanted[i].clustering;
+    if (old->index)
         fresh_options.clusterings = clusterings;
     int r = index_open_db(&fresh_options, STORE_DB_NEW, keep ? &policy : NULL, &fresh, ret_error);
-    if (r < 0 || !old)
+    if (r < 0 || !old->kv)
         goto out;
-    r = count_on_all(fresh, old);
+    r = identity_put_number(fresh, "next_cluster", old->next_cluster);
+    if (r == 0 && old->index)
+        r = count_on_all(fresh, old->index);
     index_close(fresh, 0);
     if (r == 0) /* opened again, it counts on from there */
         r = index_open_db(&fresh_options, STORE_DB_NEW, NULL, &fresh, ret_error);
@@ -252,7 +263,17 @@ static int make_durable(struct index *fresh)
     return r < 0 ? r : kv_checkpoint(fresh->kv);
 }
 
-static int rebuild(const struct index_options *options, struct index *old,
+/* What the old one says of ids, as far as it can be read. */
+static int keep_names(struct index *fresh, const struct old_store *old)
+{
+    int r = old->kv ? keep_ids(fresh, old) : 0;
+    if (r < 0 || !old->kv)
+        return r;
+    r = cluster_aliases_each(old->kv, keep_alias, &(struct keeping){fresh, old->index});
+    return r == -EUCLEAN || r == -EIO ? 0 : r;
+}
+
+static int rebuild(const struct index_options *options, const struct old_store *old, bool salvage,
                    void (*progress)(void *user, const struct index_status *status), void *user,
                    char **ret_error)
 {
@@ -260,15 +281,69 @@ static int rebuild(const struct index_options *options, struct index *old,
     int r = open_fresh(options, old, &fresh, ret_error);
     if (r < 0)
         return r;
+    fresh->known = salvage ? old->kv : NULL;
     r = build(fresh, progress, user);
     index_stop(fresh);
-    if (r == 0 && old)
-        r = keep_ids(fresh, old);
-    if (r == 0 && old)
-        r = living_clusters_each_alias(old->clusters, keep_alias, &(struct keeping){fresh, old});
+    if (r == 0)
+        r = keep_names(fresh, old);
     if (r == 0)
         r = make_durable(fresh);
     index_close(fresh, 0);
+    return r;
+}
+
+static int open_old(const struct index_options *options, struct old_store *ret_old,
+                    char **ret_error)
+{
+    struct index_options old_options = *options;
+    struct old_store old = {0};
+
+    old_options.create = false;
+    old_options.policy = old_options.tokens = old_options.stopwords = old_options.stemmer = NULL;
+    int r = index_open_db(&old_options, STORE_DB, NULL, &old.index, ret_error);
+    if (r == -EUCLEAN || r == -EIO || r == -ENOENT) {
+        free(TAKE_PTR(*ret_error));
+        r = check_open_damaged(options->store_path, &old.damaged);
+    }
+    if (r < 0)
+        return r;
+    old.kv = old.index ? old.index->kv : old.damaged;
+    old.next_cluster = old.kv ? salvage_next_cluster(old.kv) : 0;
+    *ret_old = old;
+    return 0;
+}
+
+static int make_anew(const struct index_options *options, bool salvage,
+                     void (*progress)(void *user, const struct index_status *status), void *user,
+                     char **ret_error)
+{
+    struct old_store old = {0};
+    char *error = NULL;
+
+    _cleanup_close_ int directory = -1;
+    int r =
+        store_directory_take(options->store_path, options->source, false, &directory, NULL, &error);
+    if (r == 0) {
+        if (progress)
+            progress(user, &(struct index_status){.scanning = true});
+        r = open_old(options, &old, &error);
+        if (r == 0)
+            r = rebuild(options, &old, salvage, progress, user, &error);
+        index_close(old.index, 0);
+        kv_close(old.damaged);
+        if (r == 0)
+            r = store_directory_exchange(options->store_path);
+        if (r < 0)
+            store_directory_drop_new(options->store_path);
+    }
+    if (r < 0 && !error &&
+        asprintf(&error, "cannot %s the store %s: %s; what was there stands",
+                 salvage ? "repair" : "rebuild", options->store_path, strerror(-r)) < 0)
+        error = NULL;
+    if (ret_error && error)
+        *ret_error = error;
+    else
+        free(error);
     return r;
 }
 
@@ -276,38 +351,12 @@ int index_rebuild(const struct index_options *options,
                   void (*progress)(void *user, const struct index_status *status), void *user,
                   char **ret_error)
 {
-    struct index_options old_options = *options;
-    struct index *old = NULL;
-    char *error = NULL;
+    return make_anew(options, false, progress, user, ret_error);
+}
 
-    old_options.create = false;
-    old_options.policy = old_options.tokens = old_options.stopwords = old_options.stemmer = NULL;
-    _cleanup_close_ int directory = -1;
-    int r =
-        store_directory_take(options->store_path, options->source, false, &directory, NULL, &error);
-    if (r == 0) {
-        if (progress)
-            progress(user, &(struct index_status){.scanning = true});
-        r = index_open_db(&old_options, STORE_DB, NULL, &old, &error);
-        if (r == -EUCLEAN || r == -EIO || r == -ENOENT) { /* hopeless, hence made anew */
-            free(TAKE_PTR(error));
-            r = 0;
-        }
-        if (r == 0)
-            r = rebuild(options, old, progress, user, &error);
-        index_close(old, 0);
-        if (r == 0)
-            r = store_directory_exchange(options->store_path);
-        if (r < 0)
-            store_directory_drop_new(options->store_path);
-    }
-    if (r < 0 && !error &&
-        asprintf(&error, "cannot rebuild the store %s: %s; what was there stands",
-                 options->store_path, strerror(-r)) < 0)
-        error = NULL;
-    if (ret_error && error)
-        *ret_error = error;
-    else
-        free(error);
-    return r;
+int index_repair(const struct index_options *options,
+                 void (*progress)(void *user, const struct index_status *status), void *user,
+                 char **ret_error)
+{
+    return make_anew(options, true, progress, user, ret_error);
 }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
+#include "engine/index/salvage.h"
 #include "engine/index/sketching.h"
 
 enum {
@@ -156,6 +157,13 @@ static int look_at(struct worker *worker, struct change *change, struct result *
     if (catalogue_get_file(index->kv, &change->key, &row) == 0 && row.sid && !row.racy &&
         file_row_matches(&row, &before))
         return 0;
+    r = index->known
+            ? salvage_record(index->known, index->policy_id, &change->key, &before, &result->record)
+            : 0;
+    if (r != 0) {
+        result->outcome = OUTCOME_SKETCHED;
+        return r;
+    }
     await_release(index, &change->key);
     r = fstat(fd, &before) < 0 ? -errno
                                : sketching_run(worker->sketching, fd, &sketch, result->reason);

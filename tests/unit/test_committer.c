@@ -366,7 +366,7 @@ static void test_committer__counts_of_another_size_are_damage(void **state)
     struct index_options options = {
         .backing = f->backing, .source = f->tree, .store_path = f->store, .create = true};
     assert_int_equal(index_open(&options, &index, &error), -EUCLEAN);
-    assert_non_null(strstr(error, "kinfs rebuild"));
+    assert_non_null(strstr(error, "kinfs check --repair"));
     free(error);
     backing_close(f->backing);
 }
@@ -425,7 +425,7 @@ static void test_committer__damage_is_said_once_and_ends_every_wait(void **state
     settle_foreground(f);
     assert_int_equal(n_logged(f, INDEX_LOG_ERROR), 1);
     assert_int_equal(n_logged(f, INDEX_LOG_INFO), 0);
-    assert_non_null(strstr(f->last_message, "kinfs rebuild"));
+    assert_non_null(strstr(f->last_message, "kinfs check --repair"));
     assert_non_null(strstr(status_of(f).last_error, "is damaged"));
     assert_false(status_of(f).scanning);
     assert_int_equal(committer_flush(f->index), -EUCLEAN);

@@ -420,9 +420,9 @@ static void test_kv_rocksdb__a_file_cut_short_after_a_clean_end_is_damage(void *
             snprintf(path, sizeof(path), "%s/%s", store_path, name);
             assert_int_equal(stat(path, &st), 0);
             assert_int_equal(truncate(path, st.st_size * percent / 100), 0);
-            assert_refused(&options, -EUCLEAN, "damaged", "kinfs rebuild --store");
+            assert_refused(&options, -EUCLEAN, "damaged", "kinfs check --repair --store");
             options.read_only = true;
-            assert_refused(&options, -EUCLEAN, "damaged", "kinfs rebuild --store");
+            assert_refused(&options, -EUCLEAN, "damaged", "kinfs check --repair --store");
             options.read_only = false;
             remove_directory(store_path);
         }
@@ -453,9 +453,9 @@ static void test_kv_rocksdb__garbage_in_current_is_damage(void **state)
     for (size_t i = 0; i < N_OF(contents); i++) {
         make_store_with_data();
         write_file("CURRENT", contents[i]);
-        assert_refused(&options, -EUCLEAN, "damaged", "kinfs rebuild --store");
+        assert_refused(&options, -EUCLEAN, "damaged", "kinfs check --repair --store");
         options.read_only = true;
-        assert_refused(&options, -EUCLEAN, "damaged", "kinfs rebuild --store");
+        assert_refused(&options, -EUCLEAN, "damaged", "kinfs check --repair --store");
         options.read_only = false;
         remove_directory(store_path);
     }
@@ -469,7 +469,7 @@ static void test_kv_rocksdb__a_missing_current_is_damage_and_no_reason_to_begin_
     char path[96];
     snprintf(path, sizeof(path), "%s/CURRENT", store_path);
     assert_int_equal(unlink(path), 0);
-    assert_refused(&options, -EUCLEAN, "damaged", "kinfs rebuild --store");
+    assert_refused(&options, -EUCLEAN, "damaged", "kinfs check --repair --store");
     assert_false(file_exists("CURRENT"));
 }
 
@@ -494,7 +494,7 @@ static void test_kv_rocksdb__a_flipped_bit_in_the_manifest_is_damage(void **stat
         make_store_with_data();
         read_current(manifest);
         flip_byte(manifest, at);
-        assert_refused(&options, -EUCLEAN, "damaged", "kinfs rebuild --store");
+        assert_refused(&options, -EUCLEAN, "damaged", "kinfs check --repair --store");
         remove_directory(store_path);
     }
 }

@@ -17,7 +17,7 @@ _kinfs() {
         --scratch) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
         --stopwords) mapfile -t COMPREPLY < <(compgen -W "none english" -- "$cur"); return ;;
         -p | --policy) mapfile -t COMPREPLY < <(compgen -W "default broder1997" -- "$cur"); return ;;
-        -c | --config) [[ $command != scan && $command != rebuild ]] || { mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return; } ;;
+        -c | --config) [[ $command != scan && $command != rebuild && $command != check ]] || { mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return; } ;;
         -s | --store) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
         -[tnwi] | --threshold | --limit | --workers | --id | --clustering | --timeout | --shingle | --stemmer | --memory | --threads) return ;;
     esac
@@ -34,7 +34,7 @@ _kinfs() {
             cluster) options+=" --threshold= --mode= --policy= --memory= --scratch= --threads= --stored --keep= --phase= --costs --json --null" ;;
             shingles) options+=" --top= --json --store=" ;;
             compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --json --store=" ;;
-            check) options+=" --deep --json --store=" ;;
+            check) options+=" --deep --repair --config= --workers= --json --store=" ;;
             rebuild) options+=" --config= --workers= --json --store=" ;;
         esac
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")

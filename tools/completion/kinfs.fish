@@ -40,7 +40,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from scan cluster' -s p -l policy -
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l tokens -x -a 'words words+tags' -d 'what counts'
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l stopwords -x -a 'none english' -d 'words left out'
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l stemmer -x -a 'none english german french' -d 'words by their stems'
-complete -c kinfs -n '__fish_seen_subcommand_from scan rebuild' -s c -l config -r -d 'the configuration'
+complete -c kinfs -n '__fish_seen_subcommand_from scan check rebuild' -s c -l config -r -d 'the configuration'
 complete -c kinfs -n '__fish_seen_subcommand_from settle' -s t -l timeout -x -d 'give up after'
 complete -c kinfs -n '__fish_seen_subcommand_from mount' -s o -x -d 'mount options'
 complete -c kinfs -n '__fish_seen_subcommand_from mount' -s f -l foreground -d 'stay in front'
@@ -48,3 +48,4 @@ complete -c kinfs -n '__fish_seen_subcommand_from umount' -s l -l lazy -d 'when 
 complete -c kinfs -n '__fish_seen_subcommand_from umount' -s f -l force -d 'when the daemon hangs'
 complete -c kinfs -n '__fish_seen_subcommand_from mount' -s s -l sloppy -d 'pass over unknown options'
 complete -c kinfs -n '__fish_seen_subcommand_from check' -s d -l deep -d 'find clusters anew'
+complete -c kinfs -n '__fish_seen_subcommand_from check' -s r -l repair -d 'mend what is wrong'

@@ -1,0 +1,257 @@
+/* A damaged store, whatever is damaged in it: what opening it says, and after a repair the answers
+ * of a rebuild. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "engine/index/check.h"
+#include "engine/index/index_private.h"
+#include "tests/lib/index_answers.h"
+#include "tests/lib/indexed_tree.h"
+
+static const char *const names[] = {"0-0",      "0-1",       "0-2",   "1-0",   "1-1",
+                                    "1-2",      "2-0",       "sub/a", "sub/b", "alone",
+                                    "0-0-copy", "0-0-again", "empty", NULL};
+enum { N_DOCUMENTS = 13 };
+
+struct fixture {
+    struct indexed_tree tree;
+    char *expected; /* the answers of a rebuild */
+    char *with_ids; /* the same, with the ids that clusters have now */
+    struct policy policy;
+};
+
+static struct index_options options_of(struct fixture *f)
+{
+    return (struct index_options){
+        .backing = f->tree.backing, .source = f->tree.tree, .store_path = f->tree.store};
+}
+
+static void open_index(struct fixture *f)
+{
+    const struct index_options options = options_of(f);
+    char *error = NULL;
+    if (index_open(&options, &f->tree.index, &error) < 0)
+        fail_msg("%s", error);
+}
+
+static void close_index(struct fixture *f)
+{
+    index_close(f->tree.index, 0);
+    f->tree.index = NULL;
+}
+
+static int note_wrong(void *user, const struct index_finding *finding)
+{
+    char *first = user;
+    if (!*first)
+        snprintf(first, 512, "%s: %s: %s", finding->table, finding->path ? finding->path : "-",
+                 finding->what);
+    return 0;
+}
+
+static void assert_right(struct fixture *f)
+{
+    char first[512] = "";
+    const struct index_check_options options = {.deep = true, .found = note_wrong, .user = first};
+    struct index_check counts;
+    assert_int_equal(index_check(f->tree.index, &options, &counts), 0);
+    if (counts.findings)
+        fail_msg("after the repair: %s", first);
+    assert_int_equal(counts.documents, N_DOCUMENTS);
+}
+
+/* keeps: clusters have the ids that they had. */
+static void assert_answers(struct fixture *f, const char *what, bool keeps)
+{
+    char *answers = index_answers(f->tree.index, f->tree.backing, names, false);
+    char *with_ids = index_answers(f->tree.index, f->tree.backing, names, true);
+    if (strcmp(answers, f->expected) != 0 || (keeps && strcmp(with_ids, f->with_ids) != 0))
+        print_error("%s\n", what);
+    assert_string_equal(answers, f->expected);
+    if (keeps)
+        assert_string_equal(with_ids, f->with_ids);
+    free(answers);
+    free(f->with_ids);
+    f->with_ids = with_ids;
+}
+
+/* Repairs, and says how many documents were read again. */
+static uint64_t sketched;
+static void note_sketched(void *user, const struct index_status *status)
+{
+    (void)user;
+    sketched = status->sketched_documents;
+}
+
+static void repair(struct fixture *f, const char *what, bool keeps)
+{
+    const struct index_options options = options_of(f);
+    char *error = NULL;
+    sketched = 0;
+    if (index_repair(&options, note_sketched, NULL, &error) < 0)
+        fail_msg("%s: %s", what, error);
+    open_index(f);
+    assert_right(f);
+    assert_answers(f, what, keeps);
+    assert_int_equal(policy_id(&f->tree.index->policy), policy_id(&f->policy));
+    close_index(f);
+}
+
+/* Time may pass for files that were just written, so that nothing of them is racy. */
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+    struct indexed_tree *tree = &f->tree;
+    scratch_make(tree->root);
+    snprintf(tree->tree, sizeof(tree->tree), "%s/tree", tree->root);
+    snprintf(tree->store, sizeof(tree->store), "%s/store", tree->root);
+    assert_int_equal(mkdir(tree->tree, 0755), 0);
+    assert_int_equal(mkdir(scratch_path(tree->tree, "sub"), 0755), 0);
+    for (unsigned family = 0; family < 2; family++)
+        for (unsigned version = 0; version < 3; version++) {
+            char name[16];
+            snprintf(name, sizeof(name), "%u-%u", family, version);
+            indexed_tree_write(tree, name, family, version, 12);
+        }
+    indexed_tree_write(tree, "2-0", 2, 0, 0);
+    indexed_tree_write(tree, "sub/a", 2, 1, 5);
+    indexed_tree_write(tree, "sub/b", 2, 2, 5);
+    indexed_tree_write(tree, "alone", 7, 0, 0);
+    indexed_tree_write(tree, "0-0-copy", 0, 0, 12);
+    indexed_tree_write(tree, "0-0-again", 0, 0, 12);
+    scratch_write(scratch_path(tree->tree, "empty"), "");
+    assert_int_equal(backing_open(tree->tree, &tree->backing), 0);
+    usleep(50000);
+    indexed_tree_open(tree);
+    assert_int_equal(index_start(tree->index), 0);
+    indexed_tree_settle(tree);
+    f->policy = tree->index->policy;
+    close_index(f);
+
+    const struct index_options options = options_of(f);
+    char *error = NULL;
+    if (index_rebuild(&options, NULL, NULL, &error) < 0)
+        fail_msg("%s", error);
+    open_index(f);
+    assert_right(f);
+    f->expected = index_answers(tree->index, tree->backing, names, false);
+    f->with_ids = index_answers(tree->index, tree->backing, names, true);
+    close_index(f);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    if (f->tree.index)
+        close_index(f);
+    backing_close(f->tree.backing);
+    scratch_remove(f->tree.root);
+    free(f->expected);
+    free(f->with_ids);
+    free(f);
+    return 0;
+}
+
+/* -- rows -- */
+
+static struct kv *open_rows(struct fixture *f)
+{
+    const struct kv_options options = {.tables = schema_tables, .n_tables = SCHEMA_N_TABLES};
+    struct kv *kv;
+    assert_int_equal(kv_rocksdb_open(scratch_path(f->tree.store, "db"), &options, &kv, NULL), 0);
+    return kv;
+}
+
+enum row_damage { LOST, HALF_LOST, GARBLED, CUT, N_DAMAGES };
+
+static void damage_row(struct kv_batch *batch, unsigned table, const struct kv_entry *row,
+                       enum row_damage damage, size_t i)
+{
+    static const uint8_t garbage[64] = {0xa5, 0x5a};
+    kv_batch_delete(batch, table, row->key);
+    if (damage == GARBLED && row->value.size_bytes)
+        kv_batch_put(batch, table, row->key, (struct kv_slice){garbage, sizeof(garbage)});
+    else if (damage == GARBLED) { /* all is in the key: one that no other row has */
+        char key[512];
+        memcpy(key, row->key.data, row->key.size_bytes);
+        key[row->key.size_bytes - 1] ^= 0x55;
+        kv_batch_put(batch, table, (struct kv_slice){key, row->key.size_bytes}, row->value);
+    } else if (damage == CUT && row->value.size_bytes) {
+        kv_batch_put(batch, table, row->key,
+                     (struct kv_slice){row->value.data, row->value.size_bytes / 2});
+    } else if (damage == HALF_LOST && i % 2) {
+        kv_batch_put(batch, table, row->key, row->value);
+    }
+}
+
+static void damage_table(struct fixture *f, unsigned table, enum row_damage damage)
+{
+    struct kv *kv = open_rows(f);
+    _cleanup_(kv_page_done) struct kv_page rows = {0};
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    assert_int_equal(kv_scan(kv, table, &(struct kv_range){0}, 100000, &rows), 0);
+    for (size_t i = 0; i < rows.n_entries; i++)
+        damage_row(batch, table, &rows.entries[i], damage, i);
+    assert_int_equal(kv_apply(kv, batch), 0);
+    kv_close(kv);
+}
+
+/* Opens or says why not; what is wrong is found either way. */
+static void assert_noticed(struct fixture *f, const char *what)
+{
+    const struct index_options options = options_of(f);
+    char *error = NULL, first[512] = "";
+    const struct index_check_options check = {.found = note_wrong, .user = first};
+    struct index_check counts = {0};
+    int r = index_open(&options, &f->tree.index, &error);
+    if (r == 0) {
+        assert_int_equal(index_check(f->tree.index, &check, &counts), 0);
+        close_index(f);
+    } else {
+        assert_int_equal(r, -EUCLEAN);
+        if (!strstr(error, "kinfs check --repair"))
+            fail_msg("%s: %s", what, error);
+        assert_int_equal(index_check_damaged(&options, error, &check, &counts, NULL), 0);
+    }
+    if (counts.findings == 0)
+        fail_msg("not found: %s", what);
+    free(error);
+}
+
+static void test_salvage__any_table_is_mended(void **state)
+{
+    static const char *const damages[N_DAMAGES] = {"lost", "half lost", "garbled", "cut"};
+    struct fixture *f = *state;
+    for (unsigned table = TABLE_META; table < TABLE_INTENTS; table++)
+        for (unsigned damage = 0; damage < N_DAMAGES; damage++) {
+            char what[64];
+            snprintf(what, sizeof(what), "%s %s", schema_tables[table].name, damages[damage]);
+            if (damage == CUT &&
+                (table == TABLE_LINKS || (table >= TABLE_TIER_R && table <= TABLE_CLASSES)))
+                continue; /* no values */
+            damage_table(f, table, damage);
+            assert_noticed(f, what);
+            repair(f, what, table != TABLE_FILES && table != TABLE_CLUSTER_OF);
+            if (table >= TABLE_NAMES) /* not documents, nor what is known of files */
+                assert_int_equal(sketched, 0);
+        }
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(test_salvage__any_table_is_mended),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

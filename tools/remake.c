@@ -1,0 +1,68 @@
+#include "tools/remake.h"
+
+#include <string.h>
+
+#include "tools/holder.h"
+#include "tools/progress.h"
+
+DEFINE_CLEANUP(struct backing *, backing_close);
+
+struct making {
+    struct remake *remake;
+    int holder;
+    struct progress progress;
+};
+
+static void show(void *user, const struct index_status *status)
+{
+    struct making *making = user;
+    struct remake *remake = making->remake;
+    if (making->holder < 0) /* not to be told of does no harm */
+        (void)holder_hold(remake->at->store, remake->salvage ? "check" : "rebuild",
+                          remake->at->source, NULL, &making->holder);
+    remake->documents = status->documents;
+    remake->clusters = status->clusters;
+    remake->skipped = status->skipped;
+    remake->sketched = status->sketched_documents;
+    progress_update(&making->progress, status->scan_done, status->scan_found, status->scanning);
+}
+
+/* The engine lets in one at a time; this says who it is. */
+static int refuse_held(const char *store, char **ret_error)
+{
+    _cleanup_(holder_done) struct holder holder = {0};
+    if (holder_read(store, &holder) < 0 || !holder.alive)
+        return 0;
+    _cleanup_free_ char *who = holder_describe(&holder), *remedy = holder_remedy(&holder);
+    return refuse(ret_error, -EBUSY, "%s: %s; %s", store, who, remedy);
+}
+
+int remake_store(struct remake *remake, char **ret_error)
+{
+    const struct location *at = remake->at;
+    _cleanup_(backing_close_p) struct backing *backing = NULL;
+    _cleanup_(configuration_done) struct configuration configuration = {0};
+    command_configuration(remake->config, &configuration);
+    int r = refuse_held(at->store, ret_error);
+    if (r >= 0)
+        r = ask_open_tree(at, &backing, ret_error);
+    if (r < 0)
+        return r;
+    const struct index_options options = {
+        .backing = backing,
+        .source = at->source,
+        .store_path = at->store,
+        .n_workers = remake->n_workers,
+        .extractors = configuration.extractors,
+        .n_extractors = configuration.n_extractors,
+        .log = ask_log,
+    };
+    struct making making = {.remake = remake, .holder = -1};
+    progress_init(&making.progress);
+    r = remake->salvage ? index_repair(&options, show, &making, ret_error)
+                        : index_rebuild(&options, show, &making, ret_error);
+    progress_done(&making.progress);
+    if (making.holder >= 0)
+        close(making.holder);
+    return r;
+}

@@ -1,0 +1,20 @@
+/* Making a store anew, for the commands that do so: who has it is told, the work is shown. */
+#ifndef KINFS_TOOLS_REMAKE_H
+#define KINFS_TOOLS_REMAKE_H
+
+#include "tools/command.h"
+
+struct remake {
+    const struct location *at;
+    const char *config; /* NULL: the one of no name */
+    unsigned n_workers; /* 0: the engine's choice */
+    bool salvage;       /* index_repair() instead of index_rebuild() */
+    /* what came of it */
+    uint64_t documents, clusters, skipped, sketched; /* sketched: of the documents, those read */
+};
+
+/* Returns 0 or an error, with a line in *ret_error; ends the program where the configuration is
+ * wrong. */
+int remake_store(struct remake *remake, char **ret_error);
+
+#endif
