@@ -17,6 +17,10 @@
 /* For good: who waits for a scan is told, and nothing is tried again. */
 static void store_is_damaged(struct index *index)
 {
+    index_log(index, INDEX_LOG_ERROR,
+              "store %s is damaged; unmount and run `kinfs check --repair %s` (the documents are "
+              "served as ever, but not sketched)",
+              index->store_path, index->source);
     scan_done(&index->scan);
     removal_done(index);
     {
@@ -25,11 +29,6 @@ static void store_is_damaged(struct index *index)
         index->scanning = index->rescan_wanted = index->redoing = false;
         pthread_cond_broadcast(&index->scan_ended);
     }
-    index_log(index, INDEX_LOG_ERROR,
-              "store %s is damaged; unmount and run `kinfs check --repair %s` (the documents are "
-              "served as "
-              "ever, but not sketched)",
-              index->store_path, index->source);
 }
 
 static void store_failed(struct index *index, int error)
