@@ -65,6 +65,13 @@ static void check_phase(const struct cluster_options *options, struct argp_state
                           "--phase=duplicates");
 }
 
+static const char *parse_directory(struct argp_state *state, const char *option, const char *text)
+{
+    if (!*text)
+        argp_error(state, "%s takes a directory", option);
+    return text;
+}
+
 static error_t parse_end(struct cluster_options *options, struct argp_state *state)
 {
     if (options->json && options->null)
@@ -107,13 +114,13 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case OPTION_MODE: batch->mode = parse_mode(state, argument); return 0;
     case OPTION_MEMORY: batch->memory_bytes = parse_memory(state, argument); return 0;
-    case OPTION_SCRATCH: options->scratch = argument; return 0;
+    case OPTION_SCRATCH: options->scratch = parse_directory(state, "--scratch", argument); return 0;
     case OPTION_THREADS:
         batch->n_threads =
             (unsigned)command_parse_count(state, "--threads", argument, PARALLEL_MAX_THREADS);
         return 0;
     case OPTION_COSTS: options->costs = true; return 0;
-    case OPTION_KEEP: batch->keep = argument; return 0;
+    case OPTION_KEEP: batch->keep = parse_directory(state, "--keep", argument); return 0;
     case OPTION_STORED: options->stored = true; return 0;
     case OPTION_PHASE:
         options->resumes = true;
@@ -146,7 +153,8 @@ static const struct argp_option cluster_options[] = {
      "the "
      "tree must not be mounted",
      0},
-    {"keep", OPTION_KEEP, "DIRECTORY", 0, "leave there what the phases make, for --phase", 0},
+    {"keep", OPTION_KEEP, "DIRECTORY", 0,
+     "leave there what the phases make, for --phase; none of its files is a document", 0},
     {"phase", OPTION_PHASE, "PHASE", 0,
      "begin with a phase, with what an earlier run has left by --keep: duplicates, any mode and "
      "threshold; clusters, of broder1997, another threshold",

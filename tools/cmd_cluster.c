@@ -20,7 +20,7 @@ static int list_documents(const struct cluster_options *options, struct document
         return r < 0 ? refuse(ret_error, r, "the list on standard input: %s", strerror(-r)) : 0;
     }
     size_t failed;
-    int r = document_list_add(list, options->paths, options->n_paths, &failed);
+    int r = document_list_add(list, options->paths, options->n_paths, options->batch.keep, &failed);
     const char *path = r < 0 && failed < options->n_paths ? options->paths[failed] : "";
     if (r == -ENOENT)
         return refuse(ret_error, r, "%s: no such file; correct the name", path);

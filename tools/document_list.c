@@ -52,7 +52,23 @@ static void close_walk(FTS **walk)
         fts_close(*walk);
 }
 
-static int walk_directory(struct document_list *list, const char *path)
+/* A directory that is not walked: none where the path is NULL or nothing is there yet. */
+struct left_out {
+    bool is_there;
+    dev_t dev;
+    ino_t ino;
+};
+
+static struct left_out left_out_of(const char *path)
+{
+    struct stat st;
+    if (!path || stat(path, &st) < 0)
+        return (struct left_out){.is_there = false};
+    return (struct left_out){true, st.st_dev, st.st_ino};
+}
+
+static int walk_directory(struct document_list *list, const struct left_out *left_out,
+                          const char *path)
 {
     char *const roots[] = {(char *)path, NULL};
     _cleanup_(close_walk) FTS *walk =
@@ -64,6 +80,12 @@ static int walk_directory(struct document_list *list, const char *path)
     for (FTSENT *entry; r == 0 && (entry = fts_read(walk)); errno = 0) {
         switch (entry->fts_info) {
         case FTS_F: r = add(list, entry->fts_path); break;
+        case FTS_D:
+            if (left_out->is_there && entry->fts_level > 0 &&
+                entry->fts_statp->st_dev == left_out->dev &&
+                entry->fts_statp->st_ino == left_out->ino)
+                fts_set(walk, entry, FTS_SKIP);
+            break;
         case FTS_DNR:
         case FTS_ERR:
         case FTS_NS:
@@ -76,13 +98,13 @@ static int walk_directory(struct document_list *list, const char *path)
     return r < 0 ? r : -errno;
 }
 
-static int add_path(struct document_list *list, const char *path)
+static int add_path(struct document_list *list, const struct left_out *left_out, const char *path)
 {
     struct stat st;
     if (stat(path, &st) < 0)
         return -errno;
     if (S_ISDIR(st.st_mode))
-        return walk_directory(list, path);
+        return walk_directory(list, left_out, path);
     return S_ISREG(st.st_mode) ? add(list, path) : -EINVAL;
 }
 
@@ -150,8 +172,10 @@ static void find_covered(struct names *names)
     qsort(names->names, names->n, sizeof(*names->names), compare_numbers);
 }
 
-int document_list_add(struct document_list *list, char *const *paths, size_t n, size_t *ret_failed)
+int document_list_add(struct document_list *list, char *const *paths, size_t n, const char *without,
+                      size_t *ret_failed)
 {
+    const struct left_out left_out = left_out_of(without);
     _cleanup_(names_done) struct names names = {.names = calloc(n + 1, sizeof(struct named))};
     if (!names.names)
         return -ENOMEM;
@@ -169,7 +193,7 @@ int document_list_add(struct document_list *list, char *const *paths, size_t n, 
     int r = 0;
     for (*ret_failed = 0; *ret_failed < n; ++*ret_failed) {
         if (!names.names[*ret_failed].covered)
-            r = add_path(list, paths[*ret_failed]);
+            r = add_path(list, &left_out, paths[*ret_failed]);
         if (r < 0)
             break;
     }

@@ -15,10 +15,12 @@ struct document_list {
 void document_list_done(struct document_list *list);
 
 /* Add regular files, and all regular files below directories, sorted by name in each; links are not
- * followed but those named. What several of the paths lead to is added once. Returns 0, -ENOENT or
- * another errno for what does not exist, -EINVAL for what is neither (ret_failed: which of the
- * paths), -ENOMEM, -EOVERFLOW past 2^32 - 2 documents. */
-int document_list_add(struct document_list *list, char *const *paths, size_t n, size_t *ret_failed);
+ * followed but those named. What several of the paths lead to is added once. without: a directory
+ * that is left out with all below it, unless it is one of the paths; NULL, or not there: none.
+ * Returns 0, -ENOENT or another errno for what does not exist, -EINVAL for what is neither
+ * (ret_failed: which of the paths), -ENOMEM, -EOVERFLOW past 2^32 - 2 documents. */
+int document_list_add(struct document_list *list, char *const *paths, size_t n, const char *without,
+                      size_t *ret_failed);
 
 /* The order in which a walk finds paths: what lies in a directory comes right behind it, before
  * what only begins like it. As strcmp(3). */

@@ -135,10 +135,10 @@ int index_rebuild(const struct index_options *options,
                   void (*progress)(void *user, const struct index_status *status), void *user,
                   char **ret_error);
 
-/* Mend a store, whatever is wrong with it: as index_rebuild(), with the same answers, but a document
- * of which the old database still has a row that is of the file as it is now, and a sound sketch,
- * is not read again; sketched_documents says how many were. Nothing else of the old one is taken
- * over, so it does not matter what is damaged, missing or of another moment. */
+/* Mend a store, whatever is wrong with it: as index_rebuild(), with the same answers, but a
+ * document of which the old database still has a row that is of the file as it is now, and a sound
+ * sketch, is not read again; sketched_documents says how many were. Nothing else of the old one is
+ * taken over, so it does not matter what is damaged, missing or of another moment. */
 int index_repair(const struct index_options *options,
                  void (*progress)(void *user, const struct index_status *status), void *user,
                  char **ret_error);

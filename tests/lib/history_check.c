@@ -63,7 +63,7 @@ static void sketch_one(struct document_sketcher *sketcher, struct seen *document
 {
     _cleanup_close_ int fd = open(document->path, O_RDONLY | O_CLOEXEC);
     static char bytes[1 << 16];
-    struct min_sketch copy;
+    struct min_sketch copy = {0};
     ssize_t n;
     document_sketcher_begin(sketcher);
     while ((n = read(fd, bytes, sizeof(bytes))) > 0)

@@ -76,6 +76,11 @@ expect_equal 'nothing there' 'kinfs: none: no sketches there; make them without 
 "$KINFS" cluster --keep=kept "$SOURCE" > /dev/null
 expect_code 3 "$KINFS" cluster --keep=kept --phase=clusters --mode=broder1997
 expect_match 'no pairs' 'kept: no pairs there; make them with --mode=broder1997' "$OUT"
+expect_code 2 "$KINFS" cluster --keep= "$SOURCE"
+for again in 1 2; do # what it keeps are no documents
+    "$KINFS" cluster -0 --keep="$SOURCE/sub/kept" "$SOURCE" | cmp - first
+done
+rm -r "$SOURCE/sub/kept"
 expect_code 3 "$KINFS" cluster --keep="$SOURCE" "$SOURCE"
 expect_match 'not ours' 'not empty, and not what --keep has made; name another directory by --keep' "$OUT"
 printf x | dd of=kept/sketches bs=1 seek=100 conv=notrunc 2> /dev/null
