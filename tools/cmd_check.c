@@ -300,10 +300,11 @@ static void print_repair(const struct checking *checking, const struct remake *r
 }
 
 /* Mends, and looks whether it has. */
-static int repair(const struct checking *checking, const struct location *at, char **ret_error)
+static int repair(const struct checking *checking, const struct configuration *configuration,
+                  const struct location *at, char **ret_error)
 {
     struct remake remake = {.at = at,
-                            .config = checking->options->config,
+                            .configuration = configuration,
                             .n_workers = checking->options->n_workers,
                             .salvage = true};
     _cleanup_(checking_done) struct checking after = {.options = checking->options, .quiet = true};
@@ -325,7 +326,10 @@ int cmd_check(int argc, char **argv)
     struct check_options options = {0};
     _cleanup_(location_done) struct location location = {0};
     _cleanup_free_ char *error = NULL;
+    _cleanup_(configuration_done) struct configuration configuration = {0};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
+    if (options.repair)
+        command_configuration(options.config, &configuration);
     _cleanup_(checking_done) struct checking checking = {.options = &options,
                                                          .findings = json_object_new_array()};
     int r = locate(options.common.path, options.common.store, &location, &error);
@@ -338,7 +342,7 @@ int cmd_check(int argc, char **argv)
     print_end(&checking, &location);
     bool wrong = is_wrong(&checking);
     if (wrong && options.repair)
-        return command_end(repair(&checking, &location, &error), error);
+        return command_end(repair(&checking, &configuration, &location, &error), error);
     int code = command_end(0, NULL);
     return code == COMMAND_OK && wrong ? COMMAND_NO_ANSWER : code;
 }

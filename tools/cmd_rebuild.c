@@ -44,9 +44,11 @@ int cmd_rebuild(int argc, char **argv)
     struct rebuild_options options = {0};
     _cleanup_(location_done) struct location location = {0};
     _cleanup_free_ char *error = NULL;
+    _cleanup_(configuration_done) struct configuration configuration = {0};
     argp_parse(&parser, argc, argv, 0, NULL, &options);
+    command_configuration(options.config, &configuration);
     struct remake remake = {
-        .at = &location, .config = options.config, .n_workers = options.n_workers};
+        .at = &location, .configuration = &configuration, .n_workers = options.n_workers};
     int r = locate(options.common.path, options.common.store, &location, &error);
     if (r >= 0)
         r = remake_store(&remake, &error);

@@ -41,8 +41,6 @@ int remake_store(struct remake *remake, char **ret_error)
 {
     const struct location *at = remake->at;
     _cleanup_(backing_close_p) struct backing *backing = NULL;
-    _cleanup_(configuration_done) struct configuration configuration = {0};
-    command_configuration(remake->config, &configuration);
     int r = refuse_held(at->store, ret_error);
     if (r >= 0)
         r = ask_open_tree(at, &backing, ret_error);
@@ -53,8 +51,8 @@ int remake_store(struct remake *remake, char **ret_error)
         .source = at->source,
         .store_path = at->store,
         .n_workers = remake->n_workers,
-        .extractors = configuration.extractors,
-        .n_extractors = configuration.n_extractors,
+        .extractors = remake->configuration->extractors,
+        .n_extractors = remake->configuration->n_extractors,
         .log = ask_log,
     };
     struct making making = {.remake = remake, .holder = -1};

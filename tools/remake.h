@@ -6,15 +6,14 @@
 
 struct remake {
     const struct location *at;
-    const char *config; /* NULL: the one of no name */
+    const struct configuration *configuration;
     unsigned n_workers; /* 0: the engine's choice */
     bool salvage;       /* index_repair() instead of index_rebuild() */
     /* what came of it */
     uint64_t documents, clusters, skipped, sketched; /* sketched: of the documents, those read */
 };
 
-/* Returns 0 or an error, with a line in *ret_error; ends the program where the configuration is
- * wrong. */
+/* Returns 0 or an error, with a line in *ret_error. */
 int remake_store(struct remake *remake, char **ret_error);
 
 #endif

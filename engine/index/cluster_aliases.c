@@ -70,23 +70,30 @@ static void batch_lead(struct kv_batch *batch, uint64_t alias, uint64_t cluster)
     kv_batch_put(batch, TABLE_MEMBERS, alias_key(&key, alias), (struct kv_slice){value, 8});
 }
 
-/* An alias with all that is known of it, where it leads to this cluster still. */
+/* An alias with all that is known of it, where it leads to this cluster still. What it is found by
+ * goes last: interrupted before, it is dropped by the same again. */
 static int drop(struct kv *kv, uint64_t cluster, const uint64_t *aliases, size_t n)
 {
-    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    _cleanup_(kv_batch_free_p) struct kv_batch *lead = kv_batch_new();
+    _cleanup_(kv_batch_free_p) struct kv_batch *found_by = kv_batch_new();
     struct alias_key key;
-    int r = batch ? 0 : -ENOMEM;
+    size_t n_lead = 0;
+    int r = lead && found_by ? 0 : -ENOMEM;
 
     for (size_t i = 0; r == 0 && i < n; i++) {
         uint64_t leads_to;
-        kv_batch_delete(batch, TABLE_MEMBERS, leads_key(&key, cluster, aliases[i]));
+        kv_batch_delete(found_by, TABLE_MEMBERS, leads_key(&key, cluster, aliases[i]));
         r = cluster_aliases_find(kv, aliases[i], &leads_to);
-        if (r == 0 && leads_to == cluster)
-            kv_batch_delete(batch, TABLE_MEMBERS, alias_key(&key, aliases[i]));
+        if (r == 0 && leads_to == cluster) {
+            kv_batch_delete(lead, TABLE_MEMBERS, alias_key(&key, aliases[i]));
+            n_lead++;
+        }
         if (r == -ENOENT)
             r = 0;
     }
-    return r == 0 && n > 0 ? kv_apply(kv, batch) : r;
+    if (r == 0 && n_lead > 0)
+        r = kv_apply(kv, lead);
+    return r == 0 && n > 0 ? kv_apply(kv, found_by) : r;
 }
 
 static int drop_oldest(struct kv *kv, uint64_t cluster)

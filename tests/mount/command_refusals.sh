@@ -48,7 +48,7 @@ refused "$SCRATCH/file" -o "store=$SCRATCH/file" "$SOURCE" "$MNT"
 store=$SCRATCH/damaged
 "$KINFS" scan --store="$store" "$SOURCE" > /dev/null
 find "$store" -type f -name '*MANIFEST*' -exec sh -c 'head -c 100 /dev/urandom > "$1"' _ {} \;
-refused 'rebuild' -o "store=$store" "$SOURCE" "$MNT"
+refused 'check --repair' -o "store=$store" "$SOURCE" "$MNT"
 expect_code 0 "$KINFS" rebuild --store="$store"
 expect_code 0 "$KINFS" mount -o "store=$store" "$SOURCE" "$MNT"
 

@@ -217,6 +217,7 @@ expect_code 2 "$KINFS" mount -o "config=$PWD/kinfs.conf" "$SOURCE" "$MNT"
 expect_match 'file and line' "kinfs.conf:$(wc -l < kinfs.conf): seconds: " "$OUT"
 expect_code 2 "$KINFS" scan --config="$PWD/kinfs.conf" "$SOURCE"
 expect_code 2 "$KINFS" rebuild --config="$PWD/kinfs.conf" "$SOURCE"
+expect_code 2 "$KINFS" check --repair --config="$PWD/kinfs.conf" "$SOURCE"
 ! mountpoint -q "$MNT" || fail 'mounted'
 [[ ! -e $KINFS_STATE_DIR ]] || fail 'a store was made'
 printf '[extractor "audio/midi"]\ncommand = /bin/cat\n' > kinfs.conf
