@@ -345,7 +345,7 @@ static void assert_extra_found(struct indexed_tree *f, unsigned table, struct kv
 static void test_check__rows_too_many_are_found(void **state)
 {
     struct indexed_tree *f = *state;
-    _cleanup_(record_done) struct record record = {0}, copy = {0};
+    _cleanup_(record_done) struct record record = {0}, copy = {0}, original = {0};
     const struct kv_slice nothing = {"", 0};
     write_some(f);
     uint64_t sid = document_of(f, "1-1", &record), copied = document_of(f, "0-0-copy", &copy);
@@ -357,7 +357,7 @@ static void test_check__rows_too_many_are_found(void **state)
         assert_extra_found(f, table, (struct kv_slice){key, 16}, nothing, "posting of no shingle");
     }
     /* Of two in a class the one that is not the first. */
-    uint64_t first = document_of(f, "sub/0-0", &copy);
+    uint64_t first = document_of(f, "sub/0-0", &original);
     put_be64(key, copy.sketch.values[0]);
     put_be64(key + 8, first > copied ? first : copied);
     assert_extra_found(f, TABLE_TIER_R, (struct kv_slice){key, 16}, nothing, "posting of a copy");
