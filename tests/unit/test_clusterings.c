@@ -1,9 +1,7 @@
 /* Several clusterings over the same documents: each equals what all pairs make of its own rule,
  * whatever the history, and a crash at every write. Components (C18), super shingles
  * (C16) and CENTER (F19). */
-#include "tests/lib/cluster_world.h"
-
-static const struct kv_fault_plan no_fault;
+#include "tests/lib/cluster_histories.h"
 
 static const struct world_named all_rules[] = {
     {1, {.resemblance = 0.7}, UINT64_MAX},
@@ -42,15 +40,7 @@ static void run(uint64_t seed, unsigned n_steps, unsigned n_target,
     struct world world;
 
     open_world(&world, seed, plan);
-    for (unsigned i = 0; i < n_steps; i++) {
-        struct world_step step = world_choose(&world, n_target);
-        assert_int_equal(world_do(&world, &step), 0);
-        world_model_step(&world, &step);
-        world_check(&world);
-    }
-    assert_int_equal(living_clusters_flush(world.clusters), 0);
-    assert_int_equal(world_count_rows(&world, TABLE_INTENTS), 0);
-    world_close(&world);
+    world_run(&world, n_steps, n_target);
 }
 
 static void test_clusterings__each_equals_its_rule_over_any_history(void **state)
@@ -91,9 +81,7 @@ static bool run_with_crash(uint64_t seed, uint64_t crash_after, bool split)
         int r = world_do(&world, &step);
         if (r == -EIO && !crashed) {
             crashed = true;
-            world_stop(&world);
-            world_start(&world, &no_fault);
-            assert_int_equal(world_recover(&world, &step), 0);
+            world_restart(&world, &step);
             r = world_do(&world, &step);
         }
         assert_int_equal(r, 0);
@@ -116,22 +104,9 @@ static void test_clusterings__a_crash_at_any_write_is_made_good(void **state)
 static bool run_with_failure(uint64_t seed, uint64_t n)
 {
     struct world world;
-    bool failed = false;
 
     open_world(&world, seed, &(struct kv_fault_plan){.fail_call = n, .fail_error = -ENOSPC});
-    for (unsigned i = 0; i < N_STEPS; i++) {
-        struct world_step step = world_choose(&world, N_TARGET);
-        int r = world_do(&world, &step);
-        if (r == -ENOSPC) {
-            failed = true;
-            r = world_do(&world, &step);
-        }
-        assert_int_equal(r, 0);
-        world_model_step(&world, &step);
-        world_check(&world);
-    }
-    world_close(&world);
-    return failed;
+    return world_run_with_failure(&world, N_STEPS, N_TARGET);
 }
 
 static void test_clusterings__a_failed_call_is_made_good_by_repeating(void **state)

@@ -1,11 +1,9 @@
-#include "tests/lib/cluster_world.h"
+#include "tests/lib/cluster_histories.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "engine/index/classes.h"
-
-static const struct kv_fault_plan no_fault;
 
 static void run(uint64_t seed, unsigned n_steps, unsigned n_target,
                 const struct kv_fault_plan *plan)
@@ -13,15 +11,7 @@ static void run(uint64_t seed, unsigned n_steps, unsigned n_target,
     struct world world;
 
     world_open(&world, seed, plan);
-    for (unsigned i = 0; i < n_steps; i++) {
-        struct world_step step = world_choose(&world, n_target);
-        assert_int_equal(world_do(&world, &step), 0);
-        world_model_step(&world, &step);
-        world_check(&world);
-    }
-    assert_int_equal(living_clusters_flush(world.clusters), 0);
-    assert_int_equal(world_count_rows(&world, TABLE_INTENTS), 0);
-    world_close(&world);
+    world_run(&world, n_steps, n_target);
 }
 
 static void test_living_clusters__equal_components_and_keep_ids_over_any_history(void **state)
@@ -308,9 +298,7 @@ static void test_living_clusters__a_repair_holds_over_changes_and_restarts(void 
                 assert_true(living_clusters_repair(world.clusters) >= 0);
             n_amid += living_clusters_n_repairing(world.clusters) > 0;
             if (i % 13 == 0) {
-                world_stop(&world);
-                world_start(&world, &no_fault);
-                assert_int_equal(world_recover(&world, NULL), 0);
+                world_restart(&world, NULL);
             }
             if (i % 17 == 0) {
                 assert_int_equal(world_repair(&world), 0);

@@ -1,5 +1,5 @@
 /* Living clusters over a process that dies, or a store that fails, at every point of a history. */
-#include "tests/lib/cluster_world.h"
+#include "tests/lib/cluster_histories.h"
 
 enum { N_STEPS = 28, N_TARGET = 10 };
 
@@ -7,8 +7,6 @@ enum { N_STEPS = 28, N_TARGET = 10 };
 static const uint64_t seeds[] = {1, 28}, split_seeds[] = {11, 80}, recovery_seeds[] = {42, 67, 80},
                       failure_seeds[] = {80};
 #define N_OF(array) (sizeof(array) / sizeof(*(array)))
-
-static const struct kv_fault_plan no_fault;
 
 /* A history over a store that dies at its n-th write. After the death: a new process over what
  * survived, which finishes, inserts again what may not have been, and does the step again. Returns
@@ -29,18 +27,14 @@ static bool run_with_crash(uint64_t seed, uint64_t crash_after, bool split, bool
         int r = world_do(&world, &step);
         if (r == -EIO && !crashed) {
             crashed = true;
-            world_stop(&world);
-            world_start(&world, &no_fault);
-            assert_int_equal(world_recover(&world, &step), 0);
+            world_restart(&world, &step);
             r = world_do(&world, &step);
         }
         assert_int_equal(r, 0);
         r = world_repair(&world);
         if (r == -EIO && !crashed) {
             crashed = true;
-            world_stop(&world);
-            world_start(&world, &no_fault);
-            assert_int_equal(world_recover(&world, NULL), 0);
+            world_restart(&world, NULL);
             r = world_repair(&world);
         }
         assert_int_equal(r, 0);
@@ -105,27 +99,12 @@ static void test_living_clusters_recovery__a_crash_while_recovering_is_made_good
             run_with_crashes(recovery_seeds[i], n);
 }
 
-/* The store fails at its n-th call, of whatever kind, and then works again: no new process, the
- * step is repeated. */
 static bool run_with_failure(uint64_t seed, uint64_t n)
 {
     struct world world;
-    bool failed = false;
 
     world_open(&world, seed, &(struct kv_fault_plan){.fail_call = n, .fail_error = -ENOSPC});
-    for (unsigned i = 0; i < N_STEPS; i++) {
-        struct world_step step = world_choose(&world, N_TARGET);
-        int r = world_do(&world, &step);
-        if (r == -ENOSPC) {
-            failed = true;
-            r = world_do(&world, &step);
-        }
-        assert_int_equal(r, 0);
-        world_model_step(&world, &step);
-        world_check(&world);
-    }
-    world_close(&world);
-    return failed;
+    return world_run_with_failure(&world, N_STEPS, N_TARGET);
 }
 
 static void test_living_clusters_recovery__a_failed_call_is_made_good_by_repeating(void **state)
