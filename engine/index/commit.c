@@ -60,19 +60,25 @@ static void coming_free(struct coming *coming, size_t n)
     free(coming);
 }
 
+/* Whether there may be a row of a file: 1, 0, or an error. Without a name it was deleted meanwhile,
+ * or its entry is still to come and will note it; but for one that is open for writing, of which
+ * its end has to (add_entry()). */
+static int has_name(struct index *index, const struct file_key *file)
+{
+    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+    int r = catalogue_links(index->kv, file, 1, &links);
+    if (r == 0 && links.n_entries == 0)
+        writing_set_owe(index->writing, file);
+    return r < 0 ? r : links.n_entries > 0;
+}
+
 /* Returns 1, 0 when there is nothing to commit, or an error. */
 static int begin_coming(struct index *index, const struct result *result, struct coming *coming)
 {
-    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
     const struct record *record = &result->record;
     uint64_t old_sid, sid;
-
-    /* Without a name it was deleted meanwhile, or its entry is still to come and will note it; but
-     * for one that is open for writing, of which its end has to (add_entry()). */
-    int r = catalogue_links(index->kv, &record->key, 1, &links);
-    if (r == 0 && links.n_entries == 0)
-        writing_set_owe(index->writing, &record->key);
-    if (r < 0 || links.n_entries == 0)
+    int r = has_name(index, &record->key);
+    if (r <= 0)
         return r;
     r = stored_row_document(index, &record->key, &coming->stored, &old_sid, &coming->old);
     if (r < 0)
@@ -302,7 +308,10 @@ static int skip_document(struct index *index, const struct file_key *file, const
 
 static int commit_failed(struct index *index, const struct result *result)
 {
-    return skip_document(index, &result->change->key, &result->st, result->reason, result->error);
+    int r = has_name(index, &result->change->key);
+    return r <= 0 ? r
+                  : skip_document(index, &result->change->key, &result->st, result->reason,
+                                  result->error);
 }
 
 /* The file is gone, and perhaps nobody said so: look at its names again. Where they still lead to

@@ -563,6 +563,35 @@ static void test_committer__an_unreadable_document_is_said_once(void **state)
     change_queue_done(f->index->queue, change);
 }
 
+static bool has_links(struct fixture *f, const struct file_key *key)
+{
+    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+    assert_int_equal(catalogue_links(f->index->kv, key, 1, &links), 0);
+    return links.n_entries > 0;
+}
+
+/* Its name went while a worker read it: a row would stay for good. */
+static void test_committer__what_failed_and_has_no_name_any_more_gets_no_row(void **state)
+{
+    struct fixture *f = *state;
+    struct change *change;
+    struct file_row row;
+    write_text(f, "a", 1);
+    start_committer(f);
+    struct file_key key = key_of(f, "a");
+    index_note_entry(f->index, backing_root_key(f->backing), "a");
+    assert_true(take_content(f, &change));
+    unlink(scratch_path(f->tree, "a"));
+    index_note_entry(f->index, backing_root_key(f->backing), "a");
+    while (has_links(f, &key))
+        usleep(1000);
+    hand_over(f, change, OUTCOME_FAILED, -EACCES);
+    settle_foreground(f);
+    assert_int_equal(status_of(f).skipped, 0);
+    assert_int_equal(n_logged(f, INDEX_LOG_WARNING), 0);
+    assert_int_equal(catalogue_get_file(f->index->kv, &key, &row), -ENOENT);
+}
+
 static void test_committer__what_is_there_and_cannot_be_opened_is_given_up(void **state)
 {
     struct fixture *f = *state;
@@ -740,6 +769,7 @@ int main(void)
         ON_A_TREE(test_committer__a_write_that_happens_and_fails_amid_a_burst),
         ON_A_TREE(test_committer__a_call_that_fails_amid_a_burst),
         ON_A_TREE(test_committer__an_unreadable_document_is_said_once),
+        ON_A_TREE(test_committer__what_failed_and_has_no_name_any_more_gets_no_row),
         ON_A_TREE(test_committer__what_is_there_and_cannot_be_opened_is_given_up),
         ON_A_TREE(test_committer__sleeps_while_the_scan_is_ahead),
         ON_A_TREE(test_committer__results_nobody_took_are_freed),
