@@ -240,7 +240,7 @@ int records_each(struct kv *kv, uint64_t from_sid, record_visit_fn visit, void *
         int r = kv_scan(kv, TABLE_RECORDS, &range, RECORDS_AT_ONCE, &page);
         for (size_t i = 0; r == 0 && i < page.n_entries; i++)
             r = visit_entry(&page.entries[i], visit, user);
-        if (r < 0 || !page.more || page.n_entries == 0)
+        if (r != 0 || !page.more || page.n_entries == 0)
             return r;
         from_sid = get_be64(page.entries[page.n_entries - 1].key.data) + 1;
     }

@@ -14,7 +14,7 @@
 #include "engine/index/index_private.h"
 #include "tests/lib/indexed_tree.h"
 
-enum { FAMILIES = 12, VERSIONS = 10 };
+enum { FAMILIES = 25, VERSIONS = 10 }; /* more than the records that are read at once */
 
 /* As indexed_tree_open() and index_start(), with clusterings; NULL: those there are. */
 static void open_with(struct indexed_tree *f, const char *store, const char *const *texts, size_t n,

@@ -177,6 +177,35 @@ static void test_records__a_reader_beside_a_delete_leaves_nothing_dead(void **st
     records_close(reading.records);
 }
 
+struct visiting {
+    uint64_t next, last; /* who comes; where the visitor has enough */
+};
+
+static int visit_until(void *user, uint64_t sid, const struct record *record)
+{
+    struct visiting *visiting = user;
+    assert_int_equal(sid, visiting->next++);
+    assert_int_equal(record->size_bytes, sid);
+    return sid == visiting->last;
+}
+
+/* More than are read at once; a visitor that has enough is asked no more, wherever that is. */
+static void test_records__all_are_visited_until_the_visitor_has_enough(void **state)
+{
+    enum { N = 600 };
+    (void)state;
+    for (uint64_t sid = 1; sid <= N; sid++)
+        put(sid, true);
+    for (uint64_t last = 1; last <= N; last += 13) {
+        struct visiting visiting = {1, last};
+        assert_int_equal(records_each(kv, 1, visit_until, &visiting), 1);
+        assert_int_equal(visiting.next, last + 1);
+    }
+    struct visiting visiting = {5, 0};
+    assert_int_equal(records_each(kv, 5, visit_until, &visiting), 0);
+    assert_int_equal(visiting.next, N + 1);
+}
+
 int main(void)
 {
 #define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, open_store, close_store)
@@ -185,6 +214,7 @@ int main(void)
         WITH_STORE(test_records__forgets_the_dead_but_not_under_a_reader),
         WITH_STORE(test_records__keeps_no_more_than_its_bound),
         WITH_STORE(test_records__damage_is_an_error_and_nothing_is_held),
+        WITH_STORE(test_records__all_are_visited_until_the_visitor_has_enough),
         WITH_STORE(test_records__a_reader_beside_a_delete_leaves_nothing_dead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
