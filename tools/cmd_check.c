@@ -120,9 +120,9 @@ static const struct argp parser = {
     "Check that what is stored about the tree that PATH (or the working directory) is in is whole "
     "and agrees with itself, and print what was counted. A mount serves on meanwhile. With "
     "--repair "
-    "what is wrong is mended: everything is made anew as kinfs rebuild does it, but documents "
-    "whose "
-    "sketches are sound are not read again. Exit code 0: nothing is wrong (any more); 1: something "
+    "what is wrong is mended: what derives from the rest alone where only that is wrong, otherwise "
+    "everything as kinfs rebuild does it, but documents whose sketches are sound are not read "
+    "again. Exit code 0: nothing is wrong (any more); 1: something "
     "is; 3: it could not be checked, or mended.",
     children};
 

@@ -9,7 +9,8 @@
 #include "engine/index/store_directory.h"
 
 int check_store(struct kv *kv, double threshold, bool interrupted,
-                const struct index_check_options *options, struct index_check *ret_counts)
+                const struct index_check_options *options, struct index_check *ret_counts,
+                unsigned *ret_wrong)
 {
     struct index_check counts = {0};
     struct check check = {.kv = kv,
@@ -30,6 +31,8 @@ int check_store(struct kv *kv, double threshold, bool interrupted,
         r = check_compare_state(&check);
     path_cache_free(check.paths);
     *ret_counts = counts;
+    if (ret_wrong)
+        *ret_wrong = check.wrong;
     return r;
 }
 
@@ -92,7 +95,7 @@ int index_check(struct index *index, const struct index_check_options *options,
     if (r < 0)
         return r;
     return check_store(snapshot ? snapshot : index->kv, INDEX_CLUSTER_THRESHOLD, false, options,
-                       ret_counts);
+                       ret_counts, NULL);
 }
 
 /* -- a store that cannot be opened as an index -- */
@@ -138,7 +141,7 @@ int index_check_damaged(const struct index_options *index_options, const char *w
     if (r == 0)
         r = check_open_damaged(index_options->store_path, &kv);
     if (r == 0 && kv)
-        r = check_store(kv, INDEX_CLUSTER_THRESHOLD, true, options, &found);
+        r = check_store(kv, INDEX_CLUSTER_THRESHOLD, true, options, &found, NULL);
     if (r < 0)
         return r;
     found.findings += counts.findings;

@@ -59,6 +59,8 @@ struct check {
     uint64_t n_found[CHECK_N_KINDS];
     uint64_t n_rows; /* of the table that is being walked */
     unsigned walked;
+    unsigned
+        wrong; /* a bit for each table that something was found of; the last: the whole store */
 };
 
 /* A finding. table: one of SCHEMA_N_TABLES, or that itself for the whole store. file: the document
@@ -88,8 +90,8 @@ int check_look_up(struct check *check, unsigned table, const struct kv_slice *ke
 
 int check_read_state(struct check *check);    /* meta, before the others */
 int check_compare_state(struct check *check); /* with what was counted, after them */
-/* Two numbers of meta, as they are stored, beside those that were counted. */
-int check_compare_counts(struct check *check, const char *name, const void *stored,
+/* Two numbers of meta, as they are stored, beside those that were counted; table: in which. */
+int check_compare_counts(struct check *check, unsigned table, const char *name, const void *stored,
                          const uint64_t counted[2]);
 int check_intents(struct check *check);
 int check_catalogue(struct check *check);  /* names, links, files beside links */
@@ -137,9 +139,11 @@ int check_is_first(struct check *check, uint64_t sid, const struct record *recor
 
 /* -- check.c -- */
 
-/* threshold: of its clusters; interrupted: as a crash may have left it. Returns 0, whatever was
- * found, or an error. */
+/* threshold: of its clusters; interrupted: as a crash may have left it; ret_wrong: NULL, or a bit
+ * for each table that something was found of, 1 << SCHEMA_N_TABLES for the whole store. Returns 0,
+ * whatever was found, or an error. */
 int check_store(struct kv *kv, double threshold, bool interrupted,
-                const struct index_check_options *options, struct index_check *ret_counts);
+                const struct index_check_options *options, struct index_check *ret_counts,
+                unsigned *ret_wrong);
 
 #endif

@@ -48,28 +48,6 @@ void check_members_free(struct check_members *members)
     free(members);
 }
 
-enum { CLUSTER_OF_KEY_BYTES = 9 };
-
-static struct kv_slice cluster_of_key(uint8_t key[CLUSTER_OF_KEY_BYTES], uint64_t sid,
-                                      unsigned clustering)
-{
-    put_be64(key, sid);
-    key[8] = (uint8_t)clustering;
-    return (struct kv_slice){key, clustering ? 9 : 8};
-}
-
-static bool is_cluster_of(const struct kv_entry *row)
-{
-    const struct kv_slice *key = &row->key;
-    unsigned clustering = key->size_bytes == 9 ? ((const uint8_t *)key->data)[8] : 0;
-    if ((key->size_bytes != 8 && (key->size_bytes != 9 || clustering == 0)) ||
-        row->value.size_bytes != 8)
-        return false;
-    uint64_t id = get_be64(row->value.data);
-    return clustering <= CLUSTERING_MAX && cluster_clustering(id) == clustering &&
-           id != clustering_base(clustering);
-}
-
 /* Returns 1 with the next row of cluster_of, 0 at the end, or an error. */
 static int next_cluster_of(struct check_members *members)
 {
@@ -81,7 +59,7 @@ static int next_cluster_of(struct check_members *members)
             return check_read_failed(members->check, TABLE_CLUSTER_OF, r);
         if (r == 0)
             return 0;
-        members->some = is_cluster_of(&row);
+        members->some = member_is_cluster_of(&row);
         if (members->some) {
             members->sid = get_be64(row.key.data);
             members->cluster = get_be64(row.value.data);
@@ -274,7 +252,7 @@ static int cluster_of(struct check *check, uint64_t sid, unsigned clustering, ui
 {
     uint8_t bytes[CLUSTER_OF_KEY_BYTES];
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
-    const struct kv_slice key = cluster_of_key(bytes, sid, clustering);
+    const struct kv_slice key = member_cluster_of_key(bytes, sid, clustering);
     int r = check_look_up(check, TABLE_CLUSTER_OF, &key, 1, &value);
     *ret_cluster = value.data && value.size_bytes == 8 ? get_be64(value.data) : 0;
     return r;
@@ -289,7 +267,7 @@ static int look_up_member(void *user, const struct kv_entry *row)
     struct member member;
     uint8_t key[MEMBER_KEY_MAX_BYTES];
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
-    if (!is_cluster_of(row))
+    if (!member_is_cluster_of(row))
         return 0;
     uint64_t sid = get_be64(row->key.data), cluster = get_be64(row->value.data);
     if (check_tally_is_even(members->tally, sid) || check_is_underived(check, sid))
@@ -351,7 +329,8 @@ static int compare_counts(struct check_members *members)
         r = check_look_up(check, TABLE_META, &key, 1, &value);
         if (r != 0 || !value.data || value.size_bytes != 16)
             continue;
-        r = check_compare_counts(check, meta.bytes, value.data, members->counts[clustering]);
+        r = check_compare_counts(check, TABLE_MEMBERS, meta.bytes, value.data,
+                                 members->counts[clustering]);
     }
     return r < 0 ? r : 0;
 }

@@ -90,13 +90,13 @@ int check_read_state(struct check *check)
     return r < 0 ? r : 0;
 }
 
-int check_compare_counts(struct check *check, const char *name, const void *stored,
+int check_compare_counts(struct check *check, unsigned table, const char *name, const void *stored,
                          const uint64_t counted[2])
 {
     uint64_t first = get_be64(stored), second = get_be64((const uint8_t *)stored + 8);
     if (first == counted[0] && second == counted[1])
         return 0;
-    return check_found(check, CHECK_STATE, TABLE_META, NULL,
+    return check_found(check, CHECK_STATE, table, NULL,
                        "'%s' says %llu and %llu, there are %llu and %llu", name,
                        (unsigned long long)first, (unsigned long long)second,
                        (unsigned long long)counted[0], (unsigned long long)counted[1]);
@@ -110,7 +110,7 @@ int check_compare_state(struct check *check)
     if (r <= 0 || check->unreadable[TABLE_FILES])
         return r < 0 ? r : 0;
     return value.size_bytes == 16
-               ? check_compare_counts(check, "document_counts", value.data, counted)
+               ? check_compare_counts(check, TABLE_META, "document_counts", value.data, counted)
                : check_found(check, CHECK_STATE, TABLE_META, NULL, "'document_counts' is damaged");
 }
 

@@ -135,10 +135,13 @@ int index_rebuild(const struct index_options *options,
                   void (*progress)(void *user, const struct index_status *status), void *user,
                   char **ret_error);
 
-/* Mend a store, whatever is wrong with it: as index_rebuild(), with the same answers, but a
- * document of which the old database still has a row that is of the file as it is now, and a sound
- * sketch, is not read again; sketched_documents says how many were. Nothing else of the old one is
- * taken over, so it does not matter what is damaged, missing or of another moment. */
+/* Mend a store, whatever is wrong with it, with the answers of index_rebuild(), and in a database
+ * beside the old one, too. Where nothing is wrong but postings, classes, and who is in which
+ * cluster, the rest is copied, these are made anew from it, and what comes out is checked; all ids
+ * stay. Else all is as in index_rebuild(), but a document of which the old database still has a row
+ * that is of the file as it is now, and a sound sketch, is not read again; then nothing else of the
+ * old one is taken over, so it does not matter what is damaged, missing or of another moment.
+ * sketched_documents says how many were read. */
 int index_repair(const struct index_options *options,
                  void (*progress)(void *user, const struct index_status *status), void *user,
                  char **ret_error);

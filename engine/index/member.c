@@ -67,3 +67,23 @@ int member_parse(const struct kv_slice *key, struct member *ret_member)
     ret_member->sid = get_be64(p + key->size_bytes - 8);
     return 0;
 }
+
+struct kv_slice member_cluster_of_key(uint8_t key[CLUSTER_OF_KEY_BYTES], uint64_t sid,
+                                      unsigned clustering)
+{
+    put_be64(key, sid);
+    key[8] = (uint8_t)clustering;
+    return (struct kv_slice){key, clustering ? 9 : 8};
+}
+
+bool member_is_cluster_of(const struct kv_entry *row)
+{
+    const struct kv_slice *key = &row->key;
+    unsigned clustering = key->size_bytes == 9 ? ((const uint8_t *)key->data)[8] : 0;
+    if ((key->size_bytes != 8 && (key->size_bytes != 9 || clustering == 0)) ||
+        row->value.size_bytes != 8)
+        return false;
+    uint64_t id = get_be64(row->value.data);
+    return clustering <= CLUSTERING_MAX && cluster_clustering(id) == clustering &&
+           id != clustering_base(clustering);
+}

@@ -3,6 +3,7 @@
 #ifndef KINFS_ENGINE_INDEX_MEMBER_H
 #define KINFS_ENGINE_INDEX_MEMBER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "engine/index/record.h"
@@ -30,5 +31,13 @@ void member_order(uint8_t order[ORDER_BYTES], const struct record *record);
 struct kv_slice member_key(uint8_t key[MEMBER_KEY_MAX_BYTES], uint64_t cluster,
                            const struct member *member);
 int member_parse(const struct kv_slice *key, struct member *ret_member); /* 0, -EUCLEAN */
+
+/* -- the row of TABLE_CLUSTER_OF that says in which cluster of a clustering it is -- */
+
+enum { CLUSTER_OF_KEY_BYTES = 9 };
+struct kv_slice member_cluster_of_key(uint8_t key[CLUSTER_OF_KEY_BYTES], uint64_t sid,
+                                      unsigned clustering);
+/* Whether it can be such a one. */
+bool member_is_cluster_of(const struct kv_entry *row);
 
 #endif

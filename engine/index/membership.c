@@ -13,7 +13,6 @@
 enum {
     MOVED_AT_ONCE = 64,
     PAGE_ROWS = 256,
-    CLUSTER_OF_KEY_BYTES = 9,
     CACHED_CLUSTERS = 1 << 16 /* 1 MiB: candidates of one insert are mostly those of the last */
 };
 
@@ -188,19 +187,11 @@ static void batch_head(struct kv_batch *batch, uint64_t id, uint64_t size)
         kv_batch_delete(batch, TABLE_MEMBERS, (struct kv_slice){key, HEAD_KEY_BYTES});
 }
 
-static struct kv_slice cluster_of_key(const struct membership *membership,
-                                      uint8_t key[CLUSTER_OF_KEY_BYTES], uint64_t sid)
-{
-    put_be64(key, sid);
-    key[8] = (uint8_t)membership->clustering;
-    return (struct kv_slice){key, membership->clustering ? 9 : 8};
-}
-
 static void batch_cluster_of(const struct membership *membership, struct kv_batch *batch,
                              uint64_t sid, uint64_t id)
 {
     uint8_t key[CLUSTER_OF_KEY_BYTES], value[8];
-    const struct kv_slice slice = cluster_of_key(membership, key, sid);
+    const struct kv_slice slice = member_cluster_of_key(key, sid, membership->clustering);
 
     put_be64(value, id);
     if (id)
@@ -350,7 +341,7 @@ static int read_clusters(struct membership *membership, const uint64_t *sids, co
     struct kv_buf values[MOVED_AT_ONCE];
 
     for (size_t i = 0; i < n; i++)
-        slices[i] = cluster_of_key(membership, keys[i], sids[places[i]]);
+        slices[i] = member_cluster_of_key(keys[i], sids[places[i]], membership->clustering);
     int r = kv_multi_get(membership->kv, TABLE_CLUSTER_OF, slices, n, values);
     if (r < 0)
         return r;
@@ -390,7 +381,8 @@ int membership_cluster_of(struct membership *membership, uint64_t sid, uint64_t 
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
     uint8_t key[CLUSTER_OF_KEY_BYTES];
 
-    int r = kv_get(membership->kv, TABLE_CLUSTER_OF, cluster_of_key(membership, key, sid), &value);
+    int r = kv_get(membership->kv, TABLE_CLUSTER_OF,
+                   member_cluster_of_key(key, sid, membership->clustering), &value);
     return r < 0 && r != -ENOENT ? r : parse_cluster(&value, ret_id);
 }
 

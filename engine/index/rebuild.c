@@ -1,195 +1,30 @@
 /* A rebuild: the scan of a first mount into a database beside the old one, then an exchange of the
- * two. A repair: the same, but what the old one still knows of a document is not read again. */
+ * two. A repair: where all that is wrong can be derived from what is not, a copy of the old one in
+ * which that is made anew; else as a rebuild, but what the old one still knows of a document is not
+ * read again. */
 #include <errno.h>
 #include <stdio.h>
 
-#include "engine/index/answer.h"
-#include "engine/index/cluster_aliases.h"
+#include "engine/index/check.h"
+#include "engine/index/derived_tables.h"
+#include "engine/index/kept_ids.h"
 #include "engine/index/salvage.h"
 #include "engine/index/store_directory.h"
 
-/* What there was: an index, or what can be read of one that is damaged, or nothing. */
-struct old_store {
-    struct index *index;
-    struct kv *kv, *damaged; /* kv: of the one or the other; NULL: nothing */
-    uint64_t next_cluster;   /* above all ids of its default clustering */
+struct work {
+    const struct index_options *options;
+    void (*progress)(void *user, const struct index_status *status);
+    void *user;
 };
 
-/* -- cluster ids -- */
-
-/* How many documents of an old cluster are in a new one. */
-struct vote {
-    uint64_t new_id, old_id, n_documents;
-};
-
-struct votes {
-    struct vote *votes;
-    size_t n_votes;
-};
-
-static int add_vote(struct votes *votes, uint64_t new_id, uint64_t old_id)
+static void tell(const struct work *work, const struct index_status *status)
 {
-    /* The votes of one new cluster stand together, at the end. */
-    for (size_t i = votes->n_votes; i > 0 && votes->votes[i - 1].new_id == new_id; i--) {
-        if (votes->votes[i - 1].old_id == old_id) {
-            votes->votes[i - 1].n_documents++;
-            return 0;
-        }
-    }
-    struct vote *larger = reallocarray(votes->votes, votes->n_votes + 1, sizeof(*larger));
-    if (!larger)
-        return -ENOMEM;
-    votes->votes = larger;
-    votes->votes[votes->n_votes++] = (struct vote){new_id, old_id, 1};
-    return 0;
+    if (work->progress)
+        work->progress(work->user, status);
 }
 
-/* old_clustering: the number of the clustering in the old database. */
-static int vote_of_cluster(struct index *fresh, const struct old_store *old,
-                           unsigned old_clustering, uint64_t id, struct votes *votes)
-{
-    _cleanup_(sid_list_done) struct sid_list members = {0};
-    const uint64_t new_base = clustering_base(cluster_clustering(id));
-    int r = living_clusters_members(fresh->clusters, id, 0, &members);
-    for (size_t i = 0; r == 0 && i < members.n_sids; i++) {
-        _cleanup_(document_done) struct document document = {.records = fresh->records};
-        uint64_t old_id = 0;
-        r = records_get(fresh->records, &members.sids[i], 1, &document.record);
-        if (r == 0 && document.record)
-            old_id = salvage_cluster(old->kv, old_clustering, &document.record->key);
-        if (old_id && (old_clustering || old_id < old->next_cluster))
-            r = add_vote(votes, id, new_base + old_id - clustering_base(old_clustering));
-    }
-    return r;
-}
-
-static bool has_cluster(struct index *index, uint64_t id)
-{
-    _cleanup_(sid_list_done) struct sid_list first = {0};
-    return living_clusters_members(index->clusters, id, 1, &first) == 0;
-}
-
-static int compare_votes(const void *a, const void *b)
-{
-    const struct vote *x = a, *y = b;
-    if (x->n_documents != y->n_documents)
-        return x->n_documents < y->n_documents ? 1 : -1;
-    if (x->old_id != y->old_id)
-        return x->old_id < y->old_id ? -1 : 1;
-    return (x->new_id > y->new_id) - (x->new_id < y->new_id);
-}
-
-/* New ids are all larger than old ones, so an old id is taken when a cluster has it already, and a
- * new cluster has found its old id when it is no longer known by the new one. */
-static int keep_ids_of(struct index *fresh, unsigned clustering, const struct old_store *old,
-                       unsigned old_clustering)
-{
-    enum { PAGE = 256 };
-    struct votes votes = {0};
-    uint64_t ids[PAGE], after = clustering_base(clustering);
-    int n;
-    while ((n = living_clusters_ids(fresh->clusters, after, PAGE, ids)) > 0) {
-        for (int i = 0; i < n; i++) {
-            int r = vote_of_cluster(fresh, old, old_clustering, ids[i], &votes);
-            if (r < 0) {
-                free(votes.votes);
-                return r;
-            }
-        }
-        after = ids[n - 1];
-    }
-    if (votes.n_votes)
-        qsort(votes.votes, votes.n_votes, sizeof(*votes.votes), compare_votes);
-    for (size_t i = 0; n >= 0 && i < votes.n_votes; i++) {
-        const struct vote *vote = &votes.votes[i];
-        if (!has_cluster(fresh, vote->old_id) && has_cluster(fresh, vote->new_id))
-            n = living_clusters_rename(fresh->clusters, vote->new_id, vote->old_id);
-    }
-    free(votes.votes);
-    return n;
-}
-
-/* The number of a clustering of one database in the other; 0: it is not there. */
-static unsigned number_in(const struct index *index, const char *name)
-{
-    for (size_t i = 0; i < index->named.n_wanted; i++)
-        if (strcmp(index->named.wanted[i].clustering.name, name) == 0)
-            return index->named.wanted[i].number;
-    return 0;
-}
-
-static int keep_ids(struct index *fresh, const struct old_store *old)
-{
-    int r = keep_ids_of(fresh, 0, old, 0);
-    for (size_t i = 0; r == 0 && old->index && i < fresh->named.n_wanted; i++) {
-        const struct named_clustering *wanted = &fresh->named.wanted[i];
-        unsigned number = number_in(old->index, wanted->clustering.name);
-        if (number)
-            r = keep_ids_of(fresh, wanted->number, old, number);
-    }
-    return r;
-}
-
-struct keeping {
-    struct index *fresh, *old; /* old NULL: of it only the default clustering is known */
-};
-
-/* An id of the old database as it is in the fresh one; 0: of a clustering that is not there. */
-static uint64_t id_in_fresh(const struct keeping *keeping, uint64_t id)
-{
-    const unsigned old_number = cluster_clustering(id);
-    unsigned number = 0;
-    for (size_t i = 0; keeping->old && i < keeping->old->named.n_wanted; i++) {
-        const struct named_clustering *wanted = &keeping->old->named.wanted[i];
-        if (wanted->number == old_number)
-            number = number_in(keeping->fresh, wanted->clustering.name);
-    }
-    return old_number && !number ? 0 : clustering_base(number) + id - clustering_base(old_number);
-}
-
-/* Ids that the clusters had which are gone, where the clusters they lead to are there again. */
-static int keep_alias(void *user, uint64_t alias, uint64_t id)
-{
-    const struct keeping *keeping = user;
-    const uint64_t new_alias = id_in_fresh(keeping, alias), new_id = id_in_fresh(keeping, id);
-    int r = new_alias && new_id
-                ? living_clusters_keep_alias(keeping->fresh->clusters, new_alias, new_id)
-                : 0;
-    return r == -EINVAL ? 0 : r;
-}
-
-/* New ids will be larger than the old ones. */
-static int count_on(struct index *fresh, unsigned clustering, const struct index *old,
-                    unsigned old_clustering)
-{
-    struct clustering_meta meta;
-    uint64_t next = 0;
-
-    clustering_meta_key(&meta, "next_cluster", old_clustering);
-    int r = identity_get_number((struct index *)old, meta.bytes, &next);
-    if (r < 0)
-        return r == -ENOENT ? 0 : r;
-    clustering_meta_key(&meta, "next_cluster", clustering);
-    return identity_put_number(
-        fresh, meta.bytes, next - clustering_base(old_clustering) + clustering_base(clustering));
-}
-
-static int count_on_all(struct index *fresh, const struct index *old)
-{
-    int r = count_on(fresh, 0, old, 0);
-    for (size_t i = 0; r == 0 && i < fresh->named.n_wanted; i++) {
-        const struct named_clustering *wanted = &fresh->named.wanted[i];
-        unsigned number = number_in(old, wanted->clustering.name);
-        if (number)
-            r = count_on(fresh, wanted->number, old, number);
-    }
-    return r;
-}
-
-/* -- the work -- */
-
-static int build(struct index *fresh,
-                 void (*progress)(void *user, const struct index_status *status), void *user)
+/* What a first mount does, or a later one. */
+static int scan(struct index *fresh, const struct work *work)
 {
     enum { PROGRESS_MS = 100 };
     struct index_status status;
@@ -200,12 +35,11 @@ static int build(struct index *fresh,
         index_get_status(fresh, &status);
         if (status.failed)
             return -EIO; /* its log said why */
-        if (progress)
-            progress(user, &status);
+        tell(work, &status);
     }
     index_get_status(fresh, &status);
-    if (progress)
-        progress(user, &status);
+    tell(work, &status);
+    index_stop(fresh);
     return r < 0 ? r : status.failed ? -EIO : 0;
 }
 
@@ -244,9 +78,7 @@ static int open_fresh(const struct index_options *options, const struct old_stor
     int r = index_open_db(&fresh_options, STORE_DB_NEW, keep ? &policy : NULL, &fresh, ret_error);
     if (r < 0 || !old->kv)
         goto out;
-    r = identity_put_number(fresh, "next_cluster", old->next_cluster);
-    if (r == 0 && old->index)
-        r = count_on_all(fresh, old->index);
+    r = kept_ids_begin(fresh, old);
     index_close(fresh, 0);
     if (r == 0) /* opened again, it counts on from there */
         r = index_open_db(&fresh_options, STORE_DB_NEW, NULL, &fresh, ret_error);
@@ -263,34 +95,100 @@ static int make_durable(struct index *fresh)
     return r < 0 ? r : kv_checkpoint(fresh->kv);
 }
 
-/* What the old one says of ids, as far as it can be read. */
-static int keep_names(struct index *fresh, const struct old_store *old)
-{
-    int r = old->kv ? keep_ids(fresh, old) : 0;
-    if (r < 0 || !old->kv)
-        return r;
-    r = cluster_aliases_each(old->kv, keep_alias, &(struct keeping){fresh, old->index});
-    return r == -EUCLEAN || r == -EIO ? 0 : r;
-}
-
-static int rebuild(const struct index_options *options, const struct old_store *old, bool salvage,
-                   void (*progress)(void *user, const struct index_status *status), void *user,
-                   char **ret_error)
+static int make_anew(const struct work *work, const struct old_store *old, bool salvage,
+                     char **ret_error)
 {
     struct index *fresh = NULL;
-    int r = open_fresh(options, old, &fresh, ret_error);
+    int r = open_fresh(work->options, old, &fresh, ret_error);
     if (r < 0)
         return r;
     fresh->known = salvage ? old->kv : NULL;
-    r = build(fresh, progress, user);
-    index_stop(fresh);
+    r = scan(fresh, work);
     if (r == 0)
-        r = keep_names(fresh, old);
+        r = kept_ids_take(fresh, old);
     if (r == 0)
         r = make_durable(fresh);
     index_close(fresh, 0);
     return r;
 }
+
+/* -- where records, files and names are sound -- */
+
+static void tell_that_it_goes_on(void *user)
+{
+    tell(user, &(struct index_status){.scanning = true});
+}
+
+/* Which tables of the old database are wrong; the whole of it where that cannot be told. */
+static int find_wrong(const struct old_store *old, unsigned *ret_wrong)
+{
+    struct index_check counts;
+    int r = old->index ? committer_flush(old->index) : 0;
+    *ret_wrong = 1u << SCHEMA_N_TABLES;
+    if (r == 0)
+        r = check_store(old->kv, INDEX_CLUSTER_THRESHOLD, !old->index,
+                        &(struct index_check_options){0}, &counts, ret_wrong);
+    return r;
+}
+
+static int copy_sound(const struct work *work, const struct old_store *old, unsigned wrong)
+{
+    const struct kv_options options = {.tables = schema_tables,
+                                       .n_tables = SCHEMA_N_TABLES,
+                                       .create = true,
+                                       .shown_path = work->options->store_path};
+    _cleanup_(kv_close_p) struct kv *copy = NULL;
+    _cleanup_free_ char *path = NULL;
+    if (asprintf(&path, "%s/" STORE_DB_NEW, work->options->store_path) < 0)
+        return -ENOMEM;
+    int r = kv_rocksdb_open(path, &options, &copy, NULL);
+    return r < 0 ? r
+                 : derived_tables_copy(old->kv, copy, wrong, tell_that_it_goes_on, (void *)work);
+}
+
+/* The copy as an index, brought up to date with the tree: the old one may have been of an earlier
+ * moment. Returns 0, or -EUCLEAN where something is wrong with it still. */
+static int finish_copy(const struct work *work, unsigned wrong)
+{
+    const struct index_check_options check = {.deep = derived_tables_have_clusters(wrong)};
+    struct index_options options = *work->options;
+    struct index_check counts = {0};
+    struct index *copy = NULL;
+    options.create = false;
+    options.policy = options.tokens = options.stopwords = options.stemmer = NULL;
+    options.clusterings = NULL;
+    options.n_clusterings = 0;
+    int r = index_open_db(&options, STORE_DB_NEW, NULL, &copy, NULL);
+    if (r < 0)
+        return r;
+    r = scan(copy, work);
+    if (r == 0)
+        r = index_check(copy, &check, &counts);
+    if (r == 0)
+        r = counts.findings ? -EUCLEAN : make_durable(copy);
+    index_close(copy, 0);
+    return r;
+}
+
+/* Returns 1 when the new database is there, 0 where it has to be made from the documents, or an
+ * error. */
+static int mend(const struct work *work, const struct old_store *old)
+{
+    unsigned wrong;
+    int r = old->kv ? find_wrong(old, &wrong) : -EUCLEAN;
+    if (r == 0 && !derived_tables_have_all(wrong))
+        r = -EUCLEAN;
+    if (r == 0)
+        r = copy_sound(work, old, wrong);
+    if (r == 0)
+        r = finish_copy(work, wrong);
+    if (r != -EUCLEAN && r != -EIO)
+        return r < 0 ? r : 1;
+    store_directory_drop_new(work->options->store_path);
+    return 0;
+}
+
+/* -- the old one, and the exchange -- */
 
 static int open_old(const struct index_options *options, struct old_store *ret_old,
                     char **ret_error)
@@ -313,10 +211,9 @@ static int open_old(const struct index_options *options, struct old_store *ret_o
     return 0;
 }
 
-static int make_anew(const struct index_options *options, bool salvage,
-                     void (*progress)(void *user, const struct index_status *status), void *user,
-                     char **ret_error)
+static int replace(const struct work *work, bool salvage, char **ret_error)
 {
+    const struct index_options *options = work->options;
     struct old_store old = {0};
     char *error = NULL;
 
@@ -324,11 +221,13 @@ static int make_anew(const struct index_options *options, bool salvage,
     int r =
         store_directory_take(options->store_path, options->source, false, &directory, NULL, &error);
     if (r == 0) {
-        if (progress)
-            progress(user, &(struct index_status){.scanning = true});
+        tell_that_it_goes_on((void *)work);
         r = open_old(options, &old, &error);
-        if (r == 0)
-            r = rebuild(options, &old, salvage, progress, user, &error);
+        int mended = r == 0 && salvage ? mend(work, &old) : 0;
+        if (mended < 0)
+            r = mended;
+        else if (r == 0 && mended == 0)
+            r = make_anew(work, &old, salvage, &error);
         index_close(old.index, 0);
         kv_close(old.damaged);
         if (r == 0)
@@ -351,12 +250,12 @@ int index_rebuild(const struct index_options *options,
                   void (*progress)(void *user, const struct index_status *status), void *user,
                   char **ret_error)
 {
-    return make_anew(options, false, progress, user, ret_error);
+    return replace(&(struct work){options, progress, user}, false, ret_error);
 }
 
 int index_repair(const struct index_options *options,
                  void (*progress)(void *user, const struct index_status *status), void *user,
                  char **ret_error)
 {
-    return make_anew(options, true, progress, user, ret_error);
+    return replace(&(struct work){options, progress, user}, true, ret_error);
 }

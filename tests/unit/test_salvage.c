@@ -11,8 +11,10 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "engine/index/check.h"
 #include "engine/index/index_private.h"
+#include "engine/index/membership.h"
 #include "tests/lib/index_answers.h"
 #include "tests/lib/indexed_tree.h"
 
@@ -241,10 +243,140 @@ static void test_salvage__any_table_is_mended(void **state)
                 continue; /* no values */
             damage_table(f, table, damage);
             assert_noticed(f, what);
-            repair(f, what, table != TABLE_FILES && table != TABLE_CLUSTER_OF);
+            repair(f, what, table != TABLE_FILES);
             if (table >= TABLE_NAMES) /* not documents, nor what is known of files */
                 assert_int_equal(sketched, 0);
         }
+}
+
+/* -- what derives from the rest -- */
+
+static void settle_with(struct fixture *f, unsigned family)
+{
+    indexed_tree_write(&f->tree, "alone", family, 0, 0);
+    usleep(50000);
+    open_index(f);
+    assert_int_equal(index_start(f->tree.index), 0);
+    indexed_tree_settle(&f->tree);
+    close_index(f);
+}
+
+/* A sid that no store has that was made anew from so few documents. */
+static uint64_t give_a_late_sid(struct fixture *f)
+{
+    settle_with(f, 8);
+    settle_with(f, 7);
+    open_index(f);
+    free(f->with_ids);
+    f->with_ids = index_answers(f->tree.index, f->tree.backing, names, true);
+    uint64_t sid = f->tree.index->last_sid;
+    close_index(f);
+    assert_true(sid > N_DOCUMENTS);
+    return sid;
+}
+
+static uint64_t last_sid(struct fixture *f)
+{
+    struct kv *kv = open_rows(f);
+    struct kv_page rows = {0};
+    assert_int_equal(kv_scan(kv, TABLE_RECORDS, &(struct kv_range){0}, 1000, &rows), 0);
+    assert_int_equal(rows.n_entries, N_DOCUMENTS);
+    uint64_t sid = get_be64(rows.entries[N_DOCUMENTS - 1].key.data);
+    kv_page_done(&rows);
+    kv_close(kv);
+    return sid;
+}
+
+/* Nothing else is made anew, and ids that lead to clusters still do. */
+static void test_salvage__what_derives_from_sound_tables_is_mended_alone(void **state)
+{
+    struct fixture *f = *state;
+    const uint64_t sid = give_a_late_sid(f);
+    for (unsigned table = TABLE_TIER_R; table <= TABLE_CLUSTER_OF; table++) {
+        damage_table(f, table, table % 2 ? HALF_LOST : LOST);
+        assert_noticed(f, schema_tables[table].name);
+        repair(f, schema_tables[table].name, true);
+        assert_int_equal(last_sid(f), sid);
+        assert_int_equal(sketched, 0);
+    }
+    for (unsigned table = TABLE_TIER_R; table <= TABLE_MEMBERS; table++) /* together */
+        damage_table(f, table, LOST);
+    repair(f, "all but the documents' clusters", true);
+    assert_int_equal(last_sid(f), sid);
+}
+
+/* A cluster of two documents, an id that became it, and one document whose rows are half lost on
+ * either side: each side has what the other lacks. */
+static void test_salvage__members_come_from_either_side(void **state)
+{
+    struct fixture *f = *state;
+    struct kv *kv;
+    uint64_t id, size, to;
+    const uint64_t sid = give_a_late_sid(f);
+    open_index(f);
+    struct file_key key = indexed_tree_key(&f->tree, "1-0");
+    struct file_row row;
+    assert_int_equal(catalogue_get_file(f->tree.index->kv, &key, &row), 0);
+    assert_int_equal(living_clusters_of(f->tree.index->clusters, row.sid, &id, &size), 0);
+    const uint64_t alias = id + 900000;
+    assert_int_equal(living_clusters_keep_alias(f->tree.index->clusters, alias, id), 0);
+    close_index(f);
+    damage_table(f, TABLE_CLUSTER_OF, HALF_LOST);
+    kv = open_rows(f);
+    struct kv_page members = {0};
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    assert_int_equal(kv_scan(kv, TABLE_MEMBERS, &(struct kv_range){0}, 1000, &members), 0);
+    for (size_t i = 0; i < members.n_entries; i++) {
+        const struct kv_slice member = members.entries[i].key;
+        _cleanup_(kv_buf_done) struct kv_buf of = {0};
+        if (member.size_bytes <= 16) /* heads and former ids */
+            continue;
+        const struct kv_slice owner = {(const char *)member.data + member.size_bytes - 8, 8};
+        if (kv_get(kv, TABLE_CLUSTER_OF, owner, &of) == 0)
+            kv_batch_delete(batch, TABLE_MEMBERS, member);
+    }
+    assert_true(kv_batch_count(batch) > 0);
+    assert_int_equal(kv_apply(kv, batch), 0);
+    kv_page_done(&members);
+    kv_close(kv);
+    repair(f, "each side half lost", true);
+    assert_int_equal(last_sid(f), sid);
+    open_index(f);
+    assert_int_equal(living_clusters_alias(f->tree.index->clusters, alias, &to), 0);
+    assert_int_equal(to, id);
+}
+
+/* Both sides agree on what is not so: clusters are made anew, from sketches that are sound. */
+static void test_salvage__what_both_sides_have_wrong_is_not_kept(void **state)
+{
+    struct fixture *f = *state;
+    struct membership membership;
+    struct member member;
+    struct file_row row;
+    uint64_t from, to, size;
+    const uint64_t sid = give_a_late_sid(f);
+    open_index(f);
+    struct living_clusters *clusters = f->tree.index->clusters;
+    const struct file_key key = indexed_tree_key(&f->tree, "1-1"),
+                          other = indexed_tree_key(&f->tree, "0-1");
+    assert_int_equal(catalogue_get_file(f->tree.index->kv, &other, &row), 0);
+    assert_int_equal(living_clusters_of(clusters, row.sid, &to, &size), 0);
+    assert_int_equal(catalogue_get_file(f->tree.index->kv, &key, &row), 0);
+    assert_int_equal(living_clusters_of(clusters, row.sid, &from, &size), 0);
+    const uint64_t sids[] = {row.sid};
+    const struct record *known;
+    assert_int_equal(records_get(f->tree.index->records, sids, 1, &known), 0);
+    member_init(&member, row.sid, known);
+    records_put(f->tree.index->records, &known, 1);
+    assert_int_equal(membership_init(&membership, f->tree.index->kv, 0), 0);
+    assert_int_equal(membership_move(&membership, from, to, &member, 1), 0);
+    membership_done(&membership, false);
+    close_index(f);
+    damage_table(f, TABLE_TIER_C, HALF_LOST);
+    damage_table(f, TABLE_TIER_R, HALF_LOST);
+    repair(f, "a document in another's cluster", true);
+    assert_true(last_sid(f) < sid);
+    assert_int_equal(sketched, 0);
 }
 
 int main(void)
@@ -252,6 +384,9 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         CASE(test_salvage__any_table_is_mended),
+        CASE(test_salvage__what_derives_from_sound_tables_is_mended_alone),
+        CASE(test_salvage__members_come_from_either_side),
+        CASE(test_salvage__what_both_sides_have_wrong_is_not_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,29 @@
+/* Which tables say nothing that the others do not, and a copy of a database in which those that are
+ * wrong are made anew: postings and classes from records, members and the documents' clusters from
+ * each other. What the copy then is has to be checked, for what both sides had wrong is wrong in
+ * it, too.
+ */
+#ifndef KINFS_ENGINE_INDEX_DERIVED_TABLES_H
+#define KINFS_ENGINE_INDEX_DERIVED_TABLES_H
+
+#include <stdbool.h>
+
+#include "store/kv.h"
+
+/* wrong: a bit for each table, as check_store() gives them. */
+bool derived_tables_have_all(unsigned wrong);
+/* Whether clusters can be others for it. */
+bool derived_tables_have_clusters(unsigned wrong);
+
+/* Copy a database into an empty one.
+ *
+ * told  called now and then, at most every some hundred thousand rows; NULL: not wanted
+ *
+ * Postings and classes, if they are wrong, are left out and derived by whoever opens the copy.
+ * Returns 0, -EUCLEAN or -EIO where what is to be copied cannot be read, -ENOMEM or a store error
+ * of the copy's. Each table is read once, and of a document that has lost its cluster a row looked
+ * up; memory is fixed. */
+int derived_tables_copy(struct kv *old, struct kv *copy, unsigned wrong, void (*told)(void *user),
+                        void *user);
+
+#endif

@@ -1,0 +1,191 @@
+#include "engine/index/kept_ids.h"
+
+#include <errno.h>
+
+#include "engine/index/answer.h"
+#include "engine/index/cluster_aliases.h"
+#include "engine/index/salvage.h"
+
+/* How many documents of an old cluster are in a new one. */
+struct vote {
+    uint64_t new_id, old_id, n_documents;
+};
+
+struct votes {
+    struct vote *votes;
+    size_t n_votes;
+};
+
+static int add_vote(struct votes *votes, uint64_t new_id, uint64_t old_id)
+{
+    /* The votes of one new cluster stand together, at the end. */
+    for (size_t i = votes->n_votes; i > 0 && votes->votes[i - 1].new_id == new_id; i--) {
+        if (votes->votes[i - 1].old_id == old_id) {
+            votes->votes[i - 1].n_documents++;
+            return 0;
+        }
+    }
+    struct vote *larger = reallocarray(votes->votes, votes->n_votes + 1, sizeof(*larger));
+    if (!larger)
+        return -ENOMEM;
+    votes->votes = larger;
+    votes->votes[votes->n_votes++] = (struct vote){new_id, old_id, 1};
+    return 0;
+}
+
+/* old_clustering: the number of the clustering in the old database. */
+static int vote_of_cluster(struct index *fresh, const struct old_store *old,
+                           unsigned old_clustering, uint64_t id, struct votes *votes)
+{
+    _cleanup_(sid_list_done) struct sid_list members = {0};
+    const uint64_t new_base = clustering_base(cluster_clustering(id));
+    int r = living_clusters_members(fresh->clusters, id, 0, &members);
+    for (size_t i = 0; r == 0 && i < members.n_sids; i++) {
+        _cleanup_(document_done) struct document document = {.records = fresh->records};
+        uint64_t old_id = 0;
+        r = records_get(fresh->records, &members.sids[i], 1, &document.record);
+        if (r == 0 && document.record)
+            old_id = salvage_cluster(old->kv, old_clustering, &document.record->key);
+        if (old_id && (old_clustering || old_id < old->next_cluster))
+            r = add_vote(votes, id, new_base + old_id - clustering_base(old_clustering));
+    }
+    return r;
+}
+
+static bool has_cluster(struct index *index, uint64_t id)
+{
+    _cleanup_(sid_list_done) struct sid_list first = {0};
+    return living_clusters_members(index->clusters, id, 1, &first) == 0;
+}
+
+static int compare_votes(const void *a, const void *b)
+{
+    const struct vote *x = a, *y = b;
+    if (x->n_documents != y->n_documents)
+        return x->n_documents < y->n_documents ? 1 : -1;
+    if (x->old_id != y->old_id)
+        return x->old_id < y->old_id ? -1 : 1;
+    return (x->new_id > y->new_id) - (x->new_id < y->new_id);
+}
+
+/* New ids are all larger than old ones, so an old id is taken when a cluster has it already, and a
+ * new cluster has found its old id when it is no longer known by the new one. */
+static int keep_ids_of(struct index *fresh, unsigned clustering, const struct old_store *old,
+                       unsigned old_clustering)
+{
+    enum { PAGE = 256 };
+    struct votes votes = {0};
+    uint64_t ids[PAGE], after = clustering_base(clustering);
+    int n;
+    while ((n = living_clusters_ids(fresh->clusters, after, PAGE, ids)) > 0) {
+        for (int i = 0; i < n; i++) {
+            int r = vote_of_cluster(fresh, old, old_clustering, ids[i], &votes);
+            if (r < 0) {
+                free(votes.votes);
+                return r;
+            }
+        }
+        after = ids[n - 1];
+    }
+    if (votes.n_votes)
+        qsort(votes.votes, votes.n_votes, sizeof(*votes.votes), compare_votes);
+    for (size_t i = 0; n >= 0 && i < votes.n_votes; i++) {
+        const struct vote *vote = &votes.votes[i];
+        if (!has_cluster(fresh, vote->old_id) && has_cluster(fresh, vote->new_id))
+            n = living_clusters_rename(fresh->clusters, vote->new_id, vote->old_id);
+    }
+    free(votes.votes);
+    return n;
+}
+
+/* The number of a clustering of one database in the other; 0: it is not there. */
+static unsigned number_in(const struct index *index, const char *name)
+{
+    for (size_t i = 0; i < index->named.n_wanted; i++)
+        if (strcmp(index->named.wanted[i].clustering.name, name) == 0)
+            return index->named.wanted[i].number;
+    return 0;
+}
+
+static int keep_each(struct index *fresh, const struct old_store *old)
+{
+    int r = keep_ids_of(fresh, 0, old, 0);
+    for (size_t i = 0; r == 0 && old->index && i < fresh->named.n_wanted; i++) {
+        const struct named_clustering *wanted = &fresh->named.wanted[i];
+        unsigned number = number_in(old->index, wanted->clustering.name);
+        if (number)
+            r = keep_ids_of(fresh, wanted->number, old, number);
+    }
+    return r;
+}
+
+struct keeping {
+    struct index *fresh, *old; /* old NULL: of it only the default clustering is known */
+};
+
+/* An id of the old database as it is in the fresh one; 0: of a clustering that is not there. */
+static uint64_t id_in_fresh(const struct keeping *keeping, uint64_t id)
+{
+    const unsigned old_number = cluster_clustering(id);
+    unsigned number = 0;
+    for (size_t i = 0; keeping->old && i < keeping->old->named.n_wanted; i++) {
+        const struct named_clustering *wanted = &keeping->old->named.wanted[i];
+        if (wanted->number == old_number)
+            number = number_in(keeping->fresh, wanted->clustering.name);
+    }
+    return old_number && !number ? 0 : clustering_base(number) + id - clustering_base(old_number);
+}
+
+/* Ids that the clusters had which are gone, where the clusters they lead to are there again. */
+static int keep_alias(void *user, uint64_t alias, uint64_t id)
+{
+    const struct keeping *keeping = user;
+    const uint64_t new_alias = id_in_fresh(keeping, alias), new_id = id_in_fresh(keeping, id);
+    int r = new_alias && new_id
+                ? living_clusters_keep_alias(keeping->fresh->clusters, new_alias, new_id)
+                : 0;
+    return r == -EINVAL ? 0 : r;
+}
+
+/* New ids will be larger than the old ones. */
+static int count_on(struct index *fresh, unsigned clustering, const struct index *old,
+                    unsigned old_clustering)
+{
+    struct clustering_meta meta;
+    uint64_t next = 0;
+
+    clustering_meta_key(&meta, "next_cluster", old_clustering);
+    int r = identity_get_number((struct index *)old, meta.bytes, &next);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    clustering_meta_key(&meta, "next_cluster", clustering);
+    return identity_put_number(
+        fresh, meta.bytes, next - clustering_base(old_clustering) + clustering_base(clustering));
+}
+
+static int count_on_each(struct index *fresh, const struct index *old)
+{
+    int r = count_on(fresh, 0, old, 0);
+    for (size_t i = 0; r == 0 && i < fresh->named.n_wanted; i++) {
+        const struct named_clustering *wanted = &fresh->named.wanted[i];
+        unsigned number = number_in(old, wanted->clustering.name);
+        if (number)
+            r = count_on(fresh, wanted->number, old, number);
+    }
+    return r;
+}
+
+int kept_ids_begin(struct index *fresh, const struct old_store *old)
+{
+    int r = old->kv ? identity_put_number(fresh, "next_cluster", old->next_cluster) : 0;
+    return r < 0 || !old->index ? r : count_on_each(fresh, old->index);
+}
+
+int kept_ids_take(struct index *fresh, const struct old_store *old)
+{
+    int r = old->kv ? keep_each(fresh, old) : 0;
+    if (r < 0 || !old->kv)
+        return r;
+    r = cluster_aliases_each(old->kv, keep_alias, &(struct keeping){fresh, old->index});
+    return r == -EUCLEAN || r == -EIO ? 0 : r;
+}

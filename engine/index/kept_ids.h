@@ -1,0 +1,23 @@
+/* Ids of clusters in a database that is made anew: a cluster has the one that most of its documents
+ * were under before, and ids that had become others lead on. */
+#ifndef KINFS_ENGINE_INDEX_KEPT_IDS_H
+#define KINFS_ENGINE_INDEX_KEPT_IDS_H
+
+#include "engine/index/index_private.h"
+
+/* What there was: an index, or what can be read of one that is damaged, or nothing. */
+struct old_store {
+    struct index *index;
+    struct kv *kv, *damaged; /* kv: of the one or the other; NULL: nothing */
+    uint64_t next_cluster;   /* above all ids of its default clustering */
+};
+
+/* Before anything is in the fresh database: its new ids will be larger than all of the old one. The
+ * fresh index has to be opened again before it gives any out. 0, or a store error. */
+int kept_ids_begin(struct index *fresh, const struct old_store *old);
+
+/* When all documents are in it, as far as the old one can be read. 0, -ENOMEM or a store error. A
+ * look-up for each document that is in a cluster. */
+int kept_ids_take(struct index *fresh, const struct old_store *old);
+
+#endif
