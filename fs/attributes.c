@@ -280,7 +280,8 @@ static int answer_cluster_directory(const struct view_task *task, enum attribute
         return r;
     switch (attribute) {
     case ATTRIBUTE_SIZE: return set(value, "%" PRIu64, cluster.size);
-    case ATTRIBUTE_STATE: return set(value, cluster.repairing ? "repairing" : "current");
+    case ATTRIBUTE_STATE:
+        return set(value, cluster.stale ? "stale" : cluster.repairing ? "repairing" : "current");
     case ATTRIBUTE_REPRESENTATIVE: return answer_representative(task, attribute, cluster.id, value);
     case ATTRIBUTE_RESEMBLANCE_MIN: return set_number(value, cluster.resemblance_min);
     case ATTRIBUTE_RESEMBLANCE_MEAN: return set_number(value, cluster.resemblance_mean);
@@ -288,14 +289,16 @@ static int answer_cluster_directory(const struct view_task *task, enum attribute
     }
 }
 
-/* Whether all documents are in a named clustering; the default one always has them. */
+/* Whether all documents are in a named clustering; the default one always has them. One that is
+ * made anew after changes is stale before. */
 static int answer_clustering_state(const struct view_task *task, struct value *value)
 {
     struct index_clustering_status clusterings[INDEX_CLUSTERINGS_MAX];
     const size_t n = index_get_clusterings(task->fs->index, clusterings);
     for (size_t i = 0; i < n; i++)
         if (clusterings[i].base == task->node->cluster_id && !clusterings[i].current)
-            return set(value, "pending: %u %%", clusterings[i].percent);
+            return clusterings[i].remade ? set(value, "stale")
+                                         : set(value, "pending: %u %%", clusterings[i].percent);
     return set(value, "current");
 }
 

@@ -37,6 +37,18 @@ static int add_document(const struct work_context *context, struct json_object *
     return 0;
 }
 
+/* One that is made anew as a whole; of broder1997 with what its cap left out. */
+static void add_remade(struct json_object *row, const struct index_clustering_status *clustering)
+{
+    json_object_object_add(row, "made", json_object_new_boolean(clustering->made));
+    if (!clustering->made || clustering->clustering.kind != INDEX_CLUSTERING_BRODER1997)
+        return;
+    work_add_count(row, "shared_shingles", clustering->loss.lists);
+    work_add_count(row, "shared_shingles_left_out", clustering->loss.lists_left_out);
+    work_add_count(row, "postings", clustering->loss.postings);
+    work_add_count(row, "postings_left_out", clustering->loss.postings_left_out);
+}
+
 static void add_clusterings(struct index *index, struct json_object *object)
 {
     struct index_clustering_status clusterings[INDEX_CLUSTERINGS_MAX];
@@ -50,7 +62,10 @@ static void add_clusterings(struct index *index, struct json_object *object)
         json_object_object_add(row, "name", json_object_new_string(clustering->clustering.name));
         json_object_object_add(row, "rule", json_object_new_string(strchr(text, ':') + 1));
         json_object_object_add(row, "current", json_object_new_boolean(clustering->current));
-        work_add_count(row, "percent", clustering->percent);
+        if (clustering->remade)
+            add_remade(row, clustering);
+        else
+            work_add_count(row, "percent", clustering->percent);
         work_add_count(row, "clusters", clustering->clusters);
         work_add_count(row, "clustered_documents", clustering->clustered_documents);
         json_object_array_add(list, row);
@@ -167,6 +182,15 @@ static void print_kernel(struct json_object *row)
                *command_text(row, "watch_why") ? "; " : "", command_text(row, "watch_why"));
 }
 
+static void print_unfinished(struct json_object *clustering)
+{
+    struct json_object *made;
+    if (!json_object_object_get_ex(clustering, "made", &made))
+        printf("; being made, %llu %%", (unsigned long long)command_count(clustering, "percent"));
+    else
+        printf(json_object_get_boolean(made) ? "; stale" : "; being made");
+}
+
 static void print_clusterings(struct json_object *row)
 {
     struct json_object *list;
@@ -178,9 +202,12 @@ static void print_clusterings(struct json_object *row)
                (unsigned long long)command_count(clustering, "clusters"),
                (unsigned long long)command_count(clustering, "clustered_documents"),
                command_text(clustering, "rule"));
+        if (command_count(clustering, "shared_shingles_left_out"))
+            printf("; %llu of %llu shared shingles left out",
+                   (unsigned long long)command_count(clustering, "shared_shingles_left_out"),
+                   (unsigned long long)command_count(clustering, "shared_shingles"));
         if (!work_flag(clustering, "current"))
-            printf("; being made, %llu %%",
-                   (unsigned long long)command_count(clustering, "percent"));
+            print_unfinished(clustering);
         putchar('\n');
     }
 }

@@ -70,6 +70,8 @@ struct batch_options {
     /* By the thread that runs, now and then; or NULL. */
     void (*progress)(void *user, enum batch_phase phase, uint32_t done, uint32_t of);
     void *user;
+    const bool *stop; /* what a batch is for may be over: read while it runs, by atomic operations,
+                         until it is true; or NULL */
 };
 
 struct batch_cost {
@@ -136,7 +138,7 @@ void batch_writer_free(struct batch_writer *writer); /* before batch_free() */
 DEFINE_CLEANUP(struct batch_writer *, batch_writer_free);
 
 /* All phases, once, after all writers were flushed. Blocks; threads of its own. Returns 0, -ENOMEM,
- * -ENOSPC, -EIO; after batch_resume() -EUCLEAN, too. */
+ * -ENOSPC, -EIO; -ECANCELED soon after *options->stop; after batch_resume() -EUCLEAN, too. */
 int batch_run(struct batch *batch);
 
 /* After batch_run(): by document the smallest number of its cluster, its own when it resembles

@@ -89,6 +89,7 @@ static int link_documents(struct batch *batch)
         .refused_bytes = batch->rest_bytes / 16, /* equivalences had it */
         .progress = show_progress,
         .user = batch,
+        .stop = options->stop,
     };
     int r = links_join(&linking, &counts, &cpu_s);
     end_phase(batch, BATCH_PAIRS, &begin, cpu_s);
@@ -134,8 +135,11 @@ static int count_pairs(struct batch *batch)
         .threshold = options->threshold,
         .progress = show_progress,
         .user = batch,
+        .stop = options->stop,
     };
     r = pairs_join(&pairing, &counts);
+    if (r == 0 && parallel_told(options->stop))
+        r = -ECANCELED; /* what there is of pairs is not to be kept */
     end_phase(batch, BATCH_PAIRS, &begin, counts.expand_cpu_s);
     struct batch_totals *totals = &batch->totals;
     double first_cpu_s = counts.sort_cpu_s + counts.expand_cpu_s;
@@ -211,7 +215,7 @@ int batch_run(struct batch *batch)
         batch->totals.sketch_written_bytes = batch_begin_now(batch).written_bytes;
     int r = batch->from == BATCH_CLUSTERS ? 0 : run_phases(batch);
     if (r == 0)
-        r = label(batch);
+        r = parallel_told(batch->options.stop) ? -ECANCELED : label(batch);
     batch->totals.scratch_bytes = batch_begin_now(batch).written_bytes;
     return r;
 }

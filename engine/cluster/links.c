@@ -245,8 +245,8 @@ static int link_partitions(void *user, unsigned thread, const bool *stop)
     if (!linker.held.bytes)
         return -ENOMEM;
     int r = 0;
-    for (uint32_t i;
-         r == 0 && !parallel_stopped(stop) && (i = parallel_next(&run->next)) < KEY_PARTITIONS;) {
+    for (uint32_t i; r == 0 && !parallel_stopped(stop) && !parallel_told(linking->stop) &&
+                     (i = parallel_next(&run->next)) < KEY_PARTITIONS;) {
         r = link_partition(&linker, i);
         if (thread == 0 && linking->progress)
             linking->progress(linking->user, i + 1, KEY_PARTITIONS);

@@ -39,6 +39,7 @@ struct linking {
     size_t refused_bytes; /* to remember pairs that do not resemble each other */
     void (*progress)(void *user, uint32_t done, uint32_t of); /* by the caller's thread; or NULL */
     void *user;
+    const bool *stop; /* as batch_options has it: the rest is left out */
 };
 
 /* Returns 0, -ENOMEM, an error of scratch_file_read(). The spill is used up. */

@@ -96,8 +96,8 @@ static int expand_partitions(void *user, unsigned thread, const bool *stop)
     const struct pairing *pairing = run->pairing;
     _cleanup_(expander_done) struct expander expander = {.pairing = pairing};
     int r = spill_writer_init(pairing->pairs, &expander.writer);
-    for (uint32_t i;
-         r == 0 && !parallel_stopped(stop) && (i = parallel_next(&run->next)) < KEY_PARTITIONS;) {
+    for (uint32_t i; r == 0 && !parallel_stopped(stop) && !parallel_told(pairing->stop) &&
+                     (i = parallel_next(&run->next)) < KEY_PARTITIONS;) {
         r = expand_partition(&expander, i);
         if (thread == 0 && pairing->progress)
             pairing->progress(pairing->user, i + 1, KEY_PARTITIONS + PAIR_PARTITIONS);
@@ -207,8 +207,8 @@ static int merge_partitions(void *user, unsigned thread, const bool *stop)
     _cleanup_(merger_done) struct merger merger = {.pairing = pairing,
                                                    .counted = {.pairs = pairing->counted}};
     int r = 0;
-    for (uint32_t i;
-         r == 0 && !parallel_stopped(stop) && (i = parallel_next(&run->next)) < PAIR_PARTITIONS;) {
+    for (uint32_t i; r == 0 && !parallel_stopped(stop) && !parallel_told(pairing->stop) &&
+                     (i = parallel_next(&run->next)) < PAIR_PARTITIONS;) {
         r = merge_partition(&merger, i);
         if (thread == 0 && pairing->progress)
             pairing->progress(pairing->user, KEY_PARTITIONS + i + 1,

@@ -44,6 +44,7 @@ struct pairing {
     double threshold;
     void (*progress)(void *user, uint32_t done, uint32_t of); /* by the caller's thread; or NULL */
     void *user;
+    const bool *stop; /* as batch_options has it: the rest is left out */
 };
 
 /* Returns 0, -ENOMEM, an error of scratch_file.h. Both spills are used up. */

@@ -22,6 +22,12 @@ static inline bool parallel_stopped(const bool *stop)
     return __atomic_load_n(stop, __ATOMIC_RELAXED);
 }
 
+/* Of who may be told to end; NULL: nobody tells. */
+static inline bool parallel_told(const bool *stop)
+{
+    return stop && parallel_stopped(stop);
+}
+
 /* Deal out 0 .. n-1: the next one, atomically. */
 static inline uint32_t parallel_next(uint32_t *next)
 {

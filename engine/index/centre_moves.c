@@ -194,16 +194,6 @@ static int give_ids(const struct centre_plan *plan, struct groups *groups)
 
 /* -- the intent -- */
 
-static int compare_moves(const void *a, const void *b)
-{
-    const struct cluster_move *x = a, *y = b;
-    if (x->from != y->from)
-        return x->from < y->from ? -1 : 1;
-    if (x->to != y->to)
-        return x->to < y->to ? -1 : 1;
-    return (x->sid > y->sid) - (x->sid < y->sid);
-}
-
 static int add_moves(const struct centre_plan *plan, const struct place *node, uint64_t from,
                      uint64_t to, struct cluster_moves *moves)
 {
@@ -230,8 +220,6 @@ static int put_moves(const struct centre_plan *plan, struct groups *groups,
     for (uint32_t i = 0; r == 0 && i < groups->n; i++) /* a centre that was alone */
         if (!groups->groups[i].has_centre)
             r = add_moves(plan, &groups->groups[i].centre, 0, groups->groups[i].to, &moves);
-    if (r == 0 && moves.n_moves)
-        qsort(moves.moves, moves.n_moves, sizeof(*moves.moves), compare_moves);
     return r < 0 ? r : cluster_intent_add_moves(intent, &moves);
 }
 

@@ -8,6 +8,7 @@
 #include "engine/index/cluster_heads.h"
 #include "engine/index/cluster_ids.h"
 #include "engine/index/member.h"
+#include "engine/index/remade.h"
 
 struct check_members {
     struct check *check;
@@ -138,6 +139,17 @@ static unsigned long long shown(const struct check_members *members, uint64_t id
     return shown_ids_show(&members->check->shown_ids, id);
 }
 
+/* Whether documents of a clustering may be on their way from one cluster to another (remade.h): 1,
+ * 0 or an error. */
+static int is_being_remade(struct check *check, unsigned clustering)
+{
+    struct clustering_meta meta;
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    const struct kv_slice key = clustering_meta_key(&meta, "remade", clustering);
+    int r = check_look_up(check, TABLE_META, &key, 1, &value);
+    return r < 0 ? r : value.data && remade_read_row(&value) == 0;
+}
+
 /* All rows of a cluster have been seen. */
 static int end_cluster(struct check_members *members)
 {
@@ -160,7 +172,10 @@ static int end_cluster(struct check_members *members)
                            "cluster %llu is said to have %llu members and has %llu",
                            shown(members, members->id), (unsigned long long)members->size,
                            (unsigned long long)members->n_members);
-    if (members->size < 2 && !check->repairing)
+    r = members->size < 2 && !check->repairing ? is_being_remade(check, clustering) : 0;
+    if (r < 0)
+        return r;
+    if (members->size < 2 && !check->repairing && !r)
         return check_found(check, CHECK_MEMBERS, TABLE_MEMBERS, NULL,
                            "cluster %llu has less than two members", shown(members, members->id));
     if (members->id >= next)

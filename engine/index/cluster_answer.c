@@ -106,6 +106,7 @@ int index_cluster(struct index *index, uint64_t id, const struct index_query *qu
         kin_done(&list.kin[--list.n_kin]);
     info.size = summary.n_readable;
     info.repairing = living_clusters_is_repairing(index->clusters, stored);
+    info.stale = named_clusterings_is_stale(index, stored);
     info.resemblance_min = summary.min;
     info.resemblance_mean = summary.n_others ? summary.sum / (double)summary.n_others : 1.0;
     *ret_info = info;

@@ -241,10 +241,18 @@ static int carry_out_split(const struct graph *graph, const struct cluster_split
     return r;
 }
 
-/* What has one document left is no cluster; but others may have come. */
-static int dissolve(const struct graph *graph, uint64_t cluster)
+/* What has one document left is no cluster; but others may have come, or are about to where a
+ * clustering that is made anew moves some after the other. */
+static int dissolve(const struct graph *graph, uint64_t cluster, enum intent_kind kind)
 {
-    int r = membership_dissolve(graph->membership, cluster);
+    uint64_t size = 0;
+    int r = 0;
+
+    if (graph->remade && kind == INTENT_MOVE)
+        r = membership_size(graph->membership, cluster, &size);
+    if (r < 0 || size > 0)
+        return r;
+    r = membership_dissolve(graph->membership, cluster);
     return r > 0 ? cluster_aliases_drop(graph->kv, cluster) : r;
 }
 
@@ -261,7 +269,7 @@ static int carry_out_splits(const struct graph *first, const struct cluster_inte
         const struct cluster_split *split = &intent->splits[i];
         const struct graph *graph = graph_of_cluster(first, split->cluster);
         if (graph && split->cluster)
-            r = dissolve(graph, split->cluster);
+            r = dissolve(graph, split->cluster, intent->kind);
     }
     return r;
 }
@@ -283,10 +291,8 @@ int cluster_change_carry_out(const struct graph *first, const struct cluster_int
 
 /* -- join -- */
 
-/* The id of a cluster that is new: that of one which dissolved around one of its documents, the
- * smallest; else a fresh one. */
-static int choose_new_id(const struct graph *graph, const struct sid_vector *loners,
-                         uint64_t *ret_id)
+int cluster_change_new_id(const struct graph *graph, const struct sid_vector *loners,
+                          uint64_t *ret_id)
 {
     uint64_t best = 0, size = 0;
 
@@ -311,7 +317,7 @@ static int choose_id(const struct graph *graph, const struct joining *joining, u
     uint64_t best = 0, best_size = 0;
 
     if (clusters->n_sids == 0)
-        return choose_new_id(graph, &joining->loners, ret_id);
+        return cluster_change_new_id(graph, &joining->loners, ret_id);
     for (size_t i = 0; i < clusters->n_sids; i++) {
         uint64_t id = clusters->sids[i], size = 0;
         int r = clusters->n_sids == 1 ? 0 : membership_size(graph->membership, id, &size);

@@ -18,6 +18,11 @@ int joining_add(struct joining *joining, uint64_t sid, uint64_t cluster); /* 0, 
  * already. */
 int cluster_change_join(const struct graph *graph, const struct joining *joining);
 
+/* The id of a cluster of documents that are in none: that of one which dissolved around one of them
+ * a short while ago, the smallest; else a fresh one. 0, -ENOMEM, -EUCLEAN or a store error. */
+int cluster_change_new_id(const struct graph *graph, const struct sid_vector *loners,
+                          uint64_t *ret_id);
+
 /* Move documents from a cluster (0: none) into another (0: none); those that are no more are left
  * out. Idempotent. */
 int cluster_change_move(const struct graph *graph, uint64_t from, uint64_t to,

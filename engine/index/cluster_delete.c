@@ -338,7 +338,7 @@ static int delete_together(const struct graph *first, const struct leaver *leave
     for (const struct graph *graph = first->next; r == 0 && graph; graph = graph->next) {
         const struct sid_vector leaving = intent.splits[0].leaving; /* the array may move */
         r = has_centres(graph) ? add_centres(graph, &leaving, &intent)
-                               : add_splits(graph, &leaving, true, &intent);
+                               : add_splits(graph, &leaving, !graph->remade, &intent);
     }
     if (r == 0)
         r = cluster_change_carry_out(first, &intent);
@@ -361,7 +361,7 @@ static int delete_twin(const struct graph *first, const struct leaver *leaver,
     for (const struct graph *graph = first->next; r >= 0 && graph; graph = graph->next) {
         const struct sid_vector leaving = intent.splits[0].leaving;
         /* But where none of those that live on is in the clustering yet it does. */
-        const bool takes_away = other > graph->linked_sid;
+        const bool takes_away = !graph->remade && other > graph->linked_sid;
         r = takes_away && has_centres(graph) ? add_centres(graph, &leaving, &intent)
                                              : add_splits(graph, &leaving, takes_away, &intent);
     }

@@ -71,15 +71,27 @@ int cluster_moves_add(struct cluster_moves *moves, uint64_t sid, uint64_t from, 
     return 0;
 }
 
+static int compare_moves(const void *a, const void *b)
+{
+    const struct cluster_move *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->to != y->to)
+        return x->to < y->to ? -1 : 1;
+    return (x->sid > y->sid) - (x->sid < y->sid);
+}
+
 static int begin_moves(struct cluster_intent *intent)
 {
     struct cluster_split *first = intent->n_splits ? NULL : cluster_intent_add_split(intent);
     return intent->n_splits == 0 ? -ENOMEM : first ? sid_vector_push(&first->leaving, 0) : 0;
 }
 
-int cluster_intent_add_moves(struct cluster_intent *intent, const struct cluster_moves *moves)
+int cluster_intent_add_moves(struct cluster_intent *intent, struct cluster_moves *moves)
 {
     int r = moves->n_moves ? begin_moves(intent) : 0;
+    if (moves->n_moves)
+        qsort(moves->moves, moves->n_moves, sizeof(*moves->moves), compare_moves);
     for (size_t i = 0; r == 0 && i < moves->n_moves; i++) {
         const struct cluster_move *move = &moves->moves[i];
         struct cluster_split *split = &intent->splits[intent->n_splits - 1];

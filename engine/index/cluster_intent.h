@@ -80,8 +80,8 @@ struct cluster_moves {
 void cluster_moves_done(struct cluster_moves *moves);
 int cluster_moves_add(struct cluster_moves *moves, uint64_t sid, uint64_t from,
                       uint64_t to); /* 0, -ENOMEM */
-/* A split for each pair of clusters. moves: by from, to, sid. Returns 0, -ENOMEM. */
-int cluster_intent_add_moves(struct cluster_intent *intent, const struct cluster_moves *moves);
+/* A split for each pair of clusters. Sorts the moves. Returns 0, -ENOMEM. */
+int cluster_intent_add_moves(struct cluster_intent *intent, struct cluster_moves *moves);
 
 /* Return 0 or a store error; get: -ENOENT when nothing is to be finished, -EUCLEAN. */
 int cluster_intent_put(struct kv *kv, const struct cluster_intent *intent);

@@ -84,3 +84,24 @@ int cluster_link(const struct graph *graph, const struct coming *coming)
         r = link_twin(graph, &linking, coming->first);
     return r < 0 ? r : cluster_change_join(graph, &linking.joining);
 }
+
+int cluster_link_in_place(const struct graph *graph, const struct coming *coming)
+{
+    _cleanup_(joining_done) struct joining joining = {0};
+    const uint64_t sids[2] = {coming->replaced, coming->sid};
+    uint64_t clusters[2];
+
+    if (coming->replaced == 0)
+        return 0;
+    int r = membership_clusters_of(graph->membership, sids, 2, clusters);
+    if (r < 0 || clusters[1])
+        return r;
+    if (clusters[0] == 0) {
+        dissolved_clusters_replace(&graph->membership->dissolved, sids[0], sids[1]);
+        return 0;
+    }
+    r = joining_add(&joining, sids[0], clusters[0]);
+    if (r == 0)
+        r = joining_add(&joining, sids[1], 0);
+    return r < 0 ? r : cluster_change_join(graph, &joining);
+}

@@ -17,4 +17,8 @@ struct coming {
  * Returns 0, -ENOMEM, -EUCLEAN or a store error. */
 int cluster_link(const struct graph *graph, const struct coming *coming);
 
+/* Of a clustering that is made anew now and then: have it take the place of what it replaces, if
+ * that has one. As above. */
+int cluster_link_in_place(const struct graph *graph, const struct coming *coming);
+
 #endif

@@ -21,6 +21,7 @@
 #include "engine/index/classes.h"
 #include "engine/index/cluster_aliases.h"
 #include "engine/index/cluster_change.h"
+#include "engine/index/id_votes.h"
 #include "engine/index/neighbours.h"
 #include "engine/index/schema.h"
 
@@ -340,69 +341,20 @@ static int look_at(struct run *run)
 
 /* -- a run: who keeps which id -- */
 
-struct vote {
-    uint32_t part, rank, n; /* of documents of a part in a cluster; the first of them */
-    uint64_t cluster;
-};
-
-static int by_part(const void *a, const void *b)
-{
-    const struct vote *x = a, *y = b;
-    if (x->part != y->part)
-        return x->part < y->part ? -1 : 1;
-    return (x->cluster > y->cluster) - (x->cluster < y->cluster);
-}
-
-static int by_weight(const void *a, const void *b)
-{
-    const struct vote *x = a, *y = b;
-    if (x->n != y->n)
-        return x->n > y->n ? -1 : 1;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return by_part(a, b);
-}
-
-static size_t count_votes(struct vote *votes, size_t n)
-{
-    size_t n_votes = 0;
-
-    if (n)
-        qsort(votes, n, sizeof(*votes), by_part);
-    for (size_t i = 0; i < n; i++) {
-        struct vote *last = &votes[n_votes - 1];
-        if (n_votes == 0 || by_part(last, &votes[i]) != 0) {
-            votes[n_votes++] = votes[i];
-            continue;
-        }
-        last->n++;
-        last->rank = votes[i].rank < last->rank ? votes[i].rank : last->rank;
-    }
-    if (n_votes)
-        qsort(votes, n_votes, sizeof(*votes), by_weight);
-    return n_votes;
-}
-
 /* to[part]: the cluster of which it has most documents, each cluster once; sizes[part]. */
 static int choose_ids(struct run *run, uint64_t *to, uint32_t *sizes)
 {
-    _cleanup_free_ struct vote *votes = calloc(run->n_documents + 1, sizeof(*votes));
-    _cleanup_(sid_vector_done) struct sid_vector given = {0};
-    int r = votes ? 0 : -ENOMEM;
+    _cleanup_free_ struct id_vote *votes = calloc(run->n_documents + 1, sizeof(*votes));
+    _cleanup_(id_map_done) struct id_map given = {0};
 
-    for (size_t i = 0; r == 0 && i < run->n_documents; i++) {
+    if (!votes)
+        return -ENOMEM;
+    for (size_t i = 0; i < run->n_documents; i++) {
         uint32_t part = union_find_root(&run->sets, (uint32_t)i);
-        votes[i] = (struct vote){part, run->documents[i].rank, 1, run->documents[i].from};
+        votes[i] = (struct id_vote){run->documents[i].from, part, run->documents[i].rank, 1};
         sizes[part]++;
     }
-    size_t n = r == 0 ? count_votes(votes, run->n_documents) : 0;
-    for (size_t i = 0; r == 0 && i < n; i++) {
-        if (to[votes[i].part] || sid_vector_has(&given, votes[i].cluster))
-            continue;
-        to[votes[i].part] = votes[i].cluster;
-        r = sid_vector_push(&given, votes[i].cluster);
-    }
-    return r;
+    return id_votes_decide(votes, id_votes_count(votes, run->n_documents), to, &given);
 }
 
 static int new_cluster(struct cluster_repairs *repairs, struct run *run, uint64_t *ret_id)

@@ -77,6 +77,40 @@ static int take_center(char *const *words, size_t n_words, struct index_clusteri
                             &clustering->resemblance, ret_error);
 }
 
+/* The modes of a batch. */
+static const struct {
+    const char *rule;
+    enum index_clustering_kind kind;
+    double otherwise; /* the resemblance where none is said; 0: one has to be */
+} modes[] = {
+    {"exact", INDEX_CLUSTERING_EXACT, 0},
+    {"fast", INDEX_CLUSTERING_FAST, 0},
+    {"broder1997", INDEX_CLUSTERING_BRODER1997, 0.5}, /* the paper's */
+};
+enum { N_MODES = sizeof(modes) / sizeof(modes[0]) };
+
+static size_t find_mode(const char *rule)
+{
+    size_t i = 0;
+    while (i < N_MODES && strcmp(modes[i].rule, rule) != 0)
+        i++;
+    return i;
+}
+
+static int take_mode(size_t mode, char *const *words, size_t n_words,
+                     struct index_clustering *clustering, char **ret_error)
+{
+    const char *rule = modes[mode].rule;
+    clustering->kind = modes[mode].kind;
+    clustering->resemblance = modes[mode].otherwise;
+    if (n_words > 1)
+        return refuse(ret_error, "clustering %s: nothing comes after %s:R", clustering->name, rule);
+    if (n_words == 0 && clustering->resemblance > 0)
+        return 0;
+    return take_ratio(clustering->name, rule, n_words ? words[0] : NULL, &clustering->resemblance,
+                      ret_error);
+}
+
 int index_clustering_parse(const char *text, struct index_clustering *ret_clustering,
                            char **ret_error)
 {
@@ -100,14 +134,26 @@ int index_clustering_parse(const char *text, struct index_clustering *ret_cluste
         r = take_center(words + 2, n_words - 2, &clustering, ret_error);
     else if (strcmp(rule, "supershingle") == 0 && n_words == 2)
         clustering.kind = INDEX_CLUSTERING_SUPERSHINGLE;
+    else if (find_mode(rule) < N_MODES)
+        r = take_mode(find_mode(rule), words + 2, n_words - 2, &clustering, ret_error);
     else
-        r = refuse(ret_error,
-                   "clustering %s: \"%s\" is no rule; there are components:R, "
-                   "components:R:containment:C, center:R and supershingle",
-                   clustering.name, rule);
+        r = refuse(
+            ret_error,
+            "clustering %s: \"%s\" is no rule; there are components:R, "
+            "components:R:containment:C, center:R, supershingle, and, of a batch, exact:R, fast:R "
+            "and broder1997",
+            clustering.name, rule);
     if (r == 0)
         *ret_clustering = clustering;
     return r;
+}
+
+static const char *rule_name(enum index_clustering_kind kind)
+{
+    for (size_t i = 0; i < N_MODES; i++)
+        if (modes[i].kind == kind)
+            return modes[i].rule;
+    return kind == INDEX_CLUSTERING_CENTER ? "center" : "components";
 }
 
 void index_clustering_print(const struct index_clustering *clustering,
@@ -118,8 +164,7 @@ void index_clustering_print(const struct index_clustering *clustering,
         return;
     }
     int n = snprintf(ret_text, INDEX_CLUSTERING_TEXT_BYTES, "%s:%s:%.4g", clustering->name,
-                     clustering->kind == INDEX_CLUSTERING_CENTER ? "center" : "components",
-                     clustering->resemblance);
+                     rule_name(clustering->kind), clustering->resemblance);
     if (clustering->containment > 0)
         snprintf(ret_text + n, INDEX_CLUSTERING_TEXT_BYTES - (size_t)n, ":containment:%.4g",
                  clustering->containment);

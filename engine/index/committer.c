@@ -136,10 +136,21 @@ static void begin_step(struct index *index)
     atomic_fetch_add(&index->generation, 1);
 }
 
+/* A change of documents may have left a clustering to be made anew: before anybody is told that the
+ * change is done. */
+static void note_redoing(struct index *index)
+{
+    if (named_clusterings_is_idle(index))
+        return;
+    LOCKED(&index->lock);
+    index->redoing = !index->damaged;
+}
+
 static void end_step(struct index *index, int r)
 {
     if (r < 0)
         store_failed(index, r);
+    note_redoing(index);
     atomic_fetch_add(&index->generation, 1);
 }
 
@@ -283,13 +294,23 @@ static void end_redoing(struct index *index)
     pthread_cond_broadcast(&index->scan_ended);
 }
 
+/* Nothing is known that will change documents. */
+static bool is_at_rest(struct index *index)
+{
+    return change_queue_outstanding(index->queue, LANE_FOREGROUND) == 0 &&
+           change_queue_outstanding(index->queue, LANE_SCAN) == 0 && scan_is_idle(index) &&
+           removal_is_idle(index);
+}
+
 /* What only brings a clustering up to date with sketches that are there comes last. */
 static bool do_clusterings(struct index *index)
 {
-    if (index->store_error || !index->redoing || is_stopping(index))
+    const bool rests = is_at_rest(index), wanted = atomic_load(&index->n_settling) > 0;
+    if (index->store_error || !index->redoing || is_stopping(index) ||
+        !named_clusterings_has_work(index, rests, wanted))
         return false;
     begin_step(index);
-    int r = named_clusterings_step(index);
+    int r = named_clusterings_step(index, rests, wanted);
     end_step(index, r);
     if (named_clusterings_is_idle(index))
         end_redoing(index);

@@ -72,7 +72,8 @@ static bool begins_with(const struct kv_slice *key, const char *text)
     return key->size_bytes >= n && memcmp(key->data, text, n) == 0;
 }
 
-/* Counts are made again; and without their watermark all postings are. */
+/* Counts are made again, and what a batch made (remade.h); and without their watermark all postings
+ * are. */
 static int copy_meta(struct copying *copying, unsigned wrong)
 {
     _cleanup_(table_walk_done) struct table_walk walk = {0};
@@ -82,6 +83,7 @@ static int copy_meta(struct copying *copying, unsigned wrong)
         batch ? table_walk_begin(&walk, copying->old, TABLE_META, (struct kv_slice){0}) : -ENOMEM;
     while (r >= 0 && (r = table_walk_next(&walk, &row)) > 0)
         if (!begins_with(&row.key, "cluster_counts") && !begins_with(&row.key, "document_counts") &&
+            !begins_with(&row.key, "remade.") &&
             !(wrong & POSTED && begins_with(&row.key, "postings_flushed")))
             kv_batch_put(batch, TABLE_META, row.key, row.value);
     return r < 0 ? r : kv_apply(copying->copy, batch);

@@ -323,6 +323,7 @@ void index_stop(struct index *index)
         pthread_join(index->workers[i], NULL);
     pthread_join(index->committer, NULL);
     committer_drop_results(index);
+    named_clusterings_stop(&index->named);
     index->started = false;
 }
 
@@ -498,7 +499,9 @@ int index_settle(struct index *index, enum index_lane lane, int wait_ms)
     if (lane == INDEX_LANE_FOREGROUND)
         return settle_foreground(index, wait_ms);
     niceness_wait_begin(&index->niceness);
+    atomic_fetch_add(&index->n_settling, 1);
     int r = settle_all(index, wait_ms);
+    atomic_fetch_sub(&index->n_settling, 1);
     niceness_wait_end(&index->niceness);
     return r;
 }

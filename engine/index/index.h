@@ -46,6 +46,11 @@ enum index_clustering_kind {
     INDEX_CLUSTERING_CENTER,
     /* connected by super shingles in common (engine/index/edge_rule.h); no threshold */
     INDEX_CLUSTERING_SUPERSHINGLE,
+    /* what `kinfs cluster` says of that mode (engine/cluster/batch.h), at `resemblance`; made anew
+     * as a whole after changes */
+    INDEX_CLUSTERING_EXACT,
+    INDEX_CLUSTERING_FAST,
+    INDEX_CLUSTERING_BRODER1997,
 };
 struct index_clustering {
     char name[32];
@@ -54,7 +59,7 @@ struct index_clustering {
 };
 
 /* Read "NAME:RULE", such as "near:components:0.95" or "parts:components:0.5:containment:0.9" or
- * "tight:center:0.9" or "near:supershingle".
+ * "tight:center:0.9" or "near:supershingle" or "paper:broder1997".
  * Returns 0, or -EINVAL with a line in *ret_error that says what is wrong with it. */
 int index_clustering_parse(const char *text, struct index_clustering *ret_clustering,
                            char **ret_error);
@@ -335,6 +340,7 @@ struct cluster_info {
     uint64_t id;
     uint64_t size;  /* documents */
     bool repairing; /* it may turn out to be several: documents that held it together have gone */
+    bool stale;     /* its clustering is made anew, and has not seen the last changes */
     struct kin representative;
     double resemblance_min, resemblance_mean; /* of the members to the representative */
 };
@@ -420,12 +426,21 @@ int index_path(struct index *index, const struct file_key *file, char **ret_path
 
 /* What is known of a named clustering. */
 #define INDEX_CLUSTER_MAX ((UINT64_C(1) << 56) - 1)
+/* What a batch of mode broder1997 leaves out: lists of what more than 1,000 documents share. */
+struct index_clustering_loss {
+    uint64_t postings, lists; /* all that there are; lists of two documents or more */
+    uint64_t lists_left_out, postings_left_out;
+};
 struct index_clustering_status {
     struct index_clustering clustering;
     uint64_t base; /* of its clusters' ids */
     uint64_t clusters, clustered_documents;
-    bool current;     /* else it is being made, and not all documents are in it */
-    unsigned percent; /* of that */
+    bool current; /* else it is being made, and not all documents are in it; or, where it is made
+                     anew after changes, that is still to come */
+    bool remade;  /* made anew; then its clusters are those before the changes, less what is gone */
+    bool made;    /* of such a one: it was at least once; of that time */
+    struct index_clustering_loss loss; /* of broder1997, else nothing */
+    unsigned percent;                  /* of one that is being made */
 };
 /* Up to INDEX_CLUSTERINGS_MAX of them, in order of names. Returns how many. Any thread, no wait. */
 size_t index_get_clusterings(struct index *index,

@@ -99,12 +99,13 @@ struct index {
     bool damaged;                        /* the store is, and was not before it was opened */
     struct snapshot_wish *snapshot_wish; /* of check.c, or NULL; granted between two steps */
 
-    bool removing;                 /* under the lock: removal is not empty */
-    bool redoing;                  /* under the lock: a clustering is made or removed */
-    struct scan scan;              /* committer */
-    struct removal removal;        /* committer */
-    struct lull lull;              /* committer */
-    uint64_t next_sid, sid_end;    /* committer: sids below sid_end are reserved */
+    bool removing;              /* under the lock: removal is not empty */
+    bool redoing;               /* under the lock: a clustering is made or removed, or is to be */
+    atomic_uint n_settling;     /* who waits for that, and all else in the background */
+    struct scan scan;           /* committer */
+    struct removal removal;     /* committer */
+    struct lull lull;           /* committer */
+    uint64_t next_sid, sid_end; /* committer: sids below sid_end are reserved */
     atomic_uint_fast64_t last_sid; /* the committer's, for anyone to see */
     uint64_t derived_sid;          /* committer: what derives from all sids up to it is stored */
     atomic_int store_error; /* the committer's: what no write gets past for now; 0: nothing */

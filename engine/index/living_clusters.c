@@ -25,6 +25,8 @@
 #include "engine/index/cluster_link.h"
 #include "engine/index/membership.h"
 #include "engine/index/postings_replay.h"
+#include "engine/index/remade.h"
+#include "engine/index/remake_plan.h"
 #include "engine/index/schema.h"
 
 enum { TORN_READS = 8 };
@@ -122,11 +124,30 @@ void living_clusters_close(struct living_clusters *clusters)
     free(clusters);
 }
 
+int living_clusters_add_remade(struct living_clusters *clusters, unsigned number,
+                               struct remade *remade)
+{
+    int r = living_clusters_add(clusters, number, &(struct edge_rule){0}, 0);
+    if (r == 0)
+        clusters->clusterings[clusters->n_clusterings - 1].graph.remade = remade;
+    return r;
+}
+
 /* The one a cluster is of, or an id says. NULL: there is none such. */
 static struct membership *membership_of(struct living_clusters *clusters, uint64_t id)
 {
     const struct graph *graph = graph_of_cluster(clusters->graph, id);
     return graph ? graph->membership : NULL;
+}
+
+/* Before documents come or go. */
+static int about_to_change(struct living_clusters *clusters)
+{
+    int r = 0;
+    for (const struct graph *graph = clusters->graph; r == 0 && graph; graph = graph->next)
+        if (graph->remade)
+            r = remade_changed(graph->remade);
+    return r;
 }
 
 /* -- insert -- */
@@ -142,7 +163,9 @@ static int insert(struct living_clusters *clusters, const struct coming *coming)
     if (r < 0)
         return r;
     for (const struct graph *graph = clusters->graph; r == 0 && graph; graph = graph->next)
-        if (coming->sid <= graph->linked_sid)
+        if (graph->remade)
+            r = cluster_link_in_place(graph, coming);
+        else if (coming->sid <= graph->linked_sid)
             r = cluster_link(graph, coming);
     /* After it was looked for, so that fingerprints that nobody else has are not asked for; and
      * whatever came of that: what is repeated finds it as others do. */
@@ -204,6 +227,18 @@ int living_clusters_link_more(struct living_clusters *clusters, unsigned number,
     clusters->unfinished = r < 0;
     if (r == 0)
         clustering->graph.linked_sid = UINT64_MAX;
+    return r;
+}
+
+int living_clusters_remake(struct living_clusters *clusters, unsigned number,
+                           struct remake_plan *plan)
+{
+    const struct clustering *clustering = find_clustering(clusters, number);
+    int r = living_clusters_recover(clusters);
+    if (r < 0)
+        return r;
+    r = remake_plan_step(plan, &clustering->graph);
+    clusters->unfinished = r < 0;
     return r;
 }
 
@@ -325,6 +360,8 @@ static int insert_all(struct living_clusters *clusters, const uint64_t *sids,
 {
     int r = living_clusters_recover(clusters);
 
+    if (r == 0 && n > 0)
+        r = about_to_change(clusters);
     if (r < 0 && n > 0)
         note_insert(clusters, sids[0], r);
     for (size_t at = 0; r == 0 && at < n; at += CLASSES_AT_ONCE) {
@@ -352,6 +389,8 @@ int living_clusters_delete_all(struct living_clusters *clusters, const uint64_t 
                                const struct record *const *records, size_t n)
 {
     int r = living_clusters_recover(clusters);
+    if (r == 0)
+        r = about_to_change(clusters);
     if (r < 0)
         return r;
     r = cluster_delete(clusters->graph, sids, records, n);

@@ -30,6 +30,8 @@
 #include "store/kv.h"
 
 struct living_clusters;
+struct remade;
+struct remake_plan;
 
 /* Named ways of clustering beside the default one. */
 enum { LIVING_CLUSTERINGS_MAX = 8 };
@@ -48,6 +50,11 @@ void living_clusters_close(struct living_clusters *clusters);
  * Returns 0, -ENOMEM or a store error. */
 int living_clusters_add(struct living_clusters *clusters, unsigned number,
                         const struct edge_rule *rule, uint64_t linked_sid);
+
+/* As living_clusters_add(), of one that is made anew by a batch (remade.h, borrowed): what comes is
+ * in none of its clusters until then, but in place of a document that was. */
+int living_clusters_add_remade(struct living_clusters *clusters, unsigned number,
+                               struct remade *remade);
 
 /* -- the committer's; one thread -- */
 
@@ -105,6 +112,10 @@ void living_clusters_set_repair_bounds(struct living_clusters *clusters, size_t 
  * error. */
 int living_clusters_link_more(struct living_clusters *clusters, unsigned number,
                               size_t n_documents);
+
+/* A step of remake_plan_step(), of a clustering that is made anew; returns as that. */
+int living_clusters_remake(struct living_clusters *clusters, unsigned number,
+                           struct remake_plan *plan);
 
 /* -- anyone's -- */
 

@@ -4,8 +4,11 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "engine/index/cluster_aliases.h"
 #include "engine/index/index_private.h"
+#include "engine/index/remade.h"
+#include "engine/index/remaking.h"
 
 enum {
     ROW_VERSION = 1,
@@ -122,28 +125,34 @@ static struct edge_rule rule_of(const struct index_clustering *clustering)
                               .super_shingle = clustering->kind == INDEX_CLUSTERING_SUPERSHINGLE};
 }
 
-/* One that there is, or a new one. The row of the former says nothing any more (row->number is
- * taken). */
-static int want(struct index *index, const struct index_clustering *clustering, struct row *rows,
-                size_t n_rows, uint64_t *taken)
+static bool is_remade(enum index_clustering_kind kind)
 {
-    struct named_clusterings *named = &index->named;
-    struct named_clustering *wanted = &named->wanted[named->n_wanted];
-    const struct edge_rule rule = rule_of(clustering);
-    struct row *row = find_row(rows, n_rows, clustering);
-    uint64_t linked = 0, sid_end;
-    int r;
+    return kind == INDEX_CLUSTERING_EXACT || kind == INDEX_CLUSTERING_FAST ||
+           kind == INDEX_CLUSTERING_BRODER1997;
+}
 
-    wanted->clustering = *clustering;
-    wanted->number = row ? row->number : unused_number(clustering->kind, rows, n_rows, *taken);
-    if (wanted->number == 0)
-        return -EBUSY; /* the next start has removed some */
+/* Its members are as they were, whatever came of them since. */
+static int want_remade(struct index *index, struct named_clustering *wanted, bool is_new)
+{
+    int r =
+        is_new ? put_row(index, wanted->number, CLUSTERING_COMPLETE, 0, &wanted->clustering) : 0;
+    if (r == 0)
+        r = remade_open(index->kv, wanted->number, &wanted->remade);
+    if (r == 0)
+        r = living_clusters_add_remade(index->clusters, wanted->number, wanted->remade);
+    return r;
+}
+
+static int want_followed(struct index *index, const struct named_clustering *wanted,
+                         const struct row *row)
+{
+    const struct edge_rule rule = rule_of(&wanted->clustering);
+    uint64_t linked = row && row->state == CLUSTERING_PAUSED ? row->sid : 0, sid_end;
+    int r = 0;
+
     if (row && row->state == CLUSTERING_COMPLETE) {
         linked = UINT64_MAX;
-        r = 0;
     } else {
-        if (row)
-            linked = row->sid;
         r = identity_get_number(index, "sid_end", &sid_end);
         if (r == -ENOENT) { /* there never was a document */
             linked = UINT64_MAX;
@@ -152,12 +161,31 @@ static int want(struct index *index, const struct index_clustering *clustering, 
         if (r == 0)
             r = put_row(index, wanted->number,
                         linked == UINT64_MAX ? CLUSTERING_COMPLETE : CLUSTERING_MAKING, 0,
-                        clustering);
+                        &wanted->clustering);
     }
-    if (r == 0)
-        r = living_clusters_add(index->clusters, wanted->number, &rule, linked);
-    if (r < 0)
+    return r < 0 ? r : living_clusters_add(index->clusters, wanted->number, &rule, linked);
+}
+
+/* One that there is, or a new one. The row of the former says nothing any more (row->number is
+ * taken). */
+static int want(struct index *index, const struct index_clustering *clustering, struct row *rows,
+                size_t n_rows, uint64_t *taken)
+{
+    struct named_clusterings *named = &index->named;
+    struct named_clustering *wanted = &named->wanted[named->n_wanted];
+    const struct row *row = find_row(rows, n_rows, clustering);
+
+    *wanted = (struct named_clustering){.clustering = *clustering};
+    wanted->number = row ? row->number : unused_number(clustering->kind, rows, n_rows, *taken);
+    if (wanted->number == 0)
+        return -EBUSY; /* the next start has removed some */
+    int r = is_remade(clustering->kind) ? want_remade(index, wanted, !row)
+                                        : want_followed(index, wanted, row);
+    if (r < 0) {
+        remade_close(wanted->remade);
+        wanted->remade = NULL;
         return r;
+    }
     *taken |= UINT64_C(1) << wanted->number;
     named->n_wanted++;
     return 0;
@@ -207,8 +235,18 @@ int named_clusterings_open(struct index *index, const struct index_options *opti
     return r;
 }
 
+void named_clusterings_stop(struct named_clusterings *named)
+{
+    remaking_free(named->remaking);
+    named->remaking = NULL;
+}
+
 void named_clusterings_done(struct named_clusterings *named)
 {
+    named_clusterings_stop(named);
+    for (size_t i = 0; i < named->n_wanted; i++)
+        remade_close(named->wanted[i].remade);
+    named->n_wanted = 0;
     kv_buf_done(&named->at);
 }
 
@@ -218,7 +256,8 @@ static const struct named_clustering *find_unfinished(const struct index *index)
 {
     for (size_t i = 0; i < index->named.n_wanted; i++) {
         const struct named_clustering *wanted = &index->named.wanted[i];
-        if (living_clusters_linked(index->clusters, wanted->number) != UINT64_MAX)
+        if (!wanted->remade &&
+            living_clusters_linked(index->clusters, wanted->number) != UINT64_MAX)
             return wanted;
     }
     return NULL;
@@ -244,7 +283,7 @@ int named_clusterings_store(struct index *index)
     for (size_t i = 0; r == 0 && i < index->named.n_wanted; i++) {
         const struct named_clustering *wanted = &index->named.wanted[i];
         uint64_t linked = living_clusters_linked(index->clusters, wanted->number);
-        if (linked != UINT64_MAX)
+        if (!wanted->remade && linked != UINT64_MAX)
             r = put_row(index, wanted->number, CLUSTERING_PAUSED, linked, &wanted->clustering);
     }
     return r;
@@ -296,7 +335,7 @@ static int remove_rows(struct index *index, unsigned number)
 
 static int remove_meta(struct index *index, unsigned number)
 {
-    static const char *const names[] = {"next_cluster", "cluster_counts", "clustering"};
+    static const char *const names[] = {"next_cluster", "cluster_counts", "remade", "clustering"};
     int r = 0;
     for (size_t i = 0; r == 0 && i < sizeof(names) / sizeof(names[0]); i++) {
         struct clustering_meta meta;
@@ -326,17 +365,133 @@ static int remove_some(struct index *index)
     return 0;
 }
 
+/* -- making anew -- */
+
+static const struct named_clustering *find_due(const struct index *index, bool rests, bool wanted)
+{
+    const int64_t now_ms = clock_now_ms();
+    for (size_t i = 0; i < index->named.n_wanted; i++) {
+        const struct remade *remade = index->named.wanted[i].remade;
+        if (remade && remade_is_due(remade, rests, wanted, now_ms))
+            return &index->named.wanted[i];
+    }
+    return NULL;
+}
+
+static enum batch_mode mode_of(enum index_clustering_kind kind)
+{
+    return kind == INDEX_CLUSTERING_EXACT  ? BATCH_EXACT
+           : kind == INDEX_CLUSTERING_FAST ? BATCH_FAST
+                                           : BATCH_BRODER1997;
+}
+
+static int begin_remaking(struct index *index, const struct named_clustering *due)
+{
+    struct named_clusterings *named = &index->named;
+    const struct remaking_task task = {
+        .kv = index->kv,
+        .policy = &index->policy,
+        .scratch = index->store_path,
+        .niceness = &index->niceness,
+        .number = due->number,
+        .mode = mode_of(due->clustering.kind),
+        .threshold = due->clustering.resemblance,
+    };
+    named->remade = due;
+    named->n_changes = remade_n_changes(due->remade);
+    named->began_ms = clock_now_ms();
+    return remaking_start(&task, &named->remaking);
+}
+
+/* For want of room, and not of the store: that is damaged, or fails, for all. */
+static bool is_for_want_of_room(int error)
+{
+    return error == -ENOSPC || error == -EDQUOT || error == -EFBIG || error == -ENOMEM ||
+           error == -E2BIG || error == -EAGAIN || error == -EMFILE || error == -ENFILE;
+}
+
+static int end_failed(struct index *index, int error)
+{
+    struct named_clusterings *named = &index->named;
+    const struct named_clustering *failed = named->remade;
+    named_clusterings_stop(named);
+    if (!is_for_want_of_room(error))
+        return error;
+    remade_failed(failed->remade);
+    index_log(index, INDEX_LOG_ERROR,
+              "clustering %s: %s; it stays as it was before the last changes, until the next one",
+              failed->clustering.name, strerror(-error));
+    return 0;
+}
+
+static int complete_remaking(struct index *index, const struct index_clustering_loss *loss)
+{
+    struct named_clusterings *named = &index->named;
+    const struct named_clustering *done = named->remade;
+    char text[INDEX_CLUSTERING_TEXT_BYTES];
+    struct index_clustering_loss before;
+    bool first = !remade_get_loss(done->remade, &before);
+    int r = remade_complete(done->remade, named->n_changes, loss, clock_now_ms() - named->began_ms);
+    named_clusterings_stop(named);
+    if (r < 0 || !first)
+        return r;
+    index_clustering_print(&done->clustering, text);
+    index_log(index, INDEX_LOG_INFO, "clustering %s: all documents are in it", text);
+    return 0;
+}
+
+static int go_on_remaking(struct index *index)
+{
+    struct named_clusterings *named = &index->named;
+    struct index_clustering_loss loss;
+    struct remake_plan *plan;
+    int r = remaking_result(named->remaking, &plan, &loss);
+    if (r < 0)
+        return end_failed(index, r);
+    r = living_clusters_remake(index->clusters, named->remade->number, plan);
+    if (r == 0)
+        return complete_remaking(index, &loss);
+    if (r < 0)
+        named_clusterings_stop(named); /* what was done counts */
+    return r < 0 ? r : 0;
+}
+
+static int remake_some(struct index *index, bool rests, bool wanted)
+{
+    const struct named_clustering *due;
+    if (index->named.remaking)
+        return go_on_remaking(index);
+    due = find_due(index, rests, wanted);
+    int r = due ? begin_remaking(index, due) : 0;
+    return r < 0 ? end_failed(index, r) : 0;
+}
+
 /* -- in the background -- */
 
 bool named_clusterings_is_idle(const struct index *index)
 {
-    return index->named.n_removing == 0 && !find_unfinished(index);
+    const struct named_clusterings *named = &index->named;
+    for (size_t i = 0; i < named->n_wanted; i++)
+        if (named->wanted[i].remade && !remade_is_idle(named->wanted[i].remade))
+            return false;
+    return named->n_removing == 0 && !named->remaking && !find_unfinished(index);
 }
 
-int named_clusterings_step(struct index *index)
+bool named_clusterings_has_work(const struct index *index, bool rests, bool wanted)
+{
+    const struct named_clusterings *named = &index->named;
+    if (named->n_removing > 0 || find_unfinished(index))
+        return true;
+    return named->remaking ? remaking_is_ready(named->remaking)
+                           : find_due(index, rests, wanted) != NULL;
+}
+
+int named_clusterings_step(struct index *index, bool rests, bool wanted)
 {
     const struct named_clustering *unfinished = find_unfinished(index);
-    return unfinished ? make_some(index, unfinished) : remove_some(index);
+    if (unfinished)
+        return make_some(index, unfinished);
+    return index->named.n_removing > 0 ? remove_some(index) : remake_some(index, rests, wanted);
 }
 
 /* -- anyone's -- */
@@ -348,8 +503,13 @@ static void show(struct index *index, const struct named_clustering *wanted,
     const uint64_t last = atomic_load(&index->last_sid);
     struct index_clustering_status status = {.clustering = wanted->clustering,
                                              .base = clustering_base(wanted->number),
-                                             .current = linked == UINT64_MAX};
+                                             .current = linked == UINT64_MAX,
+                                             .remade = wanted->remade != NULL};
 
+    if (wanted->remade) {
+        status.current = remade_is_current(wanted->remade);
+        status.made = remade_get_loss(wanted->remade, &status.loss);
+    }
     status.percent = status.current ? 100 : last ? (unsigned)(linked * 100 / last) : 0;
     if (!status.current && status.percent > 99)
         status.percent = 99;
@@ -375,6 +535,15 @@ int index_find_clustering(struct index *index, const char *name,
             return 0;
         }
     return -ENOENT;
+}
+
+bool named_clusterings_is_stale(const struct index *index, uint64_t cluster)
+{
+    for (size_t i = 0; i < index->named.n_wanted; i++)
+        if (index->named.wanted[i].number == cluster_clustering(cluster))
+            return index->named.wanted[i].remade &&
+                   !remade_is_current(index->named.wanted[i].remade);
+    return false;
 }
 
 double named_clusterings_threshold(const struct index *index, uint64_t cluster)

@@ -11,7 +11,8 @@
  *
  * N is the number of the clustering in its rows and its clusters' ids (cluster_ids.h). Which
  * documents are in one that is being made is known in memory only, so one whose making was
- * interrupted otherwise than by a clean end is made anew, under another number.
+ * interrupted otherwise than by a clean end is made anew, under another number. One that a batch
+ * makes (remade.h) is complete from the beginning: its own row says whether it is current.
  */
 #ifndef KINFS_ENGINE_INDEX_NAMED_CLUSTERINGS_H
 #define KINFS_ENGINE_INDEX_NAMED_CLUSTERINGS_H
@@ -21,6 +22,8 @@
 #include "store/kv.h"
 
 struct index;
+struct remade;
+struct remaking;
 
 enum clustering_state {
     CLUSTERING_MAKING = 1,
@@ -32,6 +35,7 @@ enum clustering_state {
 struct named_clustering {
     unsigned number;
     struct index_clustering clustering;
+    struct remade *remade; /* NULL: it follows every change */
 };
 
 struct named_clusterings {
@@ -41,6 +45,10 @@ struct named_clusterings {
     size_t n_removing;
     struct kv_buf at; /* of the one that is being removed: where to go on */
     unsigned phase;   /* which of its rows: of TABLE_CLUSTER_OF, its clusters, its aliases */
+    struct remaking *remaking; /* of one at a time: remade; NULL: of none */
+    const struct named_clustering *remade;
+    uint64_t n_changes; /* of it, when that began */
+    int64_t began_ms;
 };
 
 /* Read what there is, decide what is wanted, and add it to index->clusters. After these were
@@ -48,12 +56,22 @@ struct named_clusterings {
 int named_clusterings_open(struct index *index, const struct index_options *options);
 
 bool named_clusterings_is_idle(const struct index *index);
-/* Some of the work; not when idle. 0, or a store error. */
-int named_clusterings_step(struct index *index);
+/* Whether there is something to do right now.
+ *
+ * rests   nothing is known that will change documents
+ * wanted  somebody waits for all to be idle */
+bool named_clusterings_has_work(const struct index *index, bool rests, bool wanted);
+/* Some of that work. 0, or a store error. */
+int named_clusterings_step(struct index *index, bool rests, bool wanted);
+/* What other threads do for it ends; the committer is no more, or calls. */
+void named_clusterings_stop(struct named_clusterings *named);
 
 /* At a clean end: what is under way is taken up there by the next start. 0, or a store error. */
 int named_clusterings_store(struct index *index);
 void named_clusterings_done(struct named_clusterings *named);
+
+/* Whether the clustering of a cluster has not seen the last changes (remade.h). Anyone's. */
+bool named_clusterings_is_stale(const struct index *index, uint64_t cluster);
 
 /* From which resemblance on documents of a cluster are linked. Anyone's. */
 double named_clusterings_threshold(const struct index *index, uint64_t cluster);

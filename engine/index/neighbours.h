@@ -23,6 +23,8 @@ struct graph {
     struct membership *membership;
     struct long_lists *long_lists;
     struct edge_rule rule;
+    struct remade *remade; /* not NULL: there are no edges, its clusters are those of a batch
+                              (remade.h), and no document is linked: linked_sid is 0 */
     struct cluster_repairs *repairs; /* of all clusterings */
     /* Documents above it are not in the clustering yet; UINT64_MAX: all are. The committer changes
      * it, anybody looks. */

@@ -20,6 +20,7 @@
 #include "engine/index/cluster_ids.h"
 #include "engine/index/living_clusters.h"
 #include "engine/index/member.h"
+#include "engine/index/remade.h"
 #include "engine/index/schema.h"
 #include "store/kv_fault.h"
 #include "store/kv_retry.h"
@@ -54,6 +55,7 @@ struct world_named {
     unsigned number;
     struct edge_rule rule;
     uint64_t linked_sid; /* of living_clusters_add() */
+    bool is_remade;      /* it is not linked: living_clusters_add_remade() */
 };
 enum { WORLD_NAMED = 6 };
 
@@ -75,6 +77,7 @@ struct world {
     uint64_t max_id, fresh, flushed_sid;
     struct world_named named[WORLD_NAMED];
     unsigned n_named;
+    struct remade *remades[WORLD_NAMED][2]; /* of the clusters, and of the reader */
 };
 
 static inline uint64_t world_mix(uint64_t z)
@@ -90,6 +93,16 @@ static inline uint64_t world_random(struct world *world, uint64_t n)
 }
 
 /* -- opening -- */
+
+static inline void world_add_remade(struct world *world, unsigned i)
+{
+    struct remade **remades = world->remades[i];
+    const unsigned number = world->named[i].number;
+    assert_int_equal(remade_open(world->kv, number, &remades[0]), 0);
+    assert_int_equal(remade_open(world->inner, number, &remades[1]), 0);
+    assert_int_equal(living_clusters_add_remade(world->clusters, number, remades[0]), 0);
+    assert_int_equal(living_clusters_add_remade(world->reader, number, remades[1]), 0);
+}
 
 static inline void world_start(struct world *world, const struct kv_fault_plan *plan)
 {
@@ -110,6 +123,10 @@ static inline void world_start(struct world *world, const struct kv_fault_plan *
                      0);
     for (unsigned i = 0; i < world->n_named; i++) {
         const struct world_named *named = &world->named[i];
+        if (named->is_remade) {
+            world_add_remade(world, i);
+            continue;
+        }
         assert_int_equal(
             living_clusters_add(world->clusters, named->number, &named->rule, named->linked_sid),
             0);
@@ -123,6 +140,11 @@ static inline void world_stop(struct world *world)
 {
     living_clusters_close(world->reader);
     living_clusters_close(world->clusters);
+    for (unsigned i = 0; i < world->n_named; i++)
+        for (unsigned k = 0; k < 2; k++) {
+            remade_close(world->remades[i][k]);
+            world->remades[i][k] = NULL;
+        }
     postings_close(world->postings);
     records_close(world->records);
     records_close(world->reader_records);

@@ -89,3 +89,43 @@ start -o "config=$SCRATCH/conf,clusters=near:components:0.7"
 grep -q '^  near .*(components:0.7)' "$SCRATCH/status" || fail 'near'
 grep -q '^  also .*(components:0.6)' "$SCRATCH/status" || fail 'also'
 stop
+
+# What a batch makes of the sketches stands in the store, and is made anew after changes.
+shown() {
+    local cluster link
+    for cluster in "$MNT/clusters/$1"/*/; do
+        for link in "$cluster"*; do readlink "$link"; done | sed 's|^\.\./\.\./\.\./||' | sort | xargs
+    done | sort
+}
+batch() {
+    "$KINFS" cluster --stored --mode="$1" -t "$2" "$SOURCE" |
+        awk -F '\t' -v root="$SOURCE/" '{ sub(root, "", $2); of[$1] = of[$1] " " $2 } END { for (i in of) print substr(of[i], 2) }' | sort
+}
+for i in 1 2 3 4 5 6; do words $((20000 + 40 * i)) 400; done > "$SOURCE/long"
+for i in 1 2 3 4 5; do words $((20000 + 40 * i)) 400; done > "$SOURCE/longer"
+start -o clusters=paper:broder1997:0.3,quick:fast:0.4
+"$KINFS" settle "$MNT"
+expect_equal 'state' current "$(value "$MNT/clusters/paper" state)"
+expect_equal 'equal documents' "$(value "$MNT/part" cluster.paper)" "$(value "$MNT/x/copy" cluster.paper)"
+"$KINFS" status "$MNT" | grep -q '^  paper .* (broder1997:0.3)$' || fail 'paper is not in the status'
+before=$(value "$MNT/part" cluster.paper)
+cp "$SOURCE/long" "$MNT/more"
+rm "$MNT/longer"
+# While the tree does not come to rest they are behind it.
+(for ((i = 0; ; i++)); do words "$i" 50 > "$MNT/busy" && sleep 0.05; done) &
+writer=$!
+is_stale() { [[ $(value "$MNT/clusters/paper" state) == stale && $(value "$MNT/clusters/paper/$before" state) == stale ]]; }
+says_stale() { "$KINFS" status "$MNT" | grep -q '^  paper .*; stale$'; }
+soon 'the clustering and its clusters are stale' is_stale
+soon 'the status says so' says_stale
+kill "$writer"
+wait "$writer" || true
+"$KINFS" settle "$MNT"
+expect_equal 'state' current "$(value "$MNT/clusters/paper" state)"
+expect_equal 'state of a cluster' current "$(value "$MNT/clusters/paper/$before" state)"
+expect_equal 'the id' "$before" "$(value "$MNT/part" cluster.paper)"
+expect_equal 'the copy' "$(value "$MNT/long" cluster.paper)" "$(value "$MNT/more" cluster.paper)"
+paper=$(shown paper) quick=$(shown quick)
+stop
+expect_equal 'as kinfs cluster says it' "$(batch broder1997 0.3)" "$paper"
+expect_equal 'and by its other mode' "$(batch fast 0.4)" "$quick"

@@ -1,0 +1,526 @@
+/* Clusterings that a batch makes anew from the stored sketches (C18): equal to the definition of
+ * their mode over any history, ids stay as engine.md 2.7 says, and whatever is written last before
+ * a crash, nothing is taken for current that is not. */
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engine/index/remaking.h"
+#include "tests/lib/cluster_histories.h"
+#include "tests/lib/scratch.h"
+
+static const struct world_named all_modes[] = {{.number = 3, .is_remade = true},
+                                               {.number = 4, .is_remade = true}};
+static const enum batch_mode modes[] = {BATCH_BRODER1997, BATCH_EXACT};
+enum { N_MODES = 2, EXACT_KEYS = 24 };
+#define THRESHOLD 0.4
+
+static char scratch_dir[64];
+static struct niceness niceness;
+
+static void open_world(struct world *world, uint64_t seed, const struct kv_fault_plan *plan)
+{
+    world_open(world, seed, &no_fault);
+    min_sketch_builder_free(world->builder);
+    world->policy.m = 3; /* so that documents have some values of V, the longest those of a V_i */
+    world->policy.s = world->policy.v_max = 12;
+    assert_int_equal(min_sketch_builder_new(&world->policy, &world->builder), 0);
+    world_stop(world);
+    memcpy(world->named, all_modes, sizeof(all_modes));
+    world->n_named = N_MODES;
+    world_start(world, plan);
+}
+
+/* -- the slow way -- */
+
+static uint32_t count_below(const struct min_sketch *sketch, uint64_t below)
+{
+    uint32_t n = 0;
+    while (n < sketch->n_values && sketch->values[n] <= below - 1)
+        n++;
+    return n;
+}
+
+/* What Broder et al. count: common values of V, at the modulus of the longer document. */
+static bool broder_edge(const struct min_sketch *a, const struct min_sketch *b)
+{
+    uint64_t below = a->v_below - 1 < b->v_below - 1 ? a->v_below : b->v_below;
+    uint32_t n_a = count_below(a, below), n_b = count_below(b, below), both = 0, shared = 0;
+    for (uint32_t i = 0; i < min_sketch_n_v(a); i++)
+        for (uint32_t k = 0; k < min_sketch_n_v(b); k++)
+            shared += a->values[i] == b->values[k];
+    for (uint32_t i = 0; i < n_a; i++)
+        for (uint32_t k = 0; k < n_b; k++)
+            both += a->values[i] == b->values[k];
+    assert_int_equal(both, shared);
+    return both > 0 && (double)both / (n_a + n_b - both) >= THRESHOLD;
+}
+
+static bool is_edge(const struct world *world, enum batch_mode mode, unsigned a, unsigned b)
+{
+    const struct record *x = &world->documents[a].record, *y = &world->documents[b].record;
+    struct estimate estimate;
+    if (x->sketch.n_values == 0 || y->sketch.n_values == 0)
+        return false;
+    if (memcmp(x->shingle_fingerprint, y->shingle_fingerprint, FINGERPRINT_BYTES) == 0)
+        return true;
+    if (mode == BATCH_BRODER1997)
+        return broder_edge(&x->sketch, &y->sketch);
+    return world_share(&x->sketch, EXACT_KEYS, &y->sketch, EXACT_KEYS) &&
+           min_sketch_resemblance(&x->sketch, &y->sketch, &estimate) == 0 &&
+           estimate.value >= THRESHOLD;
+}
+
+/* group[i]: the smallest document i is connected with, of live ones. */
+static void groups_of(const struct world *world, enum batch_mode mode, unsigned *group)
+{
+    for (unsigned i = 0; i < world->n_documents; i++)
+        group[i] = i;
+    for (unsigned i = 0; i < world->n_documents; i++)
+        for (unsigned k = 0; k < i; k++) {
+            const unsigned from = group[i], to = group[k];
+            if (!world->documents[i].live || !world->documents[k].live || from == to ||
+                !is_edge(world, mode, i, k))
+                continue;
+            for (unsigned j = 0; j < world->n_documents; j++)
+                if (group[j] == (from > to ? from : to))
+                    group[j] = from > to ? to : from;
+        }
+}
+
+/* -- who has to keep which id -- */
+
+struct before {
+    uint64_t cluster[WORLD_DOCUMENTS];
+    unsigned rank[WORLD_DOCUMENTS];
+};
+
+static uint64_t cluster_of(const struct world *world, unsigned i, unsigned document)
+{
+    uint64_t id = 0, size;
+    assert_int_equal(living_clusters_of_in(world->reader, all_modes[i].number,
+                                           world->documents[document].sid, &id, &size),
+                     0);
+    return id;
+}
+
+static void take_before(const struct world *world, unsigned i, struct before *before)
+{
+    memset(before, 0, sizeof(*before));
+    for (unsigned d = 0; d < world->n_documents; d++) {
+        struct sid_list members;
+        if (!world->documents[d].live || !(before->cluster[d] = cluster_of(world, i, d)))
+            continue;
+        assert_int_equal(living_clusters_members(world->reader, before->cluster[d], 0, &members),
+                         0);
+        while (members.sids[before->rank[d]] != world->documents[d].sid)
+            before->rank[d]++;
+        sid_list_done(&members);
+    }
+}
+
+/* Documents of a cluster in a group, and the first of them. */
+static unsigned weigh(const struct world *world, const struct before *before, const unsigned *group,
+                      uint64_t cluster, unsigned g, unsigned *ret_rank)
+{
+    unsigned n = 0;
+    *ret_rank = UINT32_MAX;
+    for (unsigned d = 0; d < world->n_documents; d++) {
+        if (!world->documents[d].live || group[d] != g || before->cluster[d] != cluster)
+            continue;
+        n++;
+        *ret_rank = before->rank[d] < *ret_rank ? before->rank[d] : *ret_rank;
+    }
+    return n;
+}
+
+static unsigned size_of(const struct world *world, const unsigned *group, unsigned g)
+{
+    unsigned n = 0;
+    for (unsigned d = 0; d < world->n_documents; d++)
+        n += world->documents[d].live && group[d] == g;
+    return n;
+}
+
+/* The group with most documents of a cluster among those without an id; or of all. */
+static unsigned heaviest(const struct world *world, const struct before *before,
+                         const unsigned *group, uint64_t cluster, const uint64_t *ids,
+                         unsigned *ret_n, unsigned *ret_rank)
+{
+    unsigned best = UINT32_MAX;
+    *ret_n = 0;
+    for (unsigned d = 0; d < world->n_documents; d++) {
+        unsigned rank, g = group[d];
+        if (!world->documents[d].live || before->cluster[d] != cluster ||
+            size_of(world, group, g) < 2 || (ids && ids[g]))
+            continue;
+        unsigned n = weigh(world, before, group, cluster, g, &rank);
+        if (n > *ret_n || (n == *ret_n && rank < *ret_rank)) {
+            best = g;
+            *ret_n = n;
+            *ret_rank = rank;
+        }
+    }
+    return best;
+}
+
+static bool is_given(const uint64_t *ids, unsigned n, uint64_t id)
+{
+    for (unsigned g = 0; g < n; g++)
+        if (ids[g] == id)
+            return true;
+    return false;
+}
+
+/* Again and again the pair of a cluster and a group with most documents in common. */
+static void keep_ids(const struct world *world, const struct before *before, const unsigned *group,
+                     uint64_t *ids)
+{
+    for (;;) {
+        uint64_t best = 0;
+        unsigned best_group = 0, best_n = 0;
+        for (unsigned d = 0; d < world->n_documents; d++) {
+            unsigned n, rank = 0;
+            const uint64_t cluster = before->cluster[d];
+            if (cluster == 0 || is_given(ids, world->n_documents, cluster))
+                continue;
+            unsigned g = heaviest(world, before, group, cluster, ids, &n, &rank);
+            if (n > best_n || (n && n == best_n && cluster < best)) {
+                best = cluster;
+                best_group = g;
+                best_n = n;
+            }
+        }
+        if (best_n == 0)
+            return;
+        ids[best_group] = best;
+    }
+}
+
+/* -- making anew -- */
+
+/* What follows may meet the store's death. Returns 0 or -EIO. */
+static int make_anew(struct world *world, unsigned i, bool with_changes)
+{
+    struct remade *remade = world->remades[i][0];
+    struct remaking *remaking;
+    struct remake_plan *plan;
+    struct index_clustering_loss loss;
+    const uint64_t n_changes = remade_n_changes(remade);
+    const struct remaking_task task = {.kv = world->kv,
+                                       .policy = &world->policy,
+                                       .scratch = scratch_dir,
+                                       .niceness = &niceness,
+                                       .number = all_modes[i].number,
+                                       .mode = modes[i],
+                                       .threshold = THRESHOLD,
+                                       .a_step = 1 + world->random % 3};
+    assert_int_equal(remaking_start(&task, &remaking), 0);
+    while (!remaking_is_ready(remaking))
+        usleep(50);
+    int r = remaking_result(remaking, &plan, &loss);
+    assert_int_equal(r, 0);
+    while ((r = living_clusters_remake(world->clusters, all_modes[i].number, plan)) > 0) {
+        if (with_changes && world_random(world, 2)) {
+            struct world_step step = world_choose(world, 14);
+            assert_int_equal(world_do(world, &step), 0);
+            world_model_step(world, &step);
+        }
+    }
+    if (r == 0)
+        r = remade_complete(remade, n_changes, &loss, 1);
+    remaking_free(remaking);
+    return r;
+}
+
+static bool is_current(const struct world *world, unsigned i)
+{
+    struct remade *stored;
+    assert_int_equal(remade_open(world->inner, all_modes[i].number, &stored), 0);
+    bool current = remade_is_current(stored);
+    remade_close(stored);
+    return current;
+}
+
+/* Documents are as the mode has them. */
+static void check_groups(const struct world *world, unsigned i, const unsigned *group)
+{
+    unsigned n_clusters = 0, n_documents = 0;
+    uint64_t n, n_in;
+    for (unsigned d = 0; d < world->n_documents; d++) {
+        if (!world->documents[d].live)
+            continue;
+        const uint64_t id = cluster_of(world, i, d);
+        const unsigned size = size_of(world, group, group[d]);
+        assert_int_equal(id != 0, size > 1);
+        n_documents += size > 1;
+        n_clusters += size > 1 && group[d] == d;
+        for (unsigned k = 0; k < d; k++)
+            if (world->documents[k].live && id)
+                assert_int_equal(cluster_of(world, i, k) == id, group[k] == group[d]);
+    }
+    living_clusters_count_in(world->clusters, all_modes[i].number, &n, &n_in);
+    assert_int_equal(n, n_clusters);
+    assert_int_equal(n_in, n_documents);
+}
+
+static void check_ids(const struct world *world, unsigned i, const struct before *before,
+                      const unsigned *group)
+{
+    uint64_t ids[WORLD_DOCUMENTS] = {0};
+    keep_ids(world, before, group, ids);
+    for (unsigned d = 0; d < world->n_documents; d++) {
+        if (!world->documents[d].live || size_of(world, group, group[d]) < 2)
+            continue;
+        const uint64_t id = cluster_of(world, i, d);
+        if (ids[group[d]])
+            assert_int_equal(id, ids[group[d]]);
+        for (unsigned k = 0; k < world->n_documents && !ids[group[d]]; k++)
+            assert_int_not_equal(id, before->cluster[k]);
+    }
+    for (unsigned d = 0; d < world->n_documents; d++) {
+        unsigned n, rank;
+        uint64_t leads_to;
+        if (before->cluster[d] == 0 || is_given(ids, world->n_documents, before->cluster[d]))
+            continue;
+        unsigned g = heaviest(world, before, group, before->cluster[d], NULL, &n, &rank);
+        int r = living_clusters_alias(world->reader, before->cluster[d], &leads_to);
+        assert_int_equal(r, n ? 0 : -ENOENT);
+        if (n)
+            assert_int_equal(leads_to, cluster_of(world, i, g));
+    }
+    world_check_aliases((struct world *)world);
+}
+
+static void check(const struct world *world, unsigned i, const struct before *before)
+{
+    unsigned group[WORLD_DOCUMENTS];
+    groups_of(world, modes[i], group);
+    check_groups(world, i, group);
+    if (before)
+        check_ids(world, i, before, group);
+}
+
+/* -- histories -- */
+
+static void step(struct world *world, unsigned n_target)
+{
+    struct world_step chosen = world_choose(world, n_target);
+    assert_int_equal(world_do(world, &chosen), 0);
+    world_model_step(world, &chosen);
+    world_check(world);
+}
+
+/* The default clustering goes on beside, as ever. */
+static void run(uint64_t seed, unsigned n_steps, unsigned n_target,
+                const struct kv_fault_plan *plan)
+{
+    struct world world;
+    struct before before;
+
+    open_world(&world, seed, plan);
+    for (unsigned n = 0; n < n_steps; n++) {
+        step(&world, n_target);
+        if (world_random(&world, 3))
+            continue;
+        for (unsigned i = 0; i < N_MODES; i++) {
+            const bool with_changes = world_random(&world, 3) == 0;
+            take_before(&world, i, &before);
+            assert_int_equal(make_anew(&world, i, with_changes), 0);
+            if (is_current(&world, i))
+                check(&world, i, with_changes ? NULL : &before);
+            else
+                assert_true(with_changes);
+        }
+    }
+    world_close(&world);
+}
+
+static void test_remade__equals_its_mode_and_keeps_ids_over_any_history(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++)
+        run(seed, 90, seed % 2 ? 24 : 8, &no_fault);
+}
+
+static void test_remade__holds_over_a_store_that_fails_in_passing(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 2; seed++)
+        run(seed, 40, 14,
+            &(struct kv_fault_plan){.seed = seed,
+                                    .again_per_mille = 20,
+                                    .timeout_per_mille = 20,
+                                    .split_batches = true,
+                                    .short_pages = true});
+}
+
+static void test_remade__says_at_any_moment_whether_it_is_current(void **state)
+{
+    struct world world;
+    (void)state;
+    open_world(&world, 5, &no_fault);
+    for (unsigned n = 0; n < 12; n++)
+        step(&world, 12);
+    assert_false(is_current(&world, 0));
+    assert_int_equal(make_anew(&world, 0, false), 0);
+    assert_true(is_current(&world, 0));
+    assert_false(is_current(&world, 1));
+    /* A change says so before anything else is written. */
+    const uint64_t n_changes = remade_n_changes(world.remades[0][0]);
+    for (unsigned n = 0; n < 4; n++)
+        step(&world, 12);
+    assert_true(remade_n_changes(world.remades[0][0]) > n_changes);
+    assert_false(is_current(&world, 0));
+    /* One that began before the last change, or the like, is none of now. */
+    const struct index_clustering_loss loss = {7, 6, 5, 4};
+    struct index_clustering_loss stored;
+    assert_int_equal(remade_complete(world.remades[0][0], n_changes, &loss, 1), 0);
+    assert_false(is_current(&world, 0));
+    assert_true(remade_get_loss(world.remades[0][0], &stored));
+    assert_memory_equal(&stored, &loss, sizeof(loss));
+    world_close(&world);
+}
+
+static void test_remade__waits_in_proportion_to_what_it_costs(void **state)
+{
+    struct world world;
+    const struct index_clustering_loss none = {0};
+    (void)state;
+    open_world(&world, 5, &no_fault);
+    struct remade *remade = world.remades[0][0];
+    step(&world, 12);
+    assert_int_equal(remade_complete(remade, remade_n_changes(remade), &none, 10000), 0);
+    assert_true(remade_is_idle(remade));
+    assert_false(remade_is_due(remade, true, true, INT64_MAX));
+    const int64_t now_ms = clock_now_ms();
+    assert_int_equal(remade_changed(remade), 0);
+    assert_false(remade_is_idle(remade));
+    assert_true(remade_is_due(remade, true, true, now_ms)); /* somebody waits */
+    assert_false(remade_is_due(remade, false, true, now_ms));
+    assert_false(remade_is_due(remade, true, false, now_ms + 9000));
+    assert_true(remade_is_due(remade, true, false, now_ms + 11000));
+    assert_false(remade_is_due(remade, false, false, now_ms + 190000));
+    assert_true(remade_is_due(remade, false, false, now_ms + 210000)); /* it never rests */
+    /* What cannot be made is not tried again and again. */
+    remade_failed(remade);
+    assert_true(remade_is_idle(remade));
+    assert_false(remade_is_due(remade, true, true, now_ms + 210000));
+    assert_false(remade_is_current(remade));
+    assert_int_equal(remade_changed(remade), 0);
+    assert_true(remade_is_due(remade, true, true, now_ms));
+    world_close(&world);
+}
+
+/* -- crashes -- */
+
+/* A history over a store that dies at its n-th write; steps before the first one, or plans made,
+ * may be lost. Returns whether it died at all. */
+static bool run_with_crash(uint64_t seed, uint64_t crash_after, bool split)
+{
+    struct world world;
+    struct before before;
+    bool crashed = false;
+
+    open_world(&world, seed,
+               &(struct kv_fault_plan){
+                   .seed = seed, .crash_after_writes = crash_after, .split_batches = split});
+    for (unsigned n = 0; n < 20; n++) {
+        struct world_step chosen = world_choose(&world, 12);
+        int r = world_do(&world, &chosen);
+        if (r == -EIO && !crashed) {
+            crashed = true;
+            world_restart(&world, &chosen);
+            r = world_do(&world, &chosen);
+        }
+        assert_int_equal(r, 0);
+        world_model_step(&world, &chosen);
+        if (n % 10 != 9)
+            continue;
+        take_before(&world, 0, &before);
+        r = make_anew(&world, 0, false);
+        if (r == -EIO && !crashed) {
+            crashed = true;
+            world_restart(&world, NULL);
+            if (is_current(&world, 0))
+                check(&world, 0, &before);
+            r = make_anew(&world, 0, false);
+        }
+        assert_int_equal(r, 0);
+        assert_true(is_current(&world, 0));
+        check(&world, 0, &before);
+    }
+    world_check(&world);
+    world_close(&world);
+    return crashed;
+}
+
+static void test_remade__a_crash_at_any_write_is_made_good(void **state)
+{
+    static const uint64_t seeds[] = {1, 2};
+    (void)state;
+    for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++)
+        for (uint64_t n = 1; run_with_crash(seeds[i], n, i % 2 == 1); n++)
+            ;
+}
+
+/* -- stopping, and failing -- */
+
+static void test_remade__a_thread_is_stopped_or_says_what_is_wrong(void **state)
+{
+    struct world world;
+    struct remaking *remaking;
+    struct remake_plan *plan;
+    struct index_clustering_loss loss;
+    (void)state;
+    open_world(&world, 3, &no_fault);
+    for (unsigned n = 0; n < 12; n++)
+        step(&world, 12);
+    struct remaking_task task = {.kv = world.kv,
+                                 .policy = &world.policy,
+                                 .scratch = scratch_dir,
+                                 .niceness = &niceness,
+                                 .number = 3,
+                                 .mode = BATCH_BRODER1997,
+                                 .threshold = THRESHOLD};
+    for (unsigned n = 0; n < 40; n++) {
+        assert_int_equal(remaking_start(&task, &remaking), 0);
+        usleep(n * 100);
+        remaking_free(remaking);
+    }
+    task.scratch = "/nonexistent";
+    assert_int_equal(remaking_start(&task, &remaking), 0);
+    while (!remaking_is_ready(remaking))
+        usleep(50);
+    assert_int_equal(remaking_result(remaking, &plan, &loss), -ENOENT);
+    remaking_free(remaking);
+    world_close(&world);
+}
+
+static int make_scratch(void **state)
+{
+    (void)state;
+    scratch_make(scratch_dir);
+    niceness_init(&niceness);
+    return 0;
+}
+
+static int remove_scratch(void **state)
+{
+    (void)state;
+    niceness_done(&niceness);
+    scratch_remove(scratch_dir);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_remade__equals_its_mode_and_keeps_ids_over_any_history),
+        cmocka_unit_test(test_remade__holds_over_a_store_that_fails_in_passing),
+        cmocka_unit_test(test_remade__says_at_any_moment_whether_it_is_current),
+        cmocka_unit_test(test_remade__waits_in_proportion_to_what_it_costs),
+        cmocka_unit_test(test_remade__a_crash_at_any_write_is_made_good),
+        cmocka_unit_test(test_remade__a_thread_is_stopped_or_says_what_is_wrong),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
