@@ -20,6 +20,7 @@
 #include "engine/index/classes.h"
 #include "engine/index/cluster_centres.h"
 #include "engine/index/cluster_change.h"
+#include "engine/index/cluster_hubs.h"
 #include "engine/index/cluster_parts.h"
 
 /* The rest is listed for each time that documents leave it: not for one document of thousands. */
@@ -246,6 +247,8 @@ static int plan_split(const struct graph *graph, struct cluster_split *split)
     if (cluster_repairs_has(graph->repairs, split->cluster))
         return 0; /* which sees what is left */
     int r = membership_size(graph->membership, split->cluster, &size);
+    if (r == 0)
+        r = cluster_hubs_hold(graph, split->cluster, size, &split->leaving);
     if (r == 0)
         r = rest_is_connected(graph, split->cluster, &split->leaving, size);
     if (r == 0)

@@ -14,9 +14,10 @@
  *
  * Returns 0, -ENOMEM, -EUCLEAN or a store error; then it can be repeated.
  *
- * Cost: for a document whose cluster goes with it, or that has a twin, its rows. Else one query of
- * the postings and a comparison with each neighbour, as long as at least as many documents leave a
- * cluster as are badly connected in its rest; at worst that for each document. */
+ * Cost: for a document whose cluster goes with it, or that has a twin, or whose cluster has a hub
+ * (cluster_hubs.h), its rows. Else one query of the postings and a comparison with each neighbour,
+ * as long as at least as many documents leave a cluster as are badly connected in its rest; at
+ * worst that for each document. */
 int cluster_delete(const struct graph *first, const uint64_t *sids,
                    const struct record *const *records, size_t n);
 

@@ -22,6 +22,7 @@
 #include "engine/index/cluster_aliases.h"
 #include "engine/index/cluster_change.h"
 #include "engine/index/cluster_delete.h"
+#include "engine/index/cluster_hubs.h"
 #include "engine/index/cluster_link.h"
 #include "engine/index/membership.h"
 #include "engine/index/postings_replay.h"
@@ -66,9 +67,15 @@ static int clustering_init(struct clustering *clustering, struct living_clusters
     int r = long_lists_new(long_from, &clustering->graph.long_lists);
     if (r < 0)
         return r;
-    r = membership_init(&clustering->membership, clusters->kv, number);
-    if (r < 0)
+    struct cluster_hubs *hubs = NULL;
+    r = cluster_hubs_new(long_from, &hubs);
+    if (r == 0)
+        r = membership_init(&clustering->membership, clusters->kv, number);
+    clustering->membership.hubs = hubs;
+    if (r < 0) {
+        cluster_hubs_free(hubs);
         long_lists_free(clustering->graph.long_lists);
+    }
     return r;
 }
 
@@ -118,6 +125,7 @@ void living_clusters_close(struct living_clusters *clusters)
         return;
     for (size_t i = 0; i < clusters->n_clusterings; i++) {
         membership_done(&clusters->clusterings[i].membership, !clusters->unfinished);
+        cluster_hubs_free(clusters->clusterings[i].membership.hubs);
         long_lists_free(clusters->clusterings[i].graph.long_lists);
     }
     cluster_repairs_free(clusters->repairs);
@@ -287,8 +295,10 @@ static int recount(struct living_clusters *clusters)
 
 static void forget_long_lists(struct living_clusters *clusters)
 {
-    for (const struct graph *graph = clusters->graph; graph; graph = graph->next)
+    for (const struct graph *graph = clusters->graph; graph; graph = graph->next) {
         long_lists_forget(graph->long_lists);
+        cluster_hubs_forget(graph->membership->hubs);
+    }
 }
 
 /* What a crash or a failing store left half-done comes before any other change. */
@@ -457,6 +467,7 @@ int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64
     if (r < 0 || size == 0 || id == new_id || new_size > 0)
         return r < 0 ? r : size == 0 ? -ENOENT : id == new_id ? 0 : -EEXIST;
     long_lists_forget(graph->long_lists); /* which may know the new id as a former one */
+    cluster_hubs_forget(graph->membership->hubs);
     r = cluster_ids_pass(&graph->membership->ids, clusters->kv, new_id);
     if (r == 0)
         r = sid_vector_push(&intent.ids, id);

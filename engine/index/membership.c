@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/cluster_heads.h"
+#include "engine/index/cluster_hubs.h"
 #include "engine/index/schema.h"
 
 enum {
@@ -264,6 +265,8 @@ int membership_move(struct membership *membership, uint64_t from, uint64_t to,
 {
     int r = before_change(membership);
 
+    if (membership->hubs)
+        cluster_hubs_moved(membership->hubs, from, to, members, n_members);
     for (size_t at = 0; at < n_members && r == 0; at += MOVED_AT_ONCE) {
         size_t n = n_members - at < MOVED_AT_ONCE ? n_members - at : MOVED_AT_ONCE;
         r = enter(membership, to, members + at, n);

@@ -41,10 +41,13 @@
 #include "engine/index/sid_vector.h"
 #include "store/kv.h"
 
+struct cluster_hubs;
+
 struct membership {
     struct kv *kv;
     unsigned clustering;
     struct cached_cluster *cache; /* sid -> cluster, the committer's */
+    struct cluster_hubs *hubs;    /* is told of what moves; borrowed; NULL: nobody */
     struct cluster_ids ids;
     struct dissolved_clusters dissolved;
     bool changed;       /* by this instance, so that it stores its counts */
