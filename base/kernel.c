@@ -32,7 +32,8 @@ int kernel_is_there(enum kernel kernel)
         return kernel_is_there(KERNEL_AVX2) && __builtin_cpu_supports("avx512f") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&
-               __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("vpclmulqdq");
+               __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq") &&
+               __builtin_cpu_supports("vpclmulqdq");
 #elif defined(__aarch64__)
     case KERNEL_NEON: return (getauxval(AT_HWCAP) & HWCAP_PMULL) != 0;
 #endif

@@ -6,7 +6,8 @@
 enum kernel {
     KERNEL_SCALAR, /* portable C */
     KERNEL_AVX2,   /* x86-64: AVX2, BMI, BMI2, PCLMULQDQ (Haswell, Zen) */
-    KERNEL_AVX512, /* x86-64: AVX-512 F BW DQ VL VBMI VBMI2, VPCLMULQDQ (Ice Lake, Zen 4) */
+    KERNEL_AVX512, /* x86-64: AVX-512 F BW DQ VL VBMI VBMI2 VPOPCNTDQ, VPCLMULQDQ (Ice Lake, Zen 4)
+                    */
     KERNEL_NEON,   /* AArch64: with PMULL */
     KERNEL_N,
 };

@@ -83,7 +83,7 @@ static int make_sketches(struct batch *batch)
     bool compares = mode == BATCH_EXACT || mode == BATCH_FAST;
     uint32_t n = batch->options.n_documents;
     uint64_t rest = batch->rest_bytes;
-    uint64_t filters = least_of(rest / 8 * 3, (uint64_t)n * sizeof(struct overlap_filter));
+    uint64_t filters = least_of(rest / 16 * 9, (uint64_t)n * sizeof(struct overlap_filter));
     if (!compares)
         filters = 0;
     return sketch_file_init(&batch->scratch.sketches, compares ? &batch->scratch.filters : NULL,
@@ -104,9 +104,9 @@ static int make_arrays(struct batch *batch)
     return batch->marks.node && batch->marks.mixed ? 0 : -ENOMEM;
 }
 
-/* Of the memory beside what is there for each document, filters have 3/8 at most, writers' chunks
- * 1/8, keys 1/8, what lists are read into 1/8, equivalences 1/16; what is left of it, 3/16 at
- * least, sketches. */
+/* Of the memory beside what is there for each document, filters have 9/16 at most, and sketches
+ * what they leave of that; writers' chunks 1/8, keys 1/8, what lists are read into 1/8,
+ * equivalences 1/16. */
 static int make_phases(struct batch *batch)
 {
     uint64_t rest = batch->rest_bytes, buffers = rest / 8 / batch->options.n_threads;

@@ -28,8 +28,8 @@ overlap_scan_fn *overlap_scan_of(enum kernel kernel)
         return NULL;
     switch (kernel) {
 #if defined(__x86_64__)
-    case KERNEL_AVX2:
-    case KERNEL_AVX512: return overlap_scan_avx2;
+    case KERNEL_AVX2: return overlap_scan_avx2;
+    case KERNEL_AVX512: return overlap_scan_avx512;
 #endif
     default: return overlap_scan_scalar;
     }

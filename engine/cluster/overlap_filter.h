@@ -71,11 +71,11 @@ typedef size_t overlap_scan_fn(const struct overlap_filter *filter, uint32_t set
                                size_t from, size_t n, uint32_t s, double at_least,
                                uint64_t *n_others);
 
-/* The one of a kernel, NULL when that is not there. (AVX-512 has that of AVX2, whose processors
- * count bits by an instruction: that is all there is to it.) */
+/* The one of a kernel, NULL when that is not there. (AVX2 is the portable one, for processors that
+ * count bits by an instruction.) */
 overlap_scan_fn *overlap_scan_of(enum kernel kernel);
 
-overlap_scan_fn overlap_scan_scalar, overlap_scan_avx2;
+overlap_scan_fn overlap_scan_scalar, overlap_scan_avx2, overlap_scan_avx512;
 
 static inline size_t overlap_scan(const struct overlap_filter *filter, uint32_t set,
                                   const struct overlap_filter *filters, const uint32_t *sets,

@@ -77,3 +77,8 @@ int scratch_file_read(struct scratch_file *file, uint64_t offset, void *data, si
     }
     return 0;
 }
+
+void scratch_file_ask_for(const struct scratch_file *file, uint64_t offset, size_t size_bytes)
+{
+    (void)posix_fadvise(file->fd, (off_t)offset, (off_t)size_bytes, POSIX_FADV_WILLNEED);
+}

@@ -26,4 +26,7 @@ int scratch_file_write(struct scratch_file *file, uint64_t offset, const void *d
                        size_t size_bytes);
 int scratch_file_read(struct scratch_file *file, uint64_t offset, void *data, size_t size_bytes);
 
+/* Have it at hand when it is read soon: does not wait for it. */
+void scratch_file_ask_for(const struct scratch_file *file, uint64_t offset, size_t size_bytes);
+
 #endif

@@ -302,6 +302,13 @@ int sketch_file_read(const struct sketch_file *sketches, uint32_t number, void *
     return 0;
 }
 
+void sketch_file_ask_for(const struct sketch_file *sketches, uint32_t number)
+{
+    if (!sketch_file_in_memory(sketches, number))
+        scratch_file_ask_for(sketches->file, offset_of(sketches, number),
+                             sketch_file_bytes(sketches, number));
+}
+
 int sketch_file_filter(const struct sketch_file *sketches, uint32_t number,
                        struct overlap_filter *ret_filter)
 {

@@ -87,6 +87,9 @@ bool sketch_file_in_memory(const struct sketch_file *sketches, uint32_t number);
 int sketch_file_read(const struct sketch_file *sketches, uint32_t number, void *room,
                      struct min_sketch *ret_sketch);
 
+/* Have a sketch at hand that is read soon, where it is in the file only. */
+void sketch_file_ask_for(const struct sketch_file *sketches, uint32_t number);
+
 /* Have it at hand when it is read soon. */
 static inline void sketch_file_prefetch_filter(const struct sketch_file *sketches, uint32_t number)
 {

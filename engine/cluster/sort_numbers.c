@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKET_BITS = 16, FEW = 24 };
+enum { BUCKET_BITS = 16, FEW = 24, PART = 16 << 10, PART_BITS = 12 };
 
 static int compare(const void *a, const void *b)
 {
@@ -26,9 +26,10 @@ static void sort_few(uint64_t *numbers, size_t n)
     }
 }
 
-/* One pass into at most 2^16 buckets: from numbers to scratch. Returns whether there was one to be
- * made: starts[i] is then where bucket i ends. */
-static unsigned deal(const uint64_t *numbers, size_t n, uint64_t *scratch, uint32_t *starts)
+/* One pass into at most 2^most_bits buckets of `each` on average: from numbers to `to`. Returns how
+ * many there are; ends[i] is where bucket i ends. */
+static unsigned deal(const uint64_t *numbers, size_t n, uint64_t *to, size_t each,
+                     unsigned most_bits, uint32_t *ends)
 {
     uint64_t least = UINT64_MAX, most = 0;
     for (size_t i = 0; i < n; i++) {
@@ -36,35 +37,50 @@ static unsigned deal(const uint64_t *numbers, size_t n, uint64_t *scratch, uint3
         most = numbers[i] > most ? numbers[i] : most;
     }
     unsigned bits = 1;
-    while (bits < BUCKET_BITS && (size_t)4 << bits < n)
+    while (bits < most_bits && each << bits < n)
         bits++;
     unsigned used = most > least ? 64 - (unsigned)__builtin_clzll(most - least) : 1;
     unsigned shift = used > bits ? used - bits : 0;
     unsigned n_buckets = (unsigned)((most - least) >> shift) + 1;
     uint32_t sum = 0;
 
-    memset(starts, 0, n_buckets * sizeof(*starts));
+    memset(ends, 0, n_buckets * sizeof(*ends));
     for (size_t i = 0; i < n; i++)
-        starts[(numbers[i] - least) >> shift]++;
+        ends[(numbers[i] - least) >> shift]++;
     for (unsigned i = 0; i < n_buckets; i++) {
-        uint32_t in_bucket = starts[i];
-        starts[i] = sum;
+        uint32_t in_bucket = ends[i];
+        ends[i] = sum;
         sum += in_bucket;
     }
     for (size_t i = 0; i < n; i++)
-        scratch[starts[(numbers[i] - least) >> shift]++] = numbers[i];
+        to[ends[(numbers[i] - least) >> shift]++] = numbers[i];
     return n_buckets;
 }
 
-void sort_numbers(uint64_t *numbers, size_t n, uint64_t *scratch)
+/* From numbers to `to`. */
+static void sort_to(const uint64_t *numbers, size_t n, uint64_t *to)
 {
     uint32_t ends[1 << BUCKET_BITS];
+    unsigned n_buckets = deal(numbers, n, to, 4, BUCKET_BITS, ends);
+    for (unsigned i = 0, from = 0; i < n_buckets; from = ends[i++])
+        sort_few(to + from, ends[i] - from);
+}
+
+/* What does not fit into the cache twice is first dealt to parts that do. */
+void sort_numbers(uint64_t *numbers, size_t n, uint64_t *scratch)
+{
+    uint32_t ends[1 << PART_BITS];
     if (n <= FEW || n > UINT32_MAX) {
         sort_few(numbers, n);
         return;
     }
-    unsigned n_buckets = deal(numbers, n, scratch, ends);
-    for (unsigned i = 0, from = 0; i < n_buckets; from = ends[i++])
-        sort_few(scratch + from, ends[i] - from);
-    memcpy(numbers, scratch, n * sizeof(*numbers));
+    if (n <= 2 * (size_t)PART) {
+        sort_to(numbers, n, scratch);
+        memcpy(numbers, scratch, n * sizeof(*numbers));
+        return;
+    }
+    unsigned n_parts = deal(numbers, n, scratch, PART, PART_BITS, ends);
+    for (unsigned i = 0, from = 0; i < n_parts; from = ends[i++])
+        if (ends[i] > from)
+            sort_to(scratch + from, ends[i] - from, numbers + from);
 }

@@ -73,45 +73,64 @@ static void test_overlap_filter__refuses_none_that_reaches(void **state)
     world_end(&world);
 }
 
-/* Those that pass are found one after the other, and all others are counted, by each kernel. */
+enum { N_SCANNED = 420 };
+
+/* Returns how many pass, of *n_others. */
+static size_t expect_scans(overlap_scan_fn *scan, const struct overlap_filter *filters,
+                           const uint32_t *sets, uint32_t s, double threshold, uint64_t *n_all)
+{
+    size_t n_found = 0;
+    for (uint32_t i = 0; i < N_SCANNED; i++) {
+        uint64_t n_others = 0, n_expected = 0;
+        size_t at = 0;
+        for (uint32_t j = 0; j < i; j++) {
+            if (sets[j] == sets[i])
+                continue;
+            n_expected++;
+            if (!overlap_filter_passes(&filters[i], &filters[j], s, threshold))
+                continue;
+            at = scan(&filters[i], sets[i], filters, sets, at, i, s, threshold, &n_others);
+            assert_int_equal(at++, j);
+            n_found++;
+        }
+        assert_int_equal(scan(&filters[i], sets[i], filters, sets, at, i, s, threshold, &n_others),
+                         i);
+        assert_int_equal(n_others, n_expected);
+        *n_all += n_expected;
+    }
+    return n_found;
+}
+
+/* Those that pass are found one after the other, and all others are counted, by each kernel, at any
+ * threshold; also of sketches that hold all or much of their documents. */
 static void test_overlap_filter__scans_find_who_passes_by_every_kernel(void **state)
 {
     (void)state;
-    enum { N = 420 };
+    const double thresholds[] = {0.01, 0.3, 0.5, 0.77, 1};
     struct policy policy;
     struct world world;
-    static struct overlap_filter filters[N];
-    static uint32_t sets[N];
+    static struct overlap_filter filters[N_SCANNED];
+    static uint32_t sets[N_SCANNED];
     assert_int_equal(policy_preset("default", &policy), 0);
     world_begin(&world, &policy);
     add_texts(&world, 200, 100);
-    for (uint32_t i = 0; i < N; i++) {
+    for (uint32_t i = 0; i < N_SCANNED; i++) {
         overlap_filter_make(&world.documents[i % world.n].sketch, &filters[i]);
         sets[i] = i * i % 5;
+        if (i % 7 == 0)
+            filters[i].n_v = i; /* of two at most s, or more */
+        if (i % 11 == 0)
+            filters[i].complete = !filters[i].complete;
+        if (i % 13 == 0)
+            filters[i].n_v = INT32_MAX;
     }
     for (enum kernel kernel = 0; kernel < KERNEL_N; kernel++) {
         overlap_scan_fn *scan = overlap_scan_of(kernel);
-        uint64_t n_all_found = 0, n_all = 0;
-        for (uint32_t i = 0; scan && i < N; i++) {
-            uint64_t n_others = 0, n_expected = 0;
-            size_t at = 0, n_found = 0;
-            for (uint32_t j = 0; j < i; j++) {
-                if (sets[j] == sets[i])
-                    continue;
-                n_expected++;
-                if (!overlap_filter_passes(&filters[i], &filters[j], policy.s, 0.5))
-                    continue;
-                at = scan(&filters[i], sets[i], filters, sets, at, i, policy.s, 0.5, &n_others);
-                assert_int_equal(at++, j);
-                n_found++;
-            }
-            assert_int_equal(
-                scan(&filters[i], sets[i], filters, sets, at, i, policy.s, 0.5, &n_others), i);
-            assert_int_equal(n_others, n_expected);
-            n_all_found += n_found;
-            n_all += n_expected;
+        for (unsigned i = 0; scan && i < sizeof(thresholds) / sizeof(thresholds[0]); i++) {
+            uint64_t n_all = 0;
+            size_t n_found = expect_scans(scan, filters, sets, policy.s, thresholds[i], &n_all);
+            assert_true(n_found > N_SCANNED && (i < 2 || n_found < n_all - N_SCANNED));
         }
-        assert_true(!scan || (n_all_found > N && n_all_found < n_all - N));
     }
     world_end(&world);
 }

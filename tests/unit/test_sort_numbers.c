@@ -32,7 +32,7 @@ static void test_sort_numbers__sorts_whatever_they_are_like(void **state)
 {
     (void)state;
     static uint64_t numbers[N], expected[N], scratch[N];
-    const size_t sizes[] = {0, 1, 2, 24, 25, 1000, N};
+    const size_t sizes[] = {0, 1, 2, 24, 25, 1000, 32 << 10, (32 << 10) + 1, N};
     uint64_t x = 1;
     for (enum shape shape = 0; shape < N_SHAPES; shape++) {
         for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
