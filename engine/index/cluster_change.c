@@ -241,19 +241,46 @@ static int carry_out_split(const struct graph *graph, const struct cluster_split
     return r;
 }
 
-/* What has one document left is no cluster; but others may have come, or are about to where a
- * clustering that is made anew moves some after the other. */
-static int dissolve(const struct graph *graph, uint64_t cluster, enum intent_kind kind)
+int cluster_change_dissolve(const struct graph *graph, uint64_t cluster)
 {
-    uint64_t size = 0;
-    int r = 0;
-
-    if (graph->remade && kind == INTENT_MOVE)
-        r = membership_size(graph->membership, cluster, &size);
-    if (r < 0 || size > 0)
-        return r;
-    r = membership_dissolve(graph->membership, cluster);
+    int r = membership_dissolve(graph->membership, cluster);
     return r > 0 ? cluster_aliases_drop(graph->kv, cluster) : r;
+}
+
+/* Where most of the documents go that are moved out of a cluster; 0: into no other. */
+static uint64_t where_most_go(const struct cluster_intent *intent, uint64_t cluster)
+{
+    uint64_t best = 0;
+    size_t best_n = 0;
+
+    for (size_t i = 0; i < intent->n_splits; i++) {
+        const struct cluster_split *split = &intent->splits[i];
+        if (split->cluster != cluster || !cluster_split_is_move(split) || split->ids.sids[0] == 0)
+            continue;
+        if (split->leaving.n_sids > best_n) {
+            best = split->ids.sids[0];
+            best_n = split->leaving.n_sids;
+        }
+    }
+    return best;
+}
+
+/* A cluster that documents have left. Where all went its id leads to where most did. */
+static int end_split(const struct graph *graph, const struct cluster_intent *intent,
+                     uint64_t cluster)
+{
+    const uint64_t to = where_most_go(intent, cluster);
+    uint64_t size = 0, to_size = 0;
+
+    int r = membership_size(graph->membership, cluster, &size);
+    if (r == 0 && size == 0 && to)
+        r = membership_size(graph->membership, to, &to_size);
+    if (r == 0 && to_size > 1)
+        return cluster_aliases_add(graph->kv, cluster, to);
+    /* Others are about to come where a clustering that is made anew moves some after the other. */
+    if (r < 0 || (size > 0 && graph->remade && intent->kind == INTENT_MOVE))
+        return r;
+    return cluster_change_dissolve(graph, cluster);
 }
 
 static int carry_out_splits(const struct graph *first, const struct cluster_intent *intent)
@@ -269,7 +296,7 @@ static int carry_out_splits(const struct graph *first, const struct cluster_inte
         const struct cluster_split *split = &intent->splits[i];
         const struct graph *graph = graph_of_cluster(first, split->cluster);
         if (graph && split->cluster)
-            r = dissolve(graph, split->cluster, intent->kind);
+            r = end_split(graph, intent, split->cluster);
     }
     return r;
 }

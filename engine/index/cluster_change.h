@@ -23,6 +23,10 @@ int cluster_change_join(const struct graph *graph, const struct joining *joining
 int cluster_change_new_id(const struct graph *graph, const struct sid_vector *loners,
                           uint64_t *ret_id);
 
+/* Give up a cluster that has one document left, or none, and what led to it: that is no cluster;
+ * but others may have come, then it stays. 0, -ENOMEM, -EUCLEAN or a store error. */
+int cluster_change_dissolve(const struct graph *graph, uint64_t cluster);
+
 /* Move documents from a cluster (0: none) into another (0: none); those that are no more are left
  * out. Idempotent. */
 int cluster_change_move(const struct graph *graph, uint64_t from, uint64_t to,

@@ -19,7 +19,6 @@
 #include "base/cleanup.h"
 #include "engine/cluster/union_find.h"
 #include "engine/index/classes.h"
-#include "engine/index/cluster_aliases.h"
 #include "engine/index/cluster_change.h"
 #include "engine/index/id_votes.h"
 #include "engine/index/neighbours.h"
@@ -414,9 +413,7 @@ static int finish(struct cluster_repairs *repairs, struct run *run)
     int r = 0;
     for (size_t i = 0; r == 0 && i < run->clusters.n_sids; i++) {
         uint64_t id = run->clusters.sids[i];
-        r = membership_dissolve(run->graph->membership, id);
-        if (r > 0)
-            r = cluster_aliases_drop(run->graph->kv, id);
+        r = cluster_change_dissolve(run->graph, id);
         if (r == 0)
             r = write_row(run->graph, id, false);
         if (r == 0)

@@ -116,6 +116,82 @@ static void test_clusterings__a_failed_call_is_made_good_by_repeating(void **sta
         ;
 }
 
+/* -- ids that clusters with centres had -- */
+
+static uint64_t cluster_of(const struct world *world, unsigned number, unsigned document)
+{
+    uint64_t id = 0, size;
+    assert_int_equal(
+        living_clusters_of_in(world->reader, number, world->documents[document].sid, &id, &size),
+        0);
+    return id;
+}
+
+/* Of documents that were in a cluster how many are in another one now; 0: in none. */
+static unsigned count_in(const struct world *world, unsigned number, const uint64_t *before,
+                         uint64_t cluster, uint64_t now)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < world->n_documents; i++)
+        n +=
+            world->documents[i].live && before[i] == cluster && cluster_of(world, number, i) == now;
+    return n;
+}
+
+/* One document came or went. Returns whether the id is gone and leads somewhere. */
+static bool check_former(const struct world *world, unsigned number, const uint64_t *before,
+                         uint64_t cluster)
+{
+    struct sid_list members;
+    uint64_t leads_to = 0;
+    unsigned n_most = 0;
+    if (living_clusters_members(world->reader, cluster, 1, &members) == 0) {
+        sid_list_done(&members);
+        return false;
+    }
+    for (unsigned i = 0; i < world->n_documents; i++) {
+        const uint64_t now =
+            world->documents[i].live && before[i] == cluster ? cluster_of(world, number, i) : 0;
+        const unsigned n = now ? count_in(world, number, before, cluster, now) : 0;
+        n_most = n > n_most ? n : n_most;
+    }
+    int r = living_clusters_alias(world->reader, cluster, &leads_to);
+    assert_true(r == 0 || r == -ENOENT);
+    if (r == 0)
+        assert_int_equal(count_in(world, number, before, cluster, leads_to), n_most);
+    else /* some are alone, or none is left */
+        assert_true(n_most == 0 || count_in(world, number, before, cluster, 0) > 0);
+    return r == 0;
+}
+
+static void
+test_clusterings__the_id_of_a_centre_that_is_none_any_more_leads_to_its_documents(void **state)
+{
+    static const unsigned numbers[] = {32, 63};
+    unsigned n_led = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        struct world world;
+        open_world(&world, 500 + seed, &no_fault);
+        for (unsigned n = 0; n < 150; n++) {
+            uint64_t before[2][WORLD_DOCUMENTS] = {{0}};
+            struct world_step step = world_choose(&world, 20);
+            for (unsigned i = 0; i < 2; i++)
+                for (unsigned d = 0; d < world.n_documents; d++)
+                    before[i][d] = world.documents[d].live ? cluster_of(&world, numbers[i], d) : 0;
+            assert_int_equal(world_do(&world, &step), 0);
+            world_model_step(&world, &step);
+            world_check(&world);
+            for (unsigned i = 0; i < 2 && step.n_old + step.n_new == 1; i++)
+                for (unsigned d = 0; d < world.n_documents; d++)
+                    if (before[i][d])
+                        n_led += check_former(&world, numbers[i], before[i], before[i][d]);
+        }
+        world_close(&world);
+    }
+    assert_in_range(n_led, 5, 1u << 20);
+}
+
 /* -- one that comes later -- */
 
 /* Documents come, change and go while others are taken in, a few at a time; then all are in it, and
@@ -168,6 +244,8 @@ int main(void)
         cmocka_unit_test(test_clusterings__hold_over_a_store_that_fails_in_passing),
         cmocka_unit_test(test_clusterings__a_crash_at_any_write_is_made_good),
         cmocka_unit_test(test_clusterings__a_failed_call_is_made_good_by_repeating),
+        cmocka_unit_test(
+            test_clusterings__the_id_of_a_centre_that_is_none_any_more_leads_to_its_documents),
         cmocka_unit_test(test_clusterings__one_that_comes_later_gets_all_documents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
