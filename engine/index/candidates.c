@@ -12,10 +12,7 @@
 #include "engine/index/sid_vector.h"
 
 enum {
-    LIST_READ = 16384,
-    OFTEN = 4,        /* of sixteen: one in a hundred of those at 0.5 has fewer */
-    KEYS_ENOUGH = 12, /* lists that are short, to pass over what is in one long one only */
-    LONG_MAX = 64,    /* lists of V read so: its first ones are as good as any */
+    LONG_MAX = 64, /* lists of V read so: its first ones are as good as any */
 };
 
 /* How often a sid came. */
@@ -43,7 +40,7 @@ static size_t slot_of(const struct tally *tally, uint64_t sid)
 
 static int tally_grow(struct tally *tally)
 {
-    struct tally larger = {.n_slots = tally->n_slots ? 2 * tally->n_slots : 4 * LIST_READ,
+    struct tally larger = {.n_slots = tally->n_slots ? 2 * tally->n_slots : 4 * CANDIDATES_LIST,
                            .n_sids = tally->n_sids,
                            .highest = tally->highest};
     larger.slots = calloc(larger.n_slots, sizeof(*larger.slots));
@@ -90,7 +87,7 @@ static int take_likeliest(const struct tally *tally, uint32_t at_least, size_t m
         return -ENOMEM;
     size_t n_taken = 0, most_often = most > CANDIDATES_OFTEN ? most : CANDIDATES_OFTEN;
     for (uint32_t n = tally->highest; n >= at_least && n > 0; n--) {
-        size_t n_equals = 0, room = n >= OFTEN ? most_often : most;
+        size_t n_equals = 0, room = n >= CANDIDATES_IN ? most_often : most;
         if (n_taken >= room)
             continue;
         for (size_t i = 0; i < tally->n_slots; i++)
@@ -115,7 +112,8 @@ static int read_long(struct postings *postings, enum postings_tier tier, const u
         _cleanup_(sid_list_done) struct sid_list list = {0};
         if (lengths[i] <= POSTINGS_PIECE)
             continue;
-        r = postings_first(postings, tier, keys[i], most > LIST_READ ? most : LIST_READ, &list);
+        r = postings_first(postings, tier, keys[i], most > CANDIDATES_LIST ? most : CANDIDATES_LIST,
+                           &list);
         if (r == 0)
             r = tally_add(tally, &list);
         n_read++;
@@ -145,7 +143,7 @@ int candidates_for(struct postings *postings, enum postings_tier tier,
         r = read_long(postings, tier, sketch->values, n, lengths, most, &tally);
     if (r < 0)
         return r;
-    bool enough = threshold >= 0.25 && n - n_long >= KEYS_ENOUGH;
+    bool enough = threshold >= 0.25 && n - n_long >= CANDIDATES_KEYS;
     struct sid_vector found = {list.sids, list.n_sids, list.n_sids};
     list = (struct sid_list){0};
     r = take_likeliest(&tally, enough ? 2 : 1, most, &found);

@@ -5,18 +5,32 @@
 #include "engine/index/postings.h"
 
 /* The candidates of a sketch in a tier, when the best `most` or fewer answers are wanted of those
- * that reach a threshold. As long as no posting list is longer than POSTINGS_PIECE: all of them.
- * Of longer lists some thousands are read, and those that are in most of them are taken, up to
- * CANDIDATES_ENOUGH or twice as many as are wanted, and of those that are in four or more
- * CANDIDATES_OFTEN; the documents of all shorter lists come besides. What is in none but one of few
- * long lists is passed over where the threshold is 0.25 or more.
+ * that reach a threshold. Exactly which:
+ *
+ * - All documents of lists of POSTINGS_PIECE or fewer. As long as no list is longer: all there are.
+ * - Of each longer list its first CANDIDATES_LIST documents are looked at (in tier C, of the first
+ *   64 longer lists), and those in most of them taken: CANDIDATES_ENOUGH or twice `most`, whichever
+ *   is more, and of those in CANDIDATES_IN or more lists CANDIDATES_OFTEN, if that is more. Of
+ *   documents in equally many lists the oldest come first.
+ * - Where CANDIDATES_KEYS or more lists are not longer and the threshold is at least 0.25, what is
+ *   in one long list alone is passed over; at a resemblance of 0.4 that is one pair of 5,000.
+ *
+ * So the best answers are those of all candidates as long as no more than CANDIDATES_ENOUGH
+ * documents are in such long lists, and none of these has more than CANDIDATES_LIST. Beyond that
+ * they are the best of the likeliest: one that is missing shares what is rare with nobody who asks,
+ * and of what very many have not more than those that were compared.
  *
  * most  0: all answers are wanted, and all candidates given
  *
  * Ascending, unique, dead ones among them. Returns 1 when some were passed over, 0, -ENOMEM or a
- * store error. Any thread; one
- * multi_scan, and for a long list a few scans more. */
-enum { CANDIDATES_ENOUGH = 1024, CANDIDATES_OFTEN = 4096 };
+ * store error. Any thread; one multi_scan, and for a long list a few scans more. */
+enum {
+    CANDIDATES_LIST = 16384,
+    CANDIDATES_ENOUGH = 1024,
+    CANDIDATES_OFTEN = 4096,
+    CANDIDATES_IN = 4,    /* of sixteen: one in a hundred of those at 0.5 has fewer */
+    CANDIDATES_KEYS = 12, /* lists that are short, to pass over what is in one long one only */
+};
 int candidates_for(struct postings *postings, enum postings_tier tier,
                    const struct min_sketch *sketch, double threshold, size_t most,
                    struct sid_list *ret_list);

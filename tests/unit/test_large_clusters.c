@@ -13,11 +13,9 @@
 #include <unistd.h>
 
 #include "engine/sketch/exact_set.h"
-#include "tests/lib/families.h"
-#include "tests/lib/fileless.h"
-#include "tests/lib/scratch.h"
+#include "tests/lib/family_world.h"
 
-enum { W = 5, WORDS = 300, SEED = 5 };
+enum { W = FAMILY_WORLD_W, WORDS = 300, SEED = FAMILY_WORLD_SEED };
 
 /* -- what is planted -- */
 
@@ -125,68 +123,12 @@ static void test_large_clusters__what_was_found_is_counted(void **state)
 
 /* -- what is found -- */
 
-enum { MAX_FAMILIES = 64 };
-
-struct world {
-    char root[64];
-    struct family plan[MAX_FAMILIES];
-    size_t n_families;
-    struct families *families;
-    struct fileless *fileless;
-    char *text;
-    bool *is_there;
-};
-
-static void world_begin(struct world *world)
-{
-    scratch_make(world->root);
-    assert_int_equal(families_new(SEED, W, world->plan, world->n_families, &world->families), 0);
-    world->fileless = fileless_open(scratch_path(world->root, "index"));
-    assert_int_equal(fileless_index(world->fileless)->policy.w, W);
-    world->text = malloc(FILELESS_AT_ONCE * families_most_bytes(world->families));
-    world->is_there = calloc(families_n_documents(world->families), sizeof(bool));
-    assert_true(world->text && world->is_there);
-}
-
-static void world_end(struct world *world)
-{
-    fileless_close(world->fileless);
-    families_free(world->families);
-    free(world->text);
-    free(world->is_there);
-    scratch_remove(world->root);
-}
-
-static void put(struct world *world, const uint32_t *numbers, size_t n, unsigned rewrites)
-{
-    struct fileless_text texts[FILELESS_AT_ONCE];
-    char *text = world->text;
-    for (size_t i = 0; i < n; i++) {
-        texts[i] = (struct fileless_text){
-            numbers[i], text, families_write(world->families, numbers[i], rewrites, text)};
-        text += texts[i].n_bytes;
-        world->is_there[numbers[i]] = true;
-    }
-    fileless_put(world->fileless, texts, n);
-}
-
-static void put_all(struct world *world)
-{
-    uint32_t numbers[FILELESS_AT_ONCE], n = families_n_documents(world->families);
-    for (uint32_t at = 0; at < n;) {
-        size_t n_numbers = 0;
-        while (at < n && n_numbers < FILELESS_AT_ONCE)
-            numbers[n_numbers++] = at++;
-        put(world, numbers, n_numbers, 0);
-    }
-}
-
 /* All of each family are together, and nobody else is with them. */
-static void check(struct world *world)
+static void check(struct family_world *world)
 {
     uint32_t n = families_n_documents(world->families);
     uint64_t *clusters = calloc(n, sizeof(*clusters));
-    struct family_found found[MAX_FAMILIES];
+    struct family_found found[FAMILY_WORLD_MAX];
     assert_non_null(clusters);
     for (uint32_t i = 0; i < n; i++) {
         uint64_t id = world->is_there[i] ? fileless_cluster(world->fileless, i) : 0;
@@ -201,16 +143,8 @@ static void check(struct world *world)
     free(clusters);
 }
 
-static void add_families(struct world *world, struct family family, unsigned n, unsigned n_heads)
-{
-    for (unsigned i = 0; i < n; i++) {
-        family.head = n_heads ? 1 + i % n_heads : 0;
-        world->plan[world->n_families++] = family;
-    }
-}
-
 /* Every other one of each family. */
-static void remove_half(struct world *world)
+static void remove_half(struct family_world *world)
 {
     uint32_t numbers[RECONCILE_AT_ONCE], n = families_n_documents(world->families);
     size_t n_numbers = 0;
@@ -228,7 +162,7 @@ static void remove_half(struct world *world)
 }
 
 /* Some of each family, one by one. */
-static void rewrite_some(struct world *world)
+static void rewrite_some(struct family_world *world)
 {
     for (uint32_t family = 0; family < world->n_families; family++)
         for (uint32_t i = 0; i < 8; i++) {
@@ -237,29 +171,29 @@ static void rewrite_some(struct world *world)
                 families_number(world->families, (struct family_member){family, member});
             if (!world->is_there[number])
                 continue;
-            put(world, &number, 1, 1 + i);
+            family_world_put(world, &number, 1, 1 + i);
             fileless_repair(world->fileless);
         }
 }
 
 static void found_while_all_changes(unsigned n_heads)
 {
-    struct world world = {.n_families = 0};
+    struct family_world world = {.n_families = 0};
     const unsigned n_tail = n_heads ? 20 : 0;
     struct family family = {FAMILY_STAR, 1000, WORDS, 2, 0, 50, n_tail};
 
-    add_families(&world, family, 1, n_heads);
+    family_world_add(&world, family, 1, n_heads);
     family.size = 10;
-    add_families(&world, family, 20, n_heads);
+    family_world_add(&world, family, 20, n_heads);
     family = (struct family){FAMILY_CHAIN, 1000, WORDS, 3, 0, 50, n_tail};
-    add_families(&world, family, 1, n_heads);
+    family_world_add(&world, family, 1, n_heads);
     family.size = 10;
-    add_families(&world, family, 20, n_heads);
+    family_world_add(&world, family, 20, n_heads);
     family.shape = FAMILY_NONE;
     family.size = 200;
-    add_families(&world, family, 5, n_heads);
-    world_begin(&world);
-    put_all(&world);
+    family_world_add(&world, family, 5, n_heads);
+    family_world_begin(&world);
+    family_world_put_all(&world);
     check(&world);
     rewrite_some(&world);
     check(&world);
@@ -267,7 +201,7 @@ static void found_while_all_changes(unsigned n_heads)
     check(&world);
     rewrite_some(&world);
     check(&world);
-    world_end(&world);
+    family_world_end(&world);
 }
 
 static void test_large_clusters__of_10_and_1000_are_found_while_all_changes(void **state)
@@ -285,17 +219,17 @@ static void test_large_clusters__of_10_and_1000_are_found_in_boilerplate(void **
 
 static void test_large_clusters__of_10000_is_found(void **state)
 {
-    struct world world = {.n_families = 0};
+    struct family_world world = {.n_families = 0};
     (void)state;
 
-    add_families(&world, (struct family){FAMILY_STAR, 10000, WORDS, 2, 0, 50, 20}, 1, 1);
-    add_families(&world, (struct family){FAMILY_NONE, 1000, WORDS, 0, 0, 50, 20}, 1, 1);
-    world_begin(&world);
-    put_all(&world);
+    family_world_add(&world, (struct family){FAMILY_STAR, 10000, WORDS, 2, 0, 50, 20}, 1, 1);
+    family_world_add(&world, (struct family){FAMILY_NONE, 1000, WORDS, 0, 0, 50, 20}, 1, 1);
+    family_world_begin(&world);
+    family_world_put_all(&world);
     check(&world);
     rewrite_some(&world);
     check(&world);
-    world_end(&world);
+    family_world_end(&world);
 }
 
 int main(void)
