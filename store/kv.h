@@ -108,6 +108,11 @@ int kv_rocksdb_open(const char *path, const struct kv_options *options, struct k
  * interrupted. Touches nothing. */
 bool kv_rocksdb_is_store(const char *path);
 
+/* Put back what a store of this back end lost of what it says of itself: which files count, which
+ * tables it has; not data. For whoever alone has the store, and after it could not be opened.
+ * Returns 1 when something was put back, 0, or an error. */
+int kv_rocksdb_restore(const char *path, const struct kv_options *options);
+
 /* In memory, for tests; gone with kv_close(). */
 int kv_memory_open(const struct kv_options *options, struct kv **ret_kv);
 

@@ -146,5 +146,8 @@ int kv_rocksdb_seal(const char *path); /* after a clean end; 0 or a negative err
  * size, with *ret_message. */
 int kv_rocksdb_check_seal(int directory_fd, char **ret_message);
 int kv_rocksdb_break_seal(int directory_fd); /* before the first change */
+/* The manifest as it was sealed, where it is lost or another by now; ret_name: its name, "" without
+ * a seal. Returns 1 when it was put back, 0, or an error. */
+int kv_rocksdb_restore_manifest(int directory_fd, char *ret_name, size_t size_bytes);
 
 #endif

@@ -3,6 +3,9 @@
  *
  *   name, blank, size, newline; for each
  *
+ * and beside it, in SEAL.manifest, the manifest once more, with a sum of 8 bytes (FNV-1a) behind
+ * it: without it nobody could tell which files belong to which tables.
+ *
  * RocksDB takes a manifest or a log that ends early for one that a crash cut off, and goes back in
  * time to where it ends, each table by itself. After a clean end that is damage, and only somebody
  * who knows how long the files were can tell. A seal is broken by the first opening for writing:
@@ -18,12 +21,19 @@
 #include "store/kv_rocksdb.h"
 
 static const char seal_name[] = "SEAL", new_name[] = "SEAL.new";
+static const char copy_name[] = "SEAL.manifest", new_copy_name[] = "SEAL.manifest.new";
+enum { SUM_BYTES = 8, COPY_BYTES = 64 << 10 };
+
+static bool is_manifest(const char *name)
+{
+    return strncmp(name, "MANIFEST-", 9) == 0;
+}
 
 /* The files that hold data: neither RocksDB's own reports nor ours. */
 static bool is_sealed(const char *name)
 {
     const char *suffix = strrchr(name, '.');
-    return strncmp(name, "MANIFEST-", 9) == 0 || strcmp(name, "CURRENT") == 0 ||
+    return is_manifest(name) || strcmp(name, "CURRENT") == 0 ||
            (suffix && (strcmp(suffix, ".sst") == 0 || strcmp(suffix, ".log") == 0));
 }
 
@@ -49,11 +59,160 @@ static int write_lines(int directory_fd, FILE *file)
     return -errno;
 }
 
+/* -- the copy of the manifest -- */
+
+static uint64_t add_to_sum(uint64_t sum, const uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        sum = (sum ^ bytes[i]) * 0x100000001b3u;
+    return sum;
+}
+
+static int write_all(int fd, const void *bytes, size_t n)
+{
+    const char *p = bytes;
+    while (n > 0) {
+        ssize_t r = write(fd, p, n);
+        if (r < 0 && errno != EINTR)
+            return -errno;
+        p += r > 0 ? r : 0;
+        n -= r > 0 ? (size_t)r : 0;
+    }
+    return 0;
+}
+
+/* Copy so many bytes. Returns 0, -ENODATA when there are less, or an error. */
+static int copy_bytes(int from, int to, int64_t n, uint64_t *sum)
+{
+    static __thread uint8_t buffer[COPY_BYTES];
+    *sum = 0xcbf29ce484222325u;
+    while (n > 0) {
+        ssize_t r = read(from, buffer, n < COPY_BYTES ? (size_t)n : COPY_BYTES);
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r <= 0)
+            return r < 0 ? -errno : -ENODATA;
+        *sum = add_to_sum(*sum, buffer, (size_t)r);
+        int error = to < 0 ? 0 : write_all(to, buffer, (size_t)r);
+        if (error < 0)
+            return error;
+        n -= r;
+    }
+    return 0;
+}
+
+/* A file that appears whole under its name, or not at all. */
+static int end_file(int directory_fd, int fd, const char *from, const char *to)
+{
+    if (fsync(fd) < 0 || renameat(directory_fd, from, directory_fd, to) < 0)
+        return -errno;
+    return 0;
+}
+
+/* The manifest of a seal, and how long it is: 1, or 0. */
+static int sealed_manifest(int directory_fd, char *ret_name, size_t size_bytes, int64_t *ret_size)
+{
+    char line[512], name[256];
+    int found = 0, fd = openat(directory_fd, seal_name, O_RDONLY | O_CLOEXEC);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+    if (!file) {
+        if (fd >= 0)
+            close(fd);
+        return 0;
+    }
+    while (!found && fgets(line, sizeof(line), file))
+        found = sscanf(line, "%255s %" SCNd64, name, ret_size) == 2 && is_manifest(name) &&
+                strlen(name) < size_bytes;
+    fclose(file);
+    if (found)
+        strcpy(ret_name, name);
+    return found;
+}
+
+/* Of a database that is closed: there is one, which CURRENT names. */
+static int copy_manifest(int directory_fd)
+{
+    char name[256] = "";
+    uint64_t sum;
+    struct stat st;
+    _cleanup_close_ int current = openat(directory_fd, "CURRENT", O_RDONLY | O_CLOEXEC);
+    if (current < 0 || read(current, name, sizeof(name) - 1) < 0)
+        return -errno;
+    name[strcspn(name, "\n")] = '\0';
+    _cleanup_close_ int from = openat(directory_fd, name, O_RDONLY | O_CLOEXEC);
+    _cleanup_close_ int to =
+        openat(directory_fd, new_copy_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (from < 0 || to < 0 || fstat(from, &st) < 0)
+        return -errno;
+    int r = copy_bytes(from, to, st.st_size, &sum);
+    if (r == 0)
+        r = write_all(to, &sum, SUM_BYTES);
+    return r < 0 ? r : end_file(directory_fd, to, new_copy_name, copy_name);
+}
+
+/* Whether a file is that long and, as the copy's bytes are, of that sum. */
+static bool is_as_sealed(int fd, int64_t size, uint64_t sum)
+{
+    struct stat st;
+    uint64_t found;
+    return fd >= 0 && fstat(fd, &st) == 0 && st.st_size == size &&
+           copy_bytes(fd, -1, size, &found) == 0 && found == sum;
+}
+
+/* The copy, at its beginning, where it is sound and of so long a manifest; -1: it is not. */
+static int open_copy(int directory_fd, int64_t size, uint64_t *ret_sum)
+{
+    uint64_t stored;
+    struct stat st;
+    _cleanup_close_ int copy = openat(directory_fd, copy_name, O_RDONLY | O_CLOEXEC);
+    if (copy < 0 || fstat(copy, &st) < 0 || st.st_size != size + SUM_BYTES ||
+        copy_bytes(copy, -1, size, ret_sum) < 0 || read(copy, &stored, SUM_BYTES) != SUM_BYTES ||
+        stored != *ret_sum || lseek(copy, 0, SEEK_SET) < 0)
+        return -1;
+    return TAKE_FD(copy);
+}
+
+/* Whether the manifest is another than the copy says, where that says anything. */
+static bool is_another(int directory_fd, const char *name, int64_t size)
+{
+    uint64_t sum;
+    _cleanup_close_ int copy = open_copy(directory_fd, size, &sum);
+    _cleanup_close_ int present = openat(directory_fd, name, O_RDONLY | O_CLOEXEC);
+    return copy >= 0 && !is_as_sealed(present, size, sum);
+}
+
+int kv_rocksdb_restore_manifest(int directory_fd, char *ret_name, size_t size_bytes)
+{
+    static const char restored_name[] = "SEAL.restored";
+    int64_t size;
+    uint64_t sum;
+    *ret_name = '\0';
+    if (!sealed_manifest(directory_fd, ret_name, size_bytes, &size))
+        return 0;
+    _cleanup_close_ int copy = open_copy(directory_fd, size, &sum);
+    if (copy < 0)
+        return 0;
+    _cleanup_close_ int present = openat(directory_fd, ret_name, O_RDONLY | O_CLOEXEC);
+    if (is_as_sealed(present, size, sum))
+        return 0;
+    _cleanup_close_ int to =
+        openat(directory_fd, restored_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (to < 0)
+        return -errno;
+    int r = copy_bytes(copy, to, size, &sum);
+    if (r == 0)
+        r = end_file(directory_fd, to, restored_name, ret_name);
+    return r < 0 ? r : 1;
+}
+
+/* -- the seal -- */
+
 int kv_rocksdb_seal(const char *path)
 {
     _cleanup_close_ int directory_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory_fd < 0)
         return -errno;
+    (void)copy_manifest(directory_fd); /* without it a lost one is not put back */
     int fd = openat(directory_fd, new_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
     if (!file)
@@ -70,9 +229,11 @@ int kv_rocksdb_seal(const char *path)
 
 static int explain(const char *name, int64_t size, const struct stat *st, char **ret_message)
 {
-    int n = st ? asprintf(ret_message, "its file %s has %" PRId64 " bytes instead of %" PRId64,
-                          name, (int64_t)st->st_size, size)
-               : asprintf(ret_message, "its file %s is lost", name);
+    int n = !st ? asprintf(ret_message, "its file %s is lost", name)
+            : st->st_size != size
+                ? asprintf(ret_message, "its file %s has %" PRId64 " bytes instead of %" PRId64,
+                           name, (int64_t)st->st_size, size)
+                : asprintf(ret_message, "its file %s is damaged", name);
     if (n < 0)
         *ret_message = NULL;
     return -EUCLEAN;
@@ -98,6 +259,8 @@ int kv_rocksdb_check_seal(int directory_fd, char **ret_message)
         else if (fstatat(directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
             r = explain(name, size, NULL, ret_message);
         else if (st.st_size != size)
+            r = explain(name, size, &st, ret_message);
+        else if (is_manifest(name) && is_another(directory_fd, name, size))
             r = explain(name, size, &st, ret_message);
     }
     fclose(file);

@@ -170,12 +170,31 @@ static int finish_copy(const struct work *work, unsigned wrong)
     return r;
 }
 
-/* Returns 1 when the new database is there, 0 where it has to be made from the documents, or an
- * error. */
+enum mending {
+    MENDING_NOTHING, /* all was right once it had been opened */
+    MENDING_COPIED,  /* the new database is there */
+    MENDING_ANEW,    /* it has to be made from the documents */
+};
+
+static bool is_right(const struct work *work, const struct old_store *old)
+{
+    const struct index_check_options deep = {.deep = true};
+    struct index_check counts;
+    struct index_status status;
+    if (!old->index || index_check(old->index, &deep, &counts) < 0 || counts.findings)
+        return false;
+    index_get_status(old->index, &status);
+    tell(work, &status);
+    return true;
+}
+
+/* Returns enum mending, or an error. */
 static int mend(const struct work *work, const struct old_store *old)
 {
     unsigned wrong;
     int r = old->kv ? find_wrong(old, &wrong) : -EUCLEAN;
+    if (r == 0 && !wrong && is_right(work, old))
+        return MENDING_NOTHING;
     if (r == 0 && !derived_tables_have_all(wrong))
         r = -EUCLEAN;
     if (r == 0)
@@ -183,12 +202,27 @@ static int mend(const struct work *work, const struct old_store *old)
     if (r == 0)
         r = finish_copy(work, wrong);
     if (r != -EUCLEAN && r != -EIO)
-        return r < 0 ? r : 1;
+        return r < 0 ? r : MENDING_COPIED;
     store_directory_drop_new(work->options->store_path);
-    return 0;
+    return MENDING_ANEW;
 }
 
 /* -- the old one, and the exchange -- */
+
+static bool is_damage(int error)
+{
+    return error == -EUCLEAN || error == -EIO || error == -ENOENT;
+}
+
+/* What the database lost of what it says of itself. */
+static int restore(const struct index_options *options)
+{
+    const struct kv_options kv_options = {.tables = schema_tables, .n_tables = SCHEMA_N_TABLES};
+    _cleanup_free_ char *path = NULL;
+    if (asprintf(&path, "%s/" STORE_DB, options->store_path) < 0)
+        return -ENOMEM;
+    return kv_rocksdb_restore(path, &kv_options);
+}
 
 static int open_old(const struct index_options *options, struct old_store *ret_old,
                     char **ret_error)
@@ -199,7 +233,11 @@ static int open_old(const struct index_options *options, struct old_store *ret_o
     old_options.create = false;
     old_options.policy = old_options.tokens = old_options.stopwords = old_options.stemmer = NULL;
     int r = index_open_db(&old_options, STORE_DB, NULL, &old.index, ret_error);
-    if (r == -EUCLEAN || r == -EIO || r == -ENOENT) {
+    if (is_damage(r) && restore(options) > 0) {
+        free(TAKE_PTR(*ret_error));
+        r = index_open_db(&old_options, STORE_DB, NULL, &old.index, ret_error);
+    }
+    if (is_damage(r)) {
         free(TAKE_PTR(*ret_error));
         r = check_open_damaged(options->store_path, &old.damaged);
     }
@@ -223,14 +261,14 @@ static int replace(const struct work *work, bool salvage, char **ret_error)
     if (r == 0) {
         tell_that_it_goes_on((void *)work);
         r = open_old(options, &old, &error);
-        int mended = r == 0 && salvage ? mend(work, &old) : 0;
-        if (mended < 0)
-            r = mended;
-        else if (r == 0 && mended == 0)
+        int mending = r == 0 && salvage ? mend(work, &old) : MENDING_ANEW;
+        if (mending < 0)
+            r = mending;
+        else if (r == 0 && mending == MENDING_ANEW)
             r = make_anew(work, &old, salvage, &error);
         index_close(old.index, 0);
         kv_close(old.damaged);
-        if (r == 0)
+        if (r == 0 && mending != MENDING_NOTHING)
             r = store_directory_exchange(options->store_path);
         if (r < 0)
             store_directory_drop_new(options->store_path);

@@ -107,6 +107,10 @@ for damage in "${damages[@]}"; do
     # A crash is followed by a start, which finds in the tree what is missing.
     [[ $damage != *SEAL* ]] || "$KINFS" scan "$SOURCE" > /dev/null 2>&1 || true
     "$KINFS" check --repair "$SOURCE" > repaired 2>&1 || fail "$damage: $(cat repaired)"
+    case $damage in # what only says where data are is put back
+        *SEAL*) ;;
+        *CURRENT* | *MANIFEST* | *TABLES*) expect_match "$damage" ' 0 of them read again' "$(cat repaired)" ;;
+    esac
     answers > after
     diff expected after || fail "$damage: other answers: $(cat repaired)"
     expect_code 0 "$KINFS" check --deep "$SOURCE"

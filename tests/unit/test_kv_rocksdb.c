@@ -445,6 +445,115 @@ static void test_kv_rocksdb__the_first_opening_for_writing_breaks_the_seal(void 
     assert_true(file_exists("SEAL"));
 }
 
+/* Bytes in the middle of a file. */
+static void flip_bytes(const char *pattern)
+{
+    char name[64], path[160], byte;
+    struct stat st;
+    find_file(pattern, name);
+    snprintf(path, sizeof(path), "%s/%s", store_path, name);
+    int fd = open(path, O_RDWR);
+    assert_true(fd >= 0);
+    assert_int_equal(fstat(fd, &st), 0);
+    assert_int_equal(pread(fd, &byte, 1, st.st_size / 2), 1);
+    byte ^= 0x20;
+    assert_int_equal(pwrite(fd, &byte, 1, st.st_size / 2), 1);
+    close(fd);
+}
+
+static void lose_file(const char *pattern)
+{
+    char name[64], path[160];
+    find_file(pattern, name);
+    snprintf(path, sizeof(path), "%s/%s", store_path, name);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void cut_manifest(void)
+{
+    char name[64], path[160];
+    find_file("MANIFEST-*", name);
+    snprintf(path, sizeof(path), "%s/%s", store_path, name);
+    assert_int_equal(truncate(path, 50), 0);
+}
+
+static void assert_has_all(void)
+{
+    struct kv *kv = open_here();
+    assert_value(kv, T_FIXED, S("k"), S("v"));
+    struct kv_page page = {0};
+    assert_int_equal(kv_scan(kv, T_WHOLE, &(struct kv_range){0}, 5000, &page), 0);
+    assert_int_equal(page.n_entries, 2000);
+    kv_page_done(&page);
+    kv_close(kv);
+}
+
+static void test_kv_rocksdb__what_a_sealed_store_says_of_itself_is_put_back(void **state)
+{
+    (void)state;
+    struct kv_options options = fixture_options();
+    options.create = false;
+    for (unsigned damage = 1; damage < 64; damage++) {
+        if ((damage & 3) == 3 || (damage & 12) == 12 || (damage & 48) == 48)
+            continue;
+        make_sealed_store();
+        assert_int_equal(kv_rocksdb_restore(store_path, &options), 0);
+        if (damage & 1)
+            lose_file("MANIFEST-*");
+        else if (damage & 2)
+            flip_bytes("MANIFEST-*");
+        if (damage & 4)
+            lose_file("CURRENT");
+        else if (damage & 8)
+            write_file("CURRENT", "MANIFEST-999999\n");
+        if (damage & 16)
+            lose_file("TABLES");
+        else if (damage & 32)
+            write_file("TABLES", "garbage");
+        assert_true(kv_rocksdb_open(store_path, &options, &(struct kv *){NULL}, NULL) < 0);
+        assert_int_equal(kv_rocksdb_restore(store_path, &options), 1);
+        assert_has_all();
+        assert_int_equal(kv_rocksdb_restore(store_path, &options), 0);
+        remove_directory(store_path);
+    }
+    make_sealed_store();
+    cut_manifest();
+    assert_int_equal(kv_rocksdb_restore(store_path, &options), 1);
+    assert_has_all();
+}
+
+/* A copy that is damaged itself, or of another moment, is none; nor are tables given a stamp that
+ * is not theirs. After a crash there is no copy that counts. */
+static void test_kv_rocksdb__what_is_not_certain_is_not_put_back(void **state)
+{
+    (void)state;
+    struct kv_options options = fixture_options();
+    make_sealed_store();
+    flip_bytes("SEAL.manifest");
+    assert_has_all();
+    flip_bytes("SEAL.manifest");
+    lose_file("MANIFEST-*");
+    assert_int_equal(kv_rocksdb_restore(store_path, &options), 0);
+    remove_directory(store_path);
+
+    make_store_with_data();
+    lose_file("CURRENT");
+    assert_int_equal(kv_rocksdb_restore(store_path, &options), 1);
+    assert_has_all();
+    lose_file("SEAL");
+    lose_file("MANIFEST-*");
+    assert_int_equal(kv_rocksdb_restore(store_path, &options), 0);
+    remove_directory(store_path);
+
+    make_sealed_store();
+    lose_file("TABLES");
+    options.n_tables--;
+    assert_int_equal(kv_rocksdb_restore(store_path, &options), 0);
+    assert_false(file_exists("TABLES"));
+    remove_directory(store_path);
+    assert_int_equal(kv_rocksdb_restore(store_path, &options), 0); /* there is none */
+}
+
 static void test_kv_rocksdb__garbage_in_current_is_damage(void **state)
 {
     (void)state;
@@ -857,6 +966,8 @@ int main(int argc, char **argv)
         CASE(test_kv_rocksdb__a_missing_current_is_damage_and_no_reason_to_begin_anew),
         CASE(test_kv_rocksdb__a_file_cut_short_after_a_clean_end_is_damage),
         CASE(test_kv_rocksdb__the_first_opening_for_writing_breaks_the_seal),
+        CASE(test_kv_rocksdb__what_a_sealed_store_says_of_itself_is_put_back),
+        CASE(test_kv_rocksdb__what_is_not_certain_is_not_put_back),
         CASE(test_kv_rocksdb__a_flipped_bit_in_the_manifest_is_damage),
         CASE(test_kv_rocksdb__a_flipped_bit_in_data_is_an_error_and_no_answer),
         CASE(test_kv_rocksdb__a_reader_beside_the_writer_changes_nothing),

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -305,6 +306,51 @@ static void test_salvage__what_derives_from_sound_tables_is_mended_alone(void **
     assert_int_equal(last_sid(f), sid);
 }
 
+/* Table files, of which the newest comes last. */
+static size_t list_files(struct fixture *f, glob_t *ret_files)
+{
+    assert_int_equal(glob(scratch_path(f->tree.store, "db/*.sst"), 0, NULL, ret_files), 0);
+    return ret_files->gl_pathc;
+}
+
+static int one_posting(void *user, struct kv_entry *ret_entry, bool *ret_delete)
+{
+    static const uint8_t key[16] = {1};
+    unsigned *n_left = user;
+    *ret_entry = (struct kv_entry){.key = {key, sizeof(key)}, .value = {"", 0}};
+    *ret_delete = false;
+    return *n_left > 0 ? (int)(*n_left)-- : 0;
+}
+
+/* A file that only has postings is lost, or damaged in its middle. */
+static void test_salvage__a_lost_file_of_postings_is_mended_from_the_others(void **state)
+{
+    struct fixture *f = *state;
+    const uint64_t sid = give_a_late_sid(f);
+    for (unsigned lost = 0; lost < 2; lost++) {
+        glob_t files;
+        struct kv *kv = open_rows(f);
+        size_t n_before = list_files(f, &files);
+        globfree(&files);
+        assert_int_equal(kv_bulk_load(kv, TABLE_TIER_R, one_posting, &(unsigned){1}), 0);
+        kv_close(kv);
+        assert_int_equal(list_files(f, &files), n_before + 1);
+        const char *path = files.gl_pathv[n_before];
+        if (lost) {
+            assert_int_equal(unlink(path), 0);
+        } else {
+            int fd = open(path, O_WRONLY);
+            assert_int_equal(pwrite(fd, "garbage", 7, 3), 7);
+            close(fd);
+        }
+        globfree(&files);
+        assert_noticed(f, "a file of postings");
+        repair(f, "a file of postings", true);
+        assert_int_equal(last_sid(f), sid);
+        assert_int_equal(sketched, 0);
+    }
+}
+
 /* A cluster of two documents, an id that became it, and one document whose rows are half lost on
  * either side: each side has what the other lacks. */
 static void test_salvage__members_come_from_either_side(void **state)
@@ -385,6 +431,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(test_salvage__any_table_is_mended),
         CASE(test_salvage__what_derives_from_sound_tables_is_mended_alone),
+        CASE(test_salvage__a_lost_file_of_postings_is_mended_from_the_others),
         CASE(test_salvage__members_come_from_either_side),
         CASE(test_salvage__what_both_sides_have_wrong_is_not_kept),
     };

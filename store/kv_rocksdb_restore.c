@@ -1,0 +1,131 @@
+/* What a database says of itself, put back where it is lost: CURRENT, which names the manifest; the
+ * manifest, from the copy that a seal has (kv_rocksdb_seal.c); and TABLES. Data are never touched,
+ * and nothing is put back that is not known for certain.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/kv_rocksdb.h"
+
+enum { NAME_BYTES = 64 };
+
+static const char current_name[] = "CURRENT";
+
+/* The only manifest there is: after a crash nothing else says which one counts. 1, 0 or an error.
+ */
+static int find_manifest(int directory_fd, char ret_name[NAME_BYTES])
+{
+    int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    _cleanup_closedir_ DIR *directory = fdopendir(fd);
+    if (!directory) {
+        close(fd);
+        return -ENOMEM;
+    }
+    unsigned n = 0;
+    const struct dirent *entry;
+    while ((entry = readdir(directory))) {
+        if (strncmp(entry->d_name, "MANIFEST-", 9) != 0 || strlen(entry->d_name) >= NAME_BYTES)
+            continue;
+        strcpy(ret_name, entry->d_name);
+        n++;
+    }
+    return n == 1;
+}
+
+/* Whether CURRENT names a manifest that is there. */
+static bool has_current(int directory_fd)
+{
+    char line[NAME_BYTES] = "";
+    _cleanup_close_ int fd = openat(directory_fd, current_name, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+    char *end = n > 0 ? strchr(line, '\n') : NULL;
+    if (!end || end[1] || strncmp(line, "MANIFEST-", 9) != 0)
+        return false;
+    *end = '\0';
+    return faccessat(directory_fd, line, F_OK, 0) == 0;
+}
+
+/* 1 when it was written, or an error. */
+static int write_current(int directory_fd, const char *manifest)
+{
+    static const char new_name[] = "CURRENT.restored";
+    char line[NAME_BYTES + 1];
+    size_t n = (size_t)snprintf(line, sizeof(line), "%s\n", manifest);
+    _cleanup_close_ int fd =
+        openat(directory_fd, new_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -errno;
+    ssize_t written = write(fd, line, n);
+    if (written < 0 || fsync(fd) < 0)
+        return -errno;
+    if ((size_t)written != n)
+        return -ENOSPC;
+    return renameat(directory_fd, new_name, directory_fd, current_name) < 0 ? -errno : 1;
+}
+
+static int restore_current(int directory_fd, const char *sealed_manifest)
+{
+    char manifest[NAME_BYTES];
+    if (has_current(directory_fd))
+        return 0;
+    int r = find_manifest(directory_fd, manifest);
+    if (*sealed_manifest)
+        r = faccessat(directory_fd, sealed_manifest, F_OK, 0) == 0;
+    return r <= 0 ? r : write_current(directory_fd, *sealed_manifest ? sealed_manifest : manifest);
+}
+
+/* Whether the tables in the database are those of the options: 1, 0. */
+static int has_these_tables(const char *path, const struct kv_options *options)
+{
+    char *message = NULL;
+    size_t n = 0, n_found = 0;
+    rocksdb_options_t *list_options = rocksdb_options_create();
+    char **names = rocksdb_list_column_families(list_options, path, &n, &message);
+    rocksdb_options_destroy(list_options);
+    if (message) {
+        rocksdb_free(message);
+        return 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        bool found = strcmp(names[i], "default") == 0;
+        for (size_t k = 0; k < options->n_tables; k++)
+            found = found || strcmp(names[i], options->tables[k].name) == 0;
+        n_found += found;
+    }
+    rocksdb_list_column_families_destroy(names, n);
+    return n == n_found && n == options->n_tables + 1;
+}
+
+static int restore_stamp(int directory_fd, const char *path, const struct kv_options *options)
+{
+    _cleanup_free_ char *text = NULL;
+    enum kv_rocksdb_stamp stamp;
+    int r = kv_rocksdb_stamp_text(options, &text);
+    if (r < 0)
+        return r;
+    r = kv_rocksdb_stamp_check(directory_fd, text, &stamp);
+    if (r != -EUCLEAN || !has_these_tables(path, options))
+        return 0;
+    r = kv_rocksdb_stamp_finish(directory_fd, text);
+    return r < 0 ? r : 1;
+}
+
+int kv_rocksdb_restore(const char *path, const struct kv_options *options)
+{
+    char manifest[NAME_BYTES] = "";
+    _cleanup_close_ int directory_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory_fd < 0)
+        return errno == ENOENT ? 0 : -errno;
+    int put_back = kv_rocksdb_restore_manifest(directory_fd, manifest, sizeof(manifest));
+    int r = put_back < 0 ? put_back : restore_current(directory_fd, manifest);
+    if (r < 0)
+        return r;
+    put_back += r;
+    r = restore_stamp(directory_fd, path, options);
+    return r < 0 ? r : put_back + r > 0;
+}
