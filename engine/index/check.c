@@ -26,7 +26,7 @@ int check_store(struct kv *kv, double threshold, bool interrupted,
     if (r == 0)
         r = check_documents(&check);
     if (r == 0 && options->deep)
-        r = check_components(&check);
+        r = check_clusterings(&check);
     if (r == 0)
         r = check_compare_state(&check);
     path_cache_free(check.paths);

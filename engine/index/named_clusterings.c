@@ -131,6 +131,22 @@ static bool is_remade(enum index_clustering_kind kind)
            kind == INDEX_CLUSTERING_BRODER1997;
 }
 
+int named_clusterings_read(struct kv *kv, unsigned number, struct edge_rule *ret_rule)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    struct clustering_meta meta;
+    struct row row;
+    int r = kv_get(kv, TABLE_META, clustering_meta_key(&meta, "clustering", number), &value);
+    if (r == 0)
+        r = parse_row(&value, number, &row);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    if (row.state != CLUSTERING_COMPLETE || is_remade(row.clustering.kind))
+        return 0;
+    *ret_rule = rule_of(&row.clustering);
+    return 1;
+}
+
 /* Its members are as they were, whatever came of them since. */
 static int want_remade(struct index *index, struct named_clustering *wanted, bool is_new)
 {

@@ -18,6 +18,7 @@
 #define KINFS_ENGINE_INDEX_NAMED_CLUSTERINGS_H
 
 #include "engine/index/cluster_ids.h"
+#include "engine/index/edge_rule.h"
 #include "engine/index/index.h"
 #include "store/kv.h"
 
@@ -54,6 +55,10 @@ struct named_clusterings {
 /* Read what there is, decide what is wanted, and add it to index->clusters. After these were
  * opened, before anything is done with them. Returns 0, -EUCLEAN, -ENOMEM or a store error. */
 int named_clusterings_open(struct index *index, const struct index_options *options);
+
+/* The rule of a clustering of which all documents are in it, and which follows every change.
+ * Returns 1, 0 where there is none such, -EUCLEAN, -ENOMEM or a store error. Anyone's. */
+int named_clusterings_read(struct kv *kv, unsigned number, struct edge_rule *ret_rule);
 
 bool named_clusterings_is_idle(const struct index *index);
 /* Whether there is something to do right now.

@@ -167,11 +167,10 @@ static int count_alias(void *user, uint64_t alias, uint64_t cluster)
 
 /* D1: names and links are a bijection after whatever is created, renamed and removed; and so is all
  * the rest as it should be. The tree itself says how many there are. */
-static void test_check__nothing_is_wrong_after_any_history(void **state)
+static void assert_right_over_history(struct indexed_tree *f, unsigned n_changes)
 {
-    struct indexed_tree *f = *state;
     uint64_t random = 11, n_aliases = 0;
-    for (unsigned i = 1; i <= 600; i++) {
+    for (unsigned i = 1; i <= n_changes; i++) {
         change_something(f, &random);
         if (i % 60)
             continue;
@@ -195,6 +194,39 @@ static void test_check__nothing_is_wrong_after_any_history(void **state)
         assert_int_equal(cluster_aliases_each(f->index->kv, count_alias, &n_aliases), 0);
     }
     assert_true(n_aliases > 0); /* clusters became one */
+}
+
+static void test_check__nothing_is_wrong_after_any_history(void **state)
+{
+    assert_right_over_history(*state, 600);
+}
+
+static void open_with_clusterings(struct indexed_tree *f)
+{
+    static const char *const texts[] = {"near:components:0.4", "center:center:0.4",
+                                        "contained:components:0.5:containment:0.8",
+                                        "super:supershingle"};
+    enum { N = sizeof(texts) / sizeof(texts[0]) };
+    struct index_clustering clusterings[N];
+    char *error = NULL;
+    for (size_t i = 0; i < N; i++)
+        assert_int_equal(index_clustering_parse(texts[i], &clusterings[i], &error), 0);
+    const struct index_options options = {.backing = f->backing,
+                                          .source = f->tree,
+                                          .store_path = f->store,
+                                          .clusterings = clusterings,
+                                          .n_clusterings = N};
+    index_close(f->index, 0);
+    if (index_open(&options, &f->index, &error) < 0)
+        fail_msg("%s", error);
+    assert_int_equal(index_start(f->index), 0);
+    indexed_tree_settle(f);
+}
+
+static void test_check__nothing_is_wrong_with_named_clusterings_either(void **state)
+{
+    open_with_clusterings(*state);
+    assert_right_over_history(*state, 240);
 }
 
 /* -- one row at a time -- */
@@ -468,11 +500,81 @@ static void test_check__clusters_that_are_wrong_are_found_by_a_deep_check(void *
     membership_done(&membership, false);
 }
 
+/* What each of two documents is in, of a clustering. */
+struct pair {
+    struct membership membership;
+    struct member members[2];
+    uint64_t clusters[2];
+};
+
+static bool take_pair(struct indexed_tree *f, unsigned clustering, struct pair *pair)
+{
+    static const char *const names[] = {"1-1", "2-1"};
+    assert_int_equal(membership_init(&pair->membership, f->index->kv, clustering), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        _cleanup_(record_done) struct record record = {0};
+        uint64_t sid = document_of(f, names[i], &record);
+        member_init(&pair->members[i], sid, &record);
+        assert_int_equal(membership_cluster_of(&pair->membership, sid, &pair->clusters[i]), 0);
+    }
+    return pair->clusters[0] > 0 && pair->clusters[1] > 0;
+}
+
+static void move(struct pair *pair, uint64_t from, uint64_t to)
+{
+    assert_int_equal(membership_move(&pair->membership, from, to, &pair->members[0], 1), 0);
+}
+
+static void assert_deeply_wrong(struct indexed_tree *f)
+{
+    (void)assert_right(f, false);
+    assert_true(check_now(f, true).counts.findings > 0);
+}
+
+/* Of each clustering by its own rule: one in the cluster of others, in none, and two clusters that
+ * are one. */
+static void test_check__named_clusters_that_are_wrong_are_found_by_a_deep_check(void **state)
+{
+    struct indexed_tree *f = *state;
+    open_with_clusterings(f);
+    write_some(f);
+    unsigned n_looked_at = 0;
+    for (size_t i = 0; i < f->index->named.n_wanted; i++) {
+        struct pair pair;
+        if (!take_pair(f, f->index->named.wanted[i].number, &pair)) {
+            membership_done(&pair.membership, false); /* super shingles are too much to ask */
+            continue;
+        }
+        n_looked_at++;
+        const uint64_t from = pair.clusters[0], to = pair.clusters[1];
+        move(&pair, from, to);
+        assert_deeply_wrong(f);
+        move(&pair, to, from);
+        move(&pair, from, 0);
+        assert_deeply_wrong(f);
+        move(&pair, 0, from);
+        (void)assert_right(f, true);
+        assert_int_equal(membership_move_all(&pair.membership, from, to), 0);
+        assert_deeply_wrong(f);
+        for (unsigned version = 0; version < 3; version++) { /* those of its family back */
+            char name[32];
+            _cleanup_(record_done) struct record record = {0};
+            snprintf(name, sizeof(name), "%s1-%u", version ? "" : "sub/", version);
+            member_init(&pair.members[0], document_of(f, name, &record), &record);
+            move(&pair, to, from);
+        }
+        membership_done(&pair.membership, false);
+        (void)assert_right(f, true);
+    }
+    assert_true(n_looked_at >= 3);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, indexed_tree_setup, indexed_tree_teardown)
     const struct CMUnitTest tests[] = {
         CASE(test_check__nothing_is_wrong_after_any_history),
+        CASE(test_check__nothing_is_wrong_with_named_clusterings_either),
         CASE(test_check__every_row_that_is_missing_is_found),
         CASE(test_check__a_table_that_is_lost_is_found),
         CASE(test_check__rows_that_are_none_are_found),
@@ -480,6 +582,7 @@ int main(void)
         CASE(test_check__a_finding_names_the_document),
         CASE(test_check__a_sketch_that_changed_is_found),
         CASE(test_check__clusters_that_are_wrong_are_found_by_a_deep_check),
+        CASE(test_check__named_clusters_that_are_wrong_are_found_by_a_deep_check),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,185 @@
+#include "engine/index/check_nodes.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "engine/index/cluster_ids.h"
+#include "engine/index/member.h"
+
+enum { RECORDS_BYTES = 64 << 20, CLASS_KEY_BYTES = CLASS_BYTES + 8, POSTING_KEY_BYTES = 16 };
+
+/* Returns false where no such document was come by. */
+static bool find_number(const struct check_nodes *nodes, uint64_t sid, size_t *ret_number)
+{
+    size_t low = 0, high = nodes->sids.n_sids;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (nodes->sids.sids[middle] < sid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *ret_number = low;
+    return low < nodes->sids.n_sids && nodes->sids.sids[low] == sid;
+}
+
+static int take_document(void *user, const struct check_document *document)
+{
+    struct check_nodes *nodes = user;
+    return sid_vector_push(&nodes->sids, document->sid);
+}
+
+struct class_walk {
+    struct check_nodes *nodes;
+    uint8_t class_id[CLASS_BYTES]; /* of the last row */
+    size_t first;
+    bool some;
+};
+
+/* Those of one class follow each other. */
+static int take_class(void *user, const struct kv_entry *row)
+{
+    struct class_walk *walk = user;
+    const uint8_t *p = row->key.data;
+    size_t number;
+    if (row->key.size_bytes != CLASS_KEY_BYTES ||
+        !find_number(walk->nodes, get_be64(p + CLASS_BYTES), &number))
+        return 0;
+    if (!walk->some || memcmp(walk->class_id, p, CLASS_BYTES) != 0)
+        walk->first = number;
+    walk->nodes->firsts[number] = (uint32_t)walk->first;
+    walk->some = true;
+    memcpy(walk->class_id, p, CLASS_BYTES);
+    return 0;
+}
+
+int check_nodes_init(struct check_nodes *nodes, struct check *check)
+{
+    *nodes = (struct check_nodes){.check = check};
+    int r = check_each_document(check, take_document, nodes);
+    size_t n = nodes->sids.n_sids;
+    if (r < 0 || n > UINT32_MAX)
+        return r < 0 ? r : -EOVERFLOW;
+    nodes->firsts = calloc(n + 1, sizeof(*nodes->firsts));
+    nodes->clusters = calloc(n + 1, sizeof(*nodes->clusters));
+    if (!nodes->firsts || !nodes->clusters)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        nodes->firsts[i] = (uint32_t)i;
+    r = records_open(check->kv, RECORDS_BYTES, &nodes->records);
+    return r < 0 ? r
+                 : check_each_row(check, TABLE_CLASSES, (struct kv_slice){0}, take_class,
+                                  &(struct class_walk){.nodes = nodes});
+}
+
+void check_nodes_done(struct check_nodes *nodes)
+{
+    sid_vector_done(&nodes->sids);
+    records_close(nodes->records);
+    free(nodes->firsts);
+    free(nodes->clusters);
+}
+
+static int take_cluster(void *user, const struct kv_entry *row)
+{
+    struct check_nodes *nodes = user;
+    size_t number;
+    if (member_is_cluster_of(row) &&
+        cluster_clustering(get_be64(row->value.data)) == nodes->clustering &&
+        find_number(nodes, get_be64(row->key.data), &number))
+        nodes->clusters[number] = get_be64(row->value.data);
+    return 0;
+}
+
+int check_nodes_take(struct check_nodes *nodes, unsigned clustering, const struct edge_rule *rule)
+{
+    nodes->clustering = clustering;
+    nodes->rule = *rule;
+    memset(nodes->clusters, 0, nodes->sids.n_sids * sizeof(*nodes->clusters));
+    return check_each_row(nodes->check, TABLE_CLUSTER_OF, (struct kv_slice){0}, take_cluster,
+                          nodes);
+}
+
+bool check_nodes_are_whole(const struct check_nodes *nodes)
+{
+    const bool *unreadable = nodes->check->unreadable;
+    return !unreadable[TABLE_RECORDS] && !unreadable[TABLE_CLASSES] && !unreadable[TABLE_TIER_R] &&
+           !unreadable[TABLE_CLUSTER_OF];
+}
+
+int check_nodes_joined(struct check_nodes *nodes, uint64_t a, uint64_t b)
+{
+    const uint64_t sids[2] = {nodes->sids.sids[a], nodes->sids.sids[b]};
+    const struct record *records[2];
+    int r = records_get(nodes->records, sids, 2, records);
+    if (r < 0)
+        return r == -EUCLEAN ? 0 : r;
+    if (records[0] && records[1])
+        r = edge_rule_holds(&nodes->rule, &records[0]->sketch, &records[1]->sketch);
+    records_put(nodes->records, records, 2);
+    return r == -EPROTO ? 0 : r;
+}
+
+/* -- posting lists -- */
+
+struct list_walk {
+    struct check_nodes *nodes;
+    struct sid_vector numbers;
+    size_t length;
+    uint64_t fingerprint;
+    check_list_fn visit;
+    void *user;
+};
+
+static int end_list(struct list_walk *walk)
+{
+    int r = walk->numbers.n_sids
+                ? walk->visit(walk->user, walk->numbers.sids, walk->numbers.n_sids, walk->length)
+                : 0;
+    walk->numbers.n_sids = walk->length = 0;
+    return r;
+}
+
+static int take_posting(void *user, const struct kv_entry *row)
+{
+    struct list_walk *walk = user;
+    const uint8_t *p = row->key.data;
+    size_t number;
+    int r = 0;
+    if (row->key.size_bytes != POSTING_KEY_BYTES)
+        return 0;
+    if (get_be64(p) != walk->fingerprint)
+        r = end_list(walk);
+    walk->fingerprint = get_be64(p);
+    walk->length++;
+    if (r < 0 || !find_number(walk->nodes, get_be64(p + 8), &number) ||
+        walk->nodes->firsts[number] != number)
+        return r;
+    return sid_vector_push(&walk->numbers, number);
+}
+
+int check_nodes_each_list(struct check_nodes *nodes, unsigned table, check_list_fn visit,
+                          void *user)
+{
+    struct list_walk walk = {.nodes = nodes, .visit = visit, .user = user};
+    int r = check_each_row(nodes->check, table, (struct kv_slice){0}, take_posting, &walk);
+    if (r == 0)
+        r = end_list(&walk);
+    sid_vector_done(&walk.numbers);
+    return r;
+}
+
+int check_nodes_found(struct check_nodes *nodes, size_t number, const char *what)
+{
+    _cleanup_(record_done) struct record record = {0};
+    struct check *check = nodes->check;
+    uint64_t sid = nodes->sids.sids[number];
+    int r = check_record(check, sid, &record);
+    if (r < 0)
+        return r;
+    return check_found(
+        check, CHECK_COMPONENTS, TABLE_CLUSTER_OF, r > 0 ? &record.key : NULL,
+        "document %llu, in cluster %llu, %s", (unsigned long long)sid,
+        (unsigned long long)shown_ids_show(&check->shown_ids, nodes->clusters[number]), what);
+}

@@ -1,0 +1,48 @@
+/* The graph behind the clusterings, read whole: documents as numbers, and the documents of one
+ * posting list at a time. For --deep alone. */
+#ifndef KINFS_ENGINE_INDEX_CHECK_NODES_H
+#define KINFS_ENGINE_INDEX_CHECK_NODES_H
+
+#include "engine/index/check.h"
+#include "engine/index/edge_rule.h"
+#include "engine/index/records.h"
+#include "engine/index/sid_vector.h"
+
+struct check_nodes {
+    struct check *check;
+    struct records *records;
+    struct sid_vector sids; /* ascending; a document's number is its place */
+    uint32_t *firsts;       /* by number: the first of its class */
+
+    /* Of the clustering that is looked at. */
+    unsigned clustering;
+    struct edge_rule rule;
+    uint64_t *clusters; /* that are stored, by number; 0: none */
+};
+
+/* Returns 0 or an error; what cannot be read has been told. Memory: 28 bytes a document. */
+int check_nodes_init(struct check_nodes *nodes, struct check *check);
+void check_nodes_done(struct check_nodes *nodes);
+/* The clusters of another clustering. */
+int check_nodes_take(struct check_nodes *nodes, unsigned clustering, const struct edge_rule *rule);
+/* Whether all could be read that says what the clusters are. */
+bool check_nodes_are_whole(const struct check_nodes *nodes);
+
+/* Whether an edge is between two: 1, 0 or an error. */
+int check_nodes_joined(struct check_nodes *nodes, uint64_t a, uint64_t b);
+
+/* Visit the posting lists of a tier; of each the first documents of classes. length: with those of
+ * documents that are gone. */
+typedef int (*check_list_fn)(void *user, uint64_t *numbers, size_t n, size_t length);
+int check_nodes_each_list(struct check_nodes *nodes, unsigned table, check_list_fn visit,
+                          void *user);
+
+/* A finding about a document and its cluster. */
+int check_nodes_found(struct check_nodes *nodes, size_t number, const char *what);
+
+/* -- what clusters must be; each returns 0 or an error, whatever was found -- */
+
+int check_components(struct check_nodes *nodes);
+int check_centres(struct check_nodes *nodes);
+
+#endif
