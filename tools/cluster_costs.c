@@ -66,9 +66,9 @@ static void print_totals_json(const struct batch_totals *totals)
         {"largest_cluster", totals->largest},
         {"identical_clusters", totals->n_identical_clusters},
         {"identical_clustered_documents", totals->n_identical_clustered},
-        {"lists", totals->n_lists},
-        {"shortened_lists", totals->n_shortened},
-        {"lists_left_out", totals->n_left_out},
+        {"lists", totals->lists.n_lists},
+        {"shortened_lists", totals->lists.n_shortened},
+        {"lists_left_out", totals->lists.n_left_out},
         {"scratch_bytes", totals->scratch_bytes},
     };
     _cleanup_json_ struct json_object *object = json_object_new_object();
@@ -91,12 +91,12 @@ static void print_totals(const struct batch_totals *totals)
             (unsigned long long)totals->n_clusters, (unsigned long long)totals->n_clustered,
             (unsigned long long)totals->largest, (unsigned long long)totals->n_identical_clusters,
             (unsigned long long)totals->n_identical_clustered);
-    if (totals->n_shortened)
+    if (totals->lists.n_shortened)
         fprintf(stderr, "%llu lists were so long that only representatives were compared\n",
-                (unsigned long long)totals->n_shortened);
-    if (totals->n_left_out)
+                (unsigned long long)totals->lists.n_shortened);
+    if (totals->lists.n_left_out)
         fprintf(stderr, "%llu shingles of more than 1,000 documents were left out\n",
-                (unsigned long long)totals->n_left_out);
+                (unsigned long long)totals->lists.n_left_out);
 }
 
 void cluster_costs_print(const struct batch_cost *sketch, const struct batch_totals *totals,

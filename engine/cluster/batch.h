@@ -18,6 +18,7 @@
 
 #include "base/cleanup.h"
 #include "engine/cluster/equivalence.h"
+#include "engine/cluster/list_counts.h"
 #include "engine/sketch/document_sketch.h"
 
 struct batch;
@@ -26,7 +27,7 @@ enum batch_mode {
     /* Documents are compared that have one of their n_keys smallest fingerprints in common: two of
      * estimated resemblance r have none with probability (1-r)^n_keys, 6e-8 at 0.5. But for that it
      * is the answer of comparing all pairs of sketches, as long as no fingerprint is in more than
-     * most_compared documents (batch_totals.n_shortened counts those that are). */
+     * most_compared documents (list_counts.n_shortened counts those that are). */
     BATCH_EXACT,
     /* Those of one fingerprint are compared with the first n_representatives of them only: every
      * link is verified, some are not found. Linear in postings. */
@@ -86,12 +87,8 @@ struct batch_totals {
     uint64_t scratch_bytes;        /* most that scratch files took, all together */
     uint64_t n_documents, n_empty; /* added; of them those without a shingle */
     struct equivalence_counts equivalence;
-    uint64_t n_postings, n_lists, longest_list;
-    uint64_t n_shortened;              /* exact, fast */
-    uint64_t n_candidates, n_compared; /* exact, fast: pairs; depend on chance where threads do */
-    uint64_t n_left_out, n_postings_left_out; /* broder1997: lists above the cap, and in them */
-    uint64_t n_pairs, n_counted;              /* broder1997: <ID, ID, 1>; <ID, ID, count> */
-    uint64_t n_clusters, n_clustered;         /* of two documents or more; documents in them */
+    struct list_counts lists;
+    uint64_t n_clusters, n_clustered; /* of two documents or more; documents in them */
     uint64_t n_identical_clusters, n_identical_clustered; /* of them those of one content */
     uint64_t largest;
 };

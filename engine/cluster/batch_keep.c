@@ -22,8 +22,8 @@
 #include "engine/cluster/pair_file.h"
 #include "engine/cluster/parallel.h"
 
-static const uint64_t sketches_magic = UINT64_C(0x6b696e6673736b31); /* "kinfssk1" */
-static const uint64_t pairs_magic = UINT64_C(0x6b696e6673707231);    /* "kinfspr1" */
+static const uint64_t sketches_magic = UINT64_C(0x6b696e6673736b32); /* "kinfssk2" */
+static const uint64_t pairs_magic = UINT64_C(0x6b696e6673707232);    /* "kinfspr2" */
 
 struct sketches_head {
     uint64_t magic;
@@ -37,7 +37,7 @@ struct pairs_head {
     uint64_t magic, sketches_checksum, n_documents, cap, file_bytes;
     uint64_t duplicates_checksum;
     struct equivalence_counts equivalence;
-    uint64_t n_postings, n_lists, longest_list, n_left_out, n_postings_left_out, n_pairs, n_counted;
+    struct list_counts lists;
     uint64_t checksum;
 };
 
@@ -276,13 +276,7 @@ int batch_keep_pairs(struct batch *batch)
         .file_bytes = kept->pairs.file.size_bytes,
         .duplicates_checksum = kept->duplicates_checksum,
         .equivalence = totals->equivalence,
-        .n_postings = totals->n_postings,
-        .n_lists = totals->n_lists,
-        .longest_list = totals->longest_list,
-        .n_left_out = totals->n_left_out,
-        .n_postings_left_out = totals->n_postings_left_out,
-        .n_pairs = totals->n_pairs,
-        .n_counted = totals->n_counted,
+        .lists = totals->lists,
     };
     return write_head(kept, "pairs.head", &head, sizeof(head));
 }
@@ -314,15 +308,8 @@ int batch_load_duplicates(struct batch *batch)
         r = -EUCLEAN;
     if (r < 0)
         return r;
-    struct batch_totals *totals = &batch->totals;
-    totals->equivalence = head.equivalence;
-    totals->n_postings = head.n_postings;
-    totals->n_lists = head.n_lists;
-    totals->longest_list = head.longest_list;
-    totals->n_left_out = head.n_left_out;
-    totals->n_postings_left_out = head.n_postings_left_out;
-    totals->n_pairs = head.n_pairs;
-    totals->n_counted = head.n_counted;
+    batch->totals.equivalence = head.equivalence;
+    batch->totals.lists = head.lists;
     return 0;
 }
 

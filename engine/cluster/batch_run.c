@@ -72,7 +72,7 @@ static int link_documents(struct batch *batch)
 {
     const struct batch_options *options = &batch->options;
     struct batch_begin begin = batch_begin_now(batch);
-    struct link_counts counts = {0};
+    struct link_totals linked = {0};
     double cpu_s = 0;
     unsigned n_threads = n_link_threads(batch);
     const struct linking linking = {
@@ -91,20 +91,15 @@ static int link_documents(struct batch *batch)
         .user = batch,
         .stop = options->stop,
     };
-    int r = links_join(&linking, &counts, &cpu_s);
+    int r = links_join(&linking, &linked, &cpu_s);
     end_phase(batch, BATCH_PAIRS, &begin, cpu_s);
     struct batch_totals *totals = &batch->totals;
     struct batch_cost *sort = &totals->cost[BATCH_SORT], *pairs = &totals->cost[BATCH_PAIRS];
-    double share = cpu_s > 0 ? counts.sort_cpu_s / cpu_s : 0;
-    *sort = (struct batch_cost){.wall_s = pairs->wall_s * share, .cpu_s = counts.sort_cpu_s};
+    double share = cpu_s > 0 ? linked.sort_cpu_s / cpu_s : 0;
+    *sort = (struct batch_cost){.wall_s = pairs->wall_s * share, .cpu_s = linked.sort_cpu_s};
     pairs->wall_s -= sort->wall_s;
     pairs->cpu_s -= sort->cpu_s;
-    totals->n_postings = counts.n_postings;
-    totals->n_lists = counts.n_lists;
-    totals->longest_list = counts.longest;
-    totals->n_shortened = counts.n_shortened;
-    totals->n_candidates = counts.n_candidates;
-    totals->n_compared = counts.n_compared;
+    totals->lists = linked.counts;
     return r;
 }
 
@@ -113,7 +108,7 @@ static int count_pairs(struct batch *batch)
     const struct batch_options *options = &batch->options;
     struct batch_begin begin = batch_begin_now(batch);
     _cleanup_(spill_free_p) struct spill *pairs = NULL;
-    struct pair_totals counts = {0};
+    struct pair_totals paired = {0};
     uint64_t rest = batch->rest_bytes;
     int r = batch->kept ? batch_keep_duplicates(batch) : 0;
     if (r == 0)
@@ -137,25 +132,19 @@ static int count_pairs(struct batch *batch)
         .user = batch,
         .stop = options->stop,
     };
-    r = pairs_join(&pairing, &counts);
+    r = pairs_join(&pairing, &paired);
     if (r == 0 && parallel_told(options->stop))
         r = -ECANCELED; /* what there is of pairs is not to be kept */
-    end_phase(batch, BATCH_PAIRS, &begin, counts.expand_cpu_s);
+    end_phase(batch, BATCH_PAIRS, &begin, paired.expand_cpu_s);
     struct batch_totals *totals = &batch->totals;
-    double first_cpu_s = counts.sort_cpu_s + counts.expand_cpu_s;
-    double share = first_cpu_s > 0 ? counts.sort_cpu_s / first_cpu_s : 0;
-    totals->cost[BATCH_PAIRS].wall_s = counts.expand_wall_s * (1 - share);
-    totals->cost[BATCH_SORT].wall_s = counts.expand_wall_s * share;
-    totals->cost[BATCH_SORT].cpu_s = counts.sort_cpu_s;
-    totals->cost[BATCH_MERGE].wall_s = counts.merge_wall_s;
-    totals->cost[BATCH_MERGE].cpu_s = counts.merge_cpu_s;
-    totals->n_postings = counts.n_postings;
-    totals->n_lists = counts.n_lists;
-    totals->longest_list = counts.longest;
-    totals->n_left_out = counts.n_left_out;
-    totals->n_postings_left_out = counts.n_postings_left_out;
-    totals->n_pairs = counts.n_pairs;
-    totals->n_counted = counts.n_counted;
+    double first_cpu_s = paired.sort_cpu_s + paired.expand_cpu_s;
+    double share = first_cpu_s > 0 ? paired.sort_cpu_s / first_cpu_s : 0;
+    totals->cost[BATCH_PAIRS].wall_s = paired.expand_wall_s * (1 - share);
+    totals->cost[BATCH_SORT].wall_s = paired.expand_wall_s * share;
+    totals->cost[BATCH_SORT].cpu_s = paired.sort_cpu_s;
+    totals->cost[BATCH_MERGE].wall_s = paired.merge_wall_s;
+    totals->cost[BATCH_MERGE].cpu_s = paired.merge_cpu_s;
+    totals->lists = paired.counts;
     return r == 0 && batch->kept ? batch_keep_pairs(batch) : r;
 }
 

@@ -8,7 +8,7 @@
 enum { AHEAD = 8, OF_HELD = 0, OF_CURSORS = 1 };
 
 int comparisons_init(const struct linking *linking, const struct refused_pairs *refused,
-                     struct link_counts *counts, struct comparisons *ret_comparisons)
+                     struct list_counts *counts, struct comparisons *ret_comparisons)
 {
     struct comparisons *comparisons = ret_comparisons;
     *comparisons = (struct comparisons){.linking = linking,
@@ -197,7 +197,7 @@ static int compare(struct comparisons *comparisons, struct link_cursor *cursor)
         refused_pairs_add(comparisons->refused, a, b);
         return 0;
     }
-    comparisons->counts->n_joined += (uint64_t)union_find_join(linking->sets, a, b);
+    union_find_join(linking->sets, a, b);
     merge_roots(comparisons, cursor, root_at(comparisons, cursor, cursor->other),
                 union_find_root(linking->sets, a));
     return 0;

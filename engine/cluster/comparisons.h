@@ -44,7 +44,7 @@ struct comparisons {
     const struct linking *linking;
     overlap_scan_fn *scan;
     const struct refused_pairs *refused;
-    struct link_counts *counts;
+    struct list_counts *counts;
     struct compared_list lists[COMPARISONS_AT_ONCE];
     uint32_t documents[COMPARISONS_AT_ONCE]; /* of short lists */
     uint32_t n_lists, n_documents;
@@ -63,7 +63,7 @@ struct comparisons {
 /* linking and refused are borrowed, counts added to. linking->room_bytes is what sketches take that
  * are not in memory. Returns 0, -ENOMEM. */
 int comparisons_init(const struct linking *linking, const struct refused_pairs *refused,
-                     struct link_counts *counts, struct comparisons *ret_comparisons);
+                     struct list_counts *counts, struct comparisons *ret_comparisons);
 void comparisons_done(struct comparisons *comparisons); /* of zeroes, too */
 
 /* A list of n documents, at least 2, of which all are to be compared with the first n_held. Not

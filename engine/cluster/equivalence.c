@@ -17,8 +17,11 @@ int equivalence_add(struct spill_writer *writer, uint32_t document,
         .text = get_be64(sketch->text_fingerprint),
         .content = get_be64(sketch->content_fingerprint),
         .document = document,
+        .is_empty = sketch->sketch.n_values == 0,
     };
-    memcpy(record.shingles, sketch->shingle_fingerprint, FINGERPRINT_BYTES);
+    memcpy(record.shingles,
+           record.is_empty ? sketch->content_fingerprint : sketch->shingle_fingerprint,
+           FINGERPRINT_BYTES);
     return spill_add(writer, record.shingles[0], &record);
 }
 
@@ -36,6 +39,8 @@ static int compare(const void *a, const void *b)
     int order = memcmp(x->shingles, y->shingles, FINGERPRINT_BYTES);
     if (order)
         return order;
+    if (x->is_empty != y->is_empty)
+        return x->is_empty ? 1 : -1;
     if (x->text != y->text)
         return x->text < y->text ? -1 : 1;
     if (x->content != y->content)
@@ -45,7 +50,7 @@ static int compare(const void *a, const void *b)
 
 static bool same_shingles(const struct equivalence_record *a, const struct equivalence_record *b)
 {
-    return memcmp(a->shingles, b->shingles, FINGERPRINT_BYTES) == 0;
+    return a->is_empty == b->is_empty && memcmp(a->shingles, b->shingles, FINGERPRINT_BYTES) == 0;
 }
 
 /* A class: sorted by text, then by content. */
@@ -63,10 +68,12 @@ static void join_class(struct joining *joining, const struct equivalence_record 
     }
     for (size_t i = 0; i < n; i++)
         union_find_join(joining->sets, first, records[i].document);
+    counts->n_identical += n - n_contents;
+    if (records[0].is_empty)
+        return; /* of one content, and no node */
     mark_set(joining->marks->node, first);
     if (n_contents > 1)
         mark_set(joining->marks->mixed, first);
-    counts->n_identical += n - n_contents;
     counts->n_lexical += n_contents - n_texts;
     counts->n_shingles += n_texts - 1;
     counts->n_nodes++;

@@ -2,7 +2,9 @@
  * implying the next (Broder et al. 1997, section 5.2). Those of equal shingles become one node of
  * what follows; the others of a class are put back by being in its set.
  *
- * A document without shingles is like no other: "the empty set never counts". */
+ * A document without shingles is like none by its shingles or its words: "the empty set never
+ * counts". Those of the same bytes are the same for all that, and nothing else is compared with
+ * them. */
 #ifndef KINFS_ENGINE_CLUSTER_EQUIVALENCE_H
 #define KINFS_ENGINE_CLUSTER_EQUIVALENCE_H
 
@@ -13,17 +15,17 @@
 enum { EQUIVALENCE_PARTITIONS = 256 };
 
 struct equivalence_record {
-    uint8_t shingles[FINGERPRINT_BYTES];
+    uint8_t shingles[FINGERPRINT_BYTES]; /* of a document that has none, those of the content */
     uint64_t text, content; /* the first 64 bits of theirs: told apart within a class only */
     uint32_t document;
-    uint32_t reserved;
+    uint32_t is_empty;
 };
 
 struct equivalence_counts {
     uint64_t n_identical; /* documents whose content another one before has */
     uint64_t n_lexical;   /* further ones whose text another one before has */
     uint64_t n_shingles;  /* further ones whose shingles another one before has */
-    uint64_t n_nodes;     /* what is left */
+    uint64_t n_nodes;     /* what is left of those that have shingles */
 };
 
 struct equivalence_marks {
@@ -31,7 +33,7 @@ struct equivalence_marks {
     uint64_t *mixed; /* of a node: its class has several contents */
 };
 
-/* Note a document that has a shingle. Returns 0 or an error of spill_add(). */
+/* Note a document. Returns 0 or an error of spill_add(). */
 int equivalence_add(struct spill_writer *writer, uint32_t document,
                     const struct document_sketch *sketch);
 

@@ -9,13 +9,13 @@ struct linker {
     const struct linking *linking;
     struct comparisons *comparisons; /* NULL: none */
     struct key_partition partition;
-    struct link_counts counts;
+    struct link_totals totals;
 };
 
 struct link_run {
     const struct linking *linking;
     struct refused_pairs refused;
-    struct link_counts counts; /* under the mutex */
+    struct link_totals totals; /* under the mutex */
     pthread_mutex_t mutex;
     uint32_t next;
 };
@@ -33,20 +33,16 @@ static void join_list(struct linker *linker, size_t n)
 {
     const uint32_t *list = linker->partition.list;
     for (size_t i = 1; i < n; i++)
-        linker->counts.n_joined +=
-            (uint64_t)union_find_join(linker->linking->sets, list[0], list[i]);
+        union_find_join(linker->linking->sets, list[0], list[i]);
 }
 
 static int link_list(struct linker *linker, size_t n)
 {
     const struct linking *linking = linker->linking;
     const uint32_t *list = linker->partition.list;
-    struct link_counts *counts = &linker->counts;
     uint32_t first = union_find_root(linking->sets, list[0]);
     size_t i = 1;
-    counts->n_lists++;
-    if (n > counts->longest)
-        counts->longest = n;
+    list_counts_note(&linker->totals.counts, n);
     if (!linking->sketches) {
         join_list(linker, n);
         return 0;
@@ -59,7 +55,7 @@ static int link_list(struct linker *linker, size_t n)
     size_t n_held = n;
     if (n > linking->most_compared && n > linking->n_representatives) {
         n_held = linking->n_representatives;
-        counts->n_shortened++;
+        linker->totals.counts.n_shortened++;
     }
     return comparisons_add(linker->comparisons, list, n, n_held);
 }
@@ -69,25 +65,18 @@ static int link_partition(struct linker *linker, uint32_t number)
     const struct linking *linking = linker->linking;
     double begin_s = parallel_cpu_s();
     int r = key_partition_load(&linker->partition, linking->keys, number, linking->number_bits);
-    linker->counts.n_postings += linker->partition.n;
-    linker->counts.sort_cpu_s += parallel_cpu_s() - begin_s;
+    linker->totals.counts.n_postings += linker->partition.n;
+    linker->totals.sort_cpu_s += parallel_cpu_s() - begin_s;
     for (size_t n; r == 0 && (n = key_partition_next(&linker->partition, linking->nodes)) > 0;)
         r = link_list(linker, n);
     return r == 0 && linker->comparisons ? comparisons_flush(linker->comparisons) : r;
 }
 
-static void add_counts(struct link_run *run, const struct link_counts *counts)
+static void add_totals(struct link_run *run, const struct link_totals *totals)
 {
     LOCKED(&run->mutex);
-    run->counts.n_postings += counts->n_postings;
-    run->counts.n_lists += counts->n_lists;
-    run->counts.n_shortened += counts->n_shortened;
-    run->counts.n_candidates += counts->n_candidates;
-    run->counts.n_compared += counts->n_compared;
-    run->counts.n_joined += counts->n_joined;
-    run->counts.sort_cpu_s += counts->sort_cpu_s;
-    if (counts->longest > run->counts.longest)
-        run->counts.longest = counts->longest;
+    list_counts_add(&run->totals.counts, &totals->counts);
+    run->totals.sort_cpu_s += totals->sort_cpu_s;
 }
 
 static int link_partitions(void *user, unsigned thread, const bool *stop)
@@ -100,7 +89,7 @@ static int link_partitions(void *user, unsigned thread, const bool *stop)
         linker.comparisons = malloc(sizeof(*linker.comparisons));
         if (!linker.comparisons)
             return -ENOMEM;
-        r = comparisons_init(linking, &run->refused, &linker.counts, linker.comparisons);
+        r = comparisons_init(linking, &run->refused, &linker.totals.counts, linker.comparisons);
     }
     for (uint32_t i; r == 0 && !parallel_stopped(stop) && !parallel_told(linking->stop) &&
                      (i = parallel_next(&run->next)) < KEY_PARTITIONS;) {
@@ -108,11 +97,11 @@ static int link_partitions(void *user, unsigned thread, const bool *stop)
         if (thread == 0 && linking->progress)
             linking->progress(linking->user, i + 1, KEY_PARTITIONS);
     }
-    add_counts(run, &linker.counts);
+    add_totals(run, &linker.totals);
     return r;
 }
 
-int links_join(const struct linking *linking, struct link_counts *ret_counts, double *cpu_s)
+int links_join(const struct linking *linking, struct link_totals *ret_totals, double *cpu_s)
 {
     struct link_run run = {.linking = linking, .mutex = PTHREAD_MUTEX_INITIALIZER};
     int r = refused_pairs_init(linking->sketches ? linking->refused_bytes : 0, &run.refused);
@@ -120,6 +109,6 @@ int links_join(const struct linking *linking, struct link_counts *ret_counts, do
         r = parallel_run(linking->n_threads, link_partitions, &run, cpu_s);
     refused_pairs_done(&run.refused);
     if (r == 0)
-        *ret_counts = run.counts;
+        *ret_totals = run.totals;
     return r;
 }

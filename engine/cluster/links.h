@@ -14,17 +14,13 @@
 #define KINFS_ENGINE_CLUSTER_LINKS_H
 
 #include "engine/cluster/key_lists.h"
+#include "engine/cluster/list_counts.h"
 #include "engine/cluster/sketch_file.h"
 #include "engine/cluster/union_find.h"
 
-struct link_counts {
-    uint64_t n_postings, n_lists; /* lists of two nodes or more */
-    uint64_t longest;
-    uint64_t n_shortened;  /* lists in which only representatives were compared with all */
-    uint64_t n_candidates; /* pairs of different clusters */
-    uint64_t n_compared;   /* of them those whose sketches were; overlap_filter.h left the rest */
-    uint64_t n_joined;     /* that made two clusters one */
-    double sort_cpu_s;     /* reading and sorting; the rest is comparing */
+struct link_totals {
+    struct list_counts counts;
+    double sort_cpu_s; /* reading and sorting; the rest is comparing */
 };
 
 struct linking {
@@ -43,6 +39,6 @@ struct linking {
 };
 
 /* Returns 0, -ENOMEM, an error of scratch_file_read(). The spill is used up. */
-int links_join(const struct linking *linking, struct link_counts *ret_counts, double *cpu_s);
+int links_join(const struct linking *linking, struct link_totals *ret_totals, double *cpu_s);
 
 #endif

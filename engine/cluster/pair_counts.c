@@ -38,14 +38,12 @@ static int expand_list(struct expander *expander, size_t n)
 {
     const struct pairing *pairing = expander->pairing;
     const uint32_t *list = expander->partition.list;
-    struct pair_totals *totals = &expander->totals;
+    struct list_counts *counts = &expander->totals.counts;
     unsigned bits = pairing->number_bits;
-    totals->n_lists++;
-    if (n > totals->longest)
-        totals->longest = n;
+    list_counts_note(counts, n);
     if (n > pairing->cap) {
-        totals->n_left_out++;
-        totals->n_postings_left_out += n;
+        counts->n_left_out++;
+        counts->n_postings_left_out += n;
         return 0;
     }
     for (size_t i = 0; i < n; i++) {
@@ -56,7 +54,7 @@ static int expand_list(struct expander *expander, size_t n)
                 return r;
         }
     }
-    totals->n_pairs += n * (n - 1) / 2;
+    counts->n_pairs += n * (n - 1) / 2;
     return 0;
 }
 
@@ -65,7 +63,7 @@ static int expand_partition(struct expander *expander, uint32_t number)
     const struct pairing *pairing = expander->pairing;
     double begin_s = parallel_cpu_s();
     int r = key_partition_load(&expander->partition, pairing->keys, number, pairing->number_bits);
-    expander->totals.n_postings += expander->partition.n;
+    expander->totals.counts.n_postings += expander->partition.n;
     double sorted_s = parallel_cpu_s();
     expander->totals.sort_cpu_s += sorted_s - begin_s;
     for (size_t n; r == 0 && (n = key_partition_next(&expander->partition, pairing->nodes)) > 0;)
@@ -77,17 +75,9 @@ static int expand_partition(struct expander *expander, uint32_t number)
 static void add_totals(struct pair_run *run, const struct pair_totals *totals)
 {
     LOCKED(&run->mutex);
-    run->totals.n_postings += totals->n_postings;
-    run->totals.n_lists += totals->n_lists;
-    run->totals.n_left_out += totals->n_left_out;
-    run->totals.n_postings_left_out += totals->n_postings_left_out;
-    run->totals.n_pairs += totals->n_pairs;
-    run->totals.n_counted += totals->n_counted;
-    run->totals.n_joined += totals->n_joined;
+    list_counts_add(&run->totals.counts, &totals->counts);
     run->totals.sort_cpu_s += totals->sort_cpu_s;
     run->totals.expand_cpu_s += totals->expand_cpu_s;
-    if (totals->longest > run->totals.longest)
-        run->totals.longest = totals->longest;
 }
 
 static int expand_partitions(void *user, unsigned thread, const bool *stop)
@@ -160,7 +150,7 @@ static int take_pair(struct merger *merger, uint64_t pair, uint32_t count)
     uint32_t documents[2] = {(uint32_t)(pair >> bits),
                              (uint32_t)(pair & (((uint64_t)1 << bits) - 1))};
     uint32_t sizes[2] = {pairing->sizes[documents[0]], pairing->sizes[documents[1]]};
-    merger->totals.n_counted++;
+    merger->totals.counts.n_counted++;
     bool other_modulus = (sizes[0] | sizes[1]) & 1;
     for (unsigned i = 0; i < 2; i++)
         sizes[i] >>= 1;
@@ -170,8 +160,7 @@ static int take_pair(struct merger *merger, uint64_t pair, uint32_t count)
     const struct counted_pair counted = {documents[0], documents[1], count,
                                          sizes[0] + sizes[1] - count};
     if ((double)counted.both / counted.all >= pairing->threshold)
-        merger->totals.n_joined +=
-            (uint64_t)union_find_join(pairing->sets, documents[0], documents[1]);
+        union_find_join(pairing->sets, documents[0], documents[1]);
     return pairing->counted ? pair_writer_add(&merger->counted, &counted) : 0;
 }
 

@@ -7,6 +7,7 @@
 #define KINFS_ENGINE_CLUSTER_PAIR_COUNTS_H
 
 #include "engine/cluster/key_lists.h"
+#include "engine/cluster/list_counts.h"
 #include "engine/cluster/pair_file.h"
 #include "engine/cluster/sketch_file.h"
 #include "engine/cluster/union_find.h"
@@ -14,11 +15,7 @@
 enum { PAIR_PARTITION_BITS = 10, PAIR_PARTITIONS = 1 << PAIR_PARTITION_BITS };
 
 struct pair_totals {
-    uint64_t n_postings, n_lists, longest;
-    uint64_t n_left_out;          /* lists longer than the cap */
-    uint64_t n_postings_left_out; /* in them */
-    uint64_t n_pairs, n_counted;  /* <ID, ID, 1>; <ID, ID, count> */
-    uint64_t n_joined;
+    struct list_counts counts;
     double sort_cpu_s, expand_cpu_s, merge_cpu_s;
     double expand_wall_s, merge_wall_s; /* that of sorting is in the first */
 };

@@ -147,12 +147,14 @@ static void begin_buffer(struct sketch_writer *writer)
     writer->buffer = in_memory ? (uint64_t *)(sketches->memory + writer->begin) : writer->own;
 }
 
-/* The number comes first and, as a sketch has values, is never a word of zeroes. */
+/* The first word is never one of zeroes, which is behind the last document. */
 static void put_kept(uint64_t to[KEPT_WORDS], uint32_t number, const struct document_sketch *sketch)
 {
     put_be32((uint8_t *)to, number);
-    put_be32((uint8_t *)to + 4, sketch->sketch.n_values);
-    memcpy(to + 1, sketch->shingle_fingerprint, FINGERPRINT_BYTES);
+    put_be32((uint8_t *)to + 4, 1 + sketch->sketch.n_values);
+    memcpy(to + 1,
+           sketch->sketch.n_values ? sketch->shingle_fingerprint : sketch->content_fingerprint,
+           FINGERPRINT_BYTES);
     memcpy(to + 3, sketch->text_fingerprint, 8);
     memcpy(to + 4, sketch->content_fingerprint, 8);
 }
@@ -168,7 +170,7 @@ int sketch_writer_add(struct sketch_writer *writer, uint32_t number,
     struct sketch_file *sketches = writer->sketches;
     const struct min_sketch *sketch = &document->sketch;
     size_t n_before = sketches->keeps ? KEPT_WORDS : 0;
-    size_t n = n_before + HEAD_WORDS + sketch->n_values;
+    size_t n = n_before + (sketch->n_values ? HEAD_WORDS + sketch->n_values : 0);
     if (writer->room_words - writer->n_words < n) {
         int r = flush_sketches(writer);
         if (r < 0)
@@ -177,6 +179,10 @@ int sketch_writer_add(struct sketch_writer *writer, uint32_t number,
     }
     if (n_before)
         put_kept(writer->buffer + writer->n_words, number, document);
+    if (sketch->n_values == 0) {
+        writer->n_words += n;
+        return 0;
+    }
     uint64_t *to = writer->buffer + writer->n_words + n_before;
     to[0] = sketch->below;
     to[1] = sketch->v_below;
@@ -217,17 +223,20 @@ static struct min_sketch sketch_of(const struct sketch_file *sketches, const uin
 static bool get_kept(const struct sketch_file *sketches, const uint64_t *words, size_t n_left,
                      uint32_t *ret_number, struct document_sketch *ret_sketch)
 {
-    uint32_t n_values = get_be32((const uint8_t *)words + 4);
+    uint32_t n_values = get_be32((const uint8_t *)words + 4) - 1; /* 0 becomes too many */
+    size_t n_words = KEPT_WORDS + (n_values ? HEAD_WORDS + (size_t)n_values : 0);
     *ret_number = get_be32((const uint8_t *)words);
-    if (n_values == 0 || n_values > POLICY_V_MAX || n_left < KEPT_WORDS + HEAD_WORDS + n_values ||
-        *ret_number >= sketches->n_documents || sketches->places[*ret_number])
+    if (n_values > POLICY_V_MAX || n_left < n_words || *ret_number >= sketches->n_documents ||
+        sketches->places[*ret_number])
         return false;
-    *ret_sketch = (struct document_sketch){
-        .sketch = sketch_of(sketches, words + KEPT_WORDS, n_values),
-    };
-    memcpy(ret_sketch->shingle_fingerprint, words + 1, FINGERPRINT_BYTES);
+    *ret_sketch = (struct document_sketch){0};
     memcpy(ret_sketch->text_fingerprint, words + 3, 8);
-    memcpy(ret_sketch->content_fingerprint, words + 4, 8);
+    memcpy(ret_sketch->content_fingerprint, n_values ? words + 4 : words + 1,
+           n_values ? 8 : FINGERPRINT_BYTES);
+    if (n_values) {
+        memcpy(ret_sketch->shingle_fingerprint, words + 1, FINGERPRINT_BYTES);
+        ret_sketch->sketch = sketch_of(sketches, words + KEPT_WORDS, n_values);
+    }
     return true;
 }
 
@@ -249,10 +258,12 @@ int sketch_writer_load(struct sketch_writer *writer, uint64_t block, sketch_take
         if (!get_kept(sketches, words + at, BUFFER_WORDS - 1 - at, &number, &document))
             return -EUCLEAN;
         at += KEPT_WORDS;
-        put_place(sketches, number, begin / 8 + at, document.sketch.n_values);
-        at += HEAD_WORDS + document.sketch.n_values;
-        if (sketches->filter_file)
-            r = add_filter(writer, number, &document.sketch);
+        if (document.sketch.n_values) {
+            put_place(sketches, number, begin / 8 + at, document.sketch.n_values);
+            at += HEAD_WORDS + document.sketch.n_values;
+            if (sketches->filter_file)
+                r = add_filter(writer, number, &document.sketch);
+        }
         if (r == 0)
             r = take(user, number, &document);
     }

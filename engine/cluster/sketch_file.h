@@ -6,9 +6,11 @@
  *
  * A file that is kept has before each sketch what else a batch wants of the document, and so can be
  * read from its beginning:
- *     number, number of values (4 bytes each) | fingerprint of the shingles, 16 | first 8 of the
- *     text's | first 8 of the content's
- * in blocks of 1 MiB, in each a word of zeroes after the last and a checksum at the end.
+ *     number, 1 + number of values (4 bytes each) | fingerprint of the shingles, 16 | first 8 of
+ *     the text's | first 8 of the content's
+ * and of documents without shingles only that, with the whole fingerprint of the content for that
+ * of the shingles, in blocks of 1 MiB, in each a word of zeroes after the last and a checksum at
+ * the end.
  *
  * What is asked of most documents is their filter (overlap_filter.h) only: these are kept apart, in
  * memory those of the first documents as far as it goes, the others in a file of their own, where
@@ -58,7 +60,8 @@ void sketch_file_done(struct sketch_file *sketches); /* of zeroes, too */
 
 int sketch_writer_init(struct sketch_file *sketches,
                        struct sketch_writer *ret_writer); /* -ENOMEM */
-/* The sketch of a document, which has a shingle. Returns 0 or an error of scratch_file_write(). */
+/* The sketch of a document, which has a shingle unless the file keeps. Returns 0 or an error of
+ * scratch_file_write(). */
 int sketch_writer_add(struct sketch_writer *writer, uint32_t number,
                       const struct document_sketch *sketch);
 int sketch_writer_flush(struct sketch_writer *writer); /* the same */

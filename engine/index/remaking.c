@@ -108,10 +108,10 @@ static int cluster(struct remaking *remaking)
         memcpy(plan->groups, batch_clusters(batch), n * sizeof(*plan->groups));
     const struct batch_totals *totals = batch_totals(batch);
     remaking->loss = (struct index_clustering_loss){
-        .postings = totals->n_postings,
-        .lists = totals->n_lists,
-        .lists_left_out = totals->n_left_out,
-        .postings_left_out = totals->n_postings_left_out,
+        .postings = totals->lists.n_postings,
+        .lists = totals->lists.n_lists,
+        .lists_left_out = totals->lists.n_left_out,
+        .postings_left_out = totals->lists.n_postings_left_out,
     };
     return 0;
 }

@@ -91,14 +91,15 @@ static void print_result(const struct broder_result *result)
     printf("equal: %lu contents, %lu texts, %lu sets of shingles; nodes %lu\n",
            totals->equivalence.n_identical, totals->equivalence.n_lexical,
            totals->equivalence.n_shingles, totals->equivalence.n_nodes);
-    printf("postings %lu, lists %lu, longest %lu", totals->n_postings, totals->n_lists,
-           totals->longest_list);
-    if (totals->n_pairs)
+    printf("postings %lu, lists %lu, longest %lu", totals->lists.n_postings, totals->lists.n_lists,
+           totals->lists.longest_list);
+    if (totals->lists.n_pairs)
         printf(", left out %lu lists of %lu postings; pairs %lu, different %lu\n",
-               totals->n_left_out, totals->n_postings_left_out, totals->n_pairs, totals->n_counted);
+               totals->lists.n_left_out, totals->lists.n_postings_left_out, totals->lists.n_pairs,
+               totals->lists.n_counted);
     else
         printf(", %lu with representatives only; candidates %lu pairs, sketches compared %lu\n",
-               totals->n_shortened, totals->n_candidates, totals->n_compared);
+               totals->lists.n_shortened, totals->lists.n_candidates, totals->lists.n_compared);
     printf("clusters %lu of %lu documents, largest %lu; of one content %lu of %lu\n",
            totals->n_clusters, totals->n_clustered, totals->largest, totals->n_identical_clusters,
            totals->n_identical_clustered);

@@ -251,18 +251,9 @@ static uint32_t *batch(const struct history *history, const struct policy *polic
         r = batch_run(run);
     if (r < 0)
         die("batch", -r);
-    /* Those without a shingle are like no other there, and like those of the same bytes here. */
     sets_init(&sets);
-    for (uint32_t i = 0; i < n_documents; i++) {
-        const struct document_sketch *a = &documents[i].sketch;
+    for (uint32_t i = 0; i < n_documents; i++)
         union_find_join(&sets, i, batch_clusters(run)[i]);
-        for (uint32_t k = 0; a->sketch.n_values == 0 && k < i; k++) {
-            const struct document_sketch *b = &documents[k].sketch;
-            if (b->sketch.n_values == 0 &&
-                memcmp(a->content_fingerprint, b->content_fingerprint, FINGERPRINT_BYTES) == 0)
-                union_find_join(&sets, i, k);
-        }
-    }
     return partition_of_sets(&sets);
 }
 

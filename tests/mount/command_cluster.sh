@@ -20,15 +20,17 @@ expect_equal 'clusters' '1	tree/a
 1	tree/deep/er/copy
 1	tree/page
 1	tree/sub/b
-2	tree/other
-2	tree/sub/odd\nname\ \377' "$("$KINFS" cluster tree)"
+2	tree/nothing
+2	tree/sub/nothing
+3	tree/other
+3	tree/sub/odd\nname\ \377' "$("$KINFS" cluster tree)"
 
 # The same from a list, in its order; with NUL, the exact names and an empty one behind each cluster.
 find tree -type f -print0 | sort -z > list
 "$KINFS" cluster -0 tree > by_tree
 "$KINFS" cluster -0 - < list > by_list
 cmp by_tree by_list
-printf '%s\0' tree/a tree/deep/er/copy tree/page tree/sub/b '' tree/other tree/sub/$'odd\nname \xff' '' > expected
+printf '%s\0' tree/a tree/deep/er/copy tree/page tree/sub/b '' tree/nothing tree/sub/nothing '' tree/other tree/sub/$'odd\nname \xff' '' > expected
 cmp expected by_tree
 printf 'tree/sub/b\0tree/alone\0tree/a' | "$KINFS" cluster - > reversed
 expect_equal 'order of the list' '1	tree/sub/b
@@ -38,8 +40,8 @@ expect_equal 'order of the list' '1	tree/sub/b
 python3 - <<'PYTHON'
 import base64, json
 rows = [json.loads(line) for line in open('json')]
-assert [row['cluster'] for row in rows] == [1, 1, 1, 1, 2, 2], rows
-assert base64.b64decode(rows[5]['path_bytes']) == b'tree/sub/odd\nname \xff', rows[5]
+assert [row['cluster'] for row in rows] == [1, 1, 1, 1, 2, 2, 3, 3], rows
+assert base64.b64decode(rows[7]['path_bytes']) == b'tree/sub/odd\nname \xff', rows[7]
 PYTHON
 
 # Modes, memory and threads make no difference here; the threshold does. a and b have 386 shingles in
@@ -50,7 +52,9 @@ for option in --mode=fast --mode=broder1997 --memory=64M --threads=1 --threads=3
 done
 expect_equal 'identical ones' '1	tree/a
 1	tree/deep/er/copy
-1	tree/page' "$("$KINFS" cluster --threshold=1 tree)"
+1	tree/page
+2	tree/nothing
+2	tree/sub/nothing' "$("$KINFS" cluster --threshold=1 tree)"
 expect_equal 'several paths' '1	tree/sub/b
 1	tree/a' "$("$KINFS" cluster tree/sub/b tree/a)"
 
@@ -60,7 +64,7 @@ ln -s tree way
 expect_equal 'one file twice' '' "$("$KINFS" cluster tree/a tree/link || true)"
 expect_equal 'by a link' "$("$KINFS" cluster tree | sed 's,tree,way,')" "$("$KINFS" cluster way)"
 mkdir tree2 && cp tree/a tree2/a
-expect_equal 'names that begin alike' 7 "$("$KINFS" cluster tree2 tree | wc -l)"
+expect_equal 'names that begin alike' 9 "$("$KINFS" cluster tree2 tree | wc -l)"
 expect_code 3 "$KINFS" cluster tree none
 expect_match 'which is missing' 'none: no such file' "$OUT"
 
@@ -68,8 +72,8 @@ expect_match 'which is missing' 'none: no such file' "$OUT"
 "$KINFS" cluster --costs tree > by_costs 2> costs
 "$KINFS" cluster tree | cmp - by_costs
 expect_match 'phases' 'sketch .*duplicates .*sort .*pairs .*merge .*clusters ' "$(tr '\n' ' ' < costs)"
-expect_match 'equal' '9 documents, 2 without words; equal to another: content 1, else text 1, else shingles 0' "$(< costs)"
-expect_match 'clusters' '2 clusters of 6 documents, the largest of 4; of one content 0 of 0' "$(< costs)"
+expect_match 'equal' '9 documents, 2 without words; equal to another: content 2, else text 1, else shingles 0' "$(< costs)"
+expect_match 'clusters' '3 clusters of 8 documents, the largest of 4; of one content 1 of 2' "$(< costs)"
 
 # Nothing alike, nothing at all.
 expect_code 1 "$KINFS" cluster tree/a tree/alone

@@ -107,6 +107,13 @@ static inline bool same_fingerprint(const struct document_sketch *a,
     return memcmp(a->shingle_fingerprint, b->shingle_fingerprint, FINGERPRINT_BYTES) == 0;
 }
 
+/* Two without a shingle: of the same bytes. */
+static inline bool same_content(const struct document_sketch *a, const struct document_sketch *b)
+{
+    return a->sketch.n_values == 0 && b->sketch.n_values == 0 &&
+           memcmp(a->content_fingerprint, b->content_fingerprint, FINGERPRINT_BYTES) == 0;
+}
+
 typedef bool (*resembles_fn)(const struct document_sketch *a, const struct document_sketch *b,
                              void *user);
 
@@ -133,8 +140,8 @@ static inline bool reaches(const struct document_sketch *a, const struct documen
                            void *threshold)
 {
     struct estimate estimate;
-    return min_sketch_resemblance(&a->sketch, &b->sketch, &estimate) == 0 &&
-           estimate.value >= *(double *)threshold;
+    return same_content(a, b) || (min_sketch_resemblance(&a->sketch, &b->sketch, &estimate) == 0 &&
+                                  estimate.value >= *(double *)threshold);
 }
 
 #endif

@@ -60,7 +60,8 @@ static bool is_edge(const struct world *world, enum batch_mode mode, unsigned a,
     const struct record *x = &world->documents[a].record, *y = &world->documents[b].record;
     struct estimate estimate;
     if (x->sketch.n_values == 0 || y->sketch.n_values == 0)
-        return false;
+        return x->sketch.n_values == y->sketch.n_values &&
+               memcmp(x->content_fingerprint, y->content_fingerprint, FINGERPRINT_BYTES) == 0;
     if (memcmp(x->shingle_fingerprint, y->shingle_fingerprint, FINGERPRINT_BYTES) == 0)
         return true;
     if (mode == BATCH_BRODER1997)
