@@ -479,16 +479,25 @@ static int settle_foreground(struct index *index, int wait_ms)
     return r;
 }
 
+static uint64_t scans_begun(struct index *index)
+{
+    LOCKED(&index->lock);
+    return index->n_scans_begun;
+}
+
 static int settle_all(struct index *index, int wait_ms)
 {
-    /* An entry that was waited for may have brought a directory, and so another scan. */
+    /* An entry that was waited for may have brought a directory, and so another scan; which may be
+     * over already, when what it found is not. */
     struct timespec end = deadline_after_ms(wait_ms < 0 ? 0 : wait_ms);
+    uint64_t n_begun;
     int r;
     do {
         r = wait_for_scan(index, wait_ms >= 0, &end);
+        n_begun = scans_begun(index);
         if (r == 0)
             r = change_queue_settle(index->queue, LANE_SCAN, wait_ms < 0 ? -1 : ms_until(&end));
-    } while (r == 0 && is_in_background(index));
+    } while (r == 0 && (is_in_background(index) || scans_begun(index) != n_begun));
     return r == 0 && is_damaged(index) ? -EUCLEAN : r;
 }
 

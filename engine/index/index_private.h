@@ -99,6 +99,7 @@ struct index {
     bool damaged;                        /* the store is, and was not before it was opened */
     struct snapshot_wish *snapshot_wish; /* of check.c, or NULL; granted between two steps */
 
+    uint64_t n_scans_begun;     /* under the lock: of the whole tree, or of more of it */
     bool removing;              /* under the lock: removal is not empty */
     bool redoing;               /* under the lock: a clustering is made or removed, or is to be */
     atomic_uint n_settling;     /* who waits for that, and all else in the background */

@@ -39,6 +39,7 @@ int scan_add_directory(struct index *index, const struct file_key *directory)
     {
         LOCKED(&index->lock);
         index->scanning = true;
+        index->n_scans_begun++;
     }
     return push(&scan->stack, &scan->n_stack, &scan->max_stack, directory);
 }
