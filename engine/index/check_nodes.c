@@ -7,7 +7,12 @@
 #include "engine/index/cluster_ids.h"
 #include "engine/index/member.h"
 
-enum { RECORDS_BYTES = 64 << 20, CLASS_KEY_BYTES = CLASS_BYTES + 8, POSTING_KEY_BYTES = 16 };
+enum {
+    RECORDS_BYTES = 64 << 20,
+    REFUSED_BYTES = 32 << 20,
+    CLASS_KEY_BYTES = CLASS_BYTES + 8,
+    POSTING_KEY_BYTES = 16
+};
 
 /* Returns false where no such document was come by. */
 static bool find_number(const struct check_nodes *nodes, uint64_t sid, size_t *ret_number)
@@ -67,7 +72,9 @@ int check_nodes_init(struct check_nodes *nodes, struct check *check)
         return -ENOMEM;
     for (size_t i = 0; i < n; i++)
         nodes->firsts[i] = (uint32_t)i;
-    r = records_open(check->kv, RECORDS_BYTES, &nodes->records);
+    r = refused_pairs_init(REFUSED_BYTES, &nodes->refused);
+    if (r == 0)
+        r = records_open(check->kv, RECORDS_BYTES, &nodes->records);
     return r < 0 ? r
                  : check_each_row(check, TABLE_CLASSES, (struct kv_slice){0}, take_class,
                                   &(struct class_walk){.nodes = nodes});
@@ -77,6 +84,7 @@ void check_nodes_done(struct check_nodes *nodes)
 {
     sid_vector_done(&nodes->sids);
     records_close(nodes->records);
+    refused_pairs_done(&nodes->refused);
     free(nodes->firsts);
     free(nodes->clusters);
 }
@@ -97,6 +105,7 @@ int check_nodes_take(struct check_nodes *nodes, unsigned clustering, const struc
     nodes->clustering = clustering;
     nodes->rule = *rule;
     memset(nodes->clusters, 0, nodes->sids.n_sids * sizeof(*nodes->clusters));
+    memset(nodes->refused.pairs, 0, nodes->refused.n * sizeof(*nodes->refused.pairs));
     return check_each_row(nodes->check, TABLE_CLUSTER_OF, (struct kv_slice){0}, take_cluster,
                           nodes);
 }
@@ -112,12 +121,16 @@ int check_nodes_joined(struct check_nodes *nodes, uint64_t a, uint64_t b)
 {
     const uint64_t sids[2] = {nodes->sids.sids[a], nodes->sids.sids[b]};
     const struct record *records[2];
+    if (refused_pairs_has(&nodes->refused, (uint32_t)a, (uint32_t)b))
+        return 0;
     int r = records_get(nodes->records, sids, 2, records);
     if (r < 0)
         return r == -EUCLEAN ? 0 : r;
     if (records[0] && records[1])
         r = edge_rule_holds(&nodes->rule, &records[0]->sketch, &records[1]->sketch);
     records_put(nodes->records, records, 2);
+    if (r == 0)
+        refused_pairs_add(&nodes->refused, (uint32_t)a, (uint32_t)b);
     return r == -EPROTO ? 0 : r;
 }
 

@@ -3,6 +3,7 @@
 #ifndef KINFS_ENGINE_INDEX_CHECK_NODES_H
 #define KINFS_ENGINE_INDEX_CHECK_NODES_H
 
+#include "engine/cluster/refused_pairs.h"
 #include "engine/index/check.h"
 #include "engine/index/edge_rule.h"
 #include "engine/index/records.h"
@@ -18,9 +19,11 @@ struct check_nodes {
     unsigned clustering;
     struct edge_rule rule;
     uint64_t *clusters; /* that are stored, by number; 0: none */
+    struct refused_pairs refused;
 };
 
-/* Returns 0 or an error; what cannot be read has been told. Memory: 28 bytes a document. */
+/* Returns 0 or an error; what cannot be read has been told. Memory: 28 bytes a
+ * document, and 32 MiB. */
 int check_nodes_init(struct check_nodes *nodes, struct check *check);
 void check_nodes_done(struct check_nodes *nodes);
 /* The clusters of another clustering. */
@@ -28,7 +31,7 @@ int check_nodes_take(struct check_nodes *nodes, unsigned clustering, const struc
 /* Whether all could be read that says what the clusters are. */
 bool check_nodes_are_whole(const struct check_nodes *nodes);
 
-/* Whether an edge is between two: 1, 0 or an error. */
+/* Whether an edge is between two different ones: 1, 0 or an error. */
 int check_nodes_joined(struct check_nodes *nodes, uint64_t a, uint64_t b);
 
 /* Visit the posting lists of a tier; of each the first documents of classes. length: with those of

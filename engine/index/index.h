@@ -184,9 +184,10 @@ struct index_check_options {
 
 /* Check that the store says what it should, of itself and of the tree as far as it was seen; the
  * tree is not read. Waits for the whole work, which is a few readings of the store, in some 40 MiB
- * of memory (with deep besides 50 bytes a document, 80 where clusters have centres); the index
- * works on meanwhile, and what is checked is the moment of the call. Returns 0, whatever was found,
- * an error of the store's (it cannot be written), or -ESTALE: that had to be opened anew meanwhile.
+ * of memory (with deep besides 50 bytes a document, 80 where clusters have centres, and 100 MiB);
+ * the index works on meanwhile, and what is checked is the moment of the call. Returns 0, whatever
+ * was found, an error of the store's (it cannot be written), or -ESTALE: that had to be opened anew
+ * meanwhile.
  */
 int index_check(struct index *index, const struct index_check_options *options,
                 struct index_check *ret_counts);
