@@ -40,29 +40,25 @@ static enum batch_mode parse_mode(struct argp_state *state, const char *text)
     return BATCH_EXACT;
 }
 
-static enum batch_phase parse_phase(struct argp_state *state, const char *text)
+static void parse_phase(struct argp_state *state, const char *text, struct cluster_options *options)
 {
-    for (enum batch_phase phase = BATCH_DUPLICATES; phase <= BATCH_CLUSTERS; phase++)
-        if ((phase == BATCH_DUPLICATES || phase == BATCH_CLUSTERS) &&
-            strcmp(text, batch_phase_name(phase)) == 0)
-            return phase;
-    argp_error(state,
-               "--phase=%s: duplicates, from the sketches that --keep left (sorting them anew "
-               "takes less than reading what it would leave), or clusters, from its pairs",
-               text);
-    return BATCH_DUPLICATES;
+    options->resketches = strcmp(text, "sketch") == 0;
+    for (enum batch_phase phase = 0; phase < BATCH_N_PHASES; phase++) {
+        if (strcmp(text, batch_phase_name(phase)) == 0) {
+            options->resumes = true;
+            options->phase = phase;
+        }
+    }
+    if (!options->resketches && !options->resumes)
+        argp_error(state, "--phase=%s: sketch, duplicates, sort, pairs, merge or clusters", text);
 }
 
 static void check_phase(const struct cluster_options *options, struct argp_state *state)
 {
     if (!options->batch.keep)
         argp_error(state, "--phase begins with what an earlier run left: name that by --keep");
-    if (options->n_paths || options->stored || options->policy)
+    if (options->n_paths || options->stored || (options->policy && !options->resketches))
         argp_error(state, "--phase takes documents and policy from what --keep has");
-    if (options->phase == BATCH_CLUSTERS && options->batch.mode != BATCH_BRODER1997)
-        argp_error(state, "--phase=clusters is of --mode=broder1997: the others compare until they "
-                          "know the clusters, and leave no pairs for another threshold; "
-                          "--phase=duplicates");
 }
 
 static const char *parse_directory(struct argp_state *state, const char *option, const char *text)
@@ -78,7 +74,7 @@ static error_t parse_end(struct cluster_options *options, struct argp_state *sta
         argp_error(state, "--json and -0 exclude each other");
     if (options->batch.mode == BATCH_SUPERSHINGLE && options->threshold_given)
         argp_error(state, "--mode=supershingle has no threshold");
-    if (options->resumes)
+    if (options->resumes || options->resketches)
         check_phase(options, state);
     else if (options->n_paths == 0 && !options->stored)
         argp_usage(state);
@@ -123,8 +119,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case OPTION_KEEP: batch->keep = parse_directory(state, "--keep", argument); return 0;
     case OPTION_STORED: options->stored = true; return 0;
     case OPTION_PHASE:
-        options->resumes = true;
-        options->phase = parse_phase(state, argument);
+        options->resumes = false; /* the last one counts */
+        parse_phase(state, argument, options);
         return 0;
     case ARGP_KEY_ARGS:
         options->paths = state->argv + state->next;
@@ -156,8 +152,11 @@ static const struct argp_option cluster_options[] = {
     {"keep", OPTION_KEEP, "DIRECTORY", 0,
      "leave there what the phases make, for --phase; none of its files is a document", 0},
     {"phase", OPTION_PHASE, "PHASE", 0,
-     "begin with a phase, with what an earlier run has left by --keep: duplicates, any mode and "
-     "threshold; clusters, of broder1997, another threshold",
+     "begin with a phase of --costs, with what an earlier run has left by --keep, or with the "
+     "nearest "
+     "before it for which that is enough: sketch, with the documents; duplicates, with their "
+     "sketches, "
+     "any mode and threshold; clusters, of broder1997, with its pairs, another threshold",
      0},
     {"costs", OPTION_COSTS, NULL, 0,
      "at the end, on standard error, what each phase took; with --json as objects", 0},

@@ -9,7 +9,9 @@
 
 struct cluster_options {
     bool json, null, costs, reads_list, stored;
-    bool threshold_given, resumes; /* from what is kept, from the phase: */
+    bool threshold_given;
+    bool resketches; /* the documents whose names are kept */
+    bool resumes;    /* from what is kept, from the phase: */
     enum batch_phase phase;
     const char *policy, *scratch; /* policy NULL: the default one */
     char **paths;                 /* borrowed */

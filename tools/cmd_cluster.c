@@ -163,29 +163,39 @@ static int make_batch(struct clustering *clustering, const struct policy *policy
     return r < 0 ? explain(options, r, ret_error) : 0;
 }
 
+/* Errors of what is kept, with what to do. */
+static int explain_kept(const struct batch_options *options, int error, char **ret_error)
+{
+    if (error == -ENOENT)
+        return refuse(ret_error, error, "%s: no sketches there; make them without --phase",
+                      options->keep);
+    if (error == -EUCLEAN)
+        return refuse(ret_error, error,
+                      "%s: damaged, or of another machine; make it anew without --phase",
+                      options->keep);
+    return explain(options, error, ret_error);
+}
+
 static int begin_resumed(struct clustering *clustering, char **ret_error)
 {
     struct cluster_options *options = clustering->options;
+    struct policy unused;
     const char *keep = options->batch.keep;
     _cleanup_free_ char *file = list_file(keep);
-    int r = batch_kept_documents(keep, &options->batch.n_documents);
+    int r = batch_kept_documents(keep, &unused, &options->batch.n_documents);
     if (r == 0)
         r = batch_resume(&options->batch, options->phase, &clustering->batch);
     if (r == 0)
         r = document_list_load(&clustering->list, file);
     if (r == 0 && clustering->list.n != options->batch.n_documents)
         r = -EUCLEAN;
-    if (r == -ENOENT && options->phase == BATCH_CLUSTERS)
-        return refuse(ret_error, r,
-                      "%s: no pairs there; make them with --mode=broder1997 and "
-                      "--phase=duplicates, or without --phase",
-                      keep);
-    if (r == -ENOENT)
-        return refuse(ret_error, r, "%s: no sketches there; make them without --phase", keep);
-    if (r == -EUCLEAN)
-        return refuse(ret_error, r,
-                      "%s: damaged, or of another machine; make it anew without --phase", keep);
-    return r < 0 ? explain(&options->batch, r, ret_error) : 0;
+    if (r < 0)
+        return explain_kept(&options->batch, r, ret_error);
+    enum batch_phase begin = batch_begins_with(clustering->batch);
+    if (begin != options->phase)
+        complain("--phase=%s: what it takes is not kept; beginning with %s, before it",
+                 batch_phase_name(options->phase), batch_phase_name(begin));
+    return 0;
 }
 
 static int begin_stored(struct clustering *clustering, char **ret_error)
@@ -201,16 +211,37 @@ static int begin_stored(struct clustering *clustering, char **ret_error)
     return r < 0 ? explain(&options->batch, r, ret_error) : 0;
 }
 
+/* The documents, and how to sketch them. */
+static int list_for_stream(struct clustering *clustering, struct policy *ret_policy,
+                           char **ret_error)
+{
+    struct cluster_options *options = clustering->options;
+    int r = policy_preset(options->policy ? options->policy : "default", ret_policy);
+    if (r < 0)
+        return r;
+    /* The same in each run, so that the clusters are: who wrote the documents could know it. */
+    memset(ret_policy->key, 0, sizeof(ret_policy->key));
+    if (!options->resketches)
+        return list_documents(options, &clustering->list, ret_error);
+    struct policy kept;
+    uint32_t unused;
+    _cleanup_free_ char *file = list_file(options->batch.keep);
+    r = batch_kept_documents(options->batch.keep, &kept, &unused);
+    if (r == 0 && !options->policy)
+        *ret_policy = kept;
+    if (r == 0 || r == -ENOENT || r == -EUCLEAN) /* sketches there need not be */
+        r = document_list_load(&clustering->list, file);
+    if (r == -ENOENT)
+        return refuse(ret_error, r, "%s: no names of documents there; name them, without --phase",
+                      options->batch.keep);
+    return r < 0 ? explain_kept(&options->batch, r, ret_error) : 0;
+}
+
 static int begin_stream(struct clustering *clustering, char **ret_error)
 {
     struct cluster_options *options = clustering->options;
     struct policy policy;
-    int r = policy_preset(options->policy ? options->policy : "default", &policy);
-    if (r < 0)
-        return r;
-    /* The same in each run, so that the clusters are: who wrote the documents could know it. */
-    memset(policy.key, 0, sizeof(policy.key));
-    r = list_documents(options, &clustering->list, ret_error);
+    int r = list_for_stream(clustering, &policy, ret_error);
     if (r == 0)
         r = make_batch(clustering, &policy, ret_error);
     if (r < 0)

@@ -86,9 +86,9 @@ static int make_sketches(struct batch *batch)
     uint64_t filters = least_of(rest / 16 * 9, (uint64_t)n * sizeof(struct overlap_filter));
     if (!compares)
         filters = 0;
-    return sketch_file_init(&batch->scratch.sketches, compares ? &batch->scratch.filters : NULL,
-                            &batch->policy, n, batch->kept, rest / 16 * 9 - filters, filters,
-                            &batch->sketches);
+    return sketch_file_init(&batch->scratch[SCRATCH_SKETCHES],
+                            compares ? &batch->scratch[SCRATCH_FILTERS] : NULL, &batch->policy, n,
+                            batch->kept, rest / 16 * 9 - filters, filters, &batch->sketches);
 }
 
 /* What is there for each document. */
@@ -111,14 +111,13 @@ static int make_phases(struct batch *batch)
 {
     uint64_t rest = batch->rest_bytes, buffers = rest / 8 / batch->options.n_threads;
     uint32_t n = batch->options.n_documents;
-    struct scratch_file *file = &batch->scratch.spill;
     int r = make_sketches(batch);
     if (r == 0)
-        r = spill_new(file, sizeof(struct equivalence_record), EQUIVALENCE_PARTITIONS, buffers / 4,
-                      rest / 16, &batch->equivalences);
+        r = spill_new(&batch->scratch[SCRATCH_EQUIVALENCES], sizeof(struct equivalence_record),
+                      EQUIVALENCE_PARTITIONS, buffers / 4, rest / 16, &batch->equivalences);
     if (r == 0)
-        r = spill_new(file, sizeof(uint64_t), KEY_PARTITIONS, buffers / 4 * 3, rest / 8,
-                      &batch->keys);
+        r = spill_new(&batch->scratch[SCRATCH_KEYS], sizeof(uint64_t), KEY_PARTITIONS,
+                      buffers / 4 * 3, rest / 8, &batch->keys);
     if (r == 0 && batch->options.mode == BATCH_BRODER1997) {
         batch->v_sizes = calloc(n ? n : 1, sizeof(uint32_t));
         r = batch->v_sizes ? 0 : -ENOMEM;
@@ -141,12 +140,11 @@ static int begin(const struct policy *policy, const struct batch_options *option
     batch->number_bits = key_number_bits(options->n_documents);
     uint64_t each = (uint64_t)DOCUMENT_BYTES * options->n_documents;
     batch->rest_bytes = options->memory_bytes - each;
-    if (!batch->kept)
-        r = scratch_file_open(options->scratch, &batch->scratch.sketches);
-    if (r == 0)
-        r = scratch_file_open(options->scratch, &batch->scratch.filters);
-    if (r == 0)
-        r = scratch_file_open(options->scratch, &batch->scratch.spill);
+    for (unsigned i = 0; r == 0 && i < N_SCRATCH_FILES; i++) {
+        if (i != SCRATCH_SKETCHES || !batch->kept)
+            r = scratch_file_open(options->scratch, &batch->scratch[i]);
+        batch->scratch[i].use = &batch->scratch_use;
+    }
     return r < 0 ? r : make_arrays(batch);
 }
 
@@ -158,7 +156,7 @@ int batch_new(const struct policy *policy, const struct batch_options *options,
         return -ENOMEM;
     int r = check(policy, options);
     if (r == 0 && options->keep)
-        r = kept_open(options->keep, true, &batch->scratch.sketches, &batch->kept);
+        r = kept_open(options->keep, true, &batch->scratch[SCRATCH_SKETCHES], &batch->kept);
     if (r == 0)
         r = begin(policy, options, batch);
     if (r == 0)
@@ -181,9 +179,8 @@ void batch_free(struct batch *batch)
     free(batch->marks.node);
     free(batch->marks.mixed);
     free(batch->v_sizes);
-    scratch_file_done(&batch->scratch.sketches);
-    scratch_file_done(&batch->scratch.filters);
-    scratch_file_done(&batch->scratch.spill);
+    for (unsigned i = 0; i < N_SCRATCH_FILES; i++)
+        scratch_file_done(&batch->scratch[i]);
     free(batch);
 }
 
@@ -310,7 +307,7 @@ static int load_sketches(struct batch *batch)
     struct batch_begin begin = batch_begin_now(batch);
     struct loading loading = {
         .batch = batch,
-        .n_blocks = (uint32_t)sketch_file_n_blocks(batch->scratch.sketches.size_bytes),
+        .n_blocks = (uint32_t)sketch_file_n_blocks(batch->scratch[SCRATCH_SKETCHES].size_bytes),
     };
     double cpu_s = 0;
     int r = make_phases(batch);
@@ -328,32 +325,42 @@ int batch_resume(const struct batch_options *options, enum batch_phase from,
     _cleanup_(batch_free_p) struct batch *batch = calloc(1, sizeof(*batch));
     if (!batch)
         return -ENOMEM;
-    if (from != BATCH_DUPLICATES && (from != BATCH_CLUSTERS || options->mode != BATCH_BRODER1997))
+    if ((unsigned)from >= BATCH_N_PHASES)
         return -EINVAL;
-    int r = kept_open(options->keep, false, &batch->scratch.sketches, &batch->kept);
+    int r = kept_open(options->keep, false, &batch->scratch[SCRATCH_SKETCHES], &batch->kept);
     if (r == 0)
         r = kept_read(batch->kept, &policy, &as_it_was.n_documents, &batch->totals);
     if (r == 0)
         r = begin(&policy, &as_it_was, batch);
-    batch->from = from;
-    if (r == 0 && from == BATCH_DUPLICATES)
-        r = kept_check_sketches(batch->kept, &batch->scratch.sketches);
-    if (r == 0)
-        r = from == BATCH_CLUSTERS ? batch_load_duplicates(batch) : load_sketches(batch);
+    bool has_pairs = from == BATCH_CLUSTERS && options->mode == BATCH_BRODER1997;
+    if (r == 0 && has_pairs) {
+        r = batch_load_duplicates(batch);
+        has_pairs = r != -ENOENT;
+        r = has_pairs ? r : 0;
+    }
+    batch->from = has_pairs ? BATCH_CLUSTERS : BATCH_DUPLICATES;
+    if (r == 0 && !has_pairs)
+        r = kept_check_sketches(batch->kept, &batch->scratch[SCRATCH_SKETCHES]);
+    if (r == 0 && !has_pairs)
+        r = load_sketches(batch);
     if (r < 0)
         return r;
     *ret_batch = TAKE_PTR(batch);
     return 0;
 }
 
-int batch_kept_documents(const char *keep, uint32_t *ret_n_documents)
+enum batch_phase batch_begins_with(const struct batch *batch)
 {
-    struct policy policy;
+    return batch->from;
+}
+
+int batch_kept_documents(const char *keep, struct policy *ret_policy, uint32_t *ret_n_documents)
+{
     struct batch_totals totals;
     _cleanup_(scratch_file_done) struct scratch_file sketches = {0};
     _cleanup_(kept_free_p) struct kept *kept = NULL;
     int r = kept_open(keep, false, &sketches, &kept);
-    return r < 0 ? r : kept_read(kept, &policy, ret_n_documents, &totals);
+    return r < 0 ? r : kept_read(kept, ret_policy, ret_n_documents, &totals);
 }
 
 const uint32_t *batch_clusters(const struct batch *batch)

@@ -96,8 +96,9 @@ struct batch_totals {
 /* Least memory for so many documents: 17 bytes each, and 16 MiB. */
 uint64_t batch_least_memory(uint32_t n_documents);
 
-/* How many documents a directory has sketches of. Returns 0 or as batch_resume(). */
-int batch_kept_documents(const char *keep, uint32_t *ret_n_documents);
+/* How many documents a directory has sketches of, and by which policy. Returns 0 or as
+ * batch_resume(). */
+int batch_kept_documents(const char *keep, struct policy *ret_policy, uint32_t *ret_n_documents);
 
 /* policy   whose sketches will be added; borrowed during the call
  * options  borrowed during the call, but for progress and user
@@ -112,14 +113,18 @@ DEFINE_CLEANUP(struct batch *, batch_free);
 /* A batch of what options->keep has of an earlier one, to be run without adding anything.
  *
  * options  but for n_documents, which is as it was; any mode and threshold
- * from     BATCH_DUPLICATES: from the sketches; BATCH_CLUSTERS: from the counted pairs, by another
- *          threshold, which takes the last phase only (section 6.1); mode is broder1997, the cap as
- *          it was
+ * from     where to begin, or before that with the nearest phase for which there is what it takes,
+ *          batch_begins_with(): BATCH_CLUSTERS with the counted pairs, by another threshold, which
+ *          takes the last phase only (section 6.1), where there are any of broder1997 with this
+ *          cap; else BATCH_DUPLICATES, with the sketches, as sorted lists and pairs that are not
+ *          counted are not kept
  *
  * Returns as batch_new(), and -ENOENT (that is not there), -EBUSY (another batch has the
  * directory), -EUCLEAN (damaged), an error of reading. Reads all sketches. */
 int batch_resume(const struct batch_options *options, enum batch_phase from,
                  struct batch **ret_batch);
+
+enum batch_phase batch_begins_with(const struct batch *batch);
 
 /* A writer belongs to one thread; any number of them at a time, but see n_threads. */
 struct batch_writer;

@@ -211,7 +211,7 @@ int batch_keep_sketches(struct batch *batch)
         .n_documents = batch->options.n_documents,
         .n_added = batch->totals.n_documents,
         .n_empty = batch->totals.n_empty,
-        .file_bytes = batch->scratch.sketches.size_bytes,
+        .file_bytes = batch->scratch[SCRATCH_SKETCHES].size_bytes,
     };
     policy_encode(&batch->policy, kept->sketches.policy);
     return write_head(kept, "sketches.head", &kept->sketches, sizeof(kept->sketches));

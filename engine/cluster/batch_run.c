@@ -11,11 +11,12 @@ enum { THREADS_THAT_WAIT = 3 };
 
 struct batch_begin batch_begin_now(const struct batch *batch)
 {
-    const struct scratch_file *sketches = &batch->scratch.sketches,
-                              *filters = &batch->scratch.filters, *spill = &batch->scratch.spill;
-    return (struct batch_begin){
-        clock_now_us(), sketches->read_bytes + filters->read_bytes + spill->read_bytes,
-        sketches->written_bytes + filters->written_bytes + spill->written_bytes};
+    struct batch_begin begin = {.us = clock_now_us()};
+    for (unsigned i = 0; i < N_SCRATCH_FILES; i++) {
+        begin.read_bytes += batch->scratch[i].read_bytes;
+        begin.written_bytes += batch->scratch[i].written_bytes;
+    }
+    return begin;
 }
 
 struct batch_cost batch_cost_since(const struct batch *batch, const struct batch_begin *begin,
@@ -42,6 +43,7 @@ static int collapse_duplicates(struct batch *batch)
     double cpu_s = 0;
     int r = equivalence_join(batch->equivalences, batch->options.n_threads, &batch->sets,
                              &batch->marks, &batch->totals.equivalence, &cpu_s);
+    spill_end(batch->equivalences);
     end_phase(batch, BATCH_DUPLICATES, &begin, cpu_s);
     return r;
 }
@@ -112,7 +114,7 @@ static int count_pairs(struct batch *batch)
     uint64_t rest = batch->rest_bytes;
     int r = batch->kept ? batch_keep_duplicates(batch) : 0;
     if (r == 0)
-        r = spill_new(&batch->scratch.spill, sizeof(uint64_t), PAIR_PARTITIONS,
+        r = spill_new(&batch->scratch[SCRATCH_PAIRS], sizeof(uint64_t), PAIR_PARTITIONS,
                       rest / 8 / options->n_threads, rest / 8, &pairs);
     if (r < 0)
         return r;
@@ -188,6 +190,16 @@ static int label(struct batch *batch)
     return 0;
 }
 
+/* What only comparing takes: the room of files, and memory that the last phase is given. */
+static void end_sketches(struct batch *batch)
+{
+    spill_end(batch->keys);
+    sketch_file_done(&batch->sketches);
+    scratch_file_give_back(&batch->scratch[SCRATCH_FILTERS]);
+    if (!batch->kept)
+        scratch_file_give_back(&batch->scratch[SCRATCH_SKETCHES]);
+}
+
 static int run_phases(struct batch *batch)
 {
     int r = batch_keep_sketches(batch);
@@ -195,6 +207,7 @@ static int run_phases(struct batch *batch)
         r = collapse_duplicates(batch);
     if (r == 0)
         r = batch->options.mode == BATCH_BRODER1997 ? count_pairs(batch) : link_documents(batch);
+    end_sketches(batch);
     return r;
 }
 
@@ -205,6 +218,6 @@ int batch_run(struct batch *batch)
     int r = batch->from == BATCH_CLUSTERS ? 0 : run_phases(batch);
     if (r == 0)
         r = parallel_told(batch->options.stop) ? -ECANCELED : label(batch);
-    batch->totals.scratch_bytes = batch_begin_now(batch).written_bytes;
+    batch->totals.scratch_bytes = batch->scratch_use.most_bytes;
     return r;
 }

@@ -6,9 +6,13 @@
 #include "engine/cluster/pair_file.h"
 #include "engine/cluster/sketch_file.h"
 
-/* scratch_file.h, of all three. */
-struct batch_scratch {
-    struct scratch_file sketches, filters, spill;
+enum {
+    SCRATCH_SKETCHES,
+    SCRATCH_FILTERS,
+    SCRATCH_EQUIVALENCES,
+    SCRATCH_KEYS,
+    SCRATCH_PAIRS, /* broder1997: not counted yet */
+    N_SCRATCH_FILES,
 };
 
 struct batch {
@@ -17,7 +21,8 @@ struct batch {
     uint64_t policy_id, modulus_below;
     unsigned number_bits;
     uint64_t rest_bytes; /* of memory, beside what is there for each document */
-    struct batch_scratch scratch;
+    struct scratch_file scratch[N_SCRATCH_FILES];
+    struct scratch_use scratch_use; /* of all of them */
     struct sketch_file sketches;
     struct spill *equivalences, *keys;
     struct union_find sets;

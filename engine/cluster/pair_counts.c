@@ -218,6 +218,7 @@ int pairs_join(const struct pairing *pairing, struct pair_totals *ret_totals)
     if (r < 0)
         return r;
     int64_t expanded_us = clock_now_us();
+    spill_end(pairing->keys);
     run.next = 0;
     r = parallel_run(pairing->n_threads, merge_partitions, &run, &merge_cpu_s);
     if (r < 0)

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 
@@ -45,10 +46,33 @@ uint64_t scratch_file_reserve(struct scratch_file *file, size_t size_bytes)
     return __atomic_fetch_add(&file->size_bytes, size_bytes, __ATOMIC_RELAXED);
 }
 
+static void use_more(struct scratch_use *use, uint64_t n_bytes)
+{
+    if (!use)
+        return;
+    uint64_t now = __atomic_add_fetch(&use->now_bytes, n_bytes, __ATOMIC_RELAXED);
+    uint64_t most = __atomic_load_n(&use->most_bytes, __ATOMIC_RELAXED);
+    while (now > most && !__atomic_compare_exchange_n(&use->most_bytes, &most, now, 0,
+                                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+
+void scratch_file_give_back(struct scratch_file *file)
+{
+    uint64_t n_bytes = file->written_bytes - file->given_back_bytes;
+    if (ftruncate(file->fd, 0) < 0)
+        return; /* then it goes with the file */
+    file->size_bytes = 0;
+    file->given_back_bytes = file->written_bytes;
+    if (file->use)
+        __atomic_sub_fetch(&file->use->now_bytes, n_bytes, __ATOMIC_RELAXED);
+}
+
 int scratch_file_write(struct scratch_file *file, uint64_t offset, const void *data,
                        size_t size_bytes)
 {
     __atomic_fetch_add(&file->written_bytes, size_bytes, __ATOMIC_RELAXED);
+    use_more(file->use, size_bytes);
     for (const char *from = data; size_bytes > 0;) {
         ssize_t n = pwrite(file->fd, from, size_bytes, (off_t)offset);
         if (n < 0 && errno == EINTR)

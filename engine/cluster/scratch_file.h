@@ -6,10 +6,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What several files take together. By atomic operations, as all counts here. */
+struct scratch_use {
+    uint64_t now_bytes, most_bytes;
+};
+
 struct scratch_file {
     int fd;
-    uint64_t size_bytes;                /* reserved; by atomic operations, like these */
+    uint64_t size_bytes;                /* reserved */
     uint64_t written_bytes, read_bytes; /* so far */
+    uint64_t given_back_bytes;          /* of what was written */
+    struct scratch_use *use;            /* NULL: nobody's; borrowed */
 };
 
 /* Open one in a directory. Returns 0 or what open(2) says of the directory: -ENOENT, -ENOTDIR,
@@ -25,6 +32,10 @@ uint64_t scratch_file_reserve(struct scratch_file *file, size_t size_bytes);
 int scratch_file_write(struct scratch_file *file, uint64_t offset, const void *data,
                        size_t size_bytes);
 int scratch_file_read(struct scratch_file *file, uint64_t offset, void *data, size_t size_bytes);
+
+/* Nobody reads what was written any more: the file system has its room back. Nobody writes or reads
+ * meanwhile; what is written later begins anew. */
+void scratch_file_give_back(struct scratch_file *file);
 
 /* Have it at hand when it is read soon: does not wait for it. */
 void scratch_file_ask_for(const struct scratch_file *file, uint64_t offset, size_t size_bytes);

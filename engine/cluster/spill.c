@@ -57,6 +57,13 @@ static void forget(struct partition *partition)
     *partition = (struct partition){0};
 }
 
+void spill_end(struct spill *spill)
+{
+    for (uint32_t i = 0; spill->partitions && i < spill->n_partitions; i++)
+        forget(&spill->partitions[i]);
+    scratch_file_give_back(spill->file);
+}
+
 void spill_free(struct spill *spill)
 {
     if (!spill)

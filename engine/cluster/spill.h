@@ -17,7 +17,7 @@
 
 struct spill;
 
-/* file          borrowed; outlives the spill
+/* file          borrowed; outlives the spill; nothing else is in it
  * n_partitions  1 to 65536
  * buffer_bytes  what all chunks of one writer may take together
  * memory_bytes  full chunks beyond this go to the file
@@ -60,5 +60,9 @@ uint64_t spill_partition_count(const struct spill *spill, uint32_t partition);
 /* Read a partition, spill_partition_count() records, and forget it. Any threads, each other
  * partitions. Returns 0 or an error of scratch_file_read(). */
 int spill_take(struct spill *spill, uint32_t partition, void *ret_records);
+
+/* All partitions were read, or will not be: the file, in which there is nothing else, is given
+ * back. No writers and readers meanwhile. */
+void spill_end(struct spill *spill);
 
 #endif

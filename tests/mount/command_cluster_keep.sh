@@ -59,23 +59,36 @@ expect_match 'read back' '^\{"phase":"read back".*"read_bytes":[1-9]' "$(head -n
 "$KINFS" cluster --costs --keep=kept --phase=duplicates > rows 2> costs
 expect_match 'read back' '^read back ' "$(sed -n 2p costs)"
 mv away "$SOURCE"
+
+# From any phase, or the nearest before it for which enough is kept, which is said.
+for phase in sketch duplicates sort pairs merge clusters; do
+    "$KINFS" cluster -0 --keep=kept --phase=$phase > again 2> said
+    cmp first again
+    case $phase in
+    sketch | duplicates) said= ;;
+    *) said="kinfs: --phase=$phase: what it takes is not kept; beginning with duplicates, before it" ;;
+    esac
+    expect_equal "$phase" "$said" "$(< said)"
+    "$KINFS" cluster -0 --keep=kept --phase=$phase --mode=broder1997 2> said | cmp broder1997.0.5 -
+done
+expect_equal 'pairs are there' '' "$(< said)"
+mv kept/sketches.head head # as a run leaves it that did not come to its end
+expect_code 3 "$KINFS" cluster --keep=kept --phase=pairs
+"$KINFS" cluster -0 --keep=kept --phase=sketch | cmp first -
+expect_code 3 "$KINFS" cluster --keep=none --phase=sketch
+expect_match 'no names' 'none: no names of documents there; name them, without --phase' "$OUT"
 "$KINFS" cluster --json --costs "$SOURCE" > rows 2> costs
 expect_match 'sketched' '^\{"phase":"sketch".*"read_bytes":[1-9]' "$(head -n 1 costs)"
 
 # What is not there, with what to do.
 expect_code 2 "$KINFS" cluster --phase=duplicates
-expect_code 2 "$KINFS" cluster --keep=kept --phase=pairs
-expect_match 'which phases' '--phase=pairs: duplicates, .*, or clusters' "$OUT"
+expect_code 2 "$KINFS" cluster --keep=kept --phase=all
+expect_match 'which phases' '--phase=all: sketch, duplicates, sort, pairs, merge or clusters' "$OUT"
 expect_code 2 "$KINFS" cluster --keep=kept --phase=duplicates "$SOURCE"
 expect_code 2 "$KINFS" cluster --keep=kept --phase=duplicates --policy=default
-expect_code 2 "$KINFS" cluster --keep=kept --phase=clusters
-expect_match 'of one mode' '--phase=clusters is of --mode=broder1997' "$OUT"
 expect_code 2 "$KINFS" cluster --mode=supershingle -t 0.9 "$SOURCE"
 expect_code 3 "$KINFS" cluster --keep=none --phase=duplicates
 expect_equal 'nothing there' 'kinfs: none: no sketches there; make them without --phase' "$OUT"
-"$KINFS" cluster --keep=kept "$SOURCE" > /dev/null
-expect_code 3 "$KINFS" cluster --keep=kept --phase=clusters --mode=broder1997
-expect_match 'no pairs' 'kept: no pairs there; make them with --mode=broder1997' "$OUT"
 expect_code 2 "$KINFS" cluster --keep= "$SOURCE"
 for again in 1 2; do # what it keeps are no documents
     "$KINFS" cluster -0 --keep="$SOURCE/sub/kept" "$SOURCE" | cmp - first

@@ -139,6 +139,37 @@ static void test_batch_keep__another_threshold_takes_the_last_phase_only(void **
     world_end(&world);
 }
 
+/* From each phase the clusters are those of a run from the beginning; where it begins is the phase
+ * itself, or the nearest before it of which something is kept. */
+static void test_batch_keep__begins_with_any_phase(void **state)
+{
+    (void)state;
+    struct world world;
+    make_world(&world, 3000);
+    for (enum batch_mode mode = 0; mode < BATCH_N_MODES; mode++) {
+        struct batch_options options = options_of(world.n, mode, 0.5), other = options;
+        other.keep = NULL;
+        _cleanup_(batch_free_p) struct batch *whole = run(&world, &other);
+        batch_free(run(&world, &options));
+        for (unsigned i = 0; i < 2 * BATCH_N_PHASES; i++) {
+            const enum batch_phase from = i / 2;
+            options.cap = from % 2 ? 999 : 0;
+            /* Pairs of another cap are of no use; of this one there are some the second time. */
+            bool has_pairs = mode == BATCH_BRODER1997 && from == BATCH_CLUSTERS && i % 2;
+            _cleanup_(batch_free_p) struct batch *resumed = resume(&options, from);
+            assert_int_equal(batch_begins_with(resumed),
+                             has_pairs ? BATCH_CLUSTERS : BATCH_DUPLICATES);
+            assert_int_equal(batch_totals(resumed)->load.read_bytes == 0, has_pairs);
+            expect_the_same(resumed, whole, world.n);
+        }
+        unlink_kept("pairs");
+        _cleanup_(batch_free_p) struct batch *resumed = resume(&options, BATCH_CLUSTERS);
+        assert_int_equal(batch_begins_with(resumed), BATCH_DUPLICATES);
+        expect_the_same(resumed, whole, world.n);
+    }
+    world_end(&world);
+}
+
 static int try_resume(const struct batch_options *options, enum batch_phase from)
 {
     _cleanup_(batch_free_p) struct batch *batch = NULL;
@@ -184,15 +215,10 @@ static void test_batch_keep__tells_what_is_damaged(void **state)
             fail_msg("%s at %ld", damages[i].name, (long)damages[i].at);
         flip(damages[i].name, damages[i].at);
     }
-    options.cap = 999; /* there are no pairs of that */
-    assert_int_equal(try_resume(&options, BATCH_CLUSTERS), -ENOENT);
-    options.cap = 0;
     assert_int_equal(truncate(scratch_path(keep_directory(), "sketches"), 1 << 20), 0);
     assert_int_equal(try_resume(&options, BATCH_DUPLICATES), -EUCLEAN);
     assert_int_equal(truncate(scratch_path(keep_directory(), "pairs"), 1000), 0);
     assert_int_equal(try_resume(&options, BATCH_CLUSTERS), -EUCLEAN);
-    unlink_kept("pairs");
-    assert_int_equal(try_resume(&options, BATCH_CLUSTERS), -ENOENT);
     unlink_kept("sketches.head");
     assert_int_equal(try_resume(&options, BATCH_DUPLICATES), -ENOENT);
     world_end(&world);
@@ -205,26 +231,24 @@ static void test_batch_keep__refuses_what_is_not_there(void **state)
     (void)state;
     struct world world;
     struct batch *batch, *other = NULL;
+    struct policy policy;
     make_world(&world, 100);
     struct batch_options options = options_of(world.n, BATCH_BRODER1997, 0.5);
     batch_free(run(&world, &options));
     uint32_t n = 0;
-    assert_int_equal(batch_kept_documents(options.keep, &n), 0);
+    assert_int_equal(batch_kept_documents(options.keep, &policy, &n), 0);
     assert_int_equal(n, world.n);
+    assert_int_equal(policy_id(&policy), policy_id(&world.policy));
 
     assert_int_equal(batch_new(&world.policy, &options, &batch), 0);
     assert_int_equal(batch_new(&world.policy, &options, &other), -EBUSY);
     assert_int_equal(batch_resume(&options, BATCH_DUPLICATES, &other), -EBUSY);
     batch_free(batch);
     assert_int_equal(batch_resume(&options, BATCH_DUPLICATES, &other), -ENOENT);
-    assert_int_equal(batch_kept_documents(options.keep, &n), -ENOENT);
+    assert_int_equal(batch_kept_documents(options.keep, &policy, &n), -ENOENT);
 
-    options.mode = BATCH_FAST; /* which leaves no pairs */
     batch_free(run(&world, &options));
-    assert_int_equal(batch_resume(&options, BATCH_CLUSTERS, &other), -EINVAL);
-    assert_int_equal(batch_resume(&options, BATCH_SORT, &other), -EINVAL);
-    options.mode = BATCH_BRODER1997;
-    assert_int_equal(batch_resume(&options, BATCH_CLUSTERS, &other), -ENOENT);
+    assert_int_equal(batch_resume(&options, BATCH_N_PHASES, &other), -EINVAL);
     options.memory_bytes = batch_least_memory(world.n) - 1;
     assert_int_equal(batch_resume(&options, BATCH_DUPLICATES, &other), -E2BIG);
 
@@ -262,6 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_batch_keep__any_mode_and_threshold_from_the_same_sketches),
         cmocka_unit_test(test_batch_keep__another_threshold_takes_the_last_phase_only),
+        cmocka_unit_test(test_batch_keep__begins_with_any_phase),
         cmocka_unit_test(test_batch_keep__tells_what_is_damaged),
         cmocka_unit_test(test_batch_keep__refuses_what_is_not_there),
     };

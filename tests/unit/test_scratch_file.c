@@ -48,6 +48,37 @@ static void test_scratch_file__gives_back_what_was_written_and_leaves_no_name(vo
     assert_int_equal(n_names(*state), 0);
 }
 
+/* Room that is given back is the file system's; what several files took at most is what they had at
+ * one time. */
+static void test_scratch_file__has_no_more_than_is_wanted(void **state)
+{
+    enum { SIZE = 1 << 20 };
+    struct scratch_use use = {0};
+    struct scratch_file files[2] = {{0}};
+    struct stat st;
+    static char bytes[SIZE];
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(scratch_file_open(*state, &files[i]), 0);
+        files[i].use = &use;
+    }
+    for (unsigned round = 1; round <= 3; round++) {
+        for (unsigned i = 0; i < 2; i++) {
+            assert_int_equal(scratch_file_reserve(&files[i], SIZE), 0);
+            assert_int_equal(scratch_file_write(&files[i], 0, bytes, SIZE), 0);
+            assert_int_equal(use.now_bytes, SIZE);
+            assert_int_equal(files[i].written_bytes, round * SIZE);
+            scratch_file_give_back(&files[i]);
+            assert_int_equal(use.now_bytes, 0);
+            assert_int_equal(fstat(files[i].fd, &st), 0);
+            assert_int_equal(st.st_size, 0);
+            assert_int_equal(st.st_blocks, 0);
+        }
+    }
+    assert_int_equal(use.most_bytes, SIZE);
+    for (unsigned i = 0; i < 2; i++)
+        scratch_file_done(&files[i]);
+}
+
 static void test_scratch_file__says_what_is_wrong_with_the_directory(void **state)
 {
     struct scratch_file file = {0};
@@ -119,6 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_scratch_file__gives_back_what_was_written_and_leaves_no_name),
+        cmocka_unit_test(test_scratch_file__has_no_more_than_is_wanted),
         cmocka_unit_test(test_scratch_file__says_what_is_wrong_with_the_directory),
         cmocka_unit_test(test_scratch_file__fails_when_it_may_not_grow),
         cmocka_unit_test(test_scratch_file__fails_on_a_full_disk),

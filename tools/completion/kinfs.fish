@@ -26,7 +26,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from clusters' -s e -l explain -x -
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l mode -x -a 'exact fast broder1997 supershingle' -d 'how'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l stored -d 'sketches of the store'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l keep -r -d 'leave what phases make'
-complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l phase -x -a 'duplicates clusters' -d 'begin with'
+complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l phase -x -a 'sketch duplicates sort pairs merge clusters' -d 'begin with'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l memory -x -d 'most memory'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l scratch -r -d 'for what does not fit'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l threads -x -d 'threads'
