@@ -25,6 +25,7 @@ SLIST_HEAD(long_list_bucket, long_list);
 
 struct long_lists {
     size_t long_from, n_lists;
+    size_t n_of_tier[POSTINGS_N_TIERS];
     struct long_list_queue by_use; /* the latest first */
     struct long_list_bucket buckets[N_BUCKETS];
     /* Whether a cluster may be in any digest: most clusters are in none. Only forgetting clears. */
@@ -57,12 +58,13 @@ static struct long_list_bucket *bucket_of(struct long_lists *lists, uint64_t fin
     return &lists->buckets[(fingerprint * 0x9e3779b97f4a7c15u) >> 51]; /* 2^13 of them */
 }
 
-static struct long_list *find(const struct long_lists *lists, uint64_t fingerprint)
+static struct long_list *find(const struct long_lists *lists, enum postings_tier tier,
+                              uint64_t fingerprint)
 {
     struct long_list *list;
     SLIST_FOREACH(list, bucket_of((struct long_lists *)lists, fingerprint), bucket)
     {
-        if (list->digest.fingerprint == fingerprint)
+        if (list->digest.fingerprint == fingerprint && list->digest.tier == tier)
             return list;
     }
     return NULL;
@@ -72,16 +74,20 @@ static void drop(struct long_lists *lists, struct long_list *list)
 {
     SLIST_REMOVE(bucket_of(lists, list->digest.fingerprint), list, long_list, bucket);
     TAILQ_REMOVE(&lists->by_use, list, by_use);
+    lists->n_of_tier[list->digest.tier]--;
     lists->n_lists--;
     free(list);
 }
 
-static struct long_list *add(struct long_lists *lists, uint64_t fingerprint)
+static struct long_list *add(struct long_lists *lists, enum postings_tier tier,
+                             uint64_t fingerprint)
 {
     struct long_list *list = calloc(1, sizeof(*list));
     if (!list)
         return NULL;
+    list->digest.tier = tier;
     list->digest.fingerprint = fingerprint;
+    lists->n_of_tier[tier]++;
     SLIST_INSERT_HEAD(bucket_of(lists, fingerprint), list, bucket);
     TAILQ_INSERT_HEAD(&lists->by_use, list, by_use);
     if (++lists->n_lists > N_LISTS)
@@ -102,9 +108,10 @@ static void note_use(struct long_lists *lists, struct long_list *list)
     TAILQ_INSERT_HEAD(&lists->by_use, list, by_use);
 }
 
-struct digest *long_lists_find(struct long_lists *lists, uint64_t fingerprint)
+struct digest *long_lists_find(struct long_lists *lists, enum postings_tier tier,
+                               uint64_t fingerprint)
 {
-    struct long_list *list = find(lists, fingerprint);
+    struct long_list *list = find(lists, tier, fingerprint);
 
     if (!list || list->refused_length)
         return NULL;
@@ -114,7 +121,7 @@ struct digest *long_lists_find(struct long_lists *lists, uint64_t fingerprint)
 
 int long_lists_is_common(struct long_lists *lists, uint64_t fingerprint)
 {
-    struct long_list *list = find(lists, fingerprint);
+    struct long_list *list = find(lists, POSTINGS_TIER_R, fingerprint);
 
     if (!list || list->refused_length <= LONG_LISTS_COMMON_FROM)
         return 0;
@@ -122,11 +129,12 @@ int long_lists_is_common(struct long_lists *lists, uint64_t fingerprint)
     return 1;
 }
 
-bool long_lists_wants(const struct long_lists *lists, uint64_t fingerprint, size_t length)
+bool long_lists_wants(const struct long_lists *lists, enum postings_tier tier, uint64_t fingerprint,
+                      size_t length)
 {
     if (length < lists->long_from)
         return false;
-    const struct long_list *list = find(lists, fingerprint);
+    const struct long_list *list = find(lists, tier, fingerprint);
     return !list || !list->refused_length || length >= 2 * list->refused_length;
 }
 
@@ -213,13 +221,13 @@ static int take_all(struct digest *digest, struct membership *membership,
     return 1;
 }
 
-int long_lists_learn(struct long_lists *lists, struct membership *membership, uint64_t fingerprint,
-                     const struct sid_list *sids)
+int long_lists_learn(struct long_lists *lists, struct membership *membership,
+                     enum postings_tier tier, uint64_t fingerprint, const struct sid_list *sids)
 {
-    struct long_list *list = find(lists, fingerprint);
+    struct long_list *list = find(lists, tier, fingerprint);
 
     if (!list)
-        list = add(lists, fingerprint);
+        list = add(lists, tier, fingerprint);
     if (!list)
         return 0; /* it goes without */
     int r = take_all(&list->digest, membership, sids);
@@ -240,9 +248,9 @@ int long_lists_judge(struct long_lists *lists, struct membership *membership, ui
     int r = take_all(&digest, membership, first);
     if (r != 0)
         return r < 0 ? r : 0;
-    struct long_list *list = find(lists, fingerprint);
+    struct long_list *list = find(lists, POSTINGS_TIER_R, fingerprint);
     if (!list)
-        list = add(lists, fingerprint);
+        list = add(lists, POSTINGS_TIER_R, fingerprint);
     if (list)
         list->refused_length = LONG_LISTS_COMMON_FROM + 1;
     return 1;
@@ -269,15 +277,22 @@ int digest_tidy(struct long_lists *lists, struct digest *digest, struct membersh
 
 /* -- what happens elsewhere -- */
 
-void long_lists_posted(struct long_lists *lists, uint64_t sid, const struct min_sketch *sketch)
+static void posted_in(struct long_lists *lists, enum postings_tier tier, uint64_t sid,
+                      const struct min_sketch *sketch)
 {
-    size_t n = postings_tier_keys(POSTINGS_TIER_R, sketch);
+    size_t n = lists->n_of_tier[tier] ? postings_tier_keys(tier, sketch) : 0;
 
     for (size_t i = 0; i < n; i++) {
-        struct long_list *list = find(lists, sketch->values[i]);
+        struct long_list *list = find(lists, tier, sketch->values[i]);
         if (list && !list->refused_length && !take(&list->digest, sid, 0))
             drop(lists, list);
     }
+}
+
+void long_lists_posted(struct long_lists *lists, uint64_t sid, const struct min_sketch *sketch)
+{
+    posted_in(lists, POSTINGS_TIER_R, sid, sketch);
+    posted_in(lists, POSTINGS_TIER_C, sid, sketch);
 }
 
 /* Of two clusters that are one the first one's examples do. */

@@ -1,4 +1,4 @@
-/* Which clusters are in the long posting lists of tier R. To join the clusters it belongs to a
+/* Which clusters are in long posting lists, of either tier. To join the clusters it belongs to a
  * document needs one neighbour of each, and a list of very many documents that resemble each other
  * is of one cluster or of a few.
  *
@@ -20,6 +20,7 @@
 enum { DIGEST_CLUSTERS = 32, DIGEST_EXAMPLES = 2, DIGEST_NAMED = 32 };
 
 struct digest {
+    enum postings_tier tier;
     uint64_t fingerprint;
     unsigned n_clusters, n_named;
     uint64_t clusters[DIGEST_CLUSTERS];
@@ -35,17 +36,19 @@ int long_lists_new(size_t long_from, struct long_lists **ret_lists);
 void long_lists_free(struct long_lists *lists);
 
 /* NULL: read the list. Valid until the next learning. */
-struct digest *long_lists_find(struct long_lists *lists, uint64_t fingerprint);
+struct digest *long_lists_find(struct long_lists *lists, enum postings_tier tier,
+                               uint64_t fingerprint);
 
 /* A list was read: all its sids. Makes a digest where it is long, or makes the one there is anew.
  * Returns 0 or an error, also where it got none. */
-int long_lists_learn(struct long_lists *lists, struct membership *membership, uint64_t fingerprint,
-                     const struct sid_list *list);
+int long_lists_learn(struct long_lists *lists, struct membership *membership,
+                     enum postings_tier tier, uint64_t fingerprint, const struct sid_list *list);
 /* Whether learning a list of this length would be of use. */
-bool long_lists_wants(const struct long_lists *lists, uint64_t fingerprint, size_t length);
+bool long_lists_wants(const struct long_lists *lists, enum postings_tier tier, uint64_t fingerprint,
+                      size_t length);
 
-/* A *common* list is long and of more clusters than a digest has room for: what two documents have
- * in common that have its fingerprint is most often no more than that.
+/* A *common* list, of tier R, is long and of more clusters than a digest has room for: what two
+ * documents have in common that have its fingerprint is most often no more than that.
  *
  * Returns 1 where it is known to be, 0 where it is not or nobody knows. */
 enum { LONG_LISTS_COMMON_FROM = POSTINGS_PIECE };

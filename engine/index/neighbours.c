@@ -1,4 +1,4 @@
-#include "engine/index/neighbours.h"
+#include "engine/index/neighbours_private.h"
 
 #include <errno.h>
 
@@ -68,7 +68,7 @@ static int next_chunk(const struct graph *graph, const struct sid_list *candidat
     return 0;
 }
 
-static int compare_all(const struct graph *graph, const struct min_sketch *sketch,
+int neighbours_compare(const struct graph *graph, const struct min_sketch *sketch,
                        const struct sid_list *candidates, neighbour_wanted_fn wanted,
                        neighbour_found_fn found, void *user, struct sid_vector *dead)
 {
@@ -86,29 +86,12 @@ static int compare_all(const struct graph *graph, const struct min_sketch *sketc
 }
 
 /* Documents that are not in the clustering yet are nobody's neighbours, and in no digest. */
-static void keep_linked(const struct graph *graph, struct sid_list *list)
+void neighbours_keep_linked(const struct graph *graph, struct sid_list *list)
 {
     const uint64_t linked_sid = graph->linked_sid;
 
     while (list->n_sids > 0 && list->sids[list->n_sids - 1] > linked_sid)
         list->n_sids--;
-}
-
-/* Containments, and runs that begin behind the keys of tier R, are found by tier C. Its lists have
- * no digests: who is contained in many is rare. Some are compared a second time. */
-static int compare_by_tier_c(const struct graph *graph, const struct min_sketch *sketch,
-                             neighbour_wanted_fn wanted, neighbour_found_fn found, void *user,
-                             struct sid_vector *dead)
-{
-    _cleanup_(sid_list_done) struct sid_list list = {0};
-
-    if (graph->rule.containment == 0 && !graph->rule.super_shingle)
-        return 0;
-    int r = postings_candidates(graph->postings, POSTINGS_TIER_C, sketch, &list);
-    if (r < 0)
-        return r;
-    keep_linked(graph, &list);
-    return compare_all(graph, sketch, &list, wanted, found, user, dead);
 }
 
 /* -- common lists -- */
@@ -142,7 +125,7 @@ static int judge_long(const struct graph *graph, struct keys *keys, const size_t
         if (lengths[i] > LONG_LISTS_COMMON_FROM)
             r = postings_first(graph->postings, POSTINGS_TIER_R, keys->plain[i],
                                LONG_LISTS_COMMON_FROM, &first);
-        keep_linked(graph, &first);
+        neighbours_keep_linked(graph, &first);
         if (r == 0 && lengths[i] > LONG_LISTS_COMMON_FROM)
             r = long_lists_judge(graph->long_lists, graph->membership, keys->plain[i], &first);
         if (r > 0)
@@ -178,14 +161,14 @@ static int compare_common(const struct graph *graph, const struct min_sketch *sk
         return 0;
     int r = read_further(graph, sketch, keys, &further);
     if (r == 0)
-        r = compare_all(graph, sketch, &further, wanted, found, user, dead);
+        r = neighbours_compare(graph, sketch, &further, wanted, found, user, dead);
     for (size_t i = 0; r == 0 && i < keys->n_common && n_read < COMMON_READ; i++) {
         _cleanup_(sid_list_done) struct sid_list list = {0};
         if (n_other + i >= KEYS_ENOUGH)
             break;
         r = postings_first(graph->postings, POSTINGS_TIER_R, keys->common[i], COMMON_READ, &list);
         if (r == 0)
-            r = compare_all(graph, sketch, &list, wanted, found, user, dead);
+            r = neighbours_compare(graph, sketch, &list, wanted, found, user, dead);
         n_read += list.n_sids;
     }
     return r;
@@ -212,15 +195,15 @@ int neighbours_find(const struct graph *graph, const struct min_sketch *sketch,
     if (r == 0)
         r = postings_with(graph->postings, POSTINGS_TIER_R, keys.plain, keys.n_plain, 0, &rest,
                           NULL);
-    keep_linked(graph, &rest);
-    keep_linked(graph, &candidates);
+    neighbours_keep_linked(graph, &rest);
+    neighbours_keep_linked(graph, &candidates);
     if (r == 0)
-        r = compare_all(graph, sketch, &rest, wanted, found, user, dead);
+        r = neighbours_compare(graph, sketch, &rest, wanted, found, user, dead);
     if (r == 0)
-        r = compare_all(graph, sketch, &candidates, wanted, found, user, dead);
+        r = neighbours_compare(graph, sketch, &candidates, wanted, found, user, dead);
     if (r == 0)
         r = compare_common(graph, sketch, &keys, n - keys.n_common, wanted, found, user, dead);
-    return r < 0 ? r : compare_by_tier_c(graph, sketch, wanted, found, user, dead);
+    return r < 0 ? r : neighbours_find_by_tier_c(graph, sketch, wanted, found, user, dead);
 }
 
 /* -- reaching clusters -- */
@@ -267,8 +250,8 @@ static int reach_found(void *user, uint64_t sid, uint64_t cluster, const struct 
 
 static int compare_listed(struct reach *reach, const struct sid_list *list)
 {
-    return compare_all(reach->graph, reach->sketch, list, reach_wanted, reach_found, reach,
-                       reach->dead);
+    return neighbours_compare(reach->graph, reach->sketch, list, reach_wanted, reach_found, reach,
+                              reach->dead);
 }
 
 static int compare_digests(struct reach *reach)
@@ -304,18 +287,20 @@ static int compare_whole(struct reach *reach, const struct digest *digest)
         return 0;
     int r =
         postings_with(graph->postings, POSTINGS_TIER_R, &digest->fingerprint, 1, 0, &list, NULL);
-    keep_linked(graph, &list);
+    neighbours_keep_linked(graph, &list);
     if (r == 0) /* anew first: examples that are found below stay */
-        r = long_lists_learn(graph->long_lists, graph->membership, digest->fingerprint, &list);
+        r = long_lists_learn(graph->long_lists, graph->membership, POSTINGS_TIER_R,
+                             digest->fingerprint, &list);
     return r < 0 ? r : compare_listed(reach, &list);
 }
 
 static int learn(const struct graph *graph, uint64_t fingerprint, struct sid_list *ret_list)
 {
     int r = postings_with(graph->postings, POSTINGS_TIER_R, &fingerprint, 1, 0, ret_list, NULL);
-    keep_linked(graph, ret_list);
+    neighbours_keep_linked(graph, ret_list);
     return r < 0 ? r
-                 : long_lists_learn(graph->long_lists, graph->membership, fingerprint, ret_list);
+                 : long_lists_learn(graph->long_lists, graph->membership, POSTINGS_TIER_R,
+                                    fingerprint, ret_list);
 }
 
 /* Those that are long enough get a digest, at the end: examples that were found stay. */
@@ -341,7 +326,7 @@ static int compare_others(struct reach *reach)
     for (size_t i = 0; r == 0 && i < all.n_plain; i++) {
         _cleanup_(sid_list_done) struct sid_list whole = {0};
         if (lengths[i] <= LONG_LISTS_COMMON_FROM &&
-            long_lists_wants(graph->long_lists, all.plain[i], lengths[i]))
+            long_lists_wants(graph->long_lists, POSTINGS_TIER_R, all.plain[i], lengths[i]))
             r = learn(graph, all.plain[i], &whole);
     }
     return r;
@@ -361,7 +346,8 @@ int neighbours_reach(const struct graph *graph, const struct min_sketch *sketch,
     struct keys *keys = &reach.keys;
 
     for (size_t i = 0; i < n; i++) {
-        struct digest *digest = long_lists_find(graph->long_lists, sketch->values[i]);
+        struct digest *digest =
+            long_lists_find(graph->long_lists, POSTINGS_TIER_R, sketch->values[i]);
         if (digest)
             reach.digests[reach.n_digests++] = digest;
         else if (long_lists_is_common(graph->long_lists, sketch->values[i]))
@@ -377,7 +363,7 @@ int neighbours_reach(const struct graph *graph, const struct min_sketch *sketch,
     if (r == 0)
         r = compare_common(graph, sketch, keys, n - keys->n_common, reach_wanted, reach_found,
                            &reach, dead);
-    return r < 0 ? r : compare_by_tier_c(graph, sketch, reach_wanted, reach_found, &reach, dead);
+    return r < 0 ? r : neighbours_reach_by_tier_c(graph, sketch, wanted, found, user, dead);
 }
 
 int graph_post(const struct graph *first, uint64_t sid, const struct min_sketch *sketch)

@@ -1,6 +1,7 @@
 /* Several clusterings over the same documents: each equals what all pairs make of its own rule,
  * whatever the history, and a crash at every write. Components (C18), super shingles
  * (C16) and CENTER (F19). */
+#include "engine/index/living_clusters_private.h"
 #include "tests/lib/cluster_histories.h"
 
 static const struct world_named all_rules[] = {
@@ -116,8 +117,6 @@ static void test_clusterings__a_failed_call_is_made_good_by_repeating(void **sta
         ;
 }
 
-/* -- ids that clusters with centres had -- */
-
 static uint64_t cluster_of(const struct world *world, unsigned number, unsigned document)
 {
     uint64_t id = 0, size;
@@ -126,6 +125,128 @@ static uint64_t cluster_of(const struct world *world, unsigned number, unsigned 
         0);
     return id;
 }
+
+/* -- very many that contain each other -- */
+
+enum { N_FAMILY = 440, N_BODY = 150 };
+
+static struct world_document *write_of_family(struct world *world)
+{
+    struct world_document *document = world_new_document(world);
+    uint64_t fingerprints[N_BODY + 2];
+    for (unsigned i = 0; i < N_BODY; i++)
+        fingerprints[i] = world_mix(1000000 + i);
+    for (unsigned i = 0; i < 2; i++)
+        fingerprints[N_BODY + i] = world_mix(2 * world->n_documents + i);
+    document->n_tokens = N_BODY + 2;
+    document->content = world->n_documents;
+    world_finish_record(world, document, fingerprints, N_BODY + 2, world->n_documents);
+    return document;
+}
+
+struct counting {
+    unsigned n_asked, n_found;
+};
+
+static bool count_wanted(void *user, uint64_t sid, uint64_t cluster)
+{
+    struct counting *counting = user;
+    (void)sid, (void)cluster;
+    counting->n_asked++;
+    return counting->n_found == 0;
+}
+
+static int count_found(void *user, uint64_t sid, uint64_t cluster, const struct record *record)
+{
+    struct counting *counting = user;
+    (void)sid, (void)cluster, (void)record;
+    counting->n_found++;
+    return 0;
+}
+
+/* All are in one cluster, which every list of tier C that is long is known to be of: to reach it a
+ * few of them are looked at, not all. */
+static void test_clusterings__what_contains_very_many_looks_at_a_few(void **state)
+{
+    static const unsigned numbers[] = {31, 2};
+    struct world world;
+    (void)state;
+    open_world(&world, 4, &no_fault); /* lists of two documents are long */
+    for (unsigned i = 0; i < N_FAMILY; i++) {
+        struct world_step step = {.new = {write_of_family(&world)}, .n_new = 1};
+        assert_int_equal(world_do(&world, &step), 0);
+        world_model_step(&world, &step);
+    }
+    world_check(&world);
+    const struct world_document *late = write_of_family(&world);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct clustering *clustering = living_clusters_find(world.clusters, numbers[i]);
+        struct counting counting = {0};
+        assert_true(min_sketch_n_v(&late->record.sketch) >= 10);
+        assert_int_equal(neighbours_reach(&clustering->graph, &late->record.sketch, count_wanted,
+                                          count_found, &counting, NULL),
+                         0);
+        assert_int_equal(counting.n_found, 1);
+        assert_in_range(counting.n_asked, 1, N_FAMILY / 3);
+    }
+    world_close(&world);
+}
+
+/* A document of fingerprints from some on, so many of each. */
+struct stretch {
+    uint64_t from;
+    unsigned n;
+};
+
+static void insert_stretches(struct world *world, const struct stretch *stretches, unsigned n)
+{
+    struct world_document *document = world_new_document(world);
+    uint64_t fingerprints[512];
+    size_t n_all = 0;
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned k = 0; k < stretches[i].n; k++)
+            fingerprints[n_all++] = stretches[i].from + k;
+    document->n_tokens = (unsigned)n_all;
+    document->content = world->n_documents;
+    world_finish_record(world, document, fingerprints, n_all, world->n_documents);
+    struct world_step step = {.new = {document}, .n_new = 1};
+    assert_int_equal(world_do(world, &step), 0);
+    world_model_step(world, &step);
+    world_check(world);
+}
+
+/* All lists of what comes last are known to be of a cluster that it reaches; a document that
+ * contains it, and is of no cluster, came when that was known already. Only tier C finds that one:
+ * its smallest fingerprints are its own. */
+static void test_clusterings__what_contains_one_is_found_in_lists_that_are_known(void **state)
+{
+    struct world world;
+    (void)state;
+    world_open(&world, 4, &no_fault); /* lists of two documents are long */
+    min_sketch_builder_free(world.builder);
+    world.policy.s = world.policy.v_max = 256;
+    assert_int_equal(min_sketch_builder_new(&world.policy, &world.builder), 0);
+    world_stop(&world);
+    world.named[0] = (struct world_named){31, {.resemblance = 0.5, .containment = 0.8}, UINT64_MAX};
+    world.n_named = 1;
+    world_start(&world, &no_fault);
+    for (unsigned i = 0; i < 3; i++) {
+        const struct stretch body = {1000000 * (i + 1), 100}, part = {body.from, 60},
+                             other = {1000 + 100 * i, 60};
+        for (unsigned k = 0; k < 4; k++)
+            insert_stretches(&world, (const struct stretch[]){body, {body.from + 1000 + 9 * k, 3}},
+                             2);
+        insert_stretches(&world, (const struct stretch[]){other, part}, 2);
+        const unsigned larger = world.n_documents - 1;
+        assert_int_equal(cluster_of(&world, 31, larger), 0);
+        insert_stretches(&world, &part, 1);
+        assert_int_not_equal(cluster_of(&world, 31, larger), 0);
+        assert_int_equal(cluster_of(&world, 31, larger), cluster_of(&world, 31, larger - 1));
+    }
+    world_close(&world);
+}
+
+/* -- ids that clusters with centres had -- */
 
 /* Of documents that were in a cluster how many are in another one now; 0: in none. */
 static unsigned count_in(const struct world *world, unsigned number, const uint64_t *before,
@@ -244,6 +365,8 @@ int main(void)
         cmocka_unit_test(test_clusterings__hold_over_a_store_that_fails_in_passing),
         cmocka_unit_test(test_clusterings__a_crash_at_any_write_is_made_good),
         cmocka_unit_test(test_clusterings__a_failed_call_is_made_good_by_repeating),
+        cmocka_unit_test(test_clusterings__what_contains_very_many_looks_at_a_few),
+        cmocka_unit_test(test_clusterings__what_contains_one_is_found_in_lists_that_are_known),
         cmocka_unit_test(
             test_clusterings__the_id_of_a_centre_that_is_none_any_more_leads_to_its_documents),
         cmocka_unit_test(test_clusterings__one_that_comes_later_gets_all_documents),

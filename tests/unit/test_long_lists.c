@@ -91,10 +91,11 @@ static void learn(struct history *history)
     for (uint64_t sid = 1; sid <= history->n_sids; sid++)
         if (history->live[sid] || pick(history, 8) == 0) /* dead ones are among them */
             sids[list.n_sids++] = sid;
-    if (!long_lists_wants(history->lists, LIST, list.n_sids))
+    if (!long_lists_wants(history->lists, POSTINGS_TIER_R, LIST, list.n_sids))
         return;
-    assert_int_equal(long_lists_learn(history->lists, &history->membership, LIST, &list), 0);
-    history->n_refused += !long_lists_find(history->lists, LIST);
+    assert_int_equal(
+        long_lists_learn(history->lists, &history->membership, POSTINGS_TIER_R, LIST, &list), 0);
+    history->n_refused += !long_lists_find(history->lists, POSTINGS_TIER_R, LIST);
 }
 
 static bool is_vouched_for(const struct digest *digest, uint64_t sid, uint64_t cluster)
@@ -110,7 +111,7 @@ static bool is_vouched_for(const struct digest *digest, uint64_t sid, uint64_t c
 
 static void check(struct history *history)
 {
-    const struct digest *digest = long_lists_find(history->lists, LIST);
+    const struct digest *digest = long_lists_find(history->lists, POSTINGS_TIER_R, LIST);
     if (!digest)
         return;
     history->n_vouched++;
@@ -134,7 +135,7 @@ static void run(struct history *history, uint64_t seed)
     assert_int_equal(long_lists_new(5, &history->lists), 0);
     post(history);
     while (history->n_sids < N_SIDS) {
-        struct digest *digest = long_lists_find(history->lists, LIST);
+        struct digest *digest = long_lists_find(history->lists, POSTINGS_TIER_R, LIST);
         switch (pick(history, 12)) {
         case 0: join(history); break;
         case 1: pick(history, 3) ? join(history) : split(history); break;
@@ -180,11 +181,12 @@ static void test_long_lists__those_asked_for_last_are_kept(void **state)
     assert_int_equal(membership_init(&history.membership, history.kv, 0), 0);
     assert_int_equal(long_lists_new(1, &history.lists), 0);
     for (uint64_t i = 1; i <= N; i++) {
-        assert_int_equal(long_lists_learn(history.lists, &history.membership, i, &list), 0);
-        assert_non_null(long_lists_find(history.lists, 1));
+        assert_int_equal(
+            long_lists_learn(history.lists, &history.membership, POSTINGS_TIER_R, i, &list), 0);
+        assert_non_null(long_lists_find(history.lists, POSTINGS_TIER_R, 1));
     }
-    assert_non_null(long_lists_find(history.lists, N));
-    assert_null(long_lists_find(history.lists, 2));
+    assert_non_null(long_lists_find(history.lists, POSTINGS_TIER_R, N));
+    assert_null(long_lists_find(history.lists, POSTINGS_TIER_R, 2));
     long_lists_free(history.lists);
     membership_done(&history.membership, true);
     kv_close(history.kv);
@@ -414,7 +416,7 @@ static void test_long_lists__a_common_list_is_known(void **state)
     assert_int_equal(long_lists_is_common(history.lists, LIST), 0);
     assert_int_equal(long_lists_judge(history.lists, &history.membership, LIST, &many), 1);
     assert_int_equal(long_lists_is_common(history.lists, LIST), 1);
-    assert_null(long_lists_find(history.lists, LIST));
+    assert_null(long_lists_find(history.lists, POSTINGS_TIER_R, LIST));
     long_lists_forget(history.lists);
     assert_int_equal(long_lists_is_common(history.lists, LIST), 0);
     long_lists_free(history.lists);
