@@ -225,6 +225,31 @@ static void ask(struct bench *bench, const struct group *group, size_t limit, un
     report(group, what, times, n, rest);
 }
 
+/* What an owner asks of the whole store and of whole clusters. */
+static void explain(struct bench *bench, const struct group *group)
+{
+    struct cluster_explanation explanation = {0};
+    struct document_info info;
+    struct file_key key = fileless_key(pick(bench, group, 0));
+    check(index_document(bench->index, &key, 0, &info), "document");
+    double t = thread_s();
+    check(index_explain(bench->index, info.cluster_id, &explanation), "explain");
+    double times[1] = {thread_s() - t};
+    report(group, "explained", times, 1, "");
+    cluster_explanation_done(&explanation);
+}
+
+static void list_common_shingles(struct bench *bench)
+{
+    struct common_shingles list = {0};
+    double t = thread_s();
+    check(index_common_shingles(bench->index, 20, &list), "shingles");
+    printf("    the 20 commonest shingles: %.0f ms, the first of %llu documents\n",
+           (thread_s() - t) * 1e3,
+           (unsigned long long)(list.n_shingles ? list.shingles[0].n_documents : 0));
+    common_shingles_done(&list);
+}
+
 static void change_singly(struct bench *bench, const struct group *group)
 {
     double deleted[SINGLE], repaired[SINGLE], put_again[SINGLE], rewritten[SINGLE];
@@ -297,6 +322,10 @@ int main(int argc, char **argv)
         ask(&bench, &bench.groups[i], 100, ASKED);
         ask(&bench, &bench.groups[i], 0, 3);
     }
+    for (size_t i = 0; i < bench.n_groups; i++)
+        if (bench.groups[i].shape != FAMILY_NONE)
+            explain(&bench, &bench.groups[i]);
+    list_common_shingles(&bench);
     for (size_t i = 0; i < bench.n_groups; i++)
         change_singly(&bench, &bench.groups[i]);
     print_found(&bench, "found after that");

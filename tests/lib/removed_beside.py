@@ -33,6 +33,13 @@ def is_done(function, *args):
     return True
 
 
+def patiently(function, *args):
+    """For two seconds a name may lead here that the kernel has still to be told of, or to forget."""
+    results = []
+    soon(lambda: is_done(lambda: results.append(function(*args))))
+    return results[0]
+
+
 def names(t):
     """What leads to something in it."""
     for label, function, *args in (
@@ -84,10 +91,9 @@ def stand(t, place, beside, has_used):
         fd = os.open(".", os.O_RDONLY)
     os.rmdir(f"{beside}/gone")
     if not has_used:
-        fd = os.open(".", os.O_RDONLY)
-    # For two seconds a name may lead here that the kernel has still to be told of, or to forget.
+        fd = patiently(os.open, ".", os.O_RDONLY)
     soon(lambda: all(is_done(os.fchmod, fd, 0o755) for _ in range(4)))
-    soon(lambda: os.stat(".").st_nlink == 0)
+    soon(lambda: patiently(os.stat, ".").st_nlink == 0)
     for _ in range(3):
         names(t)
         used(t, fd)
