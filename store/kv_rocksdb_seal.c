@@ -22,7 +22,7 @@
 
 static const char seal_name[] = "SEAL", new_name[] = "SEAL.new";
 static const char copy_name[] = "SEAL.manifest", new_copy_name[] = "SEAL.manifest.new";
-enum { SUM_BYTES = 8, COPY_BYTES = 64 << 10 };
+enum { SUM_BYTES = 8, COPY_BYTES = 16 << 10 };
 
 static bool is_manifest(const char *name)
 {
@@ -84,7 +84,7 @@ static int write_all(int fd, const void *bytes, size_t n)
 /* Copy so many bytes. Returns 0, -ENODATA when there are less, or an error. */
 static int copy_bytes(int from, int to, int64_t n, uint64_t *sum)
 {
-    static __thread uint8_t buffer[COPY_BYTES];
+    uint8_t buffer[COPY_BYTES];
     *sum = 0xcbf29ce484222325u;
     while (n > 0) {
         ssize_t r = read(from, buffer, n < COPY_BYTES ? (size_t)n : COPY_BYTES);
