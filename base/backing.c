@@ -1,6 +1,6 @@
 /* File keys are file handles with the file system's id in front:
  *
- *   handles      fsid | the kernel's handle type | handle bytes
+ *   handles      fsid | the kernel's handle type | handle (file_key_of_handle())
  *   no handles   fsid | 0xffffffff               | inode number (8)
  *
  * The id is statfs(2)'s f_fsid, which most file systems derive from their UUID; so a key outlives a
@@ -235,15 +235,6 @@ static int fsid_at(struct backing *backing, int mount_id, int dirfd, const char 
     return fsid_of_nested(backing, *name ? path_fd : dirfd, mount_id, ret_fsid);
 }
 
-static void encode_key(uint64_t fsid, uint32_t type, const void *bytes, size_t n_bytes,
-                       struct file_key *ret_key)
-{
-    put_be64(ret_key->bytes, fsid);
-    put_be32(ret_key->bytes + 8, type);
-    memcpy(ret_key->bytes + FILE_KEY_MIN_BYTES, bytes, n_bytes);
-    ret_key->size_bytes = (uint8_t)(FILE_KEY_MIN_BYTES + n_bytes);
-}
-
 static int inode_key_at(struct backing *backing, int dirfd, const char *name,
                         struct file_key *ret_key, bool *ret_nested)
 {
@@ -260,9 +251,10 @@ static int inode_key_at(struct backing *backing, int dirfd, const char *name,
             return r;
         *ret_nested = (int)sx.stx_mnt_id != backing->root_mount_id;
     }
-    uint8_t ino[8];
-    put_be64(ino, sx.stx_ino);
-    encode_key(fsid, KEY_TYPE_INODE, ino, sizeof(ino), ret_key);
+    put_be64(ret_key->bytes, fsid);
+    put_be32(ret_key->bytes + 8, KEY_TYPE_INODE);
+    put_be64(ret_key->bytes + FILE_KEY_MIN_BYTES, sx.stx_ino);
+    ret_key->size_bytes = FILE_KEY_MIN_BYTES + 8;
     return 0;
 }
 
@@ -281,8 +273,8 @@ int backing_identify(struct backing *backing, int dirfd, const char *name, struc
     if (r < 0)
         return r;
     *ret_nested = mount_id != backing->root_mount_id;
-    encode_key(fsid, (uint32_t)handle.handle.handle_type, handle.handle.f_handle,
-               handle.handle.handle_bytes, ret_key);
+    file_key_of_handle(fsid, (uint32_t)handle.handle.handle_type, handle.handle.f_handle,
+                       handle.handle.handle_bytes, ret_key);
     return 0;
 }
 
@@ -408,7 +400,7 @@ int backing_open_key(struct backing *backing, const struct file_key *key, int fl
     union handle handle;
     handle.handle.handle_type = (int)get_be32(key->bytes + 8);
     handle.handle.handle_bytes = (unsigned)(key->size_bytes - FILE_KEY_MIN_BYTES);
-    memcpy(handle.handle.f_handle, key->bytes + FILE_KEY_MIN_BYTES, handle.handle.handle_bytes);
+    file_key_handle(key, handle.handle.f_handle);
     return open_handle(mount_fd, &handle, flags | O_CLOEXEC);
 }
 

@@ -6,6 +6,10 @@
  *
  * The handle is name_to_handle_at(2)'s and holds the inode's generation: a reused inode number is
  * another key. A key survives a rename and a restart; it is never a FUSE inode number nor a path.
+ *
+ * Handles are mostly made of numbers of four bytes, the first of them the inode's, and little
+ * endian; in a key each is turned round, so that files that were made together, whose inodes are
+ * neighbours, are neighbours in a store that is ordered by keys.
  */
 #ifndef KINFS_BASE_FILE_KEY_H
 #define KINFS_BASE_FILE_KEY_H
@@ -21,6 +25,12 @@ struct file_key {
     uint8_t size_bytes;
     uint8_t bytes[FILE_KEY_MAX_BYTES];
 };
+
+/* The key of a handle of n_bytes (at most FILE_KEY_MAX_BYTES - FILE_KEY_MIN_BYTES), and back: as
+ * many bytes as the key has beyond FILE_KEY_MIN_BYTES. */
+void file_key_of_handle(uint64_t fsid, uint32_t type, const void *handle, size_t n_bytes,
+                        struct file_key *ret_key);
+void file_key_handle(const struct file_key *key, void *ret_handle);
 
 static inline bool file_key_equal(const struct file_key *a, const struct file_key *b)
 {

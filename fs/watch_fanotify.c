@@ -128,10 +128,8 @@ static int read_place(struct watch *watch, const char *record, size_t size, bool
         (with_name && !memchr(bytes + handle.handle_bytes, '\0', room - handle.handle_bytes)))
         return -EPROTO;
     struct place place = {.known = true, .name = with_name ? bytes + handle.handle_bytes : ""};
-    memcpy(place.key.bytes, backing_root_key(watch->fs->backing)->bytes, 8);
-    put_be32(place.key.bytes + 8, (uint32_t)handle.handle_type);
-    memcpy(place.key.bytes + FILE_KEY_MIN_BYTES, bytes, handle.handle_bytes);
-    place.key.size_bytes = (uint8_t)(FILE_KEY_MIN_BYTES + handle.handle_bytes);
+    file_key_of_handle(get_be64(backing_root_key(watch->fs->backing)->bytes),
+                       (uint32_t)handle.handle_type, bytes, handle.handle_bytes, &place.key);
     *ret_place = place;
     return 0;
 }

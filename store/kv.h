@@ -67,7 +67,9 @@ struct kv_table {
     uint8_t partition_bytes; /* for KV_PARTITION_FIXED, 1 to 32 */
     bool scans_only;         /* hint: point lookups are rare (no filter worth its memory) */
     bool partitions_sought; /* hint: scans are mostly within one partition, and there are very many,
-                               of a few entries each (KV_PARTITION_FIXED only) */
+                               of a few entries each (not KV_PARTITION_WHOLE) */
+    bool hashed; /* hint: keys are hashes for the most part, and all there is of an entry:
+                    nothing in it gets smaller, and neighbours are read by chance */
 };
 
 /* What a store is opened with; everything borrowed, until kv_close(). */

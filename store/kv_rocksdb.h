@@ -63,7 +63,7 @@ static inline const char *kv_rocksdb_bytes(struct kv_slice slice)
 /* Whether the filters of a table's files are over its partitions instead of its keys. */
 static inline bool kv_rocksdb_filters_partitions(const struct kv_table *table)
 {
-    return table && table->partitions_sought && table->partition == KV_PARTITION_FIXED;
+    return table && table->partitions_sought && table->partition != KV_PARTITION_WHOLE;
 }
 
 /* Read-holds in_use until the end of the scope. */

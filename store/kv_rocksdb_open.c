@@ -7,29 +7,34 @@
  *   runs/           files of sorted runs that are being written; leftovers are removed
  *   the rest        is RocksDB's
  *
- * Memory: the block cache (which also holds every index and filter), KV_WRITE_BUFFERS_BYTES of
- * write buffers over all tables, up to once more of it while they are being flushed, and two
- * compactions of a few MiB.
+ * Memory: the block cache, KV_WRITE_BUFFERS_BYTES of write buffers over all tables, up to once more
+ * of it while they are being flushed, two compactions of a few MiB, and the indexes and filters of
+ * all open files, some 30 bytes a document. In the cache they would be bounded, but most gets are
+ * of what is absent, which filters answer: at a million documents one took 4 to 10 us when they did
+ * not fit, and 1 to 2 us beside it.
  */
 #include "store/kv_rocksdb.h"
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 enum {
     DEFAULT_CACHE_BYTES = 64 << 20,
-    /* 2^2 shards: LRU evicts within a shard, and one must hold several filters (about 1 MiB each
-     * for a file of TARGET_FILE_BYTES of small entries). */
-    CACHE_SHARD_BITS = 2,
-    /* Half the default of RocksDB, so that indexes and filters are small pieces of the cache. */
-    TARGET_FILE_BYTES = 32 << 20,
+    CACHE_SHARD_BITS = 2,         /* there are few threads */
+    TARGET_FILE_BYTES = 32 << 20, /* half the default of RocksDB: a compaction is short */
     WRITE_BUFFER_BYTES = 8 << 20, /* of one table; all share KV_WRITE_BUFFERS_BYTES */
-    /* Twice RocksDB's 4 KiB: an index half as large, and a scan of postings reads few blocks. */
+    /* Twice RocksDB's 4 KiB: an index half as large. Not where a read finds a few entries. */
     BLOCK_BYTES = 8 << 10,
+    HASHED_BLOCK_BYTES = 4 << 10,
     /* A log is kept until every table's part of it is flushed: bounds what an opening replays. */
     MAX_LOGS_BYTES = 64 << 20,
-    MAX_OPEN_FILES = 256,     /* of the 1024 a process usually may have */
+    /* Of the descriptors a process may have, a quarter. Closing a file and opening it again costs
+     * a hundred gets; and what keeps files is in 64 parts, of which each closes its own. */
+    OPEN_FILES_PART = 4,
+    OPEN_FILES_MIN = 256,
+    OPEN_FILES_MAX = 4096,
     FILTER_BITS_PER_KEY = 10, /* 1 % false positives; or a partition, where filters are over these:
                                  some 20 bytes a document for its 16 posting lists */
     /* RocksDB insists on a log of what it does. Debian's is built with its assertions, and one of
@@ -53,6 +58,15 @@ static rocksdb_options_t *common_options(void)
     return options;
 }
 
+static int max_open_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur / OPEN_FILES_PART < OPEN_FILES_MIN)
+        return OPEN_FILES_MIN;
+    rlim_t n = limit.rlim_cur / OPEN_FILES_PART;
+    return n > OPEN_FILES_MAX ? OPEN_FILES_MAX : (int)n;
+}
+
 static rocksdb_options_t *make_db_options(bool create)
 {
     rocksdb_options_t *options = common_options();
@@ -60,7 +74,7 @@ static rocksdb_options_t *make_db_options(bool create)
     rocksdb_options_set_create_missing_column_families(options, create);
     rocksdb_options_set_db_write_buffer_size(options, KV_WRITE_BUFFERS_BYTES);
     rocksdb_options_set_max_total_wal_size(options, MAX_LOGS_BYTES);
-    rocksdb_options_set_max_open_files(options, MAX_OPEN_FILES);
+    rocksdb_options_set_max_open_files(options, max_open_files());
     rocksdb_options_set_max_background_jobs(options, 2);
     rocksdb_options_compaction_readahead_size(options, COMPACTION_READ_BYTES);
     rocksdb_options_set_stats_dump_period_sec(options, 0);
@@ -70,17 +84,17 @@ static rocksdb_options_t *make_db_options(bool create)
     return options;
 }
 
-/* What filters over partitions are made of: the first n bytes of a key, or the whole of a shorter
- * one. RocksDB's own of fixed length must not meet a shorter one. */
+/* What filters over partitions are made of: RocksDB's own of fixed length must not meet a shorter
+ * key. */
 struct key_partition {
-    size_t n_bytes;
+    struct kv_table table;
     char name[32]; /* in the files: with filters of another one they are read without */
 };
 
 static char *key_partition_cut(void *state, const char *key, size_t size_bytes, size_t *ret_size)
 {
     const struct key_partition *partition = state;
-    *ret_size = size_bytes < partition->n_bytes ? size_bytes : partition->n_bytes;
+    *ret_size = kv_partition_of(&partition->table, (struct kv_slice){key, size_bytes}).size_bytes;
     return (char *)key;
 }
 
@@ -92,8 +106,9 @@ static unsigned char key_partition_is_for(void *state, const char *key, size_t s
 
 static unsigned char key_partition_is_one(void *state, const char *key, size_t size_bytes)
 {
-    (void)key;
-    return size_bytes <= ((const struct key_partition *)state)->n_bytes;
+    size_t size;
+    key_partition_cut(state, key, size_bytes, &size);
+    return size == size_bytes;
 }
 
 static const char *key_partition_name(void *state)
@@ -101,13 +116,17 @@ static const char *key_partition_name(void *state)
     return ((const struct key_partition *)state)->name;
 }
 
-static rocksdb_slicetransform_t *partition_of_keys(size_t n_bytes)
+static rocksdb_slicetransform_t *partition_of_keys(const struct kv_table *table)
 {
     struct key_partition *partition = calloc(1, sizeof(*partition));
     if (!partition)
         return NULL; /* without filters */
-    partition->n_bytes = n_bytes;
-    snprintf(partition->name, sizeof(partition->name), "kinfs.partition.%zu", n_bytes);
+    partition->table = *table;
+    if (table->partition == KV_PARTITION_FIXED)
+        snprintf(partition->name, sizeof(partition->name), "kinfs.partition.%u",
+                 table->partition_bytes);
+    else
+        snprintf(partition->name, sizeof(partition->name), "kinfs.partition.prefixed");
     return rocksdb_slicetransform_create(partition, free, key_partition_cut, key_partition_is_for,
                                          key_partition_is_one, key_partition_name);
 }
@@ -119,15 +138,15 @@ static rocksdb_options_t *make_table_options(const struct kv_rocksdb *store,
     bool by_partition = kv_rocksdb_filters_partitions(table);
     rocksdb_block_based_table_options_t *blocks = rocksdb_block_based_options_create();
     rocksdb_block_based_options_set_block_cache(blocks, store->cache);
-    rocksdb_block_based_options_set_cache_index_and_filter_blocks(blocks, 1);
-    rocksdb_block_based_options_set_block_size(blocks, BLOCK_BYTES);
+    rocksdb_block_based_options_set_block_size(blocks, table && table->hashed ? HASHED_BLOCK_BYTES
+                                                                              : BLOCK_BYTES);
     if (by_partition || (table && !table->scans_only))
         rocksdb_block_based_options_set_filter_policy(
             blocks, rocksdb_filterpolicy_create_bloom_full(FILTER_BITS_PER_KEY));
     rocksdb_block_based_options_set_whole_key_filtering(blocks, !by_partition);
     rocksdb_options_t *options = common_options();
     if (by_partition)
-        rocksdb_options_set_prefix_extractor(options, partition_of_keys(table->partition_bytes));
+        rocksdb_options_set_prefix_extractor(options, partition_of_keys(table));
     rocksdb_options_set_block_based_table_factory(options, blocks);
     rocksdb_block_based_options_destroy(blocks);
     return options;
@@ -135,8 +154,11 @@ static rocksdb_options_t *make_table_options(const struct kv_rocksdb *store,
 
 static void set_compression(struct kv_rocksdb *store, int compression)
 {
-    for (size_t i = 0; i <= store->kv.n_tables; i++)
-        rocksdb_options_set_compression(store->table_options[i], compression);
+    for (size_t i = 0; i <= store->kv.n_tables; i++) {
+        bool hashed = i < store->kv.n_tables && store->kv.tables[i].hashed;
+        rocksdb_options_set_compression(store->table_options[i],
+                                        hashed ? rocksdb_no_compression : compression);
+    }
 }
 
 static rocksdb_cache_t *make_cache(size_t cache_bytes)

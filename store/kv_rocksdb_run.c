@@ -12,8 +12,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-/* As the target size of compacted files: index and filter of a file must be small pieces of the
- * block cache. */
+/* As the target size of compacted files. */
 enum { RUN_FILE_BYTES = 32 << 20 };
 
 struct run {

@@ -7,20 +7,32 @@
 DEFINE_CLEANUP(rocksdb_iterator_t *, rocksdb_iter_destroy);
 DEFINE_CLEANUP(rocksdb_readoptions_t *, rocksdb_readoptions_destroy);
 
-/* Whether all keys of a range are of one partition, of the first n bytes of a key. */
-static bool is_of_one_partition(const struct kv_range *range, size_t n)
+/* Whether all keys of a range are of one partition, that of its first key: it ends within it, or
+ * with the first key after it, which has no more bytes and may lack those that are 0. */
+static bool is_of_one_partition(const struct kv_table *table, const struct kv_range *range)
 {
-    enum { PARTITION_MAX_BYTES = 32 };
+    enum { PARTITION_MAX_BYTES = 256 };
+    const uint8_t *from = range->from.data, *to = range->to.data;
     uint8_t next[PARTITION_MAX_BYTES];
 
-    if (range->from.size_bytes < n || !range->to.data || range->to.size_bytes < n)
+    if (range->from.size_bytes == 0 || !to)
         return false;
-    memcpy(next, range->from.data, n);
-    if (memcmp(next, range->to.data, n) == 0)
+    const size_t size =
+        table->partition == KV_PARTITION_FIXED ? table->partition_bytes : 1 + (size_t)from[0];
+    size_t n = size;
+    if (range->from.size_bytes < size)
+        return false;
+    if (range->to.size_bytes >= size && memcmp(from, to, size) == 0)
         return true;
+    memcpy(next, from, size);
     for (size_t i = n; i > 0 && ++next[i - 1] == 0; i--)
         ;
-    return range->to.size_bytes == n && memcmp(next, range->to.data, n) == 0;
+    while (n > 0 && next[n - 1] == 0)
+        n--;
+    size_t n_to = range->to.size_bytes;
+    while (n_to > 0 && to[n_to - 1] == 0)
+        n_to--;
+    return range->to.size_bytes <= size && n_to == n && memcmp(next, to, n) == 0;
 }
 
 static bool is_empty(const struct kv_range *range)
@@ -110,8 +122,7 @@ int kv_rocksdb_multi_scan_in_use(struct kv_rocksdb *store, const rocksdb_snapsho
     int r = kv_rocksdb_check_readable(store);
 
     for (size_t i = 0; of_partitions && i < n_ranges; i++)
-        of_partitions =
-            is_empty(&ranges[i]) || is_of_one_partition(&ranges[i], shape->partition_bytes);
+        of_partitions = is_empty(&ranges[i]) || is_of_one_partition(shape, &ranges[i]);
     if (r == 0 && of_partitions)
         return scan_partitions(store, snapshot, table, ranges, n_ranges, limit, ret_pages);
     for (size_t i = 0; r == 0 && i < n_ranges; i++)

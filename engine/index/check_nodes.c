@@ -143,6 +143,11 @@ struct list_walk {
     uint64_t fingerprint;
     check_list_fn visit;
     void *user;
+    /* Tier C is read beside tier R, which has postings of V as well: its next one, while it has
+     * one. */
+    struct table_walk beside;
+    uint64_t beside_fingerprint, beside_sid;
+    bool has_beside;
 };
 
 static int end_list(struct list_walk *walk)
@@ -154,32 +159,74 @@ static int end_list(struct list_walk *walk)
     return r;
 }
 
+static int take_sid(struct list_walk *walk, uint64_t sid)
+{
+    size_t number;
+    walk->length++;
+    if (!find_number(walk->nodes, sid, &number) || walk->nodes->firsts[number] != number)
+        return 0;
+    return sid_vector_push(&walk->numbers, number);
+}
+
+static int next_beside(struct list_walk *walk)
+{
+    struct kv_entry row = {0};
+    int r;
+    do
+        r = table_walk_next(&walk->beside, &row);
+    while (r > 0 && row.key.size_bytes != POSTING_KEY_BYTES);
+    walk->has_beside = r > 0;
+    if (r <= 0)
+        return r < 0 ? check_read_failed(walk->nodes->check, TABLE_TIER_R, r) : 0;
+    walk->beside_fingerprint = get_be64(row.key.data);
+    walk->beside_sid = get_be64((const uint8_t *)row.key.data + 8);
+    return 0;
+}
+
+/* What tier R has of the list. */
+static int take_beside(struct list_walk *walk)
+{
+    int r = 0;
+    while (r == 0 && walk->has_beside && walk->beside_fingerprint <= walk->fingerprint) {
+        if (walk->beside_fingerprint == walk->fingerprint)
+            r = take_sid(walk, walk->beside_sid);
+        if (r == 0)
+            r = next_beside(walk);
+    }
+    return r;
+}
+
 static int take_posting(void *user, const struct kv_entry *row)
 {
     struct list_walk *walk = user;
     const uint8_t *p = row->key.data;
-    size_t number;
     int r = 0;
     if (row->key.size_bytes != POSTING_KEY_BYTES)
         return 0;
-    if (get_be64(p) != walk->fingerprint)
+    if (get_be64(p) != walk->fingerprint || walk->length == 0) {
         r = end_list(walk);
-    walk->fingerprint = get_be64(p);
-    walk->length++;
-    if (r < 0 || !find_number(walk->nodes, get_be64(p + 8), &number) ||
-        walk->nodes->firsts[number] != number)
-        return r;
-    return sid_vector_push(&walk->numbers, number);
+        walk->fingerprint = get_be64(p);
+        if (r == 0)
+            r = take_beside(walk);
+    }
+    return r < 0 ? r : take_sid(walk, get_be64(p + 8));
 }
 
 int check_nodes_each_list(struct check_nodes *nodes, unsigned table, check_list_fn visit,
                           void *user)
 {
     struct list_walk walk = {.nodes = nodes, .visit = visit, .user = user};
-    int r = check_each_row(nodes->check, table, (struct kv_slice){0}, take_posting, &walk);
+    int r = 0;
+    if (table == TABLE_TIER_C)
+        r = table_walk_begin(&walk.beside, nodes->check->kv, TABLE_TIER_R, (struct kv_slice){0});
+    if (r == 0 && table == TABLE_TIER_C)
+        r = next_beside(&walk);
+    if (r == 0)
+        r = check_each_row(nodes->check, table, (struct kv_slice){0}, take_posting, &walk);
     if (r == 0)
         r = end_list(&walk);
     sid_vector_done(&walk.numbers);
+    table_walk_done(&walk.beside);
     return r;
 }
 

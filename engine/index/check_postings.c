@@ -52,10 +52,10 @@ static void make_key(uint8_t key[KEY_BYTES], uint64_t fingerprint, uint64_t sid)
 void check_postings_expect(struct check_postings *postings, const struct check_document *document)
 {
     const struct min_sketch *sketch = &document->record->sketch;
-    size_t n = document->is_first ? postings_tier_keys(postings->tier, sketch) : 0;
-    for (size_t i = 0; i < n; i++) {
+    size_t first, n = postings_tier_rows(postings->tier, sketch, &first);
+    for (size_t i = 0; document->is_first && i < n; i++) {
         uint8_t key[KEY_BYTES];
-        make_key(key, sketch->values[i], document->sid);
+        make_key(key, sketch->values[first + i], document->sid);
         check_tally_add(postings->tally, document->sid, key, KEY_BYTES);
     }
 }
@@ -91,9 +91,8 @@ static int may_be_missing(const struct check_postings *postings, uint64_t sid)
 }
 
 static int count_missing(struct check_postings *postings, const struct check_document *document,
-                         size_t n_keys, size_t *ret_n_missing)
+                         const uint64_t *fingerprints, size_t n_keys, size_t *ret_n_missing)
 {
-    const struct min_sketch *sketch = &document->record->sketch;
     *ret_n_missing = 0;
     for (size_t at = 0; at < n_keys; at += LOOK_UPS) {
         uint8_t keys[LOOK_UPS][KEY_BYTES];
@@ -101,7 +100,7 @@ static int count_missing(struct check_postings *postings, const struct check_doc
         struct kv_buf values[LOOK_UPS];
         size_t n = n_keys - at < LOOK_UPS ? n_keys - at : LOOK_UPS;
         for (size_t i = 0; i < n; i++) {
-            make_key(keys[i], sketch->values[at + i], document->sid);
+            make_key(keys[i], fingerprints[at + i], document->sid);
             slices[i] = (struct kv_slice){keys[i], KEY_BYTES};
         }
         int r = check_look_up(postings->check, postings->table, slices, n, values);
@@ -118,10 +117,11 @@ static int count_missing(struct check_postings *postings, const struct check_doc
 static int look_up_postings(void *user, const struct check_document *document)
 {
     struct check_postings *postings = user;
-    size_t n_missing, n_keys = postings_tier_keys(postings->tier, &document->record->sketch);
-    if (!document->is_first || check_tally_is_even(postings->tally, document->sid))
+    const struct min_sketch *sketch = &document->record->sketch;
+    size_t n_missing, first, n_keys = postings_tier_rows(postings->tier, sketch, &first);
+    if (!document->is_first || n_keys == 0 || check_tally_is_even(postings->tally, document->sid))
         return 0;
-    int r = count_missing(postings, document, n_keys, &n_missing);
+    int r = count_missing(postings, document, sketch->values + first, n_keys, &n_missing);
     if (r < 0 || n_missing == 0)
         return r;
     r = may_be_missing(postings, document->sid);
@@ -135,8 +135,8 @@ static int look_up_postings(void *user, const struct check_document *document)
 static bool has_key(const struct check_postings *postings, const struct record *record,
                     uint64_t fingerprint)
 {
-    size_t n = postings_tier_keys(postings->tier, &record->sketch);
-    for (size_t i = 0; i < n; i++)
+    size_t first, n = postings_tier_rows(postings->tier, &record->sketch, &first);
+    for (size_t i = first; i < first + n; i++)
         if (record->sketch.values[i] == fingerprint)
             return true;
     return false;

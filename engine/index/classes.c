@@ -49,38 +49,42 @@ static int take_rows(const struct kv_page *page, struct sid_vector *sids)
     return 0;
 }
 
-static int read_firsts(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], size_t n,
-                       uint64_t *ret_firsts)
+static int read_firsts(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const bool *is_alone,
+                       size_t n, uint64_t *ret_firsts)
 {
     uint8_t from[CLASSES_AT_ONCE][KEY_BYTES], to[CLASSES_AT_ONCE][KEY_BYTES];
     struct kv_range ranges[CLASSES_AT_ONCE];
     struct kv_page pages[CLASSES_AT_ONCE];
+    size_t places[CLASSES_AT_ONCE], n_read = 0;
 
-    if (n == 0)
-        return 0;
     for (size_t i = 0; i < n; i++) {
-        make_key(from[i], class_ids[i], 0);
-        make_key(to[i], class_ids[i], UINT64_MAX);
-        ranges[i] = (struct kv_range){{from[i], KEY_BYTES}, {to[i], KEY_BYTES}};
+        if (is_alone[i])
+            continue;
+        make_key(from[n_read], class_ids[i], 0);
+        make_key(to[n_read], class_ids[i], UINT64_MAX);
+        ranges[n_read] = (struct kv_range){{from[n_read], KEY_BYTES}, {to[n_read], KEY_BYTES}};
+        places[n_read++] = i;
     }
-    int r = kv_multi_scan(kv, TABLE_CLASSES, ranges, n, 1, pages);
+    if (n_read == 0)
+        return 0;
+    int r = kv_multi_scan(kv, TABLE_CLASSES, ranges, n_read, 1, pages);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n_read; i++) {
         _cleanup_(sid_vector_done) struct sid_vector first = {0};
         if (r == 0)
             r = take_rows(&pages[i], &first);
         if (r == 0 && first.n_sids == 0) /* it was just written */
             r = -EUCLEAN;
         if (r == 0)
-            ret_firsts[i] = first.sids[0];
+            ret_firsts[places[i]] = first.sids[0];
         kv_page_done(&pages[i]);
     }
     return r;
 }
 
 int classes_add_all(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
-                    size_t n, uint64_t *ret_firsts)
+                    const bool *is_alone, size_t n, uint64_t *ret_firsts)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
 
@@ -92,9 +96,10 @@ int classes_add_all(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], cons
         make_key(key, class_ids[i], sids[i]);
         kv_batch_put(batch, TABLE_CLASSES, (struct kv_slice){key, KEY_BYTES},
                      (struct kv_slice){"", 0});
+        ret_firsts[i] = sids[i];
     }
     int r = kv_apply(kv, batch);
-    return r < 0 ? r : read_firsts(kv, class_ids, n, ret_firsts);
+    return r < 0 ? r : read_firsts(kv, class_ids, is_alone, n, ret_firsts);
 }
 
 int classes_remove(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid)

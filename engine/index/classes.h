@@ -17,10 +17,11 @@
 /* Idempotent. Return 0 or a store error. */
 int classes_add(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid);
 /* Many documents, each in a class, in one write; and then the first of each one's class, by one
- * look: ret_firsts[i], which may be sids[i]. At most CLASSES_AT_ONCE of them. */
+ * look: ret_firsts[i], which may be sids[i]. Nobody else is in the class of one that is_alone[i]:
+ * it is not looked for. At most CLASSES_AT_ONCE of them. */
 enum { CLASSES_AT_ONCE = 64 };
 int classes_add_all(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
-                    size_t n, uint64_t *ret_firsts);
+                    const bool *is_alone, size_t n, uint64_t *ret_firsts);
 int classes_remove(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid);
 
 /* Append the sids of a class to a vector, ascending, the first `limit` of them (0: all): a class

@@ -233,7 +233,7 @@ static int carry_out_split(const struct graph *graph, const struct cluster_split
 
     cluster_repairs_changed(graph, split->cluster);
     if (split->ids.n_sids > 0)
-        long_lists_split(graph->long_lists, split->cluster);
+        graph_split(graph, split->cluster);
     if (cluster_split_is_move(split))
         return cluster_change_move(graph, split->cluster, split->ids.sids[0], &split->leaving);
     for (size_t i = 0; i < split->ids.n_sids && r == 0; i++)

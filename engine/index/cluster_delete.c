@@ -22,6 +22,7 @@
 #include "engine/index/cluster_change.h"
 #include "engine/index/cluster_hubs.h"
 #include "engine/index/cluster_parts.h"
+#include "engine/index/small_cluster.h"
 
 /* The rest is listed for each time that documents leave it: not for one document of thousands. */
 enum { REST_LISTED_PER_LEAVING = 256 };
@@ -215,8 +216,6 @@ static int rest_is_connected(const struct graph *graph, uint64_t cluster,
     _cleanup_(sid_vector_done) struct sid_vector members = {0};
     size_t n_begun = 0;
 
-    if (size <= leaving->n_sids + 1)
-        return 1;
     if (leaving->n_sids == 1 || size / leaving->n_sids > REST_LISTED_PER_LEAVING)
         return 0;
     int r = cluster_parts_new(graph, leaving, &cluster, 1, &parts);
@@ -247,6 +246,10 @@ static int plan_split(const struct graph *graph, struct cluster_split *split)
     if (cluster_repairs_has(graph->repairs, split->cluster))
         return 0; /* which sees what is left */
     int r = membership_size(graph->membership, split->cluster, &size);
+    if (r == 0 && size <= split->leaving.n_sids + 1)
+        return 0;
+    if (r == 0)
+        r = small_cluster_holds(graph, split->cluster, size, &split->leaving);
     if (r == 0)
         r = cluster_hubs_hold(graph, split->cluster, size, &split->leaving);
     if (r == 0)

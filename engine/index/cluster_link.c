@@ -5,6 +5,7 @@
 
 struct linking {
     struct joining joining;
+    struct lists_read read;
     uint64_t sid, not_with; /* not_with: is about to go, and is in no cluster; 0: none */
 };
 
@@ -31,7 +32,8 @@ static int link_first(const struct graph *graph, struct linking *linking,
 {
     _cleanup_(sid_vector_done) struct sid_vector dead = {0};
 
-    int r = neighbours_reach(graph, &record->sketch, may_link, link_to, linking, &dead);
+    int r =
+        neighbours_reach(graph, &record->sketch, may_link, link_to, linking, &dead, &linking->read);
     for (size_t i = 0; i < dead.n_sids && r == 0; i++)
         r = postings_remove(graph->postings, dead.sids[i], &record->sketch);
     return r;
@@ -49,6 +51,7 @@ static int link_twin(const struct graph *graph, struct linking *linking, uint64_
 static void linking_done(struct linking *linking)
 {
     joining_done(&linking->joining);
+    lists_read_done(&linking->read);
 }
 
 /* Into one clustering. What is in no cluster has no id to keep, and with what comes in its place it
@@ -82,7 +85,9 @@ int cluster_link(const struct graph *graph, const struct coming *coming)
         r = link_first(graph, &linking, coming->record);
     else if (r == 0 && coming->first != linking.not_with)
         r = link_twin(graph, &linking, coming->first);
-    return r < 0 ? r : cluster_change_join(graph, &linking.joining);
+    if (r == 0)
+        r = cluster_change_join(graph, &linking.joining);
+    return r < 0 ? r : neighbours_learn(graph, coming->sid, &linking.read);
 }
 
 int cluster_link_in_place(const struct graph *graph, const struct coming *coming)

@@ -382,7 +382,7 @@ static int decide(struct cluster_repairs *repairs, struct run *run)
         run->documents[i].to = to[part];
     }
     for (size_t i = 0; r == 0 && i < n_before && run->n_sets > 1; i++)
-        long_lists_split(run->graph->long_lists, run->clusters.sids[i]);
+        graph_split(run->graph, run->clusters.sids[i]);
     run->moving = true;
     run->at = 0;
     return r;

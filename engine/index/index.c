@@ -163,7 +163,7 @@ static int open_parts(struct index *index, const struct index_options *options)
         r = postings_open(index->kv, tiers, FLUSH_AFTER, &index->postings);
     if (r == 0)
         r = living_clusters_open(index->kv, index->records, index->postings,
-                                 INDEX_CLUSTER_THRESHOLD, 0, &index->clusters);
+                                 INDEX_CLUSTER_THRESHOLD, NULL, &index->clusters);
     if (r == 0)
         r = named_clusterings_open(index, options);
     if (r < 0)

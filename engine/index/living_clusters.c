@@ -18,10 +18,11 @@
 #include "engine/index/living_clusters_private.h"
 #include "engine/index/remade.h"
 #include "engine/index/remake_plan.h"
+#include "engine/index/small_cluster.h"
 
 static int clustering_init(struct clustering *clustering, struct living_clusters *clusters,
                            struct records *records, struct postings *postings,
-                           const struct edge_rule *rule, size_t long_from, unsigned number)
+                           const struct edge_rule *rule, unsigned number)
 {
     clustering->graph = (struct graph){.kv = clusters->kv,
                                        .records = records,
@@ -29,36 +30,44 @@ static int clustering_init(struct clustering *clustering, struct living_clusters
                                        .membership = &clustering->membership,
                                        .rule = *rule,
                                        .repairs = clusters->repairs,
+                                       .small_cluster = clusters->limits.small_cluster,
                                        .linked_sid = UINT64_MAX};
-    int r = long_lists_new(long_from, &clustering->graph.long_lists);
+    int r = long_lists_new(clusters->limits.long_from, &clustering->graph.long_lists);
     if (r < 0)
         return r;
     struct cluster_hubs *hubs = NULL;
-    r = cluster_hubs_new(long_from, &hubs);
+    r = cluster_hubs_new(clusters->limits.long_from, &hubs);
+    /* Named ones do without: each would remember as much. */
+    if (r == 0 && number == 0)
+        r = short_lists_new(0, &clustering->graph.short_lists);
     if (r == 0)
         r = membership_init(&clustering->membership, clusters->kv, number);
     clustering->membership.hubs = hubs;
     if (r < 0) {
         cluster_hubs_free(hubs);
         long_lists_free(clustering->graph.long_lists);
+        short_lists_free(clustering->graph.short_lists);
     }
     return r;
 }
 
 int living_clusters_open(struct kv *kv, struct records *records, struct postings *postings,
-                         double threshold, size_t long_from, struct living_clusters **ret_clusters)
+                         double threshold, const struct living_limits *limits,
+                         struct living_clusters **ret_clusters)
 {
     const struct edge_rule rule = {.resemblance = threshold};
     struct living_clusters *clusters = calloc(1, sizeof(*clusters));
     if (!clusters)
         return -ENOMEM;
     clusters->kv = kv;
-    clusters->long_from = long_from;
+    if (limits)
+        clusters->limits = *limits;
+    if (clusters->limits.small_cluster == 0)
+        clusters->limits.small_cluster = SMALL_CLUSTER_MAX;
     clusters->graph = &clusters->clusterings[0].graph;
     int r = cluster_repairs_new(&clusters->repairs);
     if (r == 0)
-        r = clustering_init(&clusters->clusterings[0], clusters, records, postings, &rule,
-                            long_from, 0);
+        r = clustering_init(&clusters->clusterings[0], clusters, records, postings, &rule, 0);
     if (r < 0) {
         cluster_repairs_free(clusters->repairs);
         free(clusters);
@@ -76,8 +85,7 @@ int living_clusters_add(struct living_clusters *clusters, unsigned number,
            clusters->n_clusterings <= LIVING_CLUSTERINGS_MAX);
     struct clustering *clustering = &clusters->clusterings[clusters->n_clusterings];
     const struct graph *like = clusters->graph;
-    int r = clustering_init(clustering, clusters, like->records, like->postings, rule,
-                            clusters->long_from, number);
+    int r = clustering_init(clustering, clusters, like->records, like->postings, rule, number);
     if (r < 0)
         return r;
     clustering->graph.linked_sid = linked_sid;
@@ -93,6 +101,7 @@ void living_clusters_close(struct living_clusters *clusters)
         membership_done(&clusters->clusterings[i].membership, !clusters->unfinished);
         cluster_hubs_free(clusters->clusterings[i].membership.hubs);
         long_lists_free(clusters->clusterings[i].graph.long_lists);
+        short_lists_free(clusters->clusterings[i].graph.short_lists);
     }
     cluster_repairs_free(clusters->repairs);
     free(clusters);
@@ -222,11 +231,17 @@ static int insert_some(struct living_clusters *clusters, const uint64_t *sids,
 {
     uint8_t class_ids[CLASSES_AT_ONCE][CLASS_BYTES];
     uint64_t firsts[CLASSES_AT_ONCE];
+    bool is_alone[CLASSES_AT_ONCE];
 
-    for (size_t i = 0; i < n; i++)
+    /* Those of one class have the same sketch. Announced before its class is stored: whatever
+     * becomes of its postings, who comes later looks. */
+    for (size_t i = 0; i < n; i++) {
+        const struct min_sketch *sketch = &records[i]->sketch;
         record_class(records[i], class_ids[i]);
-    int r =
-        classes_add_all(clusters->kv, (const uint8_t(*)[CLASS_BYTES])class_ids, sids, n, firsts);
+        is_alone[i] = sketch->n_values > 0 && !postings_announce(clusters->graph->postings, sketch);
+    }
+    int r = classes_add_all(clusters->kv, (const uint8_t(*)[CLASS_BYTES])class_ids, sids, is_alone,
+                            n, firsts);
     if (r < 0)
         note_insert(clusters, sids[0], r);
     for (size_t i = 0; i < n && r == 0; i++) {

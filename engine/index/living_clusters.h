@@ -36,10 +36,17 @@ struct remake_plan;
 /* Named ways of clustering beside the default one. */
 enum { LIVING_CLUSTERINGS_MAX = 8 };
 
-/* kv, records, postings borrowed. long_from: posting lists of this length get a digest
- * (long_lists.h; 0: 256). Returns 0, -ENOMEM or a store error; ret_clusters gives. */
+/* From where on something is done in another way, for tests; 0: as is best. */
+struct living_limits {
+    size_t long_from;     /* posting lists of this length get a digest (long_lists.h) */
+    size_t small_cluster; /* of up to so many documents (small_cluster.h) */
+};
+
+/* kv, records, postings borrowed. limits: NULL or copied. Returns 0, -ENOMEM or a store error;
+ * ret_clusters gives. */
 int living_clusters_open(struct kv *kv, struct records *records, struct postings *postings,
-                         double threshold, size_t long_from, struct living_clusters **ret_clusters);
+                         double threshold, const struct living_limits *limits,
+                         struct living_clusters **ret_clusters);
 void living_clusters_close(struct living_clusters *clusters);
 
 /* Another clustering over the same documents; before anything else is asked or done.

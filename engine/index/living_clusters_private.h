@@ -14,7 +14,8 @@ struct clustering {
 
 struct living_clusters {
     struct clustering clusterings[1 + LIVING_CLUSTERINGS_MAX]; /* first the default one */
-    size_t n_clusterings, long_from;
+    size_t n_clusterings;
+    struct living_limits limits;
     struct kv *kv;
     struct cluster_repairs *repairs;
     struct graph *graph;                /* the default one's, and through it all */

@@ -56,7 +56,7 @@ static int recount(struct living_clusters *clusters)
 static void forget_long_lists(struct living_clusters *clusters)
 {
     for (const struct graph *graph = clusters->graph; graph; graph = graph->next) {
-        long_lists_forget(graph->long_lists);
+        graph_forget(graph);
         cluster_hubs_forget(graph->membership->hubs);
     }
 }

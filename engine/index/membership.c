@@ -14,7 +14,7 @@
 enum {
     MOVED_AT_ONCE = 64,
     PAGE_ROWS = 256,
-    CACHED_CLUSTERS = 1 << 16 /* 1 MiB: candidates of one insert are mostly those of the last */
+    CACHED_CLUSTERS = 1 << 20 /* 16 MiB, of which what is used is taken */
 };
 
 struct cached_cluster {

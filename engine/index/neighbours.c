@@ -218,6 +218,7 @@ struct reach {
     struct sid_vector *dead;
     struct digest *digests[POSTINGS_TIER_R_KEYS];
     size_t n_digests;
+    struct lists_read *read;
     struct keys keys; /* the others */
 };
 
@@ -274,6 +275,72 @@ static int compare_digests(struct reach *reach)
     return r;
 }
 
+/* Of a list of at most one document, which was compared, there is nothing to read: these lists go
+ * over from the plain ones to the known ones. */
+static int explain(struct reach *reach, const struct sid_list *compared)
+{
+    enum { LOOKED_AT = 4 };
+    const struct record *records[LOOKED_AT];
+    enum postings_most most[POSTINGS_TIER_R_KEYS];
+    struct lists_read *read = reach->read;
+    struct keys *keys = &reach->keys;
+    size_t n_records = compared->n_sids < LOOKED_AT ? compared->n_sids : LOOKED_AT, n = 0;
+
+    int r = records_get(reach->graph->records, compared->sids, n_records, records);
+    if (r < 0)
+        return r;
+    postings_at_most(reach->graph->postings, keys->plain, keys->n_plain, most);
+    for (size_t i = 0; i < keys->n_plain; i++) {
+        size_t k = 0;
+        while (k < n_records && (most[i] != POSTINGS_ONE || !records[k] ||
+                                 !has_fingerprint(&records[k]->sketch, keys->plain[i])))
+            k++;
+        if (k == n_records) {
+            keys->plain[n++] = keys->plain[i];
+            continue;
+        }
+        read->known[read->n_known] = keys->plain[i];
+        read->known_by[read->n_known++] = compared->sids[k];
+    }
+    keys->n_plain = n;
+    records_put(reach->graph->records, records, n_records);
+    return 0;
+}
+
+/* The lists of one cluster: where it was not reached by the document that is known of a list, the
+ * list is read. */
+static int compare_known(struct reach *reach)
+{
+    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+    const struct graph *graph = reach->graph;
+    struct lists_read *read = reach->read;
+    uint64_t clusters[POSTINGS_TIER_R_KEYS];
+    const size_t n_known = read->n_known;
+    size_t n = 0;
+
+    int r =
+        n_known ? membership_clusters_of(graph->membership, read->known_by, n_known, clusters) : 0;
+    for (size_t i = 0; r == 0 && i < n_known; i++)
+        if (short_lists_vouches(graph->short_lists, read->known[i], clusters[i]))
+            r = sid_vector_push(&sids, read->known_by[i]);
+    if (r < 0)
+        return r;
+    sid_vector_sort_unique(&sids);
+    r = compare_listed(reach, &(struct sid_list){sids.sids, sids.n_sids});
+    for (size_t i = 0; r == 0 && i < n_known; i++) {
+        if (!sid_vector_finds(&sids, read->known_by[i]) ||
+            !short_lists_vouches(graph->short_lists, read->known[i], clusters[i]) ||
+            reach->wanted(reach->user, 0, clusters[i])) {
+            reach->keys.plain[reach->keys.n_plain++] = read->known[i];
+            continue;
+        }
+        read->known[n] = read->known[i];
+        read->known_by[n++] = read->known_by[i];
+    }
+    read->n_known = n;
+    return r < 0 ? r : explain(reach, &(struct sid_list){sids.sids, sids.n_sids});
+}
+
 /* Read a list for the sake of clusters of it that were not reached. */
 static int compare_whole(struct reach *reach, const struct digest *digest)
 {
@@ -303,20 +370,52 @@ static int learn(const struct graph *graph, uint64_t fingerprint, struct sid_lis
                                     fingerprint, ret_list);
 }
 
+/* The first list of one document: it mostly has other lists of the sixteen as well. */
+static int compare_single(struct reach *reach)
+{
+    _cleanup_(sid_list_done) struct sid_list list = {0};
+    enum postings_most most[POSTINGS_TIER_R_KEYS];
+    struct keys *keys = &reach->keys;
+    size_t n_single = 0, at = 0, n = 0;
+
+    postings_at_most(reach->graph->postings, keys->plain, keys->n_plain, most);
+    for (size_t i = keys->n_plain; i-- > 0;) {
+        n_single += most[i] == POSTINGS_ONE;
+        at = most[i] == POSTINGS_ONE ? i : at;
+    }
+    for (size_t i = 0; i < keys->n_plain; i++) /* lists of nobody */
+        if (most[i] != POSTINGS_NONE) {
+            at = i == at ? n : at;
+            keys->plain[n++] = keys->plain[i];
+        }
+    keys->n_plain = n;
+    if (n_single < 2)
+        return 0;
+    int r =
+        postings_with(reach->graph->postings, POSTINGS_TIER_R, &keys->plain[at], 1, 0, &list, NULL);
+    keep_linked(reach->graph, &list);
+    if (r == 0)
+        r = compare_listed(reach, &list);
+    return r < 0 ? r : explain(reach, &list);
+}
+
 /* Those that are long enough get a digest, at the end: examples that were found stay. */
 static int compare_others(struct reach *reach)
 {
-    _cleanup_(sid_list_done) struct sid_list list = {0};
+    struct lists_read *read = reach->read;
     const struct graph *graph = reach->graph;
     struct keys *keys = &reach->keys, all = *keys;
     size_t lengths[POSTINGS_TIER_R_KEYS] = {0};
 
     int r = postings_with(graph->postings, POSTINGS_TIER_R, keys->plain, keys->n_plain,
-                          LONG_LISTS_COMMON_FROM, &list, lengths);
+                          LONG_LISTS_COMMON_FROM, &read->list, lengths);
+    for (size_t i = 0; r == 0 && i < keys->n_plain; i++)
+        if (lengths[i] > 0 && lengths[i] <= LONG_LISTS_COMMON_FROM)
+            read->fingerprints[read->n_fingerprints++] = keys->plain[i];
     if (r == 0)
         r = judge_long(graph, keys, lengths);
     if (r == 0)
-        r = compare_listed(reach, &list);
+        r = compare_listed(reach, &read->list);
     for (size_t i = 0; r == 0 && i < keys->n_plain; i++) {
         _cleanup_(sid_list_done) struct sid_list whole = {0};
         r = learn(graph, keys->plain[i], &whole);
@@ -332,18 +431,32 @@ static int compare_others(struct reach *reach)
     return r;
 }
 
+static bool note_known(const struct graph *graph, uint64_t fingerprint, struct lists_read *read)
+{
+    uint64_t sid = graph->short_lists ? short_lists_find(graph->short_lists, fingerprint) : 0;
+
+    if (sid == 0)
+        return false;
+    read->known[read->n_known] = fingerprint;
+    read->known_by[read->n_known++] = sid;
+    return true;
+}
+
 int neighbours_reach(const struct graph *graph, const struct min_sketch *sketch,
                      neighbour_wanted_fn wanted, neighbour_found_fn found, void *user,
-                     struct sid_vector *dead)
+                     struct sid_vector *dead, struct lists_read *ret_read)
 {
     struct reach reach = {.graph = graph,
                           .sketch = sketch,
                           .wanted = wanted,
                           .found = found,
                           .user = user,
-                          .dead = dead};
+                          .dead = dead,
+                          .read = ret_read};
     size_t n = postings_tier_keys(POSTINGS_TIER_R, sketch);
     struct keys *keys = &reach.keys;
+
+    *ret_read = (struct lists_read){.n_known = 0};
 
     for (size_t i = 0; i < n; i++) {
         struct digest *digest =
@@ -352,10 +465,14 @@ int neighbours_reach(const struct graph *graph, const struct min_sketch *sketch,
             reach.digests[reach.n_digests++] = digest;
         else if (long_lists_is_common(graph->long_lists, sketch->values[i]))
             keys->common[keys->n_common++] = sketch->values[i];
-        else
+        else if (!note_known(graph, sketch->values[i], ret_read))
             keys->plain[keys->n_plain++] = sketch->values[i];
     }
     int r = compare_digests(&reach);
+    if (r == 0)
+        r = compare_known(&reach);
+    if (r == 0)
+        r = compare_single(&reach);
     if (r == 0)
         r = compare_others(&reach);
     for (size_t i = 0; r == 0 && i < reach.n_digests; i++)
@@ -366,12 +483,97 @@ int neighbours_reach(const struct graph *graph, const struct min_sketch *sketch,
     return r < 0 ? r : neighbours_reach_by_tier_c(graph, sketch, wanted, found, user, dead);
 }
 
+/* -- what is known of short lists -- */
+
+void lists_read_done(struct lists_read *read)
+{
+    sid_list_done(&read->list);
+}
+
+/* Returns 1 when all of them are in the cluster, 0, or an error. */
+static int are_in(const struct graph *graph, const uint64_t *sids, size_t n_sids, uint64_t cluster)
+{
+    for (size_t at = 0; at < n_sids; at += CHUNK) {
+        uint64_t clusters[CHUNK];
+        size_t n = n_sids - at < CHUNK ? n_sids - at : CHUNK;
+        int r = membership_clusters_of(graph->membership, sids + at, n, clusters);
+        if (r < 0)
+            return r;
+        for (size_t i = 0; i < n; i++)
+            if (clusters[i] != cluster)
+                return 0;
+    }
+    return 1;
+}
+
+int neighbours_learn(const struct graph *graph, uint64_t sid, const struct lists_read *read)
+{
+    uint64_t cluster;
+
+    if (!graph->short_lists || read->n_fingerprints + read->n_known == 0)
+        return 0;
+    int r = membership_clusters_of(graph->membership, &sid, 1, &cluster);
+    if (r < 0 || cluster == 0)
+        return r;
+    r = are_in(graph, read->list.sids, read->list.n_sids, cluster);
+    for (size_t i = 0; r > 0 && i < read->n_fingerprints; i++)
+        short_lists_learn(graph->short_lists, read->fingerprints[i], sid, cluster);
+    /* It may have another id since. */
+    for (size_t i = 0; r >= 0 && i < read->n_known; i++) {
+        r = are_in(graph, &read->known_by[i], 1, cluster);
+        if (r > 0)
+            short_lists_learn(graph->short_lists, read->known[i], read->known_by[i], cluster);
+    }
+    return r < 0 ? r : 0;
+}
+
+/* A document comes into its lists: of those of another cluster nothing is known then. */
+static int posted_short(const struct graph *graph, uint64_t sid, const struct min_sketch *sketch)
+{
+    uint64_t sids[1 + POSTINGS_TIER_R_KEYS] = {sid}, clusters[1 + POSTINGS_TIER_R_KEYS];
+    uint64_t fingerprints[1 + POSTINGS_TIER_R_KEYS];
+    size_t n_keys = postings_tier_keys(POSTINGS_TIER_R, sketch), n = 1;
+
+    for (size_t i = 0; i < n_keys; i++) {
+        fingerprints[n] = sketch->values[i];
+        sids[n] = short_lists_find(graph->short_lists, sketch->values[i]);
+        n += sids[n] != 0;
+    }
+    if (n == 1)
+        return 0;
+    int r = membership_clusters_of(graph->membership, sids, n, clusters);
+    for (size_t i = 1; i < n; i++)
+        if (r < 0 || clusters[i] != clusters[0] ||
+            !short_lists_vouches(graph->short_lists, fingerprints[i], clusters[0]))
+            short_lists_drop(graph->short_lists, fingerprints[i]);
+    return r;
+}
+
 int graph_post(const struct graph *first, uint64_t sid, const struct min_sketch *sketch)
 {
-    for (const struct graph *graph = first; graph; graph = graph->next)
-        if (sid <= graph->linked_sid)
-            long_lists_posted(graph->long_lists, sid, sketch);
+    for (const struct graph *graph = first; graph; graph = graph->next) {
+        if (sid > graph->linked_sid)
+            continue;
+        long_lists_posted(graph->long_lists, sid, sketch);
+        int r = graph->short_lists ? posted_short(graph, sid, sketch) : 0;
+        if (r < 0)
+            return r;
+    }
     return postings_add(first->postings, sid, sketch);
+}
+
+void graph_split(const struct graph *graph, uint64_t cluster)
+{
+    long_lists_split(graph->long_lists, cluster);
+    if (graph->short_lists)
+        short_lists_split(graph->short_lists, cluster);
+}
+
+void graph_forget(const struct graph *graph)
+{
+    long_lists_forget(graph->long_lists);
+    if (graph->short_lists)
+        short_lists_forget(graph->short_lists);
 }
 
 const struct graph *graph_of_cluster(const struct graph *first, uint64_t cluster)

@@ -15,6 +15,7 @@
 #include "engine/index/postings.h"
 #include "engine/index/records.h"
 #include "engine/index/record.h"
+#include "engine/index/short_lists.h"
 
 struct graph {
     struct kv *kv;
@@ -22,10 +23,12 @@ struct graph {
     struct postings *postings;
     struct membership *membership;
     struct long_lists *long_lists;
+    struct short_lists *short_lists; /* NULL: none */
     struct edge_rule rule;
     struct remade *remade; /* not NULL: there are no edges, its clusters are those of a batch
                               (remade.h), and no document is linked: linked_sid is 0 */
     struct cluster_repairs *repairs; /* of all clusterings */
+    size_t small_cluster;            /* documents, at most SMALL_CLUSTER_MAX */
     /* Documents above it are not in the clustering yet; UINT64_MAX: all are. The committer changes
      * it, anybody looks. */
     atomic_uint_fast64_t linked_sid;
@@ -52,19 +55,37 @@ int neighbours_find(const struct graph *graph, const struct min_sketch *sketch,
                     neighbour_wanted_fn wanted, neighbour_found_fn found, void *user,
                     struct sid_vector *dead);
 
+/* The posting lists of a document that were read, all of each, with who is in them; and those that
+ * were not, of which it is known that all are in one cluster with a document. */
+struct lists_read {
+    uint64_t fingerprints[POSTINGS_TIER_R_KEYS];
+    struct sid_list list;
+    uint64_t known[POSTINGS_TIER_R_KEYS], known_by[POSTINGS_TIER_R_KEYS];
+    size_t n_fingerprints, n_known;
+};
+void lists_read_done(struct lists_read *read);
+
 /* Find at least one neighbour in each cluster that has one, and all that are in none. wanted() must
  * say no for a cluster once a neighbour in it was found, and is also asked about clusters as such
- * (sid 0).
+ * (sid 0). ret_read gives, also on failure.
  *
- * Returns and costs as neighbours_find(), but for long posting lists with a digest (long_lists.h):
- * of these a few documents are looked at, and the whole list only when it has a cluster in which
- * none of those is a neighbour. */
+ * Returns and costs as neighbours_find(), but for posting lists with a digest (long_lists.h) or of
+ * one cluster (short_lists.h): of these a few documents are looked at, and the whole list only when
+ * it has a cluster in which none of those is a neighbour. */
 int neighbours_reach(const struct graph *graph, const struct min_sketch *sketch,
                      neighbour_wanted_fn wanted, neighbour_found_fn found, void *user,
-                     struct sid_vector *dead);
+                     struct sid_vector *dead, struct lists_read *ret_read);
+
+/* What is known of these lists, once the document has joined those it belongs to. Its postings may
+ * not have been noted yet. 0 or an error. */
+int neighbours_learn(const struct graph *graph, uint64_t sid, const struct lists_read *read);
+
+/* A part of a cluster leaves it; anything may have happened. */
+void graph_split(const struct graph *graph, uint64_t cluster);
+void graph_forget(const struct graph *graph);
 
 /* Note the postings of a document that is, or becomes, the first of its class, for one graph and
- * those after it. 0, -ENOMEM. */
+ * those after it. 0 or an error. */
 int graph_post(const struct graph *first, uint64_t sid, const struct min_sketch *sketch);
 
 /* Read the record of a document. Returns 0, -ENOENT, or an error; ret_record gives. */

@@ -55,7 +55,8 @@ struct postings {
     pthread_rwlock_t lock;      /* the two below; never held over a store call */
     struct delta live, frozen;  /* frozen.tiers[0] NULL: none */
     atomic_size_t n_live;
-    struct fingerprint_filter *filter; /* of tier R */
+    struct fingerprint_filter *filter; /* of tier R: who is posted, and, turned, who is announced */
+    struct fingerprint_filter *again;  /* of tier R: who was posted more than once */
     uint64_t filtered_to;              /* the writer's: what the store has up to it is in it */
     atomic_bool filter_complete;       /* all that the store and the deltas have */
     bool filter_broken;                /* the writer's: some is missing, for lack of memory */
@@ -108,9 +109,12 @@ int postings_open(struct kv *kv, const unsigned tables[POSTINGS_N_TIERS], size_t
     postings->flush_after = flush_after ? flush_after : DEFAULT_FLUSH_AFTER;
     int r = fingerprint_filter_new(&postings->filter);
     if (r == 0)
+        r = fingerprint_filter_new(&postings->again);
+    if (r == 0)
         r = delta_init(&postings->live, postings->flush_after / POSTINGS_N_TIERS);
     if (r < 0) {
         fingerprint_filter_free(postings->filter);
+        fingerprint_filter_free(postings->again);
         free(postings);
         return r;
     }
@@ -132,6 +136,7 @@ void postings_close(struct postings *postings)
     delta_done(&postings->live);
     delta_done(&postings->frozen);
     fingerprint_filter_free(postings->filter);
+    fingerprint_filter_free(postings->again);
     pthread_rwlock_destroy(&postings->lock);
     pthread_mutex_destroy(&postings->flush_lock);
     free(postings);
@@ -156,6 +161,15 @@ size_t postings_tier_keys(enum postings_tier tier, const struct min_sketch *sket
     return low;
 }
 
+size_t postings_tier_rows(enum postings_tier tier, const struct min_sketch *sketch,
+                          size_t *ret_first)
+{
+    size_t n = postings_tier_keys(tier, sketch);
+
+    *ret_first = tier == POSTINGS_TIER_R ? 0 : POSTINGS_TIER_R_KEYS;
+    return n > *ret_first ? n - *ret_first : 0;
+}
+
 static int note(struct postings *postings, uint64_t sid, const struct min_sketch *sketch,
                 bool removed)
 {
@@ -163,8 +177,8 @@ static int note(struct postings *postings, uint64_t sid, const struct min_sketch
 
     pthread_rwlock_wrlock(&postings->lock);
     for (unsigned tier = 0; tier < POSTINGS_N_TIERS && r == 0; tier++) {
-        size_t n_keys = postings_tier_keys(tier, sketch);
-        for (size_t i = 0; i < n_keys && r == 0; i++)
+        size_t first, n = postings_tier_rows(tier, sketch, &first);
+        for (size_t i = first; i < first + n && r == 0; i++)
             r = postings_delta_note(postings->live.tiers[tier], sketch->values[i], sid, removed);
     }
     atomic_store(&postings->n_live, delta_count(&postings->live));
@@ -172,13 +186,28 @@ static int note(struct postings *postings, uint64_t sid, const struct min_sketch
     return r;
 }
 
-/* Without memory it is no more asked. */
-static void filter_add(struct postings *postings, uint64_t fingerprint)
+/* Without memory they are no more asked. */
+static void filter_add(struct postings *postings, struct fingerprint_filter *filter,
+                       uint64_t fingerprint)
 {
-    if (fingerprint_filter_add(postings->filter, fingerprint) < 0) {
+    if (!postings->filter_broken && fingerprint_filter_add(filter, fingerprint) < 0) {
         postings->filter_broken = true;
         atomic_store(&postings->filter_complete, false);
     }
+}
+
+static bool filter_has(const struct fingerprint_filter *filter, uint64_t fingerprint)
+{
+    bool has;
+    fingerprint_filter_ask(filter, &fingerprint, 1, &has);
+    return has;
+}
+
+static void filter_posted(struct postings *postings, uint64_t fingerprint)
+{
+    struct fingerprint_filter *filter =
+        filter_has(postings->filter, fingerprint) ? postings->again : postings->filter;
+    filter_add(postings, filter, fingerprint);
 }
 
 /* Take up some more of what the store has. Where that fails nothing is lost: it is asked. */
@@ -196,15 +225,15 @@ static void filter_more(struct postings *postings)
     for (size_t i = 0; i < page.n_entries; i++) {
         if (page.entries[i].key.size_bytes != KEY_BYTES)
             continue;
-        uint64_t fingerprint = get_be64(page.entries[i].key.data);
-        if (i == 0 || fingerprint != last)
-            filter_add(postings, fingerprint);
-        last = fingerprint;
+        last = get_be64(page.entries[i].key.data);
+        filter_posted(postings, last);
     }
     /* What follows in a list that goes on is not read. */
     bool more = page.more && page.n_entries > 0 && last < UINT64_MAX;
-    if (page.n_entries > 0)
+    if (page.n_entries > 0) {
+        filter_posted(postings, last);
         postings->filtered_to = last + 1;
+    }
     kv_page_done(&page);
     if (!more && !postings->filter_broken)
         atomic_store(&postings->filter_complete, true);
@@ -214,11 +243,33 @@ int postings_add(struct postings *postings, uint64_t sid, const struct min_sketc
 {
     size_t n_keys = postings_tier_keys(POSTINGS_TIER_R, sketch);
 
-    for (size_t i = 0; i < n_keys && !postings->filter_broken; i++)
-        filter_add(postings, sketch->values[i]);
+    for (size_t i = 0; i < n_keys; i++)
+        filter_posted(postings, sketch->values[i]);
     if (!atomic_load(&postings->filter_complete) && !postings->filter_broken)
         filter_more(postings);
     return note(postings, sid, sketch, false);
+}
+
+bool postings_announce(struct postings *postings, const struct min_sketch *sketch)
+{
+    const uint64_t smallest = sketch->values[0];
+    bool may_have = !atomic_load(&postings->filter_complete) ||
+                    filter_has(postings->filter, smallest) ||
+                    filter_has(postings->filter, ~smallest);
+
+    filter_add(postings, postings->filter, ~smallest);
+    return may_have;
+}
+
+void postings_at_most(const struct postings *postings, const uint64_t *fingerprints, size_t n,
+                      enum postings_most *ret_most)
+{
+    const bool complete = atomic_load(&((struct postings *)postings)->filter_complete);
+
+    for (size_t i = 0; i < n; i++)
+        ret_most[i] = !complete || filter_has(postings->again, fingerprints[i]) ? POSTINGS_ANY
+                      : filter_has(postings->filter, fingerprints[i])           ? POSTINGS_ONE
+                                                                                : POSTINGS_NONE;
 }
 
 int postings_remove(struct postings *postings, uint64_t sid, const struct min_sketch *sketch)
@@ -382,7 +433,7 @@ static int take_piece(struct reading *reading, const struct kv_page *page, bool 
     if (is_left_out(reading, list, page)) {
         pending->left_out = true;
         if (reading->lengths)
-            reading->lengths[list] = reading->most + 1;
+            reading->lengths[list] += reading->most + 1;
         return 0;
     }
     if (reading->lengths)
@@ -451,31 +502,46 @@ static void reading_done(struct reading *reading)
     sid_vector_done(&reading->found);
 }
 
+/* What one tier's table and notes have. */
+static int read_tier(struct postings *postings, enum postings_tier tier,
+                     const uint64_t *fingerprints, size_t n_fingerprints, struct reading *reading)
+{
+    _cleanup_(noted_postings_done) struct noted_postings noted = {0};
+    _cleanup_free_ bool *may_have = NULL;
+
+    /* Before the notes: what is posted meanwhile may be in neither. */
+    if (tier == POSTINGS_TIER_R && atomic_load(&postings->filter_complete)) {
+        may_have = calloc(n_fingerprints, sizeof(*may_have));
+        if (!may_have)
+            return -ENOMEM;
+        fingerprint_filter_ask(postings->filter, fingerprints, n_fingerprints, may_have);
+    }
+    int r = collect_notes(postings, tier, fingerprints, n_fingerprints, &noted);
+    if (r < 0)
+        return r;
+    noted_postings_settle(&noted);
+    reading->noted = &noted;
+    for (size_t i = 0; reading->lengths && i < n_fingerprints; i++)
+        reading->lengths[i] += noted_postings_count(&noted, i);
+    return scan_store(postings, postings->tables[tier], fingerprints, n_fingerprints, may_have,
+                      reading);
+}
+
 int postings_with(struct postings *postings, enum postings_tier tier, const uint64_t *fingerprints,
                   size_t n_fingerprints, size_t most, struct sid_list *ret_list,
                   size_t *ret_lengths)
 {
-    _cleanup_(noted_postings_done) struct noted_postings noted = {0};
-    _cleanup_(reading_done) struct reading reading = {&noted, {0}, most, ret_lengths};
+    _cleanup_(reading_done) struct reading reading = {.most = most, .lengths = ret_lengths};
+    int r = 0;
 
-    bool may_have[POSTINGS_TIER_R_KEYS];
     assert(tier < POSTINGS_N_TIERS && most <= FIRST_LIMIT);
     *ret_list = (struct sid_list){0};
     if (n_fingerprints == 0)
         return 0;
-    /* Before the notes: what is posted meanwhile may be in neither. */
-    bool filtered = tier == POSTINGS_TIER_R && n_fingerprints <= POSTINGS_TIER_R_KEYS &&
-                    atomic_load(&postings->filter_complete);
-    if (filtered)
-        fingerprint_filter_ask(postings->filter, fingerprints, n_fingerprints, may_have);
-    int r = collect_notes(postings, tier, fingerprints, n_fingerprints, &noted);
-    if (r == 0)
-        noted_postings_settle(&noted);
-    for (size_t i = 0; r == 0 && ret_lengths && i < n_fingerprints; i++)
-        ret_lengths[i] = noted_postings_count(&noted, i);
-    if (r == 0)
-        r = scan_store(postings, postings->tables[tier], fingerprints, n_fingerprints,
-                       filtered ? may_have : NULL, &reading);
+    if (ret_lengths)
+        memset(ret_lengths, 0, n_fingerprints * sizeof(*ret_lengths));
+    for (enum postings_tier i = 0; r == 0 && i <= tier; i++)
+        r = read_tier(postings, i, fingerprints, n_fingerprints, &reading);
     if (r < 0)
         return r;
     sid_vector_sort_unique(&reading.found);
@@ -484,15 +550,14 @@ int postings_with(struct postings *postings, enum postings_tier tier, const uint
     return 0;
 }
 
-int postings_first(struct postings *postings, enum postings_tier tier, uint64_t fingerprint,
-                   size_t most, struct sid_list *ret_list)
+static int read_first(struct postings *postings, enum postings_tier tier, uint64_t fingerprint,
+                      size_t most, struct sid_vector *found)
 {
     _cleanup_(noted_postings_done) struct noted_postings noted = {0};
     _cleanup_(reading_done) struct reading reading = {.noted = &noted};
     struct pending pending = {.to_end = fingerprint == UINT64_MAX};
     size_t n = 1;
 
-    *ret_list = (struct sid_list){0};
     put_be64(pending.from, fingerprint);
     put_be64(pending.to, fingerprint + 1);
     int r = collect_notes(postings, tier, &fingerprint, 1, &noted);
@@ -502,11 +567,28 @@ int postings_first(struct postings *postings, enum postings_tier tier, uint64_t 
          limit = NEXT_LIMIT)
         r = scan_pending(postings, postings->tables[tier], limit, limit == FIRST_LIMIT, &pending,
                          &n, &reading);
+    for (size_t i = 0; r == 0 && i < reading.found.n_sids; i++)
+        r = sid_vector_push(found, reading.found.sids[i]);
+    return r;
+}
+
+int postings_first(struct postings *postings, enum postings_tier tier, uint64_t fingerprint,
+                   size_t most, struct sid_list *ret_list)
+{
+    _cleanup_(sid_vector_done) struct sid_vector found = {0};
+    int r = 0;
+
+    *ret_list = (struct sid_list){0};
+    for (enum postings_tier i = 0; r == 0 && i <= tier; i++)
+        r = read_first(postings, i, fingerprint, most, &found);
     if (r < 0)
         return r;
-    sid_vector_sort_unique(&reading.found);
-    *ret_list = (struct sid_list){reading.found.sids, reading.found.n_sids};
-    reading.found = (struct sid_vector){0};
+    sid_vector_sort_unique(&found);
+    /* What two lists have beyond that is not all there is between. */
+    if (tier == POSTINGS_TIER_C && found.n_sids > most)
+        found.n_sids = most;
+    *ret_list = (struct sid_list){found.sids, found.n_sids};
+    found = (struct sid_vector){0};
     return 0;
 }
 

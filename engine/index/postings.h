@@ -1,6 +1,7 @@
-/* Postings: for each fingerprint, which documents have it. Tier R holds the POSTINGS_TIER_R_KEYS
+/* Postings: for each fingerprint, which documents have it. Tier R is of the POSTINGS_TIER_R_KEYS
  * smallest fingerprints of a document (two documents of resemblance r share none of 16 with
- * probability (1-r)^16), tier C all of V.
+ * probability (1-r)^16), tier C of all of V. Those of V that are in tier R are not stored twice:
+ * who asks in tier C is answered out of both.
  *
  * Derived data: new postings and removals live in a delta in memory and reach the store as sorted
  * runs; after a crash the documents since the last flush are simply added again
@@ -36,6 +37,18 @@ void postings_close(struct postings *postings); /* drops the delta: flush before
  * fingerprint, which ones the store need not be asked for. */
 int postings_add(struct postings *postings, uint64_t sid, const struct min_sketch *sketch);
 int postings_remove(struct postings *postings, uint64_t sid, const struct min_sketch *sketch);
+
+/* Announce that postings of a sketch are to come, which has values. Returns whether others may have
+ * been posted or announced before with its smallest fingerprint: false is certain, so there is none
+ * of the same sketch either. The writer's; 0.2 us. */
+bool postings_announce(struct postings *postings, const struct min_sketch *sketch);
+
+/* What is known of lists of tier R without looking into the store: that nobody was ever posted in
+ * one, or nobody but one. The writer's; 0.1 us each. */
+enum postings_most { POSTINGS_NONE, POSTINGS_ONE, POSTINGS_ANY };
+void postings_at_most(const struct postings *postings, const uint64_t *fingerprints, size_t n,
+                      enum postings_most *ret_most);
+
 bool postings_flush_due(const struct postings *postings);
 /* Write the delta into the store as sorted runs. On failure the delta stays as it is, and the call
  * can be repeated. Answers are the same before, while and after. Any one thread, also beside the
@@ -49,13 +62,16 @@ struct sid_list {
 };
 void sid_list_done(struct sid_list *list);
 
-/* How many of a sketch's fingerprints a tier holds; they are its first ones. */
+/* How many of a sketch's fingerprints are asked for in a tier; they are its first ones. */
 size_t postings_tier_keys(enum postings_tier tier, const struct min_sketch *sketch);
+/* Those that a tier's table has rows of: from ret_first on, up to its keys. Returns how many. */
+size_t postings_tier_rows(enum postings_tier tier, const struct min_sketch *sketch,
+                          size_t *ret_first);
 
 /* The documents that have one of some fingerprints, ascending ones.
  *
  * most         lists of more are left out, of which no more than one piece is read; 0: none is;
- *              at most POSTINGS_PIECE
+ *              at most POSTINGS_PIECE. In tier C of each of its two lists by itself
  * ret_lengths  NULL, or for each fingerprint how many postings were read for it: its documents and
  *              some that are counted twice or are gone; of a list left out more than `most`
  *
@@ -65,7 +81,8 @@ int postings_with(struct postings *postings, enum postings_tier tier, const uint
                   size_t n_fingerprints, size_t most, struct sid_list *ret_list,
                   size_t *ret_lengths);
 
-/* The first documents that have a fingerprint, the oldest: `most` or some more, if so many have it.
+/* The first documents that have a fingerprint, the oldest: `most` or, in tier R, some more, if so
+ * many have it.
  * Returns what postings_candidates() does. */
 int postings_first(struct postings *postings, enum postings_tier tier, uint64_t fingerprint,
                    size_t most, struct sid_list *ret_list);

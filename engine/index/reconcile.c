@@ -49,28 +49,43 @@ static int drop_entry(struct index *index, const struct file_key *parent, const 
     return kv_apply(index->kv, batch);
 }
 
-/* Whether the inode has another name than this one. A link counts only if its name leads back to
- * the inode: the two rows are written together, but a store need not keep them together. */
+/* Whether one of some links, but for one name, leads to the inode. A link counts only if its name
+ * leads back: the two rows are written together, but a store need not keep them together. */
+static int leads_back(struct index *index, const struct catalogue_list *links,
+                      const struct file_key *child, const struct file_key *parent, const char *name)
+{
+    for (size_t i = 0; i < links->n_entries; i++) {
+        const struct catalogue_entry *link = &links->entries[i];
+        struct file_key back;
+        enum entry_type type;
+        if (strcmp(link->name, name) == 0 && file_key_equal(&link->parent, parent))
+            continue;
+        int r = catalogue_get(index->kv, &link->parent, link->name, &back, &type);
+        if (r == 0 && file_key_equal(&back, child))
+            return 1;
+        if (r < 0 && r != -ENOENT)
+            return r;
+    }
+    return 0;
+}
+
+/* Whether the inode has another name than this one. Most have few; of very many those next to it in
+ * order are looked at. */
 static int has_other_link(struct index *index, const struct file_key *child,
                           const struct file_key *parent, const char *name)
 {
     enum { LINKS_MAX = 64 };
-    int r = 0;
-    for (int before = 0; before < 2 && r >= 0; before++) {
+    _cleanup_(catalogue_list_done) struct catalogue_list all = {0};
+    int r = catalogue_links(index->kv, child, LINKS_MAX, &all);
+    if (r < 0 || all.n_entries < LINKS_MAX)
+        return r < 0 ? r : leads_back(index, &all, child, parent, name);
+    for (int before = 0; before < 2 && r == 0; before++) {
         _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
         r = catalogue_links_beside(index->kv, child, parent, name, before, LINKS_MAX, &links);
-        for (size_t i = 0; r >= 0 && i < links.n_entries; i++) {
-            const struct catalogue_entry *link = &links.entries[i];
-            struct file_key back;
-            enum entry_type type;
-            r = catalogue_get(index->kv, &link->parent, link->name, &back, &type);
-            if (r == 0 && file_key_equal(&back, child))
-                return 1;
-            if (r == -ENOENT)
-                r = 0;
-        }
+        if (r == 0)
+            r = leads_back(index, &links, child, parent, name);
     }
-    return r < 0 ? r : 0;
+    return r;
 }
 
 int reconcile_is_known(struct index *index, const struct file_key *directory)

@@ -88,11 +88,9 @@ static uint64_t mix(uint64_t x)
 /* As ext4's: a file system, the type of the handle, inode and generation. */
 static struct file_key key_of(uint32_t inode)
 {
-    struct file_key key = {.size_bytes = 20};
-    put_be64(key.bytes, 0x1122334455667788u);
-    put_be32(key.bytes + 8, 1);
-    memcpy(key.bytes + 12, &inode, 4);
-    put_be32(key.bytes + 16, (uint32_t)mix(inode));
+    const uint32_t handle[] = {inode, (uint32_t)mix(inode)};
+    struct file_key key;
+    file_key_of_handle(0x1122334455667788u, 1, handle, sizeof(handle), &key);
     return key;
 }
 

@@ -118,9 +118,9 @@ WRAP(PHASE_FILE_ROW, document_counts_apply,
      (struct index * index, struct kv_batch *batch, const struct document_counts *change),
      (index, batch, change))
 WRAP(PHASE_CLASS, classes_add_all,
-     (struct kv * kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids, size_t n,
-      uint64_t *ret_firsts),
-     (kv, class_ids, sids, n, ret_firsts))
+     (struct kv * kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
+      const bool *is_alone, size_t n, uint64_t *ret_firsts),
+     (kv, class_ids, sids, is_alone, n, ret_firsts))
 WRAP(PHASE_CLASS, classes_remove,
      (struct kv * kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid), (kv, class_id, sid))
 WRAP(PHASE_CLASS, classes_other,
@@ -152,8 +152,8 @@ WRAP(PHASE_READ_CLUSTERS, membership_clusters_of,
      (membership, sids, n_sids, ret_ids))
 WRAP(PHASE_COMPARE, neighbours_reach,
      (const struct graph *graph, const struct min_sketch *sketch, neighbour_wanted_fn wanted,
-      neighbour_found_fn found, void *user, struct sid_vector *dead),
-     (graph, sketch, wanted, found, user, dead))
+      neighbour_found_fn found, void *user, struct sid_vector *dead, struct lists_read *ret_read),
+     (graph, sketch, wanted, found, user, dead, ret_read))
 WRAP(PHASE_COMPARE, neighbours_find,
      (const struct graph *graph, const struct min_sketch *sketch, neighbour_wanted_fn wanted,
       neighbour_found_fn found, void *user, struct sid_vector *dead),

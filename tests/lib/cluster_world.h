@@ -67,7 +67,7 @@ struct world {
     struct records *records, *reader_records;
     struct postings *postings;
     struct living_clusters *clusters;
-    size_t long_from;               /* of living_clusters_open() */
+    struct living_limits limits;    /* of living_clusters_open() */
     bool repairs;                   /* next to nothing is looked at by a delete itself */
     struct living_clusters *reader; /* over inner: its questions meet no fault */
     struct policy policy;
@@ -114,12 +114,12 @@ static inline void world_start(struct world *world, const struct kv_fault_plan *
     assert_int_equal(records_open(world->inner, 0, &world->reader_records), 0);
     assert_int_equal(postings_open(world->kv, tables, 0, &world->postings), 0);
     assert_int_equal(living_clusters_open(world->kv, world->records, world->postings,
-                                          WORLD_THRESHOLD, world->long_from, &world->clusters),
+                                          WORLD_THRESHOLD, &world->limits, &world->clusters),
                      0);
     if (world->repairs)
         living_clusters_set_repair_bounds(world->clusters, 1, 2);
     assert_int_equal(living_clusters_open(world->inner, world->reader_records, world->postings,
-                                          WORLD_THRESHOLD, 0, &world->reader),
+                                          WORLD_THRESHOLD, NULL, &world->reader),
                      0);
     for (unsigned i = 0; i < world->n_named; i++) {
         const struct world_named *named = &world->named[i];
@@ -158,8 +158,10 @@ static inline void world_open(struct world *world, uint64_t seed, const struct k
         .tables = schema_tables, .n_tables = SCHEMA_N_TABLES, .create = true};
 
     /* Two times in three there are digests, mostly of lists of a few documents. */
-    *world = (struct world){
-        .random = seed, .fresh = WORLD_FRESH, .long_from = seed % 3 ? 1 + seed % 3 : 0};
+    *world = (struct world){.random = seed,
+                            .fresh = WORLD_FRESH,
+                            .limits = {.long_from = seed % 3 ? 1 + seed % 3 : 0,
+                                       .small_cluster = seed % 3 == 1 || seed % 2 ? 1 : 0}};
     assert_int_equal(policy_preset("default", &world->policy), 0);
     world->policy.s = 24; /* smaller than most documents: estimates, not only exact values */
     world->policy.v_max = 24;

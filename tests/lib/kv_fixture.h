@@ -30,8 +30,11 @@ static const struct kv_table fixture_tables[N_TABLES] = {
                  .partition = KV_PARTITION_FIXED,
                  .partition_bytes = 2,
                  .scans_only = true,
-                 .partitions_sought = true},
-    [T_PREFIXED] = {.name = "prefixed", .partition = KV_PARTITION_PREFIXED},
+                 .partitions_sought = true,
+                 .hashed = true},
+    [T_PREFIXED] = {.name = "prefixed",
+                    .partition = KV_PARTITION_PREFIXED,
+                    .partitions_sought = true},
 };
 
 static inline struct kv_options fixture_options(void)

@@ -70,6 +70,27 @@ static void test_backing__a_missing_tree_and_a_file_are_refused(void **state)
     assert_null(other);
 }
 
+static void test_backing__keys_keep_handles_and_the_order_of_inodes(void **state)
+{
+    (void)state;
+    uint8_t handle[11], back[sizeof(handle)];
+    struct file_key before = {0}, key;
+    for (size_t n = 0; n <= sizeof(handle); n++) {
+        for (size_t i = 0; i < n; i++)
+            handle[i] = (uint8_t)(17 * i + n);
+        file_key_of_handle(5, 1, handle, n, &key);
+        assert_int_equal(key.size_bytes, FILE_KEY_MIN_BYTES + n);
+        file_key_handle(&key, back);
+        assert_memory_equal(back, handle, n);
+    }
+    for (uint32_t inode = 250; inode < 260; inode++) { /* as ext4's: inode and generation */
+        const uint32_t numbers[] = {inode, inode * 0x9e3779b9u};
+        file_key_of_handle(5, 1, numbers, sizeof(numbers), &key);
+        assert_true(memcmp(before.bytes, key.bytes, key.size_bytes) < 0);
+        before = key;
+    }
+}
+
 static void test_backing__names_of_one_inode_have_one_key(void **state)
 {
     (void)state;
@@ -287,6 +308,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(test_backing__##name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(a_missing_tree_and_a_file_are_refused),
+        TEST(keys_keep_handles_and_the_order_of_inodes),
         TEST(names_of_one_inode_have_one_key),
         TEST(a_key_survives_rename_and_rewrite_and_reopening),
         TEST(a_key_opens_its_inode),

@@ -12,7 +12,7 @@ enum { MANY = 300, FEW = 60 };
 static void open_world(struct world *world)
 {
     world_open(world, 1, &no_fault);
-    assert_int_equal(world->long_from, 2);
+    assert_int_equal(world->limits.long_from, 2);
 }
 
 static struct world_document *write_like(struct world *world, const struct world_document *like,

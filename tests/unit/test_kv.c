@@ -367,6 +367,49 @@ static void test_kv__a_snapshot_stays_as_it_was(void **state)
     kv_close(second);
 }
 
+static int compare_slices(struct kv_slice a, struct kv_slice b)
+{
+    size_t n = a.size_bytes < b.size_bytes ? a.size_bytes : b.size_bytes;
+    int r = memcmp(a.data, b.data, n);
+    return r ? r : (a.size_bytes > b.size_bytes) - (a.size_bytes < b.size_bytes);
+}
+
+/* Against what all of the table has: partitions of names that are prefixes of others, end in 0xff
+ * or are all of it, ranges that begin and end within, with and beyond them. */
+static void test_kv__ranges_of_prefixed_partitions_have_what_the_table_has(void **state)
+{
+    struct kv *kv = KV(state);
+    static const char *const names[] = {"\1a",  "\1b",     "\1\xff",     "\2aa",
+                                        "\2ab", "\2a\xff", "\2\xff\xff", "\3aaa"};
+    enum { N_NAMES = sizeof(names) / sizeof(names[0]), N_KEYS = N_NAMES * 4 };
+    uint8_t keys[N_KEYS][8];
+    struct kv_slice slices[N_KEYS];
+    for (unsigned i = 0; i < N_KEYS; i++) { /* the partition itself, and three of it */
+        size_t n = strlen(names[i / 4]);
+        memcpy(keys[i], names[i / 4], n);
+        keys[i][n] = (uint8_t)(i % 4 == 3 ? 0xff : i % 4);
+        slices[i] = (struct kv_slice){keys[i], n + (i % 4 > 0)};
+        put_one(kv, T_PREFIXED, slices[i], S("v"));
+    }
+    for (unsigned i = 0; i < N_KEYS; i++) {
+        for (unsigned k = 0; k <= N_KEYS + 1; k++) {
+            _cleanup_(kv_buf_done) struct kv_buf to = {0};
+            _cleanup_(kv_page_done) struct kv_page page = {0};
+            struct kv_range range, within;
+            unsigned n = 0;
+            assert_int_equal(kv_prefix_range(slices[i / 4 * 4], &range, &to), 0);
+            within = (struct kv_range){slices[i], k < N_KEYS ? slices[k] : range.to};
+            if (k > N_KEYS)
+                within.from = range.from;
+            assert_int_equal(kv_scan(kv, T_PREFIXED, &within, 2 * N_KEYS, &page), 0);
+            for (unsigned m = 0; m < N_KEYS; m++)
+                n += compare_slices(slices[m], within.from) >= 0 &&
+                     (!within.to.data || compare_slices(slices[m], within.to) < 0);
+            assert_int_equal(page.n_entries, n);
+        }
+    }
+}
+
 static void test_kv__usage_checkpoint_and_resume_answer(void **state)
 {
     struct kv *kv = KV(state);
@@ -510,6 +553,7 @@ int main(void)
         CASE(test_kv__bulk_load_refuses_disorder_and_passes_errors_on),
         CASE(test_kv__prefix_range_holds_exactly_the_prefixed),
         CASE(test_kv__a_snapshot_stays_as_it_was),
+        CASE(test_kv__ranges_of_prefixed_partitions_have_what_the_table_has),
         CASE(test_kv__usage_checkpoint_and_resume_answer),
         CASE(test_kv__a_scan_beside_a_writer_sees_whole_batches),
         CASE(test_kv__cas_of_many_threads_loses_no_step),

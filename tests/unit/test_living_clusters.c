@@ -613,6 +613,73 @@ static void test_living_clusters__postings_of_the_dead_are_dropped_on_the_way(vo
     world_close(&world);
 }
 
+/* -- what is known of lists that are not read -- */
+
+static void remove_one(struct world *world, struct world_document *document)
+{
+    struct world_step step = {.old = {document}, .n_old = 1};
+    assert_int_equal(world_do(world, &step), 0);
+    world_model_step(world, &step);
+}
+
+/* Of the fingerprints from 1 to n, and some more. */
+static struct world_document *write_values(struct world *world, unsigned n, unsigned more,
+                                           unsigned n_more)
+{
+    uint64_t fingerprints[WORLD_TOKENS];
+    struct world_document *document = world_new_document(world);
+    document->n_tokens = n + n_more;
+    document->content = world->n_documents;
+    for (unsigned i = 0; i < n + n_more; i++)
+        fingerprints[i] = (uint64_t)(i < n ? i + 1 : more + i - n) << 40;
+    world_finish_record(world, document, fingerprints, n + n_more, document->content);
+    return document;
+}
+
+/* Where each list that two documents share is shared by a third that resembles one of them only,
+ * the third must not be taken for all that is in the lists. Of 21 fingerprints, 8 and 13: 7 of 22,
+ * 12 of 22 and 7 of 14. */
+static void test_living_clusters__a_list_of_one_cluster_gets_a_document_of_none(void **state)
+{
+    struct world world;
+    (void)state;
+
+    world_open(&world, 3, &no_fault); /* without digests */
+    for (unsigned i = 0; i < 4; i++)
+        insert(&world, write_values(&world, 20, 40 + i, 1));
+    insert(&world, write_values(&world, 7, 50, 1)); /* resembles none of them */
+    world_check(&world);
+    insert(&world, write_values(&world, 12, 51, 1)); /* resembles all */
+    world_check(&world);
+    world_close(&world);
+}
+
+static void test_living_clusters__a_list_of_one_cluster_is_of_two_after_a_split(void **state)
+{
+    struct world world;
+    (void)state;
+
+    world_open(&world, 3, &no_fault);
+    insert(&world, write_values(&world, 20, 40, 1));
+    insert(&world, write_values(&world, 20, 41, 1));
+    struct world_document *bridge = write_values(&world, 12, 60, 1);
+    insert(&world, bridge);
+    insert(&world, write_values(&world, 7, 50, 1));
+    insert(&world, write_values(&world, 7, 51, 1));
+    /* Nothing is known of the lists of the first seven any more, and then it is one of the first
+     * part that has to read them. */
+    struct world_document *alone = write_values(&world, 7, 100, 13);
+    insert(&world, alone);
+    remove_one(&world, alone);
+    insert(&world, write_values(&world, 20, 42, 1));
+    world_check(&world);
+    remove_one(&world, bridge);
+    world_check(&world);
+    insert(&world, write_values(&world, 12, 61, 1));
+    world_check(&world);
+    world_close(&world);
+}
+
 static void test_living_clusters__the_first_of_a_class_are_listed_alone(void **state)
 {
     enum { N = 600 }; /* more than one page */
@@ -717,6 +784,8 @@ int main(void)
         cmocka_unit_test(test_living_clusters__ids_that_lead_to_a_cluster_are_bounded),
         cmocka_unit_test(test_living_clusters__a_rename_keeps_the_members_and_spends_the_id),
         cmocka_unit_test(test_living_clusters__postings_of_the_dead_are_dropped_on_the_way),
+        cmocka_unit_test(test_living_clusters__a_list_of_one_cluster_gets_a_document_of_none),
+        cmocka_unit_test(test_living_clusters__a_list_of_one_cluster_is_of_two_after_a_split),
         cmocka_unit_test(test_living_clusters__the_first_of_a_class_are_listed_alone),
         cmocka_unit_test(test_living_clusters__can_be_read_while_they_change),
     };

@@ -95,12 +95,21 @@ static bool in_tier(const struct document *document, unsigned tier, uint32_t i)
     return document->sketch.v_below == 0 || document->values[i] < document->sketch.v_below;
 }
 
+/* A posting stands in one tier. */
 static void model_set(struct model *model, unsigned sid, const struct document *document, bool has)
 {
-    for (unsigned tier = 0; tier < POSTINGS_N_TIERS; tier++)
-        for (uint32_t i = 0; i < document->sketch.n_values; i++)
-            if (in_tier(document, tier, i))
-                model->has[tier][document->places[i]][sid] = has;
+    for (uint32_t i = 0; i < document->sketch.n_values; i++) {
+        if (in_tier(document, POSTINGS_TIER_R, i))
+            model->has[POSTINGS_TIER_R][document->places[i]][sid] = has;
+        else if (in_tier(document, POSTINGS_TIER_C, i))
+            model->has[POSTINGS_TIER_C][document->places[i]][sid] = has;
+    }
+}
+
+static bool model_has(const struct model *model, unsigned tier, unsigned place, unsigned sid)
+{
+    return model->has[POSTINGS_TIER_R][place][sid] ||
+           (tier == POSTINGS_TIER_C && model->has[POSTINGS_TIER_C][place][sid]);
 }
 
 static void check_candidates(struct postings *postings, const struct model *model, unsigned tier,
@@ -116,7 +125,8 @@ static void check_candidates(struct postings *postings, const struct model *mode
     for (unsigned sid = 0; sid < N_SIDS; sid++) {
         bool expected = false;
         for (uint32_t i = 0; i < document->sketch.n_values; i++)
-            expected |= in_tier(document, tier, i) && model->has[tier][document->places[i]][sid];
+            expected |=
+                in_tier(document, tier, i) && model_has(model, tier, document->places[i], sid);
         bool is = at < list.n_sids && list.sids[at] == sid;
         assert_int_equal(is, expected);
         at += is;
@@ -280,6 +290,79 @@ static void test_postings__an_empty_sketch_has_no_candidates(void **state)
     close_fixture(&fixture);
 }
 
+/* -- what is known without the store -- */
+
+/* Never less than was posted: against counts, while what an earlier instance left is taken up and
+ * after. */
+static void test_postings__at_most_none_or_one_is_said_only_where_it_is_so(void **state)
+{
+    enum { N = 3000, KEYS = 8 };
+    struct fixture fixture;
+    unsigned *n_posted = calloc(N, sizeof(*n_posted)), n_none = 0, n_one = 0;
+    (void)state;
+
+    assert_non_null(n_posted);
+    random_state = 3;
+    open_fixture(&fixture, &(struct kv_fault_plan){0}, 0);
+    for (uint64_t sid = 1; sid <= 600; sid++) {
+        uint64_t values[KEYS];
+        struct min_sketch sketch = {.n_values = KEYS, .values = values};
+        for (unsigned k = 0; k < KEYS; k++) { /* of its own, ascending, some of them rare */
+            uint64_t i = k * (N / KEYS) + random_below(k % 2 ? N / KEYS : 4);
+            values[k] = i << 30;
+            n_posted[i]++;
+        }
+        if (sid % 2)
+            postings_announce(fixture.postings, &sketch);
+        assert_int_equal(postings_add(fixture.postings, sid, &sketch), 0);
+        if (sid == 300) {
+            assert_int_equal(postings_flush(fixture.postings), 0);
+            postings_close(fixture.postings);
+            assert_int_equal(postings_open(fixture.kv, tier_tables, 0, &fixture.postings), 0);
+        }
+        for (unsigned i = 0; i < N; i += 7) {
+            uint64_t fingerprint = (uint64_t)i << 30;
+            enum postings_most most;
+            postings_at_most(fixture.postings, &fingerprint, 1, &most);
+            assert_true(most == POSTINGS_ANY || n_posted[i] <= (most == POSTINGS_ONE));
+        }
+    }
+    for (unsigned i = 0; i < N; i++) {
+        uint64_t fingerprint = (uint64_t)i << 30;
+        enum postings_most most;
+        postings_at_most(fixture.postings, &fingerprint, 1, &most);
+        n_none += n_posted[i] == 0 && most == POSTINGS_NONE;
+        n_one += n_posted[i] == 1 && most == POSTINGS_ONE;
+        n_posted[i] = n_posted[i] < 2 ? n_posted[i] : 2;
+    }
+    unsigned n_of[3] = {0};
+    for (unsigned i = 0; i < N; i++)
+        n_of[n_posted[i]]++;
+    assert_in_range(n_none, n_of[0] * 9 / 10, n_of[0]);
+    assert_in_range(n_one, n_of[1] * 9 / 10, n_of[1]);
+    close_fixture(&fixture);
+    free(n_posted);
+}
+
+/* Whoever comes first with a sketch is alone; who comes after an announcement is not. */
+static void test_postings__who_is_announced_is_not_overlooked(void **state)
+{
+    struct fixture fixture;
+    uint64_t values[] = {3, 9};
+    struct min_sketch sketch = {.n_values = 2, .values = values}, other = sketch;
+    uint64_t others[] = {4, 9};
+    other.values = others;
+    (void)state;
+
+    open_fixture(&fixture, &(struct kv_fault_plan){0}, 0);
+    assert_true(postings_announce(fixture.postings, &sketch)); /* nothing is known yet */
+    assert_int_equal(postings_add(fixture.postings, 1, &sketch), 0);
+    assert_true(postings_announce(fixture.postings, &sketch));
+    assert_false(postings_announce(fixture.postings, &other));
+    assert_true(postings_announce(fixture.postings, &other));
+    close_fixture(&fixture);
+}
+
 /* -- a store that has postings already: with each addition more of it is known -- */
 
 enum { N_OLD = 200, N_OLD_KEYS = 16 };
@@ -427,6 +510,8 @@ int main(void)
         cmocka_unit_test(
             test_postings__what_a_store_has_is_found_before_while_and_after_it_is_known),
         cmocka_unit_test(test_postings__an_empty_sketch_has_no_candidates),
+        cmocka_unit_test(test_postings__at_most_none_or_one_is_said_only_where_it_is_so),
+        cmocka_unit_test(test_postings__who_is_announced_is_not_overlooked),
         cmocka_unit_test(test_postings__readers_see_every_posting_while_others_come_and_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
