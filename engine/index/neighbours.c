@@ -393,7 +393,7 @@ static int compare_single(struct reach *reach)
         return 0;
     int r =
         postings_with(reach->graph->postings, POSTINGS_TIER_R, &keys->plain[at], 1, 0, &list, NULL);
-    keep_linked(reach->graph, &list);
+    neighbours_keep_linked(reach->graph, &list);
     if (r == 0)
         r = compare_listed(reach, &list);
     return r < 0 ? r : explain(reach, &list);
