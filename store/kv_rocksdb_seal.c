@@ -109,10 +109,14 @@ static int end_file(int directory_fd, int fd, const char *from, const char *to)
     return 0;
 }
 
-/* The manifest of a seal, and how long it is: 1, or 0. */
+/* The manifest of a seal, and how long it is: 1, or 0. Of several, where RocksDB had not removed an
+ * old one yet, that which was copied. */
 static int sealed_manifest(int directory_fd, char *ret_name, size_t size_bytes, int64_t *ret_size)
 {
     char line[512], name[256];
+    struct stat st;
+    const int64_t copied =
+        fstatat(directory_fd, copy_name, &st, 0) < 0 ? -1 : (int64_t)st.st_size - SUM_BYTES;
     int found = 0, fd = openat(directory_fd, seal_name, O_RDONLY | O_CLOEXEC);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
     if (!file) {
@@ -122,7 +126,7 @@ static int sealed_manifest(int directory_fd, char *ret_name, size_t size_bytes, 
     }
     while (!found && fgets(line, sizeof(line), file))
         found = sscanf(line, "%255s %" SCNd64, name, ret_size) == 2 && is_manifest(name) &&
-                strlen(name) < size_bytes;
+                (copied < 0 || *ret_size == copied) && strlen(name) < size_bytes;
     fclose(file);
     if (found)
         strcpy(ret_name, name);

@@ -520,6 +520,13 @@ static void test_kv_rocksdb__what_a_sealed_store_says_of_itself_is_put_back(void
     cut_manifest();
     assert_int_equal(kv_rocksdb_restore(store_path, &options), 1);
     assert_has_all();
+
+    struct kv *kv = open_here(); /* beside one that is not in use any more */
+    write_file("MANIFEST-000001", "old");
+    kv_close(kv);
+    lose_file("MANIFEST-*");
+    assert_int_equal(kv_rocksdb_restore(store_path, &options), 1);
+    assert_has_all();
 }
 
 /* A copy that is damaged itself, or of another moment, is none; nor are tables given a stamp that
