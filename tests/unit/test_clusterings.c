@@ -182,10 +182,12 @@ static void test_clusterings__what_contains_very_many_looks_at_a_few(void **stat
     for (unsigned i = 0; i < 2; i++) {
         const struct clustering *clustering = living_clusters_find(world.clusters, numbers[i]);
         struct counting counting = {0};
+        struct lists_read read;
         assert_true(min_sketch_n_v(&late->record.sketch) >= 10);
         assert_int_equal(neighbours_reach(&clustering->graph, &late->record.sketch, count_wanted,
-                                          count_found, &counting, NULL),
+                                          count_found, &counting, NULL, &read),
                          0);
+        lists_read_done(&read);
         assert_int_equal(counting.n_found, 1);
         assert_in_range(counting.n_asked, 1, N_FAMILY / 3);
     }
