@@ -42,19 +42,21 @@ static int take_note(void *user, uint64_t sid, bool removed)
     noted->notes[noted->n_notes] = (struct noted_posting){sid, (uint32_t)noted->n_notes, removed};
     noted->n_notes++;
     noted->removals[noted->at] |= removed;
-    return 0;
+    return noted->most && noted->n_notes - noted->begin[noted->at] > noted->most;
 }
 
 int noted_postings_collect(struct noted_postings *noted, uint64_t fingerprint,
-                           const struct postings_delta *const deltas[], size_t n_deltas)
+                           const struct postings_delta *const deltas[], size_t n_deltas,
+                           size_t most)
 {
     int r = 0;
 
+    noted->most = most;
     for (size_t i = 0; i < n_deltas && r == 0; i++)
         if (deltas[i])
             r = postings_delta_visit(deltas[i], fingerprint, take_note, noted);
     noted->begin[++noted->at] = noted->n_notes;
-    return r;
+    return r < 0 ? r : 0;
 }
 
 size_t noted_postings_count(const struct noted_postings *noted, size_t i)

@@ -15,7 +15,7 @@ struct noted_posting;
 /* The notes of list i are notes[begin[i]] to notes[begin[i + 1]]. */
 struct noted_postings {
     struct noted_posting *notes;
-    size_t n_notes, capacity, n_lists, at;
+    size_t n_notes, capacity, n_lists, at, most;
     size_t *begin;
     bool *removals; /* whether list i has any */
 };
@@ -25,9 +25,11 @@ int noted_postings_init(struct noted_postings *noted, size_t n_lists);
 void noted_postings_done(struct noted_postings *noted);
 
 /* Collect the next list: what is noted of a fingerprint in deltas, the newest delta first (NULL: is
- * none). Returns 0, -ENOMEM. */
+ * none). most: of a list of more than so many notes no others are collected; 0: all are.
+ * Returns 0, -ENOMEM. */
 int noted_postings_collect(struct noted_postings *noted, uint64_t fingerprint,
-                           const struct postings_delta *const deltas[], size_t n_deltas);
+                           const struct postings_delta *const deltas[], size_t n_deltas,
+                           size_t most);
 
 /* Notes of list i, the same posting counted as often as it was noted. */
 size_t noted_postings_count(const struct noted_postings *noted, size_t i);

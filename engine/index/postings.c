@@ -368,7 +368,7 @@ int postings_flush(struct postings *postings)
 /* What the deltas say, the live one before the frozen one. Must come before the store is read: a
  * posting may move from the deltas into the store in between, not back. */
 static int collect_notes(struct postings *postings, enum postings_tier tier, const uint64_t *keys,
-                         size_t n_keys, struct noted_postings *noted)
+                         size_t n_keys, size_t most, struct noted_postings *noted)
 {
     int r = noted_postings_init(noted, n_keys);
 
@@ -376,7 +376,7 @@ static int collect_notes(struct postings *postings, enum postings_tier tier, con
     const struct postings_delta *deltas[] = {postings->live.tiers[tier],
                                              postings->frozen.tiers[tier]};
     for (size_t i = 0; i < n_keys && r == 0; i++)
-        r = noted_postings_collect(noted, keys[i], deltas, 2);
+        r = noted_postings_collect(noted, keys[i], deltas, 2, most);
     pthread_rwlock_unlock(&postings->lock);
     return r;
 }
@@ -516,7 +516,7 @@ static int read_tier(struct postings *postings, enum postings_tier tier,
             return -ENOMEM;
         fingerprint_filter_ask(postings->filter, fingerprints, n_fingerprints, may_have);
     }
-    int r = collect_notes(postings, tier, fingerprints, n_fingerprints, &noted);
+    int r = collect_notes(postings, tier, fingerprints, n_fingerprints, reading->most, &noted);
     if (r < 0)
         return r;
     noted_postings_settle(&noted);
@@ -560,7 +560,7 @@ static int read_first(struct postings *postings, enum postings_tier tier, uint64
 
     put_be64(pending.from, fingerprint);
     put_be64(pending.to, fingerprint + 1);
-    int r = collect_notes(postings, tier, &fingerprint, 1, &noted);
+    int r = collect_notes(postings, tier, &fingerprint, 1, 0, &noted);
     if (r == 0)
         noted_postings_settle(&noted);
     for (size_t limit = FIRST_LIMIT; r == 0 && n > 0 && reading.found.n_sids < most;
