@@ -14,7 +14,10 @@
 enum {
     MOVED_AT_ONCE = 64,
     PAGE_ROWS = 256,
-    CACHED_CLUSTERS = 1 << 20 /* 16 MiB, of which what is used is taken */
+    /* 16 bytes each, as many as the documents that are come by need: what a new document is
+     * compared with is anywhere among all. */
+    CACHE_FIRST = 1 << 10,
+    CACHE_MAX = 1 << 20,
 };
 
 struct cached_cluster {
@@ -43,11 +46,27 @@ static int put_meta(struct kv *kv, struct kv_slice key, const void *value, size_
 
 static struct cached_cluster *cached(struct membership *membership, uint64_t sid)
 {
-    return &membership->cache[sid % CACHED_CLUSTERS];
+    return &membership->cache[sid % membership->n_cache];
+}
+
+/* To twice the size, empty. Without memory it stays. */
+static void cache_grow(struct membership *membership)
+{
+    const size_t n = 2 * membership->n_cache;
+    struct cached_cluster *cache = n <= CACHE_MAX ? calloc(n, sizeof(*cache)) : NULL;
+
+    membership->n_cached = 0;
+    if (!cache)
+        return;
+    free(membership->cache);
+    membership->cache = cache;
+    membership->n_cache = n;
 }
 
 static void cache_set(struct membership *membership, uint64_t sid, uint64_t cluster)
 {
+    if (++membership->n_cached > membership->n_cache)
+        cache_grow(membership);
     *cached(membership, sid) = (struct cached_cluster){sid, cluster};
 }
 
@@ -104,7 +123,8 @@ int membership_init(struct membership *membership, struct kv *kv, unsigned clust
     if (r < 0)
         return r;
 
-    membership->cache = calloc(CACHED_CLUSTERS, sizeof(*membership->cache));
+    membership->n_cache = CACHE_FIRST;
+    membership->cache = calloc(membership->n_cache, sizeof(*membership->cache));
     return membership->cache ? 0 : -ENOMEM;
 }
 
@@ -343,6 +363,7 @@ static int read_clusters(struct membership *membership, const uint64_t *sids, co
     struct kv_slice slices[MOVED_AT_ONCE];
     struct kv_buf values[MOVED_AT_ONCE];
 
+    slices[0] = (struct kv_slice){0}; /* for a compiler that cannot know */
     for (size_t i = 0; i < n; i++)
         slices[i] = member_cluster_of_key(keys[i], sids[places[i]], membership->clustering);
     int r = kv_multi_get(membership->kv, TABLE_CLUSTER_OF, slices, n, values);

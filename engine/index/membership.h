@@ -47,6 +47,7 @@ struct membership {
     struct kv *kv;
     unsigned clustering;
     struct cached_cluster *cache; /* sid -> cluster, the committer's */
+    size_t n_cache, n_cached;     /* places; what was put there since it grew */
     struct cluster_hubs *hubs;    /* is told of what moves; borrowed; NULL: nobody */
     struct cluster_ids ids;
     struct dissolved_clusters dissolved;
