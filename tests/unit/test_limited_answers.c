@@ -241,19 +241,26 @@ static void test_limited_answers__of_hundreds_are_the_best(void **state)
 /* Chains, all with one head and tail, of which each list has more than are read. */
 static void test_limited_answers__behind_boilerplate_are_the_best(void **state)
 {
-    struct family_world world = {.n_families = 0};
+    /* Each world has a key of its own, and by it some of the boilerplate among the sixteen smallest
+     * fingerprints, or none: what is asked for is looked at in any of them. */
+    enum { WORLDS = 40 };
+    struct seen seen = {0};
     (void)state;
 
-    family_world_add(&world, (struct family){FAMILY_CHAIN, 300, 100, 1, 0, 15, 10}, 3, 1);
-    family_world_add(&world, (struct family){FAMILY_NONE, CANDIDATES_LIST, 100, 0, 0, 15, 10}, 1,
-                     1);
-    family_world_begin(&world);
-    family_world_put_all(&world);
-    /* There are fewer than a hundred answers, so that all of them are expected. */
-    struct seen seen = ask_some(&world, 0, MOST);
-    assert_int_equal(seen.n_long, ASKED);
+    for (unsigned i = 0; i < WORLDS && seen.n_likeliest < ASKED; i++) {
+        struct family_world world = {.n_families = 0};
+        family_world_add(&world, (struct family){FAMILY_CHAIN, 300, 100, 1, 0, 15, 10}, 3, 1);
+        family_world_add(&world, (struct family){FAMILY_NONE, CANDIDATES_LIST, 100, 0, 0, 15, 10},
+                         1, 1);
+        family_world_begin(&world);
+        family_world_put_all(&world);
+        /* There are fewer than a hundred answers, so that all of them are expected. */
+        seen = ask_some(&world, 0, MOST);
+        assert_int_equal(seen.n_all + seen.n_likeliest, ASKED);
+        assert_true(seen.n_long >= seen.n_likeliest);
+        family_world_end(&world);
+    }
     assert_int_equal(seen.n_likeliest, ASKED);
-    family_world_end(&world);
 }
 
 /* Thousands that resemble each other: of the best some may be missing, and only such. */
