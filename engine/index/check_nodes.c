@@ -17,16 +17,8 @@ enum {
 /* Returns false where no such document was come by. */
 static bool find_number(const struct check_nodes *nodes, uint64_t sid, size_t *ret_number)
 {
-    size_t low = 0, high = nodes->sids.n_sids;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (nodes->sids.sids[middle] < sid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *ret_number = low;
-    return low < nodes->sids.n_sids && nodes->sids.sids[low] == sid;
+    *ret_number = sid_vector_place(&nodes->sids, sid);
+    return *ret_number != SIZE_MAX;
 }
 
 static int take_document(void *user, const struct check_document *document)

@@ -127,27 +127,6 @@ void cluster_hubs_moved(struct cluster_hubs *hubs, uint64_t from, uint64_t to,
 
 /* -- who resembles the hub -- */
 
-static bool share_fingerprint(const struct min_sketch *a, const struct min_sketch *b)
-{
-    size_t n_a = postings_tier_keys(POSTINGS_TIER_R, a);
-    size_t n_b = postings_tier_keys(POSTINGS_TIER_R, b);
-
-    for (size_t i = 0, k = 0; i < n_a && k < n_b;) {
-        if (a->values[i] == b->values[k])
-            return true;
-        a->values[i] < b->values[k] ? i++ : k++;
-    }
-    return false;
-}
-
-/* Whether there is an edge; also where the postings would find it by another way only: 0. */
-static int are_neighbours(const struct graph *graph, const struct record *a, const struct record *b)
-{
-    return share_fingerprint(&a->sketch, &b->sketch)
-               ? edge_rule_holds(&graph->rule, &a->sketch, &b->sketch)
-               : 0;
-}
-
 /* Returns 1, 0 when there are too many far ones, or an error. */
 static int add_far(struct hub *hub, uint64_t sid)
 {
@@ -166,8 +145,9 @@ static int compare_some(const struct graph *graph, struct hub *hub, const struct
         return r;
     r = 1;
     for (size_t i = 0; r > 0 && i < n; i++) {
-        int near =
-            records[i] && sids[i] != hub->sid ? are_neighbours(graph, of_hub, records[i]) : 1;
+        int near = records[i] && sids[i] != hub->sid
+                       ? neighbours_by_tier_r(graph, &of_hub->sketch, &records[i]->sketch)
+                       : 1;
         r = near < 0 ? near : near == 0 ? add_far(hub, sids[i]) : 1;
     }
     records_put(graph->records, records, n);
@@ -211,7 +191,7 @@ static int is_by(void *user, uint64_t sid, uint64_t cluster, const struct record
 {
     struct search *search = user;
     (void)cluster;
-    int r = are_neighbours(search->graph, search->of_hub, record);
+    int r = neighbours_by_tier_r(search->graph, &search->of_hub->sketch, &record->sketch);
     if (r > 0)
         search->by = sid;
     return r;

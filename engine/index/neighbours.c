@@ -18,6 +18,26 @@ static int compare_one(const struct graph *graph, const struct min_sketch *sketc
     return r > 0 ? found(user, sid, cluster, record) : r;
 }
 
+/* Of tier R. Both are sorted. */
+static bool share_key(const struct min_sketch *a, const struct min_sketch *b)
+{
+    size_t n_a = postings_tier_keys(POSTINGS_TIER_R, a), i = 0;
+    size_t n_b = postings_tier_keys(POSTINGS_TIER_R, b), j = 0;
+
+    while (i < n_a && j < n_b && a->values[i] != b->values[j]) {
+        const bool step = a->values[i] < b->values[j];
+        i += step;
+        j += !step;
+    }
+    return i < n_a && j < n_b;
+}
+
+int neighbours_by_tier_r(const struct graph *graph, const struct min_sketch *a,
+                         const struct min_sketch *b)
+{
+    return share_key(a, b) ? edge_rule_holds(&graph->rule, a, b) : 0;
+}
+
 struct chunk {
     uint64_t sids[CHUNK], clusters[CHUNK];
     size_t n;

@@ -39,6 +39,11 @@ struct graph {
 /* The graph that a cluster is of, among one and those after it; NULL: none of these. */
 const struct graph *graph_of_cluster(const struct graph *first, uint64_t cluster);
 
+/* Whether two documents are neighbours that would find each other by tier R: 1; 0, also where it is
+ * by another way only; or an error. */
+int neighbours_by_tier_r(const struct graph *graph, const struct min_sketch *a,
+                         const struct min_sketch *b);
+
 /* Whether the caller wants to know if a candidate, in cluster (0: none), is a neighbour. */
 typedef bool (*neighbour_wanted_fn)(void *user, uint64_t sid, uint64_t cluster);
 /* A neighbour. Returns 0 or an error, which ends the search. */

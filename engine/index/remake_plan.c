@@ -39,19 +39,6 @@ static void stored_done(struct stored *stored)
     free(stored->sizes);
 }
 
-static size_t place_of(const struct sid_vector *sids, uint64_t sid)
-{
-    size_t low = 0, high = sids->n_sids;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (sids->sids[middle] < sid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < sids->n_sids && sids->sids[low] == sid ? low : SIZE_MAX;
-}
-
 static int read_members(const struct remake_plan *plan, struct kv *kv, unsigned number,
                         const bool *stop, struct stored *stored)
 {
@@ -76,7 +63,7 @@ static int read_members(const struct remake_plan *plan, struct kv *kv, unsigned 
         r = row.key.size_bytes == HEAD_KEY_BYTES ? 0 : member_parse(&row.key, &member);
         size_t place = r < 0 || row.key.size_bytes == HEAD_KEY_BYTES
                            ? SIZE_MAX
-                           : place_of(&plan->sids, member.sid);
+                           : sid_vector_place(&plan->sids, member.sid);
         if (place == SIZE_MAX)
             continue;
         stored->clusters[place] = cluster;

@@ -99,7 +99,7 @@ bool sid_vector_has(const struct sid_vector *vector, uint64_t sid)
     return false;
 }
 
-bool sid_vector_finds(const struct sid_vector *vector, uint64_t sid)
+size_t sid_vector_place(const struct sid_vector *vector, uint64_t sid)
 {
     size_t low = 0, high = vector->n_sids;
     while (low < high) {
@@ -109,7 +109,12 @@ bool sid_vector_finds(const struct sid_vector *vector, uint64_t sid)
         else
             high = middle;
     }
-    return low < vector->n_sids && vector->sids[low] == sid;
+    return low < vector->n_sids && vector->sids[low] == sid ? low : SIZE_MAX;
+}
+
+bool sid_vector_finds(const struct sid_vector *vector, uint64_t sid)
+{
+    return sid_vector_place(vector, sid) != SIZE_MAX;
 }
 
 void sid_vector_done(struct sid_vector *vector)

@@ -16,7 +16,9 @@ int sid_vector_push(struct sid_vector *vector, uint64_t sid); /* 0, -ENOMEM */
  * order of the vector is not kept. */
 int sid_vector_push_set(struct sid_vector *vector, uint64_t sid);
 void sid_vector_sort_unique(struct sid_vector *vector);
-bool sid_vector_has(const struct sid_vector *vector, uint64_t sid);   /* linear */
+bool sid_vector_has(const struct sid_vector *vector, uint64_t sid); /* linear */
+/* Where a sid is in an ascending one; SIZE_MAX: it is not. */
+size_t sid_vector_place(const struct sid_vector *vector, uint64_t sid);
 bool sid_vector_finds(const struct sid_vector *vector, uint64_t sid); /* of an ascending one */
 void sid_vector_done(struct sid_vector *vector);
 

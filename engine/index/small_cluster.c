@@ -5,29 +5,13 @@
 
 #include <string.h>
 
-/* Of tier R. Both are sorted. */
-static bool share_key(const struct min_sketch *a, const struct min_sketch *b)
-{
-    size_t n_a = postings_tier_keys(POSTINGS_TIER_R, a), i = 0;
-    size_t n_b = postings_tier_keys(POSTINGS_TIER_R, b), j = 0;
-
-    while (i < n_a && j < n_b && a->values[i] != b->values[j]) {
-        const bool step = a->values[i] < b->values[j];
-        i += step;
-        j += !step;
-    }
-    return i < n_a && j < n_b;
-}
-
 static int are_neighbours(const struct graph *graph, const struct record *a, const struct record *b)
 {
     uint8_t class_a[CLASS_BYTES], class_b[CLASS_BYTES];
 
-    if (share_key(&a->sketch, &b->sketch)) {
-        int r = edge_rule_holds(&graph->rule, &a->sketch, &b->sketch);
-        if (r != 0)
-            return r;
-    }
+    int r = neighbours_by_tier_r(graph, &a->sketch, &b->sketch);
+    if (r != 0)
+        return r;
     record_class(a, class_a);
     record_class(b, class_b);
     return memcmp(class_a, class_b, CLASS_BYTES) == 0;
