@@ -306,6 +306,8 @@ static int explain(struct reach *reach, const struct sid_list *compared)
     struct keys *keys = &reach->keys;
     size_t n_records = compared->n_sids < LOOKED_AT ? compared->n_sids : LOOKED_AT, n = 0;
 
+    if (n_records == 0)
+        return 0;
     int r = records_get(reach->graph->records, compared->sids, n_records, records);
     if (r < 0)
         return r;

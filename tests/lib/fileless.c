@@ -67,11 +67,9 @@ struct index *fileless_index(struct fileless *fileless)
 /* As ext4's: a file system, the type of the handle, inode and generation. */
 static struct file_key key_of(uint32_t inode)
 {
-    struct file_key key = {.size_bytes = 20};
-    put_be64(key.bytes, 0x1122334455667788u);
-    put_be32(key.bytes + 8, 1);
-    memcpy(key.bytes + 12, &inode, 4);
-    put_be32(key.bytes + 16, inode * 0x9e3779b9u);
+    const uint32_t handle[] = {inode, inode * 0x9e3779b9u};
+    struct file_key key;
+    file_key_of_handle(0x1122334455667788u, 1, handle, sizeof(handle), &key);
     return key;
 }
 
