@@ -10,6 +10,7 @@
 
 #include "engine/index/answer.h"
 #include "engine/index/candidates.h"
+#include "engine/index/sid_vector.h"
 
 enum { LOAD_AT_ONCE = 256 };
 
@@ -148,15 +149,34 @@ static int expand(struct index *index, const struct match *match, uint64_t asked
     return r;
 }
 
-/* A document too short to have anything in V has its smallest fingerprints still: who contains it
- * resembles it, if he is not much longer. */
+/* Of a document that has few fingerprints in V, none may be in what contains it: half of it is
+ * missed once in 2^n_v. Who contains it and is not much longer resembles it, and is found by that,
+ * too. */
+enum { V_FEW = 16 };
+
 static int candidates_of(struct index *index, enum postings_tier tier,
                          const struct min_sketch *sketch, double threshold, size_t most,
                          struct sid_list *ret_list)
 {
-    if (tier == POSTINGS_TIER_C && min_sketch_n_v(sketch) == 0)
-        tier = POSTINGS_TIER_R;
-    return candidates_for(index->postings, tier, sketch, threshold, most, ret_list);
+    _cleanup_(sid_list_done) struct sid_list more = {0};
+    _cleanup_(sid_vector_done) struct sid_vector all = {0};
+    int r = candidates_for(index->postings, tier, sketch, threshold, most, ret_list);
+    if (r < 0 || tier != POSTINGS_TIER_C || min_sketch_n_v(sketch) >= V_FEW)
+        return r;
+    int s = candidates_for(index->postings, POSTINGS_TIER_R, sketch, threshold, most, &more);
+    all = (struct sid_vector){ret_list->sids, ret_list->n_sids, ret_list->n_sids};
+    *ret_list = (struct sid_list){0};
+    for (size_t i = 0; s >= 0 && i < more.n_sids; i++) {
+        int pushed = sid_vector_push(&all, more.sids[i]);
+        if (pushed < 0)
+            s = pushed;
+    }
+    if (s < 0)
+        return s;
+    sid_vector_sort_unique(&all);
+    *ret_list = (struct sid_list){all.sids, all.n_sids};
+    all = (struct sid_vector){0};
+    return r || s;
 }
 
 /* From candidates that are enough for `most` answers (0: from all). Returns 1 when there were

@@ -496,6 +496,42 @@ static void test_index__a_short_document_is_found_in_what_contains_it(void **sta
     kin_list_done(&list);
 }
 
+/* count words of a numbering of their own, with commas where a sentence might have them. */
+static void write_numbers(struct fixture *f, const char *name, unsigned from, unsigned count)
+{
+    char text[8192];
+    size_t n = 0;
+    for (unsigned i = from; i < from + count; i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "number%u%s", i, i % 7 ? " " : ", ");
+    scratch_write(scratch_path(f->tree, name), text);
+}
+
+static void test_index__no_document_is_too_short_for_its_containment(void **state)
+{
+    enum { PAIRS = 250 }; /* by V alone one of 33 was missed */
+    struct fixture *f = *state;
+    struct index_query query = {.threshold = 0.5};
+    struct kin_list list;
+    char name[32], other[32];
+    for (unsigned i = 0; i < PAIRS; i++) {
+        snprintf(name, sizeof(name), "a%u", i);
+        write_numbers(f, name, 1000 * i, 100);
+        snprintf(other, sizeof(other), "b%u", i);
+        write_numbers(f, other, 1000 * i + 10, 100);
+    }
+    start(f);
+    settle(f);
+    for (unsigned i = 0; i < PAIRS; i++) {
+        snprintf(name, sizeof(name), "a%u", i);
+        snprintf(other, sizeof(other), "b%u", i);
+        struct file_key key = key_of(f, name);
+        assert_int_equal(index_containing(f->index, &key, &query, &list), 0);
+        assert_int_equal(list.n_kin, 1);
+        assert_string_equal(list.kin[0].path, other);
+        kin_list_done(&list);
+    }
+}
+
 static void test_index__closing_does_not_wait_for_a_large_document(void **state)
 {
     struct fixture *f = *state;
@@ -920,6 +956,7 @@ int main(void)
         ON_A_TREE(test_index__another_tree_at_the_same_path_is_not_the_old_one),
         ON_A_TREE(test_index__what_the_mount_hides_is_not_indexed),
         ON_A_TREE(test_index__a_short_document_is_found_in_what_contains_it),
+        ON_A_TREE(test_index__no_document_is_too_short_for_its_containment),
         ON_A_TREE(test_index__closing_does_not_wait_for_a_large_document),
         ON_A_TREE(test_index__agrees_with_exact_resemblance),
         ON_A_TREE(test_index__incremental_equals_rebuilt),
