@@ -32,7 +32,7 @@ static int list_documents(const struct cluster_options *options, struct document
 /* What is wrong, and what to do. */
 static int explain(const struct batch_options *options, int error, char **ret_error)
 {
-    uint64_t least_mb = (batch_least_memory(options->n_documents) >> 20) + 1;
+    uint64_t least_mb = (batch_least_memory(options->n_documents) + (1 << 20) - 1) >> 20;
     switch (error) {
     case -E2BIG:
         return refuse(ret_error, error, "%u documents take --memory=%lluM at least",
@@ -249,7 +249,6 @@ static int begin_stream(struct clustering *clustering, char **ret_error)
     struct sketch_stream stream = {.list = &clustering->list,
                                    .policy = &policy,
                                    .batch = clustering->batch,
-                                   .n_threads = options->batch.n_threads,
                                    .progress = &clustering->progress};
     r = sketch_stream_run(&stream);
     if (r < 0)

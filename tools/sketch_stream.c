@@ -108,7 +108,7 @@ int sketch_stream_run(struct sketch_stream *stream)
         return r;
     struct run run = {.stream = stream, .hash = hash};
     int64_t begin_us = clock_now_us();
-    r = parallel_run(stream->n_threads, sketch_documents, &run, &stream->cpu_s);
+    r = parallel_run(batch_n_writers(stream->batch), sketch_documents, &run, &stream->cpu_s);
     stream->wall_s = (double)(clock_now_us() - begin_us) * 1e-6;
     progress_done(stream->progress);
     return r;

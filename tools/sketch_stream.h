@@ -1,4 +1,4 @@
-/* Files of a list, read, sketched and added to a batch by several threads. */
+/* Files of a list, read, sketched and added to a batch by as many threads as it has writers. */
 #ifndef KINFS_TOOLS_SKETCH_STREAM_H
 #define KINFS_TOOLS_SKETCH_STREAM_H
 
@@ -10,7 +10,6 @@ struct sketch_stream {
     const struct document_list *list; /* document i is list->paths[i] */
     const struct policy *policy;
     struct batch *batch;
-    unsigned n_threads;
     struct progress *progress; /* drawn by the caller's thread */
     /* what came of it */
     uint64_t n_bytes;  /* read */

@@ -6,6 +6,7 @@
 
 #include "engine/cluster/batch_state.h"
 #include "engine/cluster/key_lists.h"
+#include "engine/cluster/large_array.h"
 #include "engine/cluster/pair_counts.h"
 #include "engine/cluster/parallel.h"
 
@@ -16,8 +17,6 @@ enum {
     EXACT_REPRESENTATIVES = 64,
     FAST_REPRESENTATIVES = 16,
     BRODER_CAP = 1000,
-    DOCUMENT_BYTES = 17, /* parent 4, place of the sketch 8, |V| or size of cluster 4, marks 1/4 */
-    LEAST_BYTES = 16 << 20,
     SUPER_VALUES = 84, /* super_run.c: as the paper says it */
     SUPER_RUN = 14,
 };
@@ -26,7 +25,8 @@ struct batch_writer {
     struct batch *batch;
     struct sketch_writer sketches;
     struct spill_writer equivalences, keys;
-    uint64_t n_documents, n_empty; /* since the last flush */
+    uint64_t n_documents, n_empty;
+    bool ended;
 };
 
 const char *batch_mode_name(enum batch_mode mode)
@@ -43,7 +43,7 @@ const char *batch_phase_name(enum batch_phase phase)
 
 uint64_t batch_least_memory(uint32_t n_documents)
 {
-    return (uint64_t)DOCUMENT_BYTES * n_documents + LEAST_BYTES;
+    return budget_least(n_documents);
 }
 
 static uint32_t or_else(uint32_t given, uint32_t otherwise)
@@ -59,6 +59,10 @@ static void set_defaults(struct batch_options *options)
         or_else(options->n_representatives, fast ? FAST_REPRESENTATIVES : EXACT_REPRESENTATIVES);
     options->most_compared = fast ? 0 : or_else(options->most_compared, EXACT_MOST_COMPARED);
     options->cap = or_else(options->cap, BRODER_CAP);
+    if (options->most_compared > options->n_documents) /* no list is longer */
+        options->most_compared = options->n_documents;
+    if (options->cap > options->n_documents)
+        options->cap = options->n_documents;
     options->scratch = options->keep = NULL;
 }
 
@@ -73,7 +77,7 @@ static int check(const struct policy *policy, const struct batch_options *option
         options->n_threads < 1 || options->n_threads > PARALLEL_MAX_THREADS ||
         !(options->threshold > 0 && options->threshold <= 1))
         return -EINVAL;
-    return options->memory_bytes < batch_least_memory(options->n_documents) ? -E2BIG : 0;
+    return 0;
 }
 
 /* The sketches, where they are wanted: all but super shingles compare some of them. */
@@ -82,13 +86,13 @@ static int make_sketches(struct batch *batch)
     enum batch_mode mode = batch->options.mode;
     bool compares = mode == BATCH_EXACT || mode == BATCH_FAST;
     uint32_t n = batch->options.n_documents;
-    uint64_t rest = batch->rest_bytes;
-    uint64_t filters = least_of(rest / 16 * 9, (uint64_t)n * sizeof(struct overlap_filter));
+    uint64_t room = batch->budget.sketch_bytes;
+    uint64_t filters = least_of(room, (uint64_t)n * sizeof(struct overlap_filter));
     if (!compares)
         filters = 0;
     return sketch_file_init(&batch->scratch[SCRATCH_SKETCHES],
                             compares ? &batch->scratch[SCRATCH_FILTERS] : NULL, &batch->policy, n,
-                            batch->kept, rest / 16 * 9 - filters, filters, &batch->sketches);
+                            batch->kept, room - filters, filters, &batch->sketches);
 }
 
 /* What is there for each document. */
@@ -104,22 +108,20 @@ static int make_arrays(struct batch *batch)
     return batch->marks.node && batch->marks.mixed ? 0 : -ENOMEM;
 }
 
-/* Of the memory beside what is there for each document, filters have 9/16 at most, and sketches
- * what they leave of that; writers' chunks 1/8, keys 1/8, what lists are read into 1/8,
- * equivalences 1/16. */
 static int make_phases(struct batch *batch)
 {
-    uint64_t rest = batch->rest_bytes, buffers = rest / 8 / batch->options.n_threads;
+    const struct budget *budget = &batch->budget;
     uint32_t n = batch->options.n_documents;
     int r = make_sketches(batch);
     if (r == 0)
         r = spill_new(&batch->scratch[SCRATCH_EQUIVALENCES], sizeof(struct equivalence_record),
-                      EQUIVALENCE_PARTITIONS, buffers / 4, rest / 16, &batch->equivalences);
+                      EQUIVALENCE_PARTITIONS, budget->equivalence_buffer_bytes,
+                      budget->equivalence_bytes, &batch->equivalences);
     if (r == 0)
         r = spill_new(&batch->scratch[SCRATCH_KEYS], sizeof(uint64_t), KEY_PARTITIONS,
-                      buffers / 4 * 3, rest / 8, &batch->keys);
+                      budget->key_buffer_bytes, budget->key_bytes, &batch->keys);
     if (r == 0 && batch->options.mode == BATCH_BRODER1997) {
-        batch->v_sizes = calloc(n ? n : 1, sizeof(uint32_t));
+        batch->v_sizes = large_array_new(n * sizeof(uint32_t));
         r = batch->v_sizes ? 0 : -ENOMEM;
     }
     return r;
@@ -138,8 +140,10 @@ static int begin(const struct policy *policy, const struct batch_options *option
     batch->policy_id = policy_id(policy);
     batch->modulus_below = (uint64_t)(((unsigned __int128)1 << 64) / policy->m);
     batch->number_bits = key_number_bits(options->n_documents);
-    uint64_t each = (uint64_t)DOCUMENT_BYTES * options->n_documents;
-    batch->rest_bytes = options->memory_bytes - each;
+    r = budget_make(options->memory_bytes, options->n_documents, options->n_threads,
+                    &batch->budget);
+    if (r == 0)
+        r = batch_check_phases(batch);
     for (unsigned i = 0; r == 0 && i < N_SCRATCH_FILES; i++) {
         if (i != SCRATCH_SKETCHES || !batch->kept)
             r = scratch_file_open(options->scratch, &batch->scratch[i]);
@@ -155,6 +159,8 @@ int batch_new(const struct policy *policy, const struct batch_options *options,
     if (!batch)
         return -ENOMEM;
     int r = check(policy, options);
+    if (r == 0 && options->memory_bytes < budget_least(options->n_documents))
+        r = -E2BIG; /* before anything in options->keep is touched */
     if (r == 0 && options->keep)
         r = kept_open(options->keep, true, &batch->scratch[SCRATCH_SKETCHES], &batch->kept);
     if (r == 0)
@@ -178,7 +184,7 @@ void batch_free(struct batch *batch)
     kept_free(batch->kept);
     free(batch->marks.node);
     free(batch->marks.mixed);
-    free(batch->v_sizes);
+    large_array_free(batch->v_sizes, batch->options.n_documents * sizeof(uint32_t));
     for (unsigned i = 0; i < N_SCRATCH_FILES; i++)
         scratch_file_done(&batch->scratch[i]);
     free(batch);
@@ -186,12 +192,19 @@ void batch_free(struct batch *batch)
 
 /* -- adding -- */
 
+unsigned batch_n_writers(const struct batch *batch)
+{
+    return batch->budget.n_writers;
+}
+
 int batch_writer_new(struct batch *batch, struct batch_writer **ret_writer)
 {
     _cleanup_(batch_writer_free_p) struct batch_writer *writer = calloc(1, sizeof(*writer));
     if (!writer)
         return -ENOMEM;
     writer->batch = batch;
+    if (__atomic_fetch_add(&batch->n_writers, 1, __ATOMIC_RELAXED) >= batch->budget.n_writers)
+        return -EBUSY;
     int r = sketch_writer_init(&batch->sketches, &writer->sketches);
     if (r == 0)
         r = spill_writer_init(batch->equivalences, &writer->equivalences);
@@ -203,13 +216,22 @@ int batch_writer_new(struct batch *batch, struct batch_writer **ret_writer)
     return 0;
 }
 
-void batch_writer_free(struct batch_writer *writer)
+static void end_writer(struct batch_writer *writer)
 {
-    if (!writer)
+    if (writer->ended)
         return;
     sketch_writer_done(&writer->sketches);
     spill_writer_done(&writer->equivalences);
     spill_writer_done(&writer->keys);
+    __atomic_fetch_sub(&writer->batch->n_writers, 1, __ATOMIC_RELAXED);
+    writer->ended = true;
+}
+
+void batch_writer_free(struct batch_writer *writer)
+{
+    if (!writer)
+        return;
+    end_writer(writer);
     free(writer);
 }
 
@@ -255,7 +277,7 @@ int batch_writer_add(struct batch_writer *writer, uint32_t number,
                      const struct document_sketch *sketch)
 {
     struct batch *batch = writer->batch;
-    if (number >= batch->options.n_documents)
+    if (number >= batch->options.n_documents || writer->ended)
         return -EINVAL;
     if (sketch->sketch.policy_id != batch->policy_id)
         return -EPROTO;
@@ -279,7 +301,7 @@ int batch_writer_flush(struct batch_writer *writer)
         return r;
     __atomic_fetch_add(&totals->n_documents, writer->n_documents, __ATOMIC_RELAXED);
     __atomic_fetch_add(&totals->n_empty, writer->n_empty, __ATOMIC_RELAXED);
-    writer->n_documents = writer->n_empty = 0;
+    end_writer(writer);
     return 0;
 }
 
@@ -312,7 +334,7 @@ static int load_sketches(struct batch *batch)
     double cpu_s = 0;
     int r = make_phases(batch);
     if (r == 0)
-        r = parallel_run(batch->options.n_threads, load_blocks, &loading, &cpu_s);
+        r = parallel_run(batch->budget.n_writers, load_blocks, &loading, &cpu_s);
     batch->totals.load = batch_cost_since(batch, &begin, cpu_s);
     return r;
 }

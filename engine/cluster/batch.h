@@ -60,12 +60,12 @@ struct batch_options {
                               broder1997 the counted pairs; made when missing; NULL: none. Borrowed
                               as that. */
     uint64_t memory_bytes; /* all that is allocated, and what batch_least_memory() says at least */
-    unsigned n_threads;    /* 1 to 64; also of writers there are at most so many at a time */
+    unsigned n_threads;    /* 1 to 64; at most: a phase has fewer where memory is for fewer */
     enum batch_mode mode;
     double threshold;           /* of resemblance, above 0, at most 1 */
     uint32_t n_documents;       /* they are numbered from 0; at most 2^32 - 1 */
     uint32_t n_keys;            /* 0: 24, of fast 16 */
-    uint32_t most_compared;     /* exact: 0: 16,384 */
+    uint32_t most_compared;     /* exact: 0: 16,384; more takes more memory than the least */
     uint32_t n_representatives; /* 0: 64, of fast 16 */
     uint32_t cap;               /* broder1997: 0: 1,000 */
     /* By the thread that runs, now and then; or NULL. */
@@ -93,7 +93,9 @@ struct batch_totals {
     uint64_t largest;
 };
 
-/* Least memory for so many documents: 17 bytes each, and 16 MiB. */
+/* Least memory for so many documents: 17 bytes each, and 16 MiB. Whatever they are like, and in all
+ * phases, no more than options->memory_bytes is taken (budget.h); the names of documents are the
+ * caller's. */
 uint64_t batch_least_memory(uint32_t n_documents);
 
 /* How many documents a directory has sketches of, and by which policy. Returns 0 or as
@@ -102,7 +104,7 @@ int batch_kept_documents(const char *keep, struct policy *ret_policy, uint32_t *
 
 /* policy   whose sketches will be added; borrowed during the call
  * options  borrowed during the call, but for progress and user
- * Returns 0; -EINVAL for an option out of range; -E2BIG for less than the least memory; -ENOMEM;
+ * Returns 0; -EINVAL for an option out of range; -E2BIG for too little memory; -ENOMEM;
  * what scratch_file_open() says of a directory; of options->keep -ENOTEMPTY (somebody else's) and
  * -EBUSY (another batch has it). ret_batch gives. */
 int batch_new(const struct policy *policy, const struct batch_options *options,
@@ -126,20 +128,26 @@ int batch_resume(const struct batch_options *options, enum batch_phase from,
 
 enum batch_phase batch_begins_with(const struct batch *batch);
 
-/* A writer belongs to one thread; any number of them at a time, but see n_threads. */
+/* How many writers there may be at a time: options->n_threads, or for how many there is memory. */
+unsigned batch_n_writers(const struct batch *batch);
+
+/* A writer belongs to one thread. */
 struct batch_writer;
-int batch_writer_new(struct batch *batch, struct batch_writer **ret_writer); /* 0, -ENOMEM */
+/* 0, -ENOMEM, -EBUSY (there are as many as there may be) */
+int batch_writer_new(struct batch *batch, struct batch_writer **ret_writer);
 /* Add a document, each number once, in any order; those never added resemble nothing. Returns 0,
  * -EPROTO for a sketch of another policy, -EINVAL for a number out of range, -ENOMEM, -ENOSPC,
  * -EIO. 0.5 to 1 us. */
 int batch_writer_add(struct batch_writer *writer, uint32_t number,
                      const struct document_sketch *sketch);
-/* To be called before batch_run(). Returns 0 or as adding does. */
+/* The last call but freeing, before batch_run(): its memory is for that. Returns 0 or as adding
+ * does. */
 int batch_writer_flush(struct batch_writer *writer);
 void batch_writer_free(struct batch_writer *writer); /* before batch_free() */
 DEFINE_CLEANUP(struct batch_writer *, batch_writer_free);
 
-/* All phases, once, after all writers were flushed. Blocks; threads of its own. Returns 0, -ENOMEM,
+/* All phases, once, after all writers were flushed. Blocks; threads of its own. Returns 0, -EBUSY
+ * (a writer was not), -ENOMEM,
  * -ENOSPC, -EIO; -ECANCELED soon after *options->stop; after batch_resume() -EUCLEAN, too. */
 int batch_run(struct batch *batch);
 

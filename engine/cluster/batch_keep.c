@@ -326,5 +326,6 @@ static int take_pair(void *user, const struct counted_pair *pair)
 
 int batch_join_kept_pairs(struct batch *batch, double *cpu_s)
 {
-    return pair_file_each(&batch->kept->pairs, batch->options.n_threads, take_pair, batch, cpu_s);
+    unsigned n_threads = budget_threads(&batch->budget, PAIR_WRITER_BYTES);
+    return pair_file_each(&batch->kept->pairs, n_threads, take_pair, batch, cpu_s);
 }

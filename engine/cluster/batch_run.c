@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "engine/cluster/batch_state.h"
+#include "engine/cluster/large_array.h"
 #include "engine/cluster/links.h"
 #include "engine/cluster/pair_counts.h"
 #include "engine/cluster/parallel.h"
@@ -37,13 +38,53 @@ static void end_phase(struct batch *batch, enum batch_phase phase, const struct 
     batch->totals.cost[phase] = batch_cost_since(batch, begin, cpu_s);
 }
 
+static uint32_t most_held(const struct batch_options *options)
+{
+    return links_most_held(options->most_compared, options->n_representatives);
+}
+
+int batch_check_phases(const struct batch *batch)
+{
+    const struct batch_options *options = &batch->options;
+    struct budget_share share;
+    if (options->mode != BATCH_BRODER1997)
+        return budget_links(&batch->budget, 1,
+                            links_thread_bytes(most_held(options), SKETCH_FILE_LONGEST_BYTES), 0,
+                            &share);
+    int r = budget_expand(&batch->budget, pairs_expand_bytes(options->cap), 0, &share);
+    return r < 0 ? r
+                 : budget_merge(&batch->budget, pairs_merge_bytes(SKETCH_FILE_LONGEST_BYTES), 0,
+                                &share);
+}
+
+/* The room of a partition as there are most of, and a little more; larger ones take the file. */
+static uint64_t usual_room(uint64_t all_bytes, uint32_t n_partitions)
+{
+    uint64_t each = all_bytes / n_partitions;
+    return each + each / 8 + SORTED_LEAST_BYTES;
+}
+
 static int collapse_duplicates(struct batch *batch)
 {
     struct batch_begin begin = batch_begin_now(batch);
+    struct budget_share share;
     double cpu_s = 0;
-    int r = equivalence_join(batch->equivalences, batch->options.n_threads, &batch->sets,
-                             &batch->marks, &batch->totals.equivalence, &cpu_s);
+    uint64_t all_bytes = equivalence_partition_bytes(spill_count(batch->equivalences));
+    int r =
+        budget_duplicates(&batch->budget, usual_room(all_bytes, EQUIVALENCE_PARTITIONS), &share);
+    if (r < 0)
+        return r;
+    const struct equivalence_joining joining = {
+        .spill = batch->equivalences,
+        .runs = &batch->scratch[SCRATCH_RUNS],
+        .sets = &batch->sets,
+        .marks = &batch->marks,
+        .n_threads = share.n_threads,
+        .room_bytes = share.room_bytes,
+    };
+    r = equivalence_join(&joining, &batch->totals.equivalence, &cpu_s);
     spill_end(batch->equivalences);
+    scratch_file_give_back(&batch->scratch[SCRATCH_RUNS]);
     end_phase(batch, BATCH_DUPLICATES, &begin, cpu_s);
     return r;
 }
@@ -56,17 +97,19 @@ static void show_progress(void *user, uint32_t done, uint32_t of)
 }
 
 /* Threads that compare wait for sketches that are not in memory, one page after the other: three a
- * processor have a disk read as many at a time. (More would share its cache.) Each has a partition
- * of keys in memory, for which there is 1/16 of it. */
-static unsigned n_link_threads(const struct batch *batch)
+ * processor have a disk read as many at a time. (More would share its cache.) */
+static int share_links(const struct batch *batch, struct budget_share *ret_share)
 {
-    unsigned n = batch->options.n_threads, most = THREADS_THAT_WAIT * n;
-    uint64_t partition_bytes = 24 * spill_count(batch->keys) / KEY_PARTITIONS + 1;
-    uint64_t room = batch->rest_bytes / 16 / partition_bytes;
-    if (!sketch_file_is_on_disk(&batch->sketches) || room <= n)
-        return n;
-    most = most < room ? most : (unsigned)room;
-    return most < PARALLEL_MAX_THREADS ? most : PARALLEL_MAX_THREADS;
+    const struct batch_options *options = &batch->options;
+    unsigned most = options->n_threads;
+    if (sketch_file_is_on_disk(&batch->sketches))
+        most = THREADS_THAT_WAIT * most;
+    most = most < PARALLEL_MAX_THREADS ? most : PARALLEL_MAX_THREADS;
+    uint64_t all_bytes = sorted_partition_bytes(&sorting_numbers, spill_count(batch->keys));
+    return budget_links(
+        &batch->budget, most,
+        links_thread_bytes(most_held(options), sketch_file_longest_bytes(&batch->sketches)),
+        usual_room(all_bytes, KEY_PARTITIONS), ret_share);
 }
 
 /* exact, fast: sorting and comparing, partition by partition. */
@@ -75,34 +118,54 @@ static int link_documents(struct batch *batch)
     const struct batch_options *options = &batch->options;
     struct batch_begin begin = batch_begin_now(batch);
     struct link_totals linked = {0};
+    struct budget_share share;
     double cpu_s = 0;
-    unsigned n_threads = n_link_threads(batch);
+    int r = share_links(batch, &share);
+    if (r < 0)
+        return r;
     const struct linking linking = {
         .keys = batch->keys,
         .sketches = options->mode == BATCH_SUPERSHINGLE ? NULL : &batch->sketches,
         .sets = &batch->sets,
         .nodes = batch->marks.node,
         .number_bits = batch->number_bits,
-        .n_threads = n_threads,
+        .n_threads = share.n_threads,
         .threshold = options->threshold,
-        .most_compared = options->most_compared,
         .n_representatives = options->n_representatives,
-        .room_bytes = batch->rest_bytes / 16 / n_threads,
-        .refused_bytes = batch->rest_bytes / 16, /* equivalences had it */
+        .most_held = most_held(options),
+        .runs = &batch->scratch[SCRATCH_RUNS],
+        .room_bytes = share.room_bytes,
+        .sketch_bytes = share.sketch_bytes,
+        .refused_bytes = share.all_bytes,
         .progress = show_progress,
         .user = batch,
         .stop = options->stop,
     };
-    int r = links_join(&linking, &linked, &cpu_s);
+    r = links_join(&linking, &linked, &cpu_s);
     end_phase(batch, BATCH_PAIRS, &begin, cpu_s);
     struct batch_totals *totals = &batch->totals;
     struct batch_cost *sort = &totals->cost[BATCH_SORT], *pairs = &totals->cost[BATCH_PAIRS];
-    double share = cpu_s > 0 ? linked.sort_cpu_s / cpu_s : 0;
-    *sort = (struct batch_cost){.wall_s = pairs->wall_s * share, .cpu_s = linked.sort_cpu_s};
+    double of_sorting = cpu_s > 0 ? linked.sort_cpu_s / cpu_s : 0;
+    *sort = (struct batch_cost){.wall_s = pairs->wall_s * of_sorting, .cpu_s = linked.sort_cpu_s};
     pairs->wall_s -= sort->wall_s;
     pairs->cpu_s -= sort->cpu_s;
     totals->lists = linked.counts;
     return r;
+}
+
+static int share_merging(const struct batch *batch, const struct spill *pairs,
+                         struct pairing *pairing)
+{
+    struct budget_share share;
+    uint64_t all_bytes = sorted_partition_bytes(&sorting_numbers, spill_count(pairs));
+    int r =
+        budget_merge(&batch->budget, pairs_merge_bytes(sketch_file_longest_bytes(&batch->sketches)),
+                     usual_room(all_bytes, PAIR_PARTITIONS), &share);
+    if (r < 0)
+        return r;
+    pairing->n_threads = share.n_threads;
+    pairing->room_bytes = share.room_bytes;
+    return 0;
 }
 
 static int count_pairs(struct batch *batch)
@@ -111,14 +174,18 @@ static int count_pairs(struct batch *batch)
     struct batch_begin begin = batch_begin_now(batch);
     _cleanup_(spill_free_p) struct spill *pairs = NULL;
     struct pair_totals paired = {0};
-    uint64_t rest = batch->rest_bytes;
+    struct budget_share share;
+    uint64_t all_bytes = sorted_partition_bytes(&sorting_numbers, spill_count(batch->keys));
     int r = batch->kept ? batch_keep_duplicates(batch) : 0;
     if (r == 0)
+        r = budget_expand(&batch->budget, pairs_expand_bytes(options->cap),
+                          usual_room(all_bytes, KEY_PARTITIONS), &share);
+    if (r == 0)
         r = spill_new(&batch->scratch[SCRATCH_PAIRS], sizeof(uint64_t), PAIR_PARTITIONS,
-                      rest / 8 / options->n_threads, rest / 8, &pairs);
+                      share.buffer_bytes, share.all_bytes, &pairs);
     if (r < 0)
         return r;
-    const struct pairing pairing = {
+    struct pairing pairing = {
         .keys = batch->keys,
         .pairs = pairs,
         .counted = batch_kept_pairs(batch),
@@ -127,22 +194,29 @@ static int count_pairs(struct batch *batch)
         .sets = &batch->sets,
         .nodes = batch->marks.node,
         .number_bits = batch->number_bits,
-        .n_threads = options->n_threads,
+        .n_threads = share.n_threads,
+        .room_bytes = share.room_bytes,
+        .runs = &batch->scratch[SCRATCH_RUNS],
         .cap = options->cap,
         .threshold = options->threshold,
         .progress = show_progress,
         .user = batch,
         .stop = options->stop,
     };
-    r = pairs_join(&pairing, &paired);
+    r = pairs_expand(&pairing, &paired);
+    spill_end(batch->keys);
+    if (r == 0)
+        r = share_merging(batch, pairs, &pairing);
+    if (r == 0)
+        r = pairs_merge(&pairing, &paired);
     if (r == 0 && parallel_told(options->stop))
         r = -ECANCELED; /* what there is of pairs is not to be kept */
     end_phase(batch, BATCH_PAIRS, &begin, paired.expand_cpu_s);
     struct batch_totals *totals = &batch->totals;
     double first_cpu_s = paired.sort_cpu_s + paired.expand_cpu_s;
-    double share = first_cpu_s > 0 ? paired.sort_cpu_s / first_cpu_s : 0;
-    totals->cost[BATCH_PAIRS].wall_s = paired.expand_wall_s * (1 - share);
-    totals->cost[BATCH_SORT].wall_s = paired.expand_wall_s * share;
+    double of_sorting = first_cpu_s > 0 ? paired.sort_cpu_s / first_cpu_s : 0;
+    totals->cost[BATCH_PAIRS].wall_s = paired.expand_wall_s * (1 - of_sorting);
+    totals->cost[BATCH_SORT].wall_s = paired.expand_wall_s * of_sorting;
     totals->cost[BATCH_SORT].cpu_s = paired.sort_cpu_s;
     totals->cost[BATCH_MERGE].wall_s = paired.merge_wall_s;
     totals->cost[BATCH_MERGE].cpu_s = paired.merge_cpu_s;
@@ -163,9 +237,9 @@ static int label(struct batch *batch)
     struct batch_totals *totals = &batch->totals;
     uint32_t n = batch->options.n_documents, *cluster = batch->sets.parent;
     uint64_t *mixed = batch->marks.mixed;
-    free(batch->v_sizes);
+    large_array_free(batch->v_sizes, n * sizeof(*batch->v_sizes));
     batch->v_sizes = NULL;
-    _cleanup_free_ uint32_t *sizes = calloc(n ? n : 1, sizeof(*sizes));
+    uint32_t *sizes = large_array_new(n * sizeof(*sizes));
     if (!sizes)
         return -ENOMEM;
     for (uint32_t i = 0; i < n; i++) {
@@ -186,6 +260,7 @@ static int label(struct batch *batch)
             totals->n_identical_clustered += sizes[i];
         }
     }
+    large_array_free(sizes, n * sizeof(*sizes));
     end_phase(batch, BATCH_CLUSTERS, &begin, joining_s + parallel_cpu_s() - begin_s);
     return 0;
 }
@@ -195,6 +270,7 @@ static void end_sketches(struct batch *batch)
 {
     spill_end(batch->keys);
     sketch_file_done(&batch->sketches);
+    scratch_file_give_back(&batch->scratch[SCRATCH_RUNS]);
     scratch_file_give_back(&batch->scratch[SCRATCH_FILTERS]);
     if (!batch->kept)
         scratch_file_give_back(&batch->scratch[SCRATCH_SKETCHES]);
@@ -213,6 +289,8 @@ static int run_phases(struct batch *batch)
 
 int batch_run(struct batch *batch)
 {
+    if (batch->n_writers)
+        return -EBUSY; /* their memory is the phases' */
     if (!batch->totals.load.wall_s)
         batch->totals.sketch_written_bytes = batch_begin_now(batch).written_bytes;
     int r = batch->from == BATCH_CLUSTERS ? 0 : run_phases(batch);

@@ -3,6 +3,7 @@
 #define KINFS_ENGINE_CLUSTER_BATCH_STATE_H
 
 #include "engine/cluster/batch.h"
+#include "engine/cluster/budget.h"
 #include "engine/cluster/pair_file.h"
 #include "engine/cluster/sketch_file.h"
 
@@ -12,6 +13,7 @@ enum {
     SCRATCH_EQUIVALENCES,
     SCRATCH_KEYS,
     SCRATCH_PAIRS, /* broder1997: not counted yet */
+    SCRATCH_RUNS,  /* sorted parts of partitions */
     N_SCRATCH_FILES,
 };
 
@@ -20,7 +22,8 @@ struct batch {
     struct policy policy;
     uint64_t policy_id, modulus_below;
     unsigned number_bits;
-    uint64_t rest_bytes; /* of memory, beside what is there for each document */
+    struct budget budget;
+    unsigned n_writers; /* there are now; by atomic operations */
     struct scratch_file scratch[N_SCRATCH_FILES];
     struct scratch_use scratch_use; /* of all of them */
     struct sketch_file sketches;
@@ -34,6 +37,10 @@ struct batch {
 };
 
 /* -- batch_run.c -- */
+
+/* Whether the budget is enough for the phases to come, however long a sketch is. Returns 0, -E2BIG.
+ */
+int batch_check_phases(const struct batch *batch);
 
 struct batch_begin {
     int64_t us;

@@ -5,51 +5,64 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "engine/cluster/large_array.h"
+
 enum { AHEAD = 8, OF_HELD = 0, OF_CURSORS = 1 };
+
+/* Of several short lists together, or of a long one. */
+static size_t most_held(size_t of_one)
+{
+    return of_one > COMPARISONS_AT_ONCE ? of_one : COMPARISONS_AT_ONCE;
+}
+
+uint64_t comparisons_bytes(size_t of_one, size_t longest_sketch_bytes)
+{
+    const struct comparisons *comparisons;
+    size_t each =
+        sizeof(*comparisons->held) + sizeof(*comparisons->filters) + sizeof(*comparisons->roots);
+    return sizeof(*comparisons) + most_held(of_one) * each + 2 * (uint64_t)longest_sketch_bytes;
+}
 
 int comparisons_init(const struct linking *linking, const struct refused_pairs *refused,
                      struct list_counts *counts, struct comparisons *ret_comparisons)
 {
     struct comparisons *comparisons = ret_comparisons;
-    *comparisons = (struct comparisons){.linking = linking,
-                                        .scan = overlap_scan_of(kernel_in_use()),
-                                        .refused = refused,
-                                        .counts = counts};
+    size_t n = most_held(linking->most_held);
+    *comparisons = (struct comparisons){
+        .linking = linking,
+        .scan = overlap_scan_of(kernel_in_use()),
+        .refused = refused,
+        .counts = counts,
+        .most_held = n,
+        .held = large_array_new(n * sizeof(struct held_document)),
+        .filters = large_array_new(n * sizeof(struct overlap_filter)),
+        .roots = large_array_new(n * sizeof(uint32_t)),
+        .spare_bytes = sketch_file_longest_bytes(linking->sketches),
+    };
+    bool is_there = comparisons->held && comparisons->filters && comparisons->roots;
     for (unsigned i = 0; i < 2; i++) {
         struct byte_room *room = &comparisons->sketches[i];
-        room->room = linking->room_bytes / 16 * 8;
-        room->bytes = malloc(room->room ? room->room : 1);
-        if (!room->bytes) {
-            comparisons_done(comparisons);
-            return -ENOMEM;
-        }
+        room->room = linking->sketch_bytes / 16 * 8;
+        room->bytes = large_array_new(room->room);
+        comparisons->spare[i] = large_array_new(comparisons->spare_bytes);
+        is_there &= room->bytes && comparisons->spare[i];
     }
-    return 0;
+    if (!is_there)
+        comparisons_done(comparisons);
+    return is_there ? 0 : -ENOMEM;
 }
 
 void comparisons_done(struct comparisons *comparisons)
 {
-    free(comparisons->held);
-    free(comparisons->filters);
-    free(comparisons->roots);
+    size_t n = comparisons->most_held;
+    large_array_free(comparisons->held, n * sizeof(*comparisons->held));
+    large_array_free(comparisons->filters, n * sizeof(*comparisons->filters));
+    large_array_free(comparisons->roots, n * sizeof(*comparisons->roots));
     for (unsigned i = 0; i < 2; i++) {
-        free(comparisons->sketches[i].bytes);
-        free(comparisons->spare[i]);
+        large_array_free(comparisons->sketches[i].bytes, comparisons->sketches[i].room);
+        large_array_free(comparisons->spare[i], comparisons->spare_bytes);
     }
     *comparisons = (struct comparisons){0};
-}
-
-/* Room for so many, of what is forgotten. */
-static void *renew(void *array, size_t *room, size_t wanted, size_t each)
-{
-    if (*room >= wanted)
-        return array;
-    free(array);
-    *room = wanted + wanted / 4;
-    array = malloc(*room * each);
-    if (!array)
-        *room = 0;
-    return array;
 }
 
 /* -- sketches -- */
@@ -82,17 +95,6 @@ static int read_into(struct comparisons *comparisons, unsigned which, uint32_t d
     return r < 0 ? r : 1;
 }
 
-static int read_spare(struct comparisons *comparisons, unsigned which, uint32_t document,
-                      struct min_sketch *ret_sketch)
-{
-    const struct sketch_file *file = comparisons->linking->sketches;
-    comparisons->spare[which] = renew(comparisons->spare[which], &comparisons->spare_bytes[which],
-                                      sketch_file_bytes(file, document), 1);
-    if (!comparisons->spare[which])
-        return -ENOMEM;
-    return sketch_file_read(file, document, comparisons->spare[which], ret_sketch);
-}
-
 /* The sketch of one that is held, or of the cursor's own, which may be so, too. Where there is no
  * room it is read each time. */
 static int get_sketch(struct comparisons *comparisons, struct link_cursor *cursor, uint32_t at,
@@ -114,7 +116,9 @@ static int get_sketch(struct comparisons *comparisons, struct link_cursor *curso
         *ret_sketch = cursor->sketch;
         return 0;
     }
-    return r < 0 ? r : read_spare(comparisons, is_own ? OF_CURSORS : OF_HELD, document, ret_sketch);
+    return r < 0 ? r
+                 : sketch_file_read(comparisons->linking->sketches, document,
+                                    comparisons->spare[is_own ? OF_CURSORS : OF_HELD], ret_sketch);
 }
 
 static void ask_for(const struct comparisons *comparisons, struct link_cursor *cursor, uint32_t at)
@@ -234,17 +238,6 @@ static int run_cursors(struct comparisons *comparisons)
 
 /* -- lists -- */
 
-static int make_room(struct comparisons *comparisons, size_t n)
-{
-    comparisons->held =
-        renew(comparisons->held, &comparisons->held_room, n, sizeof(*comparisons->held));
-    comparisons->filters =
-        renew(comparisons->filters, &comparisons->filters_room, n, sizeof(*comparisons->filters));
-    comparisons->roots =
-        renew(comparisons->roots, &comparisons->roots_room, n, sizeof(*comparisons->roots));
-    return comparisons->held && comparisons->filters && comparisons->roots ? 0 : -ENOMEM;
-}
-
 /* One document of a list: all before it have been taken. */
 static int take_document(struct comparisons *comparisons, uint32_t number, uint32_t at)
 {
@@ -269,12 +262,7 @@ static int take_document(struct comparisons *comparisons, uint32_t number, uint3
 
 int comparisons_flush(struct comparisons *comparisons)
 {
-    size_t n_held = 0;
-    if (comparisons->n_lists == 0)
-        return 0;
-    for (uint32_t i = 0; i < comparisons->n_lists; i++)
-        n_held += comparisons->lists[i].n_held;
-    int r = make_room(comparisons, n_held);
+    int r = 0;
     for (uint32_t i = 0; r == 0 && i < comparisons->n_lists; i++)
         for (uint32_t at = 0; r == 0 && at < comparisons->lists[i].n; at++)
             r = take_document(comparisons, i, at);

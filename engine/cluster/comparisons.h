@@ -54,19 +54,23 @@ struct comparisons {
     struct held_document *held;
     struct overlap_filter *filters;
     uint32_t *roots; /* may be those of a while ago */
-    size_t n_held, held_room, filters_room, roots_room;
+    size_t most_held;
     struct byte_room sketches[2]; /* of those that are held, and of the cursors' */
-    uint8_t *spare[2];            /* for what has no room there */
-    size_t spare_bytes[2];
+    uint8_t *spare[2];            /* for what has no room there, however long */
+    size_t spare_bytes;
 };
 
-/* linking and refused are borrowed, counts added to. linking->room_bytes is what sketches take that
- * are not in memory. Returns 0, -ENOMEM. */
+/* linking and refused are borrowed, counts added to. linking->sketch_bytes is what sketches take
+ * that are not in memory. Returns 0, -ENOMEM. */
 int comparisons_init(const struct linking *linking, const struct refused_pairs *refused,
                      struct list_counts *counts, struct comparisons *ret_comparisons);
 void comparisons_done(struct comparisons *comparisons); /* of zeroes, too */
 
-/* A list of n documents, at least 2, of which all are to be compared with the first n_held. Not
+/* All it takes at most beside linking->sketch_bytes, itself included. */
+uint64_t comparisons_bytes(size_t most_held, size_t longest_sketch_bytes);
+
+/* A list of n documents, at least 2, of which all are to be compared with the first n_held, no more
+ * of these than linking->most_held. Not
  * borrowed; may be compared later. Returns 0, -ENOMEM, an error of scratch_file_read(). */
 int comparisons_add(struct comparisons *comparisons, const uint32_t *list, size_t n, size_t n_held);
 int comparisons_flush(struct comparisons *comparisons); /* all that were added; the same */

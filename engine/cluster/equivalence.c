@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "engine/cluster/parallel.h"
 #include "engine/cluster/sort_numbers.h"
+#include "engine/cluster/sorted_partition.h"
 
 enum { INDEX_BITS = 24 };
 
@@ -25,14 +26,9 @@ int equivalence_add(struct spill_writer *writer, uint32_t document,
     return spill_add(writer, record.shingles[0], &record);
 }
 
-struct joining {
-    struct spill *spill;
-    struct union_find *sets;
-    struct equivalence_marks *marks;
-    struct equivalence_counts counts; /* by atomic operations */
-    uint32_t next;
-};
+/* -- sorting -- */
 
+/* By what makes classes, and within them texts and contents. */
 static int compare(const void *a, const void *b)
 {
     const struct equivalence_record *x = a, *y = b;
@@ -43,110 +39,168 @@ static int compare(const void *a, const void *b)
         return x->is_empty ? 1 : -1;
     if (x->text != y->text)
         return x->text < y->text ? -1 : 1;
-    if (x->content != y->content)
-        return x->content < y->content ? -1 : 1;
-    return (x->document > y->document) - (x->document < y->document);
+    return (x->content > y->content) - (x->content < y->content);
 }
 
-static bool same_shingles(const struct equivalence_record *a, const struct equivalence_record *b)
+static void swap(struct equivalence_record *a, struct equivalence_record *b)
 {
-    return a->is_empty == b->is_empty && memcmp(a->shingles, b->shingles, FINGERPRINT_BYTES) == 0;
+    struct equivalence_record record = *a;
+    *a = *b;
+    *b = record;
 }
 
-/* A class: sorted by text, then by content. */
-static void join_class(struct joining *joining, const struct equivalence_record *records, size_t n,
-                       struct equivalence_counts *counts)
+/* In place (qsort(3) may want as much memory again). Most are equal: those that are as the one in
+ * the middle are done with. */
+static void sort_run(struct equivalence_record *records, size_t n)
 {
-    uint32_t first = records[0].document;
-    size_t n_texts = 1, n_contents = 1;
-    for (size_t i = 1; i < n; i++) {
-        bool other_text = records[i].text != records[i - 1].text;
-        n_texts += other_text;
-        n_contents += other_text || records[i].content != records[i - 1].content;
-        if (records[i].document < first)
-            first = records[i].document;
-    }
-    for (size_t i = 0; i < n; i++)
-        union_find_join(joining->sets, first, records[i].document);
-    counts->n_identical += n - n_contents;
-    if (records[0].is_empty)
-        return; /* of one content, and no node */
-    mark_set(joining->marks->node, first);
-    if (n_contents > 1)
-        mark_set(joining->marks->mixed, first);
-    counts->n_lexical += n_contents - n_texts;
-    counts->n_shingles += n_texts - 1;
-    counts->n_nodes++;
-}
-
-/* Records whose keys are equal: of one class, but for what 40 bits cannot tell apart. */
-static void join_run(struct joining *joining, struct equivalence_record *records, size_t n,
-                     struct equivalence_counts *counts)
-{
-    if (n > 1)
-        qsort(records, n, sizeof(*records), compare);
-    for (size_t from = 0, i = 1; i <= n; i++) {
-        if (i < n && same_shingles(&records[i], &records[from]))
-            continue;
-        join_class(joining, records + from, i - from, counts);
-        from = i;
+    while (n > 1) {
+        struct equivalence_record middle = records[n / 2];
+        size_t less = 0, more = n;
+        for (size_t i = 0; i < more;) {
+            int order = compare(&records[i], &middle);
+            if (order < 0)
+                swap(&records[i++], &records[less++]);
+            else if (order > 0)
+                swap(&records[i], &records[--more]);
+            else
+                i++;
+        }
+        if (less < n - more) { /* the shorter side by a call: no more of them than n has bits */
+            sort_run(records, less);
+            records += more;
+            n -= more;
+        } else {
+            sort_run(records + more, n - more);
+            n = less;
+        }
     }
 }
 
-static int join_partition(struct joining *joining, uint32_t partition,
-                          struct equivalence_counts *counts)
+/* By 40 bits of each as one number; then those in which these are equal, which nearly all are of
+ * one class. The first byte, their partition, all have in common. */
+static void *sort(void *from, size_t n, void *scratch)
 {
-    size_t n = spill_partition_count(joining->spill, partition);
-    if (n == 0)
-        return 0;
-    if (n >= (size_t)1 << INDEX_BITS)
-        return -EOVERFLOW; /* of 4 billion documents */
-    _cleanup_free_ struct equivalence_record *records = malloc(n * sizeof(*records));
-    _cleanup_free_ struct equivalence_record *sorted = malloc(n * sizeof(*sorted));
-    _cleanup_free_ uint64_t *keys = malloc(2 * n * sizeof(*keys));
-    if (!records || !sorted || !keys)
-        return -ENOMEM;
-    int r = spill_take(joining->spill, partition, records);
-    if (r < 0)
-        return r;
+    const struct equivalence_record *records = from;
+    struct equivalence_record *sorted = scratch;
+    uint64_t *keys = (uint64_t *)(sorted + n);
     for (size_t i = 0; i < n; i++)
         keys[i] = get_be64(records[i].shingles + 1) >> INDEX_BITS << INDEX_BITS | i;
     sort_numbers(keys, n, keys + n);
     for (size_t i = 0; i < n; i++)
         sorted[i] = records[keys[i] & (((size_t)1 << INDEX_BITS) - 1)];
-    for (size_t from = 0, i = 1; i <= n; i++) {
-        if (i < n && keys[i] >> INDEX_BITS == keys[from] >> INDEX_BITS)
+    for (size_t begin = 0, i = 1; i <= n; i++) {
+        if (i < n && keys[i] >> INDEX_BITS == keys[begin] >> INDEX_BITS)
             continue;
-        join_run(joining, sorted + from, i - from, counts);
-        from = i;
+        sort_run(sorted + begin, i - begin);
+        begin = i;
     }
-    return 0;
+    return sorted;
+}
+
+static const struct sorting sorting = {
+    .record_bytes = sizeof(struct equivalence_record),
+    .scratch_bytes = sizeof(struct equivalence_record) + 2 * sizeof(uint64_t),
+    .most = ((size_t)1 << INDEX_BITS) - 1,
+    .sort = sort,
+    .compare = compare,
+};
+
+uint64_t equivalence_partition_bytes(uint64_t n_records)
+{
+    return sorted_partition_bytes(&sorting, n_records);
+}
+
+/* -- joining -- */
+
+struct joining {
+    const struct equivalence_joining *task;
+    struct equivalence_counts counts; /* by atomic operations */
+    uint32_t next;
+};
+
+/* A class, as far as it has been seen. */
+struct class
+{
+    struct equivalence_record last;
+    uint32_t first; /* the least document */
+    uint64_t n;     /* 0: there is none */
+    uint64_t n_texts, n_contents;
+};
+
+static void end_class(const struct joining *joining, struct class *class,
+                      struct equivalence_counts *counts)
+{
+    if (class->n == 0)
+        return;
+    counts->n_identical += class->n - class->n_contents;
+    if (class->last.is_empty)
+        return; /* of one content, and no node */
+    mark_set(joining->task->marks->node, class->first);
+    if (class->n_contents > 1)
+        mark_set(joining->task->marks->mixed, class->first);
+    counts->n_lexical += class->n_contents - class->n_texts;
+    counts->n_shingles += class->n_texts - 1;
+    counts->n_nodes++;
+}
+
+static void take_record(const struct joining *joining, struct class *class,
+                        const struct equivalence_record *record, struct equivalence_counts *counts)
+{
+    const struct equivalence_record *last = &class->last;
+    bool is_of_it = class->n && last->is_empty == record->is_empty &&
+                    memcmp(last->shingles, record->shingles, FINGERPRINT_BYTES) == 0;
+    if (!is_of_it) {
+        end_class(joining, class, counts);
+        *class = (struct class){*record, record->document, 1, 1, 1};
+        return;
+    }
+    bool other_text = last->text != record->text;
+    class->n++;
+    class->n_texts += other_text;
+    class->n_contents += other_text || last->content != record->content;
+    union_find_join(joining->task->sets, class->first, record->document);
+    if (record->document < class->first)
+        class->first = record->document;
+    class->last = *record;
+}
+
+static int join_partition(const struct joining *joining, struct sorted_partition *sorted,
+                          uint32_t partition, struct equivalence_counts *counts)
+{
+    struct class class = {0};
+    const void *records;
+    int64_t n;
+    sorted_partition_begin(sorted, partition);
+    while ((n = sorted_partition_next(sorted, &records)) > 0)
+        for (int64_t i = 0; i < n; i++)
+            take_record(joining, &class, (const struct equivalence_record *)records + i, counts);
+    end_class(joining, &class, counts);
+    return (int)n;
 }
 
 static int join_partitions(void *user, unsigned thread, const bool *stop)
 {
     struct joining *joining = user;
+    const struct equivalence_joining *task = joining->task;
     struct equivalence_counts counts = {0};
+    _cleanup_(sorted_partition_done) struct sorted_partition sorted = {0};
     (void)thread;
-    for (uint32_t i;
-         !parallel_stopped(stop) && (i = parallel_next(&joining->next)) < EQUIVALENCE_PARTITIONS;) {
-        int r = join_partition(joining, i, &counts);
-        if (r < 0)
-            return r;
-    }
+    int r = sorted_partition_init(&sorting, task->spill, task->runs, task->room_bytes, &sorted);
+    for (uint32_t i; r == 0 && !parallel_stopped(stop) &&
+                     (i = parallel_next(&joining->next)) < EQUIVALENCE_PARTITIONS;)
+        r = join_partition(joining, &sorted, i, &counts);
     __atomic_fetch_add(&joining->counts.n_identical, counts.n_identical, __ATOMIC_RELAXED);
     __atomic_fetch_add(&joining->counts.n_lexical, counts.n_lexical, __ATOMIC_RELAXED);
     __atomic_fetch_add(&joining->counts.n_shingles, counts.n_shingles, __ATOMIC_RELAXED);
     __atomic_fetch_add(&joining->counts.n_nodes, counts.n_nodes, __ATOMIC_RELAXED);
-    return 0;
+    return r;
 }
 
-int equivalence_join(struct spill *spill, unsigned n_threads, struct union_find *sets,
-                     struct equivalence_marks *marks, struct equivalence_counts *ret_counts,
+int equivalence_join(const struct equivalence_joining *task, struct equivalence_counts *ret_counts,
                      double *cpu_s)
 {
-    struct joining joining = {.spill = spill, .sets = sets, .marks = marks};
-    int r = parallel_run(n_threads, join_partitions, &joining, cpu_s);
+    struct joining joining = {.task = task};
+    int r = parallel_run(task->n_threads, join_partitions, &joining, cpu_s);
     if (r == 0)
         *ret_counts = joining.counts;
     return r;

@@ -37,12 +37,22 @@ struct equivalence_marks {
 int equivalence_add(struct spill_writer *writer, uint32_t document,
                     const struct document_sketch *sketch);
 
-/* Join the documents of each class, set the marks (bits that are 0 before), count. The spill, of
- * EQUIVALENCE_PARTITIONS, is used up. Memory: two partitions' records a thread. Returns 0, -ENOMEM,
- * an error of spill_take(). */
-int equivalence_join(struct spill *spill, unsigned n_threads, struct union_find *sets,
-                     struct equivalence_marks *marks, struct equivalence_counts *ret_counts,
-                     double *cpu_s);
+struct equivalence_joining {
+    struct spill *spill;       /* of EQUIVALENCE_PARTITIONS; is used up */
+    struct scratch_file *runs; /* for partitions that do not fit into a room; used by nobody else */
+    struct union_find *sets;
+    struct equivalence_marks *marks; /* bits that are 0 before */
+    unsigned n_threads;
+    size_t room_bytes; /* of each; SORTED_LEAST_BYTES at least */
+};
+
+/* Join the documents of each class, set the marks, count. Returns 0, -ENOMEM, an error of reading
+ * or writing a scratch file. */
+int equivalence_join(const struct equivalence_joining *joining,
+                     struct equivalence_counts *ret_counts, double *cpu_s);
+
+/* The room in which a partition of so many records needs no file. */
+uint64_t equivalence_partition_bytes(uint64_t n_records);
 
 static inline bool mark_is_set(const uint64_t *marks, uint32_t i)
 {

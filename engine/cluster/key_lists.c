@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "engine/cluster/sort_numbers.h"
+#include "engine/cluster/large_array.h"
 
 unsigned key_number_bits(uint32_t n_documents)
 {
@@ -12,56 +12,103 @@ unsigned key_number_bits(uint32_t n_documents)
     return bits;
 }
 
+int key_partition_init(struct sorted_partition *sorted, unsigned number_bits, size_t list_room,
+                       size_t n_kept, struct key_partition *ret_partition)
+{
+    *ret_partition = (struct key_partition){
+        .sorted = *sorted,
+        .number_bits = number_bits,
+        .list = large_array_new(list_room * sizeof(uint32_t)),
+        .list_room = list_room,
+        .n_kept = n_kept,
+    };
+    *sorted = (struct sorted_partition){0};
+    if (ret_partition->list)
+        return 0;
+    key_partition_done(ret_partition);
+    return -ENOMEM;
+}
+
 void key_partition_done(struct key_partition *partition)
 {
-    free(partition->records);
-    free(partition->scratch);
-    free(partition->list);
+    sorted_partition_done(&partition->sorted);
+    large_array_free(partition->list, partition->list_room * sizeof(uint32_t));
     *partition = (struct key_partition){0};
 }
 
-int key_partition_load(struct key_partition *partition, struct spill *spill, uint32_t number,
-                       unsigned number_bits)
+/* Whether there is another record: 1, 0, or an error. */
+static int look(struct key_partition *partition)
 {
-    size_t n = spill_partition_count(spill, number);
-    if (n > partition->room) {
-        key_partition_done(partition);
-        size_t room = n + n / 8;
-        partition->records = malloc(room * sizeof(uint64_t));
-        partition->scratch = malloc(room * sizeof(uint64_t));
-        partition->list = malloc(room * sizeof(uint32_t));
-        if (!partition->records || !partition->scratch || !partition->list)
-            return -ENOMEM;
-        partition->room = room;
-    }
-    partition->n = partition->at = 0;
-    partition->number_bits = number_bits;
-    int r = n ? spill_take(spill, number, partition->records) : 0;
-    if (r < 0)
-        return r;
-    partition->n = n;
-    sort_numbers(partition->records, n, partition->scratch);
-    return 0;
+    const void *records;
+    if (partition->at < partition->n)
+        return 1;
+    int64_t n = sorted_partition_next(&partition->sorted, &records);
+    partition->records = records;
+    partition->n = n > 0 ? (size_t)n : 0;
+    partition->at = 0;
+    return n < 0 ? (int)n : n > 0;
 }
 
-size_t key_partition_next(struct key_partition *partition, const uint64_t *nodes)
+int key_partition_begin(struct key_partition *partition, uint32_t number)
+{
+    sorted_partition_begin(&partition->sorted, number);
+    partition->n = partition->at = 0;
+    partition->more = false;
+    int r = look(partition);
+    return r < 0 ? r : 0;
+}
+
+/* The list of the next record, but for those that nobody shares. */
+static void begin_list(struct key_partition *partition, uint64_t mask)
 {
     const uint64_t *records = partition->records;
-    uint64_t mask = ((uint64_t)1 << partition->number_bits) - 1;
-    while (partition->at < partition->n) {
-        size_t from = partition->at, until = from + 1;
-        uint64_t key = records[from] & ~mask;
-        while (until < partition->n && (records[until] & ~mask) == key)
-            until++;
-        partition->at = until;
-        size_t n = 0;
-        for (size_t i = from; until - from > 1 && i < until; i++) {
-            uint32_t document = (uint32_t)(records[i] & mask);
-            if (mark_is_set(nodes, document) && (n == 0 || partition->list[n - 1] != document))
-                partition->list[n++] = document;
+    size_t at = partition->at;
+    while (at + 1 < partition->n && ((records[at] ^ records[at + 1]) & mask))
+        at++;
+    partition->at = at;
+    partition->key = records[at] & mask;
+    partition->n_documents = partition->n_before = 0;
+}
+
+/* Go on with a list, of which n are there. Returns how many are then, or an error; more: not all.
+ */
+static int64_t go_on(struct key_partition *partition, const uint64_t *nodes, uint64_t mask,
+                     size_t n)
+{
+    uint32_t *list = partition->list;
+    int r;
+    partition->more = false;
+    while ((r = look(partition)) > 0) {
+        uint64_t record = partition->records[partition->at];
+        uint32_t document = (uint32_t)(record & ~mask);
+        if ((record & mask) != partition->key)
+            break;
+        if (mark_is_set(nodes, document) && (n == 0 || partition->last != document)) {
+            if (n == partition->list_room) {
+                partition->more = true;
+                return (int64_t)n;
+            }
+            list[n++] = partition->last = document;
+            partition->n_documents++;
         }
-        if (n > 1)
+        partition->at++;
+    }
+    return r < 0 ? r : (int64_t)n;
+}
+
+int64_t key_partition_next(struct key_partition *partition, const uint64_t *nodes)
+{
+    uint64_t mask = ~(((uint64_t)1 << partition->number_bits) - 1);
+    int r = 1;
+    if (partition->more) {
+        partition->n_before = partition->n_documents;
+        return go_on(partition, nodes, mask, partition->n_kept);
+    }
+    while ((r = look(partition)) > 0) {
+        begin_list(partition, mask);
+        int64_t n = go_on(partition, nodes, mask, 0);
+        if (n < 0 || n > 1)
             return n;
     }
-    return 0;
+    return r;
 }

@@ -14,7 +14,7 @@
 #define KINFS_ENGINE_CLUSTER_KEY_LISTS_H
 
 #include "engine/cluster/equivalence.h"
-#include "engine/cluster/spill.h"
+#include "engine/cluster/sorted_partition.h"
 
 enum { KEY_PARTITION_BITS = 11, KEY_PARTITIONS = 1 << KEY_PARTITION_BITS };
 
@@ -35,23 +35,43 @@ static inline int key_add(struct spill_writer *writer, unsigned number_bits, uin
     return spill_add(writer, (uint32_t)(key >> (64 - KEY_PARTITION_BITS)), &record);
 }
 
-/* A partition, sorted. */
+/* The lists of a partition, one after the other. */
 struct key_partition {
-    uint64_t *records, *scratch;
-    size_t n, room, at; /* at: the next list begins here */
+    struct sorted_partition sorted;
+    const uint64_t *records; /* of it those at hand */
+    size_t n, at;            /* at: the next one */
     unsigned number_bits;
-    uint32_t *list; /* as many as records */
+    uint64_t key; /* of the list */
+    uint32_t *list;
+    size_t list_room, n_kept;
+    /* Of the list: documents so far, and before the piece that was returned last; whether more of
+     * it follow. */
+    uint64_t n_documents, n_before;
+    uint32_t last;
+    bool more;
 };
 
+/* Room with which lists up to a length come in one piece. */
+static inline size_t key_list_room(uint32_t longest)
+{
+    return longest < 4096 ? 8192 : 2 * (size_t)longest;
+}
+
+/* sorted     by sorting_numbers; gives
+ * list_room  of documents: longer lists come in pieces
+ * n_kept     fewer: how many of the first ones stand before each further piece
+ * Returns 0, -ENOMEM. */
+int key_partition_init(struct sorted_partition *sorted, unsigned number_bits, size_t list_room,
+                       size_t n_kept, struct key_partition *ret_partition);
 void key_partition_done(struct key_partition *partition); /* of zeroes, too */
 
-/* Read and sort one in place of what was there before; its memory is used again. Returns 0,
- * -ENOMEM, an error of spill_take(). */
-int key_partition_load(struct key_partition *partition, struct spill *spill, uint32_t number,
-                       unsigned number_bits);
+/* Another one, in place of what was there before; sorts it, or as much as there is room for.
+ * Returns 0 or an error of sorted_partition_next(). */
+int key_partition_begin(struct key_partition *partition, uint32_t number);
 
-/* The next list: the numbers of the nodes in it, ascending, each once, in partition->list. Returns
- * how many, at least 2; 0 after the last one. */
-size_t key_partition_next(struct key_partition *partition, const uint64_t *nodes);
+/* The next list, or piece of one: the numbers of the nodes in it, ascending, each once, in
+ * partition->list. Returns how many, at least 2; 0 after the last one; an error of
+ * sorted_partition_next(). */
+int64_t key_partition_next(struct key_partition *partition, const uint64_t *nodes);
 
 #endif

@@ -1,5 +1,7 @@
-/* Arrays of many elements that are asked for here and there: in large pages where the machine has
- * them, as most of the time would go to finding the small ones. */
+/* Arrays that take no memory before they are touched and none after they were freed, which
+ * malloc(3) may keep: what is counted as free is. Many elements that are asked for here and there
+ * are in large pages where the machine has them, as most of the time would go to finding the small
+ * ones. */
 #ifndef KINFS_ENGINE_CLUSTER_LARGE_ARRAY_H
 #define KINFS_ENGINE_CLUSTER_LARGE_ARRAY_H
 

@@ -36,13 +36,17 @@ static void join_list(struct linker *linker, size_t n)
         union_find_join(linker->linking->sets, list[0], list[i]);
 }
 
+/* A list, or a piece of one that is so long that all are compared with representatives, which stand
+ * before each piece. */
 static int link_list(struct linker *linker, size_t n)
 {
     const struct linking *linking = linker->linking;
-    const uint32_t *list = linker->partition.list;
+    const struct key_partition *partition = &linker->partition;
+    const uint32_t *list = partition->list;
     uint32_t first = union_find_root(linking->sets, list[0]);
     size_t i = 1;
-    list_counts_note(&linker->totals.counts, n);
+    if (!partition->more)
+        list_counts_note(&linker->totals.counts, partition->n_documents);
     if (!linking->sketches) {
         join_list(linker, n);
         return 0;
@@ -53,9 +57,9 @@ static int link_list(struct linker *linker, size_t n)
         return 0;
 
     size_t n_held = n;
-    if (n > linking->most_compared && n > linking->n_representatives) {
+    if (partition->n_documents > linking->most_held) {
         n_held = linking->n_representatives;
-        linker->totals.counts.n_shortened++;
+        linker->totals.counts.n_shortened += partition->n_before == 0;
     }
     return comparisons_add(linker->comparisons, list, n, n_held);
 }
@@ -64,11 +68,13 @@ static int link_partition(struct linker *linker, uint32_t number)
 {
     const struct linking *linking = linker->linking;
     double begin_s = parallel_cpu_s();
-    int r = key_partition_load(&linker->partition, linking->keys, number, linking->number_bits);
-    linker->totals.counts.n_postings += linker->partition.n;
+    linker->totals.counts.n_postings += spill_partition_count(linking->keys, number);
+    int r = key_partition_begin(&linker->partition, number);
     linker->totals.sort_cpu_s += parallel_cpu_s() - begin_s;
-    for (size_t n; r == 0 && (n = key_partition_next(&linker->partition, linking->nodes)) > 0;)
-        r = link_list(linker, n);
+    int64_t n = 0;
+    while (r == 0 && (n = key_partition_next(&linker->partition, linking->nodes)) > 0)
+        r = link_list(linker, (size_t)n);
+    r = n < 0 ? (int)n : r;
     return r == 0 && linker->comparisons ? comparisons_flush(linker->comparisons) : r;
 }
 
@@ -79,13 +85,31 @@ static void add_totals(struct link_run *run, const struct link_totals *totals)
     run->totals.sort_cpu_s += totals->sort_cpu_s;
 }
 
+uint64_t links_thread_bytes(uint32_t most_held, size_t longest_sketch_bytes)
+{
+    return key_list_room(most_held) * sizeof(uint32_t) +
+           comparisons_bytes(most_held, longest_sketch_bytes);
+}
+
+static int make_partition(const struct linking *linking, struct key_partition *ret_partition)
+{
+    _cleanup_(sorted_partition_done) struct sorted_partition sorted = {0};
+    int r = sorted_partition_init(&sorting_numbers, linking->keys, linking->runs,
+                                  linking->room_bytes, &sorted);
+    return r < 0 ? r
+                 : key_partition_init(&sorted, linking->number_bits,
+                                      key_list_room(linking->most_held), linking->n_representatives,
+                                      ret_partition);
+}
+
 static int link_partitions(void *user, unsigned thread, const bool *stop)
 {
     struct link_run *run = user;
     const struct linking *linking = run->linking;
     _cleanup_(linker_done) struct linker linker = {.linking = linking};
     int r = 0;
-    if (linking->sketches) {
+    r = make_partition(linking, &linker.partition);
+    if (r == 0 && linking->sketches) {
         linker.comparisons = malloc(sizeof(*linker.comparisons));
         if (!linker.comparisons)
             return -ENOMEM;

@@ -30,15 +30,26 @@ struct linking {
     const uint64_t *nodes;
     unsigned number_bits, n_threads;
     double threshold;
-    uint32_t most_compared, n_representatives;
-    size_t room_bytes;    /* of a thread, for sketches that are read from the file */
-    size_t refused_bytes; /* to remember pairs that do not resemble each other */
+    uint32_t n_representatives, most_held; /* most_held: links_most_held() */
+    struct scratch_file *runs; /* for partitions that do not fit into a room; used by nobody else */
+    size_t room_bytes;         /* of a thread, for a partition; SORTED_LEAST_BYTES at least */
+    size_t sketch_bytes;       /* of a thread, for sketches that are read from the file */
+    size_t refused_bytes;      /* to remember pairs that do not resemble each other */
     void (*progress)(void *user, uint32_t done, uint32_t of); /* by the caller's thread; or NULL */
     void *user;
     const bool *stop; /* as batch_options has it: the rest is left out */
 };
 
-/* Returns 0, -ENOMEM, an error of scratch_file_read(). The spill is used up. */
+/* With how many documents those of a list are compared at most. */
+static inline uint32_t links_most_held(uint32_t most_compared, uint32_t n_representatives)
+{
+    return most_compared > n_representatives ? most_compared : n_representatives;
+}
+
+/* What a thread takes at most beside room_bytes and sketch_bytes. */
+uint64_t links_thread_bytes(uint32_t most_held, size_t longest_sketch_bytes);
+
+/* Returns 0, -ENOMEM, an error of reading or writing a scratch file. The spill is used up. */
 int links_join(const struct linking *linking, struct link_totals *ret_totals, double *cpu_s);
 
 #endif

@@ -9,8 +9,8 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "engine/cluster/large_array.h"
 #include "engine/cluster/parallel.h"
-#include "engine/cluster/sort_numbers.h"
 
 struct pair_run {
     const struct pairing *pairing;
@@ -34,16 +34,20 @@ static void expander_done(struct expander *expander)
     spill_writer_done(&expander->writer);
 }
 
+/* A list, or a piece of one that is longer than the cap by all means. */
 static int expand_list(struct expander *expander, size_t n)
 {
     const struct pairing *pairing = expander->pairing;
-    const uint32_t *list = expander->partition.list;
+    const struct key_partition *partition = &expander->partition;
+    const uint32_t *list = partition->list;
     struct list_counts *counts = &expander->totals.counts;
     unsigned bits = pairing->number_bits;
-    list_counts_note(counts, n);
-    if (n > pairing->cap) {
+    if (partition->more)
+        return 0;
+    list_counts_note(counts, partition->n_documents);
+    if (partition->n_documents > pairing->cap) {
         counts->n_left_out++;
-        counts->n_postings_left_out += n;
+        counts->n_postings_left_out += partition->n_documents;
         return 0;
     }
     for (size_t i = 0; i < n; i++) {
@@ -62,14 +66,15 @@ static int expand_partition(struct expander *expander, uint32_t number)
 {
     const struct pairing *pairing = expander->pairing;
     double begin_s = parallel_cpu_s();
-    int r = key_partition_load(&expander->partition, pairing->keys, number, pairing->number_bits);
-    expander->totals.counts.n_postings += expander->partition.n;
+    expander->totals.counts.n_postings += spill_partition_count(pairing->keys, number);
+    int r = key_partition_begin(&expander->partition, number);
     double sorted_s = parallel_cpu_s();
     expander->totals.sort_cpu_s += sorted_s - begin_s;
-    for (size_t n; r == 0 && (n = key_partition_next(&expander->partition, pairing->nodes)) > 0;)
-        r = expand_list(expander, n);
+    int64_t n = 0;
+    while (r == 0 && (n = key_partition_next(&expander->partition, pairing->nodes)) > 0)
+        r = expand_list(expander, (size_t)n);
     expander->totals.expand_cpu_s += parallel_cpu_s() - sorted_s;
-    return r;
+    return n < 0 ? (int)n : r;
 }
 
 static void add_totals(struct pair_run *run, const struct pair_totals *totals)
@@ -80,12 +85,29 @@ static void add_totals(struct pair_run *run, const struct pair_totals *totals)
     run->totals.expand_cpu_s += totals->expand_cpu_s;
 }
 
+uint64_t pairs_expand_bytes(uint32_t cap)
+{
+    return key_list_room(cap) * sizeof(uint32_t);
+}
+
+static int make_partition(const struct pairing *pairing, struct key_partition *ret_partition)
+{
+    _cleanup_(sorted_partition_done) struct sorted_partition sorted = {0};
+    int r = sorted_partition_init(&sorting_numbers, pairing->keys, pairing->runs,
+                                  pairing->room_bytes, &sorted);
+    return r < 0 ? r
+                 : key_partition_init(&sorted, pairing->number_bits, key_list_room(pairing->cap), 0,
+                                      ret_partition);
+}
+
 static int expand_partitions(void *user, unsigned thread, const bool *stop)
 {
     struct pair_run *run = user;
     const struct pairing *pairing = run->pairing;
     _cleanup_(expander_done) struct expander expander = {.pairing = pairing};
     int r = spill_writer_init(pairing->pairs, &expander.writer);
+    if (r == 0)
+        r = make_partition(pairing, &expander.partition);
     for (uint32_t i; r == 0 && !parallel_stopped(stop) && !parallel_told(pairing->stop) &&
                      (i = parallel_next(&run->next)) < KEY_PARTITIONS;) {
         r = expand_partition(&expander, i);
@@ -102,15 +124,18 @@ static int expand_partitions(void *user, unsigned thread, const bool *stop)
 
 struct merger {
     const struct pairing *pairing;
-    uint64_t *pairs; /* and as many to sort with */
-    size_t room;
+    struct sorted_partition pairs;
+    uint8_t *sketches[2];
+    size_t sketch_bytes;
     struct pair_writer counted;
     struct pair_totals totals;
 };
 
 static void merger_done(struct merger *merger)
 {
-    free(merger->pairs);
+    sorted_partition_done(&merger->pairs);
+    for (unsigned i = 0; i < 2; i++)
+        large_array_free(merger->sketches[i], merger->sketch_bytes);
     pair_writer_done(&merger->counted);
 }
 
@@ -123,19 +148,16 @@ static uint32_t count_below(const struct min_sketch *sketch, uint64_t below)
 }
 
 /* |V| of both at the longer one's modulus (section 3), where they have not the same. */
-static int sizes_at_one_modulus(const struct pairing *pairing, const uint32_t documents[2],
+static int sizes_at_one_modulus(const struct merger *merger, const uint32_t documents[2],
                                 uint32_t ret_sizes[2])
 {
     struct min_sketch sketches[2];
-    _cleanup_free_ void *first = malloc(sketch_file_bytes(pairing->sketches, documents[0]));
-    _cleanup_free_ void *second = malloc(sketch_file_bytes(pairing->sketches, documents[1]));
-    if (!first || !second)
-        return -ENOMEM;
-    int r = sketch_file_read(pairing->sketches, documents[0], first, &sketches[0]);
-    if (r == 0)
-        r = sketch_file_read(pairing->sketches, documents[1], second, &sketches[1]);
-    if (r < 0)
-        return r;
+    for (unsigned i = 0; i < 2; i++) {
+        int r = sketch_file_read(merger->pairing->sketches, documents[i], merger->sketches[i],
+                                 &sketches[i]);
+        if (r < 0)
+            return r;
+    }
     uint64_t below = sketches[0].v_below - 1 < sketches[1].v_below - 1 ? sketches[0].v_below
                                                                        : sketches[1].v_below;
     for (unsigned i = 0; i < 2; i++)
@@ -154,7 +176,7 @@ static int take_pair(struct merger *merger, uint64_t pair, uint32_t count)
     bool other_modulus = (sizes[0] | sizes[1]) & 1;
     for (unsigned i = 0; i < 2; i++)
         sizes[i] >>= 1;
-    int r = other_modulus ? sizes_at_one_modulus(pairing, documents, sizes) : 0;
+    int r = other_modulus ? sizes_at_one_modulus(merger, documents, sizes) : 0;
     if (r < 0)
         return r;
     const struct counted_pair counted = {documents[0], documents[1], count,
@@ -164,38 +186,53 @@ static int take_pair(struct merger *merger, uint64_t pair, uint32_t count)
     return pairing->counted ? pair_writer_add(&merger->counted, &counted) : 0;
 }
 
+/* As often as it is there, one behind the other, also where one window ends and the next begins. */
 static int merge_partition(struct merger *merger, uint32_t number)
 {
-    struct spill *spill = merger->pairing->pairs;
-    size_t n = spill_partition_count(spill, number);
-    if (n > merger->room) {
-        free(merger->pairs);
-        merger->room = n + n / 8;
-        merger->pairs = malloc(2 * merger->room * sizeof(uint64_t));
-        if (!merger->pairs) {
-            merger->room = 0;
-            return -ENOMEM;
+    const void *records;
+    uint64_t pair = 0, count = 0;
+    int64_t n;
+    int r = 0;
+    sorted_partition_begin(&merger->pairs, number);
+    while (r == 0 && (n = sorted_partition_next(&merger->pairs, &records)) > 0) {
+        const uint64_t *pairs = records;
+        for (int64_t i = 0; r == 0 && i < n; i++, count++) {
+            if (count && pairs[i] != pair) {
+                r = take_pair(merger, pair, (uint32_t)count);
+                count = 0;
+            }
+            pair = pairs[i];
         }
     }
-    int r = n ? spill_take(spill, number, merger->pairs) : 0;
-    if (r == 0)
-        sort_numbers(merger->pairs, n, merger->pairs + merger->room);
-    for (size_t from = 0, i = 1; r == 0 && from < n; i++) {
-        if (i < n && merger->pairs[i] == merger->pairs[from])
-            continue;
-        r = take_pair(merger, merger->pairs[from], (uint32_t)(i - from));
-        from = i;
-    }
-    return r;
+    if (r == 0 && n < 0)
+        return (int)n;
+    return r == 0 && count ? take_pair(merger, pair, (uint32_t)count) : r;
+}
+
+uint64_t pairs_merge_bytes(size_t longest_sketch_bytes)
+{
+    return 2 * (uint64_t)longest_sketch_bytes + PAIR_WRITER_BYTES;
+}
+
+static int make_merger(const struct pairing *pairing, struct merger *merger)
+{
+    merger->pairing = pairing;
+    merger->counted.pairs = pairing->counted;
+    merger->sketch_bytes = sketch_file_longest_bytes(pairing->sketches);
+    for (unsigned i = 0; i < 2; i++)
+        merger->sketches[i] = large_array_new(merger->sketch_bytes);
+    if (!merger->sketches[0] || !merger->sketches[1])
+        return -ENOMEM;
+    return sorted_partition_init(&sorting_numbers, pairing->pairs, pairing->runs,
+                                 pairing->room_bytes, &merger->pairs);
 }
 
 static int merge_partitions(void *user, unsigned thread, const bool *stop)
 {
     struct pair_run *run = user;
     const struct pairing *pairing = run->pairing;
-    _cleanup_(merger_done) struct merger merger = {.pairing = pairing,
-                                                   .counted = {.pairs = pairing->counted}};
-    int r = 0;
+    _cleanup_(merger_done) struct merger merger = {0};
+    int r = make_merger(pairing, &merger);
     for (uint32_t i; r == 0 && !parallel_stopped(stop) && !parallel_told(pairing->stop) &&
                      (i = parallel_next(&run->next)) < PAIR_PARTITIONS;) {
         r = merge_partition(&merger, i);
@@ -209,23 +246,27 @@ static int merge_partitions(void *user, unsigned thread, const bool *stop)
     return r;
 }
 
-int pairs_join(const struct pairing *pairing, struct pair_totals *ret_totals)
+int pairs_expand(const struct pairing *pairing, struct pair_totals *totals)
 {
-    struct pair_run run = {.pairing = pairing, .mutex = PTHREAD_MUTEX_INITIALIZER};
-    double unused = 0, merge_cpu_s = 0;
+    struct pair_run run = {
+        .pairing = pairing, .mutex = PTHREAD_MUTEX_INITIALIZER, .totals = *totals};
+    double unused = 0;
     int64_t begin_us = clock_now_us();
     int r = parallel_run(pairing->n_threads, expand_partitions, &run, &unused);
-    if (r < 0)
-        return r;
-    int64_t expanded_us = clock_now_us();
-    spill_end(pairing->keys);
-    run.next = 0;
-    r = parallel_run(pairing->n_threads, merge_partitions, &run, &merge_cpu_s);
-    if (r < 0)
-        return r;
-    run.totals.merge_cpu_s = merge_cpu_s;
-    run.totals.expand_wall_s = (double)(expanded_us - begin_us) * 1e-6;
-    run.totals.merge_wall_s = (double)(clock_now_us() - expanded_us) * 1e-6;
-    *ret_totals = run.totals;
-    return 0;
+    *totals = run.totals;
+    totals->expand_wall_s = (double)(clock_now_us() - begin_us) * 1e-6;
+    return r;
+}
+
+int pairs_merge(const struct pairing *pairing, struct pair_totals *totals)
+{
+    struct pair_run run = {
+        .pairing = pairing, .mutex = PTHREAD_MUTEX_INITIALIZER, .totals = *totals};
+    double merge_cpu_s = 0;
+    int64_t begin_us = clock_now_us();
+    int r = parallel_run(pairing->n_threads, merge_partitions, &run, &merge_cpu_s);
+    *totals = run.totals;
+    totals->merge_cpu_s = merge_cpu_s;
+    totals->merge_wall_s = (double)(clock_now_us() - begin_us) * 1e-6;
+    return r;
 }

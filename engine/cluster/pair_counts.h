@@ -36,15 +36,27 @@ struct pairing {
         *sketches; /* of those of another modulus, and all that share with them */
     struct union_find *sets;
     const uint64_t *nodes;
-    unsigned number_bits, n_threads;
+    unsigned number_bits;
     uint32_t cap;
+    struct scratch_file *runs; /* for partitions that do not fit into a room; used by nobody else */
+    unsigned n_threads;
+    size_t room_bytes; /* of a thread, for a partition; SORTED_LEAST_BYTES at least */
+
     double threshold;
     void (*progress)(void *user, uint32_t done, uint32_t of); /* by the caller's thread; or NULL */
     void *user;
     const bool *stop; /* as batch_options has it: the rest is left out */
 };
 
-/* Returns 0, -ENOMEM, an error of scratch_file.h. Both spills are used up. */
-int pairs_join(const struct pairing *pairing, struct pair_totals *ret_totals);
+/* Lists to pairs, then pairs to clusters; counts are added to the totals. Each may have its own
+ * threads and room. Return 0, -ENOMEM, an error of scratch_file.h. The first uses the keys up, the
+ * second the pairs. */
+int pairs_expand(const struct pairing *pairing, struct pair_totals *totals);
+int pairs_merge(const struct pairing *pairing, struct pair_totals *totals);
+
+/* What a thread takes at most beside room_bytes, and beside a writer of pairs, and what it takes
+ * when it merges. */
+uint64_t pairs_expand_bytes(uint32_t cap);
+uint64_t pairs_merge_bytes(size_t longest_sketch_bytes);
 
 #endif

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "base/cleanup.h"
+#include "engine/cluster/large_array.h"
 #include "engine/cluster/parallel.h"
 
 enum { AT_ONCE = 65535 };
@@ -17,7 +18,7 @@ struct pair_block {
     uint64_t checksum;
 };
 
-_Static_assert(sizeof(struct pair_block) == 1 << 20, "");
+_Static_assert(sizeof(struct pair_block) == PAIR_WRITER_BYTES, "");
 
 static uint64_t checksum(const struct pair_block *block)
 {
@@ -40,10 +41,9 @@ int pair_writer_flush(struct pair_writer *writer)
 int pair_writer_add(struct pair_writer *writer, const struct counted_pair *pair)
 {
     if (!writer->block) {
-        writer->block = malloc(sizeof(*writer->block));
+        writer->block = large_array_new(sizeof(*writer->block));
         if (!writer->block)
             return -ENOMEM;
-        writer->block->n = 0;
     }
     writer->block->pairs[writer->block->n++] = *pair;
     return writer->block->n == AT_ONCE ? pair_writer_flush(writer) : 0;
@@ -51,7 +51,7 @@ int pair_writer_add(struct pair_writer *writer, const struct counted_pair *pair)
 
 void pair_writer_done(struct pair_writer *writer)
 {
-    free(writer->block);
+    large_array_free(writer->block, sizeof(*writer->block));
     *writer = (struct pair_writer){0};
 }
 

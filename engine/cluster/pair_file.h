@@ -15,6 +15,8 @@ struct pair_file {
     struct scratch_file file;
 };
 
+enum { PAIR_WRITER_BYTES = 1 << 20 };
+
 /* One a thread; zeroes, but for the file. */
 struct pair_writer {
     struct pair_file *pairs;

@@ -68,6 +68,16 @@ void scratch_file_give_back(struct scratch_file *file)
         __atomic_sub_fetch(&file->use->now_bytes, n_bytes, __ATOMIC_RELAXED);
 }
 
+void scratch_file_give_back_part(struct scratch_file *file, uint64_t offset, uint64_t size_bytes)
+{
+    if (fallocate(file->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+                  (off_t)size_bytes) < 0)
+        return;
+    __atomic_fetch_add(&file->given_back_bytes, size_bytes, __ATOMIC_RELAXED);
+    if (file->use)
+        __atomic_sub_fetch(&file->use->now_bytes, size_bytes, __ATOMIC_RELAXED);
+}
+
 int scratch_file_write(struct scratch_file *file, uint64_t offset, const void *data,
                        size_t size_bytes)
 {

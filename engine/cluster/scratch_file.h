@@ -37,6 +37,10 @@ int scratch_file_read(struct scratch_file *file, uint64_t offset, void *data, si
  * meanwhile; what is written later begins anew. */
 void scratch_file_give_back(struct scratch_file *file);
 
+/* The same of a part, whatever is done with others meanwhile; what is behind it stays where it is.
+ * A file system that cannot do it keeps the room until the end. */
+void scratch_file_give_back_part(struct scratch_file *file, uint64_t offset, uint64_t size_bytes);
+
 /* Have it at hand when it is read soon: does not wait for it. */
 void scratch_file_ask_for(const struct scratch_file *file, uint64_t offset, size_t size_bytes);
 

@@ -18,6 +18,9 @@ enum {
 };
 
 _Static_assert((int)POLICY_V_MAX < 1 << N_BITS && (int)POLICY_S_MAX < 1 << N_BITS, "");
+_Static_assert(BUFFER_WORDS * 8 + FILTERS_AT_ONCE * sizeof(struct overlap_filter) <=
+                   SKETCH_WRITER_BYTES,
+               "");
 _Static_assert((int)KEPT_WORDS + HEAD_WORDS + (int)POLICY_V_MAX < (int)BUFFER_WORDS, "");
 
 int sketch_file_init(struct scratch_file *file, struct scratch_file *filter_file,
@@ -62,7 +65,7 @@ int sketch_writer_init(struct sketch_file *sketches, struct sketch_writer *ret_w
 {
     struct sketch_writer writer = {
         .sketches = sketches,
-        .own = malloc(BUFFER_WORDS * 8),
+        .own = large_array_new(BUFFER_WORDS * 8),
         .filters = malloc(FILTERS_AT_ONCE * sizeof(struct overlap_filter)),
     };
     if (!writer.own || !writer.filters) {
@@ -75,7 +78,7 @@ int sketch_writer_init(struct sketch_file *sketches, struct sketch_writer *ret_w
 
 void sketch_writer_done(struct sketch_writer *writer)
 {
-    free(writer->own);
+    large_array_free(writer->own, BUFFER_WORDS * 8);
     free(writer->filters);
     *writer = (struct sketch_writer){0};
 }
@@ -161,7 +164,11 @@ static void put_kept(uint64_t to[KEPT_WORDS], uint32_t number, const struct docu
 
 static void put_place(struct sketch_file *sketches, uint32_t number, uint64_t at, uint32_t n_values)
 {
+    uint32_t most = __atomic_load_n(&sketches->most_values, __ATOMIC_RELAXED);
     sketches->places[number] = at << N_BITS | n_values;
+    while (n_values > most && !__atomic_compare_exchange_n(&sketches->most_values, &most, n_values,
+                                                           0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
 }
 
 int sketch_writer_add(struct sketch_writer *writer, uint32_t number,
@@ -276,6 +283,12 @@ size_t sketch_file_bytes(const struct sketch_file *sketches, uint32_t number)
 {
     uint64_t n = sketches->places[number] & ((1 << N_BITS) - 1);
     return n ? (HEAD_WORDS + n) * 8 : 0;
+}
+
+size_t sketch_file_longest_bytes(const struct sketch_file *sketches)
+{
+    bool reads = sketch_file_is_on_disk(sketches);
+    return reads ? (HEAD_WORDS + (size_t)sketches->most_values) * 8 : 0;
 }
 
 static uint64_t offset_of(const struct sketch_file *sketches, uint32_t number)

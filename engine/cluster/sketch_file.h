@@ -36,6 +36,7 @@ struct sketch_file {
     struct scratch_file *filter_file; /* NULL: there are no filters */
     struct overlap_filter *filters;   /* of the first n_filters documents */
     uint32_t n_filters;
+    uint32_t most_values; /* of a sketch */
 };
 
 /* One a thread. */
@@ -57,6 +58,12 @@ int sketch_file_init(struct scratch_file *file, struct scratch_file *filter_file
                      const struct policy *policy, uint32_t n_documents, bool keeps,
                      size_t memory_bytes, size_t filter_bytes, struct sketch_file *ret_sketches);
 void sketch_file_done(struct sketch_file *sketches); /* of zeroes, too */
+
+/* The longest sketch there can be, where it is read into. */
+enum { SKETCH_FILE_LONGEST_BYTES = 8 * (2 + POLICY_V_MAX) };
+
+/* What a writer takes. */
+enum { SKETCH_WRITER_BYTES = (1 << 20) + (20 << 10) };
 
 int sketch_writer_init(struct sketch_file *sketches,
                        struct sketch_writer *ret_writer); /* -ENOMEM */
@@ -80,6 +87,8 @@ int sketch_writer_load(struct sketch_writer *writer, uint64_t block, sketch_take
 
 /* How much room a sketch takes where it is read into; 0: there is none. */
 size_t sketch_file_bytes(const struct sketch_file *sketches, uint32_t number);
+/* The same of the longest that is not in memory. */
+size_t sketch_file_longest_bytes(const struct sketch_file *sketches);
 bool sketch_file_is_on_disk(const struct sketch_file *sketches); /* some of them */
 /* Whether it is in the file's memory, and takes no room. */
 bool sketch_file_in_memory(const struct sketch_file *sketches, uint32_t number);

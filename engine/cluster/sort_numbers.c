@@ -1,22 +1,11 @@
 #include "engine/cluster/sort_numbers.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { BUCKET_BITS = 16, FEW = 24, PART = 16 << 10, PART_BITS = 12 };
 
-static int compare(const void *a, const void *b)
+static void insert_each(uint64_t *numbers, size_t n)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void sort_few(uint64_t *numbers, size_t n)
-{
-    if (n > FEW) {
-        qsort(numbers, n, sizeof(*numbers), compare);
-        return;
-    }
     for (size_t i = 1; i < n; i++) {
         uint64_t number = numbers[i];
         size_t at = i;
@@ -24,6 +13,41 @@ static void sort_few(uint64_t *numbers, size_t n)
             numbers[at] = numbers[at - 1];
         numbers[at] = number;
     }
+}
+
+/* Those that are close together: byte by byte, where they differ. */
+static void sort_bytes(uint64_t *numbers, size_t n, uint64_t *scratch)
+{
+    uint64_t differing = 0, *from = numbers, *to = scratch;
+    for (size_t i = 1; i < n; i++)
+        differing |= numbers[i] ^ numbers[0];
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        size_t ends[256] = {0}, sum = 0;
+        if (!(differing >> shift & 255))
+            continue;
+        for (size_t i = 0; i < n; i++)
+            ends[from[i] >> shift & 255]++;
+        for (unsigned i = 0; i < 256; i++) {
+            size_t of_byte = ends[i];
+            ends[i] = sum;
+            sum += of_byte;
+        }
+        for (size_t i = 0; i < n; i++)
+            to[ends[from[i] >> shift & 255]++] = from[i];
+        uint64_t *sorted = to;
+        to = from;
+        from = sorted;
+    }
+    if (from != numbers)
+        memcpy(numbers, from, n * sizeof(*numbers));
+}
+
+static void sort_few(uint64_t *numbers, size_t n, uint64_t *scratch)
+{
+    if (n > FEW)
+        sort_bytes(numbers, n, scratch);
+    else
+        insert_each(numbers, n);
 }
 
 /* One pass into at most 2^most_bits buckets of `each` on average: from numbers to `to`. Returns how
@@ -57,13 +81,13 @@ static unsigned deal(const uint64_t *numbers, size_t n, uint64_t *to, size_t eac
     return n_buckets;
 }
 
-/* From numbers to `to`. */
-static void sort_to(const uint64_t *numbers, size_t n, uint64_t *to)
+/* From numbers to `to`; what is left in numbers is of no use. */
+static void sort_to(uint64_t *numbers, size_t n, uint64_t *to)
 {
     uint32_t ends[1 << BUCKET_BITS];
     unsigned n_buckets = deal(numbers, n, to, 4, BUCKET_BITS, ends);
     for (unsigned i = 0, from = 0; i < n_buckets; from = ends[i++])
-        sort_few(to + from, ends[i] - from);
+        sort_few(to + from, ends[i] - from, numbers + from);
 }
 
 /* What does not fit into the cache twice is first dealt to parts that do. */
@@ -71,7 +95,7 @@ void sort_numbers(uint64_t *numbers, size_t n, uint64_t *scratch)
 {
     uint32_t ends[1 << PART_BITS];
     if (n <= FEW || n > UINT32_MAX) {
-        sort_few(numbers, n);
+        sort_few(numbers, n, scratch);
         return;
     }
     if (n <= 2 * (size_t)PART) {

@@ -2,25 +2,29 @@
 
 #include <errno.h>
 
-enum { CHUNK_MAX_BYTES = 16 << 10, CHUNK_MIN_RECORDS = 16 };
+#include "engine/cluster/large_array.h"
 
-struct chunk {
-    void *memory; /* NULL: in the file, at */
-    uint64_t offset;
-    uint32_t n_bytes;
+/* Where a chunk is: in memory up to memory_bytes, behind that in the file. */
+struct place {
+    uint64_t at;
+    uint32_t n_bytes; /* 0: there is none */
+    uint32_t reserved;
 };
 
+_Static_assert(sizeof(struct place) == SPILL_BEHIND_BYTES, "");
+
 struct partition {
-    struct chunk *chunks;
-    uint32_t n_chunks, room;
+    struct place last;
     uint64_t n_bytes;
 };
 
 struct spill {
     struct scratch_file *file;
     size_t record_bytes, chunk_bytes;
-    pthread_mutex_t mutex; /* guards all below; held for a list's growth, not for I/O */
-    size_t memory_left;
+    uint8_t *memory;
+    size_t memory_bytes;
+    pthread_mutex_t mutex; /* guards all below; not held for I/O */
+    size_t n_used;         /* of memory */
     uint32_t n_partitions;
     struct partition *partitions;
 };
@@ -34,33 +38,34 @@ int spill_new(struct scratch_file *file, size_t record_bytes, uint32_t n_partiti
     pthread_mutex_init(&spill->mutex, NULL);
     spill->file = file;
     spill->record_bytes = record_bytes;
-    size_t chunk = buffer_bytes / n_partitions;
-    if (chunk > CHUNK_MAX_BYTES)
-        chunk = CHUNK_MAX_BYTES;
-    if (chunk < CHUNK_MIN_RECORDS * record_bytes)
-        chunk = CHUNK_MIN_RECORDS * record_bytes;
+    size_t beside = SPILL_BEHIND_BYTES + sizeof(uint32_t), each = buffer_bytes / n_partitions;
+    size_t chunk = each > beside ? each - beside : 0;
+    if (chunk > SPILL_CHUNK_MAX_BYTES)
+        chunk = SPILL_CHUNK_MAX_BYTES;
+    if (chunk < SPILL_LEAST_RECORDS * record_bytes)
+        chunk = SPILL_LEAST_RECORDS * record_bytes;
     spill->chunk_bytes = chunk / record_bytes * record_bytes;
-    spill->memory_left = memory_bytes;
+    spill->memory_bytes = memory_bytes;
     spill->n_partitions = n_partitions;
     spill->partitions = calloc(n_partitions, sizeof(*spill->partitions));
-    if (!spill->partitions)
+    spill->memory = large_array_new(memory_bytes);
+    if (!spill->partitions || !spill->memory)
         return -ENOMEM;
     *ret_spill = TAKE_PTR(spill);
     return 0;
 }
 
-static void forget(struct partition *partition)
+static void free_memory(struct spill *spill)
 {
-    for (uint32_t i = 0; i < partition->n_chunks; i++)
-        free(partition->chunks[i].memory);
-    free(partition->chunks);
-    *partition = (struct partition){0};
+    large_array_free(spill->memory, spill->memory_bytes);
+    spill->memory = NULL;
+    spill->memory_bytes = 0;
 }
 
 void spill_end(struct spill *spill)
 {
-    for (uint32_t i = 0; spill->partitions && i < spill->n_partitions; i++)
-        forget(&spill->partitions[i]);
+    memset(spill->partitions, 0, spill->n_partitions * sizeof(*spill->partitions));
+    free_memory(spill);
     scratch_file_give_back(spill->file);
 }
 
@@ -68,22 +73,26 @@ void spill_free(struct spill *spill)
 {
     if (!spill)
         return;
-    for (uint32_t i = 0; spill->partitions && i < spill->n_partitions; i++)
-        forget(&spill->partitions[i]);
     free(spill->partitions);
+    free_memory(spill);
     pthread_mutex_destroy(&spill->mutex);
     free(spill);
+}
+
+static size_t writer_bytes(const struct spill_writer *writer)
+{
+    return writer->spill->n_partitions * (writer->chunk_bytes + SPILL_BEHIND_BYTES);
 }
 
 int spill_writer_init(struct spill *spill, struct spill_writer *ret_writer)
 {
     struct spill_writer writer = {
         .spill = spill,
-        .chunks = malloc(spill->n_partitions * spill->chunk_bytes),
         .n_bytes = calloc(spill->n_partitions, sizeof(uint32_t)),
         .record_bytes = spill->record_bytes,
         .chunk_bytes = spill->chunk_bytes,
     };
+    writer.chunks = large_array_new(writer_bytes(&writer));
     if (!writer.chunks || !writer.n_bytes) {
         spill_writer_done(&writer);
         return -ENOMEM;
@@ -94,61 +103,48 @@ int spill_writer_init(struct spill *spill, struct spill_writer *ret_writer)
 
 void spill_writer_done(struct spill_writer *writer)
 {
-    free(writer->chunks);
+    if (writer->spill)
+        large_array_free(writer->chunks, writer_bytes(writer));
     free(writer->n_bytes);
     *writer = (struct spill_writer){0};
 }
 
-static bool take_memory(struct spill *spill, size_t size_bytes)
+/* Where a chunk goes; what was the last one of its partition is before it now. */
+static struct place append(struct spill *spill, uint32_t number, uint32_t n_bytes,
+                           struct place *ret_here)
 {
     LOCKED(&spill->mutex);
-    if (spill->memory_left < size_bytes)
-        return false;
-    spill->memory_left -= size_bytes;
-    return true;
-}
-
-static int add_chunk(struct spill *spill, struct partition *partition, const struct chunk *chunk)
-{
-    LOCKED(&spill->mutex);
-    if (partition->n_chunks == partition->room) {
-        uint32_t room = partition->room ? 2 * partition->room : 4;
-        struct chunk *chunks = reallocarray(partition->chunks, room, sizeof(*chunks));
-        if (!chunks)
-            return -ENOMEM;
-        partition->chunks = chunks;
-        partition->room = room;
+    struct partition *partition = &spill->partitions[number];
+    struct place before = partition->last;
+    size_t size = n_bytes + SPILL_BEHIND_BYTES;
+    if (spill->memory_bytes - spill->n_used >= size) {
+        partition->last.at = spill->n_used;
+        spill->n_used += size;
+    } else {
+        partition->last.at = spill->memory_bytes + scratch_file_reserve(spill->file, size);
     }
-    partition->chunks[partition->n_chunks++] = *chunk;
-    partition->n_bytes += chunk->n_bytes;
-    return 0;
+    partition->last.n_bytes = n_bytes;
+    partition->n_bytes += n_bytes;
+    *ret_here = partition->last;
+    return before;
 }
 
 int spill_hand_over(struct spill_writer *writer, uint32_t partition)
 {
     struct spill *spill = writer->spill;
-    const uint8_t *data = writer->chunks + partition * writer->chunk_bytes;
-    struct chunk chunk = {.n_bytes = writer->n_bytes[partition]};
-    if (chunk.n_bytes == 0)
+    uint8_t *data = writer->chunks + partition * (writer->chunk_bytes + SPILL_BEHIND_BYTES);
+    uint32_t n_bytes = writer->n_bytes[partition];
+    if (n_bytes == 0)
         return 0;
-    if (take_memory(spill, chunk.n_bytes)) {
-        chunk.memory = malloc(chunk.n_bytes);
-        if (!chunk.memory)
-            return -ENOMEM;
-        memcpy(chunk.memory, data, chunk.n_bytes);
-    } else {
-        chunk.offset = scratch_file_reserve(spill->file, chunk.n_bytes);
-        int r = scratch_file_write(spill->file, chunk.offset, data, chunk.n_bytes);
-        if (r < 0)
-            return r;
-    }
-    int r = add_chunk(spill, &spill->partitions[partition], &chunk);
-    if (r < 0) {
-        free(chunk.memory);
-        return r;
-    }
+    struct place here, before = append(spill, partition, n_bytes, &here);
+    memcpy(data + n_bytes, &before, sizeof(before));
     writer->n_bytes[partition] = 0;
-    return 0;
+    if (here.at < spill->memory_bytes) {
+        memcpy(spill->memory + here.at, data, n_bytes + sizeof(before));
+        return 0;
+    }
+    return scratch_file_write(spill->file, here.at - spill->memory_bytes, data,
+                              n_bytes + sizeof(before));
 }
 
 int spill_writer_flush(struct spill_writer *writer)
@@ -179,21 +175,25 @@ uint64_t spill_count(const struct spill *spill)
     return n;
 }
 
-int spill_take(struct spill *spill, uint32_t partition, void *ret_records)
+int64_t spill_take(struct spill *spill, uint32_t number, void *ret_records, size_t room_bytes)
 {
-    struct partition *from = &spill->partitions[partition];
+    struct partition *partition = &spill->partitions[number];
     uint8_t *to = ret_records;
-    for (uint32_t i = 0; i < from->n_chunks; i++) {
-        const struct chunk *chunk = &from->chunks[i];
+    size_t n = 0;
+    while (partition->last.n_bytes &&
+           room_bytes - n >= partition->last.n_bytes + SPILL_BEHIND_BYTES) {
+        struct place here = partition->last;
+        size_t size = here.n_bytes + SPILL_BEHIND_BYTES;
         int r = 0;
-        if (chunk->memory)
-            memcpy(to, chunk->memory, chunk->n_bytes);
+        if (here.at < spill->memory_bytes)
+            memcpy(to + n, spill->memory + here.at, size);
         else
-            r = scratch_file_read(spill->file, chunk->offset, to, chunk->n_bytes);
+            r = scratch_file_read(spill->file, here.at - spill->memory_bytes, to + n, size);
         if (r < 0)
             return r;
-        to += chunk->n_bytes;
+        n += here.n_bytes;
+        memcpy(&partition->last, to + n, sizeof(partition->last));
+        partition->n_bytes -= here.n_bytes;
     }
-    forget(from);
-    return 0;
+    return (int64_t)(n / spill->record_bytes);
 }

@@ -2,8 +2,10 @@
  * file. What was written by several threads is read a partition at a time, in no particular order.
  *
  * One write-combining pass: each writer gathers a chunk for each partition and hands it over when
- * it is full, so that memory and disk see nothing smaller. (Broder et al. 1997, section 4, phase 2,
- * sorts by merging; here whoever reads a partition sorts it, in the cache.) */
+ * it is full, so that memory and disk see nothing smaller. Behind each chunk stands where the one
+ * before it of its partition is, so that of a partition only the last one has to be known: however
+ * many chunks there are, they take no other memory. (Broder et al. 1997, section 4, phase 2, sorts
+ * by merging; here whoever reads a partition sorts it, in the cache: sorted_partition.h.) */
 #ifndef KINFS_ENGINE_CLUSTER_SPILL_H
 #define KINFS_ENGINE_CLUSTER_SPILL_H
 
@@ -17,9 +19,22 @@
 
 struct spill;
 
+enum {
+    SPILL_CHUNK_MAX_BYTES = 16 << 10, /* what stands behind it not counted */
+    SPILL_LEAST_RECORDS = 16,         /* of a chunk */
+    SPILL_BEHIND_BYTES = 16,          /* what stands behind a chunk */
+};
+
+/* Least buffer_bytes. */
+static inline size_t spill_least_buffer(size_t record_bytes, uint32_t n_partitions)
+{
+    return n_partitions *
+           (SPILL_LEAST_RECORDS * record_bytes + SPILL_BEHIND_BYTES + sizeof(uint32_t));
+}
+
 /* file          borrowed; outlives the spill; nothing else is in it
  * n_partitions  1 to 65536
- * buffer_bytes  what all chunks of one writer may take together
+ * buffer_bytes  what a writer may take, or the least if that is more
  * memory_bytes  full chunks beyond this go to the file
  * Returns 0, -ENOMEM; gives. */
 int spill_new(struct scratch_file *file, size_t record_bytes, uint32_t n_partitions,
@@ -30,13 +45,13 @@ DEFINE_CLEANUP(struct spill *, spill_free);
 /* One a thread; ends before the first partition is read. */
 struct spill_writer {
     struct spill *spill;
-    uint8_t *chunks;   /* chunk_bytes for each partition */
+    uint8_t *chunks;   /* for each partition, and what stands behind */
     uint32_t *n_bytes; /* of each */
     size_t record_bytes, chunk_bytes;
 };
 
 int spill_writer_init(struct spill *spill, struct spill_writer *ret_writer); /* -ENOMEM */
-/* Hands over what it has. Returns 0, -ENOMEM, an error of scratch_file_write(). */
+/* Hands over what it has. Returns 0 or an error of scratch_file_write(). */
 int spill_writer_flush(struct spill_writer *writer);
 void spill_writer_done(struct spill_writer *writer); /* of zeroes, too; drops what it has */
 
@@ -46,7 +61,8 @@ int spill_hand_over(struct spill_writer *writer, uint32_t partition);
 static inline int spill_add(struct spill_writer *writer, uint32_t partition, const void *record)
 {
     size_t at = writer->n_bytes[partition];
-    memcpy(writer->chunks + partition * writer->chunk_bytes + at, record, writer->record_bytes);
+    memcpy(writer->chunks + partition * (writer->chunk_bytes + SPILL_BEHIND_BYTES) + at, record,
+           writer->record_bytes);
     writer->n_bytes[partition] = (uint32_t)(at + writer->record_bytes);
     if (at + 2 * writer->record_bytes <= writer->chunk_bytes)
         return 0;
@@ -57,12 +73,15 @@ uint32_t spill_n_partitions(const struct spill *spill);
 uint64_t spill_count(const struct spill *spill); /* records, all that were handed over */
 uint64_t spill_partition_count(const struct spill *spill, uint32_t partition);
 
-/* Read a partition, spill_partition_count() records, and forget it. Any threads, each other
- * partitions. Returns 0 or an error of scratch_file_read(). */
-int spill_take(struct spill *spill, uint32_t partition, void *ret_records);
+/* Read some of a partition, and forget them. Any threads, each other partitions.
+ *
+ * room_bytes  at least SPILL_CHUNK_MAX_BYTES and SPILL_BEHIND_BYTES; for all of it what the records
+ *             take and SPILL_BEHIND_BYTES
+ * Returns how many records, 0 when there is none left, or an error of scratch_file_read(). */
+int64_t spill_take(struct spill *spill, uint32_t partition, void *ret_records, size_t room_bytes);
 
-/* All partitions were read, or will not be: the file, in which there is nothing else, is given
- * back. No writers and readers meanwhile. */
+/* All partitions were read, or will not be: memory and file, in which there is nothing else, are
+ * given back. No writers and readers meanwhile. */
 void spill_end(struct spill *spill);
 
 #endif

@@ -146,7 +146,7 @@ static int stream_all(const struct batch_options *options, const struct policy *
         planted, policy, hash, batch, options->n_documents, 0, PTHREAD_MUTEX_INITIALIZER, result};
     double unused = 0;
     int64_t begin_us = clock_now_us();
-    r = parallel_run(options->n_threads, stream_documents, &stream, &unused);
+    r = parallel_run(batch_n_writers(batch), stream_documents, &stream, &unused);
     result->stream_wall_s = (double)(clock_now_us() - begin_us) * 1e-6;
     return r;
 }

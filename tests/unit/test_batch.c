@@ -37,13 +37,15 @@ static int try_batch(const struct world *world, const struct batch_options *opti
     int r = batch_new(&world->policy, options, &batch);
     if (r < 0)
         return r;
-    for (unsigned i = 0; i < options->n_threads; i++)
+    unsigned n_writers = batch_n_writers(batch);
+    assert_in_range(n_writers, 1, options->n_threads);
+    for (unsigned i = 0; i < n_writers; i++)
         assert_int_equal(batch_writer_new(batch, &writers[i]), 0);
     for (uint32_t i = 0; r == 0 && i < world->n; i++) {
         uint32_t number = reverse ? world->n - 1 - i : i;
-        r = batch_writer_add(writers[i % options->n_threads], number, &world->documents[number]);
+        r = batch_writer_add(writers[i % n_writers], number, &world->documents[number]);
     }
-    for (unsigned i = 0; i < options->n_threads; i++) {
+    for (unsigned i = 0; i < n_writers; i++) {
         if (r == 0)
             r = batch_writer_flush(writers[i]);
         batch_writer_free(writers[i]);

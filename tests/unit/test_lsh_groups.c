@@ -65,6 +65,7 @@ static void group(const struct world *world, struct scratch_file *file, uint32_t
     _cleanup_(spill_free_p) struct spill *spill = NULL;
     _cleanup_(spill_writer_done) struct spill_writer writer = {0};
     _cleanup_(key_partition_done) struct key_partition partition = {0};
+    _cleanup_(sorted_partition_done) struct sorted_partition sorted = {0};
     unsigned bits = key_number_bits(world->n);
     uint64_t all[64];
     memset(all, 0xff, sizeof(all));
@@ -77,10 +78,13 @@ static void group(const struct world *world, struct scratch_file *file, uint32_t
         assert_int_equal(key_add(&writer, bits, world->documents[i].sketch.values[0], i), 0);
     }
     assert_int_equal(spill_writer_flush(&writer), 0);
+    assert_int_equal(
+        sorted_partition_init(&sorting_numbers, spill, file, SORTED_LEAST_BYTES, &sorted), 0);
+    assert_int_equal(key_partition_init(&sorted, bits, key_list_room(world->n), 0, &partition), 0);
     for (uint32_t i = 0; i < KEY_PARTITIONS; i++) {
-        assert_int_equal(key_partition_load(&partition, spill, i, bits), 0);
-        for (size_t n; (n = key_partition_next(&partition, all)) > 0;)
-            for (size_t j = 0; j < n; j++)
+        assert_int_equal(key_partition_begin(&partition, i), 0);
+        for (int64_t n; (n = key_partition_next(&partition, all)) > 0;)
+            for (int64_t j = 0; j < n; j++)
                 ret_groups[partition.list[j]] = partition.list[0];
     }
 }
