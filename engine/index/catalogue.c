@@ -254,6 +254,30 @@ int catalogue_links(struct kv *kv, const struct file_key *child, size_t limit,
     return list_under(kv, TABLE_LINKS, child, NULL, NULL, limit, decode_link, ret_list);
 }
 
+int catalogue_have_names(struct kv *kv, const struct file_key *const *files, size_t n,
+                         bool *ret_have)
+{
+    _cleanup_free_ struct entry_key *keys = calloc(2 * n + 1, sizeof(*keys));
+    _cleanup_free_ struct kv_range *ranges = calloc(n + 1, sizeof(*ranges));
+    _cleanup_free_ struct kv_page *pages = calloc(n + 1, sizeof(*pages));
+    if (!keys || !ranges || !pages)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        struct entry_key *from = &keys[2 * i], *to = &keys[2 * i + 1];
+        append_key(from, files[i]);
+        *to = *from;
+        /* The first byte of what follows is the size of a key. */
+        to->bytes[to->size_bytes++] = UINT8_MAX;
+        ranges[i] = (struct kv_range){entry_slice(from), entry_slice(to)};
+    }
+    int r = kv_multi_scan(kv, TABLE_LINKS, ranges, n, 1, pages);
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        ret_have[i] = pages[i].n_entries > 0;
+        kv_page_done(&pages[i]);
+    }
+    return r;
+}
+
 /* -- files --
  *
  *   version 1 | flags 1 (1: racy) | sid 8 | size 8 | mtime 8+4 | ctime 8+4 | reason, the rest
@@ -292,6 +316,31 @@ int catalogue_get_file(struct kv *kv, const struct file_key *key, struct file_ro
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
     int r = kv_get(kv, TABLE_FILES, entry_slice(&row_key), &value);
     return r < 0 ? r : decode_file_row(kv_buf_slice(&value), ret_row);
+}
+
+int catalogue_get_files(struct kv *kv, const struct file_key *const *files, size_t n,
+                        struct file_row *ret_rows, bool *ret_exist)
+{
+    _cleanup_free_ struct entry_key *keys = calloc(n + 1, sizeof(*keys));
+    _cleanup_free_ struct kv_slice *slices = calloc(n + 1, sizeof(*slices));
+    _cleanup_free_ struct kv_buf *values = calloc(n + 1, sizeof(*values));
+    if (!keys || !slices || !values)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        append_key(&keys[i], files[i]);
+        slices[i] = entry_slice(&keys[i]);
+    }
+    int r = kv_multi_get(kv, TABLE_FILES, slices, n, values);
+    if (r < 0)
+        return r;
+    r = 0;
+    for (size_t i = 0; i < n; i++) {
+        ret_exist[i] = values[i].data != NULL;
+        if (r == 0 && ret_exist[i])
+            r = decode_file_row(kv_buf_slice(&values[i]), &ret_rows[i]);
+        kv_buf_done(&values[i]);
+    }
+    return r;
 }
 
 void catalogue_put_file(struct kv_batch *batch, const struct file_key *key,

@@ -72,9 +72,14 @@ int catalogue_children(struct kv *kv, const struct file_key *parent, const char 
 int catalogue_links(struct kv *kv, const struct file_key *child, size_t limit,
                     struct catalogue_list *ret_list);
 
-/* Of these the ones behind the entry, or those before it. Names that are removed leave a trace in
- * the store which a scan has to pass, and most often they go in their order, or in none: behind one
- * of them the next is near, while from the first on all that are gone would be passed each time. */
+/* Whether files have a name. One multi_scan. 0, -ENOMEM or a store error. */
+int catalogue_have_names(struct kv *kv, const struct file_key *const *files, size_t n,
+                         bool *ret_have);
+
+/* Of a file's names the ones behind the entry, or those before it. Names that are removed leave a
+ * trace in the store which a scan has to pass, and most often they go in their order, or in none:
+ * behind one of them the next is near, while from the first on all that are gone would be passed
+ * each time. */
 int catalogue_links_beside(struct kv *kv, const struct file_key *child,
                            const struct file_key *parent, const char *name, bool before,
                            size_t limit, struct catalogue_list *ret_list);
@@ -107,6 +112,9 @@ struct file_row {
 
 /* Returns 0, -ENOENT, -EUCLEAN or a store error. */
 int catalogue_get_file(struct kv *kv, const struct file_key *key, struct file_row *ret_row);
+/* Of many files; ret_exist[i]: it has one. One multi_get. 0, -EUCLEAN, -ENOMEM or a store error. */
+int catalogue_get_files(struct kv *kv, const struct file_key *const *files, size_t n,
+                        struct file_row *ret_rows, bool *ret_exist);
 void catalogue_put_file(struct kv_batch *batch, const struct file_key *key,
                         const struct file_row *row);
 void catalogue_delete_file(struct kv_batch *batch, const struct file_key *key);

@@ -36,30 +36,18 @@ int joining_add(struct joining *joining, uint64_t sid, uint64_t cluster)
 static int read_members(const struct graph *graph, const uint64_t *sids, size_t n,
                         struct member members[CHUNK], size_t *ret_n_members)
 {
-    uint8_t keys[CHUNK][8];
-    struct kv_slice slices[CHUNK];
-    struct kv_buf values[CHUNK];
+    const struct record *records[CHUNK];
     size_t n_members = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        put_be64(keys[i], sids[i]);
-        slices[i] = (struct kv_slice){keys[i], 8};
-    }
-    int r = kv_multi_get(graph->kv, TABLE_RECORDS, slices, n, values);
+    int r = records_get(graph->records, sids, n, records);
     if (r < 0)
         return r;
-    r = 0;
-    for (size_t i = 0; i < n; i++) {
-        _cleanup_(record_done) struct record record = {0};
-        if (r == 0 && values[i].data)
-            r = record_decode(values[i].data, values[i].size_bytes, &record);
-        if (r == 0 && values[i].data)
-            member_init(&members[n_members++], sids[i], &record);
-        kv_buf_done(&values[i]);
-    }
-    if (r == 0)
-        *ret_n_members = n_members;
-    return r;
+    for (size_t i = 0; i < n; i++)
+        if (records[i])
+            member_init(&members[n_members++], sids[i], records[i]);
+    records_put(graph->records, records, n);
+    *ret_n_members = n_members;
+    return 0;
 }
 
 int cluster_change_move(const struct graph *graph, uint64_t from, uint64_t to,
@@ -272,9 +260,9 @@ static int end_split(const struct graph *graph, const struct cluster_intent *int
     const uint64_t to = where_most_go(intent, cluster);
     uint64_t size = 0, to_size = 0;
 
-    int r = membership_size(graph->membership, cluster, &size);
+    int r = membership_known_size(graph->membership, cluster, &size);
     if (r == 0 && size == 0 && to)
-        r = membership_size(graph->membership, to, &to_size);
+        r = membership_known_size(graph->membership, to, &to_size);
     if (r == 0 && to_size > 1)
         return cluster_aliases_add(graph->kv, cluster, to);
     /* Others are about to come where a clustering that is made anew moves some after the other. */
@@ -325,16 +313,19 @@ int cluster_change_new_id(const struct graph *graph, const struct sid_vector *lo
 
     for (size_t i = 0; i < loners->n_sids; i++) {
         uint64_t id = dissolved_clusters_id(&graph->membership->dissolved, loners->sids[i]);
-        int r = id ? membership_size(graph->membership, id, &size) : 0;
+        int r = id ? membership_known_size(graph->membership, id, &size) : 0;
         if (r < 0)
             return r;
         if (id && size == 0 && (best == 0 || id < best))
             best = id;
     }
-    if (best == 0)
-        return cluster_ids_new(&graph->membership->ids, graph->kv, ret_id);
     *ret_id = best;
-    return 0;
+    if (best)
+        return 0;
+    int r = cluster_ids_new(&graph->membership->ids, graph->kv, ret_id);
+    if (r == 0)
+        membership_is_new(graph->membership, *ret_id);
+    return r;
 }
 
 /* The cluster that keeps its id: most documents, then the smallest id. */
@@ -347,7 +338,7 @@ static int choose_id(const struct graph *graph, const struct joining *joining, u
         return cluster_change_new_id(graph, &joining->loners, ret_id);
     for (size_t i = 0; i < clusters->n_sids; i++) {
         uint64_t id = clusters->sids[i], size = 0;
-        int r = clusters->n_sids == 1 ? 0 : membership_size(graph->membership, id, &size);
+        int r = clusters->n_sids == 1 ? 0 : membership_known_size(graph->membership, id, &size);
         if (r < 0)
             return r;
         if (best == 0 || size > best_size || (size == best_size && id < best)) {

@@ -60,27 +60,11 @@ static void coming_free(struct coming *coming, size_t n)
     free(coming);
 }
 
-/* Whether there may be a row of a file: 1, 0, or an error. Without a name it was deleted meanwhile,
- * or its entry is still to come and will note it; but for one that is open for writing, of which
- * its end has to (add_entry()). */
-static int has_name(struct index *index, const struct file_key *file)
-{
-    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-    int r = catalogue_links(index->kv, file, 1, &links);
-    if (r == 0 && links.n_entries == 0)
-        writing_set_owe(index->writing, file);
-    return r < 0 ? r : links.n_entries > 0;
-}
-
-/* Returns 1, 0 when there is nothing to commit, or an error. */
 static int begin_coming(struct index *index, const struct result *result, struct coming *coming)
 {
     const struct record *record = &result->record;
     uint64_t old_sid, sid;
-    int r = has_name(index, &record->key);
-    if (r <= 0)
-        return r;
-    r = stored_row_document(index, &record->key, &coming->stored, &old_sid, &coming->old);
+    int r = stored_row_record(index, &coming->stored, &old_sid, &coming->old);
     if (r < 0)
         return r;
     coming->record = record;
@@ -92,7 +76,7 @@ static int begin_coming(struct index *index, const struct result *result, struct
         r = next_sid(index, &sid);
     }
     coming->row = row_of(sid, record, result->racy);
-    return r < 0 ? r : 1;
+    return r;
 }
 
 static int put_records(struct index *index, const struct coming *coming, size_t n)
@@ -169,23 +153,56 @@ static int commit_coming(struct index *index, const struct coming *coming, size_
     return r < 0 || n == 0 ? r : put_files(index, coming, n);
 }
 
+/* Those sketched that have a name, with their rows. Without one a file was deleted meanwhile, or
+ * its entry is still to come and will note it; but for one that is open for writing, of which its
+ * end has to (add_entry()). Returns how many, or an error. */
+static int look_at_sketched(struct index *index, struct result *const *results, size_t n,
+                            struct result **ret_results, struct stored_row *ret_stored)
+{
+    const struct file_key *files[RESULTS_AT_ONCE];
+    bool has_name[RESULTS_AT_ONCE];
+    size_t n_sketched = 0, n_named = 0;
+    for (size_t i = 0; i < n; i++)
+        if (results[i]->outcome == OUTCOME_SKETCHED) {
+            files[n_sketched] = &results[i]->record.key;
+            ret_results[n_sketched++] = results[i];
+        }
+    if (n_sketched == 0)
+        return 0;
+    int r = catalogue_have_names(index->kv, files, n_sketched, has_name);
+    for (size_t i = 0; r == 0 && i < n_sketched; i++) {
+        if (!has_name[i]) {
+            writing_set_owe(index->writing, files[i]);
+            continue;
+        }
+        files[n_named] = files[i];
+        ret_results[n_named++] = ret_results[i];
+    }
+    if (r == 0)
+        r = stored_row_get_all(index, files, n_named, ret_stored);
+    return r < 0 ? r : (int)n_named;
+}
+
 /* What one of them fails at does not keep those before it out. */
 static int commit_sketched(struct index *index, struct result *const *results, size_t n)
 {
-    struct coming *coming = calloc(n, sizeof(*coming));
-    size_t n_coming = 0;
+    struct result *sketched[RESULTS_AT_ONCE];
+    struct stored_row stored[RESULTS_AT_ONCE];
     int begun = 0;
+    size_t n_coming = 0;
+    int n_sketched = look_at_sketched(index, results, n, sketched, stored);
+    if (n_sketched <= 0)
+        return n_sketched;
+    struct coming *coming = calloc((size_t)n_sketched, sizeof(*coming));
     if (!coming)
         return -ENOMEM;
-    for (size_t i = 0; begun >= 0 && i < n; i++) {
-        if (results[i]->outcome != OUTCOME_SKETCHED)
-            continue;
-        begun = begin_coming(index, results[i], &coming[n_coming]);
-        n_coming += begun == 1;
+    for (; begun == 0 && n_coming < (size_t)n_sketched; n_coming += begun == 0) {
+        coming[n_coming].stored = stored[n_coming];
+        begun = begin_coming(index, sketched[n_coming], &coming[n_coming]);
     }
     int r = commit_coming(index, coming, n_coming);
-    coming_free(coming, n);
-    return r < 0 ? r : begun < 0 ? begun : 0;
+    coming_free(coming, (size_t)n_sketched);
+    return r < 0 ? r : begun;
 }
 
 /* A document that is going: its row and what it names. */
@@ -308,10 +325,16 @@ static int skip_document(struct index *index, const struct file_key *file, const
 
 static int commit_failed(struct index *index, const struct result *result)
 {
-    int r = has_name(index, &result->change->key);
-    return r <= 0 ? r
-                  : skip_document(index, &result->change->key, &result->st, result->reason,
-                                  result->error);
+    const struct file_key *file = &result->change->key;
+    bool has_name = false;
+    int r = catalogue_have_names(index->kv, &file, 1, &has_name);
+    if (r < 0)
+        return r;
+    if (!has_name) {
+        writing_set_owe(index->writing, file);
+        return 0;
+    }
+    return skip_document(index, file, &result->st, result->reason, result->error);
 }
 
 /* The file is gone, and perhaps nobody said so: look at its names again. Where they still lead to

@@ -53,12 +53,24 @@ static int recount(struct living_clusters *clusters)
     return r;
 }
 
-static void forget_long_lists(struct living_clusters *clusters)
+static void forget_what_is_known(struct living_clusters *clusters)
 {
     for (const struct graph *graph = clusters->graph; graph; graph = graph->next) {
         graph_forget(graph);
         cluster_hubs_forget(graph->membership->hubs);
+        head_cache_clear(&graph->membership->heads);
     }
+}
+
+/* What an intent moves may have been moved. */
+static int finish_change(struct living_clusters *clusters, const struct cluster_intent *intent)
+{
+    for (size_t i = 0; i < clusters->n_clusterings; i++)
+        clusters->clusterings[i].membership.repeating = true;
+    int r = cluster_change_finish(clusters->graph, intent);
+    for (size_t i = 0; i < clusters->n_clusterings; i++)
+        clusters->clusterings[i].membership.repeating = false;
+    return r;
 }
 
 /* What a crash or a failing store left half-done comes before any other change. */
@@ -70,7 +82,7 @@ int living_clusters_recover(struct living_clusters *clusters)
         return 0;
     bool failed = clusters->unfinished; /* in this process, which may have lost count */
     clusters->unfinished = true;
-    forget_long_lists(clusters);
+    forget_what_is_known(clusters);
     int interrupted = cluster_intent_get(clusters->kv, &intent);
     if (interrupted < 0 && interrupted != -ENOENT)
         return interrupted;
@@ -78,7 +90,7 @@ int living_clusters_recover(struct living_clusters *clusters)
     if (r == 0 && !clusters->posted)
         r = recover_postings(clusters, interrupted == 0 ? &intent : NULL);
     if (r == 0 && interrupted == 0)
-        r = cluster_change_finish(clusters->graph, &intent);
+        r = finish_change(clusters, &intent);
     if (r == 0 && (failed || interrupted == 0))
         r = recount(clusters);
     if (r == 0)

@@ -85,6 +85,7 @@ int membership_recount(struct membership *membership)
     uint64_t id, size;
     int r;
 
+    head_cache_clear(&membership->heads);
     cluster_heads_init(&heads, membership->kv, clustering_base(membership->clustering),
                        4 * PAGE_ROWS);
     while ((r = cluster_heads_next(&heads, &id, &size)) > 0) {
@@ -112,7 +113,9 @@ int membership_init(struct membership *membership, struct kv *kv, unsigned clust
 
     *membership =
         (struct membership){.kv = kv, .clustering = clustering, .ids.clustering = clustering};
-    int r = kv_get(kv, TABLE_META, counts_key(&meta, membership), &value);
+    int r = head_cache_init(&membership->heads);
+    if (r == 0)
+        r = kv_get(kv, TABLE_META, counts_key(&meta, membership), &value);
     if (r == 0 && value.size_bytes == 16) {
         membership->n_clusters = (int64_t)get_be64(value.data);
         membership->n_documents = (int64_t)get_be64((uint8_t *)value.data + 8);
@@ -120,12 +123,15 @@ int membership_init(struct membership *membership, struct kv *kv, unsigned clust
     } else if (r == 0 || r == -ENOENT) {
         r = membership_recount(membership);
     }
-    if (r < 0)
-        return r;
-
     membership->n_cache = CACHE_FIRST;
     membership->cache = calloc(membership->n_cache, sizeof(*membership->cache));
-    return membership->cache ? 0 : -ENOMEM;
+    if (r == 0 && !membership->cache)
+        r = -ENOMEM;
+    if (r < 0) {
+        head_cache_done(&membership->heads);
+        free(TAKE_PTR(membership->cache));
+    }
+    return r;
 }
 
 void membership_done(struct membership *membership, bool clean)
@@ -138,8 +144,8 @@ void membership_done(struct membership *membership, bool clean)
         /* Without it the next start counts. */
         (void)put_meta(membership->kv, counts_key(&meta, membership), value, sizeof(value));
     }
-    free(membership->cache);
-    membership->cache = NULL;
+    free(TAKE_PTR(membership->cache));
+    head_cache_done(&membership->heads);
 }
 
 static int before_change(struct membership *membership)
@@ -221,17 +227,27 @@ static void batch_cluster_of(const struct membership *membership, struct kv_batc
         kv_batch_delete(batch, TABLE_CLUSTER_OF, slice);
 }
 
+/* Whether what enters a cluster is there already is not looked at, but after an interruption. */
+static int look_before_entering(struct membership *membership, uint64_t to,
+                                const struct member *members, size_t n,
+                                struct presence *ret_presence)
+{
+    *ret_presence = (struct presence){.n_has = to ? 0 : n};
+    if (to == 0)
+        return 0;
+    return membership->repeating ? look(membership, to, members, n, ret_presence)
+                                 : membership_known_size(membership, to, &ret_presence->size);
+}
+
 static int enter(struct membership *membership, uint64_t to, const struct member *members, size_t n)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    struct presence presence = {.n_has = n};
+    struct presence presence;
     uint64_t size = 0;
-    int r = 0;
 
     if (!batch)
         return -ENOMEM;
-    if (to)
-        r = look(membership, to, members, n, &presence);
+    int r = look_before_entering(membership, to, members, n, &presence);
     if (r < 0)
         return r;
     for (size_t i = 0; i < n; i++) {
@@ -243,11 +259,15 @@ static int enter(struct membership *membership, uint64_t to, const struct member
         cache_drop(membership, members[i].sid);
     }
     size = presence.size + n - presence.n_has;
-    if (to)
+    if (to) {
+        head_cache_drop(&membership->heads, to);
         batch_head(batch, to, size);
+    }
     r = kv_apply(membership->kv, batch);
     if (r < 0)
         return r;
+    if (to)
+        head_cache_set(&membership->heads, to, size);
     count_change(membership, presence.size, size);
     for (size_t i = 0; i < n; i++)
         cache_set(membership, members[i].sid, to);
@@ -272,10 +292,12 @@ static int leave(struct membership *membership, uint64_t from, const struct memb
         if (presence.has[i])
             kv_batch_delete(batch, TABLE_MEMBERS, member_key(key, from, &members[i]));
     }
+    head_cache_drop(&membership->heads, from);
     batch_head(batch, from, presence.size - presence.n_has);
     r = kv_apply(membership->kv, batch);
     if (r < 0)
         return r;
+    head_cache_set(&membership->heads, from, presence.size - presence.n_has);
     count_change(membership, presence.size, presence.size - presence.n_has);
     return 0;
 }
@@ -335,7 +357,7 @@ int membership_dissolve(struct membership *membership, uint64_t id)
     struct member members[MOVED_AT_ONCE];
     uint64_t size;
 
-    int r = membership_size(membership, id, &size);
+    int r = membership_known_size(membership, id, &size);
     if (r < 0 || size > 1)
         return r;
     int n = size == 1 ? first_members(membership, id, 1, members) : 0;
@@ -418,6 +440,21 @@ int membership_size(struct membership *membership, uint64_t id, uint64_t *ret_si
     if (r == 0)
         *ret_size = presence.size;
     return r;
+}
+
+int membership_known_size(struct membership *membership, uint64_t id, uint64_t *ret_size)
+{
+    if (head_cache_get(&membership->heads, id, ret_size))
+        return 0;
+    int r = membership_size(membership, id, ret_size);
+    if (r == 0)
+        head_cache_set(&membership->heads, id, *ret_size);
+    return r;
+}
+
+void membership_is_new(struct membership *membership, uint64_t id)
+{
+    head_cache_set(&membership->heads, id, 0);
 }
 
 static int take_members(const struct kv_page *page, size_t limit, struct sid_vector *sids)

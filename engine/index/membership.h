@@ -37,6 +37,7 @@
 
 #include "engine/index/cluster_ids.h"
 #include "engine/index/dissolved_clusters.h"
+#include "engine/index/head_cache.h"
 #include "engine/index/member.h"
 #include "engine/index/sid_vector.h"
 #include "store/kv.h"
@@ -48,9 +49,12 @@ struct membership {
     unsigned clustering;
     struct cached_cluster *cache; /* sid -> cluster, the committer's */
     size_t n_cache, n_cached;     /* places; what was put there since it grew */
-    struct cluster_hubs *hubs;    /* is told of what moves; borrowed; NULL: nobody */
+    struct head_cache heads;
+    struct cluster_hubs *hubs; /* is told of what moves; borrowed; NULL: nobody */
     struct cluster_ids ids;
     struct dissolved_clusters dissolved;
+    /* Set by who carries out again what was interrupted: of what is moved some may be there. */
+    bool repeating;
     bool changed;       /* by this instance, so that it stores its counts */
     bool counts_stored; /* "cluster_counts" is there and must go before a change */
     _Atomic int64_t n_clusters, n_documents;
@@ -62,13 +66,13 @@ int membership_init(struct membership *membership, struct kv *kv, unsigned clust
 /* Keeps the counts for the next time, unless told that they may be wrong. */
 void membership_done(struct membership *membership, bool clean);
 
-/* Count again: after a failed change. */
+/* Count again: after a failed change. What is known of sizes is forgotten. */
 int membership_recount(struct membership *membership);
 
 /* -- the committer's; each idempotent; after a failure the caller repeats it to completion -- */
 
-/* Move documents from a cluster (0: none) into another (0: none). Members of `from` that are in
- * `to` already lose their old row only. Any number of members. */
+/* Move documents from a cluster (0: none) into another (0: none). Any number of members. None of
+ * them is in `to`; but when it is repeated, those that are lose their old row only. */
 int membership_move(struct membership *membership, uint64_t from, uint64_t to,
                     const struct member *members, size_t n_members);
 /* Move all of a cluster into another. */
@@ -76,6 +80,11 @@ int membership_move_all(struct membership *membership, uint64_t from, uint64_t t
 /* Give up a cluster that has one member left, and remember it. Returns 1 when there is no such
  * cluster any more, 0 when it stays, or an error. */
 int membership_dissolve(struct membership *membership, uint64_t id);
+
+/* As membership_size(), from memory where it is known. */
+int membership_known_size(struct membership *membership, uint64_t id, uint64_t *ret_size);
+/* An id that was never given out before has none. */
+void membership_is_new(struct membership *membership, uint64_t id);
 
 /* The clusters of documents, 0: none. */
 int membership_clusters_of(struct membership *membership, const uint64_t *sids, size_t n_sids,

@@ -18,19 +18,37 @@ static int get_record(struct index *index, uint64_t sid, struct record *ret_reco
     return r < 0 ? r : record_decode(value.data, value.size_bytes, ret_record);
 }
 
+int stored_row_get_all(struct index *index, const struct file_key *const *files, size_t n,
+                       struct stored_row *ret_rows)
+{
+    _cleanup_free_ struct file_row *rows = calloc(n + 1, sizeof(*rows));
+    _cleanup_free_ bool *exist = calloc(n + 1, sizeof(*exist));
+    if (!rows || !exist)
+        return -ENOMEM;
+    int r = catalogue_get_files(index->kv, files, n, rows, exist);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        ret_rows[i] = (struct stored_row){.row = rows[i], .exists = exist[i]};
+    return r;
+}
+
+int stored_row_record(struct index *index, const struct stored_row *row, uint64_t *ret_sid,
+                      struct record *ret_record)
+{
+    *ret_sid = row->row.sid;
+    int r = *ret_sid ? get_record(index, *ret_sid, ret_record) : 0;
+    if (r == -ENOENT) {
+        *ret_sid = 0;
+        r = 0;
+    }
+    return r;
+}
+
 int stored_row_document(struct index *index, const struct file_key *key, struct stored_row *ret_row,
                         uint64_t *ret_sid, struct record *ret_record)
 {
+    *ret_sid = 0;
     int r = stored_row_get(index, key, ret_row);
-    *ret_sid = r == 0 ? ret_row->row.sid : 0;
-    if (r == 0 && *ret_sid) {
-        r = get_record(index, *ret_sid, ret_record);
-        if (r == -ENOENT) {
-            *ret_sid = 0;
-            r = 0;
-        }
-    }
-    return r;
+    return r < 0 ? r : stored_row_record(index, ret_row, ret_sid, ret_record);
 }
 
 void stored_row_count(const struct stored_row *stored, const struct file_row *row,

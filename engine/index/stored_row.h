@@ -13,6 +13,14 @@ struct stored_row {
 /* Returns 0, also where there is no row, or a store error. */
 int stored_row_get(struct index *index, const struct file_key *key, struct stored_row *ret_row);
 
+/* Of many files. */
+int stored_row_get_all(struct index *index, const struct file_key *const *files, size_t n,
+                       struct stored_row *ret_rows);
+
+/* The record that a row names. *ret_sid: 0 where it is not there. Returns 0, -EUCLEAN, -ENOMEM or a
+ * store error. */
+int stored_row_record(struct index *index, const struct stored_row *row, uint64_t *ret_sid,
+                      struct record *ret_record);
 /* The row and the record it names. *ret_sid: the row's, 0 where that record is not there. */
 int stored_row_document(struct index *index, const struct file_key *key, struct stored_row *ret_row,
                         uint64_t *ret_sid, struct record *ret_record);
