@@ -239,8 +239,18 @@ struct reach {
     struct digest *digests[POSTINGS_TIER_R_KEYS];
     size_t n_digests;
     struct lists_read *read;
-    struct keys keys; /* the others */
+    struct keys keys;                              /* the others */
+    enum postings_most most[POSTINGS_TIER_R_KEYS]; /* of each of the sketch's */
 };
+
+static enum postings_most most_of(const struct reach *reach, uint64_t fingerprint)
+{
+    size_t i = 0;
+
+    while (reach->sketch->values[i] != fingerprint)
+        i++;
+    return reach->most[i];
+}
 
 static bool has_fingerprint(const struct min_sketch *sketch, uint64_t fingerprint)
 {
@@ -301,7 +311,6 @@ static int explain(struct reach *reach, const struct sid_list *compared)
 {
     enum { LOOKED_AT = 4 };
     const struct record *records[LOOKED_AT];
-    enum postings_most most[POSTINGS_TIER_R_KEYS];
     struct lists_read *read = reach->read;
     struct keys *keys = &reach->keys;
     size_t n_records = compared->n_sids < LOOKED_AT ? compared->n_sids : LOOKED_AT, n = 0;
@@ -311,11 +320,11 @@ static int explain(struct reach *reach, const struct sid_list *compared)
     int r = records_get(reach->graph->records, compared->sids, n_records, records);
     if (r < 0)
         return r;
-    postings_at_most(reach->graph->postings, keys->plain, keys->n_plain, most);
     for (size_t i = 0; i < keys->n_plain; i++) {
-        size_t k = 0;
-        while (k < n_records && (most[i] != POSTINGS_ONE || !records[k] ||
-                                 !has_fingerprint(&records[k]->sketch, keys->plain[i])))
+        const bool single = most_of(reach, keys->plain[i]) == POSTINGS_ONE;
+        size_t k = single ? 0 : n_records;
+        while (k < n_records &&
+               (!records[k] || !has_fingerprint(&records[k]->sketch, keys->plain[i])))
             k++;
         if (k == n_records) {
             keys->plain[n++] = keys->plain[i];
@@ -396,21 +405,14 @@ static int learn(const struct graph *graph, uint64_t fingerprint, struct sid_lis
 static int compare_single(struct reach *reach)
 {
     _cleanup_(sid_list_done) struct sid_list list = {0};
-    enum postings_most most[POSTINGS_TIER_R_KEYS];
-    struct keys *keys = &reach->keys;
-    size_t n_single = 0, at = 0, n = 0;
+    const struct keys *keys = &reach->keys;
+    size_t n_single = 0, at = 0;
 
-    postings_at_most(reach->graph->postings, keys->plain, keys->n_plain, most);
-    for (size_t i = keys->n_plain; i-- > 0;) {
-        n_single += most[i] == POSTINGS_ONE;
-        at = most[i] == POSTINGS_ONE ? i : at;
-    }
-    for (size_t i = 0; i < keys->n_plain; i++) /* lists of nobody */
-        if (most[i] != POSTINGS_NONE) {
-            at = i == at ? n : at;
-            keys->plain[n++] = keys->plain[i];
+    for (size_t i = keys->n_plain; i-- > 0;)
+        if (most_of(reach, keys->plain[i]) == POSTINGS_ONE) {
+            n_single++;
+            at = i;
         }
-    keys->n_plain = n;
     if (n_single < 2)
         return 0;
     int r =
@@ -480,7 +482,12 @@ int neighbours_reach(const struct graph *graph, const struct min_sketch *sketch,
 
     *ret_read = (struct lists_read){.n_known = 0};
 
+    for (size_t i = 0; i < n && graph->short_lists; i++)
+        short_lists_expect(graph->short_lists, sketch->values[i]);
+    postings_at_most(graph->postings, sketch->values, n, reach.most);
     for (size_t i = 0; i < n; i++) {
+        if (reach.most[i] == POSTINGS_NONE)
+            continue;
         struct digest *digest =
             long_lists_find(graph->long_lists, POSTINGS_TIER_R, sketch->values[i]);
         if (digest)

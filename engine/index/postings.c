@@ -210,6 +210,27 @@ static void filter_posted(struct postings *postings, uint64_t fingerprint)
     filter_add(postings, filter, fingerprint);
 }
 
+/* All are asked for at once, so that they are on their way from memory together. */
+static void filter_posted_all(struct postings *postings, const uint64_t *fingerprints, size_t n)
+{
+    bool has[POSTINGS_TIER_R_KEYS], again[POSTINGS_TIER_R_KEYS];
+    uint64_t posted[POSTINGS_TIER_R_KEYS];
+    size_t n_posted = 0;
+
+    fingerprint_filter_ask(postings->filter, fingerprints, n, has);
+    for (size_t i = 0; i < n; i++)
+        if (has[i])
+            posted[n_posted++] = fingerprints[i];
+        else
+            filter_add(postings, postings->filter, fingerprints[i]);
+    if (n_posted == 0)
+        return;
+    fingerprint_filter_ask(postings->again, posted, n_posted, again);
+    for (size_t i = 0; i < n_posted; i++)
+        if (!again[i])
+            filter_add(postings, postings->again, posted[i]);
+}
+
 /* Take up some more of what the store has. Where that fails nothing is lost: it is asked. */
 static void filter_more(struct postings *postings)
 {
@@ -243,8 +264,7 @@ int postings_add(struct postings *postings, uint64_t sid, const struct min_sketc
 {
     size_t n_keys = postings_tier_keys(POSTINGS_TIER_R, sketch);
 
-    for (size_t i = 0; i < n_keys; i++)
-        filter_posted(postings, sketch->values[i]);
+    filter_posted_all(postings, sketch->values, n_keys);
     if (!atomic_load(&postings->filter_complete) && !postings->filter_broken)
         filter_more(postings);
     return note(postings, sid, sketch, false);
@@ -265,11 +285,15 @@ void postings_at_most(const struct postings *postings, const uint64_t *fingerpri
                       enum postings_most *ret_most)
 {
     const bool complete = atomic_load(&((struct postings *)postings)->filter_complete);
+    bool has[POSTINGS_TIER_R_KEYS], again[POSTINGS_TIER_R_KEYS];
 
+    assert(n <= POSTINGS_TIER_R_KEYS);
+    if (complete) {
+        fingerprint_filter_ask(postings->filter, fingerprints, n, has);
+        fingerprint_filter_ask(postings->again, fingerprints, n, again);
+    }
     for (size_t i = 0; i < n; i++)
-        ret_most[i] = !complete || filter_has(postings->again, fingerprints[i]) ? POSTINGS_ANY
-                      : filter_has(postings->filter, fingerprints[i])           ? POSTINGS_ONE
-                                                                                : POSTINGS_NONE;
+        ret_most[i] = !complete || again[i] ? POSTINGS_ANY : has[i] ? POSTINGS_ONE : POSTINGS_NONE;
 }
 
 int postings_remove(struct postings *postings, uint64_t sid, const struct min_sketch *sketch)

@@ -44,7 +44,7 @@ int postings_remove(struct postings *postings, uint64_t sid, const struct min_sk
 bool postings_announce(struct postings *postings, const struct min_sketch *sketch);
 
 /* What is known of lists of tier R without looking into the store: that nobody was ever posted in
- * one, or nobody but one. The writer's; 0.1 us each. */
+ * one, or nobody but one. Of a sketch's at most. The writer's; some 50 ns each. */
 enum postings_most { POSTINGS_NONE, POSTINGS_ONE, POSTINGS_ANY };
 void postings_at_most(const struct postings *postings, const uint64_t *fingerprints, size_t n,
                       enum postings_most *ret_most);

@@ -150,6 +150,14 @@ static struct note *find(struct short_lists *lists, uint64_t fingerprint)
     return find_in(&lists->younger, fingerprint);
 }
 
+void short_lists_expect(const struct short_lists *lists, uint64_t fingerprint)
+{
+    if (lists->younger.n_buckets)
+        __builtin_prefetch(bucket_of(&lists->younger, fingerprint));
+    if (lists->elder.n_buckets)
+        __builtin_prefetch(bucket_of(&lists->elder, fingerprint));
+}
+
 uint64_t short_lists_find(struct short_lists *lists, uint64_t fingerprint)
 {
     const struct note *note = find(lists, fingerprint);

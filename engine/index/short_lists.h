@@ -20,6 +20,9 @@ struct short_lists;
 int short_lists_new(size_t max_bytes, struct short_lists **ret_lists);
 void short_lists_free(struct short_lists *lists);
 
+/* What is known of a list will be asked for: fetch it from memory meanwhile. */
+void short_lists_expect(const struct short_lists *lists, uint64_t fingerprint);
+
 /* The document of a list, or 0: nothing is known. Only if short_lists_vouches() for the cluster
  * that it is in now is the list of this cluster. */
 uint64_t short_lists_find(struct short_lists *lists, uint64_t fingerprint);
