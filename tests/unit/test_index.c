@@ -503,7 +503,7 @@ static void write_numbers(struct fixture *f, const char *name, unsigned from, un
     size_t n = 0;
     for (unsigned i = from; i < from + count; i++)
         n += (size_t)snprintf(text + n, sizeof(text) - n, "number%u%s", i, i % 7 ? " " : ", ");
-    scratch_write(scratch_path(f->tree, name), text);
+    scratch_write(scratch_path(f->tree, "%s", name), text);
 }
 
 static void test_index__no_document_is_too_short_for_its_containment(void **state)
