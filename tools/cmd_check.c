@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tools/json_path.h"
+#include "tools/predecessor.h"
 #include "tools/remake.h"
 
 /* -- the work -- */
@@ -132,7 +133,6 @@ struct checking {
     struct json_object *counts;
     uint64_t n_told;
     bool drawn;
-    bool quiet; /* the second check: nothing is printed of it */
 };
 
 static void wipe_progress(struct checking *checking)
@@ -170,8 +170,6 @@ static int take_row(void *user, struct json_object *row)
     } else if (json_object_object_get_ex(taken, "finding", &member)) {
         wipe_progress(checking);
         checking->n_told++;
-        if (checking->quiet)
-            return 0;
         if (checking->options->common.json)
             json_object_array_add(checking->findings, json_object_get(member));
         else
@@ -299,26 +297,67 @@ static void print_repair(const struct checking *checking, const struct remake *r
            (unsigned long long)remake->sketched);
 }
 
-/* Mends, and looks whether it has. */
-static int repair(const struct checking *checking, const struct configuration *configuration,
+struct repairing {
+    struct checking *checking;
+    const struct location *at;
+    struct remake remake;
+    char *error;
+};
+
+static int tell_wrong(void *user, const struct index_finding *finding)
+{
+    const struct repairing *repairing = user;
+    return tell_finding(&(struct telling){take_row, repairing->checking}, finding);
+}
+
+/* What there was is told before it is mended. */
+static int tell_checked(void *user, const struct index_check *counts)
+{
+    const struct repairing *repairing = user;
+    int r = tell_counts(&(struct telling){take_row, repairing->checking}, counts);
+    if (r < 0)
+        return r;
+    print_end(repairing->checking, repairing->at);
+    fflush(stdout);
+    return 0;
+}
+
+static int repair_once(void *user)
+{
+    struct repairing *repairing = user;
+    free(TAKE_PTR(repairing->error));
+    return remake_store(&repairing->remake, &repairing->error);
+}
+
+/* Checks, and mends what is wrong. A tree that is mounted is checked alone: where nothing is wrong
+ * there is nothing to mend. Returns an error, or what a check is said to have come to. */
+static int repair(struct checking *checking, const struct configuration *configuration,
                   const struct location *at, char **ret_error)
 {
-    struct remake remake = {.at = at,
-                            .configuration = configuration,
-                            .n_workers = checking->options->n_workers,
-                            .salvage = true};
-    _cleanup_(checking_done) struct checking after = {.options = checking->options, .quiet = true};
-    fflush(stdout);
-    int r = remake_store(&remake, ret_error);
-    if (r >= 0)
-        r = check(&after, at, ret_error);
-    wipe_progress(&after);
-    if (r >= 0 && is_wrong(&after))
-        r = refuse(ret_error, -EUCLEAN,
-                   "%s: what was made anew is wrong, too; is the disk it is on sound?", at->store);
-    if (r >= 0)
-        print_repair(checking, &remake);
-    return r;
+    struct repairing repairing = {.checking = checking, .at = at};
+    const struct index_repair_options options = {.deep = checking->options->deep,
+                                                 .found = tell_wrong,
+                                                 .checked = tell_checked,
+                                                 .user = &repairing};
+    repairing.remake = (struct remake){.at = at,
+                                       .configuration = configuration,
+                                       .n_workers = checking->options->n_workers,
+                                       .repair = &options};
+    int r = predecessor_outlive(at->store, repair_once, &repairing);
+    _cleanup_free_ char *error = repairing.error;
+    if (r == -EBUSY) {
+        int checked = check(checking, at, ret_error);
+        if (checked < 0)
+            return checked;
+        print_end(checking, at);
+        if (!is_wrong(checking))
+            return 0;
+    }
+    if (r > INDEX_MENDING_NONE)
+        print_repair(checking, &repairing.remake);
+    if (r < 0)
+        *ret_error = TAKE_PTR(error);
+    return r < 0 ? r : 0;
 }
 
 int cmd_check(int argc, char **argv)
@@ -333,6 +372,8 @@ int cmd_check(int argc, char **argv)
     _cleanup_(checking_done) struct checking checking = {.options = &options,
                                                          .findings = json_object_new_array()};
     int r = locate(options.common.path, options.common.store, &location, &error);
+    if (r >= 0 && options.repair)
+        return command_end(repair(&checking, &configuration, &location, &error), error);
     if (r >= 0)
         r = check(&checking, &location, &error);
     if (r < 0) {
@@ -340,9 +381,6 @@ int cmd_check(int argc, char **argv)
         return command_end(r, error);
     }
     print_end(&checking, &location);
-    bool wrong = is_wrong(&checking);
-    if (wrong && options.repair)
-        return command_end(repair(&checking, &configuration, &location, &error), error);
     int code = command_end(0, NULL);
-    return code == COMMAND_OK && wrong ? COMMAND_NO_ANSWER : code;
+    return code == COMMAND_OK && is_wrong(&checking) ? COMMAND_NO_ANSWER : code;
 }

@@ -59,6 +59,18 @@ void progress_phase(struct progress *progress, const char *name, uint64_t done, 
     fprintf(stderr, "\r%s: %llu %%\033[K", name, (unsigned long long)(100 * done / total));
 }
 
+void progress_stage(struct progress *progress, const char *stage, const char *table,
+                    uint64_t n_rows)
+{
+    if (!progress->shown)
+        return;
+    progress->drawn = true;
+    if (table)
+        fprintf(stderr, "\r%s: %s, %llu rows\033[K", stage, table, (unsigned long long)n_rows);
+    else
+        fprintf(stderr, "\r%s\033[K", stage);
+}
+
 void progress_done(struct progress *progress)
 {
     if (progress->drawn)

@@ -19,6 +19,10 @@ void progress_update(struct progress *progress, uint64_t done, uint64_t total, b
 /* How far a phase with a name is. */
 void progress_phase(struct progress *progress, const char *name, uint64_t done, uint64_t total);
 
+/* A stage of which nobody knows how long it is; table NULL: n_rows says nothing. */
+void progress_stage(struct progress *progress, const char *stage, const char *table,
+                    uint64_t n_rows);
+
 /* Clears the bar's line. */
 void progress_done(struct progress *progress);
 

@@ -8,12 +8,14 @@ struct remake {
     const struct location *at;
     const struct configuration *configuration;
     unsigned n_workers; /* 0: the engine's choice */
-    bool salvage;       /* index_repair() instead of index_rebuild() */
+    /* index_repair() instead of index_rebuild(), whose own functions are called as that says; of
+     * progress and stage this takes care. NULL: a rebuild */
+    const struct index_repair_options *repair;
     /* what came of it */
     uint64_t documents, clusters, skipped, sketched; /* sketched: of the documents, those read */
 };
 
-/* Returns 0 or an error, with a line in *ret_error. */
+/* Returns 0, of a repair enum index_mending, or an error, with a line in *ret_error. */
 int remake_store(struct remake *remake, char **ret_error);
 
 #endif

@@ -32,7 +32,7 @@ int check_store(struct kv *kv, double threshold, bool interrupted,
     path_cache_free(check.paths);
     *ret_counts = counts;
     if (ret_wrong)
-        *ret_wrong = check.wrong;
+        *ret_wrong = check.wrong || !check.clusters_are_wrong ? check.wrong : 1u << SCHEMA_N_TABLES;
     return r;
 }
 

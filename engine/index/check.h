@@ -59,8 +59,9 @@ struct check {
     uint64_t n_found[CHECK_N_KINDS];
     uint64_t n_rows; /* of the table that is being walked */
     unsigned walked;
-    unsigned
-        wrong; /* a bit for each table that something was found of; the last: the whole store */
+    /* A bit for each table that something was found of; the last: the whole store. */
+    unsigned wrong;
+    bool clusters_are_wrong; /* which --deep found, though the tables say the same of them */
 };
 
 /* A finding. table: one of SCHEMA_N_TABLES, or that itself for the whole store. file: the document
@@ -140,8 +141,9 @@ int check_is_first(struct check *check, uint64_t sid, const struct record *recor
 /* -- check.c -- */
 
 /* threshold: of its clusters; interrupted: as a crash may have left it; ret_wrong: NULL, or a bit
- * for each table that something was found of, 1 << SCHEMA_N_TABLES for the whole store. Returns 0,
- * whatever was found, or an error. */
+ * for each table that something was found of, 1 << SCHEMA_N_TABLES for the whole store: also where
+ * nothing is wrong but clusters, which no table can be made of then. Returns 0, whatever was found,
+ * or an error. */
 int check_store(struct kv *kv, double threshold, bool interrupted,
                 const struct index_check_options *options, struct index_check *ret_counts,
                 unsigned *ret_wrong);

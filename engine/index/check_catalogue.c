@@ -166,6 +166,7 @@ static int look_up_link(void *user, const struct kv_entry *row)
     r = check_look_up(check, TABLE_LINKS, &key, 1, &value);
     if (r != 0 || value.data)
         return r < 0 ? r : 0;
+    check_tally_take(naming->tally, file_key_hash(&entry.child), link, key.size_bytes);
     return found_entry(check, TABLE_NAMES, &entry.parent, entry.name, "has no link back");
 }
 
@@ -212,8 +213,9 @@ static int check_names(struct check *check)
         check_tally_all_even(naming.tally))
         return r;
     r = check_each_row(check, TABLE_NAMES, (struct kv_slice){0}, look_up_link, &naming);
-    return r < 0 ? r
-                 : check_each_row(check, TABLE_LINKS, (struct kv_slice){0}, look_up_name, &naming);
+    if (r < 0 || check_tally_all_even(naming.tally))
+        return r;
+    return check_each_row(check, TABLE_LINKS, (struct kv_slice){0}, look_up_name, &naming);
 }
 
 /* -- files -- */

@@ -220,6 +220,8 @@ static int look_up_record(void *user, const struct kv_entry *row)
     int r = check_record(check, file.sid, &record);
     if (r < 0 || (r > 0 && file_key_equal(&record.key, &key)))
         return r < 0 ? r : 0;
+    struct owner owner = owner_of(file.sid, &key);
+    check_tally_take(documents->owners, file.sid, owner.bytes, owner.size_bytes);
     if (r == 0 && file.racy) { /* a removal was begun; the next scan reads it again */
         check->counts->unread++;
         return 0;
@@ -258,8 +260,11 @@ static int look_up_class(struct documents *documents, const struct check_documen
     const struct kv_slice key = {bytes, sizeof(bytes)};
     class_key(bytes, document->sid, document->record);
     int r = check_look_up(check, TABLE_CLASSES, &key, 1, &value);
-    if (r != 0 || value.data || check_is_underived(check, document->sid))
+    if (r != 0 || value.data)
         return r < 0 ? r : 0;
+    check_tally_take(documents->classes, document->sid, bytes, sizeof(bytes));
+    if (check_is_underived(check, document->sid))
+        return 0;
     return check_found(check, CHECK_CLASSES, TABLE_CLASSES, &document->record->key,
                        "is not in its class (document %llu)", (unsigned long long)document->sid);
 }
@@ -311,9 +316,10 @@ static int compare_documents(struct documents *documents)
         return 0;
     if (!owners)
         r = check_each_row(check, TABLE_FILES, (struct kv_slice){0}, look_up_record, documents);
+    owners = owners || check_tally_all_even(documents->owners);
     if (r == 0 && (!owners || !classes))
         r = check_each_document(check, look_up_document, documents);
-    if (r == 0 && !classes)
+    if (r == 0 && !classes && !check_tally_all_even(documents->classes))
         r = check_each_row(check, TABLE_CLASSES, (struct kv_slice){0}, look_up_classed, documents);
     return r;
 }

@@ -295,6 +295,7 @@ static int look_up_member(void *user, const struct kv_entry *row)
     r = check_look_up(check, TABLE_MEMBERS, &slice, 1, &value);
     if (r != 0 || value.data)
         return r < 0 ? r : 0;
+    check_tally_take(members->tally, sid, slice.data, slice.size_bytes);
     return check_found(check, CHECK_MEMBERS, TABLE_CLUSTER_OF, &record.key,
                        "is in cluster %llu and not among its members (document %llu)",
                        shown(members, cluster), (unsigned long long)sid);
@@ -367,6 +368,7 @@ int check_members_compare(struct check_members *members)
         check_tally_all_even(members->tally))
         return r;
     r = check_each_row(check, TABLE_CLUSTER_OF, (struct kv_slice){0}, look_up_member, members);
-    return r < 0 ? r
-                 : check_each_row(check, TABLE_MEMBERS, (struct kv_slice){0}, look_up_row, members);
+    if (r < 0 || check_tally_all_even(members->tally))
+        return r;
+    return check_each_row(check, TABLE_MEMBERS, (struct kv_slice){0}, look_up_row, members);
 }

@@ -7,15 +7,9 @@
 #include "engine/index/cluster_ids.h"
 #include "engine/index/member.h"
 
-enum {
-    RECORDS_BYTES = 64 << 20,
-    REFUSED_BYTES = 32 << 20,
-    CLASS_KEY_BYTES = CLASS_BYTES + 8,
-    POSTING_KEY_BYTES = 16
-};
+enum { RECORDS_BYTES = 64 << 20, REFUSED_BYTES = 32 << 20, CLASS_KEY_BYTES = CLASS_BYTES + 8 };
 
-/* Returns false where no such document was come by. */
-static bool find_number(const struct check_nodes *nodes, uint64_t sid, size_t *ret_number)
+bool check_nodes_find(const struct check_nodes *nodes, uint64_t sid, size_t *ret_number)
 {
     *ret_number = sid_vector_place(&nodes->sids, sid);
     return *ret_number != SIZE_MAX;
@@ -41,7 +35,7 @@ static int take_class(void *user, const struct kv_entry *row)
     const uint8_t *p = row->key.data;
     size_t number;
     if (row->key.size_bytes != CLASS_KEY_BYTES ||
-        !find_number(walk->nodes, get_be64(p + CLASS_BYTES), &number))
+        !check_nodes_find(walk->nodes, get_be64(p + CLASS_BYTES), &number))
         return 0;
     if (!walk->some || memcmp(walk->class_id, p, CLASS_BYTES) != 0)
         walk->first = number;
@@ -87,7 +81,7 @@ static int take_cluster(void *user, const struct kv_entry *row)
     size_t number;
     if (member_is_cluster_of(row) &&
         cluster_clustering(get_be64(row->value.data)) == nodes->clustering &&
-        find_number(nodes, get_be64(row->key.data), &number))
+        check_nodes_find(nodes, get_be64(row->key.data), &number))
         nodes->clusters[number] = get_be64(row->value.data);
     return 0;
 }
@@ -124,102 +118,6 @@ int check_nodes_joined(struct check_nodes *nodes, uint64_t a, uint64_t b)
     if (r == 0)
         refused_pairs_add(&nodes->refused, (uint32_t)a, (uint32_t)b);
     return r == -EPROTO ? 0 : r;
-}
-
-/* -- posting lists -- */
-
-struct list_walk {
-    struct check_nodes *nodes;
-    struct sid_vector numbers;
-    size_t length;
-    uint64_t fingerprint;
-    check_list_fn visit;
-    void *user;
-    /* Tier C is read beside tier R, which has postings of V as well: its next one, while it has
-     * one. */
-    struct table_walk beside;
-    uint64_t beside_fingerprint, beside_sid;
-    bool has_beside;
-};
-
-static int end_list(struct list_walk *walk)
-{
-    int r = walk->numbers.n_sids
-                ? walk->visit(walk->user, walk->numbers.sids, walk->numbers.n_sids, walk->length)
-                : 0;
-    walk->numbers.n_sids = walk->length = 0;
-    return r;
-}
-
-static int take_sid(struct list_walk *walk, uint64_t sid)
-{
-    size_t number;
-    walk->length++;
-    if (!find_number(walk->nodes, sid, &number) || walk->nodes->firsts[number] != number)
-        return 0;
-    return sid_vector_push(&walk->numbers, number);
-}
-
-static int next_beside(struct list_walk *walk)
-{
-    struct kv_entry row = {0};
-    int r;
-    do
-        r = table_walk_next(&walk->beside, &row);
-    while (r > 0 && row.key.size_bytes != POSTING_KEY_BYTES);
-    walk->has_beside = r > 0;
-    if (r <= 0)
-        return r < 0 ? check_read_failed(walk->nodes->check, TABLE_TIER_R, r) : 0;
-    walk->beside_fingerprint = get_be64(row.key.data);
-    walk->beside_sid = get_be64((const uint8_t *)row.key.data + 8);
-    return 0;
-}
-
-/* What tier R has of the list. */
-static int take_beside(struct list_walk *walk)
-{
-    int r = 0;
-    while (r == 0 && walk->has_beside && walk->beside_fingerprint <= walk->fingerprint) {
-        if (walk->beside_fingerprint == walk->fingerprint)
-            r = take_sid(walk, walk->beside_sid);
-        if (r == 0)
-            r = next_beside(walk);
-    }
-    return r;
-}
-
-static int take_posting(void *user, const struct kv_entry *row)
-{
-    struct list_walk *walk = user;
-    const uint8_t *p = row->key.data;
-    int r = 0;
-    if (row->key.size_bytes != POSTING_KEY_BYTES)
-        return 0;
-    if (get_be64(p) != walk->fingerprint || walk->length == 0) {
-        r = end_list(walk);
-        walk->fingerprint = get_be64(p);
-        if (r == 0)
-            r = take_beside(walk);
-    }
-    return r < 0 ? r : take_sid(walk, get_be64(p + 8));
-}
-
-int check_nodes_each_list(struct check_nodes *nodes, unsigned table, check_list_fn visit,
-                          void *user)
-{
-    struct list_walk walk = {.nodes = nodes, .visit = visit, .user = user};
-    int r = 0;
-    if (table == TABLE_TIER_C)
-        r = table_walk_begin(&walk.beside, nodes->check->kv, TABLE_TIER_R, (struct kv_slice){0});
-    if (r == 0 && table == TABLE_TIER_C)
-        r = next_beside(&walk);
-    if (r == 0)
-        r = check_each_row(nodes->check, table, (struct kv_slice){0}, take_posting, &walk);
-    if (r == 0)
-        r = end_list(&walk);
-    sid_vector_done(&walk.numbers);
-    table_walk_done(&walk.beside);
-    return r;
 }
 
 int check_nodes_found(struct check_nodes *nodes, size_t number, const char *what)

@@ -34,8 +34,15 @@ bool check_nodes_are_whole(const struct check_nodes *nodes);
 /* Whether an edge is between two different ones: 1, 0 or an error. */
 int check_nodes_joined(struct check_nodes *nodes, uint64_t a, uint64_t b);
 
+/* Returns false where no such document was come by. */
+bool check_nodes_find(const struct check_nodes *nodes, uint64_t sid, size_t *ret_number);
+
+/* -- check_lists.c -- */
+
 /* Visit the posting lists of a tier, of tier C with who is in tier R; of each the first documents
- * of classes. length: with those of documents that are gone. */
+ * of classes, if there are two. length: with those of documents that are gone. Those of which the
+ * same document is the first come together, so that their records need not be read for each: in
+ * pieces of 64 MiB, in which there are all lists of some million documents. */
 typedef int (*check_list_fn)(void *user, uint64_t *numbers, size_t n, size_t length);
 int check_nodes_each_list(struct check_nodes *nodes, unsigned table, check_list_fn visit,
                           void *user);

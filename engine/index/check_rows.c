@@ -28,7 +28,10 @@ int check_found(struct check *check, enum check_kind kind, unsigned table,
     char what[512];
     va_list arguments;
     check->counts->findings++;
-    check->wrong |= 1u << table;
+    if (kind == CHECK_COMPONENTS)
+        check->clusters_are_wrong = true;
+    else
+        check->wrong |= 1u << table;
     if (check->n_found[kind]++ >= INDEX_FINDINGS_TOLD)
         return 0;
     va_start(arguments, format);

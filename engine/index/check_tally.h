@@ -4,6 +4,10 @@
  * 2^-128 a bucket); what is in another one is looked up one by one. So two tables of different
  * orders are compared by reading each of them once, in its order, in fixed memory.
  *
+ * Whoever looks up takes off what he finds to lack its other side: a bucket that is even then has
+ * nothing else in it, and where all are, the other table need not be looked through. Its rows stand
+ * in no order of what they are of, so each would be a read from anywhere.
+ *
  * (Sums as hashes of multisets: Clarke et al. 2003, "Incremental multiset hash functions"; left
  * out: its key, there is no adversary here, XXH3 in place of its hash.)
  */

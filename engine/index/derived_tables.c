@@ -14,7 +14,7 @@
 enum {
     POSTED = 1u << TABLE_TIER_R | 1u << TABLE_TIER_C | 1u << TABLE_CLASSES,
     CLUSTERED = 1u << TABLE_MEMBERS | 1u << TABLE_CLUSTER_OF,
-    TELL_EVERY = 1 << 18,   /* rows */
+    TELL_EVERY = 1 << 16,   /* rows */
     WRITE_BYTES = 256 << 10 /* of a batch */
 };
 
@@ -30,15 +30,20 @@ bool derived_tables_have_clusters(unsigned wrong)
 
 struct copying {
     struct kv *old, *copy;
-    void (*told)(void *user);
+    int (*progress)(void *user, const char *table, uint64_t n_rows);
     void *user;
+    unsigned table; /* that is being copied */
     uint64_t n_rows;
 };
 
-static void row_copied(struct copying *copying)
+static int row_copied(struct copying *copying, unsigned table)
 {
-    if (++copying->n_rows % TELL_EVERY == 0 && copying->told)
-        copying->told(copying->user);
+    if (copying->table != table)
+        copying->n_rows = 0;
+    copying->table = table;
+    if (copying->n_rows++ % TELL_EVERY)
+        return 0;
+    return copying->progress(copying->user, schema_tables[table].name, copying->n_rows - 1);
 }
 
 /* -- tables as they are -- */
@@ -51,9 +56,9 @@ struct table_copy {
 static int next_row(void *user, struct kv_entry *ret_entry, bool *ret_delete)
 {
     struct table_copy *copy = user;
-    row_copied(copy->copying);
+    int r = row_copied(copy->copying, copy->walk.table);
     *ret_delete = false;
-    return table_walk_next(&copy->walk, ret_entry);
+    return r < 0 ? r : table_walk_next(&copy->walk, ret_entry);
 }
 
 static int copy_table(struct copying *copying, unsigned table)
@@ -214,8 +219,9 @@ static int take_each(struct members_copy *members, unsigned table,
         r = table_walk_next(&walk, &row);
         if (r <= 0)
             return r == -EUCLEAN || r == -EIO ? 0 : r;
-        row_copied(members->copying);
-        r = take(members, &row);
+        r = row_copied(members->copying, table);
+        if (r == 0)
+            r = take(members, &row);
     }
     return r;
 }
@@ -308,10 +314,10 @@ static int copy_members(struct copying *copying)
 
 /* -- */
 
-int derived_tables_copy(struct kv *old, struct kv *copy, unsigned wrong, void (*told)(void *user),
-                        void *user)
+int derived_tables_copy(struct kv *old, struct kv *copy, unsigned wrong,
+                        int (*progress)(void *user, const char *table, uint64_t n_rows), void *user)
 {
-    struct copying copying = {.old = old, .copy = copy, .told = told, .user = user};
+    struct copying copying = {.old = old, .copy = copy, .progress = progress, .user = user};
     unsigned remade = (wrong & POSTED ? POSTED : 0) | (wrong & CLUSTERED ? CLUSTERED : 0);
     int r = copy_meta(&copying, wrong);
     for (unsigned table = TABLE_META + 1; r == 0 && table < SCHEMA_N_TABLES; table++)

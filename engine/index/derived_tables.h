@@ -17,13 +17,14 @@ bool derived_tables_have_clusters(unsigned wrong);
 
 /* Copy a database into an empty one.
  *
- * told  called now and then, at most every some hundred thousand rows; NULL: not wanted
+ * progress  called every some ten thousand rows; an error it returns ends the copy
  *
  * Postings and classes, if they are wrong, are left out and derived by whoever opens the copy.
  * Returns 0, -EUCLEAN or -EIO where what is to be copied cannot be read, -ENOMEM or a store error
  * of the copy's. Each table is read once, and of a document that has lost its cluster a row looked
  * up; memory is fixed. */
-int derived_tables_copy(struct kv *old, struct kv *copy, unsigned wrong, void (*told)(void *user),
+int derived_tables_copy(struct kv *old, struct kv *copy, unsigned wrong,
+                        int (*progress)(void *user, const char *table, uint64_t n_rows),
                         void *user);
 
 #endif

@@ -140,17 +140,6 @@ int index_rebuild(const struct index_options *options,
                   void (*progress)(void *user, const struct index_status *status), void *user,
                   char **ret_error);
 
-/* Mend a store, whatever is wrong with it, with the answers of index_rebuild(), and in a database
- * beside the old one, too. Where nothing is wrong but postings, classes, and who is in which
- * cluster, the rest is copied, these are made anew from it, and what comes out is checked; all ids
- * stay. Else all is as in index_rebuild(), but a document of which the old database still has a row
- * that is of the file as it is now, and a sound sketch, is not read again; then nothing else of the
- * old one is taken over, so it does not matter what is damaged, missing or of another moment.
- * sketched_documents says how many were read. */
-int index_repair(const struct index_options *options,
-                 void (*progress)(void *user, const struct index_status *status), void *user,
-                 char **ret_error);
-
 /* -- checking -- */
 
 enum { INDEX_FINDINGS_TOLD = 20 };
@@ -184,7 +173,7 @@ struct index_check_options {
 
 /* Check that the store says what it should, of itself and of the tree as far as it was seen; the
  * tree is not read. Waits for the whole work, which is a few readings of the store, in some 40 MiB
- * of memory (with deep besides 50 bytes a document, 80 where clusters have centres, and 100 MiB);
+ * of memory (with deep besides 50 bytes a document, 80 where clusters have centres, and 170 MiB);
  * the index works on meanwhile, and what is checked is the moment of the call. Returns 0, whatever
  * was found, an error of the store's (it cannot be written), or -ESTALE: that had to be opened anew
  * meanwhile.
@@ -198,6 +187,40 @@ int index_check(struct index *index, const struct index_check_options *options,
 int index_check_damaged(const struct index_options *index_options, const char *why,
                         const struct index_check_options *options, struct index_check *ret_counts,
                         char **ret_error);
+
+/* Functions may be NULL; those that return something return 0, or an error that ends the work. */
+struct index_repair_options {
+    bool deep; /* find the clusters anew, too, in both checks */
+    /* What the first check finds, and counted in the end: where that is nothing, nothing follows.
+     */
+    int (*found)(void *user, const struct index_finding *finding);
+    int (*checked)(void *user, const struct index_check *counts);
+    /* As index_rebuild()'s, and where the work is that it says nothing of. table NULL: n_rows says
+     * nothing. */
+    void (*progress)(void *user, const struct index_status *status);
+    int (*stage)(void *user, const char *stage, const char *table, uint64_t n_rows);
+    void *user;
+};
+
+enum index_mending {
+    INDEX_MENDING_NONE,     /* nothing was wrong */
+    INDEX_MENDING_PUT_BACK, /* all is right once what the database says of itself is there again */
+    INDEX_MENDING_DERIVED,  /* what derives from the rest was made anew, alone */
+    INDEX_MENDING_ANEW,
+};
+
+/* Mend a store, whatever is wrong with it, with the answers of index_rebuild(), and in a database
+ * beside the old one, too. Where nothing is wrong but postings, classes, and who is in which
+ * cluster, the rest is copied, these are made anew from it, and what comes out is checked; all ids
+ * stay. Else all is as in index_rebuild(), but a document of which the old database still has a row
+ * that is of the file as it is now, and a sound sketch, is not read again; then nothing else of the
+ * old one is taken over, so it does not matter what is damaged, missing or of another moment.
+ * sketched_documents says how many were read.
+ *
+ * It checks what is there, once, and what it made, once. Returns enum index_mending, or an error as
+ * index_rebuild(), and -EUCLEAN where what was made is wrong, too; then the old store stands. */
+int index_repair(const struct index_options *options, const struct index_repair_options *wanted,
+                 char **ret_error);
 
 /* -- notices: something happened in the tree -- */
 

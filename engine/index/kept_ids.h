@@ -10,6 +10,8 @@ struct old_store {
     struct index *index;
     struct kv *kv, *damaged; /* kv: of the one or the other; NULL: nothing */
     uint64_t next_cluster;   /* above all ids of its default clustering */
+    char *why;               /* it could not be opened as an index at first; NULL: it could */
+    bool put_back;           /* what it had lost of what it says of itself has been put back */
 };
 
 /* Before anything is in the fresh database: its new ids will be larger than all of the old one. The

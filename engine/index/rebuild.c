@@ -1,46 +1,49 @@
 /* A rebuild: the scan of a first mount into a database beside the old one, then an exchange of the
- * two. A repair: where all that is wrong can be derived from what is not, a copy of the old one in
- * which that is made anew; else as a rebuild, but what the old one still knows of a document is not
- * read again. */
+ * two. */
+#include "engine/index/rebuild.h"
+
 #include <errno.h>
 #include <stdio.h>
 
 #include "engine/index/check.h"
-#include "engine/index/derived_tables.h"
-#include "engine/index/kept_ids.h"
 #include "engine/index/salvage.h"
 #include "engine/index/store_directory.h"
 
-struct work {
-    const struct index_options *options;
-    void (*progress)(void *user, const struct index_status *status);
-    void *user;
-};
-
-static void tell(const struct work *work, const struct index_status *status)
+void making_tell(const struct making *making, const struct index_status *status)
 {
-    if (work->progress)
-        work->progress(work->user, status);
+    if (making->progress)
+        making->progress(making->user, status);
 }
 
-/* What a first mount does, or a later one. */
-static int scan(struct index *fresh, const struct work *work)
+int making_tell_stage(const struct making *making, const char *stage, const char *table,
+                      uint64_t n_rows)
+{
+    return making->stage ? making->stage(making->user, stage, table, n_rows) : 0;
+}
+
+int making_scan(const struct making *making, struct index *index)
 {
     enum { PROGRESS_MS = 100 };
     struct index_status status;
-    int r = index_start(fresh);
+    int r = index_start(index);
     if (r < 0)
         return r;
-    while ((r = index_settle(fresh, INDEX_LANE_ALL, PROGRESS_MS)) == -ETIMEDOUT) {
-        index_get_status(fresh, &status);
+    while ((r = index_settle(index, INDEX_LANE_ALL, PROGRESS_MS)) == -ETIMEDOUT) {
+        index_get_status(index, &status);
         if (status.failed)
             return -EIO; /* its log said why */
-        tell(work, &status);
+        making_tell(making, &status);
     }
-    index_get_status(fresh, &status);
-    tell(work, &status);
-    index_stop(fresh);
+    index_get_status(index, &status);
+    making_tell(making, &status);
+    index_stop(index);
     return r < 0 ? r : status.failed ? -EIO : 0;
+}
+
+int making_keep(struct index *index)
+{
+    int r = committer_flush(index);
+    return r < 0 ? r : kv_checkpoint(index->kv);
 }
 
 /* The policy that a rebuild must keep. Returns 1, or 0 when there is none any more. */
@@ -88,123 +91,26 @@ out:
     return r;
 }
 
-/* The old database goes when this has returned 0. */
-static int make_durable(struct index *fresh)
-{
-    int r = committer_flush(fresh);
-    return r < 0 ? r : kv_checkpoint(fresh->kv);
-}
-
-static int make_anew(const struct work *work, const struct old_store *old, bool salvage,
-                     char **ret_error)
+int making_anew(const struct making *making, const struct old_store *old, bool salvage,
+                struct index **ret_fresh, char **ret_error)
 {
     struct index *fresh = NULL;
-    int r = open_fresh(work->options, old, &fresh, ret_error);
+    int r = open_fresh(making->options, old, &fresh, ret_error);
     if (r < 0)
         return r;
     fresh->known = salvage ? old->kv : NULL;
-    r = scan(fresh, work);
+    r = making_scan(making, fresh);
+    if (r == 0)
+        r = making_tell_stage(making, "keeping the ids of clusters", NULL, 0);
     if (r == 0)
         r = kept_ids_take(fresh, old);
     if (r == 0)
-        r = make_durable(fresh);
-    index_close(fresh, 0);
+        r = making_keep(fresh);
+    if (r == 0)
+        *ret_fresh = fresh;
+    else
+        index_close(fresh, 0);
     return r;
-}
-
-/* -- where records, files and names are sound -- */
-
-static void tell_that_it_goes_on(void *user)
-{
-    tell(user, &(struct index_status){.scanning = true});
-}
-
-/* Which tables of the old database are wrong; the whole of it where that cannot be told. */
-static int find_wrong(const struct old_store *old, unsigned *ret_wrong)
-{
-    struct index_check counts;
-    int r = old->index ? committer_flush(old->index) : 0;
-    *ret_wrong = 1u << SCHEMA_N_TABLES;
-    if (r == 0)
-        r = check_store(old->kv, INDEX_CLUSTER_THRESHOLD, !old->index,
-                        &(struct index_check_options){0}, &counts, ret_wrong);
-    return r;
-}
-
-static int copy_sound(const struct work *work, const struct old_store *old, unsigned wrong)
-{
-    const struct kv_options options = {.tables = schema_tables,
-                                       .n_tables = SCHEMA_N_TABLES,
-                                       .create = true,
-                                       .shown_path = work->options->store_path};
-    _cleanup_(kv_close_p) struct kv *copy = NULL;
-    _cleanup_free_ char *path = NULL;
-    if (asprintf(&path, "%s/" STORE_DB_NEW, work->options->store_path) < 0)
-        return -ENOMEM;
-    int r = kv_rocksdb_open(path, &options, &copy, NULL);
-    return r < 0 ? r
-                 : derived_tables_copy(old->kv, copy, wrong, tell_that_it_goes_on, (void *)work);
-}
-
-/* The copy as an index, brought up to date with the tree: the old one may have been of an earlier
- * moment. Returns 0, or -EUCLEAN where something is wrong with it still. */
-static int finish_copy(const struct work *work, unsigned wrong)
-{
-    const struct index_check_options check = {.deep = derived_tables_have_clusters(wrong)};
-    struct index_options options = *work->options;
-    struct index_check counts = {0};
-    struct index *copy = NULL;
-    options.create = false;
-    options.policy = options.tokens = options.stopwords = options.stemmer = NULL;
-    options.clusterings = NULL;
-    options.n_clusterings = 0;
-    int r = index_open_db(&options, STORE_DB_NEW, NULL, &copy, NULL);
-    if (r < 0)
-        return r;
-    r = scan(copy, work);
-    if (r == 0)
-        r = index_check(copy, &check, &counts);
-    if (r == 0)
-        r = counts.findings ? -EUCLEAN : make_durable(copy);
-    index_close(copy, 0);
-    return r;
-}
-
-enum mending {
-    MENDING_NOTHING, /* all was right once it had been opened */
-    MENDING_COPIED,  /* the new database is there */
-    MENDING_ANEW,    /* it has to be made from the documents */
-};
-
-static bool is_right(const struct work *work, const struct old_store *old)
-{
-    const struct index_check_options deep = {.deep = true};
-    struct index_check counts;
-    struct index_status status;
-    if (!old->index || index_check(old->index, &deep, &counts) < 0 || counts.findings)
-        return false;
-    index_get_status(old->index, &status);
-    tell(work, &status);
-    return true;
-}
-
-/* Returns enum mending, or an error. */
-static int mend(const struct work *work, const struct old_store *old)
-{
-    unsigned wrong;
-    int r = old->kv ? find_wrong(old, &wrong) : -EUCLEAN;
-    if (r == 0 && !wrong && is_right(work, old))
-        return MENDING_NOTHING;
-    if (r == 0 && !derived_tables_have_all(wrong))
-        r = -EUCLEAN;
-    if (r == 0)
-        r = copy_sound(work, old, wrong);
-    if (r == 0)
-        r = finish_copy(work, wrong);
-    if (r != -EUCLEAN && r != -EIO)
-        return r < 0 ? r : MENDING_COPIED;
-    store_directory_drop_new(work->options->store_path);
-    return MENDING_ANEW;
 }
 
 /* -- the old one, and the exchange -- */
@@ -215,7 +121,7 @@ static bool is_damage(int error)
 }
 
 /* What the database lost of what it says of itself. */
-static int restore(const struct index_options *options)
+static int put_back(const struct index_options *options)
 {
     const struct kv_options kv_options = {.tables = schema_tables, .n_tables = SCHEMA_N_TABLES};
     _cleanup_free_ char *path = NULL;
@@ -224,34 +130,45 @@ static int restore(const struct index_options *options)
     return kv_rocksdb_restore(path, &kv_options);
 }
 
-static int open_old(const struct index_options *options, struct old_store *ret_old,
-                    char **ret_error)
+static void old_store_done(struct old_store *old)
+{
+    index_close(old->index, 0);
+    kv_close(old->damaged);
+    free(old->why);
+}
+
+static int open_old(const struct index_options *options, struct old_store *old, char **ret_error)
 {
     struct index_options old_options = *options;
-    struct old_store old = {0};
 
     old_options.create = false;
     old_options.policy = old_options.tokens = old_options.stopwords = old_options.stemmer = NULL;
-    int r = index_open_db(&old_options, STORE_DB, NULL, &old.index, ret_error);
-    if (is_damage(r) && restore(options) > 0) {
-        free(TAKE_PTR(*ret_error));
-        r = index_open_db(&old_options, STORE_DB, NULL, &old.index, ret_error);
+    int r = index_open_db(&old_options, STORE_DB, NULL, &old->index, ret_error);
+    if (is_damage(r)) {
+        old->why = TAKE_PTR(*ret_error);
+        if (!old->why && !(old->why = strdup(strerror(-r))))
+            return -ENOMEM;
+        old->put_back = put_back(options) > 0;
     }
+    if (old->put_back)
+        r = index_open_db(&old_options, STORE_DB, NULL, &old->index, ret_error);
     if (is_damage(r)) {
         free(TAKE_PTR(*ret_error));
-        r = check_open_damaged(options->store_path, &old.damaged);
+        r = check_open_damaged(options->store_path, &old->damaged);
     }
     if (r < 0)
         return r;
-    old.kv = old.index ? old.index->kv : old.damaged;
-    old.next_cluster = old.kv ? salvage_next_cluster(old.kv) : 0;
-    *ret_old = old;
+    old->kv = old->index ? old->index->kv : old->damaged;
+    old->next_cluster = old->kv ? salvage_next_cluster(old->kv) : 0;
     return 0;
 }
 
-static int replace(const struct work *work, bool salvage, char **ret_error)
+int making_replace(const struct making *making, const char *verb,
+                   int (*make)(const struct making *making, const struct old_store *old, void *user,
+                               char **ret_error),
+                   void *user, char **ret_error)
 {
-    const struct index_options *options = work->options;
+    const struct index_options *options = making->options;
     struct old_store old = {0};
     char *error = NULL;
 
@@ -259,23 +176,19 @@ static int replace(const struct work *work, bool salvage, char **ret_error)
     int r =
         store_directory_take(options->store_path, options->source, false, &directory, NULL, &error);
     if (r == 0) {
-        tell_that_it_goes_on((void *)work);
+        making_tell(making, &(struct index_status){.scanning = true});
         r = open_old(options, &old, &error);
-        int mending = r == 0 && salvage ? mend(work, &old) : MENDING_ANEW;
-        if (mending < 0)
-            r = mending;
-        else if (r == 0 && mending == MENDING_ANEW)
-            r = make_anew(work, &old, salvage, &error);
-        index_close(old.index, 0);
-        kv_close(old.damaged);
-        if (r == 0 && mending != MENDING_NOTHING)
+        if (r == 0)
+            r = make(making, &old, user, &error);
+        old_store_done(&old);
+        if (r > 0)
             r = store_directory_exchange(options->store_path);
         if (r < 0)
             store_directory_drop_new(options->store_path);
     }
     if (r < 0 && !error &&
-        asprintf(&error, "cannot %s the store %s: %s; what was there stands",
-                 salvage ? "repair" : "rebuild", options->store_path, strerror(-r)) < 0)
+        asprintf(&error, "cannot %s the store %s: %s; what was there stands", verb,
+                 options->store_path, strerror(-r)) < 0)
         error = NULL;
     if (ret_error && error)
         *ret_error = error;
@@ -284,16 +197,22 @@ static int replace(const struct work *work, bool salvage, char **ret_error)
     return r;
 }
 
+static int rebuild(const struct making *making, const struct old_store *old, void *user,
+                   char **ret_error)
+{
+    struct index *fresh;
+    (void)user;
+    int r = making_anew(making, old, false, &fresh, ret_error);
+    if (r < 0)
+        return r;
+    index_close(fresh, 0);
+    return 1;
+}
+
 int index_rebuild(const struct index_options *options,
                   void (*progress)(void *user, const struct index_status *status), void *user,
                   char **ret_error)
 {
-    return replace(&(struct work){options, progress, user}, false, ret_error);
-}
-
-int index_repair(const struct index_options *options,
-                 void (*progress)(void *user, const struct index_status *status), void *user,
-                 char **ret_error)
-{
-    return replace(&(struct work){options, progress, user}, true, ret_error);
+    const struct making making = {.options = options, .progress = progress, .user = user};
+    return making_replace(&making, "rebuild", rebuild, NULL, ret_error);
 }

@@ -18,6 +18,7 @@
 #include "engine/index/index_private.h"
 #include "engine/index/member.h"
 #include "engine/index/membership.h"
+#include "store/kv_fault.h"
 #include "tests/lib/indexed_tree.h"
 
 /* -- what a check says -- */
@@ -431,6 +432,79 @@ static void test_check__rows_too_many_are_found(void **state)
     (void)assert_right(f, true);
 }
 
+/* What is missing and what is too many stand in one sum, of the same document: each is told. */
+static void test_check__what_is_missing_does_not_hide_what_is_too_many(void **state)
+{
+    struct indexed_tree *f = *state;
+    _cleanup_(record_done) struct record record = {0};
+    const struct kv_slice nothing = {"", 0};
+    uint8_t missing[64] = "", extra[64] = "";
+    write_some(f);
+    const uint64_t sid = document_of(f, "1-1", &record);
+    for (unsigned table = TABLE_TIER_R; table <= TABLE_TIER_C; table++) {
+        const size_t at = table == TABLE_TIER_R ? 0 : POSTINGS_TIER_R_KEYS;
+        put_be64(missing, record.sketch.values[at]);
+        put_be64(extra, record.sketch.values[at] + 1);
+        put_be64(missing + 8, sid);
+        put_be64(extra + 8, sid);
+        write_row(f, table, (struct kv_slice){missing, 16}, NULL);
+        write_row(f, table, (struct kv_slice){extra, 16}, &nothing);
+        assert_int_equal(check_now(f, false).counts.findings, 2);
+        write_row(f, table, (struct kv_slice){missing, 16}, &nothing);
+        write_row(f, table, (struct kv_slice){extra, 16}, NULL);
+    }
+    record_class(&record, missing);
+    put_be64(missing + CLASS_BYTES, sid);
+    memcpy(extra, missing, sizeof(extra));
+    extra[5] ^= 1;
+    write_row(f, TABLE_CLASSES, (struct kv_slice){missing, CLASS_BYTES + 8}, NULL);
+    write_row(f, TABLE_CLASSES, (struct kv_slice){extra, CLASS_BYTES + 8}, &nothing);
+    assert_int_equal(check_now(f, false).counts.findings, 2);
+    write_row(f, TABLE_CLASSES, (struct kv_slice){missing, CLASS_BYTES + 8}, &nothing);
+    write_row(f, TABLE_CLASSES, (struct kv_slice){extra, CLASS_BYTES + 8}, NULL);
+
+    uint8_t link[CATALOGUE_LINK_KEY_MAX], other[CATALOGUE_LINK_KEY_MAX];
+    const struct file_key *root = backing_root_key(f->backing);
+    const struct kv_slice key = {link, catalogue_link_key(&record.key, root, "1-1", link)};
+    const struct kv_slice wrong = {other, catalogue_link_key(&record.key, root, "1-x", other)};
+    write_row(f, TABLE_LINKS, key, NULL);
+    write_row(f, TABLE_LINKS, wrong, &nothing);
+    assert_int_equal(check_now(f, false).counts.findings, 2);
+    write_row(f, TABLE_LINKS, key, &nothing);
+    write_row(f, TABLE_LINKS, wrong, NULL);
+    (void)assert_right(f, true);
+}
+
+static uint64_t calls_of_check(struct indexed_tree *f, uint64_t n_findings)
+{
+    const struct index_check_options options = {0};
+    const struct kv_fault_plan no_fault = {0};
+    struct index_check counts;
+    struct kv *counting;
+    uint64_t n_calls, n_writes;
+    assert_int_equal(kv_fault_open(f->index->kv, &no_fault, &counting), 0);
+    assert_int_equal(check_store(counting, 0.5, false, &options, &counts, NULL), 0);
+    assert_int_equal(counts.findings, n_findings);
+    kv_fault_counts(counting, &n_calls, &n_writes);
+    kv_close(counting);
+    return n_calls;
+}
+
+/* To know of which document a posting is missing, no record is looked up for each of its others. */
+static void test_check__what_is_missing_costs_few_reads(void **state)
+{
+    enum { WALKS = 2, LOOK_UP = 1, PATH = 4 };
+    struct indexed_tree *f = *state;
+    _cleanup_(record_done) struct record record = {0};
+    uint8_t key[16];
+    write_some(f);
+    const uint64_t before = calls_of_check(f, 0);
+    put_be64(key + 8, document_of(f, "1-1", &record));
+    put_be64(key, record.sketch.values[3]);
+    write_row(f, TABLE_TIER_R, (struct kv_slice){key, 16}, NULL);
+    assert_in_range(calls_of_check(f, 1), before, before + WALKS + LOOK_UP + PATH);
+}
+
 /* The finding says of which document it is. */
 static void test_check__a_finding_names_the_document(void **state)
 {
@@ -579,6 +653,8 @@ int main(void)
         CASE(test_check__a_table_that_is_lost_is_found),
         CASE(test_check__rows_that_are_none_are_found),
         CASE(test_check__rows_too_many_are_found),
+        CASE(test_check__what_is_missing_does_not_hide_what_is_too_many),
+        CASE(test_check__what_is_missing_costs_few_reads),
         CASE(test_check__a_finding_names_the_document),
         CASE(test_check__a_sketch_that_changed_is_found),
         CASE(test_check__clusters_that_are_wrong_are_found_by_a_deep_check),

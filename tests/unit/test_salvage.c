@@ -88,18 +88,53 @@ static void assert_answers(struct fixture *f, const char *what, bool keeps)
 
 /* Repairs, and says how many documents were read again. */
 static uint64_t sketched;
+static int outcome; /* enum index_mending */
+static char stages[256], found[512];
+static struct index_check checked;
 static void note_sketched(void *user, const struct index_status *status)
 {
     (void)user;
     sketched = status->sketched_documents;
 }
 
+static int note_stage(void *user, const char *stage, const char *table, uint64_t n_rows)
+{
+    const size_t n = strlen(stages), n_stage = strlen(stage);
+    (void)user;
+    assert_true(table || n_rows == 0);
+    if (n > n_stage && strncmp(stages + n - n_stage - 1, stage, n_stage) == 0)
+        return 0; /* it goes on */
+    snprintf(stages + n, sizeof(stages) - n, "%s;", stage);
+    return 0;
+}
+
+static int note_found(void *user, const struct index_finding *finding)
+{
+    (void)user;
+    if (!*found)
+        snprintf(found, sizeof(found), "%s: %s", finding->table, finding->what);
+    return 0;
+}
+
+static int note_checked(void *user, const struct index_check *counts)
+{
+    (void)user;
+    checked = *counts;
+    return 0;
+}
+
 static void repair(struct fixture *f, const char *what, bool keeps)
 {
     const struct index_options options = options_of(f);
+    const struct index_repair_options wanted = {.found = note_found,
+                                                .checked = note_checked,
+                                                .progress = note_sketched,
+                                                .stage = note_stage};
     char *error = NULL;
     sketched = 0;
-    if (index_repair(&options, note_sketched, NULL, &error) < 0)
+    *stages = *found = '\0';
+    outcome = index_repair(&options, &wanted, &error);
+    if (outcome < 0)
         fail_msg("%s: %s", what, error);
     open_index(f);
     assert_right(f);
@@ -297,6 +332,9 @@ static void test_salvage__what_derives_from_sound_tables_is_mended_alone(void **
         damage_table(f, table, table % 2 ? HALF_LOST : LOST);
         assert_noticed(f, schema_tables[table].name);
         repair(f, schema_tables[table].name, true);
+        assert_int_equal(outcome, INDEX_MENDING_DERIVED);
+        assert_true(checked.findings > 0 && *found);
+        assert_string_equal(stages, "checking;copying;deriving postings;checking what was made;");
         assert_int_equal(last_sid(f), sid);
         assert_int_equal(sketched, 0);
     }
@@ -421,8 +459,50 @@ static void test_salvage__what_both_sides_have_wrong_is_not_kept(void **state)
     damage_table(f, TABLE_TIER_C, HALF_LOST);
     damage_table(f, TABLE_TIER_R, HALF_LOST);
     repair(f, "a document in another's cluster", true);
+    assert_int_equal(outcome, INDEX_MENDING_ANEW);
     assert_true(last_sid(f) < sid);
     assert_int_equal(sketched, 0);
+}
+
+/* Nothing is wrong: nothing is made. */
+static void test_salvage__a_sound_store_is_left_as_it_is(void **state)
+{
+    struct fixture *f = *state;
+    const uint64_t sid = give_a_late_sid(f);
+    repair(f, "a sound store", true);
+    assert_int_equal(outcome, INDEX_MENDING_NONE);
+    assert_int_equal(checked.findings, 0);
+    assert_int_equal(checked.documents, N_DOCUMENTS);
+    assert_string_equal(stages, "checking;");
+    assert_int_equal(last_sid(f), sid);
+}
+
+/* Whoever is told can end it, at whatever stage; then what was there stands. */
+static int end_there(void *user, const char *stage, const char *table, uint64_t n_rows)
+{
+    (void)table, (void)n_rows;
+    return strcmp(stage, user) == 0 ? -ECANCELED : 0;
+}
+
+static void test_salvage__a_repair_that_is_ended_changed_nothing(void **state)
+{
+    struct fixture *f = *state;
+    const uint64_t sid = give_a_late_sid(f);
+    const struct index_options options = options_of(f);
+    static const char *const ends[] = {"checking", "copying", "deriving postings",
+                                       "checking what was made"};
+    damage_table(f, TABLE_TIER_C, HALF_LOST);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        const struct index_repair_options wanted = {.stage = end_there, .user = (void *)ends[i]};
+        char *error = NULL;
+        assert_int_equal(index_repair(&options, &wanted, &error), -ECANCELED);
+        assert_non_null(strstr(error, "what was there stands"));
+        free(error);
+        assert_int_equal(last_sid(f), sid);
+        assert_noticed(f, ends[i]);
+    }
+    repair(f, "after repairs that were ended", true);
+    assert_int_equal(outcome, INDEX_MENDING_DERIVED);
 }
 
 int main(void)
@@ -434,6 +514,8 @@ int main(void)
         CASE(test_salvage__a_lost_file_of_postings_is_mended_from_the_others),
         CASE(test_salvage__members_come_from_either_side),
         CASE(test_salvage__what_both_sides_have_wrong_is_not_kept),
+        CASE(test_salvage__a_sound_store_is_left_as_it_is),
+        CASE(test_salvage__a_repair_that_is_ended_changed_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
