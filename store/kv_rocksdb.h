@@ -2,6 +2,7 @@
 #ifndef KINFS_STORE_KV_ROCKSDB_H
 #define KINFS_STORE_KV_ROCKSDB_H
 
+#include <dirent.h>
 #include <stdatomic.h>
 #include <sys/queue.h>
 
@@ -140,6 +141,26 @@ extern const struct kv_ops kv_rocksdb_ops;
 /* Directory of a store that holds the files of runs until they become the database's. */
 #define KV_ROCKSDB_RUNS_DIR "runs"
 
+/* -- kv_rocksdb_files.c -- */
+
+/* CURRENT names the manifest, which says what the database consists of. */
+#define KV_ROCKSDB_CURRENT "CURRENT"
+enum { KV_ROCKSDB_NAME_BYTES = 64 };
+
+int kv_rocksdb_list(int directory_fd, DIR **ret_directory); /* 0 or a negative errno */
+bool kv_rocksdb_is_manifest(const char *name);
+/* The name of the manifest that counts, which may not be there; false where nothing says that. */
+bool kv_rocksdb_read_current(int directory_fd, char ret_name[KV_ROCKSDB_NAME_BYTES]);
+int kv_rocksdb_write_all(int fd, const void *bytes, size_t n); /* 0 or a negative errno */
+/* A file that appears whole under its name, or not at all: fd is `from`. 0 or a negative errno. */
+int kv_rocksdb_end_file(int directory_fd, int fd, const char *from, const char *to);
+
+/* -- kv_rocksdb_live.c: the manifest by a second name, while the database is open -- */
+void kv_rocksdb_follow_manifest(const char *path); /* once it is open; may fail */
+void kv_rocksdb_drop_live(int directory_fd);
+/* 1 where the manifest was lost and is there again, 0, or a negative errno. */
+int kv_rocksdb_restore_live(int directory_fd);
+
 /* -- kv_rocksdb_seal.c: what the database consisted of when it was closed -- */
 int kv_rocksdb_seal(const char *path); /* after a clean end; 0 or a negative errno */
 /* 1 where all is as it was sealed, 0 without a seal, or -EUCLEAN when a file is gone or has another
@@ -148,6 +169,6 @@ int kv_rocksdb_check_seal(int directory_fd, char **ret_message);
 int kv_rocksdb_break_seal(int directory_fd); /* before the first change */
 /* The manifest as it was sealed, where it is lost or another by now; ret_name: its name, "" without
  * a seal. Returns 1 when it was put back, 0, or an error. */
-int kv_rocksdb_restore_manifest(int directory_fd, char *ret_name, size_t size_bytes);
+int kv_rocksdb_restore_manifest(int directory_fd, char ret_name[KV_ROCKSDB_NAME_BYTES]);
 
 #endif

@@ -277,6 +277,8 @@ int kv_rocksdb_open_db(struct kv_rocksdb *store, bool read_only, char **ret_mess
     for (size_t i = 0; i < sizeof(compressions) / sizeof(compressions[0]); i++) {
         set_compression(store, compressions[i]);
         store->db = open_once(store, read_only, &message);
+        if (!message && !read_only)
+            kv_rocksdb_follow_manifest(store->path);
         if (!message)
             return 0;
         if (!strstr(message, "is not linked with the binary"))

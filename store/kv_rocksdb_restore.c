@@ -1,6 +1,7 @@
 /* What a database says of itself, put back where it is lost: CURRENT, which names the manifest; the
- * manifest, from the copy that a seal has (kv_rocksdb_seal.c); and TABLES. Data are never touched,
- * and nothing is put back that is not known for certain.
+ * manifest, from the copy that a seal has (kv_rocksdb_seal.c) or, after a crash, by its second name
+ * (kv_rocksdb_live.c); and TABLES. Data are never touched, and nothing is put back that is not
+ * known for certain.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,26 +11,19 @@
 
 #include "store/kv_rocksdb.h"
 
-enum { NAME_BYTES = 64 };
-
-static const char current_name[] = "CURRENT";
-
 /* The only manifest there is: after a crash nothing else says which one counts. 1, 0 or an error.
  */
-static int find_manifest(int directory_fd, char ret_name[NAME_BYTES])
+static int find_manifest(int directory_fd, char ret_name[KV_ROCKSDB_NAME_BYTES])
 {
-    int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    _cleanup_closedir_ DIR *directory = fdopendir(fd);
-    if (!directory) {
-        close(fd);
-        return -ENOMEM;
-    }
+    _cleanup_closedir_ DIR *directory = NULL;
+    int r = kv_rocksdb_list(directory_fd, &directory);
+    if (r < 0)
+        return r;
     unsigned n = 0;
     const struct dirent *entry;
     while ((entry = readdir(directory))) {
-        if (strncmp(entry->d_name, "MANIFEST-", 9) != 0 || strlen(entry->d_name) >= NAME_BYTES)
+        if (!kv_rocksdb_is_manifest(entry->d_name) ||
+            strlen(entry->d_name) >= KV_ROCKSDB_NAME_BYTES)
             continue;
         strcpy(ret_name, entry->d_name);
         n++;
@@ -40,37 +34,30 @@ static int find_manifest(int directory_fd, char ret_name[NAME_BYTES])
 /* Whether CURRENT names a manifest that is there. */
 static bool has_current(int directory_fd)
 {
-    char line[NAME_BYTES] = "";
-    _cleanup_close_ int fd = openat(directory_fd, current_name, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
-    char *end = n > 0 ? strchr(line, '\n') : NULL;
-    if (!end || end[1] || strncmp(line, "MANIFEST-", 9) != 0)
-        return false;
-    *end = '\0';
-    return faccessat(directory_fd, line, F_OK, 0) == 0;
+    char name[KV_ROCKSDB_NAME_BYTES];
+    return kv_rocksdb_read_current(directory_fd, name) &&
+           faccessat(directory_fd, name, F_OK, 0) == 0;
 }
 
 /* 1 when it was written, or an error. */
 static int write_current(int directory_fd, const char *manifest)
 {
     static const char new_name[] = "CURRENT.restored";
-    char line[NAME_BYTES + 1];
+    char line[KV_ROCKSDB_NAME_BYTES + 1];
     size_t n = (size_t)snprintf(line, sizeof(line), "%s\n", manifest);
     _cleanup_close_ int fd =
         openat(directory_fd, new_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;
-    ssize_t written = write(fd, line, n);
-    if (written < 0 || fsync(fd) < 0)
-        return -errno;
-    if ((size_t)written != n)
-        return -ENOSPC;
-    return renameat(directory_fd, new_name, directory_fd, current_name) < 0 ? -errno : 1;
+    int r = kv_rocksdb_write_all(fd, line, n);
+    if (r == 0)
+        r = kv_rocksdb_end_file(directory_fd, fd, new_name, KV_ROCKSDB_CURRENT);
+    return r < 0 ? r : 1;
 }
 
 static int restore_current(int directory_fd, const char *sealed_manifest)
 {
-    char manifest[NAME_BYTES];
+    char manifest[KV_ROCKSDB_NAME_BYTES];
     if (has_current(directory_fd))
         return 0;
     int r = find_manifest(directory_fd, manifest);
@@ -117,11 +104,13 @@ static int restore_stamp(int directory_fd, const char *path, const struct kv_opt
 
 int kv_rocksdb_restore(const char *path, const struct kv_options *options)
 {
-    char manifest[NAME_BYTES] = "";
+    char manifest[KV_ROCKSDB_NAME_BYTES] = "";
     _cleanup_close_ int directory_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory_fd < 0)
         return errno == ENOENT ? 0 : -errno;
-    int put_back = kv_rocksdb_restore_manifest(directory_fd, manifest, sizeof(manifest));
+    int put_back = kv_rocksdb_restore_manifest(directory_fd, manifest);
+    if (put_back == 0)
+        put_back = kv_rocksdb_restore_live(directory_fd);
     int r = put_back < 0 ? put_back : restore_current(directory_fd, manifest);
     if (r < 0)
         return r;

@@ -3,8 +3,9 @@
  *
  *   name, blank, size, newline; for each
  *
- * and beside it, in SEAL.manifest, the manifest once more, with a sum of 8 bytes (FNV-1a) behind
- * it: without it nobody could tell which files belong to which tables.
+ * and beside it, in SEAL.manifest, the manifest once more, with its XXH3-64 behind it, 8 bytes, big
+ * endian: without it nobody could tell which files belong to which tables. (The copy of an earlier
+ * version has another sum and counts as none until the next clean end.)
  *
  * RocksDB takes a manifest or a log that ends early for one that a crash cut off, and goes back in
  * time to where it ends, each table by itself. After a clean end that is damage, and only somebody
@@ -18,36 +19,30 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include <xxhash.h>
+
+#include "base/bytes.h"
 #include "store/kv_rocksdb.h"
 
 static const char seal_name[] = "SEAL", new_name[] = "SEAL.new";
 static const char copy_name[] = "SEAL.manifest", new_copy_name[] = "SEAL.manifest.new";
 enum { SUM_BYTES = 8, COPY_BYTES = 16 << 10 };
 
-static bool is_manifest(const char *name)
-{
-    return strncmp(name, "MANIFEST-", 9) == 0;
-}
-
 /* The files that hold data: neither RocksDB's own reports nor ours. */
 static bool is_sealed(const char *name)
 {
     const char *suffix = strrchr(name, '.');
-    return is_manifest(name) || strcmp(name, "CURRENT") == 0 ||
+    return kv_rocksdb_is_manifest(name) || strcmp(name, KV_ROCKSDB_CURRENT) == 0 ||
            (suffix && (strcmp(suffix, ".sst") == 0 || strcmp(suffix, ".log") == 0));
 }
 
 static int write_lines(int directory_fd, FILE *file)
 {
-    int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    _cleanup_closedir_ DIR *directory = fdopendir(fd);
-    if (!directory) {
-        close(fd);
-        return -ENOMEM;
-    }
-    struct dirent *entry;
+    _cleanup_closedir_ DIR *directory = NULL;
+    int r = kv_rocksdb_list(directory_fd, &directory);
+    if (r < 0)
+        return r;
+    const struct dirent *entry;
     while ((errno = 0, entry = readdir(directory))) {
         struct stat st;
         if (!is_sealed(entry->d_name))
@@ -61,57 +56,37 @@ static int write_lines(int directory_fd, FILE *file)
 
 /* -- the copy of the manifest -- */
 
-static uint64_t add_to_sum(uint64_t sum, const uint8_t *bytes, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        sum = (sum ^ bytes[i]) * 0x100000001b3u;
-    return sum;
-}
+DEFINE_CLEANUP(XXH3_state_t *, XXH3_freeState);
 
-static int write_all(int fd, const void *bytes, size_t n)
-{
-    const char *p = bytes;
-    while (n > 0) {
-        ssize_t r = write(fd, p, n);
-        if (r < 0 && errno != EINTR)
-            return -errno;
-        p += r > 0 ? r : 0;
-        n -= r > 0 ? (size_t)r : 0;
-    }
-    return 0;
-}
-
-/* Copy so many bytes. Returns 0, -ENODATA when there are less, or an error. */
-static int copy_bytes(int from, int to, int64_t n, uint64_t *sum)
+/* Copy so many bytes, to < 0: only sum them. Returns 0, -ENODATA when there are less, or an error.
+ */
+static int copy_bytes(int from, int to, int64_t n, uint64_t *ret_sum)
 {
     uint8_t buffer[COPY_BYTES];
-    *sum = 0xcbf29ce484222325u;
+    _cleanup_(XXH3_freeState_p) XXH3_state_t *state = XXH3_createState();
+    if (!state)
+        return -ENOMEM;
+    XXH3_64bits_reset(state);
     while (n > 0) {
         ssize_t r = read(from, buffer, n < COPY_BYTES ? (size_t)n : COPY_BYTES);
         if (r < 0 && errno == EINTR)
             continue;
         if (r <= 0)
             return r < 0 ? -errno : -ENODATA;
-        *sum = add_to_sum(*sum, buffer, (size_t)r);
-        int error = to < 0 ? 0 : write_all(to, buffer, (size_t)r);
+        XXH3_64bits_update(state, buffer, (size_t)r);
+        int error = to < 0 ? 0 : kv_rocksdb_write_all(to, buffer, (size_t)r);
         if (error < 0)
             return error;
         n -= r;
     }
-    return 0;
-}
-
-/* A file that appears whole under its name, or not at all. */
-static int end_file(int directory_fd, int fd, const char *from, const char *to)
-{
-    if (fsync(fd) < 0 || renameat(directory_fd, from, directory_fd, to) < 0)
-        return -errno;
+    *ret_sum = XXH3_64bits_digest(state);
     return 0;
 }
 
 /* The manifest of a seal, and how long it is: 1, or 0. Of several, where RocksDB had not removed an
  * old one yet, that which was copied. */
-static int sealed_manifest(int directory_fd, char *ret_name, size_t size_bytes, int64_t *ret_size)
+static int sealed_manifest(int directory_fd, char ret_name[KV_ROCKSDB_NAME_BYTES],
+                           int64_t *ret_size)
 {
     char line[512], name[256];
     struct stat st;
@@ -125,8 +100,9 @@ static int sealed_manifest(int directory_fd, char *ret_name, size_t size_bytes, 
         return 0;
     }
     while (!found && fgets(line, sizeof(line), file))
-        found = sscanf(line, "%255s %" SCNd64, name, ret_size) == 2 && is_manifest(name) &&
-                (copied < 0 || *ret_size == copied) && strlen(name) < size_bytes;
+        found = sscanf(line, "%255s %" SCNd64, name, ret_size) == 2 &&
+                kv_rocksdb_is_manifest(name) && (copied < 0 || *ret_size == copied) &&
+                strlen(name) < KV_ROCKSDB_NAME_BYTES;
     fclose(file);
     if (found)
         strcpy(ret_name, name);
@@ -136,22 +112,23 @@ static int sealed_manifest(int directory_fd, char *ret_name, size_t size_bytes, 
 /* Of a database that is closed: there is one, which CURRENT names. */
 static int copy_manifest(int directory_fd)
 {
-    char name[256] = "";
+    char name[KV_ROCKSDB_NAME_BYTES];
+    uint8_t sum_bytes[SUM_BYTES];
     uint64_t sum;
     struct stat st;
-    _cleanup_close_ int current = openat(directory_fd, "CURRENT", O_RDONLY | O_CLOEXEC);
-    if (current < 0 || read(current, name, sizeof(name) - 1) < 0)
-        return -errno;
-    name[strcspn(name, "\n")] = '\0';
+    if (!kv_rocksdb_read_current(directory_fd, name))
+        return -EUCLEAN;
     _cleanup_close_ int from = openat(directory_fd, name, O_RDONLY | O_CLOEXEC);
     _cleanup_close_ int to =
         openat(directory_fd, new_copy_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (from < 0 || to < 0 || fstat(from, &st) < 0)
         return -errno;
     int r = copy_bytes(from, to, st.st_size, &sum);
-    if (r == 0)
-        r = write_all(to, &sum, SUM_BYTES);
-    return r < 0 ? r : end_file(directory_fd, to, new_copy_name, copy_name);
+    if (r < 0)
+        return r;
+    put_be64(sum_bytes, sum);
+    r = kv_rocksdb_write_all(to, sum_bytes, SUM_BYTES);
+    return r < 0 ? r : kv_rocksdb_end_file(directory_fd, to, new_copy_name, copy_name);
 }
 
 /* Whether a file is that long and, as the copy's bytes are, of that sum. */
@@ -166,12 +143,12 @@ static bool is_as_sealed(int fd, int64_t size, uint64_t sum)
 /* The copy, at its beginning, where it is sound and of so long a manifest; -1: it is not. */
 static int open_copy(int directory_fd, int64_t size, uint64_t *ret_sum)
 {
-    uint64_t stored;
+    uint8_t stored[SUM_BYTES];
     struct stat st;
     _cleanup_close_ int copy = openat(directory_fd, copy_name, O_RDONLY | O_CLOEXEC);
     if (copy < 0 || fstat(copy, &st) < 0 || st.st_size != size + SUM_BYTES ||
-        copy_bytes(copy, -1, size, ret_sum) < 0 || read(copy, &stored, SUM_BYTES) != SUM_BYTES ||
-        stored != *ret_sum || lseek(copy, 0, SEEK_SET) < 0)
+        copy_bytes(copy, -1, size, ret_sum) < 0 || read(copy, stored, SUM_BYTES) != SUM_BYTES ||
+        get_be64(stored) != *ret_sum || lseek(copy, 0, SEEK_SET) < 0)
         return -1;
     return TAKE_FD(copy);
 }
@@ -185,13 +162,13 @@ static bool is_another(int directory_fd, const char *name, int64_t size)
     return copy >= 0 && !is_as_sealed(present, size, sum);
 }
 
-int kv_rocksdb_restore_manifest(int directory_fd, char *ret_name, size_t size_bytes)
+int kv_rocksdb_restore_manifest(int directory_fd, char ret_name[KV_ROCKSDB_NAME_BYTES])
 {
     static const char restored_name[] = "SEAL.restored";
     int64_t size;
     uint64_t sum;
     *ret_name = '\0';
-    if (!sealed_manifest(directory_fd, ret_name, size_bytes, &size))
+    if (!sealed_manifest(directory_fd, ret_name, &size))
         return 0;
     _cleanup_close_ int copy = open_copy(directory_fd, size, &sum);
     if (copy < 0)
@@ -205,7 +182,7 @@ int kv_rocksdb_restore_manifest(int directory_fd, char *ret_name, size_t size_by
         return -errno;
     int r = copy_bytes(copy, to, size, &sum);
     if (r == 0)
-        r = end_file(directory_fd, to, restored_name, ret_name);
+        r = kv_rocksdb_end_file(directory_fd, to, restored_name, ret_name);
     return r < 0 ? r : 1;
 }
 
@@ -228,6 +205,8 @@ int kv_rocksdb_seal(const char *path)
         r = -errno;
     if (r == 0 && renameat(directory_fd, new_name, directory_fd, seal_name) < 0)
         r = -errno;
+    if (r == 0)
+        kv_rocksdb_drop_live(directory_fd); /* from here on the copy is what counts */
     return r;
 }
 
@@ -264,7 +243,7 @@ int kv_rocksdb_check_seal(int directory_fd, char **ret_message)
             r = explain(name, size, NULL, ret_message);
         else if (st.st_size != size)
             r = explain(name, size, &st, ret_message);
-        else if (is_manifest(name) && is_another(directory_fd, name, size))
+        else if (kv_rocksdb_is_manifest(name) && is_another(directory_fd, name, size))
             r = explain(name, size, &st, ret_message);
     }
     fclose(file);

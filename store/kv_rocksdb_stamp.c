@@ -105,15 +105,10 @@ static bool is_stamp(const char *text)
 /* 1 when there is nothing in the directory but what a file system itself puts there. */
 static int is_empty(int directory_fd)
 {
-    int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    _cleanup_closedir_ DIR *directory = fdopendir(fd);
-    if (!directory) {
-        int r = -errno;
-        close(fd);
+    _cleanup_closedir_ DIR *directory = NULL;
+    int r = kv_rocksdb_list(directory_fd, &directory);
+    if (r < 0)
         return r;
-    }
     const struct dirent *entry;
     while ((entry = readdir(directory)))
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
@@ -136,7 +131,8 @@ int kv_rocksdb_stamp_check(int directory_fd, const char *text, enum kv_rocksdb_s
         *ret_stamp = KV_ROCKSDB_STAMP_BEGUN;
         return 0;
     }
-    if (faccessat(directory_fd, "CURRENT", F_OK, 0) == 0) /* RocksDB's, without its stamp */
+    if (faccessat(directory_fd, KV_ROCKSDB_CURRENT, F_OK, 0) ==
+        0) /* RocksDB's, without its stamp */
         return -EUCLEAN;
     r = is_empty(directory_fd);
     if (r < 0)
@@ -151,16 +147,8 @@ int kv_rocksdb_stamp_begin(int directory_fd, const char *text)
         openat(directory_fd, unfinished_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;
-    for (size_t left = strlen(text); left > 0;) {
-        ssize_t n = write(fd, text, left);
-        if (n < 0 && errno != EINTR)
-            return -errno;
-        if (n > 0) {
-            text += n;
-            left -= (size_t)n;
-        }
-    }
-    return fsync(fd) < 0 ? -errno : 0;
+    int r = kv_rocksdb_write_all(fd, text, strlen(text));
+    return r < 0 ? r : fsync(fd) < 0 ? -errno : 0;
 }
 
 int kv_rocksdb_stamp_finish(int directory_fd, const char *text)

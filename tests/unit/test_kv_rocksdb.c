@@ -75,7 +75,7 @@ static void write_file(const char *name, const char *content)
 
 static bool file_exists(const char *name)
 {
-    char path[96];
+    char path[160];
     snprintf(path, sizeof(path), "%s/%s", store_path, name);
     return access(path, F_OK) == 0;
 }
@@ -561,6 +561,99 @@ static void test_kv_rocksdb__what_is_not_certain_is_not_put_back(void **state)
     assert_int_equal(kv_rocksdb_restore(store_path, &options), 0); /* there is none */
 }
 
+/* -- after a crash -- */
+
+/* What a process that was killed leaves: rows in files of runs, in flushed ones and in the log. */
+static void crash_with_data(void)
+{
+    int status;
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct kv *kv = open_here();
+        struct long_run run = {.n = 2000};
+        if (kv_bulk_load(kv, T_WHOLE, long_run_next, &run) == 0 &&
+            put_one(kv, T_FIXED, S("k"), S("v")) == 0)
+            kill(getpid(), SIGKILL);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status));
+}
+
+static bool is_one_file(const char *name, const char *other)
+{
+    struct stat a, b;
+    char path[160], other_path[160];
+    snprintf(path, sizeof(path), "%s/%s", store_path, name);
+    snprintf(other_path, sizeof(other_path), "%s/%s", store_path, other);
+    return stat(path, &a) == 0 && stat(other_path, &b) == 0 && a.st_ino == b.st_ino;
+}
+
+/* Every opening writes another manifest, and it is that one. A clean end takes the name away. */
+static void test_kv_rocksdb__an_open_store_has_its_manifest_by_two_names(void **state)
+{
+    (void)state;
+    char name[64], live[64], before[64] = "";
+    for (unsigned i = 0; i < 3; i++) {
+        struct kv *kv = open_here();
+        find_file("MANIFEST-*", name);
+        find_file("LIVE.*", live);
+        assert_true(is_one_file(name, live));
+        assert_string_equal(live + strlen("LIVE."), name);
+        assert_string_not_equal(name, before);
+        snprintf(before, sizeof(before), "%s", name);
+        kv_close(kv);
+        assert_false(file_exists(live));
+    }
+}
+
+static void test_kv_rocksdb__a_manifest_lost_after_a_crash_is_put_back(void **state)
+{
+    (void)state;
+    struct kv_options options = fixture_options();
+    options.create = false;
+    for (unsigned tables_too = 0; tables_too < 2; tables_too++) {
+        crash_with_data();
+        lose_file("MANIFEST-*");
+        if (tables_too)
+            lose_file("TABLES");
+        assert_refused(&options, -EUCLEAN, "damaged", "kinfs check --repair --store");
+        assert_int_equal(kv_rocksdb_restore(store_path, &options), 1);
+        assert_int_equal(kv_rocksdb_restore(store_path, &options), 0);
+        assert_has_all();
+        remove_directory(store_path);
+    }
+    crash_with_data();
+    crash_with_data(); /* the one of before leaves no name */
+    lose_file("MANIFEST-*");
+    assert_int_equal(kv_rocksdb_restore(store_path, &options), 1);
+    assert_has_all();
+}
+
+/* Only what CURRENT names is known to be the last one; and damage has both names. */
+static void test_kv_rocksdb__after_a_crash_no_other_manifest_is_put_back(void **state)
+{
+    (void)state;
+    struct kv_options options = fixture_options();
+    options.create = false;
+    for (unsigned damage = 0; damage < 4; damage++) {
+        crash_with_data();
+        if (damage == 3)
+            flip_bytes("MANIFEST-*");
+        else
+            lose_file("MANIFEST-*");
+        if (damage == 0)
+            lose_file("CURRENT");
+        else if (damage == 1)
+            write_file("CURRENT", "MANIFEST-999999\n");
+        else if (damage == 2)
+            lose_file("LIVE.*");
+        assert_int_equal(kv_rocksdb_restore(store_path, &options), 0);
+        remove_directory(store_path);
+    }
+}
+
 static void test_kv_rocksdb__garbage_in_current_is_damage(void **state)
 {
     (void)state;
@@ -974,6 +1067,9 @@ int main(int argc, char **argv)
         CASE(test_kv_rocksdb__a_file_cut_short_after_a_clean_end_is_damage),
         CASE(test_kv_rocksdb__the_first_opening_for_writing_breaks_the_seal),
         CASE(test_kv_rocksdb__what_a_sealed_store_says_of_itself_is_put_back),
+        CASE(test_kv_rocksdb__an_open_store_has_its_manifest_by_two_names),
+        CASE(test_kv_rocksdb__a_manifest_lost_after_a_crash_is_put_back),
+        CASE(test_kv_rocksdb__after_a_crash_no_other_manifest_is_put_back),
         CASE(test_kv_rocksdb__what_is_not_certain_is_not_put_back),
         CASE(test_kv_rocksdb__a_flipped_bit_in_the_manifest_is_damage),
         CASE(test_kv_rocksdb__a_flipped_bit_in_data_is_an_error_and_no_answer),

@@ -1,0 +1,56 @@
+/* Files of a database's directory, for those who look after them beside RocksDB. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/kv_rocksdb.h"
+
+int kv_rocksdb_list(int directory_fd, DIR **ret_directory)
+{
+    int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    *ret_directory = fdopendir(fd);
+    if (*ret_directory)
+        return 0;
+    close(fd);
+    return -ENOMEM;
+}
+
+bool kv_rocksdb_is_manifest(const char *name)
+{
+    return strncmp(name, "MANIFEST-", 9) == 0;
+}
+
+bool kv_rocksdb_read_current(int directory_fd, char ret_name[KV_ROCKSDB_NAME_BYTES])
+{
+    _cleanup_close_ int fd = openat(directory_fd, KV_ROCKSDB_CURRENT, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, ret_name, KV_ROCKSDB_NAME_BYTES - 1);
+    ret_name[n > 0 ? n : 0] = '\0';
+    char *end = strchr(ret_name, '\n');
+    if (!end || end[1] || !kv_rocksdb_is_manifest(ret_name) || strchr(ret_name, '/'))
+        return false;
+    *end = '\0';
+    return true;
+}
+
+int kv_rocksdb_write_all(int fd, const void *bytes, size_t n)
+{
+    const char *p = bytes;
+    while (n > 0) {
+        ssize_t r = write(fd, p, n);
+        if (r < 0 && errno != EINTR)
+            return -errno;
+        p += r > 0 ? r : 0;
+        n -= r > 0 ? (size_t)r : 0;
+    }
+    return 0;
+}
+
+int kv_rocksdb_end_file(int directory_fd, int fd, const char *from, const char *to)
+{
+    if (fsync(fd) < 0 || renameat(directory_fd, from, directory_fd, to) < 0)
+        return -errno;
+    return 0;
+}

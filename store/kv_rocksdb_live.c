@@ -1,0 +1,54 @@
+/* The manifest of a database that is open, by a second name: LIVE. and its own. Nothing else says
+ * which files belong to which table, and after a crash there is no seal with a copy of it.
+ *
+ * It is a link, and so always what the manifest is, at no cost. A copy would be of a moment: it
+ * would not name files that were written since, which RocksDB removes at an opening, and would name
+ * some that compactions have removed; and RocksDB tells nobody when its manifest changes. So it
+ * counts only where it is the manifest that CURRENT names, and that is lost; of one that is damaged
+ * it is no help. Where a file system has no links there is none.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/kv_rocksdb.h"
+
+#define PREFIX "LIVE."
+
+enum { LINK_BYTES = KV_ROCKSDB_NAME_BYTES + sizeof(PREFIX) };
+
+void kv_rocksdb_drop_live(int directory_fd)
+{
+    _cleanup_closedir_ DIR *directory = NULL;
+    if (kv_rocksdb_list(directory_fd, &directory) < 0)
+        return;
+    const struct dirent *entry;
+    while ((entry = readdir(directory)))
+        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0)
+            (void)unlinkat(directory_fd, entry->d_name, 0);
+}
+
+void kv_rocksdb_follow_manifest(const char *path)
+{
+    char name[KV_ROCKSDB_NAME_BYTES], live[LINK_BYTES];
+    _cleanup_close_ int directory_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory_fd < 0)
+        return;
+    kv_rocksdb_drop_live(directory_fd);
+    if (!kv_rocksdb_read_current(directory_fd, name))
+        return;
+    snprintf(live, sizeof(live), PREFIX "%s", name);
+    (void)linkat(directory_fd, name, directory_fd, live, 0);
+}
+
+int kv_rocksdb_restore_live(int directory_fd)
+{
+    char name[KV_ROCKSDB_NAME_BYTES], live[LINK_BYTES];
+    if (!kv_rocksdb_read_current(directory_fd, name))
+        return 0;
+    snprintf(live, sizeof(live), PREFIX "%s", name);
+    if (linkat(directory_fd, live, directory_fd, name, 0) == 0)
+        return 1;
+    return errno == EEXIST || errno == ENOENT ? 0 : -errno;
+}
