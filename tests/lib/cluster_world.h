@@ -309,23 +309,26 @@ static inline bool world_is_contained(const struct min_sketch *a, const struct m
     return min_sketch_containment(a, b, &estimate) == 0 && estimate.value >= at_least;
 }
 
-static inline unsigned world_first_of_class(const struct world *world, unsigned i)
+/* first[i]: the first live document of the class of i, for live ones. */
+static inline void world_firsts(const struct world *world, unsigned first[WORLD_DOCUMENTS])
 {
-    uint8_t class_id[CLASS_BYTES], other[CLASS_BYTES];
-    record_class(&world->documents[i].record, class_id);
-    for (unsigned k = 0; k < i; k++) {
-        record_class(&world->documents[k].record, other);
-        if (world->documents[k].live && memcmp(class_id, other, CLASS_BYTES) == 0)
-            return k;
+    uint8_t classes[WORLD_DOCUMENTS][CLASS_BYTES];
+    for (unsigned i = 0; i < world->n_documents; i++) {
+        if (!world->documents[i].live)
+            continue;
+        record_class(&world->documents[i].record, classes[i]);
+        first[i] = i;
+        for (unsigned k = 0; k < i && first[i] == i; k++)
+            if (world->documents[k].live && memcmp(classes[i], classes[k], CLASS_BYTES) == 0)
+                first[i] = k;
     }
-    return i;
 }
 
-static inline bool world_edge(const struct world *world, const struct edge_rule *rule, unsigned a,
-                              unsigned b)
+/* Between the first documents of two classes. */
+static inline bool world_edge(const struct world *world, const struct edge_rule *rule, unsigned x,
+                              unsigned y)
 {
     struct estimate estimate;
-    unsigned x = world_first_of_class(world, a), y = world_first_of_class(world, b);
     const struct min_sketch *p = &world->documents[x].record.sketch;
     const struct min_sketch *q = &world->documents[y].record.sketch;
     if (x == y)
@@ -345,8 +348,8 @@ static inline bool world_edge(const struct world *world, const struct edge_rule 
 static inline void world_components_by(const struct world *world, const struct edge_rule *rule,
                                        unsigned *component)
 {
-    unsigned *queue = calloc(world->n_documents + 1, sizeof(*queue));
-    assert_non_null(queue);
+    unsigned queue[WORLD_DOCUMENTS], first[WORLD_DOCUMENTS];
+    world_firsts(world, first);
     for (unsigned i = 0; i < world->n_documents; i++)
         component[i] = UINT32_MAX;
     for (unsigned i = 0; i < world->n_documents; i++) {
@@ -359,13 +362,12 @@ static inline void world_components_by(const struct world *world, const struct e
             unsigned x = queue[at++];
             for (unsigned y = 0; y < world->n_documents; y++)
                 if (world->documents[y].live && component[y] == UINT32_MAX &&
-                    world_edge(world, rule, x, y)) {
+                    world_edge(world, rule, first[x], first[y])) {
                     component[y] = i;
                     queue[n++] = y;
                 }
         }
     }
-    free(queue);
 }
 
 static inline void world_components(const struct world *world, unsigned *component)
@@ -594,13 +596,10 @@ static inline void world_centres_by(const struct world *world, const struct edge
     unsigned first[WORLD_DOCUMENTS], centre[WORLD_DOCUMENTS], order[WORLD_DOCUMENTS], n = 0;
     const struct world_named as = {.number = CLUSTERING_CENTRES_FROM};
 
-    for (unsigned i = 0; i < world->n_documents; i++) {
-        if (!world->documents[i].live)
-            continue;
-        first[i] = world_first_of_class(world, i);
-        if (first[i] == i)
+    world_firsts(world, first);
+    for (unsigned i = 0; i < world->n_documents; i++)
+        if (world->documents[i].live && first[i] == i)
             order[n++] = i;
-    }
     for (unsigned i = 1; i < n; i++) /* by insertion */
         for (unsigned k = i; k > 0 && world_before_in(&as, &world->documents[order[k]].record,
                                                       &world->documents[order[k - 1]].record);

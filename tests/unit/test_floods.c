@@ -9,7 +9,7 @@
 
 #include "tests/unit/canonical.h"
 
-enum { FLOOD_BYTES = 8 << 20, LINE_BYTES = 8000 };
+enum { FLOOD_BYTES = 4 << 20, LINE_BYTES = 8000 };
 
 /* A document: the head, and then again and again the unit, in lines or without end. */
 struct flood {
