@@ -33,9 +33,16 @@ end_unmount bind
 
 start
 mkfifo never
-unshare --mount --propagation private cat never &
+# What others have mounted must not stay mounted because of the copies there.
+# shellcheck disable=SC2016
+unshare --mount --propagation private bash -c '
+    findmnt -rno TARGET -t fuse.kinfs | while IFS= read -r target; do
+        target=$(printf %b "$target")
+        [[ $target = "$0" ]] || umount -l "$target"
+    done
+    exec cat never' "$MNT" &
 holding=$!
-until [[ $(readlink "/proc/$holding/ns/mnt") != $(readlink /proc/self/ns/mnt) ]]; do :; done
+until grep -qs '^cat' "/proc/$holding/cmdline"; do :; done
 begin_unmount namespace
 expect_match 'namespace' "in the mount namespace of .*\(process $holding\)" "$(cat "$said")"
 expect_equal 'serves there' text "$(cat "/proc/$holding/root$MNT/d/file")"

@@ -6,7 +6,9 @@
 python=/usr/bin/python3
 [[ -x $python ]] || skip "$python is not installed"
 [[ -x $(dirname "$KINFS")/kinfs-extract ]] || skip 'kinfs-extract is not built'
+# For a time by which no other test's are taken for its own.
 sleeper=$(readlink -f "$(command -v sleep)")
+sleeps=1000$(stat -c %i "$SCRATCH")
 
 # As the service does, which has no right to end processes of other users.
 as_service=()
@@ -90,9 +92,9 @@ attempt("group", lambda: os.setpgid(0, 0))
 attempt("session", os.setsid)
 attempt("lock", lambda: __import__("fcntl").flock(0, 1))
 EOF
-printf '#!/bin/sh\nexec %s 1000\n' "$sleeper" > programs/hang
+printf '#!/bin/sh\nexec %s %s\n' "$sleeper" "$sleeps" > programs/hang
 # What is left behind would hold the pipe: its end is not waited for.
-printf '#!/bin/sh\n%s 1000 &\necho left\n' "$sleeper" > programs/leave
+printf '#!/bin/sh\n%s %s &\necho left\n' "$sleeper" "$sleeps" > programs/leave
 printf '#!%s\nwhile True: print("line " * 1000)\n' "$python" > programs/much
 chmod 755 programs/*
 
@@ -172,7 +174,7 @@ expect_match 'the last one' 'lock 1' "$said"
 
 # Nothing runs on, and there are no zombies.
 left() {
-    pgrep -a -f "^$sleeper 1000" || true
+    pgrep -a -f "^$sleeper $sleeps" || true
     ps -eo ppid,stat,args | awk -v daemon="$daemon" '$1 == daemon'
 }
 daemon=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
@@ -191,10 +193,10 @@ sed -i 's/^seconds = 1$/seconds = 1000/' kinfs.conf
 stop
 start_as_service "config=$PWD/kinfs.conf,settle_ms=0"
 daemon=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
-soon 'it runs' pgrep -f "^$sleeper 1000"
+soon 'it runs' pgrep -f "^$sleeper $sleeps"
 # Nor does anybody wait for it, be there more of them than workers.
 for i in $(seq 20); do png > "$MNT/hang$i.png"; done
-soon 'more of them' eval '[[ $(pgrep -c -f "^$sleeper 1000") -gt 1 || $(nproc) = 1 ]]'
+soon 'more of them' eval '[[ $(pgrep -c -f "^$sleeper $sleeps") -gt 1 || $(nproc) = 1 ]]'
 words 1 100 > "$MNT/c.txt"
 soon 'sketched meanwhile' eval '[[ $(state c.txt) = current ]]'
 expect_match 'found' 'c.txt' "$(ls "$MNT/similar/a.txt")"
@@ -204,9 +206,9 @@ stop
 expect_equal 'stopped' '' "$(left)"
 start_as_service "config=$PWD/kinfs.conf,settle_ms=0"
 daemon=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
-soon 'it runs' pgrep -f "^$sleeper 1000"
+soon 'it runs' pgrep -f "^$sleeper $sleeps"
 kill -KILL "$daemon"
-gone() { [[ ! $(pgrep -f "^$sleeper 1000") ]]; }
+gone() { [[ ! $(pgrep -f "^$sleeper $sleeps") ]]; }
 soon 'it ends with the daemon' gone
 umount -l "$MNT" 2> /dev/null || fusermount3 -uz "$MNT"
 

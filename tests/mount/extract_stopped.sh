@@ -5,17 +5,19 @@
 needs_fuse
 needs getfattr pgrep
 [[ -x $(dirname "$KINFS")/kinfs-extract ]] || skip 'kinfs-extract is not built'
+# For a time by which no other test's are taken for its own.
 sleeper=$(readlink -f "$(command -v sleep)")
+sleeps=1013$(stat -c %i "$SCRATCH")
 
 mkdir -m 755 programs
-printf '#!/bin/sh\n%s 1013 &\nexec %s 1013\n' "$sleeper" "$sleeper" > programs/orphan
+printf '#!/bin/sh\n%s %s &\nexec %s %s\n' "$sleeper" "$sleeps" "$sleeper" "$sleeps" > programs/orphan
 chmod 755 programs/orphan
 printf '[extractor "image/png"]\ncommand = %s/programs/orphan\nseconds = 1\n' "$PWD" > kinfs.conf
 mkdir -p "$SOURCE" "$MNT"
 "$KINFS" mount -o "config=$PWD/kinfs.conf,settle_ms=0" "$SOURCE" "$MNT"
 printf '\211PNG\r\n\032\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\10\2\0\0\0' > "$MNT/a.png"
 
-sleepers() { pgrep -f "^$sleeper 1013" | wc -l; }
+sleepers() { pgrep -f "^$sleeper $sleeps" | wc -l; }
 state() { getfattr -n user.kinfs.state --only-values "$MNT/a.png"; }
 runs() { (($(sleepers) == 2)); }
 gone() { (($(sleepers) == 0)); }

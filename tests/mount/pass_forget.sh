@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The kernel forgets inodes while others look them up, open them and lose their names.
+# Runs alone: it makes the kernel forget what others have looked up as well.
 . "$(dirname "$0")/../lib/mount.sh"
 needs python3
 [[ $UID = 0 ]] || skip "only root can make the kernel forget"

@@ -6,6 +6,7 @@
 #
 # SOAK_SEED (1) decides what is done and when; SOAK_CYCLES (4) times SOAK_OPERATIONS (150) in each
 # process; SOAK_VIEWS= leaves the views out.
+# Runs alone: it makes the kernel forget what others have looked up as well.
 . "$(dirname "$0")/../lib/mount.sh"
 needs_fuse
 needs python3

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # What the kernel is told just before a change, and takes after it, it does not keep.
+# Runs alone: it keeps others from a processor.
 . "$(dirname "$0")/../lib/mount.sh"
 [[ $EUID = 0 && $(nproc) -gt 1 ]] || skip 'only root can keep others from a processor, and one has to be left'
 needs python3 chrt
