@@ -1,5 +1,6 @@
 #include "engine/index/catalogue.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -275,6 +276,58 @@ int catalogue_have_names(struct kv *kv, const struct file_key *const *files, siz
         ret_have[i] = pages[i].n_entries > 0;
         kv_page_done(&pages[i]);
     }
+    return r;
+}
+
+/* What a page has; the rest of a short one is read by itself. */
+static int take_links(struct kv *kv, const struct kv_page *page, const struct file_key *child,
+                      size_t limit, struct catalogue_list *ret_list)
+{
+    _cleanup_(catalogue_list_done) struct catalogue_list list = {0};
+    if (page->more && page->n_entries < limit)
+        return catalogue_links(kv, child, limit, ret_list);
+    list.entries = calloc(page->n_entries + 1, sizeof(*list.entries));
+    if (!list.entries)
+        return -ENOMEM;
+    for (size_t i = 0; i < page->n_entries; i++) {
+        int r = decode_link(&page->entries[i], &list.entries[i]);
+        if (r < 0)
+            return r;
+        list.n_entries++;
+    }
+    *ret_list = list;
+    list = (struct catalogue_list){0};
+    return 0;
+}
+
+int catalogue_links_of_all(struct kv *kv, const struct file_key *const *children, size_t n,
+                           size_t limit, struct catalogue_list *ret_lists)
+{
+    struct kv_range ranges[CATALOGUE_AT_ONCE];
+    struct entry_key prefixes[CATALOGUE_AT_ONCE];
+    struct kv_buf ends[CATALOGUE_AT_ONCE] = {0};
+    struct kv_page pages[CATALOGUE_AT_ONCE];
+    int r = 0;
+    assert(n <= CATALOGUE_AT_ONCE);
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        ret_lists[i] = (struct catalogue_list){0};
+        prefixes[i].size_bytes = 0;
+        append_key(&prefixes[i], children[i]);
+        r = kv_prefix_range(entry_slice(&prefixes[i]), &ranges[i], &ends[i]);
+    }
+    bool read = r == 0 && n > 0;
+    if (read)
+        r = kv_multi_scan(kv, TABLE_LINKS, ranges, n, limit, pages);
+    read = read && r == 0;
+    for (size_t i = 0; i < n; i++) {
+        if (r == 0)
+            r = take_links(kv, &pages[i], children[i], limit, &ret_lists[i]);
+        if (read)
+            kv_page_done(&pages[i]);
+        kv_buf_done(&ends[i]);
+    }
+    for (size_t i = 0; r < 0 && i < n; i++)
+        catalogue_list_done(&ret_lists[i]);
     return r;
 }
 

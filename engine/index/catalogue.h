@@ -76,10 +76,15 @@ int catalogue_links(struct kv *kv, const struct file_key *child, size_t limit,
 int catalogue_have_names(struct kv *kv, const struct file_key *const *files, size_t n,
                          bool *ret_have);
 
-/* Of a file's names the ones behind the entry, or those before it. Names that are removed leave a
- * trace in the store which a scan has to pass, and most often they go in their order, or in none:
- * behind one of them the next is near, while from the first on all that are gone would be passed
- * each time. */
+/* The same of many inodes, at most CATALOGUE_AT_ONCE, by one look: ret_lists[i], to be ended each.
+ * On failure all are empty. */
+enum { CATALOGUE_AT_ONCE = 64 };
+int catalogue_links_of_all(struct kv *kv, const struct file_key *const *children, size_t n,
+                           size_t limit, struct catalogue_list *ret_lists);
+
+/* Of these the ones behind the entry, or those before it. Names that are removed leave a trace in
+ * the store which a scan has to pass, and most often they go in their order, or in none: behind one
+ * of them the next is near, while from the first on all that are gone would be passed each time. */
 int catalogue_links_beside(struct kv *kv, const struct file_key *child,
                            const struct file_key *parent, const char *name, bool before,
                            size_t limit, struct catalogue_list *ret_list);

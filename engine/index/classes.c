@@ -15,7 +15,7 @@ static void make_key(uint8_t key[KEY_BYTES], const uint8_t class_id[CLASS_BYTES]
     put_be64(key + CLASS_BYTES, sid);
 }
 
-static int write_row(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid, bool put)
+int classes_add(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     uint8_t key[KEY_BYTES];
@@ -23,17 +23,8 @@ static int write_row(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_
     if (!batch)
         return -ENOMEM;
     make_key(key, class_id, sid);
-    if (put)
-        kv_batch_put(batch, TABLE_CLASSES, (struct kv_slice){key, KEY_BYTES},
-                     (struct kv_slice){"", 0});
-    else
-        kv_batch_delete(batch, TABLE_CLASSES, (struct kv_slice){key, KEY_BYTES});
+    kv_batch_put(batch, TABLE_CLASSES, (struct kv_slice){key, KEY_BYTES}, (struct kv_slice){"", 0});
     return kv_apply(kv, batch);
-}
-
-int classes_add(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid)
-{
-    return write_row(kv, class_id, sid, true);
 }
 
 static int take_rows(const struct kv_page *page, struct sid_vector *sids)
@@ -102,9 +93,20 @@ int classes_add_all(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], cons
     return r < 0 ? r : read_firsts(kv, class_ids, is_alone, n, ret_firsts);
 }
 
-int classes_remove(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid)
+int classes_remove_all(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
+                       size_t n)
 {
-    return write_row(kv, class_id, sid, false);
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+
+    assert(n <= CLASSES_AT_ONCE);
+    if (!batch)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        uint8_t key[KEY_BYTES];
+        make_key(key, class_ids[i], sids[i]);
+        kv_batch_delete(batch, TABLE_CLASSES, (struct kv_slice){key, KEY_BYTES});
+    }
+    return kv_apply(kv, batch);
 }
 
 int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], size_t limit,
@@ -135,17 +137,63 @@ int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], size_t limi
     return 0;
 }
 
+/* Of the first two of a class; 0: there is no other. */
+static uint64_t other_of(const struct sid_vector *first, uint64_t sid)
+{
+    size_t i = first->n_sids > 0 && first->sids[0] == sid;
+    return i < first->n_sids ? first->sids[i] : 0;
+}
+
 int classes_other(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid,
                   uint64_t *ret_other)
 {
-    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+    _cleanup_(sid_vector_done) struct sid_vector first = {0};
 
-    int r = classes_list(kv, class_id, 2, &sids);
+    int r = classes_list(kv, class_id, 2, &first);
     if (r < 0)
         return r;
-    size_t i = sids.n_sids > 0 && sids.sids[0] == sid;
-    if (i == sids.n_sids)
-        return 0;
-    *ret_other = sids.sids[i];
-    return 1;
+    uint64_t other = other_of(&first, sid);
+    if (other)
+        *ret_other = other;
+    return other != 0;
+}
+
+static int take_other(struct kv *kv, const struct kv_page *page,
+                      const uint8_t class_id[CLASS_BYTES], uint64_t sid, uint64_t *ret_other)
+{
+    _cleanup_(sid_vector_done) struct sid_vector first = {0};
+
+    if (page->more && page->n_entries < 2) { /* a short page */
+        int r = classes_other(kv, class_id, sid, ret_other);
+        return r < 0 ? r : 0;
+    }
+    int r = take_rows(page, &first);
+    if (r == 0)
+        *ret_other = other_of(&first, sid);
+    return r;
+}
+
+int classes_others(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
+                   size_t n, uint64_t *ret_others)
+{
+    uint8_t from[CLASSES_AT_ONCE][KEY_BYTES], to[CLASSES_AT_ONCE][KEY_BYTES];
+    struct kv_range ranges[CLASSES_AT_ONCE];
+    struct kv_page pages[CLASSES_AT_ONCE];
+
+    assert(n <= CLASSES_AT_ONCE);
+    for (size_t i = 0; i < n; i++) {
+        make_key(from[i], class_ids[i], 0);
+        make_key(to[i], class_ids[i], UINT64_MAX);
+        ranges[i] = (struct kv_range){{from[i], KEY_BYTES}, {to[i], KEY_BYTES}};
+        ret_others[i] = 0;
+    }
+    int r = n ? kv_multi_scan(kv, TABLE_CLASSES, ranges, n, 2, pages) : 0;
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < n; i++) {
+        if (r == 0)
+            r = take_other(kv, &pages[i], class_ids[i], sids[i], &ret_others[i]);
+        kv_page_done(&pages[i]);
+    }
+    return r;
 }

@@ -22,7 +22,9 @@ int classes_add(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid
 enum { CLASSES_AT_ONCE = 64 };
 int classes_add_all(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
                     const bool *is_alone, size_t n, uint64_t *ret_firsts);
-int classes_remove(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid);
+/* At most CLASSES_AT_ONCE documents out of their classes, in one write. */
+int classes_remove_all(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
+                       size_t n);
 
 /* Append the sids of a class to a vector, ascending, the first `limit` of them (0: all): a class
  * may have very many. Any thread. Returns 0 or an error. */
@@ -32,5 +34,10 @@ int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], size_t limi
 /* The smallest sid of a class besides one. Returns 1, 0 when there is none, or an error. */
 int classes_other(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid,
                   uint64_t *ret_other);
+
+/* The same of many documents, by one look: ret_others[i], 0 where there is none. At most
+ * CLASSES_AT_ONCE of them. Returns 0 or an error. */
+int classes_others(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
+                   size_t n, uint64_t *ret_others);
 
 #endif

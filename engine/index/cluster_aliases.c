@@ -1,5 +1,6 @@
 #include "engine/index/cluster_aliases.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 
@@ -147,6 +148,24 @@ int cluster_aliases_rename(struct kv *kv, uint64_t from, uint64_t to)
     if (r == 0) /* it is a cluster now */
         r = drop(kv, leads_to, &to, 1);
     return r < 0 && r != -ENOENT ? r : pass(kv, from, to, false);
+}
+
+int cluster_aliases_are_there(struct kv *kv, const uint64_t *clusters, size_t n, bool *ret_there)
+{
+    struct alias_key from[CLUSTER_ALIASES_AT_ONCE], to[CLUSTER_ALIASES_AT_ONCE];
+    struct kv_range ranges[CLUSTER_ALIASES_AT_ONCE];
+    struct kv_page pages[CLUSTER_ALIASES_AT_ONCE];
+
+    assert(n <= CLUSTER_ALIASES_AT_ONCE);
+    for (size_t i = 0; i < n; i++)
+        ranges[i] = (struct kv_range){leads_key(&from[i], clusters[i], 0),
+                                      leads_key(&to[i], clusters[i], MARK)};
+    int r = n ? kv_multi_scan(kv, TABLE_MEMBERS, ranges, n, 1, pages) : 0;
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        ret_there[i] = pages[i].n_entries > 0;
+        kv_page_done(&pages[i]);
+    }
+    return r;
 }
 
 int cluster_aliases_drop(struct kv *kv, uint64_t cluster)

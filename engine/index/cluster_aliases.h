@@ -14,6 +14,8 @@
 #ifndef KINFS_ENGINE_INDEX_CLUSTER_ALIASES_H
 #define KINFS_ENGINE_INDEX_CLUSTER_ALIASES_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "store/kv.h"
@@ -30,6 +32,10 @@ enum { CLUSTER_ALIASES_MAX = 64 };
 int cluster_aliases_add(struct kv *kv, uint64_t from, uint64_t to);
 /* A cluster has another id: what led to it leads to that, and nothing else does. */
 int cluster_aliases_rename(struct kv *kv, uint64_t from, uint64_t to);
+/* Whether anything leads to each of some clusters, at most CLUSTER_ALIASES_AT_ONCE. */
+enum { CLUSTER_ALIASES_AT_ONCE = 64 };
+int cluster_aliases_are_there(struct kv *kv, const uint64_t *clusters, size_t n, bool *ret_there);
+
 /* A cluster is no more: nor is what led to it. */
 int cluster_aliases_drop(struct kv *kv, uint64_t cluster);
 

@@ -13,6 +13,7 @@
 #include "engine/index/classes.h"
 #include "engine/index/cluster_aliases.h"
 #include "engine/index/cluster_parts.h"
+#include "engine/index/leaving_documents.h"
 #include "engine/index/schema.h"
 
 enum { CHUNK = 64 };
@@ -85,101 +86,6 @@ static int carry_out_join(const struct graph *graph, const struct cluster_intent
     return cluster_change_move(graph, 0, intent->cluster, &intent->sids);
 }
 
-static int delete_records(const struct graph *graph, const struct member *members, size_t n)
-{
-    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-
-    if (!batch)
-        return -ENOMEM;
-    for (size_t i = 0; i < n; i++) {
-        uint8_t key[8];
-        put_be64(key, members[i].sid);
-        kv_batch_delete(batch, TABLE_RECORDS, (struct kv_slice){key, 8});
-    }
-    int r = kv_apply(graph->kv, batch);
-    for (size_t i = 0; i < n; i++)
-        records_forget(graph->records, members[i].sid);
-    return r;
-}
-
-/* The postings go over to the next document of the class, whose sketch has the same fingerprints.
- */
-static int hand_over_postings(const struct graph *graph, uint64_t sid, const struct record *record,
-                              const uint8_t class_id[CLASS_BYTES])
-{
-    uint64_t next = 0;
-
-    int r = classes_other(graph->kv, class_id, sid, &next);
-    if (r < 0 || (r > 0 && next < sid))
-        return r < 0 ? r : 0;
-    if (r > 0) {
-        r = posted_intent_put(graph->kv, next);
-        if (r == 0)
-            r = graph_post(graph, next, &record->sketch);
-    }
-    return r < 0 ? r : postings_remove(graph->postings, sid, &record->sketch);
-}
-
-/* Postings and class. Returns 1, 0 when the document has been removed already, or an error. */
-static int take_out(const struct graph *graph, uint64_t sid, struct member *ret_member)
-{
-    _cleanup_(record_done) struct record record = {0};
-    uint8_t class_id[CLASS_BYTES];
-
-    int r = graph_record(graph, sid, &record);
-    if (r < 0)
-        return r == -ENOENT ? 0 : r;
-    record_class(&record, class_id);
-    r = hand_over_postings(graph, sid, &record, class_id);
-    if (r == 0)
-        r = classes_remove(graph->kv, class_id, sid);
-    if (r < 0)
-        return r;
-    member_init(ret_member, sid, &record);
-    return 1;
-}
-
-/* Some of what leaves, out of the clusters it is in. */
-static int leave_clusters(const struct graph *first, const struct cluster_intent *intent,
-                          const struct member *members, size_t n)
-{
-    struct member leaving[CHUNK];
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < intent->n_splits; i++) {
-        const struct cluster_split *split = &intent->splits[i];
-        const struct graph *graph = split->cluster ? graph_of_cluster(first, split->cluster) : NULL;
-        size_t n_leaving = 0;
-        for (size_t k = 0; graph && k < n; k++)
-            if (sid_vector_finds(&split->leaving, members[k].sid))
-                leaving[n_leaving++] = members[k];
-        if (n_leaving > 0)
-            r = membership_move(graph->membership, split->cluster, 0, leaving, n_leaving);
-    }
-    return r;
-}
-
-int cluster_change_remove(const struct graph *first, const struct cluster_intent *intent)
-{
-    const struct sid_vector *leaving = &intent->splits[0].leaving;
-    struct member members[CHUNK];
-    size_t n = 0;
-    int r = 0;
-
-    for (size_t i = 0; r >= 0 && i < leaving->n_sids; i++) {
-        r = take_out(first, leaving->sids[i], &members[n]);
-        if (r > 0)
-            n++;
-        if (r < 0 || n == 0 || (n < CHUNK && i + 1 < leaving->n_sids))
-            continue;
-        r = leave_clusters(first, intent, members, n);
-        if (r == 0)
-            r = delete_records(first, members, n);
-        n = 0;
-    }
-    return r < 0 ? r : 0;
-}
-
 /* All documents connected with one, within the clusters a split is between. */
 static int part_documents(const struct graph *graph, const struct sid_vector *without,
                           const uint64_t clusters[2], uint64_t sid, struct sid_vector *sids)
@@ -203,6 +109,8 @@ static int split_off(const struct graph *graph, const struct cluster_split *spli
     uint64_t clusters[2] = {split->cluster, split->ids.sids[part]};
     uint64_t beginning = split->beginnings.sids[part];
 
+    if (split->parts && split->parts[part].n_sids > 0)
+        return cluster_change_move(graph, clusters[0], clusters[1], &split->parts[part]);
     int r = clusters[1] ? part_documents(graph, &split->leaving, clusters, beginning, &sids)
                         : sid_vector_push(&sids, beginning);
     return r < 0 ? r : cluster_change_move(graph, clusters[0], clusters[1], &sids);
@@ -229,10 +137,16 @@ static int carry_out_split(const struct graph *graph, const struct cluster_split
     return r;
 }
 
-int cluster_change_dissolve(const struct graph *graph, uint64_t cluster)
+int cluster_change_dissolve(const struct graph *graph, const uint64_t *clusters, size_t n)
 {
-    int r = membership_dissolve(graph->membership, cluster);
-    return r > 0 ? cluster_aliases_drop(graph->kv, cluster) : r;
+    bool gone[MEMBERS_AT_ONCE], led_to[MEMBERS_AT_ONCE];
+    int r = membership_dissolve(graph->membership, clusters, n, gone);
+    if (r == 0)
+        r = cluster_aliases_are_there(graph->kv, clusters, n, led_to);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        if (gone[i] && led_to[i])
+            r = cluster_aliases_drop(graph->kv, clusters[i]);
+    return r;
 }
 
 /* Where most of the documents go that are moved out of a cluster; 0: into no other. */
@@ -268,28 +182,68 @@ static int end_split(const struct graph *graph, const struct cluster_intent *int
     /* Others are about to come where a clustering that is made anew moves some after the other. */
     if (r < 0 || (size > 0 && graph->remade && intent->kind == INTENT_MOVE))
         return r;
-    return cluster_change_dissolve(graph, cluster);
+    return cluster_change_dissolve(graph, &cluster, 1);
 }
 
-static int carry_out_splits(const struct graph *first, const struct cluster_intent *intent)
+/* Nothing but a delete has changed the cluster: what it has left is known, and all of it stays. */
+static bool is_plain(const struct graph *graph, const struct cluster_intent *intent,
+                     const struct cluster_split *split)
 {
-    int r = intent->kind == INTENT_DELETE ? cluster_change_remove(first, intent) : 0;
+    return intent->kind == INTENT_DELETE && split->is_left_known && split->ids.n_sids == 0 &&
+           !graph->remade && !clustering_has_centres(graph->membership->clustering);
+}
+
+/* Clusters of one clustering that are to be given up. */
+struct ending {
+    const struct graph *graph;
+    uint64_t clusters[MEMBERS_AT_ONCE];
+    size_t n;
+};
+
+static int end_some(struct ending *ending)
+{
+    int r = ending->n ? cluster_change_dissolve(ending->graph, ending->clusters, ending->n) : 0;
+    ending->n = 0;
+    return r;
+}
+
+static int end_splits(const struct graph *first, const struct cluster_intent *intent)
+{
+    struct ending ending = {.n = 0};
+    int r = 0;
+
+    for (size_t i = 0; i < intent->n_splits && r == 0; i++) {
+        const struct cluster_split *split = &intent->splits[i];
+        const struct graph *graph = graph_of_cluster(first, split->cluster);
+        if (!graph || split->cluster == 0)
+            continue;
+        if (!is_plain(graph, intent, split)) {
+            r = end_split(graph, intent, split->cluster);
+            continue;
+        }
+        if (split->n_left > 1)
+            continue;
+        if (ending.graph != graph || ending.n == MEMBERS_AT_ONCE)
+            r = end_some(&ending);
+        ending.graph = graph;
+        ending.clusters[ending.n++] = split->cluster;
+    }
+    return r < 0 ? r : end_some(&ending);
+}
+
+static int carry_out_splits(const struct graph *first, struct cluster_intent *intent)
+{
+    int r = intent->kind == INTENT_DELETE ? leaving_documents_remove(first, intent) : 0;
 
     for (size_t i = 0; i < intent->n_splits && r == 0; i++) {
         const struct graph *graph = graph_of_split(first, &intent->splits[i]);
         if (graph)
             r = carry_out_split(graph, &intent->splits[i]);
     }
-    for (size_t i = 0; i < intent->n_splits && r == 0; i++) {
-        const struct cluster_split *split = &intent->splits[i];
-        const struct graph *graph = graph_of_cluster(first, split->cluster);
-        if (graph && split->cluster)
-            r = end_split(graph, intent, split->cluster);
-    }
-    return r;
+    return r < 0 ? r : end_splits(first, intent);
 }
 
-int cluster_change_finish(const struct graph *first, const struct cluster_intent *intent)
+int cluster_change_finish(const struct graph *first, struct cluster_intent *intent)
 {
     const struct graph *graph = graph_of_cluster(first, intent->cluster);
     int r = intent->n_splits > 0 ? carry_out_splits(first, intent)
@@ -298,7 +252,7 @@ int cluster_change_finish(const struct graph *first, const struct cluster_intent
     return r < 0 ? r : cluster_intent_clear(first->kv);
 }
 
-int cluster_change_carry_out(const struct graph *first, const struct cluster_intent *intent)
+int cluster_change_carry_out(const struct graph *first, struct cluster_intent *intent)
 {
     int r = cluster_intent_put(first->kv, intent);
     return r < 0 ? r : cluster_change_finish(first, intent);

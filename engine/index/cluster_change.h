@@ -23,9 +23,10 @@ int cluster_change_join(const struct graph *graph, const struct joining *joining
 int cluster_change_new_id(const struct graph *graph, const struct sid_vector *loners,
                           uint64_t *ret_id);
 
-/* Give up a cluster that has one document left, or none, and what led to it: that is no cluster;
- * but others may have come, then it stays. 0, -ENOMEM, -EUCLEAN or a store error. */
-int cluster_change_dissolve(const struct graph *graph, uint64_t cluster);
+/* Give up clusters that have one document left, or none, and what led to them: those are no
+ * clusters; but others may have come, then they stay. Each once, at most MEMBERS_AT_ONCE. 0,
+ * -ENOMEM, -EUCLEAN or a store error. */
+int cluster_change_dissolve(const struct graph *graph, const uint64_t *clusters, size_t n);
 
 /* Move documents from a cluster (0: none) into another (0: none); those that are no more are left
  * out. Idempotent. */
@@ -35,12 +36,9 @@ int cluster_change_move(const struct graph *graph, uint64_t from, uint64_t to,
 /* What follows finds the clusterings that an intent is about among a graph and those after it. */
 
 /* Store an intent, carry it out, and remove it. */
-int cluster_change_carry_out(const struct graph *first, const struct cluster_intent *intent);
-
-/* The first step of a delete alone: rows, postings and records, where those are still there. */
-int cluster_change_remove(const struct graph *first, const struct cluster_intent *intent);
+int cluster_change_carry_out(const struct graph *first, struct cluster_intent *intent);
 
 /* Carry out a stored intent, and remove it. */
-int cluster_change_finish(const struct graph *first, const struct cluster_intent *intent);
+int cluster_change_finish(const struct graph *first, struct cluster_intent *intent);
 
 #endif

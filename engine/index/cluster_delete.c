@@ -1,16 +1,10 @@
-/* First, changing nothing, what a cluster falls into without the documents (cluster_parts.h); the
- * larger part keeps the id, the others get theirs. All that is stored as the intent, and carried
- * out by the code that would finish it after a crash (cluster_change.h).
+/* First, changing nothing, what the clusters fall into without the documents (cluster_rest.h). All
+ * that is stored as the intent, one for all that go together, and carried out by the code that
+ * would finish it after a crash (cluster_change.h). Clusters have no document in common, so what
+ * one falls into does not depend on the others.
  *
- * Where many leave a large cluster, most have the same neighbours, and asking for those of each one
- * is what made a delete among very many similar documents as slow as they are many. So it is tried
- * first to show that the rest holds together, which is all there is to know: the neighbours of one
- * document of the rest are mostly all of it, and from the others it is searched with as many
- * queries as there are documents that leave. If that shows it, there is nothing to split; if not,
- * nothing is concluded, and the neighbours of each are asked for.
- *
- * Measured on a machine at work with other things, 5,000 documents that resemble each other, rm
- * through a mount: one after the other more than 200 s; together 9 s.
+ * Twins go before, each by itself: their postings pass to another, which the search for parts has
+ * to find there.
  */
 #include "engine/index/cluster_delete.h"
 
@@ -20,249 +14,14 @@
 #include "engine/index/classes.h"
 #include "engine/index/cluster_centres.h"
 #include "engine/index/cluster_change.h"
-#include "engine/index/cluster_hubs.h"
-#include "engine/index/cluster_parts.h"
-#include "engine/index/small_cluster.h"
+#include "engine/index/cluster_rest.h"
 
-/* The rest is listed for each time that documents leave it: not for one document of thousands. */
-enum { REST_LISTED_PER_LEAVING = 256 };
-
-/* -- the parts -- */
-
-struct part_sizes {
-    uint64_t *sizes;              /* documents */
-    struct sid_vector *documents; /* ascending; of the part that was not exhausted: none */
-    size_t n_parts, rest;         /* the number of that part, or n_parts */
-};
-
-static void part_sizes_done(struct part_sizes *sizes)
-{
-    for (size_t i = 0; sizes->documents && i < sizes->n_parts; i++)
-        sid_vector_done(&sizes->documents[i]);
-    free(sizes->documents);
-    free(sizes->sizes);
-}
-
-/* What was not exhausted has what the others have not. */
-static int measure_parts(const struct graph *graph, const struct cluster_parts *parts,
-                         uint64_t cluster, size_t n_leaving, size_t n_parts,
-                         struct part_sizes *sizes)
-{
-    uint64_t cluster_size, n_documents = n_leaving;
-
-    sizes->sizes = calloc(n_parts, sizeof(*sizes->sizes));
-    sizes->documents = calloc(n_parts, sizeof(*sizes->documents));
-    sizes->n_parts = sizes->rest = n_parts;
-    if (!sizes->sizes || !sizes->documents)
-        return -ENOMEM;
-    int r = membership_size(graph->membership, cluster, &cluster_size);
-    for (size_t i = 0; r == 0 && i < n_parts; i++) {
-        struct sid_vector *documents = &sizes->documents[i];
-        if (!cluster_parts_exhausted(parts, i)) {
-            sizes->rest = i;
-            continue;
-        }
-        r = cluster_parts_documents(parts, i, documents);
-        sid_vector_sort_unique(documents);
-        sizes->sizes[i] = documents->n_sids;
-        n_documents += documents->n_sids;
-    }
-    if (r == 0 && sizes->rest < n_parts)
-        sizes->sizes[sizes->rest] = cluster_size > n_documents ? cluster_size - n_documents : 0;
-    return r;
-}
-
-static size_t part_of(const struct part_sizes *sizes, uint64_t sid)
-{
-    for (size_t i = 0; i < sizes->n_parts; i++)
-        if (sid_vector_finds(&sizes->documents[i], sid))
-            return i;
-    return sizes->rest;
-}
-
-/* The part that keeps the id: of most documents; among such, that of the first in rank. */
-static int choose_part(const struct graph *graph, uint64_t cluster,
-                       const struct sid_vector *leaving, const struct part_sizes *sizes,
-                       size_t *ret_best)
-{
-    _cleanup_(sid_vector_done) struct sid_vector members = {0};
-    size_t best = 0, n_largest = 0;
-
-    for (size_t i = 0; i < sizes->n_parts; i++)
-        if (sizes->sizes[i] > sizes->sizes[best])
-            best = i;
-    for (size_t i = 0; i < sizes->n_parts; i++)
-        n_largest += sizes->sizes[i] == sizes->sizes[best];
-    int r = n_largest == 1 ? 0 : membership_list(graph->membership, cluster, 0, &members);
-    for (size_t i = 0; r == 0 && i < members.n_sids; i++) {
-        if (sid_vector_finds(leaving, members.sids[i]))
-            continue;
-        size_t part = part_of(sizes, members.sids[i]);
-        if (part < sizes->n_parts && sizes->sizes[part] == sizes->sizes[best]) {
-            best = part;
-            break;
-        }
-    }
-    *ret_best = best;
-    return r;
-}
-
-static int plan_parts(const struct graph *graph, const struct cluster_parts *parts, size_t n_parts,
-                      struct cluster_split *split)
-{
-    _cleanup_(part_sizes_done) struct part_sizes sizes = {0};
-    size_t best = 0;
-
-    int r = measure_parts(graph, parts, split->cluster, split->leaving.n_sids, n_parts, &sizes);
-    if (r == 0)
-        r = choose_part(graph, split->cluster, &split->leaving, &sizes, &best);
-    for (size_t i = 0; i < n_parts && r == 0; i++) {
-        uint64_t id = 0;
-        if (i == best)
-            continue;
-        if (sizes.sizes[i] > 1)
-            r = cluster_ids_new(&graph->membership->ids, graph->kv, &id);
-        if (r == 0)
-            r = sid_vector_push(&split->ids, id);
-        if (r == 0)
-            r = sid_vector_push(&split->beginnings, cluster_parts_beginning(parts, i));
-    }
-    return r;
-}
-
-/* -- from all neighbours of what leaves -- */
-
-struct beginning {
-    struct cluster_parts *parts;
-    const struct sid_vector *leaving;
-    uint64_t cluster;
-    size_t n;
-};
-
-static bool may_begin(void *user, uint64_t sid, uint64_t cluster)
-{
-    const struct beginning *beginning = user;
-    return cluster == beginning->cluster && !sid_vector_finds(beginning->leaving, sid) &&
-           !cluster_parts_has(beginning->parts, sid);
-}
-
-static int begin_from(void *user, uint64_t sid, uint64_t cluster, const struct record *record)
-{
-    struct beginning *beginning = user;
-    (void)cluster;
-    beginning->n++;
-    return cluster_parts_begin_from(beginning->parts, sid, record);
-}
-
-static int plan_by_neighbours(const struct graph *graph, struct cluster_split *split)
-{
-    _cleanup_(cluster_parts_free_p) struct cluster_parts *parts = NULL;
-    const struct sid_vector *leaving = &split->leaving;
-
-    int r = cluster_parts_new(graph, leaving, &split->cluster, 1, &parts);
-    if (r < 0)
-        return r;
-    struct beginning beginning = {parts, leaving, split->cluster, 0};
-    for (size_t i = 0; i < leaving->n_sids && r == 0; i++) {
-        const struct record *record = NULL;
-        r = records_get(graph->records, &leaving->sids[i], 1, &record);
-        if (r == 0 && record)
-            r = neighbours_find(graph, &record->sketch, may_begin, begin_from, &beginning, NULL);
-        records_put(graph->records, &record, 1);
-    }
-    if (r < 0 || beginning.n < 2)
-        return r;
-    int n_parts = cluster_parts_search(parts, false, cluster_repairs_at_once(graph->repairs));
-    if (n_parts == -E2BIG) /* later, piece by piece */
-        return cluster_repairs_note(graph, split->cluster);
-    return n_parts < 2 ? (n_parts < 0 ? n_parts : 0)
-                       : plan_parts(graph, parts, (size_t)n_parts, split);
-}
-
-/* -- the rest as a whole -- */
-
-/* Begin from the node of a document, if it is not found yet. Returns 1 when it was not, 0, or an
- * error. */
-static int begin_from_document(const struct graph *graph, struct cluster_parts *parts, uint64_t sid)
-{
-    _cleanup_(sid_vector_done) struct sid_vector class = {0};
-    uint8_t class_id[CLASS_BYTES];
-    const struct record *record;
-
-    if (cluster_parts_has(parts, sid))
-        return 0;
-    int r = records_get(graph->records, &sid, 1, &record);
-    if (r < 0 || !record)
-        return r < 0 ? r : -EUCLEAN;
-    record_class(record, class_id);
-    r = classes_list(graph->kv, class_id, 1, &class);
-    if (r == 0 && class.n_sids == 0)
-        r = -EUCLEAN;
-    if (r == 0 && !cluster_parts_has(parts, class.sids[0])) {
-        r = cluster_parts_begin_from(parts, class.sids[0], record);
-        if (r == 0)
-            r = 1;
-    }
-    records_put(graph->records, &record, 1);
-    return r;
-}
-
-/* Returns 1 when the rest of a cluster is known to hold together, 0 when it may not, or an error.
- */
-static int rest_is_connected(const struct graph *graph, uint64_t cluster,
-                             const struct sid_vector *leaving, uint64_t size)
-{
-    _cleanup_(cluster_parts_free_p) struct cluster_parts *parts = NULL;
-    _cleanup_(sid_vector_done) struct sid_vector members = {0};
-    size_t n_begun = 0;
-
-    if (leaving->n_sids == 1 || size / leaving->n_sids > REST_LISTED_PER_LEAVING)
-        return 0;
-    int r = cluster_parts_new(graph, leaving, &cluster, 1, &parts);
-    if (r == 0)
-        r = membership_list(graph->membership, cluster, 0, &members);
-    for (size_t i = 0; r >= 0 && i < members.n_sids; i++) {
-        if (sid_vector_finds(leaving, members.sids[i]))
-            continue;
-        r = begin_from_document(graph, parts, members.sids[i]);
-        n_begun += r == 1;
-        if (n_begun > leaving->n_sids)
-            return 0;
-        if (r == 1 && n_begun == 1)
-            r = cluster_parts_widen(parts);
-    }
-    if (r < 0)
-        return r;
-    r = cluster_parts_search(parts, false, leaving->n_sids);
-    return r < 0 && r != -E2BIG ? r : r == 1;
-}
-
-/* What the documents of split->leaving leave behind of split->cluster; none has a twin that stays.
- */
-static int plan_split(const struct graph *graph, struct cluster_split *split)
-{
-    uint64_t size = 0;
-
-    if (cluster_repairs_has(graph->repairs, split->cluster))
-        return 0; /* which sees what is left */
-    int r = membership_size(graph->membership, split->cluster, &size);
-    if (r == 0 && size <= split->leaving.n_sids + 1)
-        return 0;
-    if (r == 0)
-        r = small_cluster_holds(graph, split->cluster, size, &split->leaving);
-    if (r == 0)
-        r = cluster_hubs_hold(graph, split->cluster, size, &split->leaving);
-    if (r == 0)
-        r = rest_is_connected(graph, split->cluster, &split->leaving, size);
-    if (r == 0)
-        r = plan_by_neighbours(graph, split);
-    return r < 0 ? r : 0;
-}
-
-/* -- deleting -- */
+/* As many are deleted by one intent. */
+enum { DELETED_AT_ONCE = 512 };
 
 struct leaver {
     uint64_t cluster, sid;
+    struct leaving_document known;
 };
 
 static int compare_leavers(const void *a, const void *b)
@@ -273,9 +32,15 @@ static int compare_leavers(const void *a, const void *b)
     return (x->sid > y->sid) - (x->sid < y->sid);
 }
 
-/* A split more, of the leavers from one on that are in its cluster, at most so many. Returns how
- * many they are, or an error. */
-static int take_leavers(const struct leaver *leavers, size_t n_leavers, size_t n_most,
+static int compare_sids(const void *a, const void *b)
+{
+    const struct leaver *x = a, *y = b;
+    return (x->sid > y->sid) - (x->sid < y->sid);
+}
+
+/* A split more, of the leavers from one on that are in its cluster. Returns how many they are, or
+ * an error. */
+static int take_leavers(const struct leaver *leavers, size_t n_leavers,
                         struct cluster_intent *intent)
 {
     struct cluster_split *split = cluster_intent_add_split(intent);
@@ -285,7 +50,7 @@ static int take_leavers(const struct leaver *leavers, size_t n_leavers, size_t n
     if (!split)
         return -ENOMEM;
     split->cluster = leavers[0].cluster;
-    for (; r == 0 && n < n_leavers && n < n_most && leavers[n].cluster == split->cluster; n++)
+    for (; r == 0 && n < n_leavers && leavers[n].cluster == split->cluster; n++)
         r = sid_vector_push(&split->leaving, leavers[n].sid);
     return r < 0 ? r : (int)n;
 }
@@ -310,8 +75,9 @@ static int add_splits(const struct graph *graph, const struct sid_vector *leavin
             r = 1;
             continue;
         }
-        r = take_leavers(leavers + at, n - at, n, intent);
-        int planned = r > 0 && plan ? plan_split(graph, &intent->splits[intent->n_splits - 1]) : 0;
+        r = take_leavers(leavers + at, n - at, intent);
+        int planned =
+            r > 0 && plan ? cluster_rest_plan(graph, &intent->splits[intent->n_splits - 1]) : 0;
         if (r < 0 || planned < 0)
             return r < 0 ? r : planned;
     }
@@ -330,77 +96,168 @@ static int add_centres(const struct graph *graph, const struct sid_vector *leavi
     return r < 0 ? r : cluster_centres_plan_delete(graph, leaving, intent);
 }
 
-/* Of one cluster of the default clustering, or of none; none has a twin that stays. Returns how
- * many, or an error. */
-static int delete_together(const struct graph *first, const struct leaver *leavers,
-                           size_t n_leavers)
+/* What documents leave in the clusterings after the default one, and carry it out. */
+static int leave_others(const struct graph *first, bool takes_away, uint64_t other,
+                        struct cluster_intent *intent)
+{
+    int r = 0;
+
+    for (const struct graph *graph = first->next; r == 0 && graph; graph = graph->next) {
+        const struct sid_vector leaving = intent->splits[0].leaving; /* the array may move */
+        /* Where none of the class that live on is in the clustering yet, a twin takes away, too. */
+        const bool plan = takes_away || other > graph->linked_sid;
+        r = plan && has_centres(graph)
+                ? add_centres(graph, &leaving, intent)
+                : add_splits(graph, &leaving, plan && !graph->remade, intent);
+    }
+    return r < 0 ? r : cluster_change_carry_out(first, intent);
+}
+
+static size_t numbers_of(const struct cluster_intent *intent)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < intent->n_splits; i++)
+        n += intent->splits[i].leaving.n_sids + 2 * intent->splits[i].ids.n_sids;
+    return n;
+}
+
+/* The splits of one cluster of the default clustering after the other, until the intent has enough.
+ * Returns of how many leavers, or an error. */
+static int plan_some(const struct graph *graph, const struct leaver *leavers, size_t n_leavers,
+                     struct cluster_intent *intent)
+{
+    size_t at = 0;
+
+    while (at < n_leavers && numbers_of(intent) < INTENT_NUMBERS) {
+        int n = take_leavers(leavers + at, n_leavers - at, intent);
+        if (n < 0)
+            return n;
+        at += (size_t)n;
+        struct cluster_split *split = &intent->splits[intent->n_splits - 1];
+        int r = split->cluster ? cluster_rest_plan(graph, split) : 0;
+        if (r < 0)
+            return r;
+    }
+    return (int)at;
+}
+
+/* The first split has all that leave. Where they are of one cluster it is that one's. */
+static int name_all(struct leaver *leavers, size_t n_leavers, struct cluster_intent *intent)
+{
+    int r = 0;
+
+    qsort(leavers, n_leavers, sizeof(*leavers), compare_sids);
+    for (size_t i = 0; r == 0 && i < n_leavers; i++)
+        r = sid_vector_push(&intent->splits[0].leaving, leavers[i].sid);
+    return r;
+}
+
+/* None has a twin that stays. Returns how many of them are gone, or an error. */
+static int delete_together(const struct graph *first, struct leaver *leavers, size_t n_leavers)
 {
     _cleanup_(cluster_intent_done) struct cluster_intent intent = {.kind = INTENT_DELETE};
+    struct leaving_document known[DELETED_AT_ONCE];
+    const bool of_one = leavers[0].cluster == leavers[n_leavers - 1].cluster;
 
-    int n = take_leavers(leavers, n_leavers, INTENT_NUMBERS / 2, &intent);
-    int r = n < 0 ? n : 0;
-    if (r == 0 && intent.splits[0].cluster)
-        r = plan_split(first, &intent.splits[0]);
-    for (const struct graph *graph = first->next; r == 0 && graph; graph = graph->next) {
-        const struct sid_vector leaving = intent.splits[0].leaving; /* the array may move */
-        r = has_centres(graph) ? add_centres(graph, &leaving, &intent)
-                               : add_splits(graph, &leaving, !graph->remade, &intent);
-    }
+    if (!of_one && !cluster_intent_add_split(&intent))
+        return -ENOMEM;
+    int n = plan_some(first, leavers, n_leavers, &intent);
+    int r = n < 0 ? n : of_one ? 0 : name_all(leavers, (size_t)n, &intent);
+    for (int i = 0; i < n; i++)
+        known[i] = leavers[i].known;
+    intent.known = known;
     if (r == 0)
-        r = cluster_change_carry_out(first, &intent);
+        r = leave_others(first, true, 0, &intent);
     return r < 0 ? r : n;
 }
 
-/* A document whose class lives on takes no node away. Returns 1 when it was one and is gone. */
-static int delete_twin(const struct graph *first, const struct leaver *leaver,
-                       const struct record *record)
+/* A document whose class lives on takes no node away. */
+static int delete_twin(const struct graph *first, const struct leaver *leaver)
 {
     _cleanup_(cluster_intent_done) struct cluster_intent intent = {.kind = INTENT_DELETE};
-    uint8_t class_id[CLASS_BYTES];
-    uint64_t other;
 
-    record_class(record, class_id);
-    int r = classes_other(first->kv, class_id, leaver->sid, &other);
-    if (r <= 0)
-        return r;
-    r = take_leavers(leaver, 1, 1, &intent);
-    for (const struct graph *graph = first->next; r >= 0 && graph; graph = graph->next) {
-        const struct sid_vector leaving = intent.splits[0].leaving;
-        /* But where none of those that live on is in the clustering yet it does. */
-        const bool takes_away = !graph->remade && other > graph->linked_sid;
-        r = takes_away && has_centres(graph) ? add_centres(graph, &leaving, &intent)
-                                             : add_splits(graph, &leaving, takes_away, &intent);
+    int r = take_leavers(leaver, 1, &intent);
+    intent.known = &leaver->known;
+    return r < 0 ? r : leave_others(first, false, leaver->known.other, &intent);
+}
+
+/* Who is in which cluster, and has whom in its class. */
+static int look_at_leavers(const struct graph *graph, struct leaver *leavers, size_t n)
+{
+    uint8_t class_ids[CLASSES_AT_ONCE][CLASS_BYTES];
+    uint64_t sids[CLASSES_AT_ONCE], clusters[CLASSES_AT_ONCE], others[CLASSES_AT_ONCE];
+
+    for (size_t at = 0; at < n; at += CLASSES_AT_ONCE) {
+        size_t n_some = n - at < CLASSES_AT_ONCE ? n - at : CLASSES_AT_ONCE;
+        for (size_t i = 0; i < n_some; i++) {
+            sids[i] = leavers[at + i].sid;
+            record_class(leavers[at + i].known.record, class_ids[i]);
+        }
+        int r = membership_clusters_of(graph->membership, sids, n_some, clusters);
+        if (r == 0)
+            r = classes_others(graph->kv, (const uint8_t(*)[CLASS_BYTES])class_ids, sids, n_some,
+                               others);
+        if (r < 0)
+            return r;
+        for (size_t i = 0; i < n_some; i++) {
+            leavers[at + i].cluster = clusters[i];
+            leavers[at + i].known.other = others[i];
+        }
     }
-    if (r >= 0)
-        r = cluster_change_carry_out(first, &intent);
-    return r < 0 ? r : 1;
+    return 0;
+}
+
+/* One whose other goes as well has to look again in its turn. */
+static int look_again(const struct graph *graph, const struct sid_vector *sids,
+                      struct leaver *leaver)
+{
+    uint8_t class_id[CLASS_BYTES];
+    uint64_t other = 0;
+
+    if (!sid_vector_finds(sids, leaver->known.other))
+        return 0;
+    record_class(leaver->known.record, class_id);
+    int r = classes_other(graph->kv, class_id, leaver->sid, &other);
+    leaver->known.other = other;
+    return r < 0 ? r : 0;
+}
+
+/* At most DELETED_AT_ONCE. */
+static int delete_some(const struct graph *first, const uint64_t *sids,
+                       const struct record *const *records, size_t n)
+{
+    _cleanup_free_ struct leaver *leavers = calloc(n + 1, sizeof(*leavers));
+    _cleanup_(sid_vector_done) struct sid_vector all = {0};
+    size_t n_leavers = 0;
+    int r = leavers ? 0 : -ENOMEM;
+
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        leavers[i] = (struct leaver){.sid = sids[i], .known = {.record = records[i]}};
+        r = sid_vector_push(&all, sids[i]);
+    }
+    sid_vector_sort_unique(&all);
+    if (r == 0)
+        r = look_at_leavers(first, leavers, n);
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        r = look_again(first, &all, &leavers[i]);
+        if (r == 0 && leavers[i].known.other)
+            r = delete_twin(first, &leavers[i]);
+        else if (r == 0)
+            leavers[n_leavers++] = leavers[i];
+    }
+    if (r == 0 && n_leavers)
+        qsort(leavers, n_leavers, sizeof(*leavers), compare_leavers);
+    for (size_t at = 0; r >= 0 && at < n_leavers; at += (size_t)r)
+        r = delete_together(first, leavers + at, n_leavers - at);
+    return r < 0 ? r : 0;
 }
 
 int cluster_delete(const struct graph *first, const uint64_t *sids,
                    const struct record *const *records, size_t n)
 {
-    _cleanup_free_ struct leaver *leavers = calloc(n + 1, sizeof(*leavers));
-    size_t n_leavers = 0;
     int r = 0;
-
-    if (!leavers)
-        return -ENOMEM;
-    for (size_t i = 0; i < n; i++) {
-        struct leaver leaver = {.sid = sids[i]};
-        r = membership_clusters_of(first->membership, &sids[i], 1, &leaver.cluster);
-        if (r == 0)
-            r = delete_twin(first, &leaver, records[i]);
-        if (r < 0)
-            return r;
-        if (r == 0)
-            leavers[n_leavers++] = leaver;
-    }
-    if (n_leavers)
-        qsort(leavers, n_leavers, sizeof(*leavers), compare_leavers);
-    for (size_t at = 0; at < n_leavers; at += (size_t)r) {
-        r = delete_together(first, leavers + at, n_leavers - at);
-        if (r < 0)
-            return r;
-    }
-    return 0;
+    for (size_t at = 0; r == 0 && at < n; at += DELETED_AT_ONCE)
+        r = delete_some(first, sids + at, records + at,
+                        n - at < DELETED_AT_ONCE ? n - at : DELETED_AT_ONCE);
+    return r;
 }

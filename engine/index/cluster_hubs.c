@@ -5,15 +5,16 @@
 #include <string.h>
 
 #include "engine/index/neighbours.h"
+#include "engine/index/small_cluster.h"
 
 enum {
-    DEFAULT_FROM = 512,
-    N_HUBS = 64,  /* clusters */
+    N_HUBS = 256, /* clusters */
     FAR_MAX = 64, /* documents of one that do not resemble its hub */
     TRIES = 3,    /* documents that are tried as the hub */
     COMPARED_AT_ONCE = 64,
-    /* Of so many parts of a cluster one may have come since it was last asked for: then it is
-     * cheaper to begin anew when it is, than to remember. */
+    LOOKED_THROUGH = 1024, /* documents, for those on which far ones hang */
+    /* Of so many parts of a cluster one may have come since it was last asked
+     * for: then it is cheaper to begin anew when it is, than to remember. */
     NEW_SHARE = 4,
 };
 
@@ -23,18 +24,20 @@ struct far {
 };
 
 struct hub {
-    uint64_t cluster;      /* 0: unused */
     uint64_t sid;          /* 0: there is none, */
     uint64_t refused_size; /* which was found at this size */
     uint64_t used;         /* when, counted */
     struct sid_vector new_sids;
     struct far far[FAR_MAX];
     size_t n_far;
+    size_t n_tried, at; /* while it is looked for: as the hub; of the members */
+    bool is_later;      /* what is left to compare is left to cluster_hubs_step() */
 };
 
 struct cluster_hubs {
     size_t from;
     uint64_t n_used;
+    uint64_t clusters[N_HUBS]; /* 0: unused */
     struct hub hubs[N_HUBS];
 };
 
@@ -43,7 +46,7 @@ int cluster_hubs_new(size_t from, struct cluster_hubs **ret_hubs)
     struct cluster_hubs *hubs = calloc(1, sizeof(*hubs));
     if (!hubs)
         return -ENOMEM;
-    hubs->from = from ? from : DEFAULT_FROM;
+    hubs->from = from ? from : SMALL_CLUSTER_MAX + 1;
     *ret_hubs = hubs;
     return 0;
 }
@@ -51,13 +54,20 @@ int cluster_hubs_new(size_t from, struct cluster_hubs **ret_hubs)
 static void drop(struct hub *hub)
 {
     sid_vector_done(&hub->new_sids);
-    *hub = (struct hub){.cluster = 0};
+    *hub = (struct hub){.sid = 0};
+}
+
+static void forget(struct cluster_hubs *hubs, size_t i)
+{
+    if (hubs->clusters[i])
+        drop(&hubs->hubs[i]);
+    hubs->clusters[i] = 0;
 }
 
 void cluster_hubs_forget(struct cluster_hubs *hubs)
 {
     for (size_t i = 0; i < N_HUBS; i++)
-        drop(&hubs->hubs[i]);
+        forget(hubs, i);
 }
 
 void cluster_hubs_free(struct cluster_hubs *hubs)
@@ -70,22 +80,29 @@ void cluster_hubs_free(struct cluster_hubs *hubs)
 
 static struct hub *find(struct cluster_hubs *hubs, uint64_t cluster)
 {
-    for (size_t i = 0; i < N_HUBS; i++)
-        if (cluster && hubs->hubs[i].cluster == cluster)
+    for (size_t i = 0; cluster && i < N_HUBS; i++)
+        if (hubs->clusters[i] == cluster)
             return &hubs->hubs[i];
     return NULL;
+}
+
+static void forget_cluster(struct cluster_hubs *hubs, uint64_t cluster)
+{
+    struct hub *hub = find(hubs, cluster);
+    if (hub)
+        forget(hubs, (size_t)(hub - hubs->hubs));
 }
 
 /* In the place of the one not used for longest. */
 static struct hub *add(struct cluster_hubs *hubs, uint64_t cluster)
 {
-    struct hub *hub = &hubs->hubs[0];
+    size_t place = 0;
     for (size_t i = 1; i < N_HUBS; i++)
-        if (hubs->hubs[i].used < hub->used)
-            hub = &hubs->hubs[i];
-    drop(hub);
-    hub->cluster = cluster;
-    return hub;
+        if (hubs->hubs[i].used < hubs->hubs[place].used)
+            place = i;
+    forget(hubs, place);
+    hubs->clusters[place] = cluster;
+    return &hubs->hubs[place];
 }
 
 /* -- what happens -- */
@@ -111,18 +128,18 @@ void cluster_hubs_moved(struct cluster_hubs *hubs, uint64_t from, uint64_t to,
                         const struct member *members, size_t n_members)
 {
     struct hub *left = find(hubs, from), *entered = find(hubs, to);
+    bool gone = left && to != 0;
 
-    if (left && to != 0)
-        drop(left);
-    for (size_t i = 0; left && left->cluster && i < n_members; i++) {
-        if (members[i].sid == left->sid)
-            drop(left);
-        else
+    for (size_t i = 0; left && !gone && i < n_members; i++) {
+        gone = members[i].sid == left->sid;
+        if (!gone)
             forget_document(left, members[i].sid);
     }
+    if (gone)
+        forget_cluster(hubs, from);
     for (size_t i = 0; entered && entered->sid && i < n_members; i++)
         if (sid_vector_push(&entered->new_sids, members[i].sid) < 0)
-            drop(entered);
+            forget_cluster(hubs, to);
 }
 
 /* -- who resembles the hub -- */
@@ -154,16 +171,23 @@ static int compare_some(const struct graph *graph, struct hub *hub, const struct
     return r;
 }
 
-/* All that came since. What leaves now is among them, and forgotten when it has left. Returns as
- * add_far(). */
-static int compare_new(const struct graph *graph, struct hub *hub, const struct record *of_hub)
+/* Those that came since, as many as may be. What leaves now is among them, and
+ * forgotten when it has left. Returns as add_far(), or -EINPROGRESS when some are
+ * left. */
+static int compare_new(const struct graph *graph, struct hub *hub, const struct record *of_hub,
+                       size_t most)
 {
     struct sid_vector *sids = &hub->new_sids;
     int r = 1;
 
-    for (size_t at = 0; r > 0 && at < sids->n_sids; at += COMPARED_AT_ONCE) {
-        size_t n = sids->n_sids - at < COMPARED_AT_ONCE ? sids->n_sids - at : COMPARED_AT_ONCE;
-        r = compare_some(graph, hub, of_hub, sids->sids + at, n);
+    while (r > 0 && sids->n_sids > 0) {
+        size_t n = sids->n_sids < COMPARED_AT_ONCE ? sids->n_sids : COMPARED_AT_ONCE;
+        n = n < most ? n : most;
+        if (n == 0)
+            return -EINPROGRESS;
+        r = compare_some(graph, hub, of_hub, sids->sids + sids->n_sids - n, n);
+        sids->n_sids -= n;
+        most -= n;
     }
     if (r > 0)
         sid_vector_done(sids);
@@ -197,31 +221,123 @@ static int is_by(void *user, uint64_t sid, uint64_t cluster, const struct record
     return r;
 }
 
-/* Returns 1, 0 when one is not known to be connected, or an error. */
-static int connect_far(const struct graph *graph, struct hub *hub, const struct record *of_hub,
-                       const struct sid_vector *leaving)
+static bool is_lost(const struct far *far, const struct sid_vector *leaving)
 {
-    for (size_t i = 0; i < hub->n_far; i++) {
-        struct far *far = &hub->far[i];
-        struct search search = {graph, leaving, of_hub, hub->cluster, far->sid, 0};
-        const struct record *record;
-        if (sid_vector_finds(leaving, far->sid) || (far->by && !sid_vector_finds(leaving, far->by)))
+    return !sid_vector_finds(leaving, far->sid) && (!far->by || sid_vector_finds(leaving, far->by));
+}
+
+/* Far ones that nobody is known by. */
+struct lost {
+    struct far *far[FAR_MAX];
+    uint64_t sids[FAR_MAX];
+    const struct record *records[FAR_MAX];
+    size_t n, n_left;
+};
+
+/* Those that hang on a document which is near. */
+static int hang_on(const struct graph *graph, struct lost *lost, const struct record *of_hub,
+                   uint64_t sid, const struct record *record)
+{
+    int near = -1;
+    for (size_t i = 0; i < lost->n; i++) {
+        if (lost->far[i]->by || lost->sids[i] == sid)
             continue;
-        int r = records_get(graph->records, &far->sid, 1, &record);
-        if (r == 0 && record)
-            r = neighbours_find(graph, &record->sketch, may_be_by, is_by, &search, NULL);
-        records_put(graph->records, &record, r < 0 ? 0 : 1);
-        if (r < 0 || search.by == 0)
-            return r < 0 ? r : 0;
-        far->by = search.by;
+        int r = neighbours_by_tier_r(graph, &lost->records[i]->sketch, &record->sketch);
+        if (r > 0 && near < 0)
+            r = near = neighbours_by_tier_r(graph, &of_hub->sketch, &record->sketch);
+        if (r < 0)
+            return r;
+        if (r > 0 && near > 0) {
+            lost->far[i]->by = sid;
+            lost->n_left--;
+        }
     }
+    return 0;
+}
+
+/* Look through members, which is less than reading posting lists in full for
+ * each of the lost. */
+static int look_through(const struct graph *graph, uint64_t cluster, const struct hub *hub,
+                        const struct record *of_hub, const struct sid_vector *leaving,
+                        struct lost *lost)
+{
+    _cleanup_(sid_vector_done) struct sid_vector members = {0};
+    int r = membership_list(graph->membership, cluster, LOOKED_THROUGH, &members);
+
+    for (size_t at = 0; r == 0 && lost->n_left > 0 && at < members.n_sids; at += COMPARED_AT_ONCE) {
+        const struct record *records[COMPARED_AT_ONCE];
+        const uint64_t *sids = members.sids + at;
+        size_t n = members.n_sids - at < COMPARED_AT_ONCE ? members.n_sids - at : COMPARED_AT_ONCE;
+        r = records_get(graph->records, sids, n, records);
+        if (r < 0)
+            return r;
+        for (size_t i = 0; r == 0 && i < n; i++)
+            if (records[i] && sids[i] != hub->sid && !sid_vector_finds(leaving, sids[i]))
+                r = hang_on(graph, lost, of_hub, sids[i], records[i]);
+        records_put(graph->records, records, n);
+    }
+    return r;
+}
+
+static int search_for(const struct graph *graph, uint64_t cluster, const struct record *of_hub,
+                      const struct sid_vector *leaving, struct lost *lost, size_t i)
+{
+    struct search search = {graph, leaving, of_hub, cluster, lost->sids[i], 0};
+    int r = neighbours_find(graph, &lost->records[i]->sketch, may_be_by, is_by, &search, NULL);
+    if (r < 0 || search.by == 0)
+        return r < 0 ? r : 0;
+    lost->far[i]->by = search.by;
+    lost->n_left--;
     return 1;
+}
+
+static int connect_lost(const struct graph *graph, uint64_t cluster, const struct hub *hub,
+                        const struct record *of_hub, const struct sid_vector *leaving,
+                        struct lost *lost)
+{
+    for (size_t i = 0; i < lost->n; i++) {
+        if (!lost->records[i])
+            return 0;
+        lost->far[i]->by = 0;
+    }
+    int r = look_through(graph, cluster, hub, of_hub, leaving, lost);
+    if (r < 0)
+        return r;
+    r = 1;
+    for (size_t i = 0; r > 0 && lost->n_left > 0 && i < lost->n; i++)
+        if (!lost->far[i]->by)
+            r = search_for(graph, cluster, of_hub, leaving, lost, i);
+    return r;
+}
+
+/* Returns 1, 0 when one is not known to be connected, or an error. */
+static int connect_far(const struct graph *graph, uint64_t cluster, struct hub *hub,
+                       const struct record *of_hub, const struct sid_vector *leaving)
+{
+    struct lost lost = {.n = 0};
+
+    for (size_t i = 0; i < hub->n_far; i++)
+        if (is_lost(&hub->far[i], leaving)) {
+            lost.sids[lost.n] = hub->far[i].sid;
+            lost.far[lost.n++] = &hub->far[i];
+        }
+    lost.n_left = lost.n;
+    if (lost.n == 0)
+        return 1;
+    int r = records_get(graph->records, lost.sids, lost.n, lost.records);
+    if (r < 0)
+        return r;
+    r = connect_lost(graph, cluster, hub, of_hub, leaving, &lost);
+    records_put(graph->records, lost.records, lost.n);
+    return r;
 }
 
 /* -- asking -- */
 
-/* Returns 1, 0 when this one is not the hub of the others, or an error. */
-static int holds(const struct graph *graph, struct hub *hub, const struct sid_vector *leaving)
+/* Returns 1, 0 when this one is not the hub of the others, -EINPROGRESS when `most`
+ * comparisons do not tell, or an error. */
+static int holds(const struct graph *graph, uint64_t cluster, struct hub *hub,
+                 const struct sid_vector *leaving, size_t most)
 {
     const struct record *record;
     int r = records_get(graph->records, &hub->sid, 1, &record);
@@ -229,32 +345,61 @@ static int holds(const struct graph *graph, struct hub *hub, const struct sid_ve
         return r;
     if (!record)
         return 0;
-    r = compare_new(graph, hub, record);
+    r = compare_new(graph, hub, record, most);
     if (r > 0)
-        r = connect_far(graph, hub, record, leaving);
+        r = connect_far(graph, cluster, hub, record, leaving);
     records_put(graph->records, &record, 1);
     return r;
 }
 
-/* Some that stay are tried, from anywhere in the cluster. Returns as holds(). */
-static int choose(const struct graph *graph, struct hub *hub, const struct sid_vector *leaving)
+/* The next one that stays, from anywhere in the cluster, with which all are to
+ * be compared. Returns 1, 0 when enough were tried, or an error. */
+static int choose(const struct graph *graph, uint64_t cluster, struct hub *hub,
+                  const struct sid_vector *leaving)
 {
     _cleanup_(sid_vector_done) struct sid_vector members = {0};
-    int r = membership_list(graph->membership, hub->cluster, 0, &members);
-    for (size_t i = 0, n_tried = 0; r == 0 && i < members.n_sids && n_tried < TRIES; i++) {
-        uint64_t sid = members.sids[(i + 1) * (members.n_sids / (TRIES + 1)) % members.n_sids];
+    int r = hub->n_tried < TRIES ? membership_list(graph->membership, cluster, 0, &members) : 0;
+
+    hub->sid = 0;
+    hub->n_far = 0;
+    while (r == 0 && hub->at < members.n_sids) {
+        uint64_t sid = members.sids[++hub->at * (members.n_sids / (TRIES + 1)) % members.n_sids];
         if (sid_vector_finds(leaving, sid))
             continue;
-        n_tried++;
+        hub->n_tried++;
         hub->sid = sid;
-        hub->n_far = 0;
-        hub->new_sids.n_sids = 0;
-        for (size_t k = 0; r == 0 && k < members.n_sids; k++)
-            r = sid_vector_push(&hub->new_sids, members.sids[k]);
-        if (r == 0)
-            r = holds(graph, hub, leaving);
+        sid_vector_done(&hub->new_sids);
+        hub->new_sids = members;
+        members = (struct sid_vector){0};
+        return 1;
     }
     return r;
+}
+
+/* Returns as holds(). */
+static int look_for(const struct graph *graph, uint64_t cluster, struct hub *hub,
+                    const struct sid_vector *leaving, size_t most)
+{
+    int r = hub->sid ? holds(graph, cluster, hub, leaving, most) : 0;
+    while (r == 0 && (r = choose(graph, cluster, hub, leaving)) > 0)
+        r = holds(graph, cluster, hub, leaving, most);
+    if (r > 0)
+        hub->n_tried = hub->at = 0;
+    return r;
+}
+
+static void refuse(struct hub *hub, uint64_t size)
+{
+    const uint64_t used = hub->used;
+    drop(hub);
+    hub->used = used;
+    hub->refused_size = size;
+}
+
+static bool is_refused(const struct hub *hub, uint64_t size)
+{
+    return hub->sid == 0 && hub->n_tried == 0 && size < 2 * hub->refused_size &&
+           2 * size > hub->refused_size;
 }
 
 int cluster_hubs_hold(const struct graph *graph, uint64_t cluster, uint64_t size,
@@ -262,25 +407,105 @@ int cluster_hubs_hold(const struct graph *graph, uint64_t cluster, uint64_t size
 {
     struct cluster_hubs *hubs = graph->membership->hubs;
     struct hub *hub = find(hubs, cluster);
-    int r = 0;
 
-    if (size < hubs->from)
-        return 0;
-    if (hub && hub->sid == 0 && size < 2 * hub->refused_size && 2 * size > hub->refused_size)
+    if (size < hubs->from || (hub && is_refused(hub, size)))
         return 0;
     if (!hub)
         hub = add(hubs, cluster);
     hub->used = ++hubs->n_used;
-    bool grown = hub->new_sids.n_sids > size / NEW_SHARE;
-    if (hub->sid && !sid_vector_finds(leaving, hub->sid) && !grown)
-        r = holds(graph, hub, leaving);
+    bool grown = hub->n_tried == 0 && hub->new_sids.n_sids > size / NEW_SHARE;
+    if (sid_vector_finds(leaving, hub->sid) || grown) {
+        hub->sid = 0;
+        hub->n_tried = hub->at = 0;
+    }
+    int r = look_for(graph, cluster, hub, leaving, cluster_repairs_at_once(graph->repairs));
+    if (r == -EINPROGRESS) { /* later, piece by piece */
+        hub->is_later = true;
+        r = cluster_repairs_note(graph, cluster);
+        return r < 0 ? r : 1;
+    }
     if (r == 0)
-        r = choose(graph, hub, leaving);
-    if (r > 0)
-        return 1;
-    drop(hub);
-    hub->cluster = cluster;
-    hub->used = hubs->n_used;
-    hub->refused_size = size;
+        refuse(hub, size);
     return r;
+}
+
+bool cluster_hubs_is_later(struct cluster_hubs *hubs, uint64_t cluster)
+{
+    const struct hub *hub = find(hubs, cluster);
+    return hub && hub->is_later;
+}
+
+int cluster_hubs_step(const struct graph *graph, uint64_t cluster)
+{
+    static const struct sid_vector nobody;
+    struct hub *hub = find(graph->membership->hubs, cluster);
+    uint64_t size = 0;
+
+    int r = look_for(graph, cluster, hub, &nobody, cluster_repairs_at_once(graph->repairs));
+    if (r == 0)
+        r = membership_size(graph->membership, cluster, &size);
+    else if (r > 0)
+        hub->is_later = false;
+    if (r == 0)
+        refuse(hub, size);
+    return r;
+}
+
+/* -- who comes -- */
+
+/* Returns whether the document hangs on another that is near, or an error. */
+static int hangs_on(const struct graph *graph, const struct record *of_hub,
+                    const struct record *record, uint64_t by)
+{
+    const struct record *of_by;
+    int r = records_get(graph->records, &by, 1, &of_by);
+    if (r < 0)
+        return r;
+    if (of_by)
+        r = neighbours_by_tier_r(graph, &of_hub->sketch, &of_by->sketch);
+    if (r > 0)
+        r = neighbours_by_tier_r(graph, &record->sketch, &of_by->sketch);
+    records_put(graph->records, &of_by, 1);
+    return r;
+}
+
+/* The last of the new ones. */
+static int compare_last(const struct graph *graph, struct hub *hub, const struct record *record,
+                        uint64_t by)
+{
+    const uint64_t sid = hub->new_sids.sids[hub->new_sids.n_sids - 1];
+    const struct record *of_hub;
+    int r = records_get(graph->records, &hub->sid, 1, &of_hub);
+    if (r < 0 || !of_hub)
+        return r;
+    r = neighbours_by_tier_r(graph, &of_hub->sketch, &record->sketch);
+    if (r == 0 && hub->n_far < FAR_MAX) {
+        r = by && by != sid ? hangs_on(graph, of_hub, record, by) : 0;
+        if (r >= 0)
+            hub->far[hub->n_far++] = (struct far){sid, r > 0 ? by : 0};
+        r = r < 0 ? r : 1;
+    }
+    if (r > 0)
+        hub->new_sids.n_sids--;
+    records_put(graph->records, &of_hub, 1);
+    return r < 0 ? r : 0;
+}
+
+int cluster_hubs_came(const struct graph *graph, uint64_t cluster, uint64_t sid,
+                      const struct record *record, uint64_t by)
+{
+    static const struct sid_vector nobody;
+    struct cluster_hubs *hubs = graph->membership->hubs;
+    struct hub *hub = find(hubs, cluster);
+    uint64_t size = 0;
+
+    if (hub && hub->sid && hub->n_tried == 0 && hub->new_sids.n_sids > 0 &&
+        hub->new_sids.sids[hub->new_sids.n_sids - 1] == sid)
+        return compare_last(graph, hub, record, by);
+    int r = hub ? 0 : membership_known_size(graph->membership, cluster, &size);
+    if (r < 0 || size < hubs->from || size >= 2 * hubs->from ||
+        size > cluster_repairs_at_once(graph->repairs))
+        return r;
+    r = cluster_hubs_hold(graph, cluster, size, &nobody);
+    return r < 0 ? r : 0;
 }

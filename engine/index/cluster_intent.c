@@ -20,9 +20,34 @@ static const struct kv_slice cluster_key = {"cluster", 7};
 
 void cluster_split_done(struct cluster_split *split)
 {
+    for (size_t i = 0; split->parts && i < split->ids.n_sids; i++)
+        sid_vector_done(&split->parts[i]);
+    free(split->parts);
     sid_vector_done(&split->leaving);
     sid_vector_done(&split->ids);
     sid_vector_done(&split->beginnings);
+}
+
+int cluster_split_add_part(struct cluster_split *split, uint64_t id, uint64_t beginning,
+                           struct sid_vector *documents)
+{
+    const size_t n = split->ids.n_sids;
+    struct sid_vector *parts = reallocarray(split->parts, n + 1, sizeof(*parts));
+
+    if (!parts)
+        return -ENOMEM;
+    split->parts = parts;
+    int r = sid_vector_push(&split->beginnings, beginning);
+    if (r == 0)
+        r = sid_vector_push(&split->ids, id);
+    if (r < 0)
+        return r;
+    parts[n] = (struct sid_vector){0};
+    if (documents) {
+        parts[n] = *documents;
+        *documents = (struct sid_vector){0};
+    }
+    return 0;
 }
 
 void cluster_intent_done(struct cluster_intent *intent)

@@ -12,10 +12,11 @@
  *   rename   0            its new id         the one it had             none
  *   delete   the deleted  it was in, or 0    of the parts split off     a document of each part,
  *                                            (0: it is alone)           then what is deleted with
- * it
+ *                                                                       it
  *
- * A delete with which clusters of other clusterings are left has version 2, and behind that for
- * each of these:
+ * A delete by which several clusters are left, of this clustering or of others, has version 2, and
+ * behind that for each of these (where they are several of the default clustering the one above is
+ * 0, and what is deleted are all that leave them):
  *
  *          cluster 8 | leaving n 4 | parts n 4 | leaving 8 each | ids 8 each | a document of each 8
  *
@@ -33,6 +34,7 @@
 
 #include <stdint.h>
 
+#include "engine/index/record.h"
 #include "engine/index/sid_vector.h"
 #include "store/kv.h"
 
@@ -48,20 +50,36 @@ struct cluster_split {
     struct sid_vector leaving;    /* ascending */
     struct sid_vector ids;        /* of the parts split off; 0: it is one document, in no cluster */
     struct sid_vector beginnings; /* a document of each of these */
+    /* Not stored: */
+    struct sid_vector *parts; /* all documents of each; none: not known */
+    uint64_t n_left;          /* what the cluster has when those that leave are gone */
+    bool is_left_known;
 };
 void cluster_split_done(struct cluster_split *split);
+/* A part more. documents  all of it, taken over; NULL: not known. Returns 0, -ENOMEM. */
+int cluster_split_add_part(struct cluster_split *split, uint64_t id, uint64_t beginning,
+                           struct sid_vector *documents);
 /* Those that leave it go into the cluster ids.sids[0], or into none. */
 bool cluster_split_is_move(const struct cluster_split *split);
+
+/* A document that is deleted, as far as its caller knows it. */
+struct leaving_document {
+    const struct record *record; /* borrowed */
+    uint64_t other;              /* the smallest of its class besides; 0: none */
+};
 
 struct cluster_intent {
     enum intent_kind kind;
     /* INTENT_JOIN, INTENT_RENAME; of the clustering that the cluster is of */
     uint64_t cluster;
     struct sid_vector ids, sids;
-    /* INTENT_DELETE, INTENT_MOVE; first what is left in the default clustering, by all that are
-     * deleted */
+    /* INTENT_DELETE, INTENT_MOVE; first by all that are deleted what they leave in the default
+     * clustering, if that is one cluster */
     struct cluster_split *splits;
     size_t n_splits;
+    /* INTENT_DELETE, not stored: of each that leaves by the first split, borrowed; NULL: not known
+     */
+    const struct leaving_document *known;
 };
 
 void cluster_intent_done(struct cluster_intent *intent);

@@ -2,11 +2,13 @@
 
 #include "engine/index/cluster_centres.h"
 #include "engine/index/cluster_change.h"
+#include "engine/index/cluster_hubs.h"
 
 struct linking {
     struct joining joining;
     struct lists_read read;
     uint64_t sid, not_with; /* not_with: is about to go, and is in no cluster; 0: none */
+    uint64_t by;            /* a neighbour; 0: none was found yet */
 };
 
 /* What comes later is inserted again after it: a crash leaves them known, and ids depend on the
@@ -22,6 +24,7 @@ static int link_to(void *user, uint64_t sid, uint64_t cluster, const struct reco
 {
     struct linking *linking = user;
     (void)record;
+    linking->by = sid;
     return joining_add(&linking->joining, sid, cluster);
 }
 
@@ -45,7 +48,22 @@ static int link_twin(const struct graph *graph, struct linking *linking, uint64_
     uint64_t cluster;
     int r = membership_clusters_of(graph->membership, &twin, 1, &cluster);
 
+    linking->by = twin;
     return r < 0 ? r : joining_add(&linking->joining, twin, cluster);
+}
+
+/* What is known of the cluster it has come into. */
+static int tell_hub(const struct graph *graph, const struct linking *linking,
+                    const struct record *record)
+{
+    uint64_t cluster;
+
+    if (linking->by == 0)
+        return 0;
+    int r = membership_clusters_of(graph->membership, &linking->sid, 1, &cluster);
+    return r < 0 || cluster == 0
+               ? r
+               : cluster_hubs_came(graph, cluster, linking->sid, record, linking->by);
 }
 
 static void linking_done(struct linking *linking)
@@ -87,6 +105,8 @@ int cluster_link(const struct graph *graph, const struct coming *coming)
         r = link_twin(graph, &linking, coming->first);
     if (r == 0)
         r = cluster_change_join(graph, &linking.joining);
+    if (r == 0)
+        r = tell_hub(graph, &linking, coming->record);
     return r < 0 ? r : neighbours_learn(graph, coming->sid, &linking.read);
 }
 

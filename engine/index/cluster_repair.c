@@ -20,6 +20,7 @@
 #include "engine/cluster/union_find.h"
 #include "engine/index/classes.h"
 #include "engine/index/cluster_change.h"
+#include "engine/index/cluster_hubs.h"
 #include "engine/index/id_votes.h"
 #include "engine/index/neighbours.h"
 #include "engine/index/schema.h"
@@ -413,7 +414,7 @@ static int finish(struct cluster_repairs *repairs, struct run *run)
     int r = 0;
     for (size_t i = 0; r == 0 && i < run->clusters.n_sids; i++) {
         uint64_t id = run->clusters.sids[i];
-        r = cluster_change_dissolve(run->graph, id);
+        r = cluster_change_dissolve(run->graph, &id, 1);
         if (r == 0)
             r = write_row(run->graph, id, false);
         if (r == 0)
@@ -452,6 +453,32 @@ static int forget_others(struct cluster_repairs *repairs, const struct graph *fi
     }
 }
 
+/* Of a cluster whose hub is looked for nothing else need be asked, if it is found. Returns 1 when
+ * there was one, 0, or an error. */
+static int look_for_hub(struct cluster_repairs *repairs, const struct graph *first)
+{
+    const struct graph *graph = NULL;
+    uint64_t id = 0;
+    {
+        LOCKED(&repairs->lock);
+        for (size_t i = 0; i < repairs->ids.n_sids && !graph; i++) {
+            id = repairs->ids.sids[i];
+            graph = graph_of_cluster(first, id);
+            if (graph && !cluster_hubs_is_later(graph->membership->hubs, id))
+                graph = NULL;
+        }
+    }
+    int r = graph ? cluster_hubs_step(graph, id) : 0;
+    if (r > 0) {
+        r = write_row(graph, id, false);
+        if (r == 0)
+            forget(repairs, id);
+    } else if (r == -EINPROGRESS) {
+        r = 0;
+    }
+    return r < 0 ? r : graph != NULL;
+}
+
 int cluster_repairs_step(const struct graph *first)
 {
     struct cluster_repairs *repairs = first->repairs;
@@ -462,6 +489,9 @@ int cluster_repairs_step(const struct graph *first)
         run_done(run);
         return 0;
     }
+    r = look_for_hub(repairs, first);
+    if (r != 0)
+        return r < 0 ? r : cluster_repairs_count(repairs) > 0;
     if (repairs->changed || !run->graph)
         r = begin(repairs, first);
     else

@@ -205,14 +205,7 @@ static int commit_sketched(struct index *index, struct result *const *results, s
     return r < 0 ? r : begun;
 }
 
-/* A document that is going: its row and what it names. */
-struct going {
-    struct stored_row stored;
-    uint64_t sid; /* 0: it has no record */
-    struct record record;
-};
-
-static void going_free(struct going *going, size_t n)
+static void going_free(struct stored_document *going, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         record_done(&going[i].record);
@@ -222,25 +215,22 @@ static void going_free(struct going *going, size_t n)
 /* Reads what is going, and marks its rows: a crash between record and row must not leave a row that
  * passes for a sketched file. */
 static int begin_dropping(struct index *index, const struct file_key *files, size_t n,
-                          struct going *going)
+                          struct stored_document *going)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    int r = batch ? 0 : -ENOMEM;
-    for (size_t i = 0; r == 0 && i < n; i++) {
-        r = stored_row_document(index, &files[i], &going[i].stored, &going[i].sid,
-                                &going[i].record);
-        if (r == 0 && going[i].sid && !going[i].stored.row.racy) {
+    int r = batch ? stored_row_documents(index, files, n, going) : -ENOMEM;
+    for (size_t i = 0; r == 0 && i < n; i++)
+        if (going[i].sid && !going[i].stored.row.racy) {
             going[i].stored.row.racy = true;
             catalogue_put_file(batch, &files[i], &going[i].stored.row);
         }
-    }
     if (r < 0 || kv_batch_count(batch) == 0)
         return r;
     return document_counts_apply(index, batch, &(struct document_counts){0});
 }
 
-static int drop_rows(struct index *index, const struct file_key *files, const struct going *going,
-                     size_t n)
+static int drop_rows(struct index *index, const struct file_key *files,
+                     const struct stored_document *going, size_t n)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     struct document_counts counts = {0};
@@ -255,7 +245,7 @@ static int drop_rows(struct index *index, const struct file_key *files, const st
     return document_counts_apply(index, batch, &counts);
 }
 
-static int drop_sketches(struct index *index, const struct going *going, size_t n)
+static int drop_sketches(struct index *index, const struct stored_document *going, size_t n)
 {
     _cleanup_free_ uint64_t *sids = calloc(n, sizeof(*sids));
     _cleanup_free_ const struct record **records = calloc(n, sizeof(*records));
@@ -275,7 +265,7 @@ int commit_drop_documents(struct index *index, const struct file_key *files, siz
 {
     if (n == 0)
         return 0;
-    struct going *going = calloc(n, sizeof(*going));
+    struct stored_document *going = calloc(n, sizeof(*going));
     if (!going)
         return -ENOMEM;
     int r = begin_dropping(index, files, n, going);

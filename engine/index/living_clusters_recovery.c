@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "engine/index/cluster_change.h"
 #include "engine/index/cluster_hubs.h"
+#include "engine/index/leaving_documents.h"
 #include "engine/index/living_clusters_private.h"
 #include "engine/index/postings_replay.h"
 #include "engine/index/schema.h"
@@ -32,12 +33,12 @@ static int read_flushed(struct living_clusters *clusters)
 }
 
 /* The postings that were in memory. A document that was being deleted goes first. */
-static int recover_postings(struct living_clusters *clusters, const struct cluster_intent *intent)
+static int recover_postings(struct living_clusters *clusters, struct cluster_intent *intent)
 {
     int r = read_flushed(clusters);
 
     if (r == 0 && intent && intent->kind == INTENT_DELETE)
-        r = cluster_change_remove(clusters->graph, intent);
+        r = leaving_documents_remove(clusters->graph, intent);
     if (r == 0)
         r = postings_replay(clusters->graph, &clusters->last_sid);
     if (r == 0)
@@ -63,7 +64,7 @@ static void forget_what_is_known(struct living_clusters *clusters)
 }
 
 /* What an intent moves may have been moved. */
-static int finish_change(struct living_clusters *clusters, const struct cluster_intent *intent)
+static int finish_change(struct living_clusters *clusters, struct cluster_intent *intent)
 {
     for (size_t i = 0; i < clusters->n_clusterings; i++)
         clusters->clusterings[i].membership.repeating = true;

@@ -1,18 +1,16 @@
 /* A move is two batches: the new rows, then the old ones. Interrupted in between a document is in
  * two clusters, never in none, and the same move again completes it. The head's count is put as an
  * absolute number computed from what is there, so that repeating is harmless. */
-#include "engine/index/membership.h"
+#include "engine/index/membership_private.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/index/cluster_heads.h"
 #include "engine/index/cluster_hubs.h"
 #include "engine/index/schema.h"
 
 enum {
-    MOVED_AT_ONCE = 64,
     PAGE_ROWS = 256,
     /* 16 bytes each, as many as the documents that are come by need: what a new document is
      * compared with is anywhere among all. */
@@ -63,14 +61,14 @@ static void cache_grow(struct membership *membership)
     membership->n_cache = n;
 }
 
-static void cache_set(struct membership *membership, uint64_t sid, uint64_t cluster)
+void membership_cache_set(struct membership *membership, uint64_t sid, uint64_t cluster)
 {
     if (++membership->n_cached > membership->n_cache)
         cache_grow(membership);
     *cached(membership, sid) = (struct cached_cluster){sid, cluster};
 }
 
-static void cache_drop(struct membership *membership, uint64_t sid)
+void membership_cache_drop(struct membership *membership, uint64_t sid)
 {
     if (cached(membership, sid)->sid == sid)
         cached(membership, sid)->sid = 0;
@@ -100,7 +98,7 @@ int membership_recount(struct membership *membership)
     return 0;
 }
 
-static void count_change(struct membership *membership, uint64_t old_size, uint64_t new_size)
+void membership_count_change(struct membership *membership, uint64_t old_size, uint64_t new_size)
 {
     membership->n_documents += (int64_t)(new_size - old_size);
     membership->n_clusters += (new_size > 0) - (old_size > 0);
@@ -148,7 +146,7 @@ void membership_done(struct membership *membership, bool clean)
     head_cache_done(&membership->heads);
 }
 
-static int before_change(struct membership *membership)
+int membership_before_change(struct membership *membership)
 {
     struct clustering_meta meta;
 
@@ -166,16 +164,16 @@ static int before_change(struct membership *membership)
 /* A cluster's head and which of some members it has. */
 struct presence {
     uint64_t size;
-    bool has[MOVED_AT_ONCE];
+    bool has[MEMBERS_AT_ONCE];
     size_t n_has;
 };
 
 static int look(struct membership *membership, uint64_t id, const struct member *members, size_t n,
                 struct presence *ret_presence)
 {
-    uint8_t keys[MOVED_AT_ONCE + 1][MEMBER_KEY_MAX_BYTES];
-    struct kv_slice slices[MOVED_AT_ONCE + 1];
-    struct kv_buf values[MOVED_AT_ONCE + 1];
+    uint8_t keys[MEMBERS_AT_ONCE + 1][MEMBER_KEY_MAX_BYTES];
+    struct kv_slice slices[MEMBERS_AT_ONCE + 1];
+    struct kv_buf values[MEMBERS_AT_ONCE + 1];
     struct presence presence = {0};
 
     for (size_t i = 0; i < n; i++)
@@ -201,7 +199,7 @@ static int look(struct membership *membership, uint64_t id, const struct member 
     return r;
 }
 
-static void batch_head(struct kv_batch *batch, uint64_t id, uint64_t size)
+void membership_batch_head(struct kv_batch *batch, uint64_t id, uint64_t size)
 {
     uint8_t key[HEAD_KEY_BYTES], value[HEAD_VALUE_BYTES];
 
@@ -214,8 +212,8 @@ static void batch_head(struct kv_batch *batch, uint64_t id, uint64_t size)
         kv_batch_delete(batch, TABLE_MEMBERS, (struct kv_slice){key, HEAD_KEY_BYTES});
 }
 
-static void batch_cluster_of(const struct membership *membership, struct kv_batch *batch,
-                             uint64_t sid, uint64_t id)
+void membership_batch_cluster_of(const struct membership *membership, struct kv_batch *batch,
+                                 uint64_t sid, uint64_t id)
 {
     uint8_t key[CLUSTER_OF_KEY_BYTES], value[8];
     const struct kv_slice slice = member_cluster_of_key(key, sid, membership->clustering);
@@ -255,22 +253,22 @@ static int enter(struct membership *membership, uint64_t to, const struct member
         if (to && !presence.has[i])
             kv_batch_put(batch, TABLE_MEMBERS, member_key(key, to, &members[i]),
                          (struct kv_slice){"", 0});
-        batch_cluster_of(membership, batch, members[i].sid, to);
-        cache_drop(membership, members[i].sid);
+        membership_batch_cluster_of(membership, batch, members[i].sid, to);
+        membership_cache_drop(membership, members[i].sid);
     }
     size = presence.size + n - presence.n_has;
     if (to) {
         head_cache_drop(&membership->heads, to);
-        batch_head(batch, to, size);
+        membership_batch_head(batch, to, size);
     }
     r = kv_apply(membership->kv, batch);
     if (r < 0)
         return r;
     if (to)
         head_cache_set(&membership->heads, to, size);
-    count_change(membership, presence.size, size);
+    membership_count_change(membership, presence.size, size);
     for (size_t i = 0; i < n; i++)
-        cache_set(membership, members[i].sid, to);
+        membership_cache_set(membership, members[i].sid, to);
     return 0;
 }
 
@@ -293,30 +291,32 @@ static int leave(struct membership *membership, uint64_t from, const struct memb
             kv_batch_delete(batch, TABLE_MEMBERS, member_key(key, from, &members[i]));
     }
     head_cache_drop(&membership->heads, from);
-    batch_head(batch, from, presence.size - presence.n_has);
+    membership_batch_head(batch, from, presence.size - presence.n_has);
     r = kv_apply(membership->kv, batch);
     if (r < 0)
         return r;
     head_cache_set(&membership->heads, from, presence.size - presence.n_has);
-    count_change(membership, presence.size, presence.size - presence.n_has);
+    membership_count_change(membership, presence.size, presence.size - presence.n_has);
     return 0;
 }
 
 int membership_move(struct membership *membership, uint64_t from, uint64_t to,
                     const struct member *members, size_t n_members)
 {
-    int r = before_change(membership);
+    int r = membership_before_change(membership);
 
     if (membership->hubs)
         cluster_hubs_moved(membership->hubs, from, to, members, n_members);
-    for (size_t at = 0; at < n_members && r == 0; at += MOVED_AT_ONCE) {
-        size_t n = n_members - at < MOVED_AT_ONCE ? n_members - at : MOVED_AT_ONCE;
+    for (size_t at = 0; at < n_members && r == 0; at += MEMBERS_AT_ONCE) {
+        size_t n = n_members - at < MEMBERS_AT_ONCE ? n_members - at : MEMBERS_AT_ONCE;
         r = enter(membership, to, members + at, n);
         if (r == 0 && from && from != to)
             r = leave(membership, from, members + at, n);
     }
     return r;
 }
+
+/* -- moving all -- */
 
 /* The first members of a cluster; returns how many, at most n_most. */
 static int first_members(struct membership *membership, uint64_t id, size_t n_most,
@@ -340,32 +340,16 @@ static int first_members(struct membership *membership, uint64_t id, size_t n_mo
 
 int membership_move_all(struct membership *membership, uint64_t from, uint64_t to)
 {
-    struct member members[MOVED_AT_ONCE];
+    struct member members[MEMBERS_AT_ONCE];
 
     for (;;) {
-        int n = first_members(membership, from, MOVED_AT_ONCE, members);
+        int n = first_members(membership, from, MEMBERS_AT_ONCE, members);
         if (n <= 0)
             return n;
         int r = membership_move(membership, from, to, members, (size_t)n);
         if (r < 0)
             return r;
     }
-}
-
-int membership_dissolve(struct membership *membership, uint64_t id)
-{
-    struct member members[MOVED_AT_ONCE];
-    uint64_t size;
-
-    int r = membership_known_size(membership, id, &size);
-    if (r < 0 || size > 1)
-        return r;
-    int n = size == 1 ? first_members(membership, id, 1, members) : 0;
-    if (n > 0) {
-        dissolved_clusters_note(&membership->dissolved, members[0].sid, id);
-        n = membership_move(membership, id, 0, members, 1);
-    }
-    return n < 0 ? n : 1;
 }
 
 /* -- reading -- */
@@ -381,9 +365,9 @@ static int parse_cluster(const struct kv_buf *value, uint64_t *ret_id)
 static int read_clusters(struct membership *membership, const uint64_t *sids, const size_t *places,
                          size_t n, uint64_t *ret_ids)
 {
-    uint8_t keys[MOVED_AT_ONCE][CLUSTER_OF_KEY_BYTES];
-    struct kv_slice slices[MOVED_AT_ONCE];
-    struct kv_buf values[MOVED_AT_ONCE];
+    uint8_t keys[MEMBERS_AT_ONCE][CLUSTER_OF_KEY_BYTES];
+    struct kv_slice slices[MEMBERS_AT_ONCE];
+    struct kv_buf values[MEMBERS_AT_ONCE];
 
     slices[0] = (struct kv_slice){0}; /* for a compiler that cannot know */
     for (size_t i = 0; i < n; i++)
@@ -396,7 +380,7 @@ static int read_clusters(struct membership *membership, const uint64_t *sids, co
         if (r == 0)
             r = parse_cluster(&values[i], &ret_ids[places[i]]);
         if (r == 0)
-            cache_set(membership, sids[places[i]], ret_ids[places[i]]);
+            membership_cache_set(membership, sids[places[i]], ret_ids[places[i]]);
         kv_buf_done(&values[i]);
     }
     return r;
@@ -405,7 +389,7 @@ static int read_clusters(struct membership *membership, const uint64_t *sids, co
 int membership_clusters_of(struct membership *membership, const uint64_t *sids, size_t n_sids,
                            uint64_t *ret_ids)
 {
-    size_t places[MOVED_AT_ONCE], n = 0;
+    size_t places[MEMBERS_AT_ONCE], n = 0;
     int r = 0;
 
     for (size_t i = 0; i < n_sids && r == 0; i++) {
@@ -414,7 +398,7 @@ int membership_clusters_of(struct membership *membership, const uint64_t *sids, 
             ret_ids[i] = entry->cluster;
         else
             places[n++] = i;
-        if (n == MOVED_AT_ONCE) {
+        if (n == MEMBERS_AT_ONCE) {
             r = read_clusters(membership, sids, places, n, ret_ids);
             n = 0;
         }

@@ -44,6 +44,8 @@
 
 struct cluster_hubs;
 
+enum { MEMBERS_AT_ONCE = 64 };
+
 struct membership {
     struct kv *kv;
     unsigned clustering;
@@ -77,9 +79,14 @@ int membership_move(struct membership *membership, uint64_t from, uint64_t to,
                     const struct member *members, size_t n_members);
 /* Move all of a cluster into another. */
 int membership_move_all(struct membership *membership, uint64_t from, uint64_t to);
-/* Give up a cluster that has one member left, and remember it. Returns 1 when there is no such
- * cluster any more, 0 when it stays, or an error. */
-int membership_dissolve(struct membership *membership, uint64_t id);
+/* Documents out of the clusters they are in: members[i] out of clusters[i], at most
+ * MEMBERS_AT_ONCE; ret_sizes[i]: what that one has left. One look and two writes. */
+int membership_leave(struct membership *membership, const uint64_t *clusters,
+                     const struct member *members, size_t n_members, uint64_t *ret_sizes);
+/* Give up clusters, each once and at most MEMBERS_AT_ONCE, that have one member left, and remember
+ * these. ret_gone[i]: there is no such cluster (any more). 0 or an error. */
+int membership_dissolve(struct membership *membership, const uint64_t *ids, size_t n,
+                        bool *ret_gone);
 
 /* As membership_size(), from memory where it is known. */
 int membership_known_size(struct membership *membership, uint64_t id, uint64_t *ret_size);

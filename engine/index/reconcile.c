@@ -15,10 +15,10 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "engine/index/other_names.h"
 #include "engine/index/reconcile.h"
+#include "engine/index/reconcile_private.h"
 #include "engine/index/removal.h"
-
-enum { PAGE = 128 };
 
 static int put_entry(struct index *index, const struct file_key *parent, const char *name,
                      const struct file_key *child, enum entry_type type)
@@ -47,45 +47,6 @@ static int drop_entry(struct index *index, const struct file_key *parent, const 
     else
         catalogue_delete(batch, parent, name, child);
     return kv_apply(index->kv, batch);
-}
-
-/* Whether one of some links, but for one name, leads to the inode. A link counts only if its name
- * leads back: the two rows are written together, but a store need not keep them together. */
-static int leads_back(struct index *index, const struct catalogue_list *links,
-                      const struct file_key *child, const struct file_key *parent, const char *name)
-{
-    for (size_t i = 0; i < links->n_entries; i++) {
-        const struct catalogue_entry *link = &links->entries[i];
-        struct file_key back;
-        enum entry_type type;
-        if (strcmp(link->name, name) == 0 && file_key_equal(&link->parent, parent))
-            continue;
-        int r = catalogue_get(index->kv, &link->parent, link->name, &back, &type);
-        if (r == 0 && file_key_equal(&back, child))
-            return 1;
-        if (r < 0 && r != -ENOENT)
-            return r;
-    }
-    return 0;
-}
-
-/* Whether the inode has another name than this one. Most have few; of very many those next to it in
- * order are looked at. */
-static int has_other_link(struct index *index, const struct file_key *child,
-                          const struct file_key *parent, const char *name)
-{
-    enum { LINKS_MAX = 64 };
-    _cleanup_(catalogue_list_done) struct catalogue_list all = {0};
-    int r = catalogue_links(index->kv, child, LINKS_MAX, &all);
-    if (r < 0 || all.n_entries < LINKS_MAX)
-        return r < 0 ? r : leads_back(index, &all, child, parent, name);
-    for (int before = 0; before < 2 && r == 0; before++) {
-        _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-        r = catalogue_links_beside(index->kv, child, parent, name, before, LINKS_MAX, &links);
-        if (r == 0)
-            r = leads_back(index, &links, child, parent, name);
-    }
-    return r;
 }
 
 int reconcile_is_known(struct index *index, const struct file_key *directory)
@@ -177,91 +138,10 @@ static int follow_directory(struct index *index, const struct file_key *director
     return same_parent && strcmp(name, old_name) == 0 ? PLACE_HERE : PLACE_ELSEWHERE;
 }
 
-static int remove_entry(struct index *index, const struct file_key *parent, const char *name,
-                        const struct file_key *child, enum entry_type type, bool parent_goes);
-
-/* What is to be done of an entry that goes, of many. */
-enum fate {
-    FATE_NAME,  /* the name alone is left to go */
-    FATE_ALONE, /* a directory, or one of several names of a file that go: one after the other */
-};
-
-/* Whether another of the entries names the same inode. */
-static bool has_twin(const struct catalogue_entry *entries, const uint64_t *hashes, size_t n,
-                     size_t at)
+int reconcile_remove_entry(struct index *index, const struct file_key *parent, const char *name,
+                           const struct file_key *child, enum entry_type type, bool parent_goes)
 {
-    for (size_t i = 0; i < n; i++)
-        if (i != at && hashes[i] == hashes[at] &&
-            file_key_equal(&entries[i].child, &entries[at].child))
-            return true;
-    return false;
-}
-
-/* The documents of entries that go, where it is their last name. What hangs on an entry may go at
- * any time before it does, and many documents at once cost less than one after the other. */
-static int drop_documents(struct index *index, const struct catalogue_entry *entries, size_t n,
-                          enum fate *ret_fates)
-{
-    _cleanup_free_ uint64_t *hashes = calloc(n + 1, sizeof(*hashes));
-    _cleanup_free_ struct file_key *files = calloc(n + 1, sizeof(*files));
-    size_t n_files = 0;
-    int r = 0;
-    if (!files || !hashes)
-        return -ENOMEM;
-    for (size_t i = 0; i < n; i++)
-        hashes[i] = file_key_hash(&entries[i].child);
-    for (size_t i = 0; r >= 0 && i < n; i++) {
-        ret_fates[i] = FATE_ALONE;
-        if (entries[i].type == ENTRY_DIRECTORY || has_twin(entries, hashes, n, i))
-            continue;
-        r = has_other_link(index, &entries[i].child, &entries[i].parent, entries[i].name);
-        ret_fates[i] = FATE_NAME;
-        if (r == 0)
-            files[n_files++] = entries[i].child;
-    }
-    return r < 0 ? r : commit_drop_documents(index, files, n_files);
-}
-
-/* The entries are as they were read from the catalogue just now. */
-static int remove_all(struct index *index, const struct catalogue_entry *entries, size_t n,
-                      bool parent_goes)
-{
-    _cleanup_free_ enum fate *fates = calloc(n + 1, sizeof(*fates));
-    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    int r = fates && batch ? drop_documents(index, entries, n, fates) : -ENOMEM;
-    for (size_t i = 0; r == 0 && i < n; i++)
-        if (fates[i] == FATE_NAME)
-            catalogue_delete(batch, &entries[i].parent, entries[i].name, &entries[i].child);
-    if (r == 0)
-        r = kv_apply(index->kv, batch);
-    for (size_t i = 0; r == 0 && i < n; i++) {
-        const struct catalogue_entry *entry = &entries[i];
-        /* Of two names of one document that both go, the second finds itself the last. */
-        if (fates[i] == FATE_ALONE)
-            r = remove_entry(index, &entry->parent, entry->name, &entry->child, entry->type,
-                             parent_goes);
-    }
-    return r;
-}
-
-int reconcile_remove_all(struct index *index, const struct catalogue_entry *entries, size_t n)
-{
-    return remove_all(index, entries, n, false);
-}
-
-int reconcile_remove_some(struct index *index, const struct file_key *directory)
-{
-    _cleanup_(catalogue_list_done) struct catalogue_list list = {0};
-    int r = catalogue_children(index->kv, directory, NULL, PAGE, &list);
-    if (r == 0)
-        r = remove_all(index, list.entries, list.n_entries, true);
-    return r < 0 ? r : list.n_entries > 0;
-}
-
-static int remove_entry(struct index *index, const struct file_key *parent, const char *name,
-                        const struct file_key *child, enum entry_type type, bool parent_goes)
-{
-    int r = has_other_link(index, child, parent, name);
+    int r = other_names_exist(index, child, parent, name);
     if (r == 0 && type == ENTRY_DIRECTORY) {
         r = follow_directory(index, child, parent, name, parent_goes);
         if (r == PLACE_HERE)
@@ -277,7 +157,7 @@ static int remove_entry(struct index *index, const struct file_key *parent, cons
 int reconcile_remove(struct index *index, const struct file_key *parent, const char *name,
                      const struct file_key *child, enum entry_type type)
 {
-    return remove_entry(index, parent, name, child, type, false);
+    return reconcile_remove_entry(index, parent, name, child, type, false);
 }
 
 int reconcile_forget(struct index *index, const struct file_key *parent, const char *name)

@@ -34,8 +34,12 @@ int reconcile_put(struct index *index, const struct file_key *parent, const char
 int reconcile_remove(struct index *index, const struct file_key *parent, const char *name,
                      const struct file_key *child, enum entry_type type);
 
-/* The same for many; their documents go together. */
-int reconcile_remove_all(struct index *index, const struct catalogue_entry *entries, size_t n);
+/* The same for many; their documents go together.
+ *
+ * put  n_put names that were put into the catalogue just now, NULL: none. One who is renamed is
+ *      found to live on there, without a look for all its names */
+int reconcile_remove_all(struct index *index, const struct catalogue_entry *entries, size_t n,
+                         const struct catalogue_entry *put, size_t n_put);
 
 /* Remove some entries of a directory that is gone. Returns 1, 0 when there were none, or an error.
  */

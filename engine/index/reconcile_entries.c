@@ -19,6 +19,8 @@ struct entering {
         struct file_key file;
         bool is_new;
     } pending[RECONCILE_AT_ONCE];
+    struct catalogue_entry put[RECONCILE_AT_ONCE]; /* of all of them; names are the changes' */
+    size_t n_put;
 };
 
 static void entering_free(struct entering *entering)
@@ -112,6 +114,8 @@ static int add_entry(struct entering *entering, const struct change *change,
     bool is_new = !writing_set_has(index->writing, &entry->key) && reconcile_is_new(index, entry);
     entering->pending[entering->n++] =
         (struct pending){.change = change, .file = entry->key, .is_new = is_new};
+    entering->put[entering->n_put++] =
+        (struct catalogue_entry){change->key, entry->key, ENTRY_FILE, (char *)change->name};
     return 0;
 }
 
@@ -140,8 +144,9 @@ static int look_at_entry(struct entering *entering, const struct change *change)
 }
 
 /* Changes whose names are gone. */
-static int forget_all(struct index *index, struct change *const *gone, size_t n)
+static int forget_all(const struct entering *entering, struct change *const *gone, size_t n)
 {
+    struct index *index = entering->index;
     struct catalogue_list list = {0};
     int r = 0;
     if (n == 0)
@@ -163,7 +168,8 @@ static int forget_all(struct index *index, struct change *const *gone, size_t n)
             list.n_entries++;
     }
     if (r == 0)
-        r = reconcile_remove_all(index, list.entries, list.n_entries);
+        r = reconcile_remove_all(index, list.entries, list.n_entries, entering->put,
+                                 entering->n_put);
     catalogue_list_done(&list);
     return r;
 }
@@ -188,5 +194,5 @@ int reconcile_entries(struct index *index, struct change *const *changes, size_t
     }
     if (r >= 0)
         r = enter_pending(entering);
-    return r < 0 ? r : forget_all(index, gone, n_gone);
+    return r < 0 ? r : forget_all(entering, gone, n_gone);
 }

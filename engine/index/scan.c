@@ -251,7 +251,7 @@ static int remove_missing(struct visit *visit, struct catalogue_list *list)
         list->entries[i] = list->entries[n];
         list->entries[n++] = entry;
     }
-    return reconcile_remove_all(visit->index, list->entries, n);
+    return reconcile_remove_all(visit->index, list->entries, n, NULL, 0);
 }
 
 /* The entries of the catalogue whose name is not in the directory. */

@@ -51,6 +51,53 @@ int stored_row_document(struct index *index, const struct file_key *key, struct 
     return r < 0 ? r : stored_row_record(index, ret_row, ret_sid, ret_record);
 }
 
+static int get_records(struct index *index, struct stored_document *documents, size_t n)
+{
+    struct record_key keys[CATALOGUE_AT_ONCE];
+    struct kv_slice slices[CATALOGUE_AT_ONCE];
+    struct kv_buf values[CATALOGUE_AT_ONCE];
+    size_t places[CATALOGUE_AT_ONCE], n_read = 0;
+    for (size_t i = 0; i < n; i++)
+        if (documents[i].stored.row.sid) {
+            slices[n_read] = record_key(&keys[n_read], documents[i].stored.row.sid);
+            places[n_read++] = i;
+        }
+    int r = n_read ? kv_multi_get(index->kv, TABLE_RECORDS, slices, n_read, values) : 0;
+    if (r < 0)
+        return r;
+    r = 0;
+    for (size_t i = 0; i < n_read; i++) {
+        struct stored_document *document = &documents[places[i]];
+        if (r == 0 && values[i].data) {
+            r = record_decode(values[i].data, values[i].size_bytes, &document->record);
+            document->sid = r == 0 ? document->stored.row.sid : 0;
+        }
+        kv_buf_done(&values[i]);
+    }
+    return r;
+}
+
+int stored_row_documents(struct index *index, const struct file_key *keys, size_t n,
+                         struct stored_document *ret_documents)
+{
+    const struct file_key *files[CATALOGUE_AT_ONCE];
+    struct file_row rows[CATALOGUE_AT_ONCE];
+    bool exist[CATALOGUE_AT_ONCE];
+    int r = 0;
+    for (size_t at = 0; r == 0 && at < n; at += CATALOGUE_AT_ONCE) {
+        size_t n_some = n - at < CATALOGUE_AT_ONCE ? n - at : CATALOGUE_AT_ONCE;
+        for (size_t i = 0; i < n_some; i++)
+            files[i] = &keys[at + i];
+        r = catalogue_get_files(index->kv, files, n_some, rows, exist);
+        for (size_t i = 0; r == 0 && i < n_some; i++)
+            if (exist[i])
+                ret_documents[at + i].stored = (struct stored_row){.exists = true, .row = rows[i]};
+        if (r == 0)
+            r = get_records(index, ret_documents + at, n_some);
+    }
+    return r;
+}
+
 void stored_row_count(const struct stored_row *stored, const struct file_row *row,
                       struct document_counts *counts)
 {

@@ -25,6 +25,16 @@ int stored_row_record(struct index *index, const struct stored_row *row, uint64_
 int stored_row_document(struct index *index, const struct file_key *key, struct stored_row *ret_row,
                         uint64_t *ret_sid, struct record *ret_record);
 
+/* The same of many files. */
+struct stored_document {
+    struct stored_row stored;
+    uint64_t sid; /* 0: there is no record */
+    struct record record;
+};
+/* ret_documents  n of them, all zero; end each with record_done() */
+int stored_row_documents(struct index *index, const struct file_key *keys, size_t n,
+                         struct stored_document *ret_documents);
+
 /* NULL deletes the row. *stored is what was read, and becomes what has been written: the counts
  * follow what is stored, whatever failed in between. Returns 0, -ENOMEM or a store error. */
 int stored_row_put(struct index *index, const struct file_key *key, struct stored_row *stored,

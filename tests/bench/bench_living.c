@@ -361,19 +361,20 @@ static struct catalogue_entry name_entry(uint32_t number, char *name)
 /* As reconcile_entries() does of both names' notices, without looking at the file. */
 static void rename_some(struct bench *bench, const uint32_t *numbers, uint32_t n)
 {
-    static char old_names[RECONCILE_AT_ONCE][32], new_name[48];
-    struct catalogue_entry entries[RECONCILE_AT_ONCE];
+    static char old_names[RECONCILE_AT_ONCE][32], new_names[RECONCILE_AT_ONCE][48];
+    struct catalogue_entry entries[RECONCILE_AT_ONCE], put[RECONCILE_AT_ONCE];
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     for (uint32_t i = 0; i < n; i++) {
         struct file_key directory = directory_of(numbers[i]);
         struct tree_entry entry = entry_of(numbers[i], 5000);
         name_of(numbers[i], old_names[i]);
-        snprintf(new_name, sizeof(new_name), "renamed-%u.txt", numbers[i]);
-        check(reconcile_add(bench->index, &directory, new_name, &entry, batch), "rename");
+        snprintf(new_names[i], sizeof(new_names[i]), "renamed-%u.txt", numbers[i]);
+        check(reconcile_add(bench->index, &directory, new_names[i], &entry, batch), "rename");
+        put[i] = name_entry(numbers[i], new_names[i]);
         entries[i] = name_entry(numbers[i], old_names[i]);
     }
     check(kv_apply(bench->index->kv, batch), "rename");
-    check(reconcile_remove_all(bench->index, entries, n), "rename");
+    check(reconcile_remove_all(bench->index, entries, n, put, n), "rename");
 }
 
 static void delete_some(struct bench *bench, const uint32_t *numbers, uint32_t n)
@@ -384,7 +385,7 @@ static void delete_some(struct bench *bench, const uint32_t *numbers, uint32_t n
         snprintf(names[i], sizeof(names[i]), "renamed-%u.txt", numbers[i]);
         entries[i] = name_entry(numbers[i], names[i]);
     }
-    check(reconcile_remove_all(bench->index, entries, n), "delete");
+    check(reconcile_remove_all(bench->index, entries, n, NULL, 0), "delete");
     if (postings_flush_due(bench->index->postings))
         check(committer_flush(bench->index), "flush");
 }

@@ -78,14 +78,14 @@ struct file_key fileless_key(uint32_t number)
     return key_of(number + 1000);
 }
 
-static struct file_key directory_key(uint32_t number)
+struct file_key fileless_directory(uint32_t number)
 {
     return key_of(UINT32_MAX - number / DIRECTORY_FILES);
 }
 
 static void put_directory(struct fileless *fileless, uint32_t number)
 {
-    struct tree_entry entry = {.key = directory_key(number), .type = ENTRY_DIRECTORY};
+    struct tree_entry entry = {.key = fileless_directory(number), .type = ENTRY_DIRECTORY};
     char name[32];
     snprintf(name, sizeof(name), "%u", number / DIRECTORY_FILES);
     check(reconcile_put(fileless->index, backing_root_key(fileless->backing), name, &entry), name);
@@ -97,7 +97,7 @@ static void put_names(struct fileless *fileless, const struct fileless_text *tex
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     check(batch ? 0 : -ENOMEM, "names");
     for (size_t i = 0; i < n; i++) {
-        struct file_key directory = directory_key(texts[i].number);
+        struct file_key directory = fileless_directory(texts[i].number);
         char name[32];
         if (reconcile_is_known(fileless->index, &directory) == 0)
             put_directory(fileless, texts[i].number);
@@ -153,10 +153,10 @@ void fileless_remove(struct fileless *fileless, const uint32_t *numbers, size_t 
     struct catalogue_entry entries[RECONCILE_AT_ONCE];
     for (size_t i = 0; i < n; i++) {
         snprintf(names[i], sizeof(names[i]), "%u.txt", numbers[i]);
-        entries[i] = (struct catalogue_entry){directory_key(numbers[i]), fileless_key(numbers[i]),
-                                              ENTRY_FILE, names[i]};
+        entries[i] = (struct catalogue_entry){fileless_directory(numbers[i]),
+                                              fileless_key(numbers[i]), ENTRY_FILE, names[i]};
     }
-    check(reconcile_remove_all(fileless->index, entries, n), "remove");
+    check(reconcile_remove_all(fileless->index, entries, n, NULL, 0), "remove");
     if (postings_flush_due(fileless->index->postings))
         check(committer_flush(fileless->index), "flush");
 }

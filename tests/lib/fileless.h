@@ -37,6 +37,7 @@ unsigned fileless_repair(struct fileless *fileless);
 /* 0: in none, or not there. */
 uint64_t fileless_cluster(struct fileless *fileless, uint32_t number);
 struct file_key fileless_key(uint32_t number);
+struct file_key fileless_directory(uint32_t number); /* it has the name NUMBER.txt in it */
 /* The number in the path of an answer. */
 uint32_t fileless_number(const char *path);
 

@@ -49,10 +49,10 @@ static struct world_document *put_many(struct world *world, unsigned n)
     return first;
 }
 
-/* The most calls that one of some deletes took, and one of some rewrites, after the first delete.
+/* The calls that the first delete took; and the most that one of some others, and of some rewrites.
  */
 struct calls {
-    uint64_t deleted, rewritten;
+    uint64_t first, deleted, rewritten;
 };
 
 static struct calls change_some(unsigned n)
@@ -62,7 +62,7 @@ static struct calls change_some(unsigned n)
 
     open_world(&world);
     struct world_document *first = put_many(&world, n);
-    happens(&world, first + 7, NULL);
+    most.first = happens(&world, first + 7, NULL);
     for (unsigned i = 10; i < 20; i++) {
         uint64_t deleted = happens(&world, first + i, NULL);
         uint64_t rewritten = happens(&world, first + i + 10, write_like(&world, first + i + 10, 1));
@@ -79,11 +79,87 @@ static void test_cluster_hubs__a_delete_costs_the_same_among_few_and_many(void *
     struct calls few = change_some(FEW), many = change_some(MANY);
     (void)state;
 
-    print_message("calls of the store: %llu and %llu for a delete, %llu and %llu for a rewrite\n",
+    print_message("calls of the store: %llu and %llu for the first delete, %llu and %llu for a "
+                  "delete, %llu and %llu for a rewrite\n",
+                  (unsigned long long)few.first, (unsigned long long)many.first,
                   (unsigned long long)few.deleted, (unsigned long long)many.deleted,
                   (unsigned long long)few.rewritten, (unsigned long long)many.rewritten);
+    assert_in_range(many.first, 1, few.first + 2); /* the hub is known from the inserts */
     assert_in_range(many.deleted, 1, few.deleted + 5);
     assert_in_range(many.rewritten, 1, few.rewritten + 5);
+}
+
+/* After a start nothing is known of the cluster. */
+static void forget(struct world *world, size_t at_once)
+{
+    world_stop(world);
+    world_start(world, &no_fault);
+    assert_int_equal(world_recover(world, NULL), 0);
+    living_clusters_set_repair_bounds(world->clusters, at_once, 2);
+}
+
+static void test_cluster_hubs__one_of_very_many_is_found_in_steps(void **state)
+{
+    enum { AT_ONCE = 20 };
+    struct world world;
+    unsigned n_steps = 0;
+    int r;
+    (void)state;
+
+    open_world(&world);
+    struct world_document *at = put_many(&world, MANY) + 7; /* the first may have a twin */
+    forget(&world, AT_ONCE);
+    happens(&world, at++, NULL);
+    assert_int_equal(living_clusters_n_repairing(world.clusters), 1);
+    while ((r = living_clusters_repair(world.clusters)) > 0) {
+        n_steps++;
+        if (n_steps % 3 == 0) { /* others go and come meanwhile, perhaps the hub */
+            happens(&world, at, n_steps % 2 ? write_like(&world, at, 1) : NULL);
+            at++;
+        }
+        world_check(&world);
+    }
+    assert_int_equal(r, 0);
+    assert_true(n_steps >= MANY / AT_ONCE - 3); /* the first is the delete's, some are gone */
+    assert_int_equal(living_clusters_n_repairing(world.clusters), 0);
+    for (unsigned i = 0; i < 10; i++) {
+        happens(&world, at++, NULL);
+        assert_int_equal(living_clusters_n_repairing(world.clusters), 0);
+    }
+    world_check(&world);
+    world_close(&world);
+}
+
+/* A chain of versions has no hub: it is repaired, and falls apart where some went. */
+static void test_cluster_hubs__what_has_none_is_repaired(void **state)
+{
+    enum { SLICE = WORLD_TOKENS / 10 };
+    struct world world;
+    struct world_document *documents[FEW];
+    uint64_t n_before, n_after, n_documents;
+    (void)state;
+
+    open_world(&world);
+    for (unsigned i = 0; i < FEW; i++) {
+        documents[i] = write_like(&world, i ? documents[i - 1] : NULL, 0);
+        for (unsigned k = 0; i && k < SLICE; k++)
+            documents[i]->tokens[(i * SLICE + k) % WORLD_TOKENS] = world_random(&world, 1 << 30);
+        record_done(&documents[i]->record);
+        world_finish_document(&world, documents[i]);
+        happens(&world, NULL, documents[i]);
+    }
+    world_check(&world);
+    living_clusters_count(world.clusters, &n_before, &n_documents);
+    forget(&world, 8);
+    for (unsigned i = FEW / 2; i < FEW / 2 + 12; i++)
+        happens(&world, documents[i], NULL);
+    assert_true(living_clusters_n_repairing(world.clusters) > 0);
+    while (living_clusters_repair(world.clusters) > 0)
+        ;
+    world_check(&world);
+    living_clusters_count(world.clusters, &n_after, &n_documents);
+    assert_true(n_after > n_before);
+    world_close(&world);
 }
 
 /* All go, the hub among them whichever it is. */
@@ -143,6 +219,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cluster_hubs__a_delete_costs_the_same_among_few_and_many),
+        cmocka_unit_test(test_cluster_hubs__one_of_very_many_is_found_in_steps),
+        cmocka_unit_test(test_cluster_hubs__what_has_none_is_repaired),
         cmocka_unit_test(test_cluster_hubs__any_may_be_the_hub),
         cmocka_unit_test(test_cluster_hubs__who_hung_on_what_goes_is_alone),
     };

@@ -1,0 +1,165 @@
+/* Entries that go, many at once. */
+#include <errno.h>
+
+#include "engine/index/other_names.h"
+#include "engine/index/reconcile_private.h"
+
+enum { PAGE = 128 };
+
+/* What is to be done of an entry that goes. */
+enum fate {
+    FATE_DOCUMENT, /* what hangs on it goes, then the name */
+    FATE_NAME,     /* the name alone is left to go */
+    FATE_ALONE,    /* a directory, or one of several names of a file that go: one after the other */
+};
+
+struct going {
+    const struct catalogue_entry *entries, *put;
+    uint64_t *hashes, *put_hashes; /* of their inodes */
+    enum fate *fates;
+    size_t n, n_put;
+};
+
+static void going_done(struct going *going)
+{
+    free(going->hashes);
+    free(going->put_hashes);
+    free(going->fates);
+}
+
+static int going_init(struct going *going)
+{
+    going->hashes = calloc(going->n + 1, sizeof(*going->hashes));
+    going->put_hashes = calloc(going->n_put + 1, sizeof(*going->put_hashes));
+    going->fates = calloc(going->n + 1, sizeof(*going->fates));
+    if (!going->hashes || !going->put_hashes || !going->fates)
+        return -ENOMEM;
+    for (size_t i = 0; i < going->n; i++)
+        going->hashes[i] = file_key_hash(&going->entries[i].child);
+    for (size_t i = 0; i < going->n_put; i++)
+        going->put_hashes[i] = file_key_hash(&going->put[i].child);
+    return 0;
+}
+
+/* Whether another of the entries names the same inode. */
+static bool has_twin(const struct going *going, size_t at)
+{
+    for (size_t i = 0; i < going->n; i++)
+        if (i != at && going->hashes[i] == going->hashes[at] &&
+            file_key_equal(&going->entries[i].child, &going->entries[at].child))
+            return true;
+    return false;
+}
+
+/* Whether the inode has another name among those put just now; nobody else was told of them, so
+ * they are looked at again. */
+static int is_put(struct index *index, const struct going *going, size_t at)
+{
+    const struct catalogue_entry *entry = &going->entries[at];
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < going->n_put; i++) {
+        const struct catalogue_list one = {(struct catalogue_entry *)&going->put[i], 1};
+        if (going->put_hashes[i] == going->hashes[at] &&
+            file_key_equal(&going->put[i].child, &entry->child))
+            r = other_names_lead_back(index, &one, &entry->child, &entry->parent, entry->name);
+    }
+    return r;
+}
+
+static int look_at_some(struct index *index, struct going *going, const size_t *places, size_t n)
+{
+    const struct file_key *children[CATALOGUE_AT_ONCE];
+    struct catalogue_list links[CATALOGUE_AT_ONCE];
+    for (size_t i = 0; i < n; i++)
+        children[i] = &going->entries[places[i]].child;
+    int r = n ? catalogue_links_of_all(index->kv, children, n, OTHER_NAMES_LINKS, links) : 0;
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < n; i++) {
+        const struct catalogue_entry *entry = &going->entries[places[i]];
+        if (r >= 0)
+            r = other_names_exist_beside(index, &links[i], &entry->child, &entry->parent,
+                                         entry->name);
+        going->fates[places[i]] = r == 0 ? FATE_DOCUMENT : FATE_NAME;
+        catalogue_list_done(&links[i]);
+    }
+    return r < 0 ? r : 0;
+}
+
+static int decide_fates(struct index *index, struct going *going)
+{
+    size_t places[CATALOGUE_AT_ONCE], n = 0;
+    int r = 0;
+    for (size_t i = 0; r >= 0 && i < going->n; i++) {
+        going->fates[i] = FATE_ALONE;
+        if (going->entries[i].type == ENTRY_DIRECTORY || has_twin(going, i))
+            continue;
+        r = is_put(index, going, i);
+        going->fates[i] = FATE_NAME;
+        if (r == 0)
+            places[n++] = i;
+        if (r < 0 || n < CATALOGUE_AT_ONCE)
+            continue;
+        r = look_at_some(index, going, places, n);
+        n = 0;
+    }
+    return r < 0 ? r : look_at_some(index, going, places, n);
+}
+
+/* The documents of entries that go, where it is their last name. What hangs on an entry may go at
+ * any time before it does, and many documents at once cost less than one after the other. */
+static int drop_documents(struct index *index, const struct going *going)
+{
+    _cleanup_free_ struct file_key *files = calloc(going->n + 1, sizeof(*files));
+    size_t n_files = 0;
+    if (!files)
+        return -ENOMEM;
+    for (size_t i = 0; i < going->n; i++)
+        if (going->fates[i] == FATE_DOCUMENT)
+            files[n_files++] = going->entries[i].child;
+    return commit_drop_documents(index, files, n_files);
+}
+
+/* The entries are as they were read from the catalogue just now. */
+static int remove_all(struct index *index, struct going *going, bool parent_goes)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    int r = batch ? going_init(going) : -ENOMEM;
+    if (r == 0)
+        r = decide_fates(index, going);
+    if (r == 0)
+        r = drop_documents(index, going);
+    for (size_t i = 0; r == 0 && i < going->n; i++) {
+        const struct catalogue_entry *entry = &going->entries[i];
+        if (going->fates[i] != FATE_ALONE)
+            catalogue_delete(batch, &entry->parent, entry->name, &entry->child);
+    }
+    if (r == 0)
+        r = kv_apply(index->kv, batch);
+    for (size_t i = 0; r == 0 && i < going->n; i++) {
+        const struct catalogue_entry *entry = &going->entries[i];
+        /* Of two names of one document that both go, the second finds itself the last. */
+        if (going->fates[i] == FATE_ALONE)
+            r = reconcile_remove_entry(index, &entry->parent, entry->name, &entry->child,
+                                       entry->type, parent_goes);
+    }
+    return r;
+}
+
+int reconcile_remove_all(struct index *index, const struct catalogue_entry *entries, size_t n,
+                         const struct catalogue_entry *put, size_t n_put)
+{
+    _cleanup_(going_done) struct going going = {
+        .entries = entries, .n = n, .put = put, .n_put = n_put};
+    return remove_all(index, &going, false);
+}
+
+int reconcile_remove_some(struct index *index, const struct file_key *directory)
+{
+    _cleanup_(catalogue_list_done) struct catalogue_list list = {0};
+    int r = catalogue_children(index->kv, directory, NULL, PAGE, &list);
+    _cleanup_(going_done) struct going going = {.entries = list.entries, .n = list.n_entries};
+    if (r == 0)
+        r = remove_all(index, &going, true);
+    return r < 0 ? r : list.n_entries > 0;
+}
