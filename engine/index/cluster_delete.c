@@ -172,39 +172,50 @@ static int delete_together(const struct graph *first, struct leaver *leavers, si
 }
 
 /* A document whose class lives on takes no node away. */
-static int delete_twin(const struct graph *first, const struct leaver *leaver)
+static int delete_twin(const struct graph *first, struct leaver *leaver)
 {
     _cleanup_(cluster_intent_done) struct cluster_intent intent = {.kind = INTENT_DELETE};
 
-    int r = take_leavers(leaver, 1, &intent);
+    int r = membership_clusters_of(first->membership, &leaver->sid, 1, &leaver->cluster);
+    if (r == 0)
+        r = take_leavers(leaver, 1, &intent);
     intent.known = &leaver->known;
     return r < 0 ? r : leave_others(first, false, leaver->known.other, &intent);
 }
 
-/* Who is in which cluster, and has whom in its class. */
-static int look_at_leavers(const struct graph *graph, struct leaver *leavers, size_t n)
+/* Whom they have in their classes. */
+static int find_others(const struct graph *graph, struct leaver *leavers, size_t n)
 {
     uint8_t class_ids[CLASSES_AT_ONCE][CLASS_BYTES];
-    uint64_t sids[CLASSES_AT_ONCE], clusters[CLASSES_AT_ONCE], others[CLASSES_AT_ONCE];
+    uint64_t sids[CLASSES_AT_ONCE], others[CLASSES_AT_ONCE];
+    int r = 0;
 
-    for (size_t at = 0; at < n; at += CLASSES_AT_ONCE) {
+    for (size_t at = 0; r == 0 && at < n; at += CLASSES_AT_ONCE) {
         size_t n_some = n - at < CLASSES_AT_ONCE ? n - at : CLASSES_AT_ONCE;
         for (size_t i = 0; i < n_some; i++) {
             sids[i] = leavers[at + i].sid;
             record_class(leavers[at + i].known.record, class_ids[i]);
         }
-        int r = membership_clusters_of(graph->membership, sids, n_some, clusters);
-        if (r == 0)
-            r = classes_others(graph->kv, (const uint8_t(*)[CLASS_BYTES])class_ids, sids, n_some,
-                               others);
-        if (r < 0)
-            return r;
-        for (size_t i = 0; i < n_some; i++) {
-            leavers[at + i].cluster = clusters[i];
+        r = classes_others(graph->kv, (const uint8_t(*)[CLASS_BYTES])class_ids, sids, n_some,
+                           others);
+        for (size_t i = 0; r == 0 && i < n_some; i++)
             leavers[at + i].known.other = others[i];
-        }
     }
-    return 0;
+    return r;
+}
+
+/* When the twins have gone: a cluster may have gone with one. */
+static int find_clusters(const struct graph *graph, struct leaver *leavers, size_t n)
+{
+    uint64_t sids[DELETED_AT_ONCE], clusters[DELETED_AT_ONCE];
+
+    sids[0] = 0; /* for a compiler that cannot know */
+    for (size_t i = 0; i < n; i++)
+        sids[i] = leavers[i].sid;
+    int r = membership_clusters_of(graph->membership, sids, n, clusters);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        leavers[i].cluster = clusters[i];
+    return r;
 }
 
 /* One whose other goes as well has to look again in its turn. */
@@ -237,7 +248,7 @@ static int delete_some(const struct graph *first, const uint64_t *sids,
     }
     sid_vector_sort_unique(&all);
     if (r == 0)
-        r = look_at_leavers(first, leavers, n);
+        r = find_others(first, leavers, n);
     for (size_t i = 0; r == 0 && i < n; i++) {
         r = look_again(first, &all, &leavers[i]);
         if (r == 0 && leavers[i].known.other)
@@ -245,6 +256,8 @@ static int delete_some(const struct graph *first, const uint64_t *sids,
         else if (r == 0)
             leavers[n_leavers++] = leavers[i];
     }
+    if (r == 0)
+        r = find_clusters(first, leavers, n_leavers);
     if (r == 0 && n_leavers)
         qsort(leavers, n_leavers, sizeof(*leavers), compare_leavers);
     for (size_t at = 0; r >= 0 && at < n_leavers; at += (size_t)r)

@@ -64,6 +64,7 @@ static int take_stored(const struct graph *graph, uint64_t sid, struct chunk *ch
 /* Those that leave clusters of one clustering. */
 struct leavings {
     struct membership *membership;
+    bool may_be_gone;
     uint64_t clusters[CHUNK];
     struct member members[CHUNK];
     struct cluster_split *splits[CHUNK];
@@ -77,7 +78,7 @@ static int leave(struct leavings *leavings)
     if (leavings->n == 0)
         return 0;
     int r = membership_leave(leavings->membership, leavings->clusters, leavings->members,
-                             leavings->n, n_left);
+                             leavings->n, leavings->may_be_gone, n_left);
     for (size_t i = 0; r == 0 && i < leavings->n; i++) {
         leavings->splits[i]->n_left = n_left[i];
         leavings->splits[i]->is_left_known = true;
@@ -116,7 +117,7 @@ static int leave_cluster(struct leavings *leavings, struct cluster_split *split,
 static int leave_clusters(const struct graph *first, struct cluster_intent *intent,
                           const struct chunk *chunk)
 {
-    struct leavings leavings = {.n = 0};
+    struct leavings leavings = {.may_be_gone = !intent->known};
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < intent->n_splits; i++) {

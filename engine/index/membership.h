@@ -80,9 +80,14 @@ int membership_move(struct membership *membership, uint64_t from, uint64_t to,
 /* Move all of a cluster into another. */
 int membership_move_all(struct membership *membership, uint64_t from, uint64_t to);
 /* Documents out of the clusters they are in: members[i] out of clusters[i], at most
- * MEMBERS_AT_ONCE; ret_sizes[i]: what that one has left. One look and two writes. */
+ * MEMBERS_AT_ONCE; ret_sizes[i]: what that one has left.
+ *
+ * may_be_gone  what is done again may have been done: it is looked at which are still there
+ *
+ * Two writes. */
 int membership_leave(struct membership *membership, const uint64_t *clusters,
-                     const struct member *members, size_t n_members, uint64_t *ret_sizes);
+                     const struct member *members, size_t n_members, bool may_be_gone,
+                     uint64_t *ret_sizes);
 /* Give up clusters, each once and at most MEMBERS_AT_ONCE, that have one member left, and remember
  * these. ret_gone[i]: there is no such cluster (any more). 0 or an error. */
 int membership_dissolve(struct membership *membership, const uint64_t *ids, size_t n,

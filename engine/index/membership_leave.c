@@ -48,6 +48,23 @@ static int take_presence(const struct kv_buf *values, size_t n, struct left_clus
     return 0;
 }
 
+/* Each is where it is said to be. */
+static int take_for_granted(struct membership *membership, size_t n, struct left_clusters *left)
+{
+    int r = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        left->has[i] = true;
+        left->n_gone[left->places[i]]++;
+    }
+    for (size_t i = 0; r == 0 && i < left->n; i++) {
+        r = membership_known_size(membership, left->ids[i], &left->sizes[i]);
+        if (r == 0 && left->sizes[i] < left->n_gone[i])
+            r = -EUCLEAN;
+    }
+    return r;
+}
+
 static int look_at_left(struct membership *membership, const struct member *members, size_t n,
                         struct left_clusters *left)
 {
@@ -94,7 +111,8 @@ static int write_rows(struct membership *membership, const uint64_t *clusters,
 }
 
 int membership_leave(struct membership *membership, const uint64_t *clusters,
-                     const struct member *members, size_t n_members, uint64_t *ret_sizes)
+                     const struct member *members, size_t n_members, bool may_be_gone,
+                     uint64_t *ret_sizes)
 {
     struct left_clusters left = {.n = 0};
 
@@ -107,7 +125,8 @@ int membership_leave(struct membership *membership, const uint64_t *clusters,
     }
     list_clusters(clusters, n_members, &left);
     if (r == 0)
-        r = look_at_left(membership, members, n_members, &left);
+        r = may_be_gone ? look_at_left(membership, members, n_members, &left)
+                        : take_for_granted(membership, n_members, &left);
     if (r == 0)
         r = write_rows(membership, clusters, members, n_members, &left);
     if (r < 0)
@@ -181,5 +200,5 @@ int membership_dissolve(struct membership *membership, const uint64_t *ids, size
         clusters[i] = ids[places[i]];
         dissolved_clusters_note(&membership->dissolved, members[i].sid, clusters[i]);
     }
-    return membership_leave(membership, clusters, members, (size_t)r, sizes);
+    return membership_leave(membership, clusters, members, (size_t)r, false, sizes);
 }
