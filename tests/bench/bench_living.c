@@ -218,9 +218,11 @@ static void print_phases(const struct phases *phases, double cpu_s, double other
     printf("    %-30s %7.1f us; without text and sketch %.1f us\n", "all",
            engine_us + others * 1e6 / n,
            engine_us + others * 1e6 / n - phases->wall_s[PHASE_SKETCH] * us);
-    printf("    calls of the store: %.2f gets, %.2f multi_gets, %.2f scans, %.2f writes, %.1f us\n",
+    printf("    calls of the store: %.2f gets, %.2f multi_gets, %.2f scans, %.2f writes, %.1f us, "
+           "of which writes %.1f us\n",
            (double)phases->n_gets / n, (double)phases->n_multi_gets / n,
-           (double)phases->n_scans / n, (double)phases->n_writes / n, phases->store_s * us);
+           (double)phases->n_scans / n, (double)phases->n_writes / n, phases->store_s * us,
+           phases->writes_s * us);
     fflush(stdout);
 }
 

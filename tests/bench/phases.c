@@ -195,15 +195,17 @@ WRAP(PHASE_FLUSH, living_clusters_flush, (struct living_clusters * clusters), (c
     {                                                                                              \
         if (!now.on || now.in_store)                                                               \
             return __real_##name arguments;                                                        \
-        bool record =                                                                              \
-            &now.phases.counter == &now.phases.n_writes && now.stack[now.depth] == PHASE_COMMIT;   \
+        bool write = &now.phases.counter == &now.phases.n_writes;                                  \
+        bool record = write && now.stack[now.depth] == PHASE_COMMIT;                               \
         if (record)                                                                                \
             enter(PHASE_RECORD);                                                                   \
         double begin_s = clock_s();                                                                \
         now.in_store = true;                                                                       \
         int r = __real_##name arguments;                                                           \
         now.in_store = false;                                                                      \
-        now.phases.store_s += clock_s() - begin_s;                                                 \
+        double s = clock_s() - begin_s;                                                            \
+        now.phases.store_s += s;                                                                   \
+        now.phases.writes_s += write ? s : 0;                                                      \
         now.phases.counter++;                                                                      \
         if (record)                                                                                \
             leave();                                                                               \

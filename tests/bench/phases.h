@@ -31,7 +31,7 @@ enum phase {
 struct phases {
     double wall_s[N_PHASES];
     uint64_t n[N_PHASES];
-    double store_s; /* within calls of the store, in whatever phase */
+    double store_s, writes_s; /* within calls of the store, in whatever phase; of them writes */
     uint64_t n_gets, n_multi_gets, n_scans, n_writes;
 };
 
