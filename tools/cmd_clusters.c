@@ -104,6 +104,8 @@ static int explain(const struct work_context *context, uint64_t id, row_fn row, 
         json_object_array_add(links, link);
     }
     json_object_object_add(object, "weakest_links", links);
+    if (found.has_loss)
+        work_add_loss(object, &found.loss);
     return row(user, object);
 }
 
@@ -254,6 +256,14 @@ static void print_explanation(struct json_object *row)
         command_print_path(link, "b", false);
         printf("\t%llu beyond\n", (unsigned long long)command_count(link, "beyond"));
     }
+    if (command_count(row, "shared_shingles_left_out"))
+        printf(
+            "left out        %llu of %llu shared shingles, of more than 1,000 documents each, in "
+            "all clusters; %llu of %llu postings\n",
+            (unsigned long long)command_count(row, "shared_shingles_left_out"),
+            (unsigned long long)command_count(row, "shared_shingles"),
+            (unsigned long long)command_count(row, "postings_left_out"),
+            (unsigned long long)command_count(row, "postings"));
 }
 
 /* Of a cluster that is explained, those of its links. */

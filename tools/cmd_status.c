@@ -41,12 +41,10 @@ static int add_document(const struct work_context *context, struct json_object *
 static void add_remade(struct json_object *row, const struct index_clustering_status *clustering)
 {
     json_object_object_add(row, "made", json_object_new_boolean(clustering->made));
-    if (!clustering->made || clustering->clustering.kind != INDEX_CLUSTERING_BRODER1997)
-        return;
-    work_add_count(row, "shared_shingles", clustering->loss.lists);
-    work_add_count(row, "shared_shingles_left_out", clustering->loss.lists_left_out);
-    work_add_count(row, "postings", clustering->loss.postings);
-    work_add_count(row, "postings_left_out", clustering->loss.postings_left_out);
+    if (clustering->error)
+        json_object_object_add(row, "error", json_object_new_string(strerror(-clustering->error)));
+    if (clustering->made && clustering->clustering.kind == INDEX_CLUSTERING_BRODER1997)
+        work_add_loss(row, &clustering->loss);
 }
 
 static void add_clusterings(struct index *index, struct json_object *object)
@@ -187,6 +185,10 @@ static void print_unfinished(struct json_object *clustering)
     struct json_object *made;
     if (!json_object_object_get_ex(clustering, "made", &made))
         printf("; being made, %llu %%", (unsigned long long)command_count(clustering, "percent"));
+    else if (*command_text(clustering, "error"))
+        printf("; %s: %s; make room where the store is, then kinfs settle",
+               json_object_get_boolean(made) ? "stale" : "not made",
+               command_text(clustering, "error"));
     else
         printf(json_object_get_boolean(made) ? "; stale" : "; being made");
 }

@@ -108,3 +108,11 @@ void work_add_count(struct json_object *row, const char *name, uint64_t value)
 {
     json_object_object_add(row, name, json_object_new_uint64(value));
 }
+
+void work_add_loss(struct json_object *row, const struct index_clustering_loss *loss)
+{
+    work_add_count(row, "shared_shingles", loss->lists);
+    work_add_count(row, "shared_shingles_left_out", loss->lists_left_out);
+    work_add_count(row, "postings", loss->postings);
+    work_add_count(row, "postings_left_out", loss->postings_left_out);
+}

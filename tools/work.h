@@ -62,5 +62,6 @@ bool work_flag(struct json_object *request, const char *name);
 /* Add a ratio with six decimals, rounded so that only 1 is written as 1; NAN as null. */
 void work_add_ratio(struct json_object *row, const char *name, double value);
 void work_add_count(struct json_object *row, const char *name, uint64_t value);
+void work_add_loss(struct json_object *row, const struct index_clustering_loss *loss);
 
 #endif

@@ -91,10 +91,12 @@ int index_check(struct index *index, const struct index_check_options *options,
                 struct index_check *ret_counts)
 {
     _cleanup_(kv_close_p) struct kv *snapshot = NULL;
+    struct index_check_options here = *options;
+    here.scratch = index->store_path;
     int r = index->started ? take_snapshot(index, &snapshot) : committer_flush(index);
     if (r < 0)
         return r;
-    return check_store(snapshot ? snapshot : index->kv, INDEX_CLUSTER_THRESHOLD, false, options,
+    return check_store(snapshot ? snapshot : index->kv, INDEX_CLUSTER_THRESHOLD, false, &here,
                        ret_counts, NULL);
 }
 
@@ -133,6 +135,8 @@ int index_check_damaged(const struct index_options *index_options, const char *w
     _cleanup_close_ int directory = -1;
     _cleanup_(kv_close_p) struct kv *kv = NULL;
     struct index_check counts = {0}, found = {0};
+    struct index_check_options here = *options;
+    here.scratch = index_options->store_path;
     int r = store_directory_take(index_options->store_path, index_options->source, false,
                                  &directory, NULL, ret_error);
     if (r < 0)
@@ -141,7 +145,7 @@ int index_check_damaged(const struct index_options *index_options, const char *w
     if (r == 0)
         r = check_open_damaged(index_options->store_path, &kv);
     if (r == 0 && kv)
-        r = check_store(kv, INDEX_CLUSTER_THRESHOLD, true, options, &found, NULL);
+        r = check_store(kv, INDEX_CLUSTER_THRESHOLD, true, &here, &found, NULL);
     if (r < 0)
         return r;
     found.findings += counts.findings;

@@ -98,6 +98,7 @@ int check_intents(struct check *check);
 int check_catalogue(struct check *check);   /* names, links, files beside links */
 int check_documents(struct check *check);   /* files, records, classes; and what hangs on records */
 int check_clusterings(struct check *check); /* recomputed from records and postings */
+int check_remade(struct check *check);      /* those that a batch made, by another batch */
 
 /* -- what hangs on records: fed by the walk over them in check_documents() -- */
 

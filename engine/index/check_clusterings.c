@@ -30,5 +30,5 @@ int check_clusterings(struct check *check)
             r = check_read_failed(check, TABLE_META, r);
     }
     check_nodes_done(&nodes);
-    return r;
+    return r < 0 ? r : check_remade(check);
 }

@@ -186,6 +186,7 @@ int index_explain(struct index *index, uint64_t id, struct cluster_explanation *
     out.linked = cohesion.linked;
     out.n_parts = cohesion.n_parts;
     out.diameter = cohesion.diameter;
+    out.has_loss = named_clusterings_loss(index, stored, &out.loss);
     *ret_explanation = out;
     out = (struct cluster_explanation){0};
     return 0;

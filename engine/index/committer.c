@@ -335,12 +335,11 @@ static bool wait_for_work(struct index *index)
     tell_recovery(index);
     bool no_scan = index->store_error || is_ahead(index);
     bool busy = !scan_is_idle(index) || !removal_is_idle(index) || is_ahead(index) ||
-                index->redoing || index->failure_told ||
-                change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
+                index->failure_told || change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
     LOCKED(&index->lock);
     while (!index->stop && !index->n_results && !index->entries_noted && !index->snapshot_wish &&
            (!index->rescan_wanted || no_scan)) {
-        if (!busy)
+        if (!busy && !index->redoing)
             pthread_cond_wait(&index->wake_committer, &index->lock);
         else if (pthread_cond_timedwait(&index->wake_committer, &index->lock, &end) == ETIMEDOUT)
             break;

@@ -508,6 +508,7 @@ int index_settle(struct index *index, enum index_lane lane, int wait_ms)
     if (lane == INDEX_LANE_FOREGROUND)
         return settle_foreground(index, wait_ms);
     niceness_wait_begin(&index->niceness);
+    named_clusterings_retry(index);
     atomic_fetch_add(&index->n_settling, 1);
     int r = settle_all(index, wait_ms);
     atomic_fetch_sub(&index->n_settling, 1);

@@ -169,11 +169,14 @@ struct index_check_options {
     int (*found)(void *user, const struct index_finding *finding);   /* or NULL */
     int (*progress)(void *user, const char *table, uint64_t n_rows); /* or NULL */
     void *user;
+    const char *scratch; /* for deep, a directory for what does not fit into memory: index_check()
+                            and index_check_damaged() take the store's */
 };
 
 /* Check that the store says what it should, of itself and of the tree as far as it was seen; the
  * tree is not read. Waits for the whole work, which is a few readings of the store, in some 40 MiB
- * of memory (with deep besides 50 bytes a document, 80 where clusters have centres, and 170 MiB);
+ * of memory (with deep besides 50 bytes a document, 80 where clusters have centres and 93 where a
+ * batch has made them, and 170 MiB);
  * the index works on meanwhile, and what is checked is the moment of the call. Returns 0, whatever
  * was found, an error of the store's (it cannot be written), or -ESTALE: that had to be opened anew
  * meanwhile.
@@ -378,6 +381,12 @@ void cluster_info_done(struct cluster_info *info);
 int index_cluster(struct index *index, uint64_t id, const struct index_query *query,
                   struct cluster_info *ret_info, struct kin_list *ret_members);
 
+/* What a batch of mode broder1997 leaves out: lists of what more than 1,000 documents share. */
+struct index_clustering_loss {
+    uint64_t postings, lists; /* all that there are; lists of two documents or more */
+    uint64_t lists_left_out, postings_left_out;
+};
+
 /* How a cluster hangs together: resemblance is not transitive, so it may be a chain whose ends have
  * nothing in common. */
 enum { CLUSTER_LINKS = 5 };
@@ -395,6 +404,8 @@ struct cluster_explanation {
     uint32_t n_parts, diameter; /* by links of such pairs: parts, and the longest way */
     size_t n_links;
     struct cluster_link links[CLUSTER_LINKS]; /* the weakest of those that hold it together */
+    bool has_loss;                            /* of broder1997, of all its clusters: */
+    struct index_clustering_loss loss;
 };
 void cluster_explanation_done(struct cluster_explanation *explanation);
 
@@ -451,11 +462,6 @@ int index_path(struct index *index, const struct file_key *file, char **ret_path
 
 /* What is known of a named clustering. */
 #define INDEX_CLUSTER_MAX ((UINT64_C(1) << 56) - 1)
-/* What a batch of mode broder1997 leaves out: lists of what more than 1,000 documents share. */
-struct index_clustering_loss {
-    uint64_t postings, lists; /* all that there are; lists of two documents or more */
-    uint64_t lists_left_out, postings_left_out;
-};
 struct index_clustering_status {
     struct index_clustering clustering;
     uint64_t base; /* of its clusters' ids */
@@ -466,6 +472,8 @@ struct index_clustering_status {
     bool made;    /* of such a one: it was at least once; of that time */
     struct index_clustering_loss loss; /* of broder1997, else nothing */
     unsigned percent;                  /* of one that is being made */
+    int error; /* why it could not be made anew the last time (-ENOSPC, ..): make room, then
+                  index_settle(), or the next change; 0: it could, or is current */
 };
 /* Up to INDEX_CLUSTERINGS_MAX of them, in order of names. Returns how many. Any thread, no wait. */
 size_t index_get_clusterings(struct index *index,

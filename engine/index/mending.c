@@ -42,8 +42,11 @@ static int tell_rows(void *user, const char *table, uint64_t n_rows)
 
 static struct index_check_options options_for(struct looking *looking, bool deep)
 {
-    return (struct index_check_options){
-        .deep = deep, .found = tell_found, .progress = tell_rows, .user = looking};
+    return (struct index_check_options){.deep = deep,
+                                        .found = tell_found,
+                                        .progress = tell_rows,
+                                        .user = looking,
+                                        .scratch = looking->making->options->store_path};
 }
 
 /* What is wrong with the old one: a bit for each table, that of the whole store where it cannot be

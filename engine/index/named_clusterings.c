@@ -131,7 +131,8 @@ static bool is_remade(enum index_clustering_kind kind)
            kind == INDEX_CLUSTERING_BRODER1997;
 }
 
-int named_clusterings_read(struct kv *kv, unsigned number, struct edge_rule *ret_rule)
+/* Of one that is complete. Returns 1, 0 where there is none such, or an error. */
+static int read_complete(struct kv *kv, unsigned number, struct index_clustering *ret_clustering)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
     struct clustering_meta meta;
@@ -141,10 +142,40 @@ int named_clusterings_read(struct kv *kv, unsigned number, struct edge_rule *ret
         r = parse_row(&value, number, &row);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
-    if (row.state != CLUSTERING_COMPLETE || is_remade(row.clustering.kind))
-        return 0;
-    *ret_rule = rule_of(&row.clustering);
+    *ret_clustering = row.clustering;
+    return row.state == CLUSTERING_COMPLETE;
+}
+
+int named_clusterings_read(struct kv *kv, unsigned number, struct edge_rule *ret_rule)
+{
+    struct index_clustering clustering;
+    int r = read_complete(kv, number, &clustering);
+    if (r <= 0 || is_remade(clustering.kind))
+        return r < 0 ? r : 0;
+    *ret_rule = rule_of(&clustering);
     return 1;
+}
+
+static enum batch_mode mode_of(enum index_clustering_kind kind)
+{
+    return kind == INDEX_CLUSTERING_EXACT  ? BATCH_EXACT
+           : kind == INDEX_CLUSTERING_FAST ? BATCH_FAST
+                                           : BATCH_BRODER1997;
+}
+
+int named_clusterings_read_current(struct kv *kv, unsigned number, enum batch_mode *ret_mode,
+                                   double *ret_threshold)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    struct index_clustering clustering;
+    struct clustering_meta meta;
+    int r = read_complete(kv, number, &clustering);
+    if (r <= 0 || !is_remade(clustering.kind))
+        return r < 0 ? r : 0;
+    *ret_mode = mode_of(clustering.kind);
+    *ret_threshold = clustering.resemblance;
+    r = kv_get(kv, TABLE_META, clustering_meta_key(&meta, "remade", number), &value);
+    return r < 0 ? (r == -ENOENT ? 0 : r) : remade_read_row(&value);
 }
 
 /* Its members are as they were, whatever came of them since. */
@@ -387,18 +418,11 @@ static const struct named_clustering *find_due(const struct index *index, bool r
 {
     const int64_t now_ms = clock_now_ms();
     for (size_t i = 0; i < index->named.n_wanted; i++) {
-        const struct remade *remade = index->named.wanted[i].remade;
+        struct remade *remade = index->named.wanted[i].remade;
         if (remade && remade_is_due(remade, rests, wanted, now_ms))
             return &index->named.wanted[i];
     }
     return NULL;
-}
-
-static enum batch_mode mode_of(enum index_clustering_kind kind)
-{
-    return kind == INDEX_CLUSTERING_EXACT  ? BATCH_EXACT
-           : kind == INDEX_CLUSTERING_FAST ? BATCH_FAST
-                                           : BATCH_BRODER1997;
 }
 
 static int begin_remaking(struct index *index, const struct named_clustering *due)
@@ -433,10 +457,13 @@ static int end_failed(struct index *index, int error)
     named_clusterings_stop(named);
     if (!is_for_want_of_room(error))
         return error;
-    remade_failed(failed->remade);
-    index_log(index, INDEX_LOG_ERROR,
-              "clustering %s: %s; it stays as it was before the last changes, until the next one",
-              failed->clustering.name, strerror(-error));
+    bool is_told = remade_error(failed->remade) == error;
+    remade_failed(failed->remade, error);
+    if (!is_told)
+        index_log(index, INDEX_LOG_ERROR,
+                  "clustering %s: %s; it stays as it was before the last changes, until the next "
+                  "one, or kinfs settle",
+                  failed->clustering.name, strerror(-error));
     return 0;
 }
 
@@ -512,6 +539,19 @@ int named_clusterings_step(struct index *index, bool rests, bool wanted)
 
 /* -- anyone's -- */
 
+void named_clusterings_retry(struct index *index)
+{
+    bool retries = false;
+    for (size_t i = 0; i < index->named.n_wanted; i++)
+        if (index->named.wanted[i].remade && remade_retry(index->named.wanted[i].remade))
+            retries = true;
+    if (!retries)
+        return;
+    LOCKED(&index->lock);
+    index->redoing = !index->damaged;
+    pthread_cond_signal(&index->wake_committer);
+}
+
 static void show(struct index *index, const struct named_clustering *wanted,
                  struct index_clustering_status *ret_status)
 {
@@ -525,6 +565,7 @@ static void show(struct index *index, const struct named_clustering *wanted,
     if (wanted->remade) {
         status.current = remade_is_current(wanted->remade);
         status.made = remade_get_loss(wanted->remade, &status.loss);
+        status.error = status.current ? 0 : remade_error(wanted->remade);
     }
     status.percent = status.current ? 100 : last ? (unsigned)(linked * 100 / last) : 0;
     if (!status.current && status.percent > 99)
@@ -553,20 +594,31 @@ int index_find_clustering(struct index *index, const char *name,
     return -ENOENT;
 }
 
-bool named_clusterings_is_stale(const struct index *index, uint64_t cluster)
+static const struct named_clustering *find_number(const struct index *index, unsigned number)
 {
     for (size_t i = 0; i < index->named.n_wanted; i++)
-        if (index->named.wanted[i].number == cluster_clustering(cluster))
-            return index->named.wanted[i].remade &&
-                   !remade_is_current(index->named.wanted[i].remade);
-    return false;
+        if (index->named.wanted[i].number == number)
+            return &index->named.wanted[i];
+    return NULL;
+}
+
+bool named_clusterings_is_stale(const struct index *index, uint64_t cluster)
+{
+    const struct named_clustering *wanted = find_number(index, cluster_clustering(cluster));
+    return wanted && wanted->remade && !remade_is_current(wanted->remade);
+}
+
+bool named_clusterings_loss(const struct index *index, uint64_t cluster,
+                            struct index_clustering_loss *ret_loss)
+{
+    const struct named_clustering *wanted = find_number(index, cluster_clustering(cluster));
+    return wanted && wanted->clustering.kind == INDEX_CLUSTERING_BRODER1997 &&
+           remade_get_loss(wanted->remade, ret_loss);
 }
 
 double named_clusterings_threshold(const struct index *index, uint64_t cluster)
 {
-    for (size_t i = 0; i < index->named.n_wanted; i++)
-        if (index->named.wanted[i].number == cluster_clustering(cluster) &&
-            index->named.wanted[i].clustering.resemblance > 0)
-            return index->named.wanted[i].clustering.resemblance;
-    return INDEX_CLUSTER_THRESHOLD;
+    const struct named_clustering *wanted = find_number(index, cluster_clustering(cluster));
+    return wanted && wanted->clustering.resemblance > 0 ? wanted->clustering.resemblance
+                                                        : INDEX_CLUSTER_THRESHOLD;
 }

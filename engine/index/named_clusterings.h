@@ -17,6 +17,7 @@
 #ifndef KINFS_ENGINE_INDEX_NAMED_CLUSTERINGS_H
 #define KINFS_ENGINE_INDEX_NAMED_CLUSTERINGS_H
 
+#include "engine/cluster/batch.h"
 #include "engine/index/cluster_ids.h"
 #include "engine/index/edge_rule.h"
 #include "engine/index/index.h"
@@ -59,6 +60,13 @@ int named_clusterings_open(struct index *index, const struct index_options *opti
 /* The rule of a clustering of which all documents are in it, and which follows every change.
  * Returns 1, 0 where there is none such, -EUCLEAN, -ENOMEM or a store error. Anyone's. */
 int named_clusterings_read(struct kv *kv, unsigned number, struct edge_rule *ret_rule);
+/* Of one that a batch makes, and whose clusters are those of now, as its row says: its mode and
+ * threshold. Returns the same. */
+int named_clusterings_read_current(struct kv *kv, unsigned number, enum batch_mode *ret_mode,
+                                   double *ret_threshold);
+
+/* What could not be made anew is tried once more. Anyone's. */
+void named_clusterings_retry(struct index *index);
 
 bool named_clusterings_is_idle(const struct index *index);
 /* Whether there is something to do right now.
@@ -77,6 +85,11 @@ void named_clusterings_done(struct named_clusterings *named);
 
 /* Whether the clustering of a cluster has not seen the last changes (remade.h). Anyone's. */
 bool named_clusterings_is_stale(const struct index *index, uint64_t cluster);
+
+/* What a batch of mode broder1997 left out, of the clustering of a cluster. Returns false where it
+ * is of another mode, or was never made. Anyone's. */
+bool named_clusterings_loss(const struct index *index, uint64_t cluster,
+                            struct index_clustering_loss *ret_loss);
 
 /* From which resemblance on documents of a cluster are linked. Anyone's. */
 double named_clusterings_threshold(const struct index *index, uint64_t cluster);

@@ -22,9 +22,10 @@ struct remade {
     unsigned number;
     uint64_t n_changes; /* the committer's, like what follows */
     int64_t changed_ms, stale_ms, cost_ms;
-    bool failed;
     pthread_mutex_t lock; /* of what follows */
     bool made, current;
+    bool failed; /* and not to be tried again for now */
+    int error;
     struct index_clustering_loss loss;
 };
 
@@ -114,6 +115,14 @@ static void set_current(struct remade *remade, bool current)
     remade->current = current;
 }
 
+bool remade_retry(struct remade *remade)
+{
+    LOCKED(&remade->lock);
+    bool failed = remade->failed;
+    remade->failed = false;
+    return failed;
+}
+
 int remade_changed(struct remade *remade)
 {
     if (remade->current) {
@@ -124,7 +133,7 @@ int remade_changed(struct remade *remade)
         remade->stale_ms = clock_now_ms();
     }
     remade->n_changes++;
-    remade->failed = false;
+    (void)remade_retry(remade);
     remade->changed_ms = clock_now_ms();
     return 0;
 }
@@ -147,20 +156,24 @@ int remade_complete(struct remade *remade, uint64_t n_changes,
     remade->made = true;
     remade->current = current;
     remade->loss = *loss;
+    remade->error = 0;
     return 0;
 }
 
-void remade_failed(struct remade *remade)
+void remade_failed(struct remade *remade, int error)
 {
+    LOCKED(&remade->lock);
     remade->failed = true;
+    remade->error = error;
 }
 
-bool remade_is_idle(const struct remade *remade)
+bool remade_is_idle(struct remade *remade)
 {
+    LOCKED(&remade->lock);
     return remade->current || remade->failed;
 }
 
-bool remade_is_due(const struct remade *remade, bool rests, bool wanted, int64_t now_ms)
+bool remade_is_due(struct remade *remade, bool rests, bool wanted, int64_t now_ms)
 {
     const int64_t cost = remade->cost_ms > LEAST_COST_MS ? remade->cost_ms : LEAST_COST_MS;
     if (remade_is_idle(remade))
@@ -176,6 +189,12 @@ bool remade_is_current(struct remade *remade)
 {
     LOCKED(&remade->lock);
     return remade->current;
+}
+
+int remade_error(struct remade *remade)
+{
+    LOCKED(&remade->lock);
+    return remade->error;
 }
 
 bool remade_get_loss(struct remade *remade, struct index_clustering_loss *ret_loss)

@@ -37,8 +37,8 @@ uint64_t remade_n_changes(const struct remade *remade);
  * it took to make them so. Returns 0, -ENOMEM or a store error. */
 int remade_complete(struct remade *remade, uint64_t n_changes,
                     const struct index_clustering_loss *loss, int64_t cost_ms);
-/* It could not be made: not again until something changes. */
-void remade_failed(struct remade *remade);
+/* It could not be made: not again until something changes, or somebody asks for it. error: why. */
+void remade_failed(struct remade *remade, int error);
 
 /* Whether it is time to make it anew.
  *
@@ -47,13 +47,17 @@ void remade_failed(struct remade *remade);
  *
  * It waits until changes have rested for as long as making it takes, but for no longer than some
  * twenty times that: so it takes a twentieth of a processor at most. */
-bool remade_is_due(const struct remade *remade, bool rests, bool wanted, int64_t now_ms);
+bool remade_is_due(struct remade *remade, bool rests, bool wanted, int64_t now_ms);
 /* Whether it is current, or cannot be made so for now. */
-bool remade_is_idle(const struct remade *remade);
+bool remade_is_idle(struct remade *remade);
 
 /* -- anyone's -- */
 
 bool remade_is_current(struct remade *remade);
+/* Why it could not be made the last time it was to be: 0 when it was, or never was to be. */
+int remade_error(struct remade *remade);
+/* What kept it from being made may be over. Returns whether it is to be tried again. */
+bool remade_retry(struct remade *remade);
 /* Returns false when it was never made. */
 bool remade_get_loss(struct remade *remade, struct index_clustering_loss *ret_loss);
 

@@ -116,16 +116,33 @@ static int cluster(struct remaking *remaking)
     return 0;
 }
 
+static int make_plan(struct remaking *remaking)
+{
+    const struct remaking_task *task = &remaking->task;
+    remaking->plan.a_step = task->a_step ? task->a_step : REMAKE_STEP_MAX;
+    int r = list_sids(remaking);
+    if (r == 0)
+        r = cluster(remaking);
+    return r < 0 ? r : remake_plan_make(&remaking->plan, task->kv, task->number, &remaking->stop);
+}
+
+int remaking_plan_now(const struct remaking_task *task, struct remake_plan *ret_plan)
+{
+    struct remaking remaking = {.task = *task};
+    int r = make_plan(&remaking);
+    if (r < 0)
+        remake_plan_done(&remaking.plan);
+    else
+        *ret_plan = remaking.plan;
+    return r;
+}
+
 static void *run(void *user)
 {
     struct remaking *remaking = user;
     const struct remaking_task *task = &remaking->task;
     niceness_join(task->niceness);
-    int r = list_sids(remaking);
-    if (r == 0)
-        r = cluster(remaking);
-    if (r == 0)
-        r = remake_plan_make(&remaking->plan, task->kv, task->number, &remaking->stop);
+    int r = make_plan(remaking);
     niceness_leave(task->niceness);
     remaking->result = r;
     __atomic_store_n(&remaking->done, true, __ATOMIC_RELEASE);
@@ -138,7 +155,6 @@ int remaking_start(const struct remaking_task *task, struct remaking **ret_remak
     if (!remaking)
         return -ENOMEM;
     remaking->task = *task;
-    remaking->plan.a_step = task->a_step ? task->a_step : REMAKE_STEP_MAX;
     int r = thread_start(&remaking->thread, run, remaking);
     if (r < 0) {
         free(remaking);

@@ -21,6 +21,10 @@ struct remaking_task {
     size_t a_step; /* of the plan; 0: 256 */
 };
 
+/* What a thread would, by the caller's: a plan whose moves and joins are the differences from what
+ * is stored; gives. niceness: not asked. Returns as remaking_result(). */
+int remaking_plan_now(const struct remaking_task *task, struct remake_plan *ret_plan);
+
 /* Begin: nothing is waited for. Returns 0, -ENOMEM or -EAGAIN (no thread); ret_remaking gives. */
 int remaking_start(const struct remaking_task *task, struct remaking **ret_remaking);
 /* Whether the thread is done. */

@@ -204,9 +204,10 @@ static void test_check__nothing_is_wrong_after_any_history(void **state)
 
 static void open_with_clusterings(struct indexed_tree *f)
 {
-    static const char *const texts[] = {"near:components:0.4", "center:center:0.4",
-                                        "contained:components:0.5:containment:0.8",
-                                        "super:supershingle"};
+    static const char *const texts[] = {
+        "near:components:0.4", "center:center:0.4", "contained:components:0.5:containment:0.8",
+        "super:supershingle",  "all:exact:0.4",     "quick:fast:0.4",
+        "paper:broder1997:0.1"};
     enum { N = sizeof(texts) / sizeof(texts[0]) };
     struct index_clustering clusterings[N];
     char *error = NULL;
@@ -627,6 +628,11 @@ static void test_check__named_clusters_that_are_wrong_are_found_by_a_deep_check(
         move(&pair, from, 0);
         assert_deeply_wrong(f);
         move(&pair, 0, from);
+        if (f->index->named.wanted[i].remade) { /* alone, under an id that was never given out */
+            move(&pair, from, from + 1000);
+            assert_true(check_now(f, true).counts.findings > check_now(f, false).counts.findings);
+            move(&pair, from + 1000, from);
+        }
         (void)assert_right(f, true);
         assert_int_equal(membership_move_all(&pair.membership, from, to), 0);
         assert_deeply_wrong(f);

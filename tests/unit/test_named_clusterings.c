@@ -13,6 +13,7 @@
 
 #include "engine/cluster/batch.h"
 #include "engine/index/index_private.h"
+#include "engine/index/membership.h"
 #include "engine/index/remade.h"
 #include "tests/lib/indexed_tree.h"
 
@@ -487,16 +488,29 @@ static void test_named_clusterings__what_broder1997_leaves_out_is_told(void **st
         free(text);
     }
     free(common);
+    indexed_tree_write(f, "a", 7, 0, 0); /* as in a cluster of another clustering */
+    indexed_tree_write(f, "b", 7, 0, 0);
     index_rescan(f->index);
     indexed_tree_settle(f);
     reopen(f, &paper, 1);
     base_of(f, "paper");
     assert_int_equal(index_find_clustering(f->index, "paper", &status), 0);
-    assert_int_equal(status.clusters, 0);
+    assert_int_equal(status.clusters, 1);
     assert_in_range(status.loss.lists_left_out, 3, 60); /* of 391 shingles one in 25 */
     assert_int_equal(status.loss.postings_left_out, N * status.loss.lists_left_out);
     assert_true(status.loss.lists >= status.loss.lists_left_out);
     assert_true(status.loss.postings > status.loss.postings_left_out);
+    struct cluster_explanation explanation;
+    uint64_t id;
+    assert_int_equal(index_cluster_ids(f->index, status.base, 1, &id), 1);
+    assert_int_equal(index_explain(f->index, id, &explanation), 0);
+    assert_true(explanation.has_loss);
+    assert_memory_equal(&explanation.loss, &status.loss, sizeof(status.loss));
+    cluster_explanation_done(&explanation);
+    assert_int_equal(index_cluster_ids(f->index, 0, 1, &id), 1);
+    assert_int_equal(index_explain(f->index, id, &explanation), 0);
+    assert_false(explanation.has_loss);
+    cluster_explanation_done(&explanation);
     reopen(f, NULL, 0);
     assert_int_equal(index_find_clustering(f->index, "paper", &again), 0);
     assert_memory_equal(&again.loss, &status.loss, sizeof(again.loss));
@@ -556,6 +570,54 @@ static void test_named_clusterings__a_rebuild_keeps_them_and_their_ids(void **st
     fill(f);
     rebuild_keeps(f, followed);
     rebuild_keeps(f, remade);
+}
+
+static uint64_t findings(struct indexed_tree *f, bool deep)
+{
+    const struct index_check_options options = {.deep = deep};
+    struct index_check counts;
+    assert_int_equal(index_check(f->index, &options, &counts), 0);
+    return counts.findings;
+}
+
+/* Rows that agree with each other, and are said to be of now: only another batch tells. */
+static void test_named_clusterings__a_repair_makes_anew_what_is_wrong(void **state)
+{
+    struct indexed_tree *f = *state;
+    static const char *const all = "all:exact:0.5";
+    static const struct index_repair_options deep = {.deep = true};
+    char *error = NULL;
+    uint64_t ids[2];
+    struct membership membership;
+    const struct index_options options = {
+        .backing = f->backing, .source = f->tree, .store_path = f->store};
+
+    fill(f);
+    reopen(f, &all, 1);
+    char *right = partition_of(f, base_of(f, "all"));
+    assert_int_equal(index_cluster_ids(f->index, base_of(f, "all"), 2, ids), 2);
+    index_stop(f->index);
+    assert_int_equal(findings(f, true), 0);
+    assert_int_equal(membership_init(&membership, f->index->kv, f->index->named.wanted[0].number),
+                     0);
+    assert_int_equal(membership_move_all(&membership, shown_ids_read(&f->index->shown_ids, ids[0]),
+                                         shown_ids_read(&f->index->shown_ids, ids[1])),
+                     0);
+    membership_done(&membership, false);
+    assert_int_equal(findings(f, false), 0);
+    assert_true(findings(f, true) > 0);
+    close_index(f);
+    int mending = index_repair(&options, &deep, &error);
+    if (mending < 0)
+        fail_msg("%s", error);
+    assert_int_equal(mending, INDEX_MENDING_DERIVED);
+    open_with(f, f->store, &all, 1, true);
+    assert_int_equal(sketched(f), 0);
+    char *mended = partition_of(f, base_of(f, "all"));
+    assert_string_equal(mended, right);
+    assert_int_equal(findings(f, true), 0);
+    free(right);
+    free(mended);
 }
 
 static void test_named_clusterings__texts_are_read_and_printed(void **state)
@@ -632,6 +694,7 @@ int main(void)
         with_tree(test_named_clusterings__what_broder1997_leaves_out_is_told),
         with_tree(test_named_clusterings__making_one_anew_ends_with_the_process),
         with_tree(test_named_clusterings__a_rebuild_keeps_them_and_their_ids),
+        with_tree(test_named_clusterings__a_repair_makes_anew_what_is_wrong),
         cmocka_unit_test(test_named_clusterings__texts_are_read_and_printed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

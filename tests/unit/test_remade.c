@@ -403,12 +403,23 @@ static void test_remade__waits_in_proportion_to_what_it_costs(void **state)
     assert_false(remade_is_due(remade, false, false, now_ms + 190000));
     assert_true(remade_is_due(remade, false, false, now_ms + 210000)); /* it never rests */
     /* What cannot be made is not tried again and again. */
-    remade_failed(remade);
+    assert_int_equal(remade_error(remade), 0);
+    remade_failed(remade, -ENOSPC);
+    assert_int_equal(remade_error(remade), -ENOSPC);
     assert_true(remade_is_idle(remade));
     assert_false(remade_is_due(remade, true, true, now_ms + 210000));
     assert_false(remade_is_current(remade));
     assert_int_equal(remade_changed(remade), 0);
     assert_true(remade_is_due(remade, true, true, now_ms));
+    /* Nor is it forgotten why, until it could; who asks has it tried once more. */
+    remade_failed(remade, -ENOMEM);
+    assert_false(remade_is_due(remade, true, true, now_ms));
+    assert_true(remade_retry(remade));
+    assert_false(remade_retry(remade));
+    assert_true(remade_is_due(remade, true, true, now_ms));
+    assert_int_equal(remade_error(remade), -ENOMEM);
+    assert_int_equal(remade_complete(remade, remade_n_changes(remade), &none, 10000), 0);
+    assert_int_equal(remade_error(remade), 0);
     world_close(&world);
 }
 

@@ -1,0 +1,98 @@
+/* Clusterings that a batch made and that are said to be those of now: another batch of the same
+ * records must make them again. What differs is what would have to be moved. To be mended they need
+ * only be made anew, which is what comes of rows of members that are wrong. */
+#include <errno.h>
+
+#include "base/bytes.h"
+#include "engine/index/check.h"
+#include "engine/index/member.h"
+#include "engine/index/named_clusterings.h"
+#include "engine/index/remaking.h"
+
+static int read_policy(struct check *check, struct policy *ret_policy)
+{
+    static const char name[] = "policy";
+    const struct kv_slice key = {name, sizeof(name) - 1};
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    int r = check_look_up(check, TABLE_META, &key, 1, &value);
+    if (r < 0)
+        return r;
+    return r == 0 && value.data && policy_decode(value.data, value.size_bytes, ret_policy) == 0;
+}
+
+/* Returns 0 with the cluster that a document is in, 0: none; or an error. */
+static int stored_cluster(struct check *check, unsigned clustering, uint64_t sid,
+                          uint64_t *ret_cluster)
+{
+    uint8_t bytes[CLUSTER_OF_KEY_BYTES];
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    const struct kv_slice key = member_cluster_of_key(bytes, sid, clustering);
+    int r = check_look_up(check, TABLE_CLUSTER_OF, &key, 1, &value);
+    *ret_cluster = value.data && value.size_bytes == 8 ? get_be64(value.data) : 0;
+    return r < 0 ? r : 0;
+}
+
+static int found_move(struct check *check, unsigned clustering, const struct remake_plan *plan,
+                      const struct remake_move *move)
+{
+    const uint64_t sid = plan->sids.sids[move->number];
+    _cleanup_(record_done) struct record record = {0};
+    uint64_t cluster = 0;
+    int r = check_record(check, sid, &record);
+    if (r <= 0)
+        return r;
+    r = stored_cluster(check, clustering, sid, &cluster);
+    if (r < 0)
+        return r;
+    const unsigned long long shown =
+        (unsigned long long)shown_ids_show(&check->shown_ids, cluster) & INDEX_CLUSTER_MAX;
+    if (!cluster)
+        return check_found(check, CHECK_MEMBERS, TABLE_MEMBERS, &record.key,
+                           "is in no cluster of clustering %u, and should be in one", clustering);
+    return check_found(check, CHECK_MEMBERS, TABLE_MEMBERS, &record.key,
+                       move->group == REMAKE_ALONE
+                           ? "is in cluster %llu of clustering %u, and should be in none"
+                           : "is in cluster %llu of clustering %u, and should be in another",
+                       shown, clustering);
+}
+
+static int compare(struct check *check, unsigned clustering, const struct remaking_task *task)
+{
+    struct remake_plan plan = {0};
+    int r = remaking_plan_now(task, &plan);
+    if (r == -EUCLEAN && check->wrong)
+        return 0; /* of what has been told nothing can be made */
+    if (r == -EUCLEAN || r == -EIO)
+        return check_read_failed(check, TABLE_RECORDS, r);
+    for (size_t i = 0; r == 0 && i < plan.n_moves; i++)
+        r = found_move(check, clustering, &plan, &plan.moves[i]);
+    for (size_t i = 0; r == 0 && i < plan.n_joins; i++)
+        r = check_found(
+            check, CHECK_MEMBERS, TABLE_MEMBERS, NULL,
+            "cluster %llu of clustering %u should be part of another",
+            (unsigned long long)shown_ids_show(&check->shown_ids, plan.joins[i].cluster) &
+                INDEX_CLUSTER_MAX,
+            clustering);
+    remake_plan_done(&plan);
+    return r;
+}
+
+int check_remade(struct check *check)
+{
+    struct policy policy;
+    int r = read_policy(check, &policy);
+    if (r <= 0)
+        return r;
+    for (unsigned number = 1; r >= 0 && number <= CLUSTERING_MAX; number++) {
+        struct remaking_task task = {.kv = check->kv,
+                                     .policy = &policy,
+                                     .scratch = check->options->scratch,
+                                     .number = number};
+        r = named_clusterings_read_current(check->kv, number, &task.mode, &task.threshold);
+        if (r > 0)
+            r = compare(check, number, &task);
+        else if (r == -EUCLEAN || r == -EIO)
+            r = check_read_failed(check, TABLE_META, r);
+    }
+    return r < 0 ? r : 0;
+}
