@@ -1,0 +1,225 @@
+/* Clusterings beside the default one, of very many documents: what making one anew costs, the first
+ * time and when nothing has changed, what it costs when the centre of a large cluster goes, and
+ * what is said of a large cluster.
+ *
+ *   bench_clusterings DIRECTORY [N [LARGE [centres]]]
+ *
+ * N documents (200,000) of 5 KB come into a new index (tests/lib/fileless.h): a family of LARGE
+ * (10,000), half of the others in families of 10 (tests/lib/families.h), the rest alone. With
+ * "centres" there is a clustering with centres, too, without it none.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine/index/index_private.h"
+#include "engine/index/remade.h"
+#include "engine/index/remaking.h"
+#include "tests/lib/families.h"
+#include "tests/lib/fileless.h"
+
+enum { SEED = 31, REMADE = 1, CENTRES = 32, SINGLE = 10, SHINGLES = 100 };
+
+struct bench {
+    struct families *families;
+    struct fileless *fileless;
+    struct index *index;
+    struct remade *remade;
+    char *text;
+};
+
+static void check(int r, const char *what)
+{
+    if (r >= 0)
+        return;
+    fprintf(stderr, "bench_clusterings: %s: %s\n", what, strerror(-r));
+    exit(1);
+}
+
+static double seconds(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+struct moment {
+    double wall_s, cpu_s; /* cpu_s: of the process */
+};
+
+static struct moment now(void)
+{
+    return (struct moment){seconds(CLOCK_MONOTONIC), seconds(CLOCK_PROCESS_CPUTIME_ID)};
+}
+
+static void print_since(const char *what, struct moment since)
+{
+    struct moment at = now();
+    printf("%-44s%8.3f s, processor %8.3f s\n", what, at.wall_s - since.wall_s,
+           at.cpu_s - since.cpu_s);
+    fflush(stdout);
+}
+
+/* -- documents -- */
+
+static void plan(struct bench *bench, uint32_t n, uint32_t large)
+{
+    uint32_t n_small = (n - large) / 20;
+    struct family *all = calloc(n_small + 2, sizeof(*all));
+    struct family family = {.shape = FAMILY_STAR, .n_words = 720, .n_changes = 4, .size = large};
+    check(all ? 0 : -ENOMEM, "memory");
+    all[0] = family;
+    family.size = 10;
+    for (uint32_t i = 1; i <= n_small; i++)
+        all[i] = family;
+    family.shape = FAMILY_NONE;
+    family.size = n - large - 10 * n_small;
+    all[n_small + 1] = family;
+    check(families_new(SEED, 5, all, n_small + 2, &bench->families), "families");
+    free(all);
+    bench->text = malloc(FILELESS_AT_ONCE * families_most_bytes(bench->families));
+    check(bench->text ? 0 : -ENOMEM, "memory");
+}
+
+static void put_all(struct bench *bench)
+{
+    uint32_t n = families_n_documents(bench->families);
+    for (uint32_t at = 0; at < n;) {
+        struct fileless_text texts[FILELESS_AT_ONCE];
+        char *text = bench->text;
+        size_t n_texts = 0;
+        for (; at < n && n_texts < FILELESS_AT_ONCE; at++, n_texts++) {
+            size_t n_bytes = families_write(bench->families, at, 0, text);
+            texts[n_texts] = (struct fileless_text){at, text, n_bytes};
+            text += n_bytes;
+        }
+        fileless_put(bench->fileless, texts, n_texts);
+    }
+}
+
+/* A document of the large family. */
+static uint32_t of_large(const struct bench *bench, uint32_t member)
+{
+    return families_number(bench->families, (struct family_member){0, member});
+}
+
+/* -- making anew -- */
+
+static void remake(struct bench *bench, enum batch_mode mode, const char *scratch)
+{
+    const struct remaking_task task = {.kv = bench->index->kv,
+                                       .policy = &bench->index->policy,
+                                       .scratch = scratch,
+                                       .number = REMADE,
+                                       .mode = mode,
+                                       .threshold = 0.5};
+    struct remake_plan plan = {0};
+    char what[64];
+    int r;
+    struct moment since = now();
+    check(remaking_plan_now(&task, &plan), "batch");
+    snprintf(what, sizeof(what), "%s: batch, %zu moves", batch_mode_name(mode), plan.n_moves);
+    print_since(what, since);
+    double longest_s = 0;
+    unsigned n_steps = 0;
+    since = now();
+    do {
+        double begin_s = seconds(CLOCK_MONOTONIC);
+        r = living_clusters_remake(bench->index->clusters, REMADE, &plan);
+        double step_s = seconds(CLOCK_MONOTONIC) - begin_s;
+        longest_s = step_s > longest_s ? step_s : longest_s;
+        n_steps++;
+    } while (r > 0);
+    check(r, "carrying it out");
+    snprintf(what, sizeof(what), "    carried out, %u steps, longest %.1f ms", n_steps,
+             longest_s * 1e3);
+    print_since(what, since);
+    remake_plan_done(&plan);
+}
+
+/* -- centres -- */
+
+static void remove_one(struct bench *bench, uint32_t number, const char *what)
+{
+    struct moment since = now();
+    fileless_remove(bench->fileless, &number, 1);
+    print_since(what, since);
+}
+
+static void remove_centres(struct bench *bench)
+{
+    struct file_key key = fileless_key(of_large(bench, 1));
+    const struct index_query query = {0};
+    for (unsigned i = 0; i < 3; i++) {
+        struct cluster_info info;
+        uint64_t id;
+        char what[64];
+        check(index_cluster_of(bench->index, &key, clustering_base(CENTRES), &id), "cluster");
+        check(index_cluster(bench->index, id, &query, &info, NULL), "cluster");
+        snprintf(what, sizeof(what), "a centre of %llu documents goes",
+                 (unsigned long long)info.size);
+        remove_one(bench, fileless_number(info.representative.path), what);
+        cluster_info_done(&info);
+    }
+    for (uint32_t i = 0; i < 3; i++)
+        remove_one(bench, of_large(bench, 100 + i), "another document goes");
+}
+
+/* -- what is said -- */
+
+static void explain(struct bench *bench)
+{
+    struct cluster_explanation explanation;
+    struct common_shingles shingles;
+    char what[64];
+    struct file_key key = fileless_key(of_large(bench, 2));
+    uint64_t id;
+    check(index_cluster_of(bench->index, &key, 0, &id), "cluster");
+    struct moment since = now();
+    check(index_explain(bench->index, id, &explanation), "explain");
+    snprintf(what, sizeof(what), "clusters --explain among %llu",
+             (unsigned long long)explanation.size);
+    print_since(what, since);
+    cluster_explanation_done(&explanation);
+    since = now();
+    check(index_common_shingles(bench->index, SHINGLES, &shingles), "shingles");
+    snprintf(what, sizeof(what), "shingles --top of %llu",
+             (unsigned long long)shingles.n_documents);
+    print_since(what, since);
+    common_shingles_done(&shingles);
+}
+
+int main(int argc, char **argv)
+{
+    static const enum batch_mode modes[] = {BATCH_EXACT, BATCH_FAST, BATCH_BRODER1997};
+    static const struct edge_rule centres = {.resemblance = 0.5};
+    struct bench bench = {0};
+    bool has_centres = argc == 5 && strcmp(argv[4], "centres") == 0;
+    if (argc < 2 || argc > 4 + has_centres) {
+        fputs("Usage: bench_clusterings DIRECTORY [N [LARGE [centres]]]\n", stderr);
+        return 2;
+    }
+    plan(&bench, argc > 2 ? (uint32_t)atoi(argv[2]) : 200000,
+         argc > 3 ? (uint32_t)atoi(argv[3]) : 10000);
+    bench.fileless = fileless_open(argv[1]);
+    bench.index = fileless_index(bench.fileless);
+    check(remade_open(bench.index->kv, REMADE, &bench.remade), "remade");
+    check(living_clusters_add_remade(bench.index->clusters, REMADE, bench.remade), "remade");
+    if (has_centres)
+        check(living_clusters_add(bench.index->clusters, CENTRES, &centres, UINT64_MAX), "centres");
+    struct moment since = now();
+    put_all(&bench);
+    print_since("documents come", since);
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned again = 0; again < 2; again++)
+            remake(&bench, modes[i], argv[1]);
+    explain(&bench);
+    if (has_centres)
+        remove_centres(&bench);
+    fileless_close(bench.fileless);
+    remade_close(bench.remade);
+    families_free(bench.families);
+    free(bench.text);
+    return 0;
+}
