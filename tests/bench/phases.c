@@ -110,6 +110,13 @@ static void leave(void)
 WRAP(PHASE_LOOK, catalogue_links,
      (struct kv * kv, const struct file_key *child, size_t limit, struct catalogue_list *ret_list),
      (kv, child, limit, ret_list))
+WRAP(PHASE_LOOK, catalogue_have_names,
+     (struct kv * kv, const struct file_key *const *files, size_t n, bool *ret_have),
+     (kv, files, n, ret_have))
+WRAP(PHASE_LOOK, catalogue_get_files,
+     (struct kv * kv, const struct file_key *const *files, size_t n, struct file_row *ret_rows,
+      bool *ret_exist),
+     (kv, files, n, ret_rows, ret_exist))
 WRAP(PHASE_LOOK, stored_row_document,
      (struct index * index, const struct file_key *key, struct stored_row *ret_row,
       uint64_t *ret_sid, struct record *ret_record),
