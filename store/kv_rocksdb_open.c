@@ -43,6 +43,8 @@ enum {
     INFO_LOG_LEVEL_FATAL = 4,
     INFO_LOGS = 2,
     COMPACTION_READ_BYTES = 256 << 10, /* for each input file of each compaction */
+    SORTED_RUNS =
+        6, /* of a hashed table, from where on some are merged: what a read may look into */
 };
 
 /* -- options -- */
@@ -56,6 +58,16 @@ static rocksdb_options_t *common_options(void)
     rocksdb_options_set_max_bytes_for_level_base(options, 4 * TARGET_FILE_BYTES);
     rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 1);
     return options;
+}
+
+/* Keys come from all over a hashed table with each flush, so that levels would be rewritten from
+ * end to end again and again. Runs of one size are merged instead, a few times in all; filters tell
+ * which of them a read has to look into. Meanwhile a merge takes as much room again. */
+static void merge_runs_of_one_size(rocksdb_options_t *options)
+{
+    rocksdb_options_set_compaction_style(options, rocksdb_universal_compaction);
+    rocksdb_options_set_level_compaction_dynamic_level_bytes(options, 0);
+    rocksdb_options_set_level0_file_num_compaction_trigger(options, SORTED_RUNS);
 }
 
 static int max_open_files(void)
@@ -145,6 +157,8 @@ static rocksdb_options_t *make_table_options(const struct kv_rocksdb *store,
             blocks, rocksdb_filterpolicy_create_bloom_full(FILTER_BITS_PER_KEY));
     rocksdb_block_based_options_set_whole_key_filtering(blocks, !by_partition);
     rocksdb_options_t *options = common_options();
+    if (table && table->hashed)
+        merge_runs_of_one_size(options);
     if (by_partition)
         rocksdb_options_set_prefix_extractor(options, partition_of_keys(table));
     rocksdb_options_set_block_based_table_factory(options, blocks);
