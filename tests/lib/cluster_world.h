@@ -28,6 +28,8 @@
 /* Fewer records are kept than there are documents. */
 enum { WORLD_RECORDS_BYTES = 64 << 10 };
 enum { WORLD_DOCUMENTS = 512, WORLD_TOKENS = 64, WORLD_W = 3 };
+/* More than all of them have. Room for as many is made at every opening and flush. */
+enum { WORLD_POSTINGS = 1 << 16 };
 
 /* Two documents of one length, one after the other, resemble each of them by nearly one half. */
 #define WORLD_THRESHOLD 0.4
@@ -112,7 +114,7 @@ static inline void world_start(struct world *world, const struct kv_fault_plan *
     assert_int_equal(kv_retry_open(world->fault, &world->kv), 0);
     assert_int_equal(records_open(world->kv, WORLD_RECORDS_BYTES, &world->records), 0);
     assert_int_equal(records_open(world->inner, 0, &world->reader_records), 0);
-    assert_int_equal(postings_open(world->kv, tables, 0, &world->postings), 0);
+    assert_int_equal(postings_open(world->kv, tables, WORLD_POSTINGS, &world->postings), 0);
     assert_int_equal(living_clusters_open(world->kv, world->records, world->postings,
                                           WORLD_THRESHOLD, &world->limits, &world->clusters),
                      0);
