@@ -221,16 +221,16 @@ static void test_min_sketch__min_s_estimates_resemblance_without_bias(void **sta
     for (unsigned i = 0; i < 20; i++) {
         struct sets sets = sets_of_union(N, (i + .5) / 20);
         double r = (double)sets.both / N, expected = hypergeometric(r, S, N);
-        struct trial trial = run_trial(&policy, sets, KEYS);
+        struct trial trial = run_trial(&policy, sets, KEYS / trial_share());
         expect_mean(&trial.r, r);
         expect_mean(&trial.c_ab, (double)sets.both / (sets.both + sets.only_a));
         expect_mean(&trial.c_ba, (double)sets.both / (sets.both + sets.only_b));
         /* the relative error of a standard deviation of KEYS values is 1/sqrt(2 KEYS) = 0.7 % */
-        expect_ratio(moments_sd(&trial.r), expected, .03);
+        expect_ratio_of_trials(moments_sd(&trial.r), expected, .03);
         scatter += moments_sd(&trial.r) / expected / 20;
         error += moments_mean(&trial.r_error) / expected / 20;
     }
-    expect_ratio(scatter, 1, .01);
+    expect_ratio_of_trials(scatter, 1, .01);
     expect_ratio(error, 1.05, .05); /* a little on the safe side: more near r = 0 and 1 */
 }
 
@@ -259,12 +259,12 @@ static void test_min_sketch__mod_m_estimates_resemblance_without_bias(void **sta
     for (unsigned i = 0; i < 5; i++) {
         struct sets sets = sets_of_union(N, .1 + .2 * i);
         double r = (double)sets.both / N;
-        struct trial trial = run_trial(&policy, sets, KEYS);
+        struct trial trial = run_trial(&policy, sets, KEYS / trial_share());
         expect_mean(&trial.r, r);
         expect_mean(&trial.c_ab, (double)sets.both / (sets.both + sets.only_a));
         expect_mean(&trial.c_ba, (double)sets.both / (sets.both + sets.only_b));
         /* 1/sqrt(2 KEYS) = 1.6 % */
-        expect_ratio(moments_sd(&trial.r), hypergeometric(r, N / (double)M, N), .06);
+        expect_ratio_of_trials(moments_sd(&trial.r), hypergeometric(r, N / (double)M, N), .06);
         expect_ratio(moments_mean(&trial.r_error), hypergeometric(r, N / (double)M, N), .04);
     }
 
