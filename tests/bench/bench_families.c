@@ -229,11 +229,13 @@ static void ask(struct bench *bench, const struct group *group, size_t limit, un
 static void explain(struct bench *bench, const struct group *group)
 {
     struct cluster_explanation explanation = {0};
-    struct document_info info;
-    struct file_key key = fileless_key(pick(bench, group, 0));
-    check(index_document(bench->index, &key, 0, &info), "document");
+    /* index_document() would look at the file. */
+    uint64_t id = fileless_cluster(bench->fileless, pick(bench, group, 0));
+    if (id == 0)
+        return;
     double t = thread_s();
-    check(index_explain(bench->index, info.cluster_id, &explanation), "explain");
+    check(index_explain(bench->index, shown_ids_show(&bench->index->shown_ids, id), &explanation),
+          "explain");
     double times[1] = {thread_s() - t};
     report(group, "explained", times, 1, "");
     cluster_explanation_done(&explanation);
