@@ -4,7 +4,10 @@
 
 #include "base/bytes.h"
 #include "engine/index/check.h"
+#include "engine/index/cluster_ids.h"
 #include "engine/index/cluster_intent.h"
+#include "engine/index/named_clusterings.h"
+#include "engine/index/remade.h"
 
 static struct kv_slice text_slice(const char *text)
 {
@@ -66,6 +69,72 @@ static int read_policy(struct check *check)
     return 0;
 }
 
+/* -- each row of meta -- */
+
+static bool is_name(const struct kv_slice *key, const char *name)
+{
+    return key->size_bytes == strlen(name) && memcmp(key->data, name, key->size_bytes) == 0;
+}
+
+/* The clustering that a row with this name is of; 0 of the default one, which is the name alone.
+ * Returns false for another name. */
+static bool is_of_clustering(const struct kv_slice *key, const char *name, unsigned *ret_number)
+{
+    for (*ret_number = 0; *ret_number <= CLUSTERING_MAX; ++*ret_number) {
+        struct clustering_meta meta;
+        clustering_meta_key(&meta, name, *ret_number);
+        if (is_name(key, meta.bytes))
+            return true;
+    }
+    return false;
+}
+
+/* Whose damage is told of where they are read. */
+static bool is_read_by_name(const struct kv_slice *key)
+{
+    static const char *const names[] = {
+        "schema",          "sid_end", "derived_sid", "postings_flushed",
+        "document_counts", "policy",  "root",        "old_root"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (is_name(key, names[i]))
+            return true;
+    return false;
+}
+
+/* 1: such a row, and sound; 0: damaged, or none that there is; or an error. */
+static int is_sound(struct check *check, const struct kv_entry *row)
+{
+    const struct kv_buf value = {.data = (void *)row->value.data,
+                                 .size_bytes = row->value.size_bytes};
+    struct edge_rule rule;
+    unsigned number;
+    if (is_read_by_name(&row->key))
+        return 1;
+    if (is_name(&row->key, "source"))
+        return row->value.size_bytes > 0;
+    if (is_of_clustering(&row->key, "next_cluster", &number))
+        return row->value.size_bytes == 8;
+    if (is_of_clustering(&row->key, "cluster_counts", &number))
+        return row->value.size_bytes == 16;
+    if (is_of_clustering(&row->key, "remade", &number))
+        return number > 0 && remade_read_row(&value) >= 0;
+    if (!is_of_clustering(&row->key, "clustering", &number) || number == 0)
+        return 0;
+    int r = named_clusterings_read(check->kv, number, &rule);
+    return r == -EUCLEAN ? 0 : r < 0 ? r : 1;
+}
+
+static int check_meta_row(void *user, const struct kv_entry *row)
+{
+    struct check *check = user;
+    int r = is_sound(check, row);
+    if (r != 0)
+        return r < 0 ? check_read_failed(check, TABLE_META, r) : 0;
+    return check_found(check, CHECK_STATE, TABLE_META, NULL, "'%.*s' is damaged",
+                       (int)(row->key.size_bytes < 64 ? row->key.size_bytes : 64),
+                       (const char *)row->key.data);
+}
+
 int check_read_state(struct check *check)
 {
     struct check_state *state = &check->state;
@@ -85,6 +154,8 @@ int check_read_state(struct check *check)
         r = read_numbers(check, "derived_sid", false, 1, &state->derived_sid);
     if (r >= 0)
         r = read_numbers(check, "postings_flushed", false, 1, &state->postings_flushed);
+    if (r >= 0)
+        r = check_each_row(check, TABLE_META, (struct kv_slice){0}, check_meta_row, check);
     if (r >= 0 && state->root.size_bytes)
         r = path_cache_new(check->kv, &state->root, &check->paths);
     return r < 0 ? r : 0;

@@ -354,6 +354,81 @@ static void test_check__rows_that_are_none_are_found(void **state)
     (void)assert_right(f, false);
 }
 
+/* Each row of what the store says of itself, and one that it does not know. */
+static void test_check__what_a_store_says_of_itself_is_checked(void **state)
+{
+    static const uint8_t garbage[80] = {0xa5, 0x5a};
+    static const char *const unknown[] = {"next_clusters", "clustering.64", "clustering", "remade",
+                                          "cluster_counts.01"};
+    static const struct {
+        const char *name, *value;
+        size_t size_bytes;
+    } wrong[] = {{"schema", "\0\0\0\0\0\0\0\3", 8},
+                 {"schema", "\0\0\0\0\0\0\0\1", 8},
+                 {"document_counts", "\0\0\0\0\0\0\0\12\0\0\0\0\0\0\0\0", 16},
+                 {"cluster_counts", "\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\13", 16},
+                 {"cluster_counts.7", "\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\2", 16},
+                 {"derived_sid", "", 3},
+                 {"next_cluster.5", "", 7},
+                 {"remade.9", "\1\2", 2}};
+    struct indexed_tree *f = *state;
+    open_with_clusterings(f);
+    write_some(f);
+    _cleanup_(kv_page_done) struct kv_page rows = read_rows(f, TABLE_META);
+    for (size_t i = 0; i < rows.n_entries; i++) {
+        const struct kv_entry *row = &rows.entries[i];
+        char what[96];
+        if (row->key.size_bytes == 16 && memcmp(row->key.data, "postings_flushed", 16) == 0)
+            continue; /* written before each check */
+        snprintf(what, sizeof(what), "meta '%.*s'", (int)row->key.size_bytes,
+                 (const char *)row->key.data);
+        write_row(f, TABLE_META, row->key, &(struct kv_slice){"", 0});
+        assert_found(f, what);
+        write_row(f, TABLE_META, row->key, &(struct kv_slice){garbage, sizeof(garbage)});
+        if (strcmp(what, "meta 'source'") != 0) /* any text may be a path */
+            assert_found(f, what);
+        write_row(f, TABLE_META, row->key, &row->value);
+    }
+    for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+        const struct kv_slice key = {unknown[i], strlen(unknown[i])};
+        write_row(f, TABLE_META, key, &(struct kv_slice){garbage, 8});
+        assert_found(f, unknown[i]);
+        write_row(f, TABLE_META, key, NULL);
+    }
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        const struct kv_slice key = {wrong[i].name, strlen(wrong[i].name)};
+        _cleanup_(kv_buf_done) struct kv_buf before = {0};
+        int r = kv_get(f->index->kv, TABLE_META, key, &before);
+        const struct kv_slice value = kv_buf_slice(&before);
+        write_row(f, TABLE_META, key, &(struct kv_slice){wrong[i].value, wrong[i].size_bytes});
+        assert_found(f, wrong[i].name);
+        write_row(f, TABLE_META, key, r == 0 ? &value : NULL);
+    }
+    (void)assert_right(f, true);
+}
+
+static void test_check__intents_that_are_none_are_found(void **state)
+{
+    static const char *const keys[] = {"cluster",         "cluster2", "posted",     "posted1234567",
+                                       "repair",          "removed",  "removed\20", "moved",
+                                       "moved\20garbage", "unknown"};
+    struct indexed_tree *f = *state;
+    write_some(f);
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        const struct kv_slice key = {keys[i], strlen(keys[i])};
+        struct index_check counts;
+        write_row(f, TABLE_INTENTS, key, &(struct kv_slice){"garbage", 7});
+        /* The index itself would stop at some of them. */
+        assert_int_equal(check_store(f->index->kv, INDEX_CLUSTER_THRESHOLD, false,
+                                     &(struct index_check_options){0}, &counts, NULL),
+                         0);
+        if (counts.findings == 0)
+            fail_msg("not found: %s", keys[i]);
+        write_row(f, TABLE_INTENTS, key, NULL);
+    }
+    (void)assert_right(f, false);
+}
+
 /* The sid of a document, and its record. */
 static uint64_t document_of(struct indexed_tree *f, const char *name, struct record *ret_record)
 {
@@ -433,6 +508,144 @@ static void test_check__rows_too_many_are_found(void **state)
     (void)assert_right(f, true);
 }
 
+/* A row in the place of another, or besides. */
+static void assert_row_found(struct indexed_tree *f, unsigned table, struct kv_slice key,
+                             struct kv_slice value, const char *what)
+{
+    _cleanup_(kv_buf_done) struct kv_buf before = {0};
+    int r = kv_get(f->index->kv, table, key, &before);
+    const struct kv_slice as_it_was = kv_buf_slice(&before);
+    write_row(f, table, key, &value);
+    assert_found(f, what);
+    write_row(f, table, key, r == 0 ? &as_it_was : NULL);
+}
+
+/* Names, links, files: what is there from one side alone, or nowhere, or of somebody else. */
+static void test_check__entries_that_do_not_fit_are_found(void **state)
+{
+    struct indexed_tree *f = *state;
+    const struct kv_slice nothing = {"", 0};
+    uint8_t key[512], other[512];
+    write_some(f);
+    _cleanup_(kv_page_done) struct kv_page names = read_rows(f, TABLE_NAMES);
+    _cleanup_(kv_page_done) struct kv_page links = read_rows(f, TABLE_LINKS);
+    _cleanup_(kv_page_done) struct kv_page files = read_rows(f, TABLE_FILES);
+    const struct kv_entry *name = &names.entries[1], *link = &links.entries[1];
+    size_t n = name->key.size_bytes;
+    memcpy(key, name->key.data, n);
+    key[n] = 'x';
+    assert_row_found(f, TABLE_NAMES, (struct kv_slice){key, n + 1}, name->value, "a name alone");
+    key[n] = '/';
+    assert_row_found(f, TABLE_NAMES, (struct kv_slice){key, n + 1}, name->value, "no name");
+    assert_row_found(f, TABLE_NAMES, name->key, names.entries[2].value, "another's name");
+    memcpy(key, link->key.data, link->key.size_bytes);
+    key[link->key.size_bytes] = 'x';
+    assert_row_found(f, TABLE_LINKS, (struct kv_slice){key, link->key.size_bytes + 1}, nothing,
+                     "a link alone");
+
+    /* From above and from below, in a directory that nobody knows. */
+    struct file_key child = indexed_tree_key(f, "1-1"), nowhere = indexed_tree_key(f, "sub");
+    nowhere.bytes[nowhere.size_bytes - 1] ^= 0x55;
+    const struct kv_slice below = {other, catalogue_link_key(&child, &nowhere, "x", other)};
+    key[0] = nowhere.size_bytes;
+    memcpy(key + 1, nowhere.bytes, nowhere.size_bytes);
+    key[1 + nowhere.size_bytes] = 'x';
+    const struct kv_slice above = {key, nowhere.size_bytes + 2u};
+    for (size_t i = 0; i < names.n_entries; i++) {
+        struct kv_slice rest = names.entries[i].key;
+        struct file_key parent;
+        assert_int_equal(catalogue_take_key(&rest, &parent), 0);
+        if (rest.size_bytes != 3 || memcmp(rest.data, "1-1", 3) != 0)
+            continue;
+        write_row(f, TABLE_LINKS, below, &nothing);
+        assert_row_found(f, TABLE_NAMES, above, names.entries[i].value, "nowhere");
+        write_row(f, TABLE_LINKS, below, NULL);
+    }
+
+    const struct kv_entry *file = &files.entries[0];
+    memcpy(key, file->key.data, file->key.size_bytes);
+    key[file->key.size_bytes - 1] ^= 0x55;
+    assert_row_found(f, TABLE_FILES, (struct kv_slice){key, file->key.size_bytes}, file->value,
+                     "a file without a name");
+    assert_row_found(f, TABLE_FILES, file->key, files.entries[1].value, "another's record");
+    (void)assert_right(f, true);
+}
+
+/* Records, heads and former ids that are rows, and say what is not so. */
+static void test_check__rows_that_say_what_is_not_so_are_found(void **state)
+{
+    struct indexed_tree *f = *state;
+    struct membership membership;
+    _cleanup_(record_done) struct record record = {0};
+    _cleanup_(kv_buf_done) struct kv_buf encoded = {0};
+    struct record_key sid_key;
+    uint8_t key[16], value[8];
+    uint64_t id, size;
+    write_some(f);
+    const uint64_t sid = document_of(f, "1-1", &record);
+    assert_int_equal(living_clusters_of(f->index->clusters, sid, &id, &size), 0);
+    record.sketch.policy_id++;
+    assert_int_equal(record_encode(&record, &encoded), 0);
+    assert_row_found(f, TABLE_RECORDS, record_key(&sid_key, sid), kv_buf_slice(&encoded),
+                     "another policy");
+
+    const struct kv_slice number = {value, sizeof(value)};
+    put_be64(key, id);
+    put_be64(value, size + 1);
+    assert_row_found(f, TABLE_MEMBERS, (struct kv_slice){key, 8}, number, "a head that lies");
+    put_be64(key, (uint64_t)1 << 63 | 77);
+    put_be64(value, 99999);
+    assert_row_found(f, TABLE_MEMBERS, (struct kv_slice){key, 8}, number, "an id of no cluster");
+    put_be64(value, id);
+    assert_row_found(f, TABLE_MEMBERS, (struct kv_slice){key, 8}, number, "an id not known of");
+    put_be64(key, (uint64_t)1 << 63 | id); /* to be found leads nowhere: a crash may leave it */
+    put_be64(key + 8, 77);
+    write_row(f, TABLE_MEMBERS, (struct kv_slice){key, 16}, &(struct kv_slice){"", 0});
+    (void)assert_right(f, true);
+
+    assert_int_equal(membership_init(&membership, f->index->kv, 0), 0);
+    assert_int_equal(membership_move_all(&membership, id, 99999), 0);
+    assert_found(f, "an id that was never given out");
+    membership_done(&membership, false);
+}
+
+static uint64_t calls_of_check(struct indexed_tree *f, uint64_t n_findings)
+{
+    const struct index_check_options options = {0};
+    const struct kv_fault_plan no_fault = {0};
+    struct index_check counts;
+    struct kv *counting;
+    uint64_t n_calls, n_writes;
+    assert_int_equal(kv_fault_open(f->index->kv, &no_fault, &counting), 0);
+    assert_int_equal(check_store(counting, 0.5, false, &options, &counts, NULL), 0);
+    assert_int_equal(counts.findings, n_findings);
+    kv_fault_counts(counting, &n_calls, &n_writes);
+    kv_close(counting);
+    return n_calls;
+}
+
+/* Whatever read of a check fails, it says so, or ends with the error: nothing is called right. */
+static void test_check__no_read_that_fails_is_passed_over(void **state)
+{
+    static const int errors[] = {-EUCLEAN, -EIO, -ENOMEM};
+    struct indexed_tree *f = *state;
+    write_some(f);
+    const uint64_t n_calls = calls_of_check(f, 0);
+    for (uint64_t n = 1; n <= n_calls; n++)
+        for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+            const struct kv_fault_plan plan = {.fail_call = n, .fail_error = errors[i]};
+            const struct index_check_options options = {.deep = i == 0};
+            struct index_check counts = {0};
+            struct kv *failing;
+            assert_int_equal(kv_fault_open(f->index->kv, &plan, &failing), 0);
+            int r = check_store(failing, 0.5, false, &options, &counts, NULL);
+            kv_close(failing);
+            if (errors[i] == -ENOMEM ? r != -ENOMEM : r != 0 || counts.findings == 0)
+                fail_msg("call %llu, %s: %d, %llu wrong", (unsigned long long)n,
+                         strerror(-errors[i]), r, (unsigned long long)counts.findings);
+        }
+}
+
 /* What is missing and what is too many stand in one sum, of the same document: each is told. */
 static void test_check__what_is_missing_does_not_hide_what_is_too_many(void **state)
 {
@@ -474,21 +687,6 @@ static void test_check__what_is_missing_does_not_hide_what_is_too_many(void **st
     write_row(f, TABLE_LINKS, key, &nothing);
     write_row(f, TABLE_LINKS, wrong, NULL);
     (void)assert_right(f, true);
-}
-
-static uint64_t calls_of_check(struct indexed_tree *f, uint64_t n_findings)
-{
-    const struct index_check_options options = {0};
-    const struct kv_fault_plan no_fault = {0};
-    struct index_check counts;
-    struct kv *counting;
-    uint64_t n_calls, n_writes;
-    assert_int_equal(kv_fault_open(f->index->kv, &no_fault, &counting), 0);
-    assert_int_equal(check_store(counting, 0.5, false, &options, &counts, NULL), 0);
-    assert_int_equal(counts.findings, n_findings);
-    kv_fault_counts(counting, &n_calls, &n_writes);
-    kv_close(counting);
-    return n_calls;
 }
 
 /* To know of which document a posting is missing, no record is looked up for each of its others. */
@@ -659,6 +857,11 @@ int main(void)
         CASE(test_check__a_table_that_is_lost_is_found),
         CASE(test_check__rows_that_are_none_are_found),
         CASE(test_check__rows_too_many_are_found),
+        CASE(test_check__what_a_store_says_of_itself_is_checked),
+        CASE(test_check__intents_that_are_none_are_found),
+        CASE(test_check__entries_that_do_not_fit_are_found),
+        CASE(test_check__rows_that_say_what_is_not_so_are_found),
+        CASE(test_check__no_read_that_fails_is_passed_over),
         CASE(test_check__what_is_missing_does_not_hide_what_is_too_many),
         CASE(test_check__what_is_missing_costs_few_reads),
         CASE(test_check__a_finding_names_the_document),

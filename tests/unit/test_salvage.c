@@ -14,8 +14,10 @@
 
 #include "base/bytes.h"
 #include "engine/index/check.h"
+#include "engine/index/derived_tables.h"
 #include "engine/index/index_private.h"
 #include "engine/index/membership.h"
+#include "store/kv_fault.h"
 #include "tests/lib/index_answers.h"
 #include "tests/lib/indexed_tree.h"
 
@@ -351,6 +353,177 @@ static size_t list_files(struct fixture *f, glob_t *ret_files)
     return ret_files->gl_pathc;
 }
 
+struct rows {
+    const struct kv_page *page;
+    size_t at;
+};
+
+static int next_row(void *user, struct kv_entry *ret_entry, bool *ret_delete)
+{
+    struct rows *rows = user;
+    if (rows->at == rows->page->n_entries)
+        return 0;
+    *ret_entry = rows->page->entries[rows->at++];
+    *ret_delete = false;
+    return 1;
+}
+
+/* All rows of a table into a file of their own, which is the last one. */
+static void move_to_a_file(struct fixture *f, unsigned table)
+{
+    _cleanup_(kv_page_done) struct kv_page page = {0};
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    struct kv *kv = open_rows(f);
+    assert_int_equal(kv_scan(kv, table, &(struct kv_range){0}, 100000, &page), 0);
+    for (size_t i = 0; i < page.n_entries; i++)
+        kv_batch_delete(batch, table, page.entries[i].key);
+    assert_int_equal(kv_apply(kv, batch), 0);
+    kv_close(kv);
+    kv = open_rows(f); /* what is in the log is in a file from here on */
+    assert_int_equal(kv_bulk_load(kv, table, next_row, &(struct rows){.page = &page}), 0);
+    kv_close(kv);
+}
+
+/* The file that has a table is lost, after a clean end or a crash, or its first rows are garbage.
+ */
+static void test_salvage__a_damaged_file_of_any_table_is_mended(void **state)
+{
+    struct fixture *f = *state;
+    for (unsigned table = TABLE_META; table < TABLE_INTENTS; table++)
+        for (unsigned lost = 0; lost < 2; lost++) {
+            char what[64];
+            glob_t files;
+            snprintf(what, sizeof(what), "file of %s %s", schema_tables[table].name,
+                     lost ? "lost" : "garbled");
+            move_to_a_file(f, table);
+            const size_t n_files = list_files(f, &files);
+            const char *path = files.gl_pathv[n_files - 1];
+            if (lost) {
+                assert_int_equal(unlink(path), 0);
+            } else {
+                int fd = open(path, O_WRONLY);
+                assert_int_equal(pwrite(fd, "garbage", 7, 3), 7);
+                close(fd);
+            }
+            if (lost && table % 2)
+                assert_int_equal(unlink(scratch_path(f->tree.store, "db/SEAL")), 0);
+            globfree(&files);
+            assert_noticed(f, what);
+            repair(f, what, table != TABLE_FILES);
+            if (table >= TABLE_NAMES)
+                assert_int_equal(sketched, 0);
+        }
+}
+
+static void test_salvage__intents_that_are_none_are_mended(void **state)
+{
+    static const char *const keys[] = {"cluster", "posted", "repair",
+                                       "removed", "moved",  "unknown"};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+        struct kv *kv = open_rows(f);
+        kv_batch_put(batch, TABLE_INTENTS, (struct kv_slice){keys[i], strlen(keys[i])},
+                     (struct kv_slice){"garbage", 7});
+        assert_int_equal(kv_apply(kv, batch), 0);
+        kv_close(kv);
+        assert_noticed(f, keys[i]);
+        repair(f, keys[i], true);
+        assert_int_equal(sketched, 0);
+    }
+}
+
+/* It is whole, and not this version's to mend. */
+static void test_salvage__a_store_of_another_version_is_not_taken_for_a_damaged_one(void **state)
+{
+    static const uint64_t schemas[] = {1, SCHEMA_VERSION + 1, UINT64_MAX};
+    struct fixture *f = *state;
+    const struct index_options options = options_of(f);
+    const struct kv_slice key = {"schema", 6};
+    uint8_t value[8];
+    for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++) {
+        _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+        _cleanup_(kv_buf_done) struct kv_buf stays = {0};
+        char *error = NULL, said[32];
+        struct kv *kv = open_rows(f);
+        put_be64(value, schemas[i]);
+        kv_batch_put(batch, TABLE_META, key, (struct kv_slice){value, sizeof(value)});
+        assert_int_equal(kv_apply(kv, batch), 0);
+        kv_close(kv);
+        snprintf(said, sizeof(said), "schema %llu", (unsigned long long)schemas[i]);
+        assert_int_equal(index_open(&options, &f->tree.index, &error), -EPROTO);
+        assert_true(strstr(error, said) && strstr(error, "store="));
+        free(TAKE_PTR(error));
+        assert_int_equal(index_repair(&options, &(struct index_repair_options){0}, &error),
+                         -EPROTO);
+        assert_non_null(strstr(error, said));
+        free(TAKE_PTR(error));
+        assert_int_equal(index_rebuild(&options, NULL, NULL, NULL), -EPROTO);
+        kv = open_rows(f);
+        assert_int_equal(kv_get(kv, TABLE_META, key, &stays), 0);
+        assert_memory_equal(stays.data, value, sizeof(value));
+        kv_close(kv);
+    }
+}
+
+/* -- a copy of which a read or a write fails -- */
+
+static int told_nothing(void *user, const char *table, uint64_t n_rows)
+{
+    (void)user, (void)table, (void)n_rows;
+    return 0;
+}
+
+/* Copies with a fault in the old database or in the new one; gives the calls of either. */
+static int copy_with_faults(struct kv *old, unsigned wrong, const struct kv_fault_plan *read_plan,
+                            const struct kv_fault_plan *write_plan, uint64_t ret_calls[2])
+{
+    const struct kv_options options = {
+        .tables = schema_tables, .n_tables = SCHEMA_N_TABLES, .create = true};
+    struct kv *memory, *failing_old, *failing_copy;
+    uint64_t n_writes;
+    assert_int_equal(kv_memory_open(&options, &memory), 0);
+    assert_int_equal(kv_fault_open(old, read_plan, &failing_old), 0);
+    assert_int_equal(kv_fault_open(memory, write_plan, &failing_copy), 0);
+    int r = derived_tables_copy(failing_old, failing_copy, wrong, told_nothing, NULL);
+    kv_fault_counts(failing_old, &ret_calls[0], &n_writes);
+    kv_fault_counts(failing_copy, &ret_calls[1], &n_writes);
+    kv_close(failing_old);
+    kv_close(failing_copy);
+    kv_close(memory);
+    return r;
+}
+
+/* None of them is passed over: but what cannot be read of members and of the documents' clusters,
+ * which are there twice. */
+static void test_salvage__a_copy_that_fails_says_so(void **state)
+{
+    static const unsigned wrongs[] = {1u << TABLE_TIER_R, 1u << TABLE_MEMBERS};
+    static const int errors[] = {-EIO, -EUCLEAN, -ENOSPC};
+    const struct kv_fault_plan none = {0};
+    struct fixture *f = *state;
+    struct kv *old = open_rows(f);
+    for (size_t i = 0; i < 2; i++) {
+        uint64_t n_calls[2], calls[2], n_passed = 0;
+        assert_int_equal(copy_with_faults(old, wrongs[i], &none, &none, n_calls), 0);
+        for (size_t k = 0; k < sizeof(errors) / sizeof(errors[0]); k++) {
+            for (uint64_t n = 1; n <= n_calls[0]; n++) {
+                const struct kv_fault_plan plan = {.fail_call = n, .fail_error = errors[k]};
+                int r = copy_with_faults(old, wrongs[i], &plan, &none, calls);
+                assert_true(r == errors[k] || r == 0);
+                n_passed += r == 0;
+            }
+            for (uint64_t n = 1; n <= n_calls[1]; n++) {
+                const struct kv_fault_plan plan = {.fail_call = n, .fail_error = errors[k]};
+                assert_int_equal(copy_with_faults(old, wrongs[i], &none, &plan, calls), errors[k]);
+            }
+        }
+        /* Of each of the two tables, and of the former ids, for two of the errors. */
+        assert_in_range(n_passed, 0, i == 0 ? 0 : 2 * 4);
+    }
+    kv_close(old);
+}
+
 static int one_posting(void *user, struct kv_entry *ret_entry, bool *ret_delete)
 {
     static const uint8_t key[16] = {1};
@@ -512,6 +685,10 @@ int main(void)
         CASE(test_salvage__any_table_is_mended),
         CASE(test_salvage__what_derives_from_sound_tables_is_mended_alone),
         CASE(test_salvage__a_lost_file_of_postings_is_mended_from_the_others),
+        CASE(test_salvage__a_damaged_file_of_any_table_is_mended),
+        CASE(test_salvage__intents_that_are_none_are_mended),
+        CASE(test_salvage__a_store_of_another_version_is_not_taken_for_a_damaged_one),
+        CASE(test_salvage__a_copy_that_fails_says_so),
         CASE(test_salvage__members_come_from_either_side),
         CASE(test_salvage__what_both_sides_have_wrong_is_not_kept),
         CASE(test_salvage__a_sound_store_is_left_as_it_is),
