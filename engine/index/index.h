@@ -174,7 +174,7 @@ struct index_check_options {
 };
 
 /* Check that the store says what it should, of itself and of the tree as far as it was seen; the
- * tree is not read. Waits for the whole work, which is a few readings of the store, in some 40 MiB
+ * tree is not read. Waits for the whole work, which is a few readings of the store, in some 70 MiB
  * of memory (with deep besides 50 bytes a document, 80 where clusters have centres and 93 where a
  * batch has made them, and 170 MiB);
  * the index works on meanwhile, and what is checked is the moment of the call. Returns 0, whatever

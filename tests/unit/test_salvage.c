@@ -389,30 +389,30 @@ static void move_to_a_file(struct fixture *f, unsigned table)
 static void test_salvage__a_damaged_file_of_any_table_is_mended(void **state)
 {
     struct fixture *f = *state;
-    for (unsigned table = TABLE_META; table < TABLE_INTENTS; table++)
-        for (unsigned lost = 0; lost < 2; lost++) {
-            char what[64];
-            glob_t files;
-            snprintf(what, sizeof(what), "file of %s %s", schema_tables[table].name,
-                     lost ? "lost" : "garbled");
-            move_to_a_file(f, table);
-            const size_t n_files = list_files(f, &files);
-            const char *path = files.gl_pathv[n_files - 1];
-            if (lost) {
-                assert_int_equal(unlink(path), 0);
-            } else {
-                int fd = open(path, O_WRONLY);
-                assert_int_equal(pwrite(fd, "garbage", 7, 3), 7);
-                close(fd);
-            }
-            if (lost && table % 2)
-                assert_int_equal(unlink(scratch_path(f->tree.store, "db/SEAL")), 0);
-            globfree(&files);
-            assert_noticed(f, what);
-            repair(f, what, table != TABLE_FILES);
-            if (table >= TABLE_NAMES)
-                assert_int_equal(sketched, 0);
+    for (unsigned table = TABLE_META; table < TABLE_INTENTS; table++) {
+        const bool lost = table % 2, crashed = table % 4 == 3;
+        char what[64];
+        glob_t files;
+        snprintf(what, sizeof(what), "file of %s %s", schema_tables[table].name,
+                 lost ? "lost" : "garbled");
+        move_to_a_file(f, table);
+        const size_t n_files = list_files(f, &files);
+        const char *path = files.gl_pathv[n_files - 1];
+        if (lost) {
+            assert_int_equal(unlink(path), 0);
+        } else {
+            int fd = open(path, O_WRONLY);
+            assert_int_equal(pwrite(fd, "garbage", 7, 3), 7);
+            close(fd);
         }
+        if (crashed)
+            assert_int_equal(unlink(scratch_path(f->tree.store, "db/SEAL")), 0);
+        globfree(&files);
+        assert_noticed(f, what);
+        repair(f, what, table != TABLE_FILES);
+        if (table >= TABLE_NAMES)
+            assert_int_equal(sketched, 0);
+    }
 }
 
 static void test_salvage__intents_that_are_none_are_mended(void **state)
