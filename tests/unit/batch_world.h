@@ -99,6 +99,35 @@ static inline void world_add_tree(struct world *world, const char *directory, ui
     nftw(directory, visit, 16, FTW_PHYS);
 }
 
+/* -- a batch -- */
+
+/* Of the least memory and 64 MiB, by two threads. */
+static inline struct batch_options world_options(const char *scratch, uint32_t n_documents,
+                                                 enum batch_mode mode, double threshold)
+{
+    return (struct batch_options){.scratch = scratch,
+                                  .memory_bytes = batch_least_memory(n_documents) + (64 << 20),
+                                  .n_threads = 2,
+                                  .mode = mode,
+                                  .threshold = threshold,
+                                  .n_documents = n_documents};
+}
+
+/* What comes of it, of all documents, added by one writer. */
+static inline struct batch *world_batch(const struct world *world,
+                                        const struct batch_options *options)
+{
+    struct batch *batch;
+    _cleanup_(batch_writer_free_p) struct batch_writer *writer = NULL;
+    assert_int_equal(batch_new(&world->policy, options, &batch), 0);
+    assert_int_equal(batch_writer_new(batch, &writer), 0);
+    for (uint32_t i = 0; i < world->n; i++)
+        assert_int_equal(batch_writer_add(writer, i, &world->documents[i]), 0);
+    assert_int_equal(batch_writer_flush(writer), 0);
+    assert_int_equal(batch_run(batch), 0);
+    return batch;
+}
+
 /* -- the slow and simple way -- */
 
 static inline bool same_fingerprint(const struct document_sketch *a,

@@ -20,12 +20,7 @@ static struct policy preset(const char *name)
 static struct batch_options options_of(const struct world *world, enum batch_mode mode,
                                        double threshold)
 {
-    return (struct batch_options){.scratch = scratch,
-                                  .memory_bytes = batch_least_memory(world->n) + (64 << 20),
-                                  .n_threads = 2,
-                                  .mode = mode,
-                                  .threshold = threshold,
-                                  .n_documents = world->n};
+    return world_options(scratch, world->n, mode, threshold);
 }
 
 /* Add all documents, by as many writers as there are threads, in one order or the other. */

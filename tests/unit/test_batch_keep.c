@@ -17,26 +17,9 @@ static const char *keep_directory(void)
 
 static struct batch_options options_of(uint32_t n, enum batch_mode mode, double threshold)
 {
-    return (struct batch_options){.scratch = scratch,
-                                  .keep = keep_directory(),
-                                  .memory_bytes = batch_least_memory(n) + (64 << 20),
-                                  .n_threads = 2,
-                                  .mode = mode,
-                                  .threshold = threshold,
-                                  .n_documents = n};
-}
-
-static struct batch *run(const struct world *world, const struct batch_options *options)
-{
-    struct batch *batch;
-    _cleanup_(batch_writer_free_p) struct batch_writer *writer = NULL;
-    assert_int_equal(batch_new(&world->policy, options, &batch), 0);
-    assert_int_equal(batch_writer_new(batch, &writer), 0);
-    for (uint32_t i = 0; i < world->n; i++)
-        assert_int_equal(batch_writer_add(writer, i, &world->documents[i]), 0);
-    assert_int_equal(batch_writer_flush(writer), 0);
-    assert_int_equal(batch_run(batch), 0);
-    return batch;
+    struct batch_options options = world_options(scratch, n, mode, threshold);
+    options.keep = keep_directory();
+    return options;
 }
 
 static struct batch *resume(const struct batch_options *options, enum batch_phase from)
@@ -89,13 +72,13 @@ static void test_batch_keep__any_mode_and_threshold_from_the_same_sketches(void 
     for (unsigned kept = 0; kept < 2; kept++) {
         struct batch_options first = options_of(world.n, BATCH_FAST, 0.5);
         first.memory_bytes = kept ? batch_least_memory(world.n) : (uint64_t)1 << 30;
-        batch_free(run(&world, &first));
+        batch_free(world_batch(&world, &first));
         for (unsigned i = 0; i < 2 * BATCH_N_MODES; i++) {
             struct batch_options options = options_of(world.n, i / 2, thresholds[i % 2]);
             options.memory_bytes = kept ? (uint64_t)1 << 30 : batch_least_memory(world.n);
             _cleanup_(batch_free_p) struct batch *resumed = resume(&options, BATCH_DUPLICATES);
             options.keep = NULL;
-            _cleanup_(batch_free_p) struct batch *whole = run(&world, &options);
+            _cleanup_(batch_free_p) struct batch *whole = world_batch(&world, &options);
             expect_the_same(resumed, whole, world.n);
             assert_true(batch_totals(resumed)->load.read_bytes > (uint64_t)N * 500);
             assert_int_equal(batch_totals(resumed)->n_documents, N + 3);
@@ -119,14 +102,14 @@ static void test_batch_keep__another_threshold_takes_the_last_phase_only(void **
     struct world world;
     make_world(&world, 6000);
     struct batch_options options = options_of(world.n, BATCH_BRODER1997, 0.5);
-    batch_free(run(&world, &options));
+    batch_free(world_batch(&world, &options));
     assert_int_equal(truncate(scratch_path(keep_directory(), "sketches"), 0), 0);
     uint64_t last = UINT64_MAX;
     for (unsigned i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++) {
         options = options_of(world.n, BATCH_BRODER1997, thresholds[i]);
         _cleanup_(batch_free_p) struct batch *resumed = resume(&options, BATCH_CLUSTERS);
         options.keep = NULL;
-        _cleanup_(batch_free_p) struct batch *whole = run(&world, &options);
+        _cleanup_(batch_free_p) struct batch *whole = world_batch(&world, &options);
         expect_the_same(resumed, whole, world.n);
         const struct batch_totals *totals = batch_totals(resumed);
         assert_true(totals->load.wall_s == 0);
@@ -149,8 +132,8 @@ static void test_batch_keep__begins_with_any_phase(void **state)
     for (enum batch_mode mode = 0; mode < BATCH_N_MODES; mode++) {
         struct batch_options options = options_of(world.n, mode, 0.5), other = options;
         other.keep = NULL;
-        _cleanup_(batch_free_p) struct batch *whole = run(&world, &other);
-        batch_free(run(&world, &options));
+        _cleanup_(batch_free_p) struct batch *whole = world_batch(&world, &other);
+        batch_free(world_batch(&world, &options));
         for (unsigned i = 0; i < 2 * BATCH_N_PHASES; i++) {
             const enum batch_phase from = i / 2;
             options.cap = from % 2 ? 999 : 0;
@@ -196,7 +179,7 @@ static void test_batch_keep__tells_what_is_damaged(void **state)
     struct world world;
     make_world(&world, 3000);
     struct batch_options options = options_of(world.n, BATCH_BRODER1997, 0.5);
-    batch_free(run(&world, &options));
+    batch_free(world_batch(&world, &options));
     const struct {
         const char *name;
         off_t at;
@@ -234,7 +217,7 @@ static void test_batch_keep__refuses_what_is_not_there(void **state)
     struct policy policy;
     make_world(&world, 100);
     struct batch_options options = options_of(world.n, BATCH_BRODER1997, 0.5);
-    batch_free(run(&world, &options));
+    batch_free(world_batch(&world, &options));
     uint32_t n = 0;
     assert_int_equal(batch_kept_documents(options.keep, &policy, &n), 0);
     assert_int_equal(n, world.n);
@@ -247,7 +230,7 @@ static void test_batch_keep__refuses_what_is_not_there(void **state)
     assert_int_equal(batch_resume(&options, BATCH_DUPLICATES, &other), -ENOENT);
     assert_int_equal(batch_kept_documents(options.keep, &policy, &n), -ENOENT);
 
-    batch_free(run(&world, &options));
+    batch_free(world_batch(&world, &options));
     assert_int_equal(batch_resume(&options, BATCH_N_PHASES, &other), -EINVAL);
     options.memory_bytes = batch_least_memory(world.n) - 1;
     assert_int_equal(batch_resume(&options, BATCH_DUPLICATES, &other), -E2BIG);

@@ -59,23 +59,10 @@ static void test_batch_truth__exact_is_the_truth_where_sketches_hold_all(void **
     uint32_t n_joined = 0;
     for (size_t t = 0; t < sizeof(thresholds) / sizeof(*thresholds); t++) {
         double threshold = thresholds[t];
-        const struct batch_options options = {
-            .scratch = scratch,
-            .memory_bytes = batch_least_memory(world.n) + (64 << 20),
-            .n_threads = 2,
-            .mode = BATCH_EXACT,
-            .threshold = threshold,
-            .n_documents = world.n,
-        };
-        _cleanup_(batch_free_p) struct batch *batch = NULL;
-        _cleanup_(batch_writer_free_p) struct batch_writer *writer = NULL;
+        const struct batch_options options =
+            world_options(scratch, world.n, BATCH_EXACT, threshold);
+        _cleanup_(batch_free_p) struct batch *batch = world_batch(&world, &options);
         _cleanup_free_ uint32_t *expected = world_clusters(&world, exactly, &threshold);
-        assert_int_equal(batch_new(&world.policy, &options, &batch), 0);
-        assert_int_equal(batch_writer_new(batch, &writer), 0);
-        for (uint32_t i = 0; i < world.n; i++)
-            assert_int_equal(batch_writer_add(writer, i, &world.documents[i]), 0);
-        assert_int_equal(batch_writer_flush(writer), 0);
-        assert_int_equal(batch_run(batch), 0);
         for (uint32_t i = 0; i < world.n; i++) {
             assert_int_equal(batch_clusters(batch)[i], expected[i]);
             n_joined += expected[i] != i;
