@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # 20,000 files known to the kernel, with 1,024 descriptors and no file handles.
+# Runs alone: fusermount3 reads the list of all mounts, which changes beneath it while others mount.
 . "$(dirname "$0")/../lib/unprivileged.sh"
 SCRATCH_IN_MEMORY=1 become_ordinary_user
 . "$(dirname "$0")/../lib/mount.sh"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # An ordinary user mounts by fusermount3: what that cannot do is said once, and both ways to unmount work.
+# Runs alone: fusermount3 reads the list of all mounts, which changes beneath it while others mount.
 . "$(dirname "$0")/../lib/unprivileged.sh"
 become_ordinary_user
 . "$(dirname "$0")/../lib/mount.sh"
