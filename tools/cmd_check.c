@@ -372,8 +372,10 @@ int cmd_check(int argc, char **argv)
     _cleanup_(checking_done) struct checking checking = {.options = &options,
                                                          .findings = json_object_new_array()};
     int r = locate(options.common.path, options.common.store, &location, &error);
-    if (r >= 0 && options.repair)
-        return command_end(repair(&checking, &configuration, &location, &error), error);
+    if (r >= 0 && options.repair) {
+        r = repair(&checking, &configuration, &location, &error);
+        return command_end(r, error);
+    }
     if (r >= 0)
         r = check(&checking, &location, &error);
     if (r < 0) {

@@ -239,7 +239,10 @@ static int end_move(const struct run *run, struct document *document, uint64_t o
         return r;
     uint64_t from = now == document->from ? other : document->from;
     document->from = now;
-    return cluster_change_move(run->graph, from, now, &sids);
+    run->graph->membership->repeating = true;
+    r = cluster_change_move(run->graph, from, now, &sids);
+    run->graph->membership->repeating = false;
+    return r;
 }
 
 static int list_documents(struct run *run)
@@ -274,6 +277,20 @@ static int list_documents(struct run *run)
     }
     run->n_documents = run->n_sets = n;
     return union_find_init(&run->sets, n);
+}
+
+int cluster_repairs_recover(struct cluster_repairs *repairs, const struct graph *first)
+{
+    int r = 0;
+
+    for (const struct graph *graph = first; r >= 0 && graph; graph = graph->next) {
+        struct run run = {.graph = graph};
+        r = take_clusters(repairs, first, &run);
+        if (r > 0)
+            r = list_documents(&run);
+        run_done(&run);
+    }
+    return r < 0 ? r : 0;
 }
 
 static int begin(struct cluster_repairs *repairs, const struct graph *first)

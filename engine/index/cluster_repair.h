@@ -34,6 +34,9 @@ size_t cluster_repairs_at_once(const struct cluster_repairs *repairs);
 
 /* What earlier processes have left to do. */
 int cluster_repairs_load(struct cluster_repairs *repairs, const struct graph *graph);
+/* Documents that a failure, or an earlier process, left in two clusters each: before they change.
+ * One listing of what is to be repaired. */
+int cluster_repairs_recover(struct cluster_repairs *repairs, const struct graph *first);
 
 /* A cluster may not hold together any more. */
 int cluster_repairs_note(const struct graph *graph, uint64_t cluster);

@@ -155,9 +155,10 @@ static int commit_coming(struct index *index, const struct coming *coming, size_
 
 /* Those sketched that have a name, with their rows. Without one a file was deleted meanwhile, or
  * its entry is still to come and will note it; but for one that is open for writing, of which its
- * end has to (add_entry()). Returns how many, or an error. */
+ * end has to (add_entry()). Returns how many, or an error; *ret_error: why none that follow. */
 static int look_at_sketched(struct index *index, struct result *const *results, size_t n,
-                            struct result **ret_results, struct stored_row *ret_stored)
+                            struct result **ret_results, struct stored_row *ret_stored,
+                            int *ret_error)
 {
     const struct file_key *files[RESULTS_AT_ONCE];
     bool has_name[RESULTS_AT_ONCE];
@@ -180,7 +181,15 @@ static int look_at_sketched(struct index *index, struct result *const *results, 
     }
     if (r == 0)
         r = stored_row_get_all(index, files, n_named, ret_stored);
-    return r < 0 ? r : (int)n_named;
+    *ret_error = 0;
+    if (r != -EUCLEAN)
+        return r < 0 ? r : (int)n_named;
+    /* One of the rows is damaged: those before it. */
+    int n_sound = 0;
+    while ((*ret_error = stored_row_get(index, files[n_sound], &ret_stored[n_sound])) == 0 &&
+           n_sound < (int)n_named - 1)
+        n_sound++;
+    return *ret_error < 0 ? n_sound : (int)n_named;
 }
 
 /* What one of them fails at does not keep those before it out. */
@@ -188,11 +197,11 @@ static int commit_sketched(struct index *index, struct result *const *results, s
 {
     struct result *sketched[RESULTS_AT_ONCE];
     struct stored_row stored[RESULTS_AT_ONCE];
-    int begun = 0;
+    int begun = 0, error = 0;
     size_t n_coming = 0;
-    int n_sketched = look_at_sketched(index, results, n, sketched, stored);
+    int n_sketched = look_at_sketched(index, results, n, sketched, stored, &error);
     if (n_sketched <= 0)
-        return n_sketched;
+        return n_sketched < 0 ? n_sketched : error;
     struct coming *coming = calloc((size_t)n_sketched, sizeof(*coming));
     if (!coming)
         return -ENOMEM;
@@ -202,7 +211,7 @@ static int commit_sketched(struct index *index, struct result *const *results, s
     }
     int r = commit_coming(index, coming, n_coming);
     coming_free(coming, (size_t)n_sketched);
-    return r < 0 ? r : begun;
+    return r < 0 ? r : begun < 0 ? begun : error;
 }
 
 static void going_free(struct stored_document *going, size_t n)

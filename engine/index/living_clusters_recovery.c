@@ -92,6 +92,8 @@ int living_clusters_recover(struct living_clusters *clusters)
         r = recover_postings(clusters, interrupted == 0 ? &intent : NULL);
     if (r == 0 && interrupted == 0)
         r = finish_change(clusters, &intent);
+    if (r == 0)
+        r = cluster_repairs_recover(clusters->repairs, clusters->graph);
     if (r == 0 && (failed || interrupted == 0))
         r = recount(clusters);
     if (r == 0)

@@ -1,6 +1,6 @@
 /* A move is two batches: the new rows, then the old ones. Interrupted in between a document is in
- * two clusters, never in none, and the same move again completes it. The head's count is put as an
- * absolute number computed from what is there, so that repeating is harmless. */
+ * two clusters, never in none, and the same move again completes it. Who repeats one says so: then
+ * what is there is looked at first, and the head's count, an absolute number, is of that. */
 #include "engine/index/membership_private.h"
 
 #include <errno.h>

@@ -130,7 +130,14 @@ expect_match 'mount' 'damaged.*kinfs check --repair' "$OUT"
 expect_code 0 "$KINFS" check --repair "$SOURCE"
 start
 expect_code 0 "$KINFS" check --repair "$MNT" # there is nothing to mend
-stop
+# What is damaged beneath a mount cannot be mended there, and who has the store is named.
+for file in "$db"/*.sst; do
+    head -c "$(stat -c %s "$file")" /dev/zero | dd of="$file" conv=notrunc status=none
+done
+expect_code 3 "$KINFS" check --repair "$MNT"
+expect_match 'beneath a mount' 'mounted on .*unmount it first' "$OUT"
+stop || true
+expect_code 0 "$KINFS" check --repair "$SOURCE"
 
 # -- there is nothing to check --
 

@@ -215,11 +215,66 @@ static void test_cluster_hubs__who_hung_on_what_goes_is_alone(void **state)
     world_close(&world);
 }
 
+/* A chain that falls apart is repaired in steps of which the n-th write is the last; the next
+ * process changes documents before the repair goes on. Returns whether it came so far. */
+static bool a_repair_ends_after_a_crash(uint64_t n)
+{
+    enum { SLICE = WORLD_TOKENS / 10, STEPS = 20000 };
+    struct world world;
+    struct world_document *documents[FEW];
+    open_world(&world);
+    for (unsigned i = 0; i < FEW; i++) {
+        documents[i] = write_like(&world, i ? documents[i - 1] : NULL, 0);
+        for (unsigned k = 0; i && k < SLICE; k++)
+            documents[i]->tokens[(i * SLICE + k) % WORLD_TOKENS] = world_random(&world, 1 << 30);
+        record_done(&documents[i]->record);
+        world_finish_document(&world, documents[i]);
+        happens(&world, NULL, documents[i]);
+    }
+    forget(&world, 8);
+    for (unsigned i = FEW / 2; i < FEW / 2 + 12; i++)
+        happens(&world, documents[i], NULL);
+    assert_true(living_clusters_n_repairing(world.clusters) > 0);
+    assert_int_equal(living_clusters_flush(world.clusters), 0);
+    world.flushed_sid = world.n_documents - 1;
+    world_stop(&world);
+
+    world_start(&world, &(struct kv_fault_plan){.crash_after_writes = n});
+    int r = world_recover(&world, NULL);
+    living_clusters_set_repair_bounds(world.clusters, 8, 2);
+    while (r >= 0 && (r = living_clusters_repair(world.clusters)) > 0)
+        ;
+    bool crashed = r == -EIO;
+    world_stop(&world);
+
+    world_start(&world, &no_fault);
+    assert_int_equal(world_recover(&world, NULL), 0);
+    living_clusters_set_repair_bounds(world.clusters, 8, 2);
+    happens(&world, documents[FEW - 1], NULL);
+    happens(&world, documents[0], NULL);
+    happens(&world, documents[3], write_like(&world, documents[3], 1));
+    happens(&world, documents[FEW - 4], write_like(&world, documents[FEW - 4], 1));
+    for (unsigned steps = 0; (r = living_clusters_repair(world.clusters)) > 0; steps++)
+        assert_true(steps < STEPS);
+    assert_int_equal(r, 0);
+    world_check(&world);
+    world_close(&world);
+    return crashed;
+}
+
+static void test_cluster_hubs__a_crash_amid_a_repair_is_made_good(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1; a_repair_ends_after_a_crash(n); n++)
+        ;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cluster_hubs__a_delete_costs_the_same_among_few_and_many),
         cmocka_unit_test(test_cluster_hubs__one_of_very_many_is_found_in_steps),
+        cmocka_unit_test(test_cluster_hubs__a_crash_amid_a_repair_is_made_good),
         cmocka_unit_test(test_cluster_hubs__what_has_none_is_repaired),
         cmocka_unit_test(test_cluster_hubs__any_may_be_the_hub),
         cmocka_unit_test(test_cluster_hubs__who_hung_on_what_goes_is_alone),
