@@ -132,7 +132,8 @@ start
 expect_code 0 "$KINFS" check --repair "$MNT" # there is nothing to mend
 # What is damaged beneath a mount cannot be mended there, and who has the store is named.
 for file in "$db"/*.sst; do
-    head -c "$(stat -c %s "$file")" /dev/zero | dd of="$file" conv=notrunc status=none
+    size=$(stat -c %s "$file" 2> /dev/null) || continue # merged meanwhile
+    head -c "$size" /dev/zero | dd of="$file" conv=notrunc,nocreat status=none || true
 done
 expect_code 3 "$KINFS" check --repair "$MNT"
 expect_match 'beneath a mount' 'mounted on .*unmount it first' "$OUT"
