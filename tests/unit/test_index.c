@@ -554,7 +554,7 @@ static void test_index__closing_does_not_wait_for_a_large_document(void **state)
 
 /* -- against brute force -- */
 
-enum { N_FAMILIES = 12, N_VERSIONS = 8 };
+enum { N_FAMILIES = 12, N_VERSIONS = 8, SAMPLES = 128 };
 
 static void make_families(struct fixture *f)
 {
@@ -604,9 +604,11 @@ static void test_index__agrees_with_exact_resemblance(void **state)
         for (size_t k = 0; k < list.n_kin; k++) {
             double exact = exact_resemblance(f, name, list.kin[k].path);
             double off = fabs(exact - list.kin[k].resemblance);
+            /* What is claimed is an estimate, too, and near 1 by chance next to nothing. */
+            double error = fmax(list.kin[k].error, sqrt(exact * (1 - exact) / SAMPLES));
             n_answers++;
             n_far += off > 3 * list.kin[k].error + 1e-9;
-            assert_true(off <= 5 * list.kin[k].error + 1e-9);
+            assert_true(off <= 5 * error + 1e-9);
         }
         for (unsigned other = 0; other < N_VERSIONS; other++) {
             char sibling[32];
