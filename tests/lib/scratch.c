@@ -75,6 +75,20 @@ static bool detach_one(void)
     return detached;
 }
 
+int scratch_group_make(void **state)
+{
+    static char path[64];
+    scratch_make(path);
+    *state = path;
+    return 0;
+}
+
+int scratch_group_remove(void **state)
+{
+    scratch_remove(*state);
+    return 0;
+}
+
 bool scratch_own_mounts(void)
 {
     if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)

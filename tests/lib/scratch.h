@@ -12,6 +12,10 @@
 void scratch_make(char path[64]);
 void scratch_remove(const char *path);
 
+/* The same for a group of tests, whose *state is the path. */
+int scratch_group_make(void **state);
+int scratch_group_remove(void **state);
+
 /* From here on the process has a mount namespace of its own, without what other tests have mounted:
  * a copy would keep it mounted after them. Call before any thread is started. Returns whether that
  * is allowed. */

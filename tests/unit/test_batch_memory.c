@@ -194,25 +194,11 @@ static void test_batch__takes_no_more_memory_than_it_was_given(void **state)
     }
 }
 
-static int make(void **state)
-{
-    static char path[64];
-    scratch_make(path);
-    *state = path;
-    return 0;
-}
-
-static int take_away(void **state)
-{
-    scratch_remove(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_budget__no_phase_has_more_than_there_is),
         cmocka_unit_test(test_batch__takes_no_more_memory_than_it_was_given),
     };
-    return cmocka_run_group_tests(tests, make, take_away);
+    return cmocka_run_group_tests(tests, scratch_group_make, scratch_group_remove);
 }

@@ -58,24 +58,10 @@ static void test_broder__finds_what_was_planted(void **state)
     }
 }
 
-static int make(void **state)
-{
-    static char path[64];
-    scratch_make(path);
-    *state = path;
-    return 0;
-}
-
-static int take_away(void **state)
-{
-    scratch_remove(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_broder__finds_what_was_planted),
     };
-    return cmocka_run_group_tests(tests, make, take_away);
+    return cmocka_run_group_tests(tests, scratch_group_make, scratch_group_remove);
 }

@@ -132,20 +132,6 @@ static void test_scratch_file__fails_on_a_full_disk(void **state)
     assert_int_equal(umount(disk), 0);
 }
 
-static int make(void **state)
-{
-    static char path[64];
-    scratch_make(path);
-    *state = path;
-    return 0;
-}
-
-static int take_away(void **state)
-{
-    scratch_remove(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,5 +141,5 @@ int main(void)
         cmocka_unit_test(test_scratch_file__fails_when_it_may_not_grow),
         cmocka_unit_test(test_scratch_file__fails_on_a_full_disk),
     };
-    return cmocka_run_group_tests(tests, make, take_away);
+    return cmocka_run_group_tests(tests, scratch_group_make, scratch_group_remove);
 }

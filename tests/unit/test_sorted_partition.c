@@ -160,20 +160,6 @@ static void test_sorted_partition__tells_that_the_disk_is_full(void **state)
     close_files(&files);
 }
 
-static int make(void **state)
-{
-    static char path[64];
-    scratch_make(path);
-    *state = path;
-    return 0;
-}
-
-static int take_away(void **state)
-{
-    scratch_remove(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,5 +167,5 @@ int main(void)
         cmocka_unit_test(test_key_lists__come_in_pieces_where_they_are_long),
         cmocka_unit_test(test_sorted_partition__tells_that_the_disk_is_full),
     };
-    return cmocka_run_group_tests(tests, make, take_away);
+    return cmocka_run_group_tests(tests, scratch_group_make, scratch_group_remove);
 }

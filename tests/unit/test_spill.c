@@ -125,25 +125,11 @@ static void test_spill__tells_that_the_disk_is_full(void **state)
     scratch_file_done(&file);
 }
 
-static int make(void **state)
-{
-    static char path[64];
-    scratch_make(path);
-    *state = path;
-    return 0;
-}
-
-static int take_away(void **state)
-{
-    scratch_remove(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spill__gives_back_all_records_by_partition),
         cmocka_unit_test(test_spill__tells_that_the_disk_is_full),
     };
-    return cmocka_run_group_tests(tests, make, take_away);
+    return cmocka_run_group_tests(tests, scratch_group_make, scratch_group_remove);
 }
