@@ -74,8 +74,8 @@ static int read_firsts(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], c
     return r;
 }
 
-int classes_add_all(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
-                    const bool *is_alone, size_t n, uint64_t *ret_firsts)
+static int write_rows(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
+                      size_t n, bool put)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
 
@@ -85,28 +85,29 @@ int classes_add_all(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], cons
     for (size_t i = 0; i < n; i++) {
         uint8_t key[KEY_BYTES];
         make_key(key, class_ids[i], sids[i]);
-        kv_batch_put(batch, TABLE_CLASSES, (struct kv_slice){key, KEY_BYTES},
-                     (struct kv_slice){"", 0});
-        ret_firsts[i] = sids[i];
+        if (put)
+            kv_batch_put(batch, TABLE_CLASSES, (struct kv_slice){key, KEY_BYTES},
+                         (struct kv_slice){"", 0});
+        else
+            kv_batch_delete(batch, TABLE_CLASSES, (struct kv_slice){key, KEY_BYTES});
     }
-    int r = kv_apply(kv, batch);
-    return r < 0 ? r : read_firsts(kv, class_ids, is_alone, n, ret_firsts);
+    return kv_apply(kv, batch);
+}
+
+int classes_add_all(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
+                    const bool *is_alone, size_t n, uint64_t *ret_firsts)
+{
+    int r = write_rows(kv, class_ids, sids, n, true);
+    if (r < 0)
+        return r;
+    memcpy(ret_firsts, sids, n * sizeof(*sids));
+    return read_firsts(kv, class_ids, is_alone, n, ret_firsts);
 }
 
 int classes_remove_all(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
                        size_t n)
 {
-    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-
-    assert(n <= CLASSES_AT_ONCE);
-    if (!batch)
-        return -ENOMEM;
-    for (size_t i = 0; i < n; i++) {
-        uint8_t key[KEY_BYTES];
-        make_key(key, class_ids[i], sids[i]);
-        kv_batch_delete(batch, TABLE_CLASSES, (struct kv_slice){key, KEY_BYTES});
-    }
-    return kv_apply(kv, batch);
+    return write_rows(kv, class_ids, sids, n, false);
 }
 
 int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], size_t limit,
