@@ -80,7 +80,8 @@ struct kv_options {
     bool read_only;         /* no write reaches the store; needs no exclusive hold of it */
     bool damaged;           /* with read_only: open whatever can be read of a store that is refused
                                otherwise; it may be of any moment, each table of another */
-    size_t cache_bytes;     /* bound of cached blocks, 0 for the back end's default (64 MiB) */
+    size_t cache_bytes;     /* bound of what is kept in memory of what was read; 0: the back end's
+                               default, by the memory there is */
     const char *shown_path; /* what messages call the store where its path is not what the user
                                named; NULL: the path */
 };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/cluster/parallel.h"
+#include "tools/byte_count.h"
 #include "tools/command.h"
 
 enum {
@@ -18,17 +19,10 @@ enum {
 
 static uint64_t parse_memory(struct argp_state *state, const char *text)
 {
-    static const char units[] = "KMGT";
-    char *end;
-    double value = strtod(text, &end);
-    const char *unit = *end ? strchr(units, *end) : NULL;
-    if (unit) {
-        value *= (double)((uint64_t)1 << (10 * (unit - units + 1)));
-        end++;
-    }
-    if (end == text || *end || !(value >= 1 && value <= 0x1p60))
+    uint64_t bytes = 0;
+    if (byte_count_parse(text, &bytes) < 0)
         argp_error(state, "--memory takes a number of bytes, as 512M or 2G, not '%s'", text);
-    return (uint64_t)value;
+    return bytes;
 }
 
 static enum batch_mode parse_mode(struct argp_state *state, const char *text)

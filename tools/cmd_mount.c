@@ -248,6 +248,8 @@ static const struct argp parser = {
     "  stemmer=NAME      of a new store: words are compared by their stems, by the rules of\n"
     "                    english, german, ... (none)\n"
     "  workers=N         threads that sketch, 0 for one a processor (0)\n"
+    "  cache=SIZE        of the store in memory, as 64M (a 32nd of the memory there is, from\n"
+    "                    64M to 512M)\n"
     "  settle_ms=N       longest wait of a view for documents just written (2000)\n"
     "  config=FILE       the configuration (" CONFIGURATION_FILE ")\n"
     "  log=FILE          messages go there, not to the system log\n"

@@ -119,6 +119,7 @@ int mount_hold_take(const struct mount_plan *plan, const struct mount_options *o
                           .stopwords = options->stopwords,
                           .stemmer = options->stemmer,
                           .n_workers = options->n_workers,
+                          .cache_bytes = options->cache_bytes,
                           .extractors = options->configuration->extractors,
                           .n_extractors = options->configuration->n_extractors,
                           .log = background_log},

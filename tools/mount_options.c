@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "tools/byte_count.h"
 #include "tools/message.h"
 #include "tools/word_choice.h"
 
@@ -76,6 +77,17 @@ static int parse_number(const char *name, const char *value, unsigned long long 
         return refuse(ret_error, -EINVAL, "-o %s=%s: takes a number from 0 to %llu", name, value,
                       most);
     *ret_number = number;
+    return 0;
+}
+
+static int parse_cache(const char *value, uint64_t *ret_bytes, char **ret_error)
+{
+    enum { LEAST_BYTES = 1 << 20 };
+    uint64_t bytes = 0;
+    if (byte_count_parse(value, &bytes) < 0 || bytes < LEAST_BYTES)
+        return refuse(ret_error, -EINVAL,
+                      "-o cache=%s: takes a number of bytes, as 64M or 1G, 1M at least", value);
+    *ret_bytes = bytes;
     return 0;
 }
 
@@ -176,6 +188,8 @@ static int parse_value(struct mount_options *options, const char *name, const ch
         r = parse_number(name, value, 256, &number, ret_error);
         if (r == 0)
             options->n_workers = (unsigned)number;
+    } else if (strcmp(name, "cache") == 0) {
+        r = parse_cache(value, &options->cache_bytes, ret_error);
     } else if (strcmp(name, "settle_ms") == 0) {
         r = parse_number(name, value, INT_MAX, &number, ret_error);
         if (r == 0)

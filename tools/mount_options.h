@@ -27,6 +27,7 @@ struct mount_options {
     bool list_xattr, allow_other, passthrough, debug;
     bool sloppy; /* what is not known is passed over, as mount(8) -s asks for */
     unsigned n_workers;
+    uint64_t cache_bytes; /* of the store; 0: its default */
     int settle_ms;
     unsigned watch; /* as enum fs_watch of fs.h */
 };

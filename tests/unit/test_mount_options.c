@@ -18,7 +18,7 @@ static void test_mount_options__every_option_is_taken(void **state)
     assert_int_equal(
         mount_options_parse(&options,
                             "threshold=0.75,limit=7,views=clusters,store=/x\\,y,ro,"
-                            "policy=broder1997,log=/l,config=/c,workers=3,settle_ms=10,,"
+                            "policy=broder1997,log=/l,config=/c,workers=3,settle_ms=10,,cache=96M,"
                             "list_xattr,nopassthrough,noallow_other,debug,"
                             "tokens=words+tags,stopwords=english,stemmer=german",
                             NULL),
@@ -36,6 +36,7 @@ static void test_mount_options__every_option_is_taken(void **state)
     assert_string_equal(options.stemmer, "german");
     assert_int_equal(options.n_workers, 3);
     assert_int_equal(options.settle_ms, 10);
+    assert_int_equal(options.cache_bytes, 96 << 20);
     assert_true(options.list_xattr && options.debug);
     assert_false(options.passthrough || options.allow_other);
     assert_string_equal(options.extra, "ro,noatime");
@@ -149,6 +150,9 @@ static void test_mount_options__what_is_wrong_is_refused_by_name(void **state)
         "views=both",    "views=",
         "store=",        "colour=red",
         "sideways",      "settle_ms=99999999999",
+        "cache=",        "cache=0",
+        "cache=1000",    "cache=-1G",
+        "cache=64MB",    "cache=much",
         "watch=dnotify", "watch=",
         "tokens=tags",   "tokens=",
         "stopwords=all", "stopwords=",
@@ -170,10 +174,10 @@ static void test_mount_options__what_is_wrong_is_refused_by_name(void **state)
 static void test_mount_options__without_sketching_nothing_of_it_can_be_said(void **state)
 {
     (void)state;
-    const char *const of_sketching[] = {"threshold=0.5", "limit=1",        "views=similar",
-                                        "store=/x",      "policy=default", "workers=1",
-                                        "settle_ms=1",   "list_xattr",     "stopwords=none",
-                                        "stemmer=none",  "tokens=words"};
+    const char *const of_sketching[] = {"threshold=0.5",  "limit=1",        "views=similar",
+                                        "store=/x",       "policy=default", "workers=1",
+                                        "settle_ms=1",    "cache=64M",      "list_xattr",
+                                        "stopwords=none", "stemmer=none",   "tokens=words"};
     const char *const beside[] = {"views=none", "log=/l", "nopassthrough", "ro", "noallow_other"};
     for (size_t i = 0; i < sizeof(of_sketching) / sizeof(of_sketching[0]); i++)
         for (int nosketch_first = 0; nosketch_first < 2; nosketch_first++) {

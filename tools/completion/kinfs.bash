@@ -9,7 +9,7 @@ _kinfs() {
     fi
     case $prev in
         -o)
-            mapfile -t COMPREPLY < <(compgen -W "threshold= limit= views= clusters= store= policy= tokens=words+tags stopwords=english stemmer= workers= settle_ms= config= log= watch=auto watch=fanotify watch=inotify watch=none nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro nosuid nodev noexec noatime" -- "$cur")
+            mapfile -t COMPREPLY < <(compgen -W "threshold= limit= views= clusters= store= policy= tokens=words+tags stopwords=english stemmer= workers= cache= settle_ms= config= log= watch=auto watch=fanotify watch=inotify watch=none nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro nosuid nodev noexec noatime" -- "$cur")
             compopt -o nospace 2>/dev/null
             return ;;
         --tokens) mapfile -t COMPREPLY < <(compgen -W "words words+tags" -- "$cur"); return ;;

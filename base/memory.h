@@ -1,0 +1,18 @@
+/* How much memory there is for this process. */
+#ifndef KINFS_BASE_MEMORY_H
+#define KINFS_BASE_MEMORY_H
+
+#include <stdint.h>
+
+/* Bytes: that of the machine, or less where a control group (version 2) that the process is in, or
+ * one above it, has a bound. 0 when not even the machine says. Reads some small files; any thread.
+ */
+uint64_t memory_of_process(void);
+
+/* The least bound of a control group and of those above it, UINT64_MAX where there is none.
+ *
+ * root   where the control groups are, such as "/sys/fs/cgroup"
+ * group  a path below it, such as "/system.slice/kinfs.service", as /proc/self/cgroup has it */
+uint64_t memory_of_group(const char *root, const char *group);
+
+#endif
