@@ -4,6 +4,10 @@
  * since neighbours of one document mostly resemble each other, or the last one is the rest, and
  * need not be walked. So the cost follows the smaller parts.
  *
+ * Beginnings that resemble each other are joined before anything is read: each is compared with
+ * some of those before it. In a large cluster a document may have hundreds of neighbours, and a
+ * query there reads lists of thousands.
+ *
  * Left out: a stored spanning forest (Henzinger and King 1999, Holm et al. 2001), which would bound
  * the cost by the logarithm squared. Most clusters have two or three documents; the forest would be
  * written at every insert for the sake of a rare delete in a large cluster.
@@ -16,6 +20,8 @@
 #include "engine/index/classes.h"
 
 static const uint32_t NONE = UINT32_MAX;
+
+enum { FIRSTS = 16 /* beginnings with which later ones are compared */ };
 
 struct node {
     uint64_t sid;
@@ -37,6 +43,9 @@ struct cluster_parts {
     uint32_t *slots; /* open addressing, NONE or a node; twice the capacity */
     uint32_t n_beginnings;
     uint32_t expanding;
+
+    struct min_sketch first_sketches[FIRSTS]; /* of beginnings that resembled none of these */
+    uint32_t firsts[FIRSTS], n_firsts;
 
     uint32_t *roots; /* of the parts, when the search has ended */
     uint32_t n_parts;
@@ -62,6 +71,8 @@ void cluster_parts_free(struct cluster_parts *parts)
 {
     if (!parts)
         return;
+    for (uint32_t i = 0; i < parts->n_firsts; i++)
+        min_sketch_done(&parts->first_sketches[i]);
     free(parts->nodes);
     free(parts->slots);
     free(parts->roots);
@@ -149,11 +160,35 @@ static void join(struct cluster_parts *parts, uint32_t a, uint32_t b)
     root->queue_tail = other->queue_tail;
 }
 
+/* The last node, with all that it resembles. */
+static int join_firsts(struct cluster_parts *parts, const struct record *record)
+{
+    const uint32_t last = parts->n_nodes - 1;
+    bool alone = true;
+
+    for (uint32_t i = 0; i < parts->n_firsts; i++) {
+        int r = neighbours_by_tier_r(parts->graph, &parts->first_sketches[i], &record->sketch);
+        if (r < 0)
+            return r;
+        if (r > 0)
+            join(parts, parts->firsts[i], last);
+        alone = alone && r == 0;
+    }
+    if (!alone || parts->n_firsts == FIRSTS)
+        return 0;
+    int r = min_sketch_copy(&record->sketch, &parts->first_sketches[parts->n_firsts]);
+    if (r == 0)
+        parts->firsts[parts->n_firsts++] = last;
+    return r;
+}
+
 int cluster_parts_begin_from(struct cluster_parts *parts, uint64_t sid, const struct record *record)
 {
     if (find(parts, sid) != NONE)
         return 0;
     int r = add(parts, sid, record);
+    if (r == 0)
+        r = join_firsts(parts, record);
     parts->n_beginnings = parts->n_nodes;
     return r;
 }
