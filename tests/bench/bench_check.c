@@ -13,28 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "engine/index/index.h"
 #include "engine/index/schema.h"
 #include "engine/index/table_walk.h"
+#include "tests/bench/clock.h"
 
 enum { EVERY = 100, BATCH_BYTES = 1 << 18 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static double cpu(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-}
 
 static void die(const char *what, int error)
 {
@@ -46,13 +31,14 @@ static double begun, begun_cpu;
 
 static void begin(void)
 {
-    begun = now();
-    begun_cpu = cpu();
+    begun = clock_wall_s();
+    begun_cpu = clock_process_s();
 }
 
 static void end(const char *what)
 {
-    printf("%-34s %7.2f s %7.2f s of CPU\n", what, now() - begun, cpu() - begun_cpu);
+    printf("%-34s %7.2f s %7.2f s of CPU\n", what, clock_wall_s() - begun,
+           clock_process_s() - begun_cpu);
     fflush(stdout);
     begin();
 }
@@ -153,15 +139,15 @@ static int note_stage(void *user, const char *name, const char *table, uint64_t 
 static void repair(const struct index_options *options)
 {
     const struct index_repair_options wanted = {.progress = note_progress, .stage = note_stage};
-    double t = now(), c = cpu();
+    double t = clock_wall_s(), c = clock_process_s();
     char *error = NULL;
     begin();
     int r = index_repair(options, &wanted, &error);
     if (r < 0)
         die(error ? error : "mending", r);
     enter("");
-    printf("%-34s %7.2f s %7.2f s of CPU; %llu read again\n", "check --repair", now() - t,
-           cpu() - c, (unsigned long long)sketched);
+    printf("%-34s %7.2f s %7.2f s of CPU; %llu read again\n", "check --repair", clock_wall_s() - t,
+           clock_process_s() - c, (unsigned long long)sketched);
 }
 
 static void rebuild(const struct index_options *options)

@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "engine/index/index_private.h"
 #include "engine/index/remade.h"
 #include "engine/index/remaking.h"
+#include "tests/bench/clock.h"
 #include "tests/lib/families.h"
 #include "tests/lib/fileless.h"
 
@@ -37,20 +37,13 @@ static void check(int r, const char *what)
     exit(1);
 }
 
-static double seconds(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 struct moment {
     double wall_s, cpu_s; /* cpu_s: of the process */
 };
 
 static struct moment now(void)
 {
-    return (struct moment){seconds(CLOCK_MONOTONIC), seconds(CLOCK_PROCESS_CPUTIME_ID)};
+    return (struct moment){clock_wall_s(), clock_process_s()};
 }
 
 static void print_since(const char *what, struct moment since)
@@ -125,9 +118,9 @@ static void remake(struct bench *bench, enum batch_mode mode, const char *scratc
     unsigned n_steps = 0;
     since = now();
     do {
-        double begin_s = seconds(CLOCK_MONOTONIC);
+        double begin_s = clock_wall_s();
         r = living_clusters_remake(bench->index->clusters, REMADE, &plan);
-        double step_s = seconds(CLOCK_MONOTONIC) - begin_s;
+        double step_s = clock_wall_s() - begin_s;
         longest_s = step_s > longest_s ? step_s : longest_s;
         n_steps++;
     } while (r > 0);

@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "tests/bench/clock.h"
 #include "tests/lib/families.h"
 #include "tests/lib/fileless.h"
 
@@ -40,23 +40,6 @@ struct bench {
 };
 
 static const char *const shape_names[] = {"stars", "chains", "alone"};
-
-static double seconds(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-static double thread_s(void)
-{
-    return seconds(CLOCK_THREAD_CPUTIME_ID);
-}
-
-static double others_s(void)
-{
-    return seconds(CLOCK_PROCESS_CPUTIME_ID) - thread_s();
-}
 
 static void check(int r, const char *what)
 {
@@ -121,14 +104,14 @@ static void put(struct bench *bench, const uint32_t *numbers, size_t n, unsigned
 {
     struct fileless_text texts[FILELESS_AT_ONCE];
     char *text = bench->text;
-    double before = thread_s();
+    double before = clock_thread_s();
     for (size_t i = 0; i < n; i++) {
         texts[i] = (struct fileless_text){
             numbers[i], text, families_write(bench->families, numbers[i], rewrites, text)};
         text += texts[i].n_bytes;
         bench->is_there[numbers[i]] = true;
     }
-    bench->writing_s += thread_s() - before;
+    bench->writing_s += clock_thread_s() - before;
     fileless_put(bench->fileless, texts, n);
 }
 
@@ -149,12 +132,12 @@ static void put_all(struct bench *bench)
     printf("%u documents; us of processor time each, and of the store's threads:\n", n);
     for (uint64_t i = 0; i < STRETCHES; i++) {
         uint32_t from = (uint32_t)(i * n / STRETCHES), until = (uint32_t)((i + 1) * n / STRETCHES);
-        double cpu = thread_s(), others = others_s();
+        double cpu = clock_thread_s(), others = clock_others_s();
         bench->writing_s = 0;
         put_range(bench, from, until);
-        cpu = thread_s() - cpu - bench->writing_s;
+        cpu = clock_thread_s() - cpu - bench->writing_s;
         printf("    to %8u  %7.1f  %7.1f\n", until, cpu * 1e6 / (until - from),
-               (others_s() - others) * 1e6 / (until - from));
+               (clock_others_s() - others) * 1e6 / (until - from));
         fflush(stdout);
     }
 }
@@ -214,9 +197,9 @@ static void ask(struct bench *bench, const struct group *group, size_t limit, un
     for (unsigned i = 0; i < n; i++) {
         struct file_key key = fileless_key(pick(bench, group, i));
         struct kin_list list = {0};
-        double before = thread_s();
+        double before = clock_thread_s();
         check(index_similar(bench->index, &key, &query, &list), "similar");
-        times[i] = thread_s() - before;
+        times[i] = clock_thread_s() - before;
         n_kin += list.n_kin;
         kin_list_done(&list);
     }
@@ -233,10 +216,10 @@ static void explain(struct bench *bench, const struct group *group)
     uint64_t id = fileless_cluster(bench->fileless, pick(bench, group, 0));
     if (id == 0)
         return;
-    double t = thread_s();
+    double t = clock_thread_s();
     check(index_explain(bench->index, shown_ids_show(&bench->index->shown_ids, id), &explanation),
           "explain");
-    double times[1] = {thread_s() - t};
+    double times[1] = {clock_thread_s() - t};
     report(group, "explained", times, 1, "");
     cluster_explanation_done(&explanation);
 }
@@ -244,10 +227,10 @@ static void explain(struct bench *bench, const struct group *group)
 static void list_common_shingles(struct bench *bench)
 {
     struct common_shingles list = {0};
-    double t = thread_s();
+    double t = clock_thread_s();
     check(index_common_shingles(bench->index, 20, &list), "shingles");
     printf("    the 20 commonest shingles: %.0f ms, the first of %llu documents\n",
-           (thread_s() - t) * 1e3,
+           (clock_thread_s() - t) * 1e3,
            (unsigned long long)(list.n_shingles ? list.shingles[0].n_documents : 0));
     common_shingles_done(&list);
 }
@@ -258,18 +241,18 @@ static void change_singly(struct bench *bench, const struct group *group)
     unsigned n_steps = 0;
     for (unsigned i = 0; i < SINGLE; i++) {
         uint32_t number = pick(bench, group, i);
-        double t = thread_s();
+        double t = clock_thread_s();
         fileless_remove(bench->fileless, &number, 1);
-        deleted[i] = thread_s() - t;
-        t = thread_s();
+        deleted[i] = clock_thread_s() - t;
+        t = clock_thread_s();
         n_steps += fileless_repair(bench->fileless);
-        repaired[i] = thread_s() - t;
-        t = thread_s();
+        repaired[i] = clock_thread_s() - t;
+        t = clock_thread_s();
         put(bench, &number, 1, 0);
-        put_again[i] = thread_s() - t;
-        t = thread_s();
+        put_again[i] = clock_thread_s() - t;
+        t = clock_thread_s();
         put(bench, &number, 1, 1);
-        rewritten[i] = thread_s() - t;
+        rewritten[i] = clock_thread_s() - t;
         n_steps += fileless_repair(bench->fileless);
     }
     char rest[64];
@@ -285,7 +268,7 @@ static void remove_half(struct bench *bench)
 {
     uint32_t n = families_n_documents(bench->families), numbers[RECONCILE_AT_ONCE], n_removed = 0;
     size_t n_numbers = 0;
-    double cpu = thread_s(), others = others_s();
+    double cpu = clock_thread_s(), others = clock_others_s();
     for (uint32_t i = 0; i < n; i++) {
         if (families_member(bench->families, i).member % 2) {
             numbers[n_numbers++] = i;
@@ -298,12 +281,13 @@ static void remove_half(struct bench *bench)
         }
     }
     printf("half removed: %.1f us each, and %.1f of the store's threads\n",
-           (thread_s() - cpu) * 1e6 / n_removed, (others_s() - others) * 1e6 / n_removed);
+           (clock_thread_s() - cpu) * 1e6 / n_removed,
+           (clock_others_s() - others) * 1e6 / n_removed);
     fflush(stdout);
-    cpu = thread_s();
+    cpu = clock_thread_s();
     unsigned n_steps = fileless_repair(bench->fileless);
     printf("    repaired: %.1f us each of those removed, %u steps\n",
-           (thread_s() - cpu) * 1e6 / n_removed, n_steps);
+           (clock_thread_s() - cpu) * 1e6 / n_removed, n_steps);
 }
 
 int main(int argc, char **argv)

@@ -16,8 +16,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "tests/bench/clock.h"
 
 enum {
     MIB = 1 << 20,
@@ -95,23 +96,16 @@ static void write_whole(int fd, const char *bytes, size_t n_bytes)
     }
 }
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
 static double started;
 
 static void start(void)
 {
-    started = now();
+    started = clock_wall_s();
 }
 
 static void stop(void)
 {
-    printf("%.6f\n", now() - started);
+    printf("%.6f\n", clock_wall_s() - started);
 }
 
 /* -- the large file -- */

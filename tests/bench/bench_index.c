@@ -14,28 +14,13 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "engine/index/index.h"
+#include "tests/bench/clock.h"
 
 enum { SMALL_FAMILY = 10, DIRECTORY_FILES = 100, WORDS = 700, QUERIES = 2000, STEPS = 8 };
 
 static unsigned family_size = SMALL_FAMILY;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static double cpu(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-}
 
 static uint64_t mix(uint64_t x)
 {
@@ -90,7 +75,7 @@ static void report(const char *what, double *seconds, size_t n)
 static int watch_indexing(struct index *index, unsigned n)
 {
     struct index_status status;
-    double t = now();
+    double t = clock_wall_s();
     uint64_t before = 0;
     for (unsigned step = 1; step <= STEPS; step++) {
         int r;
@@ -100,7 +85,7 @@ static int watch_indexing(struct index *index, unsigned n)
         } while (r == -ETIMEDOUT && status.documents < (uint64_t)n * step / STEPS);
         if (r < 0 && r != -ETIMEDOUT)
             return r;
-        double t2 = now();
+        double t2 = clock_wall_s();
         printf("  %10llu documents: %.0f documents/s\n", (unsigned long long)status.documents,
                (double)(status.documents - before) / (t2 - t));
         fflush(stdout);
@@ -125,14 +110,14 @@ static void time_questions(struct index *index, struct backing *backing, unsigne
         unsigned n = (unsigned)(mix(i) % n_documents);
         snprintf(path, sizeof(path), "%u/%u", n / DIRECTORY_FILES, n);
         int r = backing_key_at(backing, backing_root_fd(backing), path, &key);
-        double t = now();
+        double t = clock_wall_s();
         if (r == 0)
             r = index_similar(index, &key, &query, &list);
-        similar[i] = now() - t;
-        t = now();
+        similar[i] = clock_wall_s() - t;
+        t = clock_wall_s();
         if (r == 0)
             r = index_has_kin(index, &key, &query);
-        has_kin[i] = now() - t;
+        has_kin[i] = clock_wall_s() - t;
         if (r < 0)
             die(path, r);
         n_kin += list.n_kin;
@@ -162,25 +147,25 @@ int main(int argc, char **argv)
     int r = backing_open(tree, &backing);
     if (r < 0)
         die(tree, r);
-    double t = now();
+    double t = clock_wall_s();
     for (unsigned i = 0; i < n; i++)
         write_document(backing_root_fd(backing), i);
-    printf("%-34s %.0f documents/s\n", "written (not kinfs)", n / (now() - t));
+    printf("%-34s %.0f documents/s\n", "written (not kinfs)", n / (clock_wall_s() - t));
 
     struct index_options options = {
         .backing = backing, .source = tree, .store_path = store, .create = true};
     r = index_open(&options, &index, &error);
     if (r < 0)
         die(error ? error : store, r);
-    double c = cpu();
-    t = now();
+    double c = clock_process_s();
+    t = clock_wall_s();
     r = index_start(index);
     if (r == 0)
         r = watch_indexing(index, n);
     if (r < 0)
         die("indexing", r);
-    t = now() - t;
-    c = cpu() - c;
+    t = clock_wall_s() - t;
+    c = clock_process_s() - c;
     struct index_status status;
     index_get_status(index, &status);
     printf("%-34s %.0f documents/s, %.1f MB/s, %.0f us of CPU a document\n", "indexed", n / t,
@@ -189,11 +174,11 @@ int main(int argc, char **argv)
            (unsigned long long)status.documents, (unsigned long long)status.clustered_documents,
            (unsigned long long)status.clusters);
     time_questions(index, backing, n);
-    t = now();
+    t = clock_wall_s();
     index_close(index, 0);
-    printf("%-34s %.2f s\n", "closed", now() - t);
+    printf("%-34s %.2f s\n", "closed", clock_wall_s() - t);
 
-    t = now();
+    t = clock_wall_s();
     r = index_open(&options, &index, &error);
     if (r == 0)
         r = index_start(index);
@@ -201,7 +186,7 @@ int main(int argc, char **argv)
         r = index_settle(index, INDEX_LANE_ALL, -1);
     if (r < 0)
         die(error ? error : "the second start", r);
-    printf("%-34s %.2f s\n", "started again and reconciled", now() - t);
+    printf("%-34s %.2f s\n", "started again and reconciled", clock_wall_s() - t);
     time_questions(index, backing, n);
     index_get_status(index, &status);
     printf("%-34s %.2f KB a document\n", "store", (double)status.store_bytes / n / 1e3);

@@ -23,6 +23,7 @@
 #include "engine/sketch/document_sketch.h"
 #include "engine/sketch/element_set.h"
 #include "engine/sketch/hamming.h"
+#include "tests/bench/clock.h"
 #include "tests/bench/documents.h"
 
 enum { PASSES = 5, PIECE_BYTES = 128 * 1024, SAMPLE_BLOCKS = 64, N_PAIRS = 100000 };
@@ -165,9 +166,9 @@ static double seconds(void (*what)(struct kind *kind), struct kind *kind)
 {
     double best = 1e9;
     for (int pass = 0; pass < PASSES; pass++) {
-        double begin = thread_seconds();
+        double begin = clock_thread_s();
         what(kind);
-        double taken = thread_seconds() - begin;
+        double taken = clock_thread_s() - begin;
         best = taken < best ? taken : best;
     }
     return best;
@@ -199,7 +200,7 @@ static void bench_pairs(const struct kind *kind)
             sketches[n++] = &kind->documents[i].sketch;
     for (int pass = 0; n > 1 && pass < 2 * PASSES; pass++) {
         int decide = pass % 2;
-        double begin = thread_seconds();
+        double begin = clock_thread_s();
         for (size_t i = 0; i < N_PAIRS; i++) {
             const struct min_sketch *a = sketches[i % n], *b = sketches[(i + 1 + i / n) % n];
             struct estimate estimate = {0};
@@ -209,7 +210,7 @@ static void bench_pairs(const struct kind *kind)
                 min_sketch_resemblance(a, b, &estimate);
             sum += estimate.value;
         }
-        double taken = thread_seconds() - begin;
+        double taken = clock_thread_s() - begin;
         best[decide] = taken < best[decide] ? taken : best[decide];
     }
     __asm__ volatile("" ::"x"(sum));
@@ -259,9 +260,9 @@ static void bench_parities(const struct kind *kind)
     if (hamming_init(&hamming, key, K, T) < 0)
         exit(1);
     for (int pass = 0; size == SIZE && pass < PASSES; pass++) {
-        double begin = thread_seconds();
+        double begin = clock_thread_s();
         make_parities(fd, &hamming, &set, parities);
-        double taken = thread_seconds() - begin;
+        double taken = clock_thread_s() - begin;
         best = taken < best ? taken : best;
     }
     if (size == SIZE)

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/bytes.h"
 #include "store/kv.h"
+#include "tests/bench/clock.h"
 
 enum {
     RECORDS,
@@ -40,26 +40,19 @@ static uint64_t mix(uint64_t z)
     return z ^ (z >> 31);
 }
 
-static double now_us(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
-static double wall_us, cpu_us;
+static double begun_s, begun_cpu_s;
 
 static void begin(void)
 {
-    wall_us = now_us(CLOCK_MONOTONIC);
-    cpu_us = now_us(CLOCK_THREAD_CPUTIME_ID);
+    begun_s = clock_wall_s();
+    begun_cpu_s = clock_thread_s();
 }
 
 static void end(const char *what, double n)
 {
-    double wall = now_us(CLOCK_MONOTONIC) - wall_us;
-    double cpu = now_us(CLOCK_THREAD_CPUTIME_ID) - cpu_us;
-    printf("%-48s %10.0f %10.2f %10.2f\n", what, n, wall / n, cpu / n);
+    double wall_us = (clock_wall_s() - begun_s) * 1e6;
+    double cpu_us = (clock_thread_s() - begun_cpu_s) * 1e6;
+    printf("%-48s %10.0f %10.2f %10.2f\n", what, n, wall_us / n, cpu_us / n);
     fflush(stdout);
 }
 

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -41,11 +40,4 @@ enum bench_kind document_kind(const uint8_t *bytes, size_t size_bytes)
         if (bytes[i] >= 0x80)
             return BENCH_UTF8;
     return BENCH_ASCII;
-}
-
-double thread_seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }

@@ -1,4 +1,4 @@
-/* What the benchmarks of the engine share: documents in memory, and a clock. */
+/* What the benchmarks of the engine share: documents in memory. */
 #ifndef KINFS_TESTS_BENCH_DOCUMENTS_H
 #define KINFS_TESTS_BENCH_DOCUMENTS_H
 
@@ -14,8 +14,5 @@ bool document_load(const char *path, uint8_t **ret_bytes, size_t *ret_size_bytes
 enum bench_kind { BENCH_ASCII, BENCH_UTF8, BENCH_HTML, BENCH_ROFF, BENCH_MAIL, BENCH_N_KINDS };
 enum bench_kind document_kind(const uint8_t *bytes, size_t size_bytes);
 extern const char *const bench_kind_names[BENCH_N_KINDS];
-
-/* Processor time of this thread. */
-double thread_seconds(void);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include <stdbool.h>
 #include <string.h>
-#include <time.h>
 
 #include "engine/index/classes.h"
 #include "engine/index/cluster_change.h"
@@ -10,6 +9,7 @@
 #include "engine/index/index_private.h"
 #include "engine/index/neighbours.h"
 #include "engine/index/stored_row.h"
+#include "tests/bench/clock.h"
 
 const char *const phase_names[N_PHASES] = {
     [PHASE_NONE] = "",
@@ -42,16 +42,9 @@ static __thread struct {
     double since_s;
 } now;
 
-static double clock_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static void account(void)
 {
-    double t = clock_s();
+    double t = clock_wall_s();
     now.phases.wall_s[now.stack[now.depth]] += t - now.since_s;
     now.since_s = t;
 }
@@ -61,7 +54,7 @@ void phases_begin(enum phase phase)
     memset(&now, 0, sizeof(now));
     now.on = true;
     now.stack[0] = phase;
-    now.since_s = clock_s();
+    now.since_s = clock_wall_s();
 }
 
 void phases_switch(enum phase phase)
@@ -206,11 +199,11 @@ WRAP(PHASE_FLUSH, living_clusters_flush, (struct living_clusters * clusters), (c
         bool record = write && now.stack[now.depth] == PHASE_COMMIT;                               \
         if (record)                                                                                \
             enter(PHASE_RECORD);                                                                   \
-        double begin_s = clock_s();                                                                \
+        double begin_s = clock_wall_s();                                                           \
         now.in_store = true;                                                                       \
         int r = __real_##name arguments;                                                           \
         now.in_store = false;                                                                      \
-        double s = clock_s() - begin_s;                                                            \
+        double s = clock_wall_s() - begin_s;                                                       \
         now.phases.store_s += s;                                                                   \
         now.phases.writes_s += write ? s : 0;                                                      \
         now.phases.counter++;                                                                      \
