@@ -1,0 +1,193 @@
+#include "tests/lib/cluster_world_private.h"
+
+uint64_t world_mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+uint64_t world_random(struct world *world, uint64_t n)
+{
+    return world_mix(world->random += 0x9e3779b97f4a7c15u) % n;
+}
+
+static void world_add_remade(struct world *world, unsigned i)
+{
+    struct remade **remades = world->remades[i];
+    const unsigned number = world->named[i].number;
+    assert_int_equal(remade_open(world->kv, number, &remades[0]), 0);
+    assert_int_equal(remade_open(world->inner, number, &remades[1]), 0);
+    assert_int_equal(living_clusters_add_remade(world->clusters, number, remades[0]), 0);
+    assert_int_equal(living_clusters_add_remade(world->reader, number, remades[1]), 0);
+}
+
+void world_start(struct world *world, const struct kv_fault_plan *plan)
+{
+    static const unsigned tables[POSTINGS_N_TIERS] = {TABLE_TIER_R, TABLE_TIER_C};
+
+    assert_int_equal(kv_fault_open(world->inner, plan, &world->fault), 0);
+    assert_int_equal(kv_retry_open(world->fault, &world->kv), 0);
+    assert_int_equal(records_open(world->kv, WORLD_RECORDS_BYTES, &world->records), 0);
+    assert_int_equal(records_open(world->inner, 0, &world->reader_records), 0);
+    assert_int_equal(postings_open(world->kv, tables, WORLD_POSTINGS, &world->postings), 0);
+    assert_int_equal(living_clusters_open(world->kv, world->records, world->postings,
+                                          WORLD_THRESHOLD, &world->limits, &world->clusters),
+                     0);
+    if (world->repairs)
+        living_clusters_set_repair_bounds(world->clusters, 1, 2);
+    assert_int_equal(living_clusters_open(world->inner, world->reader_records, world->postings,
+                                          WORLD_THRESHOLD, NULL, &world->reader),
+                     0);
+    for (unsigned i = 0; i < world->n_named; i++) {
+        const struct world_named *named = &world->named[i];
+        if (named->is_remade) {
+            world_add_remade(world, i);
+            continue;
+        }
+        assert_int_equal(
+            living_clusters_add(world->clusters, named->number, &named->rule, named->linked_sid),
+            0);
+        assert_int_equal(
+            living_clusters_add(world->reader, named->number, &named->rule, UINT64_MAX), 0);
+    }
+}
+
+void world_stop(struct world *world)
+{
+    living_clusters_close(world->reader);
+    living_clusters_close(world->clusters);
+    for (unsigned i = 0; i < world->n_named; i++)
+        for (unsigned k = 0; k < 2; k++) {
+            remade_close(world->remades[i][k]);
+            world->remades[i][k] = NULL;
+        }
+    postings_close(world->postings);
+    records_close(world->records);
+    records_close(world->reader_records);
+    kv_close(world->kv);
+    kv_close(world->fault);
+}
+
+void world_open(struct world *world, uint64_t seed, const struct kv_fault_plan *plan)
+{
+    struct kv_options options = {
+        .tables = schema_tables, .n_tables = SCHEMA_N_TABLES, .create = true};
+
+    /* Two times in three there are digests, mostly of lists of a few documents. */
+    *world = (struct world){.random = seed,
+                            .fresh = WORLD_FRESH,
+                            .limits = {.long_from = seed % 3 ? 1 + seed % 3 : 0,
+                                       .small_cluster = seed % 3 == 1 || seed % 2 ? 1 : 0}};
+    assert_int_equal(policy_preset("default", &world->policy), 0);
+    world->policy.s = 24; /* smaller than most documents: estimates, not only exact values */
+    world->policy.v_max = 24;
+    assert_int_equal(min_sketch_builder_new(&world->policy, &world->builder), 0);
+    world->documents = calloc(WORLD_DOCUMENTS, sizeof(*world->documents));
+    assert_non_null(world->documents);
+    assert_int_equal(kv_memory_open(&options, &world->inner), 0);
+    world_start(world, plan);
+}
+
+void world_close(struct world *world)
+{
+    world_stop(world);
+    kv_close(world->inner);
+    for (unsigned i = 0; i < world->n_documents; i++)
+        record_done(&world->documents[i].record);
+    free(world->documents);
+    min_sketch_builder_free(world->builder);
+}
+
+void world_finish_record(struct world *world, struct world_document *document,
+                         const uint64_t *fingerprints, size_t n, uint64_t text)
+{
+    struct record *record = &document->record;
+    struct min_sketch sketch;
+
+    min_sketch_builder_begin(world->builder);
+    min_sketch_builder_add(world->builder, fingerprints, n);
+    min_sketch_builder_finish(world->builder, document->n_tokens, &sketch);
+
+    document->sid = (uint64_t)(document - world->documents);
+    *record = (struct record){.form.type = document->n_tokens ? TEXT_PLAIN : TEXT_BINARY};
+    assert_int_equal(min_sketch_copy(&sketch, &record->sketch), 0);
+    /* Keys of several lengths, in no order. */
+    record->key.size_bytes = (uint8_t)(FILE_KEY_MIN_BYTES + document->sid % 3);
+    put_be64(record->key.bytes, world_mix(document->sid));
+    put_be64(record->content_fingerprint, world_mix(document->content + text));
+    put_be64(record->text_fingerprint, text);
+    if (record->sketch.n_values > 0)
+        min_sketch_fingerprint(&record->sketch, record->shingle_fingerprint);
+}
+
+void world_finish_document(struct world *world, struct world_document *document)
+{
+    uint64_t text = document->n_tokens, fingerprints[WORLD_TOKENS];
+    size_t n = 0;
+
+    for (unsigned i = 0; i + WORLD_W <= document->n_tokens; i++) {
+        uint64_t fingerprint = 0;
+        for (unsigned k = 0; k < WORLD_W; k++)
+            fingerprint = world_mix(fingerprint + document->tokens[i + k] + k);
+        text = world_mix(text + fingerprint);
+        fingerprints[n++] = fingerprint;
+    }
+    world_finish_record(world, document, fingerprints, n, text);
+}
+
+struct world_document *world_new_document(struct world *world)
+{
+    assert_in_range(world->n_documents, 0, WORLD_DOCUMENTS - 2);
+    if (world->n_documents == 0)
+        world->n_documents = 1; /* no sid is 0 */
+    return &world->documents[world->n_documents++];
+}
+
+struct world_document *world_pick(struct world *world)
+{
+    unsigned n = 0;
+    struct world_document *picked = NULL;
+    for (unsigned i = 0; i < world->n_documents; i++)
+        if (world->documents[i].live && world_random(world, ++n) == 0)
+            picked = &world->documents[i];
+    return picked;
+}
+
+void world_edit(struct world *world, struct world_document *document, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        document->tokens[world_random(world, document->n_tokens)] = world_random(world, 1 << 30);
+}
+
+struct world_document *world_write(struct world *world, const struct world_document *like)
+{
+    struct world_document *document = world_new_document(world);
+    unsigned kind = (unsigned)world_random(world, 10);
+
+    if (kind == 0) { /* binary or empty: a few contents */
+        document->content = world_random(world, 3);
+    } else if (like && like->n_tokens && kind == 8) { /* two in one: a bridge between them */
+        const struct world_document *other = world_pick(world);
+        for (unsigned i = 0; i < like->n_tokens; i++)
+            document->tokens[document->n_tokens++] = like->tokens[i];
+        for (unsigned i = 0; other && i < other->n_tokens && document->n_tokens < WORLD_TOKENS; i++)
+            document->tokens[document->n_tokens++] = other->tokens[i];
+    } else if (like && like->n_tokens && kind < 8) {
+        document->n_tokens = like->n_tokens;
+        memcpy(document->tokens, like->tokens, sizeof(like->tokens));
+        if (kind < 3)
+            document->content = world_random(world, 2); /* a copy, perhaps in another markup */
+        else
+            world_edit(world, document, 1 + (unsigned)world_random(world, 7));
+        if (kind == 7 && document->n_tokens > 20)
+            document->n_tokens -= (unsigned)world_random(world, 12); /* the end is cut off */
+    } else { /* new text under one of two headers of boilerplate */
+        document->n_tokens = 24 + (unsigned)world_random(world, 10);
+        uint64_t header = world_random(world, 3);
+        for (unsigned i = 0; i < document->n_tokens; i++)
+            document->tokens[i] = header && i < 9 ? header << 32 | i : world_random(world, 1 << 30);
+    }
+    world_finish_document(world, document);
+    return document;
+}

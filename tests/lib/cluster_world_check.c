@@ -1,0 +1,190 @@
+/* What the clusters say, against the model and the slow way. */
+#include "tests/lib/cluster_world_private.h"
+
+static void world_check_cluster(struct world *world, uint64_t id, const struct world_document *best,
+                                unsigned n)
+{
+    struct sid_list members;
+    uint64_t of, size;
+
+    assert_int_equal(living_clusters_members(world->reader, id, 0, &members), 0);
+    assert_int_equal(members.n_sids, n);
+    assert_int_equal(members.sids[0], best->sid);
+    for (size_t i = 0; i < members.n_sids; i++) {
+        assert_true(members.sids[i] < world->n_documents);
+        assert_true(world->documents[members.sids[i]].live);
+        assert_int_equal(living_clusters_of(world->reader, members.sids[i], &of, &size), 0);
+        assert_int_equal(of, id);
+        assert_int_equal(size, n);
+        for (size_t k = 0; k < i; k++)
+            assert_int_not_equal(members.sids[i], members.sids[k]);
+    }
+    sid_list_done(&members);
+}
+
+size_t world_count_rows(struct world *world, unsigned table)
+{
+    struct kv_range range = {.from = {"", 0}};
+    struct kv_page page;
+    assert_int_equal(kv_scan(world->inner, table, &range, 1 << 20, &page), 0);
+    size_t n = page.n_entries;
+    kv_page_done(&page);
+    return n;
+}
+
+/* Whether a new cluster may have an id that was seen before: that of one which dissolved. It need
+ * not, where a crash came between. */
+static bool world_came_back(const struct world *world, const unsigned *component, unsigned place,
+                            uint64_t id)
+{
+    for (unsigned i = 0; i < world->n_documents; i++)
+        if (component[i] == place && world->documents[i].dissolved_id == id)
+            return true;
+    return false;
+}
+
+static int world_check_alias(void *user, uint64_t alias, uint64_t id)
+{
+    struct world *world = user;
+    struct sid_list first;
+    assert_int_not_equal(alias, id);
+    assert_int_equal(living_clusters_members(world->reader, id, 1, &first), 0); /* it is there */
+    sid_list_done(&first);
+    world->n_alias_rows += 2;
+    return 0;
+}
+
+void world_check_aliases(struct world *world)
+{
+    for (unsigned k = 0; k < world->n_aliases; k++) {
+        uint64_t id = 0;
+        assert_int_equal(living_clusters_alias(world->reader, world->aliases[k].id, &id), 0);
+        assert_int_equal(id, world->aliases[k].leads_to);
+    }
+    world->n_alias_rows = 0;
+    assert_int_equal(living_clusters_each_alias(world->reader, world_check_alias, world), 0);
+}
+
+/* A named clustering against the slow way. Returns how many documents are in its clusters, and adds
+ * how many of these there are. */
+static unsigned world_check_named(struct world *world, const struct world_named *named,
+                                  unsigned *n_all_clusters)
+{
+    unsigned component[WORLD_DOCUMENTS], n_clusters = 0, n_in_clusters = 0;
+    uint64_t n, n_documents, ids[WORLD_DOCUMENTS];
+
+    if (clustering_has_centres(named->number))
+        world_centres_by(world, &named->rule, component);
+    else
+        world_components_by(world, &named->rule, component);
+    for (unsigned i = 0; i < world->n_documents; i++) {
+        struct world_document *best = &world->documents[i];
+        uint64_t id, size, other;
+        unsigned n_members = 0;
+        if (!best->live || component[i] != i)
+            continue;
+        assert_int_equal(living_clusters_of_in(world->reader, named->number, best->sid, &id, &size),
+                         0);
+        for (unsigned k = i; k < world->n_documents; k++) {
+            if (component[k] != i)
+                continue;
+            n_members++;
+            if (world_before_in(named, &world->documents[k].record, &best->record))
+                best = &world->documents[k];
+            assert_int_equal(living_clusters_of_in(world->reader, named->number,
+                                                   world->documents[k].sid, &other, &size),
+                             0);
+            assert_int_equal(other, id);
+        }
+        if (n_members == 1) {
+            assert_int_equal(id, 0);
+            continue;
+        }
+        assert_int_equal(cluster_clustering(id), named->number);
+        assert_int_equal(size, n_members);
+        struct sid_list members;
+        assert_int_equal(living_clusters_members(world->reader, id, 0, &members), 0);
+        assert_int_equal(members.n_sids, n_members);
+        assert_int_equal(members.sids[0], best->sid);
+        sid_list_done(&members);
+        n_clusters++;
+        n_in_clusters += n_members;
+    }
+    living_clusters_count_in(world->clusters, named->number, &n, &n_documents);
+    assert_int_equal(n, n_clusters);
+    assert_int_equal(n_documents, n_in_clusters);
+    assert_int_equal(
+        living_clusters_ids(world->reader, clustering_base(named->number), WORLD_DOCUMENTS, ids),
+        n_clusters);
+    *n_all_clusters += n_clusters;
+    return n_in_clusters;
+}
+
+void world_check(struct world *world)
+{
+    unsigned component[WORLD_DOCUMENTS];
+    unsigned n_clusters = 0, n_in_clusters = 0, n_live = 0;
+    uint64_t max_id = world->max_id, n, n_documents, ids[WORLD_DOCUMENTS];
+
+    world_components(world, component);
+    for (unsigned i = 0; i < world->n_documents; i++) {
+        struct world_document *document = &world->documents[i], *best = document;
+        uint64_t id, size, model_id = document->model_id;
+        unsigned n_members = 0;
+        if (!document->live)
+            continue;
+        n_live++;
+        if (component[i] != i)
+            continue;
+        for (unsigned k = i; k < world->n_documents; k++) {
+            if (component[k] != i)
+                continue;
+            n_members++;
+            assert_int_equal(world->documents[k].model_id, model_id);
+            if (world_before(&world->documents[k].record, &best->record))
+                best = &world->documents[k];
+        }
+        assert_int_equal(living_clusters_of(world->reader, document->sid, &id, &size), 0);
+        if (n_members == 1) {
+            assert_int_equal(id, 0);
+            assert_int_equal(size, 0);
+            continue;
+        }
+        if (model_id >= WORLD_FRESH) {
+            assert_true(id > world->max_id || world_came_back(world, component, i, id));
+            for (unsigned k = i; k < world->n_documents; k++)
+                if (component[k] == i)
+                    world->documents[k].model_id = id;
+            for (unsigned k = 0; k < world->n_aliases; k++)
+                if (world->aliases[k].leads_to == model_id)
+                    world->aliases[k].leads_to = id;
+        } else {
+            assert_int_equal(id, model_id);
+        }
+        max_id = id > max_id ? id : max_id;
+        n_clusters++;
+        n_in_clusters += n_members;
+        world_check_cluster(world, id, best, n_members);
+    }
+    world->max_id = max_id;
+
+    living_clusters_count(world->clusters, &n, &n_documents);
+    assert_int_equal(n, n_clusters);
+    assert_int_equal(n_documents, n_in_clusters);
+    assert_int_equal(living_clusters_ids(world->reader, 0, WORLD_DOCUMENTS, ids), n_clusters);
+    world_check_aliases(world);
+    bool all_linked = true;
+    for (unsigned i = 0; i < world->n_named; i++) {
+        if (living_clusters_linked(world->clusters, world->named[i].number) == UINT64_MAX)
+            n_in_clusters += world_check_named(world, &world->named[i], &n_clusters);
+        else
+            all_linked = false;
+    }
+    if (all_linked) {
+        assert_int_equal(world_count_rows(world, TABLE_MEMBERS),
+                         n_clusters + n_in_clusters + world->n_alias_rows);
+        assert_int_equal(world_count_rows(world, TABLE_CLUSTER_OF), n_in_clusters);
+    }
+    assert_int_equal(world_count_rows(world, TABLE_CLASSES), n_live);
+    assert_int_equal(world_count_rows(world, TABLE_RECORDS), n_live);
+}
