@@ -130,30 +130,43 @@ static void test_cluster_hubs__one_of_very_many_is_found_in_steps(void **state)
     world_close(&world);
 }
 
+/* FEW versions, each of which has a tenth of the one before rewritten. */
+static void make_chain(struct world *world, struct world_document *documents[FEW])
+{
+    enum { SLICE = WORLD_TOKENS / 10 };
+    for (unsigned i = 0; i < FEW; i++) {
+        documents[i] = write_like(world, i ? documents[i - 1] : NULL, 0);
+        for (unsigned k = 0; i && k < SLICE; k++)
+            documents[i]->tokens[(i * SLICE + k) % WORLD_TOKENS] = world_random(world, 1 << 30);
+        record_done(&documents[i]->record);
+        world_finish_document(world, documents[i]);
+        happens(world, NULL, documents[i]);
+    }
+}
+
+/* Some of its middle go, after a start: it falls apart, and more is to be looked at than a delete
+ * looks at itself. */
+static void break_chain(struct world *world, struct world_document *documents[FEW])
+{
+    forget(world, 8);
+    for (unsigned i = FEW / 2; i < FEW / 2 + 12; i++)
+        happens(world, documents[i], NULL);
+    assert_true(living_clusters_n_repairing(world->clusters) > 0);
+}
+
 /* A chain of versions has no hub: it is repaired, and falls apart where some went. */
 static void test_cluster_hubs__what_has_none_is_repaired(void **state)
 {
-    enum { SLICE = WORLD_TOKENS / 10 };
     struct world world;
     struct world_document *documents[FEW];
     uint64_t n_before, n_after, n_documents;
     (void)state;
 
     open_world(&world);
-    for (unsigned i = 0; i < FEW; i++) {
-        documents[i] = write_like(&world, i ? documents[i - 1] : NULL, 0);
-        for (unsigned k = 0; i && k < SLICE; k++)
-            documents[i]->tokens[(i * SLICE + k) % WORLD_TOKENS] = world_random(&world, 1 << 30);
-        record_done(&documents[i]->record);
-        world_finish_document(&world, documents[i]);
-        happens(&world, NULL, documents[i]);
-    }
+    make_chain(&world, documents);
     world_check(&world);
     living_clusters_count(world.clusters, &n_before, &n_documents);
-    forget(&world, 8);
-    for (unsigned i = FEW / 2; i < FEW / 2 + 12; i++)
-        happens(&world, documents[i], NULL);
-    assert_true(living_clusters_n_repairing(world.clusters) > 0);
+    break_chain(&world, documents);
     while (living_clusters_repair(world.clusters) > 0)
         ;
     world_check(&world);
@@ -219,22 +232,12 @@ static void test_cluster_hubs__who_hung_on_what_goes_is_alone(void **state)
  * process changes documents before the repair goes on. Returns whether it came so far. */
 static bool a_repair_ends_after_a_crash(uint64_t n)
 {
-    enum { SLICE = WORLD_TOKENS / 10, STEPS = 20000 };
+    enum { STEPS = 20000 };
     struct world world;
     struct world_document *documents[FEW];
     open_world(&world);
-    for (unsigned i = 0; i < FEW; i++) {
-        documents[i] = write_like(&world, i ? documents[i - 1] : NULL, 0);
-        for (unsigned k = 0; i && k < SLICE; k++)
-            documents[i]->tokens[(i * SLICE + k) % WORLD_TOKENS] = world_random(&world, 1 << 30);
-        record_done(&documents[i]->record);
-        world_finish_document(&world, documents[i]);
-        happens(&world, NULL, documents[i]);
-    }
-    forget(&world, 8);
-    for (unsigned i = FEW / 2; i < FEW / 2 + 12; i++)
-        happens(&world, documents[i], NULL);
-    assert_true(living_clusters_n_repairing(world.clusters) > 0);
+    make_chain(&world, documents);
+    break_chain(&world, documents);
     assert_int_equal(living_clusters_flush(world.clusters), 0);
     world.flushed_sid = world.n_documents - 1;
     world_stop(&world);
