@@ -75,11 +75,12 @@ static bool detach_one(void)
     return detached;
 }
 
+char scratch_group[64];
+
 int scratch_group_make(void **state)
 {
-    static char path[64];
-    scratch_make(path);
-    *state = path;
+    scratch_make(scratch_group);
+    *state = scratch_group;
     return 0;
 }
 

@@ -12,7 +12,8 @@
 void scratch_make(char path[64]);
 void scratch_remove(const char *path);
 
-/* The same for a group of tests, whose *state is the path. */
+/* The same for a group of tests, whose *state is the path; it is scratch_group, too. */
+extern char scratch_group[64];
 int scratch_group_make(void **state);
 int scratch_group_remove(void **state);
 

@@ -8,8 +8,6 @@
 
 #include "tests/lib/scratch.h"
 
-static char scratch[64];
-
 static struct policy preset(const char *name)
 {
     struct policy policy;
@@ -20,7 +18,7 @@ static struct policy preset(const char *name)
 static struct batch_options options_of(const struct world *world, enum batch_mode mode,
                                        double threshold)
 {
-    return world_options(scratch, world->n, mode, threshold);
+    return world_options(scratch_group, world->n, mode, threshold);
 }
 
 /* Add all documents, by as many writers as there are threads, in one order or the other. */
@@ -432,7 +430,7 @@ static void test_batch__tells_that_the_disk_is_full(void **state)
 {
     (void)state;
     enum { N = 40000 };
-    const char *disk = scratch_path(scratch, "disk");
+    const char *disk = scratch_path(scratch_group, "disk");
     struct world world;
     const struct policy policy = preset("default");
     _cleanup_(planted_free_p) struct planted *planted = NULL;
@@ -458,20 +456,6 @@ static void test_batch__tells_that_the_disk_is_full(void **state)
     world_end(&world);
 }
 
-static int make(void **state)
-{
-    (void)state;
-    scratch_make(scratch);
-    return 0;
-}
-
-static int take_away(void **state)
-{
-    (void)state;
-    scratch_remove(scratch);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -487,5 +471,5 @@ int main(void)
         cmocka_unit_test(test_batch__refuses_what_cannot_be),
         cmocka_unit_test(test_batch__tells_that_the_disk_is_full),
     };
-    return cmocka_run_group_tests(tests, make, take_away);
+    return cmocka_run_group_tests(tests, scratch_group_make, scratch_group_remove);
 }

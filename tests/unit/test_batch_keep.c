@@ -6,18 +6,16 @@
 
 #include "tests/lib/scratch.h"
 
-static char scratch[64];
-
 static const char *keep_directory(void)
 {
     static char path[128];
-    snprintf(path, sizeof(path), "%s/keep", scratch);
+    snprintf(path, sizeof(path), "%s/keep", scratch_group);
     return path;
 }
 
 static struct batch_options options_of(uint32_t n, enum batch_mode mode, double threshold)
 {
-    struct batch_options options = world_options(scratch, n, mode, threshold);
+    struct batch_options options = world_options(scratch_group, n, mode, threshold);
     options.keep = keep_directory();
     return options;
 }
@@ -236,9 +234,9 @@ static void test_batch_keep__refuses_what_is_not_there(void **state)
     assert_int_equal(batch_resume(&options, BATCH_DUPLICATES, &other), -E2BIG);
 
     options = options_of(world.n, BATCH_EXACT, 0.5);
-    options.keep = scratch_path(scratch, "none");
+    options.keep = scratch_path(scratch_group, "none");
     assert_int_equal(batch_resume(&options, BATCH_DUPLICATES, &other), -ENOENT);
-    const char *others = scratch_path(scratch, "others");
+    const char *others = scratch_path(scratch_group, "others");
     assert_int_equal(mkdir(others, 0755), 0);
     scratch_write(scratch_path(others, "sketches"), "mine");
     options.keep = others;
@@ -250,20 +248,6 @@ static void test_batch_keep__refuses_what_is_not_there(void **state)
     world_end(&world);
 }
 
-static int make(void **state)
-{
-    (void)state;
-    scratch_make(scratch);
-    return 0;
-}
-
-static int take_away(void **state)
-{
-    (void)state;
-    scratch_remove(scratch);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,5 +257,5 @@ int main(void)
         cmocka_unit_test(test_batch_keep__tells_what_is_damaged),
         cmocka_unit_test(test_batch_keep__refuses_what_is_not_there),
     };
-    return cmocka_run_group_tests(tests, make, take_away);
+    return cmocka_run_group_tests(tests, scratch_group_make, scratch_group_remove);
 }

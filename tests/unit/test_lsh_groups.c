@@ -11,8 +11,6 @@
 
 enum { N_DOCUMENTS = 4000, N_KEYS = 400, MOST_PAIRS = 400, K_MAX = 4 };
 
-static char scratch[64];
-
 struct pair {
     uint32_t a, b; /* documents of the world */
     double resemblance;
@@ -96,7 +94,7 @@ static void test_lsh_groups__have_two_documents_in_one_by_their_resemblance(void
     static uint32_t groups[K_MAX][2 * MOST_PAIRS];
     _cleanup_(planted_free_p) struct planted *planted = NULL;
     _cleanup_(scratch_file_done) struct scratch_file file = {0};
-    assert_int_equal(scratch_file_open(scratch, &file), 0);
+    assert_int_equal(scratch_file_open(scratch_group, &file), 0);
     assert_int_equal(planted_new(10, N_DOCUMENTS, 5, &planted), 0);
     choose_pairs(planted, &sample);
     assert_true(sample.n_pairs > 150);
@@ -146,24 +144,10 @@ static void test_lsh_groups__have_two_documents_in_one_by_their_resemblance(void
     assert_true(n_ranges >= 2);
 }
 
-static int make(void **state)
-{
-    (void)state;
-    scratch_make(scratch);
-    return 0;
-}
-
-static int take_away(void **state)
-{
-    (void)state;
-    scratch_remove(scratch);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lsh_groups__have_two_documents_in_one_by_their_resemblance),
     };
-    return cmocka_run_group_tests(tests, make, take_away);
+    return cmocka_run_group_tests(tests, scratch_group_make, scratch_group_remove);
 }
