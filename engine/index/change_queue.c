@@ -19,11 +19,12 @@
 #include "base/thread.h"
 
 struct item {
-    struct change change; /* first: what the caller holds is the item; its lane is set when taken */
+    struct change change; /* first: what the caller holds is the item; its lane and whether it is
+                             unknown are set when it is taken */
     enum change_lane lane;
     char *name;
     uint64_t hash, ticket;
-    bool in_work, again, slow;
+    bool in_work, again, slow, is_unknown;
     TAILQ_ENTRY(item) ready, outstanding;
     SLIST_ENTRY(item) bucket;
 };
@@ -300,13 +301,15 @@ static void note_again(struct change_queue *queue, struct item *item, enum chang
 }
 
 static int note_locked(struct change_queue *queue, enum change_lane lane, enum change_kind kind,
-                       const struct file_key *key, const char *name, struct item *parent)
+                       const struct file_key *key, const char *name, bool is_unknown,
+                       struct item *parent)
 {
     if (queue->shut_down)
         return -ESHUTDOWN;
     uint64_t hash = hash_change(kind, key, name);
     struct item *item = find(queue, hash, kind, key, name);
     if (item) {
+        item->is_unknown &= is_unknown;
         note_again(queue, item, lane, parent);
         return 0;
     }
@@ -323,6 +326,7 @@ static int note_locked(struct change_queue *queue, enum change_lane lane, enum c
     if (parent)
         item->change.n_tries = parent->change.n_tries + (kind == CHANGE_ENTRY);
     item->hash = hash;
+    item->is_unknown = is_unknown;
     SLIST_INSERT_HEAD(bucket_of(queue, hash), item, bucket);
     item->ticket = parent ? parent->ticket : queue->next_ticket++;
     enter_lane(queue, item, lane, parent);
@@ -330,21 +334,34 @@ static int note_locked(struct change_queue *queue, enum change_lane lane, enum c
     return 1;
 }
 
-int change_queue_note(struct change_queue *queue, enum change_lane lane, enum change_kind kind,
-                      const struct file_key *key, const char *name, const struct change *parent)
+static int note(struct change_queue *queue, enum change_lane lane, enum change_kind kind,
+                const struct file_key *key, const char *name, bool is_unknown,
+                const struct change *parent)
 {
     assert((kind == CHANGE_ENTRY) == (name != NULL));
     bool work;
     int r;
     {
         LOCKED(&queue->lock);
-        r = note_locked(queue, lane, kind, key, name, (struct item *)parent);
+        r = note_locked(queue, lane, kind, key, name, is_unknown, (struct item *)parent);
         work = r == 1 && kind == CHANGE_ENTRY && !is_held(queue, lane);
         if (r >= 0)
             work |= look_after_holding(queue, lane);
     }
     tell_work(queue, work);
     return r;
+}
+
+int change_queue_note(struct change_queue *queue, enum change_lane lane, enum change_kind kind,
+                      const struct file_key *key, const char *name, const struct change *parent)
+{
+    return note(queue, lane, kind, key, name, false, parent);
+}
+
+int change_queue_note_unknown(struct change_queue *queue, enum change_lane lane,
+                              const struct file_key *key, const struct change *parent)
+{
+    return note(queue, lane, CHANGE_CONTENT, key, NULL, true, parent);
 }
 
 int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wait,
@@ -360,6 +377,7 @@ int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wa
                 TAILQ_REMOVE(&queue->ready[lane][kind], item, ready);
                 item->in_work = true;
                 item->change.lane = item->lane;
+                item->change.is_unknown = item->is_unknown;
                 *ret_change = &item->change;
                 return 1;
             }
@@ -374,6 +392,7 @@ static void put_back(struct change_queue *queue, struct item *item, bool slow)
 {
     item->in_work = false;
     item->again = false;
+    item->is_unknown &= slow; /* passed on, and not worked on yet */
     item->slow = slow;
     make_ready(queue, item);
 }

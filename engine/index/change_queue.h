@@ -38,6 +38,7 @@ struct change {
     /* How often it was put back with change_queue_retry(), and the changes it is a part of; and how
      * many of those were contents that led to an entry: each of the two can lead to the other. */
     unsigned n_tries;
+    bool is_unknown; /* of change_queue_note_unknown(), and nobody else since */
 };
 
 struct change_queue;
@@ -56,6 +57,11 @@ void change_queue_free(struct change_queue *queue); /* no thread may be in a cal
  */
 int change_queue_note(struct change_queue *queue, enum change_lane lane, enum change_kind kind,
                       const struct file_key *key, const char *name, const struct change *parent);
+
+/* The same of the content of a file of which the store had nothing when this was called: who takes
+ * it need not look there. */
+int change_queue_note_unknown(struct change_queue *queue, enum change_lane lane,
+                              const struct file_key *key, const struct change *parent);
 
 /* Take the next change of a kind, foreground first, and work on it; waits for one when wait is
  * true. The change stays the queue's, valid until change_queue_done() or _retry(). Returns 1, 0

@@ -9,7 +9,7 @@
 
 enum {
     PARTS_MAX = 64,
-    FIRST_FINGERPRINTS = 1 << 18,
+    FIRST_FINGERPRINTS = 1 << 20, /* 2 MiB: each part is asked */
     BITS_EACH = 16,
     BITS_SET = 7,   /* nine bits of a place each */
     LINE_WORDS = 8, /* 64 bytes */

@@ -378,6 +378,14 @@ void index_note(struct index *index, enum change_kind kind, const struct file_ke
         index_rescan(index);
 }
 
+void index_note_unknown(struct index *index, const struct file_key *file,
+                        const struct change *parent)
+{
+    int r = change_queue_note_unknown(index->queue, LANE_FOREGROUND, file, parent);
+    if (r == -ENOBUFS || r == -ENOMEM)
+        index_rescan(index);
+}
+
 /* What is no name of an entry would make a directory an entry of itself, or of what is in it. */
 static bool is_entry_name(const char *name)
 {

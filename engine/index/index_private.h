@@ -139,6 +139,9 @@ void index_stop(struct index *index);
 /* Note a change in the foreground; where there is no room for it, a scan finds it. Never fails. */
 void index_note(struct index *index, enum change_kind kind, const struct file_key *key,
                 const char *name, const struct change *parent);
+/* The same of the content of a file of which the store has nothing. */
+void index_note_unknown(struct index *index, const struct file_key *file,
+                        const struct change *parent);
 
 /* -- document_counts.c: n_documents and n_skipped, of the thread that changes the store -- */
 

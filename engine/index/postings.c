@@ -55,7 +55,7 @@ struct postings {
     pthread_rwlock_t lock;      /* the two below; never held over a store call */
     struct delta live, frozen;  /* frozen.tiers[0] NULL: none */
     atomic_size_t n_live;
-    struct fingerprint_filter *filter; /* of tier R: who is posted, and, turned, who is announced */
+    struct fingerprint_filter *filter; /* of tier R: who is posted, and who is announced */
     struct fingerprint_filter *again;  /* of tier R: who was posted more than once */
     uint64_t filtered_to;              /* the writer's: what the store has up to it is in it */
     atomic_bool filter_complete;       /* all that the store and the deltas have */
@@ -270,14 +270,29 @@ int postings_add(struct postings *postings, uint64_t sid, const struct min_sketc
     return note(postings, sid, sketch, false);
 }
 
+/* One number for all that a sketch has in tier R. */
+static uint64_t announcement_of(const struct min_sketch *sketch, size_t n_keys)
+{
+    uint64_t hash = n_keys;
+    for (size_t i = 0; i < n_keys; i++)
+        hash = (hash ^ sketch->values[i]) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
 bool postings_announce(struct postings *postings, const struct min_sketch *sketch)
 {
-    const uint64_t smallest = sketch->values[0];
-    bool may_have = !atomic_load(&postings->filter_complete) ||
-                    filter_has(postings->filter, smallest) ||
-                    filter_has(postings->filter, ~smallest);
+    bool has[POSTINGS_TIER_R_KEYS];
+    const size_t n_keys = postings_tier_keys(POSTINGS_TIER_R, sketch);
+    const uint64_t announcement = announcement_of(sketch, n_keys);
+    size_t n_had = 0;
 
-    filter_add(postings, postings->filter, ~smallest);
+    fingerprint_filter_ask(postings->filter, sketch->values, n_keys, has);
+    for (size_t i = 0; i < n_keys; i++)
+        n_had += has[i];
+    bool may_have = !atomic_load(&postings->filter_complete) || n_had == n_keys ||
+                    filter_has(postings->filter, announcement);
+
+    filter_add(postings, postings->filter, announcement);
     return may_have;
 }
 

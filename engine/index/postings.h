@@ -38,9 +38,8 @@ void postings_close(struct postings *postings); /* drops the delta: flush before
 int postings_add(struct postings *postings, uint64_t sid, const struct min_sketch *sketch);
 int postings_remove(struct postings *postings, uint64_t sid, const struct min_sketch *sketch);
 
-/* Announce that postings of a sketch are to come, which has values. Returns whether others may have
- * been posted or announced before with its smallest fingerprint: false is certain, so there is none
- * of the same sketch either. The writer's; 0.2 us. */
+/* Announce that postings of a sketch are to come, which has values. Returns whether one of the same
+ * sketch may have been posted or announced before: false is certain. The writer's; 0.5 us. */
 bool postings_announce(struct postings *postings, const struct min_sketch *sketch);
 
 /* What is known of lists of tier R without looking into the store: that nobody was ever posted in

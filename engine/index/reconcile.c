@@ -315,11 +315,14 @@ int reconcile_add(struct index *index, const struct file_key *parent, const char
     return 1;
 }
 
-bool reconcile_is_new(struct index *index, const struct tree_entry *entry)
+enum stored_state reconcile_state(struct index *index, const struct tree_entry *entry)
 {
     struct file_row row;
     int r = catalogue_get_file(index->kv, &entry->key, &row);
-    return r < 0 || !row.sid || row.racy || !file_row_matches(&row, &entry->st);
+    if (r == -ENOENT)
+        return STORED_NOT;
+    return r < 0 || !row.sid || row.racy || !file_row_matches(&row, &entry->st) ? STORED_OLD
+                                                                                : STORED_CURRENT;
 }
 
 bool reconcile_may_pass_over(int error)

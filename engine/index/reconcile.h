@@ -58,7 +58,8 @@ int reconcile_forget(struct index *index, const struct file_key *parent, const c
  * rather than of the moment, so that coming back would not help. */
 bool reconcile_may_pass_over(int error);
 
-/* Whether the file is not, or not as it is now, among the documents. */
-bool reconcile_is_new(struct index *index, const struct tree_entry *entry);
+/* Whether the file is among the documents: as it is now, as it was, or not at all. */
+enum stored_state { STORED_CURRENT, STORED_OLD, STORED_NOT };
+enum stored_state reconcile_state(struct index *index, const struct tree_entry *entry);
 
 #endif

@@ -17,7 +17,7 @@ struct entering {
     struct pending {
         const struct change *change;
         struct file_key file;
-        bool is_new;
+        enum stored_state state;
     } pending[RECONCILE_AT_ONCE];
     struct catalogue_entry put[RECONCILE_AT_ONCE]; /* of all of them; names are the changes' */
     size_t n_put;
@@ -42,10 +42,13 @@ static int enter_pending(struct entering *entering)
     struct index *index = entering->index;
     int r = entering->batch ? kv_apply(index->kv, entering->batch) : 0;
     kv_batch_free(TAKE_PTR(entering->batch));
-    for (size_t i = 0; r == 0 && i < entering->n; i++)
-        if (entering->pending[i].is_new)
-            index_note(index, CHANGE_CONTENT, &entering->pending[i].file, NULL,
-                       entering->pending[i].change);
+    for (size_t i = 0; r == 0 && i < entering->n; i++) {
+        const struct pending *pending = &entering->pending[i];
+        if (pending->state == STORED_NOT)
+            index_note_unknown(index, &pending->file, pending->change);
+        else if (pending->state == STORED_OLD)
+            index_note(index, CHANGE_CONTENT, &pending->file, NULL, pending->change);
+    }
     entering->n = 0;
     return r;
 }
@@ -111,9 +114,11 @@ static int add_entry(struct entering *entering, const struct change *change,
     if (r < 0 || entry->type == ENTRY_DIRECTORY)
         return r < 0 ? r : 0;
     /* One that is being written will be noted when it is closed. */
-    bool is_new = !writing_set_has(index->writing, &entry->key) && reconcile_is_new(index, entry);
+    enum stored_state state = writing_set_has(index->writing, &entry->key)
+                                  ? STORED_CURRENT
+                                  : reconcile_state(index, entry);
     entering->pending[entering->n++] =
-        (struct pending){.change = change, .file = entry->key, .is_new = is_new};
+        (struct pending){.change = change, .file = entry->key, .state = state};
     entering->put[entering->n_put++] =
         (struct catalogue_entry){change->key, entry->key, ENTRY_FILE, (char *)change->name};
     return 0;

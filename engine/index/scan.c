@@ -165,8 +165,15 @@ static int note_document(struct index *index, const struct tree_entry *entry)
 {
     atomic_fetch_add(&index->scan_found, 1);
     int r = 0;
-    if (reconcile_is_new(index, entry))
+    switch (reconcile_state(index, entry)) {
+    case STORED_NOT:
+        r = change_queue_note_unknown(index->queue, LANE_SCAN, &entry->key, NULL);
+        break;
+    case STORED_OLD:
         r = change_queue_note(index->queue, LANE_SCAN, CHANGE_CONTENT, &entry->key, NULL, NULL);
+        break;
+    case STORED_CURRENT: break;
+    }
     if (r == -ENOBUFS) { /* more documents in one directory than the lane holds: the rest later */
         atomic_fetch_sub(&index->scan_found, 1);
         index_rescan(index);

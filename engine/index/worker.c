@@ -154,8 +154,8 @@ static int look_at(struct worker *worker, struct change *change, struct result *
         result->outcome = OUTCOME_GONE;
         return 1;
     }
-    if (catalogue_get_file(index->kv, &change->key, &row) == 0 && row.sid && !row.racy &&
-        file_row_matches(&row, &before))
+    if (!change->is_unknown && catalogue_get_file(index->kv, &change->key, &row) == 0 && row.sid &&
+        !row.racy && file_row_matches(&row, &before))
         return 0;
     r = index->known
             ? salvage_record(index->known, index->policy_id, &change->key, &before, &result->record)

@@ -144,7 +144,7 @@ static void put_names(struct bench *bench, const struct tree_entry *entries, uin
         char name[32];
         name_of(first + i, name);
         check(reconcile_add(bench->index, &directory, name, &entries[i], batch), name);
-        (void)reconcile_is_new(bench->index, &entries[i]);
+        (void)reconcile_state(bench->index, &entries[i]);
     }
     check(kv_apply(bench->index->kv, batch), "names");
 }
@@ -188,11 +188,6 @@ static void index_some(struct bench *bench, uint32_t first, uint32_t n)
     }
     phases_switch(PHASE_ENTRIES);
     put_names(bench, entries, first, n);
-    phases_switch(PHASE_LOOK);
-    for (uint32_t i = 0; i < n; i++) { /* a worker's question */
-        struct file_row row;
-        (void)catalogue_get_file(bench->index->kv, &entries[i].key, &row);
-    }
     phases_switch(PHASE_COMMIT);
     check(commit_results(bench->index, pointers, n), "commit");
     if (postings_flush_due(bench->index->postings))

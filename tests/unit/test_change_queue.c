@@ -49,6 +49,43 @@ static void assert_empty(struct change_queue *queue)
     assert_int_equal(change_queue_take(queue, CHANGE_CONTENT, false, &change), 0);
 }
 
+/* A hint, which anybody else who notes the file takes back, and so does work on it. */
+static void test_change_queue__unknown_is_what_nobody_else_noted(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(8);
+    struct file_key keys[] = {key_of(1), key_of(2), key_of(3)};
+    struct change *change;
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(change_queue_note_unknown(queue, LANE_SCAN, &keys[i], NULL), 1);
+    assert_int_equal(change_queue_note_unknown(queue, LANE_FOREGROUND, &keys[0], NULL), 0);
+    assert_int_equal(note(queue, LANE_SCAN, 2), 0);
+    change = take(queue, 1);
+    assert_true(change->is_unknown);
+    change_queue_pass_on(queue, change);
+    assert_int_equal(change_queue_take(queue, CHANGE_SLOW_CONTENT, false, &change), 1);
+    assert_true(change->is_unknown);
+    change_queue_done(queue, change);
+    change = take(queue, 2);
+    assert_false(change->is_unknown);
+    change_queue_done(queue, change);
+    change = take(queue, 3);
+    change_queue_retry(queue, change);
+    change = take(queue, 3);
+    assert_false(change->is_unknown);
+    change_queue_done(queue, change);
+
+    assert_int_equal(change_queue_note_unknown(queue, LANE_SCAN, &keys[0], NULL), 1);
+    change = take(queue, 1);
+    assert_int_equal(change_queue_note_unknown(queue, LANE_SCAN, &keys[0], NULL), 0);
+    change_queue_done(queue, change); /* there is something in the store now */
+    change = take(queue, 1);
+    assert_false(change->is_unknown);
+    change_queue_done(queue, change);
+    assert_empty(queue);
+    change_queue_free(queue);
+}
+
 /* What was passed on is for others; who waits for it does so as before. */
 static void test_change_queue__what_is_passed_on_is_for_others(void **state)
 {
@@ -529,6 +566,7 @@ static void test_change_queue__tells_when_there_is_work(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_change_queue__unknown_is_what_nobody_else_noted),
         cmocka_unit_test(test_change_queue__what_is_passed_on_is_for_others),
         cmocka_unit_test(test_change_queue__foreground_goes_before_scan),
         cmocka_unit_test(test_change_queue__a_file_is_queued_once),

@@ -360,6 +360,22 @@ static void test_postings__who_is_announced_is_not_overlooked(void **state)
     assert_true(postings_announce(fixture.postings, &sketch));
     assert_false(postings_announce(fixture.postings, &other));
     assert_true(postings_announce(fixture.postings, &other));
+
+    /* Another process knows what was posted, and not what was only announced. One fingerprint in
+     * common is not all of them. */
+    uint64_t halves[] = {3, 11}, more[] = {50, 60};
+    struct min_sketch half = {.n_values = 2, .values = halves};
+    struct min_sketch further = {.n_values = 2, .values = more};
+    assert_int_equal(postings_flush(fixture.postings), 0);
+    postings_close(fixture.postings);
+    assert_int_equal(postings_open(fixture.kv, tier_tables, 0, &fixture.postings), 0);
+    assert_true(postings_announce(fixture.postings, &half)); /* nothing is known yet */
+    assert_int_equal(postings_add(fixture.postings, 2, &further), 0);
+    assert_true(postings_announce(fixture.postings, &sketch));
+    assert_true(postings_announce(fixture.postings, &half));
+    halves[1] = 12;
+    assert_false(postings_announce(fixture.postings, &half));
+    assert_false(postings_announce(fixture.postings, &other));
     close_fixture(&fixture);
 }
 
