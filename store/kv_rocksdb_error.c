@@ -70,7 +70,7 @@ char *kv_rocksdb_describe(int error, bool create, const char *path, const char *
     case -EPROTO:
         n = asprintf(&line,
                      "store %s has other tables than this version of kinfs; use the version it was "
-                     "made with, or a new store",
+                     "made with, or make another store with kinfs scan --store=DIRECTORY SOURCE",
                      path);
         break;
     case -ENOTEMPTY:

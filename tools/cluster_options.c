@@ -78,6 +78,8 @@ static error_t parse_end(struct cluster_options *options, struct argp_state *sta
         argp_error(state, "'-' is a list on standard input and stands alone");
     if (options->stored && (options->n_paths > 1 || options->reads_list))
         argp_error(state, "--stored is of one tree");
+    if (options->store && !options->stored)
+        argp_error(state, "--store goes with --stored");
     if (options->stored && options->policy)
         argp_error(state, "--stored: the sketches of a store have its policy");
     return 0;
@@ -107,11 +109,12 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case OPTION_SCRATCH: options->scratch = parse_directory(state, "--scratch", argument); return 0;
     case OPTION_THREADS:
         batch->n_threads =
-            (unsigned)command_parse_count(state, "--threads", argument, PARALLEL_MAX_THREADS);
+            (unsigned)command_parse_count(state, "--threads", argument, 0, PARALLEL_MAX_THREADS);
         return 0;
     case OPTION_COSTS: options->costs = true; return 0;
     case OPTION_KEEP: batch->keep = parse_directory(state, "--keep", argument); return 0;
     case OPTION_STORED: options->stored = true; return 0;
+    case 's': options->store = argument; return 0;
     case OPTION_PHASE:
         options->resumes = false; /* the last one counts */
         parse_phase(state, argument, options);
@@ -143,6 +146,7 @@ static const struct argp_option cluster_options[] = {
      "the "
      "tree must not be mounted",
      0},
+    {"store", 's', "DIRECTORY", 0, "with --stored: the store, where it is not the default one", 0},
     {"keep", OPTION_KEEP, "DIRECTORY", 0,
      "leave there what the phases make, for --phase; none of its files is a document", 0},
     {"phase", OPTION_PHASE, "PHASE", 0,

@@ -40,6 +40,20 @@ static int tell_progress(void *user, const char *table, uint64_t n_rows)
     return telling->row(telling->user, row);
 }
 
+static struct json_object *make_named_counts(const struct index_check *counts)
+{
+    struct json_object *list = json_object_new_array();
+    for (size_t i = 0; i < counts->n_named; i++) {
+        const struct index_check_clustering *named = &counts->named[i];
+        struct json_object *row = json_object_new_object();
+        json_object_object_add(row, "name", json_object_new_string(named->clustering.name));
+        work_add_count(row, "clusters", named->clusters);
+        work_add_count(row, "members", named->members);
+        json_object_array_add(list, row);
+    }
+    return list;
+}
+
 static int tell_counts(const struct telling *telling, const struct index_check *counts)
 {
     struct json_object *row = json_object_new_object(), *object = json_object_new_object();
@@ -55,6 +69,7 @@ static int tell_counts(const struct telling *telling, const struct index_check *
     work_add_count(object, "dead_postings", counts->dead);
     work_add_count(object, "clusters", counts->clusters);
     work_add_count(object, "members", counts->members);
+    json_object_object_add(object, "clusterings", make_named_counts(counts));
     work_add_count(object, "intents", counts->intents);
     work_add_count(object, "wrong", counts->findings);
     json_object_object_add(row, "counts", object);
@@ -102,7 +117,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'r': options->repair = true; return 0;
     case 'c': options->config = argument; return 0;
     case 'w':
-        options->n_workers = (unsigned)command_parse_count(state, "--workers", argument, 256);
+        options->n_workers = (unsigned)command_parse_count(state, "--workers", argument, 0, 256);
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -186,6 +201,19 @@ static void print_count(const struct checking *checking, const char *label, cons
     printf("%-12s%llu\n", label, (unsigned long long)command_count(checking->counts, name));
 }
 
+static void print_named_counts(struct json_object *counts)
+{
+    struct json_object *list;
+    if (!json_object_object_get_ex(counts, "clusterings", &list)) /* an older daemon's */
+        return;
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        struct json_object *named = json_object_array_get_idx(list, i);
+        printf("  %-10s%llu, with %llu documents\n", command_text(named, "name"),
+               (unsigned long long)command_count(named, "clusters"),
+               (unsigned long long)command_count(named, "members"));
+    }
+}
+
 static void print_counts(const struct checking *checking)
 {
     struct json_object *counts = checking->counts;
@@ -207,6 +235,7 @@ static void print_counts(const struct checking *checking)
     printf("\n%-12s%llu, with %llu documents\n", "clusters",
            (unsigned long long)command_count(counts, "clusters"),
            (unsigned long long)command_count(counts, "members"));
+    print_named_counts(counts);
     if (wrong > checking->n_told)
         printf("%-12s%llu, of which %llu are above\n", "wrong", (unsigned long long)wrong,
                (unsigned long long)checking->n_told);

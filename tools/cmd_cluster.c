@@ -202,7 +202,8 @@ static int begin_stored(struct clustering *clustering, char **ret_error)
 {
     struct cluster_options *options = clustering->options;
     const char *path = options->n_paths ? options->paths[0] : NULL;
-    int r = stored_documents_open(path, &clustering->list, &clustering->stored, ret_error);
+    int r = stored_documents_open(path, options->store, &clustering->list, &clustering->stored,
+                                  ret_error);
     if (r == 0)
         r = make_batch(clustering, stored_documents_policy(&clustering->stored), ret_error);
     if (r < 0)

@@ -183,12 +183,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'i':
     case 'e':
         *(key == 'i' ? &options->id : &options->explained) =
-            command_parse_count(state, key == 'i' ? "--id" : "--explain", argument, INT64_MAX);
-        if (!(key == 'i' ? options->id : options->explained))
-            argp_error(state, "clusters are numbered from 1");
+            command_parse_count(state, key == 'i' ? "--id" : "--explain", argument, 1, INT64_MAX);
         return 0;
     case 'n':
-        options->limit = command_parse_count(state, "--limit", argument, UINT32_MAX);
+        options->limit = command_parse_count(state, "--limit", argument, 0, UINT32_MAX);
         return 0;
     case 'a': options->absolute = true; return 0;
     case 'c': options->clustering = argument; return 0;
@@ -256,7 +254,13 @@ static void print_explanation(struct json_object *row)
         command_print_path(link, "b", false);
         printf("\t%llu beyond\n", (unsigned long long)command_count(link, "beyond"));
     }
-    if (command_count(row, "shared_shingles_left_out"))
+    if (!json_object_object_get_ex(row, "shared_shingles", NULL))
+        return;
+    if (!command_count(row, "shared_shingles_left_out"))
+        printf(
+            "left out        none of %llu shared shingles: none is of more than 1,000 documents\n",
+            (unsigned long long)command_count(row, "shared_shingles"));
+    else
         printf(
             "left out        %llu of %llu shared shingles, of more than 1,000 documents each, in "
             "all clusters; %llu of %llu postings\n",

@@ -100,13 +100,13 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case OPTION_WITHIN:
         options->fresh.within =
-            (uint32_t)command_parse_count(state, "--within", argument, UINT32_MAX);
+            (uint32_t)command_parse_count(state, "--within", argument, 0, UINT32_MAX);
         if (options->fresh.within < 2)
             argp_error(state,
                        "parities cannot tell a distance of 1 from one of 2; compare by --exact");
         return 0;
     case 'w':
-        options->w = (unsigned)command_parse_count(state, "--shingle", argument, 64);
+        options->w = (unsigned)command_parse_count(state, "--shingle", argument, 0, 64);
         if (!options->w)
             argp_error(state, "a shingle has at least one token");
         return 0;

@@ -17,7 +17,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
     case 'c': options->config = argument; return 0;
     case 'w':
-        options->n_workers = (unsigned)command_parse_count(state, "--workers", argument, 256);
+        options->n_workers = (unsigned)command_parse_count(state, "--workers", argument, 0, 256);
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

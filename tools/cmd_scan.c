@@ -48,7 +48,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->stemmer = argument;
         return 0;
     case 'w':
-        options->n_workers = (unsigned)command_parse_count(state, "--workers", argument, 256);
+        options->n_workers = (unsigned)command_parse_count(state, "--workers", argument, 0, 256);
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

@@ -54,9 +54,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
     case 'n':
-        options->top = command_parse_count(state, "--top", argument, COMMON_SHINGLES_MAX);
-        if (!options->top)
-            argp_error(state, "--top takes a number from 1");
+        options->top = command_parse_count(state, "--top", argument, 1, COMMON_SHINGLES_MAX);
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }

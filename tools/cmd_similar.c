@@ -92,7 +92,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
     case 't': options->threshold = command_parse_ratio(state, "--threshold", argument); return 0;
     case 'n':
-        options->limit = command_parse_count(state, "--limit", argument, UINT32_MAX);
+        options->limit = command_parse_count(state, "--limit", argument, 0, UINT32_MAX);
         return 0;
     case 'c': options->containing = true; return 0;
     case 'a': options->absolute = true; return 0;

@@ -168,13 +168,13 @@ double command_parse_ratio(struct argp_state *state, const char *option, const c
 }
 
 uint64_t command_parse_count(struct argp_state *state, const char *option, const char *text,
-                             uint64_t most)
+                             uint64_t least, uint64_t most)
 {
     char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
-    if (end == text || *end || *text == '-' || errno || value > most)
-        argp_error(state, "%s takes a number from 0 to %llu, not '%s'", option,
-                   (unsigned long long)most, text);
+    if (end == text || *end || *text == '-' || errno || value < least || value > most)
+        argp_error(state, "%s takes a number from %llu to %llu, not '%s'", option,
+                   (unsigned long long)least, (unsigned long long)most, text);
     return value;
 }

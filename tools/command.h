@@ -65,7 +65,7 @@ void command_configuration(const char *path, struct configuration *ret_configura
 /* Parses a number of an option or ends with a usage error. */
 double command_parse_ratio(struct argp_state *state, const char *option, const char *text);
 uint64_t command_parse_count(struct argp_state *state, const char *option, const char *text,
-                             uint64_t most);
+                             uint64_t least, uint64_t most);
 
 int cmd_mount(int argc, char **argv);
 int cmd_umount(int argc, char **argv);

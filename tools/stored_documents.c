@@ -81,11 +81,11 @@ static int sort_list(struct stored_documents *stored)
     return 0;
 }
 
-int stored_documents_open(const char *path, struct document_list *list,
+int stored_documents_open(const char *path, const char *store, struct document_list *list,
                           struct stored_documents *ret_stored, char **ret_error)
 {
     *ret_stored = (struct stored_documents){.list = list};
-    int r = locate(path, NULL, &ret_stored->at, ret_error);
+    int r = locate(path, store, &ret_stored->at, ret_error);
     if (r == 0)
         r = open_index(ret_stored, ret_error);
     if (r < 0)

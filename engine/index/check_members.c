@@ -8,6 +8,7 @@
 #include "engine/index/cluster_heads.h"
 #include "engine/index/cluster_ids.h"
 #include "engine/index/member.h"
+#include "engine/index/named_clusterings.h"
 #include "engine/index/remade.h"
 
 struct check_members {
@@ -351,6 +352,30 @@ static int compare_counts(struct check_members *members)
     return r < 0 ? r : 0;
 }
 
+/* The rows that do not decode are told by check_state.c. */
+static int count_named(struct check_members *members)
+{
+    struct index_check *counts = members->check->counts;
+    struct clustering_meta metas[CLUSTERING_MAX];
+    struct kv_slice keys[CLUSTERING_MAX];
+    struct kv_buf rows[CLUSTERING_MAX] = {0};
+    for (unsigned i = 0; i < CLUSTERING_MAX; i++)
+        keys[i] = clustering_meta_key(&metas[i], "clustering", i + 1);
+    int r = check_look_up(members->check, TABLE_META, keys, CLUSTERING_MAX, rows);
+    for (unsigned i = 0; i < CLUSTERING_MAX; i++) {
+        const bool room = counts->n_named < INDEX_CLUSTERINGS_MAX;
+        struct index_check_clustering *named = &counts->named[room ? counts->n_named : 0];
+        if (room && rows[i].data &&
+            named_clusterings_parse(&rows[i], i + 1, &named->clustering) > 0) {
+            named->clusters = members->counts[i + 1][0];
+            named->members = members->counts[i + 1][1];
+            counts->n_named++;
+        }
+        kv_buf_done(&rows[i]);
+    }
+    return r < 0 ? r : 0;
+}
+
 int check_members_compare(struct check_members *members)
 {
     struct check *check = members->check;
@@ -361,6 +386,8 @@ int check_members_compare(struct check_members *members)
         r = end_cluster(members);
     check->counts->clusters = members->counts[0][0];
     check->counts->members = members->counts[0][1];
+    if (r == 0)
+        r = count_named(members);
     if (r < 0 || check->unreadable[TABLE_MEMBERS])
         return r;
     r = compare_counts(members);

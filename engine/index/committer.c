@@ -7,6 +7,8 @@
  * It also sees to it that changes that are held back are taken up (lull.h).
  */
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/deadline.h"
@@ -45,13 +47,13 @@ static void store_failed(struct index *index, int error)
     }
     index->resume_at_ms = clock_now_ms() + index->resume_after_ms;
     index_rescan(index);
-    if (index->failure_told)
+    if (*index->failure)
         return;
-    index->failure_told = true;
-    index_log(index, INDEX_LOG_ERROR,
-              "store %s: %s; documents are not sketched until it can be written again (they are "
-              "served as ever)",
-              index->store_path, strerror(-error));
+    snprintf(index->failure, sizeof(index->failure),
+             "store %s: %s; documents are not sketched until it can be written again (they are "
+             "served as ever)",
+             index->store_path, strerror(-error));
+    index_log(index, INDEX_LOG_ERROR, "%s", index->failure);
 }
 
 static int try_resume(struct index *index)
@@ -74,15 +76,16 @@ static int try_resume(struct index *index)
  * in one row, and would fail and pass every other second. */
 static void tell_recovery(struct index *index)
 {
-    if (!index->failure_told || index->store_error || !scan_is_idle(index) ||
-        !removal_is_idle(index) || change_queue_outstanding(index->queue, LANE_SCAN))
+    if (!*index->failure || index->store_error || !scan_is_idle(index) || !removal_is_idle(index) ||
+        change_queue_outstanding(index->queue, LANE_SCAN))
         return;
     {
         LOCKED(&index->lock);
         if (index->rescan_wanted)
             return;
     }
-    index->failure_told = false;
+    index_error_over(index, index->failure);
+    *index->failure = '\0';
     index_log(index, INDEX_LOG_INFO, "store %s can be written again", index->store_path);
 }
 
@@ -335,7 +338,7 @@ static bool wait_for_work(struct index *index)
     tell_recovery(index);
     bool no_scan = index->store_error || is_ahead(index);
     bool busy = !scan_is_idle(index) || !removal_is_idle(index) || is_ahead(index) ||
-                index->failure_told || change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
+                *index->failure || change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
     LOCKED(&index->lock);
     while (!index->stop && !index->n_results && !index->entries_noted && !index->snapshot_wish &&
            (!index->rescan_wanted || no_scan)) {

@@ -305,8 +305,10 @@ int identity_check(struct index *index, const struct index_options *options,
         if (schema != SCHEMA_VERSION)
             return refuse(ret_error, -EPROTO,
                           "store %s has schema %llu, this kinfs knows %d; use the kinfs that made "
-                          "it, or name another store with store=",
-                          index->store_path, (unsigned long long)schema, SCHEMA_VERSION);
+                          "it, or make another store with kinfs scan --store=DIRECTORY %s and "
+                          "mount with -o store=DIRECTORY",
+                          index->store_path, (unsigned long long)schema, SCHEMA_VERSION,
+                          index->source);
         r = check_policy(index, options, ret_error);
         if (r == 0)
             r = check_root(index, ret_error);

@@ -41,6 +41,13 @@ void index_log(struct index *index, enum index_log_level level, const char *form
         index->log(index->log_user, level, message);
 }
 
+void index_error_over(struct index *index, const char *message)
+{
+    LOCKED(&index->error_lock);
+    if (strcmp(index->last_error, message) == 0)
+        *index->last_error = '\0';
+}
+
 /* -- opening -- */
 
 __attribute__((format(printf, 2, 3))) static void explain(char **ret_error, const char *format, ...)

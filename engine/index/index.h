@@ -152,6 +152,10 @@ struct index_finding {
 };
 
 /* What was counted. */
+struct index_check_clustering {
+    struct index_clustering clustering;
+    uint64_t clusters, members;
+};
 struct index_check {
     uint64_t names, links;       /* entries of the tree, from above and from below */
     uint64_t documents, skipped; /* files with a sketch, and those that could not be read */
@@ -160,6 +164,8 @@ struct index_check {
     uint64_t postings_r, postings_c;
     uint64_t dead; /* postings of documents that are gone: harmless, found where others differ */
     uint64_t clusters, members, intents;
+    size_t n_named; /* clusterings, and each of them: */
+    struct index_check_clustering named[INDEX_CLUSTERINGS_MAX];
     uint64_t findings; /* all; of those of a kind the first INDEX_FINDINGS_TOLD were told */
 };
 

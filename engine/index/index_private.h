@@ -112,7 +112,7 @@ struct index {
     atomic_int store_error; /* the committer's: what no write gets past for now; 0: nothing */
     bool counts_stored;     /* committer: n_documents and n_skipped are, and no row changed since */
     bool counts_lost;  /* committer: a row failed to be written, perhaps: to be counted again */
-    bool failure_told; /* committer: in the log, and its end is not */
+    char failure[256]; /* committer: as it is in the log, and its end is not; "": none */
     int64_t resume_after_ms, resume_at_ms; /* committer: when to try a failing store again */
 
     atomic_uint_fast64_t generation; /* the committer's steps, begun and ended: odd within one */
@@ -229,5 +229,7 @@ int check_open_damaged(const char *store_path, struct kv **ret_kv);
 
 void index_log(struct index *index, enum index_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* What that said is over: the last error no more, where nothing was said since. */
+void index_error_over(struct index *index, const char *message);
 
 #endif

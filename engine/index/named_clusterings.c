@@ -13,8 +13,9 @@
 enum {
     ROW_VERSION = 1,
     ROW_HEAD_BYTES = 10,
-    LINKED_AT_ONCE = 64,  /* some milliseconds */
-    REMOVED_AT_ONCE = 512 /* rows looked at */
+    LINKED_AT_ONCE = 64,   /* some milliseconds */
+    REMOVED_AT_ONCE = 512, /* rows looked at */
+    FAILURE_TEXT_BYTES = 256
 };
 
 /* -- rows of TABLE_META -- */
@@ -64,22 +65,26 @@ static int parse_row(const struct kv_buf *value, unsigned number, struct row *re
     return r == -EINVAL ? 0 : r;
 }
 
+/* Returns 1, 0 where there is none, or an error. */
+static int read_row(struct kv *kv, unsigned number, struct row *ret_row)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    struct clustering_meta meta;
+    int r = kv_get(kv, TABLE_META, clustering_meta_key(&meta, "clustering", number), &value);
+    if (r == 0)
+        r = parse_row(&value, number, ret_row);
+    return r == -ENOENT ? 0 : r < 0 ? r : 1;
+}
+
 static int read_rows(struct index *index, struct row rows[CLUSTERING_MAX], size_t *ret_n_rows)
 {
     size_t n = 0;
 
     for (unsigned number = 1; number <= CLUSTERING_MAX; number++) {
-        _cleanup_(kv_buf_done) struct kv_buf value = {0};
-        struct clustering_meta meta;
-        int r =
-            kv_get(index->kv, TABLE_META, clustering_meta_key(&meta, "clustering", number), &value);
-        if (r == -ENOENT)
-            continue;
-        if (r == 0)
-            r = parse_row(&value, number, &rows[n]);
+        int r = read_row(index->kv, number, &rows[n]);
         if (r < 0)
             return r;
-        n++;
+        n += (size_t)r;
     }
     *ret_n_rows = n;
     return 0;
@@ -131,17 +136,24 @@ static bool is_remade(enum index_clustering_kind kind)
            kind == INDEX_CLUSTERING_BRODER1997;
 }
 
+int named_clusterings_parse(const struct kv_buf *row, unsigned number,
+                            struct index_clustering *ret_clustering)
+{
+    struct row parsed;
+    int r = parse_row(row, number, &parsed);
+    if (r < 0 || parsed.state == CLUSTERING_REMOVING)
+        return r;
+    *ret_clustering = parsed.clustering;
+    return 1;
+}
+
 /* Of one that is complete. Returns 1, 0 where there is none such, or an error. */
 static int read_complete(struct kv *kv, unsigned number, struct index_clustering *ret_clustering)
 {
-    _cleanup_(kv_buf_done) struct kv_buf value = {0};
-    struct clustering_meta meta;
     struct row row;
-    int r = kv_get(kv, TABLE_META, clustering_meta_key(&meta, "clustering", number), &value);
-    if (r == 0)
-        r = parse_row(&value, number, &row);
-    if (r < 0)
-        return r == -ENOENT ? 0 : r;
+    int r = read_row(kv, number, &row);
+    if (r <= 0)
+        return r;
     *ret_clustering = row.clustering;
     return row.state == CLUSTERING_COMPLETE;
 }
@@ -450,6 +462,15 @@ static bool is_for_want_of_room(int error)
            error == -E2BIG || error == -EAGAIN || error == -EMFILE || error == -ENFILE;
 }
 
+static void failure_text(const struct named_clustering *failed, int error,
+                         char ret_text[FAILURE_TEXT_BYTES])
+{
+    snprintf(ret_text, FAILURE_TEXT_BYTES,
+             "clustering %s: %s; it stays as it was before the last changes, until the next one, "
+             "or kinfs settle",
+             failed->clustering.name, strerror(-error));
+}
+
 static int end_failed(struct index *index, int error)
 {
     struct named_clusterings *named = &index->named;
@@ -459,11 +480,11 @@ static int end_failed(struct index *index, int error)
         return error;
     bool is_told = remade_error(failed->remade) == error;
     remade_failed(failed->remade, error);
-    if (!is_told)
-        index_log(index, INDEX_LOG_ERROR,
-                  "clustering %s: %s; it stays as it was before the last changes, until the next "
-                  "one, or kinfs settle",
-                  failed->clustering.name, strerror(-error));
+    if (is_told)
+        return 0;
+    char text[FAILURE_TEXT_BYTES];
+    failure_text(failed, error, text);
+    index_log(index, INDEX_LOG_ERROR, "%s", text);
     return 0;
 }
 
@@ -471,11 +492,16 @@ static int complete_remaking(struct index *index, const struct index_clustering_
 {
     struct named_clusterings *named = &index->named;
     const struct named_clustering *done = named->remade;
-    char text[INDEX_CLUSTERING_TEXT_BYTES];
+    char text[INDEX_CLUSTERING_TEXT_BYTES], failure[FAILURE_TEXT_BYTES];
     struct index_clustering_loss before;
+    const int error = remade_error(done->remade);
     bool first = !remade_get_loss(done->remade, &before);
     int r = remade_complete(done->remade, named->n_changes, loss, clock_now_ms() - named->began_ms);
     named_clusterings_stop(named);
+    if (r == 0 && error) {
+        failure_text(done, error, failure);
+        index_error_over(index, failure);
+    }
     if (r < 0 || !first)
         return r;
     index_clustering_print(&done->clustering, text);

@@ -57,6 +57,10 @@ struct named_clusterings {
  * opened, before anything is done with them. Returns 0, -EUCLEAN, -ENOMEM or a store error. */
 int named_clusterings_open(struct index *index, const struct index_options *options);
 
+/* The clustering that such a row is of, whole or being made. Returns 1, 0 where it is being removed
+ * or this version does not know its rule; -EUCLEAN or -ENOMEM. */
+int named_clusterings_parse(const struct kv_buf *row, unsigned number,
+                            struct index_clustering *ret_clustering);
 /* The rule of a clustering of which all documents are in it, and which follows every change.
  * Returns 1, 0 where there is none such, -EUCLEAN, -ENOMEM or a store error. Anyone's. */
 int named_clusterings_read(struct kv *kv, unsigned number, struct edge_rule *ret_rule);

@@ -56,6 +56,7 @@ expect_equal 'all else' "$(value "$MNT/a" cluster)" "$(value "$MNT/c" cluster)"
 [[ $(ls "$MNT/similar/c") =~ -a ]] || fail 'a does not resemble c'
 expect_code 0 "$KINFS" settle "$MNT" # tried once more, and nobody waits for what cannot come
 expect_match 'again' 'No space' "$(line_of all)"
+expect_match 'the last error' 'last error +clustering (all|paper): No space' "$("$KINFS" status "$MNT")"
 
 mount -o remount,nr_inodes=0 "$disk"
 expect_code 0 "$KINFS" settle "$MNT"
@@ -64,4 +65,10 @@ for name in all paper; do
     expect_equal "$name" current "$(value "$MNT/clusters/$name" state)"
     expect_equal "c is in $name" "$(value "$MNT/a" "cluster.$name")" "$(value "$MNT/c" "cluster.$name")"
 done
+[[ ! $("$KINFS" status "$MNT") =~ 'last error' ]] || fail 'an error that is over'
 expect_code 0 "$KINFS" check --deep "$MNT"
+for name in all paper; do
+    expect_match "counts of $name" "(^|"$'\n'")  $name +[1-9][0-9]*, with [1-9][0-9]* documents" "$OUT"
+done
+expect_match 'JSON' '"clusterings":\[\{"name":"(all|paper)","clusters":[1-9][0-9]*,"members":[1-9]' \
+    "$("$KINFS" check --json "$MNT" | tr -d ' ')"

@@ -117,6 +117,18 @@ sort -z stored | cmp by_tree -
 (cd "$SOURCE/sub" && "$KINFS" cluster -0 --stored) | cmp stored -
 "$KINFS" cluster -0 --stored --keep=kept "$SOURCE" | cmp stored -
 "$KINFS" cluster -0 --keep=kept --phase=duplicates | cmp stored -
+# Of a store that is not where the tree has it by default.
+mkdir "$SCRATCH/apart"
+words 30000 300 > "$SCRATCH/apart/one"
+words 30001 300 > "$SCRATCH/apart/two"
+"$KINFS" scan --store="$SCRATCH/elsewhere" "$SCRATCH/apart" > /dev/null
+expect_code 3 "$KINFS" cluster --stored "$SCRATCH/apart"
+expect_match 'what helps' 'name its store with --store' "$OUT"
+"$KINFS" cluster "$SCRATCH/apart" > of_apart
+"$KINFS" cluster --stored --store="$SCRATCH/elsewhere" | cmp of_apart -
+"$KINFS" cluster --stored -s "$SCRATCH/elsewhere" "$SCRATCH/apart" | cmp of_apart -
+expect_code 2 "$KINFS" cluster --store="$SCRATCH/elsewhere" "$SCRATCH/apart"
+expect_match 'alone' '--store goes with --stored' "$OUT"
 # Numbered as of a tree that is walked, also where a directory is called as another begins.
 mkdir "$SOURCE/sub-2"
 words 20000 300 > "$SOURCE/sub-2/one"

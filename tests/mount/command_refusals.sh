@@ -95,6 +95,12 @@ says 3 'nosuch: no such file or directory; ' status nosuch
 says 3 'nosuch: no such file or directory; ' compare -s "$SCRATCH/st" "$SCRATCH/gone/a" "$SCRATCH/gone/nosuch"
 says 3 'nosuch: no such file; ' compare -e -w 5 "$SOURCE/a" nosuch
 says 3 'nosuch: no such directory; ' scan nosuch
+for n in -1 0 10001; do
+    expect_code 2 "$KINFS" shingles --top=$n
+    expect_match "--top=$n" "--top takes a number from 1 to 10000, not '$n'" "$OUT"
+done
+expect_code 2 "$KINFS" clusters --id=0
+expect_match '--id=0' "--id takes a number from 1 to [0-9]+, not '0'" "$OUT"
 says 2 'kinfs mount --help' mount
 says 2 'kinfs mount --help' mount -o nonsense "$SOURCE" "$MNT"
 says 2 'kinfs mount --help' mount "$SOURCE" "$MNT" more

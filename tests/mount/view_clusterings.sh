@@ -109,6 +109,8 @@ expect_equal 'state' current "$(value "$MNT/clusters/paper" state)"
 expect_equal 'equal documents' "$(value "$MNT/part" cluster.paper)" "$(value "$MNT/x/copy" cluster.paper)"
 "$KINFS" status "$MNT" | grep -q '^  paper .* (broder1997:0.3)$' || fail 'paper is not in the status'
 before=$(value "$MNT/part" cluster.paper)
+expect_match 'no loss' 'left out +none of [1-9][0-9]* shared shingles' "$("$KINFS" clusters -c paper --explain="$before" "$MNT")"
+expect_match 'counted' "  paper +[1-9][0-9]*, with [1-9][0-9]* documents"$'\n'"  quick +[1-9]" "$("$KINFS" check "$MNT")"
 cp "$SOURCE/long" "$MNT/more"
 rm "$MNT/longer"
 # While the tree does not come to rest they are behind it.

@@ -443,6 +443,7 @@ static void test_committer__a_failure_is_said_once_and_its_end_once(void **state
     assert_int_equal(n_logged(f, INDEX_LOG_ERROR), 1);
     assert_int_equal(n_logged(f, INDEX_LOG_INFO), 1);
     assert_non_null(strstr(f->last_message, "can be written again"));
+    assert_string_equal(status_of(f).last_error, "");
     assert_int_equal(status_of(f).documents, 2);
     assert_int_equal(n_similar(f, "a"), 1);
 }

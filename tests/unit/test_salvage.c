@@ -452,7 +452,8 @@ static void test_salvage__a_store_of_another_version_is_not_taken_for_a_damaged_
         kv_close(kv);
         snprintf(said, sizeof(said), "schema %llu", (unsigned long long)schemas[i]);
         assert_int_equal(index_open(&options, &f->tree.index, &error), -EPROTO);
-        assert_true(strstr(error, said) && strstr(error, "store="));
+        assert_true(strstr(error, said) && strstr(error, "kinfs scan --store=") &&
+                    strstr(error, f->tree.tree));
         free(TAKE_PTR(error));
         assert_int_equal(index_repair(&options, &(struct index_repair_options){0}, &error),
                          -EPROTO);

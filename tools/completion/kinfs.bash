@@ -31,7 +31,7 @@ _kinfs() {
             status) options+=" --json --store=" ;;
             similar) options+=" --threshold= --limit= --containing --absolute --tree= --json --null --store=" ;;
             clusters) options+=" --id= --explain= --clustering= --limit= --absolute --json --null --store=" ;;
-            cluster) options+=" --threshold= --mode= --policy= --memory= --scratch= --threads= --stored --keep= --phase= --costs --json --null" ;;
+            cluster) options+=" --threshold= --mode= --policy= --memory= --scratch= --threads= --stored --store= --keep= --phase= --costs --json --null" ;;
             shingles) options+=" --top= --json --store=" ;;
             compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --json --store=" ;;
             check) options+=" --deep --repair --config= --workers= --json --store=" ;;

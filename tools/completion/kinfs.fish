@@ -13,7 +13,7 @@ complete -c kinfs -n __fish_use_subcommand -f -a check -d 'whether what is store
 complete -c kinfs -n __fish_use_subcommand -f -a rebuild -d 'make everything derived anew'
 complete -c kinfs -l help -d 'tell more'
 complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar clusters cluster shingles compare check rebuild' -s j -l json -d 'print JSON'
-complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar clusters shingles compare check rebuild' -s s -l store -r -d 'the store'
+complete -c kinfs -n '__fish_seen_subcommand_from scan settle status similar clusters cluster shingles compare check rebuild' -s s -l store -r -d 'the store'
 complete -c kinfs -n '__fish_seen_subcommand_from similar clusters cluster' -s 0 -l null -d 'print only paths'
 complete -c kinfs -n '__fish_seen_subcommand_from similar' -s T -l tree -r -d 'tree to ask in'
 complete -c kinfs -n '__fish_seen_subcommand_from similar clusters' -s a -l absolute -d 'absolute paths'
