@@ -6,6 +6,8 @@
 #include "engine/index/cluster_intent.h"
 #include "engine/index/schema.h"
 
+_Static_assert((int)RECORDS_VISITED <= (int)CLASSES_AT_ONCE, "of classes as many at once");
+
 static int post_if_first(const struct graph *graph, uint64_t sid, const struct record *record)
 {
     _cleanup_(sid_vector_done) struct sid_vector class = {0};
@@ -25,14 +27,25 @@ struct replay {
     uint64_t last_sid;
 };
 
-static int replay_record(void *user, uint64_t sid, const struct record *record)
+/* All in their classes by one write and one look: of a repair these are all documents. */
+static int replay_records(void *user, const uint64_t *sids, const struct record *records, size_t n)
 {
     struct replay *replay = user;
-    int r = post_if_first(replay->graph, sid, record);
-    if (r == 0 && postings_flush_due(replay->graph->postings)) /* the watermark stays behind */
-        r = postings_flush(replay->graph->postings);
+    const struct graph *graph = replay->graph;
+    uint8_t class_ids[RECORDS_VISITED][CLASS_BYTES];
+    const bool is_alone[RECORDS_VISITED] = {false};
+    uint64_t firsts[RECORDS_VISITED];
+    for (size_t i = 0; i < n; i++)
+        record_class(&records[i], class_ids[i]);
+    int r = classes_add_all(graph->kv, (const uint8_t(*)[CLASS_BYTES])class_ids, sids, is_alone, n,
+                            firsts);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        if (firsts[i] == sids[i])
+            r = graph_post(graph, sids[i], &records[i].sketch);
+    if (r == 0 && postings_flush_due(graph->postings)) /* the watermark stays behind */
+        r = postings_flush(graph->postings);
     if (r == 0)
-        replay->last_sid = sid;
+        replay->last_sid = sids[n - 1];
     return r;
 }
 
@@ -57,7 +70,7 @@ int postings_replay(const struct graph *graph, uint64_t *last_sid)
     struct replay replay = {graph, *last_sid};
     int r = repost_named(graph);
     if (r == 0)
-        r = records_each(graph->kv, *last_sid + 1, replay_record, &replay);
+        r = records_each_some(graph->kv, *last_sid + 1, replay_records, &replay);
     *last_sid = replay.last_sid;
     return r;
 }

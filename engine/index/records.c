@@ -221,16 +221,30 @@ int records_get(struct records *records, const uint64_t *sids, size_t n_sids,
     return r;
 }
 
-static int visit_entry(const struct kv_entry *entry, record_visit_fn visit, void *user)
+/* Some entries of a page, from one on, which becomes the next. Returns what visit did, or an error.
+ */
+static int visit_some(const struct kv_page *page, size_t *from, records_visit_fn visit, void *user)
 {
-    _cleanup_(record_done) struct record record = {0};
-    if (entry->key.size_bytes != sizeof(uint64_t))
-        return -EUCLEAN;
-    int r = record_decode(entry->value.data, entry->value.size_bytes, &record);
-    return r < 0 ? r : visit(user, get_be64(entry->key.data), &record);
+    struct record records[RECORDS_VISITED];
+    uint64_t sids[RECORDS_VISITED];
+    size_t n = 0;
+    int r = 0;
+    for (; r == 0 && *from < page->n_entries && n < RECORDS_VISITED; ++*from) {
+        const struct kv_entry *entry = &page->entries[*from];
+        r = entry->key.size_bytes == sizeof(uint64_t)
+                ? record_decode(entry->value.data, entry->value.size_bytes, &records[n])
+                : -EUCLEAN;
+        if (r == 0)
+            sids[n++] = get_be64(entry->key.data);
+    }
+    if (r == 0)
+        r = visit(user, sids, records, n);
+    for (size_t i = 0; i < n; i++)
+        record_done(&records[i]);
+    return r;
 }
 
-int records_each(struct kv *kv, uint64_t from_sid, record_visit_fn visit, void *user)
+int records_each_some(struct kv *kv, uint64_t from_sid, records_visit_fn visit, void *user)
 {
     enum { RECORDS_AT_ONCE = 256 };
     struct record_key key;
@@ -238,10 +252,29 @@ int records_each(struct kv *kv, uint64_t from_sid, record_visit_fn visit, void *
         struct kv_range range = {.from = record_key(&key, from_sid)};
         _cleanup_(kv_page_done) struct kv_page page = {0};
         int r = kv_scan(kv, TABLE_RECORDS, &range, RECORDS_AT_ONCE, &page);
-        for (size_t i = 0; r == 0 && i < page.n_entries; i++)
-            r = visit_entry(&page.entries[i], visit, user);
+        for (size_t i = 0; r == 0 && i < page.n_entries;)
+            r = visit_some(&page, &i, visit, user);
         if (r != 0 || !page.more || page.n_entries == 0)
             return r;
         from_sid = get_be64(page.entries[page.n_entries - 1].key.data) + 1;
     }
+}
+
+struct one_by_one {
+    record_visit_fn visit;
+    void *user;
+};
+
+static int visit_each(void *user, const uint64_t *sids, const struct record *records, size_t n)
+{
+    const struct one_by_one *one = user;
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < n; i++)
+        r = one->visit(one->user, sids[i], &records[i]);
+    return r;
+}
+
+int records_each(struct kv *kv, uint64_t from_sid, record_visit_fn visit, void *user)
+{
+    return records_each_some(kv, from_sid, visit_each, &(struct one_by_one){visit, user});
 }

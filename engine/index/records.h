@@ -31,6 +31,11 @@ void records_put(struct records *records, const struct record **refs, size_t n_r
  * a store error. */
 typedef int (*record_visit_fn)(void *user, uint64_t sid, const struct record *record);
 int records_each(struct kv *kv, uint64_t from_sid, record_visit_fn visit, void *user);
+/* The same, some at once: n of them, from 1 to RECORDS_VISITED. */
+enum { RECORDS_VISITED = 64 };
+typedef int (*records_visit_fn)(void *user, const uint64_t *sids, const struct record *records,
+                                size_t n);
+int records_each_some(struct kv *kv, uint64_t from_sid, records_visit_fn visit, void *user);
 
 /* A record was deleted from the store. */
 void records_forget(struct records *records, uint64_t sid);
