@@ -90,6 +90,34 @@ int catalogue_get(struct kv *kv, const struct file_key *parent, const char *name
     return r < 0 ? r : decode_name_value(kv_buf_slice(&value), ret_child, ret_type);
 }
 
+int catalogue_get_all(struct kv *kv, const struct catalogue_name *names, size_t n,
+                      struct catalogue_meaning *ret_meanings)
+{
+    struct entry_key keys[CATALOGUE_AT_ONCE];
+    struct kv_slice slices[CATALOGUE_AT_ONCE];
+    struct kv_buf values[CATALOGUE_AT_ONCE];
+    int r = 0;
+    for (size_t at = 0; r == 0 && at < n; at += CATALOGUE_AT_ONCE) {
+        size_t n_some = n - at < CATALOGUE_AT_ONCE ? n - at : CATALOGUE_AT_ONCE;
+        for (size_t i = 0; i < n_some; i++) {
+            keys[i] = name_key(names[at + i].parent, names[at + i].name);
+            slices[i] = entry_slice(&keys[i]);
+        }
+        r = kv_multi_get(kv, TABLE_NAMES, slices, n_some, values);
+        if (r < 0)
+            return r;
+        r = 0;
+        for (size_t i = 0; i < n_some; i++) {
+            struct catalogue_meaning *meaning = &ret_meanings[at + i];
+            meaning->exists = values[i].data != NULL;
+            if (r == 0 && meaning->exists)
+                r = decode_name_value(kv_buf_slice(&values[i]), &meaning->child, &meaning->type);
+            kv_buf_done(&values[i]);
+        }
+    }
+    return r;
+}
+
 void catalogue_put(struct kv_batch *batch, const struct file_key *parent, const char *name,
                    const struct file_key *child, enum entry_type type)
 {

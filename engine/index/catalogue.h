@@ -63,6 +63,20 @@ struct catalogue_list {
 
 void catalogue_list_done(struct catalogue_list *list);
 
+/* What names mean, all by one look; ret_meanings[i]: of names[i]. 0, -EUCLEAN, -ENOMEM or a store
+ * error. */
+struct catalogue_name {
+    const struct file_key *parent;
+    const char *name;
+};
+struct catalogue_meaning {
+    bool exists;
+    enum entry_type type;
+    struct file_key child;
+};
+int catalogue_get_all(struct kv *kv, const struct catalogue_name *names, size_t n,
+                      struct catalogue_meaning *ret_meanings);
+
 /* Up to limit entries of a directory whose names come after `after` (NULL: from the first), in
  * byte order. Returns 0 or an error; fewer than limit means the end. */
 int catalogue_children(struct kv *kv, const struct file_key *parent, const char *after,

@@ -301,28 +301,45 @@ int reconcile_put(struct index *index, const struct file_key *parent, const char
     return r < 0 ? r : 1;
 }
 
-int reconcile_add(struct index *index, const struct file_key *parent, const char *name,
-                  const struct tree_entry *entry, struct kv_batch *batch)
+int reconcile_add(const struct file_key *parent, const char *name, const struct tree_entry *entry,
+                  const struct catalogue_meaning *known, struct kv_batch *batch)
 {
-    struct file_key known;
-    enum entry_type type;
-    int r = catalogue_get(index->kv, parent, name, &known, &type);
-    if (r == 0)
-        return file_key_equal(&known, &entry->key) && type == entry->type ? 0 : -EEXIST;
-    if (r != -ENOENT)
-        return r;
+    if (known->exists)
+        return file_key_equal(&known->child, &entry->key) && known->type == entry->type ? 0
+                                                                                        : -EEXIST;
     catalogue_put(batch, parent, name, &entry->key, entry->type);
     return 1;
+}
+
+static enum stored_state state_by(const struct file_row *row, const struct tree_entry *entry)
+{
+    return !row->sid || row->racy || !file_row_matches(row, &entry->st) ? STORED_OLD
+                                                                        : STORED_CURRENT;
 }
 
 enum stored_state reconcile_state(struct index *index, const struct tree_entry *entry)
 {
     struct file_row row;
     int r = catalogue_get_file(index->kv, &entry->key, &row);
-    if (r == -ENOENT)
-        return STORED_NOT;
-    return r < 0 || !row.sid || row.racy || !file_row_matches(&row, &entry->st) ? STORED_OLD
-                                                                                : STORED_CURRENT;
+    return r == -ENOENT ? STORED_NOT : r < 0 ? STORED_OLD : state_by(&row, entry);
+}
+
+void reconcile_states(struct index *index, const struct tree_entry *const *entries, size_t n,
+                      enum stored_state *ret_states)
+{
+    const struct file_key *files[CATALOGUE_AT_ONCE];
+    struct file_row rows[CATALOGUE_AT_ONCE];
+    bool exist[CATALOGUE_AT_ONCE];
+    for (size_t at = 0; at < n; at += CATALOGUE_AT_ONCE) {
+        size_t n_some = n - at < CATALOGUE_AT_ONCE ? n - at : CATALOGUE_AT_ONCE;
+        for (size_t i = 0; i < n_some; i++)
+            files[i] = &entries[at + i]->key;
+        int r = catalogue_get_files(index->kv, files, n_some, rows, exist);
+        for (size_t i = 0; i < n_some; i++)
+            ret_states[at + i] = r < 0      ? reconcile_state(index, entries[at + i])
+                                 : exist[i] ? state_by(&rows[i], entries[at + i])
+                                            : STORED_NOT;
+    }
 }
 
 bool reconcile_may_pass_over(int error)

@@ -19,10 +19,10 @@ int reconcile_is_known(struct index *index, const struct file_key *directory);
 int reconcile_look(struct index *index, const struct file_key *parent, int dirfd, const char *name,
                    struct tree_entry *ret_entry);
 
-/* Add an entry's rows to the batch if the name is free. Returns 1, 0 when the catalogue had it,
- * -EEXIST (nothing done) where the name meant something else, or an error. */
-int reconcile_add(struct index *index, const struct file_key *parent, const char *name,
-                  const struct tree_entry *entry, struct kv_batch *batch);
+/* Add an entry's rows to the batch if the name is free. known: what the name means. Returns 1, 0
+ * when the catalogue had it, or -EEXIST (nothing done) where the name means something else. */
+int reconcile_add(const struct file_key *parent, const char *name, const struct tree_entry *entry,
+                  const struct catalogue_meaning *known, struct kv_batch *batch);
 
 /* Make the name mean this entry; what it meant before goes, or moves to where it is now. Returns 1,
  * 0 when it was so already, or an error. */
@@ -61,5 +61,8 @@ bool reconcile_may_pass_over(int error);
 /* Whether the file is among the documents: as it is now, as it was, or not at all. */
 enum stored_state { STORED_CURRENT, STORED_OLD, STORED_NOT };
 enum stored_state reconcile_state(struct index *index, const struct tree_entry *entry);
+/* Of many, by one look. */
+void reconcile_states(struct index *index, const struct tree_entry *const *entries, size_t n,
+                      enum stored_state *ret_states);
 
 #endif

@@ -16,9 +16,11 @@ struct entering {
     size_t n;
     struct pending {
         const struct change *change;
-        struct file_key file;
-        enum stored_state state;
+        struct tree_entry file;
     } pending[RECONCILE_AT_ONCE];
+    /* What the names of all changes meant at first; until something is put alone. */
+    struct catalogue_meaning meanings[RECONCILE_AT_ONCE];
+    bool meanings_hold;
     struct catalogue_entry put[RECONCILE_AT_ONCE]; /* of all of them; names are the changes' */
     size_t n_put;
 };
@@ -37,18 +39,29 @@ static void entering_free_p(struct entering **entering)
     entering_free(*entering);
 }
 
+static void note_pending(const struct entering *entering)
+{
+    const struct tree_entry *files[RECONCILE_AT_ONCE];
+    enum stored_state states[RECONCILE_AT_ONCE];
+    for (size_t i = 0; i < entering->n; i++)
+        files[i] = &entering->pending[i].file;
+    reconcile_states(entering->index, files, entering->n, states);
+    for (size_t i = 0; i < entering->n; i++) {
+        const struct change *change = entering->pending[i].change;
+        if (states[i] == STORED_NOT)
+            index_note_unknown(entering->index, &files[i]->key, change);
+        else if (states[i] == STORED_OLD)
+            index_note(entering->index, CHANGE_CONTENT, &files[i]->key, NULL, change);
+    }
+}
+
 static int enter_pending(struct entering *entering)
 {
     struct index *index = entering->index;
     int r = entering->batch ? kv_apply(index->kv, entering->batch) : 0;
     kv_batch_free(TAKE_PTR(entering->batch));
-    for (size_t i = 0; r == 0 && i < entering->n; i++) {
-        const struct pending *pending = &entering->pending[i];
-        if (pending->state == STORED_NOT)
-            index_note_unknown(index, &pending->file, pending->change);
-        else if (pending->state == STORED_OLD)
-            index_note(index, CHANGE_CONTENT, &pending->file, NULL, pending->change);
-    }
+    if (r == 0)
+        note_pending(entering);
     entering->n = 0;
     return r;
 }
@@ -93,6 +106,7 @@ static int put_alone(struct entering *entering, const struct change *change,
 {
     int r = enter_pending(entering);
     entering->directory.size_bytes = 0;
+    entering->meanings_hold = false;
     if (r < 0)
         return r;
     return entry->type == ENTRY_DIRECTORY
@@ -100,25 +114,36 @@ static int put_alone(struct entering *entering, const struct change *change,
                : reconcile_put(entering->index, &change->key, change->name, entry);
 }
 
-static int add_entry(struct entering *entering, const struct change *change,
+/* What the name of a change means, the at-th of all. */
+static int meaning_of(struct entering *entering, const struct change *change, size_t at,
+                      const struct catalogue_meaning **ret_meaning)
+{
+    const struct catalogue_name name = {&change->key, change->name};
+    *ret_meaning = &entering->meanings[at];
+    return entering->meanings_hold
+               ? 0
+               : catalogue_get_all(entering->index->kv, &name, 1, &entering->meanings[at]);
+}
+
+static int add_entry(struct entering *entering, const struct change *change, size_t at,
                      const struct tree_entry *entry)
 {
-    struct index *index = entering->index;
-    int r = -EEXIST;
+    const struct catalogue_meaning *known = NULL;
+    int r = 0;
     if (!entering->batch && !(entering->batch = kv_batch_new()))
         return -ENOMEM;
     if (entry->type == ENTRY_FILE)
-        r = reconcile_add(index, &change->key, change->name, entry, entering->batch);
+        r = meaning_of(entering, change, at, &known);
+    if (r == 0)
+        r = known ? reconcile_add(&change->key, change->name, entry, known, entering->batch)
+                  : -EEXIST;
     if (r == -EEXIST)
         r = put_alone(entering, change, entry);
     if (r < 0 || entry->type == ENTRY_DIRECTORY)
         return r < 0 ? r : 0;
     /* One that is being written will be noted when it is closed. */
-    enum stored_state state = writing_set_has(index->writing, &entry->key)
-                                  ? STORED_CURRENT
-                                  : reconcile_state(index, entry);
-    entering->pending[entering->n++] =
-        (struct pending){.change = change, .file = entry->key, .state = state};
+    if (!writing_set_has(entering->index->writing, &entry->key))
+        entering->pending[entering->n++] = (struct pending){change, *entry};
     entering->put[entering->n_put++] =
         (struct catalogue_entry){change->key, entry->key, ENTRY_FILE, (char *)change->name};
     return 0;
@@ -126,7 +151,7 @@ static int add_entry(struct entering *entering, const struct change *change,
 
 /* Returns 1 when nothing that is indexed is at the name any more, 0 when what is there has been
  * entered or there is nothing to do, or a store error. */
-static int look_at_entry(struct entering *entering, const struct change *change)
+static int look_at_entry(struct entering *entering, const struct change *change, size_t at)
 {
     struct index *index = entering->index;
     struct tree_entry entry;
@@ -139,7 +164,7 @@ static int look_at_entry(struct entering *entering, const struct change *change)
     if (r >= 0)
         r = reconcile_look(index, &change->key, entering->dirfd, change->name, &entry);
     if (r == 0)
-        return add_entry(entering, change, &entry);
+        return add_entry(entering, change, at, &entry);
     if (r == -ENOENT || r == -ESTALE || r == -ENOTDIR)
         return 1;
     /* It cannot be looked at. What is known stays; when that may pass, a scan comes by again. */
@@ -148,10 +173,10 @@ static int look_at_entry(struct entering *entering, const struct change *change)
     return 0;
 }
 
-/* Changes whose names are gone. */
-static int forget_all(const struct entering *entering, struct change *const *gone, size_t n)
+/* Those of the changes whose names are gone. */
+static int forget_all(struct entering *entering, struct change *const *changes, const size_t *gone,
+                      size_t n)
 {
-    struct index *index = entering->index;
     struct catalogue_list list = {0};
     int r = 0;
     if (n == 0)
@@ -160,22 +185,34 @@ static int forget_all(const struct entering *entering, struct change *const *gon
     if (!list.entries)
         return -ENOMEM;
     for (size_t i = 0; r == 0 && i < n; i++) {
-        struct catalogue_entry *entry = &list.entries[list.n_entries];
-        r = catalogue_get(index->kv, &gone[i]->key, gone[i]->name, &entry->child, &entry->type);
-        if (r == -ENOENT) {
-            r = 0;
+        const struct change *change = changes[gone[i]];
+        const struct catalogue_meaning *known;
+        r = meaning_of(entering, change, gone[i], &known);
+        if (r < 0 || !known->exists)
             continue;
-        }
-        entry->parent = gone[i]->key;
-        if (r == 0 && !(entry->name = strdup(gone[i]->name)))
+        struct catalogue_entry *entry = &list.entries[list.n_entries];
+        *entry =
+            (struct catalogue_entry){change->key, known->child, known->type, strdup(change->name)};
+        if (!entry->name)
             r = -ENOMEM;
-        if (r == 0)
+        else
             list.n_entries++;
     }
     if (r == 0)
-        r = reconcile_remove_all(index, list.entries, list.n_entries, entering->put,
+        r = reconcile_remove_all(entering->index, list.entries, list.n_entries, entering->put,
                                  entering->n_put);
     catalogue_list_done(&list);
+    return r;
+}
+
+static int look_at_meanings(struct entering *entering, struct change *const *changes, size_t n)
+{
+    struct catalogue_name names[RECONCILE_AT_ONCE];
+    names[0] = (struct catalogue_name){0}; /* for a compiler that cannot know */
+    for (size_t i = 0; i < n; i++)
+        names[i] = (struct catalogue_name){&changes[i]->key, changes[i]->name};
+    int r = catalogue_get_all(entering->index->kv, names, n, entering->meanings);
+    entering->meanings_hold = r == 0;
     return r;
 }
 
@@ -184,20 +221,19 @@ static int forget_all(const struct entering *entering, struct change *const *gon
 int reconcile_entries(struct index *index, struct change *const *changes, size_t n)
 {
     _cleanup_(entering_free_p) struct entering *entering = calloc(1, sizeof(*entering));
-    struct change *gone[RECONCILE_AT_ONCE];
-    size_t n_gone = 0;
-    int r = 0;
+    size_t gone[RECONCILE_AT_ONCE], n_gone = 0;
     assert(n <= RECONCILE_AT_ONCE);
     if (!entering)
         return -ENOMEM;
     entering->index = index;
     entering->dirfd = -1;
+    int r = look_at_meanings(entering, changes, n);
     for (size_t i = 0; r >= 0 && i < n; i++) {
-        r = look_at_entry(entering, changes[i]);
+        r = look_at_entry(entering, changes[i], i);
         if (r == 1)
-            gone[n_gone++] = changes[i];
+            gone[n_gone++] = i;
     }
     if (r >= 0)
         r = enter_pending(entering);
-    return r < 0 ? r : forget_all(entering, gone, n_gone);
+    return r < 0 ? r : forget_all(entering, changes, gone, n_gone);
 }

@@ -1,5 +1,6 @@
 /* Entries that go, many at once. */
 #include <errno.h>
+#include <string.h>
 
 #include "engine/index/other_names.h"
 #include "engine/index/reconcile_private.h"
@@ -8,6 +9,7 @@ enum { PAGE = 128 };
 
 /* What is to be done of an entry that goes. */
 enum fate {
+    FATE_OPEN,
     FATE_DOCUMENT, /* what hangs on it goes, then the name */
     FATE_NAME,     /* the name alone is left to go */
     FATE_ALONE,    /* a directory, or one of several names of a file that go: one after the other */
@@ -51,18 +53,43 @@ static bool has_twin(const struct going *going, size_t at)
     return false;
 }
 
-/* Whether the inode has another name among those put just now; nobody else was told of them, so
- * they are looked at again. */
-static int is_put(struct index *index, const struct going *going, size_t at)
+/* A name of the inode among those put just now, or NULL. */
+static const struct catalogue_entry *find_put(const struct going *going, size_t at)
 {
     const struct catalogue_entry *entry = &going->entries[at];
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < going->n_put; i++) {
-        const struct catalogue_list one = {(struct catalogue_entry *)&going->put[i], 1};
+    for (size_t i = 0; i < going->n_put; i++) {
+        const struct catalogue_entry *put = &going->put[i];
         if (going->put_hashes[i] == going->hashes[at] &&
-            file_key_equal(&going->put[i].child, &entry->child))
-            r = other_names_lead_back(index, &one, &entry->child, &entry->parent, entry->name);
+            file_key_equal(&put->child, &entry->child) &&
+            (strcmp(put->name, entry->name) != 0 || !file_key_equal(&put->parent, &entry->parent)))
+            return put;
     }
+    return NULL;
+}
+
+/* Who has another name among those put just now lives on; nobody else was told of them, so they are
+ * looked at again. */
+static int look_at_put(struct index *index, struct going *going)
+{
+    _cleanup_free_ struct catalogue_name *names = calloc(going->n + 1, sizeof(*names));
+    _cleanup_free_ struct catalogue_meaning *meanings = calloc(going->n + 1, sizeof(*meanings));
+    _cleanup_free_ size_t *places = calloc(going->n + 1, sizeof(*places));
+    size_t n = 0;
+    if (!names || !meanings || !places)
+        return -ENOMEM;
+    for (size_t i = 0; i < going->n; i++) {
+        const struct catalogue_entry *put =
+            going->fates[i] == FATE_OPEN ? find_put(going, i) : NULL;
+        if (!put)
+            continue;
+        names[n] = (struct catalogue_name){&put->parent, put->name};
+        places[n++] = i;
+    }
+    int r = catalogue_get_all(index->kv, names, n, meanings);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        if (meanings[i].exists &&
+            file_key_equal(&meanings[i].child, &going->entries[places[i]].child))
+            going->fates[places[i]] = FATE_NAME;
     return r;
 }
 
@@ -89,16 +116,16 @@ static int look_at_some(struct index *index, struct going *going, const size_t *
 static int decide_fates(struct index *index, struct going *going)
 {
     size_t places[CATALOGUE_AT_ONCE], n = 0;
-    int r = 0;
-    for (size_t i = 0; r >= 0 && i < going->n; i++) {
-        going->fates[i] = FATE_ALONE;
-        if (going->entries[i].type == ENTRY_DIRECTORY || has_twin(going, i))
+    for (size_t i = 0; i < going->n; i++)
+        going->fates[i] = going->entries[i].type == ENTRY_DIRECTORY || has_twin(going, i)
+                              ? FATE_ALONE
+                              : FATE_OPEN;
+    int r = going->n_put ? look_at_put(index, going) : 0;
+    for (size_t i = 0; r == 0 && i < going->n; i++) {
+        if (going->fates[i] != FATE_OPEN)
             continue;
-        r = is_put(index, going, i);
-        going->fates[i] = FATE_NAME;
-        if (r == 0)
-            places[n++] = i;
-        if (r < 0 || n < CATALOGUE_AT_ONCE)
+        places[n++] = i;
+        if (n < CATALOGUE_AT_ONCE)
             continue;
         r = look_at_some(index, going, places, n);
         n = 0;

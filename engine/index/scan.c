@@ -161,11 +161,12 @@ static int write_batch(struct visit *visit)
     return r;
 }
 
-static int note_document(struct index *index, const struct tree_entry *entry)
+static int note_document(struct index *index, const struct tree_entry *entry,
+                         enum stored_state state)
 {
     atomic_fetch_add(&index->scan_found, 1);
     int r = 0;
-    switch (reconcile_state(index, entry)) {
+    switch (state) {
     case STORED_NOT:
         r = change_queue_note_unknown(index->queue, LANE_SCAN, &entry->key, NULL);
         break;
@@ -195,42 +196,85 @@ static int pass_over(struct index *index, int error)
     return 0;
 }
 
-static int look_at_name(struct visit *visit, const char *name)
+/* What is looked at in one step. */
+struct looks {
+    const char *names[LOOK_AT_ONCE];
+    struct tree_entry entries[LOOK_AT_ONCE];
+    struct catalogue_name of[LOOK_AT_ONCE];
+    struct catalogue_meaning meanings[LOOK_AT_ONCE];
+    const struct tree_entry *files[LOOK_AT_ONCE];
+    enum stored_state states[LOOK_AT_ONCE];
+    size_t n, n_files;
+};
+
+static int look_at_name(struct visit *visit, const char *name, struct looks *looks)
 {
     struct index *index = visit->index;
-    struct tree_entry entry;
-    int r = reconcile_look(index, &visit->directory, visit->fd, name, &entry);
-    if (r < 0) {
-        visit->lossy |= r == -ENOENT;
-        if (r == -ENOENT && visit->removing) /* there, but not to be indexed (any more) */
-            return reconcile_forget(index, &visit->directory, name);
-        return pass_over(index, r);
+    int r = reconcile_look(index, &visit->directory, visit->fd, name, &looks->entries[looks->n]);
+    if (r == 0) {
+        looks->names[looks->n] = name;
+        looks->of[looks->n++] = (struct catalogue_name){&visit->directory, name};
+        return 0;
     }
-    if (visit->removing)
-        r = reconcile_put(index, &visit->directory, name, &entry);
-    else
-        r = reconcile_add(index, &visit->directory, name, &entry, visit->batch);
+    visit->lossy |= r == -ENOENT;
+    if (r == -ENOENT && visit->removing) /* there, but not to be indexed (any more) */
+        return reconcile_forget(index, &visit->directory, name);
+    return pass_over(index, r);
+}
+
+static int enter_name(struct visit *visit, struct looks *looks, size_t i)
+{
+    struct index *index = visit->index;
+    const struct tree_entry *entry = &looks->entries[i];
+    int r = visit->removing ? reconcile_put(index, &visit->directory, looks->names[i], entry)
+                            : reconcile_add(&visit->directory, looks->names[i], entry,
+                                            &looks->meanings[i], visit->batch);
     if (r == -EEXIST) {
         visit->lossy = true;
         /* A directory that took another's name may be at its new place before the second pass comes
          * by: what is in it is looked at now. One that is not known yet is found there. */
-        return entry.type == ENTRY_DIRECTORY ? scan_add_directory(index, &entry.key) : 0;
+        return entry->type == ENTRY_DIRECTORY ? scan_add_directory(index, &entry->key) : 0;
     }
     if (r < 0 || (visit->removing && r == 0))
         return r < 0 ? r : 0;
-    /* Its rows are written at the end of the step, before a result is looked at: that is this
-     * thread's work too, later. */
-    return entry.type == ENTRY_FILE ? note_document(index, &entry)
-                                    : scan_add_directory(index, &entry.key);
+    if (entry->type == ENTRY_DIRECTORY)
+        return scan_add_directory(index, &entry->key);
+    looks->files[looks->n_files++] = entry;
+    return 0;
+}
+
+/* Their rows are written at the end of the step, before a result is looked at: that is this
+ * thread's work too, later. */
+static int enter_names(struct visit *visit, struct looks *looks)
+{
+    struct index *index = visit->index;
+    int r =
+        visit->removing ? 0 : catalogue_get_all(index->kv, looks->of, looks->n, looks->meanings);
+    for (size_t i = 0; r == 0 && i < looks->n; i++)
+        r = enter_name(visit, looks, i);
+    if (r == 0)
+        reconcile_states(index, looks->files, looks->n_files, looks->states);
+    for (size_t i = 0; r == 0 && i < looks->n_files; i++)
+        r = note_document(index, looks->files[i], looks->states[i]);
+    looks->n = looks->n_files = 0;
+    return r;
 }
 
 /* Each of the phases returns 1 when it has more to do, 0 at its end, or an error. */
 static int visit_present(struct visit *visit)
 {
+    _cleanup_free_ struct looks *looks = malloc(sizeof(*looks));
     size_t end = visit->at + LOOK_AT_ONCE;
-    int r = 0;
-    for (; r == 0 && visit->at < visit->names.n_names && visit->at < end; visit->at++)
-        r = look_at_name(visit, visit->names.names[visit->at]);
+    int r = looks ? 0 : -ENOMEM;
+    if (r == 0)
+        looks->n = looks->n_files = 0;
+    for (; r == 0 && visit->at < visit->names.n_names && visit->at < end; visit->at++) {
+        r = look_at_name(visit, visit->names.names[visit->at], looks);
+        if (r == 0 && visit->removing) /* one may change what others mean */
+            r = enter_names(visit, looks);
+    }
+    if (r == 0)
+        r = enter_names(visit, looks);
     if (r == 0)
         r = write_batch(visit);
     return r < 0 ? r : visit->at < visit->names.n_names;

@@ -134,18 +134,28 @@ static void put_directories(struct bench *bench, uint32_t first, uint32_t n)
     }
 }
 
+/* As reconcile_entries() does of notices, without looking at the files. */
 static void put_names(struct bench *bench, const struct tree_entry *entries, uint32_t first,
                       uint32_t n)
 {
+    static char texts[RESULTS_AT_ONCE][32];
+    struct file_key directories[RESULTS_AT_ONCE];
+    struct catalogue_name names[RESULTS_AT_ONCE];
+    struct catalogue_meaning known[RESULTS_AT_ONCE];
+    const struct tree_entry *files[RESULTS_AT_ONCE];
+    enum stored_state states[RESULTS_AT_ONCE];
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     put_directories(bench, first, n);
     for (uint32_t i = 0; i < n; i++) {
-        struct file_key directory = directory_of(first + i);
-        char name[32];
-        name_of(first + i, name);
-        check(reconcile_add(bench->index, &directory, name, &entries[i], batch), name);
-        (void)reconcile_state(bench->index, &entries[i]);
+        directories[i] = directory_of(first + i);
+        name_of(first + i, texts[i]);
+        names[i] = (struct catalogue_name){&directories[i], texts[i]};
+        files[i] = &entries[i];
     }
+    check(catalogue_get_all(bench->index->kv, names, n, known), "names");
+    for (uint32_t i = 0; i < n; i++)
+        check(reconcile_add(&directories[i], texts[i], &entries[i], &known[i], batch), texts[i]);
+    reconcile_states(bench->index, files, n, states);
     check(kv_apply(bench->index->kv, batch), "names");
 }
 
@@ -359,16 +369,23 @@ static struct catalogue_entry name_entry(uint32_t number, char *name)
 static void rename_some(struct bench *bench, const uint32_t *numbers, uint32_t n)
 {
     static char old_names[RECONCILE_AT_ONCE][32], new_names[RECONCILE_AT_ONCE][48];
-    struct catalogue_entry entries[RECONCILE_AT_ONCE], put[RECONCILE_AT_ONCE];
+    static struct catalogue_entry entries[RECONCILE_AT_ONCE], put[RECONCILE_AT_ONCE];
+    static struct catalogue_name names[2 * RECONCILE_AT_ONCE];
+    static struct catalogue_meaning known[2 * RECONCILE_AT_ONCE];
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     for (uint32_t i = 0; i < n; i++) {
-        struct file_key directory = directory_of(numbers[i]);
-        struct tree_entry entry = entry_of(numbers[i], 5000);
         name_of(numbers[i], old_names[i]);
         snprintf(new_names[i], sizeof(new_names[i]), "renamed-%u.txt", numbers[i]);
-        check(reconcile_add(bench->index, &directory, new_names[i], &entry, batch), "rename");
         put[i] = name_entry(numbers[i], new_names[i]);
         entries[i] = name_entry(numbers[i], old_names[i]);
+        names[i] = (struct catalogue_name){&put[i].parent, new_names[i]};
+        names[n + i] = (struct catalogue_name){&entries[i].parent, old_names[i]};
+    }
+    check(catalogue_get_all(bench->index->kv, names, 2 * n, known), "rename");
+    for (uint32_t i = 0; i < n; i++) {
+        struct tree_entry entry = entry_of(numbers[i], 5000);
+        check(reconcile_add(&put[i].parent, new_names[i], &entry, &known[i], batch), "rename");
+        check(known[n + i].exists ? 0 : -ENOENT, "rename");
     }
     check(kv_apply(bench->index->kv, batch), "rename");
     check(reconcile_remove_all(bench->index, entries, n, put, n), "rename");

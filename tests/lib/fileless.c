@@ -98,11 +98,15 @@ static void put_names(struct fileless *fileless, const struct fileless_text *tex
     check(batch ? 0 : -ENOMEM, "names");
     for (size_t i = 0; i < n; i++) {
         struct file_key directory = fileless_directory(texts[i].number);
+        struct catalogue_meaning known;
         char name[32];
         if (reconcile_is_known(fileless->index, &directory) == 0)
             put_directory(fileless, texts[i].number);
         snprintf(name, sizeof(name), "%u.txt", texts[i].number);
-        check(reconcile_add(fileless->index, &directory, name, &entries[i], batch), name);
+        check(catalogue_get_all(fileless->index->kv, &(struct catalogue_name){&directory, name}, 1,
+                                &known),
+              name);
+        check(reconcile_add(&directory, name, &entries[i], &known, batch), name);
     }
     check(kv_apply(fileless->index->kv, batch), "names");
 }
