@@ -13,30 +13,36 @@ struct entering {
     struct file_key directory; /* no bytes: none yet */
     int dirfd;                 /* or an error */
     struct kv_batch *batch;    /* or NULL */
-    size_t n;
+    /* Each with room for all changes: */
     struct pending {
         const struct change *change;
         struct tree_entry file;
-    } pending[RECONCILE_AT_ONCE];
-    /* What the names of all changes meant at first; until something is put alone. */
-    struct catalogue_meaning meanings[RECONCILE_AT_ONCE];
+    } * pending;
+    struct catalogue_meaning *meanings; /* of the changes' names, until something is put alone */
+    struct catalogue_entry *put;        /* of all of them; names are the changes' */
+    size_t n, n_put;
     bool meanings_hold;
-    struct catalogue_entry put[RECONCILE_AT_ONCE]; /* of all of them; names are the changes' */
-    size_t n_put;
 };
 
-static void entering_free(struct entering *entering)
+static void entering_done(struct entering *entering)
 {
-    if (!entering)
-        return;
     close_p(&entering->dirfd);
     kv_batch_free(entering->batch);
-    free(entering);
+    free(entering->pending);
+    free(entering->meanings);
+    free(entering->put);
 }
 
-static void entering_free_p(struct entering **entering)
+static int entering_init(struct entering *entering, struct index *index, size_t n_changes)
 {
-    entering_free(*entering);
+    *entering = (struct entering){
+        .index = index,
+        .dirfd = -1,
+        .pending = calloc(n_changes, sizeof(*entering->pending)),
+        .meanings = calloc(n_changes, sizeof(*entering->meanings)),
+        .put = calloc(n_changes, sizeof(*entering->put)),
+    };
+    return entering->pending && entering->meanings && entering->put ? 0 : -ENOMEM;
 }
 
 static void note_pending(const struct entering *entering)
@@ -220,20 +226,18 @@ static int look_at_meanings(struct entering *entering, struct change *const *cha
  */
 int reconcile_entries(struct index *index, struct change *const *changes, size_t n)
 {
-    _cleanup_(entering_free_p) struct entering *entering = calloc(1, sizeof(*entering));
+    _cleanup_(entering_done) struct entering entering;
     size_t gone[RECONCILE_AT_ONCE], n_gone = 0;
     assert(n <= RECONCILE_AT_ONCE);
-    if (!entering)
-        return -ENOMEM;
-    entering->index = index;
-    entering->dirfd = -1;
-    int r = look_at_meanings(entering, changes, n);
+    int r = entering_init(&entering, index, n);
+    if (r == 0)
+        r = look_at_meanings(&entering, changes, n);
     for (size_t i = 0; r >= 0 && i < n; i++) {
-        r = look_at_entry(entering, changes[i], i);
+        r = look_at_entry(&entering, changes[i], i);
         if (r == 1)
             gone[n_gone++] = i;
     }
     if (r >= 0)
-        r = enter_pending(entering);
-    return r < 0 ? r : forget_all(entering, changes, gone, n_gone);
+        r = enter_pending(&entering);
+    return r < 0 ? r : forget_all(&entering, changes, gone, n_gone);
 }
