@@ -28,18 +28,6 @@
 
 enum { PASSES = 5, PIECE_BYTES = 128 * 1024, SAMPLE_BLOCKS = 64, N_PAIRS = 100000 };
 
-struct document {
-    uint8_t *bytes;
-    size_t size_bytes;
-    struct min_sketch sketch;
-};
-
-struct kind {
-    const char *name;
-    struct document *documents;
-    size_t n, size_bytes, n_tokens;
-};
-
 /* Blocks of tokens, for the stages that take these. */
 struct sample {
     struct token_block blocks[SAMPLE_BLOCKS];
@@ -52,6 +40,7 @@ static struct document_sketcher *sketcher;
 static struct shingle_hash *hash;
 static struct sample sample;
 static size_t n_canonical;
+static struct min_sketch *sketches; /* of the documents of a kind */
 
 static void *copy_of(const void *from, size_t size_bytes, size_t slack)
 {
@@ -112,13 +101,13 @@ static void canonicalise(struct kind *kind)
 static void sketch(struct kind *kind)
 {
     for (size_t i = 0; i < kind->n; i++) {
-        struct document *document = &kind->documents[i];
+        const struct document *document = &kind->documents[i];
         struct document_sketch sketch;
         document_sketcher_begin(sketcher);
         FOR_EACH_PIECE(kind, document, at, size)
         document_sketcher_feed(sketcher, document->bytes + at, size);
         document_sketcher_finish(sketcher, &sketch);
-        if (!document->sketch.values && min_sketch_copy(&sketch.sketch, &document->sketch) < 0)
+        if (!sketches[i].values && min_sketch_copy(&sketch.sketch, &sketches[i]) < 0)
             exit(1);
     }
 }
@@ -190,19 +179,19 @@ static void bench_documents(struct kind *kind)
 
 static void bench_pairs(const struct kind *kind)
 {
-    const struct min_sketch **sketches = calloc(kind->n, sizeof(const struct min_sketch *));
+    const struct min_sketch **full = calloc(kind->n, sizeof(const struct min_sketch *));
     double best[2] = {1e9, 1e9}, sum = 0;
     size_t n = 0;
-    if (!sketches)
+    if (!full)
         exit(1);
     for (size_t i = 0; i < kind->n; i++)
-        if (kind->documents[i].sketch.n_values == kind->documents[i].sketch.s)
-            sketches[n++] = &kind->documents[i].sketch;
+        if (sketches[i].n_values == sketches[i].s)
+            full[n++] = &sketches[i];
     for (int pass = 0; n > 1 && pass < 2 * PASSES; pass++) {
         int decide = pass % 2;
         double begin = clock_thread_s();
         for (size_t i = 0; i < N_PAIRS; i++) {
-            const struct min_sketch *a = sketches[i % n], *b = sketches[(i + 1 + i / n) % n];
+            const struct min_sketch *a = full[i % n], *b = full[(i + 1 + i / n) % n];
             struct estimate estimate = {0};
             if (decide)
                 min_sketch_reaches(a, b, 0.5, &estimate);
@@ -217,7 +206,7 @@ static void bench_pairs(const struct kind *kind)
     if (n > 1)
         printf("pairs\t%s\t%s\t%.1f\t%.1f\n", kernel_name(kernel_in_use()), kind->name,
                N_PAIRS / best[0] / 1e6, N_PAIRS / best[1] / 1e6);
-    free(sketches);
+    free(full);
 }
 
 /* -- 1 MiB of a kind to parities -- */
@@ -274,7 +263,7 @@ static void bench_parities(const struct kind *kind)
 
 int main(int argc, char **argv)
 {
-    struct kind kinds[BENCH_N_KINDS] = {0};
+    struct kind kinds[BENCH_N_KINDS];
     const struct canon_sink sink = {.tokens = take_tokens, .features = ignore_features};
     struct policy policy;
     if (argc < 2) {
@@ -285,35 +274,22 @@ int main(int argc, char **argv)
         document_sketcher_new(&policy, hash, &sketcher) < 0 || canon_new(&sink, &canon) < 0)
         return 1;
 
-    for (size_t i = 0; i < BENCH_N_KINDS; i++)
-        kinds[i] = (struct kind){.name = bench_kind_names[i],
-                                 .documents = calloc((size_t)argc, sizeof(struct document))};
-    for (int i = 1; i < argc; i++) {
-        struct document document = {0};
-        if (!document_load(argv[i], &document.bytes, &document.size_bytes))
-            continue;
-        enum bench_kind number = document_kind(document.bytes, document.size_bytes);
-        if (number == BENCH_N_KINDS) {
-            free(document.bytes);
-            continue;
-        }
-        struct kind *kind = &kinds[number];
-        kind->documents[kind->n++] = document;
-        kind->size_bytes += document.size_bytes;
-    }
+    kinds_load(kinds, argv + 1, (size_t)argc - 1);
     for (size_t i = 0; i < BENCH_N_KINDS; i++) {
+        sketches = calloc(kinds[i].n + 1, sizeof(*sketches));
+        if (!sketches)
+            return 1;
         if (kinds[i].n > 0) {
             bench_documents(&kinds[i]);
             bench_parities(&kinds[i]);
             bench_pairs(&kinds[i]);
         }
         drop_sample();
-        for (size_t j = 0; j < kinds[i].n; j++) {
-            min_sketch_done(&kinds[i].documents[j].sketch);
-            free(kinds[i].documents[j].bytes);
-        }
-        free(kinds[i].documents);
+        for (size_t j = 0; j < kinds[i].n; j++)
+            min_sketch_done(&sketches[j]);
+        free(sketches);
     }
+    kinds_done(kinds);
     canon_free(canon);
     document_sketcher_free(sketcher);
     shingle_hash_free(hash);

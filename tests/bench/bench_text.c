@@ -20,18 +20,6 @@
 
 enum { PASSES = 5, PIECE_BYTES = 128 * 1024 };
 
-struct document {
-    uint8_t *bytes;
-    size_t size_bytes;
-};
-
-struct kind {
-    const char *name;
-    enum text_type type;
-    struct document *documents;
-    size_t n, size_bytes, n_tokens;
-};
-
 static uint8_t piece[PIECE_BYTES];
 
 static void count_tokens(void *user, const struct token_block *block)
@@ -106,30 +94,12 @@ static double mb_a_second(void (*what)(struct kind *kind), struct kind *kind)
 
 int main(int argc, char **argv)
 {
-    static const enum text_type types[BENCH_N_KINDS] = {TEXT_PLAIN, TEXT_PLAIN, TEXT_HTML,
-                                                        TEXT_ROFF, TEXT_MAIL};
-    struct kind kinds[BENCH_N_KINDS] = {0};
+    struct kind kinds[BENCH_N_KINDS];
     if (argc < 2) {
         fprintf(stderr, "usage: bench_text FILE...\n");
         return 2;
     }
-    for (size_t i = 0; i < BENCH_N_KINDS; i++)
-        kinds[i] = (struct kind){.name = bench_kind_names[i],
-                                 .type = types[i],
-                                 .documents = calloc((size_t)argc, sizeof(struct document))};
-    for (int i = 1; i < argc; i++) {
-        struct document document;
-        if (!document_load(argv[i], &document.bytes, &document.size_bytes))
-            continue;
-        enum bench_kind number = document_kind(document.bytes, document.size_bytes);
-        if (number == BENCH_N_KINDS) {
-            free(document.bytes);
-            continue;
-        }
-        struct kind *kind = &kinds[number];
-        kind->documents[kind->n++] = document;
-        kind->size_bytes += document.size_bytes;
-    }
+    kinds_load(kinds, argv + 1, (size_t)argc - 1);
     for (size_t i = 0; i < BENCH_N_KINDS; i++) {
         struct kind *kind = &kinds[i];
         if (kind->n > 0) {
@@ -138,9 +108,7 @@ int main(int argc, char **argv)
                    kind->size_bytes, kind->n_tokens, canonical, mb_a_second(copy, kind),
                    mb_a_second(hash, kind));
         }
-        for (size_t j = 0; j < kind->n; j++)
-            free(kind->documents[j].bytes);
-        free(kind->documents);
     }
+    kinds_done(kinds);
     return 0;
 }

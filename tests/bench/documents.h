@@ -1,18 +1,30 @@
-/* What the benchmarks of the engine share: documents in memory. */
+/* What the benchmarks of the engine share: documents in memory, by what they are. */
 #ifndef KINFS_TESTS_BENCH_DOCUMENTS_H
 #define KINFS_TESTS_BENCH_DOCUMENTS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* A regular file that is not empty, to be freed with free(). False: it is none, or cannot be read.
- */
-bool document_load(const char *path, uint8_t **ret_bytes, size_t *ret_size_bytes);
+#include "engine/text/type.h"
 
-/* What a document is, for a benchmark: BENCH_N_KINDS when none has a row for it. */
-enum bench_kind { BENCH_ASCII, BENCH_UTF8, BENCH_HTML, BENCH_ROFF, BENCH_MAIL, BENCH_N_KINDS };
-enum bench_kind document_kind(const uint8_t *bytes, size_t size_bytes);
-extern const char *const bench_kind_names[BENCH_N_KINDS];
+struct document {
+    uint8_t *bytes;
+    size_t size_bytes;
+};
+
+struct kind {
+    const char *name;
+    enum text_type type;
+    struct document *documents;
+    size_t n, size_bytes;
+    size_t n_tokens; /* the benchmark's own */
+};
+
+enum { BENCH_ASCII, BENCH_UTF8, BENCH_HTML, BENCH_ROFF, BENCH_MAIL, BENCH_N_KINDS };
+
+/* Read files. What is no regular file, is empty or cannot be read is left out, and what is of none
+ * of the kinds. Without memory the process ends. */
+void kinds_load(struct kind kinds[BENCH_N_KINDS], char **paths, size_t n);
+void kinds_done(struct kind kinds[BENCH_N_KINDS]);
 
 #endif
