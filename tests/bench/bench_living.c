@@ -21,11 +21,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
 #include "engine/index/reconcile.h"
+#include "tests/bench/clock.h"
 #include "tests/bench/phases.h"
 #include "tests/lib/planted.h"
 
@@ -52,23 +52,10 @@ static void check(int r, const char *what)
         die(what, r);
 }
 
-static double seconds(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* Processor time of all threads but this. */
-static double others_s(void)
-{
-    return seconds(CLOCK_PROCESS_CPUTIME_ID) - seconds(CLOCK_THREAD_CPUTIME_ID);
-}
-
 /* Until compactions have done what they have to. */
 static double others_at_rest_s(void)
 {
-    for (double before = -1, now = others_s();; now = others_s()) {
+    for (double before = -1, now = clock_others_s();; now = clock_others_s()) {
         if (now - before < 0.002)
             return now;
         before = now;
@@ -237,8 +224,7 @@ struct stretch {
 
 static struct stretch begin_stretch(void)
 {
-    struct stretch stretch = {others_s(), seconds(CLOCK_THREAD_CPUTIME_ID),
-                              seconds(CLOCK_MONOTONIC)};
+    struct stretch stretch = {clock_others_s(), clock_thread_s(), clock_wall_s()};
     phases_begin(PHASE_CALLER);
     return stretch;
 }
@@ -246,8 +232,8 @@ static struct stretch begin_stretch(void)
 static void end_stretch(const struct stretch *stretch, const char *what, uint32_t n)
 {
     struct phases phases = phases_end();
-    double cpu_s = seconds(CLOCK_THREAD_CPUTIME_ID) - stretch->cpu_s;
-    double wall_s = seconds(CLOCK_MONOTONIC) - stretch->wall_s;
+    double cpu_s = clock_thread_s() - stretch->cpu_s;
+    double wall_s = clock_wall_s() - stretch->wall_s;
     double others = others_at_rest_s() - stretch->others_s;
     printf("%s: %u documents, %.0f us of time each\n", what, n, wall_s * 1e6 / n);
     print_phases(&phases, cpu_s, others, n);
@@ -300,10 +286,10 @@ static void ask(struct bench *bench, const char *what, bool containing, uint32_t
         struct file_key key = file_of(number);
         struct kin_list list = {0};
         struct planted_document document;
-        double t = seconds(CLOCK_MONOTONIC);
+        double t = clock_wall_s();
         int r = containing ? index_containing(bench->index, &key, &query, &list)
                            : index_similar(bench->index, &key, &query, &list);
-        times[i] = seconds(CLOCK_MONOTONIC) - t;
+        times[i] = clock_wall_s() - t;
         if (r < 0 && r != -ENOENT)
             die(what, r);
         if (times[i] > slowest_s) {
