@@ -6,6 +6,7 @@
 #include "engine/index/check.h"
 #include "engine/index/cluster_ids.h"
 #include "engine/index/cluster_intent.h"
+#include "engine/index/index_private.h"
 #include "engine/index/named_clusterings.h"
 #include "engine/index/remade.h"
 
@@ -112,6 +113,8 @@ static int is_sound(struct check *check, const struct kv_entry *row)
         return 1;
     if (is_name(&row->key, "source"))
         return row->value.size_bytes > 0;
+    if (is_name(&row->key, IDENTITY_MADE))
+        return row->value.size_bytes == 8;
     if (is_of_clustering(&row->key, "next_cluster", &number))
         return row->value.size_bytes == 8;
     if (is_of_clustering(&row->key, "cluster_counts", &number))

@@ -122,6 +122,13 @@ int identity_old_root(struct index *index, struct file_key *ret_key)
 }
 
 /* The schema's version is written last: a store without it is one that was never finished. */
+uint64_t identity_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 static int make_identity(struct index *index, const struct policy *policy)
 {
     uint8_t encoded[POLICY_ENCODED_BYTES];
@@ -132,6 +139,8 @@ static int make_identity(struct index *index, const struct policy *policy)
         r = put(index, "root", (struct kv_slice){root->bytes, root->size_bytes});
     if (r == 0)
         r = put(index, "source", name_slice(index->source));
+    if (r == 0)
+        r = identity_put_number(index, IDENTITY_MADE, identity_now());
     if (r == 0)
         r = identity_put_number(index, "schema", SCHEMA_VERSION);
     if (r == 0)

@@ -222,8 +222,9 @@ enum index_mending {
  * beside the old one, too. Where nothing is wrong but postings, classes, and who is in which
  * cluster, the rest is copied, these are made anew from it, and what comes out is checked; all ids
  * stay. Else all is as in index_rebuild(), but a document of which the old database still has a row
- * that is of the file as it is now, and a sound sketch, is not read again; then nothing else of the
- * old one is taken over, so it does not matter what is damaged, missing or of another moment.
+ * that is of the file as it is now, and a sound sketch, is not read again, nor one without its row
+ * whose sketch is of the file as it has been since before the store was made; then nothing else of
+ * the old one is taken over, so it does not matter what is damaged, missing or of another moment.
  * sketched_documents says how many were read.
  *
  * It checks what is there, once, and what it made, once. Returns enum index_mending, or an error as

@@ -68,7 +68,7 @@ struct index {
     int directory;         /* the store's, taken; -1 while a rebuild has taken it */
     bool directory_made;   /* by this opening, and empty then */
     struct kv *store, *kv; /* kv repeats what store says is transient */
-    struct kv *known; /* of a repair: the store before, borrowed; what it has is not read again */
+    struct salvage *known; /* of a repair, borrowed: what the store before has is not read again */
     struct policy policy;
     uint64_t policy_id;
     struct shown_ids shown_ids; /* of clusters; in all answers */
@@ -171,6 +171,10 @@ int identity_read_policy_file(const char *store_path, struct policy *ret_policy)
 int identity_get_number(struct index *index, const char *name, uint64_t *ret_value); /* -ENOENT */
 int identity_put_number(struct index *index, const char *name, uint64_t value);
 int identity_delete(struct index *index, const char *name);
+/* When the store was made: no document was read before. A row of TABLE_META, which stores of
+ * earlier versions do not have. */
+#define IDENTITY_MADE "made"
+uint64_t identity_now(void); /* in nanoseconds since 1970 */
 /* The root before the tree at the source's path became another; -ENOENT when it did not, or what
  * hung on it has been forgotten ("old_root" deleted). */
 int identity_old_root(struct index *index, struct file_key *ret_key);

@@ -1,10 +1,36 @@
 #include "engine/index/kept_ids.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "engine/index/answer.h"
 #include "engine/index/cluster_aliases.h"
-#include "engine/index/salvage.h"
+#include "engine/index/schema.h"
+
+int old_store_know(struct old_store *old)
+{
+    if (!old->kv)
+        return 0;
+    old->next_cluster = salvage_next_cluster(old->kv, 0);
+    for (unsigned number = 1; number <= CLUSTERING_MAX && old->n_named < INDEX_CLUSTERINGS_MAX;
+         number++) {
+        struct old_clustering *named = &old->named[old->n_named];
+        struct clustering_meta meta;
+        _cleanup_(kv_buf_done) struct kv_buf row = {0};
+        named->number = number;
+        old->n_named += kv_get(old->kv, TABLE_META,
+                               clustering_meta_key(&meta, "clustering", number), &row) == 0 &&
+                        named_clusterings_parse(&row, number, &named->clustering) > 0;
+    }
+    return salvage_new(old->kv, &old->salvage);
+}
+
+void old_store_forget(struct old_store *old)
+{
+    salvage_free(old->salvage);
+    old->salvage = NULL;
+    old->n_named = 0;
+}
 
 /* How many documents of an old cluster are in a new one. */
 struct vote {
@@ -45,7 +71,7 @@ static int vote_of_cluster(struct index *fresh, const struct old_store *old,
         uint64_t old_id = 0;
         r = records_get(fresh->records, &members.sids[i], 1, &document.record);
         if (r == 0 && document.record)
-            old_id = salvage_cluster(old->kv, old_clustering, &document.record->key);
+            old_id = salvage_cluster(old->salvage, old_clustering, &document.record->key);
         if (old_id && (old_clustering || old_id < old->next_cluster))
             r = add_vote(votes, id, new_base + old_id - clustering_base(old_clustering));
     }
@@ -98,41 +124,40 @@ static int keep_ids_of(struct index *fresh, unsigned clustering, const struct ol
     return n;
 }
 
-/* The number of a clustering of one database in the other; 0: it is not there. */
-static unsigned number_in(const struct index *index, const char *name)
+/* The number in the fresh database of a clustering that the old one had; 0: it is not there. */
+static unsigned number_in_fresh(const struct index *fresh, const struct old_clustering *old)
 {
-    for (size_t i = 0; i < index->named.n_wanted; i++)
-        if (strcmp(index->named.wanted[i].clustering.name, name) == 0)
-            return index->named.wanted[i].number;
+    for (size_t i = 0; i < fresh->named.n_wanted; i++)
+        if (strcmp(fresh->named.wanted[i].clustering.name, old->clustering.name) == 0)
+            return fresh->named.wanted[i].number;
     return 0;
 }
 
 static int keep_each(struct index *fresh, const struct old_store *old)
 {
     int r = keep_ids_of(fresh, 0, old, 0);
-    for (size_t i = 0; r == 0 && old->index && i < fresh->named.n_wanted; i++) {
-        const struct named_clustering *wanted = &fresh->named.wanted[i];
-        unsigned number = number_in(old->index, wanted->clustering.name);
+    for (size_t i = 0; r == 0 && i < old->n_named; i++) {
+        unsigned number = number_in_fresh(fresh, &old->named[i]);
         if (number)
-            r = keep_ids_of(fresh, wanted->number, old, number);
+            r = keep_ids_of(fresh, number, old, old->named[i].number);
     }
     return r;
 }
 
 struct keeping {
-    struct index *fresh, *old; /* old NULL: of it only the default clustering is known */
+    struct index *fresh;
+    const struct old_store *old;
 };
 
 /* An id of the old database as it is in the fresh one; 0: of a clustering that is not there. */
 static uint64_t id_in_fresh(const struct keeping *keeping, uint64_t id)
 {
+    const struct old_store *old = keeping->old;
     const unsigned old_number = cluster_clustering(id);
     unsigned number = 0;
-    for (size_t i = 0; keeping->old && i < keeping->old->named.n_wanted; i++) {
-        const struct named_clustering *wanted = &keeping->old->named.wanted[i];
-        if (wanted->number == old_number)
-            number = number_in(keeping->fresh, wanted->clustering.name);
-    }
+    for (size_t i = 0; i < old->n_named; i++)
+        if (old->named[i].number == old_number)
+            number = number_in_fresh(keeping->fresh, &old->named[i]);
     return old_number && !number ? 0 : clustering_base(number) + id - clustering_base(old_number);
 }
 
@@ -148,37 +173,25 @@ static int keep_alias(void *user, uint64_t alias, uint64_t id)
 }
 
 /* New ids will be larger than the old ones. */
-static int count_on(struct index *fresh, unsigned clustering, const struct index *old,
+static int count_on(struct index *fresh, unsigned clustering, uint64_t next,
                     unsigned old_clustering)
 {
     struct clustering_meta meta;
-    uint64_t next = 0;
-
-    clustering_meta_key(&meta, "next_cluster", old_clustering);
-    int r = identity_get_number((struct index *)old, meta.bytes, &next);
-    if (r < 0)
-        return r == -ENOENT ? 0 : r;
     clustering_meta_key(&meta, "next_cluster", clustering);
     return identity_put_number(
         fresh, meta.bytes, next - clustering_base(old_clustering) + clustering_base(clustering));
 }
 
-static int count_on_each(struct index *fresh, const struct index *old)
-{
-    int r = count_on(fresh, 0, old, 0);
-    for (size_t i = 0; r == 0 && i < fresh->named.n_wanted; i++) {
-        const struct named_clustering *wanted = &fresh->named.wanted[i];
-        unsigned number = number_in(old, wanted->clustering.name);
-        if (number)
-            r = count_on(fresh, wanted->number, old, number);
-    }
-    return r;
-}
-
 int kept_ids_begin(struct index *fresh, const struct old_store *old)
 {
-    int r = old->kv ? identity_put_number(fresh, "next_cluster", old->next_cluster) : 0;
-    return r < 0 || !old->index ? r : count_on_each(fresh, old->index);
+    int r = old->kv ? count_on(fresh, 0, old->next_cluster, 0) : 0;
+    for (size_t i = 0; r == 0 && i < old->n_named; i++) {
+        const unsigned old_number = old->named[i].number,
+                       number = number_in_fresh(fresh, &old->named[i]);
+        if (number)
+            r = count_on(fresh, number, salvage_next_cluster(old->kv, old_number), old_number);
+    }
+    return r;
 }
 
 int kept_ids_take(struct index *fresh, const struct old_store *old)
@@ -186,6 +199,6 @@ int kept_ids_take(struct index *fresh, const struct old_store *old)
     int r = old->kv ? keep_each(fresh, old) : 0;
     if (r < 0 || !old->kv)
         return r;
-    r = cluster_aliases_each(old->kv, keep_alias, &(struct keeping){fresh, old->index});
+    r = cluster_aliases_each(old->kv, keep_alias, &(struct keeping){fresh, old});
     return r == -EUCLEAN || r == -EIO ? 0 : r;
 }

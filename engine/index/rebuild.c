@@ -74,9 +74,9 @@ static int open_fresh(const struct index_options *options, const struct old_stor
     if (keep)
         fresh_options.policy = fresh_options.tokens = fresh_options.stopwords =
             fresh_options.stemmer = NULL;
-    for (size_t i = 0; old->index && i < old->index->named.n_wanted; i++)
-        clusterings[fresh_options.n_clusterings++] = old->index->named.wanted[i].clustering;
-    if (old->index)
+    for (size_t i = 0; i < old->n_named; i++)
+        clusterings[fresh_options.n_clusterings++] = old->named[i].clustering;
+    if (old->kv)
         fresh_options.clusterings = clusterings;
     int r = index_open_db(&fresh_options, STORE_DB_NEW, keep ? &policy : NULL, &fresh, ret_error);
     if (r < 0 || !old->kv)
@@ -98,8 +98,11 @@ int making_anew(const struct making *making, const struct old_store *old, bool s
     int r = open_fresh(making->options, old, &fresh, ret_error);
     if (r < 0)
         return r;
-    fresh->known = salvage ? old->kv : NULL;
-    r = making_scan(making, fresh);
+    fresh->known = salvage ? old->salvage : NULL;
+    if (fresh->known) /* sketches are of that time, not of now */
+        r = identity_put_number(fresh, IDENTITY_MADE, salvage_made(fresh->known));
+    if (r == 0)
+        r = making_scan(making, fresh);
     if (r == 0)
         r = making_tell_stage(making, "keeping the ids of clusters", NULL, 0);
     if (r == 0)
@@ -132,6 +135,7 @@ static int put_back(const struct index_options *options)
 
 static void old_store_done(struct old_store *old)
 {
+    old_store_forget(old);
     index_close(old->index, 0);
     kv_close(old->damaged);
     free(old->why);
@@ -159,8 +163,7 @@ static int open_old(const struct index_options *options, struct old_store *old, 
     if (r < 0)
         return r;
     old->kv = old->index ? old->index->kv : old->damaged;
-    old->next_cluster = old->kv ? salvage_next_cluster(old->kv) : 0;
-    return 0;
+    return old_store_know(old);
 }
 
 int making_replace(const struct making *making, const char *verb,

@@ -275,8 +275,8 @@ static struct kv_page read_rows(struct indexed_tree *f, unsigned table)
 /* Rows of meta that nothing else tells of: the next start makes them again, or asks. */
 static bool is_dispensable(unsigned table, struct kv_slice key)
 {
-    static const char *const names[] = {"source", "derived_sid", "postings_flushed",
-                                        "cluster_counts", "document_counts"};
+    static const char *const names[] = {"source",           "made",           "derived_sid",
+                                        "postings_flushed", "cluster_counts", "document_counts"};
     for (size_t i = 0; table == TABLE_META && i < sizeof(names) / sizeof(names[0]); i++)
         if (key.size_bytes == strlen(names[i]) && memcmp(key.data, names[i], key.size_bytes) == 0)
             return true;
