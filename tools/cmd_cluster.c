@@ -1,6 +1,7 @@
 /* kinfs cluster: the clusters of many documents at once, without an index. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/escape.h"
 #include "tools/cluster_costs.h"
@@ -12,12 +13,24 @@
 
 /* -- reading -- */
 
+/* Whether it is a list of lines rather than a path, which may have such characters. */
+static bool has_lines(const char *path)
+{
+    return path[0] && path[strlen(path) - 1] == '\n' && access(path, F_OK) < 0;
+}
+
 static int list_documents(const struct cluster_options *options, struct document_list *list,
                           char **ret_error)
 {
     if (options->reads_list) {
         int r = document_list_read(list, stdin);
-        return r < 0 ? refuse(ret_error, r, "the list on standard input: %s", strerror(-r)) : 0;
+        if (r < 0)
+            return refuse(ret_error, r, "the list on standard input: %s", strerror(-r));
+        if (list->n == 1 && has_lines(list->paths[0]))
+            return refuse(ret_error, -EINVAL,
+                          "the list on standard input has lines; it takes a NUL behind each path, "
+                          "as find -print0 writes it");
+        return 0;
     }
     size_t failed;
     int r = document_list_add(list, options->paths, options->n_paths, options->batch.keep, &failed);

@@ -80,6 +80,12 @@ expect_code 1 "$KINFS" cluster tree/a tree/alone
 expect_equal 'nothing alike' '' "$OUT"
 expect_code 1 "$KINFS" cluster empty
 "$KINFS" cluster - < /dev/null && fail 'an empty list'
+find tree -type f > lines
+expect_code 3 "$KINFS" cluster - < lines
+expect_match 'lines' 'takes a NUL behind each path, as find -print0' "$OUT"
+cp tree/a $'line\n'
+printf 'line\n' > one # a name that ends so
+expect_code 1 "$KINFS" cluster - < one
 
 # What is wrong, with what to do.
 expect_code 2 "$KINFS" cluster
