@@ -50,6 +50,11 @@ static int count_documents(const struct centre_plan *plan, const struct place *n
                            uint64_t *ret_n)
 {
     _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+    uint32_t i = id_map_find(&plan->by_sid, node->sid);
+    if (i != ID_MAP_NONE && plan->spots[i].n_documents) {
+        *ret_n = plan->spots[i].n_documents;
+        return 0;
+    }
     int r = documents_of(plan, node, &sids);
     *ret_n = sids.n_sids;
     return r;

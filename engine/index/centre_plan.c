@@ -5,62 +5,23 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/index/classes.h"
+#include "engine/index/centre_members.h"
+#include "engine/index/centre_search.h"
+
+/* Members of a cluster that is larger are looked at some a step. */
+enum { AT_ONCE = 512 };
 
 void centre_plan_done(struct centre_plan *plan)
 {
     free(plan->spots);
     free(plan->heap);
-    free(plan->centres);
     id_map_done(&plan->by_sid);
-    id_map_done(&plan->by_cluster);
 }
 
 bool centre_plan_excludes(const struct centre_plan *plan, uint64_t sid)
 {
     return sid == plan->not_with || sid > plan->graph->linked_sid ||
            sid_vector_finds(plan->leaving, sid);
-}
-
-/* -- what is stored -- */
-
-static int read_centre(const struct centre_plan *plan, uint64_t cluster, struct place *ret_place)
-{
-    _cleanup_(sid_vector_done) struct sid_vector class = {0};
-    struct member first;
-
-    *ret_place = (struct place){0};
-    int r = membership_first(plan->graph->membership, cluster, &first);
-    if (r < 0)
-        return r == -ENOENT ? 0 : r;
-    memcpy(ret_place->order, first.order, ORDER_BYTES);
-    r = classes_list(plan->graph->kv, first.order + ORDER_BYTES - CLASS_BYTES, 1, &class);
-    if (r == 0 && class.n_sids > 0)
-        ret_place->sid = class.sids[0];
-    return r;
-}
-
-int centre_plan_centre_of(struct centre_plan *plan, uint64_t cluster, struct place *ret_place)
-{
-    uint32_t i = id_map_find(&plan->by_cluster, cluster);
-    if (i == ID_MAP_NONE) {
-        if (plan->n_centres == plan->max_centres) {
-            uint32_t max = plan->max_centres ? 2 * plan->max_centres : 16;
-            struct place *centres = reallocarray(plan->centres, max, sizeof(*centres));
-            if (!centres)
-                return -ENOMEM;
-            plan->centres = centres;
-            plan->max_centres = max;
-        }
-        int r = read_centre(plan, cluster, &plan->centres[plan->n_centres]);
-        if (r == 0)
-            r = id_map_add(&plan->by_cluster, cluster, plan->n_centres);
-        if (r < 0)
-            return r;
-        i = plan->n_centres++;
-    }
-    *ret_place = plan->centres[i];
-    return 0;
 }
 
 static bool was_centre(const struct spot *spot)
@@ -101,7 +62,7 @@ static int find_spot(struct centre_plan *plan, const struct place *node, uint64_
     if (r < 0)
         return r;
     struct spot spot = {.node = *node, .had = *node, .cluster = cluster};
-    r = cluster ? centre_plan_centre_of(plan, cluster, &spot.had) : 0;
+    r = cluster ? centre_members_centre(plan->graph, cluster, &spot.had) : 0;
     if (r == 0)
         r = id_map_add(&plan->by_sid, node->sid, plan->n_spots);
     if (r < 0)
@@ -152,13 +113,34 @@ static uint32_t take_first(struct centre_plan *plan)
     }
 }
 
-/* -- looking -- */
+/* -- what is known of clusters -- */
 
 static void place_of(struct place *place, uint64_t sid, const struct record *record)
 {
     place->sid = sid;
     member_order(place->order, record);
 }
+
+/* Returns 1, 0 or an error. */
+static int is_large(const struct centre_plan *plan, uint64_t cluster)
+{
+    const size_t at_once = cluster_repairs_at_once(plan->graph->repairs);
+    uint64_t size = 0;
+
+    int r = membership_known_size(plan->graph->membership, cluster, &size);
+    return r < 0 ? r : size > (at_once < AT_ONCE ? at_once : AT_ONCE);
+}
+
+/* Whether it was planned that a stored centre is one no more. */
+static bool is_lost(const struct centre_plan *plan, const struct place *centre)
+{
+    uint32_t i = id_map_find(&plan->by_sid, centre->sid);
+
+    return centre_plan_excludes(plan, centre->sid) ||
+           (i != ID_MAP_NONE && plan->spots[i].done && !is_centre(&plan->spots[i]));
+}
+
+/* -- looking for centres -- */
 
 /* What is not done is not before the one that is looked at. */
 static bool may_be_centre(void *user, uint64_t sid, uint64_t cluster)
@@ -173,10 +155,27 @@ static bool may_be_centre(void *user, uint64_t sid, uint64_t cluster)
         return plan->spots[i].done && is_centre(&plan->spots[i]);
     if (cluster == 0)
         return true;
-    int r = centre_plan_centre_of(plan, cluster, &centre);
+    int r = centre_members_centre(plan->graph, cluster, &centre);
     if (r < 0)
         plan->error = r;
     return r == 0 && centre.sid == sid;
+}
+
+/* Stored centres before the one that it had are no neighbours of it, or it would have had one of
+ * them; those that were planned have told it. */
+static int choose_centre(void *user, uint64_t cluster, uint64_t *ret_sid)
+{
+    struct centre_plan *plan = user;
+    const struct spot *spot = &plan->spots[plan->at];
+    struct place centre;
+
+    int r = centre_members_centre(plan->graph, cluster, &centre);
+    if (r < 0 || centre.sid == 0 || !place_before(&centre, &spot->has) ||
+        (!spot->is_new && !place_before(&spot->had, &centre)) ||
+        !may_be_centre(plan, centre.sid, cluster))
+        return r < 0 ? r : CENTRE_NOTHING;
+    *ret_sid = centre.sid;
+    return CENTRE_ITSELF;
 }
 
 static int found_centre(void *user, uint64_t sid, uint64_t cluster, const struct record *record)
@@ -192,6 +191,8 @@ static int found_centre(void *user, uint64_t sid, uint64_t cluster, const struct
     return 0;
 }
 
+/* -- telling those behind a new centre -- */
+
 static bool may_be_later(void *user, uint64_t sid, uint64_t cluster)
 {
     const struct centre_plan *plan = user;
@@ -202,6 +203,27 @@ static bool may_be_later(void *user, uint64_t sid, uint64_t cluster)
            (i == ID_MAP_NONE || (i != plan->at && !plan->spots[i].done));
 }
 
+/* Who has a centre before this one keeps it. */
+static int choose_later(void *user, uint64_t cluster, uint64_t *ret_sid)
+{
+    struct centre_plan *plan = user;
+    const struct place *node = &plan->spots[plan->at].node;
+    struct place centre;
+
+    int r = centre_members_centre(plan->graph, cluster, &centre);
+    if (r < 0 || centre.sid == 0)
+        return r < 0 ? r : CENTRE_NOTHING;
+    bool lost = is_lost(plan, &centre);
+    if (!lost && place_before(&centre, node))
+        return CENTRE_NOTHING;
+    r = is_large(plan, cluster);
+    if (r <= 0)
+        return r < 0 ? r : CENTRE_ALL;
+    r = cluster_repairs_wait(plan->graph, cluster, centre.order);
+    *ret_sid = centre.sid;
+    return r < 0 ? r : lost ? CENTRE_NOTHING : CENTRE_ITSELF;
+}
+
 static int found_later(void *user, uint64_t sid, uint64_t cluster, const struct record *record)
 {
     struct centre_plan *plan = user;
@@ -210,7 +232,9 @@ static int found_later(void *user, uint64_t sid, uint64_t cluster, const struct 
     uint32_t i;
 
     place_of(&place, sid, record);
-    if (!place_before(&centre, &place))
+    if (!place_before(&centre, &place) ||
+        (cluster && id_map_find(&plan->by_sid, sid) == ID_MAP_NONE &&
+         cluster_repairs_waits(plan->graph->repairs, cluster, place.order)))
         return 0;
     int r = find_spot(plan, &place, cluster, &i);
     if (r < 0)
@@ -223,49 +247,75 @@ static int found_later(void *user, uint64_t sid, uint64_t cluster, const struct 
     return 0;
 }
 
-static int ask(struct centre_plan *plan, neighbour_wanted_fn wanted, neighbour_found_fn found)
+static int ask(struct centre_plan *plan, const struct centre_search *search)
 {
     const struct record *record = NULL;
     uint64_t sid = plan->spots[plan->at].node.sid;
 
     int r = records_get(plan->graph->records, &sid, 1, &record);
     if (r == 0 && record)
-        r = neighbours_find(plan->graph, &record->sketch, wanted, found, plan, NULL);
+        r = centre_search(plan->graph, &record->sketch, search);
     records_put(plan->graph->records, &record, 1);
     return r < 0 ? r : plan->error;
 }
 
-/* Who had a centre that is one no more: the nodes of its cluster. */
+static int ask_for_centre(struct centre_plan *plan)
+{
+    const struct spot *spot = &plan->spots[plan->at];
+    return ask(plan, &(struct centre_search){.choose = choose_centre,
+                                             .wanted = may_be_centre,
+                                             .found = found_centre,
+                                             .user = plan,
+                                             .is_posted = !spot->is_new || plan->is_posted});
+}
+
+static int tell_later(struct centre_plan *plan)
+{
+    const struct spot *spot = &plan->spots[plan->at];
+    return ask(plan, &(struct centre_search){.choose = choose_later,
+                                             .wanted = may_be_later,
+                                             .found = found_later,
+                                             .user = plan,
+                                             .is_posted = !spot->is_new || plan->is_posted});
+}
+
+/* -- looking -- */
+
+static int lose(struct centre_plan *plan, uint64_t cluster, const struct centre_node *node)
+{
+    uint32_t i;
+
+    if (centre_plan_excludes(plan, node->place.sid) ||
+        cluster_repairs_waits(plan->graph->repairs, cluster, node->place.order))
+        return 0;
+    int r = find_spot(plan, &node->place, cluster, &i);
+    if (r < 0 || plan->spots[i].done)
+        return r;
+    plan->spots[i].lost = true;
+    plan->spots[i].n_documents = node->n_documents;
+    queue(plan, i);
+    return 0;
+}
+
+/* Who had a centre that is one no more: the nodes of its cluster, behind it. */
 int centre_plan_lose_members(struct centre_plan *plan, uint64_t cluster, const struct place *centre)
 {
-    _cleanup_(sid_vector_done) struct sid_vector members = {0};
+    struct centre_node nodes[CENTRE_NODES_AT_ONCE];
+    struct place last = *centre;
+    int n = 0;
 
-    int r = membership_list(plan->graph->membership, cluster, 0, &members);
-    for (size_t i = 0; r == 0 && i < members.n_sids; i++) {
-        _cleanup_(sid_vector_done) struct sid_vector class = {0};
-        const struct record *record = NULL;
-        struct place place;
-        uint32_t spot;
-        r = records_get(plan->graph->records, &members.sids[i], 1, &record);
-        if (r < 0 || !record)
-            return r < 0 ? r : -EUCLEAN;
-        place_of(&place, members.sids[i], record);
-        records_put(plan->graph->records, &record, 1);
-        if (place_equal(&place, centre))
-            continue;
-        r = classes_list(plan->graph->kv, place.order + ORDER_BYTES - CLASS_BYTES, 1, &class);
-        if (r < 0 || class.n_sids == 0)
-            return r < 0 ? r : -EUCLEAN;
-        place.sid = class.sids[0];
-        if (centre_plan_excludes(plan, place.sid))
-            continue;
-        r = find_spot(plan, &place, cluster, &spot);
-        if (r == 0 && !plan->spots[spot].done) {
-            plan->spots[spot].lost = true;
-            queue(plan, spot);
+    int r = is_large(plan, cluster);
+    if (r != 0)
+        return r < 0 ? r : cluster_repairs_wait(plan->graph, cluster, centre->order);
+    while ((n = centre_members_after(plan->graph, cluster, last.order, nodes)) > 0) {
+        for (int i = 0; i < n; i++) {
+            r = lose(plan, cluster, &nodes[i]);
+            if (r < 0)
+                return r;
         }
+        last = nodes[n - 1].place;
     }
-    return r;
+    return n;
 }
 
 static int look_at(struct centre_plan *plan, uint32_t i)
@@ -275,18 +325,18 @@ static int look_at(struct centre_plan *plan, uint32_t i)
 
     plan->at = i;
     spot->has = spot->node;
-    if (spot->is_new || spot->lost)
-        r = ask(plan, may_be_centre, found_centre);
-    else
-        spot->has = spot->had;
-    spot = &plan->spots[i];
-    /* Who comes has no postings yet; who found it was told of it. */
+    /* Who comes has no postings yet; who found it has told it. */
     if (spot->has_best && place_before(&spot->best, &spot->has))
         spot->has = spot->best;
+    if (spot->is_new || (spot->lost && place_before(&spot->had, &spot->has)))
+        r = ask_for_centre(plan);
+    spot = &plan->spots[i];
+    if (!spot->is_new && !spot->lost && !(spot->has_best && place_before(&spot->best, &spot->had)))
+        spot->has = spot->had;
     spot->done = true;
     const struct spot now = *spot;
     if (r == 0 && is_centre(&now) && (now.is_new || !was_centre(&now)))
-        r = ask(plan, may_be_later, found_later);
+        r = tell_later(plan);
     if (r == 0 && !is_centre(&now) && was_centre(&now) && now.cluster)
         r = centre_plan_lose_members(plan, now.cluster, &now.node);
     return r;

@@ -5,19 +5,15 @@
 
 #include <string.h>
 
+#include "engine/index/centre_cache.h"
 #include "engine/index/cluster_intent.h"
 #include "engine/index/id_map.h"
 #include "engine/index/neighbours.h"
 
-/* Where a node stands. */
-struct place {
-    uint64_t sid; /* the first of its class */
-    uint8_t order[ORDER_BYTES];
-};
-
 struct spot {
     struct place node, had, has, best; /* its centre: stored, planned; the best that it may get */
     uint64_t cluster;                  /* stored; 0: none */
+    uint64_t n_documents;              /* 0: not known */
     bool is_new, lost, has_best, queued, done;
 };
 
@@ -25,14 +21,12 @@ struct centre_plan {
     const struct graph *graph;
     const struct sid_vector *leaving;
     uint64_t not_with;
+    bool is_posted; /* who enters has its postings, beyond doubt */
     struct spot *spots;
     uint32_t n_spots, max_spots;
     struct id_map by_sid;
     uint32_t *heap; /* of spots that are queued, the first in order on top */
     uint32_t n_heap;
-    struct place *centres; /* stored ones, of clusters */
-    uint32_t n_centres, max_centres;
-    struct id_map by_cluster;
     uint32_t at; /* the spot that is looked at */
     int error;   /* of a callback that cannot return one */
 };
@@ -52,13 +46,12 @@ static inline bool place_equal(const struct place *a, const struct place *b)
 /* Whether a document is taken not to be there. */
 bool centre_plan_excludes(const struct centre_plan *plan, uint64_t sid);
 
-/* The stored centre of a cluster; without a sid when it is not there any more. The functions return
- * 0, -ENOMEM, -EUCLEAN or a store error. */
-int centre_plan_centre_of(struct centre_plan *plan, uint64_t cluster, struct place *ret_centre);
+/* The functions return 0, -ENOMEM, -EUCLEAN or a store error. */
 
 /* A document of the graph comes: it is looked at, and, if it becomes a centre, its neighbours. */
 int centre_plan_enters(struct centre_plan *plan, const struct place *node, uint64_t cluster);
-/* The centre of a cluster is one no more: its members are looked at. */
+/* The centre of a cluster is one no more: its members are looked at, or, where they are many, wait
+ * from now on. */
 int centre_plan_lose_members(struct centre_plan *plan, uint64_t cluster,
                              const struct place *centre);
 /* Look at all, in order; then every spot that was looked at is done. */

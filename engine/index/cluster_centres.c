@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "engine/index/centre_members.h"
 #include "engine/index/centre_plan.h"
 #include "engine/index/cluster_change.h"
 
@@ -32,6 +33,51 @@ int cluster_centres_insert(const struct graph *graph, uint64_t sid, const struct
     return r < 0 || intent.n_splits == 0 ? r : cluster_change_carry_out(graph, &intent);
 }
 
+/* -- who waits -- */
+
+static int take_in(const struct graph *graph, uint64_t cluster, const struct centre_node *node)
+{
+    _cleanup_(cluster_intent_done) struct cluster_intent intent = {.kind = INTENT_MOVE};
+    const struct sid_vector none = {0};
+    _cleanup_(centre_plan_done) struct centre_plan plan = {
+        .graph = graph, .leaving = &none, .is_posted = true};
+
+    int r = centre_plan_enters(&plan, &node->place, cluster);
+    if (r == 0)
+        r = centre_plan_carry_out(&plan);
+    if (r == 0)
+        r = centre_plan_moves(&plan, &intent);
+    return r < 0 || intent.n_splits == 0 ? r : cluster_change_carry_out(graph, &intent);
+}
+
+int cluster_centres_take_in(const struct graph *graph, uint64_t cluster, const uint8_t *order,
+                            size_t most)
+{
+    struct centre_node nodes[CENTRE_NODES_AT_ONCE];
+    const struct record *records[CENTRE_NODES_AT_ONCE];
+    uint64_t sids[CENTRE_NODES_AT_ONCE];
+
+    int n = centre_members_after(graph, cluster, order, nodes);
+    if (n <= 0)
+        return n;
+    n = (size_t)n < most ? n : (int)most;
+    for (int i = 0; i < n; i++)
+        sids[i] = nodes[i].place.sid;
+    int r =
+        records_get(graph->records, sids, (size_t)n, records); /* in one look, for what follows */
+    if (r < 0)
+        return r;
+    for (int i = 0; r == 0 && i < n; i++) {
+        r = take_in(graph, cluster, &nodes[i]);
+        if (r == 0)
+            r = cluster_repairs_taken_in(graph, cluster, nodes[i].place.order);
+    }
+    records_put(graph->records, records, (size_t)n);
+    return r < 0 ? r : n;
+}
+
+/* -- who goes -- */
+
 /* Only a centre leaves anybody behind. */
 static int leave(struct centre_plan *plan, uint64_t sid)
 {
@@ -47,7 +93,7 @@ static int leave(struct centre_plan *plan, uint64_t sid)
         return r < 0 ? r : -EUCLEAN;
     place_of(&place, sid, record);
     records_put(plan->graph->records, &record, 1);
-    r = centre_plan_centre_of(plan, cluster, &centre);
+    r = centre_members_centre(plan->graph, cluster, &centre);
     if (r < 0 || !place_equal(&centre, &place))
         return r;
     return centre_plan_lose_members(plan, cluster, &centre);

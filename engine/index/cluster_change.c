@@ -128,7 +128,9 @@ static int carry_out_split(const struct graph *graph, const struct cluster_split
     int r = 0;
 
     cluster_repairs_changed(graph, split->cluster);
-    if (split->ids.n_sids > 0)
+    if (cluster_split_is_move(split))
+        graph_moved(graph, split->cluster, split->ids.sids[0]);
+    else if (split->ids.n_sids > 0)
         graph_split(graph, split->cluster);
     if (cluster_split_is_move(split))
         return cluster_change_move(graph, split->cluster, split->ids.sids[0], &split->leaving);
@@ -179,8 +181,10 @@ static int end_split(const struct graph *graph, const struct cluster_intent *int
         r = membership_known_size(graph->membership, to, &to_size);
     if (r == 0 && to_size > 1)
         return cluster_aliases_add(graph->kv, cluster, to);
-    /* Others are about to come where a clustering that is made anew moves some after the other. */
-    if (r < 0 || (size > 0 && graph->remade && intent->kind == INTENT_MOVE))
+    /* Others are about to come where a clustering that is made anew moves some after the other;
+     * and who waits is not alone yet. */
+    if (r < 0 || (size > 0 && graph->remade && intent->kind == INTENT_MOVE) ||
+        (size > 0 && cluster_repairs_is_waiting(graph->repairs, cluster)))
         return r;
     return cluster_change_dissolve(graph, &cluster, 1);
 }

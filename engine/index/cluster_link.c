@@ -58,8 +58,8 @@ static int tell_hub(const struct graph *graph, const struct linking *linking,
 {
     uint64_t cluster;
 
-    if (linking->by == 0)
-        return 0;
+    if (linking->by == 0 || clustering_has_centres(graph->membership->clustering))
+        return 0; /* its clusters need not hold together */
     int r = membership_clusters_of(graph->membership, &linking->sid, 1, &cluster);
     return r < 0 || cluster == 0
                ? r

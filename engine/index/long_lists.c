@@ -322,6 +322,22 @@ void long_lists_joined(struct long_lists *lists, uint64_t from, uint64_t to)
     join_in(&list->digest, from, to);
 }
 
+/* Wherever the one is the other may be, too. */
+void long_lists_moved(struct long_lists *lists, uint64_t from, uint64_t to)
+{
+    struct long_list *list, *next;
+
+    if (!lists->seen[from % N_SEEN])
+        return;
+    lists->seen[to % N_SEEN] = true;
+    for (list = TAILQ_FIRST(&lists->by_use); list; list = next) {
+        next = TAILQ_NEXT(list, by_use);
+        if (place_of(&list->digest, from) < list->digest.n_clusters &&
+            place_of(&list->digest, to) == list->digest.n_clusters && !take(&list->digest, 0, to))
+            drop(lists, list);
+    }
+}
+
 void long_lists_split(struct long_lists *lists, uint64_t cluster)
 {
     struct long_list *list, *next;

@@ -70,6 +70,8 @@ int digest_sids(const struct digest *digest, struct sid_vector *sids); /* append
 void long_lists_posted(struct long_lists *lists, uint64_t sid, const struct min_sketch *sketch);
 void long_lists_joined(struct long_lists *lists, uint64_t from, uint64_t to);
 void long_lists_split(struct long_lists *lists, uint64_t cluster);
+/* Documents of a cluster move into another one. */
+void long_lists_moved(struct long_lists *lists, uint64_t from, uint64_t to);
 void long_lists_forget(struct long_lists *lists);
 
 #endif

@@ -144,6 +144,7 @@ void membership_done(struct membership *membership, bool clean)
     }
     free(TAKE_PTR(membership->cache));
     head_cache_done(&membership->heads);
+    centre_cache_done(&membership->centres);
 }
 
 int membership_before_change(struct membership *membership)
@@ -307,6 +308,8 @@ int membership_move(struct membership *membership, uint64_t from, uint64_t to,
 
     if (membership->hubs)
         cluster_hubs_moved(membership->hubs, from, to, members, n_members);
+    centre_cache_changed(&membership->centres, from, members, n_members);
+    centre_cache_changed(&membership->centres, to, members, n_members);
     for (size_t at = 0; at < n_members && r == 0; at += MEMBERS_AT_ONCE) {
         size_t n = n_members - at < MEMBERS_AT_ONCE ? n_members - at : MEMBERS_AT_ONCE;
         r = enter(membership, to, members + at, n);
@@ -482,6 +485,31 @@ int membership_list(struct membership *membership, uint64_t id, size_t limit,
             from = kv_buf_slice(&cursor);
     }
     return 0;
+}
+
+/* What stands behind an order begins with the next number. */
+int membership_after(struct membership *membership, uint64_t id, const uint8_t *order, size_t most,
+                     struct member *ret_members)
+{
+    uint8_t from[HEAD_KEY_BYTES + ORDER_BYTES] = {0}, to[HEAD_KEY_BYTES];
+    struct kv_page page;
+    int n = 0;
+
+    if (!order)
+        return first_members(membership, id, most, ret_members);
+    put_be64(from, id);
+    put_be64(to, id + 1);
+    memcpy(from + HEAD_KEY_BYTES, order, ORDER_BYTES);
+    for (size_t i = sizeof(from); i-- > 0 && ++from[i] == 0;)
+        ;
+    struct kv_range range = {{from, sizeof(from)}, {to, sizeof(to)}};
+    int r = kv_scan(membership->kv, TABLE_MEMBERS, &range, most, &page);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < page.n_entries && r == 0; i++)
+        r = member_parse(&page.entries[i].key, &ret_members[n++]);
+    kv_page_done(&page);
+    return r < 0 ? r : n;
 }
 
 int membership_first(struct membership *membership, uint64_t id, struct member *ret_member)

@@ -35,6 +35,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/index/centre_cache.h"
 #include "engine/index/cluster_ids.h"
 #include "engine/index/dissolved_clusters.h"
 #include "engine/index/head_cache.h"
@@ -52,7 +53,8 @@ struct membership {
     struct cached_cluster *cache; /* sid -> cluster, the committer's */
     size_t n_cache, n_cached;     /* places; what was put there since it grew */
     struct head_cache heads;
-    struct cluster_hubs *hubs; /* is told of what moves; borrowed; NULL: nobody */
+    struct centre_cache centres; /* where clusters have such */
+    struct cluster_hubs *hubs;   /* is told of what moves; borrowed; NULL: nobody */
     struct cluster_ids ids;
     struct dissolved_clusters dissolved;
     /* Set by who carries out again what was interrupted: of what is moved some may be there. */
@@ -109,6 +111,10 @@ int membership_size(struct membership *membership, uint64_t id, uint64_t *ret_si
 /* Append members in order of rank, up to limit (0: all). */
 int membership_list(struct membership *membership, uint64_t id, size_t limit,
                     struct sid_vector *sids);
+/* The first members that stand behind an order (NULL: all), at most `most`, of a clustering with
+ * centres. Returns how many, -EUCLEAN or a store error. */
+int membership_after(struct membership *membership, uint64_t id, const uint8_t *order, size_t most,
+                     struct member *ret_members);
 /* The first in rank. Returns 0, -ENOENT (no such cluster), -EUCLEAN or a store error. */
 int membership_first(struct membership *membership, uint64_t id, struct member *ret_member);
 /* after  an id of the clustering, or clustering_base() */

@@ -1,10 +1,5 @@
 #include "engine/index/neighbours_private.h"
 
-#include <errno.h>
-
-#include "base/bytes.h"
-#include "engine/index/schema.h"
-
 /* Candidates compared at once: few at first, since the first neighbour in a large cluster makes all
  * other candidates in it unwanted. */
 enum { FIRST_CHUNK = 8, CHUNK = 64 };
@@ -18,11 +13,12 @@ static int compare_one(const struct graph *graph, const struct min_sketch *sketc
     return r > 0 ? found(user, sid, cluster, record) : r;
 }
 
-/* Of tier R. Both are sorted. */
-static bool share_key(const struct min_sketch *a, const struct min_sketch *b)
+/* Both are sorted. */
+static bool share_key(enum postings_tier tier, const struct min_sketch *a,
+                      const struct min_sketch *b)
 {
-    size_t n_a = postings_tier_keys(POSTINGS_TIER_R, a), i = 0;
-    size_t n_b = postings_tier_keys(POSTINGS_TIER_R, b), j = 0;
+    size_t n_a = postings_tier_keys(tier, a), i = 0;
+    size_t n_b = postings_tier_keys(tier, b), j = 0;
 
     while (i < n_a && j < n_b && a->values[i] != b->values[j]) {
         const bool step = a->values[i] < b->values[j];
@@ -32,10 +28,17 @@ static bool share_key(const struct min_sketch *a, const struct min_sketch *b)
     return i < n_a && j < n_b;
 }
 
+bool neighbours_share_key(const struct graph *graph, const struct min_sketch *a,
+                          const struct min_sketch *b)
+{
+    return share_key(POSTINGS_TIER_R, a, b) ||
+           (neighbours_asks_tier_c(graph) && share_key(POSTINGS_TIER_C, a, b));
+}
+
 int neighbours_by_tier_r(const struct graph *graph, const struct min_sketch *a,
                          const struct min_sketch *b)
 {
-    return share_key(a, b) ? edge_rule_holds(&graph->rule, a, b) : 0;
+    return share_key(POSTINGS_TIER_R, a, b) ? edge_rule_holds(&graph->rule, a, b) : 0;
 }
 
 struct chunk {
@@ -114,93 +117,13 @@ void neighbours_keep_linked(const struct graph *graph, struct sid_list *list)
         list->n_sids--;
 }
 
-/* -- common lists -- */
-
-/* A list that is common (long_lists.h), boilerplate mostly, is not read where enough others are:
- * who has its fingerprint alone of so many in common with the document does not resemble it at the
- * threshold but by a chance of one in thousands. Instead of its key further ones of the sketch are
- * asked for, in tier C, in which all documents have all of theirs. */
-enum {
-    KEYS_ENOUGH = 12,
-    /* Of a longer list that has to be read the first documents stand for all. */
-    COMMON_READ = 16384,
-};
-
-/* The fingerprints by which the candidates of a document are found: those of common lists, and the
- * others. */
-struct keys {
-    uint64_t plain[POSTINGS_TIER_R_KEYS], common[POSTINGS_TIER_R_KEYS];
-    size_t n_plain, n_common;
-};
-
-/* Lists that were found to be long; those that have a digest or may get one remain. */
-static int judge_long(const struct graph *graph, struct keys *keys, const size_t *lengths)
-{
-    size_t n = 0;
-    int r = 0;
-
-    for (size_t i = 0; r >= 0 && i < keys->n_plain; i++) {
-        _cleanup_(sid_list_done) struct sid_list first = {0};
-        r = 0;
-        if (lengths[i] > LONG_LISTS_COMMON_FROM)
-            r = postings_first(graph->postings, POSTINGS_TIER_R, keys->plain[i],
-                               LONG_LISTS_COMMON_FROM, &first);
-        neighbours_keep_linked(graph, &first);
-        if (r == 0 && lengths[i] > LONG_LISTS_COMMON_FROM)
-            r = long_lists_judge(graph->long_lists, graph->membership, keys->plain[i], &first);
-        if (r > 0)
-            keys->common[keys->n_common++] = keys->plain[i];
-        else if (lengths[i] > LONG_LISTS_COMMON_FROM)
-            keys->plain[n++] = keys->plain[i];
-    }
-    keys->n_plain = n;
-    return r < 0 ? r : 0;
-}
-
-/* What stands in for common lists: further keys of the sketch, as many. */
-static int read_further(const struct graph *graph, const struct min_sketch *sketch,
-                        const struct keys *keys, struct sid_list *ret_list)
-{
-    size_t n_v = postings_tier_keys(POSTINGS_TIER_C, sketch), at = POSTINGS_TIER_R_KEYS;
-    size_t n = n_v > at ? n_v - at : 0;
-
-    return postings_with(graph->postings, POSTINGS_TIER_C, sketch->values + at,
-                         n < keys->n_common ? n : keys->n_common, POSTINGS_PIECE, ret_list, NULL);
-}
-
-/* Compare with what stands in for the common lists of a document, of which n_other lists are not:
- * where they are few, documents of common lists themselves. */
-static int compare_common(const struct graph *graph, const struct min_sketch *sketch,
-                          const struct keys *keys, size_t n_other, neighbour_wanted_fn wanted,
-                          neighbour_found_fn found, void *user, struct sid_vector *dead)
-{
-    _cleanup_(sid_list_done) struct sid_list further = {0};
-    size_t n_read = 0;
-
-    if (keys->n_common == 0)
-        return 0;
-    int r = read_further(graph, sketch, keys, &further);
-    if (r == 0)
-        r = neighbours_compare(graph, sketch, &further, wanted, found, user, dead);
-    for (size_t i = 0; r == 0 && i < keys->n_common && n_read < COMMON_READ; i++) {
-        _cleanup_(sid_list_done) struct sid_list list = {0};
-        if (n_other + i >= KEYS_ENOUGH)
-            break;
-        r = postings_first(graph->postings, POSTINGS_TIER_R, keys->common[i], COMMON_READ, &list);
-        if (r == 0)
-            r = neighbours_compare(graph, sketch, &list, wanted, found, user, dead);
-        n_read += list.n_sids;
-    }
-    return r;
-}
-
 int neighbours_find(const struct graph *graph, const struct min_sketch *sketch,
                     neighbour_wanted_fn wanted, neighbour_found_fn found, void *user,
                     struct sid_vector *dead)
 {
     _cleanup_(sid_list_done) struct sid_list candidates = {0}, rest = {0};
     size_t n = postings_tier_keys(POSTINGS_TIER_R, sketch), lengths[POSTINGS_TIER_R_KEYS] = {0};
-    struct keys keys = {.n_plain = 0};
+    struct neighbour_keys keys = {.n_plain = 0};
 
     for (size_t i = 0; i < n; i++) {
         if (long_lists_is_common(graph->long_lists, sketch->values[i]))
@@ -211,7 +134,7 @@ int neighbours_find(const struct graph *graph, const struct min_sketch *sketch,
     int r = postings_with(graph->postings, POSTINGS_TIER_R, keys.plain, keys.n_plain,
                           LONG_LISTS_COMMON_FROM, &candidates, lengths);
     if (r == 0)
-        r = judge_long(graph, &keys, lengths);
+        r = neighbours_judge_long(graph, &keys, lengths);
     if (r == 0)
         r = postings_with(graph->postings, POSTINGS_TIER_R, keys.plain, keys.n_plain, 0, &rest,
                           NULL);
@@ -222,404 +145,7 @@ int neighbours_find(const struct graph *graph, const struct min_sketch *sketch,
     if (r == 0)
         r = neighbours_compare(graph, sketch, &candidates, wanted, found, user, dead);
     if (r == 0)
-        r = compare_common(graph, sketch, &keys, n - keys.n_common, wanted, found, user, dead);
+        r = neighbours_compare_common(graph, sketch, &keys, n - keys.n_common, wanted, found, user,
+                                      dead);
     return r < 0 ? r : neighbours_find_by_tier_c(graph, sketch, wanted, found, user, dead);
-}
-
-/* -- reaching clusters -- */
-
-/* The posting lists of one document: those with a digest, and the others. */
-struct reach {
-    const struct graph *graph;
-    const struct min_sketch *sketch;
-    neighbour_wanted_fn wanted;
-    neighbour_found_fn found;
-    void *user;
-    struct sid_vector *dead;
-    struct digest *digests[POSTINGS_TIER_R_KEYS];
-    size_t n_digests;
-    struct lists_read *read;
-    struct keys keys;                              /* the others */
-    enum postings_most most[POSTINGS_TIER_R_KEYS]; /* of each of the sketch's */
-};
-
-static enum postings_most most_of(const struct reach *reach, uint64_t fingerprint)
-{
-    size_t i = 0;
-
-    while (reach->sketch->values[i] != fingerprint)
-        i++;
-    return reach->most[i];
-}
-
-static bool has_fingerprint(const struct min_sketch *sketch, uint64_t fingerprint)
-{
-    size_t n = postings_tier_keys(POSTINGS_TIER_R, sketch);
-
-    for (size_t i = 0; i < n; i++)
-        if (sketch->values[i] == fingerprint)
-            return true;
-    return false;
-}
-
-static bool reach_wanted(void *user, uint64_t sid, uint64_t cluster)
-{
-    const struct reach *reach = user;
-    return reach->wanted(reach->user, sid, cluster);
-}
-
-/* Who comes next is likely to resemble the same one. */
-static int reach_found(void *user, uint64_t sid, uint64_t cluster, const struct record *record)
-{
-    struct reach *reach = user;
-
-    for (size_t i = 0; i < reach->n_digests; i++)
-        if (has_fingerprint(&record->sketch, reach->digests[i]->fingerprint))
-            digest_promote(reach->digests[i], cluster, sid);
-    return reach->found(reach->user, sid, cluster, record);
-}
-
-static int compare_listed(struct reach *reach, const struct sid_list *list)
-{
-    return neighbours_compare(reach->graph, reach->sketch, list, reach_wanted, reach_found, reach,
-                              reach->dead);
-}
-
-static int compare_digests(struct reach *reach)
-{
-    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
-    int r = 0;
-
-    for (size_t i = 0; r == 0 && i < reach->n_digests; i++) {
-        r = digest_tidy(reach->graph->long_lists, reach->digests[i], reach->graph->membership);
-        if (r == 0)
-            r = digest_sids(reach->digests[i], &sids);
-    }
-    if (r < 0)
-        return r;
-    sid_vector_sort_unique(&sids);
-    r = compare_listed(reach, &(struct sid_list){sids.sids, sids.n_sids});
-    for (size_t i = 0; r == 0 && reach->dead && i < reach->dead->n_sids; i++)
-        for (size_t k = 0; k < reach->n_digests; k++)
-            digest_remove_named(reach->digests[k], reach->dead->sids[i]);
-    return r;
-}
-
-/* Of a list of at most one document, which was compared, there is nothing to read: these lists go
- * over from the plain ones to the known ones. */
-static int explain(struct reach *reach, const struct sid_list *compared)
-{
-    enum { LOOKED_AT = 4 };
-    const struct record *records[LOOKED_AT];
-    struct lists_read *read = reach->read;
-    struct keys *keys = &reach->keys;
-    size_t n_records = compared->n_sids < LOOKED_AT ? compared->n_sids : LOOKED_AT, n = 0;
-
-    if (n_records == 0)
-        return 0;
-    int r = records_get(reach->graph->records, compared->sids, n_records, records);
-    if (r < 0)
-        return r;
-    for (size_t i = 0; i < keys->n_plain; i++) {
-        const bool single = most_of(reach, keys->plain[i]) == POSTINGS_ONE;
-        size_t k = single ? 0 : n_records;
-        while (k < n_records &&
-               (!records[k] || !has_fingerprint(&records[k]->sketch, keys->plain[i])))
-            k++;
-        if (k == n_records) {
-            keys->plain[n++] = keys->plain[i];
-            continue;
-        }
-        read->known[read->n_known] = keys->plain[i];
-        read->known_by[read->n_known++] = compared->sids[k];
-    }
-    keys->n_plain = n;
-    records_put(reach->graph->records, records, n_records);
-    return 0;
-}
-
-/* The lists of one cluster: where it was not reached by the document that is known of a list, the
- * list is read. */
-static int compare_known(struct reach *reach)
-{
-    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
-    const struct graph *graph = reach->graph;
-    struct lists_read *read = reach->read;
-    uint64_t clusters[POSTINGS_TIER_R_KEYS];
-    const size_t n_known = read->n_known;
-    size_t n = 0;
-
-    int r =
-        n_known ? membership_clusters_of(graph->membership, read->known_by, n_known, clusters) : 0;
-    for (size_t i = 0; r == 0 && i < n_known; i++)
-        if (short_lists_vouches(graph->short_lists, read->known[i], clusters[i]))
-            r = sid_vector_push(&sids, read->known_by[i]);
-    if (r < 0)
-        return r;
-    sid_vector_sort_unique(&sids);
-    r = compare_listed(reach, &(struct sid_list){sids.sids, sids.n_sids});
-    for (size_t i = 0; r == 0 && i < n_known; i++) {
-        if (!sid_vector_finds(&sids, read->known_by[i]) ||
-            !short_lists_vouches(graph->short_lists, read->known[i], clusters[i]) ||
-            reach->wanted(reach->user, 0, clusters[i])) {
-            reach->keys.plain[reach->keys.n_plain++] = read->known[i];
-            continue;
-        }
-        read->known[n] = read->known[i];
-        read->known_by[n++] = read->known_by[i];
-    }
-    read->n_known = n;
-    return r < 0 ? r : explain(reach, &(struct sid_list){sids.sids, sids.n_sids});
-}
-
-/* Read a list for the sake of clusters of it that were not reached. */
-static int compare_whole(struct reach *reach, const struct digest *digest)
-{
-    _cleanup_(sid_list_done) struct sid_list list = {0};
-    const struct graph *graph = reach->graph;
-    bool reached = true;
-
-    for (unsigned i = 0; i < digest->n_clusters && reached; i++)
-        reached = !reach->wanted(reach->user, 0, digest->clusters[i]);
-    if (reached)
-        return 0;
-    int r =
-        postings_with(graph->postings, POSTINGS_TIER_R, &digest->fingerprint, 1, 0, &list, NULL);
-    neighbours_keep_linked(graph, &list);
-    if (r == 0) /* anew first: examples that are found below stay */
-        r = long_lists_learn(graph->long_lists, graph->membership, POSTINGS_TIER_R,
-                             digest->fingerprint, &list);
-    return r < 0 ? r : compare_listed(reach, &list);
-}
-
-static int learn(const struct graph *graph, uint64_t fingerprint, struct sid_list *ret_list)
-{
-    int r = postings_with(graph->postings, POSTINGS_TIER_R, &fingerprint, 1, 0, ret_list, NULL);
-    neighbours_keep_linked(graph, ret_list);
-    return r < 0 ? r
-                 : long_lists_learn(graph->long_lists, graph->membership, POSTINGS_TIER_R,
-                                    fingerprint, ret_list);
-}
-
-/* The first list of one document: it mostly has other lists of the sixteen as well. */
-static int compare_single(struct reach *reach)
-{
-    _cleanup_(sid_list_done) struct sid_list list = {0};
-    const struct keys *keys = &reach->keys;
-    size_t n_single = 0, at = 0;
-
-    for (size_t i = keys->n_plain; i-- > 0;)
-        if (most_of(reach, keys->plain[i]) == POSTINGS_ONE) {
-            n_single++;
-            at = i;
-        }
-    if (n_single < 2)
-        return 0;
-    int r =
-        postings_with(reach->graph->postings, POSTINGS_TIER_R, &keys->plain[at], 1, 0, &list, NULL);
-    neighbours_keep_linked(reach->graph, &list);
-    if (r == 0)
-        r = compare_listed(reach, &list);
-    return r < 0 ? r : explain(reach, &list);
-}
-
-/* Those that are long enough get a digest, at the end: examples that were found stay. */
-static int compare_others(struct reach *reach)
-{
-    struct lists_read *read = reach->read;
-    const struct graph *graph = reach->graph;
-    struct keys *keys = &reach->keys, all = *keys;
-    size_t lengths[POSTINGS_TIER_R_KEYS] = {0};
-
-    int r = postings_with(graph->postings, POSTINGS_TIER_R, keys->plain, keys->n_plain,
-                          LONG_LISTS_COMMON_FROM, &read->list, lengths);
-    for (size_t i = 0; r == 0 && i < keys->n_plain; i++)
-        if (lengths[i] > 0 && lengths[i] <= LONG_LISTS_COMMON_FROM)
-            read->fingerprints[read->n_fingerprints++] = keys->plain[i];
-    if (r == 0)
-        r = judge_long(graph, keys, lengths);
-    if (r == 0)
-        r = compare_listed(reach, &read->list);
-    for (size_t i = 0; r == 0 && i < keys->n_plain; i++) {
-        _cleanup_(sid_list_done) struct sid_list whole = {0};
-        r = learn(graph, keys->plain[i], &whole);
-        if (r == 0)
-            r = compare_listed(reach, &whole);
-    }
-    for (size_t i = 0; r == 0 && i < all.n_plain; i++) {
-        _cleanup_(sid_list_done) struct sid_list whole = {0};
-        if (lengths[i] <= LONG_LISTS_COMMON_FROM &&
-            long_lists_wants(graph->long_lists, POSTINGS_TIER_R, all.plain[i], lengths[i]))
-            r = learn(graph, all.plain[i], &whole);
-    }
-    return r;
-}
-
-static bool note_known(const struct graph *graph, uint64_t fingerprint, struct lists_read *read)
-{
-    uint64_t sid = graph->short_lists ? short_lists_find(graph->short_lists, fingerprint) : 0;
-
-    if (sid == 0)
-        return false;
-    read->known[read->n_known] = fingerprint;
-    read->known_by[read->n_known++] = sid;
-    return true;
-}
-
-int neighbours_reach(const struct graph *graph, const struct min_sketch *sketch,
-                     neighbour_wanted_fn wanted, neighbour_found_fn found, void *user,
-                     struct sid_vector *dead, struct lists_read *ret_read)
-{
-    struct reach reach = {.graph = graph,
-                          .sketch = sketch,
-                          .wanted = wanted,
-                          .found = found,
-                          .user = user,
-                          .dead = dead,
-                          .read = ret_read};
-    size_t n = postings_tier_keys(POSTINGS_TIER_R, sketch);
-    struct keys *keys = &reach.keys;
-
-    *ret_read = (struct lists_read){.n_known = 0};
-
-    for (size_t i = 0; i < n && graph->short_lists; i++)
-        short_lists_expect(graph->short_lists, sketch->values[i]);
-    postings_at_most(graph->postings, sketch->values, n, reach.most);
-    for (size_t i = 0; i < n; i++) {
-        if (reach.most[i] == POSTINGS_NONE)
-            continue;
-        struct digest *digest =
-            long_lists_find(graph->long_lists, POSTINGS_TIER_R, sketch->values[i]);
-        if (digest)
-            reach.digests[reach.n_digests++] = digest;
-        else if (long_lists_is_common(graph->long_lists, sketch->values[i]))
-            keys->common[keys->n_common++] = sketch->values[i];
-        else if (!note_known(graph, sketch->values[i], ret_read))
-            keys->plain[keys->n_plain++] = sketch->values[i];
-    }
-    int r = compare_digests(&reach);
-    if (r == 0)
-        r = compare_known(&reach);
-    if (r == 0)
-        r = compare_single(&reach);
-    if (r == 0)
-        r = compare_others(&reach);
-    for (size_t i = 0; r == 0 && i < reach.n_digests; i++)
-        r = compare_whole(&reach, reach.digests[i]);
-    if (r == 0)
-        r = compare_common(graph, sketch, keys, n - keys->n_common, reach_wanted, reach_found,
-                           &reach, dead);
-    return r < 0 ? r : neighbours_reach_by_tier_c(graph, sketch, wanted, found, user, dead);
-}
-
-/* -- what is known of short lists -- */
-
-void lists_read_done(struct lists_read *read)
-{
-    sid_list_done(&read->list);
-}
-
-/* Returns 1 when all of them are in the cluster, 0, or an error. */
-static int are_in(const struct graph *graph, const uint64_t *sids, size_t n_sids, uint64_t cluster)
-{
-    for (size_t at = 0; at < n_sids; at += CHUNK) {
-        uint64_t clusters[CHUNK];
-        size_t n = n_sids - at < CHUNK ? n_sids - at : CHUNK;
-        int r = membership_clusters_of(graph->membership, sids + at, n, clusters);
-        if (r < 0)
-            return r;
-        for (size_t i = 0; i < n; i++)
-            if (clusters[i] != cluster)
-                return 0;
-    }
-    return 1;
-}
-
-int neighbours_learn(const struct graph *graph, uint64_t sid, const struct lists_read *read)
-{
-    uint64_t cluster;
-
-    if (!graph->short_lists || read->n_fingerprints + read->n_known == 0)
-        return 0;
-    int r = membership_clusters_of(graph->membership, &sid, 1, &cluster);
-    if (r < 0 || cluster == 0)
-        return r;
-    r = are_in(graph, read->list.sids, read->list.n_sids, cluster);
-    for (size_t i = 0; r > 0 && i < read->n_fingerprints; i++)
-        short_lists_learn(graph->short_lists, read->fingerprints[i], sid, cluster);
-    /* It may have another id since. */
-    for (size_t i = 0; r >= 0 && i < read->n_known; i++) {
-        r = are_in(graph, &read->known_by[i], 1, cluster);
-        if (r > 0)
-            short_lists_learn(graph->short_lists, read->known[i], read->known_by[i], cluster);
-    }
-    return r < 0 ? r : 0;
-}
-
-/* A document comes into its lists: of those of another cluster nothing is known then. */
-static int posted_short(const struct graph *graph, uint64_t sid, const struct min_sketch *sketch)
-{
-    uint64_t sids[1 + POSTINGS_TIER_R_KEYS] = {sid}, clusters[1 + POSTINGS_TIER_R_KEYS];
-    uint64_t fingerprints[1 + POSTINGS_TIER_R_KEYS];
-    size_t n_keys = postings_tier_keys(POSTINGS_TIER_R, sketch), n = 1;
-
-    for (size_t i = 0; i < n_keys; i++) {
-        fingerprints[n] = sketch->values[i];
-        sids[n] = short_lists_find(graph->short_lists, sketch->values[i]);
-        n += sids[n] != 0;
-    }
-    if (n == 1)
-        return 0;
-    int r = membership_clusters_of(graph->membership, sids, n, clusters);
-    for (size_t i = 1; i < n; i++)
-        if (r < 0 || clusters[i] != clusters[0] ||
-            !short_lists_vouches(graph->short_lists, fingerprints[i], clusters[0]))
-            short_lists_drop(graph->short_lists, fingerprints[i]);
-    return r;
-}
-
-int graph_post(const struct graph *first, uint64_t sid, const struct min_sketch *sketch)
-{
-    for (const struct graph *graph = first; graph; graph = graph->next) {
-        if (sid > graph->linked_sid)
-            continue;
-        long_lists_posted(graph->long_lists, sid, sketch);
-        int r = graph->short_lists ? posted_short(graph, sid, sketch) : 0;
-        if (r < 0)
-            return r;
-    }
-    return postings_add(first->postings, sid, sketch);
-}
-
-void graph_split(const struct graph *graph, uint64_t cluster)
-{
-    long_lists_split(graph->long_lists, cluster);
-    if (graph->short_lists)
-        short_lists_split(graph->short_lists, cluster);
-}
-
-void graph_forget(const struct graph *graph)
-{
-    long_lists_forget(graph->long_lists);
-    if (graph->short_lists)
-        short_lists_forget(graph->short_lists);
-}
-
-const struct graph *graph_of_cluster(const struct graph *first, uint64_t cluster)
-{
-    const struct graph *graph = first;
-
-    while (graph && graph->membership->clustering != cluster_clustering(cluster))
-        graph = graph->next;
-    return graph;
-}
-
-int graph_record(const struct graph *graph, uint64_t sid, struct record *ret_record)
-{
-    _cleanup_(kv_buf_done) struct kv_buf value = {0};
-    uint8_t key[8];
-
-    put_be64(key, sid);
-    int r = kv_get(graph->kv, TABLE_RECORDS, (struct kv_slice){key, 8}, &value);
-    return r < 0 ? r : record_decode(value.data, value.size_bytes, ret_record);
 }

@@ -7,7 +7,7 @@
 
 #include "engine/index/neighbours_private.h"
 
-static bool rule_asks(const struct graph *graph)
+bool neighbours_asks_tier_c(const struct graph *graph)
 {
     return graph->rule.containment > 0 || graph->rule.super_shingle;
 }
@@ -18,7 +18,7 @@ int neighbours_find_by_tier_c(const struct graph *graph, const struct min_sketch
 {
     _cleanup_(sid_list_done) struct sid_list list = {0};
 
-    if (!rule_asks(graph))
+    if (!neighbours_asks_tier_c(graph))
         return 0;
     int r = postings_candidates(graph->postings, POSTINGS_TIER_C, sketch, &list);
     if (r < 0)
@@ -203,7 +203,8 @@ int neighbours_reach_by_tier_c(const struct graph *graph, const struct min_sketc
                                neighbour_wanted_fn wanted, neighbour_found_fn found, void *user,
                                struct sid_vector *dead)
 {
-    const size_t n = rule_asks(graph) ? postings_tier_keys(POSTINGS_TIER_C, sketch) : 0;
+    const size_t n =
+        neighbours_asks_tier_c(graph) ? postings_tier_keys(POSTINGS_TIER_C, sketch) : 0;
     if (n == 0)
         return 0;
     _cleanup_(reach_done) struct reach reach = {.graph = graph,

@@ -125,6 +125,10 @@ bool world_share(const struct min_sketch *a, uint32_t n_a, const struct min_sket
                  uint32_t n_b);
 /* component[i]: the smallest document i is connected with, for live ones; UINT32_MAX for others. */
 void world_components(const struct world *world, unsigned component[WORLD_DOCUMENTS]);
+/* CENTER by its definition: all nodes in their order; each that is the neighbour of no centre
+ * before it becomes one, the others go to the first of theirs. component[i]: the smallest document
+ * of the cluster of i, for live ones. */
+void world_centres_by(const struct world *world, const struct edge_rule *rule, unsigned *component);
 
 /* -- what must happen to ids (cluster_world_model.c) -- */
 
@@ -137,6 +141,10 @@ void world_model_step(struct world *world, const struct world_step *step);
 void world_check(struct world *world);
 /* Each id that became another leads to it, and none leads to what is not there. */
 void world_check_aliases(struct world *world);
+/* A named clustering against the slow way. Returns how many documents are in its clusters, and adds
+ * how many of these there are. */
+unsigned world_check_named(struct world *world, const struct world_named *named,
+                           unsigned *n_all_clusters);
 size_t world_count_rows(struct world *world, unsigned table);
 
 /* -- steps (cluster_world_steps.c) -- */

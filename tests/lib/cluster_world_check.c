@@ -65,10 +65,8 @@ void world_check_aliases(struct world *world)
     assert_int_equal(living_clusters_each_alias(world->reader, world_check_alias, world), 0);
 }
 
-/* A named clustering against the slow way. Returns how many documents are in its clusters, and adds
- * how many of these there are. */
-static unsigned world_check_named(struct world *world, const struct world_named *named,
-                                  unsigned *n_all_clusters)
+unsigned world_check_named(struct world *world, const struct world_named *named,
+                           unsigned *n_all_clusters)
 {
     unsigned component[WORLD_DOCUMENTS], n_clusters = 0, n_in_clusters = 0;
     uint64_t n, n_documents, ids[WORLD_DOCUMENTS];

@@ -11,11 +11,6 @@ struct world_document *world_write(struct world *world, const struct world_docum
 void world_components_by(const struct world *world, const struct edge_rule *rule,
                          unsigned *component);
 
-/* CENTER by its definition: all nodes in their order; each that is the neighbour of no centre
- * before it becomes one, the others go to the first of theirs. component[i]: the smallest document
- * of the cluster of i, for live ones. */
-void world_centres_by(const struct world *world, const struct edge_rule *rule, unsigned *component);
-
 /* Whether a stands before b in a cluster: more tokens, then content, then file key. */
 bool world_before(const struct record *a, const struct record *b);
 
