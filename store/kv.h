@@ -107,6 +107,11 @@ struct kv_limits {
 int kv_rocksdb_open(const char *path, const struct kv_options *options, struct kv **ret_kv,
                     char **ret_error);
 
+/* Of a store that was opened for writing after a crash: how many rows had been written last that
+ * its log does not have any more, because it is lost, cut or damaged, or because the machine ended
+ * before it was on the disk. Those of the last tenth of a second are not counted. 0: none. */
+uint64_t kv_rocksdb_n_lost(struct kv *kv);
+
 /* Whether a directory is a store of this back end: finished, damaged or with its making
  * interrupted. Touches nothing. */
 bool kv_rocksdb_is_store(const char *path);

@@ -140,6 +140,8 @@ static int write_in_use(struct kv_rocksdb *store, rocksdb_writebatch_t *batch)
         return r;
     char *message = NULL;
     rocksdb_write(store->db, store->write_options, batch, &message);
+    if (!message)
+        kv_rocksdb_note_written(store);
     return stop_writing(store, kv_rocksdb_take_error(message));
 }
 

@@ -43,7 +43,11 @@ struct kv_rocksdb {
      * where it is built with its assertions, it would end the process. */
     pthread_mutex_t writing;
     uint64_t unchecked_bytes; /* written since the room on the disk was looked at */
+    int64_t noted_ms;         /* when it was noted how far it is written; 0: not since opening */
     atomic_int write_error;   /* every write fails with it until kv_resume() */
+
+    int written_fd;  /* kv_rocksdb_written.c; -1: none */
+    uint64_t n_lost; /* rows that a crash took, found at the opening */
 };
 
 /* Room a file system must have for a write to be taken: what is in the write buffers, flushed while
@@ -160,6 +164,11 @@ void kv_rocksdb_follow_manifest(const char *path); /* once it is open; may fail 
 void kv_rocksdb_drop_live(int directory_fd);
 /* 1 where the manifest was lost and is there again, 0, or a negative errno. */
 int kv_rocksdb_restore_live(int directory_fd);
+
+/* -- kv_rocksdb_written.c: what the log of a crash should have -- */
+/* Once it is open for writing. */
+void kv_rocksdb_open_written(struct kv_rocksdb *store, int directory_fd, bool crashed);
+void kv_rocksdb_note_written(struct kv_rocksdb *store); /* writing is held; mostly 10 ns */
 
 /* -- kv_rocksdb_seal.c: what the database consisted of when it was closed -- */
 int kv_rocksdb_seal(const char *path); /* after a clean end; 0 or a negative errno */

@@ -225,6 +225,8 @@ void kv_rocksdb_free(struct kv_rocksdb *store)
     pthread_rwlock_destroy(&store->in_use);
     pthread_mutex_destroy(&store->writing);
     pthread_mutex_destroy(&store->snapshots_lock);
+    if (store->written_fd >= 0)
+        close(store->written_fd);
     free(store->table_options);
     free(store->column_families);
     free(store->handles);
@@ -240,6 +242,7 @@ static struct kv_rocksdb *kv_rocksdb_new(const char *path, const struct kv_optio
     if (!store)
         return NULL;
     kv_init(&store->kv, &kv_rocksdb_ops, options);
+    store->written_fd = -1;
     for (size_t i = 0; i < N_CAS_LOCKS; i++)
         pthread_mutex_init(&store->cas_locks[i], NULL);
     pthread_mutex_init(&store->writing, NULL);
@@ -398,6 +401,7 @@ static int open_store(const char *path, const struct kv_options *options, struct
     r = options->read_only ? 0 : kv_rocksdb_check_room(store);
     if (r == 0 && !store->damaged)
         r = kv_rocksdb_check_seal(directory_fd, ret_message);
+    const bool sealed = r > 0;
     if (r > 0) /* a log that does not read to its end is no crash's */
         rocksdb_options_set_wal_recovery_mode(store->db_options,
                                               rocksdb_absolute_consistency_recovery);
@@ -411,6 +415,8 @@ static int open_store(const char *path, const struct kv_options *options, struct
         kv_rocksdb_close_db(store);
         return r;
     }
+    if (!options->read_only)
+        kv_rocksdb_open_written(store, directory_fd, !sealed);
     *ret_kv = &TAKE_PTR(store)->kv;
     return 0;
 }

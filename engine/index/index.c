@@ -130,7 +130,15 @@ static int open_store(struct index *index, const struct index_options *options, 
     if (asprintf(&path, "%s/%s", options->store_path, db) < 0)
         return -ENOMEM;
     int r = kv_rocksdb_open(path, &kv_options, &index->store, ret_error);
-    return r < 0 ? r : kv_retry_open(index->store, &index->kv);
+    if (r < 0)
+        return r;
+    const uint64_t n_lost = kv_rocksdb_n_lost(index->store);
+    if (n_lost)
+        index_log(index, INDEX_LOG_WARNING,
+                  "store %s: its log was lost or cut by a crash or since: of what was written last "
+                  "%llu rows are missing; the scan finds what they said, with new ids of clusters",
+                  index->store_path, (unsigned long long)n_lost);
+    return kv_retry_open(index->store, &index->kv);
 }
 
 /* Where the store lies in the tree it is of, its directory must not be indexed. */

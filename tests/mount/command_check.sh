@@ -57,6 +57,25 @@ expect_code 0 "$KINFS" check --repair "$SOURCE"
 expect_match 'put back' ' 9 documents in .* 0 of them read again' "$OUT"
 expect_code 0 "$KINFS" check --deep "$SOURCE"
 expect_match 'after a crash' 'documents +9' "$OUT"
+# A log that is lost then is told, and what it said is found again.
+"$KINFS" mount -f "$SOURCE" "$MNT" 2> /dev/null &
+pid=$!
+soon 'mounted' test -d "$MNT/similar"
+words 6000 100 > "$MNT/lost-with-the-log"
+expect_code 0 "$KINFS" settle "$MNT"
+kill -KILL "$pid"
+wait "$pid" 2> /dev/null || true
+umount -l "$MNT"
+rm "$db"/*.log
+start
+expect_code 0 "$KINFS" settle "$MNT"
+expect_match 'a lost log' 'last error +store [^'$'\n'']*: its log was lost or cut by a crash or since: of what was written last [1-9][0-9]* rows are missing' \
+    "$("$KINFS" status "$MNT")"
+expect_code 0 "$KINFS" check --deep "$MNT"
+expect_match 'after a lost log' 'documents +10' "$OUT"
+rm "$MNT/lost-with-the-log"
+stop
+expect_code 0 "$KINFS" check --deep "$SOURCE"
 
 # -- files of the database, lost and damaged --
 

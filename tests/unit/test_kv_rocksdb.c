@@ -962,6 +962,76 @@ static void test_kv_rocksdb__after_a_write_that_failed_it_goes_on(void **state)
     assert_goes_on(kv, n);
 }
 
+/* -- a log that is lost or cut after a crash -- */
+
+static uint64_t n_lost_now(void)
+{
+    struct kv *kv = open_here();
+    const uint64_t n = kv_rocksdb_n_lost(kv);
+    kv_close(kv);
+    return n;
+}
+
+static void for_each_log(int (*damage)(const char *path))
+{
+    char pattern[128];
+    glob_t logs;
+    snprintf(pattern, sizeof(pattern), "%s/*.log", store_path);
+    assert_int_equal(glob(pattern, 0, NULL, &logs), 0);
+    for (size_t i = 0; i < logs.gl_pathc; i++)
+        assert_int_equal(damage(logs.gl_pathv[i]), 0);
+    globfree(&logs);
+}
+
+static int empty(const char *path)
+{
+    return truncate(path, 0);
+}
+
+static int garble(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool done = fd >= 0 && pwrite(fd, "garbage", 7, 9) == 7; /* behind the head of a row */
+    if (fd >= 0)
+        close(fd);
+    return done ? 0 : -1;
+}
+
+/* It opens with what it has, and says that there was more, once. */
+static void test_kv_rocksdb__a_log_that_is_lost_or_cut_is_told(void **state)
+{
+    (void)state;
+    int (*const damages[])(const char *path) = {unlink, empty, garble};
+    char garbage[] = "0123456789abcdef";
+    assert_int_equal(n_lost_now(), 0);
+    for (size_t i = 0; i < N_OF(damages); i++) {
+        crash_with_data();
+        assert_int_equal(n_lost_now(), 0); /* all is there */
+        assert_int_equal(n_lost_now(), 0); /* nor after a clean end */
+        crash_with_data();
+        for_each_log(damages[i]);
+        struct kv *reader;
+        struct kv_options options = fixture_options();
+        options.read_only = true;
+        assert_int_equal(kv_rocksdb_open(store_path, &options, &reader, NULL), 0);
+        assert_int_equal(kv_rocksdb_n_lost(reader), 0); /* the next writer is told */
+        kv_close(reader);
+        assert_int_equal(n_lost_now(), 1);
+        assert_int_equal(n_lost_now(), 0);
+        remove_directory(store_path);
+    }
+    /* Without the number, or with one that is damaged, nothing is said. */
+    for (unsigned i = 0; i < 2; i++) {
+        crash_with_data();
+        for_each_log(unlink);
+        lose_file("WRITTEN");
+        if (i)
+            write_file("WRITTEN", garbage);
+        assert_int_equal(n_lost_now(), 0);
+        remove_directory(store_path);
+    }
+}
+
 /* -- the end -- */
 
 static uint64_t logs_size_bytes(void)
@@ -1080,6 +1150,7 @@ int main(int argc, char **argv)
         CASE(test_kv_rocksdb__a_read_only_file_system_is_said),
         CASE(test_kv_rocksdb__after_a_full_disk_it_goes_on),
         CASE(test_kv_rocksdb__after_a_write_that_failed_it_goes_on),
+        CASE(test_kv_rocksdb__a_log_that_is_lost_or_cut_is_told),
         CASE(test_kv_rocksdb__a_clean_end_leaves_no_long_log),
         CASE(test_kv_rocksdb__an_end_on_a_full_disk_loses_nothing),
         CASE(test_kv_rocksdb__few_files_are_open),
