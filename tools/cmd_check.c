@@ -292,9 +292,13 @@ static int check(struct checking *checking, const struct location *at, char **re
     _cleanup_free_ char *why = NULL;
     json_object_object_add(request, "deep", json_object_new_boolean(checking->options->deep));
     int r = ask(&question, request, take_row, checking, &why);
-    if (r == -EUCLEAN || r == -EIO || r == -ENOENT) /* the last: a store without its database */
-        r = check_damaged(checking, at, why ? why : strerror(-r), ret_error);
-    else if (r < 0)
+    if (r == -EUCLEAN || r == -EIO || r == -ENOENT) { /* the last: a store without its database */
+        int damaged = check_damaged(checking, at, why ? why : strerror(-r), ret_error);
+        if (damaged != -EBUSY)
+            return damaged;
+        free(TAKE_PTR(*ret_error)); /* it was a daemon that said so, and has it still */
+    }
+    if (r < 0)
         *ret_error = TAKE_PTR(why);
     return r;
 }
@@ -376,8 +380,11 @@ static int repair(struct checking *checking, const struct configuration *configu
     _cleanup_free_ char *error = repairing.error;
     if (r == -EBUSY) {
         int checked = check(checking, at, ret_error);
-        if (checked < 0)
-            return checked;
+        if (checked < 0) { /* nor can it be mended, for want of the store */
+            free(TAKE_PTR(*ret_error));
+            *ret_error = TAKE_PTR(error);
+            return r;
+        }
         print_end(checking, at);
         if (!is_wrong(checking))
             return 0;
