@@ -20,7 +20,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
     case 't':
-        options->timeout_s = command_parse_count(state, "--timeout", argument, 0, UINT32_MAX);
+        options->timeout_s = command_parse_count(state, "--timeout", argument, 1, UINT32_MAX);
         options->has_timeout = true;
         return 0;
     default: return ARGP_ERR_UNKNOWN;

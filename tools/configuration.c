@@ -307,8 +307,11 @@ int configuration_read(const char *path, struct configuration *ret_configuration
     if (!file && errno == ENOENT && !named)
         return 0;
     if (!file)
-        return refuse(ret_error, -errno, "%s: %s; it is the configuration", reading.path,
-                      strerror(errno));
+        return refuse(ret_error, -errno, "%s: %s; it is the configuration: %s", reading.path,
+                      strerror(errno),
+                      path    ? "name one that can be read"
+                      : named ? "KINFS_CONFIG names it"
+                              : "let it be read, or name another by KINFS_CONFIG");
     int r = read_lines(&reading, file);
     if (r < 0)
         configuration_done(&configuration);
