@@ -139,14 +139,15 @@ int candidates_for(struct postings *postings, enum postings_tier tier,
     int r = postings_with(postings, tier, sketch->values, n, POSTINGS_PIECE, &list, lengths);
     for (size_t i = 0; i < n; i++)
         n_long += lengths[i] > POSTINGS_PIECE;
-    if (r == 0 && n_long)
+    /* Where other lists are enough, only who comes in several of the long ones counts. */
+    const uint32_t at_least = threshold >= 0.25 && n - n_long >= CANDIDATES_KEYS ? 2 : 1;
+    if (r == 0 && n_long >= at_least)
         r = read_long(postings, tier, sketch->values, n, lengths, most, &tally);
     if (r < 0)
         return r;
-    bool enough = threshold >= 0.25 && n - n_long >= CANDIDATES_KEYS;
     struct sid_vector found = {list.sids, list.n_sids, list.n_sids};
     list = (struct sid_list){0};
-    r = take_likeliest(&tally, enough ? 2 : 1, most, &found);
+    r = take_likeliest(&tally, at_least, most, &found);
     if (r < 0) {
         sid_vector_done(&found);
         return r;

@@ -39,6 +39,15 @@ int sid_vector_push_set(struct sid_vector *vector, uint64_t sid)
     return 0;
 }
 
+/* What one posting list has comes so. */
+static bool is_ascending(const struct sid_vector *vector)
+{
+    for (size_t i = 1; i < vector->n_sids; i++)
+        if (vector->sids[i] <= vector->sids[i - 1])
+            return false;
+    return true;
+}
+
 static int compare(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -87,7 +96,7 @@ static bool sort_unique_by_bits(struct sid_vector *vector)
 
 void sid_vector_sort_unique(struct sid_vector *vector)
 {
-    if (vector->n_sids > 1 && !sort_unique_by_bits(vector))
+    if (!is_ascending(vector) && !sort_unique_by_bits(vector))
         sort_unique_by_comparing(vector);
 }
 
