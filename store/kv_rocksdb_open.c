@@ -29,9 +29,9 @@ enum {
     CACHE_PART = 32,
     CACHE_LEAST_BYTES = 64 << 20,
     CACHE_MOST_BYTES = 512 << 20,
-    CACHE_SHARD_BITS = 2,         /* there are few threads */
-    TARGET_FILE_BYTES = 32 << 20, /* half the default of RocksDB: a compaction is short */
-    WRITE_BUFFER_BYTES = 8 << 20, /* of one table; all share KV_WRITE_BUFFERS_BYTES */
+    CACHE_SHARD_BITS = 2,          /* there are few threads */
+    TARGET_FILE_BYTES = 32 << 20,  /* half the default of RocksDB: a compaction is short */
+    WRITE_BUFFER_BYTES = 32 << 20, /* of one table; all share KV_WRITE_BUFFERS_BYTES */
     /* Twice RocksDB's 4 KiB: an index half as large. Not where a read finds a few entries. */
     BLOCK_BYTES = 8 << 10,
     HASHED_BLOCK_BYTES = 4 << 10,
@@ -93,6 +93,9 @@ static rocksdb_options_t *make_db_options(bool create)
     rocksdb_options_set_create_missing_column_families(options, create);
     rocksdb_options_set_db_write_buffer_size(options, KV_WRITE_BUFFERS_BYTES);
     rocksdb_options_set_max_total_wal_size(options, MAX_LOGS_BYTES);
+    /* All tables are written at once: without its log a store is as it was at a moment, not each
+     * table at another. */
+    rocksdb_options_set_atomic_flush(options, 1);
     rocksdb_options_set_max_open_files(options, max_open_files());
     rocksdb_options_set_max_background_jobs(options, 2);
     rocksdb_options_compaction_readahead_size(options, COMPACTION_READ_BYTES);

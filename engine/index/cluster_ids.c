@@ -67,6 +67,13 @@ int cluster_ids_new(struct cluster_ids *ids, struct kv *kv, uint64_t *ret_id)
     return 0;
 }
 
+int cluster_ids_pass_over(const struct cluster_ids *ids, struct kv *kv, uint64_t n)
+{
+    uint64_t next = 0;
+    int r = read_next(ids, kv, &next);
+    return r < 0 ? r : write_next(ids, kv, next + n);
+}
+
 int cluster_ids_pass(struct cluster_ids *ids, struct kv *kv, uint64_t id)
 {
     uint64_t next = 0;

@@ -51,6 +51,8 @@ struct kv_slice clustering_meta_key(struct clustering_meta *meta, const char *na
 
 /* Give out an id. Returns 0, -ENOMEM, -EUCLEAN or a store error. */
 int cluster_ids_new(struct cluster_ids *ids, struct kv *kv, uint64_t *ret_id);
+/* Give out none of the next n. Returns as above. */
+int cluster_ids_pass_over(const struct cluster_ids *ids, struct kv *kv, uint64_t n);
 /* See to it that no id up to this one is ever given out from now on. */
 int cluster_ids_pass(struct cluster_ids *ids, struct kv *kv, uint64_t id);
 

@@ -5,12 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "engine/index/cluster_centres.h"
 #include "engine/index/cluster_change.h"
 #include "engine/index/neighbours.h"
 
 /* As many times what a step of a repair looks at: mostly one comparison each. */
-enum { TAKEN_IN_A_STEP = 4 };
+enum {
+    TAKEN_IN_A_STEP = 4,
+    TAKEN_AT_ONCE = 16,
+    STEP_US = 20 * 1000, /* where each of them has to be compared with very many */
+};
 
 void repair_waiting_forget(struct cluster_repairs *repairs, uint64_t cluster)
 {
@@ -107,10 +112,12 @@ int repair_waiting_step(struct cluster_repairs *repairs, const struct graph *fir
     }
     if (!graph)
         return 0;
-    for (size_t n = 0; n < TAKEN_IN_A_STEP * repairs->a_step;) {
+    const size_t most = TAKEN_IN_A_STEP * repairs->a_step;
+    const int64_t end_us = clock_now_us() + STEP_US;
+    for (size_t n = 0; n < most && clock_now_us() < end_us;) {
         const struct repair_waiting *waiting = find_waiting(repairs, id);
         int taken = cluster_centres_take_in(graph, id, waiting ? waiting->order : NULL,
-                                            TAKEN_IN_A_STEP * repairs->a_step - n);
+                                            most - n < TAKEN_AT_ONCE ? most - n : TAKEN_AT_ONCE);
         if (taken <= 0)
             return taken < 0 ? taken : end_waiting(graph, id);
         n += (size_t)taken;

@@ -132,13 +132,25 @@ static int open_store(struct index *index, const struct index_options *options, 
     int r = kv_rocksdb_open(path, &kv_options, &index->store, ret_error);
     if (r < 0)
         return r;
-    const uint64_t n_lost = kv_rocksdb_n_lost(index->store);
-    if (n_lost)
+    index->n_lost_rows = kv_rocksdb_n_lost(index->store);
+    if (index->n_lost_rows)
         index_log(index, INDEX_LOG_WARNING,
                   "store %s: its log was lost or cut by a crash or since: of what was written last "
                   "%llu rows are missing; the scan finds what they said, with new ids of clusters",
-                  index->store_path, (unsigned long long)n_lost);
+                  index->store_path, (unsigned long long)index->n_lost_rows);
     return kv_retry_open(index->store, &index->kv);
+}
+
+/* After a crash its log may be lost, and with it which sids were given out; postings, which have no
+ * log, may be there. So none is given out that may have been: a log holds some 50,000 documents.
+ * Nor ids of clusters, which others may remember. */
+static int begin_sids(struct index *index, bool ended_cleanly)
+{
+    enum { PASSED_OVER = 1 << 17 };
+    index->next_sid = index->sid_end ? index->sid_end : 1;
+    if (index->n_lost_rows || (index->sid_end && !ended_cleanly))
+        index->next_sid += PASSED_OVER;
+    return index->n_lost_rows ? living_clusters_pass_ids(index->clusters, PASSED_OVER) : 0;
 }
 
 /* Where the store lies in the tree it is of, its directory must not be indexed. */
@@ -190,11 +202,12 @@ static int open_parts(struct index *index, const struct index_options *options)
         r = identity_get_number(index, "sid_end", &index->sid_end);
     if (r == -ENOENT)
         r = 0;
-    index->next_sid = index->sid_end ? index->sid_end : 1;
     index->last_sid = index->derived_sid;
     if (r == 0)
         r = document_counts_read(index);
     bool counted = index->counts_stored;
+    if (r == 0)
+        r = begin_sids(index, counted);
     if (r == 0)
         r = commit_recover(index);
     if (r == 0)

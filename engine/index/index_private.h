@@ -106,6 +106,7 @@ struct index {
     struct scan scan;           /* committer */
     struct removal removal;     /* committer */
     struct lull lull;           /* committer */
+    uint64_t n_lost_rows;       /* of the log, found at the opening */
     uint64_t next_sid, sid_end; /* committer: sids below sid_end are reserved */
     atomic_uint_fast64_t last_sid; /* the committer's, for anyone to see */
     uint64_t derived_sid;          /* committer: what derives from all sids up to it is stored */

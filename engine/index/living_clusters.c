@@ -343,6 +343,14 @@ int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64
     return r;
 }
 
+int living_clusters_pass_ids(struct living_clusters *clusters, uint64_t n)
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < clusters->n_clusterings; i++)
+        r = cluster_ids_pass_over(&clusters->clusterings[i].membership.ids, clusters->kv, n);
+    return r;
+}
+
 int living_clusters_keep_alias(struct living_clusters *clusters, uint64_t alias, uint64_t id)
 {
     const struct graph *graph = graph_of_cluster(clusters->graph, id);

@@ -101,6 +101,9 @@ int living_clusters_replace(struct living_clusters *clusters, uint64_t old_sid,
  * it was not called. The documents that may not have been inserted are then inserted again by the
  * caller. */
 int living_clusters_recover(struct living_clusters *clusters);
+/* Never to give out the next n ids of any clustering; before any is given out. Returns 0, -ENOMEM,
+ * -EUCLEAN or a store error. */
+int living_clusters_pass_ids(struct living_clusters *clusters, uint64_t n);
 
 /* Flush the postings, and remember how far they are in the store. Returns 0, -ENOMEM or a store
  * error; then nothing is lost and it can be repeated. */
