@@ -8,7 +8,8 @@ needs fallocate
 
 disk=$SCRATCH/disk
 mkdir "$disk"
-mount -t tmpfs -o size=96m kinfs-test "$disk"
+# The log has up to 32 MB before the tables are written, and 64 MB stay free for that.
+mount -t tmpfs -o size=160m kinfs-test "$disk"
 trap 'stop 2> /dev/null; umount "$disk"' EXIT
 
 mkdir -p "$SOURCE"
