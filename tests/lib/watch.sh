@@ -22,6 +22,13 @@ all_names_can_be_told() {
     [[ $("$KINFS" status "$MNT") =~ FUSE\ 7\.(4[4-9]|[5-9]) ]] && libfuse_is_from 3.18
 }
 
+all_of() { # DIRECTORY
+    (cd "$1" && find . \( -path ./similar -o -path ./clusters \) -prune -o -printf '%p %y %m %n %s %T@ %l\n' | sort)
+}
+is_all_the_same() {
+    [[ $(all_of "$MNT") == "$(all_of "$SOURCE")" ]]
+}
+
 changes_are_seen() {
     mkdir -p "$SOURCE/d/e" "$SOURCE/f"
     echo first > "$SOURCE/d/file"
@@ -104,8 +111,7 @@ changes_are_seen() {
     rm "$SOURCE/newer"
     soon 'removed while open' is 0 stat -L -c %h /proc/$$/fd/9
     exec 9<&-
-    expect_equal 'all in all' "$(cd "$SOURCE" && find . -printf '%p %y %m %n %s %T@ %l\n' | sort)" \
-        "$(cd "$MNT" && find . \( -path ./similar -o -path ./clusters \) -prune -o -printf '%p %y %m %n %s %T@ %l\n' | sort)"
+    (soon 'all in all' is_all_the_same) || expect_equal 'all in all' "$(all_of "$SOURCE")" "$(all_of "$MNT")"
 }
 
 attributes() { # DIRECTORY

@@ -22,7 +22,9 @@ expect_equal 'still open' one "$(cat <&3)"
 exec 3<&-
 find "$MNT/c" -ls > /dev/null
 pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
-while [[ $(find "/proc/$pid/fd" -lname "$SOURCE/c/inner*") ]]; do :; done # a close is told later
+# A close is told a moment after it.
+has_none_open() { [[ ! $(find "/proc/$pid/fd" -lname "$1*") ]]; }
+soon 'all is closed' has_none_open "$SOURCE/c/inner"
 umount "$SOURCE/c/inner" || fail 'a mount nobody uses is busy'
 until [[ ! $(ls "$MNT/c/inner") ]]; do :; done # what the kernel keeps of names ends by itself
 
@@ -31,6 +33,7 @@ mount -t tmpfs none "$SOURCE/c/inner"
 echo three > "$SOURCE/c/inner/f"
 until [[ -e $MNT/c/inner/f ]]; do :; done
 expect_equal 'the next one' three "$(cat "$MNT/c/inner/f")"
+soon 'all is closed in the next one' has_none_open "$SOURCE/c/inner"
 umount "$SOURCE/c/inner" || fail 'the next one is busy'
 
 # A part of the tree mounted a second time, read-only: each is reached by its own mount.
@@ -50,5 +53,6 @@ echo five > "$MNT/data/f"
 expect_equal 'written by the other' five "$(cat "$SOURCE/data/f")"
 expect_equal 'where one stands' "$MNT/data/sub" "$(pwd -P)"
 cd /
+soon 'all is closed in the second mount' has_none_open "$SOURCE/ro"
 umount "$SOURCE/ro" || fail 'the second mount is busy'
 stop
