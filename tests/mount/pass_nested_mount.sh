@@ -19,11 +19,15 @@ mv "$MNT/a" "$MNT/c"
 expect_equal 'moved' one "$(cat "$MNT/c/inner/d/f")"
 expect_equal 'still open' one "$(cat <&3)"
 ! umount "$SOURCE/c/inner" 2> /dev/null || fail 'unmounted although a file is open'
+pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
+has_none_open() { # MOUNT_POINT: the daemon, which is told of a close a moment after it
+    local id
+    id=$(awk -v point="$1" '$5 == point { id = $1 } END { print id }' /proc/self/mountinfo)
+    ! grep -qsE "^mnt_id:[[:space:]]+$id\$" "/proc/$pid/fdinfo/"*
+}
+! has_none_open "$SOURCE/c/inner" || fail 'nobody knows what is open'
 exec 3<&-
 find "$MNT/c" -ls > /dev/null
-pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
-# A close is told a moment after it.
-has_none_open() { [[ ! $(find "/proc/$pid/fd" -lname "$1*") ]]; }
 soon 'all is closed' has_none_open "$SOURCE/c/inner"
 umount "$SOURCE/c/inner" || fail 'a mount nobody uses is busy'
 until [[ ! $(ls "$MNT/c/inner") ]]; do :; done # what the kernel keeps of names ends by itself
