@@ -12,13 +12,8 @@
 static uint64_t read_bound(const char *path)
 {
     uint64_t bytes;
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return UINT64_MAX;
-    if (fscanf(file, "%" SCNu64, &bytes) != 1)
-        bytes = UINT64_MAX;
-    fclose(file);
-    return bytes;
+    _cleanup_fclose_ FILE *file = fopen(path, "re");
+    return file && fscanf(file, "%" SCNu64, &bytes) == 1 ? bytes : UINT64_MAX;
 }
 
 uint64_t memory_of_group(const char *root, const char *group)
@@ -48,7 +43,7 @@ uint64_t memory_of_process(void)
     char line[PATH_MAX + 16];
     long n_pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
     uint64_t bytes = n_pages > 0 && page_bytes > 0 ? (uint64_t)n_pages * (uint64_t)page_bytes : 0;
-    FILE *file = fopen("/proc/self/cgroup", "re");
+    _cleanup_fclose_ FILE *file = fopen("/proc/self/cgroup", "re");
 
     while (file && fgets(line, sizeof(line), file)) {
         if (strncmp(line, unified, strlen(unified)) != 0)
@@ -57,7 +52,5 @@ uint64_t memory_of_process(void)
         uint64_t bound = memory_of_group("/sys/fs/cgroup", line + strlen(unified));
         bytes = bound < bytes ? bound : bytes;
     }
-    if (file)
-        fclose(file);
     return bytes;
 }

@@ -10,7 +10,7 @@ struct known_centre {
     struct place centre;
 };
 
-void centre_cache_done(struct centre_cache *cache)
+void centre_cache_clear(struct centre_cache *cache)
 {
     free(cache->centres);
     cache->centres = NULL;
@@ -48,9 +48,4 @@ void centre_cache_changed(struct centre_cache *cache, uint64_t cluster,
     for (size_t i = 0; i < n_members; i++)
         if (memcmp(members[i].order, known->centre.order, ORDER_BYTES) <= 0)
             known->cluster = 0;
-}
-
-void centre_cache_clear(struct centre_cache *cache)
-{
-    centre_cache_done(cache);
 }

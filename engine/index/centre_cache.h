@@ -20,7 +20,8 @@ struct centre_cache {
     struct known_centre *centres; /* a cluster has one place, where the last one stays */
 };
 
-void centre_cache_done(struct centre_cache *cache);
+/* Forgets all and gives back the memory: at the end too. */
+void centre_cache_clear(struct centre_cache *cache);
 
 bool centre_cache_get(const struct centre_cache *cache, uint64_t cluster, struct place *ret_centre);
 /* Without memory it is forgotten. */
@@ -30,6 +31,5 @@ void centre_cache_set(struct centre_cache *cache, uint64_t cluster, const struct
  * nothing. */
 void centre_cache_changed(struct centre_cache *cache, uint64_t cluster,
                           const struct member *members, size_t n_members);
-void centre_cache_clear(struct centre_cache *cache);
 
 #endif

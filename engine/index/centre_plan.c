@@ -247,36 +247,31 @@ static int found_later(void *user, uint64_t sid, uint64_t cluster, const struct 
     return 0;
 }
 
-static int ask(struct centre_plan *plan, const struct centre_search *search)
+static int ask(struct centre_plan *plan, struct centre_search search)
 {
     const struct record *record = NULL;
-    uint64_t sid = plan->spots[plan->at].node.sid;
+    const struct spot *spot = &plan->spots[plan->at];
+    uint64_t sid = spot->node.sid;
 
+    search.user = plan;
+    search.is_posted = !spot->is_new || plan->is_posted;
     int r = records_get(plan->graph->records, &sid, 1, &record);
     if (r == 0 && record)
-        r = centre_search(plan->graph, &record->sketch, search);
+        r = centre_search(plan->graph, &record->sketch, &search);
     records_put(plan->graph->records, &record, 1);
     return r < 0 ? r : plan->error;
 }
 
 static int ask_for_centre(struct centre_plan *plan)
 {
-    const struct spot *spot = &plan->spots[plan->at];
-    return ask(plan, &(struct centre_search){.choose = choose_centre,
-                                             .wanted = may_be_centre,
-                                             .found = found_centre,
-                                             .user = plan,
-                                             .is_posted = !spot->is_new || plan->is_posted});
+    return ask(plan, (struct centre_search){
+                         .choose = choose_centre, .wanted = may_be_centre, .found = found_centre});
 }
 
 static int tell_later(struct centre_plan *plan)
 {
-    const struct spot *spot = &plan->spots[plan->at];
-    return ask(plan, &(struct centre_search){.choose = choose_later,
-                                             .wanted = may_be_later,
-                                             .found = found_later,
-                                             .user = plan,
-                                             .is_posted = !spot->is_new || plan->is_posted});
+    return ask(plan, (struct centre_search){
+                         .choose = choose_later, .wanted = may_be_later, .found = found_later});
 }
 
 /* -- looking -- */

@@ -54,21 +54,19 @@ static int set_waiting(struct cluster_repairs *repairs, uint64_t cluster, const 
 int cluster_repairs_wait(const struct graph *graph, uint64_t cluster, const uint8_t *order)
 {
     struct cluster_repairs *repairs = graph->repairs;
-    int r = 0;
+    const struct repair_waiting *waiting = find_waiting(repairs, cluster);
+    bool waits = cluster_repairs_is_waiting(repairs, cluster);
 
-    if (cluster_repairs_is_waiting(repairs, cluster)) {
-        const struct repair_waiting *waiting = find_waiting(repairs, cluster);
-        if (!waiting || memcmp(waiting->order, order, ORDER_BYTES) <= 0)
-            return 0;
-    } else {
-        r = set_waiting(repairs, cluster, order); /* at first, or all of it would wait */
-        if (r == 0)
-            r = cluster_repairs_note(graph, cluster);
-        if (r < 0)
-            repair_waiting_forget(repairs, cluster);
+    if (waits && (!waiting || memcmp(waiting->order, order, ORDER_BYTES) <= 0))
+        return 0;
+    int r = set_waiting(repairs, cluster, order);
+    if (waits)
         return r;
-    }
-    return set_waiting(repairs, cluster, order);
+    if (r == 0)
+        r = cluster_repairs_note(graph, cluster); /* behind it, or all of the cluster would wait */
+    if (r < 0)
+        repair_waiting_forget(repairs, cluster);
+    return r;
 }
 
 int cluster_repairs_taken_in(const struct graph *graph, uint64_t cluster, const uint8_t *order)

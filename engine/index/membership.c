@@ -144,7 +144,7 @@ void membership_done(struct membership *membership, bool clean)
     }
     free(TAKE_PTR(membership->cache));
     head_cache_done(&membership->heads);
-    centre_cache_done(&membership->centres);
+    centre_cache_clear(&membership->centres);
 }
 
 int membership_before_change(struct membership *membership)
@@ -321,32 +321,12 @@ int membership_move(struct membership *membership, uint64_t from, uint64_t to,
 
 /* -- moving all -- */
 
-/* The first members of a cluster; returns how many, at most n_most. */
-static int first_members(struct membership *membership, uint64_t id, size_t n_most,
-                         struct member *members)
-{
-    uint8_t from[HEAD_KEY_BYTES + 1] = {0}, to[HEAD_KEY_BYTES];
-    struct kv_page page;
-    int n = 0;
-
-    put_be64(from, id);
-    put_be64(to, id + 1);
-    struct kv_range range = {{from, sizeof(from)}, {to, sizeof(to)}};
-    int r = kv_scan(membership->kv, TABLE_MEMBERS, &range, n_most, &page);
-    if (r < 0)
-        return r;
-    for (size_t i = 0; i < page.n_entries && r == 0; i++)
-        r = member_parse(&page.entries[i].key, &members[n++]);
-    kv_page_done(&page);
-    return r < 0 ? r : n;
-}
-
 int membership_move_all(struct membership *membership, uint64_t from, uint64_t to)
 {
     struct member members[MEMBERS_AT_ONCE];
 
     for (;;) {
-        int n = first_members(membership, from, MEMBERS_AT_ONCE, members);
+        int n = membership_after(membership, from, NULL, MEMBERS_AT_ONCE, members);
         if (n <= 0)
             return n;
         int r = membership_move(membership, from, to, members, (size_t)n);
@@ -487,7 +467,8 @@ int membership_list(struct membership *membership, uint64_t id, size_t limit,
     return 0;
 }
 
-/* What stands behind an order begins with the next number. */
+/* All stands behind the head, whose key is the cluster's alone; what stands behind an order begins
+ * with the next number. */
 int membership_after(struct membership *membership, uint64_t id, const uint8_t *order, size_t most,
                      struct member *ret_members)
 {
@@ -495,14 +476,13 @@ int membership_after(struct membership *membership, uint64_t id, const uint8_t *
     struct kv_page page;
     int n = 0;
 
-    if (!order)
-        return first_members(membership, id, most, ret_members);
     put_be64(from, id);
     put_be64(to, id + 1);
-    memcpy(from + HEAD_KEY_BYTES, order, ORDER_BYTES);
-    for (size_t i = sizeof(from); i-- > 0 && ++from[i] == 0;)
+    if (order)
+        memcpy(from + HEAD_KEY_BYTES, order, ORDER_BYTES);
+    for (size_t i = sizeof(from); order && i-- > 0 && ++from[i] == 0;)
         ;
-    struct kv_range range = {{from, sizeof(from)}, {to, sizeof(to)}};
+    struct kv_range range = {{from, order ? sizeof(from) : HEAD_KEY_BYTES + 1}, {to, sizeof(to)}};
     int r = kv_scan(membership->kv, TABLE_MEMBERS, &range, most, &page);
     if (r < 0)
         return r;
@@ -514,7 +494,7 @@ int membership_after(struct membership *membership, uint64_t id, const uint8_t *
 
 int membership_first(struct membership *membership, uint64_t id, struct member *ret_member)
 {
-    int n = first_members(membership, id, 1, ret_member);
+    int n = membership_after(membership, id, NULL, 1, ret_member);
     return n < 0 ? n : n == 0 ? -ENOENT : 0;
 }
 

@@ -111,8 +111,8 @@ int membership_size(struct membership *membership, uint64_t id, uint64_t *ret_si
 /* Append members in order of rank, up to limit (0: all). */
 int membership_list(struct membership *membership, uint64_t id, size_t limit,
                     struct sid_vector *sids);
-/* The first members that stand behind an order (NULL: all), at most `most`, of a clustering with
- * centres. Returns how many, -EUCLEAN or a store error. */
+/* The first members in order of rank, at most `most`; behind an order of a clustering with centres,
+ * or of all (NULL). Returns how many, -EUCLEAN or a store error. */
 int membership_after(struct membership *membership, uint64_t id, const uint8_t *order, size_t most,
                      struct member *ret_members);
 /* The first in rank. Returns 0, -ENOENT (no such cluster), -EUCLEAN or a store error. */

@@ -317,7 +317,7 @@ static enum stored_state state_by(const struct file_row *row, const struct tree_
                                                                         : STORED_CURRENT;
 }
 
-enum stored_state reconcile_state(struct index *index, const struct tree_entry *entry)
+static enum stored_state state_of(struct index *index, const struct tree_entry *entry)
 {
     struct file_row row;
     int r = catalogue_get_file(index->kv, &entry->key, &row);
@@ -336,7 +336,7 @@ void reconcile_states(struct index *index, const struct tree_entry *const *entri
             files[i] = &entries[at + i]->key;
         int r = catalogue_get_files(index->kv, files, n_some, rows, exist);
         for (size_t i = 0; i < n_some; i++)
-            ret_states[at + i] = r < 0      ? reconcile_state(index, entries[at + i])
+            ret_states[at + i] = r < 0      ? state_of(index, entries[at + i])
                                  : exist[i] ? state_by(&rows[i], entries[at + i])
                                             : STORED_NOT;
     }

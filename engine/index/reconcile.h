@@ -58,10 +58,9 @@ int reconcile_forget(struct index *index, const struct file_key *parent, const c
  * rather than of the moment, so that coming back would not help. */
 bool reconcile_may_pass_over(int error);
 
-/* Whether the file is among the documents: as it is now, as it was, or not at all. */
+/* Whether files are among the documents: as they are now, as they were, or not at all. By one look.
+ */
 enum stored_state { STORED_CURRENT, STORED_OLD, STORED_NOT };
-enum stored_state reconcile_state(struct index *index, const struct tree_entry *entry);
-/* Of many, by one look. */
 void reconcile_states(struct index *index, const struct tree_entry *const *entries, size_t n,
                       enum stored_state *ret_states);
 
