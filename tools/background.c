@@ -10,6 +10,7 @@
 #include <syslog.h>
 #include <time.h>
 
+#include "base/fd_read.h"
 #include "tools/message.h"
 
 enum { LINE_BYTES = 8192 };
@@ -29,9 +30,7 @@ static int wait_for_child(pid_t child, int fd)
     char line[LINE_BYTES];
     size_t n = 0;
     for (;;) {
-        ssize_t got = read(fd, line + n, sizeof(line) - 1 - n);
-        if (got < 0 && errno == EINTR)
-            continue;
+        ssize_t got = fd_read(fd, line + n, sizeof(line) - 1 - n);
         if (got <= 0)
             break;
         n += (size_t)got;

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/fd_read.h"
 #include "tools/holder.h"
 #include "tools/json_path.h"
 #include "tools/message.h"
@@ -47,11 +48,9 @@ static int copy(int from, int to, bool *ret_writing)
     if (!block)
         return -ENOMEM;
     for (;;) {
-        ssize_t n = read(from, block, BLOCK_BYTES);
-        if (n < 0 && errno == EINTR)
-            continue;
+        ssize_t n = fd_read(from, block, BLOCK_BYTES);
         if (n <= 0)
-            return n < 0 ? -errno : 0;
+            return (int)n;
         *ret_writing = true;
         for (ssize_t at = 0; at < n;) {
             ssize_t put = write(to, block + at, (size_t)(n - at));
@@ -135,11 +134,10 @@ static int read_answer(int fd, char **ret_text, size_t *ret_n_bytes)
         if (!larger)
             return -ENOMEM;
         text = larger;
-        ssize_t n = read(fd, text + n_bytes, PIECE_BYTES);
-        if (n < 0 && errno == EINTR) /* stopped, and continued: the question still stands */
-            continue;
+        /* Stopped, and continued: the question still stands. */
+        ssize_t n = fd_read(fd, text + n_bytes, PIECE_BYTES);
         if (n < 0)
-            return -errno;
+            return (int)n;
         if (n == 0)
             break;
         n_bytes += (size_t)n;

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/fd_read.h"
 #include "engine/cluster/parallel.h"
 #include "tools/message.h"
 
@@ -42,11 +43,9 @@ static int sketch_file(struct worker *worker, const char *path, struct document_
         return -EINVAL;
     document_sketcher_begin(worker->sketcher);
     for (;;) {
-        ssize_t n = read(fd, worker->buffer, READ_BYTES);
-        if (n < 0 && errno == EINTR)
-            continue;
+        ssize_t n = fd_read(fd, worker->buffer, READ_BYTES);
         if (n < 0)
-            return -errno;
+            return (int)n;
         if (n == 0)
             break;
         document_sketcher_feed(worker->sketcher, worker->buffer, (size_t)n);

@@ -59,7 +59,7 @@ static void forget_what_is_known(struct living_clusters *clusters)
     for (const struct graph *graph = clusters->graph; graph; graph = graph->next) {
         graph_forget(graph);
         cluster_hubs_forget(graph->membership->hubs);
-        head_cache_clear(&graph->membership->heads);
+        number_cache_clear(&graph->membership->heads);
     }
 }
 

@@ -12,14 +12,11 @@
 
 enum {
     PAGE_ROWS = 256,
-    /* 16 bytes each, as many as the documents that are come by need: what a new document is
-     * compared with is anywhere among all. */
-    CACHE_FIRST = 1 << 10,
-    CACHE_MAX = 1 << 20,
-};
-
-struct cached_cluster {
-    uint64_t sid, cluster; /* sid 0: nothing, no document has it */
+    /* What a new document is compared with is anywhere among all. */
+    CLUSTERS_FIRST = 1 << 10,
+    CLUSTERS_MAX = 1 << 20,
+    HEADS_FIRST = 1 << 8,
+    HEADS_MAX = 1 << 18,
 };
 
 static struct kv_slice counts_key(struct clustering_meta *meta, const struct membership *membership)
@@ -40,40 +37,6 @@ static int put_meta(struct kv *kv, struct kv_slice key, const void *value, size_
     return kv_apply(kv, batch);
 }
 
-/* -- cache -- */
-
-static struct cached_cluster *cached(struct membership *membership, uint64_t sid)
-{
-    return &membership->cache[sid % membership->n_cache];
-}
-
-/* To twice the size, empty. Without memory it stays. */
-static void cache_grow(struct membership *membership)
-{
-    const size_t n = 2 * membership->n_cache;
-    struct cached_cluster *cache = n <= CACHE_MAX ? calloc(n, sizeof(*cache)) : NULL;
-
-    membership->n_cached = 0;
-    if (!cache)
-        return;
-    free(membership->cache);
-    membership->cache = cache;
-    membership->n_cache = n;
-}
-
-void membership_cache_set(struct membership *membership, uint64_t sid, uint64_t cluster)
-{
-    if (++membership->n_cached > membership->n_cache)
-        cache_grow(membership);
-    *cached(membership, sid) = (struct cached_cluster){sid, cluster};
-}
-
-void membership_cache_drop(struct membership *membership, uint64_t sid)
-{
-    if (cached(membership, sid)->sid == sid)
-        cached(membership, sid)->sid = 0;
-}
-
 /* -- counts -- */
 
 int membership_recount(struct membership *membership)
@@ -83,7 +46,7 @@ int membership_recount(struct membership *membership)
     uint64_t id, size;
     int r;
 
-    head_cache_clear(&membership->heads);
+    number_cache_clear(&membership->heads);
     cluster_heads_init(&heads, membership->kv, clustering_base(membership->clustering),
                        4 * PAGE_ROWS);
     while ((r = cluster_heads_next(&heads, &id, &size)) > 0) {
@@ -111,7 +74,9 @@ int membership_init(struct membership *membership, struct kv *kv, unsigned clust
 
     *membership =
         (struct membership){.kv = kv, .clustering = clustering, .ids.clustering = clustering};
-    int r = head_cache_init(&membership->heads);
+    int r = number_cache_init(&membership->heads, HEADS_FIRST, HEADS_MAX);
+    if (r == 0)
+        r = number_cache_init(&membership->clusters, CLUSTERS_FIRST, CLUSTERS_MAX);
     if (r == 0)
         r = kv_get(kv, TABLE_META, counts_key(&meta, membership), &value);
     if (r == 0 && value.size_bytes == 16) {
@@ -121,13 +86,9 @@ int membership_init(struct membership *membership, struct kv *kv, unsigned clust
     } else if (r == 0 || r == -ENOENT) {
         r = membership_recount(membership);
     }
-    membership->n_cache = CACHE_FIRST;
-    membership->cache = calloc(membership->n_cache, sizeof(*membership->cache));
-    if (r == 0 && !membership->cache)
-        r = -ENOMEM;
     if (r < 0) {
-        head_cache_done(&membership->heads);
-        free(TAKE_PTR(membership->cache));
+        number_cache_done(&membership->heads);
+        number_cache_done(&membership->clusters);
     }
     return r;
 }
@@ -142,8 +103,8 @@ void membership_done(struct membership *membership, bool clean)
         /* Without it the next start counts. */
         (void)put_meta(membership->kv, counts_key(&meta, membership), value, sizeof(value));
     }
-    free(TAKE_PTR(membership->cache));
-    head_cache_done(&membership->heads);
+    number_cache_done(&membership->heads);
+    number_cache_done(&membership->clusters);
     centre_cache_clear(&membership->centres);
 }
 
@@ -255,21 +216,21 @@ static int enter(struct membership *membership, uint64_t to, const struct member
             kv_batch_put(batch, TABLE_MEMBERS, member_key(key, to, &members[i]),
                          (struct kv_slice){"", 0});
         membership_batch_cluster_of(membership, batch, members[i].sid, to);
-        membership_cache_drop(membership, members[i].sid);
+        number_cache_drop(&membership->clusters, members[i].sid);
     }
     size = presence.size + n - presence.n_has;
     if (to) {
-        head_cache_drop(&membership->heads, to);
+        number_cache_drop(&membership->heads, to);
         membership_batch_head(batch, to, size);
     }
     r = kv_apply(membership->kv, batch);
     if (r < 0)
         return r;
     if (to)
-        head_cache_set(&membership->heads, to, size);
+        number_cache_set(&membership->heads, to, size);
     membership_count_change(membership, presence.size, size);
     for (size_t i = 0; i < n; i++)
-        membership_cache_set(membership, members[i].sid, to);
+        number_cache_set(&membership->clusters, members[i].sid, to);
     return 0;
 }
 
@@ -291,12 +252,12 @@ static int leave(struct membership *membership, uint64_t from, const struct memb
         if (presence.has[i])
             kv_batch_delete(batch, TABLE_MEMBERS, member_key(key, from, &members[i]));
     }
-    head_cache_drop(&membership->heads, from);
+    number_cache_drop(&membership->heads, from);
     membership_batch_head(batch, from, presence.size - presence.n_has);
     r = kv_apply(membership->kv, batch);
     if (r < 0)
         return r;
-    head_cache_set(&membership->heads, from, presence.size - presence.n_has);
+    number_cache_set(&membership->heads, from, presence.size - presence.n_has);
     membership_count_change(membership, presence.size, presence.size - presence.n_has);
     return 0;
 }
@@ -363,7 +324,7 @@ static int read_clusters(struct membership *membership, const uint64_t *sids, co
         if (r == 0)
             r = parse_cluster(&values[i], &ret_ids[places[i]]);
         if (r == 0)
-            membership_cache_set(membership, sids[places[i]], ret_ids[places[i]]);
+            number_cache_set(&membership->clusters, sids[places[i]], ret_ids[places[i]]);
         kv_buf_done(&values[i]);
     }
     return r;
@@ -376,10 +337,7 @@ int membership_clusters_of(struct membership *membership, const uint64_t *sids, 
     int r = 0;
 
     for (size_t i = 0; i < n_sids && r == 0; i++) {
-        const struct cached_cluster *entry = cached(membership, sids[i]);
-        if (entry->sid == sids[i])
-            ret_ids[i] = entry->cluster;
-        else
+        if (!number_cache_get(&membership->clusters, sids[i], &ret_ids[i]))
             places[n++] = i;
         if (n == MEMBERS_AT_ONCE) {
             r = read_clusters(membership, sids, places, n, ret_ids);
@@ -411,17 +369,17 @@ int membership_size(struct membership *membership, uint64_t id, uint64_t *ret_si
 
 int membership_known_size(struct membership *membership, uint64_t id, uint64_t *ret_size)
 {
-    if (head_cache_get(&membership->heads, id, ret_size))
+    if (number_cache_get(&membership->heads, id, ret_size))
         return 0;
     int r = membership_size(membership, id, ret_size);
     if (r == 0)
-        head_cache_set(&membership->heads, id, *ret_size);
+        number_cache_set(&membership->heads, id, *ret_size);
     return r;
 }
 
 void membership_is_new(struct membership *membership, uint64_t id)
 {
-    head_cache_set(&membership->heads, id, 0);
+    number_cache_set(&membership->heads, id, 0);
 }
 
 static int take_members(const struct kv_page *page, size_t limit, struct sid_vector *sids)

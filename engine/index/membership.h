@@ -38,8 +38,8 @@
 #include "engine/index/centre_cache.h"
 #include "engine/index/cluster_ids.h"
 #include "engine/index/dissolved_clusters.h"
-#include "engine/index/head_cache.h"
 #include "engine/index/member.h"
+#include "engine/index/number_cache.h"
 #include "engine/index/sid_vector.h"
 #include "store/kv.h"
 
@@ -50,9 +50,9 @@ enum { MEMBERS_AT_ONCE = 64 };
 struct membership {
     struct kv *kv;
     unsigned clustering;
-    struct cached_cluster *cache; /* sid -> cluster, the committer's */
-    size_t n_cache, n_cached;     /* places; what was put there since it grew */
-    struct head_cache heads;
+    /* The committer's: by sid in which cluster a document is, by cluster how many members it has.
+     */
+    struct number_cache clusters, heads;
     struct centre_cache centres; /* where clusters have such */
     struct cluster_hubs *hubs;   /* is told of what moves; borrowed; NULL: nobody */
     struct cluster_ids ids;

@@ -105,7 +105,7 @@ static int write_rows(struct membership *membership, const uint64_t *clusters,
         if (left->n_gone[i] > 0)
             membership_batch_head(rows, left->ids[i], left->sizes[i] - left->n_gone[i]);
     for (size_t i = 0; i < left->n; i++)
-        head_cache_drop(&membership->heads, left->ids[i]);
+        number_cache_drop(&membership->heads, left->ids[i]);
     int r = kv_apply(membership->kv, of);
     return r == 0 && kv_batch_count(rows) > 0 ? kv_apply(membership->kv, rows) : r;
 }
@@ -122,7 +122,7 @@ int membership_leave(struct membership *membership, const uint64_t *clusters,
         if (membership->hubs)
             cluster_hubs_moved(membership->hubs, clusters[i], 0, &members[i], 1);
         centre_cache_changed(&membership->centres, clusters[i], &members[i], 1);
-        membership_cache_drop(membership, members[i].sid);
+        number_cache_drop(&membership->clusters, members[i].sid);
     }
     list_clusters(clusters, n_members, &left);
     if (r == 0)
@@ -135,11 +135,11 @@ int membership_leave(struct membership *membership, const uint64_t *clusters,
     for (size_t i = 0; i < left.n; i++) {
         const uint64_t size = left.sizes[i] - left.n_gone[i];
         membership_count_change(membership, left.sizes[i], size);
-        head_cache_set(&membership->heads, left.ids[i], size);
+        number_cache_set(&membership->heads, left.ids[i], size);
         left.sizes[i] = size;
     }
     for (size_t i = 0; i < n_members; i++) {
-        membership_cache_set(membership, members[i].sid, 0);
+        number_cache_set(&membership->clusters, members[i].sid, 0);
         ret_sizes[i] = left.sizes[left.places[i]];
     }
     return 0;

@@ -10,10 +10,6 @@ int membership_before_change(struct membership *membership);
 /* After it: a cluster has another size. */
 void membership_count_change(struct membership *membership, uint64_t old_size, uint64_t new_size);
 
-/* What is remembered of a document, and that nothing is. */
-void membership_cache_set(struct membership *membership, uint64_t sid, uint64_t cluster);
-void membership_cache_drop(struct membership *membership, uint64_t sid);
-
 /* Into a batch: a cluster's head (size 0: none), and in which cluster a document is (0: in none).
  */
 void membership_batch_head(struct kv_batch *batch, uint64_t id, uint64_t size);

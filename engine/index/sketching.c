@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/fd_read.h"
+
 enum { READ_BYTES = 256 * 1024 };
 
 struct sketching {
@@ -55,11 +57,9 @@ static ssize_t read_block(struct sketching *sketching, int fd)
 {
     size_t size_bytes = 0;
     while (size_bytes < READ_BYTES) {
-        ssize_t n = read(fd, sketching->buffer + size_bytes, READ_BYTES - size_bytes);
-        if (n < 0 && errno == EINTR)
-            continue;
+        ssize_t n = fd_read(fd, sketching->buffer + size_bytes, READ_BYTES - size_bytes);
         if (n < 0)
-            return -errno;
+            return n;
         if (n == 0)
             break;
         size_bytes += (size_t)n;

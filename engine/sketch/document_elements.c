@@ -2,8 +2,8 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/fd_read.h"
 #include "engine/sketch/rabin.h"
 #include "engine/sketch/shingle_hash.h"
 #include "engine/text/canon.h"
@@ -107,11 +107,9 @@ static int read_document(int fd, struct reader *reader, struct canon *canon)
     struct text_form form;
     canon_begin(canon);
     while (reader->result == 0) {
-        ssize_t n = read(fd, reader->bytes, READ_BYTES);
-        if (n < 0 && errno == EINTR)
-            continue;
+        ssize_t n = fd_read(fd, reader->bytes, READ_BYTES);
         if (n < 0)
-            return -errno;
+            return (int)n;
         if (n == 0)
             break;
         canon_feed(canon, reader->bytes, (size_t)n);

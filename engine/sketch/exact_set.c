@@ -9,10 +9,10 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <xxhash.h>
 
+#include "base/fd_read.h"
 #include "engine/sketch/policy.h"
 #include "engine/text/canon.h"
 #include "engine/text/word_filter.h"
@@ -108,11 +108,9 @@ static int read_document(int fd, struct canon *canon)
 
     canon_begin(canon);
     for (;;) {
-        ssize_t n = read(fd, buffer, READ_BYTES);
-        if (n < 0 && errno == EINTR)
-            continue;
+        ssize_t n = fd_read(fd, buffer, READ_BYTES);
         if (n < 0)
-            return -errno;
+            return (int)n;
         if (n == 0)
             break;
         canon_feed(canon, buffer, (size_t)n);

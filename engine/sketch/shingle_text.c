@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/fd_read.h"
 #include "engine/text/word_filter.h"
 
 enum { READ_BYTES = 64 * 1024, WINDOW_BYTES = POLICY_W_MAX * (CANON_TOKEN_MAX_BYTES + 1) };
@@ -69,11 +69,9 @@ static int search(int fd, struct canon *canon, struct window *window)
     for (uint64_t n_read = 0; !window->found;) {
         if (n_read >= SHINGLE_TEXT_READ_MAX_BYTES)
             return -ENOENT;
-        ssize_t n = read(fd, bytes, READ_BYTES);
-        if (n < 0 && errno == EINTR)
-            continue;
+        ssize_t n = fd_read(fd, bytes, READ_BYTES);
         if (n < 0)
-            return -errno;
+            return (int)n;
         if (n == 0)
             break;
         canon_feed(canon, bytes, (size_t)n);

@@ -62,25 +62,43 @@ static void print_each(const char *what, uint32_t n, struct moment since)
     fflush(stdout);
 }
 
-/* What waits for the background. */
-static void settle(struct bench *bench)
+static int repair(struct bench *bench, void *plan)
+{
+    (void)plan;
+    return living_clusters_repair(bench->index->clusters);
+}
+
+static int carry_out(struct bench *bench, void *plan)
+{
+    return living_clusters_remake(bench->index->clusters, REMADE, plan);
+}
+
+/* Step by step, until there is no more. */
+static void do_all(struct bench *bench, int (*step)(struct bench *bench, void *plan), void *plan,
+                   const char *what)
 {
     double longest_s = 0;
     unsigned n_steps = 0;
-    char what[64];
+    char said[80];
     int r;
     struct moment since = now();
     do {
         double begin_s = clock_wall_s();
-        r = living_clusters_repair(bench->index->clusters);
+        r = step(bench, plan);
         double step_s = clock_wall_s() - begin_s;
         longest_s = step_s > longest_s ? step_s : longest_s;
         n_steps++;
     } while (r > 0);
-    check(r, "repair");
-    snprintf(what, sizeof(what), "    what waits, %u steps, longest %.1f ms", n_steps,
+    check(r, what);
+    snprintf(said, sizeof(said), "    %s, %u steps, longest %.1f ms", what, n_steps,
              longest_s * 1e3);
-    print_since(what, since);
+    print_since(said, since);
+}
+
+/* What waits for the background. */
+static void settle(struct bench *bench)
+{
+    do_all(bench, repair, NULL, "what waits");
 }
 
 /* -- documents -- */
@@ -147,25 +165,11 @@ static void remake(struct bench *bench, enum batch_mode mode, const char *scratc
                                        .threshold = 0.5};
     struct remake_plan plan = {0};
     char what[64];
-    int r;
     struct moment since = now();
     check(remaking_plan_now(&task, &plan), "batch");
     snprintf(what, sizeof(what), "%s: batch, %zu moves", batch_mode_name(mode), plan.n_moves);
     print_since(what, since);
-    double longest_s = 0;
-    unsigned n_steps = 0;
-    since = now();
-    do {
-        double begin_s = clock_wall_s();
-        r = living_clusters_remake(bench->index->clusters, REMADE, &plan);
-        double step_s = clock_wall_s() - begin_s;
-        longest_s = step_s > longest_s ? step_s : longest_s;
-        n_steps++;
-    } while (r > 0);
-    check(r, "carrying it out");
-    snprintf(what, sizeof(what), "    carried out, %u steps, longest %.1f ms", n_steps,
-             longest_s * 1e3);
-    print_since(what, since);
+    do_all(bench, carry_out, &plan, "carried out");
     remake_plan_done(&plan);
 }
 

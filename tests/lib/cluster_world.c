@@ -144,6 +144,23 @@ struct world_document *world_new_document(struct world *world)
     return &world->documents[world->n_documents++];
 }
 
+struct world_document *world_new_of_stretches(struct world *world,
+                                              const struct world_stretch *stretches, unsigned n)
+{
+    struct world_document *document = world_new_document(world);
+    uint64_t fingerprints[512];
+    size_t n_all = 0;
+    for (unsigned i = 0; i < n; i++) {
+        assert_in_range(n_all + stretches[i].n, 0, 512);
+        for (unsigned k = 0; k < stretches[i].n; k++)
+            fingerprints[n_all++] = stretches[i].from + k;
+    }
+    document->n_tokens = (unsigned)n_all;
+    document->content = world->n_documents;
+    world_finish_record(world, document, fingerprints, n_all, world->n_documents);
+    return document;
+}
+
 struct world_document *world_pick(struct world *world)
 {
     unsigned n = 0;

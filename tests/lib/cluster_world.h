@@ -118,6 +118,15 @@ void world_finish_document(struct world *world, struct world_document *document)
 void world_finish_record(struct world *world, struct world_document *document,
                          const uint64_t *fingerprints, size_t n, uint64_t text);
 
+/* So many fingerprints, one after the other, from one on. */
+struct world_stretch {
+    uint64_t from;
+    unsigned n;
+};
+/* A new one, complete, of the fingerprints of some stretches, at most 512 in all. */
+struct world_document *world_new_of_stretches(struct world *world,
+                                              const struct world_stretch *stretches, unsigned n);
+
 /* -- the slow way (cluster_world_truth.c) -- */
 
 /* Whether the first n_a values of a and the first n_b of b have one in common. */

@@ -381,23 +381,9 @@ static void test_cluster_centres__of_very_many_are_found_by_a_look_at_a_few(void
 /* -- what led to a candidate -- */
 
 /* Some fingerprints one after the other. */
-struct stretch {
-    uint64_t from;
-    unsigned n;
-};
-
-static unsigned put(struct world *world, const struct stretch *stretches, unsigned n)
+static unsigned put(struct world *world, const struct world_stretch *stretches, unsigned n)
 {
-    struct world_document *document = world_new_document(world);
-    uint64_t fingerprints[256];
-    size_t n_all = 0;
-    for (unsigned i = 0; i < n; i++)
-        for (unsigned k = 0; k < stretches[i].n; k++)
-            fingerprints[n_all++] = stretches[i].from + k;
-    document->n_tokens = (unsigned)n_all;
-    document->content = world->n_documents;
-    world_finish_record(world, document, fingerprints, n_all, world->n_documents);
-    struct world_step step = {.new = {document}, .n_new = 1};
+    struct world_step step = {.new = {world_new_of_stretches(world, stretches, n)}, .n_new = 1};
     assert_int_equal(world_do(world, &step), 0);
     note(&step);
     check(world);
@@ -428,12 +414,13 @@ static void test_cluster_centres__what_a_digest_leads_to_need_not_be_a_candidate
     unsigned n_clusters = 0;
     (void)state;
     open_exact(&world, 0.2);
-    const struct stretch tail = {5000, 8};
-    put(&world, (const struct stretch[]){{1000, 16}, tail}, 2);
-    put(&world, (const struct stretch[]){{900, 1}, {1000, 15}}, 2);
-    const unsigned member = put(&world, (const struct stretch[]){{900, 2}, {1000, 14}}, 2);
-    put(&world, (const struct stretch[]){{900, 1}, {700, 11}}, 2); /* makes the digest */
-    const unsigned late = put(&world, (const struct stretch[]){{900, 1}, {2000, 15}, tail}, 3);
+    const struct world_stretch tail = {5000, 8};
+    put(&world, (const struct world_stretch[]){{1000, 16}, tail}, 2);
+    put(&world, (const struct world_stretch[]){{900, 1}, {1000, 15}}, 2);
+    const unsigned member = put(&world, (const struct world_stretch[]){{900, 2}, {1000, 14}}, 2);
+    put(&world, (const struct world_stretch[]){{900, 1}, {700, 11}}, 2); /* makes the digest */
+    const unsigned late =
+        put(&world, (const struct world_stretch[]){{900, 1}, {2000, 15}, tail}, 3);
     assert_int_not_equal(cluster_of(&world, rules[0].number, member), 0);
     assert_int_equal(cluster_of(&world, rules[0].number, late), 0);
     assert_int_equal(world_repair(&world), 0);
@@ -447,20 +434,20 @@ static void test_cluster_centres__who_waits_is_told_of_no_centre(void **state)
 {
     struct world world;
     const unsigned number = rules[0].number;
-    const struct stretch p = {100, 5}, q = {200, 5}, t = {300, 5};
+    const struct world_stretch p = {100, 5}, q = {200, 5}, t = {300, 5};
     unsigned n_clusters = 0;
     (void)state;
     open_exact(&world, 0.1);
-    put(&world, (const struct stretch[]){p, {9000, 11}}, 2); /* their centre */
-    const unsigned waiting = put(&world, (const struct stretch[]){p, q, t}, 3);
-    put(&world, (const struct stretch[]){p, q, {8000, 4}}, 3);
-    put(&world, (const struct stretch[]){q, {7000, 100}}, 2); /* makes the digests */
+    put(&world, (const struct world_stretch[]){p, {9000, 11}}, 2); /* their centre */
+    const unsigned waiting = put(&world, (const struct world_stretch[]){p, q, t}, 3);
+    put(&world, (const struct world_stretch[]){p, q, {8000, 4}}, 3);
+    put(&world, (const struct world_stretch[]){q, {7000, 100}}, 2); /* makes the digests */
     assert_int_equal(world_repair(&world), 0);
     const uint64_t cluster = cluster_of(&world, number, waiting);
     assert_int_not_equal(cluster, 0);
-    const unsigned before = put(&world, (const struct stretch[]){q, {6000, 15}}, 2);
+    const unsigned before = put(&world, (const struct world_stretch[]){q, {6000, 15}}, 2);
     assert_true(waits(&world, waiting, cluster));
-    put(&world, (const struct stretch[]){t, {5000, 13}}, 2);
+    put(&world, (const struct world_stretch[]){t, {5000, 13}}, 2);
     assert_true(waits(&world, waiting, cluster));
     assert_int_equal(world_repair(&world), 0);
     assert_int_equal(cluster_of(&world, number, waiting), cluster_of(&world, number, before));

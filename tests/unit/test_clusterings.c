@@ -194,24 +194,9 @@ static void test_clusterings__what_contains_very_many_looks_at_a_few(void **stat
     world_close(&world);
 }
 
-/* A document of fingerprints from some on, so many of each. */
-struct stretch {
-    uint64_t from;
-    unsigned n;
-};
-
-static void insert_stretches(struct world *world, const struct stretch *stretches, unsigned n)
+static void insert_stretches(struct world *world, const struct world_stretch *stretches, unsigned n)
 {
-    struct world_document *document = world_new_document(world);
-    uint64_t fingerprints[512];
-    size_t n_all = 0;
-    for (unsigned i = 0; i < n; i++)
-        for (unsigned k = 0; k < stretches[i].n; k++)
-            fingerprints[n_all++] = stretches[i].from + k;
-    document->n_tokens = (unsigned)n_all;
-    document->content = world->n_documents;
-    world_finish_record(world, document, fingerprints, n_all, world->n_documents);
-    struct world_step step = {.new = {document}, .n_new = 1};
+    struct world_step step = {.new = {world_new_of_stretches(world, stretches, n)}, .n_new = 1};
     assert_int_equal(world_do(world, &step), 0);
     world_model_step(world, &step);
     world_check(world);
@@ -233,12 +218,12 @@ static void test_clusterings__what_contains_one_is_found_in_lists_that_are_known
     world.n_named = 1;
     world_start(&world, &no_fault);
     for (unsigned i = 0; i < 3; i++) {
-        const struct stretch body = {1000000 * (i + 1), 100}, part = {body.from, 60},
-                             other = {1000 + 100 * i, 60};
+        const struct world_stretch body = {1000000 * (i + 1), 100}, part = {body.from, 60},
+                                   other = {1000 + 100 * i, 60};
         for (unsigned k = 0; k < 4; k++)
-            insert_stretches(&world, (const struct stretch[]){body, {body.from + 1000 + 9 * k, 3}},
-                             2);
-        insert_stretches(&world, (const struct stretch[]){other, part}, 2);
+            insert_stretches(
+                &world, (const struct world_stretch[]){body, {body.from + 1000 + 9 * k, 3}}, 2);
+        insert_stretches(&world, (const struct world_stretch[]){other, part}, 2);
         const unsigned larger = world.n_documents - 1;
         assert_int_equal(cluster_of(&world, 31, larger), 0);
         insert_stretches(&world, &part, 1);

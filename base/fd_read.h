@@ -1,0 +1,21 @@
+/* read(2) for those whom a signal does not concern. */
+#ifndef KINFS_BASE_FD_READ_H
+#define KINFS_BASE_FD_READ_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* Begun again where a signal ended it. Returns how many bytes, 0 at the end, or an errno. */
+static inline ssize_t fd_read(int fd, void *bytes, size_t n_bytes)
+{
+    ssize_t n;
+
+    do
+        n = read(fd, bytes, n_bytes);
+    while (n < 0 && errno == EINTR);
+    return n < 0 ? -errno : n;
+}
+
+#endif
