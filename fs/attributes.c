@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/counted.h"
 #include "base/escape.h"
 #include "fs/attribute_text.h"
 #include "fs/view.h"
@@ -58,8 +59,7 @@ static int set_error(struct value *value, double error, uint32_t n_samples)
     int r = attribute_number(error, text);
     if (r < 0 || n_samples >= INDEX_CONFIDENT_SAMPLES)
         return r < 0 ? r : set(value, "%s", text);
-    return set(value, "%s (%" PRIu32 " sample%s: low confidence)", text, n_samples,
-               n_samples == 1 ? "" : "s");
+    return set(value, "%s (%s: low confidence)", text, counted(n_samples, "sample").text);
 }
 
 static int set_path(struct value *value, const char *path)

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/counted.h"
 #include "base/escape.h"
 #include "fs/attribute_text.h"
 #include "fs/identity.h"
@@ -126,7 +127,7 @@ static int print_line(FILE *out, const struct kin *kin, bool containing)
     const uint32_t n = kin->containment_samples;
     fputs(number, out);
     if (containing && !kin->exact && n > 0 && n < INDEX_CONFIDENT_SAMPLES)
-        fprintf(out, " (%u sample%s: low confidence)", n, n == 1 ? "" : "s");
+        fprintf(out, " (%s: low confidence)", counted(n, "sample").text);
     fprintf(out, "\t%s\n", path);
     return 0;
 }

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/counted.h"
 #include "tools/json_path.h"
 #include "tools/work.h"
 
@@ -80,23 +81,23 @@ static void print_totals_json(const struct batch_totals *totals)
 static void print_totals(const struct batch_totals *totals)
 {
     fprintf(stderr,
-            "%llu documents, %llu without words; equal to another: content %llu, else text %llu, "
-            "else shingles %llu\n",
-            (unsigned long long)totals->n_documents, (unsigned long long)totals->n_empty,
+            "%s, %llu without words; equal to another: content %llu, else text %llu, else shingles "
+            "%llu\n",
+            counted(totals->n_documents, "document").text, (unsigned long long)totals->n_empty,
             (unsigned long long)totals->equivalence.n_identical,
             (unsigned long long)totals->equivalence.n_lexical,
             (unsigned long long)totals->equivalence.n_shingles);
-    fprintf(stderr,
-            "%llu clusters of %llu documents, the largest of %llu; of one content %llu of %llu\n",
-            (unsigned long long)totals->n_clusters, (unsigned long long)totals->n_clustered,
-            (unsigned long long)totals->largest, (unsigned long long)totals->n_identical_clusters,
+    fprintf(stderr, "%s of %s, the largest of %llu; of one content %llu of %llu\n",
+            counted(totals->n_clusters, "cluster").text,
+            counted(totals->n_clustered, "document").text, (unsigned long long)totals->largest,
+            (unsigned long long)totals->n_identical_clusters,
             (unsigned long long)totals->n_identical_clustered);
     if (totals->lists.n_shortened)
-        fprintf(stderr, "%llu lists were so long that only representatives were compared\n",
-                (unsigned long long)totals->lists.n_shortened);
+        fprintf(stderr, "%s so long that only representatives were compared\n",
+                counted(totals->lists.n_shortened, "list").text);
     if (totals->lists.n_left_out)
-        fprintf(stderr, "%llu shingles of more than 1,000 documents were left out\n",
-                (unsigned long long)totals->lists.n_left_out);
+        fprintf(stderr, "%s of more than 1,000 documents left out\n",
+                counted(totals->lists.n_left_out, "shingle").text);
 }
 
 void cluster_costs_print(const struct batch_cost *sketch, const struct batch_totals *totals,

@@ -5,6 +5,7 @@
 #include "engine/cluster/parallel.h"
 #include "tools/byte_count.h"
 #include "tools/command.h"
+#include "tools/policy_choice.h"
 
 enum {
     OPTION_MODE = 0x100,
@@ -89,7 +90,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct cluster_options *options = state->input;
     struct batch_options *batch = &options->batch;
-    struct policy unused;
+    _cleanup_free_ char *error = NULL;
     switch (key) {
     case 'j': options->json = true; return 0;
     case '0': options->null = true; return 0;
@@ -100,8 +101,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->threshold_given = true;
         return 0;
     case 'p':
-        if (policy_preset(argument, &unused) < 0)
-            argp_error(state, "--policy=%s: default or broder1997", argument);
+        if (policy_choice("--policy=", argument, &error) < 0)
+            argp_error(state, "%s", error);
         options->policy = argument;
         return 0;
     case OPTION_MODE: batch->mode = parse_mode(state, argument); return 0;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/counted.h"
 #include "tools/json_path.h"
 #include "tools/predecessor.h"
 #include "tools/remake.h"
@@ -178,8 +179,8 @@ static int take_row(void *user, struct json_object *row)
         return -ENOMEM;
     if (json_object_object_get_ex(taken, "checking", &member)) {
         if (isatty(STDERR_FILENO)) {
-            fprintf(stderr, "\rchecking %s, %llu rows\033[K", json_object_get_string(member),
-                    (unsigned long long)command_count(taken, "rows"));
+            fprintf(stderr, "\rchecking %s, %s\033[K", json_object_get_string(member),
+                    counted(command_count(taken, "rows"), "row").text);
             checking->drawn = true;
         }
     } else if (json_object_object_get_ex(taken, "finding", &member)) {
@@ -208,9 +209,9 @@ static void print_named_counts(struct json_object *counts)
         return;
     for (size_t i = 0; i < json_object_array_length(list); i++) {
         struct json_object *named = json_object_array_get_idx(list, i);
-        printf("  %-10s%llu, with %llu documents\n", command_text(named, "name"),
+        printf("  %-10s%llu, with %s\n", command_text(named, "name"),
                (unsigned long long)command_count(named, "clusters"),
-               (unsigned long long)command_count(named, "members"));
+               counted(command_count(named, "members"), "document").text);
     }
 }
 
@@ -232,9 +233,9 @@ static void print_counts(const struct checking *checking)
     if (command_count(counts, "dead_postings"))
         printf(" (%llu of documents that are gone)",
                (unsigned long long)command_count(counts, "dead_postings"));
-    printf("\n%-12s%llu, with %llu documents\n", "clusters",
+    printf("\n%-12s%llu, with %s\n", "clusters",
            (unsigned long long)command_count(counts, "clusters"),
-           (unsigned long long)command_count(counts, "members"));
+           counted(command_count(counts, "members"), "document").text);
     print_named_counts(counts);
     if (wrong > checking->n_told)
         printf("%-12s%llu, of which %llu are above\n", "wrong", (unsigned long long)wrong,
@@ -325,8 +326,8 @@ static void print_repair(const struct checking *checking, const struct remake *r
         command_print_json(row);
         return;
     }
-    printf("mended: %llu documents in %llu clusters, %llu of them read again\n",
-           (unsigned long long)remake->documents, (unsigned long long)remake->clusters,
+    printf("mended: %s in %s, %llu of them read again\n",
+           counted(remake->documents, "document").text, counted(remake->clusters, "cluster").text,
            (unsigned long long)remake->sketched);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/counted.h"
 #include "base/escape.h"
 #include "tools/cluster_costs.h"
 #include "tools/cluster_options.h"
@@ -48,8 +49,8 @@ static int explain(const struct batch_options *options, int error, char **ret_er
     uint64_t least_mb = (batch_least_memory(options->n_documents) + (1 << 20) - 1) >> 20;
     switch (error) {
     case -E2BIG:
-        return refuse(ret_error, error, "%u documents take --memory=%lluM at least",
-                      options->n_documents, (unsigned long long)least_mb);
+        return refuse(ret_error, error, "--memory=%lluM is the least for %s",
+                      (unsigned long long)least_mb, counted(options->n_documents, "document").text);
     case -ENOSPC:
     case -EDQUOT:
     case -EFBIG:

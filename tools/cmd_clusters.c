@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "tools/command.h"
 #include "tools/json_path.h"
 
@@ -239,7 +240,7 @@ static void print_explanation(struct json_object *row)
     command_print_ratio(row, "resemblance_min");
     printf(", mean ");
     command_print_ratio(row, "resemblance_mean");
-    printf("\nlongest way     %llu links", (unsigned long long)command_count(row, "diameter"));
+    printf("\nlongest way     %s", counted(command_count(row, "diameter"), "link").text);
     if (parts > 1)
         printf(", in %llu parts", (unsigned long long)parts);
     putchar('\n');
@@ -257,17 +258,16 @@ static void print_explanation(struct json_object *row)
     if (!json_object_object_get_ex(row, "shared_shingles", NULL))
         return;
     if (!command_count(row, "shared_shingles_left_out"))
-        printf(
-            "left out        none of %llu shared shingles: none is of more than 1,000 documents\n",
-            (unsigned long long)command_count(row, "shared_shingles"));
+        printf("left out        none of %s: none is of more than 1,000 documents\n",
+               counted(command_count(row, "shared_shingles"), "shared shingle").text);
     else
         printf(
-            "left out        %llu of %llu shared shingles, of more than 1,000 documents each, in "
-            "all clusters; %llu of %llu postings\n",
+            "left out        %llu of %s, of more than 1,000 documents each, in all clusters; %llu "
+            "of %s\n",
             (unsigned long long)command_count(row, "shared_shingles_left_out"),
-            (unsigned long long)command_count(row, "shared_shingles"),
+            counted(command_count(row, "shared_shingles"), "shared shingle").text,
             (unsigned long long)command_count(row, "postings_left_out"),
-            (unsigned long long)command_count(row, "postings"));
+            counted(command_count(row, "postings"), "posting").text);
 }
 
 /* Of a cluster that is explained, those of its links. */

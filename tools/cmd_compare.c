@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "engine/sketch/exact_set.h"
 #include "tools/command.h"
 #include "tools/fresh_compare.h"
@@ -200,7 +201,7 @@ static void print_line(struct json_object *row, const char *label, const char *n
             fputs(" +- ", stdout);
             print(row, error);
         }
-        printf(" (%llu sample%s%s)", (unsigned long long)n, n == 1 ? "" : "s",
+        printf(" (%s%s)", counted(n, "sample").text,
                n < INDEX_CONFIDENT_SAMPLES ? ": low confidence" : "");
     }
     putchar('\n');
@@ -215,9 +216,10 @@ static void print_lines(struct json_object *row)
     print_line(row, "containment of A in B", "containment_ab", command_print_ratio);
     print_line(row, "containment of B in A", "containment_ba", command_print_ratio);
     if (has(row, "within"))
-        printf("%s %llu shingles differ (%llu parities)\n",
+        printf("%s %s differ%s (%llu parities)\n",
                work_flag(row, "within") ? "at most" : "more than",
-               (unsigned long long)command_count(row, "distance_at_most"),
+               counted(command_count(row, "distance_at_most"), "shingle").text,
+               command_count(row, "distance_at_most") == 1 ? "s" : "",
                (unsigned long long)command_count(row, "parities"));
     if (work_flag(row, "same_content"))
         puts("the same content");

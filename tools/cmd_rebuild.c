@@ -1,6 +1,7 @@
 /* kinfs rebuild: make everything derived anew. */
 #include <stdio.h>
 
+#include "base/counted.h"
 #include "tools/json_path.h"
 #include "tools/remake.h"
 
@@ -59,8 +60,8 @@ int cmd_rebuild(int argc, char **argv)
         work_add_count(row, "skipped", remake.skipped);
         command_print_json(row);
     } else if (r >= 0) {
-        printf("%llu documents in %llu clusters\n", (unsigned long long)remake.documents,
-               (unsigned long long)remake.clusters);
+        printf("%s in %s\n", counted(remake.documents, "document").text,
+               counted(remake.clusters, "cluster").text);
     }
     return command_end(r, error);
 }

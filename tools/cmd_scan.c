@@ -4,6 +4,7 @@
 
 #include "tools/json_path.h"
 #include "tools/mounts.h"
+#include "tools/policy_choice.h"
 #include "tools/settling.h"
 #include "tools/word_choice.h"
 
@@ -31,7 +32,11 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
     case 'c': options->config = argument; return 0;
-    case 'p': options->policy = argument; return 0;
+    case 'p':
+        if (policy_choice("--policy=", argument, &error) < 0)
+            argp_error(state, "%s", error);
+        options->policy = argument;
+        return 0;
     case OPTION_STOPWORDS:
         if (word_choice_stopwords("--stopwords=", argument, &choice, &error) < 0)
             argp_error(state, "%s", error);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/counted.h"
 #include "tools/command.h"
 #include "tools/json_path.h"
 #include "tools/question.h"
@@ -126,7 +127,7 @@ static void print_confidence(struct json_object *row)
 {
     uint64_t n = command_count(row, "containment_samples");
     if (!work_flag(row, "exact") && n > 0 && n < INDEX_CONFIDENT_SAMPLES)
-        printf(" (%llu sample%s: low confidence)", (unsigned long long)n, n == 1 ? "" : "s");
+        printf(" (%s: low confidence)", counted(n, "sample").text);
 }
 
 static int print_row(void *user, struct json_object *row)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "tools/command.h"
 #include "tools/json_path.h"
 
@@ -153,13 +154,13 @@ static void print_document(struct json_object *document)
     printf("%-12s%s%s%s", "  state", command_text(document, "state"),
            *command_text(document, "reason") ? ": " : "", command_text(document, "reason"));
     if (*command_text(document, "type"))
-        printf(", %s, %llu tokens", command_text(document, "type"),
-               (unsigned long long)command_count(document, "tokens"));
+        printf(", %s, %s", command_text(document, "type"),
+               counted(command_count(document, "tokens"), "token").text);
     putchar('\n');
     if (command_count(document, "cluster"))
-        printf("%-12s%llu, of %llu documents\n", "  cluster",
+        printf("%-12s%llu, of %s\n", "  cluster",
                (unsigned long long)command_count(document, "cluster"),
-               (unsigned long long)command_count(document, "cluster_size"));
+               counted(command_count(document, "cluster_size"), "document").text);
     else
         printf("%-12snone\n", "  cluster");
 }
@@ -200,14 +201,14 @@ static void print_clusterings(struct json_object *row)
         return;
     for (size_t i = 0; i < json_object_array_length(list); i++) {
         struct json_object *clustering = json_object_array_get_idx(list, i);
-        printf("  %-10s%llu, with %llu documents (%s)", command_text(clustering, "name"),
+        printf("  %-10s%llu, with %s (%s)", command_text(clustering, "name"),
                (unsigned long long)command_count(clustering, "clusters"),
-               (unsigned long long)command_count(clustering, "clustered_documents"),
+               counted(command_count(clustering, "clustered_documents"), "document").text,
                command_text(clustering, "rule"));
         if (command_count(clustering, "shared_shingles_left_out"))
-            printf("; %llu of %llu shared shingles left out",
+            printf("; %llu of %s left out",
                    (unsigned long long)command_count(clustering, "shared_shingles_left_out"),
-                   (unsigned long long)command_count(clustering, "shared_shingles"));
+                   counted(command_count(clustering, "shared_shingles"), "shared shingle").text);
         if (!work_flag(clustering, "current"))
             print_unfinished(clustering);
         putchar('\n');
@@ -236,9 +237,8 @@ static void print_status(struct json_object *row)
     printf("%-12s%llu", "documents", (unsigned long long)command_count(row, "documents"));
     if (command_count(row, "skipped"))
         printf(" (%llu more could not be read)", (unsigned long long)command_count(row, "skipped"));
-    printf("\n%-12s%llu, with %llu documents", "clusters",
-           (unsigned long long)command_count(row, "clusters"),
-           (unsigned long long)command_count(row, "clustered_documents"));
+    printf("\n%-12s%llu, with %s", "clusters", (unsigned long long)command_count(row, "clusters"),
+           counted(command_count(row, "clustered_documents"), "document").text);
     if (command_count(row, "repairing"))
         printf("; %llu being repaired", (unsigned long long)command_count(row, "repairing"));
     putchar('\n');
@@ -247,19 +247,18 @@ static void print_status(struct json_object *row)
         printf("%-12s%llu written, %llu of the scan\n", "pending",
                (unsigned long long)command_count(row, "pending"),
                (unsigned long long)command_count(row, "pending_scan"));
-        printf("%-12s%s, %llu of %llu documents\n", "scan",
-               work_flag(row, "scanning") ? "running" : "done",
+        printf("%-12s%s, %llu of %s\n", "scan", work_flag(row, "scanning") ? "running" : "done",
                (unsigned long long)command_count(row, "scan_done"),
-               (unsigned long long)command_count(row, "scan_found"));
-        printf("%-12s%llu documents, ", "sketched",
-               (unsigned long long)command_count(row, "sketched_documents"));
+               counted(command_count(row, "scan_found"), "document").text);
+        printf("%-12s%s, ", "sketched",
+               counted(command_count(row, "sketched_documents"), "document").text);
         print_bytes("", command_count(row, "sketched_bytes"));
         puts(" since the start");
     }
     print_kernel(row);
     if (command_count(row, "failed"))
-        printf("%-12s%llu writes to the store\n", "failed",
-               (unsigned long long)command_count(row, "failed"));
+        printf("%-12s%s to the store\n", "failed",
+               counted(command_count(row, "failed"), "write").text);
     if (*command_text(row, "last_error"))
         printf("%-12s%s\n", "last error", command_text(row, "last_error"));
     if (json_object_object_get_ex(row, "document", &member))

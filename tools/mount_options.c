@@ -6,6 +6,7 @@
 
 #include "tools/byte_count.h"
 #include "tools/message.h"
+#include "tools/policy_choice.h"
 #include "tools/word_choice.h"
 
 void mount_options_init(struct mount_options *options)
@@ -217,7 +218,9 @@ static int parse_value(struct mount_options *options, const char *name, const ch
     } else if (strcmp(name, "store") == 0) {
         replace(&options->store, value);
     } else if (strcmp(name, "policy") == 0) {
-        replace(&options->policy, value);
+        r = policy_choice("-o policy=", value, ret_error);
+        if (r == 0)
+            replace(&options->policy, value);
     } else if (strcmp(name, "log") == 0) {
         replace(&options->log, value);
     } else if (strcmp(name, "config") == 0) {

@@ -6,6 +6,8 @@
 
 #include "base/clock.h"
 
+#include "base/counted.h"
+
 enum { BAR_CELLS = 30, LINE_BYTES = 160 };
 
 void progress_init(struct progress *progress)
@@ -29,8 +31,9 @@ void progress_format(char *text, unsigned size_bytes, uint64_t done, uint64_t to
     else if (per_second)
         snprintf(rate, sizeof(rate), ", %llu a second, %llu s left", (unsigned long long)per_second,
                  (unsigned long long)((total - done + per_second - 1) / per_second));
-    snprintf(text, size_bytes, "[%s] %llu of %llu%s documents%s", bar, (unsigned long long)done,
-             (unsigned long long)total, growing ? "+" : "", rate);
+    snprintf(text, size_bytes, "[%s] %llu of %llu%s document%s%s", bar, (unsigned long long)done,
+             (unsigned long long)total, growing ? "+" : "", total == 1 && !growing ? "" : "s",
+             rate);
 }
 
 void progress_update(struct progress *progress, uint64_t done, uint64_t total, bool growing)
@@ -66,7 +69,7 @@ void progress_stage(struct progress *progress, const char *stage, const char *ta
         return;
     progress->drawn = true;
     if (table)
-        fprintf(stderr, "\r%s: %s, %llu rows\033[K", stage, table, (unsigned long long)n_rows);
+        fprintf(stderr, "\r%s: %s, %s\033[K", stage, table, counted(n_rows, "row").text);
     else
         fprintf(stderr, "\r%s\033[K", stage);
 }

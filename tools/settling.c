@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/counted.h"
 #include "tools/json_path.h"
 #include "tools/progress.h"
 
@@ -75,9 +76,8 @@ static int print_row(void *user, struct json_object *row)
     if (settling->json)
         command_print_json(taken);
     else
-        printf("%llu documents in %llu clusters%s%s\n",
-               (unsigned long long)command_count(taken, "documents"),
-               (unsigned long long)command_count(taken, "clusters"),
+        printf("%s in %s%s%s\n", counted(command_count(taken, "documents"), "document").text,
+               counted(command_count(taken, "clusters"), "cluster").text,
                command_count(taken, "skipped") ? "; some could not be read: " : "",
                command_count(taken, "skipped") ? command_text(taken, "last_error") : "");
     return 0;

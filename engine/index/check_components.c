@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/counted.h"
 #include "engine/cluster/union_find.h"
 #include "engine/index/check_nodes.h"
 #include "engine/index/long_lists.h"
@@ -195,8 +196,8 @@ static int compare(struct components *components, uint32_t *sizes)
     if (begun.n_sids == n_begun)
         return 0;
     return check_found(nodes->check, CHECK_COMPONENTS, TABLE_CLUSTER_OF, NULL,
-                       "%zu clusters hold documents of more than one component",
-                       n_begun - begun.n_sids);
+                       "documents of more than one component are in %s",
+                       counted(n_begun - begun.n_sids, "cluster").text);
 }
 
 int check_components(struct check_nodes *nodes)

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/bytes.h"
+#include "base/counted.h"
 #include "engine/index/check.h"
 #include "engine/index/cluster_heads.h"
 #include "engine/index/cluster_ids.h"
@@ -170,8 +171,8 @@ static int end_cluster(struct check_members *members)
                            "cluster %llu has members and no head", shown(members, members->id));
     if (members->size != members->n_members)
         return check_found(check, CHECK_MEMBERS, TABLE_MEMBERS, NULL,
-                           "cluster %llu is said to have %llu members and has %llu",
-                           shown(members, members->id), (unsigned long long)members->size,
+                           "cluster %llu is said to have %s and has %llu",
+                           shown(members, members->id), counted(members->size, "member").text,
                            (unsigned long long)members->n_members);
     r = members->size < 2 && !check->repairing ? is_being_remade(check, clustering) : 0;
     if (r < 0)

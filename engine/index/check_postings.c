@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/bytes.h"
+#include "base/counted.h"
 #include "engine/index/check.h"
 
 enum {
@@ -216,10 +217,11 @@ static int tell_missing(struct check_postings *postings, uint64_t sid, size_t n_
     r = check_record(postings->check, sid, &record);
     if (r <= 0)
         return r;
-    return check_found(postings->check, postings->kind, postings->table, &record.key,
-                       "lacks %zu of its %zu postings (document %llu)", n_missing,
-                       postings_tier_rows(postings->tier, &record.sketch, &first),
-                       (unsigned long long)sid);
+    return check_found(
+        postings->check, postings->kind, postings->table, &record.key,
+        "lacks %zu of its %s (document %llu)", n_missing,
+        counted(postings_tier_rows(postings->tier, &record.sketch, &first), "posting").text,
+        (unsigned long long)sid);
 }
 
 /* Looks up what was gathered, and tells of each document of which something is missing. */

@@ -33,7 +33,7 @@ ask() { # TREE: every question
     "$KINFS" status "$tree/a" | grep -A 2 '^document '
 }
 
-expect_match 'scan' '^5 documents in 1 clusters$' "$("$KINFS" scan "$SOURCE")"
+expect_match 'scan' '^5 documents in 1 cluster$' "$("$KINFS" scan "$SOURCE")"
 # Of what came afterwards nothing is known, which is no mistake of who asks.
 words 1 100 > "$SOURCE/later"
 expect_code 3 "$KINFS" similar "$SOURCE/later"

@@ -98,7 +98,7 @@ expect_code 2 "$KINFS" cluster --json -0 tree
 expect_code 3 "$KINFS" cluster tree/none
 expect_equal 'no such file' 'kinfs: tree/none: no such file; correct the name' "$OUT"
 expect_code 3 "$KINFS" cluster --memory=1M tree
-expect_equal 'too little memory' 'kinfs: 9 documents take --memory=17M at least' "$OUT"
+expect_equal 'too little memory' 'kinfs: --memory=17M is the least for 9 documents' "$OUT"
 expect_code 3 "$KINFS" cluster --scratch=none tree
 expect_equal 'no directory' 'kinfs: none: No such file or directory; name another directory by --scratch' "$OUT"
 expect_code 3 "$KINFS" cluster --scratch=tree/a tree

@@ -24,7 +24,6 @@ refused 'hide its own source' "$SOURCE" "$SCRATCH"
 refused 'store would be inside the mount' -o "store=$MNT/store" "$SOURCE" "$MNT"
 refused 'store would be inside the mount' -o "store=$SOURCE/store" "$SOURCE"
 refused 'log would be inside' -o "log=$MNT/log" "$SOURCE" "$MNT"
-refused 'policy' -o policy=nonsense "$SOURCE" "$MNT"
 
 # Somebody else's directory is left as it is; so is one of the tree's.
 mkdir -p "$SCRATCH/mine/db.new" "$SCRATCH/copy"
@@ -103,6 +102,12 @@ expect_code 2 "$KINFS" clusters --id=0
 expect_match '--id=0' "--id takes a number from 1 to [0-9]+, not '0'" "$OUT"
 says 2 'kinfs mount --help' mount
 says 2 'kinfs mount --help' mount -o nonsense "$SOURCE" "$MNT"
+says 2 '-o policy=nonsense: no such policy; there are: default, broder1997' mount -o policy=nonsense "$SOURCE" "$MNT"
+for command in "scan $SOURCE" "cluster $SOURCE"; do
+    # shellcheck disable=SC2086
+    expect_code 2 "$KINFS" $command --policy=nonsense
+    expect_match "$command" '--policy=nonsense: no such policy; there are: default, broder1997' "$OUT"
+done
 says 2 'kinfs mount --help' mount "$SOURCE" "$MNT" more
 
 # Without the file that says who had it last, the store itself says which tree it is of.

@@ -1,0 +1,12 @@
+#include "base/counted.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+struct counted counted(uint64_t n, const char *noun)
+{
+    struct counted said;
+
+    snprintf(said.text, sizeof(said.text), "%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
+    return said;
+}
