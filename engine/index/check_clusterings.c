@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "engine/index/check_nodes.h"
-#include "engine/index/named_clusterings.h"
+#include "engine/index/clustering_row.h"
 
 static int check_clustering(struct check_nodes *nodes, unsigned clustering,
                             const struct edge_rule *rule)
@@ -23,7 +23,7 @@ int check_clusterings(struct check *check)
         r = check_clustering(&nodes, 0, &(struct edge_rule){.resemblance = check->threshold});
     for (unsigned number = 1; r == 0 && number <= CLUSTERING_MAX; number++) {
         struct edge_rule rule;
-        r = named_clusterings_read(check->kv, number, &rule);
+        r = clustering_row_rule(check->kv, number, &rule);
         if (r > 0)
             r = check_clustering(&nodes, number, &rule);
         else if (r == -EUCLEAN || r == -EIO)

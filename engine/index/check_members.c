@@ -8,8 +8,8 @@
 #include "engine/index/check.h"
 #include "engine/index/cluster_heads.h"
 #include "engine/index/cluster_ids.h"
+#include "engine/index/clustering_row.h"
 #include "engine/index/member.h"
-#include "engine/index/named_clusterings.h"
 #include "engine/index/remade.h"
 
 struct check_members {
@@ -367,7 +367,7 @@ static int count_named(struct check_members *members)
         const bool room = counts->n_named < INDEX_CLUSTERINGS_MAX;
         struct index_check_clustering *named = &counts->named[room ? counts->n_named : 0];
         if (room && rows[i].data &&
-            named_clusterings_parse(&rows[i], i + 1, &named->clustering) > 0) {
+            clustering_row_wanted(&rows[i], i + 1, &named->clustering) > 0) {
             named->clusters = members->counts[i + 1][0];
             named->members = members->counts[i + 1][1];
             counts->n_named++;

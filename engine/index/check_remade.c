@@ -5,8 +5,8 @@
 
 #include "base/bytes.h"
 #include "engine/index/check.h"
+#include "engine/index/clustering_row.h"
 #include "engine/index/member.h"
-#include "engine/index/named_clusterings.h"
 #include "engine/index/remaking.h"
 
 static int read_policy(struct check *check, struct policy *ret_policy)
@@ -88,7 +88,7 @@ int check_remade(struct check *check)
                                      .policy = &policy,
                                      .scratch = check->options->scratch,
                                      .number = number};
-        r = named_clusterings_read_current(check->kv, number, &task.mode, &task.threshold);
+        r = clustering_row_remade(check->kv, number, &task.mode, &task.threshold);
         if (r > 0)
             r = compare(check, number, &task);
         else if (r == -EUCLEAN || r == -EIO)

@@ -6,8 +6,8 @@
 #include "engine/index/check.h"
 #include "engine/index/cluster_ids.h"
 #include "engine/index/cluster_intent.h"
+#include "engine/index/clustering_row.h"
 #include "engine/index/index_private.h"
-#include "engine/index/named_clusterings.h"
 #include "engine/index/remade.h"
 
 static struct kv_slice text_slice(const char *text)
@@ -123,7 +123,7 @@ static int is_sound(struct check *check, const struct kv_entry *row)
         return number > 0 && remade_read_row(&value) >= 0;
     if (!is_of_clustering(&row->key, "clustering", &number) || number == 0)
         return 0;
-    int r = named_clusterings_read(check->kv, number, &rule);
+    int r = clustering_row_rule(check->kv, number, &rule);
     return r == -EUCLEAN ? 0 : r < 0 ? r : 1;
 }
 

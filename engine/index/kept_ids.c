@@ -5,6 +5,7 @@
 
 #include "engine/index/answer.h"
 #include "engine/index/cluster_aliases.h"
+#include "engine/index/clustering_row.h"
 #include "engine/index/schema.h"
 
 int old_store_know(struct old_store *old)
@@ -20,7 +21,7 @@ int old_store_know(struct old_store *old)
         named->number = number;
         old->n_named += kv_get(old->kv, TABLE_META,
                                clustering_meta_key(&meta, "clustering", number), &row) == 0 &&
-                        named_clusterings_parse(&row, number, &named->clustering) > 0;
+                        clustering_row_wanted(&row, number, &named->clustering) > 0;
     }
     return salvage_new(old->kv, &old->salvage);
 }

@@ -3,36 +3,21 @@
  * background, some documents or rows at a time. The committer's, but for what is said to be
  * anyone's.
  *
- * TABLE_META
- *
- *   key    "clustering.N"
- *   value  version 1 | state 1 | sid 8 | text     state: enum clustering_state
- *                                                 text: as index_clustering_print() makes it
- *
- * N is the number of the clustering in its rows and its clusters' ids (cluster_ids.h). Which
- * documents are in one that is being made is known in memory only, so one whose making was
- * interrupted otherwise than by a clean end is made anew, under another number. One that a batch
- * makes (remade.h) is complete from the beginning: its own row says whether it is current.
+ * A row of each says which it is and how far it is (clustering_row.h). Which documents are in one
+ * that is being made is known in memory only, so one whose making was interrupted otherwise than by
+ * a clean end is made anew, under another number. One that a batch makes (remade.h) is complete
+ * from the beginning: its own row says whether it is current.
  */
 #ifndef KINFS_ENGINE_INDEX_NAMED_CLUSTERINGS_H
 #define KINFS_ENGINE_INDEX_NAMED_CLUSTERINGS_H
 
-#include "engine/cluster/batch.h"
 #include "engine/index/cluster_ids.h"
-#include "engine/index/edge_rule.h"
 #include "engine/index/index.h"
 #include "store/kv.h"
 
 struct index;
 struct remade;
 struct remaking;
-
-enum clustering_state {
-    CLUSTERING_MAKING = 1,
-    CLUSTERING_PAUSED = 2, /* documents up to sid are in it; at a clean end */
-    CLUSTERING_COMPLETE = 3,
-    CLUSTERING_REMOVING = 4,
-};
 
 struct named_clustering {
     unsigned number;
@@ -56,18 +41,6 @@ struct named_clusterings {
 /* Read what there is, decide what is wanted, and add it to index->clusters. After these were
  * opened, before anything is done with them. Returns 0, -EUCLEAN, -ENOMEM or a store error. */
 int named_clusterings_open(struct index *index, const struct index_options *options);
-
-/* The clustering that such a row is of, whole or being made. Returns 1, 0 where it is being removed
- * or this version does not know its rule; -EUCLEAN or -ENOMEM. */
-int named_clusterings_parse(const struct kv_buf *row, unsigned number,
-                            struct index_clustering *ret_clustering);
-/* The rule of a clustering of which all documents are in it, and which follows every change.
- * Returns 1, 0 where there is none such, -EUCLEAN, -ENOMEM or a store error. Anyone's. */
-int named_clusterings_read(struct kv *kv, unsigned number, struct edge_rule *ret_rule);
-/* Of one that a batch makes, and whose clusters are those of now, as its row says: its mode and
- * threshold. Returns the same. */
-int named_clusterings_read_current(struct kv *kv, unsigned number, enum batch_mode *ret_mode,
-                                   double *ret_threshold);
 
 /* What could not be made anew is tried once more. Anyone's. */
 void named_clusterings_retry(struct index *index);
