@@ -1,0 +1,69 @@
+/* What the index is told that has changed, or may have. */
+#include <errno.h>
+#include <string.h>
+
+#include "engine/index/index_private.h"
+#include "engine/index/reconcile.h"
+
+void index_rescan(struct index *index)
+{
+    LOCKED(&index->lock);
+    index->rescan_wanted = !index->damaged;
+    pthread_cond_signal(&index->wake_committer);
+}
+
+void index_note(struct index *index, enum change_kind kind, const struct file_key *key,
+                const char *name, const struct change *parent)
+{
+    int r = change_queue_note(index->queue, LANE_FOREGROUND, kind, key, name, parent);
+    if (r == -ENOBUFS || r == -ENOMEM)
+        index_rescan(index);
+}
+
+void index_note_unknown(struct index *index, const struct file_key *file,
+                        const struct change *parent)
+{
+    int r = change_queue_note_unknown(index->queue, LANE_FOREGROUND, file, parent);
+    if (r == -ENOBUFS || r == -ENOMEM)
+        index_rescan(index);
+}
+
+/* What is no name of an entry would make a directory an entry of itself, or of what is in it. */
+static bool is_entry_name(const char *name)
+{
+    return *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !strchr(name, '/');
+}
+
+void index_note_entry(struct index *index, const struct file_key *parent, const char *name)
+{
+    if (is_entry_name(name))
+        index_note(index, CHANGE_ENTRY, parent, name, NULL);
+}
+
+void index_note_rename(struct index *index, const struct file_key *old_parent, const char *old_name,
+                       const struct file_key *new_parent, const char *new_name)
+{
+    index_note_entry(index, new_parent, new_name);
+    index_note_entry(index, old_parent, old_name);
+}
+
+void index_note_content(struct index *index, const struct file_key *file)
+{
+    index_note(index, CHANGE_CONTENT, file, NULL, NULL);
+}
+
+void index_note_use(struct index *index)
+{
+    atomic_fetch_add_explicit(&index->n_uses, 1, memory_order_relaxed);
+}
+
+void index_note_writing(struct index *index, const struct file_key *file, int change)
+{
+    if (writing_set_change(index->writing, file, change))
+        index_note_content(index, file);
+}
+
+bool index_has(struct index *index, const struct file_key *key)
+{
+    return reconcile_is_known(index, key) != 0; /* in doubt a notice too many */
+}

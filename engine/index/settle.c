@@ -1,0 +1,101 @@
+/* Waiting until the index has done what it was told, and what it found to do. */
+#include <errno.h>
+#include <time.h>
+
+#include "base/deadline.h"
+#include "engine/index/index_private.h"
+
+static int ms_until(const struct timespec *end)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t ms =
+        (int64_t)(end->tv_sec - now.tv_sec) * 1000 + (end->tv_nsec - now.tv_nsec) / 1000000;
+    return ms < 0 ? 0 : (int)ms;
+}
+
+/* Under the lock. A damaged store repairs nothing. */
+static bool has_background_work(struct index *index)
+{
+    return index->scanning || index->rescan_wanted || index->removing || index->redoing ||
+           (!index->damaged && living_clusters_n_repairing(index->clusters) > 0);
+}
+
+static bool is_in_background(struct index *index)
+{
+    LOCKED(&index->lock);
+    return has_background_work(index);
+}
+
+static bool is_damaged(struct index *index)
+{
+    LOCKED(&index->lock);
+    return index->damaged;
+}
+
+static int wait_for_scan(struct index *index, bool bounded, const struct timespec *end)
+{
+    LOCKED(&index->lock);
+    while (has_background_work(index)) {
+        if (index->stop)
+            return -ESHUTDOWN;
+        int r = bounded ? pthread_cond_timedwait(&index->scan_ended, &index->lock, end)
+                        : pthread_cond_wait(&index->scan_ended, &index->lock);
+        if (r == ETIMEDOUT)
+            return -ETIMEDOUT;
+    }
+    return 0;
+}
+
+static int settle_foreground(struct index *index, int wait_ms)
+{
+    int r = change_queue_settle(index->queue, LANE_FOREGROUND, 0);
+    if (r != -ETIMEDOUT || wait_ms == 0)
+        return r;
+    niceness_wait_begin(&index->niceness);
+    r = change_queue_settle(index->queue, LANE_FOREGROUND, wait_ms);
+    niceness_wait_end(&index->niceness);
+    return r;
+}
+
+static uint64_t scans_begun(struct index *index)
+{
+    LOCKED(&index->lock);
+    return index->n_scans_begun;
+}
+
+static int settle_all(struct index *index, int wait_ms)
+{
+    /* An entry that was waited for may have brought a directory, and so another scan; which may be
+     * over already, when what it found is not. */
+    struct timespec end = deadline_after_ms(wait_ms < 0 ? 0 : wait_ms);
+    uint64_t n_begun;
+    int r;
+    do {
+        r = wait_for_scan(index, wait_ms >= 0, &end);
+        n_begun = scans_begun(index);
+        if (r == 0)
+            r = change_queue_settle(index->queue, LANE_SCAN, wait_ms < 0 ? -1 : ms_until(&end));
+    } while (r == 0 && (is_in_background(index) || scans_begun(index) != n_begun));
+    return r == 0 && is_damaged(index) ? -EUCLEAN : r;
+}
+
+int index_settle(struct index *index, enum index_lane lane, int wait_ms)
+{
+    if (!index->started)
+        return 0;
+    if (lane == INDEX_LANE_FOREGROUND)
+        return settle_foreground(index, wait_ms);
+    niceness_wait_begin(&index->niceness);
+    named_clusterings_retry(index);
+    atomic_fetch_add(&index->n_settling, 1);
+    int r = settle_all(index, wait_ms);
+    atomic_fetch_sub(&index->n_settling, 1);
+    niceness_wait_end(&index->niceness);
+    return r;
+}
+
+uint64_t index_generation(struct index *index)
+{
+    return atomic_load(&index->generation);
+}

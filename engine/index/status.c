@@ -1,0 +1,55 @@
+/* What the index says of itself. */
+#include <stdio.h>
+
+#include "engine/index/index_private.h"
+
+static void show_policy(const struct index *index, struct index_status *status)
+{
+    const struct policy *policy = &index->policy;
+    bool stops = policy->words.stop_list != STOP_LIST_NONE, stems = policy->words.stemmer != 0;
+    bool tokens = policy->words.tokens != TOKENS_WORDS;
+    snprintf(status->policy, sizeof(status->policy), "%s (w=%u s=%u m=%u%s%s%s%s%s%s)",
+             policy->name, policy->w, policy->s, policy->m, tokens ? " tokens=" : "",
+             tokens ? status->tokens : "", stops ? " stopwords=" : "",
+             stops ? status->stopwords : "", stems ? " stemmer=" : "",
+             stems ? status->stemmer : "");
+}
+
+static bool is_scanning(struct index *index)
+{
+    LOCKED(&index->lock);
+    return index->scanning || index->rescan_wanted || index->removing;
+}
+
+void index_get_status(struct index *index, struct index_status *ret_status)
+{
+    struct index_status status = {0};
+    snprintf(status.version, sizeof(status.version), "%s", KINFS_VERSION);
+    status.tokens = token_choice_name(index->policy.words.tokens);
+    status.stopwords = stop_list_name(index->policy.words.stop_list);
+    status.stemmer = stemmer_name(index->policy.words.stemmer);
+    show_policy(index, &status);
+    status.policy_w = index->policy.w;
+    snprintf(status.source, sizeof(status.source), "%s", index->source);
+    snprintf(status.store, sizeof(status.store), "%s", index->store_path);
+    status.documents = atomic_load(&index->n_documents);
+    status.store_error = atomic_load(&index->store_error);
+    status.skipped = atomic_load(&index->n_skipped);
+    status.failed = atomic_load(&index->n_failed);
+    status.scan_found = atomic_load(&index->scan_found);
+    status.sketched_documents = atomic_load(&index->sketched_documents);
+    status.sketched_bytes = atomic_load(&index->sketched_bytes);
+    status.pending_foreground = change_queue_outstanding(index->queue, LANE_FOREGROUND);
+    status.pending_scan = change_queue_outstanding(index->queue, LANE_SCAN);
+    status.scan_done =
+        status.scan_found > status.pending_scan ? status.scan_found - status.pending_scan : 0;
+    living_clusters_count(index->clusters, &status.clusters, &status.clustered_documents);
+    status.repairing = living_clusters_n_repairing(index->clusters);
+    kv_usage(index->kv, &status.store_bytes);
+    status.scanning = is_scanning(index);
+    {
+        LOCKED(&index->error_lock);
+        snprintf(status.last_error, sizeof(status.last_error), "%s", index->last_error);
+    }
+    *ret_status = status;
+}
