@@ -34,9 +34,9 @@ static int take_presence(const struct kv_buf *values, size_t n, struct left_clus
     const struct kv_buf *heads = values + n;
 
     for (size_t i = 0; i < left->n; i++) {
-        if (heads[i].data && heads[i].size_bytes != HEAD_VALUE_BYTES)
-            return -EUCLEAN;
-        left->sizes[i] = heads[i].data ? get_be64(heads[i].data) : 0;
+        int r = membership_head_size(&heads[i], &left->sizes[i]);
+        if (r < 0)
+            return r;
     }
     for (size_t i = 0; i < n; i++) {
         left->has[i] = values[i].data != NULL;

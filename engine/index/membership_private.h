@@ -1,4 +1,4 @@
-/* What membership.c and membership_leave.c share. */
+/* What membership.c, membership_move.c and membership_leave.c share. */
 #ifndef KINFS_ENGINE_INDEX_MEMBERSHIP_PRIVATE_H
 #define KINFS_ENGINE_INDEX_MEMBERSHIP_PRIVATE_H
 
@@ -15,5 +15,8 @@ void membership_count_change(struct membership *membership, uint64_t old_size, u
 void membership_batch_head(struct kv_batch *batch, uint64_t id, uint64_t size);
 void membership_batch_cluster_of(const struct membership *membership, struct kv_batch *batch,
                                  uint64_t sid, uint64_t id);
+
+/* Of a head as it was read (nothing: 0). 0 or -EUCLEAN. */
+int membership_head_size(const struct kv_buf *value, uint64_t *ret_size);
 
 #endif
