@@ -1,26 +1,9 @@
-#include "engine/index/catalogue.h"
-
+/* Names and the way back to them. */
 #include <assert.h>
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
 
-#include "base/bytes.h"
+#include "engine/index/catalogue_private.h"
 #include "engine/index/schema.h"
-
-enum { ENTRY_KEY_MAX = 2 * (1 + FILE_KEY_MAX_BYTES) + NAME_MAX };
-
-struct entry_key {
-    uint8_t bytes[ENTRY_KEY_MAX + 1];
-    size_t size_bytes;
-};
-
-static void append_key(struct entry_key *out, const struct file_key *key)
-{
-    out->bytes[out->size_bytes++] = key->size_bytes;
-    memcpy(out->bytes + out->size_bytes, key->bytes, key->size_bytes);
-    out->size_bytes += key->size_bytes;
-}
 
 static void append_name(struct entry_key *out, const char *name)
 {
@@ -29,15 +12,10 @@ static void append_name(struct entry_key *out, const char *name)
     out->size_bytes += size;
 }
 
-static struct kv_slice entry_slice(const struct entry_key *key)
-{
-    return (struct kv_slice){key->bytes, key->size_bytes};
-}
-
 static struct entry_key name_key(const struct file_key *parent, const char *name)
 {
     struct entry_key key = {.size_bytes = 0};
-    append_key(&key, parent);
+    entry_key_append(&key, parent);
     append_name(&key, name);
     return key;
 }
@@ -46,8 +24,8 @@ static struct entry_key link_key(const struct file_key *child, const struct file
                                  const char *name)
 {
     struct entry_key key = {.size_bytes = 0};
-    append_key(&key, child);
-    append_key(&key, parent);
+    entry_key_append(&key, child);
+    entry_key_append(&key, parent);
     append_name(&key, name);
     return key;
 }
@@ -63,8 +41,6 @@ int catalogue_take_key(struct kv_slice *data, struct file_key *ret_key)
     *data = (struct kv_slice){p + 1 + p[0], data->size_bytes - 1 - p[0]};
     return 0;
 }
-
-/* -- entries -- */
 
 static int decode_name_value(struct kv_slice value, struct file_key *ret_child,
                              enum entry_type *ret_type)
@@ -123,7 +99,7 @@ void catalogue_put(struct kv_batch *batch, const struct file_key *parent, const 
 {
     struct entry_key down = name_key(parent, name), up = link_key(child, parent, name);
     struct entry_key value = {.bytes = {(uint8_t)type}, .size_bytes = 1};
-    append_key(&value, child);
+    entry_key_append(&value, child);
     kv_batch_put(batch, TABLE_LINKS, entry_slice(&up), (struct kv_slice){"", 0});
     kv_batch_put(batch, TABLE_NAMES, entry_slice(&down), entry_slice(&value));
 }
@@ -238,7 +214,7 @@ static int list_under(struct kv *kv, unsigned table, const struct file_key *key,
     struct entry_key prefix = {.size_bytes = 0};
     struct kv_range range;
     _cleanup_(kv_buf_done) struct kv_buf end = {0};
-    append_key(&prefix, key);
+    entry_key_append(&prefix, key);
     int r = kv_prefix_range(entry_slice(&prefix), &range, &end);
     if (r < 0)
         return r;
@@ -249,19 +225,12 @@ static int list_under(struct kv *kv, unsigned table, const struct file_key *key,
     return list_range(kv, table, range, limit, decode, ret_list);
 }
 
-/* The smallest key after it. */
-static struct entry_key key_after(struct entry_key key)
-{
-    key.bytes[key.size_bytes++] = 0;
-    return key;
-}
-
 int catalogue_children(struct kv *kv, const struct file_key *parent, const char *after,
                        size_t limit, struct catalogue_list *ret_list)
 {
     struct entry_key from;
     if (after)
-        from = key_after(name_key(parent, after));
+        from = entry_key_after(name_key(parent, after));
     return list_under(kv, TABLE_NAMES, parent, after ? &from : NULL, NULL, limit,
                       catalogue_decode_name, ret_list);
 }
@@ -272,7 +241,7 @@ int catalogue_links_beside(struct kv *kv, const struct file_key *child,
 {
     struct entry_key entry = link_key(child, parent, name);
     if (!before)
-        entry = key_after(entry);
+        entry = entry_key_after(entry);
     return list_under(kv, TABLE_LINKS, child, before ? NULL : &entry, before ? &entry : NULL, limit,
                       decode_link, ret_list);
 }
@@ -293,7 +262,7 @@ int catalogue_have_names(struct kv *kv, const struct file_key *const *files, siz
         return -ENOMEM;
     for (size_t i = 0; i < n; i++) {
         struct entry_key *from = &keys[2 * i], *to = &keys[2 * i + 1];
-        append_key(from, files[i]);
+        entry_key_append(from, files[i]);
         *to = *from;
         /* The first byte of what follows is the size of a key. */
         to->bytes[to->size_bytes++] = UINT8_MAX;
@@ -340,7 +309,7 @@ int catalogue_links_of_all(struct kv *kv, const struct file_key *const *children
     for (size_t i = 0; r == 0 && i < n; i++) {
         ret_lists[i] = (struct catalogue_list){0};
         prefixes[i].size_bytes = 0;
-        append_key(&prefixes[i], children[i]);
+        entry_key_append(&prefixes[i], children[i]);
         r = kv_prefix_range(entry_slice(&prefixes[i]), &ranges[i], &ends[i]);
     }
     bool read = r == 0 && n > 0;
@@ -357,149 +326,4 @@ int catalogue_links_of_all(struct kv *kv, const struct file_key *const *children
     for (size_t i = 0; r < 0 && i < n; i++)
         catalogue_list_done(&ret_lists[i]);
     return r;
-}
-
-/* -- files --
- *
- *   version 1 | flags 1 (1: racy) | sid 8 | size 8 | mtime 8+4 | ctime 8+4 | reason, the rest
- */
-
-enum { FILE_ROW_VERSION = 1, FILE_ROW_HEAD_BYTES = 42, FILE_ROW_RACY = 1 };
-
-static struct entry_key file_row_key(const struct file_key *key)
-{
-    struct entry_key out = {.size_bytes = 0};
-    append_key(&out, key);
-    return out;
-}
-
-static int decode_file_row(struct kv_slice value, struct file_row *ret_row)
-{
-    const uint8_t *p = value.data;
-    struct file_row row = {0};
-    if (value.size_bytes < FILE_ROW_HEAD_BYTES || p[0] != FILE_ROW_VERSION ||
-        value.size_bytes - FILE_ROW_HEAD_BYTES >= sizeof(row.reason) ||
-        get_be32(p + 26) >= 1000000000 || get_be32(p + 38) >= 1000000000)
-        return -EUCLEAN;
-    row.racy = p[1] & FILE_ROW_RACY;
-    row.sid = get_be64(p + 2);
-    row.size_bytes = get_be64(p + 10);
-    row.mtime = (struct timespec){(time_t)get_be64(p + 18), (long)get_be32(p + 26)};
-    row.ctime = (struct timespec){(time_t)get_be64(p + 30), (long)get_be32(p + 38)};
-    memcpy(row.reason, p + FILE_ROW_HEAD_BYTES, value.size_bytes - FILE_ROW_HEAD_BYTES);
-    *ret_row = row;
-    return 0;
-}
-
-int catalogue_get_file(struct kv *kv, const struct file_key *key, struct file_row *ret_row)
-{
-    struct entry_key row_key = file_row_key(key);
-    _cleanup_(kv_buf_done) struct kv_buf value = {0};
-    int r = kv_get(kv, TABLE_FILES, entry_slice(&row_key), &value);
-    return r < 0 ? r : decode_file_row(kv_buf_slice(&value), ret_row);
-}
-
-int catalogue_get_files(struct kv *kv, const struct file_key *const *files, size_t n,
-                        struct file_row *ret_rows, bool *ret_exist)
-{
-    _cleanup_free_ struct entry_key *keys = calloc(n + 1, sizeof(*keys));
-    _cleanup_free_ struct kv_slice *slices = calloc(n + 1, sizeof(*slices));
-    _cleanup_free_ struct kv_buf *values = calloc(n + 1, sizeof(*values));
-    if (!keys || !slices || !values)
-        return -ENOMEM;
-    for (size_t i = 0; i < n; i++) {
-        append_key(&keys[i], files[i]);
-        slices[i] = entry_slice(&keys[i]);
-    }
-    int r = kv_multi_get(kv, TABLE_FILES, slices, n, values);
-    if (r < 0)
-        return r;
-    r = 0;
-    for (size_t i = 0; i < n; i++) {
-        ret_exist[i] = values[i].data != NULL;
-        if (r == 0 && ret_exist[i])
-            r = decode_file_row(kv_buf_slice(&values[i]), &ret_rows[i]);
-        kv_buf_done(&values[i]);
-    }
-    return r;
-}
-
-void catalogue_put_file(struct kv_batch *batch, const struct file_key *key,
-                        const struct file_row *row)
-{
-    struct entry_key row_key = file_row_key(key);
-    uint8_t value[FILE_ROW_HEAD_BYTES + sizeof(row->reason)] = {FILE_ROW_VERSION};
-    size_t reason_bytes = strnlen(row->reason, sizeof(row->reason) - 1);
-    value[1] = row->racy ? FILE_ROW_RACY : 0;
-    put_be64(value + 2, row->sid);
-    put_be64(value + 10, row->size_bytes);
-    put_be64(value + 18, (uint64_t)row->mtime.tv_sec);
-    put_be32(value + 26, (uint32_t)row->mtime.tv_nsec);
-    put_be64(value + 30, (uint64_t)row->ctime.tv_sec);
-    put_be32(value + 38, (uint32_t)row->ctime.tv_nsec);
-    memcpy(value + FILE_ROW_HEAD_BYTES, row->reason, reason_bytes);
-    kv_batch_put(batch, TABLE_FILES, entry_slice(&row_key),
-                 (struct kv_slice){value, FILE_ROW_HEAD_BYTES + reason_bytes});
-}
-
-void catalogue_delete_file(struct kv_batch *batch, const struct file_key *key)
-{
-    struct entry_key row_key = file_row_key(key);
-    kv_batch_delete(batch, TABLE_FILES, entry_slice(&row_key));
-}
-
-static bool same_time(const struct timespec *a, const struct timespec *b)
-{
-    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
-}
-
-bool file_row_matches(const struct file_row *row, const struct stat *st)
-{
-    return row->size_bytes == (uint64_t)st->st_size && same_time(&row->mtime, &st->st_mtim) &&
-           same_time(&row->ctime, &st->st_ctim);
-}
-
-void file_list_done(struct file_list *list)
-{
-    free(list->keys);
-    free(list->rows);
-    *list = (struct file_list){0};
-}
-
-int catalogue_decode_file(const struct kv_entry *entry, struct file_key *ret_key,
-                          struct file_row *ret_row)
-{
-    struct kv_slice key = entry->key;
-    int r = catalogue_take_key(&key, ret_key);
-    return r < 0 ? r : decode_file_row(entry->value, ret_row);
-}
-
-int catalogue_files(struct kv *kv, const struct file_key *after, size_t limit,
-                    struct file_list *ret_list)
-{
-    _cleanup_(file_list_done) struct file_list list = {0};
-    _cleanup_(kv_page_done) struct kv_page page = {0};
-    struct entry_key from = {.size_bytes = 0};
-    if (after) {
-        from = file_row_key(after);
-        from.bytes[from.size_bytes++] = 0;
-    }
-    struct kv_range range = {.from = entry_slice(&from)};
-    int r = kv_scan(kv, TABLE_FILES, &range, limit, &page);
-    if (r < 0)
-        return r;
-    list.keys = calloc(page.n_entries + 1, sizeof(*list.keys));
-    list.rows = calloc(page.n_entries + 1, sizeof(*list.rows));
-    if (!list.keys || !list.rows)
-        return -ENOMEM;
-    for (size_t i = 0; i < page.n_entries; i++) {
-        r = catalogue_decode_file(&page.entries[i], &list.keys[i], &list.rows[i]);
-        if (r < 0)
-            return r;
-    }
-    list.n_files = page.n_entries;
-    list.more = page.more;
-    *ret_list = list;
-    list = (struct file_list){0};
-    return 0;
 }
