@@ -1,25 +1,14 @@
 /* Named clusterings as text. */
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/index/index.h"
+#include "engine/index/index_private.h"
 
 #define RATIO_UNIT 1e4
 enum { WORDS_MAX = 6 };
-
-__attribute__((format(printf, 2, 3))) static int refuse(char **ret_error, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    if (vasprintf(ret_error, format, arguments) < 0)
-        *ret_error = NULL;
-    va_end(arguments);
-    return -EINVAL;
-}
 
 /* Names stand beside cluster numbers and CACHEDIR.TAG in clusters/, and behind "cluster." in
  * attributes. */
@@ -31,10 +20,11 @@ static int take_name(const char *name, struct index_clustering *clustering, char
 
     if (n == 0 || n >= sizeof(clustering->name) || !strchr(letters, *name) ||
         strspn(name, others) != n || strcmp(name, "size") == 0)
-        return refuse(ret_error,
-                      "\"%s\" is no name of a clustering; one begins with a letter and has up to "
-                      "%zu letters, digits, _ and - (and is not \"size\")",
-                      name, sizeof(clustering->name) - 1);
+        return index_refuse(
+            ret_error, -EINVAL,
+            "\"%s\" is no name of a clustering; one begins with a letter and has up to "
+            "%zu letters, digits, _ and - (and is not \"size\")",
+            name, sizeof(clustering->name) - 1);
     memcpy(clustering->name, name, n + 1);
     return 0;
 }
@@ -47,8 +37,9 @@ static int take_ratio(const char *name, const char *what, const char *word, doub
 
     ratio = round(ratio * RATIO_UNIT) / RATIO_UNIT;
     if (!word || end == word || *end || !(ratio > 0 && ratio <= 1))
-        return refuse(ret_error, "clustering %s: %s takes a number above 0, up to 1, not \"%s\"",
-                      name, what, word ? word : "");
+        return index_refuse(ret_error, -EINVAL,
+                            "clustering %s: %s takes a number above 0, up to 1, not \"%s\"", name,
+                            what, word ? word : "");
     *ret_ratio = ratio;
     return 0;
 }
@@ -61,8 +52,9 @@ static int take_components(char *const *words, size_t n_words, struct index_clus
     if (r < 0 || n_words == 1)
         return r;
     if (strcmp(words[1], "containment") != 0 || n_words > 3)
-        return refuse(ret_error, "clustering %s: after components:R comes containment:C or nothing",
-                      clustering->name);
+        return index_refuse(ret_error, -EINVAL,
+                            "clustering %s: after components:R comes containment:C or nothing",
+                            clustering->name);
     return take_ratio(clustering->name, "containment", n_words > 2 ? words[2] : NULL,
                       &clustering->containment, ret_error);
 }
@@ -72,7 +64,8 @@ static int take_center(char *const *words, size_t n_words, struct index_clusteri
 {
     clustering->kind = INDEX_CLUSTERING_CENTER;
     return n_words > 1
-               ? refuse(ret_error, "clustering %s: nothing comes after center:R", clustering->name)
+               ? index_refuse(ret_error, -EINVAL, "clustering %s: nothing comes after center:R",
+                              clustering->name)
                : take_ratio(clustering->name, "center", n_words ? words[0] : NULL,
                             &clustering->resemblance, ret_error);
 }
@@ -104,7 +97,8 @@ static int take_mode(size_t mode, char *const *words, size_t n_words,
     clustering->kind = modes[mode].kind;
     clustering->resemblance = modes[mode].otherwise;
     if (n_words > 1)
-        return refuse(ret_error, "clustering %s: nothing comes after %s:R", clustering->name, rule);
+        return index_refuse(ret_error, -EINVAL, "clustering %s: nothing comes after %s:R",
+                            clustering->name, rule);
     if (n_words == 0 && clustering->resemblance > 0)
         return 0;
     return take_ratio(clustering->name, rule, n_words ? words[0] : NULL, &clustering->resemblance,
@@ -137,8 +131,8 @@ int index_clustering_parse(const char *text, struct index_clustering *ret_cluste
     else if (find_mode(rule) < N_MODES)
         r = take_mode(find_mode(rule), words + 2, n_words - 2, &clustering, ret_error);
     else
-        r = refuse(
-            ret_error,
+        r = index_refuse(
+            ret_error, -EINVAL,
             "clustering %s: \"%s\" is no rule; there are components:R, "
             "components:R:containment:C, center:R, supershingle, and, of a batch, exact:R, fast:R "
             "and broder1997",

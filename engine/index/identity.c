@@ -2,7 +2,6 @@
  * store that is another's is refused with a message that says what to do. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/bytes.h"
@@ -49,18 +48,6 @@ int identity_delete(struct index *index, const char *name)
         return -ENOMEM;
     kv_batch_delete(batch, TABLE_META, name_slice(name));
     return kv_apply(index->kv, batch);
-}
-
-__attribute__((format(printf, 3, 4))) static int refuse(char **ret_error, int error,
-                                                        const char *format, ...)
-{
-    va_list arguments;
-    char *message;
-    va_start(arguments, format);
-    if (ret_error && vasprintf(&message, format, arguments) >= 0)
-        *ret_error = message;
-    va_end(arguments);
-    return error;
 }
 
 /* -- the policy's file: a rebuild of a damaged store needs the same policy and key -- */
@@ -153,10 +140,11 @@ static int make_identity(struct index *index, const struct policy *policy)
 static int refuse_words(const struct index *index, const char *option, const char *made_with,
                         const char *wanted, char **ret_error)
 {
-    return refuse(ret_error, -EPROTO,
-                  "store %s was made with %s=%s, not %s; leave out %s, or name another store with "
-                  "store=",
-                  index->store_path, option, made_with, wanted, option);
+    return index_refuse(
+        ret_error, -EPROTO,
+        "store %s was made with %s=%s, not %s; leave out %s, or name another store with "
+        "store=",
+        index->store_path, option, made_with, wanted, option);
 }
 
 static int check_words(struct index *index, const struct index_options *options, char **ret_error)
@@ -166,7 +154,7 @@ static int check_words(struct index *index, const struct index_options *options,
                *stopwords = stop_list_name(words->stop_list),
                *stemmer = stemmer_name(words->stemmer);
     if (word_options_check(words) < 0)
-        return refuse(
+        return index_refuse(
             ret_error, -EPROTO,
             "store %s was made with stemmer=%s, which the libstemmer of this machine does "
             "not have; install one that has it, or name another store with store=",
@@ -189,18 +177,18 @@ static int choose_words(struct index *index, const struct index_options *options
     int stemmer = options->stemmer ? stemmer_find(options->stemmer) : 0;
     if (tokens < 0) {
         token_choice_names(names);
-        return refuse(ret_error, -EINVAL, "there are no tokens '%s'; there are: %s",
-                      options->tokens, names);
+        return index_refuse(ret_error, -EINVAL, "there are no tokens '%s'; there are: %s",
+                            options->tokens, names);
     }
     if (stop_list < 0) {
         stop_list_names(names);
-        return refuse(ret_error, -EINVAL, "there are no stop words '%s'; there are: %s",
-                      options->stopwords, names);
+        return index_refuse(ret_error, -EINVAL, "there are no stop words '%s'; there are: %s",
+                            options->stopwords, names);
     }
     if (stemmer < 0) {
         stemmer_names(names);
-        return refuse(ret_error, -EINVAL, "there is no stemmer '%s'; there are: %s",
-                      options->stemmer, names);
+        return index_refuse(ret_error, -EINVAL, "there is no stemmer '%s'; there are: %s",
+                            options->stemmer, names);
     }
     index->policy.words = (struct word_options){
         .stop_list = (uint8_t)stop_list, .stemmer = (uint8_t)stemmer, .tokens = (uint8_t)tokens};
@@ -214,23 +202,26 @@ static int check_policy(struct index *index, const struct index_options *options
     if (r == 0)
         r = policy_decode(value.data, value.size_bytes, &index->policy);
     if (r > 0)
-        return refuse(ret_error, -EUCLEAN,
-                      "store %s has the sketches of another version of kinfs, which compare with "
-                      "none of this one's; `kinfs rebuild --store=%s %s` makes them anew (the "
-                      "documents are not touched)",
-                      index->store_path, index->store_path, index->source);
+        return index_refuse(
+            ret_error, -EUCLEAN,
+            "store %s has the sketches of another version of kinfs, which compare with "
+            "none of this one's; `kinfs rebuild --store=%s %s` makes them anew (the "
+            "documents are not touched)",
+            index->store_path, index->store_path, index->source);
     if (r == -ENOENT || r == -EUCLEAN)
-        return refuse(ret_error, -EUCLEAN,
-                      "store %s is damaged: its policy cannot be read; run `kinfs check --repair "
-                      "--store=%s %s` to mend it (the documents are not touched)",
-                      index->store_path, index->store_path, index->source);
+        return index_refuse(
+            ret_error, -EUCLEAN,
+            "store %s is damaged: its policy cannot be read; run `kinfs check --repair "
+            "--store=%s %s` to mend it (the documents are not touched)",
+            index->store_path, index->store_path, index->source);
     if (r < 0)
         return r;
     if (options->policy && strcmp(options->policy, index->policy.name) != 0)
-        return refuse(ret_error, -EPROTO,
-                      "store %s was made with policy '%s', not '%s'; leave out policy=, or name "
-                      "another store with store=",
-                      index->store_path, index->policy.name, options->policy);
+        return index_refuse(
+            ret_error, -EPROTO,
+            "store %s was made with policy '%s', not '%s'; leave out policy=, or name "
+            "another store with store=",
+            index->store_path, index->policy.name, options->policy);
     return check_words(index, options, ret_error);
 }
 
@@ -252,7 +243,7 @@ static int check_root(struct index *index, char **ret_error)
         r = put(index, "old_root", kv_buf_slice(&root));
         return r < 0 ? r : put(index, "root", (struct kv_slice){now->bytes, now->size_bytes});
     }
-    return refuse(
+    return index_refuse(
         ret_error, -EPROTO,
         "store %s is that of %.*s, not of %s; name another store with store=", index->store_path,
         (int)source.size_bytes, (const char *)source.data, index->source);
@@ -281,10 +272,11 @@ static int check_is_new(struct index *index, char **ret_error)
         if (r < 0)
             return r;
         if (page.n_entries)
-            return refuse(ret_error, -EUCLEAN,
-                          "store %s is damaged: its schema is lost; run `kinfs check --repair "
-                          "--store=%s %s` to mend it (the documents are not touched)",
-                          index->store_path, index->store_path, index->source);
+            return index_refuse(
+                ret_error, -EUCLEAN,
+                "store %s is damaged: its schema is lost; run `kinfs check --repair "
+                "--store=%s %s` to mend it (the documents are not touched)",
+                index->store_path, index->store_path, index->source);
     }
     return 0;
 }
@@ -304,20 +296,21 @@ int identity_check(struct index *index, const struct index_options *options,
         else if (!kept)
             r = policy_preset(options->policy ? options->policy : "default", &index->policy);
         if (r == -EINVAL)
-            return refuse(ret_error, r, "there is no policy '%s'; there are: default, broder1997",
-                          options->policy);
+            return index_refuse(ret_error, r,
+                                "there is no policy '%s'; there are: default, broder1997",
+                                options->policy);
         if (r == 0 && !policy && !kept)
             r = choose_words(index, options, ret_error);
         if (r == 0)
             r = make_identity(index, &index->policy);
     } else if (r == 0) {
         if (schema != SCHEMA_VERSION)
-            return refuse(ret_error, -EPROTO,
-                          "store %s has schema %llu, this kinfs knows %d; use the kinfs that made "
-                          "it, or make another store with kinfs scan --store=DIRECTORY %s and "
-                          "mount with -o store=DIRECTORY",
-                          index->store_path, (unsigned long long)schema, SCHEMA_VERSION,
-                          index->source);
+            return index_refuse(
+                ret_error, -EPROTO,
+                "store %s has schema %llu, this kinfs knows %d; use the kinfs that made "
+                "it, or make another store with kinfs scan --store=DIRECTORY %s and "
+                "mount with -o store=DIRECTORY",
+                index->store_path, (unsigned long long)schema, SCHEMA_VERSION, index->source);
         r = check_policy(index, options, ret_error);
         if (r == 0)
             r = check_root(index, ret_error);
@@ -347,7 +340,7 @@ int index_read_source(const char *store_path, char **ret_source, char **ret_erro
         return r;
     r = kv_get(kv, TABLE_META, name_slice("source"), &source);
     if (r < 0)
-        return refuse(
+        return index_refuse(
             ret_error, r,
             "store %s does not say which tree it is of; run kinfs scan --store=%s with its "
             "source",

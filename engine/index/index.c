@@ -25,28 +25,6 @@ enum {
     RESUME_AFTER_MS = 2000, /* between two tries of a failing store */
 };
 
-void index_log(struct index *index, enum index_log_level level, const char *format, ...)
-{
-    char message[sizeof(index->last_error)];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof(message), format, arguments);
-    va_end(arguments);
-    if (level != INDEX_LOG_INFO) {
-        LOCKED(&index->error_lock);
-        memcpy(index->last_error, message, sizeof(index->last_error));
-    }
-    if (index->log)
-        index->log(index->log_user, level, message);
-}
-
-void index_error_over(struct index *index, const char *message)
-{
-    LOCKED(&index->error_lock);
-    if (strcmp(index->last_error, message) == 0)
-        *index->last_error = '\0';
-}
-
 /* -- opening -- */
 
 __attribute__((format(printf, 2, 3))) static void explain(char **ret_error, const char *format, ...)

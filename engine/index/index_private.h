@@ -236,5 +236,9 @@ void index_log(struct index *index, enum index_log_level level, const char *form
     __attribute__((format(printf, 3, 4)));
 /* What that said is over: the last error no more, where nothing was said since. */
 void index_error_over(struct index *index, const char *message);
+/* Why something is not done, for whoever wants to know (ret_error; without memory NULL). Returns
+ * error. */
+int index_refuse(char **ret_error, int error, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -19,18 +18,6 @@
 #include "base/cleanup.h"
 #include "engine/index/index_private.h"
 #include "store/kv.h"
-
-__attribute__((format(printf, 3, 4))) static int refuse(char **ret_error, int error,
-                                                        const char *format, ...)
-{
-    va_list arguments;
-    char *message;
-    va_start(arguments, format);
-    if (ret_error && vasprintf(&message, format, arguments) >= 0)
-        *ret_error = message;
-    va_end(arguments);
-    return error;
-}
 
 static char *join(const char *path, const char *name)
 {
@@ -102,15 +89,17 @@ static int check_place(const char *path, const char *source, enum kind kind, cha
         return 0; /* whoever opens them will say so */
     size_t n = strlen(tree);
     if (strcmp(real, tree) == 0)
-        return refuse(ret_error, -EINVAL,
-                      "%s is the tree itself; name a new directory for its store with --store or "
-                      "-o store=",
-                      path);
+        return index_refuse(
+            ret_error, -EINVAL,
+            "%s is the tree itself; name a new directory for its store with --store or "
+            "-o store=",
+            path);
     if (kind != KIND_STORE && strncmp(real, tree, n) == 0 && (real[n] == '/' || tree[n - 1] == '/'))
-        return refuse(ret_error, -EINVAL,
-                      "%s is a directory of the tree %s and no store; name one that does not exist "
-                      "yet with --store or -o store=",
-                      path, source);
+        return index_refuse(
+            ret_error, -EINVAL,
+            "%s is a directory of the tree %s and no store; name one that does not exist "
+            "yet with --store or -o store=",
+            path, source);
     return 0;
 }
 
@@ -223,32 +212,35 @@ static int explain(int error, const char *path, bool create, char **ret_error)
     switch (error) {
     case -ENOENT:
         if (!create)
-            return refuse(ret_error, error,
-                          "there is no store in %s; name the right one with --store", path);
+            return index_refuse(ret_error, error,
+                                "there is no store in %s; name the right one with --store", path);
         break;
     case -EBUSY:
-        return refuse(ret_error, error,
-                      "store %s is in use by another kinfs process (its mount, a scan or a "
-                      "rebuild); unmount it or wait",
-                      path);
+        return index_refuse(ret_error, error,
+                            "store %s is in use by another kinfs process (its mount, a scan or a "
+                            "rebuild); unmount it or wait",
+                            path);
     case -ENOTEMPTY:
-        return refuse(ret_error, error,
-                      "%s holds other files and no store; name an empty or a new directory with "
-                      "--store or -o store=",
-                      path);
+        return index_refuse(
+            ret_error, error,
+            "%s holds other files and no store; name an empty or a new directory with "
+            "--store or -o store=",
+            path);
     case -ENOTDIR:
-        return refuse(ret_error, error,
-                      "%s is not a directory; name another one with --store or -o store=", path);
+        return index_refuse(
+            ret_error, error,
+            "%s is not a directory; name another one with --store or -o store=", path);
     case -EACCES:
-        return refuse(ret_error, error,
-                      "store %s cannot be opened: permission denied; run kinfs as its owner, or "
-                      "name another one with --store or -o store=",
-                      path);
+        return index_refuse(
+            ret_error, error,
+            "store %s cannot be opened: permission denied; run kinfs as its owner, or "
+            "name another one with --store or -o store=",
+            path);
     default: break;
     }
-    return refuse(ret_error, error,
-                  "store %s cannot be %s: %s; name another place with --store or -o store=", path,
-                  create ? "made or opened" : "opened", strerror(-error));
+    return index_refuse(ret_error, error,
+                        "store %s cannot be %s: %s; name another place with --store or -o store=",
+                        path, create ? "made or opened" : "opened", strerror(-error));
 }
 
 int store_directory_take(const char *path, const char *source, bool create, int *ret_fd,

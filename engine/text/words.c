@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "engine/text/unicode.h"
+#include "engine/text/utf8.h"
 
 enum { WORTH_A_KERNEL = 8 }; /* bytes of ASCII */
 
@@ -97,27 +98,7 @@ static inline uint32_t write_folded(uint8_t *to, uint32_t code,
         memcpy(to, expansion->bytes, sizeof(expansion->bytes));
         return expansion->n_bytes;
     }
-    code += (uint32_t)property->fold;
-    if (code < 0x80) {
-        to[0] = (uint8_t)code;
-        return 1;
-    }
-    if (code < 0x800) {
-        to[0] = (uint8_t)(0xc0 | code >> 6);
-        to[1] = (uint8_t)(0x80 | (code & 0x3f));
-        return 2;
-    }
-    if (code < 0x10000) {
-        to[0] = (uint8_t)(0xe0 | code >> 12);
-        to[1] = (uint8_t)(0x80 | (code >> 6 & 0x3f));
-        to[2] = (uint8_t)(0x80 | (code & 0x3f));
-        return 3;
-    }
-    to[0] = (uint8_t)(0xf0 | code >> 18);
-    to[1] = (uint8_t)(0x80 | (code >> 12 & 0x3f));
-    to[2] = (uint8_t)(0x80 | (code >> 6 & 0x3f));
-    to[3] = (uint8_t)(0x80 | (code & 0x3f));
-    return 4;
+    return (uint32_t)utf8_put(to, code + (uint32_t)property->fold);
 }
 
 /* One character; there is room. */
