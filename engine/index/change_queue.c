@@ -1,54 +1,11 @@
-/* A hash table finds the item of a thing; two linked lists order the items: `ready` (by lane and
- * kind, what can be taken) and `outstanding` (by lane, in ticket order, queued or in work). The
- * head of `outstanding` is the oldest unsettled change, so settling is one comparison.
- *
- * The foreground is held only from when nothing of it is outstanding: what leads to another change
- * is never held up half-way.
- */
-#include "engine/index/change_queue.h"
+#include "engine/index/change_queue_private.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
-#include <time.h>
 
-#include "base/cleanup.h"
-#include "base/deadline.h"
 #include "base/thread.h"
-
-struct item {
-    struct change change; /* first: what the caller holds is the item; its lane and whether it is
-                             unknown are set when it is taken */
-    enum change_lane lane;
-    char *name;
-    uint64_t hash, ticket;
-    bool in_work, again, slow, is_unknown;
-    TAILQ_ENTRY(item) ready, outstanding;
-    SLIST_ENTRY(item) bucket;
-};
-
-TAILQ_HEAD(item_list, item);
-SLIST_HEAD(item_bucket, item);
-
-struct change_queue {
-    pthread_mutex_t lock;                          /* a leaf: nothing else is taken under it */
-    pthread_cond_t noted[CHANGE_N_KINDS], settled; /* who takes one kind is not woken for another */
-    struct item_list ready[LANE_N][CHANGE_N_KINDS], outstanding[LANE_N];
-    struct item *moved_last[LANE_N]; /* of the outstanding: where places are looked for, or NULL */
-    size_t n_outstanding[LANE_N], max_changes[LANE_N];
-    uint64_t next_ticket;
-    struct item_bucket *buckets;
-    size_t n_buckets; /* a power of two */
-    bool shut_down;
-    bool holds, held;   /* change_queue_hold(); the foreground is held back now */
-    bool asked;         /* for, or too much, since all of it was done: it is not held back again */
-    unsigned n_waiting; /* in change_queue_settle(): nothing is held back meanwhile */
-    uint64_t n_notes;   /* of the foreground */
-    void (*wake)(void *user);
-    void *wake_user;
-};
 
 int change_queue_new(const size_t max_changes[LANE_N], struct change_queue **ret_queue)
 {
@@ -138,11 +95,6 @@ static struct item *find(struct change_queue *queue, uint64_t hash, enum change_
     return NULL;
 }
 
-static bool is_held(const struct change_queue *queue, enum change_lane lane)
-{
-    return lane == LANE_FOREGROUND && queue->held;
-}
-
 static enum change_kind taken_as(const struct item *item)
 {
     return item->slow ? CHANGE_SLOW_CONTENT : item->change.kind;
@@ -151,87 +103,8 @@ static enum change_kind taken_as(const struct item *item)
 static void make_ready(struct change_queue *queue, struct item *item)
 {
     TAILQ_INSERT_TAIL(&queue->ready[item->lane][taken_as(item)], item, ready);
-    if (!is_held(queue, item->lane))
+    if (!change_queue_is_held(queue, item->lane))
         pthread_cond_signal(&queue->noted[taken_as(item)]);
-}
-
-/* -- holding back -- */
-
-static void hold_if_done(struct change_queue *queue)
-{
-    if (queue->holds && queue->n_waiting == 0 && queue->n_outstanding[LANE_FOREGROUND] == 0)
-        queue->held = true, queue->asked = false;
-}
-
-/* Returns whether there is something for change_queue_on_work() to tell, once the lock is free. */
-static bool release(struct change_queue *queue)
-{
-    if (!queue->held)
-        return false;
-    queue->held = false;
-    pthread_cond_broadcast(&queue->noted[CHANGE_CONTENT]);
-    pthread_cond_broadcast(&queue->noted[CHANGE_SLOW_CONTENT]);
-    return !TAILQ_EMPTY(&queue->ready[LANE_FOREGROUND][CHANGE_ENTRY]);
-}
-
-static void tell_work(struct change_queue *queue, bool wanted)
-{
-    if (wanted && queue->wake)
-        queue->wake(queue->wake_user);
-}
-
-void change_queue_hold(struct change_queue *queue)
-{
-    LOCKED(&queue->lock);
-    queue->holds = true;
-    hold_if_done(queue);
-}
-
-static bool release_for_good(struct change_queue *queue)
-{
-    queue->asked = true;
-    return release(queue);
-}
-
-void change_queue_release(struct change_queue *queue)
-{
-    bool work;
-    {
-        LOCKED(&queue->lock);
-        work = release(queue);
-    }
-    tell_work(queue, work);
-}
-
-void change_queue_hold_again(struct change_queue *queue)
-{
-    LOCKED(&queue->lock);
-    if (queue->holds && !queue->asked && queue->n_waiting == 0)
-        queue->held = true;
-}
-
-bool change_queue_is_holding(struct change_queue *queue)
-{
-    LOCKED(&queue->lock);
-    return queue->held && queue->n_outstanding[LANE_FOREGROUND] > 0;
-}
-
-uint64_t change_queue_count_notes(struct change_queue *queue)
-{
-    LOCKED(&queue->lock);
-    return queue->n_notes;
-}
-
-/* After a note in a lane. Returns as release() does; the first change that is held back is work
- * too: somebody has to see to it that it is released. */
-static bool look_after_holding(struct change_queue *queue, enum change_lane lane)
-{
-    if (lane != LANE_FOREGROUND)
-        return false;
-    queue->n_notes++;
-    if (queue->n_outstanding[lane] >= queue->max_changes[lane] / 2)
-        return release_for_good(queue);
-    return queue->held && queue->n_outstanding[lane] == 1;
 }
 
 /* The last item of a lane whose ticket is not larger, or NULL. What is new belongs last; what comes
@@ -344,11 +217,11 @@ static int note(struct change_queue *queue, enum change_lane lane, enum change_k
     {
         LOCKED(&queue->lock);
         r = note_locked(queue, lane, kind, key, name, is_unknown, (struct item *)parent);
-        work = r == 1 && kind == CHANGE_ENTRY && !is_held(queue, lane);
+        work = r == 1 && kind == CHANGE_ENTRY && !change_queue_is_held(queue, lane);
         if (r >= 0)
-            work |= look_after_holding(queue, lane);
+            work |= change_queue_look_after_holding(queue, lane);
     }
-    tell_work(queue, work);
+    change_queue_tell_work(queue, work);
     return r;
 }
 
@@ -373,7 +246,7 @@ int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wa
             return -ESHUTDOWN;
         for (int lane = 0; lane < LANE_N; lane++) {
             struct item *item = TAILQ_FIRST(&queue->ready[lane][kind]);
-            if (item && !is_held(queue, lane)) {
+            if (item && !change_queue_is_held(queue, lane)) {
                 TAILQ_REMOVE(&queue->ready[lane][kind], item, ready);
                 item->in_work = true;
                 item->change.lane = item->lane;
@@ -409,7 +282,7 @@ void change_queue_done(struct change_queue *queue, struct change *change)
     SLIST_REMOVE(bucket_of(queue, item->hash), item, item, bucket);
     leave_lane(queue, item);
     item_free(item);
-    hold_if_done(queue);
+    change_queue_hold_if_done(queue);
 }
 
 void change_queue_pass_on(struct change_queue *queue, struct change *change)
@@ -423,52 +296,6 @@ void change_queue_retry(struct change_queue *queue, struct change *change)
     LOCKED(&queue->lock);
     change->n_tries++;
     put_back(queue, (struct item *)change, false);
-}
-
-static bool settled_up_to(struct change_queue *queue, enum change_lane lane, uint64_t ticket)
-{
-    for (enum change_lane l = 0; l <= lane; l++) {
-        struct item *oldest = TAILQ_FIRST(&queue->outstanding[l]);
-        if (oldest && oldest->ticket < ticket)
-            return false;
-    }
-    return true;
-}
-
-static int wait_until_settled(struct change_queue *queue, enum change_lane lane, uint64_t ticket,
-                              int wait_ms)
-{
-    struct timespec end = deadline_after_ms(wait_ms > 0 ? wait_ms : 0);
-
-    while (!settled_up_to(queue, lane, ticket)) {
-        if (queue->shut_down)
-            return -ESHUTDOWN;
-        int r = wait_ms < 0 ? pthread_cond_wait(&queue->settled, &queue->lock)
-                            : pthread_cond_timedwait(&queue->settled, &queue->lock, &end);
-        if (r == ETIMEDOUT && !settled_up_to(queue, lane, ticket))
-            return -ETIMEDOUT;
-    }
-    return 0;
-}
-
-int change_queue_settle(struct change_queue *queue, enum change_lane lane, int wait_ms)
-{
-    uint64_t ticket;
-    bool work;
-    {
-        LOCKED(&queue->lock);
-        ticket = queue->next_ticket;
-        if (settled_up_to(queue, lane, ticket))
-            return 0;
-        work = release_for_good(queue);
-        queue->n_waiting++;
-    }
-    tell_work(queue, work);
-    LOCKED(&queue->lock);
-    int r = wait_until_settled(queue, lane, ticket, wait_ms);
-    queue->n_waiting--;
-    hold_if_done(queue);
-    return r;
 }
 
 size_t change_queue_outstanding(struct change_queue *queue, enum change_lane lane)
