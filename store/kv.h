@@ -68,8 +68,9 @@ struct kv_table {
     bool scans_only;         /* hint: point lookups are rare (no filter worth its memory) */
     bool partitions_sought; /* hint: scans are mostly within one partition, and there are very many,
                                of a few entries each (not KV_PARTITION_WHOLE) */
-    bool hashed; /* hint: keys are hashes for the most part, and all there is of an entry:
-                    nothing in it gets smaller, and neighbours are read by chance */
+    bool hashed;    /* hint: keys are hashes for the most part, and all there is of an entry:
+                       nothing in it gets smaller, and neighbours are read by chance */
+    bool ascending; /* hint: new keys come after all others; else from anywhere */
 };
 
 /* What a store is opened with; everything borrowed, until kv_close(). */

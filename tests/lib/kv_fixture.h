@@ -25,7 +25,7 @@ struct kv_fixture {
 /* One table for each kind of partition. */
 enum { T_WHOLE, T_FIXED, T_PREFIXED, N_TABLES };
 static const struct kv_table fixture_tables[N_TABLES] = {
-    [T_WHOLE] = {.name = "whole", .partition = KV_PARTITION_WHOLE},
+    [T_WHOLE] = {.name = "whole", .partition = KV_PARTITION_WHOLE, .ascending = true},
     [T_FIXED] = {.name = "fixed",
                  .partition = KV_PARTITION_FIXED,
                  .partition_bytes = 2,
