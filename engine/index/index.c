@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "base/memory.h"
 #include "base/thread.h"
 #include "engine/index/fine_times.h"
 #include "engine/index/reconcile.h"
@@ -19,8 +20,13 @@ enum {
      * past it the tree is scanned instead. The scan lane is kept far below its bound. */
     FOREGROUND_MAX = 1 << 16,
     SCAN_MAX = 1 << 20,
-    FLUSH_AFTER = 1 << 20,    /* postings in memory: some 32 MB */
-    RECORDS_BYTES = 64 << 20, /* kept decoded: some 40,000 documents */
+    FLUSH_AFTER = 1 << 20, /* postings in memory: some 32 MB */
+    /* Records kept decoded, of some 40,000 documents at least: a part of the memory there is, or of
+     * what the store's cache is given. */
+    RECORDS_PART = 128,
+    RECORDS_PART_OF_CACHE = 4,
+    RECORDS_LEAST_BYTES = 64 << 20,
+    RECORDS_MOST_BYTES = 128 << 20,
     WORKERS_MAX = 8,
     RESUME_AFTER_MS = 2000, /* between two tries of a failing store */
 };
@@ -149,6 +155,15 @@ static void wake_for_work(void *user)
     pthread_cond_signal(&index->wake_committer);
 }
 
+static size_t records_bytes(const struct index_options *options)
+{
+    const uint64_t bytes = options->cache_bytes ? options->cache_bytes / RECORDS_PART_OF_CACHE
+                                                : memory_of_process() / RECORDS_PART;
+    if (bytes < RECORDS_LEAST_BYTES)
+        return RECORDS_LEAST_BYTES;
+    return bytes < RECORDS_MOST_BYTES ? (size_t)bytes : RECORDS_MOST_BYTES;
+}
+
 static int open_parts(struct index *index, const struct index_options *options)
 {
     const unsigned tiers[POSTINGS_N_TIERS] = {TABLE_TIER_R, TABLE_TIER_C};
@@ -162,7 +177,7 @@ static int open_parts(struct index *index, const struct index_options *options)
     if (r == 0)
         r = change_queue_new(max_changes, &index->queue);
     if (r == 0)
-        r = records_open(index->kv, RECORDS_BYTES, &index->records);
+        r = records_open(index->kv, records_bytes(options), &index->records);
     if (r == 0)
         r = postings_open(index->kv, tiers, FLUSH_AFTER, &index->postings);
     if (r == 0)

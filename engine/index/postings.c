@@ -27,6 +27,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/fingerprint_filter.h"
+#include "engine/index/first_postings.h"
 #include "engine/index/noted_postings.h"
 #include "engine/index/postings_delta.h"
 #include "engine/index/sid_vector.h"
@@ -41,6 +42,7 @@ enum {
     /* Of tier R in the store at each addition, until the filter has all: some 30 us, which it then
      * saves. So who only asks, or changes little, does not read it all at each start. */
     FILTERED_AT_ONCE = 512,
+    FIRST_BYTES = 32 << 20, /* of beginnings of long lists: some 1,500 of 16,384 documents */
 };
 
 struct delta {
@@ -60,6 +62,7 @@ struct postings {
     uint64_t filtered_to;              /* the writer's: what the store has up to it is in it */
     atomic_bool filter_complete;       /* all that the store and the deltas have */
     bool filter_broken;                /* the writer's: some is missing, for lack of memory */
+    struct first_postings *first;      /* what the store has of long lists */
 };
 
 void sid_list_done(struct sid_list *list)
@@ -111,10 +114,13 @@ int postings_open(struct kv *kv, const unsigned tables[POSTINGS_N_TIERS], size_t
     if (r == 0)
         r = fingerprint_filter_new(&postings->again);
     if (r == 0)
+        r = first_postings_new(FIRST_BYTES, &postings->first);
+    if (r == 0)
         r = delta_init(&postings->live, postings->flush_after / POSTINGS_N_TIERS);
     if (r < 0) {
         fingerprint_filter_free(postings->filter);
         fingerprint_filter_free(postings->again);
+        first_postings_free(postings->first);
         free(postings);
         return r;
     }
@@ -137,6 +143,7 @@ void postings_close(struct postings *postings)
     delta_done(&postings->frozen);
     fingerprint_filter_free(postings->filter);
     fingerprint_filter_free(postings->again);
+    first_postings_free(postings->first);
     pthread_rwlock_destroy(&postings->lock);
     pthread_mutex_destroy(&postings->flush_lock);
     free(postings);
@@ -339,7 +346,14 @@ static int next_row(void *user, struct kv_entry *ret_entry, bool *ret_delete)
     return 1;
 }
 
-static int write_run(struct kv *kv, unsigned table, const struct postings_delta *delta)
+static bool smallest_written(void *user, uint64_t fingerprint, uint64_t *ret_sid)
+{
+    const struct run_source *source = user;
+    return postings_run_smallest(&source->run, fingerprint, ret_sid);
+}
+
+static int write_run(struct postings *postings, enum postings_tier tier,
+                     const struct postings_delta *delta)
 {
     struct run_source source;
 
@@ -351,8 +365,10 @@ static int write_run(struct kv *kv, unsigned table, const struct postings_delta 
     unsigned n_tries = 0;
     do {
         postings_run_rewind(&source.run);
-        r = kv_bulk_load(kv, table, next_row, &source);
+        r = kv_bulk_load(postings->kv, postings->tables[tier], next_row, &source);
     } while (kv_retry_wanted(r, &n_tries));
+    if (r == 0)
+        first_postings_changed(postings->first, tier, smallest_written, &source);
     postings_run_done(&source.run);
     return r;
 }
@@ -361,7 +377,7 @@ static int write_run(struct kv *kv, unsigned table, const struct postings_delta 
 static int flush_frozen(struct postings *postings)
 {
     for (unsigned tier = 0; tier < POSTINGS_N_TIERS; tier++) {
-        int r = write_run(postings->kv, postings->tables[tier], postings->frozen.tiers[tier]);
+        int r = write_run(postings, tier, postings->frozen.tiers[tier]);
         if (r < 0)
             return r;
     }
@@ -519,7 +535,7 @@ static int scan_store(struct postings *postings, unsigned table, const uint64_t 
     for (size_t at = 0; at < n_keys;) {
         size_t n = 0, limit = FIRST_LIMIT;
         for (; n < RANGES_AT_ONCE && at < n_keys; at++) {
-            if (may_have && !may_have[at])
+            if (!may_have[at])
                 continue;
             pending[n] = (struct pending){.list = at, .to_end = keys[at] == UINT64_MAX};
             put_be64(pending[n].from, keys[at]);
@@ -541,20 +557,40 @@ static void reading_done(struct reading *reading)
     sid_vector_done(&reading->found);
 }
 
+/* Lists that are known to be longer than one that is left out need not be looked at. */
+static void leave_out_known(struct postings *postings, enum postings_tier tier,
+                            const uint64_t *fingerprints, size_t n_fingerprints, bool *may_have,
+                            struct reading *reading)
+{
+    bool have[RANGES_AT_ONCE];
+
+    for (size_t at = 0, n; at < n_fingerprints; at += n) {
+        n = n_fingerprints - at < RANGES_AT_ONCE ? n_fingerprints - at : RANGES_AT_ONCE;
+        first_postings_have(postings->first, tier, fingerprints + at, n, have);
+        for (size_t i = 0; i < n; i++) {
+            if (!have[i] || !may_have[at + i])
+                continue;
+            may_have[at + i] = false;
+            if (reading->lengths)
+                reading->lengths[at + i] += reading->most + 1;
+        }
+    }
+}
+
 /* What one tier's table and notes have. */
 static int read_tier(struct postings *postings, enum postings_tier tier,
                      const uint64_t *fingerprints, size_t n_fingerprints, struct reading *reading)
 {
     _cleanup_(noted_postings_done) struct noted_postings noted = {0};
-    _cleanup_free_ bool *may_have = NULL;
+    _cleanup_free_ bool *may_have = malloc(n_fingerprints * sizeof(*may_have));
 
+    if (!may_have)
+        return -ENOMEM;
     /* Before the notes: what is posted meanwhile may be in neither. */
-    if (tier == POSTINGS_TIER_R && atomic_load(&postings->filter_complete)) {
-        may_have = calloc(n_fingerprints, sizeof(*may_have));
-        if (!may_have)
-            return -ENOMEM;
+    if (tier == POSTINGS_TIER_R && atomic_load(&postings->filter_complete))
         fingerprint_filter_ask(postings->filter, fingerprints, n_fingerprints, may_have);
-    }
+    else
+        memset(may_have, true, n_fingerprints * sizeof(*may_have));
     int r = collect_notes(postings, tier, fingerprints, n_fingerprints, reading->most, &noted);
     if (r < 0)
         return r;
@@ -562,6 +598,8 @@ static int read_tier(struct postings *postings, enum postings_tier tier,
     reading->noted = &noted;
     for (size_t i = 0; reading->lengths && i < n_fingerprints; i++)
         reading->lengths[i] += noted_postings_count(&noted, i);
+    if (reading->most)
+        leave_out_known(postings, tier, fingerprints, n_fingerprints, may_have, reading);
     return scan_store(postings, postings->tables[tier], fingerprints, n_fingerprints, may_have,
                       reading);
 }
@@ -589,43 +627,93 @@ int postings_with(struct postings *postings, enum postings_tier tier, const uint
     return 0;
 }
 
+/* One page of a list from a sid on, as the store has it: appended. Returns whether there is more,
+ * or an error. */
+static int scan_list(struct postings *postings, enum postings_tier tier, uint64_t fingerprint,
+                     uint64_t from_sid, size_t limit, struct sid_vector *sids)
+{
+    _cleanup_(kv_page_done) struct kv_page page = {0};
+    uint8_t from[KEY_BYTES], to[8];
+    const bool to_end = fingerprint == UINT64_MAX;
+    const struct kv_range range = {{from, KEY_BYTES}, {to_end ? NULL : to, to_end ? 0 : 8}};
+
+    put_be64(from, fingerprint);
+    put_be64(from + 8, from_sid);
+    put_be64(to, fingerprint + 1);
+    int r = kv_scan(postings->kv, postings->tables[tier], &range, limit, &page);
+    for (size_t i = 0; r == 0 && i < page.n_entries; i++)
+        r = page.entries[i].key.size_bytes == KEY_BYTES
+                ? sid_vector_push(sids, get_be64((const uint8_t *)page.entries[i].key.data + 8))
+                : -EUCLEAN;
+    return r < 0 ? r : page.more;
+}
+
+/* What of one list the store has that no note hides, up to `most`: ascending. */
+static int read_first_stored(struct postings *postings, enum postings_tier tier,
+                             uint64_t fingerprint, size_t most, const struct noted_postings *noted,
+                             struct sid_vector *found)
+{
+    _cleanup_(first_reading_done) struct first_reading reading;
+    _cleanup_(sid_vector_done) struct sid_vector stored = {0};
+    const uint64_t changes = first_postings_changes(postings->first);
+    uint64_t sid;
+    int r = 0;
+
+    first_postings_read(postings->first, tier, fingerprint, &reading);
+    while (r == 0 && found->n_sids < most && first_reading_next(&reading, &sid))
+        if (!noted_postings_hide(noted, 0, sid))
+            r = sid_vector_push(found, sid);
+    bool more = !reading.ends;
+    size_t limit = reading.list ? NEXT_LIMIT : FIRST_LIMIT;
+    for (size_t at = 0; r == 0 && more && found->n_sids < most; limit = NEXT_LIMIT) {
+        const uint64_t from = stored.n_sids ? stored.sids[stored.n_sids - 1] + 1 : reading.next_sid;
+        r = scan_list(postings, tier, fingerprint, from, limit, &stored);
+        more = r > 0;
+        for (r = r < 0 ? r : 0; r == 0 && at < stored.n_sids; at++)
+            if (found->n_sids < most && !noted_postings_hide(noted, 0, stored.sids[at]))
+                r = sid_vector_push(found, stored.sids[at]);
+    }
+    if (r == 0 && stored.n_sids > 0 && most > POSTINGS_PIECE)
+        first_postings_keep(postings->first, changes, tier, fingerprint, &reading, stored.sids,
+                            stored.n_sids, !more);
+    return r;
+}
+
 static int read_first(struct postings *postings, enum postings_tier tier, uint64_t fingerprint,
                       size_t most, struct sid_vector *found)
 {
     _cleanup_(noted_postings_done) struct noted_postings noted = {0};
-    _cleanup_(reading_done) struct reading reading = {.noted = &noted};
-    struct pending pending = {.to_end = fingerprint == UINT64_MAX};
-    size_t n = 1;
+    _cleanup_(sid_vector_done) struct sid_vector added = {0}, stored = {0};
 
-    put_be64(pending.from, fingerprint);
-    put_be64(pending.to, fingerprint + 1);
     int r = collect_notes(postings, tier, &fingerprint, 1, 0, &noted);
+    if (r < 0)
+        return r;
+    noted_postings_settle(&noted);
+    r = noted_postings_take_added(&noted, 0, &added);
     if (r == 0)
-        noted_postings_settle(&noted);
-    for (size_t limit = FIRST_LIMIT; r == 0 && n > 0 && reading.found.n_sids < most;
-         limit = NEXT_LIMIT)
-        r = scan_pending(postings, postings->tables[tier], limit, limit == FIRST_LIMIT, &pending,
-                         &n, &reading);
-    for (size_t i = 0; r == 0 && i < reading.found.n_sids; i++)
-        r = sid_vector_push(found, reading.found.sids[i]);
-    return r;
+        r = read_first_stored(postings, tier, fingerprint, most, &noted, &stored);
+    if (r < 0)
+        return r;
+    sid_vector_sort_unique(&added);
+    return sid_vector_merge(&stored, &added, SIZE_MAX, found);
 }
 
 int postings_first(struct postings *postings, enum postings_tier tier, uint64_t fingerprint,
                    size_t most, struct sid_list *ret_list)
 {
     _cleanup_(sid_vector_done) struct sid_vector found = {0};
-    int r = 0;
 
     *ret_list = (struct sid_list){0};
-    for (enum postings_tier i = 0; r == 0 && i <= tier; i++)
-        r = read_first(postings, i, fingerprint, most, &found);
+    int r = read_first(postings, POSTINGS_TIER_R, fingerprint, most, &found);
+    if (r == 0 && tier == POSTINGS_TIER_C) {
+        _cleanup_(sid_vector_done) struct sid_vector of_r = found, of_c = {0};
+        found = (struct sid_vector){0};
+        r = read_first(postings, POSTINGS_TIER_C, fingerprint, most, &of_c);
+        if (r == 0) /* what two lists have beyond that is not all there is between */
+            r = sid_vector_merge(&of_r, &of_c, most, &found);
+    }
     if (r < 0)
         return r;
-    sid_vector_sort_unique(&found);
-    /* What two lists have beyond that is not all there is between. */
-    if (tier == POSTINGS_TIER_C && found.n_sids > most)
-        found.n_sids = most;
     *ret_list = (struct sid_list){found.sids, found.n_sids};
     found = (struct sid_vector){0};
     return 0;

@@ -80,8 +80,10 @@ int postings_with(struct postings *postings, enum postings_tier tier, const uint
                   size_t n_fingerprints, size_t most, struct sid_list *ret_list,
                   size_t *ret_lengths);
 
-/* The first documents that have a fingerprint, the oldest: `most` or, in tier R, some more, if so
- * many have it.
+/* The first documents that have a fingerprint, the oldest: the first `most` of those the store has,
+ * and all that were added since it was written to (in tier C the first `most` of both of its lists
+ * together). What was read of a list longer than a piece stays in memory (first_postings.h, up to
+ * 32 MiB): again it costs 2 ns a document, where the store takes 0.2 us. Any thread.
  * Returns what postings_candidates() does. */
 int postings_first(struct postings *postings, enum postings_tier tier, uint64_t fingerprint,
                    size_t most, struct sid_list *ret_list);

@@ -213,6 +213,23 @@ bool postings_run_next(struct postings_run *run, uint64_t *ret_fingerprint, uint
     return true;
 }
 
+bool postings_run_smallest(const struct postings_run *run, uint64_t fingerprint, uint64_t *ret_sid)
+{
+    size_t low = 0, high = run->n_postings;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (run->postings[middle].fingerprint < fingerprint)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == run->n_postings || run->postings[low].fingerprint != fingerprint)
+        return false;
+    *ret_sid = run->postings[low].sid_state & ~REMOVED;
+    return true;
+}
+
 void postings_run_done(struct postings_run *run)
 {
     free(run->postings);

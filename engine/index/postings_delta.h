@@ -36,6 +36,8 @@ int postings_run_init(struct postings_run *run, const struct postings_delta *del
 void postings_run_rewind(struct postings_run *run);
 bool postings_run_next(struct postings_run *run, uint64_t *ret_fingerprint, uint64_t *ret_sid,
                        bool *ret_removed);
+/* Whether a run has postings of a fingerprint, and the smallest sid it has of it. */
+bool postings_run_smallest(const struct postings_run *run, uint64_t fingerprint, uint64_t *ret_sid);
 void postings_run_done(struct postings_run *run);
 
 #endif

@@ -100,6 +100,25 @@ void sid_vector_sort_unique(struct sid_vector *vector)
         sort_unique_by_comparing(vector);
 }
 
+int sid_vector_merge(const struct sid_vector *a, const struct sid_vector *b, size_t most,
+                     struct sid_vector *ret_merged)
+{
+    size_t n = a->n_sids + b->n_sids < most ? a->n_sids + b->n_sids : most, i = 0, k = 0, at = 0;
+    uint64_t *sids = malloc((n + 1) * sizeof(*sids));
+
+    if (!sids)
+        return -ENOMEM;
+    while (at < n && (i < a->n_sids || k < b->n_sids)) {
+        const bool of_b = i == a->n_sids || (k < b->n_sids && b->sids[k] < a->sids[i]);
+        const uint64_t sid = of_b ? b->sids[k] : a->sids[i];
+        i += i < a->n_sids && a->sids[i] == sid;
+        k += k < b->n_sids && b->sids[k] == sid;
+        sids[at++] = sid;
+    }
+    *ret_merged = (struct sid_vector){sids, at, n + 1};
+    return 0;
+}
+
 bool sid_vector_has(const struct sid_vector *vector, uint64_t sid)
 {
     for (size_t i = 0; i < vector->n_sids; i++)

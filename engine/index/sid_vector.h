@@ -16,6 +16,10 @@ int sid_vector_push(struct sid_vector *vector, uint64_t sid); /* 0, -ENOMEM */
  * order of the vector is not kept. */
 int sid_vector_push_set(struct sid_vector *vector, uint64_t sid);
 void sid_vector_sort_unique(struct sid_vector *vector);
+/* The first `most` sids of two ascending vectors of unique ones, as one more. Returns 0, -ENOMEM.
+ */
+int sid_vector_merge(const struct sid_vector *a, const struct sid_vector *b, size_t most,
+                     struct sid_vector *ret_merged);
 bool sid_vector_has(const struct sid_vector *vector, uint64_t sid); /* linear */
 /* Where a sid is in an ascending one; SIZE_MAX: it is not. */
 size_t sid_vector_place(const struct sid_vector *vector, uint64_t sid);

@@ -63,11 +63,41 @@ static void test_sid_vector__a_set_grows_with_what_is_distinct(void **state)
     sid_vector_done(&vector);
 }
 
+/* Against setting bits. */
+static void test_sid_vector__the_first_of_two_are_those_of_both(void **state)
+{
+    enum { RANGE = 300 };
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct sid_vector a = {0}, b = {0}, merged;
+        bool present[RANGE] = {false};
+        const size_t most = seed % 5 ? mix(seed) % RANGE : SIZE_MAX;
+        size_t n = 0;
+        for (uint64_t sid = 0; sid < RANGE; sid++) {
+            const uint64_t which = mix(seed * RANGE + sid) % (2 + seed % 20);
+            if (which < 2 && which != seed % 7)
+                assert_int_equal(sid_vector_push(&a, sid), 0);
+            if (which > 0 && which < 4 && seed % 9)
+                assert_int_equal(sid_vector_push(&b, sid), 0);
+            present[sid] = (which < 2 && which != seed % 7) || (which > 0 && which < 4 && seed % 9);
+        }
+        assert_int_equal(sid_vector_merge(&a, &b, most, &merged), 0);
+        for (uint64_t sid = 0; sid < RANGE && n < most; sid++)
+            if (present[sid])
+                assert_int_equal(merged.sids[n++], sid);
+        assert_int_equal(merged.n_sids, n);
+        sid_vector_done(&a);
+        sid_vector_done(&b);
+        sid_vector_done(&merged);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sid_vector__sorts_and_drops_duplicates_dense_or_sparse),
         cmocka_unit_test(test_sid_vector__a_set_grows_with_what_is_distinct),
+        cmocka_unit_test(test_sid_vector__the_first_of_two_are_those_of_both),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
