@@ -29,6 +29,21 @@ static inline void world_restart(struct world *world, const struct world_step *s
     assert_int_equal(world_recover(world, step), 0);
 }
 
+/* As world_do(); where the store dies of it, for the first time (*crashed), a new process over what
+ * survived does it again. */
+static inline void world_do_or_restart(struct world *world, const struct world_step *step,
+                                       bool *crashed)
+{
+    int r = world_do(world, step);
+
+    if (r == -EIO && !*crashed) {
+        *crashed = true;
+        world_restart(world, step);
+        r = world_do(world, step);
+    }
+    assert_int_equal(r, 0);
+}
+
 /* The store fails at a call, of whatever kind, and then works again: no new process, the step is
  * repeated. Returns whether it failed at all. */
 static inline bool world_run_with_failure(struct world *world, unsigned n_steps, unsigned n_target)

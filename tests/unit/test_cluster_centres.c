@@ -200,12 +200,15 @@ static void test_cluster_centres__hold_at_any_time(void **state)
 
 enum { N_STEPS = 24, N_TARGET = 10 };
 
-/* A new process over what survived, and the step again. */
-static int restart(struct world *world, const struct world_step *step, bool *crashed)
+/* What came of work in the background: where the store died of it, for the first time, a new
+ * process goes on over what survived. */
+static int restart_if_dead(struct world *world, int result, bool *crashed)
 {
+    if (result != -EIO || *crashed)
+        return result;
     *crashed = true;
-    world_restart(world, step);
-    return step ? world_do(world, step) : 0;
+    world_restart(world, NULL);
+    return 0;
 }
 
 static bool run_with_crash(uint64_t seed, uint64_t crash_after, bool split)
@@ -218,23 +221,16 @@ static bool run_with_crash(uint64_t seed, uint64_t crash_after, bool split)
                    .seed = seed, .crash_after_writes = crash_after, .split_batches = split});
     for (unsigned i = 0; i < N_STEPS; i++) {
         struct world_step step = choose(&world, N_TARGET);
-        int r = world_do(&world, &step);
-        if (r == -EIO && !crashed)
-            r = restart(&world, &step, &crashed);
-        assert_int_equal(r, 0);
+        world_do_or_restart(&world, &step, &crashed);
         note(&step);
         check(&world);
         for (uint64_t n = world_random(&world, 3); n > 0; n--) {
-            r = living_clusters_repair(world.clusters);
-            if (r == -EIO && !crashed)
-                r = restart(&world, NULL, &crashed);
-            assert_true(r >= 0);
+            int r = living_clusters_repair(world.clusters);
+            assert_true(restart_if_dead(&world, r, &crashed) >= 0);
             check(&world);
         }
     }
-    int r = world_repair(&world);
-    if (r == -EIO && !crashed)
-        assert_int_equal(restart(&world, NULL, &crashed), 0);
+    assert_int_equal(restart_if_dead(&world, world_repair(&world), &crashed), 0);
     check_end(&world);
     world_close(&world);
     return crashed;

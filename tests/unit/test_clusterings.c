@@ -79,13 +79,7 @@ static bool run_with_crash(uint64_t seed, uint64_t crash_after, bool split)
                    .seed = seed, .crash_after_writes = crash_after, .split_batches = split});
     for (unsigned i = 0; i < N_STEPS; i++) {
         struct world_step step = world_choose(&world, N_TARGET);
-        int r = world_do(&world, &step);
-        if (r == -EIO && !crashed) {
-            crashed = true;
-            world_restart(&world, &step);
-            r = world_do(&world, &step);
-        }
-        assert_int_equal(r, 0);
+        world_do_or_restart(&world, &step, &crashed);
         world_model_step(&world, &step);
         world_check(&world);
     }

@@ -24,14 +24,8 @@ static bool run_with_crash(uint64_t seed, uint64_t crash_after, bool split, bool
         living_clusters_set_repair_bounds(world.clusters, 1, 2);
     for (unsigned i = 0; i < N_STEPS; i++) {
         struct world_step step = world_choose(&world, N_TARGET);
-        int r = world_do(&world, &step);
-        if (r == -EIO && !crashed) {
-            crashed = true;
-            world_restart(&world, &step);
-            r = world_do(&world, &step);
-        }
-        assert_int_equal(r, 0);
-        r = world_repair(&world);
+        world_do_or_restart(&world, &step, &crashed);
+        int r = world_repair(&world);
         if (r == -EIO && !crashed) {
             crashed = true;
             world_restart(&world, NULL);

@@ -438,18 +438,12 @@ static bool run_with_crash(uint64_t seed, uint64_t crash_after, bool split)
                    .seed = seed, .crash_after_writes = crash_after, .split_batches = split});
     for (unsigned n = 0; n < 20; n++) {
         struct world_step chosen = world_choose(&world, 12);
-        int r = world_do(&world, &chosen);
-        if (r == -EIO && !crashed) {
-            crashed = true;
-            world_restart(&world, &chosen);
-            r = world_do(&world, &chosen);
-        }
-        assert_int_equal(r, 0);
+        world_do_or_restart(&world, &chosen, &crashed);
         world_model_step(&world, &chosen);
         if (n % 10 != 9)
             continue;
         take_before(&world, 0, &before);
-        r = make_anew(&world, 0, false);
+        int r = make_anew(&world, 0, false);
         if (r == -EIO && !crashed) {
             crashed = true;
             world_restart(&world, NULL);
