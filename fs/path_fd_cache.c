@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 /* A quarter is for these; the rest is for the files people have open, for the store (256, see
- * store/kv_rocksdb_open.c), for threads and connections. Where people need more, it is shed. Above
- * the most, more only saves openings of some microseconds, and keeps as many inodes of the backing
- * tree in memory. */
+ * store/kv_rocksdb_options.c), for threads and connections. Where people need more, it is shed.
+ * Above the most, more only saves openings of some microseconds, and keeps as many inodes of the
+ * backing tree in memory. */
 enum { SHARE = 4, LEAST = 16, MOST = 16384 };
 
 size_t path_fd_cache_bound(size_t n_descriptors)

@@ -90,6 +90,15 @@ static inline int kv_rocksdb_check_readable(const struct kv_rocksdb *store)
     return store->db ? 0 : store->write_error;
 }
 
+/* kv_rocksdb_options.c; each gives.
+ *
+ * cache_bytes  as of kv_options
+ * table        NULL: the default column family; store: its cache is there */
+rocksdb_cache_t *kv_rocksdb_make_cache(size_t cache_bytes);
+rocksdb_options_t *kv_rocksdb_make_db_options(bool create);
+rocksdb_options_t *kv_rocksdb_make_table_options(const struct kv_rocksdb *store,
+                                                 const struct kv_table *table);
+
 /* kv_rocksdb_error.c: a negative errno for RocksDB's error text (NULL: 0); take frees the text. */
 int kv_rocksdb_errno(const char *message);
 int kv_rocksdb_take_error(char *message);
