@@ -184,12 +184,18 @@ soon 'nothing is left behind' nothing_is_left # what is killed takes a moment to
 open_files() {
     readlink "/proc/$daemon/fd/"* | grep -E "^pipe:|^$SOURCE/" || true
 }
-none_is_open() { [[ $(open_files) = "$before" ]]; }
-before=$(grep ^pipe: <<< "$(open_files)" || true)
-soon 'no documents are open' none_is_open # of a close the daemon is told a moment later
+none_is_read() { # of a close the daemon is told a moment later
+    local fd
+    for fd in "/proc/$daemon/fd/"*; do # with O_PATH it knows a file, and has it not open
+        [[ $(readlink "$fd") != "$SOURCE"/* ]] || grep -qs '^flags:.*[1357].......$' "/proc/$daemon/fdinfo/${fd##*/}" || return 1
+    done
+}
+soon 'no documents are open' none_is_read
+before=$(open_files)
+none_is_left_open() { [[ $(open_files) = "$before" ]]; }
 for name in a b c; do midi 1 2 3 > "$MNT/$name.new.mid"; done
 "$KINFS" settle "$MNT" > /dev/null
-soon 'none is left open' none_is_open
+soon 'none is left open' none_is_left_open
 
 # A daemon that is killed takes its extractors along: the one that hangs is tried again by a scan.
 sed -i 's/^seconds = 1$/seconds = 1000/' kinfs.conf
