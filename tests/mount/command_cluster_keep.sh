@@ -7,7 +7,7 @@ needs python3
 mkdir -p "$SOURCE/sub"
 words 1 400 > "$SOURCE/a"
 words 11 400 > "$SOURCE/sub/b"
-words 101 400 > "$SOURCE/c"
+words 61 400 > "$SOURCE/c" # far from any threshold below, by the sketches of any key
 cp "$SOURCE/a" "$SOURCE/sub/copy"
 words 5000 300 > "$SOURCE/other"
 words 5001 300 > "$SOURCE/sub/"$'odd\nname \xff'

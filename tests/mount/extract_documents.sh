@@ -25,8 +25,8 @@ for kind in pdf odt docx pptx xlsx; do
 done
 expect_match 'a PDF is known for one' 'pdf' "$("$KINFS" status "$MNT/same.pdf")"
 expect_match 'a spreadsheet is known' 'office' "$("$KINFS" status "$MNT/same.xlsx")"
-# 396 windows each, 376 of them shared: 376 of 416.
-expect_match 'another PDF resembles it' '^0\.(8[5-9]|9[0-4])' \
+# 396 windows each, 376 of them shared: 376 of 416, within five standard errors of 128 samples.
+expect_match 'another PDF resembles it' '^0\.(7[7-9]|[89])' \
     "$("$KINFS" similar "$MNT/text.txt" | awk '$2 == "later.pdf" { print $1 }')"
 
 # Written through the mount, and written anew.
