@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <time.h>
 
+#include "base/mix.h"
 #include "store/kv_backend.h"
 
 struct kv_fault {
@@ -28,11 +29,7 @@ static struct kv_fault *fault_of(struct kv *kv)
 
 static uint64_t random_below_locked(struct kv_fault *fault, uint64_t n)
 {
-    /* splitmix64; the bias of the remainder does not matter here */
-    uint64_t z = fault->random += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (z ^ (z >> 31)) % n;
+    return mix64_next(&fault->random) % n; /* whose bias does not matter here */
 }
 
 static uint64_t random_below(struct kv_fault *fault, uint64_t n)

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/mix.h"
 #include "engine/sketch/families.h"
 #include "engine/sketch/tabulation.h"
 
@@ -67,20 +68,11 @@ static int one_permutation_add(void *state, const uint64_t *elements, size_t n_e
     return 0;
 }
 
-/* The next of an endless sequence (splitmix64). */
-static uint64_t next(uint64_t *x)
-{
-    uint64_t z = (*x += 0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
 static size_t donor(const struct one_permutation *one, size_t bin)
 {
     uint64_t detour = one->detours[bin];
     while (one->bins[bin] == UINT64_MAX)
-        bin = next(&detour) >> (64 - BIN_BITS);
+        bin = mix64_next(&detour) >> (64 - BIN_BITS);
     return bin;
 }
 

@@ -15,6 +15,7 @@
 #include <math.h>
 
 #include "base/bytes.h"
+#include "base/mix.h"
 #include "engine/sketch/element_set.h"
 #include "engine/sketch/families.h"
 
@@ -79,18 +80,11 @@ static int sim_hash_add(void *state, const uint64_t *elements, size_t n_elements
     return element_set_add(&sim_hash->set, elements, n_elements);
 }
 
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
-
 static void add_element(struct sim_hash *sim_hash, uint64_t element)
 {
-    uint64_t seed = mix(element ^ sim_hash->seed);
+    uint64_t seed = mix64(element ^ sim_hash->seed);
     for (size_t i = 0; i < BITS; i += DRAWN_AT_ONCE) {
-        uint64_t drawn = mix(seed += 0x9e3779b97f4a7c15);
+        uint64_t drawn = mix64_next(&seed);
         for (unsigned j = 0; j < DRAWN_AT_ONCE; j++)
             sim_hash->sums[i + j] += sim_hash->quantiles[drawn >> 8 * j & 0xff];
     }

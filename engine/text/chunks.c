@@ -19,6 +19,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/mix.h"
+
 #define MASK_BEFORE (UINT64_MAX << (64 - 10))
 #define MASK_BEHIND (UINT64_MAX << (64 - 8))
 
@@ -32,12 +34,8 @@ static pthread_once_t gear_once = PTHREAD_ONCE_INIT;
 static void fill_gear(void)
 {
     uint64_t state = 1;
-    for (int i = 0; i < 256; i++) {
-        uint64_t z = state += 0x9e3779b97f4a7c15;
-        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-        z = (z ^ z >> 27) * 0x94d049bb133111eb;
-        gear[i] = z ^ z >> 31;
-    }
+    for (int i = 0; i < 256; i++)
+        gear[i] = mix64_next(&state);
 }
 
 void chunks_begin(struct chunks *chunks, struct feature_list *features)

@@ -15,19 +15,13 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "base/mix.h"
 #include "engine/index/index.h"
 #include "tests/bench/clock.h"
 
 enum { SMALL_FAMILY = 10, DIRECTORY_FILES = 100, WORDS = 700, QUERIES = 2000, STEPS = 8 };
 
 static unsigned family_size = SMALL_FAMILY;
-
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
 
 static void die(const char *what, int error)
 {
@@ -42,10 +36,10 @@ static void write_document(int dirfd, unsigned n)
     uint64_t family = n / family_size, version = n % family_size;
     uint64_t replaced = family_size == SMALL_FAMILY ? version * 2 : 2; /* per cent */
     for (uint64_t i = 0; i < WORDS; i++) {
-        uint64_t word = mix(family << 20 | i);
-        if (version && mix(mix(family << 32 | version) + i) % 100 < replaced)
-            word = mix(word + version);
-        for (uint64_t c = 0, x = word % 100000; c < 3 + word % 7; c++, x = mix(x))
+        uint64_t word = mix64(family << 20 | i);
+        if (version && mix64(mix64(family << 32 | version) + i) % 100 < replaced)
+            word = mix64(word + version);
+        for (uint64_t c = 0, x = word % 100000; c < 3 + word % 7; c++, x = mix64(x))
             *p++ = (char)('a' + x % 26);
         *p++ = i % 12 == 11 ? '\n' : ' ';
     }
@@ -107,7 +101,7 @@ static void time_questions(struct index *index, struct backing *backing, unsigne
         struct kin_list list = {0};
         struct file_key key;
         char path[64];
-        unsigned n = (unsigned)(mix(i) % n_documents);
+        unsigned n = (unsigned)(mix64(i) % n_documents);
         snprintf(path, sizeof(path), "%u/%u", n / DIRECTORY_FILES, n);
         int r = backing_key_at(backing, backing_root_fd(backing), path, &key);
         double t = clock_wall_s();

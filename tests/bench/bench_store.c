@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/bytes.h"
+#include "base/mix.h"
 #include "store/kv.h"
 #include "tests/bench/clock.h"
 
@@ -32,13 +33,6 @@ static const struct kv_table tables[N_TABLES] = {
                   .partition_bytes = 8,
                   .scans_only = true},
 };
-
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
 
 static double begun_s, begun_cpu_s;
 
@@ -68,7 +62,7 @@ static struct kv_slice record(uint64_t n)
 {
     static uint8_t bytes[RECORD_BYTES];
     for (size_t i = 0; i < RECORD_BYTES; i += 8)
-        put_be64(bytes + i, mix(n * RECORD_BYTES + i));
+        put_be64(bytes + i, mix64(n * RECORD_BYTES + i));
     return (struct kv_slice){bytes, sizeof(bytes)};
 }
 
@@ -112,7 +106,7 @@ static void bench_get(struct kv *kv)
     for (uint64_t n = 0; n < N_QUERIES; n++) {
         uint8_t key[8];
         struct kv_buf value;
-        put_be64(key, mix(n) % N_RECORDS);
+        put_be64(key, mix64(n) % N_RECORDS);
         check(kv_get(kv, RECORDS, (struct kv_slice){key, 8}, &value), "kv_get");
         kv_buf_done(&value);
     }
@@ -123,7 +117,7 @@ static void bench_get(struct kv *kv)
         struct kv_slice slices[N_RANGES];
         struct kv_buf values[N_RANGES];
         for (uint64_t i = 0; i < N_RANGES; i++) {
-            put_be64(keys[i], mix(n * N_RANGES + i) % N_RECORDS);
+            put_be64(keys[i], mix64(n * N_RANGES + i) % N_RECORDS);
             slices[i] = (struct kv_slice){keys[i], 8};
         }
         check(kv_multi_get(kv, RECORDS, slices, N_RANGES, values), "kv_multi_get");
@@ -135,7 +129,7 @@ static void bench_get(struct kv *kv)
     for (uint64_t n = 0; n < N_QUERIES; n++) {
         uint8_t key[8];
         struct kv_buf value;
-        put_be64(key, mix(n) | 1ull << 63); /* far above every record */
+        put_be64(key, mix64(n) | 1ull << 63); /* far above every record */
         if (kv_get(kv, RECORDS, (struct kv_slice){key, 8}, &value) != -ENOENT)
             check(-EIO, "kv_get");
     }
@@ -166,7 +160,7 @@ static int compare_keys(const void *a, const void *b)
 
 static uint64_t fingerprint(uint64_t n)
 {
-    return mix(n % (N_POSTINGS / 4));
+    return mix64(n % (N_POSTINGS / 4));
 }
 
 static void bench_bulk_load(struct kv *kv)
@@ -198,8 +192,8 @@ static void bench_multi_scan(struct kv *kv, bool present, const char *what)
         struct kv_range ranges[N_RANGES];
         struct kv_page pages[N_RANGES];
         for (uint64_t i = 0; i < N_RANGES; i++) {
-            uint64_t n = mix(q * N_RANGES + i);
-            uint64_t print = present ? fingerprint(n) : mix(n | 1ull << 63);
+            uint64_t n = mix64(q * N_RANGES + i);
+            uint64_t print = present ? fingerprint(n) : mix64(n | 1ull << 63);
             put_be64(bounds[i][0], print);
             put_be64(bounds[i][1], print + 1);
             ranges[i] = (struct kv_range){{bounds[i][0], 8}, {bounds[i][1], 8}};

@@ -1,15 +1,8 @@
 #include "tests/lib/cluster_world_private.h"
 
-uint64_t world_mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 uint64_t world_random(struct world *world, uint64_t n)
 {
-    return world_mix(world->random += 0x9e3779b97f4a7c15u) % n;
+    return mix64_next(&world->random) % n;
 }
 
 static void world_add_remade(struct world *world, unsigned i)
@@ -114,8 +107,8 @@ void world_finish_record(struct world *world, struct world_document *document,
     assert_int_equal(min_sketch_copy(&sketch, &record->sketch), 0);
     /* Keys of several lengths, in no order. */
     record->key.size_bytes = (uint8_t)(FILE_KEY_MIN_BYTES + document->sid % 3);
-    put_be64(record->key.bytes, world_mix(document->sid));
-    put_be64(record->content_fingerprint, world_mix(document->content + text));
+    put_be64(record->key.bytes, mix64(document->sid));
+    put_be64(record->content_fingerprint, mix64(document->content + text));
     put_be64(record->text_fingerprint, text);
     if (record->sketch.n_values > 0)
         min_sketch_fingerprint(&record->sketch, record->shingle_fingerprint);
@@ -129,8 +122,8 @@ void world_finish_document(struct world *world, struct world_document *document)
     for (unsigned i = 0; i + WORLD_W <= document->n_tokens; i++) {
         uint64_t fingerprint = 0;
         for (unsigned k = 0; k < WORLD_W; k++)
-            fingerprint = world_mix(fingerprint + document->tokens[i + k] + k);
-        text = world_mix(text + fingerprint);
+            fingerprint = mix64(fingerprint + document->tokens[i + k] + k);
+        text = mix64(text + fingerprint);
         fingerprints[n++] = fingerprint;
     }
     world_finish_record(world, document, fingerprints, n, text);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/mix.h"
 #include "engine/index/cluster_aliases.h"
 #include "engine/index/cluster_ids.h"
 #include "engine/index/living_clusters.h"
@@ -93,7 +94,6 @@ struct world_step {
 
 /* -- opening (cluster_world.c) -- */
 
-uint64_t world_mix(uint64_t z);
 /* From 0 to n - 1, the same in every run of a seed. */
 uint64_t world_random(struct world *world, uint64_t n);
 

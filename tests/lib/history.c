@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/mix.h"
 #include "engine/index/index_private.h"
 #include "tests/lib/history_private.h"
 #include "tests/lib/scratch.h"
@@ -40,16 +41,9 @@ struct life {
     int tree; /* descriptor */
 };
 
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 static unsigned roll(struct life *life, unsigned n)
 {
-    return (unsigned)(mix(life->random += 0x9e3779b97f4a7c15u) % n);
+    return (unsigned)(mix64(life->random += 0x9e3779b97f4a7c15u) % n);
 }
 
 static void die(const char *what)
@@ -148,9 +142,9 @@ static void write_piece(struct life *life, struct text *text)
     unsigned n = kind < 8 ? 40 + roll(life, 120) : 300 + roll(life, MOST_WORDS - 300);
     unsigned header = roll(life, 6);
     for (unsigned i = 0; header < 2 && i < 15; i++)
-        add_word(text, mix(header << 20 | i), i);
+        add_word(text, mix64(header << 20 | i), i);
     for (unsigned i = 0; i < n; i++)
-        add_word(text, mix(family << 20 | (from + i)), i);
+        add_word(text, mix64(family << 20 | (from + i)), i);
 }
 
 /* Nothing, blanks, a few words, bytes that are no text. */
@@ -163,11 +157,11 @@ static void write_little(struct life *life, struct text *text)
     } else if (kind < 6) {
         unsigned first = roll(life, 4);
         for (unsigned i = 0, n = 1 + roll(life, 7); i < n; i++)
-            add_word(text, mix(first + i), i);
+            add_word(text, mix64(first + i), i);
     } else {
         text->n = 200;
         for (size_t i = 0; i < text->n; i++)
-            text->bytes[i] = (char)(mix(kind << 10 | i) & (i % 3 ? 0xff : 0));
+            text->bytes[i] = (char)(mix64(kind << 10 | i) & (i % 3 ? 0xff : 0));
     }
 }
 
@@ -392,7 +386,7 @@ static void change(struct life *life, unsigned kind)
 static void operate(struct life *life, uint64_t number)
 {
     static struct text text;
-    life->random = mix(life->history->seed + number * 0x9e3779b97f4a7c15u);
+    life->random = mix64(life->history->seed + number * 0x9e3779b97f4a7c15u);
     unsigned kind = roll(life, 1000);
     struct place place = any_place(life), other = any_place(life);
     text.n = 0;

@@ -28,6 +28,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/mix.h"
+
 enum {
     N_WORDS = 8192,
     N_DRAWS = 65536, /* words as often as they are to come */
@@ -71,13 +73,6 @@ struct planted {
     struct word words[N_WORDS];
 };
 
-static inline uint64_t mix(uint64_t x) /* a bijection */
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
 _Static_assert(sizeof(primes) == sizeof(longer_primes), "one way to choose");
 
 enum purpose { OF_FEISTEL, OF_CLUSTER, OF_MEMBER, OF_TWIN, OF_FILLER, OF_MARKER, OF_WORD };
@@ -85,7 +80,7 @@ enum purpose { OF_FEISTEL, OF_CLUSTER, OF_MEMBER, OF_TWIN, OF_FILLER, OF_MARKER,
 static inline uint64_t draw(const struct planted *planted, enum purpose purpose, uint64_t a,
                             uint64_t b)
 {
-    return mix(mix(mix(planted->seed + purpose) + a) + b * 0x9e3779b97f4a7c15u);
+    return mix64(mix64(mix64(planted->seed + purpose) + a) + b * 0x9e3779b97f4a7c15u);
 }
 
 static double share(uint64_t x)
@@ -292,7 +287,7 @@ static uint32_t boilerplate_of(uint64_t x)
 {
     if (share(x) >= 0.3)
         return 0;
-    double u = share(mix(x));
+    double u = share(mix64(x));
     return 1 + (uint32_t)(N_BOILERPLATES * u * u * u);
 }
 
@@ -322,7 +317,7 @@ static void find_source(const struct planted *planted, struct planted_document *
     if (member > 1 && share(x) < 0.42)
         document->n_extra = 1 + x % EXTRA_SLOTS_MAX;
     else
-        document->n_changed = changes_for(document->n_slots, 0.5 + 0.49 * share(mix(x)));
+        document->n_changed = changes_for(document->n_slots, 0.5 + 0.49 * share(mix64(x)));
 }
 
 void planted_describe(const struct planted *planted, uint32_t number,
@@ -340,14 +335,14 @@ void planted_describe(const struct planted *planted, uint32_t number,
     uint64_t x = draw(planted, OF_CLUSTER, document.cluster, 0);
     document.n_slots = planted->primes[x % sizeof(primes)];
     document.form = x >> 32 & 1 ? PLANTED_HTML : PLANTED_PLAIN;
-    document.boilerplate = boilerplate_of(mix(x));
+    document.boilerplate = boilerplate_of(mix64(x));
     document.source = document.member;
     if (class->identical || class->size == 1) {
         document.flavour = class->identical ? PLANTED_IDENTICAL : PLANTED_SINGLE;
         document.source = 0;
-    } else if (share(mix(x + 1)) < 0.2 && class->size < MOST_CHANGES / 64) {
+    } else if (share(mix64(x + 1)) < 0.2 && class->size < MOST_CHANGES / 64) {
         document.flavour = PLANTED_CHAIN;
-        uint32_t step = changes_for(document.n_slots, 0.6 + 0.38 * share(mix(x + 2)));
+        uint32_t step = changes_for(document.n_slots, 0.6 + 0.38 * share(mix64(x + 2)));
         document.n_changed = document.member * step;
     } else {
         document.flavour = PLANTED_EDITED;
@@ -401,7 +396,7 @@ static inline void write_marker(struct writer *writer, uint32_t cluster, uint32_
                                 uint32_t slot)
 {
     uint64_t id = (uint64_t)cluster << 32 | (uint64_t)variant << 12 | slot;
-    uint64_t marker = mix(id + mix(writer->planted->seed + OF_MARKER));
+    uint64_t marker = mix64(id + mix64(writer->planted->seed + OF_MARKER));
     uint64_t letters[2] = {letters_of((uint32_t)marker), letters_of((uint32_t)(marker >> 32))};
     memcpy(writer->at, letters, MARKER_BYTES);
     writer->at[MARKER_BYTES] = ' ';
@@ -421,7 +416,7 @@ static inline void write_slot(struct writer *writer, bool html, uint32_t cluster
     uint64_t four = 0;
     for (uint32_t i = 0; i + 1 < planted->w; i++) {
         if (i % 4 == 0)
-            four = mix(x += 0x9e3779b97f4a7c15u);
+            four = mix64_next(&x);
         const struct word *word = &planted->words[planted->draws[four & 0xffff]];
         memcpy(at, word, sizeof(*word));
         at += word->length;

@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "base/mix.h"
+
 void scratch_make(char path[64])
 {
     const char *tmp = getenv("TMPDIR");
@@ -99,13 +101,6 @@ bool scratch_own_mounts(void)
     return true;
 }
 
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
 char *scratch_text(unsigned family, unsigned version, unsigned n_words, unsigned edits)
 {
     enum { WORD_BYTES = 9 };
@@ -114,13 +109,13 @@ char *scratch_text(unsigned family, unsigned version, unsigned n_words, unsigned
     assert_non_null(text);
     assert_non_null(edited);
     for (unsigned i = 0; i < edits && n_words; i++)
-        edited[mix((uint64_t)version << 32 | (i + 1)) % n_words] = 1;
+        edited[mix64((uint64_t)version << 32 | (i + 1)) % n_words] = 1;
     char *p = text;
     for (unsigned i = 0; i < n_words; i++) {
         uint64_t seed = (uint64_t)family << 40 | i;
         if (edited[i])
             seed ^= (uint64_t)(version + 1) << 20 | 1ull << 63;
-        uint64_t x = mix(seed + 0x9e3779b97f4a7c15u);
+        uint64_t x = mix64(seed + 0x9e3779b97f4a7c15u);
         for (int c = 0; c < WORD_BYTES - 2; c++, x /= 26)
             *p++ = (char)('a' + x % 26);
         *p++ = i % 12 == 11 ? '\n' : ' ';

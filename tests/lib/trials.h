@@ -13,15 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mix.h"
 #include "engine/sketch/shingle_hash.h"
-
-static inline uint64_t trial_random(uint64_t *x) /* splitmix64 */
-{
-    uint64_t z = (*x += 0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
 
 /* One of how many trials is made: all of them, but where it is the memory that is watched over and
  * each takes several times as long (TRIALS_SHARE). */

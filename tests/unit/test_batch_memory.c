@@ -119,8 +119,8 @@ static void make_values(const struct policy *policy)
         uint64_t common = 0;
         for (unsigned i = 0; i < N_VALUES; i++)
             values[family][i] = i < N_COMMON
-                                    ? trial_random(&common) % (below / N) /* among all keys */
-                                    : trial_random(&x) % below;
+                                    ? mix64_next(&common) % (below / N) /* among all keys */
+                                    : mix64_next(&x) % below;
         qsort(values[family], N_VALUES, sizeof(uint64_t), trial_compare);
     }
 }
@@ -137,7 +137,7 @@ static void describe(const struct policy *policy, uint32_t number,
                    .n_values = N_VALUES,
                    .values = values[content / A_FAMILY]}};
     for (unsigned i = 0; i < FINGERPRINT_BYTES; i += 8) {
-        uint64_t x = content + i, random = trial_random(&x);
+        uint64_t x = content + i, random = mix64_next(&x);
         memcpy(ret_document->shingle_fingerprint + i, &random, 8);
     }
 }

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/mix.h"
 #include "engine/index/candidates.h"
 #include "engine/index/sid_vector.h"
 
@@ -41,10 +42,7 @@ static uint64_t random_state = 1;
 
 static uint64_t random_bits(void)
 {
-    uint64_t x = random_state += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
+    return mix64_next(&random_state);
 }
 
 /* In tier R only. */

@@ -287,7 +287,7 @@ enum { N_FAMILY = 400 };
 static struct world_document *write_of_family(struct world *world)
 {
     struct world_document *document = world_new_document(world);
-    document->n_tokens = 50 + (unsigned)(world_mix(world->n_documents) % 12);
+    document->n_tokens = 50 + (unsigned)(mix64(world->n_documents) % 12);
     for (unsigned i = 0; i < document->n_tokens; i++)
         document->tokens[i] = i;
     document->tokens[world_random(world, document->n_tokens)] = world_random(world, 1 << 30);

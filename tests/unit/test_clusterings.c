@@ -129,9 +129,9 @@ static struct world_document *write_of_family(struct world *world)
     struct world_document *document = world_new_document(world);
     uint64_t fingerprints[N_BODY + 2];
     for (unsigned i = 0; i < N_BODY; i++)
-        fingerprints[i] = world_mix(1000000 + i);
+        fingerprints[i] = mix64(1000000 + i);
     for (unsigned i = 0; i < 2; i++)
-        fingerprints[N_BODY + i] = world_mix(2 * world->n_documents + i);
+        fingerprints[N_BODY + i] = mix64(2 * world->n_documents + i);
     document->n_tokens = N_BODY + 2;
     document->content = world->n_documents;
     world_finish_record(world, document, fingerprints, N_BODY + 2, world->n_documents);

@@ -64,7 +64,7 @@ static void test_document_elements__make_the_sketch_of_the_index(void **state)
         size_t size = i < 9 ? make_text(text, lengths[i]) : ROOM;
         uint64_t random = 1;
         for (size_t at = 0; i == 9 && at < size; at++)
-            text[at] = (char)trial_random(&random);
+            text[at] = (char)mix64_next(&random);
         struct policy policy;
         struct document_sketch expected;
         struct min_sketch sketch;
@@ -164,7 +164,7 @@ static void test_element_set__is_sorted_and_has_each_once(void **state)
             uint64_t random = i;
             size_t n = 0, n_expected = 0;
             for (; n < 2 * numbers[i]; n++) {
-                expected[n] = trial_random(&random) & masks[m];
+                expected[n] = mix64_next(&random) & masks[m];
                 assert_int_equal(element_set_add(&set, &expected[n], 1), 0);
                 if (n == numbers[i])
                     element_set_sort(&set);

@@ -85,7 +85,7 @@ static double exact_runs(struct sets sets)
         owners[i] = i < sets.only_a ? 1 : i < size_of_a(sets) ? 3 : 2;
     for (unsigned round = 0; round < ROUNDS; round++) {
         for (unsigned i = n - 1; i > 0; i--) {
-            unsigned j = (unsigned)(trial_random(&random) % (i + 1));
+            unsigned j = (unsigned)(mix64_next(&random) % (i + 1));
             uint8_t owner = owners[i];
             owners[i] = owners[j];
             owners[j] = owner;
@@ -250,13 +250,13 @@ static void test_families__depend_on_the_set_alone(void **state)
             assert_int_equal(sketcher_add(sketcher, elements, n / 2), 0);
             sketcher_begin(sketcher);
             for (unsigned j = n - 1; j > 0; j--) {
-                unsigned k = (unsigned)(trial_random(&random) % (j + 1));
+                unsigned k = (unsigned)(mix64_next(&random) % (j + 1));
                 uint64_t element = elements[j];
                 elements[j] = elements[k];
                 elements[k] = element;
             }
             for (unsigned j = 0; j < n;) {
-                unsigned left = n - j, some = (unsigned)(trial_random(&random) % (left + 1));
+                unsigned left = n - j, some = (unsigned)(mix64_next(&random) % (left + 1));
                 assert_int_equal(sketcher_add(sketcher, elements + j, some), 0);
                 assert_int_equal(sketcher_add(sketcher, elements, some), 0); /* again */
                 j += some;

@@ -61,7 +61,7 @@ static void test_hamming__is_linear(void **state)
     struct hamming hamming = make(2, 7, 100);
     uint64_t random = 2, both[2] = {0}, a[2] = {0}, b[2] = {0}, difference[2] = {0};
     for (unsigned i = 0; i < 500; i++) {
-        uint64_t element = trial_random(&random), flips[2] = {0};
+        uint64_t element = mix64_next(&random), flips[2] = {0};
         hamming_flip(&hamming, &element, 1, flips);
         uint64_t *taken[] = {both, a, b};
         for (unsigned word = 0; word < 2; word++) {
@@ -82,11 +82,11 @@ static void flip_from_the_last_digit(const struct hamming *hamming, uint64_t ele
                                      uint64_t *parities)
 {
     uint64_t seed = (element ^ hamming->seed) - 0x9e3779b97f4a7c15;
-    seed = trial_random(&seed);
+    seed = mix64_next(&seed);
     for (uint32_t word = 0; word < hamming->n_words; word++) {
         uint64_t chosen = 0;
         for (unsigned i = 0; i < hamming->n_digits; i++) {
-            uint64_t random = trial_random(&seed);
+            uint64_t random = mix64_next(&seed);
             chosen = hamming->digits >> i & 1 ? chosen | random : chosen & random;
         }
         parities[word] ^= chosen;
@@ -100,7 +100,7 @@ static void test_hamming__kernels_agree(void **state)
     static const uint32_t ks[] = {2, 3, 10, 64, 1000003, UINT32_MAX};
     uint64_t random = 4, elements[N];
     for (size_t i = 0; i < N; i++)
-        elements[i] = trial_random(&random);
+        elements[i] = mix64_next(&random);
     for (size_t i = 0; i < sizeof(ks) / sizeof(ks[0]); i++)
         for (uint32_t n_words = 1; n_words <= MOST_WORDS; n_words++) {
             struct hamming hamming = make(n_words, ks[i], 64 * n_words);
@@ -148,7 +148,7 @@ static void test_hamming__agreement_is_seen(void **state)
             struct hamming hamming = make(key, 100, T);
             uint64_t parities[T / 64] = {0}, none[T / 64] = {0}, random = key;
             for (unsigned i = 0; i < m; i++)
-                hamming_flip(&hamming, (uint64_t[]){trial_random(&random)}, 1, parities);
+                hamming_flip(&hamming, (uint64_t[]){mix64_next(&random)}, 1, parities);
             n += hamming_differences(&hamming, parities, none);
         }
         double trials = (double)T * KEYS;
@@ -228,15 +228,15 @@ static void test_hamming__decides_between_k_and_2k(void **state)
             assert_true(a && b);
             uint64_t random = key;
             for (unsigned i = 0; i < 50; i++) { /* in both */
-                uint64_t element = trial_random(&random);
+                uint64_t element = mix64_next(&random);
                 hamming_flip(&hamming, &element, 1, a);
                 hamming_flip(&hamming, &element, 1, b);
             }
             for (unsigned i = 0; i < k; i++)
-                hamming_flip(&hamming, (uint64_t[]){trial_random(&random)}, 1, i % 2 ? a : b);
+                hamming_flip(&hamming, (uint64_t[]){mix64_next(&random)}, 1, i % 2 ? a : b);
             n_wrong_near += !hamming_accepts(&hamming, a, b);
             for (unsigned i = 0; i < k; i++)
-                hamming_flip(&hamming, (uint64_t[]){trial_random(&random)}, 1, i % 2 ? a : b);
+                hamming_flip(&hamming, (uint64_t[]){mix64_next(&random)}, 1, i % 2 ? a : b);
             n_wrong_far += hamming_accepts(&hamming, a, b);
         }
         /* 50 of 1000, and four standard deviations more */

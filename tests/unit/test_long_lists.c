@@ -21,7 +21,7 @@ struct history {
 
 static uint64_t pick(struct history *history, uint64_t n)
 {
-    return world_mix(history->random += 0x9e3779b97f4a7c15u) % n;
+    return mix64(history->random += 0x9e3779b97f4a7c15u) % n;
 }
 
 static void move(struct history *history, uint64_t sid, uint64_t to)

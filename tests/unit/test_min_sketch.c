@@ -9,19 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mix.h"
 #include "engine/sketch/merge_values.h"
 #include "engine/sketch/min_sketch.h"
 #include "engine/sketch/select_values.h"
 
 enum { MANY = 20000 };
-
-static uint64_t next(uint64_t *x) /* splitmix64 */
-{
-    uint64_t z = (*x += 0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
 
 static struct policy test_policy(uint32_t s, uint32_t m, uint32_t v_max)
 {
@@ -126,8 +119,8 @@ static void test_min_sketch__is_what_sorting_everything_gives(void **state)
             /* each value about three times, and in groups of very near ones now and then */
             size_t n = 3 * sizes[i];
             for (size_t j = 0; j < n; j++) {
-                uint64_t id = next(&random) % sizes[i], x = i % 2 ? id : id / 16;
-                values[j] = next(&x) + (i % 2 ? 0 : id % 16);
+                uint64_t id = mix64_next(&random) % sizes[i], x = i % 2 ? id : id / 16;
+                values[j] = mix64_next(&x) + (i % 2 ? 0 : id % 16);
             }
             memcpy(sorted, values, n * sizeof(*values));
             size_t n_unique = sort_unique(sorted, n);
@@ -153,7 +146,7 @@ static void test_min_sketch__repeated_and_chosen_values_are_kept_right(void **st
             for (int how = 0; how < 3; how++) {
                 for (size_t i = 0; i < N; i++) {
                     uint64_t id = i % different[d], x = id;
-                    values[i] = how == 0 ? next(&x) : how == 1 ? id : N - id;
+                    values[i] = how == 0 ? mix64_next(&x) : how == 1 ? id : N - id;
                 }
                 memcpy(sorted, values, sizeof(values));
                 size_t n_unique = sort_unique(sorted, N);
@@ -177,10 +170,10 @@ static void test_min_sketch__every_kernel_selects_the_same_values(void **state)
             for (int round = 0; round < 50; round++) {
                 uint64_t last = round == 0   ? UINT64_MAX
                                 : round == 1 ? 0
-                                             : next(&random) >> round % 4;
+                                             : mix64_next(&random) >> round % 4;
                 size_t n_expected = 0;
                 for (size_t i = 0; i < n; i++) {
-                    values[i] = (size_t)round % 10 == i % 10 ? last : next(&random);
+                    values[i] = (size_t)round % 10 == i % 10 ? last : mix64_next(&random);
                     if (values[i] <= last)
                         expected[n_expected++] = values[i];
                 }
@@ -201,12 +194,13 @@ static void test_min_sketch__every_kernel_merges_as_one_by_one(void **state)
     enum { MOST = 200 };
     uint64_t random = 9, a[MOST], b[MOST];
     for (int round = 0; round < 3000; round++) {
-        uint64_t range = 1 + next(&random) % (round % 2 ? 300 : 100000), most = 1 + round % MOST;
-        size_t n_a = next(&random) % most, n_b = next(&random) % most;
+        uint64_t range = 1 + mix64_next(&random) % (round % 2 ? 300 : 100000),
+                 most = 1 + round % MOST;
+        size_t n_a = mix64_next(&random) % most, n_b = mix64_next(&random) % most;
         for (size_t i = 0; i < n_a; i++)
-            a[i] = next(&random) % range + (round % 3 ? 0 : UINT64_MAX - range);
+            a[i] = mix64_next(&random) % range + (round % 3 ? 0 : UINT64_MAX - range);
         for (size_t i = 0; i < n_b; i++)
-            b[i] = next(&random) % range + (round % 3 ? 0 : UINT64_MAX - range);
+            b[i] = mix64_next(&random) % range + (round % 3 ? 0 : UINT64_MAX - range);
         n_a = sort_unique(a, n_a);
         n_b = sort_unique(b, n_b);
         const struct value_merge begin = {
@@ -217,7 +211,7 @@ static void test_min_sketch__every_kernel_merges_as_one_by_one(void **state)
             if (!merge)
                 continue;
             struct value_merge m = begin;
-            uint32_t step = 1 + (uint32_t)(next(&random) % (2 * MOST));
+            uint32_t step = 1 + (uint32_t)(mix64_next(&random) % (2 * MOST));
             for (uint32_t u_end = step; u_end < 3 * MOST; u_end += step) {
                 merge(&m, u_end);
                 uint32_t i = 0, j = 0, both = 0, u = 0; /* the definition */
@@ -244,7 +238,7 @@ static void test_min_sketch__does_not_depend_on_the_pieces_added(void **state)
     static uint64_t values[MANY];
     uint64_t random = 6;
     for (size_t i = 0; i < MANY; i++)
-        values[i] = next(&random);
+        values[i] = mix64_next(&random);
     struct min_sketch whole = build(&policy, values, MANY);
 
     _cleanup_(min_sketch_builder_free_p) struct min_sketch_builder *builder = NULL;
@@ -253,7 +247,7 @@ static void test_min_sketch__does_not_depend_on_the_pieces_added(void **state)
         struct min_sketch sketch;
         min_sketch_builder_begin(builder);
         for (size_t at = 0, n; at < MANY; at += n) {
-            n = next(&random) % (most + 1);
+            n = mix64_next(&random) % (most + 1);
             if (n > MANY - at)
                 n = MANY - at;
             min_sketch_builder_add(builder, values + at, n);
@@ -275,7 +269,7 @@ static void test_min_sketch__survives_being_stored(void **state)
     for (size_t p = 0; p < n_policies; p++) {
         for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
             for (size_t j = 0; j < sizes[i]; j++)
-                values[j] = next(&random);
+                values[j] = mix64_next(&random);
             struct min_sketch sketch = build(&policies[p], values, sizes[i]), decoded;
             size_t size = min_sketch_encoded_bytes(&sketch);
             _cleanup_free_ uint8_t *data = malloc(size);
@@ -297,7 +291,7 @@ static void test_min_sketch__damage_is_refused_or_harmless(void **state)
     struct policy policies[] = {test_policy(16, 7, 64), test_policy(64, 25, 128)};
     uint64_t values[600], random = 8;
     for (size_t i = 0; i < 600; i++)
-        values[i] = next(&random);
+        values[i] = mix64_next(&random);
     for (size_t p = 0; p < 4; p++) {
         struct min_sketch sketch = build(&policies[p / 2], values, p % 2 ? 600 : 12), damaged;
         size_t size = min_sketch_encoded_bytes(&sketch);

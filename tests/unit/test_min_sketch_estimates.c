@@ -16,7 +16,7 @@
 
 static uint64_t next(uint64_t *x)
 {
-    return trial_random(x);
+    return mix64_next(x);
 }
 
 static struct policy test_policy(uint32_t s, uint32_t m, uint32_t v_max)

@@ -102,11 +102,11 @@ static void test_rabin__is_the_remainder(void **state)
     uint64_t random = 1;
     for (unsigned round = 0; round < 2000; round++) {
         uint8_t bytes[64];
-        size_t n = trial_random(&random) % 64;
+        size_t n = mix64_next(&random) % 64;
         for (size_t i = 0; i < n; i++)
-            bytes[i] = (uint8_t)trial_random(&random);
+            bytes[i] = (uint8_t)mix64_next(&random);
         assert_true(rabin_of_bytes(&rabin, bytes, n) == slow_of_bytes(&rabin, bytes, n));
-        uint64_t x = trial_random(&random), a = x >> 24, b = trial_random(&random) >> 24;
+        uint64_t x = mix64_next(&random), a = x >> 24, b = mix64_next(&random) >> 24;
         assert_true(rabin_remainder(&rabin, x) == remainder_of(x, rabin.polynomial));
         assert_true(rabin_remainder(&rabin, a) == remainder_of(a, rabin.polynomial));
         /* the product by schoolbook */
@@ -128,7 +128,7 @@ static void test_rabin__raw_fingerprints_are_linear(void **state)
     struct rabin rabin = make_rabin(2);
     uint64_t random = 2;
     for (unsigned round = 0; round < 10000; round++) {
-        uint64_t x = trial_random(&random), y = trial_random(&random);
+        uint64_t x = mix64_next(&random), y = mix64_next(&random);
         assert_true((rabin_remainder(&rabin, x) ^ rabin_remainder(&rabin, y)) ==
                     rabin_remainder(&rabin, x ^ y));
     }
@@ -152,9 +152,9 @@ static void test_rabin__rolled_windows_are_those_from_scratch(void **state)
         for (unsigned n = 1; n <= TOKENS; n++) {
             uint8_t token[256];
             uint64_t fingerprint;
-            size_t length = n % 1000 == 0 ? 256 : 1 + trial_random(&random) % 8;
+            size_t length = n % 1000 == 0 ? 256 : 1 + mix64_next(&random) % 8;
             for (size_t j = 0; j < length; j++)
-                token[j] = (uint8_t)(1 + trial_random(&random) % 254);
+                token[j] = (uint8_t)(1 + mix64_next(&random) % 254);
             if (n > w) { /* drop the first token of the text */
                 size -= starts[1];
                 memmove(text, text + starts[1], size);
@@ -217,7 +217,7 @@ static void test_permutation40__is_a_bijection(void **state)
         struct permutation40 permutation = make_permutation(key);
         uint64_t random = key;
         for (uint64_t i = 0; i < N; i++) {
-            uint64_t x = key % 2 ? trial_random(&random) >> 24 : i << (10 * key);
+            uint64_t x = key % 2 ? mix64_next(&random) >> 24 : i << (10 * key);
             uint64_t y = permute40(&permutation, x);
             assert_true(y >> 40 == 0 && inverse(&permutation, y) == x);
             values[i] = y;
@@ -270,7 +270,7 @@ static void test_rabin__collides_as_often_as_40_bits_do(void **state)
     assert_non_null(values);
     uint64_t random = 9;
     for (unsigned i = 0; i < N; i++)
-        values[i] = permute40(&permutation, rabin_remainder(&rabin, trial_random(&random)));
+        values[i] = permute40(&permutation, rabin_remainder(&rabin, mix64_next(&random)));
     qsort(values, N, sizeof(*values), compare);
     unsigned n_pairs = 0;
     for (unsigned i = 1; i < N; i++)

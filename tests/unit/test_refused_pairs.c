@@ -24,8 +24,8 @@ static void test_refused_pairs__remembers_only_what_was_added(void **state)
         memset(added, 0, sizeof(added));
         assert_int_equal(refused_pairs_init(rooms[i], &refused), 0);
         for (unsigned j = 0; j < N; j++) {
-            uint32_t a = (uint32_t)(trial_random(&x) % N_DOCUMENTS),
-                     b = (uint32_t)(trial_random(&x) % N_DOCUMENTS);
+            uint32_t a = (uint32_t)(mix64_next(&x) % N_DOCUMENTS),
+                     b = (uint32_t)(mix64_next(&x) % N_DOCUMENTS);
             if (a == b)
                 continue;
             assert_true(added[a][b] || !refused_pairs_has(&refused, a, b));

@@ -13,6 +13,7 @@
 #include <openssl/sha.h>
 
 #include "base/bytes.h"
+#include "base/mix.h"
 #include "engine/sketch/shingle_hash.h"
 #include "engine/sketch/shingle_hash_kernel.h"
 
@@ -34,14 +35,6 @@ static struct shingle_hash *make_for(uint32_t w, uint8_t key, enum kernel kernel
 static struct shingle_hash *make(uint32_t w, uint8_t key)
 {
     return make_for(w, key, kernel_in_use());
-}
-
-static uint64_t next(uint64_t *x) /* splitmix64 */
-{
-    uint64_t z = (*x += 0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
 }
 
 typedef unsigned __int128 u128;
@@ -133,7 +126,8 @@ static void test_shingle_hash__field_multiplies_as_defined(void **state)
     (void)state;
     uint64_t random = 4;
     for (int i = 0; i < 20000; i++) {
-        uint64_t a = next(&random) >> next(&random) % 64, b = next(&random) << next(&random) % 64;
+        uint64_t a = mix64_next(&random) >> mix64_next(&random) % 64,
+                 b = mix64_next(&random) << mix64_next(&random) % 64;
         assert_true(gf64_multiply(a, b) == plain64(a, b));
         assert_true(gf64_double(a) == plain64(a, 2));
     }
@@ -190,13 +184,14 @@ static void test_shingle_hash__tokens_are_the_formula_by_every_kernel(void **sta
         size_t n = round <= 70 ? round : TOKEN_BLOCK_MAX;
         uint32_t ends[TOKEN_BLOCK_MAX], at = 0;
         for (size_t i = 0; i < n; i++) /* each length; then mostly short ones */
-            ends[i] = at += (uint32_t)(round == 71 && i < 256          ? i + 1
-                                       : next(&random) % 8 < round % 9 ? 1 + next(&random) % 16
-                                                                       : 1 + next(&random) % 256);
+            ends[i] = at +=
+                (uint32_t)(round == 71 && i < 256                ? i + 1
+                           : mix64_next(&random) % 8 < round % 9 ? 1 + mix64_next(&random) % 16
+                                                                 : 1 + mix64_next(&random) % 256);
         uint8_t *bytes = malloc(at + TOKEN_BLOCK_SLACK_BYTES);
         assert_non_null(bytes);
         for (size_t i = 0; i < at + TOKEN_BLOCK_SLACK_BYTES; i++)
-            bytes[i] = (uint8_t)next(&random);
+            bytes[i] = (uint8_t)mix64_next(&random);
         const struct token_block block = {bytes, ends, n};
         uint64_t expected[TOKEN_BLOCK_MAX];
         for (size_t i = 0; i < n; i++) {
@@ -224,7 +219,7 @@ static void test_shingle_hash__windows_are_the_formula_for_every_w_by_every_kern
     enum { N = 300 };
     uint64_t random = 3, all[N + POLICY_W_MAX];
     for (size_t i = 0; i < N + POLICY_W_MAX; i++)
-        all[i] = next(&random);
+        all[i] = mix64_next(&random);
     for (uint32_t w = 1; w <= POLICY_W_MAX; w++) { /* A5 */
         struct policy policy = test_policy(w, 9);
         uint64_t keys[1 + POLICY_W_MAX], expected[N];
@@ -241,7 +236,7 @@ static void test_shingle_hash__windows_are_the_formula_for_every_w_by_every_kern
             _cleanup_(shingle_hash_free_p) struct shingle_hash *hash =
                 make_for(w, 9, (enum kernel)kernel);
             for (size_t n = 1; n <= N; n += n < 33 ? 1 : 89) { /* every remainder; several chunks */
-                size_t first = next(&random) % (N - n + 1);
+                size_t first = mix64_next(&random) % (N - n + 1);
                 uint64_t windows[N + 1], *tokens = malloc((n + w - 1) * sizeof(uint64_t));
                 assert_non_null(tokens);
                 memcpy(tokens, all + first, (n + w - 1) * sizeof(uint64_t));
@@ -263,7 +258,7 @@ static void test_shingle_hash__short_windows_are_the_formula(void **state)
     _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = make(POLICY_W_MAX, 9);
     uint64_t random = 5, tokens[POLICY_W_MAX];
     for (size_t i = 0; i < POLICY_W_MAX; i++)
-        tokens[i] = next(&random);
+        tokens[i] = mix64_next(&random);
     for (uint32_t n = 1; n <= POLICY_W_MAX; n++) {
         uint64_t sum = plain_key(&policy, n, 0);
         for (uint32_t i = 0; i < n; i++)
@@ -279,7 +274,7 @@ static void test_shingle_hash__features_are_the_formula_with_keys_of_their_own(v
     _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = make(5, 9);
     uint64_t random = 5;
     for (int i = 0; i < 100; i++) {
-        const struct feature feature = {next(&random), next(&random)};
+        const struct feature feature = {mix64_next(&random), mix64_next(&random)};
         uint64_t fingerprint;
         shingle_hash_features(hash, &feature, 1, &fingerprint);
         assert_true(fingerprint ==

@@ -7,14 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mix.h"
 #include "engine/index/sid_vector.h"
-
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
 
 /* Fills with n sids from first on, below range above it, and compares with a table of all. */
 static void check(uint64_t first, size_t n, uint64_t range, uint64_t seed)
@@ -23,7 +17,7 @@ static void check(uint64_t first, size_t n, uint64_t range, uint64_t seed)
     uint8_t *present = calloc(range, 1);
     size_t n_distinct = 0, at = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t offset = mix(seed + i) % range;
+        uint64_t offset = mix64(seed + i) % range;
         n_distinct += !present[offset];
         present[offset] = 1;
         assert_int_equal(sid_vector_push(&vector, first + offset), 0);
@@ -71,10 +65,10 @@ static void test_sid_vector__the_first_of_two_are_those_of_both(void **state)
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct sid_vector a = {0}, b = {0}, merged;
         bool present[RANGE] = {false};
-        const size_t most = seed % 5 ? mix(seed) % RANGE : SIZE_MAX;
+        const size_t most = seed % 5 ? mix64(seed) % RANGE : SIZE_MAX;
         size_t n = 0;
         for (uint64_t sid = 0; sid < RANGE; sid++) {
-            const uint64_t which = mix(seed * RANGE + sid) % (2 + seed % 20);
+            const uint64_t which = mix64(seed * RANGE + sid) % (2 + seed % 20);
             if (which < 2 && which != seed % 7)
                 assert_int_equal(sid_vector_push(&a, sid), 0);
             if (which > 0 && which < 4 && seed % 9)

@@ -16,7 +16,7 @@ enum shape { UNIFORM, LOW, EQUAL, FEW_VALUES, ONE_FAR_AWAY, ASCENDING, N_SHAPES 
 
 static uint64_t number_of(enum shape shape, size_t i, uint64_t *x)
 {
-    uint64_t random = trial_random(x);
+    uint64_t random = mix64_next(x);
     switch (shape) {
     case UNIFORM: return random;
     case LOW: return random >> 40;

@@ -62,7 +62,7 @@ static void test_sorted_partition__is_the_partition_sorted_in_any_room(void **st
         struct sorted_partition sorted;
         open_files(*state, &files);
         for (size_t j = 0; j < sizes[i]; j++)
-            numbers[j] = expected[j] = trial_random(&x) % (N / 2) << (j % 2 ? 40 : 0);
+            numbers[j] = expected[j] = mix64_next(&x) % (N / 2) << (j % 2 ? 40 : 0);
         qsort(expected, sizes[i], sizeof(uint64_t), trial_compare);
         _cleanup_(spill_free_p) struct spill *spill = spill_numbers(&files, numbers, sizes[i]);
         assert_int_equal(
@@ -143,7 +143,7 @@ static void test_sorted_partition__tells_that_the_disk_is_full(void **state)
     const void *records;
     uint64_t x = 4;
     for (size_t i = 0; i < N / 4; i++)
-        numbers[i] = trial_random(&x);
+        numbers[i] = mix64_next(&x);
     open_files(*state, &files);
     _cleanup_(spill_free_p) struct spill *spill = spill_numbers(&files, numbers, N / 4);
     assert_int_equal(

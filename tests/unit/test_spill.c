@@ -27,7 +27,7 @@ struct writing {
 
 static struct record record_of(uint64_t number)
 {
-    uint64_t x = number, check = trial_random(&x);
+    uint64_t x = number, check = mix64_next(&x);
     return (struct record){number, check, (uint32_t)(check % N_PARTITIONS), 0};
 }
 
