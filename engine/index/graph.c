@@ -35,6 +35,7 @@ int graph_post(const struct graph *first, uint64_t sid, const struct min_sketch 
         if (r < 0)
             return r;
     }
+    filter_cache_put(first->filters, sid, sketch);
     return postings_add(first->postings, sid, sketch);
 }
 

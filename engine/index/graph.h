@@ -9,6 +9,7 @@
 
 #include "engine/index/cluster_repair.h"
 #include "engine/index/edge_rule.h"
+#include "engine/index/filter_cache.h"
 #include "engine/index/long_lists.h"
 #include "engine/index/membership.h"
 #include "engine/index/postings.h"
@@ -23,6 +24,7 @@ struct graph {
     struct membership *membership;
     struct long_lists *long_lists;
     struct short_lists *short_lists; /* NULL: none */
+    struct filter_cache *filters;    /* of all clusterings */
     struct edge_rule rule;
     struct remade *remade; /* not NULL: there are no edges, its clusters are those of a batch
                               (remade.h), and no document is linked: linked_sid is 0 */

@@ -20,6 +20,8 @@
 #include "engine/index/remake_plan.h"
 #include "engine/index/small_cluster.h"
 
+enum { FILTERS_MAX = 1 << 18 }; /* 25 MB */
+
 static int clustering_init(struct clustering *clustering, struct living_clusters *clusters,
                            struct records *records, struct postings *postings,
                            const struct edge_rule *rule, unsigned number)
@@ -29,6 +31,7 @@ static int clustering_init(struct clustering *clustering, struct living_clusters
                                        .postings = postings,
                                        .membership = &clustering->membership,
                                        .rule = *rule,
+                                       .filters = clusters->filters,
                                        .repairs = clusters->repairs,
                                        .small_cluster = clusters->limits.small_cluster,
                                        .linked_sid = UINT64_MAX};
@@ -67,8 +70,11 @@ int living_clusters_open(struct kv *kv, struct records *records, struct postings
     clusters->graph = &clusters->clusterings[0].graph;
     int r = cluster_repairs_new(&clusters->repairs);
     if (r == 0)
+        r = filter_cache_new(FILTERS_MAX, &clusters->filters);
+    if (r == 0)
         r = clustering_init(&clusters->clusterings[0], clusters, records, postings, &rule, 0);
     if (r < 0) {
+        filter_cache_free(clusters->filters);
         cluster_repairs_free(clusters->repairs);
         free(clusters);
         return r;
@@ -103,6 +109,7 @@ void living_clusters_close(struct living_clusters *clusters)
         long_lists_free(clusters->clusterings[i].graph.long_lists);
         short_lists_free(clusters->clusterings[i].graph.short_lists);
     }
+    filter_cache_free(clusters->filters);
     cluster_repairs_free(clusters->repairs);
     free(clusters);
 }

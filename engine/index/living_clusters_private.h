@@ -18,6 +18,7 @@ struct living_clusters {
     struct living_limits limits;
     struct kv *kv;
     struct cluster_repairs *repairs;
+    struct filter_cache *filters;
     struct graph *graph;                /* the default one's, and through it all */
     bool posted;                        /* the postings lost by a crash are there again */
     bool unfinished;                    /* a change may have stopped half-way; its intent stands */

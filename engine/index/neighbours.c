@@ -57,6 +57,8 @@ static int compare_chunk(const struct graph *graph, const struct min_sketch *ske
         return r;
     for (size_t i = 0; r == 0 && i < chunk->n; i++) {
         uint64_t sid = chunk->sids[i], cluster = chunk->clusters[i];
+        if (records[i])
+            filter_cache_put(graph->filters, sid, &records[i]->sketch);
         if (records[i] && wanted(user, sid, cluster))
             r = compare_one(graph, sketch, sid, cluster, records[i], found, user);
         else if (!records[i] && dead)
@@ -66,10 +68,33 @@ static int compare_chunk(const struct graph *graph, const struct min_sketch *ske
     return r;
 }
 
+/* A document whose candidates are looked for. */
+struct asking {
+    const struct min_sketch *sketch;
+    struct overlap_filter filter; /* n 0: by the rule nobody is refused for it */
+};
+
+static struct asking asking_of(const struct graph *graph, const struct min_sketch *sketch)
+{
+    struct asking asking = {.sketch = sketch};
+    if (!graph->rule.super_shingle && graph->rule.containment == 0)
+        overlap_filter_make(sketch, &asking.filter);
+    return asking;
+}
+
+/* Whether it is known that the two do not resemble each other. */
+static bool is_refused(const struct graph *graph, const struct asking *asking, uint64_t sid)
+{
+    const struct overlap_filter *other =
+        asking->filter.n ? filter_cache_find(graph->filters, sid) : NULL;
+    return other && !overlap_filter_passes(&asking->filter, other, asking->sketch->s,
+                                           graph->rule.resemblance);
+}
+
 /* Fill a chunk with the next wanted candidates, at most n_most. */
-static int next_chunk(const struct graph *graph, const struct sid_list *candidates, size_t *at,
-                      size_t n_most, neighbour_wanted_fn wanted, void *user,
-                      struct chunk *ret_chunk)
+static int next_chunk(const struct graph *graph, const struct asking *asking,
+                      const struct sid_list *candidates, size_t *at, size_t n_most,
+                      neighbour_wanted_fn wanted, void *user, struct chunk *ret_chunk)
 {
     ret_chunk->n = 0;
     while (*at < candidates->n_sids && ret_chunk->n < n_most) {
@@ -81,7 +106,7 @@ static int next_chunk(const struct graph *graph, const struct sid_list *candidat
         if (r < 0)
             return r;
         for (size_t i = 0; i < n; i++) {
-            if (!wanted(user, sids[i], clusters[i]))
+            if (!wanted(user, sids[i], clusters[i]) || is_refused(graph, asking, sids[i]))
                 continue;
             ret_chunk->sids[ret_chunk->n] = sids[i];
             ret_chunk->clusters[ret_chunk->n++] = clusters[i];
@@ -95,12 +120,13 @@ int neighbours_compare(const struct graph *graph, const struct min_sketch *sketc
                        const struct sid_list *candidates, neighbour_wanted_fn wanted,
                        neighbour_found_fn found, void *user, struct sid_vector *dead)
 {
+    const struct asking asking = asking_of(graph, sketch);
     size_t at = 0, n_most = FIRST_CHUNK;
     int r = 0;
 
     while (r == 0 && at < candidates->n_sids) {
         struct chunk chunk;
-        r = next_chunk(graph, candidates, &at, n_most, wanted, user, &chunk);
+        r = next_chunk(graph, &asking, candidates, &at, n_most, wanted, user, &chunk);
         if (r == 0 && chunk.n > 0)
             r = compare_chunk(graph, sketch, &chunk, wanted, found, user, dead);
         n_most = CHUNK;

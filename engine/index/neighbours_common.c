@@ -51,11 +51,13 @@ int neighbours_compare_common(const struct graph *graph, const struct min_sketch
                               struct sid_vector *dead)
 {
     _cleanup_(sid_list_done) struct sid_list further = {0};
+    _cleanup_(sid_vector_done) struct sid_vector all = {0};
     size_t n_read = 0;
 
     if (keys->n_common == 0)
         return 0;
     int r = read_further(graph, sketch, keys, &further);
+    neighbours_keep_linked(graph, &further);
     if (r == 0)
         r = neighbours_compare(graph, sketch, &further, wanted, found, user, dead);
     for (size_t i = 0; r == 0 && i < keys->n_common && n_read < COMMON_READ; i++) {
@@ -63,9 +65,15 @@ int neighbours_compare_common(const struct graph *graph, const struct min_sketch
         if (n_other + i >= KEYS_ENOUGH)
             break;
         r = postings_first(graph->postings, POSTINGS_TIER_R, keys->common[i], COMMON_READ, &list);
-        if (r == 0)
-            r = neighbours_compare(graph, sketch, &list, wanted, found, user, dead);
+        for (size_t k = 0; r == 0 && k < list.n_sids; k++)
+            r = sid_vector_push_set(&all, list.sids[k]);
         n_read += list.n_sids;
     }
-    return r;
+    if (r < 0 || all.n_sids == 0)
+        return r;
+    /* Who is in several of them is compared once. */
+    sid_vector_sort_unique(&all);
+    struct sid_list list = {all.sids, all.n_sids};
+    neighbours_keep_linked(graph, &list);
+    return neighbours_compare(graph, sketch, &list, wanted, found, user, dead);
 }

@@ -1,7 +1,10 @@
-/* A hash by fingerprint of chained nodes, the latest first. Nodes are 20 bytes, in pieces of a
- * fixed size so that growth copies nothing; with the 4-byte bucket a note costs 24 bytes. The
- * number of buckets is fixed too: what bounds the notes (a flush) is known when a delta is made,
- * and a rehash would hold readers up for many milliseconds. */
+/* A hash by fingerprint of chained blocks, the latest first: a fingerprint's first block has room
+ * for one note, and each further one for twice as many, so that what very many documents have in
+ * common is read in order and not from all over the memory. Blocks stand one after the other in
+ * pieces of a fixed size, so that growth copies nothing; with the 4-byte bucket the first note of a
+ * fingerprint costs 28 bytes, and of many each 8. The number of buckets is fixed too: what bounds
+ * the notes (a flush) is known when a delta is made, and a rehash would hold readers up for many
+ * milliseconds. */
 #include "engine/index/postings_delta.h"
 
 #include <assert.h>
@@ -10,30 +13,52 @@
 
 #include "base/cleanup.h"
 
-enum { PIECE_NODES = 4096, MIN_BUCKETS = 64, MAX_BUCKETS = 1 << 24 };
+enum { PIECE_WORDS = 1 << 14, BLOCK_NOTES_MAX = 256, MIN_BUCKETS = 64, MAX_BUCKETS = 1 << 24 };
 
 static const uint64_t REMOVED = (uint64_t)1 << 63;
-enum { NONE = 0 }; /* nodes are numbered from 1, so that fresh buckets need no filling */
+enum { NONE = 0 }; /* places are counted from 1, so that fresh buckets need no filling */
 
 struct posting {
     uint64_t fingerprint, sid_state; /* REMOVED set in a removal */
 };
 
-struct __attribute__((packed, aligned(4))) node {
-    uint64_t fingerprint, sid_state;
+struct block {
+    uint64_t fingerprint;
     uint32_t next;
+    uint16_t n_notes, capacity;
+    uint64_t sid_states[];
+};
+
+struct piece {
+    size_t n_words;
+    uint64_t words[PIECE_WORDS];
 };
 
 struct postings_delta {
     uint32_t *buckets;
     unsigned shift; /* of the hash, down to a bucket */
-    struct node **pieces;
-    size_t n_pieces, n_nodes;
+    struct piece **pieces;
+    size_t n_pieces, n_notes;
+    uint64_t last_sid;
+    bool descends; /* a sid was less than the one before */
 };
 
-static struct node *node_at(const struct postings_delta *delta, uint32_t i)
+static struct block *block_at(const struct postings_delta *delta, uint32_t place)
 {
-    return &delta->pieces[(i - 1) / PIECE_NODES][(i - 1) % PIECE_NODES];
+    return (struct block *)&delta->pieces[(place - 1) / PIECE_WORDS]
+        ->words[(place - 1) % PIECE_WORDS];
+}
+
+/* The latest block of a fingerprint from a place on; NULL: there is none. */
+static struct block *find(const struct postings_delta *delta, uint64_t fingerprint, uint32_t place)
+{
+    struct block *block = NULL;
+    for (; place != NONE; place = block->next) {
+        block = block_at(delta, place);
+        if (block->fingerprint == fingerprint)
+            return block;
+    }
+    return NULL;
 }
 
 /* Fingerprints of a tier are small numbers, so their upper bits say little: multiply first. */
@@ -77,62 +102,96 @@ void postings_delta_free(struct postings_delta *delta)
 
 size_t postings_delta_count(const struct postings_delta *delta)
 {
-    return delta->n_nodes;
+    return delta->n_notes;
 }
 
 static int add_piece(struct postings_delta *delta)
 {
-    if (delta->n_pieces == UINT32_MAX / PIECE_NODES)
+    if (delta->n_pieces == UINT32_MAX / PIECE_WORDS)
         return -ENOMEM;
-    struct node **pieces = reallocarray(delta->pieces, delta->n_pieces + 1, sizeof(*delta->pieces));
+    struct piece **pieces =
+        reallocarray(delta->pieces, delta->n_pieces + 1, sizeof(*delta->pieces));
     if (!pieces)
         return -ENOMEM;
     delta->pieces = pieces;
-    pieces[delta->n_pieces] = malloc(PIECE_NODES * sizeof(**pieces));
+    pieces[delta->n_pieces] = malloc(sizeof(**pieces));
     if (!pieces[delta->n_pieces])
         return -ENOMEM;
-    delta->n_pieces++;
+    pieces[delta->n_pieces++]->n_words = 0;
     return 0;
+}
+
+/* Room for so many notes of a fingerprint, found before the earlier ones. NULL without memory. */
+static struct block *add_block(struct postings_delta *delta, uint64_t fingerprint,
+                               uint16_t capacity)
+{
+    const size_t n_words = sizeof(struct block) / sizeof(uint64_t) + capacity;
+    if ((delta->n_pieces == 0 ||
+         PIECE_WORDS - delta->pieces[delta->n_pieces - 1]->n_words < n_words) &&
+        add_piece(delta) < 0)
+        return NULL;
+    struct piece *piece = delta->pieces[delta->n_pieces - 1];
+    uint32_t *bucket = bucket_of(delta, fingerprint);
+    const uint32_t place = (uint32_t)((delta->n_pieces - 1) * PIECE_WORDS + piece->n_words + 1);
+    struct block *block = block_at(delta, place);
+    *block = (struct block){.fingerprint = fingerprint, .next = *bucket, .capacity = capacity};
+    piece->n_words += n_words;
+    *bucket = place;
+    return block;
 }
 
 int postings_delta_note(struct postings_delta *delta, uint64_t fingerprint, uint64_t sid,
                         bool removed)
 {
     assert(sid < REMOVED);
-    if (delta->n_nodes == delta->n_pieces * PIECE_NODES) {
-        int r = add_piece(delta);
-        if (r < 0)
-            return r;
+    struct block *block = find(delta, fingerprint, *bucket_of(delta, fingerprint));
+    if (!block || block->n_notes == block->capacity) {
+        const unsigned capacity = block ? 2u * block->capacity : 1;
+        block = add_block(delta, fingerprint,
+                          (uint16_t)(capacity < BLOCK_NOTES_MAX ? capacity : BLOCK_NOTES_MAX));
+        if (!block)
+            return -ENOMEM;
     }
-    uint32_t *bucket = bucket_of(delta, fingerprint);
-    uint32_t i = (uint32_t)++delta->n_nodes;
-    *node_at(delta, i) = (struct node){fingerprint, sid | (removed ? REMOVED : 0), *bucket};
-    *bucket = i;
+    block->sid_states[block->n_notes++] = sid | (removed ? REMOVED : 0);
+    delta->n_notes++;
+    delta->descends |= sid < delta->last_sid;
+    delta->last_sid = sid;
     return 0;
 }
 
 int postings_delta_visit(const struct postings_delta *delta, uint64_t fingerprint,
                          int (*visit)(void *user, uint64_t sid, bool removed), void *user)
 {
-    for (uint32_t i = *bucket_of(delta, fingerprint); i != NONE; i = node_at(delta, i)->next) {
-        const struct node *node = node_at(delta, i);
-        if (node->fingerprint != fingerprint)
-            continue;
-        int r = visit(user, node->sid_state & ~REMOVED, node->sid_state & REMOVED);
-        if (r != 0)
-            return r;
+    for (const struct block *block = find(delta, fingerprint, *bucket_of(delta, fingerprint));
+         block; block = find(delta, fingerprint, block->next)) {
+        for (unsigned i = block->n_notes; i > 0; i--) {
+            const uint64_t sid_state = block->sid_states[i - 1];
+            int r = visit(user, sid_state & ~REMOVED, sid_state & REMOVED);
+            if (r != 0)
+                return r;
+        }
     }
     return 0;
 }
 
+struct state {
+    uint64_t sid;
+    bool removed;
+};
+
+static int take_state(void *user, uint64_t sid, bool removed)
+{
+    struct state *state = user;
+    if (sid == state->sid)
+        state->removed = removed;
+    return sid == state->sid;
+}
+
 static bool is_removed(const struct postings_delta *delta, uint64_t fingerprint, uint64_t sid)
 {
-    for (uint32_t i = *bucket_of(delta, fingerprint); i != NONE; i = node_at(delta, i)->next) {
-        const struct node *node = node_at(delta, i);
-        if (node->fingerprint == fingerprint && (node->sid_state & ~REMOVED) == sid)
-            return node->sid_state & REMOVED;
-    }
-    return false;
+    struct state state = {.sid = sid};
+    postings_delta_visit(delta, fingerprint, take_state, &state);
+    return state.removed;
 }
 
 static int compare(const void *a, const void *b)
@@ -164,32 +223,34 @@ static void sort_by_fingerprint(struct posting *postings, struct posting *scratc
     }
 }
 
-/* While documents only come, their sids ascend. */
-static bool sids_ascend(const struct posting *postings, size_t n)
+/* All notes; those of a fingerprint in the order they came in. */
+static void take_notes(const struct postings_delta *delta, struct posting *postings)
 {
-    for (size_t i = 1; i < n; i++)
-        if ((postings[i].sid_state & ~REMOVED) < (postings[i - 1].sid_state & ~REMOVED))
-            return false;
-    return true;
+    for (size_t i = 0, n = 0; i < delta->n_pieces; i++) {
+        const struct piece *piece = delta->pieces[i];
+        for (size_t at = 0; at < piece->n_words;) {
+            const struct block *block = (const struct block *)&piece->words[at];
+            for (unsigned k = 0; k < block->n_notes; k++)
+                postings[n++] = (struct posting){block->fingerprint, block->sid_states[k]};
+            at += sizeof(*block) / sizeof(uint64_t) + block->capacity;
+        }
+    }
 }
 
 int postings_run_init(struct postings_run *run, const struct postings_delta *delta)
 {
     _cleanup_free_ struct posting *scratch = NULL;
-    struct posting *postings = malloc((delta->n_nodes + 1) * sizeof(*postings));
+    struct posting *postings = malloc((delta->n_notes + 1) * sizeof(*postings));
     if (!postings)
         return -ENOMEM;
-    for (uint32_t i = 0; i < delta->n_nodes; i++) {
-        const struct node *node = node_at(delta, i + 1);
-        postings[i] = (struct posting){node->fingerprint, node->sid_state};
-    }
-    if (sids_ascend(postings, delta->n_nodes))
-        scratch = malloc((delta->n_nodes + 1) * sizeof(*scratch));
+    take_notes(delta, postings);
+    if (!delta->descends) /* while documents only come */
+        scratch = malloc((delta->n_notes + 1) * sizeof(*scratch));
     if (scratch)
-        sort_by_fingerprint(postings, scratch, delta->n_nodes);
+        sort_by_fingerprint(postings, scratch, delta->n_notes);
     else
-        qsort(postings, delta->n_nodes, sizeof(*postings), compare);
-    *run = (struct postings_run){delta, postings, delta->n_nodes, 0};
+        qsort(postings, delta->n_notes, sizeof(*postings), compare);
+    *run = (struct postings_run){delta, postings, delta->n_notes, 0};
     return 0;
 }
 
