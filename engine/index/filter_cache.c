@@ -11,7 +11,7 @@ struct filter_cache {
         uint64_t sid; /* 0: nothing, none is 0 */
         struct overlap_filter filter;
     } * places;
-    size_t n_places, max_places, n_put; /* n_put: since it grew */
+    size_t n_places, max_places, n_put;
 };
 
 int filter_cache_new(size_t max_filters, struct filter_cache **ret_cache)
@@ -46,9 +46,10 @@ static struct place *place_of(const struct filter_cache *cache, uint64_t sid)
 /* To twice the size. Without memory it stays. */
 static void grow(struct filter_cache *cache)
 {
-    struct filter_cache larger = {.n_places = 2 * cache->n_places, .max_places = cache->max_places};
+    struct filter_cache larger = *cache;
 
-    cache->n_put = 0;
+    larger.n_places *= 2;
+    cache->n_put = 0; /* asks again after as many */
     if (larger.n_places > larger.max_places)
         return;
     larger.places = calloc(larger.n_places, sizeof(*larger.places));
