@@ -140,16 +140,26 @@ static enum ending watch(pid_t program, const sigset_t *signals, unsigned second
     return ENDED;
 }
 
-/* Kills and buries all there is; returns what became of the program. */
+/* Kills and buries all there is; returns what became of the program. Again until nothing is left:
+ * one that starts others without end was seen to outlive the first time. As long as one is in the
+ * group, its number is nobody else's. */
 static int end_group(pid_t program)
 {
+    static const struct timespec soon = {.tv_nsec = 50 * 1000 * 1000};
+    sigset_t child;
     int status = 0, of_program = 0;
-    pid_t pid;
-    kill(-program, SIGKILL);
-    while ((pid = waitpid(-1, &status, 0)) > 0 || errno == EINTR)
-        if (pid == program)
-            of_program = status;
-    return of_program;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    for (;;) {
+        pid_t pid;
+        kill(-program, SIGKILL);
+        while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+            if (pid == program)
+                of_program = status;
+        if (pid < 0 && errno == ECHILD)
+            return of_program;
+        sigtimedwait(&child, NULL, &soon);
+    }
 }
 
 /* The last line that the program had to say, in a form that can be shown. */
