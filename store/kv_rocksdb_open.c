@@ -10,7 +10,6 @@
 #include "store/kv_rocksdb.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 
 /* -- the struct -- */

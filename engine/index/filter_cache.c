@@ -78,3 +78,10 @@ void filter_cache_put(struct filter_cache *cache, uint64_t sid, const struct min
     place->sid = sid;
     overlap_filter_make(sketch, &place->filter);
 }
+
+void filter_cache_drop(struct filter_cache *cache, uint64_t sid)
+{
+    struct place *place = place_of(cache, sid);
+    if (place->sid == sid)
+        place->sid = 0;
+}

@@ -1,7 +1,8 @@
 /* Overlap filters (engine/cluster/overlap_filter.h) of documents that were posted or compared
  * lately: most candidates of a document that has much boilerplate share that and no more, and are
- * refused without their records being looked at. What a sid stands for never changes, so nothing
- * has to be told. In memory, some 96 bytes each. Of one thread. */
+ * refused without their records being looked at. What a sid stands for never changes; only that it
+ * is gone is told, so that whoever meets it in a list looks for its record and drops it there. In
+ * memory, 80 bytes each. Of one thread. */
 #ifndef KINFS_ENGINE_INDEX_FILTER_CACHE_H
 #define KINFS_ENGINE_INDEX_FILTER_CACHE_H
 
@@ -17,5 +18,6 @@ void filter_cache_free(struct filter_cache *cache);
 const struct overlap_filter *filter_cache_find(const struct filter_cache *cache, uint64_t sid);
 /* Some 0.2 us; where it is there already, none. */
 void filter_cache_put(struct filter_cache *cache, uint64_t sid, const struct min_sketch *sketch);
+void filter_cache_drop(struct filter_cache *cache, uint64_t sid); /* the document is gone */
 
 #endif

@@ -18,7 +18,13 @@
 #include <string.h>
 #include <sys/queue.h>
 
-enum { BUCKET_BITS = 14, ONE_OF = 64, GROUP_BITS = 7, GROUP_MORE = 1 << GROUP_BITS };
+enum {
+    BUCKET_BITS = 14,
+    LISTS_MAX = 4096, /* each is looked for in each run */
+    ONE_OF = 64,
+    GROUP_BITS = 7,
+    GROUP_MORE = 1 << GROUP_BITS,
+};
 
 struct first_list {
     enum postings_tier tier;
@@ -254,7 +260,7 @@ void first_postings_keep(struct first_postings *first, uint64_t changes, enum po
     if (kept)
         drop(first, kept);
     add(first, list);
-    while (first->size_bytes > first->max_bytes)
+    while (first->size_bytes > first->max_bytes || atomic_load(&first->n_lists) > LISTS_MAX)
         drop(first, TAILQ_LAST(&first->by_use, first_list_queue));
 }
 

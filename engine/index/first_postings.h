@@ -5,8 +5,9 @@
  * one. It is true however long the list gets, since sids grow; a run that changes what it covers
  * has it dropped. What is only noted in memory is not in it.
  *
- * Memory: as differences, a byte or two a document; bounded, what was asked for least recently
- * goes. Any thread; one lock, held for look-ups, never over a store call.
+ * Memory: as differences, a byte or two a document; bounded, also in number, what was asked for
+ * least recently goes. Any thread; one lock, held for look-ups and while a run is compared with all
+ * there are (some milliseconds), never over a store call.
  */
 #ifndef KINFS_ENGINE_INDEX_FIRST_POSTINGS_H
 #define KINFS_ENGINE_INDEX_FIRST_POSTINGS_H

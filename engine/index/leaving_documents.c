@@ -147,8 +147,10 @@ static int delete_records(const struct graph *graph, const struct chunk *chunk)
         kv_batch_delete(batch, TABLE_RECORDS, record_key(&key, chunk->sids[i]));
     }
     int r = kv_apply(graph->kv, batch);
-    for (size_t i = 0; i < chunk->n; i++)
+    for (size_t i = 0; i < chunk->n; i++) {
         records_forget(graph->records, chunk->sids[i]);
+        filter_cache_drop(graph->filters, chunk->sids[i]);
+    }
     return r;
 }
 

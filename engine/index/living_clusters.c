@@ -20,7 +20,7 @@
 #include "engine/index/remake_plan.h"
 #include "engine/index/small_cluster.h"
 
-enum { FILTERS_MAX = 1 << 18 }; /* 25 MB */
+enum { FILTERS_MAX = 1 << 18 }; /* 21 MB */
 
 static int clustering_init(struct clustering *clustering, struct living_clusters *clusters,
                            struct records *records, struct postings *postings,

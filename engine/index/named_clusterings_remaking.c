@@ -1,6 +1,7 @@
 /* Named clusterings that a batch makes anew, one at a time, once documents rest. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "engine/index/clustering_row.h"

@@ -53,6 +53,10 @@ static void test_filter_cache__what_is_found_is_of_the_sid_that_was_asked_for(vo
     assert_int_equal(n_found, MAX_FILTERS); /* the last ones */
     for (uint64_t sid = N_SIDS - MAX_FILTERS + 1; sid <= N_SIDS; sid++)
         assert_true(check_one(cache, sid));
+    filter_cache_drop(cache, N_SIDS - 1);
+    filter_cache_drop(cache, N_SIDS + 1); /* not there; its place is another's */
+    for (uint64_t sid = N_SIDS - MAX_FILTERS + 1; sid <= N_SIDS; sid++)
+        assert_int_equal(check_one(cache, sid), sid != N_SIDS - 1);
     filter_cache_free(cache);
     filter_cache_free(NULL);
 }
