@@ -40,7 +40,7 @@ trap 'kill -CONT "$slow_pid" 2> /dev/null || true' EXIT
 kill -STOP "$slow_pid"
 echo go >&"${HANG[1]}"
 is_hanging() { grep -q fault "/proc/$hang_pid/stack"; } # and not in a request of the directory
-soon 'it hangs' is_hanging
+(soon 'it hangs' is_hanging) || fail "it does not hang, but: $(cat "/proc/$hang_pid/stack" "/proc/$hang_pid/status")"
 
 rm "$SOURCE/held/a" # which cannot be told now
 soon 'the telling hangs' grep -qE 'rwsem|fuse_reverse|down_write|inval|folio' /proc/"$pid"/task/*/wchan /proc/"$pid"/task/*/stack
