@@ -54,3 +54,8 @@ uint64_t memory_of_process(void)
     }
     return bytes;
 }
+
+size_t memory_within(uint64_t bytes, size_t least, size_t most)
+{
+    return bytes < least ? least : bytes < most ? (size_t)bytes : most;
+}

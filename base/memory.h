@@ -2,12 +2,16 @@
 #ifndef KINFS_BASE_MEMORY_H
 #define KINFS_BASE_MEMORY_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Bytes: that of the machine, or less where a control group (version 2) that the process is in, or
  * one above it, has a bound. 0 when not even the machine says. Reads some small files; any thread.
  */
 uint64_t memory_of_process(void);
+
+/* bytes within [least, most] */
+size_t memory_within(uint64_t bytes, size_t least, size_t most);
 
 /* The least bound of a control group and of those above it, UINT64_MAX where there is none.
  *

@@ -169,10 +169,7 @@ rocksdb_options_t *kv_rocksdb_make_table_options(const struct kv_rocksdb *store,
 
 static size_t default_cache_bytes(void)
 {
-    uint64_t bytes = memory_of_process() / CACHE_PART;
-    if (bytes < CACHE_LEAST_BYTES)
-        return CACHE_LEAST_BYTES;
-    return bytes < CACHE_MOST_BYTES ? (size_t)bytes : CACHE_MOST_BYTES;
+    return memory_within(memory_of_process() / CACHE_PART, CACHE_LEAST_BYTES, CACHE_MOST_BYTES);
 }
 
 rocksdb_cache_t *kv_rocksdb_make_cache(size_t cache_bytes)

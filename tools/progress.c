@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-
 #include "base/counted.h"
 
 enum { BAR_CELLS = 30, LINE_BYTES = 160 };

@@ -57,10 +57,7 @@ static int take_digest(struct searching *searching, struct digest *digest)
 
 static int take_list(struct searching *searching, const struct sid_list *list)
 {
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < list->n_sids; i++)
-        r = sid_vector_push_set(&searching->sids, list->sids[i]);
-    return r;
+    return sid_vector_push_sets(&searching->sids, list->sids, list->n_sids);
 }
 
 /* The lists by what is known of them. Of one that only the document itself was ever posted in there

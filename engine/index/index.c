@@ -159,9 +159,7 @@ static size_t records_bytes(const struct index_options *options)
 {
     const uint64_t bytes = options->cache_bytes ? options->cache_bytes / RECORDS_PART_OF_CACHE
                                                 : memory_of_process() / RECORDS_PART;
-    if (bytes < RECORDS_LEAST_BYTES)
-        return RECORDS_LEAST_BYTES;
-    return bytes < RECORDS_MOST_BYTES ? (size_t)bytes : RECORDS_MOST_BYTES;
+    return memory_within(bytes, RECORDS_LEAST_BYTES, RECORDS_MOST_BYTES);
 }
 
 static int open_parts(struct index *index, const struct index_options *options)

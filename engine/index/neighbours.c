@@ -120,10 +120,12 @@ int neighbours_compare(const struct graph *graph, const struct min_sketch *sketc
                        const struct sid_list *candidates, neighbour_wanted_fn wanted,
                        neighbour_found_fn found, void *user, struct sid_vector *dead)
 {
-    const struct asking asking = asking_of(graph, sketch);
     size_t at = 0, n_most = FIRST_CHUNK;
     int r = 0;
 
+    if (candidates->n_sids == 0)
+        return 0;
+    const struct asking asking = asking_of(graph, sketch);
     while (r == 0 && at < candidates->n_sids) {
         struct chunk chunk;
         r = next_chunk(graph, &asking, candidates, &at, n_most, wanted, user, &chunk);

@@ -65,8 +65,8 @@ int neighbours_compare_common(const struct graph *graph, const struct min_sketch
         if (n_other + i >= KEYS_ENOUGH)
             break;
         r = postings_first(graph->postings, POSTINGS_TIER_R, keys->common[i], COMMON_READ, &list);
-        for (size_t k = 0; r == 0 && k < list.n_sids; k++)
-            r = sid_vector_push_set(&all, list.sids[k]);
+        if (r == 0)
+            r = sid_vector_push_sets(&all, list.sids, list.n_sids);
         n_read += list.n_sids;
     }
     if (r < 0 || all.n_sids == 0)

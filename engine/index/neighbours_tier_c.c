@@ -122,14 +122,6 @@ static int read_list(const struct reach *reach, uint64_t fingerprint, struct sid
     return r;
 }
 
-static int add_all(struct sid_vector *sids, const struct sid_list *list)
-{
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < list->n_sids; i++)
-        r = sid_vector_push_set(sids, list->sids[i]);
-    return r;
-}
-
 /* A list that may get a digest. */
 static int read_and_learn(const struct reach *reach, uint64_t fingerprint, struct sid_vector *sids)
 {
@@ -140,7 +132,7 @@ static int read_and_learn(const struct reach *reach, uint64_t fingerprint, struc
     if (r == 0)
         r = long_lists_learn(graph->long_lists, graph->membership, POSTINGS_TIER_C, fingerprint,
                              &list);
-    return r < 0 ? r : add_all(sids, &list);
+    return r < 0 ? r : sid_vector_push_sets(sids, list.sids, list.n_sids);
 }
 
 /* All lists without a digest: whoever is in them is compared once. */
@@ -154,7 +146,7 @@ static int compare_others(struct reach *reach)
     int r = postings_with(graph->postings, POSTINGS_TIER_C, reach->plain, reach->n_plain,
                           POSTINGS_PIECE, &list, reach->lengths);
     if (r == 0)
-        r = add_all(&sids, &list);
+        r = sid_vector_push_sets(&sids, list.sids, list.n_sids);
     for (size_t i = 0; r == 0 && i < reach->n_plain; i++) {
         if (long_lists_wants(graph->long_lists, POSTINGS_TIER_C, reach->plain[i],
                              reach->lengths[i]))
@@ -166,7 +158,7 @@ static int compare_others(struct reach *reach)
         r = postings_with(graph->postings, POSTINGS_TIER_C, reach->long_ones, n_rest, 0, &rest,
                           NULL);
     if (r == 0)
-        r = add_all(&sids, &rest);
+        r = sid_vector_push_sets(&sids, rest.sids, rest.n_sids);
     if (r < 0)
         return r;
     sid_vector_sort_unique(&sids);

@@ -98,18 +98,18 @@ int noted_postings_take_added(const struct noted_postings *noted, size_t i, stru
     return r;
 }
 
+static int compare_sid(const void *a, const void *b)
+{
+    const uint64_t sid = *(const uint64_t *)a, other = ((const struct noted_posting *)b)->sid;
+    return (sid > other) - (sid < other);
+}
+
 bool noted_postings_hide(const struct noted_postings *noted, size_t i, uint64_t sid)
 {
-    size_t low = noted->begin[i], high = noted->begin[i + 1];
-
     if (!noted->removals[i])
         return false;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (noted->notes[middle].sid < sid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < noted->begin[i + 1] && noted->notes[low].sid == sid && noted->notes[low].removed;
+    const struct noted_posting *note =
+        bsearch(&sid, noted->notes + noted->begin[i], noted_postings_count(noted, i), sizeof(*note),
+                compare_sid);
+    return note && note->removed; /* all notes of a sid say the same */
 }

@@ -39,6 +39,14 @@ int sid_vector_push_set(struct sid_vector *vector, uint64_t sid)
     return 0;
 }
 
+int sid_vector_push_sets(struct sid_vector *vector, const uint64_t *sids, size_t n)
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < n; i++)
+        r = sid_vector_push_set(vector, sids[i]);
+    return r;
+}
+
 /* What one posting list has comes so. */
 static bool is_ascending(const struct sid_vector *vector)
 {
