@@ -3,7 +3,7 @@
 #include "base/bytes.h"
 #include "engine/index/schema.h"
 
-/* A document comes into its lists: of those of another cluster nothing is known then. */
+/* A document comes into its lists: in those of another cluster it is a stray. */
 static int posted_short(const struct graph *graph, uint64_t sid, const struct min_sketch *sketch)
 {
     uint64_t sids[1 + POSTINGS_TIER_R_KEYS] = {sid}, clusters[1 + POSTINGS_TIER_R_KEYS];
@@ -19,9 +19,10 @@ static int posted_short(const struct graph *graph, uint64_t sid, const struct mi
         return 0;
     int r = membership_clusters_of(graph->membership, sids, n, clusters);
     for (size_t i = 1; i < n; i++)
-        if (r < 0 || clusters[i] != clusters[0] ||
-            !short_lists_vouches(graph->short_lists, fingerprints[i], clusters[0]))
+        if (r < 0 || !short_lists_vouches(graph->short_lists, fingerprints[i], clusters[i]))
             short_lists_drop(graph->short_lists, fingerprints[i]);
+        else if (clusters[i] != clusters[0])
+            short_lists_stray(graph->short_lists, fingerprints[i], sid);
     return r;
 }
 

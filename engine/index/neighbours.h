@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "engine/index/graph.h"
+#include "engine/index/short_lists.h"
 
 /* Whether two documents are neighbours that would find each other by tier R: 1; 0, also where it is
  * by another way only; or an error. */
@@ -30,12 +31,19 @@ int neighbours_find(const struct graph *graph, const struct min_sketch *sketch,
                     neighbour_wanted_fn wanted, neighbour_found_fn found, void *user,
                     struct sid_vector *dead);
 
+/* A list that was not read: all are in one cluster with a document, but for some strays. */
+struct known_list {
+    uint64_t fingerprint, by;
+    uint64_t strays[SHORT_LISTS_STRAYS];
+    size_t n_strays;
+};
+
 /* The posting lists of a document that were read, all of each, with who is in them; and those that
- * were not, of which it is known that all are in one cluster with a document. */
+ * were not. */
 struct lists_read {
     uint64_t fingerprints[POSTINGS_TIER_R_KEYS];
     struct sid_list list;
-    uint64_t known[POSTINGS_TIER_R_KEYS], known_by[POSTINGS_TIER_R_KEYS];
+    struct known_list known[POSTINGS_TIER_R_KEYS];
     size_t n_fingerprints, n_known;
 };
 void lists_read_done(struct lists_read *read);

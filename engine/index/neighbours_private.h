@@ -15,6 +15,14 @@ void neighbours_keep_linked(const struct graph *graph, struct sid_list *list);
 bool neighbours_share_key(const struct graph *graph, const struct min_sketch *a,
                           const struct min_sketch *b);
 
+/* -- neighbours_learn.c -- */
+
+/* Whether a document has it in tier R. */
+bool neighbours_has_fingerprint(const struct min_sketch *sketch, uint64_t fingerprint);
+/* Where the documents are that lists are known by. 0 or an error. */
+int neighbours_clusters_of_known(const struct graph *graph, const struct lists_read *read,
+                                 uint64_t clusters[POSTINGS_TIER_R_KEYS]);
+
 /* -- neighbours_common.c -- */
 
 /* The fingerprints by which the candidates of a document are found: those of common lists, and the

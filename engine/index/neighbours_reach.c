@@ -26,16 +26,6 @@ static enum postings_most most_of(const struct reach *reach, uint64_t fingerprin
     return reach->most[i];
 }
 
-static bool has_fingerprint(const struct min_sketch *sketch, uint64_t fingerprint)
-{
-    size_t n = postings_tier_keys(POSTINGS_TIER_R, sketch);
-
-    for (size_t i = 0; i < n; i++)
-        if (sketch->values[i] == fingerprint)
-            return true;
-    return false;
-}
-
 static bool reach_wanted(void *user, uint64_t sid, uint64_t cluster)
 {
     const struct reach *reach = user;
@@ -48,7 +38,7 @@ static int reach_found(void *user, uint64_t sid, uint64_t cluster, const struct 
     struct reach *reach = user;
 
     for (size_t i = 0; i < reach->n_digests; i++)
-        if (has_fingerprint(&record->sketch, reach->digests[i]->fingerprint))
+        if (neighbours_has_fingerprint(&record->sketch, reach->digests[i]->fingerprint))
             digest_promote(reach->digests[i], cluster, sid);
     return reach->found(reach->user, sid, cluster, record);
 }
@@ -98,52 +88,75 @@ static int explain(struct reach *reach, const struct sid_list *compared)
         const bool single = most_of(reach, keys->plain[i]) == POSTINGS_ONE;
         size_t k = single ? 0 : n_records;
         while (k < n_records &&
-               (!records[k] || !has_fingerprint(&records[k]->sketch, keys->plain[i])))
+               (!records[k] || !neighbours_has_fingerprint(&records[k]->sketch, keys->plain[i])))
             k++;
         if (k == n_records) {
             keys->plain[n++] = keys->plain[i];
             continue;
         }
-        read->known[read->n_known] = keys->plain[i];
-        read->known_by[read->n_known++] = compared->sids[k];
+        read->known[read->n_known++] =
+            (struct known_list){.fingerprint = keys->plain[i], .by = compared->sids[k]};
     }
     keys->n_plain = n;
     records_put(reach->graph->records, records, n_records);
     return 0;
 }
 
+static bool has_dead_stray(const struct reach *reach, const struct known_list *known)
+{
+    for (size_t i = 0; reach->dead && i < known->n_strays; i++)
+        if (sid_vector_has(reach->dead, known->strays[i]))
+            return true;
+    return false;
+}
+
+/* Who stands for the lists that are vouched for, and besides their strays: both ascending. */
+static int take_named(struct reach *reach, const uint64_t clusters[], bool vouched[],
+                      struct sid_vector *known_by, struct sid_vector *all)
+{
+    struct short_lists *lists = reach->graph->short_lists;
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < reach->read->n_known; i++) {
+        struct known_list *known = &reach->read->known[i];
+        vouched[i] = short_lists_vouches(lists, known->fingerprint, clusters[i]);
+        if (!vouched[i])
+            continue;
+        known->n_strays = short_lists_strays(lists, known->fingerprint, known->strays);
+        r = sid_vector_push_set(known_by, known->by);
+        if (r == 0)
+            r = sid_vector_push_sets(all, known->strays, known->n_strays);
+    }
+    if (r == 0)
+        r = sid_vector_push_sets(all, known_by->sids, known_by->n_sids);
+    sid_vector_sort_unique(known_by);
+    sid_vector_sort_unique(all);
+    return r;
+}
+
 /* The lists of one cluster: where it was not reached by the document that is known of a list, the
- * list is read. */
+ * list is read; and where a stray of it is dead. */
 static int compare_known(struct reach *reach)
 {
-    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
-    const struct graph *graph = reach->graph;
+    _cleanup_(sid_vector_done) struct sid_vector known_by = {0}, all = {0};
     struct lists_read *read = reach->read;
     uint64_t clusters[POSTINGS_TIER_R_KEYS];
-    const size_t n_known = read->n_known;
+    bool vouched[POSTINGS_TIER_R_KEYS];
     size_t n = 0;
 
-    int r =
-        n_known ? membership_clusters_of(graph->membership, read->known_by, n_known, clusters) : 0;
-    for (size_t i = 0; r == 0 && i < n_known; i++)
-        if (short_lists_vouches(graph->short_lists, read->known[i], clusters[i]))
-            r = sid_vector_push(&sids, read->known_by[i]);
-    if (r < 0)
-        return r;
-    sid_vector_sort_unique(&sids);
-    r = compare_listed(reach, &(struct sid_list){sids.sids, sids.n_sids});
-    for (size_t i = 0; r == 0 && i < n_known; i++) {
-        if (!sid_vector_finds(&sids, read->known_by[i]) ||
-            !short_lists_vouches(graph->short_lists, read->known[i], clusters[i]) ||
-            reach->wanted(reach->user, 0, clusters[i])) {
-            reach->keys.plain[reach->keys.n_plain++] = read->known[i];
-            continue;
-        }
-        read->known[n] = read->known[i];
-        read->known_by[n++] = read->known_by[i];
-    }
+    int r = neighbours_clusters_of_known(reach->graph, read, clusters);
+    if (r == 0)
+        r = take_named(reach, clusters, vouched, &known_by, &all);
+    if (r == 0)
+        r = compare_listed(reach, &(struct sid_list){all.sids, all.n_sids});
+    for (size_t i = 0; r == 0 && i < read->n_known; i++)
+        if (vouched[i] && !reach->wanted(reach->user, 0, clusters[i]) &&
+            !has_dead_stray(reach, &read->known[i]))
+            read->known[n++] = read->known[i];
+        else
+            reach->keys.plain[reach->keys.n_plain++] = read->known[i].fingerprint;
     read->n_known = n;
-    return r < 0 ? r : explain(reach, &(struct sid_list){sids.sids, sids.n_sids});
+    return r < 0 ? r : explain(reach, &(struct sid_list){known_by.sids, known_by.n_sids});
 }
 
 /* Read a list for the sake of clusters of it that were not reached. */
@@ -235,8 +248,7 @@ static bool note_known(const struct graph *graph, uint64_t fingerprint, struct l
 
     if (sid == 0)
         return false;
-    read->known[read->n_known] = fingerprint;
-    read->known_by[read->n_known++] = sid;
+    read->known[read->n_known++] = (struct known_list){.fingerprint = fingerprint, .by = sid};
     return true;
 }
 
@@ -284,48 +296,4 @@ int neighbours_reach(const struct graph *graph, const struct min_sketch *sketch,
         r = neighbours_compare_common(graph, sketch, keys, n - keys->n_common, reach_wanted,
                                       reach_found, &reach, dead);
     return r < 0 ? r : neighbours_reach_by_tier_c(graph, sketch, wanted, found, user, dead);
-}
-
-/* -- what is known of short lists -- */
-
-void lists_read_done(struct lists_read *read)
-{
-    sid_list_done(&read->list);
-}
-
-/* Returns 1 when all of them are in the cluster, 0, or an error. */
-static int are_in(const struct graph *graph, const uint64_t *sids, size_t n_sids, uint64_t cluster)
-{
-    for (size_t at = 0; at < n_sids; at += MEMBERS_AT_ONCE) {
-        uint64_t clusters[MEMBERS_AT_ONCE];
-        size_t n = n_sids - at < MEMBERS_AT_ONCE ? n_sids - at : MEMBERS_AT_ONCE;
-        int r = membership_clusters_of(graph->membership, sids + at, n, clusters);
-        if (r < 0)
-            return r;
-        for (size_t i = 0; i < n; i++)
-            if (clusters[i] != cluster)
-                return 0;
-    }
-    return 1;
-}
-
-int neighbours_learn(const struct graph *graph, uint64_t sid, const struct lists_read *read)
-{
-    uint64_t cluster;
-
-    if (!graph->short_lists || read->n_fingerprints + read->n_known == 0)
-        return 0;
-    int r = membership_clusters_of(graph->membership, &sid, 1, &cluster);
-    if (r < 0 || cluster == 0)
-        return r;
-    r = are_in(graph, read->list.sids, read->list.n_sids, cluster);
-    for (size_t i = 0; r > 0 && i < read->n_fingerprints; i++)
-        short_lists_learn(graph->short_lists, read->fingerprints[i], sid, cluster);
-    /* It may have another id since. */
-    for (size_t i = 0; r >= 0 && i < read->n_known; i++) {
-        r = are_in(graph, &read->known_by[i], 1, cluster);
-        if (r > 0)
-            short_lists_learn(graph->short_lists, read->known[i], read->known_by[i], cluster);
-    }
-    return r < 0 ? r : 0;
 }

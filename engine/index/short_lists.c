@@ -4,6 +4,9 @@
  * Clusters are told apart by a few bits of their ids, and each such group counts how often one of
  * it was split. A note holds the group and its count when it was made: it is void once a cluster of
  * its group was split, or its document is in a cluster of another group.
+ *
+ * Strays stand beside it: a note that has some, and whose strays had to give way to those of
+ * another list, is void.
  */
 #include "engine/index/short_lists.h"
 
@@ -11,19 +14,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/index/id_cache.h"
+
 enum {
     DEFAULT_MAX_BYTES = 256 << 20,
+    STRAYS_PART = 8, /* of the most bytes */
+    STRAYS_FIRST = 1 << 8,
     FIRST_BUCKETS = 1 << 10,
     BUCKET_NOTES = 4, /* a cache line */
     N_GROUPS = 1 << 10,
-    SID_BITS = 48,
+    SID_BITS = 47,
+    STAMP_AT = 48,
     COUNT_BITS = 6,
     N_COUNTS = 1 << COUNT_BITS,
 };
 
+static const uint64_t HAS_STRAYS = UINT64_C(1) << SID_BITS;
+
 struct note {
     uint64_t fingerprint;
-    uint64_t word; /* sid | group and count of splits; 0: nothing */
+    uint64_t word; /* sid | HAS_STRAYS | group and count of splits; 0: nothing */
+};
+
+struct strays {
+    uint64_t sids[SHORT_LISTS_STRAYS]; /* 0: none */
 };
 
 struct generation {
@@ -34,6 +48,7 @@ struct generation {
 struct short_lists {
     struct generation younger, elder;
     size_t max_buckets; /* of a generation */
+    struct id_cache strays;
     uint8_t n_splits[N_GROUPS];
 };
 
@@ -47,6 +62,13 @@ int short_lists_new(size_t max_bytes, struct short_lists **ret_lists)
     lists->max_buckets = FIRST_BUCKETS;
     while (4 * lists->max_buckets * BUCKET_NOTES * sizeof(struct note) <= max_bytes)
         lists->max_buckets *= 2;
+    size_t max_strays = STRAYS_FIRST;
+    while (2 * max_strays * (sizeof(struct strays) + 8) <= max_bytes / STRAYS_PART)
+        max_strays *= 2;
+    if (id_cache_init(&lists->strays, SHORT_LISTS_STRAYS, STRAYS_FIRST, max_strays) < 0) {
+        free(lists);
+        return -ENOMEM;
+    }
     *ret_lists = lists;
     return 0;
 }
@@ -63,6 +85,7 @@ void short_lists_free(struct short_lists *lists)
     if (!lists)
         return;
     short_lists_forget(lists);
+    id_cache_done(&lists->strays);
     free(lists);
 }
 
@@ -82,7 +105,7 @@ static unsigned group_of(uint64_t cluster)
 static uint64_t stamp_of(const struct short_lists *lists, uint64_t cluster)
 {
     unsigned group = group_of(cluster);
-    return (uint64_t)(group << COUNT_BITS | lists->n_splits[group]) << SID_BITS;
+    return (uint64_t)(group << COUNT_BITS | lists->n_splits[group]) << STAMP_AT;
 }
 
 static struct note *bucket_of(const struct generation *generation, uint64_t fingerprint)
@@ -158,24 +181,77 @@ void short_lists_expect(const struct short_lists *lists, uint64_t fingerprint)
         __builtin_prefetch(bucket_of(&lists->elder, fingerprint));
 }
 
+/* Whether a note says all that there is to say. */
+static bool is_whole(const struct short_lists *lists, const struct note *note)
+{
+    return note &&
+           (!(note->word & HAS_STRAYS) || id_cache_find(&lists->strays, mix(note->fingerprint)));
+}
+
 uint64_t short_lists_find(struct short_lists *lists, uint64_t fingerprint)
 {
     const struct note *note = find(lists, fingerprint);
-    return note ? note->word & ((UINT64_C(1) << SID_BITS) - 1) : 0;
+    return is_whole(lists, note) ? note->word & (HAS_STRAYS - 1) : 0;
 }
 
 bool short_lists_vouches(struct short_lists *lists, uint64_t fingerprint, uint64_t cluster)
 {
     const struct note *note = find(lists, fingerprint);
-    return cluster && note && note->word >> SID_BITS == stamp_of(lists, cluster) >> SID_BITS;
+    return cluster && is_whole(lists, note) &&
+           note->word >> STAMP_AT == stamp_of(lists, cluster) >> STAMP_AT;
+}
+
+size_t short_lists_strays(struct short_lists *lists, uint64_t fingerprint,
+                          uint64_t ret_strays[SHORT_LISTS_STRAYS])
+{
+    const struct note *note = find(lists, fingerprint);
+    const struct strays *strays =
+        note && note->word & HAS_STRAYS ? id_cache_find(&lists->strays, mix(fingerprint)) : NULL;
+    size_t n = 0;
+
+    while (strays && n < SHORT_LISTS_STRAYS && strays->sids[n]) {
+        ret_strays[n] = strays->sids[n];
+        n++;
+    }
+    return n;
+}
+
+/* For strays. A cache cannot tell 0 from nothing. */
+static size_t room_for(uint64_t fingerprint)
+{
+    return fingerprint ? SHORT_LISTS_STRAYS : 0;
 }
 
 void short_lists_learn(struct short_lists *lists, uint64_t fingerprint, uint64_t sid,
-                       uint64_t cluster)
+                       uint64_t cluster, const uint64_t *strays, size_t n_strays)
 {
     short_lists_drop(lists, fingerprint);
-    if (sid > 0 && sid >> SID_BITS == 0 && cluster)
-        put(lists, (struct note){fingerprint, sid | stamp_of(lists, cluster)});
+    if (sid == 0 || sid >> SID_BITS || !cluster || n_strays > room_for(fingerprint))
+        return;
+    if (n_strays > 0) {
+        struct strays *kept = id_cache_put(&lists->strays, mix(fingerprint));
+        *kept = (struct strays){{0}};
+        memcpy(kept->sids, strays, n_strays * sizeof(*strays));
+    }
+    put(lists,
+        (struct note){fingerprint, sid | (n_strays ? HAS_STRAYS : 0) | stamp_of(lists, cluster)});
+}
+
+void short_lists_stray(struct short_lists *lists, uint64_t fingerprint, uint64_t sid)
+{
+    uint64_t sids[SHORT_LISTS_STRAYS];
+    struct note *note = find(lists, fingerprint);
+    size_t n = short_lists_strays(lists, fingerprint, sids);
+
+    if (!is_whole(lists, note) || n == room_for(fingerprint)) {
+        short_lists_drop(lists, fingerprint);
+        return;
+    }
+    struct strays *strays = id_cache_put(&lists->strays, mix(fingerprint));
+    *strays = (struct strays){{0}};
+    memcpy(strays->sids, sids, n * sizeof(*sids));
+    strays->sids[n] = sid;
+    note->word |= HAS_STRAYS;
 }
 
 void short_lists_drop(struct short_lists *lists, uint64_t fingerprint)

@@ -657,6 +657,52 @@ static void test_living_clusters__a_list_of_one_cluster_gets_a_document_of_none(
     world_close(&world);
 }
 
+/* Seven of the fingerprints from 1 to 12, in a circle, and one more: 7 of 22 of the clusters' and 7
+ * of 13 of the twelve; 5 of 11 with the next one. */
+static struct world_document *write_window(struct world *world, unsigned i)
+{
+    uint64_t fingerprints[8];
+    struct world_document *document = world_new_document(world);
+    document->n_tokens = 8;
+    document->content = world->n_documents;
+    for (unsigned k = 0; k < 7; k++)
+        fingerprints[k] = (uint64_t)((2 * i + k) % 12 + 1) << 40;
+    fingerprints[7] = (uint64_t)(100 + i) << 40;
+    world_finish_record(world, document, fingerprints, 8, document->content);
+    return document;
+}
+
+/* The same with several of none, which are named until there are too many, and some of which go:
+ * those before the cluster are found in lists that are read, those after it come into them. */
+static void test_living_clusters__a_list_of_one_cluster_has_some_of_none(void **state)
+{
+    enum { MOST = 6 };
+    (void)state;
+
+    for (unsigned n = 1; n <= MOST; n++)
+        for (unsigned n_before = 0; n_before <= n; n_before++)
+            for (unsigned n_gone = 0; n_gone < n; n_gone++) {
+                struct world_document *strays[MOST];
+                struct world world;
+                world_open(&world, 3, &no_fault);
+                for (unsigned i = 0; i < n_before; i++)
+                    insert(&world, strays[i] = write_window(&world, i));
+                for (unsigned i = 0; i < 2; i++)
+                    insert(&world, write_values(&world, 20, 40 + i, 1));
+                for (unsigned i = n_before; i < n; i++)
+                    insert(&world, strays[i] = write_window(&world, i));
+                insert(&world, write_values(&world, 20, 42, 1));
+                world_check(&world);
+                for (unsigned i = 0; i < n_gone; i++)
+                    remove_one(&world, strays[i]);
+                insert(&world, write_values(&world, 20, 43, 1));
+                world_check(&world);
+                insert(&world, write_values(&world, 12, 200, 0)); /* resembles all */
+                world_check(&world);
+                world_close(&world);
+            }
+}
+
 static void test_living_clusters__a_list_of_one_cluster_is_of_two_after_a_split(void **state)
 {
     struct world world;
@@ -788,6 +834,7 @@ int main(void)
         cmocka_unit_test(test_living_clusters__a_rename_keeps_the_members_and_spends_the_id),
         cmocka_unit_test(test_living_clusters__postings_of_the_dead_are_dropped_on_the_way),
         cmocka_unit_test(test_living_clusters__a_list_of_one_cluster_gets_a_document_of_none),
+        cmocka_unit_test(test_living_clusters__a_list_of_one_cluster_has_some_of_none),
         cmocka_unit_test(test_living_clusters__a_list_of_one_cluster_is_of_two_after_a_split),
         cmocka_unit_test(test_living_clusters__the_first_of_a_class_are_listed_alone),
         cmocka_unit_test(test_living_clusters__can_be_read_while_they_change),

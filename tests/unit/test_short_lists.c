@@ -17,21 +17,51 @@ static void test_short_lists__vouch_for_the_cluster_they_were_learned_with(void 
     assert_int_equal(short_lists_new(0, &lists), 0);
     assert_int_equal(short_lists_find(lists, 7), 0);
     assert_false(short_lists_vouches(lists, 7, 1));
-    short_lists_learn(lists, 7, 41, 1);
+    short_lists_learn(lists, 7, 41, 1, NULL, 0);
     assert_int_equal(short_lists_find(lists, 7), 41);
     assert_true(short_lists_vouches(lists, 7, 1));
     assert_false(short_lists_vouches(lists, 7, 0));
-    short_lists_learn(lists, 7, 42, 2);
+    short_lists_learn(lists, 7, 42, 2, NULL, 0);
     assert_int_equal(short_lists_find(lists, 7), 42);
     assert_true(short_lists_vouches(lists, 7, 2));
     short_lists_drop(lists, 7);
     assert_int_equal(short_lists_find(lists, 7), 0);
-    short_lists_learn(lists, 7, UINT64_C(1) << 48, 1); /* more than it can hold */
+    short_lists_learn(lists, 7, UINT64_C(1) << 48, 1, NULL, 0); /* more than it can hold */
     assert_int_equal(short_lists_find(lists, 7), 0);
-    short_lists_learn(lists, 7, 43, 0); /* in no cluster */
+    short_lists_learn(lists, 7, 43, 0, NULL, 0); /* in no cluster */
     assert_int_equal(short_lists_find(lists, 7), 0);
     short_lists_free(lists);
     short_lists_free(NULL);
+}
+
+static void test_short_lists__have_a_few_strays(void **state)
+{
+    const uint64_t named[] = {61, 62, 63, 64};
+    uint64_t strays[SHORT_LISTS_STRAYS];
+    struct short_lists *lists;
+    (void)state;
+
+    assert_int_equal(short_lists_new(0, &lists), 0);
+    assert_int_equal(short_lists_strays(lists, 7, strays), 0);
+    short_lists_learn(lists, 7, 41, 1, named, 2);
+    assert_int_equal(short_lists_find(lists, 7), 41);
+    assert_true(short_lists_vouches(lists, 7, 1));
+    assert_int_equal(short_lists_strays(lists, 7, strays), 2);
+    assert_memory_equal(strays, named, 2 * sizeof(*named));
+    short_lists_stray(lists, 7, 63);
+    assert_true(short_lists_vouches(lists, 7, 1));
+    assert_int_equal(short_lists_strays(lists, 7, strays), 3);
+    assert_memory_equal(strays, named, 3 * sizeof(*named));
+    short_lists_stray(lists, 7, 64); /* one too many */
+    assert_int_equal(short_lists_find(lists, 7), 0);
+    assert_false(short_lists_vouches(lists, 7, 1));
+    short_lists_learn(lists, 7, 41, 1, named, 4);
+    assert_int_equal(short_lists_find(lists, 7), 0);
+    short_lists_learn(lists, 7, 41, 1, NULL, 0); /* none of those before */
+    assert_int_equal(short_lists_strays(lists, 7, strays), 0);
+    short_lists_stray(lists, 8, 61); /* of a list that nothing is known of */
+    assert_int_equal(short_lists_find(lists, 8), 0);
+    short_lists_free(lists);
 }
 
 static void test_short_lists__of_a_cluster_that_was_split_are_void(void **state)
@@ -41,7 +71,7 @@ static void test_short_lists__of_a_cluster_that_was_split_are_void(void **state)
 
     assert_int_equal(short_lists_new(0, &lists), 0);
     for (unsigned i = 0; i < 200; i++) { /* more splits than a note can count */
-        short_lists_learn(lists, 7, 41, 1);
+        short_lists_learn(lists, 7, 41, 1, NULL, 0);
         short_lists_split(lists, 1);
         assert_false(short_lists_vouches(lists, 7, 1));
         for (unsigned k = 0; k < 70; k++) {
@@ -49,7 +79,7 @@ static void test_short_lists__of_a_cluster_that_was_split_are_void(void **state)
             assert_false(short_lists_vouches(lists, 7, 1));
         }
     }
-    short_lists_learn(lists, 7, 41, 1);
+    short_lists_learn(lists, 7, 41, 1, NULL, 0);
     assert_true(short_lists_vouches(lists, 7, 1));
     short_lists_forget(lists);
     assert_int_equal(short_lists_find(lists, 7), 0);
@@ -62,8 +92,9 @@ static void run_model(size_t max_bytes, unsigned n_lists, unsigned *ret_n_found)
 {
     enum { N_CLUSTERS = 50 };
     struct fact {
-        uint64_t sid, cluster;
-        unsigned learned, splits;
+        uint64_t sid, cluster, strays[SHORT_LISTS_STRAYS];
+        size_t n_strays;
+        unsigned splits;
     } *facts = calloc(n_lists, sizeof(*facts));
     unsigned splits[N_CLUSTERS + 1] = {0};
     struct short_lists *lists;
@@ -91,12 +122,29 @@ static void run_model(size_t max_bytes, unsigned n_lists, unsigned *ret_n_found)
         case 3:
         case 4:
         case 5:
-            facts[i] = (struct fact){1 + step, cluster, step, splits[cluster]};
-            short_lists_learn(lists, fingerprint, facts[i].sid, cluster);
+            facts[i] = (struct fact){.sid = 1 + step,
+                                     .cluster = cluster,
+                                     .strays = {step + 2, step + 3, step + 4},
+                                     .n_strays = (random >> 10) % (SHORT_LISTS_STRAYS + 1),
+                                     .splits = splits[cluster]};
+            short_lists_learn(lists, fingerprint, facts[i].sid, cluster, facts[i].strays,
+                              facts[i].n_strays);
+            break;
+        case 6:
+            short_lists_stray(lists, fingerprint, 1 + step);
+            if (facts[i].n_strays == SHORT_LISTS_STRAYS)
+                facts[i].sid = 0;
+            else if (facts[i].sid)
+                facts[i].strays[facts[i].n_strays++] = 1 + step;
             break;
         default: {
             uint64_t sid = short_lists_find(lists, fingerprint);
             assert_true(sid == 0 || sid == facts[i].sid);
+            uint64_t strays[SHORT_LISTS_STRAYS];
+            if (sid) {
+                assert_int_equal(short_lists_strays(lists, fingerprint, strays), facts[i].n_strays);
+                assert_memory_equal(strays, facts[i].strays, facts[i].n_strays * sizeof(*strays));
+            }
             if (sid && facts[i].splits != splits[facts[i].cluster])
                 assert_false(short_lists_vouches(lists, fingerprint, facts[i].cluster));
         }
@@ -126,6 +174,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_short_lists__vouch_for_the_cluster_they_were_learned_with),
+        cmocka_unit_test(test_short_lists__have_a_few_strays),
         cmocka_unit_test(test_short_lists__of_a_cluster_that_was_split_are_void),
         cmocka_unit_test(test_short_lists__equal_an_array_and_forget_only_for_room),
     };
