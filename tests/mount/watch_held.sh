@@ -12,7 +12,7 @@ fi
 pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
 # A second mount, whose daemon will stand still: memory that maps its file hangs whoever touches it.
 mkdir -p "$SCRATCH/slow" "$SCRATCH/slow_mnt"
-truncate -s 1M "$SCRATCH/slow/memory"
+truncate -s 1M "$SCRATCH/slow/memory-"{1,2,3}
 KINFS_STATE_DIR=$SCRATCH/slow_state "$KINFS" mount -o nosketch,nopassthrough "$SCRATCH/slow" "$SCRATCH/slow_mnt"
 slow_pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$SCRATCH"/slow_state/*/holder)
 mkdir -p "$SOURCE/held" "$SOURCE/free"
@@ -29,18 +29,33 @@ memory = mmap.mmap(os.open(sys.argv[2], os.O_RDWR), 1 << 20, mmap.MAP_SHARED)
 address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
 print("ready", flush=True)
 sys.stdin.readline()
-ctypes.CDLL(None, use_errno=True).syscall(217, directory, ctypes.c_void_p(address), 4096)  # getdents64
-print("done", flush=True)
+libc = ctypes.CDLL(None, use_errno=True)
+n = libc.syscall(217, directory, ctypes.c_void_p(address), 4096)  # getdents64
+print("done" if n > 0 else f"getdents64: {n}, {os.strerror(ctypes.get_errno())}", flush=True)
 EOP
-coproc HANG { exec python3 "$SCRATCH/hang.py" "$MNT/held" "$SCRATCH/slow_mnt/memory"; }
-hang_pid=$HANG_PID
-read -r line <&"${HANG[0]}"
-expect_equal 'the one who will hang' ready "$line"
 trap 'kill -CONT "$slow_pid" 2> /dev/null || true' EXIT
-kill -STOP "$slow_pid"
-echo go >&"${HANG[1]}"
 is_hanging() { grep -q fault "/proc/$hang_pid/stack"; } # and not in a request of the directory
-(soon 'it hangs' is_hanging) || fail "it does not hang, but: $(cat "/proc/$hang_pid/stack" "/proc/$hang_pid/status")"
+why_not() {
+    cat "/proc/$hang_pid/stack" "/proc/$hang_pid/status" 2>&1 || true
+    grep -E '^(Pid|State)' "/proc/$slow_pid/status" || true
+    kill -CONT "$slow_pid"
+    timeout 5 head -n 1 <&7 || true
+}
+# In some runs of all tests whoever was to hang ended at once, and why is not known: what it says is
+# told, and another one tried, for it is no matter of what is tested.
+for attempt in 1 2 3; do
+    coproc HANG { exec python3 "$SCRATCH/hang.py" "$MNT/held" "$SCRATCH/slow_mnt/memory-$attempt"; }
+    hang_pid=$HANG_PID
+    exec 7<&"${HANG[0]}" 8>&"${HANG[1]}" # which are gone from here when it ends
+    read -r line <&7
+    expect_equal 'the one who will hang' ready "$line"
+    kill -STOP "$slow_pid"
+    echo go >&8
+    ! (soon 'it hangs' is_hanging) || break
+    echo "it does not hang, but: $(why_not)" >&2
+    ((attempt < 3)) || fail 'nobody hangs'
+    wait "$hang_pid" || true
+done
 
 rm "$SOURCE/held/a" # which cannot be told now
 soon 'the telling hangs' grep -qE 'rwsem|fuse_reverse|down_write|inval|folio' /proc/"$pid"/task/*/wchan /proc/"$pid"/task/*/stack
@@ -53,8 +68,8 @@ if all_names_can_be_told; then
     soon 'a name gone elsewhere' gone "$MNT/free/a"
 fi
 kill -CONT "$slow_pid"
-read -r line <&"${HANG[0]}"
-expect_equal 'it hangs no more' done "$line"
+read -r line <&7
+expect_equal 'it hangs no more' 'done' "$line"
 soon 'in that directory' gone "$MNT/held/a"
 wait "$hang_pid"
 "$KINFS" umount "$SCRATCH/slow_mnt"
