@@ -23,7 +23,6 @@ void id_cache_done(struct id_cache *cache)
     cache->words = NULL;
 }
 
-/* Ids are given one after the other. */
 static uint64_t *place_of(const struct id_cache *cache, uint64_t id)
 {
     return cache->words + id % cache->n_places * stride_words(cache);

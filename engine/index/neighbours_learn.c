@@ -69,7 +69,9 @@ static int learn_read(const struct graph *graph, uint64_t sid, uint64_t cluster,
             if (records[k] &&
                 neighbours_has_fingerprint(&records[k]->sketch, read->fingerprints[i]))
                 some[n_some++] = strays[k];
-        short_lists_learn(graph->short_lists, read->fingerprints[i], sid, cluster, some, n_some);
+        if (n_some <= SHORT_LISTS_STRAYS) /* else it may be known as another cluster's */
+            short_lists_learn(graph->short_lists, read->fingerprints[i], sid, cluster, some,
+                              n_some);
     }
     records_put(graph->records, records, (size_t)n);
     return 0;

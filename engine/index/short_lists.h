@@ -19,7 +19,7 @@ struct short_lists;
 enum { SHORT_LISTS_STRAYS = 3 };
 
 /* max_bytes  0: 256 MiB. What is used grows with the lists, some 24 to 48 bytes each, and 32 more
- * of those with strays, up to an eighth of it. Returns 0, -ENOMEM. */
+ * of those with strays, up to an eighth of it besides. Returns 0, -ENOMEM. */
 int short_lists_new(size_t max_bytes, struct short_lists **ret_lists);
 void short_lists_free(struct short_lists *lists);
 
