@@ -12,10 +12,18 @@ uint64_t dissolved_clusters_id(const struct dissolved_clusters *dissolved, uint6
                                                            : 0;
 }
 
+void dissolved_clusters_forget(struct dissolved_clusters *dissolved, uint64_t sid)
+{
+    if (dissolved_clusters_id(dissolved, sid))
+        dissolved->last[sid % DISSOLVED_MAX].sid = 0;
+}
+
 void dissolved_clusters_replace(struct dissolved_clusters *dissolved, uint64_t old_sid,
                                 uint64_t new_sid)
 {
     uint64_t id = dissolved_clusters_id(dissolved, old_sid);
-    if (id)
-        dissolved_clusters_note(dissolved, new_sid, id);
+    if (!id)
+        return;
+    dissolved_clusters_forget(dissolved, old_sid);
+    dissolved_clusters_note(dissolved, new_sid, id);
 }

@@ -2,7 +2,8 @@
  * id: an editor that writes a new file and renames it over the old one takes the old document away
  * before the new one is known, and a cluster of two is gone in between.
  *
- * In memory only, and only the last ones: what is forgotten gets a new id.
+ * In memory only, and only the last ones: what is forgotten gets a new id. So does a document that
+ * has been in another cluster since: what is known of the id (short_lists.h) is of before.
  */
 #ifndef KINFS_ENGINE_INDEX_DISSOLVED_CLUSTERS_H
 #define KINFS_ENGINE_INDEX_DISSOLVED_CLUSTERS_H
@@ -21,6 +22,8 @@ struct dissolved_clusters {
 void dissolved_clusters_note(struct dissolved_clusters *dissolved, uint64_t sid, uint64_t id);
 /* The id of the cluster that dissolved around a document, 0: none that is known. */
 uint64_t dissolved_clusters_id(const struct dissolved_clusters *dissolved, uint64_t sid);
+/* A document has come into a cluster. */
+void dissolved_clusters_forget(struct dissolved_clusters *dissolved, uint64_t sid);
 /* A document has become another. */
 void dissolved_clusters_replace(struct dissolved_clusters *dissolved, uint64_t old_sid,
                                 uint64_t new_sid);

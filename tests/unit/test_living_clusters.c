@@ -729,6 +729,61 @@ static void test_living_clusters__a_list_of_one_cluster_is_of_two_after_a_split(
     world_close(&world);
 }
 
+/* Of the fingerprints that have a bit each. */
+static struct world_document *write_bits(struct world *world, uint64_t bits)
+{
+    uint64_t fingerprints[64];
+    struct world_document *document = world_new_document(world);
+    document->n_tokens = 0;
+    document->content = world->n_documents;
+    for (unsigned i = 0; i < 64; i++)
+        if (bits >> i & 1)
+            fingerprints[document->n_tokens++] = (uint64_t)(i + 1) << 40;
+    world_finish_record(world, document, fingerprints, document->n_tokens, document->content);
+    return document;
+}
+
+/* What was known of lists when a cluster was of some documents is not so when its id comes back to
+ * one of them, which has been elsewhere and has left others there. Six fingerprints each: the lists
+ * that are known, others of who knows them, others of who is left elsewhere, those of where that
+ * is; and some of which half are taken. */
+static void test_living_clusters__a_list_is_not_of_one_that_came_back(void **state)
+{
+    enum { N_ELSEWHERE = 8 };
+    const uint64_t known = 0x3f, own = known << 6, left = known << 12, elsewhere = known << 18;
+    const uint64_t half = 0x7 << 6 | 0x7 << 12, more = 1 << 24;
+    struct world_document *first[2], *between[3], *is_left;
+    struct world world;
+    (void)state;
+
+    for (unsigned stays = 0; stays < 2; stays++) {
+        world_open(&world, 3, &no_fault);
+        insert(&world, write_bits(&world, left | elsewhere));
+        for (unsigned i = 1; i < N_ELSEWHERE; i++)
+            insert(&world, write_bits(&world, (left & half) | elsewhere | more << i));
+        for (unsigned i = 0; i < 2; i++)
+            insert(&world, first[i] = write_bits(&world, known | own | more * i));
+        uint64_t id = id_of(&world, first[stays]);
+        remove_one(&world, first[!stays]);
+        insert(&world, between[0] = write_bits(&world, own));
+        assert_int_equal(id_of(&world, first[stays]), id);
+        for (unsigned i = 0; i < 2; i++)
+            insert(&world, between[1 + i] = write_bits(&world, known | half | more * i));
+        insert(&world, is_left = write_bits(&world, known | left));
+        assert_int_equal(id_of(&world, is_left), id);
+        insert(&world, write_bits(&world, left));
+        world_check(&world);
+        assert_int_not_equal(id_of(&world, first[stays]), id);
+        for (unsigned i = 0; i < 3; i++)
+            remove_one(&world, between[i]);
+        assert_int_equal(id_of(&world, first[stays]), 0);
+        insert(&world, write_bits(&world, own));
+        insert(&world, write_bits(&world, known));
+        world_check(&world);
+        world_close(&world);
+    }
+}
+
 static void test_living_clusters__the_first_of_a_class_are_listed_alone(void **state)
 {
     enum { N = 600 }; /* more than one page */
@@ -836,6 +891,7 @@ int main(void)
         cmocka_unit_test(test_living_clusters__a_list_of_one_cluster_gets_a_document_of_none),
         cmocka_unit_test(test_living_clusters__a_list_of_one_cluster_has_some_of_none),
         cmocka_unit_test(test_living_clusters__a_list_of_one_cluster_is_of_two_after_a_split),
+        cmocka_unit_test(test_living_clusters__a_list_is_not_of_one_that_came_back),
         cmocka_unit_test(test_living_clusters__the_first_of_a_class_are_listed_alone),
         cmocka_unit_test(test_living_clusters__can_be_read_while_they_change),
     };
