@@ -15,7 +15,7 @@ struct repair_document;
 struct repair_run {
     const struct graph *graph; /* of the clustering that is repaired; NULL: none is */
     struct sid_vector clusters;
-    struct repair_document *documents; /* ascending by sid */
+    struct repair_document *documents; /* ascending by sid, until they move */
     size_t n_documents, n_sets, at;
     struct union_find sets;
     bool moving;

@@ -227,11 +227,20 @@ static int new_cluster(struct cluster_repairs *repairs, struct repair_run *run, 
     return r;
 }
 
+static int compare_ways(const void *a, const void *b)
+{
+    const struct repair_document *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->to != y->to)
+        return x->to < y->to ? -1 : 1;
+    return compare_documents(a, b);
+}
+
 static int decide(struct cluster_repairs *repairs, struct repair_run *run)
 {
     _cleanup_free_ uint64_t *to = calloc(run->n_documents + 1, sizeof(*to));
     _cleanup_free_ uint32_t *sizes = calloc(run->n_documents + 1, sizeof(*sizes));
-    const size_t n_before = run->clusters.n_sids;
     int r = to && sizes ? choose_ids(run, to, sizes) : -ENOMEM;
 
     for (size_t i = 0; r == 0 && i < run->n_documents; i++) {
@@ -240,8 +249,8 @@ static int decide(struct cluster_repairs *repairs, struct repair_run *run)
             r = new_cluster(repairs, run, &to[part]);
         run->documents[i].to = to[part];
     }
-    for (size_t i = 0; r == 0 && i < n_before && run->n_sets > 1; i++)
-        graph_split(run->graph, run->clusters.sids[i]);
+    if (run->n_documents) /* what goes the same way goes together */
+        qsort(run->documents, run->n_documents, sizeof(*run->documents), compare_ways);
     run->moving = true;
     run->at = 0;
     return r;
@@ -263,8 +272,11 @@ static int move_some(struct repair_run *run)
         if (document->from != document->to)
             r = sid_vector_push(&sids, document->sid);
     }
-    return r == 0 && sids.n_sids ? cluster_change_move(run->graph, first->from, first->to, &sids)
-                                 : r;
+    if (r < 0 || sids.n_sids == 0)
+        return r;
+    /* At each step: lists may have been learnt since the last one. */
+    graph_moved(run->graph, first->from, first->to);
+    return cluster_change_move(run->graph, first->from, first->to, &sids);
 }
 
 static int finish(struct repair_run *run)

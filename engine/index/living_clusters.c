@@ -338,7 +338,7 @@ int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64
         r = membership_size(graph->membership, new_id, &new_size);
     if (r < 0 || size == 0 || id == new_id || new_size > 0)
         return r < 0 ? r : size == 0 ? -ENOENT : id == new_id ? 0 : -EEXIST;
-    long_lists_forget(graph->long_lists); /* which may know the new id as a former one */
+    graph_forget(graph); /* what may know the new id as a former one */
     cluster_hubs_forget(graph->membership->hubs);
     r = cluster_ids_pass(&graph->membership->ids, clusters->kv, new_id);
     if (r == 0)

@@ -82,6 +82,16 @@ void world_open(struct world *world, uint64_t seed, const struct kv_fault_plan *
     world_start(world, plan);
 }
 
+/* What is left of a small cluster would be known without a search. */
+void world_open_repairing(struct world *world, uint64_t seed)
+{
+    world_open(world, seed, &(struct kv_fault_plan){0});
+    world_stop(world);
+    world->limits.small_cluster = 1;
+    world->repairs = true;
+    world_start(world, &(struct kv_fault_plan){0});
+}
+
 void world_close(struct world *world)
 {
     world_stop(world);

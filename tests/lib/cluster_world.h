@@ -100,6 +100,8 @@ uint64_t world_random(struct world *world, uint64_t n);
 /* Empty, over a store in memory that fails by the plan. limits, repairs and named may be changed
  * between a stop and a start. */
 void world_open(struct world *world, uint64_t seed, const struct kv_fault_plan *plan);
+/* Where deletes leave next to everything to a repair. */
+void world_open_repairing(struct world *world, uint64_t seed);
 void world_close(struct world *world);
 void world_start(struct world *world, const struct kv_fault_plan *plan);
 /* As after kill -9: what was in memory only is lost. */
@@ -160,6 +162,11 @@ size_t world_count_rows(struct world *world, unsigned table);
 
 /* Something that may happen, by chance; documents become n_target, by and by. */
 struct world_step world_choose(struct world *world, unsigned n_target);
+/* One document comes, or goes; nothing fails. The clusters and the model. */
+void world_insert(struct world *world, struct world_document *document);
+void world_delete(struct world *world, struct world_document *document);
+/* The cluster of a document, 0: none. */
+uint64_t world_id_of(struct world *world, const struct world_document *document);
 /* May be repeated after a failure. */
 int world_do(struct world *world, const struct world_step *step);
 /* What large clusters need is done at once. May be repeated after a failure. */

@@ -131,3 +131,26 @@ int world_recover(struct world *world, const struct world_step *step)
     }
     return r;
 }
+
+static void do_all(struct world *world, const struct world_step *step)
+{
+    assert_int_equal(world_do(world, step), 0);
+    world_model_step(world, step);
+}
+
+void world_insert(struct world *world, struct world_document *document)
+{
+    do_all(world, &(struct world_step){.new = {document}, .n_new = 1});
+}
+
+void world_delete(struct world *world, struct world_document *document)
+{
+    do_all(world, &(struct world_step){.old = {document}, .n_old = 1});
+}
+
+uint64_t world_id_of(struct world *world, const struct world_document *document)
+{
+    uint64_t id, size;
+    assert_int_equal(living_clusters_of(world->clusters, document->sid, &id, &size), 0);
+    return id;
+}

@@ -69,13 +69,6 @@ static struct world_document *write_tokens(struct world *world, unsigned from, u
     return document;
 }
 
-static void insert(struct world *world, struct world_document *document)
-{
-    struct world_step step = {.new = {document}, .n_new = 1};
-    assert_int_equal(world_do(world, &step), 0);
-    world_model_step(world, &step);
-}
-
 static void test_living_clusters__a_bridge_joins_large_clusters_and_its_end_parts_them(void **state)
 {
     enum { N_LEFT = 90, N_RIGHT = 70 }; /* each more than is moved at once */
@@ -91,9 +84,9 @@ static void test_living_clusters__a_bridge_joins_large_clusters_and_its_end_part
     assert_int_equal(min_sketch_builder_new(&world.policy, &world.builder), 0);
 
     for (unsigned i = 0; i < N_LEFT; i++)
-        insert(&world, left = write_tokens(&world, 1, 22));
+        world_insert(&world, left = write_tokens(&world, 1, 22));
     for (unsigned i = 0; i < N_RIGHT; i++)
-        insert(&world, right = write_tokens(&world, 21, 22));
+        world_insert(&world, right = write_tokens(&world, 21, 22));
     world_check(&world);
     assert_int_equal(living_clusters_of(world.clusters, left->sid, &left_id, &size), 0);
     assert_int_equal(size, N_LEFT);
@@ -102,7 +95,7 @@ static void test_living_clusters__a_bridge_joins_large_clusters_and_its_end_part
     assert_int_not_equal(left_id, right_id);
 
     struct world_document *bridge = write_tokens(&world, 1, 42);
-    insert(&world, bridge);
+    world_insert(&world, bridge);
     world_check(&world);
     assert_int_equal(living_clusters_of(world.clusters, right->sid, &id, &size), 0);
     assert_int_equal(id, left_id);
@@ -125,21 +118,6 @@ static void test_living_clusters__a_bridge_joins_large_clusters_and_its_end_part
 
 /* -- clusters that come back -- */
 
-static void delete_document(struct world *world, struct world_document *document)
-{
-    struct world_step step = {.old = {document}, .n_old = 1};
-    assert_int_equal(world_do(world, &step), 0);
-    world_model_step(world, &step);
-}
-
-static uint64_t id_of(struct world *world, const struct world_document *document)
-{
-    uint64_t id, size;
-    assert_int_equal(living_clusters_of(world->clusters, document->sid, &id, &size), 0);
-    return id;
-}
-
-/* What an editor does that writes a new file and renames it over the old one. */
 static void test_living_clusters__one_that_dissolved_comes_back_under_its_id(void **state)
 {
     struct world world;
@@ -147,19 +125,19 @@ static void test_living_clusters__one_that_dissolved_comes_back_under_its_id(voi
 
     world_open(&world, 1, &no_fault);
     struct world_document *stays = write_tokens(&world, 1, 30);
-    insert(&world, stays);
+    world_insert(&world, stays);
     struct world_document *saved = write_tokens(&world, 1, 30);
-    insert(&world, saved);
+    world_insert(&world, saved);
     world_check(&world);
-    uint64_t id = id_of(&world, saved);
+    uint64_t id = world_id_of(&world, saved);
     for (unsigned i = 0; i < 5; i++) {
-        delete_document(&world, saved);
+        world_delete(&world, saved);
         world_check(&world);
-        assert_int_equal(id_of(&world, stays), 0);
-        insert(&world, saved = write_tokens(&world, 1 + i % 2, 30));
+        assert_int_equal(world_id_of(&world, stays), 0);
+        world_insert(&world, saved = write_tokens(&world, 1 + i % 2, 30));
         world_check(&world);
-        assert_int_equal(id_of(&world, stays), id);
-        assert_int_equal(id_of(&world, saved), id);
+        assert_int_equal(world_id_of(&world, stays), id);
+        assert_int_equal(world_id_of(&world, saved), id);
     }
     world_close(&world);
 }
@@ -171,20 +149,20 @@ static void test_living_clusters__one_comes_back_to_a_document_that_was_replaced
 
     world_open(&world, 1, &no_fault);
     struct world_document *stays = write_tokens(&world, 1, 30);
-    insert(&world, stays);
+    world_insert(&world, stays);
     struct world_document *gone = write_tokens(&world, 1, 30);
-    insert(&world, gone);
+    world_insert(&world, gone);
     world_check(&world);
-    uint64_t id = id_of(&world, stays);
-    delete_document(&world, gone);
+    uint64_t id = world_id_of(&world, stays);
+    world_delete(&world, gone);
     struct world_step step = {
         .old = {stays}, .n_old = 1, .new = {write_tokens(&world, 2, 30)}, .n_new = 1};
     assert_int_equal(world_do(&world, &step), 0);
     world_model_step(&world, &step);
     world_check(&world);
-    insert(&world, write_tokens(&world, 2, 30));
+    world_insert(&world, write_tokens(&world, 2, 30));
     world_check(&world);
-    assert_int_equal(id_of(&world, step.new[0]), id);
+    assert_int_equal(world_id_of(&world, step.new[0]), id);
     world_close(&world);
 }
 
@@ -195,37 +173,27 @@ static void test_living_clusters__an_id_in_use_does_not_come_back(void **state)
 
     world_open(&world, 1, &no_fault);
     struct world_document *a = write_tokens(&world, 1, 30), *b;
-    insert(&world, a);
-    insert(&world, b = write_tokens(&world, 1, 30));
+    world_insert(&world, a);
+    world_insert(&world, b = write_tokens(&world, 1, 30));
     world_check(&world);
-    uint64_t id = id_of(&world, a);
-    delete_document(&world, b);
+    uint64_t id = world_id_of(&world, a);
+    world_delete(&world, b);
     struct world_document *c = write_tokens(&world, 100, 30), *d = write_tokens(&world, 100, 30);
-    insert(&world, c);
-    insert(&world, d);
+    world_insert(&world, c);
+    world_insert(&world, d);
     world_check(&world);
     uint64_t max_id = world.max_id;
     /* As a rebuild may do. */
-    assert_int_equal(living_clusters_rename(world.clusters, id_of(&world, c), id), 0);
+    assert_int_equal(living_clusters_rename(world.clusters, world_id_of(&world, c), id), 0);
     c->model_id = d->model_id = id;
-    insert(&world, write_tokens(&world, 1, 30));
+    world_insert(&world, write_tokens(&world, 1, 30));
     world_check(&world);
-    assert_true(id_of(&world, a) > max_id);
-    assert_int_equal(id_of(&world, c), id);
+    assert_true(world_id_of(&world, a) > max_id);
+    assert_int_equal(world_id_of(&world, c), id);
     world_close(&world);
 }
 
 /* -- repairs -- */
-
-/* What is left of a small cluster would be known without a search. */
-static void open_repairing(struct world *world, uint64_t seed)
-{
-    world_open(world, seed, &no_fault);
-    world_stop(world);
-    world->limits.small_cluster = 1;
-    world->repairs = true;
-    world_start(world, &no_fault);
-}
 
 /* What a delete leaves to be repaired is, afterwards, what it would have made itself, ids included.
  */
@@ -235,7 +203,7 @@ static void test_living_clusters__a_repair_does_what_a_delete_would_have_done(vo
     unsigned n_repairs = 0;
     for (uint64_t seed = 700; seed < 720; seed++) {
         struct world world;
-        open_repairing(&world, seed);
+        world_open_repairing(&world, seed);
         for (unsigned i = 0; i < 150; i++) {
             struct world_step step = world_choose(&world, 25);
             assert_int_equal(world_do(&world, &step), 0);
@@ -289,7 +257,7 @@ static void test_living_clusters__a_repair_holds_over_changes_and_restarts(void 
     unsigned n_amid = 0;
     for (uint64_t seed = 800; seed < 820; seed++) {
         struct world world;
-        open_repairing(&world, seed);
+        world_open_repairing(&world, seed);
         for (unsigned i = 0; i < 200; i++) {
             struct world_step step = world_choose(&world, 25);
             assert_int_equal(world_do(&world, &step), 0);
@@ -322,7 +290,7 @@ static uint64_t *ids_of_all(struct world *world)
     assert_non_null(ids);
     for (unsigned i = 0; i < world->n_documents; i++)
         if (world->documents[i].live)
-            ids[i] = id_of(world, &world->documents[i]);
+            ids[i] = world_id_of(world, &world->documents[i]);
     return ids;
 }
 
@@ -441,16 +409,16 @@ static void test_living_clusters__a_member_more_changes_no_id(void **state)
     world_open(&world, 9, &no_fault);
     for (unsigned i = 0; i < 3; i++)
         for (unsigned k = 0; k < 2 + i; k++)
-            insert(&world, write_tokens(&world, 1 + 100 * i, 30));
+            world_insert(&world, write_tokens(&world, 1 + 100 * i, 30));
     world_check(&world);
     for (unsigned i = 0; i < 20; i++) {
         uint64_t *before = ids_of_all(&world);
         struct world_document *more = write_tokens(&world, 1 + 100 * (i % 3) + i % 2, 30);
-        insert(&world, more);
+        world_insert(&world, more);
         world_check(&world);
         uint64_t *after = ids_of_all(&world);
         assert_int_equal(n_changed(&world, before, after), 0);
-        assert_true(count(&world, before, id_of(&world, more)) >= 2);
+        assert_true(count(&world, before, world_id_of(&world, more)) >= 2);
         free(before);
         free(after);
     }
@@ -475,13 +443,13 @@ static void test_living_clusters__an_id_lost_in_a_merge_leads_on(void **state)
     struct world_document *ends[3], *bridges[2];
     for (unsigned i = 0; i < 3; i++) {
         for (unsigned k = 0; k < (i == 0 ? 3 : i == 1 ? 2 : 4); k++)
-            insert(&world, ends[i] = write_tokens(&world, 1 + 20 * i, 22));
+            world_insert(&world, ends[i] = write_tokens(&world, 1 + 20 * i, 22));
         world_check(&world);
-        ids[i] = id_of(&world, ends[i]);
+        ids[i] = world_id_of(&world, ends[i]);
         assert_int_equal(living_clusters_alias(world.clusters, ids[i], &id), -ENOENT);
     }
     for (unsigned i = 0; i < 2; i++) {
-        insert(&world, bridges[i] = write_tokens(&world, 1 + 20 * i, 42));
+        world_insert(&world, bridges[i] = write_tokens(&world, 1 + 20 * i, 42));
         world_check(&world);
     }
     /* The second into the first, which then has six; and the last into that: straight. */
@@ -559,10 +527,10 @@ static void test_living_clusters__a_rename_keeps_the_members_and_spends_the_id(v
 
     world_open(&world, 1, &no_fault);
     struct world_document *document = write_tokens(&world, 1, 30);
-    insert(&world, document);
-    insert(&world, write_tokens(&world, 1, 30));
-    insert(&world, write_tokens(&world, 100, 30));
-    insert(&world, write_tokens(&world, 100, 30));
+    world_insert(&world, document);
+    world_insert(&world, write_tokens(&world, 1, 30));
+    world_insert(&world, write_tokens(&world, 100, 30));
+    world_insert(&world, write_tokens(&world, 100, 30));
     world_check(&world);
     assert_int_equal(living_clusters_of(world.clusters, document->sid, &id, &size), 0);
     assert_int_equal(living_clusters_rename(world.clusters, id, id + 1), -EEXIST);
@@ -575,8 +543,8 @@ static void test_living_clusters__a_rename_keeps_the_members_and_spends_the_id(v
             world.documents[i].model_id = 5000;
     world_check(&world);
     /* The next new cluster has a larger id. */
-    insert(&world, write_tokens(&world, 200, 30));
-    insert(&world, write_tokens(&world, 200, 30));
+    world_insert(&world, write_tokens(&world, 200, 30));
+    world_insert(&world, write_tokens(&world, 200, 30));
     world.max_id = 5000;
     world_check(&world);
     assert_true(world.max_id > 5000);
@@ -591,7 +559,7 @@ static void test_living_clusters__postings_of_the_dead_are_dropped_on_the_way(vo
 
     world_open(&world, 1, &no_fault);
     struct world_document *dead = write_tokens(&world, 1, 40);
-    insert(&world, dead);
+    world_insert(&world, dead);
     assert_int_equal(living_clusters_flush(world.clusters), 0);
     world.flushed_sid = dead->sid;
     struct world_step step = {.old = {dead}, .n_old = 1};
@@ -606,7 +574,7 @@ static void test_living_clusters__postings_of_the_dead_are_dropped_on_the_way(vo
     sid_list_done(&list);
 
     struct world_document *other = write_tokens(&world, 1, 40);
-    insert(&world, other);
+    world_insert(&world, other);
     world_check(&world);
     assert_int_equal(
         postings_candidates(world.postings, POSTINGS_TIER_R, &dead->record.sketch, &list), 0);
@@ -614,174 +582,6 @@ static void test_living_clusters__postings_of_the_dead_are_dropped_on_the_way(vo
     assert_int_equal(list.sids[0], other->sid);
     sid_list_done(&list);
     world_close(&world);
-}
-
-/* -- what is known of lists that are not read -- */
-
-static void remove_one(struct world *world, struct world_document *document)
-{
-    struct world_step step = {.old = {document}, .n_old = 1};
-    assert_int_equal(world_do(world, &step), 0);
-    world_model_step(world, &step);
-}
-
-/* Of the fingerprints from 1 to n, and some more. */
-static struct world_document *write_values(struct world *world, unsigned n, unsigned more,
-                                           unsigned n_more)
-{
-    uint64_t fingerprints[WORLD_TOKENS];
-    struct world_document *document = world_new_document(world);
-    document->n_tokens = n + n_more;
-    document->content = world->n_documents;
-    for (unsigned i = 0; i < n + n_more; i++)
-        fingerprints[i] = (uint64_t)(i < n ? i + 1 : more + i - n) << 40;
-    world_finish_record(world, document, fingerprints, n + n_more, document->content);
-    return document;
-}
-
-/* Where each list that two documents share is shared by a third that resembles one of them only,
- * the third must not be taken for all that is in the lists. Of 21 fingerprints, 8 and 13: 7 of 22,
- * 12 of 22 and 7 of 14. */
-static void test_living_clusters__a_list_of_one_cluster_gets_a_document_of_none(void **state)
-{
-    struct world world;
-    (void)state;
-
-    world_open(&world, 3, &no_fault); /* without digests */
-    for (unsigned i = 0; i < 4; i++)
-        insert(&world, write_values(&world, 20, 40 + i, 1));
-    insert(&world, write_values(&world, 7, 50, 1)); /* resembles none of them */
-    world_check(&world);
-    insert(&world, write_values(&world, 12, 51, 1)); /* resembles all */
-    world_check(&world);
-    world_close(&world);
-}
-
-/* Seven of the fingerprints from 1 to 12, in a circle, and one more: 7 of 22 of the clusters' and 7
- * of 13 of the twelve; 5 of 11 with the next one. */
-static struct world_document *write_window(struct world *world, unsigned i)
-{
-    uint64_t fingerprints[8];
-    struct world_document *document = world_new_document(world);
-    document->n_tokens = 8;
-    document->content = world->n_documents;
-    for (unsigned k = 0; k < 7; k++)
-        fingerprints[k] = (uint64_t)((2 * i + k) % 12 + 1) << 40;
-    fingerprints[7] = (uint64_t)(100 + i) << 40;
-    world_finish_record(world, document, fingerprints, 8, document->content);
-    return document;
-}
-
-/* The same with several of none, which are named until there are too many, and some of which go:
- * those before the cluster are found in lists that are read, those after it come into them. */
-static void test_living_clusters__a_list_of_one_cluster_has_some_of_none(void **state)
-{
-    enum { MOST = 6 };
-    (void)state;
-
-    for (unsigned n = 1; n <= MOST; n++)
-        for (unsigned n_before = 0; n_before <= n; n_before++)
-            for (unsigned n_gone = 0; n_gone < n; n_gone++) {
-                struct world_document *strays[MOST];
-                struct world world;
-                world_open(&world, 3, &no_fault);
-                for (unsigned i = 0; i < n_before; i++)
-                    insert(&world, strays[i] = write_window(&world, i));
-                for (unsigned i = 0; i < 2; i++)
-                    insert(&world, write_values(&world, 20, 40 + i, 1));
-                for (unsigned i = n_before; i < n; i++)
-                    insert(&world, strays[i] = write_window(&world, i));
-                insert(&world, write_values(&world, 20, 42, 1));
-                world_check(&world);
-                for (unsigned i = 0; i < n_gone; i++)
-                    remove_one(&world, strays[i]);
-                insert(&world, write_values(&world, 20, 43, 1));
-                world_check(&world);
-                insert(&world, write_values(&world, 12, 200, 0)); /* resembles all */
-                world_check(&world);
-                world_close(&world);
-            }
-}
-
-static void test_living_clusters__a_list_of_one_cluster_is_of_two_after_a_split(void **state)
-{
-    struct world world;
-    (void)state;
-
-    world_open(&world, 3, &no_fault);
-    insert(&world, write_values(&world, 20, 40, 1));
-    insert(&world, write_values(&world, 20, 41, 1));
-    struct world_document *bridge = write_values(&world, 12, 60, 1);
-    insert(&world, bridge);
-    insert(&world, write_values(&world, 7, 50, 1));
-    insert(&world, write_values(&world, 7, 51, 1));
-    /* Nothing is known of the lists of the first seven any more, and then it is one of the first
-     * part that has to read them. */
-    struct world_document *alone = write_values(&world, 7, 100, 13);
-    insert(&world, alone);
-    remove_one(&world, alone);
-    insert(&world, write_values(&world, 20, 42, 1));
-    world_check(&world);
-    remove_one(&world, bridge);
-    world_check(&world);
-    insert(&world, write_values(&world, 12, 61, 1));
-    world_check(&world);
-    world_close(&world);
-}
-
-/* Of the fingerprints that have a bit each. */
-static struct world_document *write_bits(struct world *world, uint64_t bits)
-{
-    uint64_t fingerprints[64];
-    struct world_document *document = world_new_document(world);
-    document->n_tokens = 0;
-    document->content = world->n_documents;
-    for (unsigned i = 0; i < 64; i++)
-        if (bits >> i & 1)
-            fingerprints[document->n_tokens++] = (uint64_t)(i + 1) << 40;
-    world_finish_record(world, document, fingerprints, document->n_tokens, document->content);
-    return document;
-}
-
-/* What was known of lists when a cluster was of some documents is not so when its id comes back to
- * one of them, which has been elsewhere and has left others there. Six fingerprints each: the lists
- * that are known, others of who knows them, others of who is left elsewhere, those of where that
- * is; and some of which half are taken. */
-static void test_living_clusters__a_list_is_not_of_one_that_came_back(void **state)
-{
-    enum { N_ELSEWHERE = 8 };
-    const uint64_t known = 0x3f, own = known << 6, left = known << 12, elsewhere = known << 18;
-    const uint64_t half = 0x7 << 6 | 0x7 << 12, more = 1 << 24;
-    struct world_document *first[2], *between[3], *is_left;
-    struct world world;
-    (void)state;
-
-    for (unsigned stays = 0; stays < 2; stays++) {
-        world_open(&world, 3, &no_fault);
-        insert(&world, write_bits(&world, left | elsewhere));
-        for (unsigned i = 1; i < N_ELSEWHERE; i++)
-            insert(&world, write_bits(&world, (left & half) | elsewhere | more << i));
-        for (unsigned i = 0; i < 2; i++)
-            insert(&world, first[i] = write_bits(&world, known | own | more * i));
-        uint64_t id = id_of(&world, first[stays]);
-        remove_one(&world, first[!stays]);
-        insert(&world, between[0] = write_bits(&world, own));
-        assert_int_equal(id_of(&world, first[stays]), id);
-        for (unsigned i = 0; i < 2; i++)
-            insert(&world, between[1 + i] = write_bits(&world, known | half | more * i));
-        insert(&world, is_left = write_bits(&world, known | left));
-        assert_int_equal(id_of(&world, is_left), id);
-        insert(&world, write_bits(&world, left));
-        world_check(&world);
-        assert_int_not_equal(id_of(&world, first[stays]), id);
-        for (unsigned i = 0; i < 3; i++)
-            remove_one(&world, between[i]);
-        assert_int_equal(id_of(&world, first[stays]), 0);
-        insert(&world, write_bits(&world, own));
-        insert(&world, write_bits(&world, known));
-        world_check(&world);
-        world_close(&world);
-    }
 }
 
 static void test_living_clusters__the_first_of_a_class_are_listed_alone(void **state)
@@ -888,10 +688,6 @@ int main(void)
         cmocka_unit_test(test_living_clusters__ids_that_lead_to_a_cluster_are_bounded),
         cmocka_unit_test(test_living_clusters__a_rename_keeps_the_members_and_spends_the_id),
         cmocka_unit_test(test_living_clusters__postings_of_the_dead_are_dropped_on_the_way),
-        cmocka_unit_test(test_living_clusters__a_list_of_one_cluster_gets_a_document_of_none),
-        cmocka_unit_test(test_living_clusters__a_list_of_one_cluster_has_some_of_none),
-        cmocka_unit_test(test_living_clusters__a_list_of_one_cluster_is_of_two_after_a_split),
-        cmocka_unit_test(test_living_clusters__a_list_is_not_of_one_that_came_back),
         cmocka_unit_test(test_living_clusters__the_first_of_a_class_are_listed_alone),
         cmocka_unit_test(test_living_clusters__can_be_read_while_they_change),
     };

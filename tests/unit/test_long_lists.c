@@ -229,25 +229,14 @@ static struct world_document *write_bodies(struct world *world, bool left, bool 
 
 static void insert(struct world *world, struct world_document *document)
 {
-    struct world_step step = {.new = {document}, .n_new = 1};
-    assert_int_equal(world_do(world, &step), 0);
-    world_model_step(world, &step);
+    world_insert(world, document);
     world_check(world);
 }
 
 static void end_document(struct world *world, struct world_document *document)
 {
-    struct world_step step = {.old = {document}, .n_old = 1};
-    assert_int_equal(world_do(world, &step), 0);
-    world_model_step(world, &step);
+    world_delete(world, document);
     world_check(world);
-}
-
-static uint64_t id_of(struct world *world, const struct world_document *document)
-{
-    uint64_t id, size;
-    assert_int_equal(living_clusters_of(world->clusters, document->sid, &id, &size), 0);
-    return id;
 }
 
 /* The examples of the list that all are in are of the left, as its latest. */
@@ -265,10 +254,10 @@ static void test_long_lists__a_cluster_is_reached_whose_examples_are_unlike(void
     insert(&world, write_bodies(&world, true, true));
     for (unsigned i = 0; i < 4; i++)
         insert(&world, left = write_bodies(&world, true, false));
-    assert_int_equal(id_of(&world, left), id_of(&world, right));
+    assert_int_equal(world_id_of(&world, left), world_id_of(&world, right));
     struct world_document *late = write_bodies(&world, false, true);
     insert(&world, late);
-    assert_int_equal(id_of(&world, late), id_of(&world, left));
+    assert_int_equal(world_id_of(&world, late), world_id_of(&world, left));
     world_close(&world);
 }
 
@@ -286,9 +275,9 @@ static void test_long_lists__what_a_split_took_away_is_reached_again(void **stat
     for (unsigned i = 0; i < 8; i++)
         insert(&world, left = write_bodies(&world, true, false));
     end_document(&world, bridge);
-    assert_int_not_equal(id_of(&world, left), id_of(&world, right));
+    assert_int_not_equal(world_id_of(&world, left), world_id_of(&world, right));
     insert(&world, bridge = write_bodies(&world, true, true));
-    assert_int_equal(id_of(&world, left), id_of(&world, right));
+    assert_int_equal(world_id_of(&world, left), world_id_of(&world, right));
     world_close(&world);
 }
 
@@ -308,7 +297,7 @@ static void test_long_lists__a_flood_is_one_cluster_and_ends_as_none(void **stat
         flood[i]->live = true;
     }
     for (unsigned i = 1; i < N; i++)
-        assert_int_equal(id_of(&world, flood[i]), id_of(&world, flood[0]));
+        assert_int_equal(world_id_of(&world, flood[i]), world_id_of(&world, flood[0]));
     for (unsigned i = 0; i < N; i++) {
         struct world_step step = {.old = {flood[i]}, .n_old = 1};
         assert_int_equal(world_do(&world, &step), 0);
@@ -317,7 +306,7 @@ static void test_long_lists__a_flood_is_one_cluster_and_ends_as_none(void **stat
             struct world_document *late = write_bodies(&world, true, false);
             struct world_step more = {.new = {late}, .n_new = 1};
             assert_int_equal(world_do(&world, &more), 0);
-            assert_int_equal(id_of(&world, late), id_of(&world, flood[N - 1]));
+            assert_int_equal(world_id_of(&world, late), world_id_of(&world, flood[N - 1]));
             struct world_step end = {.old = {late}, .n_old = 1};
             assert_int_equal(world_do(&world, &end), 0);
         }
@@ -373,11 +362,11 @@ static void check_common(unsigned n_common)
         struct world_document *a = write_with_common(&world, n_common, own);
         struct world_document *b = write_with_common(&world, n_common, own);
         struct world_document *c = write_with_common(&world, n_common, own++);
-        assert_int_not_equal(id_of(&world, a), 0);
-        assert_int_equal(id_of(&world, b), id_of(&world, a));
-        assert_int_equal(id_of(&world, c), id_of(&world, a));
+        assert_int_not_equal(world_id_of(&world, a), 0);
+        assert_int_equal(world_id_of(&world, b), world_id_of(&world, a));
+        assert_int_equal(world_id_of(&world, c), world_id_of(&world, a));
         end_unchecked(&world, a);
-        assert_int_equal(id_of(&world, c), id_of(&world, b));
+        assert_int_equal(world_id_of(&world, c), world_id_of(&world, b));
     }
     world_close(&world);
 }
