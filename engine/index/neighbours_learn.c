@@ -1,6 +1,8 @@
 /* What is known of short posting lists, from those that were read and those that were not. */
 #include "engine/index/neighbours_private.h"
 
+#include <errno.h>
+
 bool neighbours_has_fingerprint(const struct min_sketch *sketch, uint64_t fingerprint)
 {
     size_t n = postings_tier_keys(POSTINGS_TIER_R, sketch);
@@ -49,7 +51,8 @@ static int strays_of(const struct graph *graph, const struct sid_list *list, uin
     return n_strays;
 }
 
-/* Lists that were read, with those as strays that have the fingerprint and are elsewhere. */
+/* Lists that were read, with those as strays that have the fingerprint and are elsewhere. Nothing
+ * is learnt where a record is damaged: who has to compare with it says so. */
 static int learn_read(const struct graph *graph, uint64_t sid, uint64_t cluster,
                       const struct lists_read *read)
 {
@@ -59,9 +62,9 @@ static int learn_read(const struct graph *graph, uint64_t sid, uint64_t cluster,
     int n = read->n_fingerprints ? strays_of(graph, &read->list, cluster, strays) : 0;
     if (n < 0 || n > STRAYS_MAX)
         return n < 0 ? n : 0;
-    int r = records_get(graph->records, strays, (size_t)n, records);
+    int r = n ? records_get(graph->records, strays, (size_t)n, records) : 0;
     if (r < 0)
-        return r;
+        return r == -EUCLEAN ? 0 : r;
     for (size_t i = 0; i < read->n_fingerprints; i++) {
         uint64_t some[SHORT_LISTS_STRAYS + 1];
         size_t n_some = 0;

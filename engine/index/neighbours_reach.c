@@ -102,12 +102,16 @@ static int explain(struct reach *reach, const struct sid_list *compared)
     return 0;
 }
 
-static bool has_dead_stray(const struct reach *reach, const struct known_list *known)
+/* Strays that are dead are none any more. Their postings went with them: only a crash forgets that,
+ * and it forgets what is known, too. */
+static void leave_out(struct known_list *known, const struct sid_vector *gone)
 {
-    for (size_t i = 0; reach->dead && i < known->n_strays; i++)
-        if (sid_vector_has(reach->dead, known->strays[i]))
-            return true;
-    return false;
+    size_t n = 0;
+
+    for (size_t i = 0; i < known->n_strays; i++)
+        if (!sid_vector_has(gone, known->strays[i]))
+            known->strays[n++] = known->strays[i];
+    known->n_strays = n;
 }
 
 /* Who stands for the lists that are vouched for, and besides their strays: both ascending. */
@@ -135,10 +139,10 @@ static int take_named(struct reach *reach, const uint64_t clusters[], bool vouch
 }
 
 /* The lists of one cluster: where it was not reached by the document that is known of a list, the
- * list is read; and where a stray of it is dead. */
+ * list is read. */
 static int compare_known(struct reach *reach)
 {
-    _cleanup_(sid_vector_done) struct sid_vector known_by = {0}, all = {0};
+    _cleanup_(sid_vector_done) struct sid_vector known_by = {0}, all = {0}, gone = {0};
     struct lists_read *read = reach->read;
     uint64_t clusters[POSTINGS_TIER_R_KEYS];
     bool vouched[POSTINGS_TIER_R_KEYS];
@@ -148,13 +152,16 @@ static int compare_known(struct reach *reach)
     if (r == 0)
         r = take_named(reach, clusters, vouched, &known_by, &all);
     if (r == 0)
-        r = compare_listed(reach, &(struct sid_list){all.sids, all.n_sids});
-    for (size_t i = 0; r == 0 && i < read->n_known; i++)
-        if (vouched[i] && !reach->wanted(reach->user, 0, clusters[i]) &&
-            !has_dead_stray(reach, &read->known[i]))
+        r = neighbours_compare(reach->graph, reach->sketch,
+                               &(struct sid_list){all.sids, all.n_sids}, reach_wanted, reach_found,
+                               reach, &gone);
+    for (size_t i = 0; r == 0 && i < read->n_known; i++) {
+        leave_out(&read->known[i], &gone);
+        if (vouched[i] && !reach->wanted(reach->user, 0, clusters[i]))
             read->known[n++] = read->known[i];
         else
             reach->keys.plain[reach->keys.n_plain++] = read->known[i].fingerprint;
+    }
     read->n_known = n;
     return r < 0 ? r : explain(reach, &(struct sid_list){known_by.sids, known_by.n_sids});
 }

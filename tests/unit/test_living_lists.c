@@ -210,6 +210,64 @@ static void test_living_lists__lists_are_of_others_after_a_repair(void **state)
         }
 }
 
+/* Two or three of six blocks of five fingerprints, some left out: most lists are of documents that
+ * do not resemble each other. Or those of another document. */
+static struct world_document *write_blocks(struct world *world)
+{
+    static uint64_t written[WORLD_DOCUMENTS];
+    const unsigned place = world->n_documents ? world->n_documents : 1;
+    uint64_t bits = 0;
+
+    if (place > 1 && world_random(world, 8) == 0)
+        return write_bits(world, written[place] = written[1 + world_random(world, place - 1)]);
+    for (uint64_t n = 2 + world_random(world, 2); n > 0; n--)
+        bits |= UINT64_C(0x1f) << (5 * world_random(world, 6));
+    for (unsigned i = 0; i < 6; i++)
+        bits &= ~(UINT64_C(1) << world_random(world, 30));
+    return write_bits(world, written[place] = bits ? bits : 1);
+}
+
+/* Documents come, go, are replaced and inserted again. */
+static void step_blocks(struct world *world, unsigned n_target)
+{
+    struct world_step step = {.n_new = 0};
+    struct world_document *old = world_pick(world);
+    const uint64_t kind = world_random(world, 4), n = world_random(world, 2 * n_target);
+    uint64_t n_live = 0;
+
+    for (unsigned i = 0; i < world->n_documents; i++)
+        n_live += world->documents[i].live;
+    if (old && world_random(world, 8) == 0) {
+        assert_int_equal(living_clusters_insert(world->clusters, old->sid, &old->record), 0);
+        return;
+    }
+    if (old && (kind == 0 || n < n_live))
+        step.old[step.n_old++] = old;
+    if (step.n_old == 0 || kind == 0)
+        step.new[step.n_new++] = write_blocks(world);
+    assert_int_equal(world_do(world, &step), 0);
+    assert_int_equal(world_repair(world), 0);
+    world_model_step(world, &step);
+}
+
+static void test_living_lists__hold_over_any_history(void **state)
+{
+    (void)state;
+
+    for (uint64_t seed = 1; seed <= 120; seed++) {
+        struct world world;
+        if (seed % 2)
+            world_open(&world, 3 * seed, &no_fault); /* without digests */
+        else
+            world_open_repairing(&world, seed);
+        for (unsigned i = 0; i < 120; i++) {
+            step_blocks(&world, 4 + (unsigned)seed % 20);
+            world_check(&world);
+        }
+        world_close(&world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +276,7 @@ int main(void)
         cmocka_unit_test(test_living_lists__a_list_of_one_cluster_is_of_two_after_a_split),
         cmocka_unit_test(test_living_lists__a_list_is_not_of_one_that_came_back),
         cmocka_unit_test(test_living_lists__lists_are_of_others_after_a_repair),
+        cmocka_unit_test(test_living_lists__hold_over_any_history),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,6 +86,52 @@ static void test_short_lists__of_a_cluster_that_was_split_are_void(void **state)
     short_lists_free(lists);
 }
 
+/* Who had to give way is not forgotten quietly: the list is. */
+static void test_short_lists__are_void_without_their_strays(void **state)
+{
+    enum { N = 4000 };
+    const uint64_t stray = 9;
+    unsigned n_found = 0, n_without = 0;
+    struct short_lists *lists;
+    (void)state;
+
+    assert_int_equal(short_lists_new(64 << 10, &lists), 0); /* strays of 256 lists */
+    for (uint64_t i = 1; i <= N; i++) {
+        short_lists_learn(lists, i << 20, i, 1, &stray, 1);
+        short_lists_learn(lists, i << 20 | 1, i, 1, NULL, 0);
+    }
+    for (uint64_t i = 1; i <= N; i++) {
+        uint64_t strays[SHORT_LISTS_STRAYS];
+        bool found = short_lists_find(lists, i << 20);
+        assert_int_equal(short_lists_vouches(lists, i << 20, 1), found);
+        assert_int_equal(short_lists_strays(lists, i << 20, strays), found);
+        n_found += found;
+        n_without += short_lists_find(lists, i << 20 | 1) == i;
+    }
+    assert_in_range(n_found, 100, 256);
+    assert_in_range(n_without, n_found + 100, N);
+    short_lists_free(lists);
+}
+
+/* A fingerprint as others, but that it has no strays. */
+static void test_short_lists__know_fingerprint_zero(void **state)
+{
+    const uint64_t stray = 9;
+    struct short_lists *lists;
+    (void)state;
+
+    assert_int_equal(short_lists_new(0, &lists), 0);
+    short_lists_learn(lists, 0, 41, 1, &stray, 1);
+    assert_int_equal(short_lists_find(lists, 0), 0);
+    short_lists_learn(lists, 0, 41, 1, NULL, 0);
+    assert_int_equal(short_lists_find(lists, 0), 41);
+    assert_true(short_lists_vouches(lists, 0, 1));
+    short_lists_stray(lists, 0, stray);
+    assert_int_equal(short_lists_find(lists, 0), 0);
+    assert_false(short_lists_vouches(lists, 0, 1));
+    short_lists_free(lists);
+}
+
 /* Against an array. What was dropped, split or never there is not found; of the rest what was
  * forgotten for want of room is not, and nothing else. */
 static void run_model(size_t max_bytes, unsigned n_lists, unsigned *ret_n_found)
@@ -176,6 +222,8 @@ int main(void)
         cmocka_unit_test(test_short_lists__vouch_for_the_cluster_they_were_learned_with),
         cmocka_unit_test(test_short_lists__have_a_few_strays),
         cmocka_unit_test(test_short_lists__of_a_cluster_that_was_split_are_void),
+        cmocka_unit_test(test_short_lists__are_void_without_their_strays),
+        cmocka_unit_test(test_short_lists__know_fingerprint_zero),
         cmocka_unit_test(test_short_lists__equal_an_array_and_forget_only_for_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
