@@ -9,10 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "engine/cluster/parallel.h"
 #include "engine/index/sid_vector.h"
 
 enum {
-    LONG_MAX = 64, /* lists of V read so: its first ones are as good as any */
+    LONG_MAX = 64,    /* lists of V read so: its first ones are as good as any */
+    LONG_THREADS = 8, /* more than there are processors: who reads from a disk waits */
 };
 
 /* How often a sid came. */
@@ -104,20 +107,54 @@ static int take_likeliest(const struct tally *tally, uint32_t at_least, size_t m
     return 0;
 }
 
+/* Long lists, their beginnings. */
+struct long_reading {
+    struct postings *postings;
+    enum postings_tier tier;
+    size_t most;
+    uint64_t keys[LONG_MAX];
+    struct sid_list lists[LONG_MAX];
+    uint32_t n, next;
+};
+
+static void long_reading_done(struct long_reading *reading)
+{
+    for (size_t i = 0; i < reading->n; i++)
+        sid_list_done(&reading->lists[i]);
+}
+
+static int read_some(void *user, unsigned thread, const bool *stop)
+{
+    struct long_reading *reading = user;
+    int r = 0;
+    (void)thread;
+
+    while (r == 0 && !parallel_stopped(stop)) {
+        const uint32_t i = parallel_next(&reading->next);
+        if (i >= reading->n)
+            break;
+        r = postings_first(reading->postings, reading->tier, reading->keys[i], reading->most,
+                           &reading->lists[i]);
+    }
+    return r;
+}
+
 static int read_long(struct postings *postings, enum postings_tier tier, const uint64_t *keys,
                      size_t n_keys, const size_t *lengths, size_t most, struct tally *tally)
 {
-    int r = 0;
-    for (size_t i = 0, n_read = 0; r == 0 && i < n_keys && n_read < LONG_MAX; i++) {
-        _cleanup_(sid_list_done) struct sid_list list = {0};
-        if (lengths[i] <= POSTINGS_PIECE)
-            continue;
-        r = postings_first(postings, tier, keys[i], most > CANDIDATES_LIST ? most : CANDIDATES_LIST,
-                           &list);
-        if (r == 0)
-            r = tally_add(tally, &list);
-        n_read++;
-    }
+    _cleanup_(long_reading_done) struct long_reading reading = {
+        .postings = postings,
+        .tier = tier,
+        .most = most > CANDIDATES_LIST ? most : CANDIDATES_LIST};
+    double cpu_s = 0;
+
+    for (size_t i = 0; i < n_keys && reading.n < LONG_MAX; i++)
+        if (lengths[i] > POSTINGS_PIECE)
+            reading.keys[reading.n++] = keys[i];
+    const unsigned n_threads = reading.n < LONG_THREADS ? reading.n : LONG_THREADS;
+    int r = parallel_run(n_threads, read_some, &reading, &cpu_s);
+    for (size_t i = 0; r == 0 && i < reading.n; i++)
+        r = tally_add(tally, &reading.lists[i]);
     return r;
 }
 

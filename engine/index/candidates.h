@@ -23,7 +23,8 @@
  * most  0: all answers are wanted, and all candidates given
  *
  * Ascending, unique, dead ones among them. Returns 1 when some were passed over, 0, -ENOMEM or a
- * store error. Any thread; one multi_scan, and for a long list a few scans more. */
+ * store error. Any thread; one multi_scan, and for a long list a few scans more, of up to
+ * eight lists at once. */
 enum {
     CANDIDATES_LIST = 16384,
     CANDIDATES_ENOUGH = 1024,

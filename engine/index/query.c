@@ -3,108 +3,17 @@
  * caller may read.
  *
  * Cost: one multi_scan of 16 posting lists (tier R), one record for each candidate class, one path
- * for each answer.
+ * for each answer. Very many lists and records are read by several threads.
  */
 #include <errno.h>
 #include <math.h>
 
 #include "engine/index/answer.h"
 #include "engine/index/candidates.h"
+#include "engine/index/matches.h"
 #include "engine/index/sid_vector.h"
 
 enum { LOAD_AT_ONCE = 256 };
-
-/* A class of documents that answers the question, by its first document. */
-struct match {
-    uint64_t sid;
-    uint8_t class[CLASS_BYTES];
-    struct estimate resemblance, containment; /* containment.value: NAN when unknown */
-};
-
-struct matches {
-    struct match *matches;
-    size_t n_matches, max_matches;
-};
-
-static void matches_done(struct matches *matches)
-{
-    free(matches->matches);
-}
-
-static int add_match(struct matches *matches, const struct match *match)
-{
-    if (matches->n_matches == matches->max_matches) {
-        size_t wanted = matches->max_matches ? matches->max_matches * 2 : 64;
-        struct match *larger = reallocarray(matches->matches, wanted, sizeof(*larger));
-        if (!larger)
-            return -ENOMEM;
-        matches->matches = larger;
-        matches->max_matches = wanted;
-    }
-    matches->matches[matches->n_matches++] = *match;
-    return 0;
-}
-
-static int compare_matches(const void *a, const void *b)
-{
-    const struct match *x = a, *y = b;
-    if (x->resemblance.value != y->resemblance.value)
-        return x->resemblance.value < y->resemblance.value ? 1 : -1;
-    return (x->sid > y->sid) - (x->sid < y->sid);
-}
-
-static struct estimate containment_of(const struct record *a, const struct record *b)
-{
-    struct estimate estimate;
-    bool twins = memcmp(a->content_fingerprint, b->content_fingerprint, FINGERPRINT_BYTES) == 0;
-    if (a->sketch.n_values == 0)
-        return (struct estimate){.value = twins ? 1.0 : NAN, .exact = true};
-    if (min_sketch_containment(&a->sketch, &b->sketch, &estimate) < 0)
-        return (struct estimate){.value = NAN};
-    return estimate;
-}
-
-static int verify_one(enum postings_tier tier, const struct record *record, double threshold,
-                      uint64_t sid, const struct record *other, struct matches *matches)
-{
-    struct match match = {.sid = sid};
-    if (tier == POSTINGS_TIER_R) {
-        /* Most candidates are far from it, and that is seen after a few values. */
-        int r = min_sketch_reaches(&record->sketch, &other->sketch, threshold, &match.resemblance);
-        if (r <= 0)
-            return r == -ENODATA || r == -EPROTO ? 0 : r;
-    }
-    if (record_resemblance(record, other, &match.resemblance) < 0)
-        return 0;
-    match.containment = containment_of(record, other);
-    if (tier == POSTINGS_TIER_C && !(match.containment.value >= threshold))
-        return 0;
-    record_class(other, match.class);
-    return add_match(matches, &match);
-}
-
-/* Keeps the candidates that reach the threshold of the tier's measure. */
-static int verify(struct index *index, enum postings_tier tier, const struct record *record,
-                  double threshold, const struct sid_list *candidates, struct matches *matches)
-{
-    for (size_t at = 0; at < candidates->n_sids; at += LOAD_AT_ONCE) {
-        const struct record *others[LOAD_AT_ONCE];
-        size_t n = candidates->n_sids - at;
-        if (n > LOAD_AT_ONCE)
-            n = LOAD_AT_ONCE;
-        int r = records_get(index->records, candidates->sids + at, n, others);
-        if (r < 0)
-            return r;
-        for (size_t i = 0; r == 0 && i < n; i++)
-            if (others[i])
-                r = verify_one(tier, record, threshold, candidates->sids[at + i], others[i],
-                               matches);
-        records_put(index->records, others, n);
-        if (r < 0)
-            return r;
-    }
-    return 0;
-}
 
 /* All documents of a matching class but the one asked about, with their paths. */
 static int expand(struct index *index, const struct match *match, uint64_t asked,
@@ -198,12 +107,12 @@ static int answer_from(struct index *index, enum postings_tier tier,
     if (record->sketch.n_values)
         r = candidates_of(index, tier, &record->sketch, query->threshold, most, &candidates);
     else
-        r = add_match(&matches, &own);
+        r = matches_add(&matches, &own);
     bool some_only = r == 1;
     if (r >= 0)
-        r = verify(index, tier, record, query->threshold, &candidates, &matches);
+        r = matches_find(index->records, tier, record, query->threshold, &candidates, &matches);
     if (r == 0 && matches.n_matches) {
-        qsort(matches.matches, matches.n_matches, sizeof(*matches.matches), compare_matches);
+        matches_sort(&matches);
         r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
     }
 

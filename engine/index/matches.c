@@ -1,0 +1,158 @@
+#include "engine/index/matches.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "engine/cluster/parallel.h"
+
+enum {
+    PIECE = 64,         /* candidates a thread takes at once */
+    FOR_A_THREAD = 128, /* to start one costs as much as a few records */
+    MOST_THREADS = 8,   /* more than there are processors: who reads from a disk waits */
+    FIRST_MATCHES = 64,
+};
+
+void matches_done(struct matches *matches)
+{
+    free(matches->matches);
+    *matches = (struct matches){0};
+}
+
+int matches_add(struct matches *matches, const struct match *match)
+{
+    if (matches->n_matches == matches->max_matches) {
+        size_t wanted = matches->max_matches ? matches->max_matches * 2 : FIRST_MATCHES;
+        struct match *larger = reallocarray(matches->matches, wanted, sizeof(*larger));
+        if (!larger)
+            return -ENOMEM;
+        matches->matches = larger;
+        matches->max_matches = wanted;
+    }
+    matches->matches[matches->n_matches++] = *match;
+    return 0;
+}
+
+static int compare_matches(const void *a, const void *b)
+{
+    const struct match *x = a, *y = b;
+    if (x->resemblance.value != y->resemblance.value)
+        return x->resemblance.value < y->resemblance.value ? 1 : -1;
+    return (x->sid > y->sid) - (x->sid < y->sid);
+}
+
+void matches_sort(struct matches *matches)
+{
+    if (matches->n_matches)
+        qsort(matches->matches, matches->n_matches, sizeof(*matches->matches), compare_matches);
+}
+
+/* -- comparing -- */
+
+struct search {
+    struct records *records;
+    enum postings_tier tier;
+    const struct record *record;
+    double threshold;
+    const struct sid_list *candidates;
+    uint32_t next; /* piece */
+    pthread_mutex_t lock;
+    struct matches *matches; /* under it */
+};
+
+static struct estimate containment_of(const struct record *a, const struct record *b)
+{
+    struct estimate estimate;
+    bool twins = memcmp(a->content_fingerprint, b->content_fingerprint, FINGERPRINT_BYTES) == 0;
+    if (a->sketch.n_values == 0)
+        return (struct estimate){.value = twins ? 1.0 : NAN, .exact = true};
+    if (min_sketch_containment(&a->sketch, &b->sketch, &estimate) < 0)
+        return (struct estimate){.value = NAN};
+    return estimate;
+}
+
+static int compare_one(const struct search *search, uint64_t sid, const struct record *other,
+                       struct matches *matches)
+{
+    const struct record *record = search->record;
+    struct match match = {.sid = sid};
+
+    if (search->tier == POSTINGS_TIER_R) {
+        /* Most candidates are far from it, and that is seen after a few values. */
+        int r = min_sketch_reaches(&record->sketch, &other->sketch, search->threshold,
+                                   &match.resemblance);
+        if (r <= 0)
+            return r == -ENODATA || r == -EPROTO ? 0 : r;
+    }
+    if (record_resemblance(record, other, &match.resemblance) < 0)
+        return 0;
+    match.containment = containment_of(record, other);
+    if (search->tier == POSTINGS_TIER_C && !(match.containment.value >= search->threshold))
+        return 0;
+    record_class(other, match.class);
+    return matches_add(matches, &match);
+}
+
+static int compare_piece(const struct search *search, const uint64_t *sids, size_t n,
+                         struct matches *matches)
+{
+    const struct record *others[PIECE];
+    int r = records_get(search->records, sids, n, others);
+
+    if (r < 0)
+        return r;
+    for (size_t i = 0; r == 0 && i < n; i++)
+        if (others[i])
+            r = compare_one(search, sids[i], others[i], matches);
+    records_put(search->records, others, n);
+    return r;
+}
+
+/* What a thread has found. */
+static int hand_over(struct search *search, const struct matches *matches)
+{
+    int r = 0;
+    LOCKED(&search->lock);
+    for (size_t i = 0; r == 0 && i < matches->n_matches; i++)
+        r = matches_add(search->matches, &matches->matches[i]);
+    return r;
+}
+
+static int compare_some(void *user, unsigned thread, const bool *stop)
+{
+    _cleanup_(matches_done) struct matches matches = {0};
+    struct search *search = user;
+    const struct sid_list *candidates = search->candidates;
+    int r = 0;
+    (void)thread;
+
+    while (r == 0 && !parallel_stopped(stop)) {
+        const size_t at = (size_t)parallel_next(&search->next) * PIECE;
+        if (at >= candidates->n_sids)
+            break;
+        const size_t n_left = candidates->n_sids - at;
+        r = compare_piece(search, candidates->sids + at, n_left < PIECE ? n_left : PIECE, &matches);
+    }
+    return r < 0 ? r : hand_over(search, &matches);
+}
+
+int matches_find(struct records *records, enum postings_tier tier, const struct record *record,
+                 double threshold, const struct sid_list *candidates, struct matches *matches)
+{
+    struct search search = {.records = records,
+                            .tier = tier,
+                            .record = record,
+                            .threshold = threshold,
+                            .candidates = candidates,
+                            .lock = PTHREAD_MUTEX_INITIALIZER,
+                            .matches = matches};
+    size_t n_threads = candidates->n_sids / FOR_A_THREAD + 1;
+    double cpu_s = 0;
+
+    if (n_threads > MOST_THREADS)
+        n_threads = MOST_THREADS;
+    return parallel_run((unsigned)n_threads, compare_some, &search, &cpu_s);
+}

@@ -1,0 +1,35 @@
+/* The candidates that answer a question: classes of documents, by the first of each, with how much
+ * they resemble the document asked about, or contain it. */
+#ifndef KINFS_ENGINE_INDEX_MATCHES_H
+#define KINFS_ENGINE_INDEX_MATCHES_H
+
+#include "engine/index/postings.h"
+#include "engine/index/records.h"
+
+struct match {
+    uint64_t sid;
+    uint8_t class[CLASS_BYTES];
+    struct estimate resemblance, containment; /* containment.value: NAN when unknown */
+};
+
+/* Zero-initialised; ends with matches_done(). */
+struct matches {
+    struct match *matches;
+    size_t n_matches, max_matches;
+};
+void matches_done(struct matches *matches);
+int matches_add(struct matches *matches, const struct match *match); /* 0, -ENOMEM */
+
+/* Add the candidates whose resemblance (tier R), or containment of the document (tier C), reaches a
+ * threshold from 0 to 1; in no order.
+ *
+ * Any thread. One record for each candidate, 2 us from memory, 12 from the kernel's and as much as
+ * a disk takes from there, where many wait together: some hundred candidates are read by up to
+ * eight threads. Returns 0, -ENOMEM, -EUCLEAN or a store error. */
+int matches_find(struct records *records, enum postings_tier tier, const struct record *record,
+                 double threshold, const struct sid_list *candidates, struct matches *matches);
+
+/* The most resembling first, of equals the oldest. */
+void matches_sort(struct matches *matches);
+
+#endif
