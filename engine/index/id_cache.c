@@ -25,7 +25,7 @@ void id_cache_done(struct id_cache *cache)
 
 static uint64_t *place_of(const struct id_cache *cache, uint64_t id)
 {
-    return cache->words + id % cache->n_places * stride_words(cache);
+    return cache->words + (id & (cache->n_places - 1)) * stride_words(cache);
 }
 
 /* To twice the size. Without memory it stays. */

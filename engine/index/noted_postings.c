@@ -90,11 +90,12 @@ void noted_postings_settle(struct noted_postings *noted)
 
 int noted_postings_take_added(const struct noted_postings *noted, size_t i, struct sid_vector *sids)
 {
-    int r = 0;
+    /* Most were noted once: to sort them once, behind this, is enough. */
+    int r = sid_vector_make_room(sids, noted_postings_count(noted, i));
 
     for (size_t j = noted->begin[i]; r == 0 && j < noted->begin[i + 1]; j++)
         if (!noted->notes[j].removed)
-            r = sid_vector_push_set(sids, noted->notes[j].sid);
+            r = sid_vector_push(sids, noted->notes[j].sid);
     return r;
 }
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int grow(struct sid_vector *vector)
 {
@@ -39,12 +40,30 @@ int sid_vector_push_set(struct sid_vector *vector, uint64_t sid)
     return 0;
 }
 
+int sid_vector_make_room(struct sid_vector *vector, size_t n)
+{
+    if (n <= vector->capacity - vector->n_sids)
+        return 0;
+    sid_vector_sort_unique(vector);
+    const size_t capacity = vector->n_sids ? 2 * (vector->n_sids + n) : n;
+    if (capacity <= vector->capacity)
+        return 0;
+    uint64_t *larger = reallocarray(vector->sids, capacity, sizeof(*larger));
+    if (!larger)
+        return -ENOMEM;
+    vector->sids = larger;
+    vector->capacity = capacity;
+    return 0;
+}
+
 int sid_vector_push_sets(struct sid_vector *vector, const uint64_t *sids, size_t n)
 {
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < n; i++)
-        r = sid_vector_push_set(vector, sids[i]);
-    return r;
+    int r = n ? sid_vector_make_room(vector, n) : 0;
+    if (r < 0 || n == 0)
+        return r;
+    memcpy(vector->sids + vector->n_sids, sids, n * sizeof(*sids));
+    vector->n_sids += n;
+    return 0;
 }
 
 /* What one posting list has comes so. */
@@ -53,6 +72,22 @@ static bool is_ascending(const struct sid_vector *vector)
     for (size_t i = 1; i < vector->n_sids; i++)
         if (vector->sids[i] <= vector->sids[i - 1])
             return false;
+    return true;
+}
+
+/* What was noted in memory comes so, the latest first. */
+static bool sort_descending(struct sid_vector *vector)
+{
+    const size_t n = vector->n_sids;
+
+    for (size_t i = 1; i < n; i++)
+        if (vector->sids[i] >= vector->sids[i - 1])
+            return false;
+    for (size_t i = 0; i < n / 2; i++) {
+        const uint64_t sid = vector->sids[i];
+        vector->sids[i] = vector->sids[n - 1 - i];
+        vector->sids[n - 1 - i] = sid;
+    }
     return true;
 }
 
@@ -104,7 +139,7 @@ static bool sort_unique_by_bits(struct sid_vector *vector)
 
 void sid_vector_sort_unique(struct sid_vector *vector)
 {
-    if (!is_ascending(vector) && !sort_unique_by_bits(vector))
+    if (!is_ascending(vector) && !sort_descending(vector) && !sort_unique_by_bits(vector))
         sort_unique_by_comparing(vector);
 }
 

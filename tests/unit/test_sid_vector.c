@@ -57,6 +57,42 @@ static void test_sid_vector__a_set_grows_with_what_is_distinct(void **state)
     sid_vector_done(&vector);
 }
 
+/* Ascending, descending, and with one that is out of order; against an array of what is there. */
+static void test_sid_vector__sets_come_many_at_a_time(void **state)
+{
+    enum { RANGE = 2000, SETS = 12 };
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct sid_vector vector = {0};
+        bool present[RANGE] = {false};
+        size_t n_present = 0, at = 0;
+        for (uint64_t set = 0; set < SETS; set++) {
+            uint64_t sids[RANGE];
+            size_t n = 0;
+            for (uint64_t sid = 0; sid < RANGE; sid++)
+                if (mix64(seed * SETS * RANGE + set * RANGE + sid) % (1 + seed) == 0)
+                    sids[n++] = set % 2 ? sid : RANGE - 1 - sid;
+            if (n > 2 && set % 3 == 2)
+                sids[n / 2] = sids[0];
+            for (size_t i = 0; i < n; i++) {
+                n_present += !present[sids[i]];
+                present[sids[i]] = true;
+            }
+            assert_int_equal(sid_vector_push_sets(&vector, sids, n), 0);
+            assert_true(vector.n_sids <= vector.capacity);
+            if (set % 4 == 3)
+                sid_vector_sort_unique(&vector);
+        }
+        sid_vector_sort_unique(&vector);
+        assert_int_equal(vector.n_sids, n_present);
+        assert_true(vector.capacity <= 4 * (n_present + RANGE));
+        for (uint64_t sid = 0; sid < RANGE; sid++)
+            if (present[sid])
+                assert_int_equal(vector.sids[at++], sid);
+        sid_vector_done(&vector);
+    }
+}
+
 /* Against setting bits. */
 static void test_sid_vector__the_first_of_two_are_those_of_both(void **state)
 {
@@ -91,6 +127,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sid_vector__sorts_and_drops_duplicates_dense_or_sparse),
         cmocka_unit_test(test_sid_vector__a_set_grows_with_what_is_distinct),
+        cmocka_unit_test(test_sid_vector__sets_come_many_at_a_time),
         cmocka_unit_test(test_sid_vector__the_first_of_two_are_those_of_both),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
