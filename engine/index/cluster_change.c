@@ -70,7 +70,7 @@ static int carry_out_join(const struct graph *graph, const struct cluster_intent
 {
     for (size_t i = 0; i < intent->ids.n_sids; i++) {
         uint64_t id = intent->ids.sids[i];
-        long_lists_joined(graph->long_lists, id, intent->cluster);
+        graph_joined(graph, id, intent->cluster);
         /* Before it is gone: a path with it leads somewhere at any time. */
         int r = intent->kind == INTENT_JOIN
                     ? cluster_aliases_add(graph->kv, id, intent->cluster)
@@ -169,6 +169,15 @@ static uint64_t where_most_go(const struct cluster_intent *intent, uint64_t clus
     return best;
 }
 
+/* Who is left of it may belong to others that were moved already, or waits: the repair's end sees
+ * to that. */
+static bool is_repairing(const struct graph *graph, uint64_t cluster)
+{
+    return clustering_has_centres(graph->membership->clustering)
+               ? cluster_repairs_is_waiting(graph->repairs, cluster)
+               : cluster_repairs_has(graph->repairs, cluster);
+}
+
 /* A cluster that documents have left. Where all went its id leads to where most did. */
 static int end_split(const struct graph *graph, const struct cluster_intent *intent,
                      uint64_t cluster)
@@ -181,10 +190,9 @@ static int end_split(const struct graph *graph, const struct cluster_intent *int
         r = membership_known_size(graph->membership, to, &to_size);
     if (r == 0 && to_size > 1)
         return cluster_aliases_add(graph->kv, cluster, to);
-    /* Others are about to come where a clustering that is made anew moves some after the other;
-     * and who waits is not alone yet. */
+    /* Others are about to come where a clustering that is made anew moves some after the other. */
     if (r < 0 || (size > 0 && graph->remade && intent->kind == INTENT_MOVE) ||
-        (size > 0 && cluster_repairs_is_waiting(graph->repairs, cluster)))
+        (size > 0 && is_repairing(graph, cluster)))
         return r;
     return cluster_change_dissolve(graph, &cluster, 1);
 }
@@ -225,7 +233,7 @@ static int end_splits(const struct graph *first, const struct cluster_intent *in
             r = end_split(graph, intent, split->cluster);
             continue;
         }
-        if (split->n_left > 1)
+        if (split->n_left > 1 || (split->n_left > 0 && is_repairing(graph, split->cluster)))
             continue;
         if (ending.graph != graph || ending.n == MEMBERS_AT_ONCE)
             r = end_some(&ending);

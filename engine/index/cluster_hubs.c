@@ -278,6 +278,13 @@ bool cluster_hubs_is_later(struct cluster_hubs *hubs, uint64_t cluster)
     return hub && hub->is_later;
 }
 
+void cluster_hubs_give_up(struct cluster_hubs *hubs, uint64_t cluster)
+{
+    struct hub *hub = find(hubs, cluster);
+    if (hub)
+        hub->is_later = false;
+}
+
 int cluster_hubs_step(const struct graph *graph, uint64_t cluster)
 {
     static const struct sid_vector nobody;

@@ -42,6 +42,8 @@ int cluster_hubs_hold(const struct graph *graph, uint64_t cluster, uint64_t size
  * there is more to do, or an error. */
 bool cluster_hubs_is_later(struct cluster_hubs *hubs, uint64_t cluster);
 int cluster_hubs_step(const struct graph *graph, uint64_t cluster);
+/* Another cluster, which falls apart perhaps, has come into it: what was left is no use. */
+void cluster_hubs_give_up(struct cluster_hubs *hubs, uint64_t cluster);
 
 /* A document has come into a cluster, where `by` (0: nobody) is its neighbour: it is compared while
  * its record is at hand. A cluster that has just become large gets its hub. Returns 0, -ENOMEM or a

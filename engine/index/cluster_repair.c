@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/cleanup.h"
+#include "engine/index/cluster_change.h"
 #include "engine/index/cluster_hubs.h"
 #include "engine/index/neighbours.h"
 #include "engine/index/schema.h"
@@ -160,6 +161,9 @@ int cluster_repairs_joined(const struct graph *graph, uint64_t from, uint64_t to
     cluster_repairs_changed(graph, to);
     if (!cluster_repairs_has(graph->repairs, from))
         return 0;
+    /* Documents of it may have been moved already: a hub would not find those. */
+    if (!cluster_hubs_is_later(graph->membership->hubs, from))
+        cluster_hubs_give_up(graph->membership->hubs, to);
     int r = cluster_repairs_note(graph, to);
     return r < 0 ? r : cluster_repairs_end(graph, from);
 }
@@ -219,11 +223,12 @@ static int look_for_hub(struct cluster_repairs *repairs, const struct graph *fir
         }
     }
     int r = graph ? cluster_hubs_step(graph, id) : 0;
-    if (r > 0)
-        r = cluster_repairs_end(graph, id);
-    else if (r == -EINPROGRESS)
-        r = 0;
-    return r < 0 ? r : graph != NULL;
+    if (r > 0) {
+        r = cluster_change_dissolve(graph, &id, 1); /* who is alone holds together, too */
+        if (r == 0)
+            r = cluster_repairs_end(graph, id);
+    }
+    return r < 0 && r != -EINPROGRESS ? r : graph != NULL;
 }
 
 int cluster_repairs_step(const struct graph *first)

@@ -31,7 +31,7 @@ int cluster_repairs_new(struct cluster_repairs **ret_repairs);
 void cluster_repairs_free(struct cluster_repairs *repairs); /* NULL allowed */
 
 /* For tests. at_once: nodes that a delete looks at by itself; a_step: documents that one step of a
- * repair looks at. */
+ * repair looks at, or moves. */
 void cluster_repairs_set_bounds(struct cluster_repairs *repairs, size_t at_once, size_t a_step);
 size_t cluster_repairs_at_once(const struct cluster_repairs *repairs);
 

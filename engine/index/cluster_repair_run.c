@@ -20,8 +20,6 @@
 #include "engine/index/id_votes.h"
 #include "engine/index/neighbours.h"
 
-enum { MOVED_A_STEP = 256 };
-
 struct repair_document {
     uint64_t sid, from, to; /* its cluster as listed, and to be */
     uint32_t rank;          /* among those of its cluster */
@@ -258,11 +256,11 @@ static int decide(struct cluster_repairs *repairs, struct repair_run *run)
 
 /* -- a run: its end -- */
 
-static int move_some(struct repair_run *run)
+static int move_some(struct repair_run *run, size_t most)
 {
     _cleanup_(sid_vector_done) struct sid_vector sids = {0};
     const struct repair_document *first = &run->documents[run->at];
-    size_t end = run->at + MOVED_A_STEP;
+    size_t end = run->at + most;
     int r = 0;
 
     for (; r == 0 && run->at < run->n_documents && run->at < end; run->at++) {
@@ -298,7 +296,7 @@ int repair_run_go_on(struct cluster_repairs *repairs)
     int r = 0;
 
     if (run->moving)
-        return run->at < run->n_documents ? move_some(run) : finish(run);
+        return run->at < run->n_documents ? move_some(run, repairs->a_step) : finish(run);
     for (size_t n = 0; r == 0 && n < repairs->a_step && run->at < run->n_documents; n++, run->at++)
         r = run->n_sets > 1 ? look_at(run) : 0;
     return r == 0 && run->at == run->n_documents ? decide(repairs, run) : r;

@@ -1,5 +1,7 @@
 #include "engine/index/dissolved_clusters.h"
 
+#include <string.h>
+
 void dissolved_clusters_note(struct dissolved_clusters *dissolved, uint64_t sid, uint64_t id)
 {
     dissolved->last[sid % DISSOLVED_MAX].sid = sid;
@@ -15,7 +17,7 @@ uint64_t dissolved_clusters_id(const struct dissolved_clusters *dissolved, uint6
 void dissolved_clusters_forget(struct dissolved_clusters *dissolved, uint64_t sid)
 {
     if (dissolved_clusters_id(dissolved, sid))
-        dissolved->last[sid % DISSOLVED_MAX].sid = 0;
+        memset(&dissolved->last[sid % DISSOLVED_MAX], 0, sizeof(dissolved->last[0]));
 }
 
 void dissolved_clusters_replace(struct dissolved_clusters *dissolved, uint64_t old_sid,

@@ -40,6 +40,13 @@ int graph_post(const struct graph *first, uint64_t sid, const struct min_sketch 
     return postings_add(first->postings, sid, sketch);
 }
 
+void graph_joined(const struct graph *graph, uint64_t from, uint64_t to)
+{
+    long_lists_joined(graph->long_lists, from, to);
+    if (graph->short_lists)
+        short_lists_split(graph->short_lists, from);
+}
+
 void graph_split(const struct graph *graph, uint64_t cluster)
 {
     long_lists_split(graph->long_lists, cluster);

@@ -40,8 +40,9 @@ struct graph {
 /* The graph that a cluster is of, among one and those after it; NULL: none of these. */
 const struct graph *graph_of_cluster(const struct graph *first, uint64_t cluster);
 
-/* A part of a cluster leaves it; documents move from one into another (0: none); anything may have
- * happened. */
+/* All of a cluster is about to move into another, and its id is given up; a part of a cluster
+ * leaves it; documents move from one into another (0: none); anything may have happened. */
+void graph_joined(const struct graph *graph, uint64_t from, uint64_t to);
 void graph_split(const struct graph *graph, uint64_t cluster);
 void graph_moved(const struct graph *graph, uint64_t from, uint64_t to);
 void graph_forget(const struct graph *graph);

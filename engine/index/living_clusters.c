@@ -340,6 +340,7 @@ int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64
         return r < 0 ? r : size == 0 ? -ENOENT : id == new_id ? 0 : -EEXIST;
     graph_forget(graph); /* what may know the new id as a former one */
     cluster_hubs_forget(graph->membership->hubs);
+    graph->membership->dissolved = (struct dissolved_clusters){0};
     r = cluster_ids_pass(&graph->membership->ids, clusters->kv, new_id);
     if (r == 0)
         r = sid_vector_push(&intent.ids, id);

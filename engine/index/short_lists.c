@@ -2,8 +2,9 @@
  * one when they are asked for. When the younger is full, the elder goes.
  *
  * Clusters are told apart by a few bits of their ids, and each such group counts how often one of
- * it was split. A note holds the group and its count when it was made: it is void once a cluster of
- * its group was split, or its document is in a cluster of another group.
+ * it was split, or went into another. A note holds the group and its count when it was made: it is
+ * void once that happened to a cluster of its group, or while its document is in a cluster of
+ * another group. What happens again before a note was made of the group need not be counted.
  *
  * Strays stand beside it: a note that has some, and whose strays had to give way to those of
  * another list, is void.
@@ -22,14 +23,20 @@ enum {
     STRAYS_FIRST = 1 << 8,
     FIRST_BUCKETS = 1 << 10,
     BUCKET_NOTES = 4, /* a cache line */
-    N_GROUPS = 1 << 10,
-    SID_BITS = 47,
-    STAMP_AT = 48,
+    GROUP_BITS = 17,
     COUNT_BITS = 6,
+    STAMP_AT = 64 - GROUP_BITS - COUNT_BITS,
+    SID_BITS = STAMP_AT - 1,
+    N_GROUPS = 1 << GROUP_BITS,
     N_COUNTS = 1 << COUNT_BITS,
 };
 
 static const uint64_t HAS_STRAYS = UINT64_C(1) << SID_BITS;
+
+struct group {
+    uint8_t count : COUNT_BITS;
+    bool is_noted : 1; /* with this count */
+};
 
 struct note {
     uint64_t fingerprint;
@@ -49,7 +56,7 @@ struct short_lists {
     struct generation younger, elder;
     size_t max_buckets; /* of a generation */
     struct id_cache strays;
-    uint8_t n_splits[N_GROUPS];
+    struct group groups[N_GROUPS];
 };
 
 int short_lists_new(size_t max_bytes, struct short_lists **ret_lists)
@@ -105,7 +112,7 @@ static unsigned group_of(uint64_t cluster)
 static uint64_t stamp_of(const struct short_lists *lists, uint64_t cluster)
 {
     unsigned group = group_of(cluster);
-    return (uint64_t)(group << COUNT_BITS | lists->n_splits[group]) << STAMP_AT;
+    return (uint64_t)(group << COUNT_BITS | lists->groups[group].count) << STAMP_AT;
 }
 
 static struct note *bucket_of(const struct generation *generation, uint64_t fingerprint)
@@ -233,6 +240,7 @@ void short_lists_learn(struct short_lists *lists, uint64_t fingerprint, uint64_t
         *kept = (struct strays){{0}};
         memcpy(kept->sids, strays, n_strays * sizeof(*strays));
     }
+    lists->groups[group_of(cluster)].is_noted = true;
     put(lists,
         (struct note){fingerprint, sid | (n_strays ? HAS_STRAYS : 0) | stamp_of(lists, cluster)});
 }
@@ -268,9 +276,11 @@ void short_lists_drop(struct short_lists *lists, uint64_t fingerprint)
 
 void short_lists_split(struct short_lists *lists, uint64_t cluster)
 {
-    uint8_t *n_splits = &lists->n_splits[group_of(cluster)];
+    struct group *group = &lists->groups[group_of(cluster)];
 
-    *n_splits = (*n_splits + 1) % N_COUNTS;
-    if (*n_splits == 0) /* older notes would come true again */
+    if (!group->is_noted)
+        return;
+    *group = (struct group){.count = (group->count + 1) % N_COUNTS};
+    if (group->count == 0) /* older notes would come true again */
         short_lists_forget(lists);
 }

@@ -43,8 +43,8 @@ void short_lists_learn(struct short_lists *lists, uint64_t fingerprint, uint64_t
 void short_lists_stray(struct short_lists *lists, uint64_t fingerprint, uint64_t sid);
 void short_lists_drop(struct short_lists *lists, uint64_t fingerprint);
 
-/* What happens elsewhere: a part of a cluster leaves it; anything may have happened. What joins
- * another cluster is noticed by its id. */
+/* What happens elsewhere: a part of a cluster leaves it, or all of it goes into another; anything
+ * may have happened. */
 void short_lists_split(struct short_lists *lists, uint64_t cluster);
 void short_lists_forget(struct short_lists *lists);
 

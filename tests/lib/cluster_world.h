@@ -150,6 +150,8 @@ void world_model_step(struct world *world, const struct world_step *step);
 /* Everything that can be asked, against the slow way; and no row too many. Fresh ids of the model
  * become those that were given. Of named clusterings those are checked that have all documents. */
 void world_check(struct world *world);
+/* The clusters alone, whatever their ids. */
+void world_check_partition(struct world *world);
 /* Each id that became another leads to it, and none leads to what is not there. */
 void world_check_aliases(struct world *world);
 /* A named clustering against the slow way. Returns how many documents are in its clusters, and adds

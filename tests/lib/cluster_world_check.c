@@ -186,3 +186,31 @@ void world_check(struct world *world)
     assert_int_equal(world_count_rows(world, TABLE_CLASSES), n_live);
     assert_int_equal(world_count_rows(world, TABLE_RECORDS), n_live);
 }
+
+void world_check_partition(struct world *world)
+{
+    unsigned component[WORLD_DOCUMENTS], n_in_clusters = 0, n_clusters = 0;
+    world_components(world, component);
+    for (unsigned i = 0; i < world->n_documents; i++) {
+        uint64_t id, size, other;
+        unsigned n = 0;
+        if (!world->documents[i].live)
+            continue;
+        assert_int_equal(living_clusters_of(world->reader, i, &id, &size), 0);
+        for (unsigned k = 0; k < world->n_documents; k++)
+            n += world->documents[k].live && component[k] == component[i];
+        assert_int_equal(size, n > 1 ? n : 0);
+        n_in_clusters += n > 1;
+        n_clusters += n > 1 && component[i] == i;
+        for (unsigned k = 0; id && k < i; k++) {
+            if (!world->documents[k].live)
+                continue;
+            assert_int_equal(living_clusters_of(world->reader, k, &other, &size), 0);
+            assert_int_equal(other == id, component[k] == component[i]);
+        }
+    }
+    world_check_aliases(world);
+    assert_int_equal(world_count_rows(world, TABLE_MEMBERS),
+                     n_clusters + n_in_clusters + world->n_alias_rows);
+    assert_int_equal(world_count_rows(world, TABLE_CLUSTER_OF), n_in_clusters);
+}

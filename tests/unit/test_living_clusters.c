@@ -220,35 +220,6 @@ static void test_living_clusters__a_repair_does_what_a_delete_would_have_done(vo
     assert_true(n_repairs > 50);
 }
 
-/* Clusters alone, whatever their ids. */
-static void check_partition(struct world *world)
-{
-    unsigned component[WORLD_DOCUMENTS], n_in_clusters = 0, n_clusters = 0;
-    world_components(world, component);
-    for (unsigned i = 0; i < world->n_documents; i++) {
-        uint64_t id, size, other;
-        unsigned n = 0;
-        if (!world->documents[i].live)
-            continue;
-        assert_int_equal(living_clusters_of(world->reader, i, &id, &size), 0);
-        for (unsigned k = 0; k < world->n_documents; k++)
-            n += world->documents[k].live && component[k] == component[i];
-        assert_int_equal(size, n > 1 ? n : 0);
-        n_in_clusters += n > 1;
-        n_clusters += n > 1 && component[i] == i;
-        for (unsigned k = 0; id && k < i; k++) {
-            if (!world->documents[k].live)
-                continue;
-            assert_int_equal(living_clusters_of(world->reader, k, &other, &size), 0);
-            assert_int_equal(other == id, component[k] == component[i]);
-        }
-    }
-    world_check_aliases(world);
-    assert_int_equal(world_count_rows(world, TABLE_MEMBERS),
-                     n_clusters + n_in_clusters + world->n_alias_rows);
-    assert_int_equal(world_count_rows(world, TABLE_CLUSTER_OF), n_in_clusters);
-}
-
 /* Changes between any two steps of a repair, and new processes: at its end the clusters are right.
  */
 static void test_living_clusters__a_repair_holds_over_changes_and_restarts(void **state)
@@ -274,7 +245,7 @@ static void test_living_clusters__a_repair_holds_over_changes_and_restarts(void 
             if (i % 17 == 0) {
                 assert_int_equal(world_repair(&world), 0);
                 world.n_aliases = 0; /* the model does not follow */
-                check_partition(&world);
+                world_check_partition(&world);
             }
         }
         world_close(&world);

@@ -1,6 +1,8 @@
 /* What clusters know of posting lists that are not read (short_lists.h), over histories. */
 #include "tests/lib/cluster_world.h"
 
+#include "engine/index/short_lists.h"
+
 static const struct kv_fault_plan no_fault;
 
 /* Of the fingerprints from 1 to n, and some more. */
@@ -227,8 +229,8 @@ static struct world_document *write_blocks(struct world *world)
     return write_bits(world, written[place] = bits ? bits : 1);
 }
 
-/* Documents come, go, are replaced and inserted again. */
-static void step_blocks(struct world *world, unsigned n_target)
+/* Documents come, go, some together, are replaced and inserted again. */
+static struct world_step step_blocks(struct world *world, unsigned n_target)
 {
     struct world_step step = {.n_new = 0};
     struct world_document *old = world_pick(world);
@@ -239,15 +241,17 @@ static void step_blocks(struct world *world, unsigned n_target)
         n_live += world->documents[i].live;
     if (old && world_random(world, 8) == 0) {
         assert_int_equal(living_clusters_insert(world->clusters, old->sid, &old->record), 0);
-        return;
+        return step;
     }
     if (old && (kind == 0 || n < n_live))
         step.old[step.n_old++] = old;
+    for (unsigned i = 0; old && kind == 1 && i < world->n_documents && step.n_old < WORLD_OLD; i++)
+        if (world->documents[i].live && &world->documents[i] != old && world_random(world, 3) == 0)
+            step.old[step.n_old++] = &world->documents[i];
     if (step.n_old == 0 || kind == 0)
         step.new[step.n_new++] = write_blocks(world);
     assert_int_equal(world_do(world, &step), 0);
-    assert_int_equal(world_repair(world), 0);
-    world_model_step(world, &step);
+    return step;
 }
 
 static void test_living_lists__hold_over_any_history(void **state)
@@ -261,9 +265,146 @@ static void test_living_lists__hold_over_any_history(void **state)
         else
             world_open_repairing(&world, seed);
         for (unsigned i = 0; i < 120; i++) {
-            step_blocks(&world, 4 + (unsigned)seed % 20);
+            struct world_step step = step_blocks(&world, 4 + (unsigned)seed % 20);
+            assert_int_equal(world_repair(&world), 0);
+            world_model_step(&world, &step);
             world_check(&world);
         }
+        world_close(&world);
+    }
+}
+
+/* Repairs that are half done when the next document comes or goes: the clusters are right when they
+ * end. */
+static void test_living_lists__hold_over_half_repairs(void **state)
+{
+    unsigned n_amid = 0;
+    (void)state;
+
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        struct world world;
+        world_open_repairing(&world, seed);
+        for (unsigned i = 0; i < 120; i++) {
+            struct world_step step = step_blocks(&world, 4 + (unsigned)seed % 40);
+            for (unsigned k = 0; k < step.n_new; k++)
+                step.new[k]->live = true;
+            for (unsigned k = 0; k < step.n_old; k++)
+                step.old[k]->live = false;
+            for (uint64_t n = world_random(&world, 12); n > 0; n--)
+                assert_true(living_clusters_repair(world.clusters) >= 0);
+            n_amid += living_clusters_n_repairing(world.clusters) > 0;
+            if (i % 10 == 9) {
+                assert_int_equal(world_repair(&world), 0);
+                world.n_aliases = 0; /* the model does not follow */
+                world_check_partition(&world);
+            }
+        }
+        world_close(&world);
+    }
+    assert_true(n_amid > 1000);
+}
+
+/* One of two that resemble each other and nobody else. */
+static struct world_document *write_pair(struct world *world, unsigned number)
+{
+    const struct world_stretch stretch = {(uint64_t)(1000 + 10 * number) << 40, 8};
+    return world_new_of_stretches(world, &stretch, 1);
+}
+
+/* Two clusters that cannot be told from each other by what is noted of a list: the second one comes
+ * so many ids behind the first, which is returned. */
+static uint64_t two_alike(unsigned *ret_behind)
+{
+    enum { NEAR = 8 };
+    struct short_lists *lists;
+    uint64_t id = 3;
+
+    assert_int_equal(short_lists_new(0, &lists), 0);
+    for (*ret_behind = 0; *ret_behind == 0; id++) {
+        short_lists_learn(lists, 1, 1, id, NULL, 0);
+        for (unsigned i = 1; i <= NEAR && *ret_behind == 0; i++)
+            *ret_behind = short_lists_vouches(lists, 1, id + i) ? i : 0;
+    }
+    short_lists_free(lists);
+    return id - 1;
+}
+
+/* The cluster that lists are known to be of went into another, and what is split off that gets an
+ * id that is not told from its own. */
+static void test_living_lists__are_not_of_a_cluster_like_another(void **state)
+{
+    const uint64_t known = 0x3f, one = known << 6, other = known << 12, larger = known << 18;
+    const uint64_t half = 0x7 << 6 | 0x7 << 12, more = UINT64_C(1) << 40;
+    struct world_document *in_larger, *part, *bridge;
+    struct world world;
+    unsigned behind;
+    (void)state;
+
+    world_open(&world, 3, &no_fault);
+    const uint64_t id = two_alike(&behind);
+    assert_int_equal(living_clusters_pass_ids(world.clusters, id - 2), 0);
+    for (unsigned i = 0; i < 12; i++)
+        world_insert(&world, in_larger = write_bits(&world, larger | more << i));
+    world_insert(&world, write_bits(&world, known | one));
+    world_insert(&world, write_bits(&world, known | one | more << 20));
+    world_insert(&world, write_bits(&world, one));
+    world_insert(&world, bridge = write_bits(&world, known | half));
+    world_insert(&world, part = write_bits(&world, known | other));
+    world_insert(&world, write_bits(&world, other));
+    assert_int_equal(world_id_of(&world, part), id);
+    for (unsigned i = 1; i < behind; i++)
+        for (unsigned k = 0; k < 2; k++)
+            world_insert(&world, write_pair(&world, i));
+    world_insert(&world, write_bits(&world, one | larger)); /* joins them */
+    assert_int_equal(world_id_of(&world, part), world_id_of(&world, in_larger));
+    world_delete(&world, bridge);
+    assert_int_equal(world_id_of(&world, part), id + behind);
+    world_insert(&world, write_bits(&world, known));
+    assert_int_equal(world_id_of(&world, part), world_id_of(&world, in_larger));
+    world_close(&world);
+}
+
+/* A cluster of two parts that fall apart, of more documents than a step of the repair moves: when
+ * all of the part that keeps the id are deleted, whoever is left behind is not alone. */
+static void test_living_lists__nobody_is_left_behind_by_half_a_repair(void **state)
+{
+    enum { N = 21 };
+    (void)state;
+
+    for (unsigned at_once = 1; at_once <= WORLD_OLD; at_once += WORLD_OLD - 1) {
+        const uint64_t one = 0xff, other = one << 8, more = UINT64_C(1) << 16;
+        struct world_document *ones[N], *others[N + 1], *bridge;
+        struct world world;
+        unsigned n_moved = 0;
+        world_open_repairing(&world, 3);
+        for (unsigned i = 0; i < N; i++)
+            world_insert(&world, ones[i] = write_bits(&world, one | more << i));
+        for (unsigned i = 0; i <= N; i++)
+            world_insert(&world, others[i] = write_bits(&world, other | more << (N + i)));
+        world_insert(&world, bridge = write_bits(&world, one | other));
+        world_check(&world);
+        world_delete(&world, bridge);
+        const uint64_t id = world_id_of(&world, others[0]);
+        while (n_moved < N - 1) {
+            assert_true(living_clusters_repair(world.clusters) > 0);
+            n_moved = 0;
+            for (unsigned i = 0; i < N; i++)
+                n_moved += world_id_of(&world, ones[i]) != id;
+        }
+        assert_int_equal(n_moved, N - 1);
+        for (unsigned i = 0; i <= N;) {
+            struct world_step step = {.n_old = 0};
+            for (; step.n_old < at_once && i <= N; i++) {
+                others[i]->live = false;
+                step.old[step.n_old++] = others[i];
+            }
+            assert_int_equal(world_do(&world, &step), 0);
+        }
+        bridge->live = false;
+        assert_int_equal(world_repair(&world), 0);
+        for (unsigned i = 0; i < N; i++)
+            assert_int_equal(world_id_of(&world, ones[i]), world_id_of(&world, ones[0]));
+        assert_int_not_equal(world_id_of(&world, ones[0]), 0);
         world_close(&world);
     }
 }
@@ -277,6 +418,9 @@ int main(void)
         cmocka_unit_test(test_living_lists__a_list_is_not_of_one_that_came_back),
         cmocka_unit_test(test_living_lists__lists_are_of_others_after_a_repair),
         cmocka_unit_test(test_living_lists__hold_over_any_history),
+        cmocka_unit_test(test_living_lists__hold_over_half_repairs),
+        cmocka_unit_test(test_living_lists__are_not_of_a_cluster_like_another),
+        cmocka_unit_test(test_living_lists__nobody_is_left_behind_by_half_a_repair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

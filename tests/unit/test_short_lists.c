@@ -132,6 +132,26 @@ static void test_short_lists__know_fingerprint_zero(void **state)
     short_lists_free(lists);
 }
 
+/* What happens to clusters of which nothing is noted costs nothing. */
+static void test_short_lists__outlast_what_happens_elsewhere(void **state)
+{
+    enum { N = 1000, MORE = 100 };
+    struct short_lists *lists;
+    unsigned n_found = 0;
+    (void)state;
+
+    assert_int_equal(short_lists_new(0, &lists), 0);
+    for (uint64_t i = 1; i <= N; i++)
+        short_lists_learn(lists, i << 20, i, i, NULL, 0);
+    for (uint64_t cluster = N + 1; cluster <= 2 * N; cluster++)
+        for (unsigned i = 0; i < MORE; i++) /* more than a group can count */
+            short_lists_split(lists, cluster);
+    for (uint64_t i = 1; i <= N; i++)
+        n_found += short_lists_vouches(lists, i << 20, i);
+    assert_in_range(n_found, N * 9 / 10, N); /* but for those of one group with others */
+    short_lists_free(lists);
+}
+
 /* Against an array. What was dropped, split or never there is not found; of the rest what was
  * forgotten for want of room is not, and nothing else. */
 static void run_model(size_t max_bytes, unsigned n_lists, unsigned *ret_n_found)
@@ -224,6 +244,7 @@ int main(void)
         cmocka_unit_test(test_short_lists__of_a_cluster_that_was_split_are_void),
         cmocka_unit_test(test_short_lists__are_void_without_their_strays),
         cmocka_unit_test(test_short_lists__know_fingerprint_zero),
+        cmocka_unit_test(test_short_lists__outlast_what_happens_elsewhere),
         cmocka_unit_test(test_short_lists__equal_an_array_and_forget_only_for_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
