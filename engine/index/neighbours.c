@@ -72,23 +72,69 @@ static int compare_chunk(const struct graph *graph, const struct min_sketch *ske
 struct asking {
     const struct min_sketch *sketch;
     struct overlap_filter filter; /* n 0: by the rule nobody is refused for it */
+    overlap_scan_fn *scan;
 };
 
 static struct asking asking_of(const struct graph *graph, const struct min_sketch *sketch)
 {
-    struct asking asking = {.sketch = sketch};
+    struct asking asking = {.sketch = sketch, .scan = overlap_scan_of(kernel_in_use())};
     if (!graph->rule.super_shingle && graph->rule.containment == 0)
         overlap_filter_make(sketch, &asking.filter);
     return asking;
 }
 
-/* Whether it is known that the two do not resemble each other. */
-static bool is_refused(const struct graph *graph, const struct asking *asking, uint64_t sid)
+/* Drop the candidates of which it is known that they do not resemble it. */
+static void refuse(const struct graph *graph, const struct asking *asking, struct chunk *chunk)
 {
-    const struct overlap_filter *other =
-        asking->filter.n ? filter_cache_find(graph->filters, sid) : NULL;
-    return other && !overlap_filter_passes(&asking->filter, other, asking->sketch->s,
-                                           graph->rule.resemblance);
+    static const uint32_t sets[CHUNK]; /* none is of the asking one's */
+    struct overlap_filter filters[CHUNK];
+    size_t places[CHUNK], n_filters = 0, n = 0;
+    bool refused[CHUNK] = {false};
+    uint64_t n_others = 0;
+
+    if (asking->filter.n == 0)
+        return;
+    for (size_t i = 0; i < chunk->n; i++) {
+        const struct overlap_filter *filter = filter_cache_find(graph->filters, chunk->sids[i]);
+        if (!filter)
+            continue;
+        filters[n_filters] = *filter;
+        places[n_filters++] = i;
+        refused[i] = true;
+    }
+    for (size_t at = 0; at < n_filters; at++) {
+        at = asking->scan(&asking->filter, 1, filters, sets, at, n_filters, asking->sketch->s,
+                          graph->rule.resemblance, &n_others);
+        if (at < n_filters)
+            refused[places[at]] = false;
+    }
+    for (size_t i = 0; i < chunk->n; i++)
+        if (!refused[i]) {
+            chunk->sids[n] = chunk->sids[i];
+            chunk->clusters[n++] = chunk->clusters[i];
+        }
+    chunk->n = n;
+}
+
+/* The next candidates, at most n_most: those that are wanted. */
+static int take_wanted(const struct graph *graph, const struct sid_list *candidates, size_t *at,
+                       size_t n_most, neighbour_wanted_fn wanted, void *user,
+                       struct chunk *ret_chunk)
+{
+    uint64_t clusters[CHUNK], *sids = candidates->sids + *at;
+    size_t n = candidates->n_sids - *at;
+
+    ret_chunk->n = 0;
+    if (n > n_most)
+        n = n_most;
+    *at += n;
+    int r = membership_clusters_of(graph->membership, sids, n, clusters);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        if (wanted(user, sids[i], clusters[i])) {
+            ret_chunk->sids[ret_chunk->n] = sids[i];
+            ret_chunk->clusters[ret_chunk->n++] = clusters[i];
+        }
+    return r;
 }
 
 /* Fill a chunk with the next wanted candidates, at most n_most. */
@@ -96,24 +142,20 @@ static int next_chunk(const struct graph *graph, const struct asking *asking,
                       const struct sid_list *candidates, size_t *at, size_t n_most,
                       neighbour_wanted_fn wanted, void *user, struct chunk *ret_chunk)
 {
+    int r = 0;
+
     ret_chunk->n = 0;
-    while (*at < candidates->n_sids && ret_chunk->n < n_most) {
-        uint64_t clusters[CHUNK], *sids = candidates->sids + *at;
-        size_t n = candidates->n_sids - *at;
-        if (n > n_most - ret_chunk->n)
-            n = n_most - ret_chunk->n;
-        int r = membership_clusters_of(graph->membership, sids, n, clusters);
-        if (r < 0)
-            return r;
-        for (size_t i = 0; i < n; i++) {
-            if (!wanted(user, sids[i], clusters[i]) || is_refused(graph, asking, sids[i]))
-                continue;
-            ret_chunk->sids[ret_chunk->n] = sids[i];
-            ret_chunk->clusters[ret_chunk->n++] = clusters[i];
+    while (r == 0 && *at < candidates->n_sids && ret_chunk->n < n_most) {
+        struct chunk some;
+        r = take_wanted(graph, candidates, at, n_most - ret_chunk->n, wanted, user, &some);
+        if (r == 0 && some.n > 0)
+            refuse(graph, asking, &some);
+        for (size_t i = 0; r == 0 && i < some.n; i++) {
+            ret_chunk->sids[ret_chunk->n] = some.sids[i];
+            ret_chunk->clusters[ret_chunk->n++] = some.clusters[i];
         }
-        *at += n;
     }
-    return 0;
+    return r;
 }
 
 int neighbours_compare(const struct graph *graph, const struct min_sketch *sketch,
