@@ -10,12 +10,14 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "engine/cluster/parallel.h"
 #include "engine/index/sid_vector.h"
 
 enum {
     LONG_MAX = 64,    /* lists of V read so: its first ones are as good as any */
-    LONG_THREADS = 8, /* more than there are processors: who reads from a disk waits */
+    LONG_THREADS = 4, /* once it takes longer than a millisecond: who reads from a disk waits */
+    ALONE_US = 1000,
 };
 
 /* How often a sid came. */
@@ -115,6 +117,7 @@ struct long_reading {
     uint64_t keys[LONG_MAX];
     struct sid_list lists[LONG_MAX];
     uint32_t n, next;
+    int64_t until_us; /* of who is alone */
 };
 
 static void long_reading_done(struct long_reading *reading)
@@ -129,12 +132,14 @@ static int read_some(void *user, unsigned thread, const bool *stop)
     int r = 0;
     (void)thread;
 
-    while (r == 0 && !parallel_stopped(stop)) {
+    while (r == 0 && !parallel_told(stop)) {
         const uint32_t i = parallel_next(&reading->next);
         if (i >= reading->n)
             break;
         r = postings_first(reading->postings, reading->tier, reading->keys[i], reading->most,
                            &reading->lists[i]);
+        if (reading->until_us && clock_now_us() >= reading->until_us)
+            break;
     }
     return r;
 }
@@ -145,14 +150,19 @@ static int read_long(struct postings *postings, enum postings_tier tier, const u
     _cleanup_(long_reading_done) struct long_reading reading = {
         .postings = postings,
         .tier = tier,
-        .most = most > CANDIDATES_LIST ? most : CANDIDATES_LIST};
+        .most = most > CANDIDATES_LIST ? most : CANDIDATES_LIST,
+        .until_us = clock_now_us() + ALONE_US};
     double cpu_s = 0;
 
     for (size_t i = 0; i < n_keys && reading.n < LONG_MAX; i++)
         if (lengths[i] > POSTINGS_PIECE)
             reading.keys[reading.n++] = keys[i];
-    const unsigned n_threads = reading.n < LONG_THREADS ? reading.n : LONG_THREADS;
-    int r = parallel_run(n_threads, read_some, &reading, &cpu_s);
+    int r = read_some(&reading, 0, NULL);
+    reading.until_us = 0;
+    const uint32_t n_left = reading.next < reading.n ? reading.n - reading.next : 0;
+    if (r == 0 && n_left > 0)
+        r = parallel_run(n_left < LONG_THREADS ? n_left : LONG_THREADS, read_some, &reading,
+                         &cpu_s);
     for (size_t i = 0; r == 0 && i < reading.n; i++)
         r = tally_add(tally, &reading.lists[i]);
     return r;

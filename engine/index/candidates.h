@@ -24,7 +24,7 @@
  *
  * Ascending, unique, dead ones among them. Returns 1 when some were passed over, 0, -ENOMEM or a
  * store error. Any thread; one multi_scan, and for a long list a few scans more, of up to
- * eight lists at once. */
+ * four lists at once. */
 enum {
     CANDIDATES_LIST = 16384,
     CANDIDATES_ENOUGH = 1024,

@@ -29,7 +29,8 @@ bool cluster_parts_has(const struct cluster_parts *parts, uint64_t sid);
  *
  * most  nodes whose neighbours are looked at; SIZE_MAX: no bound
  *
- * Returns how many parts there are, -E2BIG when that was not enough to know, or an error. */
+ * Returns how many parts there are, -E2BIG when that was not enough to know and the search may go
+ * on, or an error. */
 int cluster_parts_search(struct cluster_parts *parts, bool all, size_t most);
 
 /* The parts, numbered from 0. The documents are those of all classes found so far

@@ -13,7 +13,7 @@
 #include "engine/index/schema.h"
 
 enum {
-    AT_ONCE = 2048, /* a quarter second, where documents have few neighbours */
+    AT_ONCE = 2048, /* nodes; no more than a quarter second */
     A_STEP = 64,
     PREFIX_BYTES = 6,
     KEY_BYTES = PREFIX_BYTES + 8,

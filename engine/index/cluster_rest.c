@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "engine/index/classes.h"
 #include "engine/index/cluster_hubs.h"
 #include "engine/index/cluster_parts.h"
@@ -149,6 +150,22 @@ static int begin_from(void *user, uint64_t sid, uint64_t cluster, const struct r
     return cluster_parts_begin_from(beginning->parts, sid, record);
 }
 
+/* As much as is done at once, of which a node may take a millisecond. */
+static int search_at_once(const struct graph *graph, struct cluster_parts *parts)
+{
+    enum { SOME = 64, AT_ONCE_US = 250 * 1000 };
+    const int64_t until_us = clock_now_us() + AT_ONCE_US;
+    size_t n_left = cluster_repairs_at_once(graph->repairs);
+    int r;
+
+    do {
+        const size_t n = n_left < SOME ? n_left : SOME;
+        r = cluster_parts_search(parts, false, n);
+        n_left -= n;
+    } while (r == -E2BIG && n_left > 0 && clock_now_us() < until_us);
+    return r;
+}
+
 static int plan_by_neighbours(const struct graph *graph, struct cluster_split *split)
 {
     _cleanup_(cluster_parts_free_p) struct cluster_parts *parts = NULL;
@@ -167,7 +184,7 @@ static int plan_by_neighbours(const struct graph *graph, struct cluster_split *s
     }
     if (r < 0 || beginning.n < 2)
         return r;
-    int n_parts = cluster_parts_search(parts, false, cluster_repairs_at_once(graph->repairs));
+    int n_parts = search_at_once(graph, parts);
     if (n_parts == -E2BIG) /* later, piece by piece */
         return cluster_repairs_note(graph, split->cluster);
     return n_parts < 2 ? (n_parts < 0 ? n_parts : 0)

@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "engine/cluster/parallel.h"
 
 enum {
-    PIECE = 64,         /* candidates a thread takes at once */
-    FOR_A_THREAD = 128, /* to start one costs as much as a few records */
-    MOST_THREADS = 8,   /* more than there are processors: who reads from a disk waits */
+    PIECE = 64, /* candidates that are looked at at once */
+    /* From then on by several threads. What is in memory is done by then, mostly. */
+    ALONE_US = 1000,
+    MOST_THREADS = 4, /* more than there may be processors: who reads from a disk waits */
     FIRST_MATCHES = 64,
 };
 
@@ -58,7 +60,8 @@ struct search {
     const struct record *record;
     double threshold;
     const struct sid_list *candidates;
-    uint32_t next; /* piece */
+    uint32_t next;    /* piece */
+    int64_t until_us; /* of who is alone */
     pthread_mutex_t lock;
     struct matches *matches; /* under it */
 };
@@ -121,6 +124,11 @@ static int hand_over(struct search *search, const struct matches *matches)
     return r;
 }
 
+static uint32_t n_pieces(const struct search *search)
+{
+    return (uint32_t)((search->candidates->n_sids + PIECE - 1) / PIECE);
+}
+
 static int compare_some(void *user, unsigned thread, const bool *stop)
 {
     _cleanup_(matches_done) struct matches matches = {0};
@@ -129,12 +137,14 @@ static int compare_some(void *user, unsigned thread, const bool *stop)
     int r = 0;
     (void)thread;
 
-    while (r == 0 && !parallel_stopped(stop)) {
-        const size_t at = (size_t)parallel_next(&search->next) * PIECE;
-        if (at >= candidates->n_sids)
+    while (r == 0 && !parallel_told(stop)) {
+        const uint32_t piece = parallel_next(&search->next);
+        if (piece >= n_pieces(search))
             break;
-        const size_t n_left = candidates->n_sids - at;
+        const size_t at = (size_t)piece * PIECE, n_left = candidates->n_sids - at;
         r = compare_piece(search, candidates->sids + at, n_left < PIECE ? n_left : PIECE, &matches);
+        if (search->until_us && clock_now_us() >= search->until_us)
+            break;
     }
     return r < 0 ? r : hand_over(search, &matches);
 }
@@ -147,12 +157,17 @@ int matches_find(struct records *records, enum postings_tier tier, const struct 
                             .record = record,
                             .threshold = threshold,
                             .candidates = candidates,
+                            .until_us = clock_now_us() + ALONE_US,
                             .lock = PTHREAD_MUTEX_INITIALIZER,
                             .matches = matches};
-    size_t n_threads = candidates->n_sids / FOR_A_THREAD + 1;
     double cpu_s = 0;
 
-    if (n_threads > MOST_THREADS)
-        n_threads = MOST_THREADS;
-    return parallel_run((unsigned)n_threads, compare_some, &search, &cpu_s);
+    int r = compare_some(&search, 0, NULL);
+    search.until_us = 0;
+    const uint32_t n = n_pieces(&search);
+    const uint32_t n_left = search.next < n ? n - search.next : 0;
+    if (r < 0 || n_left == 0)
+        return r;
+    return parallel_run(n_left < MOST_THREADS ? n_left : MOST_THREADS, compare_some, &search,
+                        &cpu_s);
 }

@@ -24,8 +24,8 @@ int matches_add(struct matches *matches, const struct match *match); /* 0, -ENOM
  * threshold from 0 to 1; in no order.
  *
  * Any thread. One record for each candidate, 2 us from memory, 12 from the kernel's and as much as
- * a disk takes from there, where many wait together: some hundred candidates are read by up to
- * eight threads. Returns 0, -ENOMEM, -EUCLEAN or a store error. */
+ * a disk takes from there; what takes more than a millisecond is done by four threads. Returns 0,
+ * -ENOMEM, -EUCLEAN or a store error. */
 int matches_find(struct records *records, enum postings_tier tier, const struct record *record,
                  double threshold, const struct sid_list *candidates, struct matches *matches);
 
