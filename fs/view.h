@@ -40,9 +40,10 @@ struct view_task {
     bool unfinished;
     struct fs *fs;
     fuse_req_t req;
-    struct caller caller;
-    int64_t end_ms;         /* how long it may wait, all its waits together; of clock_now_ms() */
-    struct view_node *node; /* of the request, or NULL; the kernel holds it until the reply */
+    const struct caller *as; /* of the handle, which opened it; NULL: who sends this request */
+    struct caller caller;    /* the one who is answered; borrowed where there is `as` */
+    int64_t end_ms;          /* how long it may wait, all its waits together; of clock_now_ms() */
+    struct view_node *node;  /* of the request, or NULL; the kernel holds it until the reply */
     struct file_key key;
     char *name;          /* owned; or several, each with its NUL: */
     size_t n_name_bytes; /* of all of them, 0: it is one */
@@ -53,10 +54,12 @@ struct view_task {
 };
 
 /* Run a task on a thread of the views, with fs, req and caller filled in; task is copied, name too.
- * Replies the error itself when it cannot. */
+ * task->as is borrowed until the reply: of a handle, which the kernel releases after it. What is
+ * read from a handle is for its opener alone: the descriptor may have become the standard input of
+ * a program that is allowed more. Replies the error itself when it cannot. */
 void view_defer(struct fs *fs, fuse_req_t req, const struct view_task *task);
 
-/* Who asks. Returns 0 or -ENOMEM. */
+/* Who sends a request; end with caller_done(). Returns 0 or -ENOMEM. */
 int view_caller(struct fs *fs, fuse_req_t req, struct caller *ret_caller);
 
 int view_tasks_new(struct views *views); /* views->defer */

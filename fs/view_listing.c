@@ -35,6 +35,7 @@ struct kernel_dirent { /* of getdents64(2) */
 
 /* An open directory. The kernel lets one request at a time read it (f_pos lock). */
 struct handle {
+    struct caller opener;     /* who is shown what there is, whoever reads */
     struct view_links *links; /* of VIEW_DOCUMENT and VIEW_CLUSTER */
     int fd;                   /* of VIEW_DIRECTORY, or -1 */
     off_t at;                 /* offset of the entry at `used` */
@@ -46,6 +47,7 @@ struct handle {
 
 static void handle_free(struct handle *handle)
 {
+    caller_done(&handle->opener);
     view_links_unref(handle->links);
     if (handle->fd >= 0)
         close(handle->fd);
@@ -100,6 +102,8 @@ static void open_directory(struct view_task *task)
         fuse_reply_err(task->req, -r);
         return;
     }
+    handle->opener = task->caller;
+    task->caller = (struct caller){0};
     task->fi.fh = (uintptr_t)handle;
     if (fuse_reply_open(task->req, &task->fi) < 0)
         handle_free(handle);
@@ -409,12 +413,13 @@ static void read_directory(struct view_task *task)
 static void list(struct fs *fs, fuse_req_t req, const struct view_task *task)
 {
     const enum view_kind kind = task->node->kind;
+    struct view_task now = *task;
+    now.as = &handle_of(&task->fi)->opener;
     if (kind == VIEW_DIRECTORY || kind == VIEW_CLUSTERS) {
-        view_defer(fs, req, task);
+        view_defer(fs, req, &now);
         return;
     }
-    struct view_task now = *task; /* waits for nothing and asks for nobody */
-    now.fs = fs;
+    now.fs = fs; /* the others wait for nothing and ask for nobody */
     now.req = req;
     read_directory(&now);
 }

@@ -2,9 +2,10 @@
  * is then read as the answer (Broder et al. 1997, section 6.1).
  *
  * A question belongs to its opening, not to the name: what is found under a name is made when it is
- * opened and gone when it is closed, and nobody else sees it. The document is kept in a file
- * without a name beside the store, so that memory stays bounded; it is sketched when the answer is
- * first read, by a thread of the views' own.
+ * opened and gone when it is closed, and nobody else sees it. What is answered is what the opener
+ * may read, whoever reads it: the descriptor may have been handed to a program that is allowed
+ * more. The document is kept in a file without a name beside the store, so that memory stays
+ * bounded; it is sketched when the answer is first read, by a thread of the views' own.
  *
  * Both parts may be passed over from the beginning, or one behind the other, as a shell does that
  * has one descriptor for both: offsets are counted from the first one of each part.
@@ -37,9 +38,9 @@ enum { ANSWERING_MAX = 2, TURN_US = 5000 };
 struct question {
     pthread_mutex_t lock; /* of all below; held for as long as an answer is made, so only tried */
     struct question_form form;
-    struct question_room *room;
-    uid_t uid;
-    uint64_t n_taken; /* of the room */
+    struct question_room *room; /* NULL: not entered */
+    struct caller opener;       /* who it is answered for; its uid's is the room */
+    uint64_t n_taken;           /* of the room */
     off_t max_bytes;
     int fd;
     off_t written_from, read_from; /* offset of the first byte of the document, of the answer */
@@ -202,7 +203,8 @@ static void question_free(struct question *question)
     if (question->fd >= 0)
         close(question->fd);
     if (question->room)
-        question_room_leave(question->room, question->uid, question->n_taken);
+        question_room_leave(question->room, question->opener.uid, question->n_taken);
+    caller_done(&question->opener);
     pthread_mutex_destroy(&question->lock);
     free(question->answer);
     free(question);
@@ -228,13 +230,12 @@ static int open_document(struct fs *fs, fuse_req_t req, off_t *ret_max_bytes)
     return fd;
 }
 
-static int enter_room(struct question *question, struct question_room *room, uid_t uid)
+static int enter_room(struct question *question, struct question_room *room)
 {
-    int r = question_room_enter(room, uid);
+    int r = question_room_enter(room, question->opener.uid);
     if (r < 0)
         return r;
     question->room = room;
-    question->uid = uid;
     return 0;
 }
 
@@ -249,7 +250,9 @@ int question_open(struct fs *fs, fuse_req_t req, const char *name, struct fuse_f
     question->form.limit = fs->options.limit;
     int r = question_form_parse(name, &question->form);
     if (r == 0)
-        r = enter_room(question, &fs->views->question_room, fuse_req_ctx(req)->uid);
+        r = view_caller(fs, req, &question->opener);
+    if (r == 0)
+        r = enter_room(question, &fs->views->question_room);
     if (r == 0)
         r = question->fd = open_document(fs, req, &question->max_bytes);
     if (r < 0) {
@@ -270,7 +273,7 @@ static int begin_document(struct question *question, off_t offset)
 {
     if (ftruncate(question->fd, 0) < 0)
         return -errno;
-    question_room_give_back(question->room, question->uid, question->n_taken);
+    question_room_give_back(question->room, question->opener.uid, question->n_taken);
     question->n_taken = 0;
     free(TAKE_PTR(question->answer));
     question->begun = true;
@@ -289,7 +292,7 @@ static ssize_t write_document(fuse_req_t req, struct question *question, struct 
         return -EINVAL;
     if (offset - question->written_from + (off_t)n_in > question->max_bytes)
         return -EFBIG;
-    r = question_room_take(question->room, question->uid, n_in);
+    r = question_room_take(question->room, question->opener.uid, n_in);
     if (r < 0)
         return r;
     question->n_taken += n_in;
@@ -380,6 +383,10 @@ void question_read(struct fs *fs, fuse_req_t req, struct view_node *node, size_t
                    const struct fuse_file_info *fi)
 {
     view_defer(fs, req,
-               &(struct view_task){
-                   .run = read_answer, .node = node, .size = size, .offset = offset, .fi = *fi});
+               &(struct view_task){.run = read_answer,
+                                   .as = &question_of(fi)->opener,
+                                   .node = node,
+                                   .size = size,
+                                   .offset = offset,
+                                   .fi = *fi});
 }

@@ -24,8 +24,9 @@ int question_form_parse(const char *name, struct question_form *form);
 int question_print(const struct question_form *form, const struct kin_list *list, char **ret_text,
                    size_t *ret_n_bytes);
 
-/* Begin a question in fi->fh. Returns 0, -EINVAL (the name asks for what there is not), -EMFILE or
- * -ENFILE (question_room.h), -ENOMEM or an errno of open(2). */
+/* Begin a question in fi->fh, which is answered as the caller of req may read, whoever reads it.
+ * Returns 0, -EINVAL (the name asks for what there is not), -EMFILE or -ENFILE (question_room.h),
+ * -ENOMEM or an errno of open(2). */
 int question_open(struct fs *fs, fuse_req_t req, const char *name, struct fuse_file_info *fi);
 void question_release(const struct fuse_file_info *fi);
 
@@ -36,8 +37,8 @@ void question_release(const struct fuse_file_info *fi);
 ssize_t question_write(fuse_req_t req, const struct fuse_file_info *fi, struct fuse_bufvec *in,
                        off_t offset);
 
-/* Replies a piece of the answer, made when it is first asked for: EBUSY while another one asks,
- * EBADMSG when an extractor fails. */
+/* Replies a piece of the answer, made for the opener when it is first asked for: EBUSY while
+ * another one asks, EBADMSG when an extractor fails. */
 void question_read(struct fs *fs, fuse_req_t req, struct view_node *node, size_t size, off_t offset,
                    const struct fuse_file_info *fi);
 

@@ -37,7 +37,8 @@ int view_caller(struct fs *fs, fuse_req_t req, struct caller *ret_caller)
 
 static void task_free(struct view_task *task)
 {
-    caller_done(&task->caller);
+    if (!task->as)
+        caller_done(&task->caller);
     free(task->name);
     free(task);
 }
@@ -83,7 +84,7 @@ static int make_task(struct fs *fs, fuse_req_t req, const struct view_task *like
     *task = *like;
     task->fs = fs;
     task->req = req;
-    task->caller = (struct caller){0};
+    task->caller = like->as ? *like->as : (struct caller){0};
     task->name = NULL;
     if (like->name) {
         size_t n_bytes = like->n_name_bytes ? like->n_name_bytes : strlen(like->name) + 1;
@@ -91,7 +92,9 @@ static int make_task(struct fs *fs, fuse_req_t req, const struct view_task *like
         if (task->name)
             memcpy(task->name, like->name, n_bytes);
     }
-    int r = like->name && !task->name ? -ENOMEM : view_caller(fs, req, &task->caller);
+    int r = like->name && !task->name ? -ENOMEM : 0;
+    if (!r && !like->as)
+        r = view_caller(fs, req, &task->caller);
     if (r < 0) {
         task_free(task);
         return r;
