@@ -85,38 +85,27 @@ static void reply(fuse_req_t req, int r, const struct value *value, size_t size)
 
 /* -- of a document -- */
 
-/* That its cluster is being repaired is told to who sees that it has one. */
-static bool is_seen_repairing(const struct view_task *task, const struct document_info *info)
-{
-    _cleanup_(cluster_info_done) struct cluster_info seen = {0};
-    return info->repairing &&
-           (task->caller.all || view_cluster(task, info->cluster_id, 1, &seen, NULL) == 0);
-}
-
 static int answer_state(const struct view_task *task, const struct document_info *info,
                         struct value *value)
 {
     switch (info->state) {
     case DOCUMENT_CURRENT:
-        return set(value, is_seen_repairing(task, info) ? "repairing" : "current");
+        /* Repairs are of clusters among all documents. */
+        return set(value, task->caller.all && info->repairing ? "repairing" : "current");
     case DOCUMENT_PENDING: return set(value, "pending");
     case DOCUMENT_SKIPPED: return set(value, "skipped: %s", info->reason);
     }
     return -ENODATA;
 }
 
+/* What a cluster is named by, or how much the document resembles it. */
 static int answer_representative(const struct view_task *task, enum attribute attribute,
-                                 uint64_t cluster_id, struct value *value)
+                                 const struct cluster_info *cluster, struct value *value)
 {
-    struct kin representative;
     struct comparison comparison;
-    int r = view_representative(task, cluster_id, &representative);
-    if (r < 0)
-        return r;
-    _cleanup_free_ char *path = representative.path;
     if (attribute == ATTRIBUTE_REPRESENTATIVE)
-        return set_path(value, path);
-    r = index_compare(task->fs->index, &task->key, &representative.key, &comparison);
+        return set_path(value, cluster->representative.path);
+    int r = index_compare(task->fs->index, &task->key, &cluster->representative.key, &comparison);
     if (r < 0)
         return r;
     if (attribute == ATTRIBUTE_RESEMBLANCE)
@@ -126,25 +115,33 @@ static int answer_representative(const struct view_task *task, enum attribute at
                : set_error(value, comparison.resemblance_error, comparison.resemblance_samples);
 }
 
+/* The cluster of the document; of what is stored of it only as much is read as the attribute needs.
+ */
+static int find_cluster(const struct view_task *task, enum attribute attribute,
+                        const struct document_info *info, struct cluster_info *ret_cluster)
+{
+    if (!task->caller.all)
+        return view_cluster_of(task, &task->key, 0, ret_cluster);
+    if (!info->cluster_id)
+        return -ENODATA;
+    if (attribute != ATTRIBUTE_CLUSTER && attribute != ATTRIBUTE_CLUSTER_SIZE)
+        return view_cluster(task, info->cluster_id, 1, ret_cluster, NULL);
+    *ret_cluster = (struct cluster_info){.id = info->cluster_id, .size = info->cluster_size};
+    return 0;
+}
+
 static int answer_cluster(const struct view_task *task, enum attribute attribute,
                           const struct document_info *info, struct value *value)
 {
-    _cleanup_(cluster_info_done) struct cluster_info seen = {0};
-    uint64_t size = info->cluster_size;
-    int r = 0;
-    if (!info->cluster_id)
-        return -ENODATA;
-    if (!task->caller.all) {
-        r = view_cluster(task, info->cluster_id, 1, &seen, NULL);
-        size = seen.size;
-    }
+    _cleanup_(cluster_info_done) struct cluster_info cluster = {0};
+    int r = find_cluster(task, attribute, info, &cluster);
     if (r < 0)
         return r;
     if (attribute == ATTRIBUTE_CLUSTER)
-        return set(value, "%" PRIu64, info->cluster_id);
+        return set(value, "%" PRIu64, cluster.id);
     if (attribute == ATTRIBUTE_CLUSTER_SIZE)
-        return set(value, "%" PRIu64, size);
-    return answer_representative(task, attribute, info->cluster_id, value);
+        return set(value, "%" PRIu64, cluster.size);
+    return answer_representative(task, attribute, &cluster, value);
 }
 
 /* In a named clustering; of what the caller may read. */
@@ -154,13 +151,14 @@ static int answer_cluster_in(const struct view_task *task, const char *name, str
     struct index_clustering_status clustering;
     uint64_t id = 0;
     int r = index_find_clustering(task->fs->index, name, &clustering);
-    if (r == 0)
+    if (r == 0 && task->caller.all)
         r = index_cluster_of(task->fs->index, &task->key, clustering.base, &id);
-    if (r == 0 && !id)
-        return -ENODATA;
-    if (r == 0 && !task->caller.all)
-        r = view_cluster(task, id, 1, &seen, NULL);
-    return r < 0 ? r : set(value, "%" PRIu64, id & INDEX_CLUSTER_MAX);
+    else if (r == 0)
+        r = view_cluster_of(task, &task->key, clustering.base, &seen);
+    if (r < 0)
+        return r;
+    id |= seen.id;
+    return id ? set(value, "%" PRIu64, id & INDEX_CLUSTER_MAX) : -ENODATA;
 }
 
 static int answer_kin(const struct view_task *task, enum attribute attribute, struct value *value)
@@ -190,6 +188,8 @@ static int answer_comparison(const struct view_task *task, enum attribute attrib
     int r = backing_key_at(task->fs->backing, fd, "", &other);
     if (!r)
         r = view_document(task, &other, &info);
+    if (!r && !view_is_answerable(task, &info))
+        r = -ENODATA;
     if (!r)
         r = index_compare(task->fs->index, &task->key, &other, &comparison);
     if (r < 0)
@@ -218,6 +218,8 @@ static int answer_document(const struct view_task *task, enum attribute attribut
         r = view_document(task, &task->key, &info);
     if (r < 0)
         return r;
+    if (attribute != ATTRIBUTE_STATE && !view_is_answerable(task, &info))
+        return -ENODATA;
     switch (attribute) {
     case ATTRIBUTE_STATE: return answer_state(task, &info, value);
     case ATTRIBUTE_CLUSTER:
@@ -282,7 +284,7 @@ static int answer_cluster_directory(const struct view_task *task, enum attribute
     case ATTRIBUTE_SIZE: return set(value, "%" PRIu64, cluster.size);
     case ATTRIBUTE_STATE:
         return set(value, cluster.stale ? "stale" : cluster.repairing ? "repairing" : "current");
-    case ATTRIBUTE_REPRESENTATIVE: return answer_representative(task, attribute, cluster.id, value);
+    case ATTRIBUTE_REPRESENTATIVE: return answer_representative(task, attribute, &cluster, value);
     case ATTRIBUTE_RESEMBLANCE_MIN: return set_number(value, cluster.resemblance_min);
     case ATTRIBUTE_RESEMBLANCE_MEAN: return set_number(value, cluster.resemblance_mean);
     default: return -ENODATA;
@@ -290,13 +292,15 @@ static int answer_cluster_directory(const struct view_task *task, enum attribute
 }
 
 /* Whether all documents are in a named clustering; the default one always has them. One that is
- * made anew after changes is stale before. */
+ * made anew after changes is stale before. Who may not read everything is shown clusters that are
+ * found when asked for. */
 static int answer_clustering_state(const struct view_task *task, struct value *value)
 {
     struct index_clustering_status clusterings[INDEX_CLUSTERINGS_MAX];
     const size_t n = index_get_clusterings(task->fs->index, clusterings);
     for (size_t i = 0; i < n; i++)
-        if (clusterings[i].base == task->node->cluster_id && !clusterings[i].current)
+        if (clusterings[i].base == task->node->cluster_id && !clusterings[i].current &&
+            task->caller.all)
             return clusterings[i].remade ? set(value, "stale")
                                          : set(value, "pending: %u %%", clusterings[i].percent);
     return set(value, "current");
@@ -381,14 +385,26 @@ static void list(struct view_task *task)
     reply(task->req, r, &names, task->size);
 }
 
-void attributes_list(struct fs *fs, fuse_req_t req, const struct inode *inode, const char *names,
+/* getxattr(2) asks for the right to read; a list of what has a value tells as much. */
+static bool may_read_values(struct fs *fs, fuse_req_t req, struct inode *inode)
+{
+    _cleanup_(caller_done) struct caller caller = {0};
+    _cleanup_(inode_return_fd) struct inode_fd borrowed = INODE_FD_NONE;
+    if (!caller_is_restricted(fuse_req_ctx(req)->uid))
+        return true;
+    int fd = inode_borrow_fd(&fs->inodes, inode, &borrowed);
+    return fd >= 0 && view_caller(fs, req, &caller) == 0 &&
+           caller_access(&caller, fd, "", R_OK) == 0;
+}
+
+void attributes_list(struct fs *fs, fuse_req_t req, struct inode *inode, const char *names,
                      size_t n_bytes, size_t size)
 {
     const struct value own = {.text = (char *)names, .n_bytes = n_bytes};
     bool computed =
         fs->views && fs->options.list_xattr &&
         (S_ISREG(inode->type) || file_key_equal(&inode->key, backing_root_key(fs->backing)));
-    if (!computed)
+    if (!computed || !may_read_values(fs, req, inode))
         reply(req, 0, &own, size);
     else
         view_defer(fs, req,

@@ -34,7 +34,7 @@ void attributes_get(struct fs *fs, fuse_req_t req, const struct inode *inode, co
  *
  * names, n_bytes  borrowed until the return; as listxattr(2) gave them
  */
-void attributes_list(struct fs *fs, fuse_req_t req, const struct inode *inode, const char *names,
+void attributes_list(struct fs *fs, fuse_req_t req, struct inode *inode, const char *names,
                      size_t n_bytes, size_t size);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <linux/openat2.h>
 #include <stdlib.h>
@@ -135,22 +136,78 @@ int caller_access(const struct caller *caller, int dirfd, const char *path, int 
     return r;
 }
 
-int caller_open_readable(const struct caller *caller, const char *path)
+/* What a name of a directory is; no link is followed, none leads out. Returns an O_PATH descriptor
+ * or an error. */
+static int open_below(int dir_fd, const char *name, uint64_t flags)
 {
-    struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+    struct open_how how = {.flags = flags | O_PATH | O_NOFOLLOW | O_CLOEXEC,
                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+    long fd = syscall(SYS_openat2, dir_fd, name, &how, sizeof(how));
+    return fd < 0 ? -errno : (int)fd;
+}
+
+static int check_readable(int fd)
+{
+    int r = syscall(SYS_faccessat2, fd, "", R_OK, AT_EACCESS | AT_EMPTY_PATH);
+    return r < 0 ? -errno : 0;
+}
+
+/* The directory of a path, each on the way of which can be listed; *ret_name is what follows it. */
+static int open_listed_directory(int root_fd, const char *path, const char **ret_name)
+{
+    int fd = open_below(root_fd, ".", O_DIRECTORY);
+    int r = fd < 0 ? fd : check_readable(fd);
+    for (const char *slash; r == 0 && (slash = strchr(path, '/')); path = slash + 1) {
+        char name[NAME_MAX + 1];
+        const size_t n = (size_t)(slash - path);
+        if (n >= sizeof(name)) {
+            r = -ENAMETOOLONG;
+            break;
+        }
+        memcpy(name, path, n);
+        name[n] = '\0';
+        const int below = open_below(fd, name, O_DIRECTORY);
+        close(fd);
+        fd = below;
+        r = fd < 0 ? fd : check_readable(fd);
+    }
+    if (r < 0 && fd >= 0)
+        close(fd);
+    *ret_name = path;
+    return r < 0 ? r : fd;
+}
+
+/* On a thread that is the caller. */
+static int open_listed(int root_fd, const char *path)
+{
+    const char *name;
+    _cleanup_close_ int dir_fd = open_listed_directory(root_fd, path, &name);
+    return dir_fd < 0 ? dir_fd : open_below(dir_fd, name, 0);
+}
+
+static int open_readable(const struct caller *caller, const char *path, bool listed)
+{
+    const int root_fd = backing_root_fd(caller->backing);
     struct rights own;
     if (!caller->all && !become_caller(caller, &own))
         return -EACCES;
-    long fd = syscall(SYS_openat2, backing_root_fd(caller->backing), path, &how, sizeof(how));
-    int r = fd < 0 ? -errno : (int)fd;
-    if (fd >= 0 && syscall(SYS_faccessat2, (int)fd, "", R_OK, AT_EACCESS | AT_EMPTY_PATH) < 0)
-        r = -errno;
+    int fd = listed && !caller->all ? open_listed(root_fd, path) : open_below(root_fd, path, 0);
+    int r = fd < 0 ? fd : check_readable(fd);
     if (!caller->all)
         become_self(caller, &own);
     if (fd >= 0 && r < 0)
-        close((int)fd);
-    return r;
+        close(fd);
+    return r < 0 ? r : fd;
+}
+
+int caller_open_readable(const struct caller *caller, const char *path)
+{
+    return open_readable(caller, path, false);
+}
+
+int caller_open_listed(const struct caller *caller, const char *path)
+{
+    return open_readable(caller, path, true);
 }
 
 bool caller_may_read(void *user, const char *path, const struct file_key *key)
@@ -159,7 +216,7 @@ bool caller_may_read(void *user, const char *path, const struct file_key *key)
     struct file_key found;
     if (caller->all)
         return true;
-    _cleanup_close_ int fd = caller_open_readable(caller, path);
+    _cleanup_close_ int fd = caller_open_listed(caller, path);
     return fd >= 0 && backing_key_at(caller->backing, fd, "", &found) == 0 &&
            file_key_equal(&found, key);
 }

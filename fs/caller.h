@@ -51,7 +51,12 @@ int caller_access(const struct caller *caller, int dirfd, const char *path, int 
  */
 int caller_open_readable(const struct caller *caller, const char *path);
 
-/* An index_may_read_fn; user is a struct caller. */
+/* The same of a path that the caller could have found by looking: every directory on the way, the
+ * root of the tree among them, can be listed, too. Of a name that could not be listed nobody is
+ * told. Three calls for each directory. */
+int caller_open_listed(const struct caller *caller, const char *path);
+
+/* An index_may_read_fn, by caller_open_listed(); user is a struct caller. */
 bool caller_may_read(void *user, const char *path, const struct file_key *key);
 
 /* A number that is the same for callers that see the same, and never for others: their identities

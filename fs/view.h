@@ -86,25 +86,32 @@ int view_similar(const struct view_task *task, const struct file_key *key, size_
 /* Whether view_similar() would have an answer: 1, 0 or an error. */
 int view_has_kin(const struct view_task *task, const struct file_key *key);
 
-/* A cluster as the caller sees it: size, range and members are of the documents that can be read.
- * Where those are fewer than two there is no cluster, -ENOENT. limit 0: all members; ret_members
- * may be NULL. Reads all members, whatever the limit. */
+/* A cluster as the caller sees it: who may not read everything is shown clusters of what can be
+ * read, under ids of their own (index_readable_cluster()). -ENOENT when there is none of two
+ * documents or more. limit 0: all members; ret_members may be NULL. Reads all members, whatever the
+ * limit. */
 int view_cluster(const struct view_task *task, uint64_t id, size_t limit,
                  struct cluster_info *ret_info, struct kin_list *ret_members);
 
-/* What a cluster is named by; -ENODATA when the caller may not read it. Gives its path. */
-int view_representative(const struct view_task *task, uint64_t id, struct kin *ret_kin);
+/* The same of a document, in the clustering of a base; for who may not read everything. */
+int view_cluster_of(const struct view_task *task, const struct file_key *key, uint64_t base,
+                    struct cluster_info *ret_info);
 
 /* Whether there is such a cluster for the caller, at less cost: 1, 0 or an error. task->node is as
  * for view_links(). */
 int view_has_cluster(const struct view_task *task, uint64_t id);
+
+/* Whether more than its state can be told of a document: who may not read everything is told
+ * nothing of what it held before. */
+bool view_is_answerable(const struct view_task *task, const struct document_info *info);
 
 /* The links of a VIEW_DOCUMENT or VIEW_CLUSTER, task->node, which may be one only filled in so far
  * as for view_table_lookup(). fresh: not from memory. Gives a reference.
  * Returns 0, -ENOENT (no such cluster), -ESTALE or an error. */
 int view_links(const struct view_task *task, bool fresh, struct view_links **ret_links);
 
-/* Whether the document of a link is still where the link says, and the caller may read it. */
+/* Whether the document of a link is still where the link says, and the caller may list and read it.
+ */
 bool view_link_is_alive(const struct view_task *task, const struct view_link *link);
 
 /* -- the tree (view_query.c) -- */

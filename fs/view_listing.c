@@ -35,13 +35,14 @@ struct kernel_dirent { /* of getdents64(2) */
 
 /* An open directory. The kernel lets one request at a time read it (f_pos lock). */
 struct handle {
-    struct caller opener;     /* who is shown what there is, whoever reads */
-    struct view_links *links; /* of VIEW_DOCUMENT and VIEW_CLUSTER */
-    int fd;                   /* of VIEW_DIRECTORY, or -1 */
-    off_t at;                 /* offset of the entry at `used` */
-    off_t told;               /* what the kernel was told is next: all from there to `at` is not
-                                 shown, and not asked about again */
-    size_t used, filled;      /* bytes of the buffer */
+    struct caller opener;                     /* who is shown what there is, whoever reads */
+    struct view_links *links;                 /* of VIEW_DOCUMENT and VIEW_CLUSTER */
+    struct index_readable_clusters *clusters; /* of VIEW_CLUSTERS, where not all may be read */
+    int fd;                                   /* of VIEW_DIRECTORY, or -1 */
+    off_t at;                                 /* offset of the entry at `used` */
+    off_t told;          /* what the kernel was told is next: all from there to `at` is not
+                            shown, and not asked about again */
+    size_t used, filled; /* bytes of the buffer */
     _Alignas(struct kernel_dirent) char buffer[];
 };
 
@@ -49,6 +50,7 @@ static void handle_free(struct handle *handle)
 {
     caller_done(&handle->opener);
     view_links_unref(handle->links);
+    index_readable_clusters_free(handle->clusters);
     if (handle->fd >= 0)
         close(handle->fd);
     free(handle);
@@ -88,6 +90,8 @@ static int make_handle(const struct view_task *task, struct handle **ret_handle)
         r = open_mirrored(task, &handle->fd);
     if (!r && (kind == VIEW_DOCUMENT || kind == VIEW_CLUSTER))
         r = view_links(task, true, &handle->links);
+    if (!r && kind == VIEW_CLUSTERS && !task->caller.all)
+        r = index_readable_clusters_new(task->fs->index, task->node->cluster_id, &handle->clusters);
     if (r < 0)
         return r;
     *ret_handle = TAKE_PTR(handle);
@@ -233,15 +237,6 @@ static int is_time_to_reply(const struct reply *reply, int64_t end_ms)
     return 1;
 }
 
-static int is_cluster_seen(const struct view_task *task, uint64_t id)
-{
-    _cleanup_(cluster_info_done) struct cluster_info info = {0};
-    if (task->caller.all)
-        return 1;
-    int r = view_cluster(task, id, 1, &info, NULL);
-    return r == -ENOENT ? 0 : r < 0 ? r : 1;
-}
-
 /* The named clusterings, behind ".." and before the clusters; the offset of what follows one is its
  * place + 1 above NAMES_OFFSET. Returns whether all did fit. */
 #define NAMES_OFFSET ((off_t)1 << 60)
@@ -255,38 +250,72 @@ static bool list_clusterings(struct reply *reply, off_t offset)
     return true;
 }
 
+static bool add_cluster(struct reply *reply, uint64_t id, off_t next)
+{
+    char name[24];
+    snprintf(name, sizeof(name), "%" PRIu64, id & INDEX_CLUSTER_MAX);
+    return add_child(reply, name, S_IFDIR, next);
+}
+
 /* The offset of what follows a cluster is its id, without its clustering's base, + 2. */
-static int list_clusters(struct reply *reply, off_t offset)
+static int list_all_clusters(struct reply *reply, uint64_t after)
 {
     const int64_t end_ms = clock_ms() + REPLY_MS;
     const uint64_t base = reply->task->node->cluster_id;
-    uint64_t ids[N_IDS], after = offset < 2 || offset >= NAMES_OFFSET ? 0 : (uint64_t)offset - 2;
-    if (offset < 1 && !add_dot(reply, 1))
-        return 0;
-    if (offset < 2 && !add_dot_dot(reply, 2))
-        return 0;
-    if (!base && !after && !list_clusterings(reply, offset))
-        return 0;
+    uint64_t ids[N_IDS];
     for (;;) {
         int n = index_cluster_ids(reply->task->fs->index, base | after, N_IDS, ids);
         if (n <= 0)
             return n;
         for (int i = 0; i < n; i++) {
-            char name[24];
             int r = is_time_to_reply(reply, end_ms);
             if (r) {
                 reply->task->offset = (off_t)after + 2; /* if it is unfinished */
                 return r < 0 ? r : 0;
             }
-            r = is_cluster_seen(reply->task, ids[i]);
-            if (r < 0)
-                return r;
             after = ids[i] & INDEX_CLUSTER_MAX;
-            snprintf(name, sizeof(name), "%" PRIu64, after);
-            if (r && !add_child(reply, name, S_IFDIR, (off_t)after + 2))
+            if (!add_cluster(reply, ids[i], (off_t)after + 2))
                 return 0;
         }
     }
+}
+
+/* The offset of what follows a cluster is its place in the order in which they are found, from 1
+ * on, + 2. */
+static int list_readable_clusters(struct reply *reply, struct index_readable_clusters *clusters,
+                                  uint64_t place)
+{
+    const int64_t end_ms = clock_ms() + REPLY_MS;
+    const struct index_query query = view_query_of(reply->task, 1);
+    for (;;) {
+        const uint64_t *ids;
+        const size_t n = index_readable_clusters_ids(clusters, &ids);
+        for (; place < n; place++)
+            if (!add_cluster(reply, ids[place], (off_t)place + 3))
+                return 0;
+        int r = is_time_to_reply(reply, end_ms);
+        if (r) {
+            reply->task->offset = (off_t)place + 2; /* if it is unfinished */
+            return r < 0 ? r : 0;
+        }
+        r = index_readable_clusters_step(clusters, &query);
+        if (r <= 0)
+            return r;
+    }
+}
+
+static int list_clusters(struct reply *reply, struct handle *handle, off_t offset)
+{
+    const bool begins = offset < 2 || offset >= NAMES_OFFSET;
+    const uint64_t after = begins ? 0 : (uint64_t)offset - 2;
+    if (offset < 1 && !add_dot(reply, 1))
+        return 0;
+    if (offset < 2 && !add_dot_dot(reply, 2))
+        return 0;
+    if (!reply->task->node->cluster_id && !after && !list_clusterings(reply, offset))
+        return 0;
+    return handle->clusters ? list_readable_clusters(reply, handle->clusters, after)
+                            : list_all_clusters(reply, after);
 }
 
 /* Whether the document at an entry of the directory has kin that the caller may see. */
@@ -300,7 +329,10 @@ static int is_document_shown(const struct view_task *task, int fd, const char *n
         return 0; /* gone meanwhile */
     if (asprintf(&path, "%s%s%s", tree, *tree ? "/" : "", name) < 0)
         return -ENOMEM;
-    if (!caller_may_read((void *)&task->caller, path, &key))
+    _cleanup_close_ int readable_fd = caller_open_readable(&task->caller, path);
+    struct file_key found;
+    if (readable_fd < 0 || backing_key_at(task->fs->backing, readable_fd, "", &found) < 0 ||
+        !file_key_equal(&found, &key))
         return 0;
     return view_has_kin(task, &key);
 }
@@ -391,7 +423,7 @@ static void read_directory(struct view_task *task)
     if (!r) {
         switch (task->node->kind) {
         case VIEW_DIRECTORY: r = list_mirrored(&reply, handle, task->offset); break;
-        case VIEW_CLUSTERS: r = list_clusters(&reply, task->offset); break;
+        case VIEW_CLUSTERS: r = list_clusters(&reply, handle, task->offset); break;
         case VIEW_DOCUMENT:
         case VIEW_CLUSTER: list_links(&reply, handle->links, task->offset); break;
         case VIEW_KINFS: list_kinfs(&reply, task->offset); break;

@@ -201,11 +201,13 @@ static int sees_cluster(struct view_task *task, const struct view_node *clusters
     return r;
 }
 
-/* An id that a cluster had before it became part of another is a link to that. Whoever does not see
- * that one sees no link. It is not listed. */
+/* An id that a cluster had before it became part of another is a link to that, for who may read
+ * everything. It is not listed. */
 static int find_alias(struct view_task *task, uint64_t id, char target[24])
 {
     uint64_t cluster;
+    if (!task->caller.all)
+        return 0; /* ids of such callers lead nowhere else */
     int r = index_cluster_alias(task->fs->index, id, &cluster);
     if (r < 0)
         return r == -ENOENT ? 0 : r;

@@ -86,13 +86,27 @@ int view_document(const struct view_task *task, const struct file_key *key,
     return r;
 }
 
+static bool may_read(void *user, const char *path, const struct file_key *key)
+{
+    const struct view_task *task = user;
+    return caller_may_read((void *)&task->caller, path, key);
+}
+
+static bool nobody_waits(void *user)
+{
+    const struct view_task *task = user;
+    return fuse_req_interrupted(task->req) || defer_is_ending(task->fs->views->defer);
+}
+
 struct index_query view_query_of(const struct view_task *task, size_t limit)
 {
     return (struct index_query){.threshold = task->fs->options.threshold,
                                 .limit = limit,
-                                .may_read = task->caller.all ? NULL : caller_may_read,
-                                .user = (void *)&task->caller,
-                                .wait_ms = left_ms(task)};
+                                .may_read = task->caller.all ? NULL : may_read,
+                                .user = (void *)task,
+                                .wait_ms = left_ms(task),
+                                .stop = nobody_waits,
+                                .stop_user = (void *)task};
 }
 
 int view_similar(const struct view_task *task, const struct file_key *key, size_t limit,
@@ -131,28 +145,21 @@ int view_cluster(const struct view_task *task, uint64_t id, size_t limit,
     return 0;
 }
 
-int view_representative(const struct view_task *task, uint64_t id, struct kin *ret_kin)
+int view_cluster_of(const struct view_task *task, const struct file_key *key, uint64_t base,
+                    struct cluster_info *ret_info)
 {
-    /* Asked for without a filter: of what the caller may read it might be another. */
-    struct index_query query = {.limit = 1};
-    struct cluster_info info;
-    int r = index_cluster(task->fs->index, id, &query, &info, NULL);
-    if (r < 0)
-        return r;
-    if (caller_may_read((void *)&task->caller, info.representative.path,
-                        &info.representative.key)) {
-        *ret_kin = info.representative;
-        info.representative = (struct kin){0};
-    } else {
-        r = -ENODATA;
-    }
-    cluster_info_done(&info);
-    return r;
+    struct index_query query = view_query_of(task, 1);
+    return index_readable_cluster(task->fs->index, key, base, &query, ret_info, NULL);
+}
+
+bool view_is_answerable(const struct view_task *task, const struct document_info *info)
+{
+    return task->caller.all || info->state == DOCUMENT_CURRENT;
 }
 
 bool view_link_is_alive(const struct view_task *task, const struct view_link *link)
 {
-    _cleanup_close_ int fd = caller_open_readable(&task->caller, link->path);
+    _cleanup_close_ int fd = caller_open_listed(&task->caller, link->path);
     struct file_key key;
     return fd >= 0 && backing_key_at(task->fs->backing, fd, "", &key) == 0 &&
            file_key_equal(&key, &link->key);

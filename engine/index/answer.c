@@ -63,17 +63,14 @@ void document_done(struct document *document)
         records_put(document->records, &document->record, 1);
 }
 
-int answer_path(struct index *index, struct path_cache *paths, const struct file_key *file,
-                const struct index_query *query, char **ret_path)
+/* The first of some links that the caller may read. */
+static int path_of_links(struct path_cache *paths, const struct catalogue_list *links,
+                         const struct file_key *file, const struct index_query *query,
+                         char **ret_path)
 {
-    enum { LINKS_MAX = 64 };
-    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-    int r = catalogue_links(index->kv, file, LINKS_MAX, &links);
-    if (r < 0)
-        return r;
-    for (size_t i = 0; i < links.n_entries; i++) {
+    for (size_t i = 0; i < links->n_entries; i++) {
         _cleanup_free_ char *path = NULL;
-        r = path_cache_entry(paths, &links.entries[i].parent, links.entries[i].name, &path);
+        int r = path_cache_entry(paths, &links->entries[i].parent, links->entries[i].name, &path);
         if (r == -ENOENT || r == -ELOOP)
             continue; /* its directory is being moved or removed */
         if (r < 0)
@@ -84,6 +81,39 @@ int answer_path(struct index *index, struct path_cache *paths, const struct file
         return 0;
     }
     return -ENOENT;
+}
+
+int answer_path(struct index *index, struct path_cache *paths, const struct file_key *file,
+                const struct index_query *query, char **ret_path)
+{
+    enum { LINKS_AT_ONCE = 64 };
+    _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+    int r = catalogue_links(index->kv, file, LINKS_AT_ONCE, &links);
+    if (r == 0)
+        r = path_of_links(paths, &links, file, query, ret_path);
+    while (r == -ENOENT && links.n_entries == LINKS_AT_ONCE) {
+        struct catalogue_list more = {0};
+        const struct catalogue_entry *last = &links.entries[LINKS_AT_ONCE - 1];
+        r = catalogue_links_beside(index->kv, file, &last->parent, last->name, false, LINKS_AT_ONCE,
+                                   &more);
+        catalogue_list_done(&links);
+        links = more;
+        if (r == 0)
+            r = path_of_links(paths, &links, file, query, ret_path);
+    }
+    return r;
+}
+
+int answer_shown_path(struct index *index, struct path_cache *paths, const struct file_key *file,
+                      const struct index_query *query, char **ret_path)
+{
+    _cleanup_free_ char *path = NULL;
+    int r = answer_path(index, paths, file, query, &path);
+    if (r == 0 && query->may_read && !answer_is_current(index, file))
+        r = -ESTALE;
+    if (r == 0)
+        *ret_path = TAKE_PTR(path);
+    return r;
 }
 
 int index_path(struct index *index, const struct file_key *file, char **ret_path)

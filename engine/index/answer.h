@@ -24,6 +24,16 @@ bool answer_is_current(struct index *index, const struct file_key *file);
 int answer_path(struct index *index, struct path_cache *paths, const struct file_key *file,
                 const struct index_query *query, char **ret_path);
 
+/* The same, for who may be shown it: where not everything may be read (query->may_read), only of a
+ * document that still is what its sketch is of, else -ESTALE, and it is noted to be looked at
+ * again. What it held before may not have been theirs to read. */
+int answer_shown_path(struct index *index, struct path_cache *paths, const struct file_key *file,
+                      const struct index_query *query, char **ret_path);
+
+/* Wait until what was noted to be looked at again has been, for as long as the query may. Returns
+ * whether another answer can come of it. */
+bool answer_look_again(struct index *index, const struct index_query *query);
+
 /* What resembles a document (tier R), or contains it (tier C): given once more, of the contents of
  * now, when some of it turns out to have changed behind our back.
  *

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "engine/cluster/parallel.h"
+#include "engine/index/sid_tally.h"
 #include "engine/index/sid_vector.h"
 
 enum {
@@ -20,58 +21,25 @@ enum {
     ALONE_US = 1000,
 };
 
-/* How often a sid came. */
+/* How often each sid came, and the most that one did. */
 struct tally {
-    struct {
-        uint64_t sid;
-        uint32_t n;
-    } * slots; /* open addressing; sid 0: empty */
-    size_t n_slots, n_sids;
+    struct sid_tally sids;
     uint32_t highest;
 };
 
 static void tally_done(struct tally *tally)
 {
-    free(tally->slots);
-}
-
-static size_t slot_of(const struct tally *tally, uint64_t sid)
-{
-    size_t i = (size_t)((sid * 0x9e3779b97f4a7c15u) >> 20) & (tally->n_slots - 1);
-    while (tally->slots[i].sid && tally->slots[i].sid != sid)
-        i = (i + 1) & (tally->n_slots - 1);
-    return i;
-}
-
-static int tally_grow(struct tally *tally)
-{
-    struct tally larger = {.n_slots = tally->n_slots ? 2 * tally->n_slots : 4 * CANDIDATES_LIST,
-                           .n_sids = tally->n_sids,
-                           .highest = tally->highest};
-    larger.slots = calloc(larger.n_slots, sizeof(*larger.slots));
-    if (!larger.slots)
-        return -ENOMEM;
-    for (size_t i = 0; i < tally->n_slots; i++)
-        if (tally->slots[i].sid)
-            larger.slots[slot_of(&larger, tally->slots[i].sid)] = tally->slots[i];
-    free(tally->slots);
-    *tally = larger;
-    return 0;
+    sid_tally_done(&tally->sids);
 }
 
 static int tally_add(struct tally *tally, const struct sid_list *list)
 {
     for (size_t i = 0; i < list->n_sids; i++) {
-        if (2 * tally->n_sids >= tally->n_slots) {
-            int r = tally_grow(tally);
-            if (r < 0)
-                return r;
-        }
-        size_t at = slot_of(tally, list->sids[i]);
-        tally->n_sids += !tally->slots[at].sid;
-        tally->slots[at].sid = list->sids[i];
-        if (++tally->slots[at].n > tally->highest)
-            tally->highest = tally->slots[at].n;
+        uint32_t *n = sid_tally_of(&tally->sids, list->sids[i]);
+        if (!n)
+            return -ENOMEM;
+        if (++*n > tally->highest)
+            tally->highest = *n;
     }
     return 0;
 }
@@ -87,7 +55,7 @@ static int compare_sids(const void *a, const void *b)
 static int take_likeliest(const struct tally *tally, uint32_t at_least, size_t most,
                           struct sid_vector *found)
 {
-    _cleanup_free_ uint64_t *equals = calloc(tally->n_sids + 1, sizeof(*equals));
+    _cleanup_free_ uint64_t *equals = calloc(tally->sids.n_sids + 1, sizeof(*equals));
     if (!equals)
         return -ENOMEM;
     size_t n_taken = 0, most_often = most > CANDIDATES_OFTEN ? most : CANDIDATES_OFTEN;
@@ -95,9 +63,9 @@ static int take_likeliest(const struct tally *tally, uint32_t at_least, size_t m
         size_t n_equals = 0, room = n >= CANDIDATES_IN ? most_often : most;
         if (n_taken >= room)
             continue;
-        for (size_t i = 0; i < tally->n_slots; i++)
-            if (tally->slots[i].n == n)
-                equals[n_equals++] = tally->slots[i].sid;
+        for (size_t i = 0; i < tally->sids.n_slots; i++)
+            if (tally->sids.slots[i].n == n)
+                equals[n_equals++] = tally->sids.slots[i].sid;
         if (n_equals > room - n_taken)
             qsort(equals, n_equals, sizeof(*equals), compare_sids);
         for (size_t i = 0; i < n_equals && n_taken < room; i++, n_taken++) {
@@ -201,5 +169,5 @@ int candidates_for(struct postings *postings, enum postings_tier tier,
     }
     sid_vector_sort_unique(&found);
     *ret_list = (struct sid_list){found.sids, found.n_sids};
-    return n_long > 0;
+    return 0;
 }

@@ -22,9 +22,8 @@
  *
  * most  0: all answers are wanted, and all candidates given
  *
- * Ascending, unique, dead ones among them. Returns 1 when some were passed over, 0, -ENOMEM or a
- * store error. Any thread; one multi_scan, and for a long list a few scans more, of up to
- * four lists at once. */
+ * Ascending, unique, dead ones among them. Returns 0, -ENOMEM or a store error. Any thread; one
+ * multi_scan, and for a long list a few scans more, of up to four lists at once. */
 enum {
     CANDIDATES_LIST = 16384,
     CANDIDATES_ENOUGH = 1024,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "engine/index/answer.h"
+#include "engine/index/readable_clusters.h"
 
 enum { LOAD_AT_ONCE = 256 };
 
@@ -17,12 +18,12 @@ void cluster_info_done(struct cluster_info *info)
 /* -- a cluster -- */
 
 struct summary {
-    uint64_t n_readable, n_others; /* members the caller may read; without the representative */
-    double min, sum;               /* of the others' resemblance to the representative */
+    uint64_t n_members, n_others; /* n_others: without the representative */
+    double min, sum;              /* of the others' resemblance to the representative */
     struct kin_list list;
 };
 
-/* Adds members; the first that can be read is the one the others are compared with. */
+/* Adds members; the first is the one the others are compared with. */
 static int add_members(struct index *index, const uint64_t *sids, size_t n,
                        struct document *representative, struct path_cache *paths,
                        const struct index_query *query, struct summary *summary)
@@ -45,7 +46,7 @@ static int add_members(struct index *index, const uint64_t *sids, size_t n,
             kin.resemblance = estimate.value;
             kin.error = estimate.error;
             kin.exact = estimate.exact;
-            summary->n_readable++;
+            summary->n_members++;
             summary->n_others += !first;
             summary->sum += first ? 0.0 : estimate.value;
             summary->min = fmin(summary->min, estimate.value);
@@ -82,6 +83,8 @@ int index_cluster(struct index *index, uint64_t id, const struct index_query *qu
     struct summary summary = {.min = 1.0};
     struct cluster_info info = {.id = id};
 
+    if (query->may_read)
+        return readable_clusters_answer(index, id, query, ret_info, ret_members);
     const uint64_t stored = shown_ids_read(&index->shown_ids, id);
     int r = stored ? living_clusters_members(index->clusters, stored, 0, &members) : -ENOENT;
     if (r == 0)
@@ -95,7 +98,7 @@ int index_cluster(struct index *index, uint64_t id, const struct index_query *qu
     if (r < 0)
         return r;
     if (list.n_kin == 0)
-        return -ENOENT; /* nothing in it that the caller may know of */
+        return -ENOENT;
 
     r = copy_kin(&list.kin[0], &info.representative);
     if (r < 0)
@@ -104,7 +107,7 @@ int index_cluster(struct index *index, uint64_t id, const struct index_query *qu
         qsort(list.kin + 1, list.n_kin - 1, sizeof(*list.kin), kin_compare);
     while (query->limit && list.n_kin > query->limit)
         kin_done(&list.kin[--list.n_kin]);
-    info.size = summary.n_readable;
+    info.size = summary.n_members;
     info.repairing = living_clusters_is_repairing(index->clusters, stored);
     info.stale = named_clusterings_is_stale(index, stored);
     info.resemblance_min = summary.min;

@@ -272,7 +272,9 @@ int index_settle(struct index *index, enum index_lane lane, int wait_ms);
 uint64_t index_generation(struct index *index);
 
 /* Whether the caller may know that a path exists and read it, and it means the document of that
- * key. path is relative to the root. */
+ * key. path is relative to the root. What answers a question that has such a function is computed
+ * among the documents that it allows, and which still are what they were when they were sketched:
+ * no number, name or order of it depends on another. */
 typedef bool (*index_may_read_fn)(void *user, const char *path, const struct file_key *key);
 
 /* What rests on fewer samples than these is hardly more than a guess: low confidence. */
@@ -300,6 +302,8 @@ struct index_query {
     void *user;
     int wait_ms; /* answers that have changed since they were sketched are looked at again, for
                     this long at most; 0: they are given as they are known */
+    bool (*stop)(void *user); /* whether nobody waits for a cluster that is being found, or NULL */
+    void *stop_user;
 };
 
 /* What resembles a document, itself left out. All paths of a hard-linked document are one document.
@@ -382,11 +386,49 @@ struct cluster_info {
 void cluster_info_done(struct cluster_info *info);
 
 /* Returns 0, -ENOENT. With members, they are given with their resemblance to the representative,
- * the representative first, then best first. Where the caller may not read the representative, the
- * first member that can be read stands in for it: no number tells of a document that cannot.
- * query->threshold is not used. Waits for reads. */
+ * the representative first, then best first. With query->may_read, id is one of
+ * index_readable_cluster(), and errors are that function's. query->threshold is not used. Waits
+ * for reads. */
 int index_cluster(struct index *index, uint64_t id, const struct index_query *query,
                   struct cluster_info *ret_info, struct kin_list *ret_members);
+
+/* -- clusters for who may not read everything (readable_cluster.h) -- */
+
+/* A larger one is not shown to who may not read everything. */
+enum { INDEX_READABLE_CLUSTER_MAX = 256 };
+
+/* The cluster that a document is in, of those documents alone that query->may_read allows: as
+ * index_cluster(), under an id that differs from that of the cluster among all documents.
+ *
+ * base  of the clustering; 0: the default one
+ *
+ * Returns 0, -ENOENT (in none, too large a one, one of a clustering that is not of pairs, or the
+ * document is not known), -EINTR (stopped), -ENOMEM or a store error. A question for each of its
+ * documents: milliseconds, where many share boilerplate a second. */
+int index_readable_cluster(struct index *index, const struct file_key *file, uint64_t base,
+                           const struct index_query *query, struct cluster_info *ret_info,
+                           struct kin_list *ret_members);
+
+/* Whether the links of a clustering are of two documents alone, so that it has such clusters. */
+bool index_clustering_is_of_pairs(const struct index *index, uint64_t base);
+
+/* All such clusters of a clustering, found one after the other in an order that depends on the
+ * allowed documents alone. One thread at a time; the index outlives it. */
+struct index_readable_clusters;
+int index_readable_clusters_new(struct index *index, uint64_t base,
+                                struct index_readable_clusters **ret_clusters); /* or -ENOMEM */
+void index_readable_clusters_free(struct index_readable_clusters *clusters);    /* NULL allowed */
+DEFINE_CLEANUP(struct index_readable_clusters *, index_readable_clusters_free);
+/* Look at one more document. The query is of the same caller each time. Returns 1 when there may be
+ * more, 0 when all were looked at, -EINTR (stopped; the document is looked at again), -ENOMEM or a
+ * store error. */
+int index_readable_clusters_step(struct index_readable_clusters *clusters,
+                                 const struct index_query *query);
+/* The ids found so far, borrowed until the next step. Returns how many. */
+size_t index_readable_clusters_ids(const struct index_readable_clusters *clusters,
+                                   const uint64_t **ret_ids);
+/* The memory it holds: 8 bytes for each id, and at most 64 for each allowed document found. */
+size_t index_readable_clusters_bytes(const struct index_readable_clusters *clusters);
 
 /* What a batch of mode broder1997 leaves out: lists of what more than 1,000 documents share. */
 struct index_clustering_loss {

@@ -68,6 +68,13 @@ static const struct named_clustering *find_number(const struct index *index, uns
     return NULL;
 }
 
+bool index_clustering_is_of_pairs(const struct index *index, uint64_t base)
+{
+    const struct named_clustering *wanted = find_number(index, cluster_clustering(base));
+    return base == 0 || (wanted && wanted->clustering.kind == INDEX_CLUSTERING_COMPONENTS &&
+                         wanted->clustering.containment == 0);
+}
+
 bool named_clusterings_is_stale(const struct index *index, uint64_t cluster)
 {
     const struct named_clustering *wanted = find_number(index, cluster_clustering(cluster));

@@ -15,10 +15,11 @@
 
 enum { LOAD_AT_ONCE = 256 };
 
-/* All documents of a matching class but the one asked about, with their paths. */
+/* All documents of a matching class but the one asked about, with their paths. *stale is set where
+ * one was passed over. */
 static int expand(struct index *index, const struct match *match, uint64_t asked,
                   const struct record *record, const struct index_query *query,
-                  struct path_cache *paths, size_t enough, struct kin_list *list)
+                  struct path_cache *paths, size_t enough, struct kin_list *list, bool *stale)
 {
     _cleanup_(sid_list_done) struct sid_list class = {0};
     int r = living_clusters_class(index->clusters, match->class, &class);
@@ -39,8 +40,9 @@ static int expand(struct index *index, const struct match *match, uint64_t asked
                 continue;
             r = record_resemblance(record, members[i], &estimate);
             if (r == 0)
-                r = answer_path(index, paths, &members[i]->key, query, &kin.path);
-            if (r == -ENOENT) {
+                r = answer_shown_path(index, paths, &members[i]->key, query, &kin.path);
+            if (r == -ENOENT || r == -ESTALE) {
+                *stale |= r == -ESTALE;
                 r = 0;
                 continue;
             }
@@ -72,32 +74,33 @@ static int candidates_of(struct index *index, enum postings_tier tier,
     int r = candidates_for(index->postings, tier, sketch, threshold, most, ret_list);
     if (r < 0 || tier != POSTINGS_TIER_C || min_sketch_n_v(sketch) >= V_FEW)
         return r;
-    int s = candidates_for(index->postings, POSTINGS_TIER_R, sketch, threshold, most, &more);
+    r = candidates_for(index->postings, POSTINGS_TIER_R, sketch, threshold, most, &more);
     all = (struct sid_vector){ret_list->sids, ret_list->n_sids, ret_list->n_sids};
     *ret_list = (struct sid_list){0};
-    for (size_t i = 0; s >= 0 && i < more.n_sids; i++) {
-        int pushed = sid_vector_push(&all, more.sids[i]);
-        if (pushed < 0)
-            s = pushed;
-    }
-    if (s < 0)
-        return s;
+    for (size_t i = 0; r == 0 && i < more.n_sids; i++)
+        r = sid_vector_push(&all, more.sids[i]);
+    if (r < 0)
+        return r;
     sid_vector_sort_unique(&all);
     *ret_list = (struct sid_list){all.sids, all.n_sids};
     all = (struct sid_vector){0};
-    return r || s;
+    return 0;
 }
 
-/* From candidates that are enough for `most` answers (0: from all). Returns 1 when there were
- * others, and the answers may be too few only because of those that the caller may not read. */
-static int answer_from(struct index *index, enum postings_tier tier,
-                       const struct document *document, const struct index_query *query,
-                       size_t enough, size_t most, struct kin_list *ret_list)
+/* enough  stop when this many were found, whichever they are (0: the best query->limit)
+ *
+ * For who may not read everything all candidates are compared: the likeliest may be hidden, and
+ * which they are depends on hidden documents. Returns 1 where something was left out that is not
+ * what it was when it was sketched. */
+static int answer(struct index *index, enum postings_tier tier, const struct document *document,
+                  const struct index_query *query, size_t enough, struct kin_list *ret_list)
 {
+    const size_t most = query->may_read ? 0 : enough ? enough : query->limit;
     _cleanup_(sid_list_done) struct sid_list candidates = {0};
     _cleanup_(matches_done) struct matches matches = {0};
     _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
     _cleanup_(kin_list_done) struct kin_list list = {0};
+    bool stale = false;
     struct match own = {.resemblance = {.value = 1.0, .exact = true},
                         .containment = {.value = 1.0, .exact = true}};
 
@@ -108,8 +111,7 @@ static int answer_from(struct index *index, enum postings_tier tier,
         r = candidates_of(index, tier, &record->sketch, query->threshold, most, &candidates);
     else
         r = matches_add(&matches, &own);
-    bool some_only = r == 1;
-    if (r >= 0)
+    if (r == 0)
         r = matches_find(index->records, tier, record, query->threshold, &candidates, &matches);
     if (r == 0 && matches.n_matches) {
         matches_sort(&matches);
@@ -124,7 +126,8 @@ static int answer_from(struct index *index, enum postings_tier tier,
         if ((enough && list.n_kin >= enough) ||
             (next_rank && query->limit && list.n_kin >= query->limit))
             break;
-        r = expand(index, &matches.matches[i], document->sid, record, query, paths, enough, &list);
+        r = expand(index, &matches.matches[i], document->sid, record, query, paths, enough, &list,
+                   &stale);
     }
     if (r < 0)
         return r;
@@ -132,24 +135,9 @@ static int answer_from(struct index *index, enum postings_tier tier,
         qsort(list.kin, list.n_kin, sizeof(*list.kin), kin_compare);
     while (query->limit && list.n_kin > query->limit)
         kin_done(&list.kin[--list.n_kin]);
-    size_t n_wanted = enough ? enough : query->limit;
-    some_only &= query->may_read && list.n_kin < n_wanted && list.n_kin + 1 < matches.n_matches;
     *ret_list = list;
     list = (struct kin_list){0};
-    return some_only;
-}
-
-/* enough  stop when this many were found, whichever they are (0: the best query->limit) */
-static int answer(struct index *index, enum postings_tier tier, const struct document *document,
-                  const struct index_query *query, size_t enough, struct kin_list *ret_list)
-{
-    size_t most = enough ? enough : query->limit;
-    int r = answer_from(index, tier, document, query, enough, most, ret_list);
-    if (r != 1)
-        return r;
-    kin_list_done(ret_list);
-    r = answer_from(index, tier, document, query, enough, 0, ret_list);
-    return r < 0 ? r : 0;
+    return stale;
 }
 
 /* Whether all that was answered is of the contents of now. */
@@ -166,7 +154,19 @@ static int answer_of_file(struct index *index, enum postings_tier tier, const st
 {
     _cleanup_(document_done) struct document document = {0};
     int r = answer_document(index, file, &document);
+    if (r == 0 && query->may_read && !answer_is_current(index, file)) {
+        *ret_list = (struct kin_list){0}; /* what it held before is not told */
+        return 1;
+    }
     return r < 0 ? r : answer(index, tier, &document, query, enough, ret_list);
+}
+
+bool answer_look_again(struct index *index, const struct index_query *query)
+{
+    if (!index->started || query->wait_ms <= 0)
+        return false;
+    index_settle(index, INDEX_LANE_FOREGROUND, query->wait_ms);
+    return true;
 }
 
 int answer_kin(struct index *index, enum postings_tier tier, const struct file_key *file,
@@ -174,14 +174,14 @@ int answer_kin(struct index *index, enum postings_tier tier, const struct file_k
                struct kin_list *ret_list)
 {
     struct kin_list list = {0};
+    int r;
     for (bool again = false;; again = true) {
-        int r = file ? answer_of_file(index, tier, file, query, 0, &list)
-                     : answer(index, tier, foreign, query, 0, &list);
+        r = file ? answer_of_file(index, tier, file, query, 0, &list)
+                 : answer(index, tier, foreign, query, 0, &list);
         if (r < 0)
             return r;
-        if (again || !index->started || query->wait_ms <= 0 || all_current(index, &list))
+        if (again || (r == 0 && all_current(index, &list)) || !answer_look_again(index, query))
             break;
-        index_settle(index, INDEX_LANE_FOREGROUND, query->wait_ms);
         kin_list_done(&list);
     }
     *ret_list = list;
@@ -214,6 +214,10 @@ int index_has_kin(struct index *index, const struct file_key *file, const struct
             return r;
     }
     r = answer_of_file(index, POSTINGS_TIER_R, file, query, 1, &list);
+    if (r == 1 && list.n_kin == 0 && answer_look_again(index, query)) {
+        kin_list_done(&list);
+        r = answer_of_file(index, POSTINGS_TIER_R, file, query, 1, &list);
+    }
     return r == -ENOENT ? 0 : r < 0 ? r : list.n_kin > 0;
 }
 

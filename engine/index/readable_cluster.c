@@ -1,0 +1,218 @@
+#include "engine/index/readable_cluster.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "engine/index/candidates.h"
+#include "engine/index/cluster_ids.h"
+#include "engine/index/matches.h"
+
+/* Above the ids of stored clusters and below INDEX_CLUSTER_MAX; no sid reaches it. */
+#define READABLE_RANGE (UINT64_C(1) << 55)
+
+enum { LOAD_AT_ONCE = 256 };
+
+/* A cluster in the making. */
+struct search {
+    struct readable_cluster *cluster;
+    double threshold;
+    const struct index_query *query;
+    struct sid_tally *known;
+    struct path_cache *paths;
+    struct sid_tally classes; /* of which all documents were looked at, by class_number() */
+};
+
+void readable_cluster_done(struct readable_cluster *cluster)
+{
+    for (size_t i = 0; i < cluster->n_members; i++) {
+        free(cluster->members[i].path);
+        records_put(cluster->index->records, &cluster->members[i].record, 1);
+    }
+    free(cluster->members);
+    *cluster = (struct readable_cluster){0};
+}
+
+/* Takes the record's reference and the path. */
+static int add_member(struct search *search, struct readable_member *member)
+{
+    struct readable_cluster *cluster = search->cluster;
+    if (cluster->n_members == READABLE_CLUSTER_MAX)
+        return -E2BIG;
+    const uint32_t *n = search->known ? sid_tally_find(search->known, member->sid) : NULL;
+    if (n && *n == READABLE_IN_LARGE)
+        return -E2BIG;
+    if (!cluster->members) {
+        cluster->members = calloc(READABLE_CLUSTER_MAX, sizeof(*cluster->members));
+        if (!cluster->members)
+            return -ENOMEM;
+    }
+    cluster->members[cluster->n_members++] = *member;
+    *member = (struct readable_member){0};
+    return 0;
+}
+
+/* Adds what of some documents can be shown. */
+static int add_shown(struct search *search, const uint64_t *sids, size_t n)
+{
+    struct index *index = search->cluster->index;
+    const struct record *records[LOAD_AT_ONCE];
+    int r = records_get(index->records, sids, n, records);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        struct readable_member member = {.sid = sids[i], .record = records[i]};
+        if (!records[i])
+            continue;
+        r = answer_shown_path(index, search->paths, &records[i]->key, search->query, &member.path);
+        if (r == 0) {
+            r = add_member(search, &member);
+        } else if (r == -ENOENT || r == -ESTALE) {
+            search->cluster->is_stale |= r == -ESTALE;
+            r = 0;
+        }
+        if (!member.record)
+            records[i] = NULL; /* the member's now */
+        free(member.path);
+    }
+    records_put(index->records, records, n);
+    return r;
+}
+
+/* Half of what names a class, and no 0. */
+static uint64_t class_number(const uint8_t class_id[CLASS_BYTES])
+{
+    const uint64_t number = get_be64(class_id + 1) ^ class_id[0];
+    return number ? number : 1;
+}
+
+/* Adds what can be shown of a class, once. */
+static int add_class(struct search *search, const uint8_t class_id[CLASS_BYTES])
+{
+    _cleanup_(sid_list_done) struct sid_list class = {0};
+    uint32_t *n_looked = sid_tally_of(&search->classes, class_number(class_id));
+    if (!n_looked)
+        return -ENOMEM;
+    if ((*n_looked)++)
+        return 0;
+    int r = living_clusters_class(search->cluster->index->clusters, class_id, &class);
+    for (size_t at = 0; r == 0 && at < class.n_sids; at += LOAD_AT_ONCE) {
+        const size_t n = class.n_sids - at;
+        r = add_shown(search, class.sids + at, n < LOAD_AT_ONCE ? n : LOAD_AT_ONCE);
+    }
+    return r;
+}
+
+/* Adds what resembles a member. All candidates are compared: which of them are the likeliest
+ * depends on documents that the caller may not know of. */
+static int add_neighbours(struct search *search, const struct record *record)
+{
+    _cleanup_(sid_list_done) struct sid_list candidates = {0};
+    _cleanup_(matches_done) struct matches matches = {0};
+    struct index *index = search->cluster->index;
+    int r = candidates_for(index->postings, POSTINGS_TIER_R, &record->sketch, search->threshold, 0,
+                           &candidates);
+    if (r == 0)
+        r = matches_find(index->records, POSTINGS_TIER_R, record, search->threshold, &candidates,
+                         &matches);
+    for (size_t i = 0; r == 0 && i < matches.n_matches; i++)
+        r = add_class(search, matches.matches[i].class);
+    return r;
+}
+
+/* Members of one class have one sketch, and so the same neighbours: the first asks for all. They
+ * stand behind each other. */
+static bool is_first_of_class(const struct readable_cluster *cluster, size_t at)
+{
+    uint8_t own[CLASS_BYTES], before[CLASS_BYTES];
+    if (at == 0)
+        return true;
+    record_class(cluster->members[at].record, own);
+    record_class(cluster->members[at - 1].record, before);
+    return memcmp(own, before, CLASS_BYTES) != 0;
+}
+
+static int grow(struct search *search)
+{
+    const struct readable_cluster *cluster = search->cluster;
+    const struct index_query *query = search->query;
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < cluster->n_members; i++) {
+        const struct record *record = cluster->members[i].record;
+        if (query->stop && query->stop(query->stop_user))
+            return -EINTR;
+        if (record->sketch.n_values && is_first_of_class(cluster, i))
+            r = add_neighbours(search, record);
+    }
+    return r;
+}
+
+/* The class of the document that is asked about, with itself in it. */
+static int begin(struct search *search, uint64_t sid)
+{
+    struct index *index = search->cluster->index;
+    _cleanup_(document_done) struct document document = {.records = index->records, .sid = sid};
+    _cleanup_free_ char *path = NULL;
+    uint8_t class_id[CLASS_BYTES];
+    int r = path_cache_new(index->kv, backing_root_key(index->backing), &search->paths);
+    if (r == 0)
+        r = records_get(index->records, &sid, 1, &document.record);
+    if (r == 0 && !document.record)
+        r = -ENOENT;
+    if (r == 0)
+        r = answer_shown_path(index, search->paths, &document.record->key, search->query, &path);
+    if (r < 0)
+        return r;
+    record_class(document.record, class_id);
+    return add_class(search, class_id);
+}
+
+/* Says of all that was found what it is found in. */
+static int note_known(struct search *search, enum readable_known what)
+{
+    for (size_t i = 0; search->known && i < search->cluster->n_members; i++) {
+        uint32_t *n = sid_tally_of(search->known, search->cluster->members[i].sid);
+        if (!n)
+            return -ENOMEM;
+        *n = what;
+    }
+    return 0;
+}
+
+int readable_cluster_find(struct index *index, uint64_t sid, double threshold,
+                          const struct index_query *query, struct sid_tally *known,
+                          struct readable_cluster *cluster)
+{
+    struct search search = {
+        .cluster = cluster, .threshold = threshold, .query = query, .known = known};
+    *cluster = (struct readable_cluster){.index = index};
+    int r = begin(&search, sid);
+    if (r == 0)
+        r = grow(&search);
+    if (r == 0 || r == -E2BIG) {
+        int noted = note_known(&search, r == 0 ? READABLE_SEEN : READABLE_IN_LARGE);
+        r = noted < 0 ? noted : r;
+    }
+    path_cache_free(search.paths);
+    sid_tally_done(&search.classes);
+    if (r < 0)
+        readable_cluster_done(cluster);
+    return r;
+}
+
+uint64_t readable_cluster_id(const struct readable_cluster *cluster, uint64_t base)
+{
+    uint64_t oldest = UINT64_MAX;
+    for (size_t i = 0; i < cluster->n_members; i++)
+        if (cluster->members[i].sid < oldest)
+            oldest = cluster->members[i].sid;
+    return shown_ids_show(&cluster->index->shown_ids, base | READABLE_RANGE | oldest);
+}
+
+uint64_t readable_cluster_sid(const struct index *index, uint64_t id)
+{
+    const uint64_t stored = shown_ids_read(&index->shown_ids, id);
+    const uint64_t number = stored - clustering_base(cluster_clustering(stored));
+    return number & READABLE_RANGE ? number & ~READABLE_RANGE : 0;
+}

@@ -1,0 +1,63 @@
+/* A cluster as it comes out among what a caller may read.
+ *
+ * The stored clusters are those of all documents. That two documents are in one of them may be
+ * because of a third one between them, so it tells who can read the two of the third. For a caller
+ * who may not read everything a cluster is therefore found when it is asked for: from a document
+ * on, always to those that resemble one of those found, and only to documents that the caller may
+ * list and read, as they are now. Nothing stored of clusters is looked at. Example: of a chain a -
+ * b - c whose b is hidden, a and c are in no cluster; a copy of b that is readable brings them
+ * together.
+ *
+ * A cluster is named by its oldest document, permuted (shown_ids.h), in a range of its own: so it
+ * is found again by its name alone, and is nobody else's.
+ *
+ * Cost: a question for each document found (query.c), all candidates of which are compared; nothing
+ * is read of more than READABLE_CLUSTER_MAX documents, beyond which there is no cluster. Left out:
+ * clusterings whose links are not of two documents alone (centres, batches, containment, which
+ * would need postings of its own to go both ways).
+ */
+#ifndef KINFS_ENGINE_INDEX_READABLE_CLUSTER_H
+#define KINFS_ENGINE_INDEX_READABLE_CLUSTER_H
+
+#include "engine/index/answer.h"
+#include "engine/index/sid_tally.h"
+
+enum { READABLE_CLUSTER_MAX = INDEX_READABLE_CLUSTER_MAX };
+
+struct readable_member {
+    uint64_t sid;
+    const struct record *record; /* of the index's keeping */
+    char *path;
+};
+
+/* Zero-initialised; ends with readable_cluster_done(). */
+struct readable_cluster {
+    struct index *index;
+    struct readable_member *members; /* in the order in which they were found */
+    size_t n_members;
+    bool is_stale; /* a document was left out that is not what it was when it was sketched */
+};
+void readable_cluster_done(struct readable_cluster *cluster);
+
+/* What is known of documents from clusters found before: numbers of a tally. */
+enum readable_known { READABLE_UNKNOWN, READABLE_SEEN, READABLE_IN_LARGE };
+
+/* The cluster of a document; of one member where nothing readable resembles it.
+ *
+ * threshold  of its links
+ * known      NULL, or documents of clusters that were found for the same caller: where one of those
+ *            is READABLE_IN_LARGE, so is this. All that are found are added to it.
+ *
+ * Returns 0, -ENOENT (the caller may not list and read it), -ESTALE (it is not what it was when it
+ * was sketched), -E2BIG (more than READABLE_CLUSTER_MAX documents), -EINTR (query->stop said so),
+ * -ENOMEM, -EUCLEAN or a store error; then *cluster is empty. */
+int readable_cluster_find(struct index *index, uint64_t sid, double threshold,
+                          const struct index_query *query, struct sid_tally *known,
+                          struct readable_cluster *cluster);
+
+/* The id of a cluster of two or more, in the clustering of a base; and the document that an id is
+ * of: 0, where it is none. */
+uint64_t readable_cluster_id(const struct readable_cluster *cluster, uint64_t base);
+uint64_t readable_cluster_sid(const struct index *index, uint64_t id);
+
+#endif

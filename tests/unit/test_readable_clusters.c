@@ -1,0 +1,360 @@
+/* Clusters among what a caller may read: against components of all pairs of the readable documents,
+ * and the same whatever is hidden. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/lib/indexed_tree.h"
+
+enum { CHAINS = 12, LINKS = 9, N = CHAINS * LINKS, WORDS = 400, STEP = 80, MANY = 300 };
+
+struct world {
+    struct indexed_tree *tree;
+    bool readable[N];
+    unsigned root[N]; /* of the component, among readable documents */
+};
+
+/* -- documents: of each chain those next to each other resemble each other by two thirds, those
+ * further apart by less than a half -- */
+
+static void name_of(unsigned i, char name[16])
+{
+    snprintf(name, 16, "d%u", i);
+}
+
+static void write_words(struct indexed_tree *f, const char *name, unsigned from, unsigned n)
+{
+    char *text = malloc((size_t)n * 12 + 1), *at = text;
+    for (unsigned i = from; i < from + n; i++)
+        at += sprintf(at, "w%u ", i);
+    scratch_write(scratch_path(f->tree, "%s", name), text);
+    free(text);
+}
+
+static void write_document(struct world *w, unsigned i)
+{
+    char name[16];
+    name_of(i, name);
+    const unsigned chain = i / LINKS, link = i % LINKS;
+    /* Every third chain has twins. */
+    const unsigned step = chain % 3 == 0 ? link / 2 : link;
+    write_words(w->tree, name, chain * 100000 + step * STEP, WORDS);
+}
+
+static void come(struct world *w, const bool which[N])
+{
+    char name[16];
+    for (unsigned i = 0; i < N; i++)
+        if (which[i]) {
+            write_document(w, i);
+            name_of(i, name);
+            index_note_entry(w->tree->index, backing_root_key(w->tree->backing), name);
+        }
+    indexed_tree_settle(w->tree);
+}
+
+static void go(struct world *w, const bool which[N])
+{
+    char name[16];
+    for (unsigned i = 0; i < N; i++)
+        if (which[i]) {
+            name_of(i, name);
+            assert_int_equal(unlink(scratch_path(w->tree->tree, "%s", name)), 0);
+            index_note_entry(w->tree->index, backing_root_key(w->tree->backing), name);
+        }
+    indexed_tree_settle(w->tree);
+}
+
+static bool may_read(void *user, const char *path, const struct file_key *key)
+{
+    const struct world *w = user;
+    unsigned i;
+    (void)key;
+    return sscanf(path, "d%u", &i) == 1 && i < N && w->readable[i];
+}
+
+static struct index_query query_of(struct world *w)
+{
+    return (struct index_query){.threshold = 0.4, .may_read = may_read, .user = w};
+}
+
+/* -- the truth -- */
+
+static unsigned root_of(const struct world *w, unsigned i)
+{
+    while (w->root[i] != i)
+        i = w->root[i];
+    return i;
+}
+
+static void find_truth(struct world *w)
+{
+    struct file_key keys[N];
+    char name[16];
+    for (unsigned i = 0; i < N; i++) {
+        w->root[i] = i;
+        name_of(i, name);
+        if (w->readable[i])
+            keys[i] = indexed_tree_key(w->tree, name);
+    }
+    for (unsigned i = 0; i < N; i++)
+        for (unsigned k = 0; k < i; k++) {
+            struct comparison comparison;
+            if (!w->readable[i] || !w->readable[k])
+                continue;
+            assert_int_equal(index_compare(w->tree->index, &keys[i], &keys[k], &comparison), 0);
+            if (comparison.resemblance >= 0.5)
+                w->root[root_of(w, i)] = root_of(w, k);
+        }
+}
+
+static unsigned size_of(const struct world *w, unsigned i)
+{
+    unsigned n = 0;
+    for (unsigned k = 0; k < N; k++)
+        n += w->readable[k] && root_of(w, k) == root_of(w, i);
+    return n;
+}
+
+/* -- what is said -- */
+
+static void check_members(const struct world *w, unsigned i, const struct cluster_info *info,
+                          const struct kin_list *members)
+{
+    bool seen[N] = {false};
+    assert_int_equal(info->size, size_of(w, i));
+    assert_int_equal(members->n_kin, info->size);
+    assert_string_equal(members->kin[0].path, info->representative.path);
+    for (size_t m = 0; m < members->n_kin; m++) {
+        const unsigned k = (unsigned)atoi(members->kin[m].path + 1);
+        assert_true(k < N && w->readable[k] && !seen[k]);
+        assert_int_equal(root_of(w, k), root_of(w, i));
+        seen[k] = true;
+    }
+}
+
+/* Each readable document is in the cluster of its component, which is found by its id, too; of the
+ * others nothing is said. */
+static void check_each(struct world *w)
+{
+    const struct index_query query = query_of(w);
+    for (unsigned i = 0; i < N; i++) {
+        struct cluster_info info = {0}, again = {0};
+        struct kin_list members = {0};
+        char name[16];
+        name_of(i, name);
+        if (access(scratch_path(w->tree->tree, "%s", name), F_OK) < 0)
+            continue;
+        struct file_key key = indexed_tree_key(w->tree, name);
+        int r = index_readable_cluster(w->tree->index, &key, 0, &query, &info, &members);
+        if (!w->readable[i] || size_of(w, i) < 2) {
+            assert_int_equal(r, -ENOENT);
+            continue;
+        }
+        assert_int_equal(r, 0);
+        check_members(w, i, &info, &members);
+        kin_list_done(&members);
+        assert_int_equal(index_cluster(w->tree->index, info.id, &query, &again, &members), 0);
+        assert_int_equal(again.id, info.id);
+        check_members(w, i, &again, &members);
+        assert_true(index_has_cluster(w->tree->index, info.id) == 0);
+        kin_list_done(&members);
+        cluster_info_done(&info);
+        cluster_info_done(&again);
+    }
+}
+
+/* The listing has each component once. */
+static void check_listing(struct world *w)
+{
+    _cleanup_(index_readable_clusters_free_p) struct index_readable_clusters *clusters = NULL;
+    const struct index_query query = query_of(w);
+    const uint64_t *ids;
+    size_t n_expected = 0;
+    bool seen[N] = {false};
+    int r;
+    assert_int_equal(index_readable_clusters_new(w->tree->index, 0, &clusters), 0);
+    while ((r = index_readable_clusters_step(clusters, &query)) > 0)
+        ;
+    assert_int_equal(r, 0);
+    for (unsigned i = 0; i < N; i++)
+        n_expected += w->readable[i] && root_of(w, i) == i && size_of(w, i) > 1;
+    const size_t n = index_readable_clusters_ids(clusters, &ids);
+    assert_int_equal(n, n_expected);
+    for (size_t i = 0; i < n; i++) {
+        struct cluster_info info;
+        assert_int_equal(index_cluster(w->tree->index, ids[i], &query, &info, NULL), 0);
+        const unsigned root = root_of(w, (unsigned)atoi(info.representative.path + 1));
+        assert_false(seen[root]);
+        seen[root] = true;
+        cluster_info_done(&info);
+    }
+}
+
+/* All that is said, in the order in which it is. */
+static char *everything(struct world *w)
+{
+    _cleanup_(index_readable_clusters_free_p) struct index_readable_clusters *clusters = NULL;
+    const struct index_query query = query_of(w);
+    const uint64_t *ids;
+    char *text = NULL, name[16];
+    size_t n_bytes;
+    FILE *out = open_memstream(&text, &n_bytes);
+    assert_int_equal(index_readable_clusters_new(w->tree->index, 0, &clusters), 0);
+    while (index_readable_clusters_step(clusters, &query) > 0)
+        ;
+    const size_t n = index_readable_clusters_ids(clusters, &ids);
+    for (size_t i = 0; i < n; i++) {
+        struct cluster_info info;
+        struct kin_list members;
+        assert_int_equal(index_cluster(w->tree->index, ids[i], &query, &info, &members), 0);
+        fprintf(out, "%llu %llu %.6f %.6f:", (unsigned long long)info.id,
+                (unsigned long long)info.size, info.resemblance_min, info.resemblance_mean);
+        for (size_t m = 0; m < members.n_kin; m++)
+            fprintf(out, " %s %.6f", members.kin[m].path, members.kin[m].resemblance);
+        fputs("\n", out);
+        kin_list_done(&members);
+        cluster_info_done(&info);
+    }
+    for (unsigned i = 0; i < N; i++) {
+        struct kin_list kin;
+        name_of(i, name);
+        if (!w->readable[i])
+            continue;
+        struct file_key key = indexed_tree_key(w->tree, name);
+        assert_int_equal(index_similar(w->tree->index, &key, &query, &kin), 0);
+        for (size_t m = 0; m < kin.n_kin; m++)
+            fprintf(out, " %s %.6f", kin.kin[m].path, kin.kin[m].resemblance);
+        kin_list_done(&kin);
+        fputs("\n", out);
+    }
+    fclose(out);
+    return text;
+}
+
+static void test_readable_clusters__are_components_of_what_can_be_read(void **state)
+{
+    struct world w = {.tree = *state};
+    bool all[N];
+    memset(all, true, sizeof(all));
+    come(&w, all);
+    for (unsigned round = 0; round < 6; round++) {
+        for (unsigned i = 0; i < N; i++)
+            w.readable[i] = round == 0 || (i * 2654435761u >> 7) % (round + 2) != round % 2;
+        find_truth(&w);
+        check_each(&w);
+        check_listing(&w);
+    }
+}
+
+static void test_readable_clusters__do_not_depend_on_what_is_hidden(void **state)
+{
+    struct world w = {.tree = *state};
+    bool hidden[N];
+    for (unsigned i = 0; i < N; i++) {
+        w.readable[i] = i % LINKS != 4 && i % 7 != 3;
+        hidden[i] = !w.readable[i];
+    }
+    come(&w, w.readable);
+    char *before = everything(&w);
+    come(&w, hidden);
+    char *among = everything(&w);
+    go(&w, hidden);
+    char *after = everything(&w);
+    assert_string_equal(before, among);
+    assert_string_equal(before, after);
+    free(before);
+    free(among);
+    free(after);
+}
+
+static bool may_read_some(void *user, const char *path, const struct file_key *key)
+{
+    (void)key;
+    return atoi(path + 1) < *(const int *)user;
+}
+
+static size_t n_listed(struct indexed_tree *f, const struct index_query *query)
+{
+    _cleanup_(index_readable_clusters_free_p) struct index_readable_clusters *clusters = NULL;
+    const uint64_t *ids;
+    assert_int_equal(index_readable_clusters_new(f->index, 0, &clusters), 0);
+    while (index_readable_clusters_step(clusters, query) > 0)
+        ;
+    return index_readable_clusters_ids(clusters, &ids);
+}
+
+/* A large one is not shown, whatever of it cannot be read: it counts what can. */
+static void test_readable_clusters__are_of_256_documents_at_most(void **state)
+{
+    struct indexed_tree *f = *state;
+    int n_readable;
+    struct index_query query = {.may_read = may_read_some, .user = &n_readable};
+    char name[16];
+    for (unsigned i = 0; i < MANY; i++) {
+        name_of(i, name);
+        write_words(f, name, i % 10, WORDS);
+        index_note_entry(f->index, backing_root_key(f->backing), name);
+    }
+    indexed_tree_settle(f);
+    struct file_key key = indexed_tree_key(f, "d0");
+    for (n_readable = INDEX_READABLE_CLUSTER_MAX - 1; n_readable <= INDEX_READABLE_CLUSTER_MAX + 1;
+         n_readable++) {
+        struct cluster_info info = {0};
+        const bool is_shown = n_readable <= INDEX_READABLE_CLUSTER_MAX;
+        assert_int_equal(index_readable_cluster(f->index, &key, 0, &query, &info, NULL),
+                         is_shown ? 0 : -ENOENT);
+        assert_int_equal(info.size, is_shown ? n_readable : 0);
+        assert_int_equal(n_listed(f, &query), is_shown);
+        cluster_info_done(&info);
+    }
+}
+
+static bool stop_at_once(void *user)
+{
+    ++*(unsigned *)user;
+    return true;
+}
+
+/* What was given up is looked at again. */
+static void test_readable_clusters__can_be_stopped(void **state)
+{
+    _cleanup_(index_readable_clusters_free_p) struct index_readable_clusters *clusters = NULL;
+    struct world w = {.tree = *state};
+    struct index_query query = query_of(&w);
+    struct cluster_info info;
+    const uint64_t *ids;
+    unsigned n_asked = 0;
+    bool some[N] = {true, true, true};
+    come(&w, some);
+    memcpy(w.readable, some, sizeof(some));
+    struct file_key key = indexed_tree_key(w.tree, "d0");
+    query.stop = stop_at_once;
+    query.stop_user = &n_asked;
+    assert_int_equal(index_readable_cluster(w.tree->index, &key, 0, &query, &info, NULL), -EINTR);
+    assert_int_equal(index_readable_clusters_new(w.tree->index, 0, &clusters), 0);
+    assert_int_equal(index_readable_clusters_step(clusters, &query), -EINTR);
+    assert_int_equal(n_asked, 2);
+    query.stop = NULL;
+    while (index_readable_clusters_step(clusters, &query) > 0)
+        ;
+    assert_int_equal(index_readable_clusters_ids(clusters, &ids), 1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, indexed_tree_setup, indexed_tree_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_readable_clusters__are_components_of_what_can_be_read),
+        TEST(test_readable_clusters__do_not_depend_on_what_is_hidden),
+        TEST(test_readable_clusters__are_of_256_documents_at_most),
+        TEST(test_readable_clusters__can_be_stopped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
