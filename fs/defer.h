@@ -1,25 +1,33 @@
 /* A few threads for requests that may wait, with a bounded queue: every task pushed is run exactly
- * once, in order, or told why it is not.
+ * once, or told why it is not. Turns go round by user, so that none waits for all that another
+ * asks.
  */
 #ifndef KINFS_FS_DEFER_H
 #define KINFS_FS_DEFER_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 #include "base/cleanup.h"
 
 struct defer;
 
 struct defer_options {
-    unsigned n_threads;   /* 1 or more */
+    unsigned n_threads;   /* 1 or more; half of them, rounded up, may be one user's at a time */
+    unsigned n_long_max;  /* threads with long tasks; half of so many, rounded up, one user's */
     size_t n_waiting_max; /* tasks queued, those being run not counted */
     /* Do the task (error 0), or answer it without (-EINTR: given up, and there is no thread for it,
-     * -ESHUTDOWN: the end). Owns the task. Called without a lock, by a thread of the pool or by
-     * that of defer_free(). */
+     * -EAGAIN: others want its place in a full queue, -ESHUTDOWN: the end). Owns the task. Called
+     * without a lock, by a thread of the pool, or by that of defer_push(), defer_reap() or
+     * defer_free(). */
     void (*run)(void *task, int error);
     /* Whether nobody waits for the task any more; NULL: never. Called with the queue's lock. */
     bool (*given_up)(void *task);
+    uid_t (*user_of)(void *task); /* NULL: all are one user's */
+    bool (*is_long)(void *task);  /* it may take minutes; NULL: none is */
+    int64_t (*now_us)(void);      /* NULL: clock_now_us() */
 };
 
 /* Returns 0, -ENOMEM, or -EAGAIN when no thread can be had; gives. The threads block all signals:
@@ -30,15 +38,19 @@ int defer_new(const struct defer_options *options, struct defer **ret_defer);
 void defer_free(struct defer *defer);
 DEFINE_CLEANUP(struct defer *, defer_free);
 
-/* Returns 0 (takes the task), -EAGAIN when the queue is full, -ESHUTDOWN. Never blocks. */
+/* Behind what waits of the same user. Any thread; never blocks; at most some steps for each task in
+ * the queue. In a full queue a user who has fewer tasks than another takes the place of that one's
+ * newest, which is answered with -EAGAIN.
+ *
+ * Returns 0 (takes the task), -EAGAIN when the queue is full, -ESHUTDOWN. */
 int defer_push(struct defer *defer, void *task);
 
-/* From within run(), of its own task: have it run once more, after those that wait now, for which
- * there is always room. Returns 0 (takes the task), -ESHUTDOWN. Never blocks. */
+/* From within run(), of its own task: have it run once more, behind what waits of its user, for
+ * which there is always room. Returns 0 (takes the task), -ESHUTDOWN. Never blocks. */
 int defer_again(struct defer *defer, void *task);
 
 /* Answer those queued that were given up. For tasks to call now and then while they wait, since
- * then maybe no thread is left to take from the queue. */
+ * then maybe no thread is left to take from the queue; one that is left does so itself. */
 void defer_reap(struct defer *defer);
 
 /* Whether defer_free() was called: a task that waits should end. */

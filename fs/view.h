@@ -25,7 +25,6 @@ struct views {
     struct view_table nodes;
     struct view_links_memory memory;
     struct caller_numbers callers; /* of the memory's keys */
-    atomic_uint n_answering;       /* questions (view_question.c) */
     atomic_uint_fast64_t n_questions;
     struct question_room question_room;
     struct timespec since; /* times of what mirrors nothing */
@@ -38,6 +37,7 @@ struct view_task {
      * when others have had their turn. */
     void (*run)(struct view_task *task);
     bool unfinished;
+    bool is_long; /* it may take minutes */
     struct fs *fs;
     fuse_req_t req;
     const struct caller *as; /* of the handle, which opened it; NULL: who sends this request */

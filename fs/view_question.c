@@ -31,9 +31,6 @@
 /* A document is cut at the first by the text engine as well. Where there can be no file without a
  * name it is kept in memory, of which the daemon has less. */
 enum { DOCUMENT_MAX_BYTES = 1 << 30, DOCUMENT_IN_MEMORY_MAX_BYTES = 1 << 26 };
-/* Views have a few threads for everybody (view_task.c), and an answer can take an extractor's
- * minute: so many at once, others have their turn. */
-enum { ANSWERING_MAX = 2, TURN_US = 5000 };
 
 struct question {
     pthread_mutex_t lock; /* of all below; held for as long as an answer is made, so only tried */
@@ -333,25 +330,28 @@ static int copy_piece(const struct view_task *task, const struct question *quest
     return 0;
 }
 
-/* Whether an answer may be made now: 1, and ends with leave_turn(); 0, and is to be asked for
- * again; -EINTR: nobody waits for it any more, and turns can take minutes. */
-static int take_turn(struct view_task *task)
+static void reply_piece(fuse_req_t req, int r, const char *piece, size_t n_bytes)
 {
-    atomic_uint *n_answering = &task->fs->views->n_answering;
-    if (atomic_fetch_add(n_answering, 1) < ANSWERING_MAX)
-        return 1;
-    atomic_fetch_sub(n_answering, 1);
-    if (fuse_req_interrupted(task->req))
-        return -EINTR;
-    usleep(TURN_US);
-    task->unfinished = true;
-    task->end_ms = 0; /* who stood in the queue is to wait for the index too */
-    return 0;
+    if (r < 0)
+        fuse_reply_err(req, -r);
+    else
+        fuse_reply_buf(req, piece, n_bytes);
 }
 
-static void leave_turn(struct view_task *task)
+/* From an answer that was made before, which takes no turn: whether it replied. */
+static bool read_made(const struct view_task *task)
 {
-    atomic_fetch_sub(&task->fs->views->n_answering, 1);
+    struct question *question = question_of(&task->fi);
+    _cleanup_free_ char *piece = NULL;
+    size_t n_bytes = 0;
+    if (pthread_mutex_trylock(&question->lock) != 0)
+        return false;
+    const bool is_made = question->answer;
+    int r = is_made ? copy_piece(task, question, &piece, &n_bytes) : 0;
+    pthread_mutex_unlock(&question->lock);
+    if (is_made)
+        reply_piece(task->req, r, piece, n_bytes);
+    return is_made;
 }
 
 static void read_answer(struct view_task *task)
@@ -359,34 +359,27 @@ static void read_answer(struct view_task *task)
     struct question *question = question_of(&task->fi);
     _cleanup_free_ char *piece = NULL;
     size_t n_bytes = 0;
-    int r = take_turn(task);
-    if (r <= 0) {
-        if (r < 0)
-            fuse_reply_err(task->req, -r);
-        return;
-    }
-    r = -pthread_mutex_trylock(&question->lock);
+    int r = -pthread_mutex_trylock(&question->lock);
     if (r == 0) {
         r = question->answer ? 0 : make_answer(task, question);
         if (r == 0)
             r = copy_piece(task, question, &piece, &n_bytes);
         pthread_mutex_unlock(&question->lock);
     }
-    leave_turn(task);
-    if (r < 0)
-        fuse_reply_err(task->req, -r);
-    else
-        fuse_reply_buf(task->req, piece, n_bytes);
+    reply_piece(task->req, r, piece, n_bytes);
 }
 
 void question_read(struct fs *fs, fuse_req_t req, struct view_node *node, size_t size, off_t offset,
                    const struct fuse_file_info *fi)
 {
-    view_defer(fs, req,
-               &(struct view_task){.run = read_answer,
+    const struct view_task task = {.run = read_answer,
+                                   .is_long = true,
+                                   .req = req,
                                    .as = &question_of(fi)->opener,
                                    .node = node,
                                    .size = size,
                                    .offset = offset,
-                                   .fi = *fi});
+                                   .fi = *fi};
+    if (!read_made(&task))
+        view_defer(fs, req, &task);
 }

@@ -7,10 +7,14 @@
 #include "base/clock.h"
 #include "fs/view.h"
 
-/* Queries mostly wait: for the index to settle or for reads of the store. More threads than that
- * would only compete with the sketching they wait for. */
-enum { N_THREADS = 4 };
-/* One per process that waits in a view; who comes later is told EAGAIN. */
+/* Queries mostly wait: for the index to settle or for reads of the store. A user has four at a time
+ * (half of them, fs/defer.h), for more would only compete with the sketching they wait for; so many
+ * are left for others. */
+enum { N_THREADS = 8 };
+/* Questions about documents in no tree, two of a user: what such a one has is read and sketched
+ * here, where an extractor can take its minute. */
+enum { N_LONG_MAX = 4 };
+/* One per process that waits in a view; who has the most is told EAGAIN when there are more. */
 enum { N_WAITING_MAX = 1024 };
 enum { N_GROUPS_FIRST = 64 };
 
@@ -68,10 +72,25 @@ static bool given_up(void *user)
     return fuse_req_interrupted(task->req);
 }
 
+static uid_t user_of(void *user)
+{
+    return ((struct view_task *)user)->caller.uid;
+}
+
+static bool is_long(void *user)
+{
+    return ((struct view_task *)user)->is_long;
+}
+
 int view_tasks_new(struct views *views)
 {
-    struct defer_options options = {
-        .n_threads = N_THREADS, .n_waiting_max = N_WAITING_MAX, .run = run, .given_up = given_up};
+    struct defer_options options = {.n_threads = N_THREADS,
+                                    .n_long_max = N_LONG_MAX,
+                                    .n_waiting_max = N_WAITING_MAX,
+                                    .run = run,
+                                    .given_up = given_up,
+                                    .user_of = user_of,
+                                    .is_long = is_long};
     return defer_new(&options, &views->defer);
 }
 
