@@ -353,36 +353,39 @@ int inode_get_all(struct inode_table *table, struct inode ***ret_inodes, size_t 
     return 0;
 }
 
-static int reopen(const struct inode *inode, int fd, int flags)
+static int open_key(struct inode_table *table, const struct inode *inode, int flags)
 {
-    int again = inode->type == S_IFDIR
+    int fd;
+    do
+        fd = backing_open_key(table->backing, &inode->key, flags);
+    while ((fd == -EMFILE || fd == -ENFILE) && inode_table_shed(table));
+    return fd;
+}
+
+static int reopen(struct inode_table *table, const struct inode *inode, int fd, int flags)
+{
+    int again;
+    do
+        again = inode->type == S_IFDIR
                     ? openat(fd, ".", flags | O_CLOEXEC)
                     : open(proc_path_of(fd).text, (flags & ~O_NOFOLLOW) | O_CLOEXEC);
+    while (again < 0 && (errno == EMFILE || errno == ENFILE) && inode_table_shed(table));
     return again < 0 ? -errno : again;
 }
 
-static int try_to_open(struct inode_table *table, struct inode *inode, int flags)
+int inode_open(struct inode_table *table, struct inode *inode, int flags)
 {
     /* A directory has a descriptor, or will have one for the names in it. */
     if (!inode->by_name && inode->type != S_IFDIR) {
-        int fd = backing_open_key(table->backing, &inode->key, flags);
+        int fd = open_key(table, inode, flags);
         if (fd != -ESTALE)
             return fd;
     }
     struct inode_fd borrowed = INODE_FD_NONE;
     int fd = inode_borrow_fd(table, inode, &borrowed);
     if (fd >= 0)
-        fd = reopen(inode, fd, flags);
+        fd = reopen(table, inode, fd, flags);
     inode_return_fd(&borrowed);
-    return fd;
-}
-
-int inode_open(struct inode_table *table, struct inode *inode, int flags)
-{
-    int fd;
-    do
-        fd = try_to_open(table, inode, flags);
-    while ((fd == -EMFILE || fd == -ENFILE) && inode_table_shed(table));
     return fd;
 }
 
@@ -404,7 +407,7 @@ static int try_to_borrow(struct inode_table *table, struct inode *inode, struct 
     }
     int fd = -ESTALE;
     if (!inode->by_name)
-        fd = backing_open_key(table->backing, &inode->key, O_PATH | O_NOFOLLOW);
+        fd = open_key(table, inode, O_PATH | O_NOFOLLOW);
     if (fd >= 0)
         *ret_fd = (struct inode_fd){.is_own = true, .fd = fd};
     return fd == -ESTALE ? inode_path_borrow(table, inode, ret_fd) : fd;
@@ -426,10 +429,7 @@ static int borrow_gone(struct inode_table *table, struct inode *inode, struct in
 
 int inode_borrow_fd(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
 {
-    int fd;
-    do
-        fd = try_to_borrow(table, inode, ret_fd);
-    while ((fd == -EMFILE || fd == -ENFILE) && inode_table_shed(table));
+    int fd = try_to_borrow(table, inode, ret_fd);
     return fd == -ESTALE ? borrow_gone(table, inode, ret_fd) : fd;
 }
 

@@ -148,7 +148,8 @@ int inode_borrow_fd(struct inode_table *table, struct inode *inode, struct inode
 void inode_return_fd(struct inode_fd *fd); /* as a cleanup; INODE_FD_NONE allowed */
 
 /* Closes descriptors that only save openings, where they have run out (EMFILE). Whether there were
- * any, so that it is worth another try. */
+ * any, so that it is worth another try: of the one system call that wanted a descriptor, not of
+ * what has borrowed one before it, which would be what is closed here, again and again. */
 bool inode_table_shed(struct inode_table *table);
 
 /* For fs/inode_path.c: with the table's lock held; and the end of a reference. */

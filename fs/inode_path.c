@@ -134,14 +134,27 @@ void inode_path_return(struct inode_table *table, struct inode *inode)
     inode_unref(table, inode);
 }
 
+/* openat2(2), with descriptors made free where they have run out. Returns it or a negative errno.
+ */
+static int open_at(struct inode_table *table, int dirfd, const char *path, uint64_t flags,
+                   uint64_t resolve)
+{
+    struct open_how how = {.flags = flags, .resolve = resolve};
+    long fd;
+    do
+        fd = syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+    while (fd < 0 && (errno == EMFILE || errno == ENFILE) && inode_table_shed(table));
+    return fd < 0 ? -errno : (int)fd;
+}
+
 /* A name opened, if it means the inode. */
 static int open_verified(struct inode_table *table, const struct inode *inode, int dirfd,
                          const char *name, bool *ret_nested)
 {
     struct file_key key;
-    _cleanup_close_ int fd = openat(dirfd, name, PATH_FLAGS);
+    _cleanup_close_ int fd = open_at(table, dirfd, name, PATH_FLAGS, 0);
     if (fd < 0)
-        return errno == ENOENT || errno == ENOTDIR ? -ESTALE : -errno;
+        return fd == -ENOENT || fd == -ENOTDIR ? -ESTALE : fd;
     int r = backing_identify(table->backing, fd, "", &key, ret_nested);
     if (r < 0)
         return r;
@@ -152,13 +165,13 @@ static int open_verified(struct inode_table *table, const struct inode *inode, i
 static int search_directory(struct inode_table *table, struct inode *inode, int dirfd,
                             char ret_name[NAME_MAX + 1], bool *ret_nested)
 {
-    int list_fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_close_ int list_fd = open_at(table, dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (list_fd == -EMFILE || list_fd == -ENFILE)
+        return list_fd;
     _cleanup_closedir_ DIR *list = list_fd < 0 ? NULL : fdopendir(list_fd);
-    if (!list) {
-        if (list_fd >= 0)
-            close(list_fd);
+    if (!list)
         return -ESTALE;
-    }
+    TAKE_FD(list_fd);
     for (struct dirent *entry; (entry = readdir(list));) {
         if (entry->d_ino != inode->ino || strcmp(entry->d_name, ".") == 0 ||
             strcmp(entry->d_name, "..") == 0)
@@ -309,14 +322,13 @@ static int walk(struct inode_table *table, struct inode *inode, bool repair,
 /* Opens what cannot be reached by its places where the index says it is. */
 static int open_where_told(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
 {
-    struct open_how how = {.flags = PATH_FLAGS, .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
     _cleanup_free_ char *path = NULL;
     struct file_key key;
     bool nested;
     if (!table->find_path || table->find_path(table->find_user, &inode->key, &path) < 0)
         return -ESTALE;
-    _cleanup_close_ int fd =
-        (int)syscall(SYS_openat2, backing_root_fd(table->backing), path, &how, sizeof(how));
+    _cleanup_close_ int fd = open_at(table, backing_root_fd(table->backing), path, PATH_FLAGS,
+                                     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
     if (fd < 0 || backing_identify(table->backing, fd, "", &key, &nested) < 0 ||
         !file_key_equal(&key, &inode->key))
         return -ESTALE;
@@ -417,7 +429,9 @@ int inode_path_borrow_directory(struct inode_table *table, struct inode *inode,
     if (fd != -ENOENT)
         return fd;
     bool nested = !file_key_same_file_system(&inode->key, &table->root->key);
-    fd = backing_open_key(table->backing, &inode->key, O_PATH | O_DIRECTORY);
+    do
+        fd = backing_open_key(table->backing, &inode->key, O_PATH | O_DIRECTORY);
+    while ((fd == -EMFILE || fd == -ENFILE) && inode_table_shed(table));
     {
         LOCKED(&table->lock);
         if (make_path(inode) < 0) {
@@ -458,10 +472,7 @@ int inode_path_borrow(struct inode_table *table, struct inode *inode, struct ino
         return fd;
     if (!inode->by_name)
         return -ESTALE;
-    int r;
-    do
-        r = walk(table, inode, false, ret_fd, NULL);
-    while ((r == -EMFILE || r == -ENFILE) && inode_table_shed(table));
+    int r = walk(table, inode, false, ret_fd, NULL);
     return r == -ESTALE ? repair(table, inode, ret_fd) : r;
 }
 
@@ -521,10 +532,7 @@ static struct inode *hold_name(struct inode_table *table, int dirfd, const char 
     struct file_key key;
     struct stat st;
     bool nested;
-    int fd;
-    do
-        fd = openat(dirfd, name, PATH_FLAGS);
-    while (fd < 0 && (errno == EMFILE || errno == ENFILE) && inode_table_shed(table));
+    int fd = open_at(table, dirfd, name, PATH_FLAGS, 0);
     _cleanup_close_ int owned = fd;
     if (fd < 0 || fstat(fd, &st) < 0 || backing_identify(table->backing, fd, "", &key, &nested) < 0)
         return NULL;
