@@ -1,6 +1,5 @@
 /* The identity is switched around the one system call that needs it and not around a query, whose
- * store reads need the daemon's own rights. The calls are raw ones: the library's setgroups()
- * would switch every thread of the process.
+ * store reads need the daemon's own rights.
  *
  * setfsuid() away from root takes CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH and their kind out of the
  * thread's effective set, and setfsuid() back to root puts them in again (capabilities(7), "Effect
@@ -13,15 +12,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/fsuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "fs/rights.h"
 
 bool caller_is_restricted(uid_t uid)
 {
@@ -71,53 +69,18 @@ void caller_done(struct caller *caller)
     *caller = (struct caller){0};
 }
 
-static int set_groups(size_t n, const gid_t *groups)
+static void become_self(const struct caller *caller, const struct rights *own)
 {
-    return syscall(SYS_setgroups, n, groups) < 0 ? -errno : 0;
-}
-
-static bool set_fsgid(gid_t gid)
-{
-    setfsgid(gid);
-    return (gid_t)setfsgid((gid_t)-1) == gid;
-}
-
-static bool set_fsuid(uid_t uid)
-{
-    setfsuid(uid);
-    return (uid_t)setfsuid((uid_t)-1) == uid;
-}
-
-/* What a thread may do. */
-struct rights {
-    struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3];
-};
-
-static long rights_call(long call, struct rights *rights)
-{
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    return syscall(call, &header, rights->caps);
-}
-
-/* A thread must not go on as somebody else; what was allowed on the way there can only fail for
- * want of memory, which passes. */
-static void become_self(const struct caller *caller, struct rights *own)
-{
-    while (!set_fsuid(geteuid()))
-        usleep(1000);
-    while (!set_fsgid(getegid()))
-        usleep(1000);
-    while (set_groups(caller->n_own_groups, caller->own_groups) == -ENOMEM)
-        usleep(1000);
-    while (rights_call(SYS_capset, own) < 0 && errno == ENOMEM)
+    rights_restore(own);
+    while (rights_set_groups(caller->n_own_groups, caller->own_groups) == -ENOMEM)
         usleep(1000);
 }
 
 static bool become_caller(const struct caller *caller, struct rights *ret_own)
 {
-    if (rights_call(SYS_capget, ret_own) < 0 || set_groups(caller->n_groups, caller->groups) < 0)
+    if (rights_get(ret_own) < 0 || rights_set_groups(caller->n_groups, caller->groups) < 0)
         return false;
-    if (set_fsgid(caller->gid) && set_fsuid(caller->uid))
+    if (rights_become(caller->uid, caller->gid) == 0)
         return true;
     become_self(caller, ret_own);
     return false;

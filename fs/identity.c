@@ -1,125 +1,133 @@
 #include "fs/identity.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <sched.h>
-#include <sys/fsuid.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-enum { CAP_WORDS = _LINUX_CAPABILITY_U32S_3, MOST_GROUPS = 128 };
+#include "fs/rights.h"
+
+enum { MOST_GROUPS = 128 };
 
 /* Facts of the process; written before there is a second thread that serves. */
-static struct __user_cap_data_struct caps_all[CAP_WORDS], caps_serving[CAP_WORDS];
+static struct rights all_rights, serving_rights;
 static bool can_switch;
 
 /* Of each thread. */
 static _Thread_local bool is_switched, has_own_umask;
 static _Thread_local mode_t own_umask;
 
-/* glibc has no wrappers, libcap would be one more library for two calls. */
-static int get_caps(struct __user_cap_data_struct caps[CAP_WORDS])
+static bool can_switch_with(const struct rights *rights)
 {
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    return (int)syscall(SYS_capget, &header, caps);
-}
-
-static void set_caps(const struct __user_cap_data_struct caps[CAP_WORDS])
-{
-    int saved = errno;
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    syscall(SYS_capset, &header, caps);
-    errno = saved;
-}
-
-static bool has_cap(const struct __user_cap_data_struct caps[CAP_WORDS], int cap)
-{
-    return caps[CAP_TO_INDEX(cap)].effective & CAP_TO_MASK(cap);
+    return rights_have(rights, CAP_SETUID) && rights_have(rights, CAP_SETGID) &&
+           rights_have(rights, CAP_DAC_OVERRIDE);
 }
 
 void identity_begin_serving(void)
 {
-    if (get_caps(caps_all) < 0)
+    if (rights_get(&all_rights) < 0)
         return;
-    for (int i = 0; i < CAP_WORDS; i++)
-        caps_serving[i] = caps_all[i];
-    can_switch = has_cap(caps_all, CAP_SETUID) && has_cap(caps_all, CAP_SETGID) &&
-                 has_cap(caps_all, CAP_DAC_OVERRIDE);
-    caps_serving[CAP_TO_INDEX(CAP_FSETID)].effective &= ~CAP_TO_MASK(CAP_FSETID);
-    caps_serving[CAP_TO_INDEX(CAP_SYS_RESOURCE)].effective &= ~CAP_TO_MASK(CAP_SYS_RESOURCE);
-    set_caps(caps_serving);
+    can_switch = can_switch_with(&all_rights);
+    serving_rights = all_rights;
+    rights_drop(&serving_rights, CAP_FSETID);
+    rights_drop(&serving_rights, CAP_SYS_RESOURCE);
+    rights_set(&serving_rights);
 }
 
 void identity_end_serving(void)
 {
-    set_caps(caps_all);
+    rights_set(&all_rights);
 }
 
 bool identity_can_pass_through(void)
 {
-    return has_cap(caps_all, CAP_SYS_ADMIN);
+    return rights_have(&all_rights, CAP_SYS_ADMIN);
 }
 
 struct identity_limits identity_get_limits(void)
 {
-    struct __user_cap_data_struct caps[CAP_WORDS] = {0};
-    (void)get_caps(caps);
+    struct rights rights = {0};
+    (void)rights_get(&rights);
     return (struct identity_limits){
-        .no_passthrough = !has_cap(caps, CAP_SYS_ADMIN),
-        .no_others = !has_cap(caps, CAP_SETUID) || !has_cap(caps, CAP_SETGID) ||
-                     !has_cap(caps, CAP_DAC_OVERRIDE),
-        .no_owners = !has_cap(caps, CAP_CHOWN),
+        .no_passthrough = !rights_have(&rights, CAP_SYS_ADMIN),
+        .no_others = !can_switch_with(&rights),
+        .no_owners = !rights_have(&rights, CAP_CHOWN),
     };
 }
 
-static void take_umask(mode_t mask)
+static int take_umask(mode_t mask)
 {
     if (!has_own_umask) {
         /* The umask is shared by all threads until this. */
         if (unshare(CLONE_FS) < 0)
-            return;
+            return -errno;
         own_umask = umask(mask);
         has_own_umask = true;
     }
     if (own_umask != mask)
         own_umask = (umask(mask), mask);
+    return 0;
 }
 
-void identity_enter(fuse_req_t req, mode_t mode)
+static bool is_own(const struct fuse_ctx *ctx)
+{
+    return ctx->uid == geteuid() && ctx->gid == getegid();
+}
+
+/* A change of fsuid takes some rights away, and these are given instead. */
+static int become(const struct fuse_ctx *ctx, const struct rights *rights)
+{
+    int r = is_own(ctx) ? 0 : rights_become(ctx->uid, ctx->gid);
+    if (r < 0)
+        return r;
+    is_switched = true;
+    r = rights_set(rights);
+    if (r < 0)
+        identity_leave();
+    return r;
+}
+
+int identity_enter(fuse_req_t req, mode_t mode)
 {
     const struct fuse_ctx *ctx = fuse_req_ctx(req);
-    take_umask(ctx->umask);
+    int r = take_umask(ctx->umask);
+    if (r < 0 || !can_switch || (is_own(ctx) && !(mode & S_ISGID)))
+        return r;
+    return become(ctx, &all_rights);
+}
+
+/* Whether a directory's sticky bit may keep the user from names in it. */
+static bool is_guarded(uid_t uid, int dirfd)
+{
+    struct stat st;
+    return fstat(dirfd, &st) < 0 || (st.st_mode & S_ISVTX && st.st_uid != uid);
+}
+
+int identity_enter_removal(fuse_req_t req, int dirfd, int other_dirfd)
+{
+    const struct fuse_ctx *ctx = fuse_req_ctx(req);
+    if (ctx->uid == 0 || ctx->uid == geteuid() ||
+        !(is_guarded(ctx->uid, dirfd) ||
+          (other_dirfd != dirfd && is_guarded(ctx->uid, other_dirfd))))
+        return 0;
     if (!can_switch)
-        return;
-    if (ctx->uid != geteuid() || ctx->gid != getegid()) {
-        setfsgid(ctx->gid);
-        setfsuid(ctx->uid);
-    } else if (!(mode & S_ISGID)) {
-        return;
-    }
-    is_switched = true;
-    set_caps(caps_all); /* a change of fsuid takes some of them away */
+        return -EPERM;
+    struct rights rights = serving_rights;
+    rights_drop(&rights, CAP_FOWNER);
+    return become(ctx, &rights);
 }
 
 void identity_enter_allocation(fuse_req_t req)
 {
     uid_t uid = fuse_req_ctx(req)->uid;
-    if (!can_switch || uid == geteuid())
-        return;
-    setfsuid(uid);
-    is_switched = true;
+    if (can_switch && uid != geteuid())
+        is_switched = rights_set_fsuid(uid);
 }
 
 void identity_leave(void)
 {
-    if (!is_switched)
-        return;
-    int saved = errno;
-    setfsuid(geteuid());
-    setfsgid(getegid());
-    errno = saved;
-    set_caps(caps_serving); /* a change of fsuid to root gives CAP_FSETID */
+    if (is_switched)
+        rights_restore(&serving_rights);
     is_switched = false;
 }
 
@@ -142,12 +150,19 @@ bool identity_keeps_sgid(fuse_req_t req, const struct stat *st)
     return st->st_mode & S_ISGID && is_in_group(req, st->st_gid);
 }
 
+static void set_rights(const struct rights *rights)
+{
+    int saved = errno;
+    rights_set(rights);
+    errno = saved;
+}
+
 void identity_raise_fsetid(void)
 {
-    set_caps(caps_all);
+    set_rights(&all_rights);
 }
 
 void identity_lower_fsetid(void)
 {
-    set_caps(caps_serving);
+    set_rights(&serving_rights);
 }

@@ -34,10 +34,21 @@ struct identity_limits {
 };
 struct identity_limits identity_get_limits(void);
 
-/* Act as the caller of a request, until identity_leave(), which keeps errno.
- * mode is that of what is to be created. */
-void identity_enter(fuse_req_t req, mode_t mode);
+/* Act as the caller of a request, with his umask, until identity_leave(), which keeps errno.
+ * mode is that of what is to be created.
+ *
+ * Returns 0, or a negative errno when the thread cannot, and then it acts as before: -EPERM,
+ * -ENOMEM.
+ */
+int identity_enter(fuse_req_t req, mode_t mode);
 void identity_leave(void);
+
+/* The same to remove or rename names, in one or two directories. The kernel has decided by what it
+ * last knew of a name, which may be another file's since. Where a sticky bit makes that count, the
+ * kernel decides once more, for the caller and the files there are, as the names change. -EPERM
+ * also where the process cannot act as others. One fstat(2) of each directory for other users than
+ * the process's and root, for those nothing. */
+int identity_enter_removal(fuse_req_t req, int dirfd, int other_dirfd);
 
 /* Allocate as the caller, until identity_leave(): the blocks a file system reserves for root, and
  * quotas, count for others (who are refused CAP_SYS_RESOURCE by all threads that serve). */

@@ -114,7 +114,9 @@ static int create_at(fuse_req_t req, int dirfd, const char *name, int flags, mod
 {
     int fd;
     do {
-        identity_enter(req, mode);
+        int r = identity_enter(req, mode);
+        if (r < 0)
+            return r;
         fd = openat(dirfd, name, flags, mode);
         identity_leave();
     } while (fd < 0 && (errno == EMFILE || errno == ENFILE) &&

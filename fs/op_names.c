@@ -59,8 +59,10 @@ static int do_mknod(struct fs *fs, fuse_req_t req, fuse_ino_t parent, const char
     int dirfd = borrow_parent(fs, parent, name, &dir);
     if (dirfd < 0)
         return dirfd;
-    identity_enter(req, mode);
-    int r = S_ISDIR(mode) ? mkdirat(dirfd, name, mode & 07777) : mknodat(dirfd, name, mode, rdev);
+    int r = identity_enter(req, mode);
+    if (r < 0)
+        return r;
+    r = S_ISDIR(mode) ? mkdirat(dirfd, name, mode & 07777) : mknodat(dirfd, name, mode, rdev);
     identity_leave();
     mode_t type = mode & S_IFMT ? mode & S_IFMT : S_IFREG;
     return r < 0 ? -errno : made(fs, parent, dirfd, name, type, ret_entry);
@@ -85,8 +87,10 @@ static int do_symlink(struct fs *fs, fuse_req_t req, const char *target, fuse_in
     int dirfd = borrow_parent(fs, parent, name, &dir);
     if (dirfd < 0)
         return dirfd;
-    identity_enter(req, 0);
-    int r = symlinkat(target, dirfd, name);
+    int r = identity_enter(req, 0);
+    if (r < 0)
+        return r;
+    r = symlinkat(target, dirfd, name);
     identity_leave();
     return r < 0 ? -errno : made(fs, parent, dirfd, name, S_IFLNK, ret_entry);
 }
@@ -126,15 +130,19 @@ void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name
     reply_entry(req, r, &entry);
 }
 
-static int do_unlink(struct fs *fs, fuse_ino_t parent, const char *name, int flags)
+static int do_unlink(fuse_req_t req, fuse_ino_t parent, const char *name, int flags)
 {
+    struct fs *fs = fs_of(req);
     _cleanup_inode_fd_ struct inode_fd dir = INODE_FD_NONE;
     int dirfd = borrow_parent(fs, parent, name, &dir);
     if (dirfd < 0)
         return dirfd;
     struct inode_change change;
     inode_removal_begin(&fs->inodes, dirfd, name, &change);
-    int r = unlinkat(dirfd, name, flags) < 0 ? -errno : 0;
+    int r = identity_enter_removal(req, dirfd, dirfd);
+    if (r == 0)
+        r = unlinkat(dirfd, name, flags) < 0 ? -errno : 0;
+    identity_leave();
     inode_removal_end(&fs->inodes, &change, inode_of(fs, parent), name, r == 0);
     if (r < 0)
         return r;
@@ -144,12 +152,19 @@ static int do_unlink(struct fs *fs, fuse_ino_t parent, const char *name, int fla
 
 void op_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-    reply(req, do_unlink(fs_of(req), parent, name, 0));
+    reply(req, do_unlink(req, parent, name, 0));
 }
 
 void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
-    reply(req, do_unlink(fs_of(req), parent, name, AT_REMOVEDIR));
+    reply(req, do_unlink(req, parent, name, AT_REMOVEDIR));
+}
+
+/* A whiteout, which it leaves behind, belongs to the caller. */
+static int enter_rename(fuse_req_t req, int old_fd, int new_fd, unsigned flags)
+{
+    int r = flags & RENAME_WHITEOUT ? identity_enter(req, 0) : 0;
+    return r < 0 ? r : identity_enter_removal(req, old_fd, new_fd);
 }
 
 static int do_rename(struct fs *fs, fuse_req_t req, fuse_ino_t old_parent, const char *old_name,
@@ -165,11 +180,10 @@ static int do_rename(struct fs *fs, fuse_req_t req, fuse_ino_t old_parent, const
         return new_fd;
     struct inode_change change;
     inode_rename_begin(&fs->inodes, old_fd, old_name, new_fd, new_name, &change);
-    if (flags & RENAME_WHITEOUT)
-        identity_enter(req, 0); /* what it leaves behind belongs to the caller */
-    int r = renameat2(old_fd, old_name, new_fd, new_name, flags) < 0 ? -errno : 0;
-    if (flags & RENAME_WHITEOUT)
-        identity_leave();
+    int r = enter_rename(req, old_fd, new_fd, flags);
+    if (r == 0)
+        r = renameat2(old_fd, old_name, new_fd, new_name, flags) < 0 ? -errno : 0;
+    identity_leave();
     inode_rename_end(&fs->inodes, &change, inode_of(fs, old_parent), old_name,
                      inode_of(fs, new_parent), new_name, flags, r == 0);
     if (r < 0)
