@@ -4,6 +4,8 @@
 
 #include "base/counted.h"
 #include "tools/command.h"
+#include "tools/extract/landlock.h"
+#include "tools/extract/own_user.h"
 #include "tools/json_path.h"
 
 static const char *state_name(enum document_state state)
@@ -72,6 +74,17 @@ static void add_clusterings(struct index *index, struct json_object *object)
     json_object_object_add(object, "clusterings", list);
 }
 
+/* The walls of tools/extract/sandbox.h that extractors do without here: an empty list, none. */
+static void add_sandbox(struct json_object *object)
+{
+    struct json_object *missing = json_object_new_array();
+    if (landlock_version() < 1)
+        json_object_array_add(missing, json_object_new_string("Landlock"));
+    if (!own_user_is_to_be_had())
+        json_object_array_add(missing, json_object_new_string("a user for each run"));
+    json_object_object_add(object, "sandbox_without", missing);
+}
+
 static void add_index(const struct work_context *context, struct json_object *object)
 {
     struct index_status status;
@@ -99,6 +112,8 @@ static void add_index(const struct work_context *context, struct json_object *ob
     work_add_count(object, "skipped", status.skipped);
     work_add_count(object, "failed", status.failed);
     json_path_add(object, "last_error", status.last_error);
+    if (status.extracts)
+        add_sandbox(object);
 }
 
 int work_status(const struct work_context *context, struct json_object *request, row_fn row,
@@ -215,6 +230,19 @@ static void print_clusterings(struct json_object *row)
     }
 }
 
+static void print_sandbox(struct json_object *row)
+{
+    struct json_object *missing;
+    if (!json_object_object_get_ex(row, "sandbox_without", &missing))
+        return;
+    const size_t n = json_object_array_length(missing);
+    printf("%-12s%s", "sandbox", n ? "without" : "whole");
+    for (size_t i = 0; i < n; i++)
+        printf("%s%s", i ? ", " : " ",
+               json_object_get_string(json_object_array_get_idx(missing, i)));
+    putchar('\n');
+}
+
 static void print_status(struct json_object *row)
 {
     struct json_object *member;
@@ -255,6 +283,7 @@ static void print_status(struct json_object *row)
         print_bytes("", command_count(row, "sketched_bytes"));
         puts(" since the start");
     }
+    print_sandbox(row);
     print_kernel(row);
     if (command_count(row, "failed"))
         printf("%-12s%s to the store\n", "failed",

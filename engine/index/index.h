@@ -546,6 +546,7 @@ struct index_status {
     uint64_t skipped, failed;       /* documents that could not be read; store writes that failed */
     uint64_t scan_found, scan_done; /* documents of the running or last scan */
     bool scanning;
+    bool extracts;                               /* there are programs that read documents for it */
     uint64_t sketched_documents, sketched_bytes; /* since the start */
     int store_error; /* negative errno: nothing can be written for now; 0: it can */
     char last_error[256];

@@ -47,6 +47,7 @@ void index_get_status(struct index *index, struct index_status *ret_status)
     status.repairing = living_clusters_n_repairing(index->clusters);
     kv_usage(index->kv, &status.store_bytes);
     status.scanning = is_scanning(index);
+    status.extracts = !extractors_are_none(index->extractors);
     {
         LOCKED(&index->error_lock);
         snprintf(status.last_error, sizeof(status.last_error), "%s", index->last_error);

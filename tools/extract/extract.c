@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "tools/extract/extract.h"
+#include "tools/extract/own_user.h"
 #include "tools/extract/sandbox.h"
 
 enum { LAST_WORDS = 64 }; /* of the program, in the reason */
@@ -111,10 +112,11 @@ static const int ending_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
  * program's user too, and still what root itself can end: a signal is let through by the sender's
  * real or effective user and the receiver's real or saved one. The program's own signals seccomp
  * holds off. */
-static void become_killer(void)
+static void become_killer(pid_t program)
 {
-    if (geteuid() == 0 && setresuid(SANDBOX_USER, SANDBOX_USER, 0) < 0)
-        perror("another user");
+    int r = own_user_become(program, true);
+    if (r < 0)
+        fprintf(stderr, "another user: %s\n", strerror(-r));
 }
 
 /* The parent's death, from now on or just before. */
@@ -248,7 +250,7 @@ int main(int argc, char **argv)
     close(STDIN_FILENO);
     close(STDOUT_FILENO);
     close(task.complaints[1]);
-    become_killer();
+    become_killer(program);
     /* Another user takes it away. */
     enum ending ending =
         !follow_parent(parent) ? STOPPED : watch(program, &signals, task.limits.seconds);

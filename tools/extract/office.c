@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <archive.h>
@@ -158,6 +159,7 @@ int main(void)
     struct office office = {.archive = archive_read_new(), .clock = extract_clock_start()};
     struct archive_entry *entry;
     int r = ARCHIVE_FATAL;
+    prctl(PR_SET_DUMPABLE, 0); /* before there is anything to be seen */
     if (office.archive && archive_read_support_format_zip(office.archive) == ARCHIVE_OK &&
         archive_read_open_fd(office.archive, STDIN_FILENO, BLOCK_BYTES) == ARCHIVE_OK)
         while (!office.cut && !office.damaged &&

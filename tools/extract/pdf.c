@@ -1,5 +1,6 @@
 /* kinfs-extract-pdf: the text of the PDF document on standard input, page by page, in UTF-8. */
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <poppler.h>
@@ -24,6 +25,7 @@ int main(void)
 {
     const struct extract_clock clock = extract_clock_start();
     GError *error = NULL;
+    prctl(PR_SET_DUMPABLE, 0); /* before there is anything to be seen */
     /* Another descriptor: standard input would be taken for a pipe and copied into memory. */
     int fd = dup(STDIN_FILENO);
     PopplerDocument *document = fd < 0 ? NULL : poppler_document_new_from_fd(fd, NULL, &error);

@@ -1,6 +1,7 @@
-/* Three walls behind each other. Limits of resources bound what it can use. No new privileges, and
- * another user where root has the choice, bound what it could reach. And seccomp, with Landlock
- * beside it where the kernel has that, bounds what it can ask for.
+/* Three walls behind each other. Limits of resources bound what it can use. No privileges, and a
+ * user of its own where root has the choice, bound what it could reach: not even the memory of
+ * another run. And seccomp, with Landlock beside it where the kernel has that, bounds what it can
+ * ask for.
  *
  * What is forbidden is listed, not what is allowed: the programs are anybody's, in any language.
  */
@@ -9,7 +10,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/landlock.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -25,6 +25,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "tools/extract/landlock.h"
+#include "tools/extract/own_user.h"
 
 enum {
     DESCRIPTORS = 64,
@@ -104,12 +107,15 @@ static void prefer_to_be_killed(void)
 
 static int drop_privileges(void)
 {
-    if (geteuid() != 0)
-        return 0;
-    if (setgroups(0, NULL) < 0 || setresgid(SANDBOX_USER, SANDBOX_USER, SANDBOX_USER) < 0 ||
-        setresuid(SANDBOX_USER, SANDBOX_USER, SANDBOX_USER) < 0)
+    int r = own_user_become(getpid(), false);
+    if (r < 0)
+        return r;
+    /* What a service was given beside its user, who may not be root. */
+    if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 && errno != EINVAL)
         return -errno;
-    return 0;
+    /* Nobody of the same user looks into it; a program that can be read ends that when it begins,
+     * and the built-in ones begin with it once more. */
+    return prctl(PR_SET_DUMPABLE, 0) < 0 ? -errno : 0;
 }
 
 /* -- Landlock: no write access below any path; the kernel may have none -- */
@@ -126,7 +132,7 @@ static void forbid_paths(void)
         1ULL << 13, /* LANDLOCK_ACCESS_FS_REFER */
         1ULL << 14, /* LANDLOCK_ACCESS_FS_TRUNCATE */
     };
-    long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    const long version = landlock_version();
     struct landlock_ruleset_attr attr = {0};
     for (long i = 0; i < version && i < (long)(sizeof(of_version) / sizeof(of_version[0])); i++)
         attr.handled_access_fs |= of_version[i];
@@ -282,7 +288,7 @@ static int forbid_calls(void)
 
 int sandbox_enter(const struct sandbox_limits *limits, const char **ret_step)
 {
-    prefer_to_be_killed();
+    prefer_to_be_killed(); /* as long as it may write of itself below /proc */
     *ret_step = "another user";
     int r = drop_privileges();
     if (r < 0)

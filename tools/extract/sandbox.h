@@ -3,18 +3,16 @@
 #ifndef KINFS_TOOLS_EXTRACT_SANDBOX_H
 #define KINFS_TOOLS_EXTRACT_SANDBOX_H
 
-enum { SANDBOX_USER = 65534 }; /* who root becomes: nobody */
-
 struct sandbox_limits {
     unsigned seconds;   /* of the processor, of each process */
     unsigned memory_mb; /* of address space, of each process */
 };
 
-/* Confine this process, and all that it will ever execute: root becomes nobody; nothing can be
+/* Confine this process, which leads a process group, and all that it will ever execute: root
+ * becomes a user of this group alone (own_user.h), and nobody keeps capabilities; nothing can be
  * opened for writing, made, removed, renamed or changed; there are no sockets, no other processes
- * to be traced, signalled or limited, and no leaving of the process group; its
- * parent's death is its own. What cannot be done is
- * EPERM. Descriptors that are open stay as they are.
+ * to be traced, signalled or limited, and no leaving of the process group; its parent's death is
+ * its own. What cannot be done is EPERM. Descriptors that are open stay as they are.
  *
  * Returns 0, or a negative errno with *ret_step, what could not be had. */
 int sandbox_enter(const struct sandbox_limits *limits, const char **ret_step);
