@@ -10,11 +10,11 @@
 #include "base/cleanup.h"
 #include "fs/connection.h"
 #include "fs/identity.h"
-#include "fs/lock_wait.h"
 #include "fs/ops.h"
 #include "fs/placement.h"
 #include "fs/serve.h"
 #include "fs/views.h"
+#include "fs/waiter.h"
 #include "fs/watch.h"
 
 static const struct fuse_lowlevel_ops operations = {
@@ -161,7 +161,7 @@ int fs_open(const struct fs_options *options, struct fs **ret_fs, char **ret_err
     fs->inodes.find_path = fs->index ? find_path : NULL;
     fs->inodes.find_user = fs->index;
     if (r == 0)
-        r = lock_waiters_new(&fs->lock_waiters);
+        r = waiters_new(&fs->waiters);
     if (r == 0)
         r = placement_check(fs, ret_error);
     if (r == 0)
@@ -200,7 +200,7 @@ int fs_serve(struct fs *fs)
     int r = fs->index ? views_new(fs, &fs->views) : 0;
     if (r == 0)
         r = serve(fs->session, &fs->end, fs->index);
-    lock_waiters_end(fs->lock_waiters);
+    waiters_end(fs->waiters);
     views_free(fs->views);
     fs->views = NULL;
     identity_end_serving();
@@ -223,7 +223,7 @@ void fs_close(struct fs *fs)
         fuse_session_destroy(fs->session);
     }
     inode_table_done(&fs->inodes);
-    lock_waiters_free(fs->lock_waiters);
+    waiters_free(fs->waiters);
     free((char *)fs->options.source);
     free((char *)fs->options.mountpoint);
     free((char *)fs->options.store_path);

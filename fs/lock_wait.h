@@ -1,25 +1,21 @@
-/* Locks that have to be waited for: each in a thread of its own, so that the workers of the mount
- * stay free to serve the unlock. */
+/* Locks that have to be waited for: each in a thread of its own (fs/waiter.h). */
 #ifndef KINFS_FS_LOCK_WAIT_H
 #define KINFS_FS_LOCK_WAIT_H
 
-#include "fs/open_file.h"
 #include "fs/posix_lock.h"
 
-struct lock_waiters;
+struct lock_wanted {
+    struct open_file *file;
+    int flock_op; /* of the whole file; or 0, and */
+    struct flock lock;
+    uint64_t owner_id;
+    pid_t pid;
+    struct lock_owner *owner; /* or NULL: a lease keeps it from being made */
+};
 
-int lock_waiters_new(struct lock_waiters **ret_waiters);
-/* Let all who wait give up (ECONNABORTED), and wait until they have replied. */
-void lock_waiters_end(struct lock_waiters *waiters);
-void lock_waiters_free(struct lock_waiters *waiters); /* NULL allowed */
-
-/* Wait for a lock and reply: EINTR when the caller is interrupted, ENOLCK when there can be no
- * thread. The references are taken.
- *
- * owner, lock     a record lock
- * flock_op        or, with owner NULL, of the whole file
- */
-void lock_wait(fuse_req_t req, struct open_file *file, struct lock_owner *owner,
-               const struct flock *lock, int flock_op);
+/* Wait for a lock and reply: EINTR when the caller is interrupted, ENOLCK when the caller's user
+ * waits for too many locks, or there can be no thread. What is wanted is copied; its references are
+ * taken. */
+void lock_wait(fuse_req_t req, const struct lock_wanted *wanted);
 
 #endif

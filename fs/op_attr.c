@@ -211,11 +211,14 @@ static int set_owner(fuse_req_t req, int fd, const struct stat *attr, int to_set
     return r;
 }
 
-static int set_size(int fd, off_t size, const struct fuse_file_info *fi)
+static int set_size(struct fs *fs, struct inode *inode, off_t size, const struct fuse_file_info *fi)
 {
-    int r = fi && open_file_of(fi)->writes ? ftruncate(open_file_of(fi)->fd, size)
-                                           : truncate(proc_path_of(fd).text, size);
-    return r < 0 ? -errno : 0;
+    if (fi && open_file_of(fi)->writes)
+        return ftruncate(open_file_of(fi)->fd, size) < 0 ? -errno : 0;
+    /* truncate(2) would wait for whoever holds a lease on the file, while the kernel holds the
+     * file's lock, and so who removes the file that of its directory: nobody could use that. */
+    _cleanup_close_ int own = inode_open(&fs->inodes, inode, O_WRONLY | O_NONBLOCK | O_NOFOLLOW);
+    return own < 0 ? own : ftruncate(own, size) < 0 ? -errno : 0;
 }
 
 static int set_times(int fd, const struct stat *attr, int to_set)
@@ -245,7 +248,7 @@ static int do_setattr(fuse_req_t req, struct inode *inode, const struct stat *at
     if (to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
         r = set_owner(req, fd, attr, to_set);
     if (r == 0 && to_set & FUSE_SET_ATTR_SIZE)
-        r = set_size(fd, attr->st_size, fi);
+        r = set_size(fs, inode, attr->st_size, fi);
     if (r == 0 && to_set & FUSE_SET_ATTR_MODE)
         r = set_mode(fd, attr->st_mode & 07777);
     if (r == 0 && to_set & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_ATIME_NOW |

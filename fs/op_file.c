@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "fs/posix_lock.h"
 #include "fs/stale.h"
 #include "fs/views.h"
+#include "fs/waiter.h"
 
 /* Flags of open(2) for our descriptor. O_DIRECT asks for aligned buffers, which the requests of a
  * file without passthrough are not; with passthrough the kernel keeps the flag itself. */
@@ -30,11 +32,23 @@ static void refresh_attributes(struct fs *fs, const struct inode *inode, const s
         stale_content(fs, inode);
 }
 
-static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *fi,
+/* may_wait: for whoever holds a lease on the file, as open(2) does; else -EWOULDBLOCK. */
+static int open_backing(struct fs *fs, struct inode *inode, int flags, bool may_wait)
+{
+    flags = backing_flags(flags) & ~(O_CREAT | O_EXCL);
+    if (may_wait)
+        return inode_open(&fs->inodes, inode, flags);
+    int fd = inode_open(&fs->inodes, inode, flags | O_NONBLOCK);
+    if (fd >= 0 && !(flags & O_NONBLOCK))
+        fcntl(fd, F_SETFL, flags);
+    return fd;
+}
+
+static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *fi, bool may_wait,
                    struct open_file **ret_file)
 {
     struct fs *fs = fs_of(req);
-    int fd = inode_open(&fs->inodes, inode, backing_flags(fi->flags) & ~(O_CREAT | O_EXCL));
+    int fd = open_backing(fs, inode, fi->flags, may_wait);
     _cleanup_close_ int owned = fd;
     if (fd < 0)
         return fd;
@@ -54,6 +68,53 @@ static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *f
     return open_file_new(req, inode, TAKE_FD(owned), fi, ret_file);
 }
 
+static void reply_open(fuse_req_t req, int r, const struct fuse_file_info *fi,
+                       struct open_file *file)
+{
+    if (r < 0)
+        reply(req, r);
+    else if (fuse_reply_open(req, fi) == -ENOENT) /* nobody there to release it */
+        open_file_release(req, file);
+}
+
+/* Until a lease has been given up, or was broken because it was not, a file cannot be opened. */
+struct lease_waiter {
+    struct waiter waiter;
+    struct inode *inode; /* the kernel's until the reply */
+    struct fuse_file_info fi;
+    struct open_file *file;
+};
+
+static int open_leased(struct waiter *user)
+{
+    struct lease_waiter *waiter = (struct lease_waiter *)user;
+    return do_open(user->req, waiter->inode, &waiter->fi, true, &waiter->file);
+}
+
+static void reply_leased(struct waiter *user, int r)
+{
+    struct lease_waiter *waiter = (struct lease_waiter *)user;
+    reply_open(user->req, r, &waiter->fi, waiter->file);
+    free(waiter);
+}
+
+static void wait_for_lease(fuse_req_t req, struct inode *inode, const struct fuse_file_info *fi)
+{
+    struct lease_waiter *waiter = malloc(sizeof(*waiter));
+    if (!waiter) {
+        reply(req, -ENOMEM);
+        return;
+    }
+    *waiter = (struct lease_waiter){
+        .waiter = {.req = req, .call = open_leased, .answer = reply_leased},
+        .inode = inode,
+        .fi = *fi,
+    };
+    int r = waiter_start(fs_of(req)->waiters, &waiter->waiter);
+    if (r < 0)
+        reply_leased(&waiter->waiter, r);
+}
+
 void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
     struct fs *fs = fs_of(req);
@@ -62,12 +123,12 @@ void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         views_open(fs, req, view, fi);
         return;
     }
-    struct open_file *file;
-    int r = do_open(req, inode_of(fs, ino), fi, &file);
-    if (r < 0)
-        reply(req, r);
-    else if (fuse_reply_open(req, fi) == -ENOENT) /* nobody there to release it */
-        open_file_release(req, file);
+    struct open_file *file = NULL;
+    int r = do_open(req, inode_of(fs, ino), fi, false, &file);
+    if (r == -EWOULDBLOCK && !(fi->flags & O_NONBLOCK))
+        wait_for_lease(req, inode_of(fs, ino), fi);
+    else
+        reply_open(req, r, fi, file);
 }
 
 /* A descriptor just made in a directory, as an open file and an entry. Takes it. */

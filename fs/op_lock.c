@@ -11,16 +11,16 @@
 static int do_getlk(struct fs *fs, const struct fuse_file_info *fi, struct flock *lock)
 {
     struct open_file *file = open_file_of(fi);
-    struct lock_owner *owner;
-    int r = posix_lock_owner(fs, file, fi->lock_owner, lock->l_pid, &owner);
-    if (r < 0)
-        return r;
+    /* To one without locks all are others'. */
+    struct lock_owner *owner = posix_lock_known(fs, file->inode, fi->lock_owner);
     lock->l_pid = 0;
-    r = fcntl(posix_lock_fd(owner), F_OFD_GETLK, lock) < 0 ? -errno : 0;
+    int fd = owner ? posix_lock_fd(owner) : file->fd;
+    int r = fcntl(fd, F_OFD_GETLK, lock) < 0 ? -errno : 0;
     /* Of a lock of ours the backing tree knows no process. */
     if (r == 0 && lock->l_type != F_UNLCK && lock->l_pid < 0)
         lock->l_pid = posix_lock_other_pid(fs, file->inode, owner);
-    posix_lock_unref(owner);
+    if (owner)
+        posix_lock_unref(owner);
     return r;
 }
 
@@ -38,24 +38,27 @@ void op_setlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct 
               int sleep)
 {
     struct fs *fs = fs_of(req);
-    struct lock_owner *owner;
+    struct lock_owner *owner = NULL;
     if (view_of(fs, ino)) {
         reply(req, -EOPNOTSUPP);
         return;
     }
     struct open_file *file = open_file_of(fi);
-    int r = posix_lock_owner(fs, file, fi->lock_owner, lock->l_pid, &owner);
-    if (r < 0) {
-        reply(req, r);
-        return;
-    }
+    pid_t pid = lock->l_pid;
     lock->l_pid = 0;
-    r = fcntl(posix_lock_fd(owner), F_OFD_SETLK, lock) < 0 ? -errno : 0;
+    int r = posix_lock_owner(req, file, fi->lock_owner, pid, &owner);
+    if (r == 0)
+        r = fcntl(posix_lock_fd(owner), F_OFD_SETLK, lock) < 0 ? -errno : 0;
     if (sleep && (r == -EAGAIN || r == -EACCES)) {
-        lock_wait(req, open_file_ref(file), owner, lock, 0);
+        lock_wait(req, &(struct lock_wanted){.file = open_file_ref(file),
+                                             .lock = *lock,
+                                             .owner_id = fi->lock_owner,
+                                             .pid = pid,
+                                             .owner = owner});
         return;
     }
-    posix_lock_unref(owner);
+    if (owner)
+        posix_lock_unref(owner);
     reply(req, r);
 }
 
@@ -68,7 +71,7 @@ void op_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int op)
     struct open_file *file = open_file_of(fi);
     int r = flock(file->fd, op | LOCK_NB) < 0 ? -errno : 0;
     if (r == -EWOULDBLOCK && !(op & LOCK_NB))
-        lock_wait(req, open_file_ref(file), NULL, NULL, op);
+        lock_wait(req, &(struct lock_wanted){.file = open_file_ref(file), .flock_op = op});
     else
         reply(req, r);
 }

@@ -28,25 +28,55 @@ int posix_lock_fd(const struct lock_owner *owner)
 }
 
 /* A lock for writing needs a descriptor for writing, which the caller's file may not be now but
- * another of its files later: both ways where possible. */
+ * another of its files later: both ways where possible. Who holds a lease against writers is not
+ * waited for here. */
 static int open_for_locks(const struct open_file *file)
 {
     struct proc_path path = proc_path_of(file->fd);
     static const int modes[] = {O_RDWR, O_RDONLY, O_WRONLY};
     int fd = -1;
-    for (size_t i = 0; fd < 0 && i < sizeof(modes) / sizeof(*modes); i++)
-        fd = open(path.text, modes[i] | O_CLOEXEC);
+    for (size_t i = 0; fd < 0 && i < sizeof(modes) / sizeof(*modes); i++) {
+        fd = open(path.text, modes[i] | O_NONBLOCK | O_CLOEXEC);
+        if (fd < 0 && errno == EWOULDBLOCK)
+            break;
+    }
     return fd < 0 ? -errno : fd;
 }
 
-int posix_lock_owner(struct fs *fs, struct open_file *file, uint64_t id, pid_t pid,
-                     struct lock_owner **ret_owner)
+int posix_lock_await_lease(const struct open_file *file)
 {
-    struct inode *inode = file->inode;
-    LOCKED(inode_lock(&fs->inodes, inode));
+    _cleanup_close_ int fd = open(proc_path_of(file->fd).text, O_RDWR | O_CLOEXEC);
+    return fd < 0 ? -errno : 0;
+}
+
+/* Under inode_lock(). */
+static struct lock_owner *find(const struct inode *inode, uint64_t id)
+{
     struct lock_owner *owner = inode->owners;
     while (owner && owner->id != id)
         owner = owner->next;
+    return owner;
+}
+
+static struct lock_owner *ref(struct lock_owner *owner)
+{
+    atomic_fetch_add_explicit(&owner->n_refs, 1, memory_order_relaxed);
+    return owner;
+}
+
+struct lock_owner *posix_lock_known(struct fs *fs, struct inode *inode, uint64_t id)
+{
+    LOCKED(inode_lock(&fs->inodes, inode));
+    struct lock_owner *owner = find(inode, id);
+    return owner ? ref(owner) : NULL;
+}
+
+int posix_lock_owner(fuse_req_t req, struct open_file *file, uint64_t id, pid_t pid,
+                     struct lock_owner **ret_owner)
+{
+    struct inode *inode = file->inode;
+    LOCKED(inode_lock(&fs_of(req)->inodes, inode));
+    struct lock_owner *owner = find(inode, id);
     if (!owner) {
         owner = calloc(1, sizeof(*owner));
         if (!owner)
@@ -60,10 +90,9 @@ int posix_lock_owner(struct fs *fs, struct open_file *file, uint64_t id, pid_t p
         inode->owners = owner;
     }
     owner->file = file;
-    if (pid) /* the kernel tells it with locks alone, not with questions and unlocking */
+    if (pid) /* the kernel tells it with locks alone, not with unlocking */
         owner->pid = pid;
-    atomic_fetch_add_explicit(&owner->n_refs, 1, memory_order_relaxed);
-    *ret_owner = owner;
+    *ret_owner = ref(owner);
     return 0;
 }
 

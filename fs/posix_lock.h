@@ -17,10 +17,14 @@
 
 struct lock_owner; /* of one inode */
 
-/* The owner's descriptor for locks, made when needed. Returns 0, -ENOMEM, or an errno of open(2);
- * gives a reference. */
-int posix_lock_owner(struct fs *fs, struct open_file *file, uint64_t id, pid_t pid,
+/* The owner's descriptor for locks, made when needed. Returns 0, -ENOMEM, -EWOULDBLOCK (a lease is
+ * about to be broken), or another errno of open(2); gives a reference. Does not wait. */
+int posix_lock_owner(fuse_req_t req, struct open_file *file, uint64_t id, pid_t pid,
                      struct lock_owner **ret_owner);
+/* The same of one that is there; NULL: has no locks. Gives a reference. */
+struct lock_owner *posix_lock_known(struct fs *fs, struct inode *inode, uint64_t id);
+/* Wait until a lease is broken. Returns 0, -EINTR (a signal), or another errno of open(2). */
+int posix_lock_await_lease(const struct open_file *file);
 void posix_lock_unref(struct lock_owner *owner);
 int posix_lock_fd(const struct lock_owner *owner);
 

@@ -26,9 +26,9 @@ struct fs {
     ino_t store_ino;
     pthread_mutex_t status_lock; /* of status: it may be asked for before the kernel has begun */
     struct fs_status status;
-    atomic_uint protocol_minor;        /* of the kernel, once it has introduced itself */
-    struct lock_waiters *lock_waiters; /* fs/lock_wait.h */
-    struct watch *watch;               /* fs/watch.h; NULL: none */
+    atomic_uint protocol_minor; /* of the kernel, once it has introduced itself */
+    struct waiters *waiters;    /* fs/waiter.h */
+    struct watch *watch;        /* fs/watch.h; NULL: none */
 };
 
 /* The file system a request is for. */

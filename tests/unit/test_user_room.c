@@ -1,0 +1,122 @@
+/* A user takes as many as are left and no more, so that another always finds some. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "fs/user_room.h"
+
+enum { OWN = 4711, N_THREADS = 4, N_ROUNDS = 20000 };
+
+static int setup(void **state)
+{
+    static struct user_room room;
+    user_room_init(&room, 100);
+    room.own_uid = OWN;
+    *state = &room;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    user_room_done(*state);
+    return 0;
+}
+
+static size_t take_all(struct user_room *room, uid_t uid)
+{
+    size_t n = 0;
+    while (user_room_enter(room, uid, 1))
+        n++;
+    return n;
+}
+
+static void test_user_room__the_first_has_half_the_next_half_of_the_rest(void **state)
+{
+    struct user_room *room = *state;
+    assert_int_equal(take_all(room, 7), 50);
+    assert_int_equal(take_all(room, 7 + USER_ROOM_BUCKETS), 25);
+    assert_int_equal(take_all(room, 9), 12);
+    assert_int_equal(room->n_taken, 87);
+    assert_int_equal(take_all(room, 7), 0);
+    user_room_leave(room, 7, 50);
+    assert_int_equal(take_all(room, 7), (100 - 25 - 12) / 2);
+}
+
+static void test_user_room__several_at_once_are_taken_or_none(void **state)
+{
+    struct user_room *room = *state;
+    assert_true(user_room_enter(room, 7, 49));
+    assert_false(user_room_enter(room, 7, 2));
+    assert_true(user_room_enter(room, 7, 1));
+    assert_false(user_room_enter(room, 8, 51));
+    assert_false(user_room_enter(room, 8, SIZE_MAX / 2));
+    assert_int_equal(room->n_taken, 50);
+}
+
+static void test_user_room__what_is_given_back_is_there_again(void **state)
+{
+    struct user_room *room = *state;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(take_all(room, 7), 50);
+        for (int j = 0; j < 50; j++)
+            user_room_leave(room, 7, 1);
+        assert_int_equal(room->n_taken, 0);
+    }
+    for (size_t i = 0; i < USER_ROOM_BUCKETS; i++)
+        assert_null(room->buckets[i]);
+}
+
+static void test_user_room__root_and_the_owner_are_not_counted(void **state)
+{
+    struct user_room *room = *state;
+    for (int i = 0; i < 1000; i++) {
+        assert_true(user_room_enter(room, 0, 1));
+        assert_true(user_room_enter(room, OWN, 1));
+    }
+    assert_int_equal(take_all(room, 7), 50);
+    user_room_leave(room, 0, 1000);
+    user_room_leave(room, OWN, 1000);
+    assert_int_equal(room->n_taken, 50);
+}
+
+static void *come_and_go(void *user)
+{
+    struct user_room *room = user;
+    for (uid_t i = 0; i < N_ROUNDS; i++)
+        if (user_room_enter(room, 1 + i % 3, 1 + i % 5))
+            user_room_leave(room, 1 + i % 3, 1 + i % 5);
+    return NULL;
+}
+
+static void test_user_room__threads_lose_none(void **state)
+{
+    struct user_room *room = *state;
+    pthread_t threads[N_THREADS];
+    for (int i = 0; i < N_THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, come_and_go, room), 0);
+    for (int i = 0; i < N_THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(room->n_taken, 0);
+    assert_int_equal(take_all(room, 1), 50);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            test_user_room__the_first_has_half_the_next_half_of_the_rest, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_user_room__several_at_once_are_taken_or_none, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_user_room__what_is_given_back_is_there_again, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_user_room__root_and_the_owner_are_not_counted, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_user_room__threads_lose_none, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
