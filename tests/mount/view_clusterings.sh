@@ -10,9 +10,9 @@ mkdir -p "$SOURCE/x"
 words 1 100 > "$SOURCE/x/a"
 words 11 100 > "$SOURCE/b" # 86 of 106 windows are those of a
 words 46 100 > "$SOURCE/c" # 51 of 141, of b 61 of 131: in no cluster of the default
-words 9001 450 > "$SOURCE/whole"
-words 9001 120 > "$SOURCE/part" # 116 of 446
-words 9001 120 > "$SOURCE/x/copy"
+words 9001 1800 > "$SOURCE/whole"
+words 9001 480 > "$SOURCE/part" # 476 of 1,796: enough that by no key of a store none of them is sampled
+words 9001 480 > "$SOURCE/x/copy"
 
 # What is wrong is named, before anything is mounted.
 refused() { expect_code 2 "$KINFS" mount -o "$1" "$SOURCE" "$MNT"; expect_match "$1" "$2" "$OUT"; }
