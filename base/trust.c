@@ -1,0 +1,380 @@
+#include "base/trust.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/vfs.h>
+
+#include "base/cleanup.h"
+#include "base/mount_user.h"
+
+enum { LINKS_MAX = 40, OTHERS_WRITE = S_IWGRP | S_IWOTH, UID_TEXT = 32 };
+
+/* -- why not -- */
+
+__attribute__((format(printf, 2, 3))) static int refuse(char **ret_why, const char *format, ...)
+{
+    va_list arguments;
+    char *why = NULL;
+    if (!ret_why)
+        return -EPERM;
+    va_start(arguments, format);
+    if (vasprintf(&why, format, arguments) < 0)
+        why = NULL;
+    va_end(arguments);
+    for (char *c = why; c && *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+    free(*ret_why);
+    *ret_why = why;
+    return -EPERM;
+}
+
+struct shown {
+    char text[PATH_MAX + NAME_MAX + 2];
+};
+
+/* Where a descriptor is, and an entry of it (NULL: itself). */
+static struct shown shown(int fd, const char *name)
+{
+    struct shown shown = {""};
+    char link[32];
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, shown.text, PATH_MAX);
+    size_t at = n > 0 ? (size_t)n : 0;
+    snprintf(shown.text + at, sizeof(shown.text) - at, "%s%s", name && at != 1 ? "/" : "",
+             name ? name : "");
+    return shown;
+}
+
+struct user_text {
+    char text[UID_TEXT];
+};
+
+static struct user_text user_text(uid_t uid)
+{
+    struct user_text user = {"root"};
+    if (uid != 0)
+        snprintf(user.text, sizeof(user.text), "user %u", (unsigned)uid);
+    return user;
+}
+
+/* -- directories -- */
+
+struct walk {
+    int fd;            /* the directory that was reached, O_PATH */
+    uint64_t mount_id; /* that is looked at already */
+    char *rest;        /* what is to be walked from there */
+    unsigned n_links;
+    char **ret_why;
+};
+
+static void walk_done(struct walk *walk)
+{
+    if (walk->fd >= 0)
+        close(walk->fd);
+    free(walk->rest);
+}
+
+static bool is_fuse(int fd)
+{
+    struct statfs fs;
+    return fstatfs(fd, &fs) < 0 || fs.f_type == FUSE_SUPER_MAGIC;
+}
+
+/* Before anything in a mount is asked: whose it is. */
+static int check_mount(struct walk *walk, int fd)
+{
+    struct statx stx;
+    uid_t uid = 0;
+    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &stx) < 0)
+        return -errno;
+    if (stx.stx_mask & STATX_MNT_ID && stx.stx_mnt_id == walk->mount_id)
+        return 0;
+    int r = mount_user_of_id(stx.stx_mnt_id, &uid);
+    if (r == -ENOENT && !is_fuse(fd)) { /* the root of a chroot, whose mount is outside of it */
+        uid = 0;
+        r = 0;
+    }
+    if (r < 0 && r != -ENOENT)
+        return r;
+    if (r == -ENOENT)
+        return refuse(walk->ret_why,
+                      "%s is in a mount of which the kernel does not say whose it is; name a "
+                      "directory outside of it",
+                      shown(fd, NULL).text);
+    if (!mount_user_is_trusted(uid))
+        return refuse(
+            walk->ret_why,
+            "%s is in a mount of %s, who can show anything there; name a directory outside "
+            "of it",
+            shown(fd, NULL).text, user_text(uid).text);
+    walk->mount_id = stx.stx_mnt_id;
+    return 0;
+}
+
+static int check_owner(const struct walk *walk, int fd, const char *what, const struct stat *st)
+{
+    const uid_t euid = geteuid();
+    if (st->st_uid == 0 || st->st_uid == euid)
+        return 0;
+    return refuse(
+        walk->ret_why,
+        "%s%s belongs to %s, who can put anything in the place of what is below; chown it "
+        "to %s, or name a directory elsewhere",
+        what, shown(fd, NULL).text, user_text(st->st_uid).text, user_text(euid).text);
+}
+
+static int check_on_way(struct walk *walk, int fd)
+{
+    struct stat st;
+    int r = check_mount(walk, fd);
+    if (r < 0)
+        return r;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    if (!S_ISDIR(st.st_mode))
+        return -ENOTDIR;
+    r = check_owner(walk, fd, "", &st);
+    if (r < 0 || !(st.st_mode & OTHERS_WRITE) || st.st_mode & S_ISVTX)
+        return r;
+    const struct shown path = shown(fd, NULL);
+    return refuse(walk->ret_why,
+                  "others can write %s, and put anything in the place of what is below; chmod go-w "
+                  "%s, or name a directory elsewhere",
+                  path.text, path.text);
+}
+
+static int check_own(int fd, char **ret_why)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    if (!S_ISDIR(st.st_mode))
+        return -ENOTDIR;
+    const struct shown path = shown(fd, NULL);
+    const uid_t euid = geteuid();
+    if (st.st_uid != euid)
+        return refuse(
+            ret_why,
+            "%s belongs to %s, not to %s, as whom this runs; run it as its owner, or name "
+            "another directory",
+            path.text, user_text(st.st_uid).text, user_text(euid).text);
+    if (st.st_mode & OTHERS_WRITE)
+        return refuse(ret_why, "others can write %s; chmod go-w %s, or name another directory",
+                      path.text, path.text);
+    return 0;
+}
+
+static int begin_at_root(struct walk *walk)
+{
+    int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    if (walk->fd >= 0)
+        close(walk->fd);
+    walk->fd = fd;
+    return check_on_way(walk, fd);
+}
+
+/* The rest goes on with what a symbolic link says. */
+static int follow(struct walk *walk, int link_fd)
+{
+    char target[PATH_MAX];
+    ssize_t n = readlinkat(link_fd, "", target, sizeof(target));
+    if (n < 0 || n == sizeof(target))
+        return n < 0 ? -errno : -ENAMETOOLONG;
+    if (++walk->n_links > LINKS_MAX)
+        return -ELOOP;
+    char *rest;
+    if (asprintf(&rest, "%.*s/%s", (int)n, target, walk->rest) < 0)
+        return -ENOMEM;
+    free(walk->rest);
+    walk->rest = rest;
+    return target[0] == '/' ? begin_at_root(walk) : 0;
+}
+
+/* is_end: what is there is to be opened itself. */
+static int step(struct walk *walk, const char *name, bool is_end)
+{
+    struct stat st;
+    _cleanup_close_ int fd = openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int r = check_mount(walk, fd);
+    if (r < 0)
+        return r;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    if (S_ISLNK(st.st_mode)) {
+        r = check_owner(walk, fd, "the symbolic link ", &st);
+        return r < 0 ? r : follow(walk, fd);
+    }
+    r = is_end ? check_own(fd, walk->ret_why) : check_on_way(walk, fd);
+    if (r < 0)
+        return r;
+    close(walk->fd);
+    walk->fd = TAKE_FD(fd);
+    return 0;
+}
+
+enum making { MAKE_NONE, MAKE_LAST, MAKE_PARENTS };
+
+static int make(struct walk *walk, const char *name, enum making making, bool is_last,
+                bool *ret_made)
+{
+    if (making == MAKE_NONE || is_last != (making == MAKE_LAST))
+        return -ENOENT;
+    if (mkdirat(walk->fd, name, 0700) < 0)
+        return errno == EEXIST ? 0 : -errno;
+    if (ret_made)
+        *ret_made = true;
+    return 0;
+}
+
+static int go(struct walk *walk, enum making making, bool *ret_made)
+{
+    for (;;) {
+        const char *name = walk->rest + strspn(walk->rest, "/");
+        const size_t n = strcspn(name, "/");
+        const bool is_last = !name[n + strspn(name + n, "/")];
+        if (n == 0 || (is_last && making == MAKE_PARENTS))
+            return 0;
+        _cleanup_free_ char *component = strndup(name, n), *rest = strdup(name + n);
+        if (!component || !rest)
+            return -ENOMEM;
+        free(walk->rest);
+        walk->rest = TAKE_PTR(rest);
+        int r = step(walk, component, is_last);
+        if (r == -ENOENT) {
+            r = make(walk, component, making, is_last, ret_made);
+            if (r == 0)
+                r = step(walk, component, is_last);
+        }
+        if (r < 0)
+            return r;
+    }
+}
+
+static char *absolute(const char *path)
+{
+    char *text;
+    if (path[0] == '/')
+        return strdup(path);
+    _cleanup_free_ char *here = getcwd(NULL, 0);
+    return !here || asprintf(&text, "%s/%s", here, path) < 0 ? NULL : text;
+}
+
+static int walk_to(const char *path, enum making making, bool *ret_made, char **ret_why)
+{
+    _cleanup_(walk_done) struct walk walk = {.fd = -1, .rest = absolute(path), .ret_why = ret_why};
+    if (!*path || !walk.rest)
+        return *path && errno == ENOMEM ? -ENOMEM : -ENOENT;
+    int r = begin_at_root(&walk);
+    if (r == 0)
+        r = go(&walk, making, ret_made);
+    if (r < 0 || making == MAKE_PARENTS)
+        return r;
+    r = check_own(walk.fd, ret_why);
+    if (r < 0)
+        return r;
+    int fd = openat(walk.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+int trust_open_directory(const char *path, char **ret_why)
+{
+    return walk_to(path, MAKE_NONE, NULL, ret_why);
+}
+
+int trust_make_directory(const char *path, bool *ret_made, char **ret_why)
+{
+    return walk_to(path, MAKE_LAST, ret_made, ret_why);
+}
+
+int trust_make_parents(const char *path, char **ret_why)
+{
+    return walk_to(path, MAKE_PARENTS, NULL, ret_why);
+}
+
+int trust_open_directory_at(int directory_fd, const char *name, char **ret_why)
+{
+    _cleanup_close_ int fd =
+        openat(directory_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && (errno == ELOOP || errno == ENOTDIR))
+        return refuse(ret_why,
+                      "%s is no directory, and should be one; remove it, or name another "
+                      "directory",
+                      shown(directory_fd, name).text);
+    if (fd < 0)
+        return -errno;
+    int r = check_own(fd, ret_why);
+    return r < 0 ? r : TAKE_FD(fd);
+}
+
+/* -- files -- */
+
+int trust_check_file(int directory_fd, const char *name, const struct stat *st, char **ret_why)
+{
+    const uid_t euid = geteuid();
+    if (!S_ISREG(st->st_mode)) {
+        const char *kind = S_ISLNK(st->st_mode)    ? "a symbolic link"
+                           : S_ISFIFO(st->st_mode) ? "a FIFO"
+                           : S_ISDIR(st->st_mode)  ? "a directory"
+                           : S_ISSOCK(st->st_mode) ? "a socket"
+                                                   : "a device";
+        return refuse(ret_why,
+                      "%s is %s, and should be a file; remove it, or name another directory",
+                      shown(directory_fd, name).text, kind);
+    }
+    const struct shown path = shown(directory_fd, name);
+    if (st->st_uid != euid)
+        return refuse(ret_why, "%s belongs to %s, not to %s; remove it, or name another directory",
+                      path.text, user_text(st->st_uid).text, user_text(euid).text);
+    if (st->st_mode & OTHERS_WRITE)
+        return refuse(ret_why, "others can write %s; chmod go-w %s", path.text, path.text);
+    return 0;
+}
+
+static int check_with_names(int directory_fd, const char *name, const struct stat *st,
+                            char **ret_why)
+{
+    int r = trust_check_file(directory_fd, name, st, ret_why);
+    if (r < 0 || st->st_nlink <= 1)
+        return r;
+    return refuse(
+        ret_why,
+        "%s is a file that has another name too (a hard link); put a copy in its place, or "
+        "name another directory",
+        shown(directory_fd, name).text);
+}
+
+int trust_open_file(int directory_fd, const char *name, int flags, char **ret_why)
+{
+    const int always = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    for (;;) {
+        struct stat st;
+        const bool exists = fstatat(directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+        if (!exists && (errno != ENOENT || !(flags & O_CREAT)))
+            return -errno;
+        int r = exists ? check_with_names(directory_fd, name, &st, ret_why) : 0;
+        if (r < 0)
+            return r;
+        _cleanup_close_ int fd =
+            openat(directory_fd, name,
+                   (flags & ~(O_CREAT | O_TRUNC)) | always | (exists ? 0 : O_CREAT | O_EXCL), 0600);
+        /* Another process of ours was faster with making or removing it. */
+        if (fd < 0 && (exists ? errno == ENOENT && flags & O_CREAT : errno == EEXIST))
+            continue;
+        if (fd < 0 || fstat(fd, &st) < 0)
+            return -errno;
+        r = check_with_names(directory_fd, name, &st, ret_why);
+        if (r == 0 && flags & O_TRUNC && ftruncate(fd, 0) < 0)
+            r = -errno;
+        return r < 0 ? r : TAKE_FD(fd);
+    }
+}

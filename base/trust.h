@@ -1,0 +1,55 @@
+/* What may be opened as one's own: directories and files that nobody but the effective user (and
+ * root, who can do everything) can have made, changed, or put another thing in the place of. The
+ * one place that decides this, as strictly as sshd does for its keys.
+ *
+ * A directory is reached component by component from "/", by descriptors. Each on the way, and each
+ * symbolic link, belongs to root or the effective user; others can write none of them but one that
+ * is sticky, as /tmp is, and only the owner of an entry removes that from there. Access control
+ * lists count by their mask, which is what the mode shows for the group. A FUSE mount counts where
+ * the kernel says that it is root's or the effective user's: in another's, owners and modes are
+ * made up.
+ *
+ * So whatever was opened by these stays what it is: later uses of the same path need not look
+ * again.
+ *
+ * Everywhere ret_why (may be NULL) is given with -EPERM alone: a line without newline that names
+ * the path and what to change. Any thread may call any of these; each costs a few system calls for
+ * each component of a path. Descriptors are closed by the caller and at an exec.
+ */
+#ifndef KINFS_BASE_TRUST_H
+#define KINFS_BASE_TRUST_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+/* Open a directory of the effective user's, which nobody else can write, for reading.
+ *
+ * Returns a descriptor, -EPERM (not to be trusted), -ENOENT, -ENOTDIR, -EACCES, -ELOOP (more than
+ * 40 symbolic links), -ENOMEM or another errno of open(2). */
+int trust_open_directory(const char *path, char **ret_why);
+
+/* The same, and make the last component (0700) where it is missing: then *ret_made (may be NULL)
+ * becomes true, else it is untouched. Returns as above, or an errno of mkdir(2). */
+int trust_make_directory(const char *path, bool *ret_made, char **ret_why);
+
+/* Make what is missing (0700) of the directories above the last component. What is there already
+ * may be anybody's that is to be trusted on the way. Returns 0, or as above. */
+int trust_make_parents(const char *path, char **ret_why);
+
+/* A directory within one that was opened above; name has no slash. A symbolic link is refused.
+ * Returns as trust_open_directory(). */
+int trust_open_directory_at(int directory_fd, const char *name, char **ret_why);
+
+/* A regular file within one: of the effective user's, with this name alone, and such that others
+ * cannot write it. Links, FIFOs, devices, sockets and directories are refused; none is waited for.
+ *
+ * flags  as of open(2); O_CREAT makes it 0600, O_TRUNC empties it when it has been looked at
+ *
+ * Returns a descriptor, -EPERM, -ENOENT, -EACCES or another errno of open(2). */
+int trust_open_file(int directory_fd, const char *name, int flags, char **ret_why);
+
+/* Whether an entry is such a file, by what lstat(2) says of it, but for its number of names.
+ * Returns 0 or -EPERM. */
+int trust_check_file(int directory_fd, const char *name, const struct stat *st, char **ret_why);
+
+#endif
