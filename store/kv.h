@@ -99,11 +99,15 @@ struct kv_limits {
  * ret_error  on failure gives one line, without newline, that says what is wrong with which path
  *            and what can be done; may be NULL. Untouched on success
  *
+ * The directory and all in it is the effective user's own (base/trust.h), which is looked at before
+ * anything is touched, and which keeps a descriptor; RocksDB knows the directory by that.
+ *
  * Returns 0, -ENOENT (no store there; with create, no directory above it), -EBUSY (another process
- * has it open), -EUCLEAN (damaged), -EPROTO (made with other tables), -ENOTEMPTY (a directory with
- * other things in it), -ENOTDIR, -EACCES, -EROFS, -ENOSPC (also while less than 64 MiB are free:
- * then no write is taken either), -ENOMEM, -EIO. A store opened read_only beside its writer shows
- * what was there at that moment, and fails with -EIO when the writer has removed a file since.
+ * has it open), -EPERM (not one's own, or others can change it), -EUCLEAN (damaged), -EPROTO (made
+ * with other tables), -ENOTEMPTY (a directory with other things in it), -ENOTDIR, -EACCES, -EROFS,
+ * -ENOSPC (also while less than 64 MiB are free: then no write is taken either), -ENOMEM, -EIO. A
+ * store opened read_only beside its writer shows what was there at that moment, and fails with -EIO
+ * when the writer has removed a file since.
  */
 int kv_rocksdb_open(const char *path, const struct kv_options *options, struct kv **ret_kv,
                     char **ret_error);
@@ -119,7 +123,7 @@ bool kv_rocksdb_is_store(const char *path);
 
 /* Put back what a store of this back end lost of what it says of itself: which files count, which
  * tables it has; not data. For whoever alone has the store, and after it could not be opened.
- * Returns 1 when something was put back, 0, or an error. */
+ * Returns 1 when something was put back, 0, -EPERM as kv_rocksdb_open(), or another error. */
 int kv_rocksdb_restore(const char *path, const struct kv_options *options);
 
 /* In memory, for tests; gone with kv_close(). */

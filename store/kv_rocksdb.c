@@ -274,7 +274,7 @@ static bool is_log(const char *name)
 
 static int directory_usage(int parent_fd, const char *name, struct usage *usage)
 {
-    int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return -errno;
     _cleanup_closedir_ DIR *directory = fdopendir(fd);
@@ -298,12 +298,9 @@ static int kv_rocksdb_usage(struct kv *kv, uint64_t *ret_size_bytes)
 {
     struct kv_rocksdb *store = kv_rocksdb_of(kv);
     struct usage usage = {0};
-    _cleanup_close_ int fd = open(store->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    int r = directory_usage(fd, ".", &usage);
+    int r = directory_usage(store->directory_fd, ".", &usage);
     if (r == 0)
-        r = directory_usage(fd, KV_ROCKSDB_RUNS_DIR, &usage);
+        r = directory_usage(store->directory_fd, KV_ROCKSDB_RUNS_DIR, &usage);
     if (r < 0 && r != -ENOENT)
         return r;
     *ret_size_bytes = usage.size_bytes;
@@ -316,9 +313,8 @@ static void flush_long_logs(struct kv_rocksdb *store)
 {
     enum { LEFT_BYTES = 4 << 20 };
     struct usage usage = {0};
-    _cleanup_close_ int fd = open(store->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || directory_usage(fd, ".", &usage) < 0 || usage.logs_size_bytes < LEFT_BYTES ||
-        kv_rocksdb_check_room(store) < 0)
+    if (directory_usage(store->directory_fd, ".", &usage) < 0 ||
+        usage.logs_size_bytes < LEFT_BYTES || kv_rocksdb_check_room(store) < 0)
         return;
     _cleanup_(rocksdb_flushoptions_destroy_p) rocksdb_flushoptions_t *options =
         rocksdb_flushoptions_create();
@@ -338,7 +334,7 @@ static void kv_rocksdb_close(struct kv *kv)
         flush_long_logs(store);
     kv_rocksdb_close_db(store);
     if (written)
-        kv_rocksdb_seal(store->path); /* without one, damage is found later or not at all */
+        kv_rocksdb_seal(store->directory_fd); /* without one, damage is found later or not at all */
     kv_rocksdb_free(store);
 }
 

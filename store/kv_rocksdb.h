@@ -13,12 +13,16 @@
 /* Enough that two threads rarely wait for each other's unrelated keys. */
 enum { N_CAS_LOCKS = 64 };
 
+/* "/proc/self/fd/" and a number */
+enum { KV_ROCKSDB_PATH_BYTES = 32 };
+
 LIST_HEAD(kv_rocksdb_snapshots, kv_rocksdb_snapshot);
 
 struct kv_rocksdb {
     struct kv kv;
-    char *path;
-    bool damaged; /* as of kv_options */
+    int directory_fd;                 /* of the database, claimed */
+    char path[KV_ROCKSDB_PATH_BYTES]; /* by which RocksDB knows it */
+    bool damaged;                     /* as of kv_options */
     rocksdb_cache_t *cache;
     rocksdb_options_t *db_options;
     rocksdb_options_t **table_options; /* one a table, then the default column family's */
@@ -102,6 +106,9 @@ rocksdb_options_t *kv_rocksdb_make_table_options(const struct kv_rocksdb *store,
 /* kv_rocksdb_error.c: a negative errno for RocksDB's error text (NULL: 0); take frees the text. */
 int kv_rocksdb_errno(const char *message);
 int kv_rocksdb_take_error(char *message);
+/* RocksDB's text, with the paths of directories in place of descriptors; takes and gives (malloc).
+ */
+char *kv_rocksdb_with_paths(char *message);
 /* One line on why a store cannot be opened and what to do; NULL without memory. */
 char *kv_rocksdb_describe(int error, bool create, const char *path, const char *detail);
 
@@ -145,7 +152,7 @@ void kv_rocksdb_release_snapshots(struct kv_rocksdb *store);
 /* kv_rocksdb_run.c */
 int kv_rocksdb_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, void *user);
 /* Removes what runs interrupted by a crash left behind. */
-int kv_rocksdb_clear_runs(const char *path);
+int kv_rocksdb_clear_runs(int directory_fd);
 
 /* kv_rocksdb.c: 0, or -ENOSPC where there is less room than reserved. */
 int kv_rocksdb_check_room(const struct kv_rocksdb *store);
@@ -154,6 +161,16 @@ extern const struct kv_ops kv_rocksdb_ops;
 /* Directory of a store that holds the files of runs until they become the database's. */
 #define KV_ROCKSDB_RUNS_DIR "runs"
 
+/* -- kv_rocksdb_claim.c -- */
+
+/* Open the directory of a database, all of it being one's own; make it (0700) where it is missing
+ * and create. Returns a descriptor, -EPERM with a line in *ret_why (as trust.h has it), or an
+ * error. */
+int kv_rocksdb_claim(const char *path, bool create, bool read_only, char **ret_why);
+/* The name under which RocksDB finds the directory as long as it is open, whatever becomes of its
+ * path. In messages kv_rocksdb_error.c puts the path back. */
+void kv_rocksdb_path_of(int directory_fd, char ret_path[KV_ROCKSDB_PATH_BYTES]);
+
 /* -- kv_rocksdb_files.c -- */
 
 /* CURRENT names the manifest, which says what the database consists of. */
@@ -161,7 +178,10 @@ extern const struct kv_ops kv_rocksdb_ops;
 enum { KV_ROCKSDB_NAME_BYTES = 64 };
 
 int kv_rocksdb_list(int directory_fd, DIR **ret_directory); /* 0 or a negative errno */
-bool kv_rocksdb_is_manifest(const char *name);
+bool kv_rocksdb_is_manifest(const char *name);              /* MANIFEST- and digits */
+/* What holds data: a manifest, CURRENT, or digits and .sst, .log or .blob. No other name is taken
+ * out of a file, or put into one. */
+bool kv_rocksdb_is_data_file(const char *name);
 /* The name of the manifest that counts, which may not be there; false where nothing says that. */
 bool kv_rocksdb_read_current(int directory_fd, char ret_name[KV_ROCKSDB_NAME_BYTES]);
 int kv_rocksdb_write_all(int fd, const void *bytes, size_t n); /* 0 or a negative errno */
@@ -169,7 +189,7 @@ int kv_rocksdb_write_all(int fd, const void *bytes, size_t n); /* 0 or a negativ
 int kv_rocksdb_end_file(int directory_fd, int fd, const char *from, const char *to);
 
 /* -- kv_rocksdb_live.c: the manifest by a second name, while the database is open -- */
-void kv_rocksdb_follow_manifest(const char *path); /* once it is open; may fail */
+void kv_rocksdb_follow_manifest(int directory_fd); /* once it is open; may fail */
 void kv_rocksdb_drop_live(int directory_fd);
 /* 1 where the manifest was lost and is there again, 0, or a negative errno. */
 int kv_rocksdb_restore_live(int directory_fd);
@@ -180,7 +200,7 @@ void kv_rocksdb_open_written(struct kv_rocksdb *store, int directory_fd, bool cr
 void kv_rocksdb_note_written(struct kv_rocksdb *store); /* writing is held; mostly 10 ns */
 
 /* -- kv_rocksdb_seal.c: what the database consisted of when it was closed -- */
-int kv_rocksdb_seal(const char *path); /* after a clean end; 0 or a negative errno */
+int kv_rocksdb_seal(int directory_fd); /* after a clean end; 0 or a negative errno */
 /* 1 where all is as it was sealed, 0 without a seal, or -EUCLEAN when a file is gone or has another
  * size, with *ret_message. */
 int kv_rocksdb_check_seal(int directory_fd, char **ret_message);

@@ -1,7 +1,9 @@
 /* RocksDB's errors. Its C interface gives them as text only: "Kind: what was done: strerror". */
 #include "store/kv_rocksdb.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static bool begins(const char *text, const char *prefix)
 {
@@ -31,9 +33,30 @@ int kv_rocksdb_errno(const char *message)
     return -EIO;
 }
 
+char *kv_rocksdb_with_paths(char *message)
+{
+    static const char prefix[] = "/proc/self/fd/";
+    char *at, real[PATH_MAX];
+    while (message && (at = strstr(message, prefix))) {
+        const size_t n = sizeof(prefix) - 1 + strspn(at + sizeof(prefix) - 1, "0123456789");
+        _cleanup_free_ char *link = strndup(at, n);
+        ssize_t n_real = link ? readlink(link, real, sizeof(real) - 1) : -1;
+        char *longer;
+        if (n_real <= 0)
+            break;
+        real[n_real] = '\0';
+        if (asprintf(&longer, "%.*s%s%s", (int)(at - message), message, real, at + n) < 0)
+            break;
+        free(message);
+        message = longer;
+    }
+    return message;
+}
+
 int kv_rocksdb_take_error(char *message)
 {
     int r = kv_rocksdb_errno(message);
+    message = kv_rocksdb_with_paths(message);
     if (message)
         kv_set_last_error(message);
     rocksdb_free(message);
@@ -89,6 +112,7 @@ char *kv_rocksdb_describe(int error, bool create, const char *path, const char *
             "another one with --store",
             path);
         break;
+    case -EPERM: n = asprintf(&line, "store %s is not opened: %s", path, detail); break;
     case -EROFS:
         n = asprintf(&line,
                      "store %s is on a read-only file system; remount it writable, or name another "

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/trust.h"
 #include "store/kv_rocksdb.h"
 
 int kv_rocksdb_list(int directory_fd, DIR **ret_directory)
@@ -18,21 +19,35 @@ int kv_rocksdb_list(int directory_fd, DIR **ret_directory)
     return -ENOMEM;
 }
 
+static const char digits[] = "0123456789";
+
 bool kv_rocksdb_is_manifest(const char *name)
 {
-    return strncmp(name, "MANIFEST-", 9) == 0;
+    static const char prefix[] = "MANIFEST-";
+    const char *number = name + sizeof(prefix) - 1;
+    return strncmp(name, prefix, sizeof(prefix) - 1) == 0 && *number &&
+           !number[strspn(number, digits)];
+}
+
+bool kv_rocksdb_is_data_file(const char *name)
+{
+    const size_t n = strspn(name, digits);
+    const char *suffix = name + n;
+    return kv_rocksdb_is_manifest(name) || strcmp(name, KV_ROCKSDB_CURRENT) == 0 ||
+           (n > 0 && (strcmp(suffix, ".sst") == 0 || strcmp(suffix, ".log") == 0 ||
+                      strcmp(suffix, ".blob") == 0));
 }
 
 bool kv_rocksdb_read_current(int directory_fd, char ret_name[KV_ROCKSDB_NAME_BYTES])
 {
-    _cleanup_close_ int fd = openat(directory_fd, KV_ROCKSDB_CURRENT, O_RDONLY | O_CLOEXEC);
+    _cleanup_close_ int fd = trust_open_file(directory_fd, KV_ROCKSDB_CURRENT, O_RDONLY, NULL);
     ssize_t n = fd < 0 ? -1 : read(fd, ret_name, KV_ROCKSDB_NAME_BYTES - 1);
     ret_name[n > 0 ? n : 0] = '\0';
     char *end = strchr(ret_name, '\n');
-    if (!end || end[1] || !kv_rocksdb_is_manifest(ret_name) || strchr(ret_name, '/'))
+    if (!end || end[1])
         return false;
     *end = '\0';
-    return true;
+    return kv_rocksdb_is_manifest(ret_name);
 }
 
 int kv_rocksdb_write_all(int fd, const void *bytes, size_t n)

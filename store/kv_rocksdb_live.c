@@ -29,12 +29,9 @@ void kv_rocksdb_drop_live(int directory_fd)
             (void)unlinkat(directory_fd, entry->d_name, 0);
 }
 
-void kv_rocksdb_follow_manifest(const char *path)
+void kv_rocksdb_follow_manifest(int directory_fd)
 {
     char name[KV_ROCKSDB_NAME_BYTES], live[LINK_BYTES];
-    _cleanup_close_ int directory_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory_fd < 0)
-        return;
     kv_rocksdb_drop_live(directory_fd);
     if (!kv_rocksdb_read_current(directory_fd, name))
         return;

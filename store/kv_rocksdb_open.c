@@ -10,6 +10,7 @@
 #include "store/kv_rocksdb.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 /* -- the struct -- */
@@ -41,19 +42,21 @@ void kv_rocksdb_free(struct kv_rocksdb *store)
     free(store->table_options);
     free(store->column_families);
     free(store->handles);
-    free(store->path);
+    if (store->directory_fd >= 0)
+        close(store->directory_fd);
     free(store);
 }
 DEFINE_CLEANUP(struct kv_rocksdb *, kv_rocksdb_free);
 
-static struct kv_rocksdb *kv_rocksdb_new(const char *path, const struct kv_options *options,
+/* The store takes the descriptor, and on failure it is the caller's still. */
+static struct kv_rocksdb *kv_rocksdb_new(int *directory_fd, const struct kv_options *options,
                                          bool create)
 {
     struct kv_rocksdb *store = calloc(1, sizeof(*store));
     if (!store)
         return NULL;
     kv_init(&store->kv, &kv_rocksdb_ops, options);
-    store->written_fd = -1;
+    store->written_fd = store->directory_fd = -1;
     for (size_t i = 0; i < N_CAS_LOCKS; i++)
         pthread_mutex_init(&store->cas_locks[i], NULL);
     pthread_mutex_init(&store->writing, NULL);
@@ -68,11 +71,10 @@ static struct kv_rocksdb *kv_rocksdb_new(const char *path, const struct kv_optio
 
     size_t n = options->n_tables + 1;
     store->damaged = options->damaged && options->read_only;
-    store->path = strdup(path);
     store->table_options = calloc(n, sizeof(*store->table_options));
     store->column_families = calloc(n, sizeof(*store->column_families));
     store->handles = calloc(n, sizeof(*store->handles));
-    if (!store->path || !store->table_options || !store->column_families || !store->handles) {
+    if (!store->table_options || !store->column_families || !store->handles) {
         kv_rocksdb_free(store);
         return NULL;
     }
@@ -92,6 +94,8 @@ static struct kv_rocksdb *kv_rocksdb_new(const char *path, const struct kv_optio
     store->env_options = rocksdb_envoptions_create();
     store->write_options = rocksdb_writeoptions_create();
     store->read_options = rocksdb_readoptions_create();
+    store->directory_fd = TAKE_FD(*directory_fd);
+    kv_rocksdb_path_of(store->directory_fd, store->path);
     return store;
 }
 
@@ -130,7 +134,7 @@ int kv_rocksdb_open_db(struct kv_rocksdb *store, bool read_only, char **ret_mess
         set_compression(store, compressions[i]);
         store->db = open_once(store, read_only, &message);
         if (!message && !read_only)
-            kv_rocksdb_follow_manifest(store->path);
+            kv_rocksdb_follow_manifest(store->directory_fd);
         if (!message)
             return 0;
         if (!strstr(message, "is not linked with the binary"))
@@ -143,8 +147,9 @@ int kv_rocksdb_open_db(struct kv_rocksdb *store, bool read_only, char **ret_mess
     store->db = NULL;
     if (!ret_message)
         return kv_rocksdb_take_error(message);
-    *ret_message = message;
-    return kv_rocksdb_errno(message);
+    int r = kv_rocksdb_errno(message);
+    *ret_message = kv_rocksdb_with_paths(message);
+    return r;
 }
 
 void kv_rocksdb_close_db(struct kv_rocksdb *store)
@@ -182,18 +187,22 @@ static int open_stamped(struct kv_rocksdb *store, int directory_fd, enum kv_rock
         r = kv_rocksdb_stamp_finish(directory_fd, text);
     rocksdb_options_set_create_if_missing(store->db_options, 0);
     rocksdb_options_set_create_missing_column_families(store->db_options, 0);
-    return r < 0 ? r : kv_rocksdb_clear_runs(store->path);
+    return r < 0 ? r : kv_rocksdb_clear_runs(store->directory_fd);
 }
 
 static int open_store(const char *path, const struct kv_options *options, struct kv **ret_kv,
                       char **ret_message)
 {
     bool create = options->create && !options->read_only;
-    if (create && mkdir(path, 0700) < 0 && errno != EEXIST)
-        return -errno;
-    _cleanup_close_ int directory_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory_fd < 0)
-        return -errno;
+    _cleanup_close_ int claimed_fd =
+        kv_rocksdb_claim(path, create, options->read_only, ret_message);
+    if (claimed_fd < 0)
+        return claimed_fd;
+    /* RocksDB's own lock goes by the path it was given. A file system that has no locks for
+     * directories has that alone. */
+    if (!options->read_only && flock(claimed_fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+        return -EBUSY;
+    const int directory_fd = claimed_fd;
     _cleanup_free_ char *text = NULL;
     enum kv_rocksdb_stamp stamp = KV_ROCKSDB_STAMP_NONE;
     int r = kv_rocksdb_stamp_text(options, &text);
@@ -211,11 +220,8 @@ static int open_store(const char *path, const struct kv_options *options, struct
         r = kv_rocksdb_stamp_begin(directory_fd, text);
     if (r < 0)
         return r;
-    _cleanup_free_ char *real_path = realpath(path, NULL); /* the caller may change directory */
-    if (!real_path)
-        return -errno;
     _cleanup_(kv_rocksdb_free_p) struct kv_rocksdb *store =
-        kv_rocksdb_new(real_path, options, stamp != KV_ROCKSDB_STAMP_FINISHED);
+        kv_rocksdb_new(&claimed_fd, options, stamp != KV_ROCKSDB_STAMP_FINISHED);
     if (!store)
         return -ENOMEM;
     r = options->read_only ? 0 : kv_rocksdb_check_room(store);

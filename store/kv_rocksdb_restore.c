@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/trust.h"
 #include "store/kv_rocksdb.h"
 
 /* The only manifest there is: after a crash nothing else says which one counts. 1, 0 or an error.
@@ -36,7 +37,7 @@ static bool has_current(int directory_fd)
 {
     char name[KV_ROCKSDB_NAME_BYTES];
     return kv_rocksdb_read_current(directory_fd, name) &&
-           faccessat(directory_fd, name, F_OK, 0) == 0;
+           faccessat(directory_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* 1 when it was written, or an error. */
@@ -46,9 +47,9 @@ static int write_current(int directory_fd, const char *manifest)
     char line[KV_ROCKSDB_NAME_BYTES + 1];
     size_t n = (size_t)snprintf(line, sizeof(line), "%s\n", manifest);
     _cleanup_close_ int fd =
-        openat(directory_fd, new_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        trust_open_file(directory_fd, new_name, O_WRONLY | O_CREAT | O_TRUNC, NULL);
     if (fd < 0)
-        return -errno;
+        return fd;
     int r = kv_rocksdb_write_all(fd, line, n);
     if (r == 0)
         r = kv_rocksdb_end_file(directory_fd, fd, new_name, KV_ROCKSDB_CURRENT);
@@ -62,13 +63,15 @@ static int restore_current(int directory_fd, const char *sealed_manifest)
         return 0;
     int r = find_manifest(directory_fd, manifest);
     if (*sealed_manifest)
-        r = faccessat(directory_fd, sealed_manifest, F_OK, 0) == 0;
+        r = faccessat(directory_fd, sealed_manifest, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
     return r <= 0 ? r : write_current(directory_fd, *sealed_manifest ? sealed_manifest : manifest);
 }
 
 /* Whether the tables in the database are those of the options: 1, 0. */
-static int has_these_tables(const char *path, const struct kv_options *options)
+static int has_these_tables(int directory_fd, const struct kv_options *options)
 {
+    char path[KV_ROCKSDB_PATH_BYTES];
+    kv_rocksdb_path_of(directory_fd, path);
     char *message = NULL;
     size_t n = 0, n_found = 0;
     rocksdb_options_t *list_options = rocksdb_options_create();
@@ -88,7 +91,7 @@ static int has_these_tables(const char *path, const struct kv_options *options)
     return n == n_found && n == options->n_tables + 1;
 }
 
-static int restore_stamp(int directory_fd, const char *path, const struct kv_options *options)
+static int restore_stamp(int directory_fd, const struct kv_options *options)
 {
     _cleanup_free_ char *text = NULL;
     enum kv_rocksdb_stamp stamp;
@@ -96,7 +99,7 @@ static int restore_stamp(int directory_fd, const char *path, const struct kv_opt
     if (r < 0)
         return r;
     r = kv_rocksdb_stamp_check(directory_fd, text, &stamp);
-    if (r != -EUCLEAN || !has_these_tables(path, options))
+    if (r != -EUCLEAN || !has_these_tables(directory_fd, options))
         return 0;
     r = kv_rocksdb_stamp_finish(directory_fd, text);
     return r < 0 ? r : 1;
@@ -105,9 +108,10 @@ static int restore_stamp(int directory_fd, const char *path, const struct kv_opt
 int kv_rocksdb_restore(const char *path, const struct kv_options *options)
 {
     char manifest[KV_ROCKSDB_NAME_BYTES] = "";
-    _cleanup_close_ int directory_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_free_ char *why = NULL;
+    _cleanup_close_ int directory_fd = kv_rocksdb_claim(path, false, false, &why);
     if (directory_fd < 0)
-        return errno == ENOENT ? 0 : -errno;
+        return directory_fd == -ENOENT ? 0 : directory_fd;
     int put_back = kv_rocksdb_restore_manifest(directory_fd, manifest);
     if (put_back == 0)
         put_back = kv_rocksdb_restore_live(directory_fd);
@@ -115,6 +119,6 @@ int kv_rocksdb_restore(const char *path, const struct kv_options *options)
     if (r < 0)
         return r;
     put_back += r;
-    r = restore_stamp(directory_fd, path, options);
+    r = restore_stamp(directory_fd, options);
     return r < 0 ? r : put_back + r > 0;
 }

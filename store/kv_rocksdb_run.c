@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "base/trust.h"
+
 /* As the target size of compacted files. */
 enum { RUN_FILE_BYTES = 32 << 20 };
 
@@ -122,16 +124,17 @@ int kv_rocksdb_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, voi
     return r < 0 || run.n_files == 0 ? r : run_ingest(&run);
 }
 
-int kv_rocksdb_clear_runs(const char *path)
+int kv_rocksdb_clear_runs(int directory_fd)
 {
-    _cleanup_free_ char *runs = NULL;
-    if (asprintf(&runs, "%s/" KV_ROCKSDB_RUNS_DIR, path) < 0)
-        return -ENOMEM;
-    if (mkdir(runs, 0700) < 0 && errno != EEXIST)
+    if (mkdirat(directory_fd, KV_ROCKSDB_RUNS_DIR, 0700) < 0 && errno != EEXIST)
         return -errno;
-    _cleanup_closedir_ DIR *directory = opendir(runs);
-    if (!directory)
-        return -errno;
+    _cleanup_close_ int runs = trust_open_directory_at(directory_fd, KV_ROCKSDB_RUNS_DIR, NULL);
+    if (runs < 0)
+        return runs;
+    _cleanup_closedir_ DIR *directory = NULL;
+    int r = kv_rocksdb_list(runs, &directory);
+    if (r < 0)
+        return r;
     const struct dirent *entry;
     while ((entry = readdir(directory)))
         if (entry->d_name[0] != '.' && unlinkat(dirfd(directory), entry->d_name, 0) < 0)

@@ -16,25 +16,19 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include <xxhash.h>
 
 #include "base/bytes.h"
+#include "base/trust.h"
 #include "store/kv_rocksdb.h"
 
 static const char seal_name[] = "SEAL", new_name[] = "SEAL.new";
 static const char copy_name[] = "SEAL.manifest", new_copy_name[] = "SEAL.manifest.new";
 enum { SUM_BYTES = 8, COPY_BYTES = 16 << 10 };
-
-/* The files that hold data: neither RocksDB's own reports nor ours. */
-static bool is_sealed(const char *name)
-{
-    const char *suffix = strrchr(name, '.');
-    return kv_rocksdb_is_manifest(name) || strcmp(name, KV_ROCKSDB_CURRENT) == 0 ||
-           (suffix && (strcmp(suffix, ".sst") == 0 || strcmp(suffix, ".log") == 0));
-}
 
 static int write_lines(int directory_fd, FILE *file)
 {
@@ -45,13 +39,47 @@ static int write_lines(int directory_fd, FILE *file)
     const struct dirent *entry;
     while ((errno = 0, entry = readdir(directory))) {
         struct stat st;
-        if (!is_sealed(entry->d_name))
+        if (!kv_rocksdb_is_data_file(entry->d_name))
             continue;
         if (fstatat(directory_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
             return -errno;
         fprintf(file, "%s %" PRId64 "\n", entry->d_name, (int64_t)st.st_size);
     }
     return -errno;
+}
+
+/* Returns 0 with the seal, or -ENOENT, -EPERM or another error. */
+static int open_seal(int directory_fd, FILE **ret_file)
+{
+    int fd = trust_open_file(directory_fd, seal_name, O_RDONLY, NULL);
+    if (fd < 0)
+        return fd;
+    *ret_file = fdopen(fd, "r");
+    if (*ret_file)
+        return 0;
+    close(fd);
+    return -ENOMEM;
+}
+
+/* Returns 1 with a line, 0 behind the last, or -EUCLEAN for what write_lines() does not write: a
+ * name of another kind, or one with a slash, might be that of a file elsewhere. */
+static int read_line(FILE *file, char ret_name[KV_ROCKSDB_NAME_BYTES], int64_t *ret_size)
+{
+    enum { SIZE_DIGITS = 18 }; /* such a number is below INT64_MAX */
+    char line[KV_ROCKSDB_NAME_BYTES + SIZE_DIGITS + 3];
+    if (!fgets(line, sizeof(line), file))
+        return ferror(file) ? -EUCLEAN : 0;
+    char *blank = strchr(line, ' '),
+         *end = blank ? blank + 1 + strspn(blank + 1, "0123456789") : NULL;
+    if (!blank || end == blank + 1 || end - blank > SIZE_DIGITS + 1 || strcmp(end, "\n") != 0 ||
+        blank - line >= KV_ROCKSDB_NAME_BYTES)
+        return -EUCLEAN;
+    *blank = '\0';
+    if (!kv_rocksdb_is_data_file(line))
+        return -EUCLEAN;
+    strcpy(ret_name, line);
+    *ret_size = strtoll(blank + 1, NULL, 10);
+    return 1;
 }
 
 /* -- the copy of the manifest -- */
@@ -88,25 +116,25 @@ static int copy_bytes(int from, int to, int64_t n, uint64_t *ret_sum)
 static int sealed_manifest(int directory_fd, char ret_name[KV_ROCKSDB_NAME_BYTES],
                            int64_t *ret_size)
 {
-    char line[512], name[256];
+    char name[KV_ROCKSDB_NAME_BYTES], found[KV_ROCKSDB_NAME_BYTES] = "";
+    _cleanup_fclose_ FILE *file = NULL;
     struct stat st;
-    const int64_t copied =
-        fstatat(directory_fd, copy_name, &st, 0) < 0 ? -1 : (int64_t)st.st_size - SUM_BYTES;
-    int found = 0, fd = openat(directory_fd, seal_name, O_RDONLY | O_CLOEXEC);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-    if (!file) {
-        if (fd >= 0)
-            close(fd);
+    int64_t size;
+    int r;
+    const int64_t copied = fstatat(directory_fd, copy_name, &st, AT_SYMLINK_NOFOLLOW) < 0
+                               ? -1
+                               : (int64_t)st.st_size - SUM_BYTES;
+    if (open_seal(directory_fd, &file) < 0)
         return 0;
-    }
-    while (!found && fgets(line, sizeof(line), file))
-        found = sscanf(line, "%255s %" SCNd64, name, ret_size) == 2 &&
-                kv_rocksdb_is_manifest(name) && (copied < 0 || *ret_size == copied) &&
-                strlen(name) < KV_ROCKSDB_NAME_BYTES;
-    fclose(file);
-    if (found)
-        strcpy(ret_name, name);
-    return found;
+    while ((r = read_line(file, name, &size)) > 0)
+        if (!*found && kv_rocksdb_is_manifest(name) && (copied < 0 || size == copied)) {
+            strcpy(found, name);
+            *ret_size = size;
+        }
+    if (r < 0 || !*found) /* of a seal that is damaged nothing counts */
+        return 0;
+    strcpy(ret_name, found);
+    return 1;
 }
 
 /* Of a database that is closed: there is one, which CURRENT names. */
@@ -118,11 +146,13 @@ static int copy_manifest(int directory_fd)
     struct stat st;
     if (!kv_rocksdb_read_current(directory_fd, name))
         return -EUCLEAN;
-    _cleanup_close_ int from = openat(directory_fd, name, O_RDONLY | O_CLOEXEC);
-    _cleanup_close_ int to =
-        openat(directory_fd, new_copy_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (from < 0 || to < 0 || fstat(from, &st) < 0)
+    _cleanup_close_ int from = openat(directory_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (from < 0 || fstat(from, &st) < 0)
         return -errno;
+    _cleanup_close_ int to =
+        trust_open_file(directory_fd, new_copy_name, O_WRONLY | O_CREAT | O_TRUNC, NULL);
+    if (to < 0)
+        return to;
     int r = copy_bytes(from, to, st.st_size, &sum);
     if (r < 0)
         return r;
@@ -145,7 +175,7 @@ static int open_copy(int directory_fd, int64_t size, uint64_t *ret_sum)
 {
     uint8_t stored[SUM_BYTES];
     struct stat st;
-    _cleanup_close_ int copy = openat(directory_fd, copy_name, O_RDONLY | O_CLOEXEC);
+    _cleanup_close_ int copy = trust_open_file(directory_fd, copy_name, O_RDONLY, NULL);
     if (copy < 0 || fstat(copy, &st) < 0 || st.st_size != size + SUM_BYTES ||
         copy_bytes(copy, -1, size, ret_sum) < 0 || read(copy, stored, SUM_BYTES) != SUM_BYTES ||
         get_be64(stored) != *ret_sum || lseek(copy, 0, SEEK_SET) < 0)
@@ -158,7 +188,7 @@ static bool is_another(int directory_fd, const char *name, int64_t size)
 {
     uint64_t sum;
     _cleanup_close_ int copy = open_copy(directory_fd, size, &sum);
-    _cleanup_close_ int present = openat(directory_fd, name, O_RDONLY | O_CLOEXEC);
+    _cleanup_close_ int present = openat(directory_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     return copy >= 0 && !is_as_sealed(present, size, sum);
 }
 
@@ -173,13 +203,13 @@ int kv_rocksdb_restore_manifest(int directory_fd, char ret_name[KV_ROCKSDB_NAME_
     _cleanup_close_ int copy = open_copy(directory_fd, size, &sum);
     if (copy < 0)
         return 0;
-    _cleanup_close_ int present = openat(directory_fd, ret_name, O_RDONLY | O_CLOEXEC);
+    _cleanup_close_ int present = openat(directory_fd, ret_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (is_as_sealed(present, size, sum))
         return 0;
     _cleanup_close_ int to =
-        openat(directory_fd, restored_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        trust_open_file(directory_fd, restored_name, O_WRONLY | O_CREAT | O_TRUNC, NULL);
     if (to < 0)
-        return -errno;
+        return to;
     int r = copy_bytes(copy, to, size, &sum);
     if (r == 0)
         r = kv_rocksdb_end_file(directory_fd, to, restored_name, ret_name);
@@ -188,16 +218,17 @@ int kv_rocksdb_restore_manifest(int directory_fd, char ret_name[KV_ROCKSDB_NAME_
 
 /* -- the seal -- */
 
-int kv_rocksdb_seal(const char *path)
+int kv_rocksdb_seal(int directory_fd)
 {
-    _cleanup_close_ int directory_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory_fd < 0)
-        return -errno;
     (void)copy_manifest(directory_fd); /* without it a lost one is not put back */
-    int fd = openat(directory_fd, new_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!file)
-        return fd < 0 ? -errno : -ENOMEM;
+    int fd = trust_open_file(directory_fd, new_name, O_WRONLY | O_CREAT | O_TRUNC, NULL);
+    if (fd < 0)
+        return fd;
+    FILE *file = fdopen(fd, "w");
+    if (!file) {
+        close(fd);
+        return -ENOMEM;
+    }
     int r = write_lines(directory_fd, file);
     if (r == 0 && (fflush(file) != 0 || fsync(fd) < 0))
         r = -errno;
@@ -224,30 +255,24 @@ static int explain(const char *name, int64_t size, const struct stat *st, char *
 
 int kv_rocksdb_check_seal(int directory_fd, char **ret_message)
 {
-    char line[512], name[256];
+    char name[KV_ROCKSDB_NAME_BYTES];
+    _cleanup_fclose_ FILE *file = NULL;
     int64_t size;
-    int fd = openat(directory_fd, seal_name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return errno == ENOENT ? 0 : -errno;
-    FILE *file = fdopen(fd, "r");
-    if (!file) {
-        close(fd);
-        return -ENOMEM;
-    }
-    int r = 0;
-    while (r == 0 && fgets(line, sizeof(line), file)) {
+    int r = open_seal(directory_fd, &file);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    while ((r = read_line(file, name, &size)) > 0) {
         struct stat st;
-        if (sscanf(line, "%255s %" SCNd64, name, &size) != 2)
-            r = explain(seal_name, 0, NULL, ret_message);
-        else if (fstatat(directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-            r = explain(name, size, NULL, ret_message);
-        else if (st.st_size != size)
-            r = explain(name, size, &st, ret_message);
-        else if (kv_rocksdb_is_manifest(name) && is_another(directory_fd, name, size))
-            r = explain(name, size, &st, ret_message);
+        if (fstatat(directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+            return explain(name, size, NULL, ret_message);
+        if (st.st_size != size ||
+            (kv_rocksdb_is_manifest(name) && is_another(directory_fd, name, size)))
+            return explain(name, size, &st, ret_message);
     }
-    fclose(file);
-    return r < 0 ? r : 1;
+    if (r == 0)
+        return 1;
+    *ret_message = strdup("its file SEAL is damaged");
+    return r;
 }
 
 int kv_rocksdb_break_seal(int directory_fd)

@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "base/trust.h"
+
 /* Far more than the tables of any version take. */
 enum { STAMP_MAX_BYTES = 64 << 10 };
 
@@ -49,9 +51,9 @@ int kv_rocksdb_stamp_text(const struct kv_options *options, char **ret_text)
 /* Zero bytes and what is behind them are not read as text. */
 static int read_stamp(int directory_fd, char ret_text[STAMP_MAX_BYTES])
 {
-    _cleanup_close_ int fd = openat(directory_fd, stamp_name, O_RDONLY | O_CLOEXEC);
+    _cleanup_close_ int fd = trust_open_file(directory_fd, stamp_name, O_RDONLY, NULL);
     if (fd < 0)
-        return -errno;
+        return fd;
     size_t n = 0;
     while (n < STAMP_MAX_BYTES - 1) {
         ssize_t r = read(fd, ret_text + n, STAMP_MAX_BYTES - 1 - n);
@@ -144,9 +146,9 @@ int kv_rocksdb_stamp_check(int directory_fd, const char *text, enum kv_rocksdb_s
 int kv_rocksdb_stamp_begin(int directory_fd, const char *text)
 {
     _cleanup_close_ int fd =
-        openat(directory_fd, unfinished_name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        trust_open_file(directory_fd, unfinished_name, O_WRONLY | O_CREAT | O_TRUNC, NULL);
     if (fd < 0)
-        return -errno;
+        return fd;
     int r = kv_rocksdb_write_all(fd, text, strlen(text));
     return r < 0 ? r : fsync(fd) < 0 ? -errno : 0;
 }
@@ -165,7 +167,7 @@ int kv_rocksdb_stamp_finish(int directory_fd, const char *text)
 
 bool kv_rocksdb_is_store(const char *path)
 {
-    _cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return fd >= 0 && (faccessat(fd, stamp_name, F_OK, 0) == 0 ||
-                       faccessat(fd, unfinished_name, F_OK, 0) == 0);
+    _cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return fd >= 0 && (faccessat(fd, stamp_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+                       faccessat(fd, unfinished_name, F_OK, AT_SYMLINK_NOFOLLOW) == 0);
 }

@@ -17,6 +17,7 @@
 #include <xxhash.h>
 
 #include "base/bytes.h"
+#include "base/trust.h"
 #include "store/kv_rocksdb.h"
 
 static const char written_name[] = "WRITTEN";
@@ -52,8 +53,7 @@ void kv_rocksdb_open_written(struct kv_rocksdb *store, int directory_fd, bool cr
 {
     uint8_t bytes[WRITTEN_BYTES];
     const uint64_t found = rocksdb_get_latest_sequence_number(store->db);
-    store->written_fd =
-        openat(directory_fd, written_name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    store->written_fd = trust_open_file(directory_fd, written_name, O_RDWR | O_CREAT, NULL);
     if (crashed && store->written_fd >= 0 &&
         pread(store->written_fd, bytes, sizeof(bytes), 0) == sizeof(bytes) &&
         get_be64(bytes + 8) == XXH3_64bits(bytes, 8) && get_be64(bytes) > found)
