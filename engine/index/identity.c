@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
+#include "base/trust.h"
 #include "engine/index/index_private.h"
 #include "engine/index/store_directory.h"
 
@@ -52,41 +53,33 @@ int identity_delete(struct index *index, const char *name)
 
 /* -- the policy's file: a rebuild of a damaged store needs the same policy and key -- */
 
-static int policy_file_path(const char *store_path, char **ret_path)
+static int open_policy_file(const char *store_path, int flags)
 {
-    return asprintf(ret_path, "%s/policy", store_path) < 0 ? -ENOMEM : 0;
+    _cleanup_close_ int directory_fd = open(store_path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return directory_fd < 0 ? -errno : trust_open_file(directory_fd, "policy", flags, NULL);
 }
 
 int identity_read_policy_file(const char *store_path, struct policy *ret_policy)
 {
-    _cleanup_free_ char *path = NULL;
     uint8_t encoded[POLICY_ENCODED_BYTES + 1];
-    int r = policy_file_path(store_path, &path);
-    if (r < 0)
-        return r;
-    _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    _cleanup_close_ int fd = open_policy_file(store_path, O_RDONLY);
     if (fd < 0)
-        return -errno;
+        return fd;
     ssize_t n = read(fd, encoded, sizeof(encoded));
     return n < 0 ? -errno : policy_decode(encoded, (size_t)n, ret_policy);
 }
 
 static int write_policy_file(struct index *index)
 {
-    _cleanup_free_ char *path = NULL;
     struct policy written;
     uint8_t encoded[POLICY_ENCODED_BYTES];
     if (identity_read_policy_file(index->store_path, &written) == 0 &&
         policy_id(&written) == policy_id(&index->policy))
         return 0;
-    int r = policy_file_path(index->store_path, &path);
-    if (r < 0)
-        return r;
     policy_encode(&index->policy, encoded);
-    _cleanup_close_ int fd =
-        open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    _cleanup_close_ int fd = open_policy_file(index->store_path, O_WRONLY | O_CREAT | O_TRUNC);
     if (fd < 0)
-        return -errno;
+        return fd;
     ssize_t n = write(fd, encoded, sizeof(encoded));
     if (n < 0)
         return -errno;

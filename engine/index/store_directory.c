@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/trust.h"
 #include "engine/index/index_private.h"
 #include "store/kv.h"
 
@@ -38,22 +39,25 @@ static bool is_database(const char *path, const char *name)
 }
 
 /* The file is there from the first moment of a store's making. */
-static bool has_lock(const char *path)
+static bool has_lock(int directory_fd)
 {
-    _cleanup_free_ char *joined = join(path, "lock");
     char text[sizeof(lock_text)];
-    _cleanup_close_ int fd =
-        joined ? open(joined, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+    _cleanup_close_ int fd = trust_open_file(directory_fd, "lock", O_RDONLY, NULL);
     return fd >= 0 && read(fd, text, sizeof(text)) == sizeof(lock_text) - 1 &&
            memcmp(text, lock_text, sizeof(lock_text) - 1) == 0;
 }
 
 /* Whether there is nothing but what a file system itself puts there, or a lock about to be made. */
-static int is_empty(const char *path)
+static int is_empty(int directory_fd)
 {
-    _cleanup_closedir_ DIR *directory = opendir(path);
-    if (!directory)
-        return -errno;
+    int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_closedir_ DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    if (!directory) {
+        int r = -errno;
+        if (fd >= 0)
+            close(fd);
+        return r;
+    }
     const struct dirent *entry;
     while ((entry = readdir(directory))) {
         struct stat st;
@@ -68,15 +72,15 @@ static int is_empty(const char *path)
     return 1;
 }
 
-static int find_kind(const char *path, enum kind *ret_kind)
+static int find_kind(const char *path, int directory_fd, enum kind *ret_kind)
 {
     struct policy policy;
-    if (has_lock(path) || is_database(path, STORE_DB) || is_database(path, STORE_DB_OLD) ||
+    if (has_lock(directory_fd) || is_database(path, STORE_DB) || is_database(path, STORE_DB_OLD) ||
         identity_read_policy_file(path, &policy) >= 0) {
         *ret_kind = KIND_STORE;
         return 0;
     }
-    int r = is_empty(path);
+    int r = is_empty(directory_fd);
     if (r >= 0)
         *ret_kind = r ? KIND_EMPTY : KIND_FOREIGN;
     return r < 0 ? r : 0;
@@ -103,17 +107,33 @@ static int check_place(const char *path, const char *source, enum kind kind, cha
     return 0;
 }
 
+/* Of a store: what else is to be opened in it. A link in the place of a database would have that of
+ * another directory removed. */
+static int check_entries(int directory_fd, char **ret_why)
+{
+    static const char *const directories[] = {STORE_DB, STORE_DB_NEW, STORE_DB_OLD};
+    static const char *const files[] = {"lock", "policy", "holder", "holder.new"};
+    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+        _cleanup_close_ int fd = trust_open_directory_at(directory_fd, directories[i], ret_why);
+        if (fd < 0 && fd != -ENOENT)
+            return fd;
+    }
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        _cleanup_close_ int fd = trust_open_file(directory_fd, files[i], O_RDONLY, ret_why);
+        if (fd < 0 && fd != -ENOENT)
+            return fd;
+    }
+    return 0;
+}
+
 /* -- the lock -- */
 
-static int take_lock(const char *path, int *ret_fd, bool *ret_made)
+static int take_lock(int directory_fd, int *ret_fd, bool *ret_made)
 {
-    _cleanup_free_ char *joined = join(path, "lock");
-    if (!joined)
-        return -ENOMEM;
-    _cleanup_close_ int fd = open(joined, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    _cleanup_close_ int fd = trust_open_file(directory_fd, "lock", O_RDWR | O_CREAT, NULL);
     struct stat st;
     if (fd < 0)
-        return -errno;
+        return fd;
     if (flock(fd, LOCK_EX | LOCK_NB) < 0)
         return errno == EWOULDBLOCK ? -EBUSY : -errno;
     if (fstat(fd, &st) < 0)
@@ -247,11 +267,11 @@ int store_directory_take(const char *path, const char *source, bool create, int 
                          bool *ret_made, char **ret_error)
 {
     enum kind kind = KIND_EMPTY;
-    bool lock_made = false;
-    bool made = create && mkdir(path, 0700) == 0;
-    if (create && !made && errno != EEXIST)
-        return explain(-errno, path, create, ret_error);
-    int r = find_kind(path, &kind);
+    bool made = false, lock_made = false;
+    _cleanup_free_ char *why = NULL;
+    _cleanup_close_ int directory_fd =
+        create ? trust_make_directory(path, &made, &why) : trust_open_directory(path, &why);
+    int r = directory_fd < 0 ? directory_fd : find_kind(path, directory_fd, &kind);
     if (r == 0 && !made)
         r = check_place(path, source, kind, ret_error);
     if (r == -EINVAL)
@@ -262,9 +282,13 @@ int store_directory_take(const char *path, const char *source, bool create, int 
         r = -ENOENT;
     _cleanup_close_ int fd = -1;
     if (r == 0)
-        r = take_lock(path, &fd, &lock_made);
+        r = check_entries(directory_fd, &why);
+    if (r == 0)
+        r = take_lock(directory_fd, &fd, &lock_made);
     if (r == 0)
         r = clean_up(path);
+    if (r == -EPERM && why)
+        return index_refuse(ret_error, r, "store %s is not opened: %s", path, why);
     if (r < 0)
         return explain(r, path, create, ret_error);
     *ret_fd = TAKE_FD(fd);
