@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/trust.h"
 #include "tools/command.h"
 #include "tools/control.h"
 #include "tools/holder.h"
@@ -29,16 +30,16 @@ static void index_close_p(struct index **index)
 
 int ask_make_parents(const char *store, char **ret_error)
 {
-    _cleanup_free_ char *path = message("%s", store);
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(path, 0700) < 0 && errno != EEXIST)
-            return refuse(ret_error, -errno,
-                          "%s: %s; say where the store can be made with --store or -o store=", path,
-                          strerror(errno));
-        *slash = '/';
-    }
-    return 0;
+    _cleanup_free_ char *why = NULL;
+    int r = trust_make_parents(store, &why);
+    if (r == -EPERM)
+        return refuse(ret_error, r, "store %s is not made: %s", store, why ? why : strerror(EPERM));
+    return r < 0
+               ? refuse(ret_error, r,
+                        "the directories above store %s: %s; say where the store can be made with "
+                        "--store or -o store=",
+                        store, strerror(-r))
+               : 0;
 }
 
 int ask_open_tree(const struct location *at, struct backing **ret_backing, char **ret_error)

@@ -27,7 +27,8 @@ int ask(const struct ask *ask, struct json_object *request, row_fn row, void *us
 /* An index_options.log of a tool in front: complains of what is not mere information. */
 void ask_log(void *user, enum index_log_level level, const char *text);
 
-/* Make the directories above a store (0700). Returns 0 or an errno of mkdir(2), with *ret_error. */
+/* Make the directories above a store (0700). Returns 0, -EPERM where others could put
+ * another directory in their place, or an errno of mkdir(2), with *ret_error. */
 int ask_make_parents(const char *store, char **ret_error);
 
 /* Open the tree of a location. Returns 0 or an errno of backing_open(), with a line in *ret_error.

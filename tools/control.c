@@ -10,6 +10,7 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
+#include "base/trust.h"
 #include "tools/json_path.h"
 #include "tools/message.h"
 
@@ -29,8 +30,7 @@ struct connection {
 struct control {
     const struct work_context *context;
     control_work_fn work;
-    char *store;
-    int listen_fd, stop_fd;
+    int store_fd, listen_fd, stop_fd;
     pthread_t thread;
     pthread_mutex_t lock; /* of the connections' flags */
     struct connection connections[MAX_CONNECTIONS];
@@ -38,14 +38,24 @@ struct control {
 
 /* A socket's address holds 108 bytes and a store's path may be longer: through a descriptor of the
  * store any path fits. */
-static int open_address(const char *store, struct sockaddr_un *ret_address)
+static const char socket_name[] = "control";
+
+static int open_address(const char *store, struct sockaddr_un *ret_address, char **ret_why)
 {
-    int fd = open(store, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = trust_open_directory(store, ret_why);
     if (fd < 0)
-        return -errno;
+        return fd;
     *ret_address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    snprintf(ret_address->sun_path, sizeof(ret_address->sun_path), "/proc/self/fd/%d/control", fd);
+    snprintf(ret_address->sun_path, sizeof(ret_address->sun_path), "/proc/self/fd/%d/%s", fd,
+             socket_name);
     return fd;
+}
+
+/* What a link leads to is no daemon of ours. */
+static bool is_socket(int store_fd)
+{
+    struct stat st;
+    return fstatat(store_fd, socket_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(st.st_mode);
 }
 
 static int send_line(int fd, struct json_object *object)
@@ -210,26 +220,24 @@ static void *accept_all(void *user)
     }
 }
 
-static void unlink_socket(const char *store)
+static void unlink_socket(int store_fd)
 {
-    _cleanup_free_ char *path = message("%s/control", store);
-    struct stat st;
-    if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode))
-        unlink(path);
+    if (is_socket(store_fd))
+        unlinkat(store_fd, socket_name, 0);
 }
 
 int control_start(const char *store, const struct work_context *context, control_work_fn work,
                   struct control **ret_control)
 {
     struct sockaddr_un address;
-    _cleanup_close_ int store_fd = open_address(store, &address);
+    _cleanup_close_ int store_fd = open_address(store, &address, NULL);
     if (store_fd < 0)
         return store_fd;
     _cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     _cleanup_close_ int stop_fd = eventfd(0, EFD_CLOEXEC);
     if (fd < 0 || stop_fd < 0)
         return -errno;
-    unlink_socket(store);
+    unlink_socket(store_fd);
     /* The store is 0700; the mode of the socket says the same for itself. */
     if (fchmod(fd, 0600) < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
         listen(fd, MAX_CONNECTIONS) < 0)
@@ -240,15 +248,15 @@ int control_start(const char *store, const struct work_context *context, control
         return -ENOMEM;
     control->context = context;
     control->work = work;
-    control->store = message("%s", store);
+    control->store_fd = TAKE_FD(store_fd);
     control->listen_fd = fd;
     control->stop_fd = stop_fd;
     pthread_mutex_init(&control->lock, NULL);
     int r = pthread_create(&control->thread, NULL, accept_all, control);
     if (r != 0) {
-        unlink_socket(store);
+        unlink_socket(control->store_fd);
         pthread_mutex_destroy(&control->lock);
-        free(control->store);
+        close(control->store_fd);
         free(control);
         return -r;
     }
@@ -262,7 +270,7 @@ void control_stop(struct control *control)
 {
     if (!control)
         return;
-    unlink_socket(control->store);
+    unlink_socket(control->store_fd);
     eventfd_write(control->stop_fd, 1);
     pthread_join(control->thread, NULL);
     for (size_t i = 0; i < MAX_CONNECTIONS; i++)
@@ -273,7 +281,7 @@ void control_stop(struct control *control)
     close(control->listen_fd);
     close(control->stop_fd);
     pthread_mutex_destroy(&control->lock);
-    free(control->store);
+    close(control->store_fd);
     free(control);
 }
 
@@ -282,13 +290,19 @@ void control_stop(struct control *control)
 static int connect_to(const char *store, char **ret_error)
 {
     struct sockaddr_un address;
-    _cleanup_close_ int store_fd = open_address(store, &address);
+    _cleanup_free_ char *why = NULL;
+    _cleanup_close_ int store_fd = open_address(store, &address, &why);
     _cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (store_fd == -EPERM)
+        return refuse(ret_error, store_fd, "store %s is not asked: %s", store,
+                      why ? why : strerror(EPERM));
     if (store_fd < 0)
         return refuse(ret_error, store_fd == -ENOENT ? -ECONNREFUSED : store_fd, "%s: %s", store,
                       strerror(-store_fd));
     if (fd < 0)
         return refuse(ret_error, -errno, "socket: %s", strerror(errno));
+    if (!is_socket(store_fd))
+        return refuse(ret_error, -ECONNREFUSED, "%s/control: no daemon listens there", store);
     if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
         if (errno == EACCES || errno == EPERM)
             return refuse(ret_error, -EACCES, "%s: this store is another user's", store);

@@ -16,8 +16,8 @@ struct control;
 typedef work_fn (*control_work_fn)(const char *command);
 
 /* Serve requests in threads of their own, until control_stop(). The caller holds the store; a
- * socket that a dead daemon left is replaced. context is borrowed. Returns 0 or an errno of
- * bind(2). */
+ * socket that a dead daemon left is replaced. context is borrowed. Returns 0, -EPERM (the store is
+ * not one's own, base/trust.h) or an errno of bind(2). */
 int control_start(const char *store, const struct work_context *context, control_work_fn work,
                   struct control **ret_control);
 
@@ -26,7 +26,8 @@ void control_stop(struct control *control);
 
 /* Ask. request is borrowed; rows go to row as they come.
  * Returns the daemon's answer; -ECONNREFUSED when no daemon listens (nothing was done); -EACCES
- * when it is another user's; -EPIPE when it ended while it answered; with *ret_error. */
+ * when it is another user's; -EPERM when others can change the store, then nobody is asked; -EPIPE
+ * when it ended while it answered; with *ret_error. */
 int control_ask(const char *store, struct json_object *request, row_fn row, void *user,
                 char **ret_error);
 

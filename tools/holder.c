@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/trust.h"
 #include "tools/json_path.h"
 #include "tools/message.h"
 #include "tools/mounts.h"
@@ -36,19 +37,22 @@ int holder_hold(const char *store, const char *command, const char *source, cons
     if (r < 0)
         return r;
     /* Written aside: on a full disk what the file said stays. */
-    _cleanup_free_ char *path = message("%s/holder", store), *new = message("%s.new", path);
-    _cleanup_close_ int fd = open(new, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0)
+    static const char name[] = "holder", new[] = "holder.new";
+    _cleanup_close_ int store_fd = open(store, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (store_fd < 0)
         return -errno;
+    _cleanup_close_ int fd = trust_open_file(store_fd, new, O_RDWR | O_CREAT | O_TRUNC, NULL);
+    if (fd < 0)
+        return fd;
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(fd, F_OFD_SETLK, &lock) < 0)
         r = -errno;
     if (r == 0)
         r = write_whole(fd, json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
-    if (r == 0 && rename(new, path) < 0)
+    if (r == 0 && renameat(store_fd, new, store_fd, name) < 0)
         r = -errno;
     if (r < 0) {
-        unlink(new);
+        unlinkat(store_fd, new, 0);
         return r;
     }
     *ret_fd = TAKE_FD(fd);
@@ -58,8 +62,9 @@ int holder_hold(const char *store, const char *command, const char *source, cons
 int holder_make(const char *directory, const char *source, const char *mountpoint, int *ret_fd)
 {
     _cleanup_(holder_done) struct holder holder = {0};
-    if (mkdir(directory, 0700) < 0 && errno != EEXIST)
-        return -errno;
+    _cleanup_close_ int fd = trust_make_directory(directory, NULL, NULL);
+    if (fd < 0)
+        return fd;
     if (holder_read(directory, &holder) == 0 && holder.alive)
         return -EBUSY;
     return holder_hold(directory, "mount", source, mountpoint, ret_fd);
@@ -77,8 +82,9 @@ void holder_remove(const char *directory)
 
 int holder_read(const char *store, struct holder *ret_holder)
 {
-    _cleanup_free_ char *path = message("%s/holder", store);
-    _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    _cleanup_close_ int store_fd = open(store, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_close_ int fd =
+        store_fd < 0 ? -1 : trust_open_file(store_fd, "holder", O_RDONLY, NULL);
     if (fd < 0)
         return -ENOENT;
     _cleanup_free_ char *text = calloc(1, MAX_BYTES);
@@ -131,7 +137,7 @@ bool holder_is_mounted(const struct holder *holder)
 {
     _cleanup_(mounts_done) struct mounts mounts = {0};
     return holder->mountpoint && (mounts_read(NULL, &mounts) < 0 ||
-                                  mount_is_kinfs(mounts_at(&mounts, holder->mountpoint)));
+                                  mount_is_trusted(mounts_at(&mounts, holder->mountpoint)));
 }
 
 char *holder_describe(const struct holder *holder)

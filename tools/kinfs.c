@@ -1,6 +1,7 @@
 /* kinfs: the command. What each subcommand does is in cmd_<name>.c. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/kernel.h"
 #include "tools/command.h"
@@ -39,6 +40,9 @@ static int refuse_kernel(void)
 
 int main(int argc, char **argv)
 {
+    /* RocksDB's files have no mode of ours to go by; what a mount is asked to make has the umask of
+     * who asks. */
+    umask(S_IRWXG | S_IRWXO);
     if (mount_helper_is_called(argc, argv))
         return mount_helper_run(argc, argv);
     argp_err_exit_status = COMMAND_USAGE;

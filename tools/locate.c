@@ -9,6 +9,7 @@
 #include <sys/xattr.h>
 #include <xxhash.h>
 
+#include "base/trust.h"
 #include "tools/control.h"
 #include "tools/holder.h"
 #include "tools/json_path.h"
@@ -98,6 +99,17 @@ static bool is_directory(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* Whoever could change what is in a store could have this process do with it what he likes. */
+static int check_store(const char *store, char **ret_error)
+{
+    _cleanup_free_ char *why = NULL;
+    _cleanup_close_ int fd = trust_open_directory(store, &why);
+    if (fd == -EPERM)
+        return refuse(ret_error, -EPERM, "store %s is not opened: %s", store,
+                      why ? why : strerror(EPERM));
+    return 0; /* what else is wrong with it is said by whoever opens it */
+}
+
 /* The store a mount was made with. It says so to its owner only: then this returns SAID_BY_MOUNT,
  * else 0 and the default. */
 enum { SAID_BY_MOUNT = 1 };
@@ -121,7 +133,7 @@ static int store_of_mount(const struct mount *mount, char **ret_store, char **re
 static const struct mount *mount_of_source(const struct mounts *mounts, const char *source)
 {
     for (size_t i = 0; i < mounts->n_mounts; i++)
-        if (mount_is_kinfs(&mounts->mounts[i]) && strcmp(mounts->mounts[i].source, source) == 0)
+        if (mount_is_trusted(&mounts->mounts[i]) && strcmp(mounts->mounts[i].source, source) == 0)
             return &mounts->mounts[i];
     return NULL;
 }
@@ -138,11 +150,21 @@ static bool is_without_store(const struct mount *mount, char **ret_directory)
     return true;
 }
 
+static int refuse_others_mount(const struct mount *mount, char **ret_error)
+{
+    return refuse(ret_error, -EACCES,
+                  "%s: this mount is another user's; ask as that user, or read the attributes "
+                  "user.kinfs.* with getfattr",
+                  mount->point);
+}
+
 /* In a mount: path_in_tree = the mount's root + what of the path is below the mount point. */
 static int locate_in_mount(const struct mount *mount, const char *real, struct location *location,
                            char **ret_error)
 {
     const char *rest = "";
+    if (!mount_is_trusted(mount))
+        return refuse_others_mount(mount, ret_error);
     (void)path_within(real, mount->point, &rest);
     const char *root = mount->root + 1;
     location->path = message("%s%s%s", root, *root && *rest ? "/" : "", rest);
@@ -162,10 +184,7 @@ static int locate_in_mount(const struct mount *mount, const char *real, struct l
             "%s: the store of this mount, %s, has been removed; unmount with kinfs umount "
             "%s and mount again",
             mount->point, location->store, mount->point);
-    return refuse(ret_error, -EACCES,
-                  "%s: this mount is another user's; ask as that user, or read the attributes "
-                  "user.kinfs.* with getfattr",
-                  mount->point);
+    return refuse_others_mount(mount, ret_error);
 }
 
 static int locate_in_source(const struct mounts *mounts, const char *real,
@@ -230,10 +249,13 @@ static int locate_by_store(const char *store, const char *real, struct location 
     _cleanup_(holder_done) struct holder holder = {0};
     if (!is_directory(store))
         return refuse(ret_error, -ENOENT, "%s: no store there; name an existing one", store);
+    int r = check_store(store, ret_error);
+    if (r < 0)
+        return r;
     location->store = realpath(store, NULL);
     if (!location->store)
         return refuse(ret_error, -errno, "%s: %s", store, strerror(errno));
-    int r = find_tree(location->store, &holder, ret_error);
+    r = find_tree(location->store, &holder, ret_error);
     if (r < 0)
         return r;
     const char *rest;
@@ -283,6 +305,8 @@ int locate(const char *path, const char *store, struct location *ret_location, c
             return refuse(ret_error, r, "%s: %s", path, strerror(-r));
         r = mount_is_kinfs(mount) ? locate_in_mount(mount, real, &location, ret_error)
                                   : locate_in_source(&mounts, real, &location, ret_error);
+        if (r == 0)
+            r = check_store(location.store, ret_error);
     }
     if (r < 0)
         return r;

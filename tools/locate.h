@@ -18,8 +18,12 @@ struct location {
  * path   NULL: without store the working directory, else nothing but the store is meant
  * store  NULL: found as above; else this one
  *
- * Returns 0, -ENOENT, -EACCES, -ENOTCONN (a mount whose daemon has died), -ENOMEM or another errno
- * of realpath(3), with a line in *ret_error; ret_location gives, end with location_done().
+ * A mount that is neither root's nor the effective user's is not asked (-EACCES), and of a store
+ * that others can change nothing is believed (-EPERM).
+ *
+ * Returns 0, -ENOENT, -EACCES, -EPERM, -ENOTCONN (a mount whose daemon has died), -ENOMEM or
+ * another errno of realpath(3), with a line in *ret_error; ret_location gives, end with
+ * location_done().
  */
 int locate(const char *path, const char *store, struct location *ret_location, char **ret_error);
 void location_done(struct location *location);

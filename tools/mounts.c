@@ -8,6 +8,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/mount_point.h"
+#include "base/mount_user.h"
 
 #define KINFS_MOUNT_TYPE "fuse.kinfs"
 
@@ -32,10 +33,14 @@ static int parse_line(char *line, struct mount *ret_mount)
         return -EINVAL;
     rest = separator + 3;
     char *type = strsep(&rest, " "), *source = strsep(&rest, " \n");
+    uid_t user;
     unsigned int major, minor;
     if (!type || !source || sscanf(first[DEVICE], "%u:%u", &major, &minor) != 2)
         return -EINVAL;
 
+    /* Of one that says nothing of it nothing is believed. */
+    if (mount_user_of_options(type, rest ? rest : "", &user) < 0)
+        user = (uid_t)-1;
     mount_point_unescape(first[ROOT]);
     mount_point_unescape(first[POINT]);
     mount_point_unescape(source);
@@ -46,6 +51,7 @@ static int parse_line(char *line, struct mount *ret_mount)
         .point = strdup(first[POINT]),
         .type = strdup(type),
         .source = strdup(source),
+        .user = user,
     };
     if (!mount.root || !mount.point || !mount.type || !mount.source) {
         mount_done(&mount);
@@ -92,10 +98,16 @@ bool mount_is_kinfs(const struct mount *mount)
     return mount && strcmp(mount->type, KINFS_MOUNT_TYPE) == 0;
 }
 
-int mounts_of(const struct mounts *mounts, const char *path, const struct mount **ret_mount)
+bool mount_is_trusted(const struct mount *mount)
+{
+    return mount_is_kinfs(mount) && mount_user_is_trusted(mount->user);
+}
+
+static int find_file(const struct mounts *mounts, int fd, const char *path, int flags,
+                     const struct mount **ret_mount)
 {
     struct statx st;
-    if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_MNT_ID, &st) < 0)
+    if (statx(fd, path, flags | AT_STATX_DONT_SYNC, STATX_MNT_ID, &st) < 0)
         return -errno;
     if (st.stx_mask & STATX_MNT_ID)
         for (size_t i = 0; i < mounts->n_mounts; i++)
@@ -104,6 +116,19 @@ int mounts_of(const struct mounts *mounts, const char *path, const struct mount 
                 return 0;
             }
     return -ENOENT;
+}
+
+bool mount_of_file_is_trusted(int fd)
+{
+    _cleanup_(mounts_done) struct mounts mounts = {0};
+    const struct mount *mount = NULL;
+    return mounts_read(NULL, &mounts) == 0 &&
+           find_file(&mounts, fd, "", AT_EMPTY_PATH, &mount) == 0 && mount_is_trusted(mount);
+}
+
+int mounts_of(const struct mounts *mounts, const char *path, const struct mount **ret_mount)
+{
+    return find_file(mounts, AT_FDCWD, path, 0, ret_mount);
 }
 
 const struct mount *mounts_at(const struct mounts *mounts, const char *point)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/cleanup.h"
 
@@ -15,6 +16,7 @@ struct mount {
     char *point;     /* where */
     char *type;      /* "fuse.kinfs" */
     char *source;    /* of kinfs: the backing tree */
+    uid_t user;      /* who made it, as the kernel says; root's for all but FUSE mounts */
 };
 
 struct mounts {
@@ -29,6 +31,14 @@ int mounts_read(const char *file, struct mounts *ret_mounts);
 void mounts_done(struct mounts *mounts);
 
 bool mount_is_kinfs(const struct mount *mount);
+
+/* Whether it is one, and root's or the effective user's: only then is it asked anything, told
+ * anything, or believed. Any user can make a FUSE mount that calls itself one, of any source. NULL:
+ * false. */
+bool mount_is_trusted(const struct mount *mount);
+
+/* The same of the mount an open file is in. Reads the table of mounts. */
+bool mount_of_file_is_trusted(int fd);
 
 /* The mount a path (any, of an existing file) is in; borrowed. Returns 0, -ENOENT for a mount that
  * is not in the table, or an errno of statx(2). */

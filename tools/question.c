@@ -27,7 +27,7 @@ char *question_mountpoint(const char *path)
     const struct mount *mount;
     if (mounts_read(NULL, &mounts) < 0 || mounts_of(&mounts, path ? path : ".", &mount) < 0)
         return NULL;
-    return mount_is_kinfs(mount) ? if_it_answers(mount->point) : NULL;
+    return mount_is_trusted(mount) ? if_it_answers(mount->point) : NULL;
 }
 
 char *question_mountpoint_of_store(const char *store)
@@ -170,6 +170,11 @@ int question_ask(const struct question *question, row_fn row, void *user, char *
     if (fd < 0)
         return refuse(ret_error, -errno, "%s: cannot be asked: %s", question->mountpoint,
                       strerror(errno));
+    /* By now another may be mounted there. */
+    if (!mount_of_file_is_trusted(fd))
+        return refuse(ret_error, -EACCES,
+                      "%s: this mount is another user's, and is not asked; ask as that user",
+                      question->mountpoint);
     int r = copy(question->document, fd, &writing);
     if (r < 0 && writing)
         return refuse(ret_error, r, "%s: takes no more of %s: %s", question->mountpoint, shown,

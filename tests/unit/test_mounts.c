@@ -47,6 +47,30 @@ static void test_mounts__the_kernels_lines_are_understood(void **state)
     assert_null(mounts_at(&mounts, "/nothing"));
 }
 
+static void test_mounts__another_users_is_not_trusted(void **state)
+{
+    (void)state;
+    _cleanup_(mounts_done) struct mounts mounts = {0};
+    char text[1024];
+    const unsigned own = geteuid(), other = own + 1;
+    snprintf(text, sizeof(text),
+             "40 21 0:50 / /own rw shared:7 - fuse.kinfs /srv rw,user_id=%u,group_id=0\n"
+             "41 21 0:51 / /root rw - fuse.kinfs /srv rw,user_id=0,allow_other\n"
+             "42 21 0:52 / /other rw - fuse.kinfs /srv rw,user_id=%u,user_id=%u\n"
+             "43 21 0:53 / /silent rw - fuse.kinfs /srv rw\n"
+             "44 21 0:54 / /named\\040-\\040fuse.kinfs rw - fuse /srv,user_id=0 rw,user_id=%u\n"
+             "45 21 0:55 / /disk rw - ext4 /srv rw,user_id=%u\n",
+             own, own, other, other, own);
+    assert_int_equal(read_text(text, &mounts), 0);
+    static const bool expected[] = {true, true, false, false, false, false};
+    assert_int_equal(mounts.n_mounts, 6);
+    for (size_t i = 0; i < mounts.n_mounts; i++)
+        assert_int_equal(mount_is_trusted(&mounts.mounts[i]), expected[i]);
+    assert_false(mount_is_trusted(NULL));
+    assert_int_equal(mounts.mounts[2].user, other);
+    assert_false(mount_of_file_is_trusted(STDIN_FILENO)); /* in no mount of kinfs */
+}
+
 static void test_mounts__other_files_are_refused(void **state)
 {
     (void)state;
@@ -91,6 +115,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mounts__the_kernels_lines_are_understood),
+        cmocka_unit_test(test_mounts__another_users_is_not_trusted),
         cmocka_unit_test(test_mounts__other_files_are_refused),
         cmocka_unit_test(test_mounts__the_root_directory_is_in_a_mount),
         cmocka_unit_test(test_mounts__within_goes_by_components),
