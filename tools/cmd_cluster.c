@@ -5,6 +5,7 @@
 
 #include "base/counted.h"
 #include "base/escape.h"
+#include "base/trust.h"
 #include "tools/cluster_costs.h"
 #include "tools/cluster_options.h"
 #include "tools/command.h"
@@ -43,10 +44,25 @@ static int list_documents(const struct cluster_options *options, struct document
     return r < 0 ? refuse(ret_error, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
+/* Others could have written what is kept, or have it written over what they like. */
+static int explain_untrusted(const char *keep, char **ret_error)
+{
+    _cleanup_free_ char *why = NULL;
+    _cleanup_close_ int fd = trust_open_directory(keep, &why);
+    if (fd == -EPERM && why)
+        return refuse(ret_error, -EPERM, "%s", why);
+    return refuse(ret_error, -EPERM,
+                  "%s: a file in it is a link, or others can write it; name another directory by "
+                  "--keep",
+                  keep);
+}
+
 /* What is wrong, and what to do. */
 static int explain(const struct batch_options *options, int error, char **ret_error)
 {
     uint64_t least_mb = (batch_least_memory(options->n_documents) + (1 << 20) - 1) >> 20;
+    if (error == -EPERM && options->keep)
+        return explain_untrusted(options->keep, ret_error);
     switch (error) {
     case -E2BIG:
         return refuse(ret_error, error, "--memory=%lluM is the least for %s",
@@ -159,21 +175,14 @@ static void show_progress(void *user, enum batch_phase phase, uint32_t done, uin
     progress_phase(progress, batch_phase_name(phase), done, of);
 }
 
-static char *list_file(const char *keep)
-{
-    return message("%s/documents", keep);
-}
-
 /* A batch for the documents of the list, whose names remain with what it keeps. */
 static int make_batch(struct clustering *clustering, const struct policy *policy, char **ret_error)
 {
     struct batch_options *options = &clustering->options->batch;
     options->n_documents = clustering->list.n;
     int r = batch_new(policy, options, &clustering->batch);
-    if (r == 0 && options->keep) {
-        _cleanup_free_ char *file = list_file(options->keep);
-        r = document_list_save(&clustering->list, file);
-    }
+    if (r == 0 && options->keep)
+        r = document_list_save(&clustering->list, options->keep);
     return r < 0 ? explain(options, r, ret_error) : 0;
 }
 
@@ -195,12 +204,11 @@ static int begin_resumed(struct clustering *clustering, char **ret_error)
     struct cluster_options *options = clustering->options;
     struct policy unused;
     const char *keep = options->batch.keep;
-    _cleanup_free_ char *file = list_file(keep);
     int r = batch_kept_documents(keep, &unused, &options->batch.n_documents);
     if (r == 0)
         r = batch_resume(&options->batch, options->phase, &clustering->batch);
     if (r == 0)
-        r = document_list_load(&clustering->list, file);
+        r = document_list_load(&clustering->list, keep);
     if (r == 0 && clustering->list.n != options->batch.n_documents)
         r = -EUCLEAN;
     if (r < 0)
@@ -240,12 +248,11 @@ static int list_for_stream(struct clustering *clustering, struct policy *ret_pol
         return list_documents(options, &clustering->list, ret_error);
     struct policy kept;
     uint32_t unused;
-    _cleanup_free_ char *file = list_file(options->batch.keep);
     r = batch_kept_documents(options->batch.keep, &kept, &unused);
     if (r == 0 && !options->policy)
         *ret_policy = kept;
     if (r == 0 || r == -ENOENT || r == -EUCLEAN) /* sketches there need not be */
-        r = document_list_load(&clustering->list, file);
+        r = document_list_load(&clustering->list, options->batch.keep);
     if (r == -ENOENT)
         return refuse(ret_error, r, "%s: no names of documents there; name them, without --phase",
                       options->batch.keep);

@@ -1,6 +1,7 @@
 #include "tools/document_list.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fts.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <xxhash.h>
 
 #include "base/cleanup.h"
+#include "base/trust.h"
 #include "tools/message.h"
 
 void document_list_done(struct document_list *list)
@@ -229,11 +231,26 @@ static uint64_t checksum(const struct document_list *list)
     return sum;
 }
 
-int document_list_save(const struct document_list *list, const char *file)
+static int open_kept(const char *directory, int flags, const char *mode, FILE **ret_file)
 {
-    FILE *to = fopen(file, "we");
-    if (!to)
-        return -errno;
+    _cleanup_close_ int directory_fd = trust_open_directory(directory, NULL);
+    int fd =
+        directory_fd < 0 ? directory_fd : trust_open_file(directory_fd, "documents", flags, NULL);
+    if (fd < 0)
+        return fd;
+    *ret_file = fdopen(fd, mode);
+    if (*ret_file)
+        return 0;
+    close(fd);
+    return -ENOMEM;
+}
+
+int document_list_save(const struct document_list *list, const char *directory)
+{
+    FILE *to;
+    int r = open_kept(directory, O_WRONLY | O_CREAT | O_TRUNC, "w", &to);
+    if (r < 0)
+        return r;
     for (uint32_t i = 0; i < list->n; i++)
         fwrite(list->paths[i], 1, strlen(list->paths[i]) + 1, to);
     fprintf(to, "%016llx", (unsigned long long)checksum(list));
@@ -243,11 +260,13 @@ int document_list_save(const struct document_list *list, const char *file)
     return failed ? -EIO : 0;
 }
 
-int document_list_load(struct document_list *list, const char *file)
+int document_list_load(struct document_list *list, const char *directory)
 {
     char expected[17];
-    _cleanup_fclose_ FILE *from = fopen(file, "re");
-    int r = from ? document_list_read(list, from) : -errno;
+    _cleanup_fclose_ FILE *from = NULL;
+    int r = open_kept(directory, O_RDONLY, "r", &from);
+    if (r == 0)
+        r = document_list_read(list, from);
     if (r < 0)
         return r;
     if (list->n == 0)

@@ -33,9 +33,10 @@ int document_list_read(struct document_list *list, FILE *from);
 /* Add directory/path, unseen. -ENOMEM, -EOVERFLOW. */
 int document_list_append(struct document_list *list, const char *directory, const char *path);
 
-/* Write and read back the list as a file. Return 0 or an errno of open(2), write(2) or read(2);
- * load -EUCLEAN for what is not as it was written. */
-int document_list_save(const struct document_list *list, const char *file);
-int document_list_load(struct document_list *list, const char *file);
+/* Write and read back the list as the file `documents` of a directory of the effective user's own
+ * (base/trust.h). Return 0, -EPERM (it is not), or an errno of open(2), write(2) or read(2); load
+ * -EUCLEAN for what is not as it was written. */
+int document_list_save(const struct document_list *list, const char *directory);
+int document_list_load(struct document_list *list, const char *directory);
 
 #endif

@@ -105,8 +105,9 @@ int batch_kept_documents(const char *keep, struct policy *ret_policy, uint32_t *
 /* policy   whose sketches will be added; borrowed during the call
  * options  borrowed during the call, but for progress and user
  * Returns 0; -EINVAL for an option out of range; -E2BIG for too little memory; -ENOMEM;
- * what scratch_file_open() says of a directory; of options->keep -ENOTEMPTY (somebody else's) and
- * -EBUSY (another batch has it). ret_batch gives. */
+ * what scratch_file_open() says of a directory; of options->keep -ENOTEMPTY (somebody else's),
+ * -EPERM (it or a file in it is not the effective user's own, base/trust.h) and -EBUSY (another
+ * batch has it). ret_batch gives. */
 int batch_new(const struct policy *policy, const struct batch_options *options,
               struct batch **ret_batch);
 void batch_free(struct batch *batch);

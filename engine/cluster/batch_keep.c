@@ -18,6 +18,7 @@
 
 #include <xxhash.h>
 
+#include "base/trust.h"
 #include "engine/cluster/batch_state.h"
 #include "engine/cluster/pair_file.h"
 #include "engine/cluster/parallel.h"
@@ -55,9 +56,9 @@ static int read_head(const struct kept *kept, const char *name, uint64_t magic, 
                      size_t size_bytes)
 {
     uint64_t found, sum;
-    _cleanup_close_ int fd = openat(kept->directory, name, O_RDONLY | O_CLOEXEC);
+    _cleanup_close_ int fd = trust_open_file(kept->directory, name, O_RDONLY, NULL);
     if (fd < 0)
-        return -errno;
+        return fd;
     ssize_t n = read(fd, head, size_bytes);
     if (n < 0)
         return -errno;
@@ -74,9 +75,9 @@ static int write_head(const struct kept *kept, const char *name, void *head, siz
     uint64_t sum = XXH3_64bits(head, size_bytes - sizeof(sum));
     memcpy((uint8_t *)head + size_bytes - sizeof(sum), &sum, sizeof(sum));
     _cleanup_close_ int fd =
-        openat(kept->directory, "head.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+        trust_open_file(kept->directory, "head.new", O_WRONLY | O_CREAT | O_TRUNC, NULL);
     if (fd < 0)
-        return -errno;
+        return fd;
     ssize_t n = write(fd, head, size_bytes);
     if (n != (ssize_t)size_bytes)
         return n < 0 ? -errno : -ENOSPC;
@@ -96,13 +97,10 @@ static int open_file(const struct kept *kept, const char *name, bool fresh,
                      struct scratch_file *ret_file)
 {
     struct stat st;
-    int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (fresh ? O_CREAT : 0);
-    int fd = openat(kept->directory, name, flags, 0600);
+    int fd = trust_open_file(kept->directory, name, O_RDWR | (fresh ? O_CREAT | O_TRUNC : 0), NULL);
     if (fd < 0)
-        return -errno;
+        return fd;
     *ret_file = (struct scratch_file){.fd = fd};
-    if (fresh && ftruncate(fd, 0) < 0)
-        return -errno;
     if (fstat(fd, &st) < 0)
         return -errno;
     ret_file->size_bytes = (uint64_t)st.st_size;
@@ -136,14 +134,14 @@ static bool is_empty(int directory)
 /* Nothing in somebody else's directory is touched. */
 static int check_directory(const struct kept *kept, bool fresh)
 {
-    bool is_ours = faccessat(kept->directory, "kinfs-batch", F_OK, 0) == 0;
+    bool is_ours = faccessat(kept->directory, "kinfs-batch", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
     if (is_ours || !fresh)
         return is_ours ? 0 : -ENOENT;
     if (!is_empty(kept->directory))
         return -ENOTEMPTY;
     _cleanup_close_ int fd =
-        openat(kept->directory, "kinfs-batch", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    return fd < 0 ? -errno : 0;
+        trust_open_file(kept->directory, "kinfs-batch", O_WRONLY | O_CREAT, NULL);
+    return fd < 0 ? fd : 0;
 }
 
 int kept_open(const char *directory, bool fresh, struct scratch_file *ret_sketches,
@@ -153,11 +151,10 @@ int kept_open(const char *directory, bool fresh, struct scratch_file *ret_sketch
     if (!kept)
         return -ENOMEM;
     kept->directory = -1;
-    if (fresh && mkdir(directory, 0700) < 0 && errno != EEXIST)
-        return -errno;
-    kept->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    kept->directory =
+        fresh ? trust_make_directory(directory, NULL, NULL) : trust_open_directory(directory, NULL);
     if (kept->directory < 0)
-        return -errno;
+        return kept->directory;
     if (flock(kept->directory, LOCK_EX | LOCK_NB) < 0)
         return errno == EWOULDBLOCK ? -EBUSY : -errno;
     int r = check_directory(kept, fresh);
