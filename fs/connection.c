@@ -1,8 +1,6 @@
 #include "fs/connection.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <sys/xattr.h>
 
 #include "base/cleanup.h"
 #include "fs/identity.h"
@@ -11,11 +9,6 @@
 /* Requests the kernel may have under way in the background (read-ahead, asynchronous I/O): its own
  * 12 starve two cores. */
 enum { MOST_IN_BACKGROUND = 64 };
-
-static bool has_acls(int root_fd)
-{
-    return fgetxattr(root_fd, "system.posix_acl_access", NULL, 0) >= 0 || errno == ENODATA;
-}
 
 void op_init(void *user, struct fuse_conn_info *connection)
 {
@@ -28,9 +21,9 @@ void op_init(void *user, struct fuse_conn_info *connection)
     status->killpriv_v2 = fuse_set_feature_flag(connection, FUSE_CAP_HANDLE_KILLPRIV_V2);
     /* The umask is applied by the backing tree, which knows of default access control lists. */
     fuse_set_feature_flag(connection, FUSE_CAP_DONT_MASK);
-    /* Where the backing tree has none they would be kept and not obeyed. */
-    if (has_acls(backing_root_fd(fs->backing)))
-        status->posix_acl = fuse_set_feature_flag(connection, FUSE_CAP_POSIX_ACL);
+    /* Also where the tree has none: a file system mounted inside it may have some. The kernel asks
+     * for those of each inode, and keeps what it is told; see op_getxattr(). */
+    status->posix_acl = fuse_set_feature_flag(connection, FUSE_CAP_POSIX_ACL);
     fuse_set_feature_flag(connection, FUSE_CAP_PARALLEL_DIROPS);
     fuse_set_feature_flag(connection, FUSE_CAP_SPLICE_WRITE);
     /* Requests are too small to be worth a pipe, of which the library makes and drops one for each

@@ -65,6 +65,20 @@ static void reply_value(fuse_req_t req, int n_bytes, const char *value, size_t s
         fuse_reply_buf(req, value, (size_t)n_bytes);
 }
 
+static bool is_access_list(const char *name)
+{
+    return strcmp(name, "system.posix_acl_access") == 0 ||
+           strcmp(name, "system.posix_acl_default") == 0;
+}
+
+/* A file system without access control lists is to the kernel one where no file has one: told what
+ * that file system says it would let nobody but the owner of a file have it. */
+static int get_value(struct fs *fs, struct inode *inode, const char *name, char *value, size_t size)
+{
+    int r = do_getxattr(fs, inode, name, value, size);
+    return r == -EOPNOTSUPP && is_access_list(name) ? -ENODATA : r;
+}
+
 void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
     struct fs *fs = fs_of(req);
@@ -78,7 +92,7 @@ void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
         return;
     }
     _cleanup_free_ char *value = size ? malloc(size) : NULL;
-    int r = size && !value ? -ENOMEM : do_getxattr(fs, inode_of(fs, ino), name, value, size);
+    int r = size && !value ? -ENOMEM : get_value(fs, inode_of(fs, ino), name, value, size);
     reply_value(req, r, value, size);
 }
 
