@@ -12,7 +12,12 @@
 #include "base/cleanup.h"
 #include "base/mount_user.h"
 
-enum { LINKS_MAX = 40, OTHERS_WRITE = S_IWGRP | S_IWOTH, UID_TEXT = 32 };
+enum {
+    LINKS_MAX = 40,
+    OTHERS_WRITE = S_IWGRP | S_IWOTH,
+    OTHERS_SEARCH = S_IXGRP | S_IXOTH,
+    UID_TEXT = 32
+};
 
 /* -- why not -- */
 
@@ -335,7 +340,10 @@ int trust_check_file(int directory_fd, const char *name, const struct stat *st, 
     if (st->st_uid != euid)
         return refuse(ret_why, "%s belongs to %s, not to %s; remove it, or name another directory",
                       path.text, user_text(st->st_uid).text, user_text(euid).text);
-    if (st->st_mode & OTHERS_WRITE)
+    struct stat directory;
+    if (fstat(directory_fd, &directory) < 0)
+        return -errno;
+    if (st->st_mode & OTHERS_WRITE && directory.st_mode & OTHERS_SEARCH)
         return refuse(ret_why, "others can write %s; chmod go-w %s", path.text, path.text);
     return 0;
 }

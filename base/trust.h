@@ -41,7 +41,8 @@ int trust_make_parents(const char *path, char **ret_why);
 int trust_open_directory_at(int directory_fd, const char *name, char **ret_why);
 
 /* A regular file within one: of the effective user's, with this name alone, and such that others
- * cannot write it. Links, FIFOs, devices, sockets and directories are refused; none is waited for.
+ * cannot write it; where they cannot search the directory, its mode, which some umask made, is no
+ * matter. Links, FIFOs, devices, sockets and directories are refused; none is waited for.
  *
  * flags  as of open(2); O_CREAT makes it 0600, O_TRUNC empties it when it has been looked at
  *
@@ -49,7 +50,7 @@ int trust_open_directory_at(int directory_fd, const char *name, char **ret_why);
 int trust_open_file(int directory_fd, const char *name, int flags, char **ret_why);
 
 /* Whether an entry is such a file, by what lstat(2) says of it, but for its number of names.
- * Returns 0 or -EPERM. */
+ * Returns 0, -EPERM or an errno of fstat(2). */
 int trust_check_file(int directory_fd, const char *name, const struct stat *st, char **ret_why);
 
 #endif

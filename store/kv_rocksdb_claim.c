@@ -4,8 +4,7 @@
  * user's, and the directories below.
  *
  * A file may have several names where they are all here: LIVE.MANIFEST-* is a link, and a run that
- * is being ingested is one for a moment. Where others cannot search the directory, what mode a file
- * has is no matter: an umask of the user's, or of an earlier version, made it.
+ * is being ingested is one for a moment.
  */
 #include "store/kv_rocksdb.h"
 
@@ -23,7 +22,6 @@ struct linked {
 };
 
 struct claim {
-    bool is_searched; /* by others */
     struct linked *linked;
     size_t n_linked;
     char **ret_why;
@@ -70,10 +68,7 @@ static int check_entry(struct claim *claim, int directory_fd, const char *name, 
         _cleanup_close_ int runs = trust_open_directory_at(directory_fd, name, claim->ret_why);
         return runs < 0 ? runs : check_files(claim, runs, false);
     }
-    struct stat shown = st;
-    if (!claim->is_searched)
-        shown.st_mode &= ~(mode_t)(S_IWGRP | S_IWOTH);
-    int r = trust_check_file(directory_fd, name, &shown, claim->ret_why);
+    int r = trust_check_file(directory_fd, name, &st, claim->ret_why);
     return r < 0 || st.st_nlink <= 1 ? r : meet_name(claim, name, &st);
 }
 
@@ -106,15 +101,11 @@ static int check_names(const struct claim *claim, const char *path)
 
 int kv_rocksdb_claim(const char *path, bool create, bool read_only, char **ret_why)
 {
-    struct stat st;
     _cleanup_close_ int fd =
         create ? trust_make_directory(path, NULL, ret_why) : trust_open_directory(path, ret_why);
     if (fd < 0)
         return fd;
-    if (fstat(fd, &st) < 0)
-        return -errno;
-    _cleanup_(claim_done) struct claim claim = {.is_searched = st.st_mode & (S_IXGRP | S_IXOTH),
-                                                .ret_why = ret_why};
+    _cleanup_(claim_done) struct claim claim = {.ret_why = ret_why};
     int r = check_files(&claim, fd, true);
     if (r == 0 && !read_only)
         r = check_names(&claim, path);

@@ -99,8 +99,7 @@ static bool is_directory(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Whoever could change what is in a store could have this process do with it what he likes. */
-static int check_store(const char *store, char **ret_error)
+int location_check_store(const char *store, char **ret_error)
 {
     _cleanup_free_ char *why = NULL;
     _cleanup_close_ int fd = trust_open_directory(store, &why);
@@ -249,7 +248,7 @@ static int locate_by_store(const char *store, const char *real, struct location 
     _cleanup_(holder_done) struct holder holder = {0};
     if (!is_directory(store))
         return refuse(ret_error, -ENOENT, "%s: no store there; name an existing one", store);
-    int r = check_store(store, ret_error);
+    int r = location_check_store(store, ret_error);
     if (r < 0)
         return r;
     location->store = realpath(store, NULL);
@@ -306,7 +305,7 @@ int locate(const char *path, const char *store, struct location *ret_location, c
         r = mount_is_kinfs(mount) ? locate_in_mount(mount, real, &location, ret_error)
                                   : locate_in_source(&mounts, real, &location, ret_error);
         if (r == 0)
-            r = check_store(location.store, ret_error);
+            r = location_check_store(location.store, ret_error);
     }
     if (r < 0)
         return r;

@@ -236,6 +236,9 @@ int mount_plan_make(const char *source, const char *mountpoint, const char *stor
             return r;
         store = default_store;
     }
+    r = location_check_store(store, ret_error);
+    if (r < 0)
+        return r;
     r = sketch
             ? find_file(&plan, store, "store", "-o store=", &plan.store, ret_error)
             : find_file(&plan, store, "control socket", "KINFS_STATE_DIR", &plan.store, ret_error);

@@ -134,13 +134,12 @@ static bool is_empty(int directory)
 /* Nothing in somebody else's directory is touched. */
 static int check_directory(const struct kept *kept, bool fresh)
 {
-    bool is_ours = faccessat(kept->directory, "kinfs-batch", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-    if (is_ours || !fresh)
-        return is_ours ? 0 : -ENOENT;
-    if (!is_empty(kept->directory))
+    static const char name[] = "kinfs-batch";
+    _cleanup_close_ int fd = trust_open_file(kept->directory, name, O_RDONLY, NULL);
+    if (fd == -ENOENT && fresh && !is_empty(kept->directory))
         return -ENOTEMPTY;
-    _cleanup_close_ int fd =
-        trust_open_file(kept->directory, "kinfs-batch", O_WRONLY | O_CREAT, NULL);
+    if (fd == -ENOENT && fresh)
+        fd = trust_open_file(kept->directory, name, O_WRONLY | O_CREAT, NULL);
     return fd < 0 ? fd : 0;
 }
 

@@ -221,6 +221,7 @@ static void test_trust__a_file_is_a_file_and_one_alone(void **state)
     assert_int_equal(mkfifo(scratch_path(own, "fifo"), 0600), 0);
     assert_int_equal(mkdir(scratch_path(own, "directory"), 0700), 0);
     assert_int_equal(link(scratch_path(root, "victim"), scratch_path(own, "second")), 0);
+    assert_int_equal(chmod(own, 0711), 0);
     _cleanup_close_ int fd = trust_open_directory(own, NULL);
     static const int flags[] = {O_RDONLY, O_RDWR | O_CREAT, O_WRONLY | O_CREAT | O_TRUNC};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -229,6 +230,9 @@ static void test_trust__a_file_is_a_file_and_one_alone(void **state)
             assert_int_equal(trust_open_file(fd, cases[i].name, flags[k], &why), -EPERM);
             assert_line(why, scratch_path(own, "%s", cases[i].name), cases[i].advice);
         }
+    assert_int_equal(chmod(own, 0700), 0); /* nobody else gets at it */
+    _cleanup_close_ int open_fd = trust_open_file(fd, "open", O_RDONLY, NULL);
+    assert_true(open_fd >= 0);
     struct stat st;
     assert_int_equal(stat(scratch_path(root, "victim"), &st), 0);
     assert_int_equal(st.st_size, strlen("precious"));
