@@ -7,7 +7,7 @@
 
 #include "fs/caller.h"
 #include "fs/defer.h"
-#include "fs/question_room.h"
+#include "fs/room.h"
 #include "fs/state.h"
 #include "fs/view_links.h"
 #include "fs/view_node.h"
@@ -26,8 +26,8 @@ struct views {
     struct view_links_memory memory;
     struct caller_numbers callers; /* of the memory's keys */
     atomic_uint_fast64_t n_questions;
-    struct question_room question_room;
-    struct timespec since; /* times of what mirrors nothing */
+    struct room questions, listings; /* open ones (view_question.c, view_listing.c) */
+    struct timespec since;           /* times of what mirrors nothing */
 };
 
 /* -- requests that wait (view_task.c) -- */

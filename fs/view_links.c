@@ -26,12 +26,14 @@ int view_links_new(const char *directory, const struct kin *kin, size_t n_kin,
     }
     links->n_refs = 1;
     links->n_links = 0;
+    links->n_bytes = sizeof(*links) + n_kin * sizeof(links->links[0]);
     for (size_t i = 0; r == 0 && i < n_kin; i++) {
         _cleanup_free_ char *target = NULL;
         r = view_names_target(directory, kin[i].path, &target);
         size_t n_bytes = r == 0 ? strlen(target) : 0;
         if (r < 0 || n_bytes >= PATH_MAX)
             continue;
+        links->n_bytes += strlen(names[i]) + 1 + n_bytes + 1;
         const char *path = target + n_bytes - strlen(kin[i].path);
         links->links[links->n_links++] = (struct view_link){
             .name = TAKE_PTR(names[i]), .target = target, .path = path, .key = kin[i].key};

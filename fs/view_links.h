@@ -22,6 +22,7 @@ struct view_link {
 struct view_links {
     unsigned n_refs;
     size_t n_links;
+    size_t n_bytes;           /* of memory, but for what malloc(3) adds to each name and target */
     struct view_link links[]; /* by name, descending: best first */
 };
 

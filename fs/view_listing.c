@@ -35,7 +35,8 @@ struct kernel_dirent { /* of getdents64(2) */
 
 /* An open directory. The kernel lets one request at a time read it (f_pos lock). */
 struct handle {
-    struct caller opener;                     /* who is shown what there is, whoever reads */
+    struct caller opener; /* who is shown what there is, whoever reads */
+    struct room_stay stay;
     struct view_links *links;                 /* of VIEW_DOCUMENT and VIEW_CLUSTER */
     struct index_readable_clusters *clusters; /* of VIEW_CLUSTERS, where not all may be read */
     int fd;                                   /* of VIEW_DIRECTORY, or -1 */
@@ -48,6 +49,7 @@ struct handle {
 
 static void handle_free(struct handle *handle)
 {
+    room_leave(&handle->stay);
     caller_done(&handle->opener);
     view_links_unref(handle->links);
     index_readable_clusters_free(handle->clusters);
@@ -80,18 +82,23 @@ static int open_mirrored(const struct view_task *task, int *ret_fd)
 static int make_handle(const struct view_task *task, struct handle **ret_handle)
 {
     const enum view_kind kind = task->node->kind;
-    _cleanup_(handle_free_p) struct handle *handle =
-        malloc(sizeof(*handle) + (kind == VIEW_DIRECTORY ? DIRENT_BUFFER_BYTES : 0));
+    const size_t n_bytes =
+        sizeof(struct handle) + (kind == VIEW_DIRECTORY ? DIRENT_BUFFER_BYTES : 0);
+    _cleanup_(handle_free_p) struct handle *handle = malloc(n_bytes);
     if (!handle)
         return -ENOMEM;
     *handle = (struct handle){.fd = -1};
-    int r = view_settle(task);
+    int r = room_enter(&task->fs->views->listings, task->caller.uid, &handle->stay);
+    if (!r)
+        r = view_settle(task);
     if (!r && kind == VIEW_DIRECTORY)
         r = open_mirrored(task, &handle->fd);
     if (!r && (kind == VIEW_DOCUMENT || kind == VIEW_CLUSTER))
         r = view_links(task, true, &handle->links);
     if (!r && kind == VIEW_CLUSTERS && !task->caller.all)
         r = index_readable_clusters_new(task->fs->index, task->node->cluster_id, &handle->clusters);
+    if (!r)
+        r = room_hold(&handle->stay, n_bytes + (handle->links ? handle->links->n_bytes : 0));
     if (r < 0)
         return r;
     *ret_handle = TAKE_PTR(handle);
@@ -282,9 +289,9 @@ static int list_all_clusters(struct reply *reply, uint64_t after)
 
 /* The offset of what follows a cluster is its place in the order in which they are found, from 1
  * on, + 2. */
-static int list_readable_clusters(struct reply *reply, struct index_readable_clusters *clusters,
-                                  uint64_t place)
+static int list_readable_clusters(struct reply *reply, struct handle *handle, uint64_t place)
 {
+    struct index_readable_clusters *clusters = handle->clusters;
     const int64_t end_ms = clock_ms() + REPLY_MS;
     const struct index_query query = view_query_of(reply->task, 1);
     for (;;) {
@@ -301,6 +308,9 @@ static int list_readable_clusters(struct reply *reply, struct index_readable_clu
         r = index_readable_clusters_step(clusters, &query);
         if (r <= 0)
             return r;
+        r = room_hold(&handle->stay, sizeof(*handle) + index_readable_clusters_bytes(clusters));
+        if (r < 0)
+            return r;
     }
 }
 
@@ -314,7 +324,7 @@ static int list_clusters(struct reply *reply, struct handle *handle, off_t offse
         return 0;
     if (!reply->task->node->cluster_id && !after && !list_clusterings(reply, offset))
         return 0;
-    return handle->clusters ? list_readable_clusters(reply, handle->clusters, after)
+    return handle->clusters ? list_readable_clusters(reply, handle, after)
                             : list_all_clusters(reply, after);
 }
 

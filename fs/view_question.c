@@ -35,9 +35,8 @@ enum { DOCUMENT_MAX_BYTES = 1 << 30, DOCUMENT_IN_MEMORY_MAX_BYTES = 1 << 26 };
 struct question {
     pthread_mutex_t lock; /* of all below; held for as long as an answer is made, so only tried */
     struct question_form form;
-    struct question_room *room; /* NULL: not entered */
-    struct caller opener;       /* who it is answered for; its uid's is the room */
-    uint64_t n_taken;           /* of the room */
+    struct caller opener;  /* who it is answered for */
+    struct room_stay stay; /* of the document up to its last byte, holes too, and the answer */
     off_t max_bytes;
     int fd;
     off_t written_from, read_from; /* offset of the first byte of the document, of the answer */
@@ -172,6 +171,8 @@ static int make_answer(struct view_task *task, struct question *question)
 {
     _cleanup_(index_foreign_free_p) struct index_foreign *foreign = NULL;
     _cleanup_(kin_list_done) struct kin_list list = {0};
+    _cleanup_free_ char *answer = NULL;
+    size_t n_answer_bytes = 0;
     int r = view_settle(task);
     if (r == 0 && lseek(question->fd, 0, SEEK_SET) < 0)
         r = -errno;
@@ -182,10 +183,15 @@ static int make_answer(struct view_task *task, struct question *question)
     if (r == 0)
         r = find_kin(task, &question->form, foreign, &list);
     if (r == 0)
-        r = question_print(&question->form, &list, &question->answer, &question->n_answer_bytes);
+        r = question_print(&question->form, &list, &answer, &n_answer_bytes);
     if (r == 0)
-        question->read_from = task->offset;
-    return r;
+        r = room_hold(&question->stay, question->stay.n_bytes + n_answer_bytes);
+    if (r < 0)
+        return r;
+    question->answer = TAKE_PTR(answer);
+    question->n_answer_bytes = n_answer_bytes;
+    question->read_from = task->offset;
+    return 0;
 }
 
 /* -- operations -- */
@@ -199,8 +205,7 @@ static void question_free(struct question *question)
 {
     if (question->fd >= 0)
         close(question->fd);
-    if (question->room)
-        question_room_leave(question->room, question->opener.uid, question->n_taken);
+    room_leave(&question->stay);
     caller_done(&question->opener);
     pthread_mutex_destroy(&question->lock);
     free(question->answer);
@@ -227,15 +232,6 @@ static int open_document(struct fs *fs, fuse_req_t req, off_t *ret_max_bytes)
     return fd;
 }
 
-static int enter_room(struct question *question, struct question_room *room)
-{
-    int r = question_room_enter(room, question->opener.uid);
-    if (r < 0)
-        return r;
-    question->room = room;
-    return 0;
-}
-
 int question_open(struct fs *fs, fuse_req_t req, const char *name, struct fuse_file_info *fi)
 {
     struct question *question = calloc(1, sizeof(*question));
@@ -249,7 +245,7 @@ int question_open(struct fs *fs, fuse_req_t req, const char *name, struct fuse_f
     if (r == 0)
         r = view_caller(fs, req, &question->opener);
     if (r == 0)
-        r = enter_room(question, &fs->views->question_room);
+        r = room_enter(&fs->views->questions, question->opener.uid, &question->stay);
     if (r == 0)
         r = question->fd = open_document(fs, req, &question->max_bytes);
     if (r < 0) {
@@ -270,8 +266,7 @@ static int begin_document(struct question *question, off_t offset)
 {
     if (ftruncate(question->fd, 0) < 0)
         return -errno;
-    question_room_give_back(question->room, question->opener.uid, question->n_taken);
-    question->n_taken = 0;
+    room_hold(&question->stay, 0);
     free(TAKE_PTR(question->answer));
     question->begun = true;
     question->written_from = offset;
@@ -289,10 +284,11 @@ static ssize_t write_document(fuse_req_t req, struct question *question, struct 
         return -EINVAL;
     if (offset - question->written_from + (off_t)n_in > question->max_bytes)
         return -EFBIG;
-    r = question_room_take(question->room, question->opener.uid, n_in);
+    const uint64_t n_bytes_so_far = (uint64_t)(offset - question->written_from) + n_in;
+    if (n_bytes_so_far > question->stay.n_bytes)
+        r = room_hold(&question->stay, n_bytes_so_far);
     if (r < 0)
         return r;
-    question->n_taken += n_in;
     struct fuse_bufvec out = FUSE_BUFVEC_INIT(n_in);
     out.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
     out.buf[0].fd = question->fd;

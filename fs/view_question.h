@@ -25,20 +25,21 @@ int question_print(const struct question_form *form, const struct kin_list *list
                    size_t *ret_n_bytes);
 
 /* Begin a question in fi->fh, which is answered as the caller of req may read, whoever reads it.
- * Returns 0, -EINVAL (the name asks for what there is not), -EMFILE or -ENFILE (question_room.h),
+ * Returns 0, -EINVAL (the name asks for what there is not), -EMFILE or -ENFILE (room.h),
  * -ENOMEM or an errno of open(2). */
 int question_open(struct fs *fs, fuse_req_t req, const char *name, struct fuse_file_info *fi);
 void question_release(const struct fuse_file_info *fi);
 
 /* A piece of the document; behind an answer it is the first of another. Returns how many bytes, or
  * -EBUSY (the answer is being made), -EINVAL (before the first), -EFBIG (1 GiB; 64 MiB where the
- * store's file system has no files without a name), -ENOSPC or -EDQUOT (of the disk, or of
- * question_room.h) ... */
+ * store's file system has no files without a name), -ENOSPC or -EDQUOT (of the disk, or of room.h:
+ * up to the last byte counts, also where none was written) ... */
 ssize_t question_write(fuse_req_t req, const struct fuse_file_info *fi, struct fuse_bufvec *in,
                        off_t offset);
 
 /* Replies a piece of the answer, made for the opener when it is first asked for: EBUSY while
- * another one asks, EBADMSG when an extractor fails. */
+ * another one asks, EBADMSG when an extractor fails, EDQUOT or ENOSPC when there is no room for the
+ * answer, which counts with its document until that is another or the question is released. */
 void question_read(struct fs *fs, fuse_req_t req, struct view_node *node, size_t size, off_t offset,
                    const struct fuse_file_info *fi);
 

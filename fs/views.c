@@ -10,6 +10,23 @@
 #include "fs/view.h"
 #include "fs/view_question.h"
 
+#define MIB ((uint64_t)1 << 20)
+
+/* They are kept beside the store, where they could fill its disk. A user has two documents of the
+ * largest size. */
+static const struct room_limits question_limits = {.n_max = 256,
+                                                   .n_of_a_user_max = 64,
+                                                   .bytes_max = 8192 * MIB,
+                                                   .bytes_of_a_user_max = 2048 * MIB};
+/* They are kept in memory. A thousand is what a process may have open where nothing else is said;
+ * a mirrored directory has 32 KiB. One cluster's listing can be larger than all else, where links
+ * are not limited, and is to be had nevertheless. */
+static const struct room_limits listing_limits = {.n_max = 4096,
+                                                  .n_of_a_user_max = 1024,
+                                                  .bytes_max = 256 * MIB,
+                                                  .bytes_of_a_user_max = 64 * MIB,
+                                                  .any_size_alone = true};
+
 int views_new(struct fs *fs, struct views **ret_views)
 {
     struct views *views = calloc(1, sizeof(*views));
@@ -19,8 +36,11 @@ int views_new(struct fs *fs, struct views **ret_views)
     clock_gettime(CLOCK_REALTIME, &views->since);
     view_links_memory_init(&views->memory);
     caller_numbers_init(&views->callers);
-    question_room_init(&views->question_room);
     int r = view_table_init(&views->nodes);
+    if (!r)
+        r = room_init(&views->questions, &question_limits);
+    if (!r)
+        r = room_init(&views->listings, &listing_limits);
     if (!r)
         r = view_tasks_new(views);
     if (r < 0) {
@@ -39,7 +59,8 @@ void views_free(struct views *views)
     view_table_done(&views->nodes);
     view_links_memory_done(&views->memory);
     caller_numbers_done(&views->callers);
-    question_room_done(&views->question_room);
+    room_done(&views->questions);
+    room_done(&views->listings);
     free(views);
 }
 

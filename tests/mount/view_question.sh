@@ -112,7 +112,7 @@ EOF
 
 # Nobody fills the store's disk with questions, or takes all descriptors: what is too much is refused, and
 # there again when it was closed.
-python3 - "$query" <<'EOF'
+python3 - "$query" "$SCRATCH/asked" <<'EOF'
 import errno, os, sys, time
 def open_one(i):
     return os.open("%s/x%d" % (sys.argv[1], i), os.O_RDWR | os.O_CREAT)
@@ -138,25 +138,49 @@ held.append(granted(lambda: open_one(64), errno.EMFILE))
 refused(lambda: open_one(65), errno.EMFILE)
 for fd in held:
     os.close(fd)
-one, block = granted(lambda: open_one(0), errno.EMFILE), b"a" * (1 << 20)
-for i in range(2 << 10): # written counts, again and again in one place
-    assert granted(lambda: os.pwrite(one, block, 0), errno.EDQUOT) == len(block)
-refused(lambda: os.pwrite(one, block, 0), errno.EDQUOT)
-two = granted(lambda: open_one(1), errno.EMFILE)
-refused(lambda: os.write(two, b"a"), errno.EDQUOT)
+def write(fd, piece, offset):
+    assert granted(lambda: os.pwrite(fd, piece, offset), errno.EDQUOT) == len(piece)
+one, two, three = (granted(lambda: open_one(i), errno.EMFILE) for i in range(3))
+for fd in one, two: # a document counts up to its last byte, though all else of it is a hole
+    write(fd, b"a", 0)
+    write(fd, b"b" * 7, (1 << 30) - 7)
+for i in range(3): # and each byte once
+    assert os.pwrite(one, b"a" * (1 << 20), 1000) == 1 << 20
+refused(lambda: os.write(three, b"a"), errno.EDQUOT)
 os.close(one)
-granted(lambda: os.write(two, b"a"), errno.EDQUOT)
+asked = open(sys.argv[2], "rb").read()
+write(three, asked, 0)
+four = open_one(3)
+assert os.write(four, b"a") == 1
+refused(lambda: os.pwrite(four, b"a", (1 << 30) - len(asked)), errno.EDQUOT)
+assert os.pwrite(four, b"a", (1 << 30) - len(asked) - 1) == 1
+refused(lambda: os.pwrite(three, b"a", len(asked)), errno.EDQUOT)
+# What is answered counts as well, and the document still when it was asked, until the next is begun.
+refused(lambda: os.pread(three, 1 << 16, 0), errno.EDQUOT)
+os.close(two)
+granted(lambda: os.pread(three, 1 << 16, 0), errno.EDQUOT)
+two = open_one(1)
+write(two, b"a", 0)
+refused(lambda: os.pwrite(two, b"b", (1 << 30) - 1), errno.EDQUOT)
+assert os.pwrite(three, b"a", 0) == 1
+assert os.pwrite(two, b"b", (1 << 30) - 1) == 1
 EOF
 
 # Who waits for a turn, behind those whose answers take long, can be ended.
 python3 - "$query" <<'EOF'
-import os, subprocess, sys, time
+import errno, os, subprocess, sys, time
 def begin(name, n_bytes):
     fd = os.open(sys.argv[1] + "/" + name, os.O_RDWR | os.O_CREAT)
     os.pwrite(fd, b"a", 0)
-    os.pwrite(fd, b"a", n_bytes - 1)
+    for i in range(500): # until what was closed before is
+        try:
+            os.pwrite(fd, b"a", n_bytes - 1)
+            break
+        except OSError as error:
+            assert error.errno == errno.EDQUOT, error
+            time.sleep(0.02)
     return subprocess.Popen(["cat"], stdin=os.fdopen(fd), stdout=subprocess.DEVNULL)
-slow = [begin("slow%d" % i, 1 << 30) for i in range(8)]
+slow = [begin("slow%d" % i, 255 << 20) for i in range(8)]
 waiting = begin("waiting", 1000)
 time.sleep(0.2)
 waiting.kill()

@@ -25,6 +25,10 @@ static void test_view_links__are_found_by_name(void **state)
     (void)state;
     struct view_links *links = make("similar/a");
     assert_int_equal(links->n_links, 3);
+    size_t n_bytes = sizeof(*links) + 3 * sizeof(links->links[0]);
+    for (size_t i = 0; i < links->n_links; i++)
+        n_bytes += strlen(links->links[i].name) + strlen(links->links[i].target) + 2;
+    assert_int_equal(links->n_bytes, n_bytes);
     for (size_t i = 0; i < links->n_links; i++)
         assert_ptr_equal(view_links_find(links, links->links[i].name), &links->links[i]);
     const struct view_link *link = view_links_find(links, "090-c~2");
