@@ -103,6 +103,44 @@ static int ask_for(const char *command, int n, const char *path, row_fn row, voi
     return control_ask(store, request, row, user, ret_error);
 }
 
+/* Another's socket by a link, and what is none, are not asked. */
+static void test_control__a_link_to_a_socket_is_no_daemon(void **state)
+{
+    (void)state;
+    struct control *control = NULL;
+    _cleanup_free_ char *others = message("%s/others", store), *path = message("%s/control", store);
+    int sum = 0;
+    assert_int_equal(mkdir(others, 0700), 0);
+    assert_int_equal(control_start(others, &context, find_work, &control), 0);
+    assert_int_equal(symlink("others/control", path), 0);
+    assert_int_equal(ask_for("count", 3, NULL, add_up, &sum, NULL), -ECONNREFUSED);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(ask_for("count", 3, NULL, add_up, &sum, NULL), -ECONNREFUSED);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(sum, 0);
+    control_stop(control);
+    assert_int_equal(rmdir(others), 0);
+}
+
+static void test_control__a_store_that_others_can_change_is_not_asked(void **state)
+{
+    (void)state;
+    struct control *control = NULL, *refused = NULL;
+    _cleanup_free_ char *error = NULL;
+    int sum = 0;
+    assert_int_equal(control_start(store, &context, find_work, &control), 0);
+    assert_int_equal(chmod(store, 0770), 0);
+    assert_int_equal(ask_for("count", 3, NULL, add_up, &sum, &error), -EPERM);
+    assert_non_null(strstr(error, "chmod go-w"));
+    assert_int_equal(control_start(store, &context, find_work, &refused), -EPERM);
+    assert_int_equal(chmod(store, 0700), 0);
+    free(TAKE_PTR(error));
+    assert_int_equal(ask_for("count", 3, NULL, add_up, &sum, &error), 0);
+    assert_int_equal(sum, 6);
+    control_stop(control);
+}
+
 static void test_control__answers_row_by_row(void **state)
 {
     (void)state;
@@ -224,6 +262,8 @@ static void test_control__what_is_no_request_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_control__a_link_to_a_socket_is_no_daemon),
+        cmocka_unit_test(test_control__a_store_that_others_can_change_is_not_asked),
         cmocka_unit_test(test_control__answers_row_by_row),
         cmocka_unit_test(test_control__errors_come_back_with_their_words),
         cmocka_unit_test(test_control__without_a_daemon_nothing_listens),
