@@ -2,19 +2,23 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "fs/rights.h"
 
 enum { MOST_GROUPS = 128 };
 
 /* Facts of the process; written before there is a second thread that serves. */
 static struct rights all_rights, serving_rights;
+static gid_t *own_groups;
+static size_t n_own_groups;
 static bool can_switch;
 
 /* Of each thread. */
-static _Thread_local bool is_switched, has_own_umask;
+static _Thread_local bool is_switched, has_others_groups, has_own_umask;
 static _Thread_local mode_t own_umask;
 
 static bool can_switch_with(const struct rights *rights)
@@ -23,11 +27,22 @@ static bool can_switch_with(const struct rights *rights)
            rights_have(rights, CAP_DAC_OVERRIDE);
 }
 
+static int learn_groups(void)
+{
+    int n = getgroups(0, NULL);
+    own_groups = calloc((size_t)n + 1, sizeof(*own_groups));
+    if (!own_groups)
+        return -ENOMEM;
+    n = getgroups(n, own_groups);
+    n_own_groups = n < 0 ? 0 : (size_t)n;
+    return n < 0 ? -errno : 0;
+}
+
 void identity_begin_serving(void)
 {
     if (rights_get(&all_rights) < 0)
         return;
-    can_switch = can_switch_with(&all_rights);
+    can_switch = can_switch_with(&all_rights) && learn_groups() == 0;
     serving_rights = all_rights;
     rights_drop(&serving_rights, CAP_FSETID);
     rights_drop(&serving_rights, CAP_SYS_RESOURCE);
@@ -37,6 +52,8 @@ void identity_begin_serving(void)
 void identity_end_serving(void)
 {
     rights_set(&all_rights);
+    free(own_groups);
+    own_groups = NULL;
 }
 
 bool identity_can_pass_through(void)
@@ -117,6 +134,54 @@ int identity_enter_removal(fuse_req_t req, int dirfd, int other_dirfd)
     return become(ctx, &rights);
 }
 
+int identity_enter_change(fuse_req_t req)
+{
+    const struct fuse_ctx *ctx = fuse_req_ctx(req);
+    return !can_switch || is_own(ctx) ? 0 : become(ctx, &serving_rights);
+}
+
+int identity_get_groups(fuse_req_t req, gid_t **ret_groups, size_t *ret_n_groups)
+{
+    _cleanup_free_ gid_t *groups = NULL;
+    int n_groups = 0, n_room = 0;
+    do {
+        n_room = n_groups > MOST_GROUPS ? n_groups : MOST_GROUPS;
+        gid_t *more = reallocarray(groups, (size_t)n_room, sizeof(*groups));
+        if (!more)
+            return -ENOMEM;
+        groups = more;
+        n_groups = fuse_req_getgroups(req, n_room, groups);
+    } while (n_groups > n_room);
+    if (n_groups < 0)
+        return -EACCES;
+    *ret_n_groups = (size_t)n_groups;
+    *ret_groups = TAKE_PTR(groups);
+    return 0;
+}
+
+int identity_enter_alone(fuse_req_t req)
+{
+    const struct fuse_ctx *ctx = fuse_req_ctx(req);
+    _cleanup_free_ gid_t *groups = NULL;
+    size_t n_groups;
+    if (ctx->uid == 0 || ctx->uid == geteuid())
+        return 0;
+    if (!can_switch)
+        return -EPERM;
+    int r = identity_get_groups(req, &groups, &n_groups);
+    if (r == 0)
+        r = rights_set_groups(n_groups, groups);
+    if (r < 0)
+        return r;
+    has_others_groups = true;
+    struct rights none = serving_rights;
+    rights_drop_all(&none);
+    r = become(ctx, &none);
+    if (r < 0)
+        identity_leave();
+    return r;
+}
+
 void identity_enter_allocation(fuse_req_t req)
 {
     uid_t uid = fuse_req_ctx(req)->uid;
@@ -126,9 +191,13 @@ void identity_enter_allocation(fuse_req_t req)
 
 void identity_leave(void)
 {
+    int saved = errno;
     if (is_switched)
         rights_restore(&serving_rights);
-    is_switched = false;
+    while (has_others_groups && rights_set_groups(n_own_groups, own_groups) == -ENOMEM)
+        usleep(1000);
+    is_switched = has_others_groups = false;
+    errno = saved;
 }
 
 static bool is_in_group(fuse_req_t req, gid_t gid)

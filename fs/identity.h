@@ -50,6 +50,20 @@ void identity_leave(void);
  * the process's and root, for those nothing. */
 int identity_enter_removal(fuse_req_t req, int dirfd, int other_dirfd);
 
+/* The same to change attributes, whose permission the kernel has decided: with the rights of the
+ * thread, which decide it again, and as the caller to a file server, to quotas and to reserves. */
+int identity_enter_change(fuse_req_t req);
+
+/* The same for what the kernel leaves to the file system to decide: with the caller's supplementary
+ * groups and without any capability; root's and the owner's of the process are its own. Also
+ * -EACCES where the groups cannot be known. Reads /proc, some 30 us. */
+int identity_enter_alone(fuse_req_t req);
+
+/* The supplementary groups of the caller, which the asker frees. Returns 0, -ENOMEM, or -EACCES
+ * where they cannot be known: of a process that is gone, or that this one cannot see. Without them
+ * nothing may be allowed: who is of a group may be denied what others may. */
+int identity_get_groups(fuse_req_t req, gid_t **ret_groups, size_t *ret_n_groups);
+
 /* Allocate as the caller, until identity_leave(): the blocks a file system reserves for root, and
  * quotas, count for others (who are refused CAP_SYS_RESOURCE by all threads that serve). */
 void identity_enter_allocation(fuse_req_t req);

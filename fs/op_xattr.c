@@ -18,15 +18,31 @@ static bool is_computed(const struct fs *fs, const char *name)
     return fs->index && attributes_is_name(name);
 }
 
-static int do_getxattr(struct fs *fs, struct inode *inode, const char *name, char *value,
+static bool is_access_list(const char *name)
+{
+    return strcmp(name, "system.posix_acl_access") == 0 ||
+           strcmp(name, "system.posix_acl_default") == 0;
+}
+
+/* Whether the file system decides who may see and set it, as NFS does of system.nfs4_acl. Of all
+ * others the kernel has decided; access control lists it reads for all, by whoever asks first. */
+static bool is_of_file_system(const char *name)
+{
+    return strncmp(name, "system.", strlen("system.")) == 0 && !is_access_list(name);
+}
+
+static int do_getxattr(fuse_req_t req, struct inode *inode, const char *name, char *value,
                        size_t size)
 {
     _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
-    int fd = borrow_fd(fs, inode, &borrowed);
+    int fd = borrow_fd(fs_of(req), inode, &borrowed);
     if (fd < 0)
         return fd;
-    ssize_t n_bytes = getxattr(proc_path_of(fd).text, name, value, size);
-    return n_bytes < 0 ? -errno : (int)n_bytes;
+    int r = is_of_file_system(name) ? identity_enter_alone(req) : 0;
+    /* Where that cannot be, what is to be said of one that is not there. */
+    ssize_t n_bytes = getxattr(proc_path_of(fd).text, name, value, r < 0 ? 0 : size);
+    identity_leave();
+    return n_bytes < 0 ? -errno : r < 0 ? r : (int)n_bytes;
 }
 
 /* Names of trusted attributes are for the privileged, which this process is and a caller need not
@@ -65,17 +81,12 @@ static void reply_value(fuse_req_t req, int n_bytes, const char *value, size_t s
         fuse_reply_buf(req, value, (size_t)n_bytes);
 }
 
-static bool is_access_list(const char *name)
-{
-    return strcmp(name, "system.posix_acl_access") == 0 ||
-           strcmp(name, "system.posix_acl_default") == 0;
-}
-
 /* A file system without access control lists is to the kernel one where no file has one: told what
  * that file system says it would let nobody but the owner of a file have it. */
-static int get_value(struct fs *fs, struct inode *inode, const char *name, char *value, size_t size)
+static int get_value(fuse_req_t req, struct inode *inode, const char *name, char *value,
+                     size_t size)
 {
-    int r = do_getxattr(fs, inode, name, value, size);
+    int r = do_getxattr(req, inode, name, value, size);
     return r == -EOPNOTSUPP && is_access_list(name) ? -ENODATA : r;
 }
 
@@ -92,7 +103,7 @@ void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
         return;
     }
     _cleanup_free_ char *value = size ? malloc(size) : NULL;
-    int r = size && !value ? -ENOMEM : get_value(fs, inode_of(fs, ino), name, value, size);
+    int r = size && !value ? -ENOMEM : get_value(req, inode_of(fs, ino), name, value, size);
     reply_value(req, r, value, size);
 }
 
@@ -127,6 +138,11 @@ static bool keeps_sgid(fuse_req_t req, int fd, const char *name)
            identity_keeps_sgid(req, &st);
 }
 
+static int enter_change(fuse_req_t req, const char *name)
+{
+    return is_of_file_system(name) ? identity_enter_alone(req) : identity_enter_change(req);
+}
+
 static int do_setxattr(fuse_req_t req, struct inode *inode, const char *name, const char *value,
                        size_t size, int flags)
 {
@@ -137,11 +153,15 @@ static int do_setxattr(fuse_req_t req, struct inode *inode, const char *name, co
     if (fd < 0)
         return fd;
     bool raise = keeps_sgid(req, fd, name);
+    int r = enter_change(req, name);
+    if (r < 0)
+        return r;
     if (raise)
         identity_raise_fsetid();
-    int r = setxattr(proc_path_of(fd).text, name, value, size, flags) < 0 ? -errno : 0;
+    r = setxattr(proc_path_of(fd).text, name, value, size, flags) < 0 ? -errno : 0;
     if (raise)
         identity_lower_fsetid();
+    identity_leave();
     return r;
 }
 
@@ -153,19 +173,24 @@ void op_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *v
                                 : do_setxattr(req, inode_of(fs, ino), name, value, size, flags));
 }
 
-static int do_removexattr(struct fs *fs, struct inode *inode, const char *name)
+static int do_removexattr(fuse_req_t req, struct inode *inode, const char *name)
 {
     _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
-    if (is_computed(fs, name))
+    if (is_computed(fs_of(req), name))
         return -EPERM;
-    int fd = borrow_fd(fs, inode, &borrowed);
+    int fd = borrow_fd(fs_of(req), inode, &borrowed);
     if (fd < 0)
         return fd;
-    return removexattr(proc_path_of(fd).text, name) < 0 ? -errno : 0;
+    int r = enter_change(req, name);
+    if (r < 0)
+        return r;
+    r = removexattr(proc_path_of(fd).text, name) < 0 ? -errno : 0;
+    identity_leave();
+    return r;
 }
 
 void op_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)
 {
     struct fs *fs = fs_of(req);
-    reply(req, view_of(fs, ino) ? -EPERM : do_removexattr(fs, inode_of(fs, ino), name));
+    reply(req, view_of(fs, ino) ? -EPERM : do_removexattr(req, inode_of(fs, ino), name));
 }

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "fs/identity.h"
 #include "fs/view.h"
 
 /* Queries mostly wait: for the index to settle or for reads of the store. A user has four at a time
@@ -16,27 +17,16 @@ enum { N_THREADS = 8 };
 enum { N_LONG_MAX = 4 };
 /* One per process that waits in a view; who has the most is told EAGAIN when there are more. */
 enum { N_WAITING_MAX = 1024 };
-enum { N_GROUPS_FIRST = 64 };
 
 int view_caller(struct fs *fs, fuse_req_t req, struct caller *ret_caller)
 {
     const struct fuse_ctx *ctx = fuse_req_ctx(req);
     _cleanup_free_ gid_t *groups = NULL;
-    int n_groups = 0, n_room = 0;
-    if (caller_is_restricted(ctx->uid)) {
-        do {
-            n_room = n_groups > N_GROUPS_FIRST ? n_groups : N_GROUPS_FIRST;
-            gid_t *more = reallocarray(groups, (size_t)n_room, sizeof(*groups));
-            if (!more)
-                return -ENOMEM;
-            groups = more;
-            n_groups = fuse_req_getgroups(req, n_room, groups);
-        } while (n_groups > n_room);
-        /* A process that is gone, or of another pid namespace: it is its user's and group's. */
-        if (n_groups < 0)
-            n_groups = 0;
-    }
-    return caller_init(ret_caller, fs->backing, ctx->uid, ctx->gid, groups, (size_t)n_groups);
+    size_t n_groups = 0;
+    int r = caller_is_restricted(ctx->uid) ? identity_get_groups(req, &groups, &n_groups) : 0;
+    if (r < 0)
+        return r;
+    return caller_init(ret_caller, fs->backing, ctx->uid, ctx->gid, groups, n_groups);
 }
 
 static void task_free(struct view_task *task)

@@ -8,6 +8,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include "fs/fs.h"
@@ -53,6 +54,13 @@ static void raise_limits(void)
     raise_limit(RLIMIT_NOFILE);
     if (setrlimit(RLIMIT_FSIZE, &unlimited) < 0)
         raise_limit(RLIMIT_FSIZE);
+}
+
+/* Ambient capabilities, with which a supervisor may have started the daemon, go on to all programs
+ * it runs: extractors, whose input is anybody's. A kernel that knows of none has none to give. */
+static void keep_capabilities(void)
+{
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 }
 
 static int settle_mount(void *user, int wait_ms)
@@ -120,6 +128,7 @@ static int serve(const struct mount_plan *plan, const struct mount_options *opti
     _cleanup_(fs_close_p) struct fs *fs = NULL;
     _cleanup_(control_stop_p) struct control *control = NULL;
 
+    keep_capabilities(); /* before there are other threads, which would keep theirs */
     int r = backing_open(plan->source, &backing);
     if (r < 0)
         return refuse(ret_error, r, "%s: %s", plan->source, strerror(-r));
