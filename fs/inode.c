@@ -12,7 +12,10 @@
 #include "fs/inode_path.h"
 #include "fs/open_file.h"
 
-enum { FIRST_BUCKETS = 1024 };
+enum {
+    FIRST_BUCKETS = 1024,
+    OWN_SHARE = 4, /* of the descriptors: the daemon's, for the store, sockets, what is pinned */
+};
 
 ino_t inode_number(const struct inode *inode, ino_t ino)
 {
@@ -55,6 +58,7 @@ static size_t descriptor_limit(void)
 
 int inode_table_init(struct inode_table *table, struct backing *backing)
 {
+    const size_t n_descriptors = descriptor_limit();
     struct stat st;
     if (fstat(backing_root_fd(backing), &st) < 0)
         return -errno;
@@ -71,10 +75,12 @@ int inode_table_init(struct inode_table *table, struct backing *backing)
                            .key = *backing_root_key(backing)};
     *table = (struct inode_table){.buckets = TAKE_PTR(buckets),
                                   .n_buckets = FIRST_BUCKETS,
-                                  .path_fds.n_max = path_fd_cache_bound(descriptor_limit()),
+                                  .path_fds.n_max = path_fd_cache_bound(n_descriptors),
+                                  .path_fds.n_pinned_max = path_fd_cache_pins(n_descriptors),
                                   .root = root,
                                   .device = st.st_dev,
                                   .backing = backing};
+    user_room_init(&table->descriptors, n_descriptors - n_descriptors / OWN_SHARE);
     gone_init(&table->gone);
     late_close_init(&table->late_close);
     pthread_mutex_init(&table->lock, NULL);
@@ -106,6 +112,7 @@ void inode_table_done(struct inode_table *table)
     pthread_rwlock_destroy(&table->names);
     gone_done(&table->gone);
     late_close_done(&table->late_close);
+    user_room_done(&table->descriptors);
     table->root = NULL;
 }
 

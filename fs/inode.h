@@ -23,6 +23,7 @@
 #include "fs/late_close.h"
 #include "fs/node.h"
 #include "fs/path_fd_cache.h"
+#include "fs/user_room.h"
 
 struct open_file;  /* fs/open_file.h */
 struct inode_path; /* fs/inode_path.h */
@@ -67,8 +68,9 @@ struct inode_table {
     struct inode **buckets;
     size_t n_buckets, n_inodes;
     struct path_fd_cache path_fds;
-    dev_t device;     /* st_dev of the root */
-    bool any_by_name; /* there is or was such an inode; only ever set */
+    struct user_room descriptors; /* that users have open or lock by */
+    dev_t device;                 /* st_dev of the root */
+    bool any_by_name;             /* there is or was such an inode; only ever set */
     /* Where a file or directory may be that moved beside the mount; -ENOENT: not known. Or NULL. */
     int (*find_path)(void *user, const struct file_key *key, char **ret_path);
     void *find_user;

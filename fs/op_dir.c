@@ -20,9 +20,13 @@
 static const char *const view_names[] = {"clusters", "similar"};
 enum { N_VIEW_NAMES = sizeof(view_names) / sizeof(*view_names) };
 
+/* Of an open directory; the one that is held may be shared. */
+enum { DESCRIPTORS = 2 };
+
 /* The kernel lets one thread at a time read an open directory. */
 struct dir_handle {
     DIR *stream;
+    uid_t uid;            /* who opened it */
     struct inode_fd held; /* kept open, so that its attributes are there when it is removed */
     struct dirent *entry; /* read, and not fitted into a reply yet */
     off_t offset;         /* of entry, or of the next */
@@ -38,10 +42,11 @@ int dir_handle_fd(const struct fuse_file_info *fi)
     return dirfd(dir_handle_of(fi)->stream);
 }
 
-static void dir_handle_free(struct dir_handle *dir)
+static void dir_handle_free(struct fs *fs, struct dir_handle *dir)
 {
     closedir(dir->stream);
     inode_return_fd(&dir->held);
+    user_room_leave(&fs->inodes.descriptors, dir->uid, DESCRIPTORS);
     free(dir);
 }
 
@@ -72,17 +77,23 @@ void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         return;
     }
     struct dir_handle *dir = NULL;
-    int r = do_opendir(fs, inode_of(fs, ino), &dir);
+    int r = fs_take_descriptors(req, DESCRIPTORS);
+    if (r == 0) {
+        r = do_opendir(fs, inode_of(fs, ino), &dir);
+        if (r < 0)
+            fs_give_descriptors(req, DESCRIPTORS);
+    }
     if (r < 0) {
         reply(req, r);
         return;
     }
+    dir->uid = fuse_req_ctx(req)->uid;
     fi->fh = (uintptr_t)dir;
     /* Where the kernel is told of changes it may keep the listing too. */
     fi->cache_readdir = fi->keep_cache =
         watch_entry_timeout_s(fs, inode_of(fs, ino)) > WATCH_SHORT_S;
     if (fuse_reply_open(req, fi) == -ENOENT)
-        dir_handle_free(dir);
+        dir_handle_free(fs, dir);
 }
 
 void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -93,7 +104,7 @@ void op_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         views_releasedir(fs, req, view, fi);
         return;
     }
-    dir_handle_free(dir_handle_of(fi));
+    dir_handle_free(fs, dir_handle_of(fi));
     reply(req, 0);
 }
 

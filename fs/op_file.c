@@ -68,6 +68,21 @@ static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *f
     return open_file_new(req, inode, TAKE_FD(owned), fi, ret_file);
 }
 
+/* One that was not opened after all. */
+static int keep_descriptor(fuse_req_t req, int r)
+{
+    if (r < 0)
+        fs_give_descriptors(req, 1);
+    return r;
+}
+
+static int open_in_room(fuse_req_t req, struct inode *inode, struct fuse_file_info *fi,
+                        bool may_wait, struct open_file **ret_file)
+{
+    int r = fs_take_descriptors(req, 1);
+    return r < 0 ? r : keep_descriptor(req, do_open(req, inode, fi, may_wait, ret_file));
+}
+
 static void reply_open(fuse_req_t req, int r, const struct fuse_file_info *fi,
                        struct open_file *file)
 {
@@ -88,7 +103,7 @@ struct lease_waiter {
 static int open_leased(struct waiter *user)
 {
     struct lease_waiter *waiter = (struct lease_waiter *)user;
-    return do_open(user->req, waiter->inode, &waiter->fi, true, &waiter->file);
+    return open_in_room(user->req, waiter->inode, &waiter->fi, true, &waiter->file);
 }
 
 static void reply_leased(struct waiter *user, int r)
@@ -124,7 +139,7 @@ void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
         return;
     }
     struct open_file *file = NULL;
-    int r = do_open(req, inode_of(fs, ino), fi, false, &file);
+    int r = open_in_room(req, inode_of(fs, ino), fi, false, &file);
     if (r == -EWOULDBLOCK && !(fi->flags & O_NONBLOCK))
         wait_for_lease(req, inode_of(fs, ino), fi);
     else
@@ -216,7 +231,9 @@ void op_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
         views_create(fs_of(req), req, view, name, fi);
         return;
     }
-    int r = do_create(req, parent, name, mode, fi, &entry, &file);
+    int r = fs_take_descriptors(req, 1);
+    if (r == 0)
+        r = keep_descriptor(req, do_create(req, parent, name, mode, fi, &entry, &file));
     reply_create(req, r, &entry, fi, file);
 }
 
@@ -243,7 +260,9 @@ void op_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file
 {
     struct fuse_entry_param entry;
     struct open_file *file = NULL;
-    int r = do_tmpfile(req, parent, mode, fi, &entry, &file);
+    int r = fs_take_descriptors(req, 1);
+    if (r == 0)
+        r = keep_descriptor(req, do_tmpfile(req, parent, mode, fi, &entry, &file));
     reply_create(req, r, &entry, fi, file);
 }
 

@@ -34,6 +34,7 @@ int open_file_new(fuse_req_t req, struct inode *inode, int fd, struct fuse_file_
     bool writes = (fi->flags & O_ACCMODE) != O_RDONLY;
     *file = (struct open_file){.inode = inode,
                                .fd = TAKE_FD(owned),
+                               .uid = fuse_req_ctx(req)->uid,
                                .writes = writes,
                                .may_store = (fi->flags & O_ACCMODE) == O_RDWR,
                                .n_refs = 1};
@@ -83,6 +84,7 @@ void open_file_release(fuse_req_t req, struct open_file *file)
     }
     if (file->writes)
         notice_writing(fs, inode, -1);
+    user_room_leave(&fs->inodes.descriptors, file->uid, 1);
     open_file_unref(file);
 }
 

@@ -15,6 +15,7 @@ struct open_file {
     struct open_file *next; /* of the same inode; under inode_lock() */
     struct inode *inode;
     int fd;
+    uid_t uid;              /* who opened it, and has it of the room for descriptors */
     bool writes, may_store; /* may_store: by a mapping */
     atomic_uint n_refs;
 };
@@ -26,7 +27,7 @@ static inline struct open_file *open_file_of(const struct fuse_file_info *fi)
 
 /* Enter a descriptor as an open file, and answer in fi how the kernel shall treat it.
  *
- * fd  taken, also on failure
+ * fd  taken, also on failure; on success with the room for it
  * fi  flags are read; fh, backing_id, noflush are set
  *
  * Returns 0 or -ENOMEM. Ended by open_file_release().

@@ -15,6 +15,11 @@ size_t path_fd_cache_bound(size_t n_descriptors)
     return n < LEAST ? LEAST : n > MOST ? MOST : n;
 }
 
+size_t path_fd_cache_pins(size_t n_descriptors)
+{
+    return n_descriptors / SHARE / 2;
+}
+
 static void unlink_path_fd(struct path_fd_cache *cache, struct path_fd *path_fd)
 {
     *(path_fd->newer ? &path_fd->newer->older : &cache->newest) = path_fd->older;
@@ -86,14 +91,20 @@ void path_fd_drop(struct path_fd *path_fd)
 void path_fd_pin(struct path_fd_cache *cache, struct path_fd *path_fd)
 {
     assert(path_fd->n_users);
-    cache->n_open -= !path_fd->pinned;
+    if (path_fd->pinned || cache->n_pinned >= cache->n_pinned_max)
+        return;
+    cache->n_open--;
+    cache->n_pinned++;
     path_fd->pinned = true;
 }
 
 void path_fd_unpin(struct path_fd_cache *cache, struct path_fd *path_fd)
 {
     assert(path_fd->n_users);
-    cache->n_open += path_fd->pinned;
+    if (!path_fd->pinned)
+        return;
+    cache->n_open++;
+    cache->n_pinned--;
     path_fd->pinned = false;
 }
 
@@ -105,6 +116,7 @@ int path_fd_take(struct path_fd_cache *cache, struct path_fd *path_fd)
         unlink_path_fd(cache, path_fd);
         cache->n_open--;
     }
+    cache->n_pinned -= path_fd->pinned;
     *path_fd = PATH_FD_NONE;
     return fd;
 }

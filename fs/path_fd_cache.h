@@ -25,10 +25,12 @@ struct path_fd {
 struct path_fd_cache {
     struct path_fd *newest, *oldest;
     size_t n_open, n_max; /* pinned ones do not count */
+    size_t n_pinned, n_pinned_max;
 };
 
 /* How many for a process that may have so many descriptors (RLIMIT_NOFILE). */
 size_t path_fd_cache_bound(size_t n_descriptors);
+size_t path_fd_cache_pins(size_t n_descriptors);
 
 /* The descriptor, not to be closed until path_fd_release(); or -1 when it is closed. */
 int path_fd_use(struct path_fd_cache *cache, struct path_fd *path_fd);
@@ -39,7 +41,9 @@ void path_fd_release(struct path_fd_cache *cache, struct path_fd *path_fd);
 /* Of one that is in use: it is closed when nobody uses it any more. */
 void path_fd_drop(struct path_fd *path_fd);
 
-/* Of one that is in use. */
+/* Of one that is in use. Where n_pinned_max are pinned it is not, and stays as it was: what has
+ * lost its name is held by who stands in it, and without a bound that would be a way to take them
+ * all. */
 void path_fd_pin(struct path_fd_cache *cache, struct path_fd *path_fd);
 void path_fd_unpin(struct path_fd_cache *cache, struct path_fd *path_fd);
 

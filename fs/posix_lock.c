@@ -11,6 +11,8 @@ struct lock_owner {
     const struct open_file *file; /* through which it last locked; compared, never followed */
     pid_t pid;
     int fd;
+    uid_t uid; /* who first locked by it, and has it of this room */
+    struct user_room *room;
     atomic_uint n_refs; /* the inode's list, and who waits for a lock */
 };
 
@@ -19,6 +21,7 @@ void posix_lock_unref(struct lock_owner *owner)
     if (atomic_fetch_sub_explicit(&owner->n_refs, 1, memory_order_acq_rel) != 1)
         return;
     close(owner->fd); /* and with it go the locks */
+    user_room_leave(owner->room, owner->uid, 1);
     free(owner);
 }
 
@@ -71,23 +74,47 @@ struct lock_owner *posix_lock_known(struct fs *fs, struct inode *inode, uint64_t
     return owner ? ref(owner) : NULL;
 }
 
+/* Under inode_lock(). */
+static int add_owner(fuse_req_t req, const struct open_file *file, uint64_t id,
+                     struct lock_owner **ret_owner)
+{
+    struct fs *fs = fuse_req_userdata(req);
+    struct inode *inode = file->inode;
+    struct lock_owner *owner = calloc(1, sizeof(*owner));
+    if (!owner || fs_take_descriptors(req, 1) < 0) {
+        free(owner);
+        return -ENOLCK;
+    }
+    int fd;
+    do
+        fd = open_for_locks(file);
+    while ((fd == -EMFILE || fd == -ENFILE) && inode_table_shed(&fs->inodes));
+    if (fd < 0) {
+        fs_give_descriptors(req, 1);
+        free(owner);
+        return fd;
+    }
+    *owner = (struct lock_owner){.next = inode->owners,
+                                 .id = id,
+                                 .fd = fd,
+                                 .uid = fuse_req_ctx(req)->uid,
+                                 .room = &fs->inodes.descriptors,
+                                 .n_refs = 1};
+    *ret_owner = inode->owners = owner;
+    return 0;
+}
+
 int posix_lock_owner(fuse_req_t req, struct open_file *file, uint64_t id, pid_t pid,
                      struct lock_owner **ret_owner)
 {
     struct inode *inode = file->inode;
-    LOCKED(inode_lock(&fs_of(req)->inodes, inode));
+    struct fs *fs = fuse_req_userdata(req);
+    LOCKED(inode_lock(&fs->inodes, inode));
     struct lock_owner *owner = find(inode, id);
     if (!owner) {
-        owner = calloc(1, sizeof(*owner));
-        if (!owner)
-            return -ENOMEM;
-        int fd = open_for_locks(file);
-        if (fd < 0) {
-            free(owner);
-            return fd;
-        }
-        *owner = (struct lock_owner){.next = inode->owners, .id = id, .fd = fd, .n_refs = 1};
-        inode->owners = owner;
+        int r = add_owner(req, file, id, &owner);
+        if (r < 0)
+            return r;
     }
     owner->file = file;
     if (pid) /* the kernel tells it with locks alone, not with unlocking */

@@ -3,6 +3,7 @@
 #define KINFS_FS_STATE_H
 
 #define FUSE_USE_VERSION 317
+#include <errno.h>
 #include <fuse_lowlevel.h>
 #include <semaphore.h>
 
@@ -38,6 +39,21 @@ static inline struct fs *fs_of(fuse_req_t req)
     KERNEL_ORDER_LEARN(fs);
     gone_ask(fuse_req_ctx(req)->pid);
     return fs;
+}
+
+/* Take room for so many descriptors for the user who asks, before anything is done, or give it
+ * back, now or with the uid later. Returns 0, or -EMFILE: others are to have some as well. */
+static inline int fs_take_descriptors(fuse_req_t req, size_t n)
+{
+    struct fs *fs = fuse_req_userdata(req);
+    uid_t uid = fuse_req_ctx(req)->uid;
+    return user_room_enter(&fs->inodes.descriptors, uid, n) ? 0 : -EMFILE;
+}
+
+static inline void fs_give_descriptors(fuse_req_t req, size_t n)
+{
+    struct fs *fs = fuse_req_userdata(req);
+    user_room_leave(&fs->inodes.descriptors, fuse_req_ctx(req)->uid, n);
 }
 
 static inline struct node *node_of(struct fs *fs, fuse_ino_t ino)

@@ -265,6 +265,24 @@ static void test_inode__a_file_made_without_a_name_is_pinned_until_it_has_one(vo
     inode_forget(&table, inode, 2);
 }
 
+static void test_inode__no_more_are_pinned_than_may_be(void **state)
+{
+    (void)state;
+    make_files(2);
+    table.path_fds.n_pinned_max = 1;
+    struct inode *a = look_up("0"), *b = look_up("1");
+    remove_through(table.root, "0", 0);
+    remove_through(table.root, "1", 0);
+    forget_descriptors();
+    assert_int_equal(table.path_fds.n_pinned, 1);
+    assert_int_equal(reach(a), 0);
+    assert_int_equal(reach(b), -ESTALE);
+    inode_forget(&table, a, 1);
+    inode_forget(&table, b, 1);
+    assert_int_equal(table.path_fds.n_pinned, 0);
+    assert_int_equal(table.n_inodes, 0);
+}
+
 static void test_inode__names_that_change_through_the_mount_are_followed(void **state)
 {
     (void)state;
@@ -623,6 +641,7 @@ int main(void)
         TEST(what_lost_its_last_name_is_reached_until_it_is_forgotten),
         TEST(what_was_replaced_by_a_rename_is_reached),
         TEST(a_file_made_without_a_name_is_pinned_until_it_has_one),
+        TEST(no_more_are_pinned_than_may_be),
         TEST(names_that_change_through_the_mount_are_followed),
         TEST(what_moved_beside_the_mount_is_found),
         TEST(directories_moved_into_each_other_make_no_circle),
