@@ -157,6 +157,8 @@ int fs_open(const struct fs_options *options, struct fs **ret_fs, char **ret_err
         fuse_set_log_func(keep_last_words);
     int r = copy_options(fs, options);
     if (r == 0)
+        r = node_secret_draw();
+    if (r == 0)
         r = inode_table_init(&fs->inodes, fs->backing);
     fs->inodes.find_path = fs->index ? find_path : NULL;
     fs->inodes.find_user = fs->index;

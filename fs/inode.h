@@ -30,7 +30,7 @@ struct inode_path; /* fs/inode_path.h */
 struct lock_owner;
 
 struct inode {
-    struct node node;          /* first; the kernel's node id is its address */
+    struct node node;          /* first; the kernel's node id stands for it */
     mode_t type;               /* S_IFMT part of st_mode: never changes */
     bool by_name;              /* its key does not open; never changes */
     bool is_foreign;           /* of a file system mounted inside the tree; never changes */

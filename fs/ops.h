@@ -88,7 +88,7 @@ static inline struct inode *inode_of(struct fs *fs, fuse_ino_t ino)
 
 static inline fuse_ino_t ino_of(struct fs *fs, const struct inode *inode)
 {
-    return inode == fs->inodes.root ? FUSE_ROOT_ID : (fuse_ino_t)(uintptr_t)inode;
+    return inode == fs->inodes.root ? FUSE_ROOT_ID : node_id(inode);
 }
 
 /* Success or a negative errno: here its sign flips. */

@@ -58,7 +58,7 @@ static inline void fs_give_descriptors(fuse_req_t req, size_t n)
 
 static inline struct node *node_of(struct fs *fs, fuse_ino_t ino)
 {
-    return ino == FUSE_ROOT_ID ? &fs->inodes.root->node : (struct node *)(uintptr_t)ino;
+    return ino == FUSE_ROOT_ID ? &fs->inodes.root->node : node_of_id(ino);
 }
 
 #endif

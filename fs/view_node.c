@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/cleanup.h"
 
@@ -36,12 +37,13 @@ ino_t view_ino(const char *path, const char *name)
 
 uint64_t view_node_hash(const struct view_node *like)
 {
-    return mix((view_ino(like->path, NULL) ^ file_key_hash(&like->key)) + like->question);
+    uint64_t h = XXH3_64bits_withSeed(like->path, strlen(like->path), node_secret.seed);
+    return mix((h ^ file_key_hash(&like->key)) + like->question);
 }
 
 int view_table_init(struct view_table *table)
 {
-    *table = (struct view_table){.n_buckets = N_BUCKETS_MIN};
+    *table = (struct view_table){.n_buckets = N_BUCKETS_MIN, .last_generation = 1};
     table->buckets = calloc(table->n_buckets, sizeof(table->buckets[0]));
     if (!table->buckets)
         return -ENOMEM;
@@ -148,7 +150,7 @@ int view_table_lookup(struct view_table *table, const struct view_node *like,
     if (r < 0)
         return r;
     node->n_lookups = 1;
-    node->generation = ++table->generation;
+    node->generation = node_conceal(++table->last_generation);
     if (++table->n_nodes > table->n_buckets)
         resize(table, 2 * table->n_buckets);
     struct view_node **head = bucket(table, node->hash);

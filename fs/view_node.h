@@ -26,7 +26,7 @@ enum view_kind {
 };
 
 struct view_node {
-    struct node node; /* first; the kernel's node id is its address */
+    struct node node; /* first; the kernel's node id stands for it */
     enum view_kind kind;
     const char *path; /* in the mount: "similar/a/b.txt", ".kinfs/clusters/17" */
     const char *tree; /* end of path: what it mirrors, relative to the root of the tree; "" is that
@@ -36,7 +36,7 @@ struct view_node {
     uint64_t question; /* which one of a name */
     struct file_key key;
     ino_t ino;
-    uint64_t generation; /* differs for two nodes at one address */
+    uint64_t generation; /* differs for two nodes at one address; tells nothing else */
     uint64_t n_lookups;  /* the kernel's; under the table's lock */
     uint64_t hash;
     struct view_node *next; /* in its bucket */
@@ -46,7 +46,7 @@ struct view_table {
     pthread_mutex_t lock; /* of all below, and of lookup counts */
     struct view_node **buckets;
     size_t n_buckets, n_nodes;
-    uint64_t generation;
+    uint64_t last_generation; /* before it is concealed */
 };
 
 int view_table_init(struct view_table *table); /* 0, -ENOMEM */
@@ -60,7 +60,8 @@ void view_table_done(struct view_table *table);
  */
 int view_table_lookup(struct view_table *table, const struct view_node *like,
                       struct view_node **ret_node);
-/* Equal for equal nodes, and of 64 bits: different for others. */
+/* Equal for equal nodes, and of 64 bits: different for others, also where somebody chooses paths to
+ * be alike (node_secret). */
 uint64_t view_node_hash(const struct view_node *like);
 void view_table_forget(struct view_table *table, struct view_node *node, uint64_t n_lookups);
 

@@ -139,7 +139,7 @@ static int make_entry(struct fs *fs, const struct view_node *like,
         view_table_forget(&fs->views->nodes, node, 1);
         return r;
     }
-    entry.ino = (uintptr_t)node;
+    entry.ino = node_id(node);
     entry.generation = node->generation;
     *ret_entry = entry;
     return 0;
@@ -152,7 +152,7 @@ void view_reply_entry(struct fs *fs, fuse_req_t req, const struct view_node *lik
     if (r < 0)
         fuse_reply_err(req, r == -ESTALE ? ENOENT : -r);
     else if (fuse_reply_entry(req, &entry) < 0) /* the kernel has not got it */
-        view_table_forget(&fs->views->nodes, (struct view_node *)(uintptr_t)entry.ino, 1);
+        view_table_forget(&fs->views->nodes, node_to_view(node_of_id(entry.ino)), 1);
 }
 
 void views_forget(struct fs *fs, struct view_node *node, uint64_t n_lookups)
@@ -217,7 +217,7 @@ void views_create(struct fs *fs, fuse_req_t req, struct view_node *parent, const
         fuse_reply_err(req, -r);
     } else if (fuse_reply_create(req, &entry, &reply) < 0) {
         question_release(&reply);
-        view_table_forget(&fs->views->nodes, (struct view_node *)(uintptr_t)entry.ino, 1);
+        view_table_forget(&fs->views->nodes, node_to_view(node_of_id(entry.ino)), 1);
     }
 }
 

@@ -120,6 +120,40 @@ static void test_view_node__inode_numbers_are_of_the_path_and_in_their_range(voi
     }
 }
 
+static void test_view_node__nobody_can_choose_paths_that_are_alike(void **state)
+{
+    (void)state;
+    const struct view_node like = {.kind = VIEW_DOCUMENT, .path = "similar/a", .key = key_of(1)};
+    assert_int_equal(node_secret_draw(), 0);
+    uint64_t hash = view_node_hash(&like);
+    ino_t ino = view_ino(like.path, NULL);
+    assert_true(view_node_hash(&like) == hash);
+    assert_int_equal(node_secret_draw(), 0); /* as in another process */
+    assert_true(view_node_hash(&like) != hash);
+    assert_true(view_ino(like.path, NULL) == ino);
+}
+
+static void test_view_node__generations_tell_no_count(void **state)
+{
+    (void)state;
+    struct view_table table;
+    const struct view_node like = {.kind = VIEW_DOCUMENT, .path = "similar/a", .key = key_of(1)};
+    enum { N = 1000 };
+    uint32_t seen[N]; /* of which the kernel keeps so much */
+    unsigned n_next = 0;
+    assert_int_equal(node_secret_draw(), 0);
+    assert_int_equal(view_table_init(&table), 0);
+    for (int i = 0; i < N; i++) {
+        struct view_node *node;
+        assert_int_equal(view_table_lookup(&table, &like, &node), 0);
+        seen[i] = (uint32_t)node->generation;
+        view_table_forget(&table, node, 1);
+        n_next += i && seen[i] - seen[i - 1] < N;
+    }
+    assert_in_range(n_next, 0, 10);
+    view_table_done(&table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +161,8 @@ int main(void)
         cmocka_unit_test(test_view_node__differ_in_kind_path_key_cluster_and_target),
         cmocka_unit_test(test_view_node__many_come_and_go),
         cmocka_unit_test(test_view_node__inode_numbers_are_of_the_path_and_in_their_range),
+        cmocka_unit_test(test_view_node__nobody_can_choose_paths_that_are_alike),
+        cmocka_unit_test(test_view_node__generations_tell_no_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
