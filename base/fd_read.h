@@ -1,4 +1,4 @@
-/* read(2) for those whom a signal does not concern. */
+/* read(2) and pread(2) for those whom a signal does not concern. */
 #ifndef KINFS_BASE_FD_READ_H
 #define KINFS_BASE_FD_READ_H
 
@@ -14,6 +14,16 @@ static inline ssize_t fd_read(int fd, void *bytes, size_t n_bytes)
 
     do
         n = read(fd, bytes, n_bytes);
+    while (n < 0 && errno == EINTR);
+    return n < 0 ? -errno : n;
+}
+
+static inline ssize_t fd_pread(int fd, void *bytes, size_t n_bytes, off_t offset)
+{
+    ssize_t n;
+
+    do
+        n = pread(fd, bytes, n_bytes, offset);
     while (n < 0 && errno == EINTR);
     return n < 0 ? -errno : n;
 }

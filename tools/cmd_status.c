@@ -104,6 +104,7 @@ static void add_index(const struct work_context *context, struct json_object *ob
     work_add_count(object, "disk_bytes", status.store_bytes);
     work_add_count(object, "pending", status.pending_foreground);
     work_add_count(object, "pending_scan", status.pending_scan);
+    work_add_count(object, "pending_slow", status.pending_slow);
     json_object_object_add(object, "scanning", json_object_new_boolean(status.scanning));
     work_add_count(object, "scan_done", status.scan_done);
     work_add_count(object, "scan_found", status.scan_found);
@@ -272,9 +273,13 @@ static void print_status(struct json_object *row)
     putchar('\n');
     print_clusterings(row);
     if (work_flag(row, "running")) {
-        printf("%-12s%llu written, %llu of the scan\n", "pending",
+        printf("%-12s%llu written, %llu of the scan", "pending",
                (unsigned long long)command_count(row, "pending"),
                (unsigned long long)command_count(row, "pending_scan"));
+        if (command_count(row, "pending_slow"))
+            printf("; %llu of them long or for extractors",
+                   (unsigned long long)command_count(row, "pending_slow"));
+        putchar('\n');
         printf("%-12s%s, %llu of %s\n", "scan", work_flag(row, "scanning") ? "running" : "done",
                (unsigned long long)command_count(row, "scan_done"),
                counted(command_count(row, "scan_found"), "document").text);

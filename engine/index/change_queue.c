@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,9 @@ int change_queue_new(const size_t max_changes[LANE_N], struct change_queue **ret
         for (int kind = 0; kind < CHANGE_N_KINDS; kind++)
             TAILQ_INIT(&queue->ready[lane][kind]);
     }
+    TAILQ_INIT(&queue->turns);
+    change_queue_turn_init(queue, &queue->root, 0);
+    queue->max_turns = UINT_MAX;
     pthread_mutex_init(&queue->lock, NULL);
     for (int kind = 0; kind < CHANGE_N_KINDS; kind++)
         pthread_cond_init(&queue->noted[kind], NULL);
@@ -52,6 +56,7 @@ void change_queue_free(struct change_queue *queue)
         struct item *item;
         while ((item = TAILQ_FIRST(&queue->outstanding[lane]))) {
             TAILQ_REMOVE(&queue->outstanding[lane], item, outstanding);
+            change_queue_leave_turns(queue, item);
             item_free(item);
         }
     }
@@ -97,12 +102,18 @@ static struct item *find(struct change_queue *queue, uint64_t hash, enum change_
 
 static enum change_kind taken_as(const struct item *item)
 {
-    return item->slow ? CHANGE_SLOW_CONTENT : item->change.kind;
+    return item->turn ? CHANGE_SLOW_CONTENT : item->change.kind;
+}
+
+static struct item_list *ready_of(struct change_queue *queue, const struct item *item)
+{
+    return item->turn ? &item->turn->ready[item->lane]
+                      : &queue->ready[item->lane][item->change.kind];
 }
 
 static void make_ready(struct change_queue *queue, struct item *item)
 {
-    TAILQ_INSERT_TAIL(&queue->ready[item->lane][taken_as(item)], item, ready);
+    TAILQ_INSERT_TAIL(ready_of(queue, item), item, ready);
     if (!change_queue_is_held(queue, item->lane))
         pthread_cond_signal(&queue->noted[taken_as(item)]);
 }
@@ -138,6 +149,7 @@ static void enter_lane(struct change_queue *queue, struct item *item, enum chang
         TAILQ_INSERT_HEAD(&queue->outstanding[lane], item, outstanding);
     item->lane = lane;
     queue->n_outstanding[lane]++;
+    queue->n_slow[lane] += item->turn != NULL;
     if (TAILQ_NEXT(item, outstanding))
         queue->moved_last[lane] = item;
 }
@@ -148,15 +160,17 @@ static void leave_lane(struct change_queue *queue, struct item *item)
         queue->moved_last[item->lane] = TAILQ_PREV(item, item_list, outstanding);
     TAILQ_REMOVE(&queue->outstanding[item->lane], item, outstanding);
     queue->n_outstanding[item->lane]--;
+    queue->n_slow[item->lane] -= item->turn != NULL;
     pthread_cond_broadcast(&queue->settled);
 }
 
 /* A known change is noted again, perhaps in a lane ahead of its own, or as a part of an older one:
- * who waits for that one waits for both. */
+ * who waits for that one waits for both. A long one stays where it is: nobody waits for it. */
 static void note_again(struct change_queue *queue, struct item *item, enum change_lane lane,
                        struct item *parent)
 {
-    bool ahead = lane < item->lane, older = parent && parent->ticket < item->ticket;
+    bool ahead = lane < item->lane && !item->change.is_long,
+         older = parent && parent->ticket < item->ticket;
     if (item->in_work)
         item->again = true;
     if (!ahead && !older)
@@ -164,7 +178,7 @@ static void note_again(struct change_queue *queue, struct item *item, enum chang
     if (!ahead)
         lane = item->lane;
     if (ahead && !item->in_work)
-        TAILQ_REMOVE(&queue->ready[item->lane][taken_as(item)], item, ready);
+        TAILQ_REMOVE(ready_of(queue, item), item, ready);
     leave_lane(queue, item);
     if (older)
         item->ticket = parent->ticket;
@@ -237,6 +251,14 @@ int change_queue_note_unknown(struct change_queue *queue, enum change_lane lane,
     return note(queue, lane, CHANGE_CONTENT, key, NULL, true, parent);
 }
 
+static struct item *first_ready(struct change_queue *queue, enum change_kind kind)
+{
+    for (int lane = 0; lane < LANE_N; lane++)
+        if (!TAILQ_EMPTY(&queue->ready[lane][kind]) && !change_queue_is_held(queue, lane))
+            return TAILQ_FIRST(&queue->ready[lane][kind]);
+    return NULL;
+}
+
 int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wait,
                       struct change **ret_change)
 {
@@ -244,16 +266,15 @@ int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wa
     for (;;) {
         if (queue->shut_down)
             return -ESHUTDOWN;
-        for (int lane = 0; lane < LANE_N; lane++) {
-            struct item *item = TAILQ_FIRST(&queue->ready[lane][kind]);
-            if (item && !change_queue_is_held(queue, lane)) {
-                TAILQ_REMOVE(&queue->ready[lane][kind], item, ready);
-                item->in_work = true;
-                item->change.lane = item->lane;
-                item->change.is_unknown = item->is_unknown;
-                *ret_change = &item->change;
-                return 1;
-            }
+        struct item *item =
+            kind == CHANGE_SLOW_CONTENT ? change_queue_next_turn(queue) : first_ready(queue, kind);
+        if (item) {
+            TAILQ_REMOVE(ready_of(queue, item), item, ready);
+            item->in_work = true;
+            item->change.lane = item->lane;
+            item->change.is_unknown = item->is_unknown;
+            *ret_change = &item->change;
+            return 1;
         }
         if (!wait)
             return 0;
@@ -261,12 +282,19 @@ int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wa
     }
 }
 
-static void put_back(struct change_queue *queue, struct item *item, bool slow)
+/* No more in work, and not slow as far as is known. */
+static void end_work(struct change_queue *queue, struct item *item)
 {
+    change_queue_leave_turns(queue, item);
     item->in_work = false;
     item->again = false;
-    item->is_unknown &= slow; /* passed on, and not worked on yet */
-    item->slow = slow;
+    item->change.is_long = false;
+}
+
+static void put_back(struct change_queue *queue, struct item *item)
+{
+    end_work(queue, item);
+    item->is_unknown = false;
     make_ready(queue, item);
 }
 
@@ -276,32 +304,49 @@ void change_queue_done(struct change_queue *queue, struct change *change)
     LOCKED(&queue->lock);
     if (item->again) {
         change->n_tries = 0;
-        put_back(queue, item, false);
+        put_back(queue, item);
         return;
     }
+    end_work(queue, item);
     SLIST_REMOVE(bucket_of(queue, item->hash), item, item, bucket);
     leave_lane(queue, item);
     item_free(item);
     change_queue_hold_if_done(queue);
 }
 
-void change_queue_pass_on(struct change_queue *queue, struct change *change)
+void change_queue_pass_on(struct change_queue *queue, struct change *change, uid_t owner,
+                          bool is_long)
 {
+    struct item *item = (struct item *)change;
     LOCKED(&queue->lock);
-    put_back(queue, (struct item *)change, true);
+    end_work(queue, item);
+    change_queue_join_turns(queue, item, owner);
+    change->is_long = is_long;
+    if (is_long && item->lane != LANE_SCAN) {
+        leave_lane(queue, item);
+        enter_lane(queue, item, LANE_SCAN, NULL);
+    }
+    make_ready(queue, item);
+    change_queue_hold_if_done(queue);
 }
 
 void change_queue_retry(struct change_queue *queue, struct change *change)
 {
     LOCKED(&queue->lock);
     change->n_tries++;
-    put_back(queue, (struct item *)change, false);
+    put_back(queue, (struct item *)change);
 }
 
 size_t change_queue_outstanding(struct change_queue *queue, enum change_lane lane)
 {
     LOCKED(&queue->lock);
     return queue->n_outstanding[lane];
+}
+
+size_t change_queue_slow(struct change_queue *queue, enum change_lane lane)
+{
+    LOCKED(&queue->lock);
+    return queue->n_slow[lane];
 }
 
 void change_queue_shut_down(struct change_queue *queue)

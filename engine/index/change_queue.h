@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/file_key.h"
 
@@ -39,6 +40,7 @@ struct change {
      * many of those were contents that led to an entry: each of the two can lead to the other. */
     unsigned n_tries;
     bool is_unknown; /* of change_queue_note_unknown(), and nobody else since */
+    bool is_long;    /* as it was passed on */
 };
 
 struct change_queue;
@@ -72,10 +74,24 @@ int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wa
 
 /* The work on a change is over and its effect visible. */
 void change_queue_done(struct change_queue *queue, struct change *change);
-/* Somebody else is to work on it, who takes CHANGE_SLOW_CONTENT: it takes long. */
-void change_queue_pass_on(struct change_queue *queue, struct change *change);
+/* Somebody else is to work on it, who takes CHANGE_SLOW_CONTENT: it takes long. Of these each is
+ * taken whose owner has fewest in work; among such the foreground first, then who had none for
+ * longest.
+ *
+ * owner    of the file
+ * is_long  so long that nobody is to wait for it: it stays in the scan lane, whoever notes it,
+ *          until it is done or put back */
+void change_queue_pass_on(struct change_queue *queue, struct change *change, uid_t owner,
+                          bool is_long);
 /* The work could not be completed: it goes to the end of its lane. */
 void change_queue_retry(struct change_queue *queue, struct change *change);
+
+/* So many slow ones of one owner are in work at a time, at most; at first any number. To be one
+ * less than there are who take them. */
+void change_queue_bound_turns(struct change_queue *queue, unsigned max_turns);
+/* The caller is done with a slow change and takes another, though it is not over: it does not count
+ * as its owner's in work any more. */
+void change_queue_end_turn(struct change_queue *queue, struct change *change);
 
 /* Called with the lock free whenever there is a CHANGE_ENTRY more to take, or a first change is
  * held back: wakes the one who takes them without waiting, and who ends the holding. */
@@ -100,6 +116,9 @@ int change_queue_settle(struct change_queue *queue, enum change_lane lane, int w
 
 /* Outstanding changes of a lane, in work included. */
 size_t change_queue_outstanding(struct change_queue *queue, enum change_lane lane);
+
+/* Those of them that were passed on. */
+size_t change_queue_slow(struct change_queue *queue, enum change_lane lane);
 
 /* Every waiting and later call returns -ESHUTDOWN; done and retry are still allowed. */
 void change_queue_shut_down(struct change_queue *queue);

@@ -1,4 +1,4 @@
-/* What change_queue.c and change_queue_hold.c share.
+/* What change_queue.c, change_queue_hold.c and change_queue_turns.c share.
  *
  * A hash table finds the item of a thing; two linked lists order the items: `ready` (by lane and
  * kind, what can be taken) and `outstanding` (by lane, in ticket order, queued or in work). The
@@ -11,26 +11,40 @@
 #include "base/cleanup.h"
 #include "engine/index/change_queue.h"
 
+TAILQ_HEAD(item_list, item);
+SLIST_HEAD(item_bucket, item);
+
+/* What is slow and of one owner. */
+struct turn {
+    TAILQ_ENTRY(turn) next;
+    uid_t owner;
+    unsigned n_items, n_in_work;
+    struct item_list ready[LANE_N];
+};
+
+TAILQ_HEAD(turn_list, turn);
+
 struct item {
     struct change change; /* first: what the caller holds is the item; its lane and whether it is
                              unknown are set when it is taken */
     enum change_lane lane;
     char *name;
+    struct turn *turn; /* it was passed on; else NULL */
     uint64_t hash, ticket;
-    bool in_work, again, slow, is_unknown;
+    bool in_work, again, is_unknown, has_turn;
     TAILQ_ENTRY(item) ready, outstanding;
     SLIST_ENTRY(item) bucket;
 };
-
-TAILQ_HEAD(item_list, item);
-SLIST_HEAD(item_bucket, item);
 
 struct change_queue {
     pthread_mutex_t lock;                          /* a leaf: nothing else is taken under it */
     pthread_cond_t noted[CHANGE_N_KINDS], settled; /* who takes one kind is not woken for another */
     struct item_list ready[LANE_N][CHANGE_N_KINDS], outstanding[LANE_N];
     struct item *moved_last[LANE_N]; /* of the outstanding: where places are looked for, or NULL */
-    size_t n_outstanding[LANE_N], max_changes[LANE_N];
+    size_t n_outstanding[LANE_N], n_slow[LANE_N], max_changes[LANE_N];
+    struct turn_list turns; /* of slow ones, not in `ready`: who had one least recently first */
+    struct turn root;       /* one that is always among them */
+    unsigned max_turns;     /* of one owner at a time */
     uint64_t next_ticket;
     struct item_bucket *buckets;
     size_t n_buckets; /* a power of two */
@@ -47,6 +61,16 @@ static inline bool change_queue_is_held(const struct change_queue *queue, enum c
 {
     return lane == LANE_FOREGROUND && queue->held;
 }
+
+/* -- under the lock (change_queue_turns.c) -- */
+
+void change_queue_turn_init(struct change_queue *queue, struct turn *turn, uid_t owner);
+/* An item that is not in work and in no list of what is ready. */
+void change_queue_join_turns(struct change_queue *queue, struct item *item, uid_t owner);
+/* The same, or one in work; nothing where it never joined. */
+void change_queue_leave_turns(struct change_queue *queue, struct item *item);
+/* The item to be taken next, or NULL; from now on its owner has one more in work. */
+struct item *change_queue_next_turn(struct change_queue *queue);
 
 /* -- under the lock (change_queue_hold.c) -- */
 

@@ -235,11 +235,14 @@ static bool is_stopping(struct index *index)
     return index->stop;
 }
 
-/* The scan runs ahead of the workers by this much. */
+/* The scan runs ahead of the workers by this much; what is slow does not keep it from finding what
+ * is not, unless it is very many. */
 static bool is_ahead(struct index *index)
 {
-    enum { AHEAD_MAX = 4096 };
-    return change_queue_outstanding(index->queue, LANE_SCAN) > AHEAD_MAX;
+    enum { AHEAD_MAX = 4096, SLOW_MAX = 1 << 18 };
+    const size_t n_slow = change_queue_slow(index->queue, LANE_SCAN);
+    const size_t n = change_queue_outstanding(index->queue, LANE_SCAN);
+    return n_slow > SLOW_MAX || n > AHEAD_MAX + n_slow;
 }
 
 static bool do_removal(struct index *index)

@@ -28,7 +28,9 @@ int index_read_foreign(struct index *index, int fd, bool (*stop)(void *user), vo
         return -ENOMEM;
     int r = sketching_new(index, true, stop, user, &sketching);
     if (r == 0)
-        r = sketching_run(sketching, fd, &sketch, foreign->info.reason);
+        r = sketching_run(sketching, fd, SKETCHING_MOST_BYTES, &sketch, foreign->info.reason);
+    if (r == SKETCHING_TOO_LONG)
+        r = sketching_refuse(foreign->info.reason);
     if (r == 0)
         r = record_take_sketch(&foreign->record, &sketch);
     if (r < 0 && r != -EBADMSG)

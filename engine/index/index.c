@@ -308,7 +308,8 @@ int index_start(struct index *index)
         long online = sysconf(_SC_NPROCESSORS_ONLN);
         n = online < 1 ? 1 : online > WORKERS_MAX ? WORKERS_MAX : (unsigned)online;
     }
-    index->workers = calloc(2 * (size_t)n, sizeof(*index->workers));
+    const unsigned n_slow = n + 1;
+    index->workers = calloc((size_t)n + n_slow, sizeof(*index->workers));
     if (!index->workers)
         return -ENOMEM;
     change_queue_hold(index->queue);
@@ -316,10 +317,10 @@ int index_start(struct index *index)
     if (r)
         return -r;
     index->started = true;
-    if (!extractors_are_none(index->extractors)) {
-        start_workers(index, n, worker_run_extracting);
-        index->n_extracting = index->n_started;
-    }
+    start_workers(index, n_slow, worker_run_slow);
+    index->n_slow = index->n_started;
+    /* One is left for another owner's documents than those that are worked on. */
+    change_queue_bound_turns(index->queue, index->n_slow > 1 ? index->n_slow - 1 : 1);
     r = start_workers(index, n, worker_run);
     if (r < 0)
         return r;

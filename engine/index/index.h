@@ -324,9 +324,9 @@ struct index_foreign;
  *
  * stop  asked now and then whether nobody waits for it any more
  *
- * Its info is of DOCUMENT_SKIPPED, with the reason, when its extractor fails. Returns 0, -ESHUTDOWN
- * (stopped), -ENOMEM, -EMFILE, -ENFILE or an errno of read(2). Linear in its bytes, in bounded
- * memory. */
+ * Its info is of DOCUMENT_SKIPPED, with the reason, when its extractor fails or it is too long.
+ * Returns 0, -ESHUTDOWN (stopped), -ENOMEM, -EMFILE, -ENFILE or an errno of read(2). Linear in its
+ * bytes, in bounded memory. */
 int index_read_foreign(struct index *index, int fd, bool (*stop)(void *user), void *user,
                        struct index_foreign **ret_foreign);
 void index_foreign_free(struct index_foreign *foreign); /* NULL allowed */
@@ -543,6 +543,7 @@ struct index_status {
     uint64_t documents, clusters, clustered_documents, store_bytes;
     uint64_t repairing; /* clusters of which it is being found out whether they are one still */
     uint64_t pending_foreground, pending_scan; /* items queued or in work */
+    uint64_t pending_slow;          /* of them: long documents, and those that take an extractor */
     uint64_t skipped, failed;       /* documents that could not be read; store writes that failed */
     uint64_t scan_found, scan_done; /* documents of the running or last scan */
     bool scanning;

@@ -2,7 +2,7 @@
  *
  *   callers       note changes in `queue`, ask questions of the store
  *   workers       take contents from `queue`, read and sketch, hand results to the committer; as
- *                 many others are there for what takes an extractor, which may take a minute each
+ *                 many others are there for what takes an extractor, or is long: minutes each
  *   committer     the only one that changes the store: results, entries, scan, clusters, postings
  *
  * Lock order: `lock`, then the leaf locks of queue and writing set. None is held over a store call.
@@ -86,7 +86,7 @@ struct index {
     bool has_fine_times; /* a change after a look at a file gives it other times (fine_times) */
 
     unsigned n_workers, n_started;
-    unsigned n_extracting; /* of those started; before any other is */
+    unsigned n_slow; /* of those started; before any other is */
     pthread_t *workers, committer;
     bool started;
     struct niceness niceness; /* of these threads */
@@ -182,7 +182,7 @@ int identity_old_root(struct index *index, struct file_key *ret_key);
 
 /* -- worker.c -- */
 void *worker_run(void *index);
-void *worker_run_extracting(void *index);
+void *worker_run_slow(void *index);
 /* A descriptor of a document or directory, by its key or, without handles, by a path of it. */
 int worker_open(struct index *index, const struct file_key *key, int flags);
 /* To read a document; that leaves the access time alone where the kernel lets us. */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { NICENESS_UNWAITED = 19, NICENESS_WAITED = 10, NICENESS_MAX_THREADS = 16 };
+enum { NICENESS_UNWAITED = 19, NICENESS_WAITED = 10, NICENESS_MAX_THREADS = 32 };
 
 struct niceness {
     pthread_mutex_t lock; /* of all below */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/fd_read.h"
 
@@ -12,6 +13,10 @@ struct sketching {
     struct extractor_choice *choice;
     uint8_t *buffer;
     bool extracts;
+    uint64_t most_bytes; /* of this document */
+    /* Of a long one: where it is read, and up to where all is data, or a hole. */
+    off_t offset, extent_end;
+    bool is_hole;
     bool (*stop)(void *user);
     void *user;
 };
@@ -52,12 +57,55 @@ static bool is_stopped(void *user)
     return sketching->stop(sketching->user);
 }
 
+static void begin_reading(struct sketching *sketching, uint64_t most_bytes)
+{
+    sketching->most_bytes = most_bytes;
+    sketching->offset = sketching->extent_end = 0;
+}
+
+/* Where the kernel does not tell all is data. */
+static void find_extent(struct sketching *sketching, int fd)
+{
+    const off_t offset = sketching->offset, data = lseek(fd, offset, SEEK_DATA);
+    const bool no_more = data < 0 && errno == ENXIO;
+    sketching->is_hole = no_more || data > offset;
+    sketching->extent_end = no_more              ? lseek(fd, 0, SEEK_END)
+                            : sketching->is_hole ? data
+                                                 : lseek(fd, offset, SEEK_HOLE);
+    if (!no_more && sketching->extent_end <= offset)
+        sketching->extent_end = INT64_MAX;
+}
+
+/* To read a hole takes the kernel longer than it takes to sketch it, and memory of others. */
+static ssize_t read_long(struct sketching *sketching, int fd, uint8_t *bytes, size_t n_bytes)
+{
+    if (sketching->offset >= sketching->extent_end)
+        find_extent(sketching, fd);
+    if (sketching->offset >= sketching->extent_end)
+        return 0;
+    const uint64_t left = (uint64_t)(sketching->extent_end - sketching->offset);
+    ssize_t n = (ssize_t)(left < n_bytes ? left : n_bytes);
+    if (sketching->is_hole)
+        memset(bytes, 0, (size_t)n);
+    else
+        n = fd_pread(fd, bytes, (size_t)n, sketching->offset);
+    sketching->offset += n > 0 ? n : 0;
+    return n;
+}
+
+static ssize_t read_some(struct sketching *sketching, int fd, uint8_t *bytes, size_t n_bytes)
+{
+    return sketching->most_bytes > SKETCHING_LONG_BYTES ? read_long(sketching, fd, bytes, n_bytes)
+                                                        : fd_read(fd, bytes, n_bytes);
+}
+
 /* As many bytes as there are, up to READ_BYTES. Returns how many, or an error. */
 static ssize_t read_block(struct sketching *sketching, int fd)
 {
     size_t size_bytes = 0;
     while (size_bytes < READ_BYTES) {
-        ssize_t n = fd_read(fd, sketching->buffer + size_bytes, READ_BYTES - size_bytes);
+        ssize_t n =
+            read_some(sketching, fd, sketching->buffer + size_bytes, READ_BYTES - size_bytes);
         if (n < 0)
             return n;
         if (n == 0)
@@ -70,10 +118,14 @@ static ssize_t read_block(struct sketching *sketching, int fd)
 /* From the block that has been read to the end. */
 static int feed_document(struct sketching *sketching, int fd, ssize_t n)
 {
+    uint64_t n_fed = 0;
     while (n > 0) {
         document_sketcher_feed(sketching->sketcher, sketching->buffer, (size_t)n);
         if (n < READ_BYTES)
             return 0;
+        n_fed += (uint64_t)n;
+        if (n_fed > sketching->most_bytes)
+            return SKETCHING_TOO_LONG;
         if (is_stopped(sketching))
             return -ESHUTDOWN;
         n = read_block(sketching, fd);
@@ -95,7 +147,7 @@ static int sketch_extracted(struct sketching *sketching, int fd, ssize_t n,
     document_sketcher_begin_given(sketching->sketcher, extractor->type,
                                   extractor->lines ? DOCUMENT_LINES_GIVEN : DOCUMENT_TEXT_GIVEN);
     int r = feed_document(sketching, fd, n);
-    if (r < 0)
+    if (r != 0)
         return r;
     const struct extractor_run run = {
         .extractor = extractor,
@@ -112,28 +164,36 @@ static int sketch_extracted(struct sketching *sketching, int fd, ssize_t n,
     return 0;
 }
 
-int sketching_run(struct sketching *sketching, int fd, struct document_sketch *ret_sketch,
-                  char ret_reason[FILE_ROW_REASON_BYTES])
+int sketching_refuse(char ret_reason[FILE_ROW_REASON_BYTES])
+{
+    snprintf(ret_reason, FILE_ROW_REASON_BYTES, "longer than %d GiB", SKETCHING_MOST_GIB);
+    return -EBADMSG;
+}
+
+int sketching_run(struct sketching *sketching, int fd, uint64_t most_bytes,
+                  struct document_sketch *ret_sketch, char ret_reason[FILE_ROW_REASON_BYTES])
 {
     if (is_stopped(sketching))
         return -ESHUTDOWN;
+    begin_reading(sketching, most_bytes);
     ssize_t n = read_block(sketching, fd);
     if (n < 0)
         return (int)n;
     const struct extractor *extractor =
         extractor_choose(sketching->choice, sketching->buffer, (size_t)n);
     if (extractor && !sketching->extracts)
-        return 1;
+        return SKETCHING_EXTRACTS;
     if (extractor) {
         char reason[EXTRACTOR_REASON_BYTES] = "";
         int r = sketch_extracted(sketching, fd, n, extractor, ret_sketch, reason);
         if (r == -EBADMSG)
             snprintf(ret_reason, FILE_ROW_REASON_BYTES, "%s: %s", extractor->name, reason);
         /* A scan has no words: its bytes are all there is to compare. */
-        if (r < 0 || ret_sketch->sketch.n_values > 0 || extractor->type == TEXT_EXTRACTED)
+        if (r != 0 || ret_sketch->sketch.n_values > 0 || extractor->type == TEXT_EXTRACTED)
             return r;
         if (lseek(fd, 0, SEEK_SET) < 0)
             return -errno;
+        begin_reading(sketching, most_bytes);
         n = read_block(sketching, fd);
     }
     document_sketcher_begin(sketching->sketcher);

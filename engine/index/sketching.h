@@ -18,14 +18,34 @@ int sketching_new(const struct index *index, bool extracts, bool (*stop)(void *u
 void sketching_free(struct sketching *sketching);
 DEFINE_CLEANUP(struct sketching *, sketching_free);
 
-/* From fd's offset, its beginning, to its end; an extractor makes it begin anew.
+enum {
+    /* Longer ones are long: of a text it takes a fifth of a second, so that who waits for what was
+     * just written waits for all up to this. */
+    SKETCHING_LONG_MIB = 64,
+    /* None is read beyond: it takes minutes. */
+    SKETCHING_MOST_GIB = 64,
+};
+#define SKETCHING_LONG_BYTES ((uint64_t)SKETCHING_LONG_MIB << 20)
+#define SKETCHING_MOST_BYTES ((uint64_t)SKETCHING_MOST_GIB << 30)
+
+/* Other results than 0 and errors. */
+enum {
+    SKETCHING_EXTRACTS = 1, /* it takes an extractor, and this one runs none */
+    SKETCHING_TOO_LONG = 2, /* it is longer than most_bytes, which have been read */
+};
+
+/* From fd's beginning, where its offset is, to its end.
  *
+ * most_bytes  above SKETCHING_LONG_BYTES holes are not read, which takes a call more for each
  * ret_sketch  its values stay valid until the next run
  *
- * Returns 0; 1: it takes an extractor, and this one runs none; -ESHUTDOWN: stopped; -EBADMSG, with
- * the reason: its extractor failed; -ENOMEM, -EMFILE, -ENFILE; or an errno of read(2). Time is
- * linear in the bytes, memory bounded. */
-int sketching_run(struct sketching *sketching, int fd, struct document_sketch *ret_sketch,
-                  char ret_reason[FILE_ROW_REASON_BYTES]);
+ * Returns 0; SKETCHING_EXTRACTS, _TOO_LONG; -ESHUTDOWN: stopped; -EBADMSG, with the reason: its
+ * extractor failed; -ENOMEM, -EMFILE, -ENFILE; or an errno of read(2). Time is linear in the bytes,
+ * holes included, for they are zeros as any others; memory is bounded. */
+int sketching_run(struct sketching *sketching, int fd, uint64_t most_bytes,
+                  struct document_sketch *ret_sketch, char ret_reason[FILE_ROW_REASON_BYTES]);
+
+/* The reason for one that is longer than SKETCHING_MOST_BYTES. Returns -EBADMSG. */
+int sketching_refuse(char ret_reason[FILE_ROW_REASON_BYTES]);
 
 #endif

@@ -41,6 +41,8 @@ void index_get_status(struct index *index, struct index_status *ret_status)
     status.sketched_bytes = atomic_load(&index->sketched_bytes);
     status.pending_foreground = change_queue_outstanding(index->queue, LANE_FOREGROUND);
     status.pending_scan = change_queue_outstanding(index->queue, LANE_SCAN);
+    status.pending_slow = change_queue_slow(index->queue, LANE_FOREGROUND) +
+                          change_queue_slow(index->queue, LANE_SCAN);
     status.scan_done =
         status.scan_found > status.pending_scan ? status.scan_found - status.pending_scan : 0;
     living_clusters_count(index->clusters, &status.clusters, &status.clustered_documents);

@@ -18,11 +18,13 @@ enum {
 };
 
 /* What look_at() says of a document that somebody else is to look at. */
-enum { NEEDS_EXTRACTOR = 2 };
+enum { IS_SLOW = 2, IS_LONG = 3 };
 
 struct worker {
     struct index *index;
     struct sketching *sketching;
+    bool is_slow; /* it takes what others passed on */
+    int document; /* that is being read */
 };
 
 int worker_open(struct index *index, const struct file_key *key, int flags)
@@ -62,10 +64,18 @@ int worker_open_document(struct index *index, const struct file_key *key)
     return fd == -EPERM ? worker_open(index, key, flags) : fd;
 }
 
-static bool is_closing(void *user)
+static bool is_deleted(int document)
 {
-    struct index *index = user;
-    return change_queue_is_shut_down(index->queue);
+    struct stat st;
+    return fstat(document, &st) == 0 && st.st_nlink == 0;
+}
+
+/* Whether nobody waits for the end any more. What is not slow has ended before one could ask. */
+static bool is_over(void *user)
+{
+    const struct worker *worker = user;
+    return change_queue_is_shut_down(worker->index->queue) ||
+           (worker->is_slow && is_deleted(worker->document));
 }
 
 static bool changed_between(const struct stat *before, const struct stat *after)
@@ -131,16 +141,35 @@ static void await_release(struct index *index, const struct file_key *key)
         usleep(RELEASE_STEP_US);
 }
 
-/* Fills in the result. Returns 1 when there is one, 0 when nothing changed, NEEDS_EXTRACTOR,
- * -EAGAIN to be tried again later, -ESHUTDOWN, or a shortage. */
+/* Reads it, where it is not too long for this kind of worker, or to be read at all. Where nobody
+ * else is there, all is for this one. */
+static int sketch(struct worker *worker, const struct change *change, int fd, const struct stat *st,
+                  struct document_sketch *ret_sketch, char *ret_reason)
+{
+    worker->document = fd;
+    const bool reads_long = change->is_long || worker->index->n_slow == 0;
+    const uint64_t most_bytes = reads_long ? SKETCHING_MOST_BYTES : SKETCHING_LONG_BYTES;
+    if ((uint64_t)st->st_size > SKETCHING_MOST_BYTES)
+        return sketching_refuse(ret_reason);
+    int r = (uint64_t)st->st_size > most_bytes
+                ? SKETCHING_TOO_LONG
+                : sketching_run(worker->sketching, fd, most_bytes, ret_sketch, ret_reason);
+    if (r == SKETCHING_TOO_LONG)
+        return reads_long ? sketching_refuse(ret_reason) : IS_LONG;
+    return r == SKETCHING_EXTRACTS ? IS_SLOW : r;
+}
+
+/* Fills in the result. Returns 1 when there is one, 0 when nothing changed, IS_SLOW or IS_LONG with
+ * nothing but the result's stat, -EAGAIN to be tried again later, -ESHUTDOWN, or a shortage. */
 static int look_at(struct worker *worker, struct change *change, struct result *result)
 {
     struct index *index = worker->index;
-    struct document_sketch sketch;
+    struct document_sketch found;
     struct file_row row;
     struct stat before, after;
 
-    if (change->lane == LANE_SCAN && writing_set_has(index->writing, &change->key))
+    if (change->lane == LANE_SCAN && !change->is_long &&
+        writing_set_has(index->writing, &change->key))
         return 0;
     _cleanup_close_ int fd = worker_open_document(index, &change->key);
     if (fd < 0 && is_gone(fd)) {
@@ -166,9 +195,14 @@ static int look_at(struct worker *worker, struct change *change, struct result *
     }
     await_release(index, &change->key);
     r = fstat(fd, &before) < 0 ? -errno
-                               : sketching_run(worker->sketching, fd, &sketch, result->reason);
+                               : sketch(worker, change, fd, &before, &found, result->reason);
+    result->st = before;
     if (r > 0)
-        return NEEDS_EXTRACTOR;
+        return r;
+    if (r == -ESHUTDOWN && !change_queue_is_shut_down(index->queue)) {
+        result->outcome = OUTCOME_GONE;
+        return 1;
+    }
     bool skipped = r == -EBADMSG && *result->reason;
     if (r == 0 || skipped)
         r = fstat(fd, &after) < 0 ? -errno : 0;
@@ -179,7 +213,6 @@ static int look_at(struct worker *worker, struct change *change, struct result *
         return -EAGAIN;
     if (skipped) {
         result->outcome = OUTCOME_FAILED;
-        result->st = before;
         return 1;
     }
 
@@ -191,11 +224,11 @@ static int look_at(struct worker *worker, struct change *change, struct result *
         .mtime = before.st_mtim,
         .ctime = before.st_ctim,
     };
-    r = record_take_sketch(&result->record, &sketch);
+    r = record_take_sketch(&result->record, &found);
     if (r < 0)
         return r;
     atomic_fetch_add(&index->sketched_documents, 1);
-    atomic_fetch_add(&index->sketched_bytes, sketch.size_bytes);
+    atomic_fetch_add(&index->sketched_bytes, found.size_bytes);
     return 1;
 }
 
@@ -232,14 +265,18 @@ static void work_on(struct worker *worker, struct change *change)
         r = look_at(worker, change, result);
     }
     if (r == 1) {
+        if (worker->is_slow)
+            change_queue_end_turn(index->queue, change);
         hand_over(index, result);
         return;
     }
+    if (r == IS_SLOW || r == IS_LONG)
+        change_queue_pass_on(index->queue, change, result->st.st_uid, r == IS_LONG);
     free(result);
+    if (r > 0)
+        return;
     if (r == 0)
         change_queue_done(index->queue, change);
-    else if (r == NEEDS_EXTRACTOR)
-        change_queue_pass_on(index->queue, change);
     else if (r == -ESHUTDOWN)
         change_queue_done(index->queue, change); /* the next start looks again */
     else
@@ -248,13 +285,13 @@ static void work_on(struct worker *worker, struct change *change)
 
 static void work(struct index *index, enum change_kind kind, bool extracts)
 {
-    struct worker worker = {.index = index};
+    struct worker worker = {.index = index, .is_slow = kind == CHANGE_SLOW_CONTENT};
     struct change *change;
     niceness_join(&index->niceness);
     while (change_queue_take(index->queue, kind, true, &change) == 1) {
         int r = 0;
         if (!worker.sketching) /* not before there is work: of many nobody needs the second kind */
-            r = sketching_new(index, extracts, is_closing, index, &worker.sketching);
+            r = sketching_new(index, extracts, is_over, &worker, &worker.sketching);
         if (r == 0)
             work_on(&worker, change);
         else
@@ -267,11 +304,11 @@ static void work(struct index *index, enum change_kind kind, bool extracts)
 void *worker_run(void *user)
 {
     struct index *index = user;
-    work(index, CHANGE_CONTENT, index->n_extracting == 0);
+    work(index, CHANGE_CONTENT, index->n_slow == 0);
     return NULL;
 }
 
-void *worker_run_extracting(void *user)
+void *worker_run_slow(void *user)
 {
     work(user, CHANGE_SLOW_CONTENT, true);
     return NULL;

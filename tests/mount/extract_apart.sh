@@ -72,7 +72,8 @@ look_at_each_other() {
     echo "${WHO_1%% *}" > to_2
     SAID_1=$(sed '/^done$/q' <&"$out_1")
     SAID_2=$(sed '/^done$/q' <&"$out_2")
-    : > end_1 > end_2
+    : > end_1
+    : > end_2
     expect_equal 'the first ends' 'exit code 0' "$(cat <&"$out_1")"
     expect_equal 'the second ends' 'exit code 0' "$(cat <&"$out_2")"
     exec {out_1}<&- {out_2}<&-

@@ -62,7 +62,7 @@ static void test_change_queue__unknown_is_what_nobody_else_noted(void **state)
     assert_int_equal(note(queue, LANE_SCAN, 2), 0);
     change = take(queue, 1);
     assert_true(change->is_unknown);
-    change_queue_pass_on(queue, change);
+    change_queue_pass_on(queue, change, 0, false);
     assert_int_equal(change_queue_take(queue, CHANGE_SLOW_CONTENT, false, &change), 1);
     assert_true(change->is_unknown);
     change_queue_done(queue, change);
@@ -94,9 +94,9 @@ static void test_change_queue__what_is_passed_on_is_for_others(void **state)
     struct change *change;
     note(queue, LANE_SCAN, 1);
     note(queue, LANE_SCAN, 2);
-    change_queue_pass_on(queue, take(queue, 1));
+    change_queue_pass_on(queue, take(queue, 1), 0, false);
     note(queue, LANE_FOREGROUND, 3);
-    change_queue_pass_on(queue, take(queue, 3));
+    change_queue_pass_on(queue, take(queue, 3), 0, false);
     change_queue_done(queue, take(queue, 2));
     assert_empty(queue);
     assert_int_equal(change_queue_outstanding(queue, LANE_SCAN), 1);
@@ -123,6 +123,132 @@ static void test_change_queue__what_is_passed_on_is_for_others(void **state)
     }
     assert_int_equal(change_queue_take(queue, CHANGE_SLOW_CONTENT, false, &change), 0);
     assert_int_equal(change_queue_settle(queue, LANE_SCAN, 0), 0);
+    change_queue_free(queue);
+}
+
+/* The next slow change, which must be of file n. */
+static struct change *take_slow(struct change_queue *queue, unsigned n)
+{
+    struct file_key key = key_of(n);
+    struct change *change;
+    assert_int_equal(change_queue_take(queue, CHANGE_SLOW_CONTENT, false, &change), 1);
+    assert_true(file_key_equal(&change->key, &key));
+    return change;
+}
+
+static void note_slow(struct change_queue *queue, enum change_lane lane, unsigned n, uid_t owner)
+{
+    assert_int_equal(note(queue, lane, n), 1);
+    change_queue_pass_on(queue, take(queue, n), owner, false);
+}
+
+/* However many one owner has, and however long they take: the second who takes is another's. */
+static void test_change_queue__no_owner_keeps_all_who_take_slow_ones(void **state)
+{
+    enum { ONE = 1000, OTHER = 2000, THIRD = 3000 };
+    (void)state;
+    struct change_queue *queue = new_queue(64);
+    for (unsigned n = 0; n < 20; n++)
+        note_slow(queue, LANE_SCAN, n, ONE);
+    struct change *first = take_slow(queue, 0), *second = take_slow(queue, 1); /* nobody else's */
+    for (unsigned n = 100; n < 105; n++)
+        note_slow(queue, LANE_SCAN, n, OTHER);
+    assert_int_equal(change_queue_slow(queue, LANE_SCAN), 25);
+    change_queue_done(queue, second);
+    for (unsigned n = 100; n < 105; n++) /* the first is still at it */
+        change_queue_done(queue, take_slow(queue, n));
+    second = take_slow(queue, 2);
+    change_queue_done(queue, first);
+
+    /* Of those who have as many in work it is the turn of who had none for longest... */
+    note_slow(queue, LANE_SCAN, 200, THIRD);
+    note_slow(queue, LANE_SCAN, 201, THIRD);
+    first = take_slow(queue, 200);
+    change_queue_done(queue, second);
+    change_queue_done(queue, first);
+    first = take_slow(queue, 3);
+    change_queue_done(queue, first);
+    first = take_slow(queue, 201);
+    change_queue_done(queue, first);
+    /* ... but of what was just written before. */
+    note_slow(queue, LANE_SCAN, 202, THIRD);
+    note_slow(queue, LANE_FOREGROUND, 300, ONE);
+    change_queue_done(queue, take_slow(queue, 300));
+    change_queue_done(queue, take_slow(queue, 202));
+    for (unsigned n = 4; n < 20; n++)
+        change_queue_done(queue, take_slow(queue, n));
+    assert_int_equal(change_queue_slow(queue, LANE_SCAN), 0);
+    assert_int_equal(change_queue_outstanding(queue, LANE_SCAN), 0);
+    change_queue_free(queue);
+}
+
+/* Who waits for what was written does not wait for it, nor when it is written again and again. */
+static void test_change_queue__nobody_waits_for_a_long_one(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(8);
+    note(queue, LANE_FOREGROUND, 1);
+    assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), -ETIMEDOUT);
+    change_queue_pass_on(queue, take(queue, 1), 1000, true);
+    assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), 0);
+    assert_int_equal(change_queue_settle(queue, LANE_SCAN, 0), -ETIMEDOUT);
+    assert_int_equal(note(queue, LANE_FOREGROUND, 1), 0);
+    assert_int_equal(change_queue_outstanding(queue, LANE_FOREGROUND), 0);
+    struct change *change = take_slow(queue, 1);
+    assert_true(change->is_long);
+    assert_int_equal(note(queue, LANE_FOREGROUND, 1), 0);
+    assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), 0);
+
+    /* Worked on once more, it may not be long any more, and is waited for as any other. */
+    change_queue_done(queue, change);
+    assert_int_equal(note(queue, LANE_FOREGROUND, 1), 0);
+    assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), -ETIMEDOUT);
+    change = take(queue, 1);
+    assert_false(change->is_long);
+    change_queue_done(queue, change);
+    assert_int_equal(change_queue_settle(queue, LANE_SCAN, 0), 0);
+    assert_int_equal(change_queue_slow(queue, LANE_SCAN), 0);
+    change_queue_free(queue);
+}
+
+/* What waits to be stored is nobody's turn any more. */
+static void test_change_queue__an_owner_has_so_many_turns(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(8);
+    struct change *change, *changes[2];
+    change_queue_bound_turns(queue, 2);
+    for (unsigned n = 0; n < 5; n++)
+        note_slow(queue, LANE_FOREGROUND, n, 1000);
+    for (unsigned n = 0; n < 2; n++)
+        changes[n] = take_slow(queue, n);
+    assert_int_equal(change_queue_take(queue, CHANGE_SLOW_CONTENT, false, &change), 0);
+    note_slow(queue, LANE_SCAN, 7, 2000);
+    change_queue_done(queue, take_slow(queue, 7));
+    change_queue_end_turn(queue, changes[0]);
+    struct change *third = take_slow(queue, 2);
+    assert_int_equal(change_queue_take(queue, CHANGE_SLOW_CONTENT, false, &change), 0);
+    change_queue_done(queue, changes[0]);
+    assert_int_equal(change_queue_take(queue, CHANGE_SLOW_CONTENT, false, &change), 0);
+    change_queue_retry(queue, third);
+    changes[0] = take_slow(queue, 3);
+    change_queue_pass_on(queue, changes[0], 1000, true);
+    change_queue_done(queue, take_slow(queue, 4));
+    change_queue_done(queue, take_slow(queue, 3));
+    change_queue_done(queue, take(queue, 2));
+    change_queue_done(queue, changes[1]);
+    assert_int_equal(change_queue_settle(queue, LANE_SCAN, 0), 0);
+    change_queue_free(queue);
+}
+
+/* With what is queued and in work of several owners. */
+static void test_change_queue__slow_ones_go_with_the_queue(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(8);
+    for (unsigned n = 0; n < 6; n++)
+        note_slow(queue, LANE_SCAN, n, n / 2);
+    change_queue_shut_down(queue);
     change_queue_free(queue);
 }
 
@@ -568,6 +694,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_change_queue__unknown_is_what_nobody_else_noted),
         cmocka_unit_test(test_change_queue__what_is_passed_on_is_for_others),
+        cmocka_unit_test(test_change_queue__no_owner_keeps_all_who_take_slow_ones),
+        cmocka_unit_test(test_change_queue__an_owner_has_so_many_turns),
+        cmocka_unit_test(test_change_queue__nobody_waits_for_a_long_one),
+        cmocka_unit_test(test_change_queue__slow_ones_go_with_the_queue),
         cmocka_unit_test(test_change_queue__foreground_goes_before_scan),
         cmocka_unit_test(test_change_queue__a_file_is_queued_once),
         cmocka_unit_test(test_change_queue__noted_while_in_work_is_worked_on_again),

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Documents of many gigabytes that somebody makes in no time, with holes, keep no other document from being read, be it
+# short, long, or one that takes an extractor, and be it written or found by the scan; they are read in their turn.
+. "$(dirname "$0")/../lib/mount.sh"
+needs_fuse
+needs getfattr truncate
+
+state() { getfattr --absolute-names -n user.kinfs.state --only-values "$MNT/$1"; }
+is_current() { [[ $(state "$1") = current ]]; }
+slow() { "$KINFS" status --json "$MNT" | sed -n 's/.*"pending_slow": *\([0-9]*\).*/\1/p'; }
+are_slow() { [[ $(slow) = "$1" ]]; }
+gib=$((1 << 30))
+make_long() { # FILE GIB: text, and then a hole
+    words 1 1000 > "$1"
+    truncate -s $(($2 * gib)) "$1" 2> /dev/null || skip 'no room for a long sparse file here'
+}
+
+# More than there are workers of any kind.
+mkdir -p "$SOURCE"
+words 1 200 > "$SOURCE/a.txt"
+start -o workers=2
+for i in 1 2 3 4; do make_long "$MNT/long$i" 60; done
+soon 'they are known for long' are_slow 4
+
+# At once, as ever: nobody waits for those.
+words 11 200 > "$MNT/b.txt"
+expect_match 'written and found' b.txt "$(ls "$MNT/similar/a.txt")"
+for i in 1 2 3 4; do expect_equal "long$i" pending "$(state "long$i")"; done
+expect_match 'status' 'pending .* 4 of the scan; 4 of them long or for extractors' "$("$KINFS" status "$MNT")"
+# Written again, while it is read: neither.
+echo more >> "$MNT/long1"
+words 21 200 > "$MNT/c.txt"
+expect_match 'written and found' c.txt "$(ls "$MNT/similar/a.txt")"
+
+# Another owner's long one has its turn. It is the first that ends, so whoever it waited for has not.
+if ((EUID == 0)); then
+    for i in $(seq 300); do words 1 40000; done > "$SOURCE/other"
+    (($(stat -c %s "$SOURCE/other") > 64 << 20)) || fail 'not long'
+    chown 54321 "$SOURCE/other"
+    mv "$SOURCE/other" "$MNT/theirs"
+    soon 'it is read' is_current theirs
+    for i in 1 2 3 4; do expect_equal "long$i" pending "$(state "long$i")"; done
+fi
+
+# The mount ends while they are read.
+stop
+
+# Found by a scan, they keep it from nothing either.
+rm -r "$KINFS_STATE_DIR"
+mkdir "$SOURCE/d"
+for i in $(seq 20); do words "$i" 200 > "$SOURCE/d/$i.txt"; done
+start -o workers=2
+for i in $(seq 20); do soon "$i is read" is_current "d/$i.txt"; done
+for i in 1 2 3 4; do expect_equal "long$i" pending "$(state "long$i")"; done
+
+# Once they are deleted they are not read on.
+rm "$MNT"/long*
+none_is_long() { are_slow 0; }
+soon 'read no more' none_is_long
+
+# Longer than is read at all; a shorter one in its place is a document as others.
+make_long "$MNT/too_long" 65
+is_too_long() { [[ $(state too_long) = 'skipped: longer than 64 GiB' ]]; }
+soon 'too long' is_too_long
+expect_match 'status' 'skipped: longer than 64 GiB' "$("$KINFS" status "$MNT/too_long")"
+words 1 200 > "$MNT/too_long"
+expect_match 'short again' too_long "$(ls "$MNT/similar/a.txt")"
+
+# A hole is as good as the zeros it stands for.
+{ words 1 1000; head -c 100M /dev/zero; words 2000 1000; } > "$SOURCE/zeros"
+cp --sparse=always "$SOURCE/zeros" "$SOURCE/holes"
+(($(stat -c %b "$SOURCE/holes") * 512 < 1 << 20)) || skip 'no holes can be made here'
+"$KINFS" settle "$MNT" > /dev/null
+expect_equal 'the same' "$("$KINFS" status "$MNT/zeros" | grep tokens)" "$("$KINFS" status "$MNT/holes" | grep tokens)"
+expect_match 'the same' '^1.0000' "$("$KINFS" similar "$MNT/zeros" | grep holes)"
+stop

@@ -1,0 +1,123 @@
+/* A file to its sketch: how much of it is read, and what of it. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/index/sketching.h"
+#include "tests/lib/indexed_tree.h"
+
+static bool never(void *user)
+{
+    (void)user;
+    return false;
+}
+
+static int sketch(struct sketching *sketching, int fd, uint64_t most_bytes,
+                  struct document_sketch *ret_sketch)
+{
+    char reason[FILE_ROW_REASON_BYTES];
+    assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+    return sketching_run(sketching, fd, most_bytes, ret_sketch, reason);
+}
+
+/* A piece of 4 KiB, each another, at each of these KiB, and holes between them. */
+static void write_pieces(int fd, const unsigned *at_kib, size_t n)
+{
+    uint8_t piece[4096];
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < sizeof(piece); j++)
+            piece[j] = (uint8_t)((i + 1) * 251 * (j * j + j / 7 + 1) >> 3);
+        assert_int_equal(pwrite(fd, piece, sizeof(piece), (off_t)at_kib[i] * 1024), sizeof(piece));
+    }
+}
+
+static void fill(int from, int to)
+{
+    static uint8_t bytes[1 << 16];
+    ssize_t n;
+    assert_int_equal(lseek(from, 0, SEEK_SET), 0);
+    while ((n = read(from, bytes, sizeof(bytes))) > 0)
+        assert_int_equal(write(to, bytes, (size_t)n), n);
+    assert_int_equal(n, 0);
+}
+
+static int make(struct indexed_tree *f, const char *name)
+{
+    char path[200];
+    snprintf(path, sizeof(path), "%s/%s", f->root, name);
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+    assert_true(fd >= 0);
+    return fd;
+}
+
+/* With a hole at the beginning, between, across what is read at once, and at the end. */
+static void test_sketching__a_hole_is_its_zeros(void **state)
+{
+    static const unsigned at_kib[][3] = {
+        {0, 64, 700}, {300, 304, 1024}, {252, 256, 260}, {0, 4, 8}};
+    struct indexed_tree *f = *state;
+    struct sketching *sketching;
+    assert_int_equal(sketching_new(f->index, false, never, NULL, &sketching), 0);
+    for (size_t i = 0; i < sizeof(at_kib) / sizeof(at_kib[0]); i++) {
+        char names[2][16];
+        snprintf(names[0], sizeof(names[0]), "holes%zu", i);
+        snprintf(names[1], sizeof(names[1]), "zeros%zu", i);
+        int holes = make(f, names[0]), zeros = make(f, names[1]);
+        write_pieces(holes, at_kib[i], 3);
+        assert_int_equal(ftruncate(holes, (off_t)(1 << 20) + 8192 + 77 * (off_t)i), 0);
+        fill(holes, zeros);
+        struct document_sketch read, skipped;
+        assert_int_equal(sketch(sketching, zeros, SKETCHING_LONG_BYTES, &read), 0);
+        assert_int_not_equal(read.sketch.n_values, 0);
+        for (int j = 0; j < 2; j++) {
+            assert_int_equal(sketch(sketching, j ? zeros : holes, SKETCHING_MOST_BYTES, &skipped),
+                             0);
+            assert_int_equal(skipped.size_bytes, read.size_bytes);
+            assert_memory_equal(skipped.content_fingerprint, read.content_fingerprint,
+                                FINGERPRINT_BYTES);
+            assert_memory_equal(skipped.text_fingerprint, read.text_fingerprint, FINGERPRINT_BYTES);
+            assert_memory_equal(skipped.shingle_fingerprint, read.shingle_fingerprint,
+                                FINGERPRINT_BYTES);
+        }
+        close(holes);
+        close(zeros);
+    }
+    sketching_free(sketching);
+}
+
+/* Also one that grows while it is read: the bytes are counted. */
+static void test_sketching__no_more_is_read_than_is_asked_for(void **state)
+{
+    struct indexed_tree *f = *state;
+    struct sketching *sketching;
+    struct document_sketch found;
+    const uint64_t most = 1 << 20;
+    assert_int_equal(sketching_new(f->index, false, never, NULL, &sketching), 0);
+    int fd = make(f, "long");
+    assert_int_equal(ftruncate(fd, (off_t)most), 0);
+    assert_int_equal(sketch(sketching, fd, most, &found), 0);
+    assert_int_equal(found.size_bytes, most);
+    assert_int_equal(ftruncate(fd, (off_t)1 << 40), 0);
+    assert_int_equal(sketch(sketching, fd, most, &found), SKETCHING_TOO_LONG);
+    assert_in_range(lseek(fd, 0, SEEK_CUR), most, 2 * most);
+    assert_int_equal(sketch(sketching, fd, SKETCHING_LONG_BYTES + 1, &found), SKETCHING_TOO_LONG);
+    close(fd);
+    sketching_free(sketching);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_sketching__a_hole_is_its_zeros, indexed_tree_setup,
+                                        indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(test_sketching__no_more_is_read_than_is_asked_for,
+                                        indexed_tree_setup, indexed_tree_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
