@@ -89,10 +89,10 @@ static void run(void *task, int error)
         leave_thread(job);
     if (!error && job->n_again > 0) {
         job->n_again--;
-        job->again_error = defer_again(job->defer, job);
-        if (!job->again_error)
-            return;
-        error = job->again_error;
+        error = defer_again(job->defer, job);
+        if (!error)
+            return; /* it may run elsewhere by now */
+        job->again_error = error;
     }
     if (job->clock)
         job->ended_at = atomic_fetch_add(job->clock, 1) + 1;
@@ -383,9 +383,9 @@ static void test_defer__who_asked_nothing_for_long_has_no_more_turns_than_others
 {
     (void)state;
     struct queue queue;
-    open_queue(&queue);
     pthread_mutex_t second = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&second);
+    open_queue(&queue);
     push(&queue, 'A', 1000000);
     push(&queue, 'A', 1000);
     queue.jobs[1].gate = &second;
