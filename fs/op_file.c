@@ -33,22 +33,12 @@ static void refresh_attributes(struct fs *fs, const struct inode *inode, const s
 }
 
 /* may_wait: for whoever holds a lease on the file, as open(2) does; else -EWOULDBLOCK. */
-static int open_backing(struct fs *fs, struct inode *inode, int flags, bool may_wait)
-{
-    flags = backing_flags(flags) & ~(O_CREAT | O_EXCL);
-    if (may_wait)
-        return inode_open(&fs->inodes, inode, flags);
-    int fd = inode_open(&fs->inodes, inode, flags | O_NONBLOCK);
-    if (fd >= 0 && !(flags & O_NONBLOCK))
-        fcntl(fd, F_SETFL, flags);
-    return fd;
-}
-
 static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *fi, bool may_wait,
                    struct open_file **ret_file)
 {
     struct fs *fs = fs_of(req);
-    int fd = open_backing(fs, inode, fi->flags, may_wait);
+    const int flags = backing_flags(fi->flags) & ~(O_CREAT | O_EXCL);
+    int fd = inode_open(&fs->inodes, inode, flags | (may_wait ? 0 : O_NONBLOCK));
     _cleanup_close_ int owned = fd;
     if (fd < 0)
         return fd;
@@ -65,7 +55,11 @@ static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *f
         notice_content(fs, inode);
     else
         refresh_attributes(fs, inode, &st);
-    return open_file_new(req, inode, TAKE_FD(owned), fi, ret_file);
+    int r = open_file_new(req, inode, TAKE_FD(owned), fi, ret_file);
+    /* Where we read and write by it, it shall be as it was asked for. */
+    if (r == 0 && fi->backing_id <= 0 && !may_wait && !(flags & O_NONBLOCK))
+        fcntl(fd, F_SETFL, flags);
+    return r;
 }
 
 /* One that was not opened after all. */
