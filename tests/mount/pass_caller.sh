@@ -42,9 +42,9 @@ before=$(who_serves)
 
 # For the file system to decide: it sees the caller alone.
 expect_equal 'get' '12345 12346 [777 888] 0' "$(as_user 'os.getxattr(f, "system.who")')"
-expect_equal 'set' done "$(as_user 'os.setxattr(f, "system.own", b"x")')"
+expect_equal 'set' 'done' "$(as_user 'os.setxattr(f, "system.own", b"x")')"
 expect_equal 'set as' 'system.own 12345 12346 [777 888] 0' "$(as_user 'os.getxattr(f, "system.last")')"
-expect_equal 'removed' done "$(as_user 'os.removexattr(f, "system.own")')"
+expect_equal 'removed' 'done' "$(as_user 'os.removexattr(f, "system.own")')"
 expect_equal 'removed as' 'system.own 12345 12346 [777 888] 0' "$(as_user 'os.getxattr(f, "system.last")')"
 expect_equal 'set by another' EACCES "$(as_another 'os.setxattr(f, "system.own", b"x")')"
 expect_equal 'removed by another' EACCES "$(as_another 'os.removexattr(f, "system.own")')"
@@ -52,10 +52,10 @@ expect_equal 'no such attribute' ENOTSUP "$(as_user 'os.getxattr(plain, "system.
 expect_equal 'no such attribute to set' ENOTSUP "$(as_user 'os.setxattr(plain, "system.nope", b"x")')"
 
 # Those the kernel has decided about are the caller's too.
-expect_equal 'set' done "$(as_user 'os.setxattr(f, "user.x", b"x")')"
+expect_equal 'set' 'done' "$(as_user 'os.setxattr(f, "user.x", b"x")')"
 expect_match 'set as' '^user\.x 12345 12346 ' "$(as_user 'os.getxattr(f, "system.last")')"
-expect_equal 'set where it is kept' done "$(as_user 'os.setxattr(plain, "user.x", b"x")')"
-expect_equal 'and removed' done "$(as_user 'os.removexattr(plain, "user.x")')"
+expect_equal 'set where it is kept' 'done' "$(as_user 'os.setxattr(plain, "user.x", b"x")')"
+expect_equal 'and removed' 'done' "$(as_user 'os.removexattr(plain, "user.x")')"
 expect_equal "root's are root's" '0 0' "$(as 0 0 '' 'os.getxattr(f, "system.who")' | cut -d' ' -f1,2)"
 expect_equal 'itself afterwards' "$before" "$(who_serves)"
 stop
@@ -65,7 +65,7 @@ setpriv --bounding-set=-setuid --inh-caps=-setuid "$KINFS" mount -o allow_other,
 expect_equal 'get' EPERM "$(as_user 'os.getxattr(f, "system.who")')"
 expect_equal 'set' EPERM "$(as_user 'os.setxattr(f, "system.own", b"x")')"
 expect_equal 'no such attribute' ENOTSUP "$(as_user 'os.getxattr(plain, "system.nope")')"
-expect_equal 'the owner has it' done "$(as_user 'os.setxattr(plain, "user.x", b"x")')"
+expect_equal 'the owner has it' 'done' "$(as_user 'os.setxattr(plain, "user.x", b"x")')"
 stop
 
 # What a supervisor gave the daemon for all programs is not for those it runs: extractors.
@@ -80,7 +80,7 @@ chmod 704 "$SOURCE/plain"
 mkdir "$MNT" 2> /dev/null || true
 unshare -pf --kill-child "$KINFS" mount -f -o allow_other,watch=none "$SOURCE" "$MNT" &
 soon 'mounted' mountpoint -q "$MNT"
-expect_equal 'known groups' done "$(as 0 0 '' 'os.stat(f"{mount}/similar/plain")')"
+expect_equal 'known groups' 'done' "$(as 0 0 '' 'os.stat(f"{mount}/similar/plain")')"
 expect_equal 'unknown groups' EACCES "$(as_user 'os.stat(f"{mount}/similar/plain")')"
 umount "$MNT"
 wait

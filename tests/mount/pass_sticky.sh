@@ -3,15 +3,15 @@
 # name is as old as its last look, would let him: the name may be another file's since.
 . "$(dirname "$0")/../lib/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can act as others'
-needs python3
+needs python3 setpriv
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE"
 chmod 755 "$SOURCE"
-# Names are not watched, so that the kernel keeps them for a second.
-start -o allow_other,watch=none,views=none
-python3 - "$MNT" "$SOURCE" << 'EOP'
+
+attempt() { # WHAT: "as others", or "as itself" where the daemon cannot act as others
+    python3 - "$MNT" "$SOURCE" "$1" << 'EOP'
 import ctypes, errno, os, sys
-mount, source = sys.argv[1:3]
+mount, source, acts = sys.argv[1:]
 A, B, C, GROUP = 12345, 12346, 12347, 12399
 EXCHANGE, NOREPLACE, WHITEOUT = 2, 1, 4
 libc = ctypes.CDLL(None, use_errno=True)
@@ -61,6 +61,17 @@ def attack(what, function, is_directory=False):
     for left in (name, victim, own):
         (os.rmdir if is_directory else os.unlink)(f"{source}/tmp/{left}")
 
+if acts == "as itself":
+    make_directory("of_b", 0o1777, uid=B)
+    for directory, wanted in (("tmp", "EPERM"), ("of_b", None), ("plain", None)):
+        for name in ("first", "second"):
+            make(directory, name, B)
+        at = f"{mount}/{directory}"
+        expect(f"{directory}: rename", wanted, as_user(B, os.rename, f"{at}/first", f"{at}/three"))
+        expect(f"{directory}: remove", wanted, as_user(B, os.unlink, f"{at}/second"))
+        expect(f"{directory}: by root", None, as_user(0, os.unlink, f"{at}/{'first' if wanted else 'three'}"))
+    sys.exit()
+
 make_directory("tmp", 0o1777)
 make_directory("plain", 0o777)
 attack("unlink", lambda name, own: os.unlink(name))
@@ -103,4 +114,13 @@ expect("whiteout's owner", B, os.stat(f"{source}/tmp/one").st_uid)
 expect("made", None, as_user(C, os.mkdir, f"{mount}/tmp/three"))
 expect("its owner", C, os.stat(f"{source}/tmp/three").st_uid)
 EOP
+}
+
+# Names are not watched, so that the kernel keeps them for a second.
+options=allow_other,watch=none,views=none
+start -o "$options"
+attempt 'as others'
+stop
+setpriv --bounding-set=-setuid --inh-caps=-setuid "$KINFS" mount -o "$options" "$SOURCE" "$MNT" 2> /dev/null
+attempt 'as itself'
 stop

@@ -30,7 +30,7 @@ for i in {1..40}; do
 done
 wait
 for i in {1..40}; do
-    expect_equal "made with ${masks[i % 4]}" done "$(cat "said-$i")"
+    expect_equal "made with ${masks[i % 4]}" 'done' "$(cat "said-$i")"
     for kind in file:0666 fifo:0666 directory:0777; do
         expect_equal "$kind with ${masks[i % 4]}" "$(printf '%o' $((${kind#*:} & ~0${masks[i % 4]})))" \
             "$(stat -c %a "$SOURCE/$i-${kind%:*}")"
