@@ -277,7 +277,7 @@ static void print_status(struct json_object *row)
                (unsigned long long)command_count(row, "pending"),
                (unsigned long long)command_count(row, "pending_scan"));
         if (command_count(row, "pending_slow"))
-            printf("; %llu of them long or for extractors",
+            printf("; %llu of them large or for extractors",
                    (unsigned long long)command_count(row, "pending_slow"));
         putchar('\n');
         printf("%-12s%s, %llu of %s\n", "scan", work_flag(row, "scanning") ? "running" : "done",

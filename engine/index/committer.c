@@ -239,7 +239,7 @@ static bool is_stopping(struct index *index)
  * is not, unless it is very many. */
 static bool is_ahead(struct index *index)
 {
-    enum { AHEAD_MAX = 4096, SLOW_MAX = 1 << 18 };
+    enum { AHEAD_MAX = 4096, SLOW_MAX = 1 << 16 };
     const size_t n_slow = change_queue_slow(index->queue, LANE_SCAN);
     const size_t n = change_queue_outstanding(index->queue, LANE_SCAN);
     return n_slow > SLOW_MAX || n > AHEAD_MAX + n_slow;

@@ -14,7 +14,7 @@ struct sketching {
     uint8_t *buffer;
     bool extracts;
     uint64_t most_bytes; /* of this document */
-    /* Of a long one: where it is read, and up to where all is data, or a hole. */
+    /* Of one that is not short: where it is read, and up to where all is data, or a hole. */
     off_t offset, extent_end;
     bool is_hole;
     bool (*stop)(void *user);
@@ -77,7 +77,7 @@ static void find_extent(struct sketching *sketching, int fd)
 }
 
 /* To read a hole takes the kernel longer than it takes to sketch it, and memory of others. */
-static ssize_t read_long(struct sketching *sketching, int fd, uint8_t *bytes, size_t n_bytes)
+static ssize_t read_sparse(struct sketching *sketching, int fd, uint8_t *bytes, size_t n_bytes)
 {
     if (sketching->offset >= sketching->extent_end)
         find_extent(sketching, fd);
@@ -95,8 +95,9 @@ static ssize_t read_long(struct sketching *sketching, int fd, uint8_t *bytes, si
 
 static ssize_t read_some(struct sketching *sketching, int fd, uint8_t *bytes, size_t n_bytes)
 {
-    return sketching->most_bytes > SKETCHING_LONG_BYTES ? read_long(sketching, fd, bytes, n_bytes)
-                                                        : fd_read(fd, bytes, n_bytes);
+    return sketching->most_bytes > SKETCHING_SHORT_BYTES
+               ? read_sparse(sketching, fd, bytes, n_bytes)
+               : fd_read(fd, bytes, n_bytes);
 }
 
 /* As many bytes as there are, up to READ_BYTES. Returns how many, or an error. */

@@ -19,12 +19,16 @@ void sketching_free(struct sketching *sketching);
 DEFINE_CLEANUP(struct sketching *, sketching_free);
 
 enum {
+    /* Longer ones are slow: of a text it takes three milliseconds, so that a thousand, made in no
+     * time with holes, are over in some seconds. */
+    SKETCHING_SHORT_MIB = 1,
     /* Longer ones are long: of a text it takes a fifth of a second, so that who waits for what was
      * just written waits for all up to this. */
     SKETCHING_LONG_MIB = 64,
     /* None is read beyond: it takes minutes. */
     SKETCHING_MOST_GIB = 64,
 };
+#define SKETCHING_SHORT_BYTES ((uint64_t)SKETCHING_SHORT_MIB << 20)
 #define SKETCHING_LONG_BYTES ((uint64_t)SKETCHING_LONG_MIB << 20)
 #define SKETCHING_MOST_BYTES ((uint64_t)SKETCHING_MOST_GIB << 30)
 
@@ -36,7 +40,7 @@ enum {
 
 /* From fd's beginning, where its offset is, to its end.
  *
- * most_bytes  above SKETCHING_LONG_BYTES holes are not read, which takes a call more for each
+ * most_bytes  above SKETCHING_SHORT_BYTES holes are not read, which takes a call more for each
  * ret_sketch  its values stay valid until the next run
  *
  * Returns 0; SKETCHING_EXTRACTS, _TOO_LONG; -ESHUTDOWN: stopped; -EBADMSG, with the reason: its

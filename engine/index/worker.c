@@ -141,22 +141,30 @@ static void await_release(struct index *index, const struct file_key *key)
         usleep(RELEASE_STEP_US);
 }
 
-/* Reads it, where it is not too long for this kind of worker, or to be read at all. Where nobody
- * else is there, all is for this one. */
+/* How much of a document this worker reads. Where nobody else is there, all is for this one. */
+static uint64_t most_bytes_of(const struct worker *worker, const struct change *change)
+{
+    if (change->is_long || worker->index->n_slow == 0)
+        return SKETCHING_MOST_BYTES;
+    return worker->is_slow ? SKETCHING_LONG_BYTES : SKETCHING_SHORT_BYTES;
+}
+
 static int sketch(struct worker *worker, const struct change *change, int fd, const struct stat *st,
                   struct document_sketch *ret_sketch, char *ret_reason)
 {
+    const uint64_t size_bytes = (uint64_t)st->st_size, most_bytes = most_bytes_of(worker, change);
+    int r = SKETCHING_TOO_LONG;
     worker->document = fd;
-    const bool reads_long = change->is_long || worker->index->n_slow == 0;
-    const uint64_t most_bytes = reads_long ? SKETCHING_MOST_BYTES : SKETCHING_LONG_BYTES;
-    if ((uint64_t)st->st_size > SKETCHING_MOST_BYTES)
+    if (size_bytes <= most_bytes)
+        r = sketching_run(worker->sketching, fd, most_bytes, ret_sketch, ret_reason);
+    if (r == SKETCHING_EXTRACTS)
+        return IS_SLOW;
+    if (r != SKETCHING_TOO_LONG)
+        return r;
+    if (size_bytes > SKETCHING_MOST_BYTES || most_bytes == SKETCHING_MOST_BYTES)
         return sketching_refuse(ret_reason);
-    int r = (uint64_t)st->st_size > most_bytes
-                ? SKETCHING_TOO_LONG
-                : sketching_run(worker->sketching, fd, most_bytes, ret_sketch, ret_reason);
-    if (r == SKETCHING_TOO_LONG)
-        return reads_long ? sketching_refuse(ret_reason) : IS_LONG;
-    return r == SKETCHING_EXTRACTS ? IS_SLOW : r;
+    /* One that is longer than fstat(2) said has grown. */
+    return size_bytes > SKETCHING_LONG_BYTES || worker->is_slow ? IS_LONG : IS_SLOW;
 }
 
 /* Fills in the result. Returns 1 when there is one, 0 when nothing changed, IS_SLOW or IS_LONG with

@@ -26,7 +26,7 @@ soon 'they are known for long' are_slow 4
 words 11 200 > "$MNT/b.txt"
 expect_match 'written and found' b.txt "$(ls "$MNT/similar/a.txt")"
 for i in 1 2 3 4; do expect_equal "long$i" pending "$(state "long$i")"; done
-expect_match 'status' 'pending .* 4 of the scan; 4 of them long or for extractors' "$("$KINFS" status "$MNT")"
+expect_match 'status' 'pending .* 4 of the scan; 4 of them large or for extractors' "$("$KINFS" status "$MNT")"
 # Written again, while it is read: neither.
 echo more >> "$MNT/long1"
 words 21 200 > "$MNT/c.txt"
@@ -57,6 +57,13 @@ for i in 1 2 3 4; do expect_equal "long$i" pending "$(state "long$i")"; done
 rm "$MNT"/long*
 none_is_long() { are_slow 0; }
 soon 'read no more' none_is_long
+
+# Very many that are not so long: what is short does not wait for them.
+truncate -s 60M "$MNT"/many{1..500}
+words 31 200 > "$MNT/e.txt"
+soon 'read before them' is_current e.txt
+(($(slow) > 0)) || fail 'they were read first'
+rm "$MNT"/many*
 
 # Longer than is read at all; a shorter one in its place is a document as others.
 make_long "$MNT/too_long" 65

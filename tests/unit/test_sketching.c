@@ -59,8 +59,7 @@ static int make(struct indexed_tree *f, const char *name)
 /* With a hole at the beginning, between, across what is read at once, and at the end. */
 static void test_sketching__a_hole_is_its_zeros(void **state)
 {
-    static const unsigned at_kib[][3] = {
-        {0, 64, 700}, {300, 304, 1024}, {252, 256, 260}, {0, 4, 8}};
+    static const unsigned at_kib[][3] = {{0, 64, 700}, {300, 304, 900}, {252, 256, 260}, {0, 4, 8}};
     struct indexed_tree *f = *state;
     struct sketching *sketching;
     assert_int_equal(sketching_new(f->index, false, never, NULL, &sketching), 0);
@@ -70,10 +69,10 @@ static void test_sketching__a_hole_is_its_zeros(void **state)
         snprintf(names[1], sizeof(names[1]), "zeros%zu", i);
         int holes = make(f, names[0]), zeros = make(f, names[1]);
         write_pieces(holes, at_kib[i], 3);
-        assert_int_equal(ftruncate(holes, (off_t)(1 << 20) + 8192 + 77 * (off_t)i), 0);
+        assert_int_equal(ftruncate(holes, (960 << 10) + 77 * (off_t)i), 0);
         fill(holes, zeros);
         struct document_sketch read, skipped;
-        assert_int_equal(sketch(sketching, zeros, SKETCHING_LONG_BYTES, &read), 0);
+        assert_int_equal(sketch(sketching, zeros, SKETCHING_SHORT_BYTES, &read), 0);
         assert_int_not_equal(read.sketch.n_values, 0);
         for (int j = 0; j < 2; j++) {
             assert_int_equal(sketch(sketching, j ? zeros : holes, SKETCHING_MOST_BYTES, &skipped),
@@ -97,7 +96,7 @@ static void test_sketching__no_more_is_read_than_is_asked_for(void **state)
     struct indexed_tree *f = *state;
     struct sketching *sketching;
     struct document_sketch found;
-    const uint64_t most = 1 << 20;
+    const uint64_t most = SKETCHING_SHORT_BYTES;
     assert_int_equal(sketching_new(f->index, false, never, NULL, &sketching), 0);
     int fd = make(f, "long");
     assert_int_equal(ftruncate(fd, (off_t)most), 0);
