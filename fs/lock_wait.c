@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <sys/file.h>
 
-#include "base/cleanup.h"
 #include "fs/waiter.h"
 
 struct lock_waiter {
