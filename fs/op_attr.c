@@ -216,7 +216,8 @@ static int set_size(struct fs *fs, struct inode *inode, off_t size, const struct
     if (fi && open_file_of(fi)->writes)
         return ftruncate(open_file_of(fi)->fd, size) < 0 ? -errno : 0;
     /* truncate(2) would wait for whoever holds a lease on the file, while the kernel holds the
-     * file's lock, and so who removes the file that of its directory: nobody could use that. */
+     * file's lock; who removes the file waits for that with the lock of its directory, and so would
+     * everybody in it. */
     _cleanup_close_ int own = inode_open(&fs->inodes, inode, O_WRONLY | O_NONBLOCK | O_NOFOLLOW);
     return own < 0 ? own : ftruncate(own, size) < 0 ? -errno : 0;
 }
