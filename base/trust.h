@@ -12,9 +12,10 @@
  * So whatever was opened by these stays what it is: later uses of the same path need not look
  * again.
  *
- * Everywhere ret_why (may be NULL) is given with -EPERM alone: a line without newline that names
- * the path and what to change. Any thread may call any of these; each costs a few system calls for
- * each component of a path. Descriptors are closed by the caller and at an exec.
+ * Everywhere ret_why (may be NULL; it points to NULL before) is given with -EPERM alone: a line
+ * without newline that names the path and what to change. Any thread may call any of these; each
+ * costs a few system calls for each component of a path. Descriptors are closed by the caller and
+ * at an exec.
  */
 #ifndef KINFS_BASE_TRUST_H
 #define KINFS_BASE_TRUST_H

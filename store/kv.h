@@ -123,7 +123,8 @@ bool kv_rocksdb_is_store(const char *path);
 
 /* Put back what a store of this back end lost of what it says of itself: which files count, which
  * tables it has; not data. For whoever alone has the store, and after it could not be opened.
- * Returns 1 when something was put back, 0, -EPERM as kv_rocksdb_open(), or another error. */
+ * Returns 1 when something was put back, 0, -EPERM or -EBUSY as kv_rocksdb_open(), or another
+ * error. */
 int kv_rocksdb_restore(const char *path, const struct kv_options *options);
 
 /* In memory, for tests; gone with kv_close(). */

@@ -164,8 +164,8 @@ extern const struct kv_ops kv_rocksdb_ops;
 /* -- kv_rocksdb_claim.c -- */
 
 /* Open the directory of a database, all of it being one's own; make it (0700) where it is missing
- * and create. Returns a descriptor, -EPERM with a line in *ret_why (as trust.h has it), or an
- * error. */
+ * and create; lock it, but for a reader. Returns a descriptor, -EPERM with a line in *ret_why (as
+ * trust.h has it), -EBUSY, or an error. */
 int kv_rocksdb_claim(const char *path, bool create, bool read_only, char **ret_why);
 /* The name under which RocksDB finds the directory as long as it is open, whatever becomes of its
  * path. In messages kv_rocksdb_error.c puts the path back. */

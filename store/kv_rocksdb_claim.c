@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "base/trust.h"
@@ -105,6 +106,10 @@ int kv_rocksdb_claim(const char *path, bool create, bool read_only, char **ret_w
         create ? trust_make_directory(path, NULL, ret_why) : trust_open_directory(path, ret_why);
     if (fd < 0)
         return fd;
+    /* RocksDB's own lock goes by the path it was given. A file system that has no locks for
+     * directories has that alone. */
+    if (!read_only && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+        return -EBUSY;
     _cleanup_(claim_done) struct claim claim = {.ret_why = ret_why};
     int r = check_files(&claim, fd, true);
     if (r == 0 && !read_only)

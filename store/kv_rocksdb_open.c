@@ -10,7 +10,6 @@
 #include "store/kv_rocksdb.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 /* -- the struct -- */
@@ -198,10 +197,6 @@ static int open_store(const char *path, const struct kv_options *options, struct
         kv_rocksdb_claim(path, create, options->read_only, ret_message);
     if (claimed_fd < 0)
         return claimed_fd;
-    /* RocksDB's own lock goes by the path it was given. A file system that has no locks for
-     * directories has that alone. */
-    if (!options->read_only && flock(claimed_fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-        return -EBUSY;
     const int directory_fd = claimed_fd;
     _cleanup_free_ char *text = NULL;
     enum kv_rocksdb_stamp stamp = KV_ROCKSDB_STAMP_NONE;
