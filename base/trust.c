@@ -72,7 +72,7 @@ static struct user_text user_text(uid_t uid)
 
 struct walk {
     int fd;            /* the directory that was reached, O_PATH */
-    uint64_t mount_id; /* that is looked at already */
+    uint64_t mount_id; /* that was looked at last */
     char *rest;        /* what is to be walked from there */
     unsigned n_links;
     char **ret_why;
@@ -276,9 +276,10 @@ static char *absolute(const char *path)
 
 static int walk_to(const char *path, enum making making, bool *ret_made, char **ret_why)
 {
-    _cleanup_(walk_done) struct walk walk = {.fd = -1, .rest = absolute(path), .ret_why = ret_why};
+    _cleanup_(walk_done) struct walk walk = {
+        .fd = -1, .mount_id = UINT64_MAX, .rest = absolute(path), .ret_why = ret_why};
     if (!*path || !walk.rest)
-        return *path && errno == ENOMEM ? -ENOMEM : -ENOENT;
+        return *path ? -errno : -ENOENT;
     int r = begin_at_root(&walk);
     if (r == 0)
         r = go(&walk, making, ret_made);
