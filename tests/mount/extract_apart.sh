@@ -114,13 +114,25 @@ if [[ $("${as[@]}" awk '/^CapEff/ { print $2 }' /proc/self/status) != 0000000000
     done
 fi
 
+# -- installed, those that read documents cannot be read by others --
+
+programs=$tools
+build=$(cd "$tools/.." && pwd)
+if [[ -e $build/build.ninja ]] && command -v meson > /dev/null; then
+    meson install -C "$build" --no-rebuild --destdir "$SCRATCH/root" > install.log 2>&1 || fail "$(cat install.log)"
+    programs=$PWD/$(dirname "$(find root -name kinfs-extract -type f)")
+    for program in "$programs"/kinfs-extract-*; do
+        expect_equal "$program" 711 "$(stat -c %a "$program")"
+    done
+fi
+
 # -- the built-in programs are hidden even from their own user --
 
-if [[ -x $tools/kinfs-extract-office ]]; then
+if [[ -x $programs/kinfs-extract-office ]]; then
     mkfifo document
     (
         exec setpriv --reuid=54321 --regid=54321 --clear-groups bash -c '
-            "$0/kinfs-extract" "$BASHPID" "$1" 1024 "$0/kinfs-extract-office" 2> /dev/null; true' "$tools" "$seconds"
+            "$0/kinfs-extract" "$BASHPID" "$1" 1024 "$0/kinfs-extract-office" 2> /dev/null; true' "$programs" "$seconds"
     ) < document > output &
     exec {bytes}> document # it waits for more
     shell=$!
@@ -128,21 +140,10 @@ if [[ -x $tools/kinfs-extract-office ]]; then
         reader=$(pgrep -P "$(pgrep -P "$shell" -x kinfs-extract)" -x kinfs-extract-o) && [[ $(stat -c %u "/proc/$reader/environ") == 0 ]]
     }
     soon 'hidden from its own user' is_hidden
+    expect_equal 'the first to go when memory runs out' 1000 "$(< "/proc/$reader/oom_score_adj")"
     ! setpriv --reuid=54321 --regid=54321 --clear-groups cat "/proc/$reader/environ" 2> /dev/null || fail 'it is not hidden'
     exec {bytes}>&-
     wait
-fi
-
-# -- installed, they cannot be read by others --
-
-build=$(cd "$tools/.." && pwd)
-if [[ -e $build/build.ninja ]] && command -v meson > /dev/null; then
-    meson install -C "$build" --no-rebuild --destdir "$SCRATCH/root" > install.log 2>&1 || fail "$(cat install.log)"
-    installed=$(find root -name 'kinfs-extract*' -type f)
-    [[ $installed ]] || fail 'nothing is installed'
-    for program in $installed; do
-        expect_equal "$program" 711 "$(stat -c %a "$program")"
-    done
 fi
 
 # -- status says what is missing --
