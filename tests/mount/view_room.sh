@@ -22,8 +22,8 @@ import errno, os, resource, sys, time
 mnt = sys.argv[1]
 hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 8192), hard))
-cluster = f"{mnt}/clusters/" + os.listdir(f"{mnt}/clusters")[0]
-FEW, MANY = f"{mnt}/.kinfs", cluster
+copies = f"{mnt}/similar/copies"
+FEW, MANY = f"{mnt}/.kinfs", f"{copies}/{os.listdir(copies)[0]}"
 EACH = 1024
 BYTES = 64 << 20
 
@@ -77,7 +77,7 @@ if min(hard, 8192) > EACH + 100:
         os.close(fd)
 
 held, refusal = [granted(54321, MANY, errno.EMFILE)], None
-assert len(os.listdir(held[0])) == 1000
+assert len(os.listdir(held[0])) == 999
 while not refusal and len(held) < BYTES // 300_000:
     try:
         held.append(opened(54321, MANY))
@@ -86,7 +86,7 @@ while not refusal and len(held) < BYTES // 300_000:
 assert refusal == errno.EDQUOT, refusal
 assert len(held) * 1_000_000 > BYTES, f"refused after {len(held)}"
 other = opened(54322, MANY)
-assert len(os.listdir(other)) == 1000
+assert len(os.listdir(other)) == 999
 os.close(held.pop())
 held.append(granted(54321, MANY, errno.EDQUOT))
 EOF

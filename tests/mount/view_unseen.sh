@@ -11,7 +11,7 @@ as_user() { setpriv --reuid=54321 --regid=54321 --clear-groups "$@"; }
 # Far down, where to find a path takes its time: going through all is many turns.
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE"
-below=$(printf 'd/%.0s' {1..150})
+below=$(printf 'd/%.0s' {1..600})
 python3 - "$SOURCE/$below" << 'EOF'
 import os, sys
 os.umask(0o22)
@@ -43,7 +43,7 @@ python3 - "$MNT" << 'EOF'
 import ctypes, os, signal, sys
 
 mnt = sys.argv[1]
-LISTINGS = 24
+LISTINGS = 12
 found_by, found = os.pipe2(os.O_NONBLOCK)
 libc = ctypes.CDLL(None)
 libc.opendir.restype = libc.readdir.restype = ctypes.c_void_p
