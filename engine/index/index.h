@@ -543,8 +543,8 @@ struct index_status {
     uint64_t documents, clusters, clustered_documents, store_bytes;
     uint64_t repairing; /* clusters of which it is being found out whether they are one still */
     uint64_t pending_foreground, pending_scan; /* items queued or in work */
-    uint64_t pending_slow;          /* of them: those above 1 MiB, and those that take an extractor */
-    uint64_t skipped, failed;       /* documents that could not be read; store writes that failed */
+    uint64_t pending_slow;    /* of them: those above 1 MiB, and those that take an extractor */
+    uint64_t skipped, failed; /* documents that could not be read; store writes that failed */
     uint64_t scan_found, scan_done; /* documents of the running or last scan */
     bool scanning;
     bool extracts;                               /* there are programs that read documents for it */
