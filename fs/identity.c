@@ -12,10 +12,14 @@
 enum { MOST_GROUPS = 128 };
 
 /* Facts of the process; written before there is a second thread that serves. */
-static struct rights all_rights, serving_rights;
+static struct rights all_rights, serving_rights, change_rights;
 static gid_t *own_groups;
 static size_t n_own_groups;
 static bool can_switch;
+
+/* What overrules the owner, mode and flags of a file. */
+static const int overruling[] = {CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER,
+                                 CAP_LINUX_IMMUTABLE};
 
 /* Of each thread. */
 static _Thread_local bool is_switched, has_others_groups, has_own_umask;
@@ -46,6 +50,9 @@ void identity_begin_serving(void)
     serving_rights = all_rights;
     rights_drop(&serving_rights, CAP_FSETID);
     rights_drop(&serving_rights, CAP_SYS_RESOURCE);
+    change_rights = serving_rights;
+    for (size_t i = 0; i < sizeof(overruling) / sizeof(overruling[0]); i++)
+        rights_drop(&change_rights, overruling[i]);
     rights_set(&serving_rights);
 }
 
@@ -134,12 +141,6 @@ int identity_enter_removal(fuse_req_t req, int dirfd, int other_dirfd)
     return become(ctx, &rights);
 }
 
-int identity_enter_change(fuse_req_t req)
-{
-    const struct fuse_ctx *ctx = fuse_req_ctx(req);
-    return !can_switch || is_own(ctx) ? 0 : become(ctx, &serving_rights);
-}
-
 int identity_get_groups(fuse_req_t req, gid_t **ret_groups, size_t *ret_n_groups)
 {
     _cleanup_free_ gid_t *groups = NULL;
@@ -159,27 +160,52 @@ int identity_get_groups(fuse_req_t req, gid_t **ret_groups, size_t *ret_n_groups
     return 0;
 }
 
-int identity_enter_alone(fuse_req_t req)
+static int become_with_groups(fuse_req_t req, size_t n_groups, const gid_t *groups,
+                              const struct rights *rights)
 {
-    const struct fuse_ctx *ctx = fuse_req_ctx(req);
-    _cleanup_free_ gid_t *groups = NULL;
-    size_t n_groups;
-    if (ctx->uid == 0 || ctx->uid == geteuid())
-        return 0;
-    if (!can_switch)
-        return -EPERM;
-    int r = identity_get_groups(req, &groups, &n_groups);
-    if (r == 0)
-        r = rights_set_groups(n_groups, groups);
+    int r = rights_set_groups(n_groups, groups);
     if (r < 0)
         return r;
     has_others_groups = true;
-    struct rights none = serving_rights;
-    rights_drop_all(&none);
-    r = become(ctx, &none);
+    r = become(fuse_req_ctx(req), rights);
     if (r < 0)
         identity_leave();
     return r;
+}
+
+static bool is_restricted(fuse_req_t req)
+{
+    const uid_t uid = fuse_req_ctx(req)->uid;
+    return uid != 0 && uid != geteuid();
+}
+
+int identity_enter_change(fuse_req_t req, int fd, bool with_groups)
+{
+    _cleanup_free_ gid_t *groups = NULL;
+    size_t n_groups = 0;
+    struct stat st;
+    if (!can_switch || !is_restricted(req))
+        return 0;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    int r = 0;
+    if (with_groups || st.st_uid != fuse_req_ctx(req)->uid)
+        r = identity_get_groups(req, &groups, &n_groups);
+    return r < 0 ? r : become_with_groups(req, n_groups, groups, &change_rights);
+}
+
+int identity_enter_alone(fuse_req_t req)
+{
+    _cleanup_free_ gid_t *groups = NULL;
+    size_t n_groups;
+    if (!is_restricted(req))
+        return 0;
+    if (!can_switch)
+        return -EPERM;
+    struct rights none = serving_rights;
+    rights_drop_all(&none);
+    int r = identity_get_groups(req, &groups, &n_groups);
+    return r < 0 ? r : become_with_groups(req, n_groups, groups, &none);
 }
 
 void identity_enter_allocation(fuse_req_t req)
@@ -219,19 +245,24 @@ bool identity_keeps_sgid(fuse_req_t req, const struct stat *st)
     return st->st_mode & S_ISGID && is_in_group(req, st->st_gid);
 }
 
-static void set_rights(const struct rights *rights)
+/* The other rights stay what they are: the thread may be acting as the caller. */
+static void change_fsetid(void (*change)(struct rights *rights, int capability))
 {
     int saved = errno;
-    rights_set(rights);
+    struct rights rights;
+    if (rights_get(&rights) == 0) {
+        change(&rights, CAP_FSETID);
+        rights_set(&rights);
+    }
     errno = saved;
 }
 
 void identity_raise_fsetid(void)
 {
-    set_rights(&all_rights);
+    change_fsetid(rights_add);
 }
 
 void identity_lower_fsetid(void)
 {
-    set_rights(&serving_rights);
+    change_fsetid(rights_drop);
 }

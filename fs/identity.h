@@ -50,9 +50,18 @@ void identity_leave(void);
  * the process's and root, for those nothing. */
 int identity_enter_removal(fuse_req_t req, int dirfd, int other_dirfd);
 
-/* The same to change attributes, whose permission the kernel has decided: with the rights of the
- * thread, which decide it again, and as the caller to a file server, to quotas and to reserves. */
-int identity_enter_change(fuse_req_t req);
+/* The same to change attributes of a file: mode, owner, times, flags, extended ones. The kernel has
+ * decided by the owner it last knew, and whoever has given a file away could make it a program with
+ * another's rights meanwhile; so the kernel decides once more, for the caller and the file as it
+ * is, without the capabilities that would overrule it. The caller's groups are asked for only where
+ * they may count: of who does not own the file, and of who gives it to a group. Root and the owner
+ * of the process act as before, and so does a process that cannot act as others, which has no such
+ * capabilities.
+ *
+ * fd  of the file, maybe O_PATH
+ *
+ * Also -EACCES where groups count and cannot be known. Some 2 us, with groups 30 us. */
+int identity_enter_change(fuse_req_t req, int fd, bool with_groups);
 
 /* The same for what the kernel leaves to the file system to decide: with the caller's supplementary
  * groups and without any capability; root's and the owner's of the process are its own. Also

@@ -185,14 +185,26 @@ void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
     reply_attr(req, r, &st, timeout_s);
 }
 
-static int set_mode(int fd, mode_t mode)
+/* A kernel that leaves the clearing of these bits to nobody has them cleared for who writes. */
+static bool only_clears_bits(const struct fs *fs, int fd, mode_t mode)
 {
+    struct stat st;
+    return !fs->status.killpriv_v2 && fstat(fd, &st) == 0 &&
+           mode == (st.st_mode & 07777 & ~(mode_t)(S_ISUID | S_ISGID));
+}
+
+static int set_mode(fuse_req_t req, int fd, mode_t mode)
+{
+    int r = only_clears_bits(fs_of(req), fd, mode) ? 0 : identity_enter_change(req, fd, false);
+    if (r < 0)
+        return r;
     /* The kernel has left out an sgid bit the caller may not set. */
     if (mode & S_ISGID)
         identity_raise_fsetid();
-    int r = chmod(proc_path_of(fd).text, mode) < 0 ? -errno : 0;
+    r = chmod(proc_path_of(fd).text, mode) < 0 ? -errno : 0;
     if (mode & S_ISGID)
         identity_lower_fsetid();
+    identity_leave();
     return r;
 }
 
@@ -203,11 +215,15 @@ static int set_owner(fuse_req_t req, int fd, const struct stat *attr, int to_set
     gid_t gid = to_set & FUSE_SET_ATTR_GID ? attr->st_gid : (gid_t)-1;
     /* Without the x of the group the sgid bit stays for those who are of it. */
     bool raise = fstat(fd, &st) == 0 && identity_keeps_sgid(req, &st);
+    int r = identity_enter_change(req, fd, true);
+    if (r < 0)
+        return r;
     if (raise)
         identity_raise_fsetid();
-    int r = fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+    r = fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
     if (raise)
         identity_lower_fsetid();
+    identity_leave();
     return r;
 }
 
@@ -222,7 +238,7 @@ static int set_size(struct fs *fs, struct inode *inode, off_t size, const struct
     return own < 0 ? own : ftruncate(own, size) < 0 ? -errno : 0;
 }
 
-static int set_times(int fd, const struct stat *attr, int to_set)
+static int set_times(fuse_req_t req, int fd, const struct stat *attr, int to_set)
 {
     struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_OMIT}};
     if (to_set & FUSE_SET_ATTR_ATIME_NOW)
@@ -233,7 +249,12 @@ static int set_times(int fd, const struct stat *attr, int to_set)
         times[1].tv_nsec = UTIME_NOW;
     else if (to_set & FUSE_SET_ATTR_MTIME)
         times[1] = attr->st_mtim;
-    return utimensat(fd, "", times, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+    int r = identity_enter_change(req, fd, false);
+    if (r < 0)
+        return r;
+    r = utimensat(fd, "", times, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+    identity_leave();
+    return r;
 }
 
 static int do_setattr(fuse_req_t req, struct inode *inode, const struct stat *attr, int to_set,
@@ -251,10 +272,10 @@ static int do_setattr(fuse_req_t req, struct inode *inode, const struct stat *at
     if (r == 0 && to_set & FUSE_SET_ATTR_SIZE)
         r = set_size(fs, inode, attr->st_size, fi);
     if (r == 0 && to_set & FUSE_SET_ATTR_MODE)
-        r = set_mode(fd, attr->st_mode & 07777);
+        r = set_mode(req, fd, attr->st_mode & 07777);
     if (r == 0 && to_set & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_ATIME_NOW |
                             FUSE_SET_ATTR_MTIME_NOW))
-        r = set_times(fd, attr, to_set);
+        r = set_times(req, fd, attr, to_set);
     notice_content(fs, inode);
     if (r < 0)
         return r;

@@ -32,6 +32,19 @@ static void refresh_attributes(struct fs *fs, const struct inode *inode, const s
         stale_content(fs, inode);
 }
 
+/* What may only be appended to cannot be mapped for writing in the tree, which the kernel does not
+ * know of a file that is passed through. One that is neither passed through nor cached cannot be
+ * mapped shared. */
+static void keep_from_mapping(int fd, struct fuse_file_info *fi)
+{
+    struct statx stx;
+    if ((fi->flags & O_ACCMODE) != O_RDWR || !(fi->flags & O_APPEND) ||
+        statx(fd, "", AT_EMPTY_PATH, 0, &stx) < 0 || !(stx.stx_attributes & STATX_ATTR_APPEND))
+        return;
+    fi->backing_id = 0;
+    fi->direct_io = 1;
+}
+
 /* may_wait: for whoever holds a lease on the file, as open(2) does; else -EWOULDBLOCK. */
 static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *fi, bool may_wait,
                    struct open_file **ret_file)
@@ -56,6 +69,8 @@ static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *f
     else
         refresh_attributes(fs, inode, &st);
     int r = open_file_new(req, inode, TAKE_FD(owned), fi, ret_file);
+    if (r == 0)
+        keep_from_mapping(fd, fi);
     /* Where we read and write by it, it shall be as it was asked for. */
     if (r == 0 && fi->backing_id <= 0 && !may_wait && !(flags & O_NONBLOCK))
         fcntl(fd, F_SETFL, flags);

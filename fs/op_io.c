@@ -225,7 +225,12 @@ static int do_ioctl(fuse_req_t req, int fd, unsigned cmd, const void *in, size_t
         return -EINVAL;
     if (control->owner_only && !is_owner(req, fd))
         return -EPERM;
-    return ioctl(fd, cmd, control->in_bytes ? in : out) < 0 ? -errno : (int)control->out_bytes;
+    int r = control->in_bytes ? identity_enter_change(req, fd, false) : 0;
+    if (r < 0)
+        return r;
+    r = ioctl(fd, cmd, control->in_bytes ? in : out) < 0 ? -errno : (int)control->out_bytes;
+    identity_leave();
+    return r;
 }
 
 void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned cmd, void *arg, struct fuse_file_info *fi,

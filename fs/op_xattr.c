@@ -138,9 +138,10 @@ static bool keeps_sgid(fuse_req_t req, int fd, const char *name)
            identity_keeps_sgid(req, &st);
 }
 
-static int enter_change(fuse_req_t req, const char *name)
+static int enter_change(fuse_req_t req, int fd, const char *name)
 {
-    return is_of_file_system(name) ? identity_enter_alone(req) : identity_enter_change(req);
+    return is_of_file_system(name) ? identity_enter_alone(req)
+                                   : identity_enter_change(req, fd, false);
 }
 
 static int do_setxattr(fuse_req_t req, struct inode *inode, const char *name, const char *value,
@@ -153,7 +154,7 @@ static int do_setxattr(fuse_req_t req, struct inode *inode, const char *name, co
     if (fd < 0)
         return fd;
     bool raise = keeps_sgid(req, fd, name);
-    int r = enter_change(req, name);
+    int r = enter_change(req, fd, name);
     if (r < 0)
         return r;
     if (raise)
@@ -181,7 +182,7 @@ static int do_removexattr(fuse_req_t req, struct inode *inode, const char *name)
     int fd = borrow_fd(fs_of(req), inode, &borrowed);
     if (fd < 0)
         return fd;
-    int r = enter_change(req, name);
+    int r = enter_change(req, fd, name);
     if (r < 0)
         return r;
     r = removexattr(proc_path_of(fd).text, name) < 0 ? -errno : 0;

@@ -29,6 +29,11 @@ void rights_drop(struct rights *rights, int capability)
     rights->caps[CAP_TO_INDEX(capability)].effective &= ~CAP_TO_MASK(capability);
 }
 
+void rights_add(struct rights *rights, int capability)
+{
+    rights->caps[CAP_TO_INDEX(capability)].effective |= CAP_TO_MASK(capability);
+}
+
 void rights_drop_all(struct rights *rights)
 {
     for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)

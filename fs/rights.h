@@ -19,6 +19,7 @@ int rights_set(const struct rights *rights);
 
 bool rights_have(const struct rights *rights, int capability);
 void rights_drop(struct rights *rights, int capability); /* leaves it permitted */
+void rights_add(struct rights *rights, int capability);  /* of a permitted one */
 void rights_drop_all(struct rights *rights);
 
 /* Act on files as this user and group. Away from root the thread loses CAP_DAC_OVERRIDE and its
