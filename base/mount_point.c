@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
@@ -11,6 +12,10 @@
 #include <sys/syscall.h>
 
 #include "base/cleanup.h"
+
+#ifndef STATX_MNT_ID_UNIQUE
+#define STATX_MNT_ID_UNIQUE 0x00004000U /* since Linux 6.8 */
+#endif
 
 void mount_point_unescape(char *text)
 {
@@ -107,7 +112,22 @@ static bool has_id(const struct points *points, int id)
     return false;
 }
 
-static int add_point(struct points *points, int id, const char *path)
+/* A number that no other mount has had, where the kernel gives one (from 6.8 on); else the id,
+ * which the next mount may get. Asks no file server. */
+static uint64_t lasting_id(int root_fd, const char *path, int id)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
+    struct statx stx;
+    _cleanup_close_ int fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+    if (fd < 0 ||
+        statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID_UNIQUE, &stx) < 0 ||
+        !(stx.stx_mask & STATX_MNT_ID_UNIQUE))
+        return (uint64_t)id;
+    return stx.stx_mnt_id;
+}
+
+static int add_point(struct points *points, int root_fd, int id, const char *path)
 {
     size_t n = points->n_points;
     char **more = reallocarray(points->points, n + 1, sizeof(*more));
@@ -116,7 +136,8 @@ static int add_point(struct points *points, int id, const char *path)
     int *ids = reallocarray(points->ids, n + 2, sizeof(*ids));
     if (ids)
         points->ids = ids;
-    if (!more || !ids || asprintf(&more[n], "%d %s", id, path) < 0)
+    if (!more || !ids ||
+        asprintf(&more[n], "%" PRIu64 " %s", lasting_id(root_fd, path, id), path) < 0)
         return -ENOMEM;
     ids[n + 1] = id;
     points->n_points++;
@@ -141,7 +162,7 @@ int mount_points_below(int root_fd, char ***ret_points, size_t *ret_n_points)
         int id, parent;
         const char *point = point_below(&search, line, &id, &parent);
         if (point && has_id(&points, parent)) /* a parent stands before its children */
-            r = add_point(&points, id, point);
+            r = add_point(&points, root_fd, id, point);
     }
     if (r < 0)
         return r;

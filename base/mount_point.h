@@ -17,8 +17,9 @@
 int mount_point_of_id(int root_fd, int mount_id, char **ret_path);
 
 /* The mounts below a directory that belong to its tree, and not to what was mounted over it: one
- * string each, the kernel's id of the mount, a space, and the path of the mount point relative to
- * root_fd. Gives both the array and the strings.
+ * string each, a number of the mount, a space, and the path of the mount point relative to root_fd.
+ * The number is one that no other mount has had where the kernel has such numbers (from 6.8 on), so
+ * that another mount in the place of one is told from it. Gives both the array and the strings.
  *
  * Returns 0, -ENOMEM or another errno.
  */

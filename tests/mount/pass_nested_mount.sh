@@ -30,22 +30,35 @@ exec 3<&-
 find "$MNT/c" -ls > /dev/null
 soon 'all is closed' has_none_open "$SOURCE/c/inner"
 umount "$SOURCE/c/inner" || fail 'a mount nobody uses is busy'
-until [[ ! $(ls "$MNT/c/inner") ]]; do :; done # what the kernel keeps of names ends by itself
+is_empty() { [[ ! $(ls "$MNT/c/inner") ]]; }
+soon 'what the kernel keeps of names ends by itself' is_empty
 
 # Another one in its place is another one.
 mount -t tmpfs none "$SOURCE/c/inner"
 echo three > "$SOURCE/c/inner/f"
-until [[ -e $MNT/c/inner/f ]]; do :; done
+soon 'the next one is seen' test -e "$MNT/c/inner/f"
 expect_equal 'the next one' three "$(cat "$MNT/c/inner/f")"
 soon 'all is closed in the next one' has_none_open "$SOURCE/c/inner"
 umount "$SOURCE/c/inner" || fail 'the next one is busy'
+
+# One after the other, each as soon as the last is gone: the kernel gives them one number and one device.
+is_there() { [[ $(cat "$MNT/c/inner/f" 2> /dev/null) = "$1" ]]; }
+for number in {1..20}; do
+    mount -t tmpfs none "$SOURCE/c/inner"
+    echo "$number" > "$SOURCE/c/inner/f"
+    soon "mount $number" is_there "$number"
+    soon "all is closed in mount $number" has_none_open "$SOURCE/c/inner"
+    ls "$MNT/c/inner" > /dev/null
+    umount "$SOURCE/c/inner" || fail "mount $number is busy"
+    ls "$MNT/c/inner" > /dev/null
+done
 
 # A part of the tree mounted a second time, read-only: each is reached by its own mount.
 mkdir -p "$SOURCE/data/sub" "$SOURCE/ro"
 echo four > "$SOURCE/data/f"
 mount --bind "$SOURCE/data" "$SOURCE/ro"
 mount -o remount,bind,ro "$SOURCE/ro"
-until [[ -e $MNT/ro/f ]]; do :; done
+soon 'the second mount is seen' test -e "$MNT/ro/f"
 expect_equal 'read there' four "$(cat "$MNT/ro/f")"
 cd "$MNT/data/sub"
 for change in "tee $MNT/ro/f" "touch $MNT/ro/new" "rm $MNT/ro/f" "mkdir $MNT/ro/d" "truncate -s 0 $MNT/ro/f" "chmod 600 $MNT/ro/f"; do
