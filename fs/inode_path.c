@@ -393,12 +393,21 @@ static bool is_left_behind(struct inode_path *path)
 static int borrow_open(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
 {
     struct stat st;
+    bool pinned;
     {
         LOCKED(&table->lock);
         if (!use_open(table, inode, ret_fd))
             return -ENOENT;
-        if (inode->path->fd.pinned || fstat(ret_fd->fd, &st) < 0 || st.st_nlink ||
-            (inode->type == S_IFDIR && is_left_behind(inode->path)) ||
+        pinned = inode->path->fd.pinned;
+    }
+    /* A file system mounted inside the tree may not answer: then who asks waits without the lock.
+     */
+    if (pinned || fstat(ret_fd->fd, &st) < 0 || st.st_nlink)
+        return ret_fd->fd;
+    {
+        LOCKED(&table->lock);
+        /* What is removed through the mount is pinned before. */
+        if (inode->path->fd.pinned || (inode->type == S_IFDIR && is_left_behind(inode->path)) ||
             gone_is_back(&table->gone, inode))
             return ret_fd->fd;
         /* A directory's takes no room on the disk, and somebody may stand in it. */
@@ -492,14 +501,23 @@ static int hold(struct inode_table *table, struct inode *inode, int fd, bool nes
     return 0;
 }
 
-/* With the lock held: a look at the links of the inode, in which others that change its names at
- * the same time cannot come between. */
+/* After a change of names, of an inode that is in use: a look at its links, without the lock, since
+ * fstat(2) of a file system mounted inside the tree may not return. Of those that look at the same
+ * time the one that began last has seen the changes of all, and it alone decides. */
 static void pin_if_gone(struct inode_table *table, struct inode *inode, bool was_removed)
 {
     struct stat st;
-    bool gone = inode->type == S_IFDIR ? was_removed
-                                       : fstat(inode->path->fd.fd, &st) == 0 && st.st_nlink == 0;
-    (gone ? path_fd_pin : path_fd_unpin)(&table->path_fds, &inode->path->fd);
+    bool gone = was_removed;
+    unsigned look;
+    {
+        LOCKED(&table->lock);
+        look = ++inode->path->n_looks;
+    }
+    if (inode->type != S_IFDIR)
+        gone = fstat(inode->path->fd.fd, &st) == 0 && st.st_nlink == 0;
+    LOCKED(&table->lock);
+    if (look == inode->path->n_looks)
+        (gone ? path_fd_pin : path_fd_unpin)(&table->path_fds, &inode->path->fd);
 }
 
 void inode_pin(struct inode_table *table, struct inode *inode, int fd)
@@ -522,8 +540,8 @@ void inode_path_linked(struct inode_table *table, struct inode *inode)
         LOCKED(&table->lock);
         if (!inode->path || !inode->path->fd.pinned || !use_open(table, inode, &fd))
             return;
-        pin_if_gone(table, inode, false);
     }
+    pin_if_gone(table, inode, false);
     inode_return_fd(&fd);
 }
 
@@ -545,11 +563,10 @@ static void let_go(struct inode_table *table, struct inode *inode, struct inode 
                    const char *name, bool done)
 {
     struct inode_place *dropped = NULL;
-    {
+    pin_if_gone(table, inode, done);
+    if (done && inode->by_name) {
         LOCKED(&table->lock);
-        pin_if_gone(table, inode, done);
-        if (done && inode->by_name)
-            dropped = take_place(find_place(inode->path, parent, name));
+        dropped = take_place(find_place(inode->path, parent, name));
     }
     inode_path_free_places(table, dropped);
     inode_path_return(table, inode);

@@ -27,7 +27,8 @@ struct inode_place {
 struct inode_path {
     struct path_fd fd;
     struct inode_place *places;
-    int64_t gone_ms; /* since when a directory is known to be removed beside the mount; or 0 */
+    unsigned n_looks; /* at its links, after changes of names */
+    int64_t gone_ms;  /* since when a directory is known to be removed beside the mount; or 0 */
 };
 
 /* -- around a change of names -- */
