@@ -70,18 +70,20 @@ void open_file_release(fuse_req_t req, struct open_file *file)
 {
     struct fs *fs = fs_of(req);
     struct inode *inode = file->inode;
+    struct lock_owner *taken;
     {
         LOCKED(inode_lock(&fs->inodes, inode));
         struct open_file **link = &inode->files;
         while (*link != file)
             link = &(*link)->next;
         *link = file->next;
-        posix_lock_drop_file(inode, file);
+        taken = posix_lock_take_file(inode, file);
         if (!inode->files && inode->backing_id > 0) {
             fuse_passthrough_close(req, inode->backing_id);
             inode->backing_id = 0;
         }
     }
+    posix_lock_drop(taken);
     if (file->writes)
         notice_writing(fs, inode, -1);
     user_room_leave(&fs->inodes.descriptors, file->uid, 1);
@@ -93,8 +95,8 @@ void open_file_close_all(struct inode *inode)
     while (inode->files) {
         struct open_file *file = inode->files;
         inode->files = file->next;
-        posix_lock_drop_file(inode, file);
+        posix_lock_drop(posix_lock_take_file(inode, file));
         open_file_unref(file);
     }
-    posix_lock_drop_all(inode);
+    posix_lock_drop(posix_lock_take_all(inode));
 }

@@ -74,12 +74,11 @@ struct lock_owner *posix_lock_known(struct fs *fs, struct inode *inode, uint64_t
     return owner ? ref(owner) : NULL;
 }
 
-/* Under inode_lock(). */
-static int add_owner(fuse_req_t req, const struct open_file *file, uint64_t id,
+/* Not under inode_lock(): a file system that does not answer is waited for. */
+static int new_owner(fuse_req_t req, const struct open_file *file, uint64_t id,
                      struct lock_owner **ret_owner)
 {
     struct fs *fs = fuse_req_userdata(req);
-    struct inode *inode = file->inode;
     struct lock_owner *owner = calloc(1, sizeof(*owner));
     if (!owner || fs_take_descriptors(req, 1) < 0) {
         free(owner);
@@ -94,32 +93,49 @@ static int add_owner(fuse_req_t req, const struct open_file *file, uint64_t id,
         free(owner);
         return fd;
     }
-    *owner = (struct lock_owner){.next = inode->owners,
-                                 .id = id,
+    *owner = (struct lock_owner){.id = id,
                                  .fd = fd,
                                  .uid = fuse_req_ctx(req)->uid,
                                  .room = &fs->inodes.descriptors,
                                  .n_refs = 1};
-    *ret_owner = inode->owners = owner;
+    *ret_owner = owner;
     return 0;
+}
+
+/* The owner, which is to lock through the file: the one in the list, or *made, which then is taken;
+ * or NULL. Gives a reference. */
+static struct lock_owner *use_listed(struct fs *fs, const struct open_file *file, uint64_t id,
+                                     pid_t pid, struct lock_owner **made)
+{
+    struct inode *inode = file->inode;
+    LOCKED(inode_lock(&fs->inodes, inode));
+    struct lock_owner *owner = find(inode, id);
+    if (!owner && *made) {
+        (*made)->next = inode->owners;
+        owner = inode->owners = TAKE_PTR(*made);
+    }
+    if (!owner)
+        return NULL;
+    owner->file = file;
+    if (pid) /* the kernel tells it with locks alone, not with unlocking */
+        owner->pid = pid;
+    return ref(owner);
 }
 
 int posix_lock_owner(fuse_req_t req, struct open_file *file, uint64_t id, pid_t pid,
                      struct lock_owner **ret_owner)
 {
-    struct inode *inode = file->inode;
     struct fs *fs = fuse_req_userdata(req);
-    LOCKED(inode_lock(&fs->inodes, inode));
-    struct lock_owner *owner = find(inode, id);
-    if (!owner) {
-        int r = add_owner(req, file, id, &owner);
-        if (r < 0)
-            return r;
-    }
-    owner->file = file;
-    if (pid) /* the kernel tells it with locks alone, not with unlocking */
-        owner->pid = pid;
-    *ret_owner = ref(owner);
+    struct lock_owner *made = NULL;
+    *ret_owner = use_listed(fs, file, id, pid, &made);
+    if (*ret_owner)
+        return 0;
+    int r = new_owner(req, file, id, &made);
+    if (r < 0)
+        return r;
+    *ret_owner = use_listed(fs, file, id, pid, &made);
+    if (made) /* another thread was faster */
+        posix_lock_unref(made);
     return 0;
 }
 
@@ -137,36 +153,50 @@ pid_t posix_lock_other_pid(struct fs *fs, struct inode *inode, const struct lock
     return pid;
 }
 
-static void drop(struct lock_owner **link)
+static void take(struct lock_owner **link, struct lock_owner **taken)
 {
     struct lock_owner *owner = *link;
     *link = owner->next;
-    posix_lock_unref(owner);
+    owner->next = *taken;
+    *taken = owner;
+}
+
+void posix_lock_drop(struct lock_owner *taken)
+{
+    while (taken) {
+        struct lock_owner *next = taken->next;
+        posix_lock_unref(taken);
+        taken = next;
+    }
 }
 
 void posix_lock_drop_owner(struct fs *fs, struct inode *inode, uint64_t id)
 {
-    LOCKED(inode_lock(&fs->inodes, inode));
-    for (struct lock_owner **link = &inode->owners; *link; link = &(*link)->next) {
-        if ((*link)->id == id) {
-            drop(link);
-            return;
-        }
+    struct lock_owner *taken = NULL;
+    {
+        LOCKED(inode_lock(&fs->inodes, inode));
+        struct lock_owner **link = &inode->owners;
+        while (*link && (*link)->id != id)
+            link = &(*link)->next;
+        if (*link)
+            take(link, &taken);
     }
+    posix_lock_drop(taken);
 }
 
-void posix_lock_drop_file(struct inode *inode, const struct open_file *file)
+struct lock_owner *posix_lock_take_file(struct inode *inode, const struct open_file *file)
 {
+    struct lock_owner *taken = NULL;
     for (struct lock_owner **link = &inode->owners; *link;) {
         if ((*link)->file == file)
-            drop(link);
+            take(link, &taken);
         else
             link = &(*link)->next;
     }
+    return taken;
 }
 
-void posix_lock_drop_all(struct inode *inode)
+struct lock_owner *posix_lock_take_all(struct inode *inode)
 {
-    while (inode->owners)
-        drop(&inode->owners);
+    return TAKE_PTR(inode->owners);
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """hanging_fs.py DIRECTORY UID [allow_other]
 
-Mounts a file system of the user UID with one file, f, whose reads are never answered. From SIGUSR1 on attributes are not told
-either. Says "ready" when it is mounted, then a line for each request that it leaves without an answer: "read" or "getattr";
-it ends with the mount, and whoever waits for it with it. Run by root.
+Mounts a file system of the user UID with one file, f, whose reads are never answered; from SIGUSR1 on nothing is but INIT.
+Says "ready" when it is mounted, then a line for each request that it leaves without an answer: its name, or number. It ends
+with the mount, and whoever waits for it with it. Run by root.
 """
 import ctypes
 import errno
@@ -12,7 +12,8 @@ import signal
 import struct
 import sys
 
-LOOKUP, GETATTR, OPEN, READ, INIT, OPENDIR = 1, 3, 14, 15, 26, 27
+LOOKUP, GETATTR, OPEN, READ, FLUSH, INIT, OPENDIR = 1, 3, 14, 15, 25, 26, 27
+NAMES = {LOOKUP: "lookup", GETATTR: "getattr", OPEN: "open", READ: "read", FLUSH: "flush"}
 WITHOUT_ANSWER = (2, 36, 42)  # forget, interrupt, forget many
 ROOT, FILE, N_BYTES = 1, 2, 1 << 20
 silent = False
@@ -29,16 +30,18 @@ def attributes(node, uid):
 
 
 def answer(code, node, uid, body):
-    """The data of a reply, a negative errno, or for none what is not answered."""
+    """The data of a reply, a negative errno, or None."""
     if code == INIT:
         return struct.pack("<4I2H2I2HI7I", 7, 31, 0, 0, 8, 8, 65536, 1, 16, 0, 0, *(0,) * 7)
+    if silent or code == READ:
+        return None
     if code == LOOKUP:
         return struct.pack("<4Q2I", FILE, 0, 0, 0, 0, 0) + attributes(FILE, uid) if body == b"f\0" else -errno.ENOENT
     if code == GETATTR:
-        return "getattr" if silent else struct.pack("<Q2I", 0, 0, 0) + attributes(node, uid)
+        return struct.pack("<Q2I", 0, 0, 0) + attributes(node, uid)
     if code in (OPEN, OPENDIR):
         return struct.pack("<Q2I", 0, 0, 0)
-    return "read" if code == READ else -errno.ENOSYS
+    return b"" if code == FLUSH else -errno.ENOSYS
 
 
 def main():
@@ -60,8 +63,8 @@ def main():
         if code in WITHOUT_ANSWER:
             continue
         said = answer(code, node, uid, request[40:])
-        if isinstance(said, str):
-            print(said, flush=True)
+        if said is None:
+            print(NAMES.get(code, code), flush=True)
             continue
         error, data = (said, b"") if isinstance(said, int) else (0, said)
         os.write(device, struct.pack("<IiQ", 16 + len(data), error, unique) + data)

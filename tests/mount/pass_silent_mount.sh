@@ -3,43 +3,67 @@
 . "$(dirname "$0")/../lib/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can mount for another user'
 needs_fuse
-needs python3 setpriv
+needs python3
 lib=$(cd "$(dirname "$0")/../lib" && pwd)
 chmod 755 "$SCRATCH"
-mkdir -p "$SOURCE/nested" "$SOURCE/d"
-echo text > "$SOURCE/d/known"
-as_user() { setpriv --reuid=54321 --regid=54321 --clear-groups "$@"; }
-"$lib/hanging_fs.py" "$SOURCE/nested" 54321 allow_other > said &
-server=$!
-trap 'kill "$server" 2> /dev/null || true' EXIT
-soon 'the nested file system' grep -q ready said
-start -o allow_other,watch=none,views=none
+mkdir -p "$SOURCE/nested" "$SOURCE/many" "$SOURCE/d"
+for i in $(seq 500); do echo text > "$SOURCE/many/$i"; done
+server=
+trap 'kill $server 2> /dev/null || true' EXIT
 
-# Without a name to look up, by a descriptor that the kernel and the daemon have.
-exec 3< "$MNT/nested"
-kill -USR1 "$server"
-as_user stat -L /dev/fd/3 > asked 2>&1 &
-asker=$!
-soon 'a request that is not answered' grep -q getattr said
+# Opens so many files that some share each lock of the daemon's.
 served() {
-    cat "$MNT/d/known" > /dev/null
+    cat "$MNT/many/"* > /dev/null
     for i in $(seq 20); do
-        echo "$i" > "$SOURCE/d/beside$i"
-        stat "$MNT/d/beside$i" > /dev/null
-        echo "$i" > "$MNT/d/made$i"
-        mv "$MNT/d/made$i" "$MNT/d/moved$i"
-        rm "$MNT/d/moved$i"
+        echo "$i" > "$SOURCE/d/$1-beside$i"
+        stat "$MNT/d/$1-beside$i" > /dev/null
+        echo "$i" > "$MNT/d/$1-made$i"
+        mv "$MNT/d/$1-made$i" "$MNT/d/$1-moved$i"
+        rm "$MNT/d/$1-moved$i"
     done
-    touch "$SCRATCH/served"
+    touch "$SCRATCH/served-$1"
 }
-served &
-others=$!
-soon 'others are served' test -e "$SCRATCH/served"
-wait "$others"
-kill -0 "$asker" || fail 'answered without an answer'
-kill "$server"
-wait "$asker" && fail 'attributes that nobody told'
-expect_match 'what the asker is told' 'not connected|aborted' "$(cat asked)"
-exec 3<&-
-umount -l "$SOURCE/nested"
+
+# held_up REQUEST BEFORE THEN: what a user does in Python before nothing is answered any more, with f a file of it and 3 its
+# directory, and then; and the request that is not answered first.
+held_up() {
+    "$lib/hanging_fs.py" "$SOURCE/nested" 54321 allow_other > "said-$1" &
+    server=$!
+    soon 'the nested file system' grep -q ready "said-$1"
+    until [[ -e $MNT/nested/f ]]; do :; done # what the kernel keeps of names ends by itself
+    exec 3< "$MNT/nested"
+    python3 -c "
+import fcntl, os, time
+os.setgroups([])
+os.setresgid(54321, 54321, 54321)
+os.setresuid(54321, 54321, 54321)
+f = open('$MNT/nested/f', 'r+b', buffering=0)
+$2
+print('begun', flush=True)
+while not os.path.exists('$SCRATCH/silent-$1'):
+    time.sleep(0.01)
+$3
+" > "begun-$1" 2> "told-$1" &
+    local asker=$! others
+    soon 'it has begun' grep -q begun "begun-$1"
+    kill -USR1 "$server"
+    touch "$SCRATCH/silent-$1"
+    soon 'a request that is not answered' grep -q "$1" "said-$1"
+    served "$1" &
+    others=$!
+    soon "others are served: $1" test -e "$SCRATCH/served-$1"
+    wait "$others"
+    kill -0 "$asker" || fail "$1: answered without an answer"
+    exec 3<&-
+    kill "$server"
+    ! wait "$asker" || fail "$1: an answer that nobody gave"
+    expect_match "$1" 'Errno' "$(cat "told-$1")"
+    umount -l "$SOURCE/nested"
+}
+
+start -o allow_other,watch=none,views=none
+# By a descriptor that the kernel and the daemon have, without a name to look up.
+held_up getattr '' "while True: os.stat('/dev/fd/3')"
+held_up open '' 'fcntl.lockf(f, fcntl.LOCK_EX)'
+held_up flush 'fcntl.lockf(f, fcntl.LOCK_EX)' 'f.close()'
 stop
