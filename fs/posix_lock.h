@@ -19,7 +19,8 @@ struct lock_owner; /* of one inode */
 
 /* The owner's descriptor for locks, made when needed. Returns 0, -ENOLCK (no memory, or
  * the user has too many descriptors), -EWOULDBLOCK (a lease is
- * about to be broken), or another errno of open(2); gives a reference. Does not wait. */
+ * about to be broken), or another errno of open(2); gives a reference. Waits for nobody but the
+ * file system, and not under inode_lock(). */
 int posix_lock_owner(fuse_req_t req, struct open_file *file, uint64_t id, pid_t pid,
                      struct lock_owner **ret_owner);
 /* The same of one that is there; NULL: has no locks. Gives a reference. */

@@ -11,7 +11,7 @@ import time
 
 mount, tree = sys.argv[1:3]
 user, other_user = map(int, sys.argv[3:])
-N = 270  # more than there are threads that serve
+N = 270  # more than a user may have of the threads that serve
 signal.signal(signal.SIGIO, signal.SIG_IGN)  # nothing is given up when it is asked for
 
 
