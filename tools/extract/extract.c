@@ -108,10 +108,9 @@ static bool has_ended(pid_t program)
 
 static const int ending_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 
-/* Root may lack the right to end processes of another user, as in a service. So this one is the
- * program's user too, and still what root itself can end: a signal is let through by the sender's
- * real or effective user and the receiver's real or saved one. The program's own signals seccomp
- * holds off. */
+/* Root may lack the right to end processes of another user, as in a service. So this one acts as
+ * the program's user, and remains root's: root itself can end it, the program cannot. Where both
+ * are the same ordinary user, seccomp alone holds off the program's signals. */
 static void become_killer(pid_t program)
 {
     int r = own_user_become(program, true);

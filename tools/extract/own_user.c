@@ -11,10 +11,12 @@
 
 #include "base/cleanup.h"
 
+/* A signal is let through by the sender's real or effective user and the receiver's real or saved
+ * one: so the killer has the user as its effective one alone. */
 static int become(unsigned user, bool as_killer)
 {
     if (as_killer)
-        return setresuid(user, user, 0) < 0 ? -errno : 0;
+        return setresuid(0, user, 0) < 0 ? -errno : 0;
     if (setgroups(0, NULL) < 0 || setresgid(user, user, user) < 0 ||
         setresuid(user, user, user) < 0)
         return -errno;

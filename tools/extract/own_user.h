@@ -17,8 +17,8 @@ enum {
 /* Root becomes the user and the group of the run whose process group is `group`, or nobody where
  * there is no such user here; without other groups. Anybody else stays who he is.
  *
- * as_killer  stays what root itself can end, and may end what is of that user; only the user, not
- *            the group, becomes another
+ * as_killer  stays what root itself can end and that user cannot, and may end what is of that user;
+ *            only the effective user becomes another
  *
  * Returns 0, or a negative errno of setresuid(2). */
 int own_user_become(pid_t group, bool as_killer);

@@ -192,6 +192,13 @@ static int forbid_if(scmp_filter_ctx filter, int error, const char *name,
                : seccomp_rule_add(filter, SCMP_ACT_ERRNO((uint16_t)error), call, 1, condition);
 }
 
+/* An argument that is an int. The kernel takes the lower half of what a filter sees, so the upper
+ * half must not make a difference; SCMP_CMP32() is of no help, which shortens the other side. */
+static struct scmp_arg_cmp is_int(unsigned argument, int value)
+{
+    return SCMP_CMP(argument, SCMP_CMP_MASKED_EQ, UINT32_MAX, (uint32_t)value);
+}
+
 static int forbid_all(scmp_filter_ctx filter)
 {
     for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++) {
@@ -232,8 +239,7 @@ static int forbid_controls(scmp_filter_ctx filter)
     static const char *const names[] = {"fcntl", "fcntl64"};
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
         for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++) {
-            int r = forbid_if(filter, EPERM, names[j],
-                              SCMP_CMP(1, SCMP_CMP_EQ, (scmp_datum_t)commands[i]));
+            int r = forbid_if(filter, EPERM, names[j], is_int(1, commands[i]));
             if (r < 0)
                 return r;
         }
@@ -241,7 +247,8 @@ static int forbid_controls(scmp_filter_ctx filter)
 }
 
 /* A process may raise a signal of its own and limit itself, but no other; and of all controls of
- * files and devices it is left what isatty(3) asks for. */
+ * files and devices it is left what isatty(3) asks for. Where all but one value is forbidden, so is
+ * that one with anything in the upper half. */
 static int forbid_by_argument(scmp_filter_ctx filter)
 {
     const struct {
@@ -251,10 +258,10 @@ static int forbid_by_argument(scmp_filter_ctx filter)
     } rules[] = {
         {EPERM, "tgkill", SCMP_CMP(0, SCMP_CMP_NE, (scmp_datum_t)getpid())},
         {EPERM, "prlimit64", SCMP_CMP(0, SCMP_CMP_NE, 0)},
-        {ENOTTY, "ioctl", SCMP_CMP32(1, SCMP_CMP_NE, TCGETS)},
+        {ENOTTY, "ioctl", SCMP_CMP(1, SCMP_CMP_NE, TCGETS)},
         {EPERM, "clone", SCMP_CMP(0, SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER)},
-        {EPERM, "prctl", SCMP_CMP(0, SCMP_CMP_EQ, PR_SET_CHILD_SUBREAPER)},
-        {EPERM, "prctl", SCMP_CMP(0, SCMP_CMP_EQ, PR_SET_PDEATHSIG)},
+        {EPERM, "prctl", is_int(0, PR_SET_CHILD_SUBREAPER)},
+        {EPERM, "prctl", is_int(0, PR_SET_PDEATHSIG)},
     };
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
         int r = forbid_if(filter, rules[i].error, rules[i].name, rules[i].condition);

@@ -1,0 +1,113 @@
+/* What a confined program may not ask the kernel for, in whatever form it asks. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tools/extract/sandbox.h"
+
+/* The half of an argument that the kernel does not look at where it takes an int. */
+static const unsigned long upper_half = (unsigned long)((uint64_t)1 << 32);
+
+struct call {
+    const char *name;
+    unsigned long arguments[3];
+    int error; /* 0: it is allowed */
+};
+
+enum { A_PIPE = 100, SELF = 101 }; /* stand for what is not known before */
+
+static long make(const struct call *call, unsigned long upper, int pipe_fd)
+{
+    unsigned long a[3];
+    for (unsigned i = 0; i < 3; i++)
+        a[i] = call->arguments[i] == A_PIPE ? (unsigned long)pipe_fd
+               : call->arguments[i] == SELF ? (unsigned long)getpid()
+                                            : call->arguments[i];
+    const unsigned chosen = strcmp(call->name, "prctl") == 0 ? 0 : 1;
+    a[chosen] |= upper;
+    return syscall(seccomp_syscall_resolve_name(call->name), a[0], a[1], a[2], 0, 0);
+}
+
+/* A child that confines itself and makes the call. Returns 0 or its errno; -1: it is not confined.
+ */
+static int make_confined(const struct call *call, unsigned long upper)
+{
+    int status, pipe_fds[2];
+    assert_int_equal(pipe2(pipe_fds, O_CLOEXEC), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        const struct sandbox_limits limits = {.seconds = 60, .memory_mb = 1u << 30};
+        const char *step;
+        setpgid(0, 0);
+        if (sandbox_enter(&limits, &step) < 0)
+            _exit(255);
+        long r = make(call, upper, pipe_fds[0]);
+        _exit(r < 0 ? errno : 0);
+    }
+    close(pipe_fds[0]);
+    close(pipe_fds[1]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status) == 255 ? -1 : WEXITSTATUS(status);
+}
+
+static void assert_answers(const struct call *calls, size_t n, unsigned long upper)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (seccomp_syscall_resolve_name(calls[i].name) < 0)
+            continue; /* not of this architecture */
+        int error = make_confined(&calls[i], upper);
+        if (error != calls[i].error)
+            fail_msg("%s(%#lx, %#lx, %#lx), upper half %#lx: %s", calls[i].name,
+                     calls[i].arguments[0], calls[i].arguments[1], calls[i].arguments[2], upper,
+                     error < 0 ? "not confined" : strerror(error));
+    }
+}
+
+static void test_sandbox__the_upper_half_of_an_int_makes_no_difference(void **state)
+{
+    static const struct call calls[] = {
+        {"fcntl", {A_PIPE, F_SETOWN, SELF}, EPERM},
+        {"fcntl", {A_PIPE, F_SETOWN_EX, 0}, EPERM},
+        {"fcntl", {A_PIPE, F_SETSIG, SIGKILL}, EPERM},
+        {"fcntl", {A_PIPE, F_SETLK, 0}, EPERM},
+        {"fcntl", {A_PIPE, F_SETLKW, 0}, EPERM},
+        {"fcntl", {A_PIPE, F_OFD_SETLK, 0}, EPERM},
+        {"fcntl", {A_PIPE, F_OFD_SETLKW, 0}, EPERM},
+        {"fcntl", {A_PIPE, F_SETLEASE, F_RDLCK}, EPERM},
+        {"fcntl", {A_PIPE, F_NOTIFY, 0}, EPERM},
+        {"prctl", {PR_SET_PDEATHSIG, 0, 0}, EPERM},
+        {"prctl", {PR_SET_CHILD_SUBREAPER, 1, 0}, EPERM},
+        {"open", {(uintptr_t) "/dev/null", O_WRONLY, 0}, EPERM},
+        {"open", {(uintptr_t) "/dev/null", O_RDWR, 0}, EPERM},
+        {"ioctl", {A_PIPE, FIONREAD, 0}, ENOTTY},
+        {"ioctl", {A_PIPE, FIOASYNC, 0}, ENOTTY},
+        {"fcntl", {A_PIPE, F_GETFD, 0}, 0},
+        {"prctl", {PR_GET_DUMPABLE, 0, 0}, 0},
+        {"open", {(uintptr_t) "/dev/null", O_RDONLY, 0}, 0},
+    };
+    (void)state;
+    assert_answers(calls, sizeof(calls) / sizeof(calls[0]), 0);
+    assert_answers(calls, sizeof(calls) / sizeof(calls[0]), upper_half);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sandbox__the_upper_half_of_an_int_makes_no_difference),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
