@@ -104,10 +104,25 @@ static void test_sandbox__the_upper_half_of_an_int_makes_no_difference(void **st
     assert_answers(calls, sizeof(calls) / sizeof(calls[0]), upper_half);
 }
 
+static void test_sandbox__queues_and_semaphores_of_others_are_out_of_reach(void **state)
+{
+    static const char *const names[] = {
+        "semget",    "semop",        "semtimedop",      "semctl",    "msgget",        "msgsnd",
+        "msgrcv",    "msgctl",       "shmget",          "shmat",     "shmctl",        "mq_open",
+        "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr", "syslog",
+        "add_key",   "request_key",  "keyctl"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct call call = {names[i], {~0UL, 0, 0}, EPERM};
+        assert_answers(&call, 1, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sandbox__the_upper_half_of_an_int_makes_no_difference),
+        cmocka_unit_test(test_sandbox__queues_and_semaphores_of_others_are_out_of_reach),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -161,9 +161,16 @@ static const char *const forbidden[] = {
     "io_uring_setup", "io_uring_enter", "io_uring_register", "io_setup", "io_submit", "bpf",
     "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key", "unshare", "setns",
     "fanotify_init", "kexec_load", "init_module", "finit_module", "delete_module",
-    /* what is kept after its end */
-    "shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgctl", "semget", "semop", "semctl",
-    "mq_open", "mq_unlink", "memfd_secret",
+    /* memory that limits do not count */
+    "memfd_secret",
+    /* queues, semaphores and memory of others, whose numbers can be guessed, and queues that can be
+     * opened as files */
+    "ipc", "shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl", "semget", "semop",
+    "semtimedop", "semtimedop_time64", "semctl", "mq_open", "mq_unlink", "mq_timedsend",
+    "mq_timedsend_time64", "mq_timedreceive", "mq_timedreceive_time64", "mq_notify",
+    "mq_getsetattr",
+    /* the kernel's log */
+    "syslog",
     /* files */
     "creat", "open_by_handle_at", "name_to_handle_at", "truncate", "truncate64", "ftruncate",
     "ftruncate64", "fallocate", "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir",
