@@ -279,6 +279,16 @@ int batch_keep_pairs(struct batch *batch)
 
 /* -- beginning with the last phase -- */
 
+/* A checksum tells of damage, not of who made the file. A root is the smallest of its set: so there
+ * is neither a member out of range nor a circle. */
+static int check_parents(const struct union_find *sets)
+{
+    for (size_t i = 0; i < sets->n; i++)
+        if (sets->parent[i] > i)
+            return -EUCLEAN;
+    return 0;
+}
+
 int batch_load_duplicates(struct batch *batch)
 {
     struct kept *kept = batch->kept;
@@ -302,6 +312,8 @@ int batch_load_duplicates(struct batch *batch)
         r = scratch_file_read(&kept->duplicates, at, arrays[i].data, arrays[i].n_bytes);
     if (r == 0 && checksum_of(arrays) != head.duplicates_checksum)
         r = -EUCLEAN;
+    if (r == 0)
+        r = check_parents(&batch->sets);
     if (r < 0)
         return r;
     batch->totals.equivalence = head.equivalence;

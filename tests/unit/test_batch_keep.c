@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <sys/stat.h>
+#include <xxhash.h>
 
 #include "tests/lib/scratch.h"
 
@@ -205,6 +206,69 @@ static void test_batch_keep__tells_what_is_damaged(void **state)
     world_end(&world);
 }
 
+static size_t read_kept(const char *name, uint8_t *bytes, size_t room)
+{
+    int fd = open(scratch_path(keep_directory(), "%s", name), O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    ssize_t n = read(fd, bytes, room);
+    close(fd);
+    assert_true(n > 0 && (size_t)n < room);
+    return (size_t)n;
+}
+
+static void write_kept(const char *name, const uint8_t *bytes, size_t n)
+{
+    int fd = open(scratch_path(keep_directory(), "%s", name), O_WRONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, n), n);
+    close(fd);
+}
+
+/* Another document that one was joined to, with checksums that are right: of the arrays one after
+ * the other, in the head behind five numbers; and of the head, at its end. Returns what it was. */
+static uint32_t forge_parent(uint32_t n, uint32_t document, uint32_t parent)
+{
+    static uint8_t arrays[1 << 20], head[4096];
+    const size_t n_mark_bytes = (n / 64 + 1) * 8;
+    const size_t sizes[] = {n * sizeof(uint32_t), n_mark_bytes, n_mark_bytes};
+    size_t n_bytes = read_kept("duplicates", arrays, sizeof(arrays)),
+           n_head_bytes = read_kept("pairs.head", head, sizeof(head)), at = 0;
+    uint64_t sum = 0;
+    uint32_t before;
+    memcpy(&before, arrays + document * sizeof(parent), sizeof(before));
+    memcpy(arrays + document * sizeof(parent), &parent, sizeof(parent));
+    for (unsigned i = 0; i < 3; at += sizes[i++])
+        sum = XXH3_64bits_withSeed(arrays + at, sizes[i], sum);
+    assert_int_equal(at, n_bytes);
+    memcpy(head + 5 * sizeof(sum), &sum, sizeof(sum));
+    sum = XXH3_64bits(head, n_head_bytes - sizeof(sum));
+    memcpy(head + n_head_bytes - sizeof(sum), &sum, sizeof(sum));
+    write_kept("duplicates", arrays, n_bytes);
+    write_kept("pairs.head", head, n_head_bytes);
+    return before;
+}
+
+/* What is kept may come from elsewhere: what no run leaves is refused, be its checksums right. */
+static void test_batch_keep__refuses_what_no_run_leaves(void **state)
+{
+    (void)state;
+    struct world world;
+    make_world(&world, 300);
+    struct batch_options options = options_of(world.n, BATCH_BRODER1997, 0.5);
+    batch_free(world_batch(&world, &options));
+    const struct {
+        uint32_t document, parent;
+    } forged[] = {{world.n - 1, UINT32_MAX}, {world.n - 1, world.n}, {7, 1 << 30}, {7, 8}};
+    for (unsigned i = 0; i < sizeof(forged) / sizeof(forged[0]); i++) {
+        uint32_t before = forge_parent(world.n, forged[i].document, forged[i].parent);
+        if (try_resume(&options, BATCH_CLUSTERS) != -EUCLEAN)
+            fail_msg("%u joined to %u", forged[i].document, forged[i].parent);
+        forge_parent(world.n, forged[i].document, before);
+        assert_int_equal(try_resume(&options, BATCH_CLUSTERS), 0);
+    }
+    world_end(&world);
+}
+
 /* A run that did not come to its end leaves nothing that another would take for complete; one that
  * is under way has its directory for itself; and what is somebody else's is not touched. */
 static void test_batch_keep__refuses_what_is_not_there(void **state)
@@ -255,6 +319,7 @@ int main(void)
         cmocka_unit_test(test_batch_keep__another_threshold_takes_the_last_phase_only),
         cmocka_unit_test(test_batch_keep__begins_with_any_phase),
         cmocka_unit_test(test_batch_keep__tells_what_is_damaged),
+        cmocka_unit_test(test_batch_keep__refuses_what_no_run_leaves),
         cmocka_unit_test(test_batch_keep__refuses_what_is_not_there),
     };
     return cmocka_run_group_tests(tests, scratch_group_make, scratch_group_remove);
