@@ -111,7 +111,7 @@ struct check_document {
 
 typedef int (*check_document_fn)(void *user, const struct check_document *document);
 /* Visit all documents, ascending. Returns as check_each_row(). A pass over classes and one over
- * records; two more for each 2^28 sids ever given. */
+ * records; and a look-up for each document whose sid is 2^28 or more. */
 int check_each_document(struct check *check, check_document_fn visit, void *user);
 
 /* Whether what derives from a sid may be missing or half there: only the next start would tell. */

@@ -7,17 +7,19 @@
 #include "engine/index/check.h"
 #include "engine/index/classes.h"
 
-/* Sids of which it is known at once who is not the first of its class: 32 MiB. */
-enum { WINDOW_SIDS = 1 << 28 };
+/* Sids of which it is known at once who is not the first of its class: 32 MiB. Of others it is
+ * looked up, one by one: as many as there are records, whatever the store says that it has given
+ * out. */
+enum { KNOWN_SIDS = 1 << 28 };
 
 enum { CLASS_KEY_BYTES = CLASS_BYTES + 8 };
 
 /* -- all documents, and whether they are the first of their class -- */
 
-struct window {
+struct walk {
     struct check *check;
-    uint64_t begin, n_sids; /* the sids from here on, so many */
-    uint8_t *later;         /* a bit each: not the first */
+    uint64_t n_sids; /* the first ones, so many */
+    uint8_t *later;  /* a bit each: not the first */
     uint8_t class_id[CLASS_BYTES];
     bool some, telling; /* of rows that do not decode */
     check_document_fn visit;
@@ -26,68 +28,63 @@ struct window {
 
 static int mark_later(void *user, const struct kv_entry *row)
 {
-    struct window *window = user;
+    struct walk *walk = user;
     const uint8_t *p = row->key.data;
     if (row->key.size_bytes != CLASS_KEY_BYTES)
         return 0;
-    bool first = !window->some || memcmp(window->class_id, p, CLASS_BYTES) != 0;
-    uint64_t sid = get_be64(p + CLASS_BYTES), at = sid - window->begin;
-    window->some = true;
-    memcpy(window->class_id, p, CLASS_BYTES);
-    if (!first && sid >= window->begin && at < window->n_sids)
-        window->later[at / 8] |= (uint8_t)(1 << at % 8);
+    bool first = !walk->some || memcmp(walk->class_id, p, CLASS_BYTES) != 0;
+    uint64_t sid = get_be64(p + CLASS_BYTES);
+    walk->some = true;
+    memcpy(walk->class_id, p, CLASS_BYTES);
+    if (!first && sid < walk->n_sids)
+        walk->later[sid / 8] |= (uint8_t)(1 << sid % 8);
     return 0;
 }
 
-/* Returns 1 at the end of the window. */
+static int is_first(const struct walk *walk, uint64_t sid, const struct record *record)
+{
+    if (sid >= walk->check->state.sid_end) /* never given out, which is told of */
+        return 1;
+    if (sid >= walk->n_sids)
+        return check_is_first(walk->check, sid, record);
+    return !(walk->later[sid / 8] >> sid % 8 & 1);
+}
+
 static int visit_record(void *user, const struct kv_entry *row)
 {
-    struct window *window = user;
+    struct walk *walk = user;
     _cleanup_(record_done) struct record record = {0};
-    uint64_t sid = row->key.size_bytes == 8 ? get_be64(row->key.data) : window->begin;
-    uint64_t at = sid - window->begin;
-    if (at >= WINDOW_SIDS) /* past n_sids there is no sid */
-        return 1;
     int r = row->key.size_bytes == 8
                 ? record_decode(row->value.data, row->value.size_bytes, &record)
                 : -EUCLEAN;
     if (r == -EUCLEAN)
-        return window->telling ? check_bad_row(window->check, TABLE_RECORDS, row) : 0;
+        return walk->telling ? check_bad_row(walk->check, TABLE_RECORDS, row) : 0;
     if (r < 0)
         return r;
-    const struct check_document document = {.sid = sid,
-                                            .record = &record,
-                                            .is_first = at >= window->n_sids ||
-                                                        !(window->later[at / 8] >> at % 8 & 1)};
-    return window->visit(window->user, &document);
+    const uint64_t sid = get_be64(row->key.data);
+    r = is_first(walk, sid, &record);
+    if (r < 0)
+        return r;
+    const struct check_document document = {.sid = sid, .record = &record, .is_first = r > 0};
+    return walk->visit(walk->user, &document);
 }
 
 static int each_document(struct check *check, bool telling, check_document_fn visit, void *user)
 {
-    uint64_t n_sids = check->state.sid_end < WINDOW_SIDS ? check->state.sid_end : WINDOW_SIDS;
-    _cleanup_free_ uint8_t *later = malloc(n_sids / 8 + 1);
+    uint64_t n_sids = check->state.sid_end < KNOWN_SIDS ? check->state.sid_end : KNOWN_SIDS;
+    _cleanup_free_ uint8_t *later = calloc(1, n_sids / 8 + 1);
     if (!later)
         return -ENOMEM;
-    uint64_t begin = 0;
-    do {
-        struct record_key key;
-        struct window window = {.check = check,
-                                .begin = begin,
-                                .n_sids = n_sids,
-                                .later = later,
-                                .telling = telling,
-                                .visit = visit,
-                                .user = user};
-        memset(later, 0, n_sids / 8 + 1);
-        int r = check_each_row(check, TABLE_CLASSES, (struct kv_slice){0}, mark_later, &window);
-        if (r == 0)
-            r = check_each_row(check, TABLE_RECORDS, record_key(&key, begin), visit_record,
-                               &window);
-        if (r < 0)
-            return r;
-        begin += WINDOW_SIDS;
-    } while (begin < check->state.sid_end);
-    return 0;
+    struct walk walk = {.check = check,
+                        .n_sids = n_sids,
+                        .later = later,
+                        .telling = telling,
+                        .visit = visit,
+                        .user = user};
+    int r = check_each_row(check, TABLE_CLASSES, (struct kv_slice){0}, mark_later, &walk);
+    if (r == 0)
+        r = check_each_row(check, TABLE_RECORDS, (struct kv_slice){0}, visit_record, &walk);
+    return r;
 }
 
 int check_each_document(struct check *check, check_document_fn visit, void *user)

@@ -153,6 +153,8 @@ int check_read_state(struct check *check)
         r = read_key(check, "old_root", false, &state->old_root);
     if (r >= 0)
         r = read_numbers(check, "sid_end", false, 1, &state->sid_end);
+    if (r >= 0 && state->sid_end > INT64_MAX) /* more than any store has given out */
+        r = check_found(check, CHECK_STATE, TABLE_META, NULL, "'sid_end' is damaged");
     if (r >= 0)
         r = read_numbers(check, "derived_sid", false, 1, &state->derived_sid);
     if (r >= 0)

@@ -376,6 +376,7 @@ static void test_check__what_a_store_says_of_itself_is_checked(void **state)
                  {"document_counts", "\0\0\0\0\0\0\0\12\0\0\0\0\0\0\0\0", 16},
                  {"cluster_counts", "\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\13", 16},
                  {"cluster_counts.7", "\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\2", 16},
+                 {"sid_end", "\377\377\377\377\377\377\377\377", 8},
                  {"derived_sid", "bad", 3},
                  {"next_cluster.5", "garbage", 7},
                  {"remade.9", "\1\2", 2}};
@@ -413,6 +414,29 @@ static void test_check__what_a_store_says_of_itself_is_checked(void **state)
         write_row(f, TABLE_META, key, r == 0 ? &value : NULL);
     }
     (void)assert_right(f, true);
+}
+
+/* Sids on both sides of the first 2^28, up to which more is kept in memory. */
+static void test_check__any_number_of_sids_may_have_been_given(void **state)
+{
+    struct indexed_tree *f = *state;
+    f->index->next_sid = f->index->sid_end = (1 << 28) - 5;
+    write_some(f);
+}
+
+/* The work is that of the rows there are, not of the numbers in them. */
+static void test_check__numbers_in_a_store_take_no_time(void **state)
+{
+    static const struct kv_slice sid_end = {"sid_end", 7}, far = {"\0\0\20\0\0\0\0\0", 8};
+    struct indexed_tree *f = *state;
+    write_some(f);
+    write_row(f, TABLE_META, sid_end, &(struct kv_slice){"\177\377\377\377\377\377\377\377", 8});
+    (void)assert_right(f, true);
+    _cleanup_(kv_page_done) struct kv_page rows = read_rows(f, TABLE_RECORDS);
+    write_row(f, TABLE_RECORDS, far, &rows.entries[0].value);
+    struct report report = check_now(f, false);
+    assert_int_equal(report.counts.records, rows.n_entries + 1);
+    assert_true(report.counts.findings > 0);
 }
 
 static void test_check__intents_that_are_none_are_found(void **state)
@@ -913,6 +937,8 @@ int main(void)
         CASE(test_check__rows_that_are_none_are_found),
         CASE(test_check__rows_too_many_are_found),
         CASE(test_check__what_a_store_says_of_itself_is_checked),
+        CASE(test_check__any_number_of_sids_may_have_been_given),
+        CASE(test_check__numbers_in_a_store_take_no_time),
         CASE(test_check__intents_that_are_none_are_found),
         CASE(test_check__entries_that_do_not_fit_are_found),
         CASE(test_check__rows_that_say_what_is_not_so_are_found),
