@@ -164,8 +164,8 @@ struct clustering {
 
 static void clustering_done(struct clustering *clustering)
 {
+    stored_documents_done(&clustering->stored); /* writes to the batch, to its end */
     batch_free(clustering->batch);
-    stored_documents_done(&clustering->stored);
     document_list_done(&clustering->list);
 }
 

@@ -29,6 +29,7 @@ const struct policy *stored_documents_policy(const struct stored_documents *stor
 /* Add all of them to a batch of that policy and so many documents. Returns 0, an error of
  * batch_writer_add() or of reading records. */
 int stored_documents_add(struct stored_documents *stored, struct batch *batch);
+/* Before that batch is freed. */
 void stored_documents_done(struct stored_documents *stored);
 
 #endif
