@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -31,16 +32,29 @@ static void worker_done(struct worker *worker)
     free(worker->buffer);
 }
 
+/* A regular file, and nothing else: to open a device can do something already. Returns a descriptor
+ * or an errno. */
+static int open_document(const char *path)
+{
+    char link[32];
+    struct stat st;
+    _cleanup_close_ int place = open(path, O_PATH | O_CLOEXEC);
+    if (place < 0 || fstat(place, &st) < 0)
+        return -errno;
+    if (!S_ISREG(st.st_mode))
+        return -EINVAL;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
+    int fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return fd < 0 ? -errno : fd;
+}
+
 /* Returns 0 or an errno of what cannot be read. */
 static int sketch_file(struct worker *worker, const char *path, struct document_sketch *ret_sketch,
                        uint64_t *n_bytes)
 {
-    _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat st;
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return -errno;
-    if (!S_ISREG(st.st_mode))
-        return -EINVAL;
+    _cleanup_close_ int fd = open_document(path);
+    if (fd < 0)
+        return fd;
     document_sketcher_begin(worker->sketcher);
     for (;;) {
         ssize_t n = fd_read(fd, worker->buffer, READ_BYTES);

@@ -117,6 +117,13 @@ expect_match 'says which' 'tree/gone: No such file or directory; left out' "$(< 
 expect_match 'says which' 'tree/sub: not a regular file; left out' "$(< err)"
 expect_match 'says how many' '2 of the documents could not be read' "$(< err)"
 
+# What is no file is not even opened: of a socket that would be another error, of a device it could do something.
+python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
+code=0
+printf 'tree/a\0socket\0tree/page\0' | "$KINFS" cluster - > some 2> err || code=$?
+expect_equal 'unread' 3 "$code"
+expect_match 'not opened' 'socket: not a regular file; left out' "$(< err)"
+
 # A scratch directory without room: 12,000 documents do not fit into the least memory.
 small=$SCRATCH/small
 mkdir "$small"
