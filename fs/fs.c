@@ -117,10 +117,13 @@ static int mount_session(struct fs *fs, char **ret_error)
 {
     last_words[0] = '\0';
     int r = make_session(fs);
-    if (r == 0 && fuse_session_mount(fs->session, fs->options.mountpoint) != 0) {
-        fuse_session_destroy(fs->session);
-        fs->session = NULL;
-        r = -EIO;
+    if (r == 0) {
+        r = own_mount_make(&fs->own, fs->session, fs->options.mountpoint_fd,
+                           fs->options.mountpoint);
+        if (r < 0) {
+            fuse_session_destroy(fs->session);
+            fs->session = NULL;
+        }
     }
     if (r == 0)
         return 0;
@@ -149,6 +152,7 @@ int fs_open(const struct fs_options *options, struct fs **ret_fs, char **ret_err
     _cleanup_(fs_close_p) struct fs *fs = calloc(1, sizeof(*fs));
     if (!fs)
         return -ENOMEM;
+    fs->own.number_fd = -1;
     pthread_mutex_init(&fs->status_lock, NULL);
     sem_init(&fs->end, 0, 0);
     fs->backing = options->backing;
@@ -221,7 +225,7 @@ void fs_close(struct fs *fs)
         return;
     watch_stop(fs); /* not sooner: the control socket goes as soon as nothing is served */
     if (fs->session) {
-        fuse_session_unmount(fs->session);
+        own_mount_end(&fs->own, fs->session);
         fuse_session_destroy(fs->session);
     }
     inode_table_done(&fs->inodes);

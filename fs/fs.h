@@ -21,11 +21,12 @@ struct fs_options {
     struct index *index;     /* borrowed; NULL: pass through only, no views */
     const char *source;      /* shown as the mount's source (fsname) */
     const char *store_path;  /* shown as user.kinfs.store to the mount's owner */
-    const char *mountpoint;
-    unsigned views;   /* FS_VIEW_ bits: which appear in the root; .kinfs/ has both */
-    double threshold; /* of similar/ */
-    size_t limit;     /* most links in a similar/ or clusters/ directory, 0 for all */
-    bool list_xattr;  /* computed attributes appear in listxattr */
+    const char *mountpoint;  /* its path */
+    int mountpoint_fd;       /* the mount point, O_PATH; borrowed until fs_open() returns */
+    unsigned views;          /* FS_VIEW_ bits: which appear in the root; .kinfs/ has both */
+    double threshold;        /* of similar/ */
+    size_t limit;            /* most links in a similar/ or clusters/ directory, 0 for all */
+    bool list_xattr;         /* computed attributes appear in listxattr */
     bool allow_other;
     bool passthrough;  /* use kernel passthrough where there is any */
     int settle_ms;     /* bound of the wait of a view for the foreground lane */

@@ -38,12 +38,20 @@ int placement_check(struct fs *fs, char **ret_error)
 {
     const struct fs_options *options = &fs->options;
     struct stat source, mountpoint;
-    _cleanup_close_ int fd = open(options->mountpoint, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &mountpoint) < 0 || fstat(backing_root_fd(fs->backing), &source) < 0) {
+    const int fd = options->mountpoint_fd;
+    if (fstat(fd, &mountpoint) < 0 || fstat(backing_root_fd(fs->backing), &source) < 0) {
         int r = -errno;
         if (asprintf(ret_error, "cannot mount on %s: %s", options->mountpoint, strerror(-r)) < 0)
             *ret_error = NULL;
         return r;
+    }
+    if (strcmp(options->mountpoint, options->source) == 0 && !is_same(&mountpoint, &source)) {
+        if (asprintf(ret_error,
+                     "cannot mount on %s: somebody put another directory in its place meanwhile; "
+                     "mount again when nobody does",
+                     options->mountpoint) < 0)
+            *ret_error = NULL;
+        return -EBUSY;
     }
     if (steps_up_to(fd, &source) > 0) {
         if (asprintf(ret_error,

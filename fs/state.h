@@ -12,6 +12,7 @@
 #include "fs/inode.h"
 #include "fs/kernel_order.h"
 #include "fs/node.h"
+#include "fs/own_mount.h"
 
 struct views; /* the views' own state, made by views_new() */
 
@@ -20,8 +21,9 @@ struct fs {
     struct backing *backing;
     struct index *index; /* NULL: no views, no notices */
     struct fuse_session *session;
-    sem_t end;           /* fs_exit() */
-    struct views *views; /* NULL: none, or not yet served */
+    struct own_mount own; /* where it is mounted */
+    sem_t end;            /* fs_exit() */
+    struct views *views;  /* NULL: none, or not yet served */
     struct inode_table inodes;
     struct file_key store_key; /* the store's directory, never shown; size 0: not in the tree */
     ino_t store_ino;

@@ -9,7 +9,6 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <linux/fs.h>
-#include <sys/mount.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -289,7 +288,7 @@ static void end_kernel(struct watch *watch)
     enum { PATIENCE_MS = 300 };
     if (watch_post_end(&watch->kernel, PATIENCE_MS))
         return;
-    umount2(watch->fs->options.mountpoint, MNT_FORCE | UMOUNT_NOFOLLOW);
+    own_mount_force(&watch->fs->own, watch->fs->session);
     watch_post_end(&watch->kernel, -1);
 }
 

@@ -120,7 +120,7 @@ static work_fn work_without_index(const char *command)
     return work && work != work_status ? work_refused : work;
 }
 
-static int serve(const struct mount_plan *plan, const struct mount_options *options, bool in_front,
+static int serve(struct mount_plan *plan, const struct mount_options *options, bool in_front,
                  char **ret_error)
 {
     _cleanup_(backing_close_p) struct backing *backing = NULL;
@@ -143,6 +143,7 @@ static int serve(const struct mount_plan *plan, const struct mount_options *opti
         .source = plan->source,
         .store_path = plan->store,
         .mountpoint = plan->mountpoint,
+        .mountpoint_fd = plan->mountpoint_fd,
         .views = options->views,
         .threshold = options->threshold,
         .limit = options->limit,
@@ -156,6 +157,8 @@ static int serve(const struct mount_plan *plan, const struct mount_options *opti
         .log = background_log,
     };
     r = fs_open(&fs_options, &fs, ret_error);
+    close_p(&plan->mountpoint_fd);
+    plan->mountpoint_fd = -1;
     if (r < 0)
         return r;
     hold.used = true;
@@ -275,7 +278,7 @@ static const struct argp parser = {
 
 int cmd_mount(int argc, char **argv)
 {
-    _cleanup_(mount_plan_done) struct mount_plan plan = {0};
+    _cleanup_(mount_plan_done) struct mount_plan plan = {.mountpoint_fd = -1};
     _cleanup_free_ char *error = NULL;
     _cleanup_(options_done) struct options options = {0};
     int code = COMMAND_OK;

@@ -1,6 +1,7 @@
 #include "tools/mount_plan.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -22,7 +23,8 @@ void mount_plan_done(struct mount_plan *plan)
     free(plan->mountpoint);
     free(plan->store);
     free(plan->log);
-    *plan = (struct mount_plan){0};
+    close_p(&plan->mountpoint_fd);
+    *plan = (struct mount_plan){.mountpoint_fd = -1};
 }
 
 int path_absolute(const char *path, char **ret_path)
@@ -135,23 +137,38 @@ static int clean_dead(const char *path, char **ret_error)
                   path);
 }
 
-static int find_directory(const char *path, const char *what, char **ret_real, char **ret_error)
+/* The path is what the kernel says of the opened directory: the name given is followed once. */
+static int open_real(const char *path, int *ret_fd, char **ret_real)
 {
+    char real[PATH_MAX + 1];
     struct stat st;
+    _cleanup_close_ int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return -errno;
+    _cleanup_free_ char *opened = message("/proc/self/fd/%d", fd);
+    ssize_t n = readlink(opened, real, sizeof(real) - 1);
+    if (n < 0)
+        return -errno;
+    if (st.st_nlink == 0 || real[0] != '/')
+        return -ENOENT;
+    *ret_real = message("%.*s", (int)n, real);
+    *ret_fd = TAKE_FD(fd);
+    return 0;
+}
+
+static int find_directory(const char *path, const char *what, int *ret_fd, char **ret_real,
+                          char **ret_error)
+{
     int r = clean_dead(path, ret_error);
     if (r < 0)
         return r;
-    _cleanup_free_ char *real = realpath(path, NULL);
-    if (!real || stat(real, &st) < 0)
-        return errno == ENOENT ? refuse(ret_error, -ENOENT,
-                                        "%s: no such %s; make it first, or correct "
-                                        "the name",
-                                        path, what)
-                               : refuse(ret_error, -errno, "%s: %s", path, strerror(errno));
-    if (!S_ISDIR(st.st_mode))
-        return refuse(ret_error, -ENOTDIR, "%s: not a directory; the %s has to be one", path, what);
-    *ret_real = TAKE_PTR(real);
-    return 0;
+    r = open_real(path, ret_fd, ret_real);
+    if (r == -ENOENT)
+        return refuse(ret_error, r, "%s: no such %s; make it first, or correct the name", path,
+                      what);
+    if (r == -ENOTDIR)
+        return refuse(ret_error, r, "%s: not a directory; the %s has to be one", path, what);
+    return r < 0 ? refuse(ret_error, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
 static int check_not_mounted(const struct mount_plan *plan, char **ret_error)
@@ -204,16 +221,22 @@ static int find_file(const struct mount_plan *plan, const char *path, const char
 int mount_plan_make(const char *source, const char *mountpoint, const char *store, bool sketch,
                     const char *log, struct mount_plan *ret_plan, char **ret_error)
 {
-    _cleanup_(mount_plan_done) struct mount_plan plan = {0};
+    _cleanup_(mount_plan_done) struct mount_plan plan = {.mountpoint_fd = -1};
     _cleanup_free_ char *default_store = NULL;
+    _cleanup_close_ int source_fd = -1;
 
-    int r = find_directory(source, "source", &plan.source, ret_error);
+    int r = find_directory(source, "source", &source_fd, &plan.source, ret_error);
     if (r < 0)
         return r;
-    r = find_directory(mountpoint ? mountpoint : source, "mount point", &plan.mountpoint,
-                       ret_error);
+    if (mountpoint)
+        r = find_directory(mountpoint, "mount point", &plan.mountpoint_fd, &plan.mountpoint,
+                           ret_error);
+    else
+        plan.mountpoint = message("%s", plan.source);
     if (r < 0)
         return r;
+    if (!mountpoint)
+        plan.mountpoint_fd = TAKE_FD(source_fd);
     r = check_not_mounted(&plan, ret_error);
     if (r < 0)
         return r;
@@ -247,6 +270,6 @@ int mount_plan_make(const char *source, const char *mountpoint, const char *stor
     if (r < 0)
         return r;
     *ret_plan = plan;
-    plan = (struct mount_plan){0};
+    plan = (struct mount_plan){.mountpoint_fd = -1};
     return 0;
 }

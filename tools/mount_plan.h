@@ -10,8 +10,9 @@
 
 struct mount_plan {
     char *source, *mountpoint; /* absolute */
-    char *store; /* absolute, need not exist; without sketching, where the daemon is asked */
-    char *log;   /* NULL, or absolute */
+    int mountpoint_fd; /* the mount point itself, O_PATH, whatever becomes of the path; -1: none */
+    char *store;       /* absolute, need not exist; without sketching, where the daemon is asked */
+    char *log;         /* NULL, or absolute */
 };
 
 /* mountpoint  NULL: over the source

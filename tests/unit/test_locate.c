@@ -188,7 +188,7 @@ static void test_holder__what_it_said_stays_where_it_cannot_be_written(void **st
 static void assert_plan(const char *source, const char *mountpoint, const char *store, int code,
                         const char *says)
 {
-    _cleanup_(mount_plan_done) struct mount_plan plan = {0};
+    _cleanup_(mount_plan_done) struct mount_plan plan = {.mountpoint_fd = -1};
     _cleanup_free_ char *error = NULL;
     int r = mount_plan_make(source, mountpoint, store, true, NULL, &plan, &error);
     assert_int_equal(r, code);
@@ -227,7 +227,8 @@ static void test_mount_plan__without_sketching_there_is_a_place_for_every_mount_
 {
     struct scratch *scratch = *state;
     _cleanup_free_ char *sibling = message("%s2", scratch->tree);
-    _cleanup_(mount_plan_done) struct mount_plan over = {0}, beside = {0};
+    _cleanup_(mount_plan_done) struct mount_plan over = {.mountpoint_fd = -1},
+                                                 beside = {.mountpoint_fd = -1};
     _cleanup_free_ char *error = NULL, *store = NULL;
     mkdir(sibling, 0700);
     assert_int_equal(mount_plan_make(scratch->tree, NULL, NULL, false, NULL, &over, NULL), 0);
@@ -237,7 +238,7 @@ static void test_mount_plan__without_sketching_there_is_a_place_for_every_mount_
     assert_string_not_equal(over.store, store);
     assert_memory_equal(over.store, scratch->state, strlen(scratch->state));
 
-    struct mount_plan none = {0};
+    struct mount_plan none = {.mountpoint_fd = -1};
     _cleanup_free_ char *inside = message("%s/a", scratch->tree);
     setenv("KINFS_STATE_DIR", inside, 1);
     assert_int_equal(mount_plan_make(scratch->tree, NULL, NULL, false, NULL, &none, &error),
@@ -274,7 +275,7 @@ static void test_holder__a_place_made_is_one_mounts_at_a_time_and_goes(void **st
 static void test_mount_plan__makes_paths_absolute(void **state)
 {
     struct scratch *scratch = *state;
-    _cleanup_(mount_plan_done) struct mount_plan plan = {0};
+    _cleanup_(mount_plan_done) struct mount_plan plan = {.mountpoint_fd = -1};
     _cleanup_free_ char *crooked = message("%s/a/..//./", scratch->tree);
     _cleanup_free_ char *store = message("%s/../new/store/", scratch->state);
     _cleanup_free_ char *straight = message("%s/new/store", scratch->root);

@@ -1,0 +1,161 @@
+#include "fs/own_mount.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base/cleanup.h"
+#include "base/mount_point.h"
+#include "fs/state.h"
+
+/* So often a mount may be moved while it is looked for. */
+enum { MOVES_MAX = 16 };
+
+struct fd_path {
+    char text[32];
+};
+
+static struct fd_path fd_path(int fd)
+{
+    struct fd_path path;
+    snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d", fd);
+    return path;
+}
+
+/* Which mount an open directory is in; the daemon is not asked. */
+static int look(int fd, uint64_t *ret_id, uint64_t *ret_device)
+{
+    struct statx st;
+    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st) < 0)
+        return -errno;
+    if (!(st.stx_mask & STATX_MNT_ID))
+        return -ENOENT;
+    *ret_id = st.stx_mnt_id;
+    *ret_device = makedev(st.stx_dev_major, st.stx_dev_minor);
+    return 0;
+}
+
+/* What the table of mounts says of one: the mount it is on, where, and its type. Any may be NULL;
+ * ret_point gives. Returns 0, -ENOENT, -ENOMEM or an errno of open(2). */
+static int find_row(uint64_t id, uint64_t *ret_parent, char **ret_point, bool *ret_is_kinfs)
+{
+    enum { ID, PARENT, DEVICE, ROOT, POINT, N_FIRST };
+    _cleanup_fclose_ FILE *file = fopen("/proc/self/mountinfo", "re");
+    _cleanup_free_ char *line = NULL;
+    size_t line_bytes = 0;
+    if (!file)
+        return -errno;
+    while (getline(&line, &line_bytes, file) > 0) {
+        char *first[N_FIRST], *rest = line;
+        int n = 0;
+        while (n < N_FIRST && rest)
+            first[n++] = strsep(&rest, " ");
+        const char *type = rest ? strstr(rest, " - ") : NULL;
+        if (!type || strtoull(first[ID], NULL, 10) != id)
+            continue;
+        if (ret_parent)
+            *ret_parent = strtoull(first[PARENT], NULL, 10);
+        if (ret_is_kinfs)
+            *ret_is_kinfs = strncmp(type, " - fuse.kinfs ", 14) == 0;
+        if (ret_point) {
+            mount_point_unescape(first[POINT]);
+            *ret_point = strdup(first[POINT]);
+        }
+        return ret_point && !*ret_point ? -ENOMEM : 0;
+    }
+    return -ENOENT;
+}
+
+/* What was mounted on a directory: found by the directory above, since the name of a mount point
+ * cannot be changed. Nothing is learnt of what another has mounted there meanwhile. */
+static void learn(struct own_mount *own, int point_fd)
+{
+    char path[PATH_MAX + 1];
+    uint64_t id, device, below, parent;
+    bool is_kinfs;
+    ssize_t n = readlink(fd_path(point_fd).text, path, sizeof(path) - 1);
+    if (n <= 0)
+        return;
+    path[n] = '\0';
+    const char *slash = strrchr(path, '/');
+    _cleanup_close_ int above = openat(point_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (above < 0 || !slash)
+        return;
+    _cleanup_close_ int top =
+        openat(above, slash[1] ? slash + 1 : ".", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (top < 0 || look(top, &id, &device) < 0 || look(point_fd, &below, &(uint64_t){0}) < 0 ||
+        find_row(id, &parent, NULL, &is_kinfs) < 0 || parent != below || !is_kinfs)
+        return;
+    own->id = id;
+    own->device = device;
+}
+
+int own_mount_make(struct own_mount *own, struct fuse_session *session, int point_fd,
+                   const char *point)
+{
+    if (geteuid() != 0)
+        return fuse_session_mount(session, point) == 0 ? 0 : -EIO;
+    _cleanup_close_ int nothing = eventfd(0, EFD_CLOEXEC);
+    own->number_fd = nothing < 0 ? -1 : fcntl(point_fd, F_DUPFD_CLOEXEC, 0);
+    if (own->number_fd < 0)
+        return -errno;
+    int r = fuse_session_mount(session, fd_path(own->number_fd).text) == 0 ? 0 : -EIO;
+    if (r == 0)
+        learn(own, point_fd);
+    /* libfuse unmounts by this number at the end: nothing is mounted there, and the file system the
+     * mount point is in is not kept. */
+    (void)dup3(nothing, own->number_fd, O_CLOEXEC);
+    return r;
+}
+
+/* The mount's own root, wherever that is; while it is open the kernel gives its numbers to no
+ * other. Returns a descriptor, or -ENOENT. */
+static int open_mount(const struct own_mount *own, struct fuse_session *session)
+{
+    for (int i = 0; own->id && i < MOVES_MAX; i++) {
+        _cleanup_free_ char *point = NULL;
+        uint64_t id, device;
+        if (find_row(own->id, NULL, &point, NULL) < 0)
+            break;
+        _cleanup_close_ int fd = open(point, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0 || look(fd, &id, &device) < 0 || id != own->id || device != own->device)
+            continue;
+        /* A connection that has ended may have left its numbers to another mount. */
+        struct pollfd connection = {.fd = fuse_session_fd(session)};
+        if (poll(&connection, 1, 0) != 0)
+            break;
+        return TAKE_FD(fd);
+    }
+    return -ENOENT;
+}
+
+static void detach(struct own_mount *own, struct fuse_session *session, bool force)
+{
+    _cleanup_close_ int fd = open_mount(own, session);
+    if (fd < 0)
+        return;
+    if (force) /* which is in use by this very descriptor: only what waits is failed */
+        (void)umount2(fd_path(fd).text, MNT_FORCE);
+    if (umount2(fd_path(fd).text, MNT_DETACH) == 0)
+        own->id = 0;
+}
+
+void own_mount_force(struct own_mount *own, struct fuse_session *session)
+{
+    detach(own, session, true);
+}
+
+void own_mount_end(struct own_mount *own, struct fuse_session *session)
+{
+    detach(own, session, false);
+    fuse_session_unmount(session);
+    close_p(&own->number_fd);
+}

@@ -1,0 +1,33 @@
+/* The mount of this daemon, told from all others by what the kernel calls it. A path is no name for
+ * it: who owns a directory above can move the mount elsewhere, and put another in its place.
+ */
+#ifndef KINFS_FS_OWN_MOUNT_H
+#define KINFS_FS_OWN_MOUNT_H
+
+#include <stdint.h>
+
+struct fuse_session;
+
+struct own_mount {
+    uint64_t id;     /* 0: not known, and not for this process to unmount but by libfuse */
+    uint64_t device; /* of its file system */
+    int number_fd;   /* holds the number that libfuse knows the mount point by; -1: none */
+};
+
+/* Mount a session. Root mounts on the directory that was opened, wherever it is by now; others have
+ * fusermount3, which takes a path and looks itself.
+ *
+ * point_fd  the mount point, O_PATH; may be closed afterwards
+ *
+ * Returns 0; -EIO when libfuse has said why not; or an errno of eventfd(2) or fcntl(2). Once in a
+ * process before there are threads; reads the table of mounts. */
+int own_mount_make(struct own_mount *own, struct fuse_session *session, int point_fd,
+                   const char *point);
+
+/* Fail all that waits for the daemon, and unmount. Of ordinary users: nothing. */
+void own_mount_force(struct own_mount *own, struct fuse_session *session);
+
+/* Unmount if still mounted, wherever it is by now, and nothing else. */
+void own_mount_end(struct own_mount *own, struct fuse_session *session);
+
+#endif

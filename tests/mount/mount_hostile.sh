@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Mount points, logs and stores in directories of another user, who changes what their names lead to while root mounts and unmounts:
+# nothing is mounted, unmounted, written or made where that user says.
+. "$(dirname "$0")/../lib/mount.sh"
+[[ $EUID = 0 ]] || skip "only root can mount over what is another user's"
+needs_fuse
+needs python3 setpriv findmnt
+ORDINARY=54321
+HIS=$SCRATCH/his
+SYSTEM=$SCRATCH/system
+
+as_him() {
+    setpriv --reuid=$ORDINARY --regid=$ORDINARY --clear-groups "$@"
+}
+
+is_mounted() { # TYPE POINT
+    [[ $(findmnt -rn -t "$1" -o TARGET) == *"$2"* ]]
+}
+
+fresh() { # anew: what is his, and what is the system's
+    rm -rf "$HIS" "$SYSTEM"
+    mkdir -p "$HIS/docs" "$SYSTEM/data"
+    words 1000 200 > "$HIS/docs/1.txt"
+    chown -R $ORDINARY "$HIS"
+}
+chmod 0755 "$SCRATCH"
+
+# -- a directory that becomes a link while it is mounted over --
+
+for count in 1 2 3 4; do
+    fresh
+    rm -f "$SCRATCH/armed"
+    mkfifo "$SCRATCH/armed"
+    python3 "$(dirname "$0")/../lib/swap_directory.py" "$HIS" docs "$SYSTEM" $ORDINARY $count > "$SCRATCH/armed" &
+    SWAPS=$!
+    read -r said < "$SCRATCH/armed" && [[ $said = armed ]] || fail "not armed"
+    said=$(timeout 60 "$KINFS" mount -o store="$SCRATCH/store.$count" "$HIS/docs" 2>&1) || expect_match "open $count" \
+        'another directory|no such|not a directory' "$said"
+    ! is_mounted fuse.kinfs "$SYSTEM" || fail "mounted where another user said, after open $count"
+    point=$(findmnt -rn -t fuse.kinfs -o TARGET | grep "^$HIS/" || true)
+    [[ ! $point ]] || expect_match "where it is mounted" "^$HIS/docs(\.real)?\$" "$point"
+    [[ ! $point ]] || "$KINFS" umount "$point"
+    kill $SWAPS 2> /dev/null || true
+    wait $SWAPS || true
+done
+
+# -- a mount that is moved away, and another in its place --
+
+fresh
+as_him mkdir "$HIS/a" "$HIS/a/data"
+mount -t tmpfs kinfs-test "$SYSTEM/data"
+for how in end lazy; do
+    "$KINFS" mount -o store="$SCRATCH/store.moved" "$HIS/a/data"
+    [[ $(findmnt -rn -o SOURCE --mountpoint "$HIS/a/data") = "$HIS/a/data" ]] || fail "what the mount is called"
+    "$KINFS" status "$HIS/a/data" > /dev/null
+    daemon=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$SCRATCH/store.moved/holder" | head -n 1)
+    as_him mv "$HIS/a" "$HIS/b"
+    as_him ln -s "$SYSTEM" "$HIS/a"
+    if [[ $how = end ]]; then
+        kill "$daemon"
+        tail --pid="$daemon" -f /dev/null
+    else
+        "$KINFS" umount --lazy "$HIS/b/data"
+        tail --pid="$daemon" -f /dev/null
+    fi
+    is_mounted tmpfs "$SYSTEM/data" || fail "$how: another mount was unmounted"
+    ! is_mounted fuse.kinfs "$HIS/b/data" || fail "$how: the mount was left"
+    as_him rm "$HIS/a"
+    as_him mv "$HIS/b" "$HIS/a"
+done
+umount "$SYSTEM/data"
