@@ -104,13 +104,13 @@ static int wait_for_end(const struct mount *mount, const char *store)
 
 /* What waited for the daemon has failed as soon as this was tried once, but is in the mount until
  * it has run again. */
-static int unmount_forced(const char *point)
+static int unmount_forced(const struct mount *mount)
 {
     enum { LEAVE_MS = 2000, LOOK_MS = 10 };
-    int r = unmount(point, MNT_FORCE);
+    int r = unmount(mount, MNT_FORCE);
     for (int waited_ms = 0; r == -EBUSY && waited_ms < LEAVE_MS; waited_ms += LOOK_MS) {
         usleep(LOOK_MS * 1000);
-        r = unmount(point, MNT_FORCE);
+        r = unmount(mount, MNT_FORCE);
     }
     return r;
 }
@@ -131,8 +131,8 @@ int cmd_umount(int argc, char **argv)
     if (chdir("/") < 0)
         return command_end(-errno, NULL);
     r = options.force && !options.lazy
-            ? unmount_forced(point)
-            : unmount(point, (options.lazy ? MNT_DETACH : 0) | (options.force ? MNT_FORCE : 0));
+            ? unmount_forced(mount)
+            : unmount(mount, (options.lazy ? MNT_DETACH : 0) | (options.force ? MNT_FORCE : 0));
     if (r == -EBUSY || r == -EPERM) {
         _cleanup_free_ char *users = mount_users_here(point);
         if (r == -EBUSY || *users)
@@ -142,7 +142,8 @@ int cmd_umount(int argc, char **argv)
         return COMMAND_FAILED;
     }
     if (r < 0) {
-        complain("%s: %s", point, strerror(-r));
+        complain("%s: %s", point,
+                 r == -ENOENT ? "somebody has unmounted or moved it meanwhile" : strerror(-r));
         return COMMAND_FAILED;
     }
     return store ? wait_for_end(mount, store) : COMMAND_OK;

@@ -10,7 +10,6 @@
 
 #include "tools/locate.h"
 #include "tools/message.h"
-#include "tools/mounts.h"
 
 /* Dead mounts can lie on top of each other; more than this is something else. */
 enum { MAX_DEAD = 16 };
@@ -71,11 +70,23 @@ static int fusermount(const char *point, bool lazy)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EPERM;
 }
 
-int unmount(const char *point, int flags)
+/* By the directory it is mounted in, where nobody can change the name of a mount point; that
+ * directory may be moved. */
+int unmount(const struct mount *mount, int flags)
 {
+    const char *name = strrchr(mount->point, '/');
+    if (!name || !*++name)
+        return -EINVAL;
+    _cleanup_free_ char *above = message("%.*s", (int)(name - mount->point), mount->point);
+    _cleanup_close_ int fd = open(above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    if (!mount_has(mount, fd, name))
+        return -ENOENT;
+    _cleanup_free_ char *point = message("/proc/self/fd/%d/%s", fd, name);
     if (umount2(point, UMOUNT_NOFOLLOW | flags) == 0)
         return 0;
-    return errno == EPERM ? fusermount(point, flags & MNT_DETACH) : -errno;
+    return errno == EPERM ? fusermount(mount->point, flags & MNT_DETACH) : -errno;
 }
 
 /* What the kernel remembers of a directory outlives the daemon: it has to be asked for anew. */

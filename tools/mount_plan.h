@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/cleanup.h"
+#include "tools/mounts.h"
 
 struct mount_plan {
     char *source, *mountpoint; /* absolute */
@@ -33,9 +34,9 @@ void mount_plan_done(struct mount_plan *plan);
  * errno of realpath(3); gives. */
 int path_absolute(const char *path, char **ret_path);
 
-/* Unmount what is at a mount point; flags are those of umount2(2). Returns 0, -EBUSY, or another
- * errno of umount2(2); without the right to, as fusermount3 does (which knows MNT_DETACH alone),
- * -EPERM when that fails. */
-int unmount(const char *point, int flags);
+/* Unmount this very mount, where the table of mounts has it; flags are those of umount2(2). Returns
+ * 0, -EBUSY, -ENOENT when it is there no longer, or another errno of umount2(2); without the right
+ * to, as fusermount3 does (which knows MNT_DETACH alone), -EPERM when that fails. */
+int unmount(const struct mount *mount, int flags);
 
 #endif

@@ -103,19 +103,35 @@ bool mount_is_trusted(const struct mount *mount)
     return mount_is_kinfs(mount) && mount_user_is_trusted(mount->user);
 }
 
+/* Which mount it is the kernel says of its own; asked for nothing else, it does so of mounts that
+ * are closed to this process, too. */
+static int find_id(int fd, const char *path, int flags, uint64_t *ret_id)
+{
+    struct statx st;
+    if (statx(fd, path, flags | AT_STATX_DONT_SYNC, 0, &st) < 0)
+        return -errno;
+    *ret_id = st.stx_mnt_id;
+    return st.stx_mask & STATX_MNT_ID ? 0 : -ENOENT;
+}
+
+bool mount_has(const struct mount *mount, int fd, const char *name)
+{
+    uint64_t id;
+    return find_id(fd, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, &id) == 0 && id == mount->id;
+}
+
 static int find_file(const struct mounts *mounts, int fd, const char *path, int flags,
                      const struct mount **ret_mount)
 {
-    struct statx st;
-    if (statx(fd, path, flags | AT_STATX_DONT_SYNC, STATX_MNT_ID, &st) < 0)
-        return -errno;
-    if (st.stx_mask & STATX_MNT_ID)
+    uint64_t id;
+    int r = find_id(fd, path, flags, &id);
+    if (r == 0)
         for (size_t i = 0; i < mounts->n_mounts; i++)
-            if (mounts->mounts[i].id == st.stx_mnt_id) {
+            if (mounts->mounts[i].id == id) {
                 *ret_mount = &mounts->mounts[i];
                 return 0;
             }
-    return -ENOENT;
+    return r < 0 ? r : -ENOENT;
 }
 
 bool mount_of_file_is_trusted(int fd)

@@ -44,6 +44,10 @@ bool mount_of_file_is_trusted(int fd);
  * is not in the table, or an errno of statx(2). */
 int mounts_of(const struct mounts *mounts, const char *path, const struct mount **ret_mount);
 
+/* Whether an entry of an open directory ("": itself, O_PATH will do) is in this very mount. Its
+ * daemon is not asked. */
+bool mount_has(const struct mount *mount, int fd, const char *name);
+
 /* What is mounted exactly at an absolute path, the uppermost; NULL when nothing is. Touches no
  * file. */
 const struct mount *mounts_at(const struct mounts *mounts, const char *point);

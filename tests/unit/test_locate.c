@@ -4,11 +4,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "tools/holder.h"
 #include "tools/locate.h"
@@ -285,6 +288,55 @@ static void test_mount_plan__makes_paths_absolute(void **state)
     assert_string_equal(plan.store, straight);
 }
 
+static int mount_tmpfs(const char *point)
+{
+    return mount("kinfs-test", point, "tmpfs", 0, NULL);
+}
+
+/* 0: as it should be; 77: cannot be tested; else 1. */
+static int unmount_moved(const char *root)
+{
+    struct mounts mounts = {0};
+    const struct mount *found = NULL;
+    _cleanup_free_ char *above = message("%s/above", root), *moved = message("%s/moved", root);
+    _cleanup_free_ char *point = message("%s/point", above), *there = message("%s/point", moved);
+    if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        mount_tmpfs(point) < 0)
+        return 77;
+    if (mounts_read(NULL, &mounts) < 0 || !(found = mounts_at(&mounts, point)))
+        return 1;
+    if (rename(above, moved) < 0 || mkdir(above, 0700) < 0 || mkdir(point, 0700) < 0 ||
+        mount_tmpfs(point) < 0)
+        return 1;
+    for (int i = 0; i < 2; i++)
+        if (unmount(found, i ? MNT_DETACH : 0) != -ENOENT)
+            return 1;
+    struct mounts now = {0};
+    if (mounts_read(NULL, &now) < 0 || !mounts_at(&now, point) || !mounts_at(&now, there))
+        return 1;
+    if (unmount(mounts_at(&now, there), 0) != 0 || unmount(mounts_at(&now, point), MNT_DETACH) != 0)
+        return 1;
+    mounts_done(&now);
+    mounts_done(&mounts);
+    return 0;
+}
+
+static void test_unmount__another_mount_in_the_same_place_stays(void **state)
+{
+    struct scratch *scratch = *state;
+    _cleanup_free_ char *above = message("%s/above", scratch->root);
+    _cleanup_free_ char *point = message("%s/point", above);
+    mkdir(above, 0700);
+    mkdir(point, 0700);
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(unmount_moved(scratch->root));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WEXITSTATUS(status) != 77)
+        assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +349,7 @@ int main(void)
         cmocka_unit_test(test_mount_plan__refuses_what_would_mount_into_itself),
         cmocka_unit_test(test_holder__a_place_made_is_one_mounts_at_a_time_and_goes),
         cmocka_unit_test(test_mount_plan__makes_paths_absolute),
+        cmocka_unit_test(test_unmount__another_mount_in_the_same_place_stays),
         cmocka_unit_test(test_mount_plan__without_sketching_there_is_a_place_for_every_mount_point),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
