@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
@@ -116,7 +117,14 @@ enum { SAID_BY_MOUNT = 1 };
 static int store_of_mount(const struct mount *mount, char **ret_store, char **ret_error)
 {
     char store[STORE_XATTR_MAX_BYTES + 1];
-    ssize_t n = getxattr(mount->point, "user.kinfs.store", store, STORE_XATTR_MAX_BYTES);
+    _cleanup_close_ int fd = open(mount->point, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || !mount_has(mount, fd, ""))
+        return refuse(ret_error, -EBUSY,
+                      "%s: something else is mounted over this mount, or has taken its place; "
+                      "unmount that first, or name the store with --store",
+                      mount->point);
+    _cleanup_free_ char *opened = message("/proc/self/fd/%d", fd);
+    ssize_t n = getxattr(opened, "user.kinfs.store", store, STORE_XATTR_MAX_BYTES);
     if (n > 0) {
         *ret_store = message("%.*s", (int)n, store);
         return SAID_BY_MOUNT;

@@ -69,3 +69,22 @@ for how in end lazy; do
     as_him mv "$HIS/b" "$HIS/a"
 done
 umount "$SYSTEM/data"
+
+# -- another user's mount over one of root's --
+
+fresh
+mkdir -p "$SOURCE" "$SCRATCH/said"
+words 2000 200 > "$SOURCE/2.txt"
+"$KINFS" mount -o store="$SCRATCH/store.covered" "$SOURCE" "$HIS/docs"
+expect_code 0 "$KINFS" status "$SOURCE/2.txt"
+mkfifo "$SCRATCH/ready"
+python3 "$(dirname "$0")/../lib/hostile_mount.py" "$HIS/docs" /elsewhere "$SCRATCH/said" $ORDINARY "$SCRATCH/log" > "$SCRATCH/ready" &
+read -r said < "$SCRATCH/ready" && [[ $said = ready ]] || fail "no mount"
+: > "$SCRATCH/log"
+expect_code 3 "$KINFS" status "$SOURCE/2.txt"
+expect_match "what is over a mount" "^kinfs: $HIS/docs: something else is mounted over this mount" "$OUT"
+! grep getxattr "$SCRATCH/log" || fail "another user's mount was asked"
+"$KINFS" umount "$HIS/docs"
+expect_code 0 "$KINFS" status "$SOURCE/2.txt"
+"$KINFS" umount "$HIS/docs"
+wait
