@@ -138,8 +138,13 @@ for i in range(12000):
 PYTHON
     code=0
     "$KINFS" cluster --memory=17M --scratch="$small" many > /dev/null 2> err || code=$?
+    "$KINFS" scan many > /dev/null
+    stored_code=0
+    "$KINFS" cluster --stored --memory=17M --scratch="$small" many > /dev/null 2> stored_err || stored_code=$?
     umount "$small"
     expect_equal 'no room' 3 "$code"
+    expect_equal 'of a store' 3 "$stored_code"
+    expect_equal 'of a store' "$(< err)" "$(< stored_err)"
     expect_match 'no room' "small: no room for what does not fit into memory; give more --memory, or name another directory by --scratch" "$(< err)"
     expect_code 1 "$KINFS" cluster --memory=17M --scratch="$SCRATCH" many
 fi

@@ -151,7 +151,5 @@ if mount -t tmpfs -o size=64k tmpfs "$small" 2> /dev/null; then
     expect_code 3 "$KINFS" cluster --keep="$small/kept" "$SOURCE"
     expect_match 'no room' "^kinfs: $small/kept or .*: no room; name another directory by --keep" "$OUT"
     expect_code 3 "$KINFS" cluster --keep="$small/kept" --phase=duplicates
-    expect_code 3 "$KINFS" cluster --stored --keep="$small/stored" "$SOURCE"
-    expect_match 'no room' "^kinfs: $small/stored or .*: no room; name another directory by --keep" "$OUT"
     umount "$small"
 fi
