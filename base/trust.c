@@ -227,12 +227,12 @@ static int step(struct walk *walk, const char *name, bool is_end)
     return 0;
 }
 
-enum making { MAKE_NONE, MAKE_LAST, MAKE_PARENTS };
+enum making { MAKE_NONE, MAKE_LAST, MAKE_PARENTS, STOP_ABOVE };
 
 static int make(struct walk *walk, const char *name, enum making making, bool is_last,
                 bool *ret_made)
 {
-    if (making == MAKE_NONE || is_last != (making == MAKE_LAST))
+    if (making == MAKE_NONE || making == STOP_ABOVE || is_last != (making == MAKE_LAST))
         return -ENOENT;
     if (mkdirat(walk->fd, name, 0700) < 0)
         return errno == EEXIST ? 0 : -errno;
@@ -247,7 +247,7 @@ static int go(struct walk *walk, enum making making, bool *ret_made)
         const char *name = walk->rest + strspn(walk->rest, "/");
         const size_t n = strcspn(name, "/");
         const bool is_last = !name[n + strspn(name + n, "/")];
-        if (n == 0 || (is_last && making == MAKE_PARENTS))
+        if (n == 0 || (is_last && (making == MAKE_PARENTS || making == STOP_ABOVE)))
             return 0;
         _cleanup_free_ char *component = strndup(name, n), *rest = strdup(name + n);
         if (!component || !rest)
@@ -285,7 +285,7 @@ static int walk_to(const char *path, enum making making, bool *ret_made, char **
         r = go(&walk, making, ret_made);
     if (r < 0 || making == MAKE_PARENTS)
         return r;
-    r = check_own(walk.fd, ret_why);
+    r = making == STOP_ABOVE ? 0 : check_own(walk.fd, ret_why);
     if (r < 0)
         return r;
     int fd = openat(walk.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -305,6 +305,11 @@ int trust_make_directory(const char *path, bool *ret_made, char **ret_why)
 int trust_make_parents(const char *path, char **ret_why)
 {
     return walk_to(path, MAKE_PARENTS, NULL, ret_why);
+}
+
+int trust_open_parent(const char *path, char **ret_why)
+{
+    return walk_to(path, STOP_ABOVE, NULL, ret_why);
 }
 
 int trust_open_directory_at(int directory_fd, const char *name, char **ret_why)

@@ -37,6 +37,11 @@ int trust_make_directory(const char *path, bool *ret_made, char **ret_why);
  * may be anybody's that is to be trusted on the way. Returns 0, or as above. */
 int trust_make_parents(const char *path, char **ret_why);
 
+/* Open the directory that a path's last component is in. It may be another's on the way: root's, or
+ * sticky, as /tmp is; what trust_open_file() opens there is one's own nevertheless. Returns as
+ * trust_open_directory(). */
+int trust_open_parent(const char *path, char **ret_why);
+
 /* A directory within one that was opened above; name has no slash. A symbolic link is refused.
  * Returns as trust_open_directory(). */
 int trust_open_directory_at(int directory_fd, const char *name, char **ret_why);

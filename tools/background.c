@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/fd_read.h"
+#include "base/trust.h"
 #include "tools/message.h"
 
 enum { LINE_BYTES = 8192 };
@@ -93,11 +94,32 @@ void background_ready(const char *error)
     close(TAKE_FD(ready_fd));
 }
 
-int background_open_log(const char *log, bool in_front)
+/* Only root makes names in /dev itself: a device, or a link to what this process has open. */
+static bool is_in_dev(const char *path)
+{
+    return strncmp(path, "/dev/", 5) == 0 && !strchr(path + 5, '/');
+}
+
+static int open_log(const char *path, char **ret_why)
+{
+    const char *slash = strrchr(path, '/');
+    _cleanup_close_ int directory = trust_open_parent(path, ret_why);
+    if (directory < 0)
+        return directory;
+    if (is_in_dev(path)) {
+        int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+        return fd < 0 ? -errno : fd;
+    }
+    return trust_open_file(directory, slash ? slash + 1 : path, O_WRONLY | O_CREAT | O_APPEND,
+                           ret_why);
+}
+
+int background_open_log(const char *log, bool in_front, char **ret_why)
 {
     if (log) {
-        log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
-        return log_fd < 0 ? -errno : 0;
+        int fd = open_log(log, ret_why);
+        log_fd = fd < 0 ? -1 : fd;
+        return fd < 0 ? fd : 0;
     }
     if (in_front)
         log_fd = STDERR_FILENO;

@@ -294,9 +294,12 @@ int cmd_mount(int argc, char **argv)
                             mount->log, &plan, &error);
     if (r < 0)
         return command_end(r, error);
-    r = background_open_log(plan.log, options.in_front);
+    r = background_open_log(plan.log, options.in_front, &error);
     if (r < 0) {
-        complain("%s: %s; name another file with -o log=", plan.log, strerror(-r));
+        if (error)
+            complain("log %s is not opened: %s", plan.log, error);
+        else
+            complain("%s: %s; name another file with -o log=", plan.log, strerror(-r));
         return COMMAND_FAILED;
     }
     raise_limits();

@@ -276,10 +276,12 @@ int mount_plan_make(const char *source, const char *mountpoint, const char *stor
     r = sketch
             ? find_file(&plan, store, "store", "-o store=", &plan.store, ret_error)
             : find_file(&plan, store, "control socket", "KINFS_STATE_DIR", &plan.store, ret_error);
-    if (r >= 0 && log)
-        r = find_file(&plan, log, "log", "-o log=", &plan.log, ret_error);
+    _cleanup_free_ char *log_real = NULL;
+    if (r >= 0 && log) /* which is opened as it was named: links on the way may be another's */
+        r = find_file(&plan, log, "log", "-o log=", &log_real, ret_error);
     if (r < 0)
         return r;
+    plan.log = log ? message("%s", log) : NULL;
     *ret_plan = plan;
     plan = (struct mount_plan){.mountpoint_fd = -1};
     return 0;

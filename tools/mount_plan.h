@@ -13,7 +13,7 @@ struct mount_plan {
     char *source, *mountpoint; /* absolute */
     int mountpoint_fd; /* the mount point itself, O_PATH, whatever becomes of the path; -1: none */
     char *store;       /* absolute, need not exist; without sketching, where the daemon is asked */
-    char *log;         /* NULL, or absolute */
+    char *log;         /* NULL, or as it was named */
 };
 
 /* mountpoint  NULL: over the source

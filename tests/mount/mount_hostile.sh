@@ -88,3 +88,33 @@ expect_match "what is over a mount" "^kinfs: $HIS/docs: something else is mounte
 expect_code 0 "$KINFS" status "$SOURCE/2.txt"
 "$KINFS" umount "$HIS/docs"
 wait
+
+# -- a log in another user's hands --
+
+fresh
+printf precious > "$SYSTEM/file"
+mkdir "$SCRATCH/sticky" "$SCRATCH/logs"
+chmod 1777 "$SCRATCH/sticky"
+as_him ln -s "$SYSTEM/file" "$SCRATCH/sticky/link"
+as_him ln -s "$SYSTEM/made" "$SCRATCH/sticky/dangling"
+as_him ln -s "$SYSTEM" "$SCRATCH/sticky/directory"
+as_him mkfifo "$SCRATCH/sticky/fifo"
+as_him touch "$SCRATCH/sticky/his"
+refuse_log() { # LOG REGEX
+    expect_code 3 timeout 60 "$KINFS" mount -o nosketch,log="$1" "$SOURCE" "$MNT"
+    expect_match "log $1" "^kinfs: log $1 is not opened: $2" "$OUT"
+    [[ $OUT != *$'\n'* ]] || fail "more than a line: $OUT"
+    expect_equal "what is the system's" "precious file" "$(cat "$SYSTEM/file") $(find "$SYSTEM" -type f -printf %P)"
+}
+mkdir -p "$MNT"
+refuse_log "$SCRATCH/sticky/link" "$SCRATCH/sticky/link is a symbolic link"
+refuse_log "$SCRATCH/sticky/dangling" "$SCRATCH/sticky/dangling is a symbolic link"
+refuse_log "$SCRATCH/sticky/directory/made" "the symbolic link $SCRATCH/sticky/directory belongs to user $ORDINARY"
+refuse_log "$SCRATCH/sticky/fifo" "$SCRATCH/sticky/fifo is a FIFO"
+refuse_log "$SCRATCH/sticky/his" "$SCRATCH/sticky/his belongs to user $ORDINARY"
+refuse_log "$HIS/log" "$HIS belongs to user $ORDINARY"
+for log in "$SCRATCH/sticky/own" "$SCRATCH/logs/own" ./logs/relative /dev/stderr /dev/null; do
+    start -o nosketch,log="$log" 2> "$SCRATCH/stderr"
+    stop
+done
+[[ -f $SCRATCH/logs/relative && -f $SCRATCH/sticky/own ]] || fail "no log"

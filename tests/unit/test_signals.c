@@ -94,7 +94,7 @@ static void test_signals__hup_stays_ignored(void **state)
 static void crash_as_it_is(const char *log)
 {
     setrlimit(RLIMIT_CORE, &(struct rlimit){0});
-    expect(background_open_log(log, false) == 0);
+    expect(background_open_log(log, false, NULL) == 0);
     signals_tell_crashes("do something");
     raise(SIGQUIT);
 }
