@@ -241,6 +241,17 @@ static int make(struct walk *walk, const char *name, enum making making, bool is
     return 0;
 }
 
+/* What is missing is to be walked still. */
+static bool put_back(struct walk *walk, const char *name)
+{
+    char *rest;
+    if (asprintf(&rest, "%s%s", name, walk->rest) < 0)
+        return false;
+    free(walk->rest);
+    walk->rest = rest;
+    return true;
+}
+
 static int go(struct walk *walk, enum making making, bool *ret_made)
 {
     for (;;) {
@@ -260,6 +271,8 @@ static int go(struct walk *walk, enum making making, bool *ret_made)
             if (r == 0)
                 r = step(walk, component, is_last);
         }
+        if (r == -ENOENT && !put_back(walk, component))
+            return -ENOMEM;
         if (r < 0)
             return r;
     }
@@ -305,6 +318,34 @@ int trust_make_directory(const char *path, bool *ret_made, char **ret_why)
 int trust_make_parents(const char *path, char **ret_why)
 {
     return walk_to(path, MAKE_PARENTS, NULL, ret_why);
+}
+
+int trust_resolve(const char *path, char **ret_path, char **ret_why)
+{
+    _cleanup_(walk_done) struct walk walk = {
+        .fd = -1, .mount_id = UINT64_MAX, .rest = absolute(path), .ret_why = ret_why};
+    if (!*path || !walk.rest)
+        return *path ? -errno : -ENOENT;
+    int r = begin_at_root(&walk);
+    if (r == 0)
+        r = go(&walk, MAKE_NONE, NULL);
+    if (r < 0 && r != -ENOENT)
+        return r;
+    struct shown real = shown(walk.fd, NULL);
+    size_t used = strlen(real.text);
+    if (used == 0)
+        return -ENOENT;
+    for (char *rest = walk.rest, *name; (name = strsep(&rest, "/"));) {
+        if (strcmp(name, "..") == 0)
+            return -ENOENT;
+        if (!*name || strcmp(name, ".") == 0)
+            continue;
+        if (used + 1 + strlen(name) >= PATH_MAX)
+            return -ENAMETOOLONG;
+        used += (size_t)sprintf(real.text + used, "%s%s", used > 1 ? "/" : "", name);
+    }
+    *ret_path = strdup(real.text);
+    return *ret_path ? 0 : -ENOMEM;
 }
 
 int trust_open_parent(const char *path, char **ret_why)

@@ -37,6 +37,12 @@ int trust_make_directory(const char *path, bool *ret_made, char **ret_why);
  * may be anybody's that is to be trusted on the way. Returns 0, or as above. */
 int trust_make_parents(const char *path, char **ret_why);
 
+/* The absolute path, without links, "." and "..", of a directory that trust_open_directory() opens,
+ * or of one to be made, whose last components are missing: what there is of it is to be trusted on
+ * the way, and what is missing is there as it is named. ret_path gives. Returns 0, or as
+ * trust_open_directory(); -ENOENT for ".." behind what is missing. */
+int trust_resolve(const char *path, char **ret_path, char **ret_why);
+
 /* Open the directory that a path's last component is in. It may be another's on the way: root's, or
  * sticky, as /tmp is; what trust_open_file() opens there is one's own nevertheless. Returns as
  * trust_open_directory(). */

@@ -254,14 +254,13 @@ static int locate_by_store(const char *store, const char *real, struct location 
                            char **ret_error)
 {
     _cleanup_(holder_done) struct holder holder = {0};
-    if (!is_directory(store))
-        return refuse(ret_error, -ENOENT, "%s: no store there; name an existing one", store);
     int r = location_check_store(store, ret_error);
     if (r < 0)
         return r;
-    location->store = realpath(store, NULL);
-    if (!location->store)
-        return refuse(ret_error, -errno, "%s: %s", store, strerror(errno));
+    /* What is missing now may be another's when it is asked for again: it is not followed. */
+    r = trust_resolve(store, &location->store, NULL);
+    if (r < 0 || !is_directory(location->store))
+        return refuse(ret_error, -ENOENT, "%s: no store there; name an existing one", store);
     r = find_tree(location->store, &holder, ret_error);
     if (r < 0)
         return r;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/trust.h"
 #include "tools/locate.h"
 #include "tools/message.h"
 
@@ -229,6 +230,21 @@ static int find_file(const struct mount_plan *plan, const char *path, const char
     return 0;
 }
 
+/* What is missing of its path is there for nobody else to make: it is looked at again, by the path
+ * found here, when it is made. */
+static int find_store(struct mount_plan *plan, const char *path, const char *what,
+                      const char *remedy, char **ret_error)
+{
+    _cleanup_free_ char *why = NULL;
+    int r = trust_resolve(path, &plan->store, &why);
+    if (r == -EPERM)
+        return refuse(ret_error, r, "store %s is not opened: %s", path, why ? why : strerror(-r));
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s; name another %s with %s", path, strerror(-r), what,
+                      remedy);
+    return check_outside(plan, plan->store, what, remedy, ret_error);
+}
+
 int mount_plan_make(const char *source, const char *mountpoint, const char *store, bool sketch,
                     const char *log, struct mount_plan *ret_plan, char **ret_error)
 {
@@ -270,12 +286,8 @@ int mount_plan_make(const char *source, const char *mountpoint, const char *stor
             return r;
         store = default_store;
     }
-    r = location_check_store(store, ret_error);
-    if (r < 0)
-        return r;
-    r = sketch
-            ? find_file(&plan, store, "store", "-o store=", &plan.store, ret_error)
-            : find_file(&plan, store, "control socket", "KINFS_STATE_DIR", &plan.store, ret_error);
+    r = find_store(&plan, store, sketch ? "store" : "control socket",
+                   sketch ? "-o store=" : "KINFS_STATE_DIR", ret_error);
     _cleanup_free_ char *log_real = NULL;
     if (r >= 0 && log) /* which is opened as it was named: links on the way may be another's */
         r = find_file(&plan, log, "log", "-o log=", &log_real, ret_error);

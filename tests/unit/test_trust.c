@@ -271,6 +271,45 @@ static void test_trust__a_line_is_one_whatever_a_name_has(void **state)
     assert_line(why, "a?b?[2J", "chmod go-w");
 }
 
+static void assert_resolves(const char *path, const char *expected)
+{
+    _cleanup_free_ char *real = NULL, *why = NULL;
+    int r = trust_resolve(path, &real, &why);
+    if (r < 0)
+        fail_msg("%s: %d %s", path, r, why ? why : "");
+    assert_string_equal(real, expected);
+}
+
+static void test_trust__what_is_missing_of_a_path_stays_as_it_is_named(void **state)
+{
+    (void)state;
+    _cleanup_free_ char *real = NULL, *why = NULL;
+    _cleanup_free_ char *link = strdup(scratch_path(root, "link"));
+    assert_int_equal(symlink(own, link), 0);
+    _cleanup_free_ char *a = strdup(scratch_path(own, "a"));
+    _cleanup_free_ char *a_b = strdup(scratch_path(own, "a/b"));
+    assert_resolves(own, own);
+    assert_resolves(link, own);
+    assert_resolves(scratch_path(link, "a"), a);
+    assert_resolves(scratch_path(link, ".//../own/./a//b/."), a_b);
+    assert_resolves("/missing/a", "/missing/a");
+    assert_int_equal(trust_resolve(scratch_path(own, "a/../b"), &real, &why), -ENOENT);
+    assert_int_equal(trust_resolve("", &real, &why), -ENOENT);
+    assert_null(real);
+    assert_null(why);
+    /* A link that leads to what is missing: its name is what is missing. */
+    _cleanup_free_ char *dangling = strdup(scratch_path(root, "dangling"));
+    assert_int_equal(symlink(a, dangling), 0);
+    assert_resolves(scratch_path(dangling, "b"), a_b);
+    if (geteuid() == 0) {
+        assert_int_equal(lchown(dangling, STRANGER, STRANGER), 0);
+        assert_int_equal(trust_resolve(dangling, &real, &why), -EPERM);
+        assert_line(why, dangling, "belongs to user");
+    }
+    assert_int_equal(unlink(dangling), 0);
+    assert_int_equal(unlink(link), 0);
+}
+
 static void test_mount_user__is_what_the_kernel_wrote_last(void **state)
 {
     (void)state;
@@ -308,6 +347,7 @@ int main(void)
         CASE(test_trust__a_file_is_a_file_and_one_alone),
         CASE(test_trust__a_file_is_emptied_only_when_it_is_ones_own),
         CASE(test_trust__a_line_is_one_whatever_a_name_has),
+        CASE(test_trust__what_is_missing_of_a_path_stays_as_it_is_named),
         cmocka_unit_test(test_mount_user__is_what_the_kernel_wrote_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
