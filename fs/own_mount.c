@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/mount_point.h"
+#include "fs/rights.h"
 #include "fs/state.h"
 
 /* So often a mount may be moved while it is looked for. */
@@ -101,7 +102,8 @@ static void learn(struct own_mount *own, int point_fd)
 int own_mount_make(struct own_mount *own, struct fuse_session *session, int point_fd,
                    const char *point)
 {
-    if (geteuid() != 0)
+    struct rights rights;
+    if (geteuid() != 0 || rights_get(&rights) < 0 || !rights_have(&rights, CAP_SYS_ADMIN))
         return fuse_session_mount(session, point) == 0 ? 0 : -EIO;
     _cleanup_close_ int nothing = eventfd(0, EFD_CLOEXEC);
     own->number_fd = nothing < 0 ? -1 : fcntl(point_fd, F_DUPFD_CLOEXEC, 0);

@@ -14,8 +14,8 @@ struct own_mount {
     int number_fd;   /* holds the number that libfuse knows the mount point by; -1: none */
 };
 
-/* Mount a session. Root mounts on the directory that was opened, wherever it is by now; others have
- * fusermount3, which takes a path and looks itself.
+/* Mount a session. Root mounts on the directory that was opened, wherever it is by now; who may not
+ * mount has fusermount3, which takes a path and looks itself.
  *
  * point_fd  the mount point, O_PATH; may be closed afterwards
  *
