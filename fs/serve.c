@@ -13,6 +13,9 @@
  *
  * When requests do not follow each other quickly, there always is a second reader, and the monitor
  * sleeps.
+ *
+ * Threads are shared out by user (user_room.h), for a request may stand for ever: one of a user who
+ * has as many as are left is put aside until one of them ends.
  */
 #include "fs/serve.h"
 
@@ -21,6 +24,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/queue.h>
 #include <unistd.h>
@@ -28,11 +32,12 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/thread.h"
+#include "fs/user_room.h"
 
 enum {
     /* Each request that stands, in fsync(2) of a slow disk or in a file system that is frozen, has
-     * one; they are begun when they are wanted, and kept. */
-    MOST_THREADS = 256,
+     * one; they are begun when they are wanted, and kept. A user who is alone has half of them. */
+    MOST_THREADS = 512,
 
     QUICK_US = 1000, /* requests follow each other quickly: this many, so soon */
     QUICK_N = 8,
@@ -59,6 +64,13 @@ struct worker {
     bool looks;          /* for the next one, before it sleeps: nobody else reads */
 };
 
+/* A request for which there is no thread yet. */
+struct aside {
+    TAILQ_ENTRY(aside) order;
+    uid_t uid;
+    struct fuse_buf request; /* with its memory */
+};
+
 struct server {
     struct fuse_session *session;
     sem_t *end;
@@ -67,6 +79,11 @@ struct server {
     unsigned most_readers;
     pthread_t monitor;
     bool has_monitor;
+    struct user_room users; /* the threads that answer, by whom they answer */
+
+    pthread_mutex_t asides_lock;
+    TAILQ_HEAD(, aside) asides; /* under it; as they came */
+    atomic_uint n_asides;       /* never less than there are */
 
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t reader_called, monitor_called;
@@ -266,6 +283,94 @@ static int receive(struct worker *worker)
     return r;
 }
 
+/* Who is answered. What ends something is nobody's: the kernel names no user, or awaits no answer.
+ */
+static uid_t user_of(const struct fuse_in_header *in)
+{
+    switch (in->opcode) {
+    case FUSE_INIT:
+    case FUSE_DESTROY:
+    case FUSE_FORGET:
+    case FUSE_BATCH_FORGET:
+    case FUSE_INTERRUPT:
+    case FUSE_NOTIFY_REPLY:
+    case FUSE_RELEASE:
+    case FUSE_RELEASEDIR: return 0;
+    default: return in->uid;
+    }
+}
+
+/* Whether there is a thread left for the user; else the request is put aside until there is.
+ * Without memory for that it is answered as nobody's. */
+static bool enter(struct worker *worker, uid_t *uid)
+{
+    struct server *server = worker->server;
+    if (user_room_enter(&server->users, *uid, 1))
+        return true;
+    struct aside *aside = malloc(sizeof(*aside));
+    if (!aside) {
+        *uid = 0;
+        return true;
+    }
+    LOCKED(&server->asides_lock);
+    /* Before the second try: who leaves after that is to see it. */
+    atomic_fetch_add(&server->n_asides, 1);
+    if (user_room_enter(&server->users, *uid, 1)) {
+        atomic_fetch_sub(&server->n_asides, 1);
+        free(aside);
+        return true;
+    }
+    *aside = (struct aside){.uid = *uid, .request = worker->request};
+    worker->request = (struct fuse_buf){0}; /* the next one gets memory of its own */
+    TAILQ_INSERT_TAIL(&server->asides, aside, order);
+    return false;
+}
+
+/* Takes the first request that was put aside and for whose user there is a thread now. */
+static bool take_aside(struct worker *worker, uid_t *ret_uid)
+{
+    struct server *server = worker->server;
+    struct aside *aside;
+    uid_t refused = 0; /* many behind each other are one user's */
+    if (!atomic_load(&server->n_asides))
+        return false;
+    LOCKED(&server->asides_lock);
+    TAILQ_FOREACH(aside, &server->asides, order)
+    {
+        if (aside->uid == refused)
+            continue;
+        refused = aside->uid;
+        if (user_room_enter(&server->users, aside->uid, 1))
+            break;
+    }
+    if (!aside)
+        return false;
+    TAILQ_REMOVE(&server->asides, aside, order);
+    atomic_fetch_sub(&server->n_asides, 1);
+    free(worker->request.mem);
+    worker->request = aside->request;
+    *ret_uid = aside->uid;
+    free(aside);
+    return true;
+}
+
+static void answer(struct worker *worker)
+{
+    struct server *server = worker->server;
+    uid_t uid = user_of(worker->request.mem);
+    if (!enter(worker, &uid))
+        return; /* and read on */
+    int64_t begun_us = clock_now_us();
+    if (server->index)
+        index_note_use(server->index);
+    begin_request(worker, server->most_readers > 1 && is_more_waiting(server), begun_us);
+    do {
+        fuse_session_process_buf(server->session, &worker->request);
+        user_room_leave(&server->users, uid, 1);
+    } while (take_aside(worker, &uid));
+    end_request(worker, begun_us);
+}
+
 static void *work(void *user)
 {
     struct worker *worker = user;
@@ -279,12 +384,7 @@ static void *work(void *user)
             continue;
         if (r <= 0)
             break;
-        int64_t begun_us = clock_now_us();
-        if (server->index)
-            index_note_use(server->index);
-        begin_request(worker, server->most_readers > 1 && is_more_waiting(server), begun_us);
-        fuse_session_process_buf(server->session, &worker->request);
-        end_request(worker, begun_us);
+        answer(worker);
     }
     if (r < 0) {
         LOCKED(&server->lock);
@@ -349,6 +449,12 @@ static void stop(struct server *server)
         free(worker->request.mem);
         free(worker);
     }
+    /* The kernel waits for no answer any more. */
+    for (struct aside *aside; (aside = TAILQ_FIRST(&server->asides));) {
+        TAILQ_REMOVE(&server->asides, aside, order);
+        free(aside->request.mem);
+        free(aside);
+    }
 }
 
 static unsigned count_processors(void)
@@ -368,6 +474,9 @@ int serve(struct fuse_session *session, sem_t *end, struct index *index)
                             .may_look = n_processors > 1,
                             .most_readers = n_processors > 3 ? n_processors / 2 : 1,
                             .n_wanted = 1};
+    user_room_init(&server.users, MOST_THREADS);
+    pthread_mutex_init(&server.asides_lock, NULL);
+    TAILQ_INIT(&server.asides);
     pthread_mutex_init(&server.lock, NULL);
     pthread_cond_init(&server.reader_called, NULL);
     pthread_cond_init(&server.monitor_called, NULL);
@@ -381,5 +490,7 @@ int serve(struct fuse_session *session, sem_t *end, struct index *index)
     pthread_cond_destroy(&server.monitor_called);
     pthread_cond_destroy(&server.reader_called);
     pthread_mutex_destroy(&server.lock);
+    pthread_mutex_destroy(&server.asides_lock);
+    user_room_done(&server.users);
     return r < 0 ? r : server.error;
 }
