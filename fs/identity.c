@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "fs/caller.h"
 #include "fs/rights.h"
 
 enum { MOST_GROUPS = 128 };
@@ -130,7 +131,7 @@ static bool is_guarded(uid_t uid, int dirfd)
 int identity_enter_removal(fuse_req_t req, int dirfd, int other_dirfd)
 {
     const struct fuse_ctx *ctx = fuse_req_ctx(req);
-    if (ctx->uid == 0 || ctx->uid == geteuid() ||
+    if (!caller_is_restricted(ctx->uid) ||
         !(is_guarded(ctx->uid, dirfd) ||
           (other_dirfd != dirfd && is_guarded(ctx->uid, other_dirfd))))
         return 0;
@@ -173,18 +174,12 @@ static int become_with_groups(fuse_req_t req, size_t n_groups, const gid_t *grou
     return r;
 }
 
-static bool is_restricted(fuse_req_t req)
-{
-    const uid_t uid = fuse_req_ctx(req)->uid;
-    return uid != 0 && uid != geteuid();
-}
-
 int identity_enter_change(fuse_req_t req, int fd, bool with_groups)
 {
     _cleanup_free_ gid_t *groups = NULL;
     size_t n_groups = 0;
     struct stat st;
-    if (!can_switch || !is_restricted(req))
+    if (!can_switch || !caller_is_restricted(fuse_req_ctx(req)->uid))
         return 0;
     if (fstat(fd, &st) < 0)
         return -errno;
@@ -198,7 +193,7 @@ int identity_enter_alone(fuse_req_t req)
 {
     _cleanup_free_ gid_t *groups = NULL;
     size_t n_groups;
-    if (!is_restricted(req))
+    if (!caller_is_restricted(fuse_req_ctx(req)->uid))
         return 0;
     if (!can_switch)
         return -EPERM;

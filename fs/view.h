@@ -75,6 +75,9 @@ int view_settle(const struct view_task *task);
 int view_document(const struct view_task *task, const struct file_key *key,
                   struct document_info *ret_info);
 
+/* Whether the request of a task, which is user, was given up, or all ends. Any thread. */
+bool view_nobody_waits(void *user);
+
 /* A question as the caller of a task may ask it, with the threshold of similar/. */
 struct index_query view_query_of(const struct view_task *task, size_t limit);
 

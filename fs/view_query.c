@@ -92,7 +92,7 @@ static bool may_read(void *user, const char *path, const struct file_key *key)
     return caller_may_read((void *)&task->caller, path, key);
 }
 
-static bool nobody_waits(void *user)
+bool view_nobody_waits(void *user)
 {
     const struct view_task *task = user;
     return fuse_req_interrupted(task->req) || defer_is_ending(task->fs->views->defer);
@@ -105,7 +105,7 @@ struct index_query view_query_of(const struct view_task *task, size_t limit)
                                 .may_read = task->caller.all ? NULL : may_read,
                                 .user = (void *)task,
                                 .wait_ms = left_ms(task),
-                                .stop = nobody_waits,
+                                .stop = view_nobody_waits,
                                 .stop_user = (void *)task};
 }
 

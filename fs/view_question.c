@@ -150,12 +150,6 @@ int question_print(const struct question_form *form, const struct kin_list *list
     return r;
 }
 
-static bool nobody_waits(void *user)
-{
-    const struct view_task *task = user;
-    return fuse_req_interrupted(task->req) || defer_is_ending(task->fs->views->defer);
-}
-
 static int find_kin(const struct view_task *task, const struct question_form *form,
                     const struct index_foreign *foreign, struct kin_list *ret_list)
 {
@@ -177,7 +171,7 @@ static int make_answer(struct view_task *task, struct question *question)
     if (r == 0 && lseek(question->fd, 0, SEEK_SET) < 0)
         r = -errno;
     if (r == 0)
-        r = index_read_foreign(task->fs->index, question->fd, nobody_waits, task, &foreign);
+        r = index_read_foreign(task->fs->index, question->fd, view_nobody_waits, task, &foreign);
     if (r == -ESHUTDOWN && fuse_req_interrupted(task->req))
         r = -EINTR;
     if (r == 0)
