@@ -312,6 +312,16 @@ bool backing_key_opens(struct backing *backing, const struct file_key *key)
     return check_key(backing, key, &filesystem) == 0;
 }
 
+bool backing_key_is_nested(struct backing *backing, const struct file_key *key)
+{
+    const uint64_t fsid = get_be64(key->bytes);
+    bool nested = false;
+    SHARED(&backing->lock);
+    for (size_t i = 0; i < backing->n_filesystems && !nested; i++)
+        nested = backing->filesystems[i].fsid == fsid;
+    return nested;
+}
+
 /* -ESTALE where something else is mounted there, or nothing. */
 static int open_mount_at(struct backing *backing, const struct filesystem *wanted, const char *path)
 {

@@ -40,6 +40,10 @@ int backing_identify(struct backing *backing, int dirfd, const char *name, struc
  * the mounts inside the tree need not all have handles. */
 bool backing_key_opens(struct backing *backing, const struct file_key *key);
 
+/* True: the key is of a file system that was seen in a mount inside the tree, which may be
+ * anybody's. Any thread; asks nobody. */
+bool backing_key_is_nested(struct backing *backing, const struct file_key *key);
+
 /* The key of what name means in the directory dirfd, symbolic links not followed.
  *
  * name  "" means dirfd itself (which may be O_PATH)

@@ -12,88 +12,40 @@
 #include <sys/syscall.h>
 
 #include "base/cleanup.h"
+#include "base/mount_table.h"
+#include "base/proc_path.h"
 
 #ifndef STATX_MNT_ID_UNIQUE
 #define STATX_MNT_ID_UNIQUE 0x00004000U /* since Linux 6.8 */
 #endif
 
-void mount_point_unescape(char *text)
-{
-    char *to = text;
-    for (const char *from = text; *from; to++) {
-        if (from[0] == '\\' && from[1] >= '0' && from[1] <= '3' && from[2] >= '0' &&
-            from[2] <= '7' && from[3] >= '0' && from[3] <= '7') {
-            *to = (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0'));
-            from += 4;
-        } else {
-            *to = *from++;
-        }
-    }
-    *to = '\0';
-}
-
-/* What is wanted: 36 35 98:0 /root /point ... by its id or, id 0, any of a device. */
-struct search {
-    int root_fd, id;
-    char root[PATH_MAX];
-    size_t root_size;
+/* The directory that mounts are looked for below, as their mount points name it. */
+struct top {
+    char path[PATH_MAX];
+    size_t path_size;
 };
 
-/* The mount point of a line, relative to the root; NULL when it is elsewhere. */
-static char *point_below(const struct search *search, char *line, int *ret_id, int *ret_parent)
+static int find_top(int root_fd, struct top *ret_top)
 {
-    char *fields[5], *rest = line;
-    for (size_t i = 0; i < 5; i++)
-        if (!(fields[i] = strsep(&rest, " ")) || !rest)
-            return NULL;
-    char *point = fields[4];
-    mount_point_unescape(point);
-    *ret_id = atoi(fields[0]);
-    *ret_parent = atoi(fields[1]);
-    bool below = strncmp(point, search->root, search->root_size) == 0 &&
-                 point[search->root_size] == '/' && point[search->root_size + 1];
-    return below ? point + search->root_size + 1 : NULL;
+    ssize_t n = proc_path_read(root_fd, ret_top->path);
+    if (n < 0)
+        return (int)n;
+    ret_top->path_size = n == 1 ? 0 : (size_t)n; /* "/" */
+    return 0;
 }
 
-/* The mounts, and where the root is among them. */
-static int open_search(struct search *search, FILE **ret_file)
+/* A mount point relative to the directory; NULL when it is elsewhere. */
+static const char *point_below(const struct top *top, const char *point)
 {
-    char link[32];
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", search->root_fd);
-    ssize_t n = readlink(link, search->root, sizeof(search->root));
-    if (n < 0 || (size_t)n == sizeof(search->root))
-        return n < 0 ? -errno : -ENAMETOOLONG;
-    search->root[n] = '\0';
-    search->root_size = n == 1 ? 0 : (size_t)n; /* "/" */
-    *ret_file = fopen("/proc/self/mountinfo", "re");
-    return *ret_file ? 0 : -errno;
-}
-
-static int find(struct search *search, char **ret_path)
-{
-    _cleanup_fclose_ FILE *file = NULL;
-    int r = open_search(search, &file);
-    if (r < 0)
-        return r;
-    _cleanup_free_ char *line = NULL;
-    size_t line_bytes = 0;
-    while (getline(&line, &line_bytes, file) > 0) {
-        int id, parent;
-        const char *point = point_below(search, line, &id, &parent);
-        if (!point || id != search->id)
-            continue;
-        char *copy = strdup(point);
-        if (copy)
-            *ret_path = copy;
-        return copy ? 0 : -ENOMEM;
-    }
-    return -ENOENT;
+    bool below = strncmp(point, top->path, top->path_size) == 0 && point[top->path_size] == '/' &&
+                 point[top->path_size + 1];
+    return below ? point + top->path_size + 1 : NULL;
 }
 
 struct points {
     char **points;
     size_t n_points;
-    int *ids; /* of the root, then of the points */
+    uint64_t *ids; /* of the root, then of the points */
 };
 
 static void points_done(struct points *points)
@@ -104,36 +56,52 @@ static void points_done(struct points *points)
     free(points->ids);
 }
 
-static bool has_id(const struct points *points, int id)
+/* On the directory's own mount, or on top of one that is. */
+static bool is_direct(const struct points *points, uint64_t parent_id, const char *point)
 {
-    for (size_t i = 0; i <= points->n_points; i++)
-        if (points->ids[i] == id)
-            return true;
+    if (parent_id == points->ids[0])
+        return true;
+    for (size_t i = 0; i < points->n_points; i++)
+        if (points->ids[i + 1] == parent_id)
+            return strcmp(strchr(points->points[i], ' ') + 1, point) == 0;
     return false;
+}
+
+/* Opens what is mounted at a path. The way there is in the directory's own mount: another, whose
+ * server need not answer, may have been mounted over a part of it. */
+static int open_top(int root_fd, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    _cleanup_free_ char *above = slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
+    if (!above)
+        return -ENOMEM;
+    _cleanup_close_ int fd = mount_point_avoid(root_fd, above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return fd;
+    int top = openat(fd, slash ? slash + 1 : path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    return top < 0 ? -errno : top;
 }
 
 /* A number that no other mount has had, where the kernel gives one (from 6.8 on); else the id,
  * which the next mount may get. Asks no file server. */
-static uint64_t lasting_id(int root_fd, const char *path, int id)
+static uint64_t lasting_id(int root_fd, const char *path, uint64_t id)
 {
-    struct open_how how = {.flags = O_PATH | O_CLOEXEC,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
     struct statx stx;
-    _cleanup_close_ int fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+    _cleanup_close_ int fd = open_top(root_fd, path);
     if (fd < 0 ||
         statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID_UNIQUE, &stx) < 0 ||
         !(stx.stx_mask & STATX_MNT_ID_UNIQUE))
-        return (uint64_t)id;
+        return id;
     return stx.stx_mnt_id;
 }
 
-static int add_point(struct points *points, int root_fd, int id, const char *path)
+static int add_point(struct points *points, int root_fd, uint64_t id, const char *path)
 {
     size_t n = points->n_points;
     char **more = reallocarray(points->points, n + 1, sizeof(*more));
     if (more)
         points->points = more;
-    int *ids = reallocarray(points->ids, n + 2, sizeof(*ids));
+    uint64_t *ids = reallocarray(points->ids, n + 2, sizeof(*ids));
     if (ids)
         points->ids = ids;
     if (!more || !ids ||
@@ -146,23 +114,25 @@ static int add_point(struct points *points, int root_fd, int id, const char *pat
 
 int mount_points_below(int root_fd, char ***ret_points, size_t *ret_n_points)
 {
-    _cleanup_(points_done) struct points points = {.ids = malloc(sizeof(int))};
-    _cleanup_fclose_ FILE *file = NULL;
-    _cleanup_free_ char *line = NULL;
-    struct search search = {.root_fd = root_fd};
-    size_t line_bytes = 0;
+    _cleanup_(points_done) struct points points = {.ids = malloc(sizeof(uint64_t))};
+    _cleanup_(mount_table_done) struct mount_table table = {0};
+    struct mount_row row;
+    struct top top;
     struct statx stx;
     if (!points.ids)
         return -ENOMEM;
     if (statx(root_fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &stx) < 0)
         return -errno;
-    points.ids[0] = (int)stx.stx_mnt_id;
-    int r = open_search(&search, &file);
-    while (r == 0 && getline(&line, &line_bytes, file) > 0) {
-        int id, parent;
-        const char *point = point_below(&search, line, &id, &parent);
-        if (point && has_id(&points, parent)) /* a parent stands before its children */
-            r = add_point(&points, root_fd, id, point);
+    points.ids[0] = stx.stx_mnt_id;
+    int r = find_top(root_fd, &top);
+    if (r == 0)
+        r = mount_table_open(&table, NULL);
+    while (r == 0 && (r = mount_table_next(&table, &row)) > 0) {
+        const char *point = point_below(&top, row.point);
+        /* A parent stands before its children. */
+        r = point && is_direct(&points, row.parent_id, point)
+                ? add_point(&points, root_fd, row.id, point)
+                : 0;
     }
     if (r < 0)
         return r;
@@ -174,7 +144,28 @@ int mount_points_below(int root_fd, char ***ret_points, size_t *ret_n_points)
 
 int mount_point_of_id(int root_fd, int mount_id, char **ret_path)
 {
-    return find(&(struct search){.root_fd = root_fd, .id = mount_id}, ret_path);
+    _cleanup_(mount_table_done) struct mount_table table = {0};
+    struct mount_row row;
+    struct top top;
+    int r = find_top(root_fd, &top);
+    if (r == 0)
+        r = mount_table_find(&table, NULL, (uint64_t)mount_id, &row);
+    const char *point = r == 0 ? point_below(&top, row.point) : NULL;
+    if (!point)
+        return r < 0 ? r : -ENOENT;
+    char *copy = strdup(point);
+    if (!copy)
+        return -ENOMEM;
+    *ret_path = copy;
+    return 0;
+}
+
+int mount_point_avoid(int dirfd, const char *name, int flags)
+{
+    struct open_how how = {.flags = (unsigned)flags,
+                           .resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS};
+    int fd = (int)syscall(SYS_openat2, dirfd, name, &how, sizeof(how));
+    return fd < 0 ? -errno : fd;
 }
 
 int mount_point_open(int root_fd, const char *path, dev_t device)

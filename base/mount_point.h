@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Where a mount below a directory is, by its id of now (name_to_handle_at(2)).
+/* The mount point of a mount below a directory, by its id of now (name_to_handle_at(2)).
  *
  * root_fd   the directory, as it was opened: nothing is reached by way of what was mounted over it
  * ret_path  gives, relative to root_fd
@@ -16,12 +16,13 @@
  */
 int mount_point_of_id(int root_fd, int mount_id, char **ret_path);
 
-/* The mounts below a directory that belong to its tree, and not to what was mounted over it: one
- * string each, a number of the mount, a space, and the path of the mount point relative to root_fd.
- * The number is one that no other mount has had where the kernel has such numbers (from 6.8 on), so
- * that another mount in the place of one is told from it. Gives both the array and the strings.
+/* The mounts on a directory's own mount below it, and those on top of these, but not those inside
+ * of these, which only their server could lead to: one string each, a number of the mount, a space,
+ * and the path of the mount point relative to root_fd. The number is one that no other mount has
+ * had where the kernel has such numbers (from 6.8 on), so that another mount in the place of one is
+ * told from it. Gives both the array and the strings.
  *
- * Returns 0, -ENOMEM or another errno.
+ * Asks no file server of theirs. Returns 0, -ENOMEM or another errno.
  */
 int mount_points_below(int root_fd, char ***ret_points, size_t *ret_n_points);
 
@@ -33,8 +34,15 @@ int mount_points_below(int root_fd, char ***ret_points, size_t *ret_n_points);
  */
 int mount_point_open(int root_fd, const char *path, dev_t device);
 
-/* A path as the kernel's tables of mounts write it, with space, tab, newline and backslash as \ooo,
- * made into the path itself. In place. */
-void mount_point_unescape(char *text);
+/* Open a name in a directory, but nothing through what is mounted on it or on the way there, which
+ * is asked for nothing: its server may be anybody's, and never answer. No symbolic link is
+ * followed.
+ *
+ * flags  of open(2); with O_PATH and O_NOFOLLOW a symbolic link itself is opened
+ *
+ * Returns a descriptor the caller closes, -EXDEV for what is mounted there, or another errno of
+ * openat2(2). Any thread; about 1 us.
+ */
+int mount_point_avoid(int dirfd, const char *name, int flags);
 
 #endif

@@ -1,12 +1,12 @@
 #include "base/mount_user.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/mount_table.h"
 
-/* Whether it is the option, and its whole value a number that a user can have. */
+/* True: this is the option, and its whole value a number that a user can have. */
 static bool take_user_id(const char *option, size_t n, uid_t *ret_uid)
 {
     static const char name[] = "user_id=";
@@ -36,8 +36,8 @@ int mount_user_of_options(const char *type, const char *options, uid_t *ret_uid)
     /* The last one: behind it the kernel writes numbers alone, before it what others may have
      * named.
      */
-    while (*options && *options != '\n') {
-        size_t n = strcspn(options, ",\n");
+    while (*options) {
+        size_t n = strcspn(options, ",");
         found = take_user_id(options, n, ret_uid) || found;
         options += n + (options[n] == ',');
     }
@@ -46,20 +46,10 @@ int mount_user_of_options(const char *type, const char *options, uid_t *ret_uid)
 
 int mount_user_of_id(uint64_t mount_id, uid_t *ret_uid)
 {
-    _cleanup_fclose_ FILE *file = fopen("/proc/self/mountinfo", "re");
-    _cleanup_free_ char *line = NULL;
-    size_t line_bytes = 0;
-    if (!file)
-        return -errno;
-    while (getline(&line, &line_bytes, file) > 0) {
-        char *rest = strstr(line, " - ");
-        if (!rest || strtoull(line, NULL, 10) != mount_id)
-            continue;
-        rest += 3;
-        const char *type = strsep(&rest, " ");
-        return strsep(&rest, " ") && rest ? mount_user_of_options(type, rest, ret_uid) : -ENOENT;
-    }
-    return -ENOENT;
+    _cleanup_(mount_table_done) struct mount_table table;
+    struct mount_row row;
+    int r = mount_table_find(&table, NULL, mount_id, &row);
+    return r < 0 ? r : mount_user_of_options(row.type, row.options, ret_uid);
 }
 
 bool mount_user_is_trusted(uid_t uid)

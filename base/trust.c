@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/mount_user.h"
+#include "base/proc_path.h"
 
 enum {
     LINKS_MAX = 40,
@@ -43,13 +44,11 @@ struct shown {
     char text[PATH_MAX + NAME_MAX + 2];
 };
 
-/* Where a descriptor is, and an entry of it (NULL: itself). */
+/* The path of a descriptor, or of an entry of it. */
 static struct shown shown(int fd, const char *name)
 {
     struct shown shown = {""};
-    char link[32];
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    ssize_t n = readlink(link, shown.text, PATH_MAX);
+    ssize_t n = proc_path_read(fd, shown.text);
     size_t at = n > 0 ? (size_t)n : 0;
     snprintf(shown.text + at, sizeof(shown.text) - at, "%s%s", name && at != 1 ? "/" : "",
              name ? name : "");
@@ -241,7 +240,7 @@ static int make(struct walk *walk, const char *name, enum making making, bool is
     return 0;
 }
 
-/* What is missing is to be walked still. */
+/* A name that is missing is still to be walked. */
 static bool put_back(struct walk *walk, const char *name)
 {
     char *rest;
@@ -287,21 +286,28 @@ static char *absolute(const char *path)
     return !here || asprintf(&text, "%s/%s", here, path) < 0 ? NULL : text;
 }
 
+/* End with walk_done(), whatever it returns. */
+static int walk_along(struct walk *walk, const char *path, enum making making, bool *ret_made,
+                      char **ret_why)
+{
+    *walk =
+        (struct walk){.fd = -1, .mount_id = UINT64_MAX, .rest = absolute(path), .ret_why = ret_why};
+    if (!*path || !walk->rest)
+        return *path ? -errno : -ENOENT;
+    int r = begin_at_root(walk);
+    return r < 0 ? r : go(walk, making, ret_made);
+}
+
 static int walk_to(const char *path, enum making making, bool *ret_made, char **ret_why)
 {
-    _cleanup_(walk_done) struct walk walk = {
-        .fd = -1, .mount_id = UINT64_MAX, .rest = absolute(path), .ret_why = ret_why};
-    if (!*path || !walk.rest)
-        return *path ? -errno : -ENOENT;
-    int r = begin_at_root(&walk);
-    if (r == 0)
-        r = go(&walk, making, ret_made);
+    _cleanup_(walk_done) struct walk reached;
+    int r = walk_along(&reached, path, making, ret_made, ret_why);
     if (r < 0 || making == MAKE_PARENTS)
         return r;
-    r = making == STOP_ABOVE ? 0 : check_own(walk.fd, ret_why);
+    r = making == STOP_ABOVE ? 0 : check_own(reached.fd, ret_why);
     if (r < 0)
         return r;
-    int fd = openat(walk.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = openat(reached.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return fd < 0 ? -errno : fd;
 }
 
@@ -322,20 +328,15 @@ int trust_make_parents(const char *path, char **ret_why)
 
 int trust_resolve(const char *path, char **ret_path, char **ret_why)
 {
-    _cleanup_(walk_done) struct walk walk = {
-        .fd = -1, .mount_id = UINT64_MAX, .rest = absolute(path), .ret_why = ret_why};
-    if (!*path || !walk.rest)
-        return *path ? -errno : -ENOENT;
-    int r = begin_at_root(&walk);
-    if (r == 0)
-        r = go(&walk, MAKE_NONE, NULL);
+    _cleanup_(walk_done) struct walk reached;
+    int r = walk_along(&reached, path, MAKE_NONE, NULL, ret_why);
     if (r < 0 && r != -ENOENT)
         return r;
-    struct shown real = shown(walk.fd, NULL);
+    struct shown real = shown(reached.fd, NULL);
     size_t used = strlen(real.text);
     if (used == 0)
         return -ENOENT;
-    for (char *rest = walk.rest, *name; (name = strsep(&rest, "/"));) {
+    for (char *rest = reached.rest, *name; (name = strsep(&rest, "/"));) {
         if (strcmp(name, "..") == 0)
             return -ENOENT;
         if (!*name || strcmp(name, ".") == 0)
@@ -432,4 +433,17 @@ int trust_open_file(int directory_fd, const char *name, int flags, char **ret_wh
             r = -errno;
         return r < 0 ? r : TAKE_FD(fd);
     }
+}
+
+int trust_open_stream(int directory_fd, const char *name, int flags, FILE **ret_stream)
+{
+    _cleanup_close_ int fd = trust_open_file(directory_fd, name, flags, NULL);
+    if (fd < 0)
+        return fd;
+    FILE *stream = fdopen(fd, flags & O_WRONLY ? "w" : "r");
+    if (!stream)
+        return -errno;
+    (void)TAKE_FD(fd);
+    *ret_stream = stream;
+    return 0;
 }

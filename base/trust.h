@@ -1,6 +1,6 @@
-/* What may be opened as one's own: directories and files that nobody but the effective user (and
- * root, who can do everything) can have made, changed, or put another thing in the place of. The
- * one place that decides this, as strictly as sshd does for its keys.
+/* Directories and files are opened as one's own when nobody but the effective user (and root, who
+ * can do everything) can have made or changed them, or put another thing in their place. This is
+ * the one place that decides it, as strictly as sshd does for its keys.
  *
  * A directory is reached component by component from "/", by descriptors. Each on the way, and each
  * symbolic link, belongs to root or the effective user; others can write none of them but one that
@@ -21,6 +21,7 @@
 #define KINFS_BASE_TRUST_H
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 /* Open a directory of the effective user's, which nobody else can write, for reading.
@@ -33,8 +34,8 @@ int trust_open_directory(const char *path, char **ret_why);
  * becomes true, else it is untouched. Returns as above, or an errno of mkdir(2). */
 int trust_make_directory(const char *path, bool *ret_made, char **ret_why);
 
-/* Make what is missing (0700) of the directories above the last component. What is there already
- * may be anybody's that is to be trusted on the way. Returns 0, or as above. */
+/* Make the directories above the last component that are missing (0700). Those that are there may
+ * be anybody's that is to be trusted on the way. Returns 0, or as above. */
 int trust_make_parents(const char *path, char **ret_why);
 
 /* The absolute path, without links, "." and "..", of a directory that trust_open_directory() opens,
@@ -61,7 +62,11 @@ int trust_open_directory_at(int directory_fd, const char *name, char **ret_why);
  * Returns a descriptor, -EPERM, -ENOENT, -EACCES or another errno of open(2). */
 int trust_open_file(int directory_fd, const char *name, int flags, char **ret_why);
 
-/* Whether an entry is such a file, by what lstat(2) says of it, but for its number of names.
+/* The same as a stream, which the caller closes, for writing with O_WRONLY and else for reading.
+ * Returns 0, or as above. */
+int trust_open_stream(int directory_fd, const char *name, int flags, FILE **ret_stream);
+
+/* Check that an entry is such a file, by its lstat(2), but for its number of names.
  * Returns 0, -EPERM or an errno of fstat(2). */
 int trust_check_file(int directory_fd, const char *name, const struct stat *st, char **ret_why);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/ratio.h"
 
 static const char *const names[N_ATTRIBUTES] = {
     [ATTRIBUTE_STATE] = ATTRIBUTE_PREFIX "state",
@@ -18,6 +19,7 @@ static const char *const names[N_ATTRIBUTES] = {
     [ATTRIBUTE_RESEMBLANCE_ERROR] = ATTRIBUTE_PREFIX "resemblance.error",
     [ATTRIBUTE_NEAREST] = ATTRIBUTE_PREFIX "nearest",
     [ATTRIBUTE_SIMILAR] = ATTRIBUTE_PREFIX "similar",
+    [ATTRIBUTE_SIMILAR_LEFT_OUT] = ATTRIBUTE_PREFIX "similar.left_out",
     [ATTRIBUTE_SIZE] = ATTRIBUTE_PREFIX "size",
     [ATTRIBUTE_RESEMBLANCE_MIN] = ATTRIBUTE_PREFIX "resemblance.min",
     [ATTRIBUTE_RESEMBLANCE_MEAN] = ATTRIBUTE_PREFIX "resemblance.mean",
@@ -75,16 +77,14 @@ int attribute_number(double value, char ret_text[ATTRIBUTE_NUMBER_BYTES])
 {
     if (isnan(value))
         return -ENODATA;
-    double shown = value <= 0 ? 0 : value >= 1 ? 1 : value;
-    if (shown < 1 && shown > 0.9999)
-        shown = 0.9999;
-    snprintf(ret_text, ATTRIBUTE_NUMBER_BYTES, "%.4f", shown);
+    snprintf(ret_text, ATTRIBUTE_NUMBER_BYTES, "%.4f", ratio_shown(value > 0 ? value : 0));
     return 0;
 }
 
-int attribute_lines(const struct kin_list *list, char **ret_text, size_t *ret_n_bytes)
+int attribute_lines(const struct kin_list *list, char **ret_text, size_t *ret_n_bytes,
+                    size_t *ret_n_lines)
 {
-    size_t n_bytes = 0, n_room = 0;
+    size_t n_bytes = 0, n_room = 0, n_lines = 0;
     _cleanup_free_ char *text = NULL;
     for (size_t i = 0; i < list->n_kin; i++) {
         _cleanup_free_ char *path = NULL;
@@ -105,10 +105,13 @@ int attribute_lines(const struct kin_list *list, char **ret_text, size_t *ret_n_
             text = more;
         }
         n_bytes += (size_t)sprintf(text + n_bytes, "%s\t%s\n", number, path);
+        n_lines++;
     }
     if (!text && !(text = strdup("")))
         return -ENOMEM;
     *ret_text = TAKE_PTR(text);
     *ret_n_bytes = n_bytes;
+    if (ret_n_lines)
+        *ret_n_lines = n_lines;
     return 0;
 }

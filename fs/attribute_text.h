@@ -23,6 +23,7 @@ enum attribute {
     ATTRIBUTE_RESEMBLANCE_ERROR,
     ATTRIBUTE_NEAREST,
     ATTRIBUTE_SIMILAR,
+    ATTRIBUTE_SIMILAR_LEFT_OUT,
     ATTRIBUTE_RESEMBLANCE_TO, /* this and the next three with a path */
     ATTRIBUTE_RESEMBLANCE_ERROR_TO,
     ATTRIBUTE_CONTAINMENT_IN,
@@ -55,7 +56,8 @@ const char *attribute_name(enum attribute attribute);
 int attribute_number(double value, char ret_text[ATTRIBUTE_NUMBER_BYTES]);
 
 /* "resemblance TAB path" and a newline for each, paths escaped, as many whole lines as fit
- * ATTRIBUTE_MAX_BYTES. Returns 0 or -ENOMEM; gives. */
-int attribute_lines(const struct kin_list *list, char **ret_text, size_t *ret_n_bytes);
+ * ATTRIBUTE_MAX_BYTES. Returns 0 or -ENOMEM; gives. ret_n_lines may be NULL. */
+int attribute_lines(const struct kin_list *list, char **ret_text, size_t *ret_n_bytes,
+                    size_t *ret_n_lines);
 
 #endif

@@ -98,7 +98,7 @@ static int answer_state(const struct view_task *task, const struct document_info
     return -ENODATA;
 }
 
-/* What a cluster is named by, or how much the document resembles it. */
+/* The document a cluster is named by, or how much this one resembles it. */
 static int answer_representative(const struct view_task *task, enum attribute attribute,
                                  const struct cluster_info *cluster, struct value *value)
 {
@@ -171,7 +171,28 @@ static int answer_kin(const struct view_task *task, enum attribute attribute, st
     if (!list.n_kin)
         return -ENODATA;
     return nearest ? set_path(value, list.kin[0].path)
-                   : attribute_lines(&list, &value->text, &value->n_bytes);
+                   : attribute_lines(&list, &value->text, &value->n_bytes, NULL);
+}
+
+/* How many more documents resemble it than user.kinfs.similar has lines, because of the limit of
+ * views and of what an attribute can hold. */
+static int answer_left_out(const struct view_task *task, struct value *value)
+{
+    _cleanup_(kin_list_done) struct kin_list shown = {0}, all = {0};
+    _cleanup_free_ char *lines = NULL;
+    const size_t limit = task->fs->options.limit;
+    size_t n_bytes, n_lines = 0;
+    int r = view_similar(task, &task->key, limit, &shown);
+    size_t n_found = shown.n_kin;
+    if (!r && limit && n_found == limit) {
+        r = view_similar(task, &task->key, 0, &all);
+        n_found = all.n_kin;
+    }
+    if (!r)
+        r = attribute_lines(&shown, &lines, &n_bytes, &n_lines);
+    if (r < 0)
+        return r;
+    return n_found > n_lines ? set(value, "%zu", n_found - n_lines) : -ENODATA;
 }
 
 /* To another document, named by a path that the caller can reach and read. */
@@ -230,6 +251,7 @@ static int answer_document(const struct view_task *task, enum attribute attribut
     case ATTRIBUTE_CLUSTER_IN: return answer_cluster_in(task, path, value);
     case ATTRIBUTE_NEAREST:
     case ATTRIBUTE_SIMILAR: return answer_kin(task, attribute, value);
+    case ATTRIBUTE_SIMILAR_LEFT_OUT: return answer_left_out(task, value);
     case ATTRIBUTE_RESEMBLANCE_TO:
     case ATTRIBUTE_RESEMBLANCE_ERROR_TO:
     case ATTRIBUTE_CONTAINMENT_IN:
@@ -275,9 +297,11 @@ static int answer_cluster_directory(const struct view_task *task, enum attribute
                                     struct value *value)
 {
     _cleanup_(cluster_info_done) struct cluster_info cluster = {0};
+    const bool reads_all =
+        attribute == ATTRIBUTE_RESEMBLANCE_MIN || attribute == ATTRIBUTE_RESEMBLANCE_MEAN;
     int r = view_settle(task);
     if (!r)
-        r = view_cluster(task, task->node->cluster_id, 1, &cluster, NULL);
+        r = view_cluster(task, task->node->cluster_id, reads_all ? 0 : 1, &cluster, NULL);
     if (r < 0)
         return r;
     switch (attribute) {
@@ -291,9 +315,9 @@ static int answer_cluster_directory(const struct view_task *task, enum attribute
     }
 }
 
-/* Whether all documents are in a named clustering; the default one always has them. One that is
- * made anew after changes is stale before. Who may not read everything is shown clusters that are
- * found when asked for. */
+/* A named clustering says if all documents are in it; the default one always has them. One that is
+ * made anew after changes is stale before. A caller who may not read everything is shown clusters
+ * that are found when asked for. */
 static int answer_clustering_state(const struct view_task *task, struct value *value)
 {
     struct index_clustering_status clusterings[INDEX_CLUSTERINGS_MAX];
@@ -328,7 +352,7 @@ static void get(struct view_task *task)
     reply(task->req, answer(task, attribute, path, &value), &value, task->size);
 }
 
-/* Whether there is anything to ask: no waiting for what has no answer. */
+/* True: there is something to ask; nobody waits for a name without an answer. */
 static bool has_attribute(const char *name)
 {
     const char *path;

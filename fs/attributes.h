@@ -22,7 +22,7 @@
 
 #include "fs/state.h"
 
-/* Whether the name is one of these, which nobody may set or remove (EPERM). */
+/* True: the name is one of these, which nobody may set or remove (EPERM). */
 bool attributes_is_name(const char *name);
 
 /* Answer getxattr of such a name, maybe later from another thread. size 0 asks for the length. */

@@ -69,21 +69,16 @@ void caller_done(struct caller *caller)
     *caller = (struct caller){0};
 }
 
-static void become_self(const struct caller *caller, const struct rights *own)
+static struct rights_own own_of(const struct caller *caller)
 {
-    rights_restore(own);
-    while (rights_set_groups(caller->n_own_groups, caller->own_groups) == -ENOMEM)
-        usleep(1000);
+    return (struct rights_own){.n_groups = caller->n_own_groups, .groups = caller->own_groups};
 }
 
-static bool become_caller(const struct caller *caller, struct rights *ret_own)
+static bool become_caller(const struct caller *caller, struct rights_own *own)
 {
-    if (rights_get(ret_own) < 0 || rights_set_groups(caller->n_groups, caller->groups) < 0)
-        return false;
-    if (rights_become(caller->uid, caller->gid) == 0)
-        return true;
-    become_self(caller, ret_own);
-    return false;
+    return rights_get(&own->rights) == 0 &&
+           rights_become_all(caller->uid, caller->gid, caller->n_groups, caller->groups, NULL,
+                             own) == 0;
 }
 
 int caller_access(const struct caller *caller, int dirfd, const char *path, int mode)
@@ -91,11 +86,11 @@ int caller_access(const struct caller *caller, int dirfd, const char *path, int 
     int flags = AT_EACCESS | AT_SYMLINK_NOFOLLOW | (*path ? 0 : AT_EMPTY_PATH);
     if (caller->all)
         return syscall(SYS_faccessat2, dirfd, path, mode, flags) < 0 ? -errno : 0;
-    struct rights own;
+    struct rights_own own = own_of(caller);
     if (!become_caller(caller, &own))
         return -EACCES;
     int r = syscall(SYS_faccessat2, dirfd, path, mode, flags) < 0 ? -errno : 0;
-    become_self(caller, &own);
+    rights_restore_all(&own);
     return r;
 }
 
@@ -151,13 +146,13 @@ static int open_listed(int root_fd, const char *path)
 static int open_readable(const struct caller *caller, const char *path, bool listed)
 {
     const int root_fd = backing_root_fd(caller->backing);
-    struct rights own;
+    struct rights_own own = own_of(caller);
     if (!caller->all && !become_caller(caller, &own))
         return -EACCES;
     int fd = listed && !caller->all ? open_listed(root_fd, path) : open_below(root_fd, path, 0);
     int r = fd < 0 ? fd : check_readable(fd);
     if (!caller->all)
-        become_self(caller, &own);
+        rights_restore_all(&own);
     if (fd >= 0 && r < 0)
         close(fd);
     return r < 0 ? r : fd;

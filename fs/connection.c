@@ -6,9 +6,11 @@
 #include "fs/identity.h"
 #include "fs/watch.h"
 
-/* Requests the kernel may have under way in the background (read-ahead, asynchronous I/O): its own
- * 12 starve two cores. */
-enum { MOST_IN_BACKGROUND = 64 };
+/* Requests the kernel may have under way in the background (read-ahead, asynchronous I/O, and that
+ * a file was closed or unlocked): its own 12 starve two cores. Where there are so many, all others
+ * of all users wait; so it is more than can stand at a time, in the queue of the views and on the
+ * threads that serve (1,032 and 512). */
+enum { MOST_IN_BACKGROUND = 2048 };
 
 void op_init(void *user, struct fuse_conn_info *connection)
 {

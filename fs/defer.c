@@ -1,13 +1,14 @@
 /* Turns are taken by start-time fair queueing (Goyal, Vin, Cheng: Start-time Fair Queuing, SIGCOMM
  * 1996), with threads in place of a link and users in place of flows. Each user has a virtual time,
  * which goes on by the time that the user's tasks have held a thread; who is furthest behind is
- * next, with the task that has waited longest. Who comes after a while begins where the one of the
- * others is who is furthest behind: time in which nothing was asked is not made up for. How long a
- * task takes is not known before, so that it is charged at its end; until then a user who has many
- * is held back by having at most half of the threads, so that some are left for others at once.
+ * next, with the task that has waited longest. A user who comes after a while begins where the one
+ * of the others is who is furthest behind: time in which nothing was asked is not made up for. How
+ * long a task takes is not known before, so that it is charged at its end; until then a user who
+ * has many is held back by having at most half of the threads, so that some are left for others at
+ * once.
  *
- * What the paper has and is not here: weights, as all users are equal; and a heap, as the queue is
- * gone through in a few microseconds when it is full and is mostly empty.
+ * Two things of the paper are not here: weights, as all users are equal; and a heap, as the queue
+ * is gone through in a few microseconds when it is full and is mostly empty.
  */
 #include "fs/defer.h"
 
@@ -150,7 +151,7 @@ static bool may_run(const struct defer *defer, const struct place *place)
                                 place->user->n_long < half(options->n_long_max)));
 }
 
-/* Whether there is a task whose turn it is. */
+/* Begin the task whose turn it is; false: there is none. */
 static bool begin_next(struct defer *defer, struct place *ret_place)
 {
     size_t next = SIZE_MAX;
@@ -214,7 +215,7 @@ static void *serve(void *user)
             wait_for_task(defer);
             continue;
         }
-        /* What ended may have been in the way of more than one. */
+        /* The one that ended may have been in the way of more than one. */
         if (defer->n_waiting)
             pthread_cond_signal(&defer->pushed);
         pthread_mutex_unlock(&defer->lock);

@@ -23,7 +23,7 @@ struct defer_options {
      * without a lock, by a thread of the pool, or by that of defer_push(), defer_reap() or
      * defer_free(). */
     void (*run)(void *task, int error);
-    /* Whether nobody waits for the task any more; NULL: never. Called with the queue's lock. */
+    /* True: nobody waits for the task any more; NULL: never. Called with the queue's lock. */
     bool (*given_up)(void *task);
     uid_t (*user_of)(void *task); /* NULL: all are one user's */
     bool (*is_long)(void *task);  /* it may take minutes; NULL: none is */
@@ -53,7 +53,7 @@ int defer_again(struct defer *defer, void *task);
  * then maybe no thread is left to take from the queue; one that is left does so itself. */
 void defer_reap(struct defer *defer);
 
-/* Whether defer_free() was called: a task that waits should end. */
+/* True: defer_free() was called, and a task that waits should end. */
 bool defer_is_ending(struct defer *defer);
 
 #endif

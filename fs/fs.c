@@ -62,7 +62,7 @@ static const struct fuse_lowlevel_ops operations = {
     .flock = op_flock,
 };
 
-/* What libfuse has to say, sometimes in pieces, goes into the error of fs_open(); later it is of
+/* The messages of libfuse, sometimes in pieces, go into the error of fs_open(); later they are of
  * use to nobody. */
 static _Thread_local char last_words[256];
 
@@ -115,6 +115,7 @@ static int make_session(struct fs *fs)
 
 static int mount_session(struct fs *fs, char **ret_error)
 {
+    _cleanup_free_ char *warning = NULL;
     last_words[0] = '\0';
     int r = make_session(fs);
     if (r == 0) {
@@ -125,7 +126,16 @@ static int mount_session(struct fs *fs, char **ret_error)
             fs->session = NULL;
         }
     }
-    if (r == 0)
+    if (r > 0) {
+        if (asprintf(&warning,
+                     "%s: the mount was moved or covered as soon as it was made; when kinfs has "
+                     "ended, unmount it with umount -l where it is",
+                     fs->options.mountpoint) < 0)
+            warning = NULL;
+        fs->options.log(fs->options.log_user, INDEX_LOG_WARNING,
+                        warning ? warning : strerror(ENOMEM));
+    }
+    if (r >= 0)
         return 0;
     const char *why = tell_last_words(), *remedy = "";
     if (!*why && r == -EIO && geteuid() != 0)

@@ -5,13 +5,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/backing.h"
 #include "engine/index/index.h"
 
 struct fs;
 
-enum { FS_VIEW_SIMILAR = 1, FS_VIEW_CLUSTERS = 2 };
+/* LISTED, HIDDEN: in listings of the root, or found by name alone; neither: hidden where the tree
+ * is mounted over itself, so that whoever copies it or goes through it sees the tree alone. */
+enum { FS_VIEW_SIMILAR = 1, FS_VIEW_CLUSTERS = 2, FS_VIEW_LISTED = 4, FS_VIEW_HIDDEN = 8 };
 
 /* How changes made beside the mount are seen (fs/watch.h); AUTO: by the best that can be had. */
 enum fs_watch { FS_WATCH_AUTO, FS_WATCH_FANOTIFY, FS_WATCH_INOTIFY, FS_WATCH_NONE };
@@ -56,10 +59,15 @@ struct fs_status {
 };
 void fs_get_status(struct fs *fs, struct fs_status *ret_status);
 
-/* Wait until the index has been told of all that was changed beside the mount before the call,
- * where that is watched. What was told may still have to settle there. Any thread, until
- * fs_close(). Returns 0 or -ETIMEDOUT. */
-int fs_settle(struct fs *fs, int wait_ms);
+/* Wait until the index has been told of all that was changed beside the mount before the first call
+ * with a ticket, where that is watched. What was told may still have to settle there. Any thread,
+ * until fs_close(); where nothing was changed, a system call.
+ *
+ * all     also what is written by somebody who has not closed it yet
+ * ticket  0 at first; kept by who calls again to go on waiting
+ *
+ * Returns 0 or -ETIMEDOUT. */
+int fs_settle(struct fs *fs, bool all, uint64_t *ticket, int wait_ms);
 
 /* What the mount cannot do for want of privileges, as a clause to be said once: "..., ..., ...".
  * Gives; NULL when there is nothing to say, or no memory to say it. */

@@ -167,6 +167,22 @@ int gone_take(struct gone *gone, const struct inode *inode)
     return is_found(mark, inode) ? TAKE_FD(mark->fd) : -1;
 }
 
+void gone_forget(struct gone *gone, const struct inode *inode)
+{
+    if (!atomic_load_explicit(&gone->n_marks, memory_order_relaxed))
+        return;
+    LOCKED(&gone->lock);
+    for (size_t i = 0; i < GONE_MARKS; i++) {
+        struct gone_mark *mark = &gone->marks[i];
+        if (mark->told == inode)
+            mark->told = NULL;
+        if (mark->found == inode) {
+            mark->found = NULL;
+            take_fd(mark, -1);
+        }
+    }
+}
+
 void gone_over(struct gone *gone)
 {
     if (!atomic_load_explicit(&gone->n_marks, memory_order_relaxed))

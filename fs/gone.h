@@ -29,7 +29,7 @@ enum { GONE_MARKS = 64, GONE_NAMES = 2 };
 
 struct gone_mark {
     pid_t thread;             /* 0: none */
-    const struct inode *told; /* compared only, as found; NULL: of what is not known */
+    const struct inode *told; /* compared only, as found; NULL: of what is not known, or freed */
     const struct inode *found;
     int fd; /* O_PATH, of found; or -1 */
     int64_t told_ms, found_ms;
@@ -66,6 +66,9 @@ void gone_found(struct gone *gone, const struct inode *inode, int *fd);
 
 /* The descriptor that is kept of an inode for the asker, who then has it; or -1. */
 int gone_take(struct gone *gone, const struct inode *inode);
+
+/* An inode is about to be freed: what is at its address next is another. */
+void gone_forget(struct gone *gone, const struct inode *inode);
 
 /* The asker has opened what it wanted: what it finds next time by an old name is not for it. */
 void gone_over(struct gone *gone);

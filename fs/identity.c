@@ -8,15 +8,20 @@
 
 #include "base/cleanup.h"
 #include "fs/caller.h"
+#include "fs/node.h"
 #include "fs/rights.h"
-
-enum { MOST_GROUPS = 128 };
+#include "fs/thread_groups.h"
 
 /* Facts of the process; written before there is a second thread that serves. */
-static struct rights all_rights, serving_rights, change_rights;
-static gid_t *own_groups;
-static size_t n_own_groups;
+static struct rights all_rights, change_rights;
+static struct rights_own serving; /* what a thread that serves is by itself */
 static bool can_switch;
+
+/* Of who has thousands of groups the kernel writes out thousands, which takes a processor for as
+ * long: of one user, one thread at a time asks for them. Nobody can choose with whom to share a
+ * place. */
+enum { TURN_BITS = 6 };
+static pthread_mutex_t turns[1 << TURN_BITS];
 
 /* What overrules the owner, mode and flags of a file. */
 static const int overruling[] = {CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER,
@@ -35,11 +40,12 @@ static bool can_switch_with(const struct rights *rights)
 static int learn_groups(void)
 {
     int n = getgroups(0, NULL);
-    own_groups = calloc((size_t)n + 1, sizeof(*own_groups));
-    if (!own_groups)
+    gid_t *groups = calloc((size_t)n + 1, sizeof(*groups));
+    if (!groups)
         return -ENOMEM;
-    n = getgroups(n, own_groups);
-    n_own_groups = n < 0 ? 0 : (size_t)n;
+    n = getgroups(n, groups);
+    serving.groups = groups;
+    serving.n_groups = n < 0 ? 0 : (size_t)n;
     return n < 0 ? -errno : 0;
 }
 
@@ -48,20 +54,25 @@ void identity_begin_serving(void)
     if (rights_get(&all_rights) < 0)
         return;
     can_switch = can_switch_with(&all_rights) && learn_groups() == 0;
-    serving_rights = all_rights;
-    rights_drop(&serving_rights, CAP_FSETID);
-    rights_drop(&serving_rights, CAP_SYS_RESOURCE);
-    change_rights = serving_rights;
+    serving.rights = all_rights;
+    rights_drop(&serving.rights, CAP_FSETID);
+    rights_drop(&serving.rights, CAP_SYS_RESOURCE);
+    change_rights = serving.rights;
     for (size_t i = 0; i < sizeof(overruling) / sizeof(overruling[0]); i++)
         rights_drop(&change_rights, overruling[i]);
-    rights_set(&serving_rights);
+    rights_set(&serving.rights);
 }
 
 void identity_end_serving(void)
 {
     rights_set(&all_rights);
-    free(own_groups);
-    own_groups = NULL;
+    free((gid_t *)serving.groups);
+    serving.groups = NULL;
+}
+
+bool identity_can_switch(void)
+{
+    return can_switch;
 }
 
 bool identity_can_pass_through(void)
@@ -112,15 +123,6 @@ static int become(const struct fuse_ctx *ctx, const struct rights *rights)
     return r;
 }
 
-int identity_enter(fuse_req_t req, mode_t mode)
-{
-    const struct fuse_ctx *ctx = fuse_req_ctx(req);
-    int r = take_umask(ctx->umask);
-    if (r < 0 || !can_switch || (is_own(ctx) && !(mode & S_ISGID)))
-        return r;
-    return become(ctx, &all_rights);
-}
-
 /* Whether a directory's sticky bit may keep the user from names in it. */
 static bool is_guarded(uid_t uid, int dirfd)
 {
@@ -137,44 +139,48 @@ int identity_enter_removal(fuse_req_t req, int dirfd, int other_dirfd)
         return 0;
     if (!can_switch)
         return -EPERM;
-    struct rights rights = serving_rights;
+    struct rights rights = serving.rights;
     rights_drop(&rights, CAP_FOWNER);
     return become(ctx, &rights);
 }
 
 int identity_get_groups(fuse_req_t req, gid_t **ret_groups, size_t *ret_n_groups)
 {
-    _cleanup_free_ gid_t *groups = NULL;
-    int n_groups = 0, n_room = 0;
-    do {
-        n_room = n_groups > MOST_GROUPS ? n_groups : MOST_GROUPS;
-        gid_t *more = reallocarray(groups, (size_t)n_room, sizeof(*groups));
-        if (!more)
-            return -ENOMEM;
-        groups = more;
-        n_groups = fuse_req_getgroups(req, n_room, groups);
-    } while (n_groups > n_room);
-    if (n_groups < 0)
-        return -EACCES;
-    *ret_n_groups = (size_t)n_groups;
-    *ret_groups = TAKE_PTR(groups);
-    return 0;
+    const struct fuse_ctx *ctx = fuse_req_ctx(req);
+    LOCKED(&turns[(ctx->uid * node_secret.rounds[0].factor) >> (64 - TURN_BITS)]);
+    return thread_groups(ctx->pid, ret_groups, ret_n_groups);
 }
 
 static int become_with_groups(fuse_req_t req, size_t n_groups, const gid_t *groups,
                               const struct rights *rights)
 {
-    int r = rights_set_groups(n_groups, groups);
-    if (r < 0)
-        return r;
-    has_others_groups = true;
-    r = become(fuse_req_ctx(req), rights);
-    if (r < 0)
-        identity_leave();
+    const struct fuse_ctx *ctx = fuse_req_ctx(req);
+    int r = rights_become_all(ctx->uid, ctx->gid, n_groups, groups, rights, &serving);
+    has_others_groups = r == 0;
     return r;
 }
 
-int identity_enter_change(fuse_req_t req, int fd, bool with_groups)
+static int become_creator(fuse_req_t req)
+{
+    _cleanup_free_ gid_t *groups = NULL;
+    size_t n_groups;
+    struct rights rights = all_rights;
+    rights_drop(&rights, CAP_FSETID);
+    int r = identity_get_groups(req, &groups, &n_groups);
+    return r < 0 ? r : become_with_groups(req, n_groups, groups, &rights);
+}
+
+int identity_enter(fuse_req_t req, mode_t mode)
+{
+    const struct fuse_ctx *ctx = fuse_req_ctx(req);
+    int r = take_umask(ctx->umask);
+    if (r < 0 || !can_switch || (is_own(ctx) && !(mode & S_ISGID)))
+        return r;
+    return mode & S_ISGID && caller_is_restricted(ctx->uid) ? become_creator(req)
+                                                            : become(ctx, &all_rights);
+}
+
+static int enter_change(fuse_req_t req, int fd, bool with_groups)
 {
     _cleanup_free_ gid_t *groups = NULL;
     size_t n_groups = 0;
@@ -189,6 +195,62 @@ int identity_enter_change(fuse_req_t req, int fd, bool with_groups)
     return r < 0 ? r : become_with_groups(req, n_groups, groups, &change_rights);
 }
 
+/* The other rights stay what they are: the thread may be acting as the caller. */
+static void change_fsetid(void (*change)(struct rights *rights, int capability))
+{
+    int saved = errno;
+    struct rights rights;
+    if (rights_get(&rights) == 0) {
+        change(&rights, CAP_FSETID);
+        rights_set(&rights);
+    }
+    errno = saved;
+}
+
+int identity_again(fuse_req_t req, int r, change_fn *make, const void *what)
+{
+    bool is_refused =
+        (r == -EPERM || r == -EACCES) && can_switch && caller_is_restricted(fuse_req_ctx(req)->uid);
+    return is_refused ? capable_change(req, r, &serving, make, what) : r;
+}
+
+int identity_change(fuse_req_t req, int fd, bool with_groups, bool with_sgid, change_fn *make,
+                    const void *what)
+{
+    const bool raise = with_sgid && !caller_is_restricted(fuse_req_ctx(req)->uid);
+    int r = enter_change(req, fd, with_groups || with_sgid);
+    if (r == 0) {
+        if (raise)
+            change_fsetid(rights_add);
+        r = make(what, NULL);
+        if (raise)
+            change_fsetid(rights_drop);
+        identity_leave();
+    }
+    return identity_again(req, r, make, what);
+}
+
+static int make_with_groups(fuse_req_t req, bool with_groups, change_fn *make, const void *what)
+{
+    _cleanup_free_ gid_t *groups = NULL;
+    size_t n_groups = 0;
+    int r = with_groups ? identity_get_groups(req, &groups, &n_groups) : 0;
+    if (r == 0)
+        r = become_with_groups(req, n_groups, groups, &change_rights);
+    if (r == 0)
+        r = make(what, NULL);
+    identity_leave();
+    return r;
+}
+
+int identity_move(fuse_req_t req, bool with_groups, change_fn *make, const void *what)
+{
+    if (!can_switch)
+        return -EPERM;
+    int r = make_with_groups(req, with_groups, make, what);
+    return r == -EACCES && !with_groups ? make_with_groups(req, true, make, what) : r;
+}
+
 int identity_enter_alone(fuse_req_t req)
 {
     _cleanup_free_ gid_t *groups = NULL;
@@ -197,7 +259,7 @@ int identity_enter_alone(fuse_req_t req)
         return 0;
     if (!can_switch)
         return -EPERM;
-    struct rights none = serving_rights;
+    struct rights none = serving.rights;
     rights_drop_all(&none);
     int r = identity_get_groups(req, &groups, &n_groups);
     return r < 0 ? r : become_with_groups(req, n_groups, groups, &none);
@@ -212,52 +274,9 @@ void identity_enter_allocation(fuse_req_t req)
 
 void identity_leave(void)
 {
-    int saved = errno;
-    if (is_switched)
-        rights_restore(&serving_rights);
-    while (has_others_groups && rights_set_groups(n_own_groups, own_groups) == -ENOMEM)
-        usleep(1000);
+    if (has_others_groups)
+        rights_restore_all(&serving);
+    else if (is_switched)
+        rights_restore(&serving.rights);
     is_switched = has_others_groups = false;
-    errno = saved;
-}
-
-static bool is_in_group(fuse_req_t req, gid_t gid)
-{
-    const struct fuse_ctx *ctx = fuse_req_ctx(req);
-    gid_t groups[MOST_GROUPS];
-    if (ctx->uid == 0 || ctx->gid == gid)
-        return true;
-    int n = fuse_req_getgroups(req, MOST_GROUPS, groups);
-    for (int i = 0; i < n && i < MOST_GROUPS; i++) {
-        if (groups[i] == gid)
-            return true;
-    }
-    return false;
-}
-
-bool identity_keeps_sgid(fuse_req_t req, const struct stat *st)
-{
-    return st->st_mode & S_ISGID && is_in_group(req, st->st_gid);
-}
-
-/* The other rights stay what they are: the thread may be acting as the caller. */
-static void change_fsetid(void (*change)(struct rights *rights, int capability))
-{
-    int saved = errno;
-    struct rights rights;
-    if (rights_get(&rights) == 0) {
-        change(&rights, CAP_FSETID);
-        rights_set(&rights);
-    }
-    errno = saved;
-}
-
-void identity_raise_fsetid(void)
-{
-    change_fsetid(rights_add);
-}
-
-void identity_lower_fsetid(void)
-{
-    change_fsetid(rights_drop);
 }

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "fs/capable.h"
 #include "fs/state.h"
 
 /* Learn what this process may do, and give up CAP_FSETID in the calling thread, whose descendants
@@ -35,10 +36,11 @@ struct identity_limits {
 struct identity_limits identity_get_limits(void);
 
 /* Act as the caller of a request, with his umask, until identity_leave(), which keeps errno.
- * mode is that of what is to be created.
+ * mode is that of what is to be created; an sgid bit in it stays only where the caller is of the
+ * group that it comes to have, which the kernel decides once more (30 us).
  *
  * Returns 0, or a negative errno when the thread cannot, and then it acts as before: -EPERM,
- * -ENOMEM.
+ * -ENOMEM; -EACCES where groups count and cannot be known.
  */
 int identity_enter(fuse_req_t req, mode_t mode);
 void identity_leave(void);
@@ -50,22 +52,47 @@ void identity_leave(void);
  * the process's and root, for those nothing. */
 int identity_enter_removal(fuse_req_t req, int dirfd, int other_dirfd);
 
-/* The same to change attributes of a file: mode, owner, times, flags, extended ones. The kernel has
- * decided by the owner it last knew, and whoever has given a file away could make it a program with
- * another's rights meanwhile; so the kernel decides once more, for the caller and the file as it
- * is, without the capabilities that would overrule it. The caller's groups are asked for only where
- * they may count: of who does not own the file, and of who gives it to a group. Root and the owner
- * of the process act as before, and so does a process that cannot act as others, which has no such
- * capabilities.
+/* Make one change of a file's attributes as the caller: mode, owner, times, flags, extended ones.
+ * The kernel has decided by the owner it last knew, and whoever has given a file away could make it
+ * a program with another's rights meanwhile; so the kernel decides once more, for the caller and
+ * the file as it is, without the capabilities that would overrule it, and where it refuses, by
+ * identity_again(). The caller's groups are asked for only where they may count: of who does not
+ * own the file, and of who gives it to a group. Root and the owner of the process act as before,
+ * and so does a process that cannot act as others, which has no such capabilities.
  *
- * fd  of the file, maybe O_PATH
+ * fd           of the file, maybe O_PATH
+ * with_groups  whether they count for the owner of the file, too
+ * with_sgid    whether an sgid bit is to be set or to stay: by CAP_FSETID where that is the
+ * caller's, root's or that of the owner of the process; of all others it stays who are of the
+ *              file's group, as that is when the thread acts as them
  *
- * Also -EACCES where groups count and cannot be known. Some 2 us, with groups 30 us. */
-int identity_enter_change(fuse_req_t req, int fd, bool with_groups);
+ * Returns what make returns; -EACCES also where groups count and cannot be known. Some 2 us, with
+ * groups 30 us. */
+int identity_change(fuse_req_t req, int fd, bool with_groups, bool with_sgid, change_fn *make,
+                    const void *what);
 
-/* The same for what the kernel leaves to the file system to decide: with the caller's supplementary
- * groups and without any capability; root's and the owner's of the process are its own. Also
- * -EACCES where the groups cannot be known. Reads /proc, some 30 us. */
+/* Whether changes are made as who asks for them. */
+bool identity_can_switch(void);
+
+/* Move a name to another directory as the caller, who is another than root and the owner of the
+ * process. The kernel has decided whether what is moved may be written to, as a directory has to be
+ * that gets another parent, by what it last knew of the name; so the kernel decides once more, for
+ * the caller and what there is. The caller's groups are asked for with_groups, and where it is
+ * refused without. Returns what make returns, or -EPERM of a process that cannot act as others;
+ * 3 us, with groups 40 us. */
+int identity_move(fuse_req_t req, bool with_groups, change_fn *make, const void *what);
+
+/* Make a change that failed once more where that may be for want of capabilities which the caller
+ * has (fs/capable.h), on a thread that acts as itself.
+ *
+ * r  what it returned without
+ *
+ * Returns r or what make returns. Costs nothing of what did not fail. */
+int identity_again(fuse_req_t req, int r, change_fn *make, const void *what);
+
+/* Act as the caller until identity_leave() for what the kernel leaves to the file system to decide:
+ * with the caller's supplementary groups and without any capability; root's and the owner's of the
+ * process are its own. Also -EACCES where the groups cannot be known. Reads /proc, some 30 us. */
 int identity_enter_alone(fuse_req_t req);
 
 /* The supplementary groups of the caller, which the asker frees. Returns 0, -ENOMEM, or -EACCES
@@ -76,13 +103,5 @@ int identity_get_groups(fuse_req_t req, gid_t **ret_groups, size_t *ret_n_groups
 /* Allocate as the caller, until identity_leave(): the blocks a file system reserves for root, and
  * quotas, count for others (who are refused CAP_SYS_RESOURCE by all threads that serve). */
 void identity_enter_allocation(fuse_req_t req);
-
-/* Whether the caller is of a file's group, or root, so that a change takes no sgid bit away: to the
- * backing tree the caller is this process, of which only CAP_FSETID tells it so. */
-bool identity_keeps_sgid(fuse_req_t req, const struct stat *st);
-
-/* Hold CAP_FSETID, to set an sgid bit the kernel has already allowed. Keeps errno. */
-void identity_raise_fsetid(void);
-void identity_lower_fsetid(void);
 
 #endif

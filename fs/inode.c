@@ -29,13 +29,6 @@ ino_t inode_number(const struct inode *inode, ino_t ino)
     return (h & (UINT64_MAX >> 3)) | UINT64_C(1) << 61;
 }
 
-struct proc_path proc_path_of(int fd)
-{
-    struct proc_path path;
-    snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d", fd);
-    return path;
-}
-
 pthread_mutex_t *inode_lock(struct inode_table *table, const struct inode *inode)
 {
     /* An inode is some 250 bytes: the bits below say nothing. */
@@ -221,6 +214,7 @@ static void free_removed(struct inode_table *table, struct inode *removed)
                 free(place);
             }
         }
+        gone_forget(&table->gone, inode);
         free_inode(inode);
         if (is_gone)
             late_close(&table->late_close, TAKE_FD(fd));

@@ -19,6 +19,7 @@
 
 #include "base/backing.h"
 #include "base/file_key.h"
+#include "base/proc_path.h"
 #include "fs/gone.h"
 #include "fs/late_close.h"
 #include "fs/node.h"
@@ -54,6 +55,7 @@ struct inode {
     uid_t changed_uid;
     gid_t changed_gid;
     struct timespec closed_ctime; /* as a writer through the mount left it at its last close */
+    atomic_uint n_may_store;      /* files passed through that may be mapped for writing */
     atomic_int folds_case;        /* of a directory: 0 not known, or one of those below */
     struct file_key key;          /* never changes */
 };
@@ -128,7 +130,7 @@ void inode_tell(struct inode_table *table, struct inode *inode, const struct sta
 /* The same in a reply about a name in a directory (NULL: none). */
 void inode_tell_entry(struct inode_table *table, struct inode *inode, const struct inode *directory,
                       const struct stat *st);
-/* Whether size and mtime are those the kernel was told last. */
+/* True: size and mtime are those the kernel was told last. */
 bool inode_is_told(struct inode_table *table, const struct inode *inode, const struct stat *st);
 
 /* A descriptor of the inode as open(2) with these flags gives it; the caller closes it.
@@ -167,11 +169,5 @@ pthread_mutex_t *inode_lock(struct inode_table *table, const struct inode *inode
  * one of the tree's, or of a third: so of those the number is mixed with which it is. Lasts as file
  * keys do; bit 61 set, 62 and 63 not, and so no number of a view (view_ino()). */
 ino_t inode_number(const struct inode *inode, ino_t ino);
-
-/* The path of a descriptor: what O_PATH descriptors need instead of f*() calls. */
-struct proc_path {
-    char text[32];
-};
-struct proc_path proc_path_of(int fd);
 
 #endif

@@ -114,7 +114,7 @@ static void use_new(struct inode_table *table, struct inode *inode, int fd, bool
                           .fd = path_fd_use_new(&table->path_fds, &inode->path->fd, fd, nested)};
 }
 
-/* Whether there is one open. */
+/* True: one is open, and used. */
 static bool use_open(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
 {
     int fd = inode->path ? path_fd_use(&table->path_fds, &inode->path->fd) : -1;
@@ -161,9 +161,10 @@ static int open_verified(struct inode_table *table, const struct inode *inode, i
     return file_key_equal(&key, &inode->key) ? TAKE_FD(fd) : -ESTALE;
 }
 
-/* The name of an inode in a directory it was seen in; renamed there beside the mount. */
+/* The name of an inode in a directory it was seen in; renamed there beside the mount. Gives the
+ * name, which in a FUSE mount may be longer than NAME_MAX. */
 static int search_directory(struct inode_table *table, struct inode *inode, int dirfd,
-                            char ret_name[NAME_MAX + 1], bool *ret_nested)
+                            char **ret_name, bool *ret_nested)
 {
     _cleanup_close_ int list_fd = open_at(table, dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
     if (list_fd == -EMFILE || list_fd == -ENFILE)
@@ -176,11 +177,11 @@ static int search_directory(struct inode_table *table, struct inode *inode, int 
         if (entry->d_ino != inode->ino || strcmp(entry->d_name, ".") == 0 ||
             strcmp(entry->d_name, "..") == 0)
             continue;
-        int fd = open_verified(table, inode, dirfd, entry->d_name, ret_nested);
+        _cleanup_close_ int fd = open_verified(table, inode, dirfd, entry->d_name, ret_nested);
         if (fd < 0)
             continue;
-        strcpy(ret_name, entry->d_name);
-        return fd;
+        *ret_name = strdup(entry->d_name);
+        return *ret_name ? TAKE_FD(fd) : -ENOMEM;
     }
     return -ESTALE;
 }
@@ -249,7 +250,7 @@ static int climb(struct inode_table *table, struct inode *inode, struct way *way
 static int descend(struct inode_table *table, struct inode *inode, int dirfd, bool repair,
                    struct inode_fd *ret_fd)
 {
-    char name[NAME_MAX + 1];
+    _cleanup_free_ char *name = NULL, *found = NULL;
     struct inode *parent;
     bool nested = false;
     {
@@ -257,17 +258,19 @@ static int descend(struct inode_table *table, struct inode *inode, int dirfd, bo
         const struct inode_place *place = inode->path->places;
         if (!place)
             return -ESTALE;
-        strcpy(name, place->name);
+        name = strdup(place->name);
+        if (!name)
+            return -ENOMEM;
         parent = place->parent;
     }
     int fd = open_verified(table, inode, dirfd, name, &nested);
     if (fd == -ESTALE && repair) {
         struct inode_place *dropped = NULL;
-        fd = search_directory(table, inode, dirfd, name, &nested);
+        fd = search_directory(table, inode, dirfd, &found, &nested);
         if (fd >= 0) {
             LOCKED(&table->lock);
             struct inode_place *wrong = take_place(&inode->path->places);
-            dropped = add_place(inode->path, parent, name, PLACES_MAX);
+            dropped = add_place(inode->path, parent, found, PLACES_MAX);
             wrong->next = dropped;
             dropped = wrong;
         }
@@ -279,7 +282,7 @@ static int descend(struct inode_table *table, struct inode *inode, int dirfd, bo
     return fd;
 }
 
-/* The last place tried is not right. Whether there is another to try. */
+/* The last place tried is not right. True: there is another to try. */
 static bool drop_place(struct inode_table *table, struct inode *inode)
 {
     struct inode_place *wrong = NULL;
@@ -345,7 +348,7 @@ static int walk_alone(struct inode_table *table, struct inode *inode, struct ino
     return r;
 }
 
-/* What is reached on the way is held until the end, so that it is there for the next walk. */
+/* Each directory on the way is held until the end, so that it is there for the next walk. */
 static int repair(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
 {
     struct inode_fd found[REPAIRS_MAX];
@@ -376,8 +379,8 @@ bool inode_is_pinned(struct inode_table *table, const struct inode *inode)
     return inode->path && inode->path->fd.pinned;
 }
 
-/* Whether a directory was removed so long ago that no name leads there any more: the kernel has
- * been told, or keeps names for a second only. Who asks for it stands in it. */
+/* True: a directory was removed so long ago that no name leads there any more: the kernel has been
+ * told, or keeps names for a second only. Whoever asks for it stands in it. */
 static bool is_left_behind(struct inode_path *path)
 {
     enum { TOLD_AFTER_MS = 2000 };
@@ -406,7 +409,7 @@ static int borrow_open(struct inode_table *table, struct inode *inode, struct in
         return ret_fd->fd;
     {
         LOCKED(&table->lock);
-        /* What is removed through the mount is pinned before. */
+        /* A file removed through the mount is pinned before. */
         if (inode->path->fd.pinned || (inode->type == S_IFDIR && is_left_behind(inode->path)) ||
             gone_is_back(&table->gone, inode))
             return ret_fd->fd;
@@ -606,7 +609,7 @@ void inode_rename_begin(struct inode_table *table, int old_dirfd, const char *ol
                         int new_dirfd, const char *new_name, struct inode_change *ret_change)
 {
     inode_removal_begin(table, new_dirfd, new_name, ret_change);
-    /* Where the tree's own keys open, nothing but a mount inside it is by name. */
+    /* Nothing but a mount inside the tree is by name, if the tree's own keys open. */
     if (table->any_by_name)
         ret_change->moved = keep_named(table, old_dirfd, old_name);
 }

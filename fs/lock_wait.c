@@ -19,7 +19,7 @@ static int find_owner(struct lock_waiter *waiter)
         r = posix_lock_owner(waiter->waiter.req, wanted->file, wanted->owner_id, wanted->pid,
                              &wanted->owner);
         if (r == -EWOULDBLOCK)
-            r = posix_lock_await_lease(wanted->file);
+            r = posix_lock_await_lease(waiter->waiter.req, wanted->file);
     }
     return r;
 }

@@ -14,8 +14,8 @@ struct lock_wanted {
 };
 
 /* Wait for a lock and reply: EINTR when the caller is interrupted, ENOLCK when the caller's user
- * waits for too many locks, or there can be no thread. What is wanted is copied; its references are
- * taken. */
+ * waits for too many locks, or there can be no thread. The wanted lock is copied; its references
+ * are taken. */
 void lock_wait(fuse_req_t req, const struct lock_wanted *wanted);
 
 #endif

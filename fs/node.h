@@ -1,4 +1,5 @@
-/* What a FUSE node id stands for: an inode of the backing tree, or a node made up by the views.
+/* The thing a FUSE node id stands for: an inode of the backing tree, or a node made up by the
+ * views.
  *
  * FUSE_ROOT_ID stands for the root inode, all other ids for the address of a struct node. They are
  * not the address itself: name_to_handle_at(2) shows them to everybody, and addresses tell where

@@ -185,46 +185,67 @@ void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
     reply_attr(req, r, &st, timeout_s);
 }
 
-/* A kernel that leaves the clearing of these bits to nobody has them cleared for who writes. */
+/* A kernel that leaves the clearing of these bits to nobody has them cleared for who writes: one of
+ * them or both. An sgid bit that it leaves is of no use to who executes, and may go. */
 static bool only_clears_bits(const struct fs *fs, int fd, mode_t mode)
 {
+    const mode_t bits = S_ISUID | S_ISGID;
     struct stat st;
     return !fs->status.killpriv_v2 && fstat(fd, &st) == 0 &&
-           mode == (st.st_mode & 07777 & ~(mode_t)(S_ISUID | S_ISGID));
+           (mode | bits) == ((st.st_mode & 07777) | bits) && !(mode & bits & ~st.st_mode);
+}
+
+struct mode_change {
+    int fd;
+    mode_t mode;
+};
+
+static int change_mode(const void *what, const struct capable_ids *ids)
+{
+    const struct mode_change *change = what;
+    (void)ids;
+    return chmod(proc_path_of(change->fd).text, change->mode) < 0 ? -errno : 0;
 }
 
 static int set_mode(fuse_req_t req, int fd, mode_t mode)
 {
-    int r = only_clears_bits(fs_of(req), fd, mode) ? 0 : identity_enter_change(req, fd, false);
-    if (r < 0)
-        return r;
-    /* The kernel has left out an sgid bit the caller may not set. */
-    if (mode & S_ISGID)
-        identity_raise_fsetid();
-    r = chmod(proc_path_of(fd).text, mode) < 0 ? -errno : 0;
-    if (mode & S_ISGID)
-        identity_lower_fsetid();
-    identity_leave();
-    return r;
+    const struct mode_change change = {.fd = fd, .mode = mode};
+    return only_clears_bits(fs_of(req), fd, mode)
+               ? change_mode(&change, NULL)
+               : identity_change(req, fd, false, mode & S_ISGID, change_mode, &change);
+}
+
+struct owner_change {
+    int fd;
+    uid_t uid; /* or -1: not that one */
+    gid_t gid;
+};
+
+static int change_owner(const void *what, const struct capable_ids *ids)
+{
+    const struct owner_change *change = what;
+    const uid_t uid = capable_uid(ids, change->uid);
+    const gid_t gid = capable_gid(ids, change->gid);
+    if ((change->uid != (uid_t)-1 && uid == (uid_t)-1) ||
+        (change->gid != (gid_t)-1 && gid == (gid_t)-1))
+        return -EINVAL;
+    return fchownat(change->fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
 static int set_owner(fuse_req_t req, int fd, const struct stat *attr, int to_set)
 {
     struct stat st;
-    uid_t uid = to_set & FUSE_SET_ATTR_UID ? attr->st_uid : (uid_t)-1;
-    gid_t gid = to_set & FUSE_SET_ATTR_GID ? attr->st_gid : (gid_t)-1;
+    const struct owner_change change = {
+        .fd = fd,
+        .uid = to_set & FUSE_SET_ATTR_UID ? attr->st_uid : (uid_t)-1,
+        .gid = to_set & FUSE_SET_ATTR_GID ? attr->st_gid : (gid_t)-1,
+    };
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    bool with_groups =
+        change.gid != (gid_t)-1 && change.gid != st.st_gid && change.gid != fuse_req_ctx(req)->gid;
     /* Without the x of the group the sgid bit stays for those who are of it. */
-    bool raise = fstat(fd, &st) == 0 && identity_keeps_sgid(req, &st);
-    int r = identity_enter_change(req, fd, true);
-    if (r < 0)
-        return r;
-    if (raise)
-        identity_raise_fsetid();
-    r = fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
-    if (raise)
-        identity_lower_fsetid();
-    identity_leave();
-    return r;
+    return identity_change(req, fd, with_groups, st.st_mode & S_ISGID, change_owner, &change);
 }
 
 static int set_size(struct fs *fs, struct inode *inode, off_t size, const struct fuse_file_info *fi)
@@ -238,23 +259,32 @@ static int set_size(struct fs *fs, struct inode *inode, off_t size, const struct
     return own < 0 ? own : ftruncate(own, size) < 0 ? -errno : 0;
 }
 
+struct times_change {
+    int fd;
+    struct timespec times[2];
+};
+
+static int change_times(const void *what, const struct capable_ids *ids)
+{
+    const struct times_change *change = what;
+    const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
+    (void)ids;
+    return utimensat(change->fd, "", change->times, flags) < 0 ? -errno : 0;
+}
+
 static int set_times(fuse_req_t req, int fd, const struct stat *attr, int to_set)
 {
-    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_OMIT}};
+    struct times_change change = {.fd = fd,
+                                  .times = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_OMIT}}};
     if (to_set & FUSE_SET_ATTR_ATIME_NOW)
-        times[0].tv_nsec = UTIME_NOW;
+        change.times[0].tv_nsec = UTIME_NOW;
     else if (to_set & FUSE_SET_ATTR_ATIME)
-        times[0] = attr->st_atim;
+        change.times[0] = attr->st_atim;
     if (to_set & FUSE_SET_ATTR_MTIME_NOW)
-        times[1].tv_nsec = UTIME_NOW;
+        change.times[1].tv_nsec = UTIME_NOW;
     else if (to_set & FUSE_SET_ATTR_MTIME)
-        times[1] = attr->st_mtim;
-    int r = identity_enter_change(req, fd, false);
-    if (r < 0)
-        return r;
-    r = utimensat(fd, "", times, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
-    identity_leave();
-    return r;
+        change.times[1] = attr->st_mtim;
+    return identity_change(req, fd, false, false, change_times, &change);
 }
 
 static int do_setattr(fuse_req_t req, struct inode *inode, const struct stat *attr, int to_set,

@@ -1,6 +1,6 @@
 /* Directories are listed straight from the backing tree, at its own offsets, which stay valid while
- * names come and go. Behind its end the root lists the names of the views, at offsets no file
- * system uses for its entries.
+ * names come and go. Behind its end the root lists the names of the views, unless they are hidden,
+ * at offsets no file system uses for its entries.
  */
 #include "fs/ops.h"
 
@@ -89,7 +89,7 @@ void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
     }
     dir->uid = fuse_req_ctx(req)->uid;
     fi->fh = (uintptr_t)dir;
-    /* Where the kernel is told of changes it may keep the listing too. */
+    /* A kernel that is told of changes may keep the listing too. */
     fi->cache_readdir = fi->keep_cache =
         watch_entry_timeout_s(fs, inode_of(fs, ino)) > WATCH_SHORT_S;
     if (fuse_reply_open(req, fi) == -ENOENT)
@@ -117,7 +117,7 @@ struct listing {
     bool plus; /* entries are looked up */
 };
 
-/* Whether there was room. next_offset: where the entry after this one is. */
+/* True: there was room. next_offset: of the entry after this one. */
 static bool add_name(struct listing *listing, const char *name, ino_t ino, mode_t type,
                      off_t next_offset)
 {
@@ -197,7 +197,7 @@ static void add_tail(struct listing *listing, int dirfd, size_t first)
 
 static int fill(struct listing *listing, struct inode *inode, struct dir_handle *dir, off_t offset)
 {
-    bool has_tail = listing->fs->views && inode == listing->fs->inodes.root;
+    bool has_tail = inode == listing->fs->inodes.root && views_are_listed(listing->fs);
     if (has_tail && offset >= TAIL_OFFSET && offset <= TAIL_OFFSET + N_VIEW_NAMES) {
         add_tail(listing, dirfd(dir->stream), (size_t)(offset - TAIL_OFFSET));
         return 0;

@@ -26,23 +26,11 @@ static int backing_flags(int flags)
 /* Whoever opens a file sees what it holds now, though it was changed behind the mount and the
  * kernel may still keep attributes: with the size of yesterday a copy would be cut short. Of
  * attributes alone the kernel can be told by a thread that serves: it waits for nothing. */
-static void refresh_attributes(struct fs *fs, const struct inode *inode, const struct stat *st)
+static void refresh_attributes(struct fs *fs, const struct inode *inode, const struct statx *stx)
 {
-    if (!inode_is_told(&fs->inodes, inode, st))
+    const struct stat st = stat_told(stx);
+    if (!inode_is_told(&fs->inodes, inode, &st))
         stale_content(fs, inode);
-}
-
-/* What may only be appended to cannot be mapped for writing in the tree, which the kernel does not
- * know of a file that is passed through. One that is neither passed through nor cached cannot be
- * mapped shared. */
-static void keep_from_mapping(int fd, struct fuse_file_info *fi)
-{
-    struct statx stx;
-    if ((fi->flags & O_ACCMODE) != O_RDWR || !(fi->flags & O_APPEND) ||
-        statx(fd, "", AT_EMPTY_PATH, 0, &stx) < 0 || !(stx.stx_attributes & STATX_ATTR_APPEND))
-        return;
-    fi->backing_id = 0;
-    fi->direct_io = 1;
 }
 
 /* may_wait: for whoever holds a lease on the file, as open(2) does; else -EWOULDBLOCK. */
@@ -55,10 +43,10 @@ static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *f
     _cleanup_close_ int owned = fd;
     if (fd < 0)
         return fd;
-    struct stat st;
-    if (fstat(fd, &st) < 0)
+    struct statx stx;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &stx) < 0)
         return -errno;
-    if (!st.st_nlink && !inode_is_pinned(&fs->inodes, inode) &&
+    if (!stx.stx_nlink && !inode_is_pinned(&fs->inodes, inode) &&
         !gone_is_back(&fs->inodes.gone, inode)) {
         gone_tell(&fs->inodes.gone, inode);
         return -ESTALE;
@@ -67,10 +55,9 @@ static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *f
     if (fi->flags & O_TRUNC)
         notice_content(fs, inode);
     else
-        refresh_attributes(fs, inode, &st);
-    int r = open_file_new(req, inode, TAKE_FD(owned), fi, ret_file);
-    if (r == 0)
-        keep_from_mapping(fd, fi);
+        refresh_attributes(fs, inode, &stx);
+    bool append_only = stx.stx_attributes & STATX_ATTR_APPEND;
+    int r = open_file_new(req, inode, TAKE_FD(owned), append_only, fi, ret_file);
     /* Where we read and write by it, it shall be as it was asked for. */
     if (r == 0 && fi->backing_id <= 0 && !may_wait && !(flags & O_NONBLOCK))
         fcntl(fd, F_SETFL, flags);
@@ -166,7 +153,7 @@ static int enter_created(fuse_req_t req, struct inode *parent, const char *name,
     if (r < 0)
         return r;
     struct inode *inode = inode_of(fs, ret_entry->ino);
-    r = open_file_new(req, inode, TAKE_FD(owned), fi, ret_file);
+    r = open_file_new(req, inode, TAKE_FD(owned), false, fi, ret_file);
     if (r < 0)
         inode_forget(&fs->inodes, inode, 1);
     return r;

@@ -210,6 +210,19 @@ static bool is_owner(fuse_req_t req, int fd)
     return uid == 0 || (fstat(fd, &st) == 0 && st.st_uid == uid);
 }
 
+struct control_change {
+    int fd;
+    unsigned cmd;
+    const void *in;
+};
+
+static int change_control(const void *what, const struct capable_ids *ids)
+{
+    const struct control_change *change = what;
+    (void)ids;
+    return ioctl(change->fd, change->cmd, change->in) < 0 ? -errno : 0;
+}
+
 /* Everything else is the whole file system's (FITRIM, FS_IOC_SETFSLABEL), of which this is a part,
  * or would be nobody knows what. Returns how many bytes are in out. */
 static int do_ioctl(fuse_req_t req, int fd, unsigned cmd, const void *in, size_t in_bytes,
@@ -225,12 +238,10 @@ static int do_ioctl(fuse_req_t req, int fd, unsigned cmd, const void *in, size_t
         return -EINVAL;
     if (control->owner_only && !is_owner(req, fd))
         return -EPERM;
-    int r = control->in_bytes ? identity_enter_change(req, fd, false) : 0;
-    if (r < 0)
-        return r;
-    r = ioctl(fd, cmd, control->in_bytes ? in : out) < 0 ? -errno : (int)control->out_bytes;
-    identity_leave();
-    return r;
+    if (!control->in_bytes)
+        return ioctl(fd, cmd, out) < 0 ? -errno : (int)control->out_bytes;
+    const struct control_change change = {.fd = fd, .cmd = cmd, .in = in};
+    return identity_change(req, fd, false, false, change_control, &change);
 }
 
 void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned cmd, void *arg, struct fuse_file_info *fi,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "fs/caller.h"
 #include "fs/identity.h"
 #include "fs/inode_path.h"
 #include "fs/notice.h"
@@ -37,7 +38,7 @@ static int borrow_parent(struct fs *fs, fuse_ino_t parent, const char *name,
     return r < 0 ? r : fd;
 }
 
-/* What came to be at a name: told to the index, and made an entry of. Replaced beside the mount
+/* The new file at a name is told to the index, and made an entry of. Replaced beside the mount
  * since by what is of another type, it is gone: the kernel would call that an input/output error.
  */
 static int made(struct fs *fs, fuse_ino_t parent, int dirfd, const char *name, mode_t type,
@@ -130,6 +131,19 @@ void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name
     reply_entry(req, r, &entry);
 }
 
+struct removal {
+    int dirfd;
+    const char *name;
+    int flags;
+};
+
+static int remove_name(const void *what, const struct capable_ids *ids)
+{
+    const struct removal *removal = what;
+    (void)ids;
+    return unlinkat(removal->dirfd, removal->name, removal->flags) < 0 ? -errno : 0;
+}
+
 static int do_unlink(fuse_req_t req, fuse_ino_t parent, const char *name, int flags)
 {
     struct fs *fs = fs_of(req);
@@ -139,10 +153,12 @@ static int do_unlink(fuse_req_t req, fuse_ino_t parent, const char *name, int fl
         return dirfd;
     struct inode_change change;
     inode_removal_begin(&fs->inodes, dirfd, name, &change);
+    const struct removal removal = {.dirfd = dirfd, .name = name, .flags = flags};
     int r = identity_enter_removal(req, dirfd, dirfd);
     if (r == 0)
-        r = unlinkat(dirfd, name, flags) < 0 ? -errno : 0;
+        r = remove_name(&removal, NULL);
     identity_leave();
+    r = identity_again(req, r, remove_name, &removal);
     inode_removal_end(&fs->inodes, &change, inode_of(fs, parent), name, r == 0);
     if (r < 0)
         return r;
@@ -160,11 +176,50 @@ void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
     reply(req, do_unlink(req, parent, name, AT_REMOVEDIR));
 }
 
-/* A whiteout, which it leaves behind, belongs to the caller. */
-static int enter_rename(fuse_req_t req, int old_fd, int new_fd, unsigned flags)
+struct renaming {
+    int old_fd, new_fd;
+    const char *old_name, *new_name;
+    unsigned flags;
+};
+
+static int rename_name(const void *what, const struct capable_ids *ids)
 {
-    int r = flags & RENAME_WHITEOUT ? identity_enter(req, 0) : 0;
-    return r < 0 ? r : identity_enter_removal(req, old_fd, new_fd);
+    const struct renaming *name = what;
+    (void)ids;
+    int r = renameat2(name->old_fd, name->old_name, name->new_fd, name->new_name, name->flags);
+    return r < 0 ? -errno : 0;
+}
+
+/* A whiteout, which it leaves behind, belongs to the caller. */
+static int rename_in_place(fuse_req_t req, const struct renaming *renaming)
+{
+    int r = renaming->flags & RENAME_WHITEOUT ? identity_enter(req, 0) : 0;
+    if (r == 0)
+        r = identity_enter_removal(req, renaming->old_fd, renaming->new_fd);
+    if (r == 0)
+        r = rename_name(renaming, NULL);
+    identity_leave();
+    return r;
+}
+
+/* Whether a name is of a directory, but not the caller's. */
+static bool is_others_directory(fuse_req_t req, int dirfd, const char *name)
+{
+    struct stat st;
+    return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
+           st.st_uid != fuse_req_ctx(req)->uid;
+}
+
+/* A process that cannot act as others moves no directory for them. */
+static int rename_between(fuse_req_t req, const struct renaming *renaming)
+{
+    if (!caller_is_restricted(fuse_req_ctx(req)->uid))
+        return rename_in_place(req, renaming);
+    bool is_others = is_others_directory(req, renaming->old_fd, renaming->old_name) ||
+                     (renaming->flags & RENAME_EXCHANGE &&
+                      is_others_directory(req, renaming->new_fd, renaming->new_name));
+    return is_others || identity_can_switch() ? identity_move(req, is_others, rename_name, renaming)
+                                              : rename_in_place(req, renaming);
 }
 
 static int do_rename(struct fs *fs, fuse_req_t req, fuse_ino_t old_parent, const char *old_name,
@@ -180,10 +235,14 @@ static int do_rename(struct fs *fs, fuse_req_t req, fuse_ino_t old_parent, const
         return new_fd;
     struct inode_change change;
     inode_rename_begin(&fs->inodes, old_fd, old_name, new_fd, new_name, &change);
-    int r = enter_rename(req, old_fd, new_fd, flags);
-    if (r == 0)
-        r = renameat2(old_fd, old_name, new_fd, new_name, flags) < 0 ? -errno : 0;
-    identity_leave();
+    const struct renaming renaming = {.old_fd = old_fd,
+                                      .new_fd = new_fd,
+                                      .old_name = old_name,
+                                      .new_name = new_name,
+                                      .flags = flags};
+    int r =
+        old_parent == new_parent ? rename_in_place(req, &renaming) : rename_between(req, &renaming);
+    r = identity_again(req, r, rename_name, &renaming);
     inode_rename_end(&fs->inodes, &change, inode_of(fs, old_parent), old_name,
                      inode_of(fs, new_parent), new_name, flags, r == 0);
     if (r < 0)

@@ -20,11 +20,6 @@ static struct statx_timestamp to_statx(struct timespec time)
     return (struct statx_timestamp){.tv_sec = time.tv_sec, .tv_nsec = (uint32_t)time.tv_nsec};
 }
 
-static struct timespec from_statx(struct statx_timestamp time)
-{
-    return (struct timespec){.tv_sec = time.tv_sec, .tv_nsec = time.tv_nsec};
-}
-
 /* Of what is made up, and was never born. */
 static int view_statx(struct fs *fs, struct view_node *view, struct statx *ret_statx)
 {
@@ -57,9 +52,7 @@ static int do_statx(struct fs *fs, struct inode *inode, int flags, int mask,
     flags &= AT_STATX_SYNC_TYPE;
     if (statx(fd, "", flags | AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, (unsigned)mask, ret_statx) < 0)
         return -errno;
-    struct stat told = {.st_size = (off_t)ret_statx->stx_size,
-                        .st_mtim = from_statx(ret_statx->stx_mtime),
-                        .st_ctim = from_statx(ret_statx->stx_ctime)};
+    struct stat told = stat_told(ret_statx);
     inode_tell(&fs->inodes, inode, &told);
     ret_statx->stx_ino = inode_number(inode, ret_statx->stx_ino);
     return 0;

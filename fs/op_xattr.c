@@ -1,13 +1,18 @@
 #include "fs/ops.h"
 
+#include <endian.h>
 #include <errno.h>
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
 
 #include "base/cleanup.h"
 #include "fs/attributes.h"
 #include "fs/identity.h"
+#include "fs/inode_path.h"
 #include "fs/views.h"
 
 /* All by way of /proc, whose paths an O_PATH descriptor has too; the last link is not followed
@@ -24,7 +29,7 @@ static bool is_access_list(const char *name)
            strcmp(name, "system.posix_acl_default") == 0;
 }
 
-/* Whether the file system decides who may see and set it, as NFS does of system.nfs4_acl. Of all
+/* True: the file system decides who may see and set it, as NFS does of system.nfs4_acl. For all
  * others the kernel has decided; access control lists it reads for all, by whoever asks first. */
 static bool is_of_file_system(const char *name)
 {
@@ -39,7 +44,7 @@ static int do_getxattr(fuse_req_t req, struct inode *inode, const char *name, ch
     if (fd < 0)
         return fd;
     int r = is_of_file_system(name) ? identity_enter_alone(req) : 0;
-    /* Where that cannot be, what is to be said of one that is not there. */
+    /* A caller that cannot be acted as gets the error of an attribute that is not there. */
     ssize_t n_bytes = getxattr(proc_path_of(fd).text, name, value, r < 0 ? 0 : size);
     identity_leave();
     return n_bytes < 0 ? -errno : r < 0 ? r : (int)n_bytes;
@@ -90,6 +95,27 @@ static int get_value(fuse_req_t req, struct inode *inode, const char *name, char
     return r == -EOPNOTSUPP && is_access_list(name) ? -ENODATA : r;
 }
 
+/* True: it was removed beside the mount, and the kernel not told yet; a name that led here may lead
+ * to another document by now, for which the kernel is to look. */
+static bool is_replaced(struct fs *fs, struct inode *inode)
+{
+    _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+    struct stat st;
+    int fd = borrow_fd(fs, inode, &borrowed);
+    if (fd < 0)
+        return fd == -ESTALE;
+    if (fstat(fd, &st) < 0 || st.st_nlink) {
+        gone_over(&fs->inodes.gone);
+        return false;
+    }
+    /* As long as somebody has it open it opens by its key. */
+    if (borrowed.file || inode_is_pinned(&fs->inodes, inode) ||
+        gone_is_back(&fs->inodes.gone, inode))
+        return false;
+    gone_tell(&fs->inodes.gone, inode);
+    return true;
+}
+
 void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
     struct fs *fs = fs_of(req);
@@ -99,7 +125,10 @@ void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
         return;
     }
     if (is_computed(fs, name)) {
-        attributes_get(fs, req, inode_of(fs, ino), name, size);
+        if (is_replaced(fs, inode_of(fs, ino)))
+            reply(req, -ESTALE);
+        else
+            attributes_get(fs, req, inode_of(fs, ino), name, size);
         return;
     }
     _cleanup_free_ char *value = size ? malloc(size) : NULL;
@@ -131,17 +160,78 @@ void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
 }
 
 /* Setting an access control list takes away the sgid bit when the caller is not of the group. */
-static bool keeps_sgid(fuse_req_t req, int fd, const char *name)
+static bool may_lose_sgid(int fd, const char *name)
 {
     struct stat st;
     return strcmp(name, "system.posix_acl_access") == 0 && fstat(fd, &st) == 0 &&
-           identity_keeps_sgid(req, &st);
+           st.st_mode & S_ISGID;
 }
 
-static int enter_change(fuse_req_t req, int fd, const char *name)
+struct xattr_change {
+    int fd;
+    const char *name, *value;
+    size_t size;
+    int flags;
+};
+
+/* One as the caller, of whom a file system that decides by itself is to see no capability. */
+static int change_as_caller(fuse_req_t req, bool with_sgid, change_fn *make,
+                            const struct xattr_change *change)
 {
-    return is_of_file_system(name) ? identity_enter_alone(req)
-                                   : identity_enter_change(req, fd, false);
+    if (!is_of_file_system(change->name))
+        return identity_change(req, change->fd, false, with_sgid, make, change);
+    int r = identity_enter_alone(req);
+    if (r < 0)
+        return r;
+    r = make(change, NULL);
+    identity_leave();
+    return r;
+}
+
+/* An access control list with the ids of a namespace; the kernel has bounded it by a page. */
+struct access_list {
+    struct posix_acl_xattr_header header;
+    struct posix_acl_xattr_entry entries[4096 / sizeof(struct posix_acl_xattr_entry)];
+};
+
+static int translate(const struct xattr_change *change, const struct capable_ids *ids,
+                     struct access_list *ret_list)
+{
+    const size_t header_bytes = sizeof(ret_list->header);
+    if (change->size > sizeof(*ret_list))
+        return -E2BIG;
+    if (change->size < header_bytes)
+        return -EINVAL;
+    memcpy(ret_list, change->value, change->size);
+    struct posix_acl_xattr_entry *entry = ret_list->entries,
+                                 *end = entry + (change->size - header_bytes) / sizeof(*entry);
+    for (; entry < end; entry++) {
+        const uint16_t tag = le16toh(entry->e_tag);
+        if (tag != ACL_USER && tag != ACL_GROUP)
+            continue;
+        const uint32_t id = le32toh(entry->e_id),
+                       there = tag == ACL_USER ? capable_uid(ids, id) : capable_gid(ids, id);
+        if (there == (uint32_t)-1)
+            return -EINVAL;
+        entry->e_id = htole32(there);
+    }
+    return 0;
+}
+
+static int set(const void *what, const struct capable_ids *ids)
+{
+    const struct xattr_change *change = what;
+    const struct proc_path path = proc_path_of(change->fd);
+    const void *value = change->value;
+    struct access_list list;
+    int r = 0;
+    if (ids && is_access_list(change->name)) {
+        r = translate(change, ids, &list);
+        value = &list;
+    }
+    if (r == 0 && setxattr(path.text, change->name, value, change->size, change->flags) < 0)
+        r = -errno;
+    return r;
 }
 
 static int do_setxattr(fuse_req_t req, struct inode *inode, const char *name, const char *value,
@@ -153,17 +243,9 @@ static int do_setxattr(fuse_req_t req, struct inode *inode, const char *name, co
     int fd = borrow_fd(fs_of(req), inode, &borrowed);
     if (fd < 0)
         return fd;
-    bool raise = keeps_sgid(req, fd, name);
-    int r = enter_change(req, fd, name);
-    if (r < 0)
-        return r;
-    if (raise)
-        identity_raise_fsetid();
-    r = setxattr(proc_path_of(fd).text, name, value, size, flags) < 0 ? -errno : 0;
-    if (raise)
-        identity_lower_fsetid();
-    identity_leave();
-    return r;
+    const struct xattr_change change = {
+        .fd = fd, .name = name, .value = value, .size = size, .flags = flags};
+    return change_as_caller(req, may_lose_sgid(fd, name), set, &change);
 }
 
 void op_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,
@@ -174,6 +256,13 @@ void op_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *v
                                 : do_setxattr(req, inode_of(fs, ino), name, value, size, flags));
 }
 
+static int remove_one(const void *what, const struct capable_ids *ids)
+{
+    const struct xattr_change *change = what;
+    (void)ids;
+    return removexattr(proc_path_of(change->fd).text, change->name) < 0 ? -errno : 0;
+}
+
 static int do_removexattr(fuse_req_t req, struct inode *inode, const char *name)
 {
     _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
@@ -182,12 +271,8 @@ static int do_removexattr(fuse_req_t req, struct inode *inode, const char *name)
     int fd = borrow_fd(fs_of(req), inode, &borrowed);
     if (fd < 0)
         return fd;
-    int r = enter_change(req, fd, name);
-    if (r < 0)
-        return r;
-    r = removexattr(proc_path_of(fd).text, name) < 0 ? -errno : 0;
-    identity_leave();
-    return r;
+    const struct xattr_change change = {.fd = fd, .name = name};
+    return change_as_caller(req, false, remove_one, &change);
 }
 
 void op_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)

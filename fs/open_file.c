@@ -23,40 +23,57 @@ void open_file_unref(struct open_file *file)
     free(file);
 }
 
-int open_file_new(fuse_req_t req, struct inode *inode, int fd, struct fuse_file_info *fi,
-                  struct open_file **ret_file)
+/* Decides for all files of the inode at the first, and for each how the kernel treats it; and lists
+ * it. */
+static int enter(fuse_req_t req, struct open_file *file, bool append_only,
+                 struct fuse_file_info *fi)
 {
     struct fs *fs = fs_of(req);
+    struct inode *inode = file->inode;
+    LOCKED(inode_lock(&fs->inodes, inode));
+    /* The credentials of this thread become those of all reads and writes the kernel makes by the
+     * id: see fs/identity.h for what it must not hold. Any access mode serves. */
+    if (!inode->files && fs->status.passthrough && !append_only) {
+        identity_enter_allocation(req);
+        inode->backing_id = fuse_passthrough_open(req, file->fd);
+        identity_leave();
+    }
+    fi->direct_io = append_only && file->may_store;
+    /* The flag came while it was open: what is passed through could be written to anywhere, by
+     * asynchronous requests of who takes O_APPEND away, and the kernel allows no other opening. */
+    if (append_only && file->writes && inode->backing_id > 0)
+        return -EBUSY;
+    file->next = inode->files;
+    inode->files = file;
+    fi->backing_id = inode->backing_id;
+    if (file->may_store && inode->backing_id > 0)
+        atomic_fetch_add(&inode->n_may_store, 1);
+    /* Any close of a file ends a process's record locks on it, of which a flush tells. */
+    fi->noflush = !file->writes && !inode->owners;
+    return 0;
+}
+
+int open_file_new(fuse_req_t req, struct inode *inode, int fd, bool append_only,
+                  struct fuse_file_info *fi, struct open_file **ret_file)
+{
     _cleanup_close_ int owned = fd;
-    struct open_file *file = malloc(sizeof(*file));
+    _cleanup_free_ struct open_file *file = malloc(sizeof(*file));
     if (!file)
         return -ENOMEM;
-    bool writes = (fi->flags & O_ACCMODE) != O_RDONLY;
     *file = (struct open_file){.inode = inode,
-                               .fd = TAKE_FD(owned),
+                               .fd = fd,
                                .uid = fuse_req_ctx(req)->uid,
-                               .writes = writes,
+                               .writes = (fi->flags & O_ACCMODE) != O_RDONLY,
                                .may_store = (fi->flags & O_ACCMODE) == O_RDWR,
                                .n_refs = 1};
-    {
-        LOCKED(inode_lock(&fs->inodes, inode));
-        /* The credentials of this thread become those of all reads and writes the kernel makes by
-         * the id: see fs/identity.h for what it must not hold. Any access mode serves. */
-        if (!inode->files) {
-            identity_enter_allocation(req);
-            inode->backing_id = fs->status.passthrough ? fuse_passthrough_open(req, file->fd) : 0;
-            identity_leave();
-        }
-        file->next = inode->files;
-        inode->files = file;
-        fi->backing_id = inode->backing_id;
-        /* Any close of a file ends a process's record locks on it, of which a flush tells. */
-        fi->noflush = !writes && !inode->owners;
-    }
+    int r = enter(req, file, append_only, fi);
+    if (r < 0)
+        return r;
+    (void)TAKE_FD(owned);
     fi->fh = (uintptr_t)file;
-    if (writes)
-        notice_writing(fs, inode, 1);
-    *ret_file = file;
+    if (file->writes)
+        notice_writing(fs_of(req), inode, 1);
+    *ret_file = TAKE_PTR(file);
     return 0;
 }
 
@@ -78,6 +95,8 @@ void open_file_release(fuse_req_t req, struct open_file *file)
             link = &(*link)->next;
         *link = file->next;
         taken = posix_lock_take_file(inode, file);
+        if (file->may_store && inode->backing_id > 0)
+            atomic_fetch_sub(&inode->n_may_store, 1);
         if (!inode->files && inode->backing_id > 0) {
             fuse_passthrough_close(req, inode->backing_id);
             inode->backing_id = 0;

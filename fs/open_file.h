@@ -2,7 +2,11 @@
  *
  * Kernel passthrough of reads and writes is decided for an inode at its first open and holds for
  * all of its files until the last is released: they share one backing id, since the kernel answers
- * EIO to a second one, and to a mix of passed-through and cached files.
+ * EIO to a second one, and to a mix of passed-through and other files.
+ *
+ * What may only be appended to (chattr +a) cannot be mapped for writing in the tree, which the
+ * kernel does not know of a file that is passed through. So it is not; and one that could be mapped
+ * for writing is not cached either (direct_io), since such a file cannot be mapped shared.
  */
 #ifndef KINFS_FS_OPEN_FILE_H
 #define KINFS_FS_OPEN_FILE_H
@@ -27,13 +31,15 @@ static inline struct open_file *open_file_of(const struct fuse_file_info *fi)
 
 /* Enter a descriptor as an open file, and answer in fi how the kernel shall treat it.
  *
- * fd  taken, also on failure; on success with the room for it
- * fi  flags are read; fh, backing_id, noflush are set
+ * fd           taken, also on failure; on success with the room for it
+ * append_only  whether it may only be appended to, by whomever
+ * fi           flags are read; fh, backing_id, direct_io, noflush are set
  *
- * Returns 0 or -ENOMEM. Ended by open_file_release().
+ * Returns 0, -ENOMEM, or -EBUSY: may only be appended to since it was opened, and could be mapped
+ * until all who have it open by passthrough have closed it. Ended by open_file_release().
  */
-int open_file_new(fuse_req_t req, struct inode *inode, int fd, struct fuse_file_info *fi,
-                  struct open_file **ret_file);
+int open_file_new(fuse_req_t req, struct inode *inode, int fd, bool append_only,
+                  struct fuse_file_info *fi, struct open_file **ret_file);
 
 /* The kernel has closed it, or has not heard of it. */
 void open_file_release(fuse_req_t req, struct open_file *file);

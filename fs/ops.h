@@ -91,10 +91,11 @@ static inline fuse_ino_t ino_of(struct fs *fs, const struct inode *inode)
     return inode == fs->inodes.root ? FUSE_ROOT_ID : node_id(inode);
 }
 
-/* Success or a negative errno: here its sign flips. */
+/* Success or a negative errno: here its sign flips. A bound of the daemon's descriptors is none of
+ * the caller's, who would close some of his own. */
 static inline void reply(fuse_req_t req, int r)
 {
-    fuse_reply_err(req, r < 0 ? -r : 0);
+    fuse_reply_err(req, r == -EMFILE ? ENFILE : r < 0 ? -r : 0);
 }
 
 #define _cleanup_inode_fd_ __attribute__((cleanup(inode_return_fd)))
@@ -103,6 +104,15 @@ static inline void reply(fuse_req_t req, int r)
 static inline int borrow_fd(struct fs *fs, struct inode *inode, struct inode_fd *ret_fd)
 {
     return inode_borrow_fd(&fs->inodes, inode, ret_fd);
+}
+
+/* Of what statx(2) says that which the kernel is told: see inode_tell(). The rest is 0. */
+static inline struct stat stat_told(const struct statx *stx)
+{
+    return (struct stat){
+        .st_size = (off_t)stx->stx_size,
+        .st_mtim = {.tv_sec = stx->stx_mtime.tv_sec, .tv_nsec = stx->stx_mtime.tv_nsec},
+        .st_ctim = {.tv_sec = stx->stx_ctime.tv_sec, .tv_nsec = stx->stx_ctime.tv_nsec}};
 }
 
 /* The descriptor that attributes are asked of; given back as a borrowed one. */

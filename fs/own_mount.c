@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mount.h>
@@ -13,25 +11,15 @@
 #include <sys/sysmacros.h>
 
 #include "base/cleanup.h"
-#include "base/mount_point.h"
+#include "base/mount_table.h"
+#include "base/proc_path.h"
 #include "fs/rights.h"
 #include "fs/state.h"
 
 /* So often a mount may be moved while it is looked for. */
 enum { MOVES_MAX = 16 };
 
-struct fd_path {
-    char text[32];
-};
-
-static struct fd_path fd_path(int fd)
-{
-    struct fd_path path;
-    snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d", fd);
-    return path;
-}
-
-/* Which mount an open directory is in; the daemon is not asked. */
+/* The mount an open directory is in; the daemon is not asked. */
 static int look(int fd, uint64_t *ret_id, uint64_t *ret_device)
 {
     struct statx st;
@@ -44,59 +32,29 @@ static int look(int fd, uint64_t *ret_id, uint64_t *ret_device)
     return 0;
 }
 
-/* What the table of mounts says of one: the mount it is on, where, and its type. Any may be NULL;
- * ret_point gives. Returns 0, -ENOENT, -ENOMEM or an errno of open(2). */
-static int find_row(uint64_t id, uint64_t *ret_parent, char **ret_point, bool *ret_is_kinfs)
+/* The mount on a directory is found by the directory above, since the name of a mount point cannot
+ * be changed. Nothing is learnt of another's mount that has come there meanwhile. */
+static bool learn(struct own_mount *own, int point_fd)
 {
-    enum { ID, PARENT, DEVICE, ROOT, POINT, N_FIRST };
-    _cleanup_fclose_ FILE *file = fopen("/proc/self/mountinfo", "re");
-    _cleanup_free_ char *line = NULL;
-    size_t line_bytes = 0;
-    if (!file)
-        return -errno;
-    while (getline(&line, &line_bytes, file) > 0) {
-        char *first[N_FIRST], *rest = line;
-        int n = 0;
-        while (n < N_FIRST && rest)
-            first[n++] = strsep(&rest, " ");
-        const char *type = rest ? strstr(rest, " - ") : NULL;
-        if (!type || strtoull(first[ID], NULL, 10) != id)
-            continue;
-        if (ret_parent)
-            *ret_parent = strtoull(first[PARENT], NULL, 10);
-        if (ret_is_kinfs)
-            *ret_is_kinfs = strncmp(type, " - fuse.kinfs ", 14) == 0;
-        if (ret_point) {
-            mount_point_unescape(first[POINT]);
-            *ret_point = strdup(first[POINT]);
-        }
-        return ret_point && !*ret_point ? -ENOMEM : 0;
-    }
-    return -ENOENT;
-}
-
-/* What was mounted on a directory: found by the directory above, since the name of a mount point
- * cannot be changed. Nothing is learnt of what another has mounted there meanwhile. */
-static void learn(struct own_mount *own, int point_fd)
-{
-    char path[PATH_MAX + 1];
-    uint64_t id, device, below, parent;
-    bool is_kinfs;
-    ssize_t n = readlink(fd_path(point_fd).text, path, sizeof(path) - 1);
-    if (n <= 0)
-        return;
-    path[n] = '\0';
+    char path[PATH_MAX];
+    uint64_t id, device, below;
+    _cleanup_(mount_table_done) struct mount_table table = {0};
+    struct mount_row row;
+    if (proc_path_read(point_fd, path) <= 0)
+        return false;
     const char *slash = strrchr(path, '/');
     _cleanup_close_ int above = openat(point_fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (above < 0 || !slash)
-        return;
+        return false;
     _cleanup_close_ int top =
         openat(above, slash[1] ? slash + 1 : ".", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (top < 0 || look(top, &id, &device) < 0 || look(point_fd, &below, &(uint64_t){0}) < 0 ||
-        find_row(id, &parent, NULL, &is_kinfs) < 0 || parent != below || !is_kinfs)
-        return;
+        mount_table_find(&table, NULL, id, &row) < 0 || row.parent_id != below ||
+        strcmp(row.type, "fuse.kinfs") != 0)
+        return false;
     own->id = id;
     own->device = device;
+    return true;
 }
 
 int own_mount_make(struct own_mount *own, struct fuse_session *session, int point_fd,
@@ -109,9 +67,12 @@ int own_mount_make(struct own_mount *own, struct fuse_session *session, int poin
     own->number_fd = nothing < 0 ? -1 : fcntl(point_fd, F_DUPFD_CLOEXEC, 0);
     if (own->number_fd < 0)
         return -errno;
-    int r = fuse_session_mount(session, fd_path(own->number_fd).text) == 0 ? 0 : -EIO;
-    if (r == 0)
-        learn(own, point_fd);
+    int r = fuse_session_mount(session, proc_path_of(own->number_fd).text) == 0 ? 0 : -EIO;
+    if (r == 0) {
+        for (int i = 0; i < MOVES_MAX && !learn(own, point_fd); i++)
+            ;
+        r = own->id == 0;
+    }
     /* libfuse unmounts by this number at the end: nothing is mounted there, and the file system the
      * mount point is in is not kept. */
     (void)dup3(nothing, own->number_fd, O_CLOEXEC);
@@ -123,11 +84,12 @@ int own_mount_make(struct own_mount *own, struct fuse_session *session, int poin
 static int open_mount(const struct own_mount *own, struct fuse_session *session)
 {
     for (int i = 0; own->id && i < MOVES_MAX; i++) {
-        _cleanup_free_ char *point = NULL;
+        _cleanup_(mount_table_done) struct mount_table table = {0};
+        struct mount_row row;
         uint64_t id, device;
-        if (find_row(own->id, NULL, &point, NULL) < 0)
+        if (mount_table_find(&table, NULL, own->id, &row) < 0)
             break;
-        _cleanup_close_ int fd = open(point, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        _cleanup_close_ int fd = open(row.point, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0 || look(fd, &id, &device) < 0 || id != own->id || device != own->device)
             continue;
         /* A connection that has ended may have left its numbers to another mount. */
@@ -145,8 +107,8 @@ static void detach(struct own_mount *own, struct fuse_session *session, bool for
     if (fd < 0)
         return;
     if (force) /* which is in use by this very descriptor: only what waits is failed */
-        (void)umount2(fd_path(fd).text, MNT_FORCE);
-    if (umount2(fd_path(fd).text, MNT_DETACH) == 0)
+        (void)umount2(proc_path_of(fd).text, MNT_FORCE);
+    if (umount2(proc_path_of(fd).text, MNT_DETACH) == 0)
         own->id = 0;
 }
 

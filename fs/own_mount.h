@@ -19,8 +19,9 @@ struct own_mount {
  *
  * point_fd  the mount point, O_PATH; may be closed afterwards
  *
- * Returns 0; -EIO when libfuse has said why not; or an errno of eventfd(2) or fcntl(2). Once in a
- * process before there are threads; reads the table of mounts. */
+ * Returns 0; 1 when it is mounted and was moved or covered at once, so that it is not found again
+ * and own_mount_end() cannot unmount it; -EIO when libfuse has said why not; or an errno of
+ * eventfd(2) or fcntl(2). Once in a process before there are threads; reads the table of mounts. */
 int own_mount_make(struct own_mount *own, struct fuse_session *session, int point_fd,
                    const char *point);
 

@@ -41,9 +41,9 @@ void path_fd_release(struct path_fd_cache *cache, struct path_fd *path_fd);
 /* Of one that is in use: it is closed when nobody uses it any more. */
 void path_fd_drop(struct path_fd *path_fd);
 
-/* Of one that is in use. Where n_pinned_max are pinned it is not, and stays as it was: what has
- * lost its name is held by who stands in it, and without a bound that would be a way to take them
- * all. */
+/* Of one that is in use. When n_pinned_max are pinned it is not, and stays as it was: a file
+ * without a name is held by anybody who stands in it, and without a bound that would be a way to
+ * take them all. */
 void path_fd_pin(struct path_fd_cache *cache, struct path_fd *path_fd);
 void path_fd_unpin(struct path_fd_cache *cache, struct path_fd *path_fd);
 

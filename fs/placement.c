@@ -53,6 +53,7 @@ int placement_check(struct fs *fs, char **ret_error)
             *ret_error = NULL;
         return -EBUSY;
     }
+    fs->over_itself = is_same(&mountpoint, &source);
     if (steps_up_to(fd, &source) > 0) {
         if (asprintf(ret_error,
                      "the mount point %s is inside the source %s: choose one outside of it, or "

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "fs/caller.h"
+#include "fs/identity.h"
 
 struct lock_owner {
     struct lock_owner *next; /* of the inode; under inode_lock(), as are id, file and pid */
@@ -30,13 +32,29 @@ int posix_lock_fd(const struct lock_owner *owner)
     return owner->fd;
 }
 
-/* A lock for writing needs a descriptor for writing, which the caller's file may not be now but
- * another of its files later: both ways where possible. Who holds a lease against writers is not
- * waited for here. */
-static int open_for_locks(const struct open_file *file)
+/* What a descriptor for locks is opened for. A lock for writing needs one for writing, which the
+ * caller's file may not be now but another of its files later: both ways for who may write. Who may
+ * not keeps nobody from executing the file, and breaks no lease of a reader. */
+static int lock_flags(fuse_req_t req, const struct open_file *file)
+{
+    const struct fuse_ctx *ctx = fuse_req_ctx(req);
+    _cleanup_(caller_done) struct caller caller = {0};
+    _cleanup_free_ gid_t *groups = NULL;
+    size_t n_groups;
+    if (file->writes || !caller_is_restricted(ctx->uid))
+        return O_RDWR;
+    bool may_write = identity_get_groups(req, &groups, &n_groups) == 0 &&
+                     caller_init(&caller, NULL, ctx->uid, ctx->gid, groups, n_groups) == 0 &&
+                     caller_access(&caller, file->fd, "", W_OK) == 0;
+    return may_write ? O_RDWR : O_RDONLY;
+}
+
+/* Less than is wanted where a file or its file system allows no more. Who holds a lease against
+ * writers is not waited for here. */
+static int open_for_locks(const struct open_file *file, int wanted)
 {
     struct proc_path path = proc_path_of(file->fd);
-    static const int modes[] = {O_RDWR, O_RDONLY, O_WRONLY};
+    const int modes[] = {wanted, O_RDONLY, O_WRONLY};
     int fd = -1;
     for (size_t i = 0; fd < 0 && i < sizeof(modes) / sizeof(*modes); i++) {
         fd = open(path.text, modes[i] | O_NONBLOCK | O_CLOEXEC);
@@ -46,9 +64,10 @@ static int open_for_locks(const struct open_file *file)
     return fd < 0 ? -errno : fd;
 }
 
-int posix_lock_await_lease(const struct open_file *file)
+int posix_lock_await_lease(fuse_req_t req, const struct open_file *file)
 {
-    _cleanup_close_ int fd = open(proc_path_of(file->fd).text, O_RDWR | O_CLOEXEC);
+    const int flags = lock_flags(req, file) | O_CLOEXEC;
+    _cleanup_close_ int fd = open(proc_path_of(file->fd).text, flags);
     return fd < 0 ? -errno : 0;
 }
 
@@ -84,9 +103,10 @@ static int new_owner(fuse_req_t req, const struct open_file *file, uint64_t id,
         free(owner);
         return -ENOLCK;
     }
+    const int flags = lock_flags(req, file);
     int fd;
     do
-        fd = open_for_locks(file);
+        fd = open_for_locks(file, flags);
     while ((fd == -EMFILE || fd == -ENFILE) && inode_table_shed(&fs->inodes));
     if (fd < 0) {
         fs_give_descriptors(req, 1);
@@ -117,8 +137,7 @@ static struct lock_owner *use_listed(struct fs *fs, const struct open_file *file
     if (!owner)
         return NULL;
     owner->file = file;
-    if (pid) /* the kernel tells it with locks alone, not with unlocking */
-        owner->pid = pid;
+    owner->pid = pid;
     return ref(owner);
 }
 

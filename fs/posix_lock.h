@@ -17,8 +17,11 @@
 
 struct lock_owner; /* of one inode */
 
-/* The owner's descriptor for locks, made when needed. Returns 0, -ENOLCK (no memory, or
- * the user has too many descriptors), -EWOULDBLOCK (a lease is
+/* The owner's descriptor for locks, made when needed: of whoever locks, not of who unlocks.
+ *
+ * pid  of the process that locks
+ *
+ * Returns 0, -ENOLCK (no memory, or the user has too many descriptors), -EWOULDBLOCK (a lease is
  * about to be broken), or another errno of open(2); gives a reference. Waits for nobody but the
  * file system, and not under inode_lock(). */
 int posix_lock_owner(fuse_req_t req, struct open_file *file, uint64_t id, pid_t pid,
@@ -26,7 +29,7 @@ int posix_lock_owner(fuse_req_t req, struct open_file *file, uint64_t id, pid_t 
 /* The same of one that is there; NULL: has no locks. Gives a reference. */
 struct lock_owner *posix_lock_known(struct fs *fs, struct inode *inode, uint64_t id);
 /* Wait until a lease is broken. Returns 0, -EINTR (a signal), or another errno of open(2). */
-int posix_lock_await_lease(const struct open_file *file);
+int posix_lock_await_lease(fuse_req_t req, const struct open_file *file);
 void posix_lock_unref(struct lock_owner *owner);
 int posix_lock_fd(const struct lock_owner *owner);
 

@@ -78,7 +78,30 @@ void rights_restore(const struct rights *own)
     errno = saved;
 }
 
-int rights_set_groups(size_t n_groups, const gid_t *groups)
+static int set_groups(size_t n_groups, const gid_t *groups)
 {
     return syscall(SYS_setgroups, n_groups, groups) < 0 ? -errno : 0;
+}
+
+int rights_become_all(uid_t uid, gid_t gid, size_t n_groups, const gid_t *groups,
+                      const struct rights *rights, const struct rights_own *own)
+{
+    int r = set_groups(n_groups, groups);
+    if (r < 0)
+        return r;
+    r = rights_become(uid, gid);
+    if (r == 0 && rights)
+        r = rights_set(rights);
+    if (r < 0)
+        rights_restore_all(own);
+    return r;
+}
+
+void rights_restore_all(const struct rights_own *own)
+{
+    int saved = errno;
+    rights_restore(&own->rights);
+    while (set_groups(own->n_groups, own->groups) == -ENOMEM)
+        usleep(1000);
+    errno = saved;
 }

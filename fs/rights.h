@@ -36,8 +36,19 @@ bool rights_set_fsuid(uid_t uid); /* the user alone; whether it could */
  * there can only fail for want of memory, which passes. Keeps errno. */
 void rights_restore(const struct rights *own);
 
-/* The supplementary groups of the thread. 0 or a negative errno: -EPERM without CAP_SETGID,
- * -ENOMEM. */
-int rights_set_groups(size_t n_groups, const gid_t *groups);
+/* What a thread is by itself; groups are borrowed. */
+struct rights_own {
+    struct rights rights;
+    size_t n_groups;
+    const gid_t *groups;
+};
+
+/* Act on files as another user and group, with these supplementary groups and rights (NULL: those
+ * that a change of user leaves), until rights_restore_all().
+ *
+ * Returns 0; -EPERM, -ENOMEM, and then the thread is itself again. */
+int rights_become_all(uid_t uid, gid_t gid, size_t n_groups, const gid_t *groups,
+                      const struct rights *rights, const struct rights_own *own);
+void rights_restore_all(const struct rights_own *own); /* as rights_restore() */
 
 #endif

@@ -15,10 +15,14 @@
  * sleeps.
  *
  * Threads are shared out by user (user_room.h), for a request may stand for ever: one of a user who
- * has as many as are left is put aside until one of them ends.
+ * has as many as are left is put aside (aside.h) until one of them ends.
+ *
+ * Requests are in memory: the library hands a pipe where it may splice them, which it may not
+ * (connection.c).
  */
 #include "fs/serve.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <linux/fuse.h>
 #include <poll.h>
@@ -32,7 +36,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/thread.h"
-#include "fs/user_room.h"
+#include "fs/aside.h"
 
 enum {
     /* Each request that stands, in fsync(2) of a slow disk or in a file system that is frozen, has
@@ -53,6 +57,9 @@ enum {
     SLOW_WEIGHT = 8,
     SLOW_MANY = 32,
     WIDE_US = 10000, /* how long more than one read after there was a reason */
+
+    /* Of requests that are put aside: half of what those that are served may take. */
+    MOST_ASIDE_BYTES = MOST_THREADS / 2 << 20,
 };
 
 struct worker {
@@ -64,13 +71,6 @@ struct worker {
     bool looks;          /* for the next one, before it sleeps: nobody else reads */
 };
 
-/* A request for which there is no thread yet. */
-struct aside {
-    TAILQ_ENTRY(aside) order;
-    uid_t uid;
-    struct fuse_buf request; /* with its memory */
-};
-
 struct server {
     struct fuse_session *session;
     sem_t *end;
@@ -80,10 +80,7 @@ struct server {
     pthread_t monitor;
     bool has_monitor;
     struct user_room users; /* the threads that answer, by whom they answer */
-
-    pthread_mutex_t asides_lock;
-    TAILQ_HEAD(, aside) asides; /* under it; as they came */
-    atomic_uint n_asides;       /* never less than there are */
+    struct asides asides;   /* of users who have none left */
 
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t reader_called, monitor_called;
@@ -161,21 +158,39 @@ static unsigned wanted_threads(struct server *server, int64_t at_us)
     return server->n_wanted;
 }
 
+static void wait_to_be_called(struct server *server)
+{
+    server->n_parked++;
+    while (!server->n_called && !server->ending)
+        pthread_cond_wait(&server->reader_called, &server->lock);
+    server->n_parked--;
+    if (server->n_called)
+        server->n_called--; /* counted by who called */
+    else
+        server->n_reading++;
+}
+
 /* A worker has answered. Returns when it is to read. */
 static void park(struct server *server, int64_t at_us)
 {
     unsigned n_at_work = server->n_workers - server->n_parked + server->n_called;
-    if (server->n_reading && n_at_work > wanted_threads(server, at_us)) {
-        server->n_parked++;
-        while (!server->n_called && !server->ending)
-            pthread_cond_wait(&server->reader_called, &server->lock);
-        server->n_parked--;
-        if (server->n_called) {
-            server->n_called--;
-            return; /* counted by who called */
-        }
-    }
-    server->n_reading++;
+    if (server->n_reading && n_at_work > wanted_threads(server, at_us))
+        wait_to_be_called(server);
+    else
+        server->n_reading++;
+}
+
+/* A worker that was to read has no memory to read into. Another one has, or the monitor calls this
+ * one again. */
+static void let_another_read(struct server *server)
+{
+    LOCKED(&server->lock);
+    server->n_reading--;
+    if (server->n_called < server->n_parked)
+        call_reader(server);
+    if (!server->n_reading && server->monitor_sleeps)
+        pthread_cond_signal(&server->monitor_called);
+    wait_to_be_called(server);
 }
 
 /* -- one request -- */
@@ -300,74 +315,71 @@ static uid_t user_of(const struct fuse_in_header *in)
     }
 }
 
-/* Whether there is a thread left for the user; else the request is put aside until there is.
- * Without memory for that it is answered as nobody's. */
+/* What the library does not know of: it is not begun. */
+static void reply_unbegun(struct server *server, uint64_t id, int error)
+{
+    struct fuse_out_header out = {.len = sizeof(out), .error = error, .unique = id};
+    /* Fails where nobody waits any more. */
+    (void)!write(fuse_session_fd(server->session), &out, sizeof(out));
+}
+
+/* Who asked for what is put aside waits no longer. An interruption that comes before its request is
+ * put aside the library keeps; the kernel repeats it when the next one is answered. */
+static bool interrupt_aside(struct server *server, const struct fuse_in_header *in)
+{
+    const struct fuse_interrupt_in *interrupt = (const void *)(in + 1);
+    if (in->opcode != FUSE_INTERRUPT)
+        return false;
+    int r = asides_interrupt(&server->asides, interrupt->unique);
+    if (r == 1)
+        reply_unbegun(server, interrupt->unique, -EINTR);
+    return r >= 0;
+}
+
+/* Whether there is a thread left for the user; else the request is put aside until there is, or
+ * refused. Without memory for it a close is answered as nobody's: it is known by no other request
+ * that its record locks end. */
 static bool enter(struct worker *worker, uid_t *uid)
 {
     struct server *server = worker->server;
+    const struct fuse_in_header *in = worker->request.mem;
+    const bool is_close = in->opcode == FUSE_FLUSH;
     if (user_room_enter(&server->users, *uid, 1))
         return true;
-    struct aside *aside = malloc(sizeof(*aside));
-    if (!aside) {
+    int r = asides_put(&server->asides, *uid, in->unique, is_close, in, worker->request.size);
+    if (r == -ENOMEM && is_close)
         *uid = 0;
-        return true;
-    }
-    LOCKED(&server->asides_lock);
-    /* Before the second try: who leaves after that is to see it. */
-    atomic_fetch_add(&server->n_asides, 1);
-    if (user_room_enter(&server->users, *uid, 1)) {
-        atomic_fetch_sub(&server->n_asides, 1);
-        free(aside);
-        return true;
-    }
-    *aside = (struct aside){.uid = *uid, .request = worker->request};
-    worker->request = (struct fuse_buf){0}; /* the next one gets memory of its own */
-    TAILQ_INSERT_TAIL(&server->asides, aside, order);
-    return false;
+    else if (r == -ENOMEM)
+        reply_unbegun(server, in->unique, -ENOMEM);
+    return r == 1 || *uid == 0;
 }
 
-/* Takes the first request that was put aside and for whose user there is a thread now. */
-static bool take_aside(struct worker *worker, uid_t *ret_uid)
+/* What was put aside and can have a thread now. A file system that has ended awaits no answer. */
+static void answer_asides(struct server *server)
 {
-    struct server *server = worker->server;
     struct aside *aside;
-    uid_t refused = 0; /* many behind each other are one user's */
-    if (!atomic_load(&server->n_asides))
-        return false;
-    LOCKED(&server->asides_lock);
-    TAILQ_FOREACH(aside, &server->asides, order)
-    {
-        if (aside->uid == refused)
-            continue;
-        refused = aside->uid;
-        if (user_room_enter(&server->users, aside->uid, 1))
-            break;
+    while (!fuse_session_exited(server->session) && (aside = asides_take(&server->asides))) {
+        struct fuse_buf request = {.mem = aside->request, .size = aside->n_bytes};
+        uid_t uid = aside->uid;
+        fuse_session_process_buf(server->session, &request);
+        aside_free(&server->asides, aside);
+        user_room_leave(&server->users, uid, 1);
     }
-    if (!aside)
-        return false;
-    TAILQ_REMOVE(&server->asides, aside, order);
-    atomic_fetch_sub(&server->n_asides, 1);
-    free(worker->request.mem);
-    worker->request = aside->request;
-    *ret_uid = aside->uid;
-    free(aside);
-    return true;
 }
 
 static void answer(struct worker *worker)
 {
     struct server *server = worker->server;
     uid_t uid = user_of(worker->request.mem);
-    if (!enter(worker, &uid))
+    if (interrupt_aside(server, worker->request.mem) || !enter(worker, &uid))
         return; /* and read on */
     int64_t begun_us = clock_now_us();
     if (server->index)
         index_note_use(server->index);
     begin_request(worker, server->most_readers > 1 && is_more_waiting(server), begun_us);
-    do {
-        fuse_session_process_buf(server->session, &worker->request);
-        user_room_leave(&server->users, uid, 1);
-    } while (take_aside(worker, &uid));
+    fuse_session_process_buf(server->session, &worker->request);
+    user_room_leave(&server->users, uid, 1);
+    answer_asides(server);
     end_request(worker, begun_us);
 }
 
@@ -380,10 +392,13 @@ static void *work(void *user)
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &unused);
     while (!fuse_session_exited(server->session)) {
         r = receive(worker);
-        if (r == -EINTR || r == -EAGAIN)
+        if (r == -ENOMEM)
+            let_another_read(server);
+        if (r == -EINTR || r == -EAGAIN || r == -ENOMEM)
             continue;
         if (r <= 0)
             break;
+        assert(!(worker->request.flags & FUSE_BUF_IS_FD));
         answer(worker);
     }
     if (r < 0) {
@@ -449,12 +464,6 @@ static void stop(struct server *server)
         free(worker->request.mem);
         free(worker);
     }
-    /* The kernel waits for no answer any more. */
-    for (struct aside *aside; (aside = TAILQ_FIRST(&server->asides));) {
-        TAILQ_REMOVE(&server->asides, aside, order);
-        free(aside->request.mem);
-        free(aside);
-    }
 }
 
 static unsigned count_processors(void)
@@ -475,8 +484,7 @@ int serve(struct fuse_session *session, sem_t *end, struct index *index)
                             .most_readers = n_processors > 3 ? n_processors / 2 : 1,
                             .n_wanted = 1};
     user_room_init(&server.users, MOST_THREADS);
-    pthread_mutex_init(&server.asides_lock, NULL);
-    TAILQ_INIT(&server.asides);
+    asides_init(&server.asides, &server.users, MOST_ASIDE_BYTES);
     pthread_mutex_init(&server.lock, NULL);
     pthread_cond_init(&server.reader_called, NULL);
     pthread_cond_init(&server.monitor_called, NULL);
@@ -490,7 +498,7 @@ int serve(struct fuse_session *session, sem_t *end, struct index *index)
     pthread_cond_destroy(&server.monitor_called);
     pthread_cond_destroy(&server.reader_called);
     pthread_mutex_destroy(&server.lock);
-    pthread_mutex_destroy(&server.asides_lock);
+    asides_done(&server.asides);
     user_room_done(&server.users);
     return r < 0 ? r : server.error;
 }

@@ -22,6 +22,7 @@ struct fs {
     struct index *index; /* NULL: no views, no notices */
     struct fuse_session *session;
     struct own_mount own; /* where it is mounted */
+    bool over_itself;     /* which is the tree's own root */
     sem_t end;            /* fs_exit() */
     struct views *views;  /* NULL: none, or not yet served */
     struct inode_table inodes;
@@ -44,12 +45,12 @@ static inline struct fs *fs_of(fuse_req_t req)
 }
 
 /* Take room for so many descriptors for the user who asks, before anything is done, or give it
- * back, now or with the uid later. Returns 0, or -EMFILE: others are to have some as well. */
+ * back, now or with the uid later. Returns 0, or -ENFILE: others are to have some as well. */
 static inline int fs_take_descriptors(fuse_req_t req, size_t n)
 {
     struct fs *fs = fuse_req_userdata(req);
     uid_t uid = fuse_req_ctx(req)->uid;
-    return user_room_enter(&fs->inodes.descriptors, uid, n) ? 0 : -EMFILE;
+    return user_room_enter(&fs->inodes.descriptors, uid, n) ? 0 : -ENFILE;
 }
 
 static inline void fs_give_descriptors(fuse_req_t req, size_t n)

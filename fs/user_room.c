@@ -35,7 +35,7 @@ static bool is_counted(const struct user_room *room, uid_t uid)
     return uid != 0 && uid != room->own_uid;
 }
 
-/* Where the user's share is, or where one would be. */
+/* The place of the user's share, or of the one to be made. */
 static struct user_share **find(struct user_room *room, uid_t uid)
 {
     struct user_share **link = &room->buckets[uid % USER_ROOM_BUCKETS];
@@ -77,4 +77,10 @@ void user_room_leave(struct user_room *room, uid_t uid, size_t n)
         return;
     *link = share->next;
     free(share);
+}
+
+bool user_room_is_full(struct user_room *room)
+{
+    LOCKED(&room->lock);
+    return room->n_taken + 2 > room->n_max; /* as user_room_enter() has it of the first one */
 }

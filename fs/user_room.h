@@ -31,5 +31,7 @@ void user_room_done(struct user_room *room); /* one that is all zero allowed */
  * user_room_leave(). Any thread; for root and the daemon's user a comparison, else some 50 ns. */
 bool user_room_enter(struct user_room *room, uid_t uid, size_t n);
 void user_room_leave(struct user_room *room, uid_t uid, size_t n);
+/* Whether there is none even for a user who has none. */
+bool user_room_is_full(struct user_room *room);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the parts of the views share. Private to fs/view*.c and fs/attributes.c. */
+/* Things the parts of the views share. Private to fs/view*.c and fs/attributes.c. */
 #ifndef KINFS_FS_VIEW_H
 #define KINFS_FS_VIEW_H
 
@@ -7,7 +7,7 @@
 
 #include "fs/caller.h"
 #include "fs/defer.h"
-#include "fs/room.h"
+#include "fs/view_room.h"
 #include "fs/state.h"
 #include "fs/view_links.h"
 #include "fs/view_node.h"
@@ -26,8 +26,8 @@ struct views {
     struct view_links_memory memory;
     struct caller_numbers callers; /* of the memory's keys */
     atomic_uint_fast64_t n_questions;
-    struct room questions, listings; /* open ones (view_question.c, view_listing.c) */
-    struct timespec since;           /* times of what mirrors nothing */
+    struct view_room questions, listings; /* open ones (view_question.c, view_listing.c) */
+    struct timespec since;                /* times of what mirrors nothing */
 };
 
 /* -- requests that wait (view_task.c) -- */
@@ -54,39 +54,40 @@ struct view_task {
 };
 
 /* Run a task on a thread of the views, with fs, req and caller filled in; task is copied, name too.
- * task->as is borrowed until the reply: of a handle, which the kernel releases after it. What is
- * read from a handle is for its opener alone: the descriptor may have become the standard input of
- * a program that is allowed more. Replies the error itself when it cannot. */
+ * task->as is borrowed until the reply: of a handle, which the kernel releases after it. The
+ * contents of a handle are for its opener alone: the descriptor may have become the standard input
+ * of a program that is allowed more. Replies the error itself when it cannot. */
 void view_defer(struct fs *fs, fuse_req_t req, const struct view_task *task);
 
-/* Who sends a request; end with caller_done(). Returns 0 or -ENOMEM. */
+/* The sender of a request; end with caller_done(). Returns 0 or -ENOMEM. */
 int view_caller(struct fs *fs, fuse_req_t req, struct caller *ret_caller);
 
 int view_tasks_new(struct views *views); /* views->defer */
 
 /* -- answers of the index, for a caller (view_query.c) -- */
 
-/* Wait until what was closed before is in the answers, until task->end_ms or an interruption at
- * most. Returns 0 (also when that was not enough), -ESHUTDOWN. */
+/* Wait until what was closed before, in the mount or beside it, is in the answers, until
+ * task->end_ms or an interruption at most. Returns 0 (also when that was not enough), -ESHUTDOWN.
+ */
 int view_settle(const struct view_task *task);
 
-/* What is known of a document, of its content of now if that can be had until task->end_ms.
+/* The state of a document, of its content of now if that can be had until task->end_ms.
  * Returns 0, -ENOENT, -ESHUTDOWN or an error. */
 int view_document(const struct view_task *task, const struct file_key *key,
                   struct document_info *ret_info);
 
-/* Whether the request of a task, which is user, was given up, or all ends. Any thread. */
+/* True: the request of a task, which is user, was given up, or all ends. Any thread. */
 bool view_nobody_waits(void *user);
 
 /* A question as the caller of a task may ask it, with the threshold of similar/. */
 struct index_query view_query_of(const struct view_task *task, size_t limit);
 
-/* What resembles a document and the caller may read; limit 0: all. A document not known has no kin.
+/* Documents that resemble one and that the caller may read; limit 0: all. One not known has no kin.
  */
 int view_similar(const struct view_task *task, const struct file_key *key, size_t limit,
                  struct kin_list *ret_list);
 
-/* Whether view_similar() would have an answer: 1, 0 or an error. */
+/* view_similar() would have an answer: 1, 0 or an error. */
 int view_has_kin(const struct view_task *task, const struct file_key *key);
 
 /* A cluster as the caller sees it: who may not read everything is shown clusters of what can be
@@ -100,12 +101,12 @@ int view_cluster(const struct view_task *task, uint64_t id, size_t limit,
 int view_cluster_of(const struct view_task *task, const struct file_key *key, uint64_t base,
                     struct cluster_info *ret_info);
 
-/* Whether there is such a cluster for the caller, at less cost: 1, 0 or an error. task->node is as
+/* There is such a cluster for the caller, at less cost: 1, 0 or an error. task->node is as
  * for view_links(). */
 int view_has_cluster(const struct view_task *task, uint64_t id);
 
-/* Whether more than its state can be told of a document: who may not read everything is told
- * nothing of what it held before. */
+/* True: more than its state can be told of a document. A caller who may not read everything is told
+ * nothing of its contents before. */
 bool view_is_answerable(const struct view_task *task, const struct document_info *info);
 
 /* The links of a VIEW_DOCUMENT or VIEW_CLUSTER, task->node, which may be one only filled in so far
@@ -113,7 +114,7 @@ bool view_is_answerable(const struct view_task *task, const struct document_info
  * Returns 0, -ENOENT (no such cluster), -ESTALE or an error. */
 int view_links(const struct view_task *task, bool fresh, struct view_links **ret_links);
 
-/* Whether the document of a link is still where the link says, and the caller may list and read it.
+/* True: the document of a link is still where the link says, and the caller may list and read it.
  */
 bool view_link_is_alive(const struct view_task *task, const struct view_link *link);
 
@@ -122,12 +123,12 @@ bool view_link_is_alive(const struct view_task *task, const struct view_link *li
 /* A path of the tree, as O_PATH; no symbolic link on the way is followed and none leads out. */
 int view_open_path(struct fs *fs, const char *path, int *ret_fd);
 
-/* What a node mirrors: -ESTALE when its path means something else now. */
+/* The file a node mirrors: -ESTALE when its path means something else now. */
 int view_open_node(struct fs *fs, const struct view_node *node, int *ret_fd);
 
 /* -- nodes (views.c) -- */
 
-/* What a listing says of it: S_IFDIR and so on. */
+/* Its type in a listing: S_IFDIR and so on. */
 mode_t view_type(enum view_kind kind);
 
 /* Replies an entry for what is described as for view_table_lookup(). */

@@ -1,10 +1,10 @@
 /* Listings of the views.
  *
- * What can be had in pieces is: a mirrored directory follows the one in the tree entry by entry
- * (its offsets are that directory's own, so that they stay what they were whatever comes and goes),
- * and clusters/ follows the ids. So neither the memory nor the time until the first entry grows
- * with the number of entries. A directory of links is a snapshot of the query made when it was
- * opened.
+ * Listings are had in pieces where they can be: a mirrored directory follows the one in the tree
+ * entry by entry (its offsets are that directory's own, so that they stay what they were whatever
+ * comes and goes), and clusters/ follows the ids. So neither the memory nor the time until the
+ * first entry grows with the number of entries. A directory of links is a snapshot of the query
+ * made when it was opened.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,12 +16,15 @@
 #include <sys/syscall.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "fs/view.h"
 #include "fs/views.h"
 
-/* Whether a document has kin, or a cluster members that the caller may read, is a query. After this
- * time a reply is sent with what there is, so that a long listing shows, and can be interrupted;
- * where that is nothing, for who asks may see nothing of all this, others have their turn first. */
+/* Each entry of a listing may be a query: for kin of a document, or readable members of a cluster.
+ * After this time a reply is sent with what there is, so that a long listing shows, and can be
+ * interrupted; when that is nothing, as the caller may see none of it, others have their turn
+ * first.
+ */
 enum { REPLY_MS = 50 };
 enum { DIRENT_BUFFER_BYTES = 32768, N_IDS = 256 };
 
@@ -36,10 +39,12 @@ struct kernel_dirent { /* of getdents64(2) */
 /* An open directory. The kernel lets one request at a time read it (f_pos lock). */
 struct handle {
     struct caller opener; /* who is shown what there is, whoever reads */
-    struct room_stay stay;
+    struct view_room_stay stay;
+    size_t n_bytes;                           /* of memory, but for what is listed */
     struct view_links *links;                 /* of VIEW_DOCUMENT and VIEW_CLUSTER */
     struct index_readable_clusters *clusters; /* of VIEW_CLUSTERS, where not all may be read */
     int fd;                                   /* of VIEW_DIRECTORY, or -1 */
+    struct user_room *descriptors;            /* that it is counted in, as stay.uid's; or NULL */
     off_t at;                                 /* offset of the entry at `used` */
     off_t told;          /* what the kernel was told is next: all from there to `at` is not
                             shown, and not asked about again */
@@ -49,12 +54,14 @@ struct handle {
 
 static void handle_free(struct handle *handle)
 {
-    room_leave(&handle->stay);
+    if (handle->fd >= 0)
+        close(handle->fd);
+    if (handle->descriptors)
+        user_room_leave(handle->descriptors, handle->stay.uid, 1);
+    view_room_leave(&handle->stay);
     caller_done(&handle->opener);
     view_links_unref(handle->links);
     index_readable_clusters_free(handle->clusters);
-    if (handle->fd >= 0)
-        close(handle->fd);
     free(handle);
 }
 DEFINE_CLEANUP(struct handle *, handle_free);
@@ -64,19 +71,20 @@ static struct handle *handle_of(const struct fuse_file_info *fi)
     return (struct handle *)(uintptr_t)fi->fh;
 }
 
-static int open_mirrored(const struct view_task *task, int *ret_fd)
+static int open_mirrored(const struct view_task *task, struct handle *handle)
 {
     _cleanup_close_ int path_fd = -1;
+    struct user_room *descriptors = &task->fs->inodes.descriptors;
+    if (!user_room_enter(descriptors, handle->stay.uid, 1))
+        return -EMFILE;
+    handle->descriptors = descriptors;
     int r = view_open_node(task->fs, task->node, &path_fd);
     if (!r)
         r = caller_access(&task->caller, path_fd, "", R_OK);
     if (r < 0)
         return r;
-    int fd = openat(path_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    *ret_fd = fd;
-    return 0;
+    handle->fd = openat(path_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return handle->fd < 0 ? -errno : 0;
 }
 
 static int make_handle(const struct view_task *task, struct handle **ret_handle)
@@ -87,18 +95,20 @@ static int make_handle(const struct view_task *task, struct handle **ret_handle)
     _cleanup_(handle_free_p) struct handle *handle = malloc(n_bytes);
     if (!handle)
         return -ENOMEM;
-    *handle = (struct handle){.fd = -1};
-    int r = room_enter(&task->fs->views->listings, task->caller.uid, &handle->stay);
+    /* Some have thousands of groups. */
+    *handle = (struct handle){.fd = -1, .n_bytes = n_bytes + task->caller.n_groups * sizeof(gid_t)};
+    int r = view_room_enter(&task->fs->views->listings, task->caller.uid, &handle->stay);
     if (!r)
         r = view_settle(task);
     if (!r && kind == VIEW_DIRECTORY)
-        r = open_mirrored(task, &handle->fd);
+        r = open_mirrored(task, handle);
     if (!r && (kind == VIEW_DOCUMENT || kind == VIEW_CLUSTER))
         r = view_links(task, true, &handle->links);
     if (!r && kind == VIEW_CLUSTERS && !task->caller.all)
         r = index_readable_clusters_new(task->fs->index, task->node->cluster_id, &handle->clusters);
     if (!r)
-        r = room_hold(&handle->stay, n_bytes + (handle->links ? handle->links->n_bytes : 0));
+        r = view_room_hold(&handle->stay,
+                           handle->n_bytes + (handle->links ? handle->links->n_bytes : 0));
     if (r < 0)
         return r;
     *ret_handle = TAKE_PTR(handle);
@@ -224,21 +234,12 @@ static void list_links(struct reply *reply, const struct view_links *links, off_
             return;
 }
 
-/* Milliseconds of a clock that only runs forward. */
-static int64_t clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
-}
-
-/* Whether to end the reply here. Where there is nothing in it: -EINTR when nobody waits, else it is
- * unfinished. */
+/* 1: the reply ends here. With nothing in it: -EINTR when nobody waits, else it is unfinished. */
 static int is_time_to_reply(const struct reply *reply, int64_t end_ms)
 {
     if (fuse_req_interrupted(reply->task->req) || defer_is_ending(reply->task->fs->views->defer))
         return reply->used ? 1 : -EINTR;
-    if (clock_ms() < end_ms)
+    if (clock_now_ms() < end_ms)
         return 0;
     reply->task->unfinished = !reply->used;
     return 1;
@@ -267,7 +268,7 @@ static bool add_cluster(struct reply *reply, uint64_t id, off_t next)
 /* The offset of what follows a cluster is its id, without its clustering's base, + 2. */
 static int list_all_clusters(struct reply *reply, uint64_t after)
 {
-    const int64_t end_ms = clock_ms() + REPLY_MS;
+    const int64_t end_ms = clock_now_ms() + REPLY_MS;
     const uint64_t base = reply->task->node->cluster_id;
     uint64_t ids[N_IDS];
     for (;;) {
@@ -292,7 +293,7 @@ static int list_all_clusters(struct reply *reply, uint64_t after)
 static int list_readable_clusters(struct reply *reply, struct handle *handle, uint64_t place)
 {
     struct index_readable_clusters *clusters = handle->clusters;
-    const int64_t end_ms = clock_ms() + REPLY_MS;
+    const int64_t end_ms = clock_now_ms() + REPLY_MS;
     const struct index_query query = view_query_of(reply->task, 1);
     for (;;) {
         const uint64_t *ids;
@@ -308,7 +309,8 @@ static int list_readable_clusters(struct reply *reply, struct handle *handle, ui
         r = index_readable_clusters_step(clusters, &query);
         if (r <= 0)
             return r;
-        r = room_hold(&handle->stay, sizeof(*handle) + index_readable_clusters_bytes(clusters));
+        r = view_room_hold(&handle->stay,
+                           handle->n_bytes + index_readable_clusters_bytes(clusters));
         if (r < 0)
             return r;
     }
@@ -328,7 +330,7 @@ static int list_clusters(struct reply *reply, struct handle *handle, off_t offse
                             : list_all_clusters(reply, after);
 }
 
-/* Whether the document at an entry of the directory has kin that the caller may see. */
+/* 1: the document at an entry of the directory has kin that the caller may see. */
 static int is_document_shown(const struct view_task *task, int fd, const char *name)
 {
     _cleanup_free_ char *path = NULL;
@@ -388,7 +390,7 @@ static int peek(struct handle *handle, const struct kernel_dirent **ret_entry)
 
 static int list_mirrored(struct reply *reply, struct handle *handle, off_t offset)
 {
-    const int64_t end_ms = clock_ms() + REPLY_MS;
+    const int64_t end_ms = clock_now_ms() + REPLY_MS;
     if (offset != handle->at && offset != handle->told) {
         if (lseek(handle->fd, offset, SEEK_SET) < 0)
             return -errno;

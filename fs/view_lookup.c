@@ -36,6 +36,12 @@ bool views_is_root_name(const struct fs *fs, const char *name)
     return root && (!root->view || (fs->options.views & root->view));
 }
 
+bool views_are_listed(const struct fs *fs)
+{
+    const unsigned views = fs->options.views;
+    return fs->views && !(views & FS_VIEW_HIDDEN) && (!fs->over_itself || views & FS_VIEW_LISTED);
+}
+
 ino_t views_root_ino(const char *name)
 {
     return view_ino(name, NULL);
@@ -87,7 +93,8 @@ static void lookup_tag(struct fs *fs, fuse_req_t req, struct view_node *parent)
         view_reply_entry(fs, req, &(struct view_node){.kind = VIEW_TAG, .path = path});
 }
 
-/* What a name of a mirrored directory mirrors; -ENOENT for what is neither directory nor document.
+/* The file a name of a mirrored directory mirrors; -ENOENT for what is neither directory nor
+ * document.
  */
 static int find_mirrored(struct fs *fs, fuse_req_t req, const struct view_node *parent,
                          const char *name, struct view_node *ret_like)
@@ -140,7 +147,7 @@ static void lookup_mirrored(struct fs *fs, fuse_req_t req, struct view_node *par
 static int find_link(const struct view_task *task, struct view_links **ret_links,
                      const struct view_link **ret_link)
 {
-    /* Who may read what can change without the index knowing: then the list is made anew. */
+    /* Permissions can change without the index knowing: then the list is made anew. */
     const int n_tries = task->caller.all ? 1 : 2;
     int r = view_settle(task);
     for (int fresh = 0; !r && fresh < n_tries; fresh++) {
@@ -185,7 +192,7 @@ static uint64_t parse_id(const char *name)
     return *end || errno || id > INDEX_CLUSTER_MAX ? 0 : id;
 }
 
-/* Whether the caller sees a cluster: 1, 0 or an error. */
+/* The caller sees a cluster: 1, 0 or an error. */
 static int sees_cluster(struct view_task *task, const struct view_node *clusters, uint64_t id)
 {
     _cleanup_free_ char *path = NULL;

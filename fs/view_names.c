@@ -8,22 +8,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/ratio.h"
 
 enum { PREFIX_BYTES = 4, SUFFIX_BYTES = 24 };
-
-/* 0.29 * 100 is 28.999999999999996; estimates are fractions of small numbers, no two of which are
- * so close that this would lift one over a whole per cent. */
-#define ROUNDING 1e-9
-
-unsigned view_names_percent(double resemblance)
-{
-    if (!(resemblance > 0))
-        return 0;
-    if (resemblance >= 1)
-        return 100;
-    unsigned percent = (unsigned)(resemblance * 100 + ROUNDING);
-    return percent < 99 ? percent : 99;
-}
 
 /* The longest start of a name that has at most max bytes and does not end within a character. */
 static size_t cut_at(const char *name, size_t size, size_t max)
@@ -46,7 +33,7 @@ static int make_name(const struct kin *kin, unsigned n, char **ret_name)
     if (n > 1)
         snprintf(suffix, sizeof(suffix), "~%u", n);
     size_t size = cut_at(base, strlen(base), NAME_MAX - PREFIX_BYTES - strlen(suffix));
-    if (asprintf(ret_name, "%03u-%.*s%s", view_names_percent(kin->resemblance), (int)size, base,
+    if (asprintf(ret_name, "%03u-%.*s%s", ratio_percent(kin->resemblance), (int)size, base,
                  suffix) < 0)
         return -ENOMEM;
     return 0;

@@ -7,12 +7,9 @@
 
 #include "engine/index/index.h"
 
-/* A resemblance in per cent, rounded down: 100 only for 1. */
-unsigned view_names_percent(double resemblance);
-
 /* The names of the links to some documents in one directory: `RRR-basename`, RRR the resemblance in
- * per cent. Where that name is taken by a document before, `~2`, `~3` and so on is added; what
- * would be longer than NAME_MAX is shortened at the end of a character. Depends on kin alone.
+ * per cent (ratio.h). Where that name is taken by a document before, `~2`, `~3` and so on is added;
+ * what would be longer than NAME_MAX is shortened at the end of a character. Depends on kin alone.
  *
  * ret_names  n_kin strings, each different; gives; end with view_names_free(names, n_kin)
  *

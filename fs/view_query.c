@@ -1,4 +1,4 @@
-/* What the index says, as the one who asks may see it. */
+/* Answers of the index, as the one who asks may see them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -60,14 +60,19 @@ static int next_slice(const struct view_task *task)
 
 int view_settle(const struct view_task *task)
 {
-    int r, slice_ms;
-    do {
-        slice_ms = next_slice(task);
+    uint64_t ticket = 0;
+    bool is_told = false; /* the index, of what was changed beside the mount */
+    for (;;) {
+        int slice_ms = next_slice(task);
         if (slice_ms < 0)
             return slice_ms;
-        r = index_settle(task->fs->index, INDEX_LANE_FOREGROUND, slice_ms);
-    } while (r == -ETIMEDOUT && slice_ms);
-    return r == -ETIMEDOUT ? 0 : r;
+        int r = is_told ? index_settle(task->fs->index, INDEX_LANE_FOREGROUND, slice_ms)
+                        : fs_settle(task->fs, false, &ticket, slice_ms);
+        if (!is_told && (r == 0 || slice_ms == 0))
+            is_told = true;
+        else if (r != -ETIMEDOUT || slice_ms == 0)
+            return r == -ETIMEDOUT ? 0 : r;
+    }
 }
 
 int view_document(const struct view_task *task, const struct file_key *key,
@@ -165,8 +170,8 @@ bool view_link_is_alive(const struct view_task *task, const struct view_link *li
            file_key_equal(&key, &link->key);
 }
 
-/* Of as many as can be read: that is a list, and remembered. Who may read what can change without
- * the index knowing: two of the list are looked at, or it is made anew. */
+/* Of as many as can be read: that is a list, and remembered. Permissions can change without the
+ * index knowing: two of the list are looked at, or it is made anew. */
 static int has_readable_cluster(const struct view_task *task)
 {
     for (int fresh = 0; fresh < 2; fresh++) {

@@ -23,6 +23,7 @@
 #include "base/cleanup.h"
 #include "base/counted.h"
 #include "base/escape.h"
+#include "base/ratio.h"
 #include "fs/attribute_text.h"
 #include "fs/identity.h"
 #include "fs/view.h"
@@ -35,8 +36,9 @@ enum { DOCUMENT_MAX_BYTES = 1 << 30, DOCUMENT_IN_MEMORY_MAX_BYTES = 1 << 26 };
 struct question {
     pthread_mutex_t lock; /* of all below; held for as long as an answer is made, so only tried */
     struct question_form form;
-    struct caller opener;  /* who it is answered for */
-    struct room_stay stay; /* of the document up to its last byte, holes too, and the answer */
+    struct caller opener;       /* who it is answered for */
+    struct view_room_stay stay; /* of the document up to its last byte, holes too, and the answer */
+    struct user_room *descriptors; /* that fd is counted in, as the opener's; or NULL */
     off_t max_bytes;
     int fd;
     off_t written_from, read_from; /* offset of the first byte of the document, of the answer */
@@ -100,7 +102,7 @@ static void print_number(FILE *out, double value)
     if (isnan(value))
         fputs("-\t", out);
     else
-        fprintf(out, "%.17g\t", value);
+        fprintf(out, "%.17g\t", ratio_shown(value));
 }
 
 static void print_record(FILE *out, const struct kin *kin)
@@ -135,12 +137,16 @@ int question_print(const struct question_form *form, const struct kin_list *list
     char *text = NULL;
     FILE *out = open_memstream(&text, ret_n_bytes);
     int r = out ? 0 : -ENOMEM;
+    if (r == 0 && form->records && *list->incomplete)
+        fprintf(out, QUESTION_INCOMPLETE "\t%s%c", list->incomplete, '\0');
     for (size_t i = 0; r == 0 && i < list->n_kin; i++) {
         if (form->records)
             print_record(out, &list->kin[i]);
         else
             r = print_line(out, &list->kin[i], form->containing);
     }
+    if (r == 0 && !form->records && *list->incomplete)
+        fprintf(out, "# %s\n", list->incomplete);
     if (out && (ferror(out) | fclose(out)) && r == 0)
         r = -ENOMEM;
     if (r < 0)
@@ -179,7 +185,7 @@ static int make_answer(struct view_task *task, struct question *question)
     if (r == 0)
         r = question_print(&question->form, &list, &answer, &n_answer_bytes);
     if (r == 0)
-        r = room_hold(&question->stay, question->stay.n_bytes + n_answer_bytes);
+        r = view_room_hold(&question->stay, question->stay.n_bytes + n_answer_bytes);
     if (r < 0)
         return r;
     question->answer = TAKE_PTR(answer);
@@ -199,7 +205,9 @@ static void question_free(struct question *question)
 {
     if (question->fd >= 0)
         close(question->fd);
-    room_leave(&question->stay);
+    if (question->descriptors)
+        user_room_leave(question->descriptors, question->opener.uid, 1);
+    view_room_leave(&question->stay);
     caller_done(&question->opener);
     pthread_mutex_destroy(&question->lock);
     free(question->answer);
@@ -239,9 +247,13 @@ int question_open(struct fs *fs, fuse_req_t req, const char *name, struct fuse_f
     if (r == 0)
         r = view_caller(fs, req, &question->opener);
     if (r == 0)
-        r = room_enter(&fs->views->questions, question->opener.uid, &question->stay);
-    if (r == 0)
+        r = view_room_enter(&fs->views->questions, question->opener.uid, &question->stay);
+    if (r == 0 && !user_room_enter(&fs->inodes.descriptors, question->opener.uid, 1))
+        r = -ENFILE;
+    if (r == 0) {
+        question->descriptors = &fs->inodes.descriptors;
         r = question->fd = open_document(fs, req, &question->max_bytes);
+    }
     if (r < 0) {
         question_free(question);
         return r;
@@ -260,7 +272,7 @@ static int begin_document(struct question *question, off_t offset)
 {
     if (ftruncate(question->fd, 0) < 0)
         return -errno;
-    room_hold(&question->stay, 0);
+    view_room_hold(&question->stay, 0);
     free(TAKE_PTR(question->answer));
     question->begun = true;
     question->written_from = offset;
@@ -280,7 +292,7 @@ static ssize_t write_document(fuse_req_t req, struct question *question, struct 
         return -EFBIG;
     const uint64_t n_bytes_so_far = (uint64_t)(offset - question->written_from) + n_in;
     if (n_bytes_so_far > question->stay.n_bytes)
-        r = room_hold(&question->stay, n_bytes_so_far);
+        r = view_room_hold(&question->stay, n_bytes_so_far);
     if (r < 0)
         return r;
     struct fuse_bufvec out = FUSE_BUFVEC_INIT(n_in);

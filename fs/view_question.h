@@ -17,15 +17,20 @@ struct question_form {
  * comma, `threshold=R`, `limit=N`, `containing`, `records`. Returns 0, -EINVAL or -ENOMEM. */
 int question_form_parse(const char *name, struct question_form *form);
 
+/* Before the records of an answer that lacks something (kin_list.incomplete): this, a TAB, why, and
+ * a NUL. */
+#define QUESTION_INCOMPLETE "incomplete"
+
 /* The answer: for each document a line "resemblance TAB path", or "containment TAB path" (low
  * confidence is said before the TAB), escaped as `ls -b` does. As records: resemblance, its error,
  * containment, the number of samples that rests on, "exact" or "estimated", the path as it is, TABs
- * between and a NUL behind; "-" where there is no number. Returns 0 or -ENOMEM; gives. */
+ * between and a NUL behind; "-" where there is no number. What is not complete has a line "# why"
+ * behind the lines, or a record before the records. Returns 0 or -ENOMEM; gives. */
 int question_print(const struct question_form *form, const struct kin_list *list, char **ret_text,
                    size_t *ret_n_bytes);
 
 /* Begin a question in fi->fh, which is answered as the caller of req may read, whoever reads it.
- * Returns 0, -EINVAL (the name asks for what there is not), -EMFILE or -ENFILE (room.h),
+ * Returns 0, -EINVAL (the name asks for what there is not), -EMFILE or -ENFILE (view_room.h),
  * -ENOMEM or an errno of open(2). */
 int question_open(struct fs *fs, fuse_req_t req, const char *name, struct fuse_file_info *fi);
 void question_release(const struct fuse_file_info *fi);

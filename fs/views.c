@@ -14,18 +14,18 @@
 
 /* They are kept beside the store, where they could fill its disk. A user has two documents of the
  * largest size. */
-static const struct room_limits question_limits = {.n_max = 256,
-                                                   .n_of_a_user_max = 64,
-                                                   .bytes_max = 8192 * MIB,
-                                                   .bytes_of_a_user_max = 2048 * MIB};
+static const struct view_room_limits question_limits = {.n_max = 256,
+                                                        .n_of_a_user_max = 64,
+                                                        .bytes_max = 8192 * MIB,
+                                                        .bytes_of_a_user_max = 2048 * MIB};
 /* They are kept in memory. A thousand is what a process may have open where nothing else is said;
  * a mirrored directory has 32 KiB. One cluster's listing can be larger than all else, where links
  * are not limited, and is to be had nevertheless. */
-static const struct room_limits listing_limits = {.n_max = 4096,
-                                                  .n_of_a_user_max = 1024,
-                                                  .bytes_max = 256 * MIB,
-                                                  .bytes_of_a_user_max = 64 * MIB,
-                                                  .any_size_alone = true};
+static const struct view_room_limits listing_limits = {.n_max = 4096,
+                                                       .n_of_a_user_max = 1024,
+                                                       .bytes_max = 256 * MIB,
+                                                       .bytes_of_a_user_max = 64 * MIB,
+                                                       .any_size_alone = true};
 
 int views_new(struct fs *fs, struct views **ret_views)
 {
@@ -38,9 +38,9 @@ int views_new(struct fs *fs, struct views **ret_views)
     caller_numbers_init(&views->callers);
     int r = view_table_init(&views->nodes);
     if (!r)
-        r = room_init(&views->questions, &question_limits);
+        r = view_room_init(&views->questions, &question_limits);
     if (!r)
-        r = room_init(&views->listings, &listing_limits);
+        r = view_room_init(&views->listings, &listing_limits);
     if (!r)
         r = view_tasks_new(views);
     if (r < 0) {
@@ -59,8 +59,8 @@ void views_free(struct views *views)
     view_table_done(&views->nodes);
     view_links_memory_done(&views->memory);
     caller_numbers_done(&views->callers);
-    room_done(&views->questions);
-    room_done(&views->listings);
+    view_room_done(&views->questions);
+    view_room_done(&views->listings);
     free(views);
 }
 

@@ -36,9 +36,12 @@ void views_free(struct views *views);
  * has an entry `similar` or `clusters` of its own. */
 void views_lookup_root(struct fs *fs, fuse_req_t req, const char *name);
 
-/* Whether views_lookup_root() has an answer for the name; for a readdir of the root and for the
- * refusal to create such an entry. */
+/* Whether views_lookup_root() has an answer for the name; for a readdir of the root where they are
+ * listed, and for the refusal to create such an entry. */
 bool views_is_root_name(const struct fs *fs, const char *name);
+
+/* Whether listings of the root have those names; else they are found by name alone. */
+bool views_are_listed(const struct fs *fs);
 
 /* The inode number and type of a name of the root (".kinfs", "similar", "clusters") in a
  * directory listing; that of its attributes too. */

@@ -21,8 +21,9 @@ enum {
     GATHER_MS = 25,
     /* Behind by more than this, the kernel is told to keep nothing for long. */
     BEHIND_MS = 500,
-    /* What was told of attributes and is not true for want of an event: access times after reading
-     * beside the mount, and times after a store through a mapping that stays. */
+    /* Attributes that were told may be wrong for want of an event: access times after reading
+     * beside the mount, and times after a store through a mapping that stays when its file has been
+     * closed. */
     ATTR_TIMEOUT_S = 60,
     /* Names have no such exceptions; but an older kernel cannot be told that all may be wrong. */
     ENTRY_TIMEOUT_S = 3600,
@@ -47,12 +48,16 @@ static bool is_watched(const struct fs *fs, const struct inode *inode)
            file_key_same_file_system(&inode->key, backing_root_key(fs->backing));
 }
 
+/* Nobody is told of a store in a mapping of a file that is passed through, which changes its times.
+ * What is read or written there has the kernel ask again in any case. */
 double watch_attr_timeout_s(struct fs *fs, const struct inode *inode)
 {
+    if (atomic_load_explicit(&inode->n_may_store, memory_order_relaxed))
+        return 0;
     return is_watched(fs, inode) ? ATTR_TIMEOUT_S : WATCH_SHORT_S;
 }
 
-/* Where names differ in case only, the event tells one spelling and the kernel may know others. */
+/* The event tells one spelling of a name, and the kernel may know others that differ in case. */
 static bool folds_case(struct fs *fs, struct inode *directory)
 {
     int known = atomic_load(&directory->folds_case);
@@ -97,9 +102,13 @@ static void deliver(struct watch *watch, struct watch_batch *batch)
     bool tells = watch->source->sees_all;
     if (tells)
         watch_tell_attributes(watch, batch);
-    if (tells && !watch_post_push(&watch->kernel, batch))
+    if (tells && batch->n_seen && !watch_post_push(&watch->kernel, batch))
         atomic_store(&watch->names_lost, true);
-    if (watch->fs->index && !watch_post_push(&watch->index, batch))
+    if (!watch->fs->index || (!batch->n_seen && !batch->wish.number))
+        return;
+    if (watch_post_push(&watch->index, batch))
+        watch_settle_passed_on(watch, batch->wish);
+    else if (batch->n_seen)
         index_rescan(watch->fs->index);
 }
 
@@ -141,7 +150,7 @@ static int rest_ms(struct watch *watch)
 {
     const struct watch_again *first = TAILQ_FIRST(&watch->again);
     if (watch->all_again || watch->lost || watch->names_lost || watch->kernel.busy_since_ms ||
-        watch->settle_passed_on < watch_settle_wanted(watch))
+        watch_settle_is_wanted(watch))
         return GATHER_MS;
     if (!first)
         return -1;
@@ -149,38 +158,63 @@ static int rest_ms(struct watch *watch)
     return in_ms < GATHER_MS ? GATHER_MS : (int)in_ms;
 }
 
+/* Nobody waits for us at the end, or for an answer. */
+static void gather(struct watch *watch)
+{
+    struct pollfd wake = {.fd = watch->wake_fd, .events = POLLIN};
+    if (!watch_settle_is_wanted(watch))
+        poll(&wake, 1, GATHER_MS);
+}
+
 static void read_events(struct watch *watch)
 {
     _cleanup_(watch_batch_unref_p) struct watch_batch *batch = watch_batch_new();
-    struct pollfd wake = {.fd = watch->wake_fd, .events = POLLIN};
-    poll(&wake, 1, GATHER_MS); /* nobody waits for us at the end, or to settle */
+    struct watch_wish wish = watch_settle_wish(watch);
     watch_moves_begin(watch);
     int r = batch ? watch->source->read(watch, batch) : -ENOMEM;
-    if (r < 0)
+    if (r < 0) {
         recover(watch);
-    else if (batch->n_seen || is_again_due(watch))
+        watch_batch_unref(batch);
+        batch = watch_batch_new();
+    }
+    if (batch && !watch->lost && !watch->all_again)
+        batch->wish = wish;
+    if (batch)
         deliver(watch, batch);
-    if (!watch_moves_end(watch, r < 0 ? NULL : batch))
+    if (!watch_moves_end(watch, batch))
         atomic_store(&watch->names_lost, true);
 }
 
-static void look_at_mounts(struct watch *watch)
+/* One that watches directory by directory has left out what was covered. */
+static void look_at_mounts(struct watch *watch, bool at_start)
 {
     _cleanup_(watch_batch_unref_p) struct watch_batch *batch = watch_batch_new();
-    if (!batch || !watch_post_push(&watch->kernel, batch)) /* an empty one: the mounts */
-        atomic_store(&watch->names_lost, true);
+    int r = batch ? watch_mounts_look(watch, batch) : -ENOMEM;
+    if (r == 0 && batch->n_seen && !at_start && watch->source->begin)
+        r = watch->source->begin(watch);
+    if (r < 0)
+        recover(watch);
+    if (batch && batch->n_seen)
+        deliver(watch, batch);
+}
+
+/* poll(2) tells of each change once. */
+static bool mounts_changed(const struct watch *watch)
+{
+    struct pollfd mounts = {.fd = watch->mounts_fd, .events = POLLPRI};
+    return poll(&mounts, 1, 0) > 0 && (mounts.revents & (POLLPRI | POLLERR));
 }
 
 static void *read_all(void *user)
 {
     struct watch *watch = user;
-    /* Which mounts there are matters to who tells the kernel alone. */
-    struct pollfd fds[] = {
-        {.fd = watch->wake_fd, .events = POLLIN},
-        {.fd = watch->source_fd, .events = POLLIN},
-        {.fd = watch->kernel.started ? watch->mounts_fd : -1, .events = POLLPRI}};
+    struct pollfd fds[] = {{.fd = watch->wake_fd, .events = POLLIN},
+                           {.fd = watch->source_fd, .events = POLLIN},
+                           {.fd = watch->mounts_fd, .events = POLLPRI}};
     if (watch->source->begin && watch->source->begin(watch) < 0)
         recover(watch);
+    look_at_mounts(watch, true);
+    watch->reading_since_ms = 0;
     while (!watch->stop) {
         if (poll(fds, 3, rest_ms(watch)) < 0 && errno != EINTR)
             usleep(GATHER_MS * 1000);
@@ -189,19 +223,17 @@ static void *read_all(void *user)
         eventfd_t n_wakes;
         if (fds[0].revents)
             eventfd_read(watch->wake_fd, &n_wakes);
-        uint64_t wish = watch_settle_wanted(watch);
-        bool settling = wish > watch->settle_passed_on;
-        if (fds[2].revents & (POLLPRI | POLLERR))
-            look_at_mounts(watch);
+        bool settling = watch_settle_is_wanted(watch);
+        if (fds[2].revents & (POLLPRI | POLLERR) || (settling && mounts_changed(watch)))
+            look_at_mounts(watch, false);
+        if (watch->lost || watch->all_again)
+            recover(watch);
         if (fds[1].revents || is_again_due(watch) || settling) {
             watch->reading_since_ms = clock_now_ms();
+            gather(watch);
             read_events(watch);
             watch->reading_since_ms = 0;
         }
-        if (watch->lost || watch->all_again)
-            recover(watch);
-        if (settling && !watch->lost && !watch->all_again)
-            watch_settle_pass_on(watch, wish);
         if (watch->source->sees_all)
             watch_over_names(watch);
         for (size_t i = 0; i < 3; i++)
@@ -249,10 +281,9 @@ static int start_threads(struct watch *watch)
     int r = 0;
     if (watch->source->sees_all)
         r = watch_post_start(&watch->kernel, watch_kernel_work, watch);
-    if (watch->kernel.started)
-        look_at_mounts(watch);
     if (r == 0 && watch->fs->index)
         r = watch_post_start(&watch->index, watch_index_work, watch);
+    watch->reading_since_ms = clock_now_ms(); /* until what there is to begin with is done */
     if (r == 0)
         r = thread_start(&watch->reader, read_all, watch);
     watch->started = r == 0;

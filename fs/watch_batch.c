@@ -3,6 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
+
+#include "fs/node.h"
 
 enum { FIRST_BUCKETS = 64 };
 
@@ -38,12 +41,11 @@ void watch_batch_unref(struct watch_batch *batch)
     free(batch);
 }
 
+/* Of names that somebody chooses to be alike, too, no two are but by chance: who waits behind a
+ * search through thousands would be told late whose rights were taken away. */
 static uint64_t hash(const struct file_key *key, const char *name)
 {
-    uint64_t h = file_key_hash(key);
-    for (; *name; name++)
-        h = (h ^ (uint8_t)*name) * 0x100000001b3u;
-    return h ^ h >> 29;
+    return file_key_hash(key) ^ XXH3_64bits_withSeed(name, strlen(name), node_secret.seed);
 }
 
 static struct seen **bucket_of(struct watch_batch *batch, const struct file_key *key,

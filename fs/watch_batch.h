@@ -34,13 +34,19 @@ struct seen {
  * index has room for as many changes before it does the same. */
 enum { WATCH_BATCH_MAX = 1 << 16 };
 
+/* Of those who wait until the index has been told (watch_settle.c). */
+struct watch_wish {
+    uint64_t number; /* of the last of them; 0: nobody waits */
+    bool all;        /* of files, too, whose writers may go on */
+};
+
 struct watch_batch {
     atomic_uint n_refs;
     TAILQ_HEAD(seen_list, seen) seen; /* those seen last at the end */
     struct seen **buckets;
     size_t n_buckets, n_seen;
     bool has_names;
-    uint64_t settles; /* who waits up to this number is told when it comes by (watch_settle.c) */
+    struct watch_wish wish; /* who is told when it comes by */
 };
 
 struct watch_batch *watch_batch_new(void); /* one reference, or NULL */

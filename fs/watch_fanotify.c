@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/fanotify.h>
+#include <sys/ioctl.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -245,11 +246,11 @@ static int see_event(struct watch *watch, struct watch_batch *batch, const char 
 
 /* Events follow each other at multiples of four: what they hold is copied out. */
 static int read_events(struct watch *watch, struct watch_batch *batch, const char *bytes,
-                       size_t n_bytes, int result)
+                       size_t n_bytes, int result, size_t *n_events)
 {
     struct fanotify_event_metadata meta;
     pid_t self = getpid();
-    for (size_t at = 0; at < n_bytes; at += meta.event_len) {
+    for (size_t at = 0; at < n_bytes; at += meta.event_len, (*n_events)++) {
         if (n_bytes - at < sizeof(meta))
             return -EPROTO;
         memcpy(&meta, bytes + at, sizeof(meta));
@@ -266,15 +267,19 @@ static int read_events(struct watch *watch, struct watch_batch *batch, const cha
 static int fanotify_read(struct watch *watch, struct watch_batch *batch)
 {
     char buffer[READ_BYTES];
-    int result = 0;
-    for (;;) {
+    int result = 0, n_queued_bytes = 0; /* without what follows the head of each */
+    size_t n_read = 0;
+    if (ioctl(watch->source_fd, FIONREAD, &n_queued_bytes) < 0)
+        return -errno;
+    while (n_read < (size_t)n_queued_bytes / FAN_EVENT_METADATA_LEN) {
         ssize_t n_bytes = read(watch->source_fd, buffer, sizeof(buffer));
         if (n_bytes < 0 && errno == EINTR)
             continue;
         if (n_bytes <= 0)
             return n_bytes < 0 && errno != EAGAIN ? -errno : result;
-        result = read_events(watch, batch, buffer, (size_t)n_bytes, result);
+        result = read_events(watch, batch, buffer, (size_t)n_bytes, result, &n_read);
     }
+    return result;
 }
 
 const struct watch_source watch_fanotify = {

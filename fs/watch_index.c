@@ -190,9 +190,9 @@ int watch_index_work(void *user, struct watch_batch *batch)
         note_names(watch, batch);
         note_contents(watch, batch);
     }
-    if (batch && batch->settles) {
+    if (batch && batch->wish.all)
         note_all(watch);
-        watch_settle_tell(watch, batch->settles);
-    }
+    if (batch && batch->wish.number)
+        watch_settle_tell(watch, batch->wish.number);
     return note_due(watch);
 }

@@ -14,11 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/proc_path.h"
 #include "fs/watch_private.h"
 
 enum { READ_BYTES = 64 * 1024 };
@@ -150,7 +152,7 @@ static void tell_full(struct watch *watch)
 static int add_directory(struct watch *watch, int parent, const char *name)
 {
     struct tree *tree = watch->state;
-    char path[PATH_MAX], link[32];
+    char path[PATH_MAX];
     struct file_key key;
     if (parent < 0)
         strcpy(path, ".");
@@ -164,8 +166,7 @@ static int add_directory(struct watch *watch, int parent, const char *name)
     if (fd < 0 || backing_key_at(watch->fs->backing, fd, "", &key) < 0 ||
         (watch->fs->store_key.size_bytes && file_key_equal(&key, &watch->fs->store_key)))
         return 0;
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    int watch_id = inotify_add_watch(watch->source_fd, link, events);
+    int watch_id = inotify_add_watch(watch->source_fd, proc_path_of(fd).text, events);
     if (watch_id < 0 && errno == ENOSPC) {
         tell_full(watch);
         return 0;
@@ -254,8 +255,10 @@ static int see_event(struct watch *watch, struct watch_batch *batch,
 static int inotify_read(struct watch *watch, struct watch_batch *batch)
 {
     _Alignas(struct inotify_event) char buffer[READ_BYTES];
-    int result = 0;
-    for (;;) {
+    int result = 0, n_queued_bytes = 0;
+    if (ioctl(watch->source_fd, FIONREAD, &n_queued_bytes) < 0)
+        return -errno;
+    while (n_queued_bytes > 0) {
         ssize_t n_bytes = read(watch->source_fd, buffer, sizeof(buffer));
         if (n_bytes < 0 && errno == EINTR)
             continue;
@@ -264,6 +267,7 @@ static int inotify_read(struct watch *watch, struct watch_batch *batch)
                 return -errno;
             break;
         }
+        n_queued_bytes -= (int)n_bytes;
         const struct inotify_event *event;
         for (const char *at = buffer; at < buffer + n_bytes; at += sizeof(*event) + event->len) {
             event = (const void *)at;

@@ -233,17 +233,7 @@ static void tell_batch(struct watch *watch, struct watch_batch *batch)
 
 int watch_kernel_work(void *user, struct watch_batch *batch)
 {
-    struct watch *watch = user;
-    _cleanup_(watch_batch_unref_p) struct watch_batch *mounts = NULL;
-    if (!batch)
-        return -1;
-    tell_batch(watch, batch);
-    if (batch->n_seen || !watch_post_step(&watch->kernel))
-        return -1;
-    mounts = watch_batch_new();
-    if (!mounts || watch_mounts_look(watch, mounts) < 0)
-        atomic_store(&watch->names_lost, true);
-    else
-        tell_batch(watch, mounts);
+    if (batch)
+        tell_batch(user, batch);
     return -1;
 }

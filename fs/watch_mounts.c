@@ -1,4 +1,5 @@
 /* What is mounted inside the tree: the one change of names that raises no event. */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,8 @@ static int see(struct watch *watch, struct watch_batch *batch, const char *mount
     const char *name = slash ? slash + 1 : path;
     if (slash)
         *slash = '\0';
-    _cleanup_close_ int fd = mount_point_open(backing_root_fd(backing), slash ? path : ".", 0);
+    _cleanup_close_ int fd = mount_point_avoid(backing_root_fd(backing), slash ? path : ".",
+                                               O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) /* gone with its directory */
         return 0;
     int r = backing_key_at(backing, fd, "", &key);

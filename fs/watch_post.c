@@ -12,6 +12,7 @@ static struct watch_batch *take(struct watch_post *post, int wait_ms)
 {
     struct timespec end = deadline_after_ms(wait_ms < 0 ? 0 : wait_ms);
     LOCKED(&post->lock);
+    post->working = false;
     while (!post->n_waiting && !post->ending) {
         if (wait_ms < 0)
             pthread_cond_wait(&post->pushed, &post->lock);
@@ -21,6 +22,7 @@ static struct watch_batch *take(struct watch_post *post, int wait_ms)
     if (!post->n_waiting || post->ending)
         return NULL;
     struct watch_batch *batch = post->waiting[0];
+    post->working = true;
     memmove(post->waiting, post->waiting + 1, --post->n_waiting * sizeof(post->waiting[0]));
     return batch;
 }
@@ -73,6 +75,12 @@ bool watch_post_is_waiting(struct watch_post *post)
 {
     LOCKED(&post->lock);
     return post->n_waiting > 0;
+}
+
+bool watch_post_is_idle(struct watch_post *post)
+{
+    LOCKED(&post->lock);
+    return post->n_waiting == 0 && !post->working;
 }
 
 void watch_post_clear(struct watch_post *post)

@@ -20,7 +20,7 @@ struct watch_post {
     atomic_bool ending;         /* do no further step */
     pthread_mutex_t lock;       /* of all below */
     pthread_cond_t pushed;      /* or ended: only one thread waits at a time */
-    bool ended;
+    bool ended, working;
     struct watch_batch *waiting[WATCH_POST_ROOM];
     size_t n_waiting;
     bool started;
@@ -35,6 +35,8 @@ int watch_post_start(struct watch_post *post, int (*work)(void *, struct watch_b
 bool watch_post_push(struct watch_post *post, struct watch_batch *batch);
 /* Whether something waits that is not taken up yet; and to throw that away. */
 bool watch_post_is_waiting(struct watch_post *post);
+/* Whether nothing waits, and nothing is worked on: all that was given is done. */
+bool watch_post_is_idle(struct watch_post *post);
 void watch_post_clear(struct watch_post *post);
 /* End the thread after the step in hand. False when it was not over within wait_ms (-1: no bound);
  * to be called again then. One that was not started allowed. */

@@ -22,7 +22,8 @@ struct watch_source {
     int (*open)(struct watch *watch, char **ret_why);
     /* Reader, once before the first read(), as read(); NULL: nothing to do. */
     int (*begin)(struct watch *watch);
-    /* All there is to read now. 0, or -EOVERFLOW or another error: something was missed. */
+    /* All that was there to read when it was called; what comes meanwhile may be left to the next
+     * call, as it might never end. 0, or -EOVERFLOW or another error: something was missed. */
     int (*read)(struct watch *watch, struct watch_batch *batch);
     void (*close)(struct watch *watch);
 };
@@ -74,11 +75,12 @@ struct watch {
 
     struct watch_moves moves;        /* reader */
     struct watch_post kernel, index; /* index: only where there is one */
-    char **mounts;                   /* kernel: those inside the tree */
+    char **mounts;                   /* reader: those inside the tree */
     size_t n_mounts;
-    pthread_mutex_t settle_lock; /* of the next three; a leaf */
+    pthread_mutex_t settle_lock; /* of the next four; a leaf */
     pthread_cond_t settled;
     uint64_t settle_wanted, settle_told;
+    uint64_t settle_all;           /* who was the last to wait for what is written on, too */
     uint64_t settle_passed_on;     /* reader */
     struct index_pending *pending; /* index: files whose writers may go on */
     size_t n_pending, max_pending;
@@ -107,20 +109,21 @@ int watch_moves_see(struct watch *watch, struct watch_batch *batch,
 void watch_moves_done(struct watch *watch);
 
 /* -- watch_mounts.c -- */
-/* Kernel: what is mounted inside the tree, and the names that mean something else since the last
- * call, as SEEN_ENTRY. */
+/* Reader: what is mounted inside the tree, and the names that mean something else since the last
+ * call, as SEEN_ENTRY. Never waits for what is mounted there. */
 int watch_mounts_look(struct watch *watch, struct watch_batch *batch);
 void watch_mounts_done(struct watch *watch);
 
 /* -- watch_settle.c -- */
 void watch_settle_init(struct watch *watch);
 void watch_settle_done(struct watch *watch);
-/* Reader: the number of whoever came to wait last, to be asked before events are read; and to send
- * it after them. Where there is no room, or memory, it is to be sent again. */
-uint64_t watch_settle_wanted(struct watch *watch);
-void watch_settle_pass_on(struct watch *watch, uint64_t wish);
+/* Reader: somebody waits; the wish of whoever came to wait last, to be asked for before events are
+ * read and sent with them; and that it was sent. */
+bool watch_settle_is_wanted(struct watch *watch);
+struct watch_wish watch_settle_wish(struct watch *watch);
+void watch_settle_passed_on(struct watch *watch, struct watch_wish wish);
 /* Index: it has come by. */
-void watch_settle_tell(struct watch *watch, uint64_t wish);
+void watch_settle_tell(struct watch *watch, uint64_t number);
 
 /* -- watch_index.c -- */
 int watch_index_work(void *watch, struct watch_batch *batch);

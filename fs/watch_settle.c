@@ -1,8 +1,11 @@
-/* Waiting until the index has been told of all that was changed beside the mount. Who waits has a
- * number; the reader sends it after the events that were there, in a batch of its own, and whoever
- * tells the index has told it of those when that batch comes by.
+/* Waiting until the index has been told of all that was changed beside the mount. The kernel queues
+ * an event before the call returns that made it, so what was done before somebody asks is queued by
+ * then, or taken from the queue. Who waits has a number; the reader sends the last one with the
+ * events that were there, and whoever tells the index has told it of those when that batch has come
+ * by.
  */
 #include <errno.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 
 #include "base/deadline.h"
@@ -21,40 +24,58 @@ void watch_settle_done(struct watch *watch)
     pthread_mutex_destroy(&watch->settle_lock);
 }
 
-int fs_settle(struct fs *fs, int wait_ms)
+/* Nothing is on its way to the index: not queued, not taken from the queue by the reader, not given
+ * to the post. In this order, which is that of the way. */
+static bool is_told(struct watch *watch)
+{
+    struct pollfd queue = {.fd = watch->source_fd, .events = POLLIN};
+    return poll(&queue, 1, 0) == 0 && !atomic_load(&watch->reading_since_ms) &&
+           !atomic_load(&watch->lost) && watch_post_is_idle(&watch->index);
+}
+
+int fs_settle(struct fs *fs, bool all, uint64_t *ticket, int wait_ms)
 {
     struct watch *watch = fs->watch;
-    struct timespec end = deadline_after_ms(wait_ms);
-    if (!watch || !watch->index.started)
+    if (!watch || !watch->index.started || (!*ticket && !all && is_told(watch)))
         return 0;
+    struct timespec end = deadline_after_ms(wait_ms);
     LOCKED(&watch->settle_lock);
-    uint64_t wish = ++watch->settle_wanted;
-    eventfd_write(watch->wake_fd, 1);
-    while (watch->settle_told < wish)
+    if (!*ticket) {
+        *ticket = ++watch->settle_wanted;
+        if (all)
+            watch->settle_all = *ticket;
+        eventfd_write(watch->wake_fd, 1);
+    }
+    while (watch->settle_told < *ticket)
         if (pthread_cond_timedwait(&watch->settled, &watch->settle_lock, &end) == ETIMEDOUT)
-            return -ETIMEDOUT;
+            return watch->settle_told < *ticket ? -ETIMEDOUT : 0;
     return 0;
 }
 
-uint64_t watch_settle_wanted(struct watch *watch)
+bool watch_settle_is_wanted(struct watch *watch)
 {
     LOCKED(&watch->settle_lock);
-    return watch->settle_wanted;
+    return watch->settle_passed_on < watch->settle_wanted;
 }
 
-void watch_settle_pass_on(struct watch *watch, uint64_t wish)
-{
-    _cleanup_(watch_batch_unref_p) struct watch_batch *batch = watch_batch_new();
-    if (!batch)
-        return;
-    batch->settles = wish;
-    if (watch_post_push(&watch->index, batch))
-        watch->settle_passed_on = wish;
-}
-
-void watch_settle_tell(struct watch *watch, uint64_t wish)
+struct watch_wish watch_settle_wish(struct watch *watch)
 {
     LOCKED(&watch->settle_lock);
-    watch->settle_told = wish;
+    if (watch->settle_passed_on == watch->settle_wanted)
+        return (struct watch_wish){0};
+    return (struct watch_wish){.number = watch->settle_wanted,
+                               .all = watch->settle_all > watch->settle_passed_on};
+}
+
+void watch_settle_passed_on(struct watch *watch, struct watch_wish wish)
+{
+    if (wish.number)
+        watch->settle_passed_on = wish.number;
+}
+
+void watch_settle_tell(struct watch *watch, uint64_t number)
+{
+    LOCKED(&watch->settle_lock);
+    watch->settle_told = number;
     pthread_cond_broadcast(&watch->settled);
 }

@@ -73,7 +73,7 @@ struct kv_table {
     bool ascending; /* hint: new keys come after all others; else from anywhere */
 };
 
-/* What a store is opened with; everything borrowed, until kv_close(). */
+/* Options a store is opened with; everything borrowed, until kv_close(). */
 struct kv_options {
     const struct kv_table *tables; /* a table is named in calls by its place in this array */
     size_t n_tables;
@@ -111,6 +111,12 @@ struct kv_limits {
  */
 int kv_rocksdb_open(const char *path, const struct kv_options *options, struct kv **ret_kv,
                     char **ret_error);
+
+/* Have a line said when the default back end ends the process, which it does for want of memory or
+ * of threads; the exit code then is KV_TERMINATED. Of the process; called by whichever thread
+ * fails, once. Before the first store is opened. */
+enum { KV_TERMINATED = 3 };
+void kv_set_last_words(void (*say)(void *user, const char *line), void *user);
 
 /* Of a store that was opened for writing after a crash: how many rows had been written last that
  * its log does not have any more, because it is lost, cut or damaged, or because the machine ended

@@ -216,7 +216,7 @@ static int kv_rocksdb_checkpoint(struct kv *kv)
 
 /* -- after a full disk -- */
 
-/* Whether a write reaches the log and the disk: 0 or the error. The key is of the default column
+/* A write reaches the log and the disk: 0, or the error. The key is of the default column
  * family, which no table uses. */
 static int try_to_write(struct kv_rocksdb *store)
 {

@@ -1,4 +1,4 @@
-/* What the files of the RocksDB back end share. Only they include this, and rocksdb/c.h. */
+/* Things the files of the RocksDB back end share. Only they include this, and rocksdb/c.h. */
 #ifndef KINFS_STORE_KV_ROCKSDB_H
 #define KINFS_STORE_KV_ROCKSDB_H
 
@@ -69,7 +69,7 @@ static inline const char *kv_rocksdb_bytes(struct kv_slice slice)
     return slice.data ? slice.data : "";
 }
 
-/* Whether the filters of a table's files are over its partitions instead of its keys. */
+/* True: the filters of a table's files are over its partitions instead of its keys. */
 static inline bool kv_rocksdb_filters_partitions(const struct kv_table *table)
 {
     return table && table->partitions_sought && table->partition != KV_PARTITION_WHOLE;
@@ -179,8 +179,8 @@ enum { KV_ROCKSDB_NAME_BYTES = 64 };
 
 int kv_rocksdb_list(int directory_fd, DIR **ret_directory); /* 0 or a negative errno */
 bool kv_rocksdb_is_manifest(const char *name);              /* MANIFEST- and digits */
-/* What holds data: a manifest, CURRENT, or digits and .sst, .log or .blob. No other name is taken
- * out of a file, or put into one. */
+/* True: the file holds data: it is a manifest, CURRENT, or digits and .sst, .log or .blob. No other
+ * name is taken out of a file, or put into one. */
 bool kv_rocksdb_is_data_file(const char *name);
 /* The name of the manifest that counts, which may not be there; false where nothing says that. */
 bool kv_rocksdb_read_current(int directory_fd, char ret_name[KV_ROCKSDB_NAME_BYTES]);

@@ -4,7 +4,9 @@
  * user's, and the directories below.
  *
  * A file may have several names where they are all here: LIVE.MANIFEST-* is a link, and a run that
- * is being ingested is one for a moment.
+ * is being ingested is one for a moment. That others cannot search the directory says nothing of
+ * the other names: they may be older than its owner and mode. And what is written under one name is
+ * written under all, so two stores made one by cp -al would spoil each other.
  */
 #include "store/kv_rocksdb.h"
 

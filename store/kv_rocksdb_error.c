@@ -12,7 +12,7 @@ static bool begins(const char *text, const char *prefix)
 
 int kv_rocksdb_errno(const char *message)
 {
-    /* What the system said is there as strerror(3) gives it, hence in the same language. */
+    /* The system's words are there as strerror(3) gives them, hence in the same language. */
     static const struct {
         int said, meant;
     } system_errors[] = {

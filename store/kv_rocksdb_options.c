@@ -78,9 +78,25 @@ static int max_open_files(void)
     return n > OPEN_FILES_MAX ? OPEN_FILES_MAX : (int)n;
 }
 
+/* RocksDB would take room ahead for each log as for what it may become, 35 MB, and 4 MB for its
+ * list of files: many times what a small tree needs. The option has no function of its own in C. */
+static rocksdb_options_t *without_room_ahead(rocksdb_options_t *base)
+{
+    char *message = NULL;
+    rocksdb_options_t *options = rocksdb_options_create();
+    rocksdb_get_options_from_string(base, "allow_fallocate=false", options, &message);
+    if (message) { /* a RocksDB that does not know it */
+        rocksdb_free(message);
+        rocksdb_options_destroy(options);
+        return base;
+    }
+    rocksdb_options_destroy(base);
+    return options;
+}
+
 rocksdb_options_t *kv_rocksdb_make_db_options(bool create)
 {
-    rocksdb_options_t *options = common_options();
+    rocksdb_options_t *options = without_room_ahead(common_options());
     rocksdb_options_set_create_if_missing(options, create);
     rocksdb_options_set_create_missing_column_families(options, create);
     rocksdb_options_set_db_write_buffer_size(options, KV_WRITE_BUFFERS_BYTES);

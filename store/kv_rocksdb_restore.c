@@ -1,7 +1,7 @@
-/* What a database says of itself, put back where it is lost: CURRENT, which names the manifest; the
- * manifest, from the copy that a seal has (kv_rocksdb_seal.c) or, after a crash, by its second name
- * (kv_rocksdb_live.c); and TABLES. Data are never touched, and nothing is put back that is not
- * known for certain.
+/* The files a database says of itself, put back where they are lost: CURRENT, which names the
+ * manifest; the manifest, from the copy that a seal has (kv_rocksdb_seal.c) or, after a crash, by
+ * its second name (kv_rocksdb_live.c); and TABLES. Data are never touched, and nothing is put back
+ * that is not known for certain.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static int find_manifest(int directory_fd, char ret_name[KV_ROCKSDB_NAME_BYTES])
     return n == 1;
 }
 
-/* Whether CURRENT names a manifest that is there. */
+/* True: CURRENT names a manifest that is there. */
 static bool has_current(int directory_fd)
 {
     char name[KV_ROCKSDB_NAME_BYTES];
@@ -67,7 +67,7 @@ static int restore_current(int directory_fd, const char *sealed_manifest)
     return r <= 0 ? r : write_current(directory_fd, *sealed_manifest ? sealed_manifest : manifest);
 }
 
-/* Whether the tables in the database are those of the options: 1, 0. */
+/* 1: the tables in the database are those of the options; else 0. */
 static int has_these_tables(int directory_fd, const struct kv_options *options)
 {
     char path[KV_ROCKSDB_PATH_BYTES];

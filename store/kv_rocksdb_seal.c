@@ -1,4 +1,4 @@
-/* What a database consisted of when it was closed: its files and their sizes, in a file SEAL beside
+/* The parts of a database when it was closed: its files and their sizes, in a file SEAL beside
  * them.
  *
  *   name, blank, size, newline; for each
@@ -46,19 +46,6 @@ static int write_lines(int directory_fd, FILE *file)
         fprintf(file, "%s %" PRId64 "\n", entry->d_name, (int64_t)st.st_size);
     }
     return -errno;
-}
-
-/* Returns 0 with the seal, or -ENOENT, -EPERM or another error. */
-static int open_seal(int directory_fd, FILE **ret_file)
-{
-    int fd = trust_open_file(directory_fd, seal_name, O_RDONLY, NULL);
-    if (fd < 0)
-        return fd;
-    *ret_file = fdopen(fd, "r");
-    if (*ret_file)
-        return 0;
-    close(fd);
-    return -ENOMEM;
 }
 
 /* Returns 1 with a line, 0 behind the last, or -EUCLEAN for what write_lines() does not write: a
@@ -124,7 +111,7 @@ static int sealed_manifest(int directory_fd, char ret_name[KV_ROCKSDB_NAME_BYTES
     const int64_t copied = fstatat(directory_fd, copy_name, &st, AT_SYMLINK_NOFOLLOW) < 0
                                ? -1
                                : (int64_t)st.st_size - SUM_BYTES;
-    if (open_seal(directory_fd, &file) < 0)
+    if (trust_open_stream(directory_fd, seal_name, O_RDONLY, &file) < 0)
         return 0;
     while ((r = read_line(file, name, &size)) > 0)
         if (!*found && kv_rocksdb_is_manifest(name) && (copied < 0 || size == copied)) {
@@ -161,7 +148,7 @@ static int copy_manifest(int directory_fd)
     return r < 0 ? r : kv_rocksdb_end_file(directory_fd, to, new_copy_name, copy_name);
 }
 
-/* Whether a file is that long and, as the copy's bytes are, of that sum. */
+/* True: a file is that long and, as the copy's bytes are, of that sum. */
 static bool is_as_sealed(int fd, int64_t size, uint64_t sum)
 {
     struct stat st;
@@ -183,7 +170,7 @@ static int open_copy(int directory_fd, int64_t size, uint64_t *ret_sum)
     return TAKE_FD(copy);
 }
 
-/* Whether the manifest is another than the copy says, where that says anything. */
+/* True: the manifest is another than the copy says, where that says anything. */
 static bool is_another(int directory_fd, const char *name, int64_t size)
 {
     uint64_t sum;
@@ -221,16 +208,12 @@ int kv_rocksdb_restore_manifest(int directory_fd, char ret_name[KV_ROCKSDB_NAME_
 int kv_rocksdb_seal(int directory_fd)
 {
     (void)copy_manifest(directory_fd); /* without it a lost one is not put back */
-    int fd = trust_open_file(directory_fd, new_name, O_WRONLY | O_CREAT | O_TRUNC, NULL);
-    if (fd < 0)
-        return fd;
-    FILE *file = fdopen(fd, "w");
-    if (!file) {
-        close(fd);
-        return -ENOMEM;
-    }
-    int r = write_lines(directory_fd, file);
-    if (r == 0 && (fflush(file) != 0 || fsync(fd) < 0))
+    FILE *file;
+    int r = trust_open_stream(directory_fd, new_name, O_WRONLY | O_CREAT | O_TRUNC, &file);
+    if (r < 0)
+        return r;
+    r = write_lines(directory_fd, file);
+    if (r == 0 && (fflush(file) != 0 || fsync(fileno(file)) < 0))
         r = -errno;
     if (fclose(file) != 0 && r == 0)
         r = -errno;
@@ -258,7 +241,7 @@ int kv_rocksdb_check_seal(int directory_fd, char **ret_message)
     char name[KV_ROCKSDB_NAME_BYTES];
     _cleanup_fclose_ FILE *file = NULL;
     int64_t size;
-    int r = open_seal(directory_fd, &file);
+    int r = trust_open_stream(directory_fd, seal_name, O_RDONLY, &file);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
     while ((r = read_line(file, name, &size)) > 0) {

@@ -67,7 +67,7 @@ static int read_stamp(int directory_fd, char ret_text[STAMP_MAX_BYTES])
     return 0;
 }
 
-/* Whether a line of version 1 says of a table how its keys begin. */
+/* True: a line of version 1 says of a table how its keys begin. */
 static bool is_table_line(const char *line, size_t n)
 {
     size_t name = strspn(line, "abcdefghijklmnopqrstuvwxyz_");
@@ -83,7 +83,7 @@ static bool is_table_line(const char *line, size_t n)
            (n == 8 && strncmp(kind, "prefixed", n) == 0);
 }
 
-/* Whether some version of kinfs wrote it: what is not so is damage. */
+/* True: some version of kinfs wrote it; anything else is damage. */
 static bool is_stamp(const char *text)
 {
     static const char head[] = "kinfs store ";

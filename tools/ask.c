@@ -90,6 +90,8 @@ static int ask_here(const struct ask *ask, struct json_object *request, row_fn r
         .n_workers = ask->n_workers,
         .extractors = configured->extractors,
         .n_extractors = configured->n_extractors,
+        .clusterings = ask->sets_clusterings ? configured->clusterings : NULL,
+        .n_clusterings = ask->sets_clusterings ? configured->n_clusterings : 0,
         .log = ask_log,
     };
     r = index_open(&options, &index, ret_error);

@@ -16,6 +16,8 @@ struct ask {
     const char *tokens, *stopwords, *stemmer;  /* the same */
     unsigned n_workers;                        /* 0: the engine's choice */
     const struct configuration *configuration; /* with start; NULL: that of no name is read */
+    bool sets_clusterings; /* the named clusterings are those of the configuration; else as the
+                              store has them */
 };
 
 /* Ask the daemon that holds the store, or else open the store in this process. request is borrowed;

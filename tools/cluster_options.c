@@ -105,6 +105,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
             argp_error(state, "%s", error);
         options->policy = argument;
         return 0;
+    case 'c': options->config = argument; return 0;
     case OPTION_MODE: batch->mode = parse_mode(state, argument); return 0;
     case OPTION_MEMORY: batch->memory_bytes = parse_memory(state, argument); return 0;
     case OPTION_SCRATCH: options->scratch = parse_directory(state, "--scratch", argument); return 0;
@@ -138,6 +139,7 @@ static const struct argp_option cluster_options[] = {
      "a super shingle, for documents that are nearly the same",
      0},
     {"policy", 'p', "NAME", 0, "how documents are sketched: default or broder1997", 0},
+    {"config", 'c', "FILE", 0, "the configuration, for its extractors (" CONFIGURATION_FILE ")", 0},
     {"memory", OPTION_MEMORY, "BYTES", 0, "most memory for sketches and lists (1G)", 0},
     {"scratch", OPTION_SCRATCH, "DIRECTORY", 0,
      "where to put what does not fit ($TMPDIR, else /var/tmp)", 0},

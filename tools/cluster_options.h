@@ -14,6 +14,7 @@ struct cluster_options {
     bool resumes;    /* from what is kept, from the phase: */
     enum batch_phase phase;
     const char *policy, *scratch; /* policy NULL: the default one */
+    const char *config;           /* the configuration, NULL: the usual one */
     const char *store;            /* of stored, NULL: where the tree has it */
     char **paths;                 /* borrowed */
     size_t n_paths;

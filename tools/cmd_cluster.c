@@ -156,6 +156,8 @@ struct clustering {
     struct cluster_options *options;
     struct document_list list;
     struct stored_documents stored;
+    struct configuration configuration;
+    struct extractors *extractors;
     struct batch *batch;
     struct batch_cost sketch;
     struct progress progress;
@@ -166,6 +168,8 @@ static void clustering_done(struct clustering *clustering)
 {
     stored_documents_done(&clustering->stored); /* writes to the batch, to its end */
     batch_free(clustering->batch);
+    extractors_free(clustering->extractors);
+    configuration_done(&clustering->configuration);
     document_list_done(&clustering->list);
 }
 
@@ -263,13 +267,19 @@ static int begin_stream(struct clustering *clustering, char **ret_error)
 {
     struct cluster_options *options = clustering->options;
     struct policy policy;
-    int r = list_for_stream(clustering, &policy, ret_error);
+    command_configuration(options->config, &clustering->configuration);
+    int r =
+        extractors_new(clustering->configuration.extractors, clustering->configuration.n_extractors,
+                       &clustering->extractors, ret_error);
+    if (r == 0)
+        r = list_for_stream(clustering, &policy, ret_error);
     if (r == 0)
         r = make_batch(clustering, &policy, ret_error);
     if (r < 0)
         return r;
     struct sketch_stream stream = {.list = &clustering->list,
                                    .policy = &policy,
+                                   .extractors = clustering->extractors,
                                    .batch = clustering->batch,
                                    .progress = &clustering->progress};
     r = sketch_stream_run(&stream);

@@ -142,6 +142,7 @@ int work_clusters(const struct work_context *context, struct json_object *reques
     uint64_t explained = work_count(request, "explain", 0);
     struct json_object *member;
     uint64_t base = 0;
+    work_catch_up(context);
     int found = find_clustering(context, request, &base, ret_error);
     if (found < 0)
         return found;

@@ -1,14 +1,15 @@
 /* kinfs compare: how alike two documents are, by their sketches or by their texts. */
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/counted.h"
 #include "engine/sketch/exact_set.h"
+#include "engine/sketch/policy.h"
 #include "tools/command.h"
 #include "tools/fresh_compare.h"
 #include "tools/json_path.h"
+#include "tools/regular_file.h"
 #include "tools/word_choice.h"
 
 int work_compare(const struct work_context *context, struct json_object *request, row_fn row,
@@ -56,7 +57,7 @@ enum { OPTION_SKETCH = 0x100, OPTION_WITHIN, OPTION_TOKENS, OPTION_STOPWORDS, OP
 
 struct compare_options {
     struct command_options common;
-    const char *a, *b;
+    const char *a, *b, *config;
     bool exact, resample;
     struct fresh_comparison fresh;
     unsigned w;
@@ -90,6 +91,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
     case 'e': options->exact = true; return 0;
     case 'r': options->resample = true; return 0;
+    case 'c': options->config = argument; return 0;
     case OPTION_SKETCH:
         if (strcmp(argument, "help") == 0) {
             fresh_families();
@@ -152,15 +154,20 @@ static const struct argp_option compare_options[] = {
      "hundred times, or where it is more than K and less than 2K",
      0},
     {"shingle", 'w', "TOKENS", 0,
-     "with these: tokens in a shingle (default: the store's; 10 for broder1997)", 0},
+     "with these: tokens in a shingle (default: as the store of A has it, or of B, else 5; 10 for "
+     "broder1997)",
+     0},
     {"tokens", OPTION_TOKENS, "KIND", 0,
-     "with these: words, or words+tags of HTML and XML (default: as the store has it, where "
+     "with these: words, letters, or words+tags of HTML and XML (default: as the store has it, "
+     "where "
      "--shingle is left to it too, else words)",
      0},
     {"stopwords", OPTION_STOPWORDS, "LIST", 0,
      "with these: words that are left out (default: the same, or none)", 0},
     {"stemmer", OPTION_STEMMER, "NAME", 0, "with these: how words become stems (default: the same)",
      0},
+    {"config", 'c', "FILE", 0,
+     "with these: the configuration, for its extractors (" CONFIGURATION_FILE ")", 0},
     {0},
 };
 static const struct argp_child children[] = {{&command_argp, 0, NULL, 0}, {0}};
@@ -245,22 +252,21 @@ static int print_row(void *user, struct json_object *row)
 
 static int open_file(const char *path, int *ret_fd, char **ret_error)
 {
-    _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat st;
-    if (fd < 0 && errno == ENOENT)
-        return refuse(ret_error, -ENOENT, "%s: no such file; correct the name", path);
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return refuse(ret_error, -errno, "%s: %s", path, strerror(errno));
-    if (!S_ISREG(st.st_mode))
-        return refuse(ret_error, -EINVAL, "%s: not a regular file; name a document", path);
-    *ret_fd = TAKE_FD(fd);
+    int fd = regular_file_open(path);
+    if (fd == -ENOENT)
+        return refuse(ret_error, fd, "%s: no such file; correct the name", path);
+    if (fd == -EINVAL)
+        return refuse(ret_error, fd, "%s: not a regular file; name a document", path);
+    if (fd < 0)
+        return refuse(ret_error, fd, "%s: %s", path, strerror(-fd));
+    *ret_fd = fd;
     return 0;
 }
 
-static int read_set(const struct compare_options *options, const char *path, int fd,
-                    struct exact_set **ret_set, char **ret_error)
+static int read_set(const struct compare_options *options, const char *path,
+                    const struct text_source *text, struct exact_set **ret_set, char **ret_error)
 {
-    int r = exact_set_read(fd, options->w, &options->words, ret_set);
+    int r = exact_set_read_as(text->fd, text->as, options->w, &options->words, ret_set);
     return r < 0 ? refuse(ret_error, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
@@ -301,13 +307,35 @@ static int keep_row(void *user, struct json_object *row)
     return row ? 0 : -ENOMEM;
 }
 
-/* What a document is to the store that a is in: the tokens in a shingle and, where nothing else is
- * said, what becomes of words. */
+/* The store that a is in, or b, or 1: neither is in one. */
+static int find_store(const struct compare_options *options, struct location *ret_location,
+                      char **ret_error)
+{
+    const char *const paths[] = {options->a, options->b};
+    for (unsigned i = 0; i < 2; i++) {
+        _cleanup_free_ char *error = NULL;
+        int r = locate(paths[i], options->common.store, ret_location, &error);
+        if (r == 0)
+            return 0;
+        if (r != -ENOENT || options->common.store)
+            return refuse(ret_error, r, "%s", error ? error : strerror(-r));
+    }
+    return 1;
+}
+
+/* What a document is to a store: the tokens in a shingle and, where nothing else is said, what
+ * becomes of words. Without one it is what a new store would have. */
 static int ask_store(struct compare_options *options, char **ret_error)
 {
     _cleanup_(location_done) struct location location = {0};
     _cleanup_json_ struct json_object *request = json_object_new_object(), *row = NULL;
-    int r = locate(options->a, options->common.store, &location, ret_error);
+    int r = find_store(options, &location, ret_error);
+    if (r == 1) {
+        struct policy policy;
+        r = policy_preset("default", &policy);
+        options->w = policy.w;
+        return r;
+    }
     if (r < 0)
         return r;
     const struct ask question = {.location = &location, .command = "status"};
@@ -330,13 +358,36 @@ static int ask_store(struct compare_options *options, char **ret_error)
 
 struct pair {
     int fd_a, fd_b;
-    bool same;
+    struct text_source a, b;
+    bool same, same_text; /* of the same bytes, or of the same text: equal */
 };
+#define NO_PAIR                                                                                    \
+    {                                                                                              \
+        .fd_a = -1, .fd_b = -1, .a.fd = -1, .b.fd = -1                                             \
+    }
 
 static void pair_done(struct pair *pair)
 {
     close_p(&pair->fd_a);
     close_p(&pair->fd_b);
+    text_source_done(&pair->a);
+    text_source_done(&pair->b);
+}
+
+/* Their texts, as the index would read them. */
+static int read_texts(const struct compare_options *options, struct pair *pair, char **ret_error)
+{
+    _cleanup_(configuration_done) struct configuration configuration = {0};
+    command_configuration(options->config, &configuration);
+    pair->same = same_bytes(pair->fd_a, pair->fd_b);
+    int r = text_source_open(options->a, pair->fd_a, &configuration, &pair->a, ret_error);
+    if (r >= 0)
+        r = text_source_open(options->b, pair->fd_b, &configuration, &pair->b, ret_error);
+    if (r < 0)
+        return r;
+    r = text_source_equal(&pair->a, &pair->b, &options->words);
+    pair->same_text = r == 1;
+    return r < 0 ? refuse(ret_error, r, "%s, %s: %s", options->a, options->b, strerror(-r)) : 0;
 }
 
 /* Open both, find out how long a shingle is to be, and begin the answer. */
@@ -350,9 +401,10 @@ static int open_pair(struct compare_options *options, struct pair *pair, struct 
         options->w = fresh_family_shingle(options->fresh.family);
     if (r >= 0 && !options->w)
         r = ask_store(options, ret_error);
+    if (r >= 0)
+        r = read_texts(options, pair, ret_error);
     if (r < 0)
         return r;
-    pair->same = same_bytes(pair->fd_a, pair->fd_b);
     json_path_add(object, "a", options->a);
     json_path_add(object, "b", options->b);
     work_add_count(object, "w", options->w);
@@ -366,19 +418,20 @@ static int open_pair(struct compare_options *options, struct pair *pair, struct 
         json_object_object_add(object, "stemmer",
                                json_object_new_string(stemmer_name(options->words.stemmer)));
     json_object_object_add(object, "same_content", json_object_new_boolean(pair->same));
+    json_object_object_add(object, "same_text", json_object_new_boolean(pair->same_text));
     return 0;
 }
 
 static int compare_exactly(struct compare_options *options, char **ret_error)
 {
     _cleanup_(exact_set_free_p) struct exact_set *a = NULL, *b = NULL;
-    _cleanup_(pair_done) struct pair pair = {-1, -1, false};
+    _cleanup_(pair_done) struct pair pair = NO_PAIR;
     _cleanup_json_ struct json_object *object = json_object_new_object();
     int r = open_pair(options, &pair, object, ret_error);
     if (r >= 0)
-        r = read_set(options, options->a, pair.fd_a, &a, ret_error);
+        r = read_set(options, options->a, &pair.a, &a, ret_error);
     if (r >= 0)
-        r = read_set(options, options->b, pair.fd_b, &b, ret_error);
+        r = read_set(options, options->b, &pair.b, &b, ret_error);
     if (r < 0)
         return r;
     bool same = pair.same;
@@ -393,14 +446,14 @@ static int compare_exactly(struct compare_options *options, char **ret_error)
 
 static int compare_freshly(struct compare_options *options, char **ret_error)
 {
-    _cleanup_(pair_done) struct pair pair = {-1, -1, false};
+    _cleanup_(pair_done) struct pair pair = NO_PAIR;
     _cleanup_json_ struct json_object *object = json_object_new_object();
     int r = open_pair(options, &pair, object, ret_error);
     if (r < 0)
         return r;
     options->fresh.w = options->w;
     options->fresh.words = options->words;
-    r = fresh_compare(&options->fresh, pair.fd_a, pair.fd_b, pair.same, object);
+    r = fresh_compare(&options->fresh, &pair.a, &pair.b, pair.same || pair.same_text, object);
     if (r < 0)
         return refuse(ret_error, r, "%s, %s: %s", options->a, options->b, strerror(-r));
     return print_row(options, TAKE_PTR(object));

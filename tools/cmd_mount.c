@@ -63,9 +63,9 @@ static void keep_capabilities(void)
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 }
 
-static int settle_mount(void *user, int wait_ms)
+static int settle_mount(void *user, bool all, uint64_t *ticket, int wait_ms)
 {
-    return fs_settle(user, wait_ms);
+    return fs_settle(user, all, ticket, wait_ms);
 }
 
 static void add_mount_status(void *user, struct json_object *row)
@@ -128,6 +128,8 @@ static int serve(struct mount_plan *plan, const struct mount_options *options, b
     _cleanup_(fs_close_p) struct fs *fs = NULL;
     _cleanup_(control_stop_p) struct control *control = NULL;
 
+    _cleanup_free_ char *extra = access_times_for_kernel(&options->access_times, options->extra);
+
     keep_capabilities(); /* before there are other threads, which would keep theirs */
     int r = backing_open(plan->source, &backing);
     if (r < 0)
@@ -151,7 +153,7 @@ static int serve(struct mount_plan *plan, const struct mount_options *options, b
         .allow_other = options->allow_other,
         .passthrough = options->passthrough,
         .settle_ms = options->settle_ms,
-        .extra = options->extra,
+        .extra = extra,
         .debug = options->debug,
         .watch = (enum fs_watch)options->watch,
         .log = background_log,
@@ -187,7 +189,10 @@ static int serve(struct mount_plan *plan, const struct mount_options *options, b
     r = fs_serve(fs);
     signals_block();
     service_tell("STOPPING=1");
-    return r < 0 ? refuse(ret_error, r, "%s: the mount ended: %s", plan->mountpoint, strerror(-r))
+    return r < 0 ? refuse(ret_error, r, "%s: the mount ended: %s", plan->mountpoint,
+                          r == -EAGAIN ? "there is no thread left, or no memory for one; raise the "
+                                         "limit (ulimit -u, ulimit -v, TasksMax=)"
+                                       : strerror(-r))
                  : 0;
 }
 
@@ -245,35 +250,42 @@ static const struct argp parser = {
     "Options of -o:\n"
     "  threshold=R       least resemblance in similar/ (0.4)\n"
     "  limit=N           most links in a directory of a view, 0 for all (100)\n"
-    "  views=V           which views are in the root: similar:clusters (the default),\n"
-    "                    similar, clusters or none; .kinfs/ has them always\n"
+    "  views=V           which views are in the root: similar:clusters (default),\n"
+    "                    similar, clusters or none; .kinfs/ has them always. With\n"
+    "                    listed or hidden: whether listings have them (the tree\n"
+    "                    mounted over itself: hidden; else: listed); by name they\n"
+    "                    are found always\n"
     "  clusters=NAME:RULE[,...]\n"
     "                    more clusterings, clusters/NAME/; a RULE is components:R,\n"
     "                    components:R:containment:C (also joined when contained),\n"
     "                    center:R (all resemble their cluster's representative so),\n"
-    "                    supershingle (nearly the same), or, made anew after changes as\n"
-    "                    kinfs cluster does it, exact:R, fast:R or broder1997\n"
+    "                    supershingle (nearly the same), or, made anew after\n"
+    "                    changes as kinfs cluster does it, exact:R, fast:R or\n"
+    "                    broder1997\n"
     "  store=DIRECTORY   where the index is kept\n"
     "  policy=NAME       of a new store: default (w=5) or broder1997 (w=10)\n"
-    "  tokens=KIND       of a new store: words, or words+tags, of HTML and XML (words)\n"
-    "  stopwords=LIST    of a new store: english has words that are left out (none)\n"
-    "  stemmer=NAME      of a new store: words are compared by their stems, by the rules of\n"
-    "                    english, german, ... (none)\n"
+    "  tokens=KIND       of a new store: words, letters, or words+tags, of HTML and\n"
+    "                    XML (words)\n"
+    "  stopwords=LIST    of a new store: words that are left out, english, german,\n"
+    "                    ... (none)\n"
+    "  stemmer=NAME      of a new store: words are compared by their stems, by the\n"
+    "                    rules of english, german, ... (none)\n"
     "  workers=N         threads that sketch, 0 for one a processor (0)\n"
-    "  cache=SIZE        of the store in memory, as 64M (a 32nd of the memory there is, from\n"
-    "                    64M to 512M)\n"
+    "  cache=SIZE        of the store in memory, as 64M (a 32nd of the memory there\n"
+    "                    is, from 64M to 512M)\n"
     "  settle_ms=N       longest wait of a view for documents just written (2000)\n"
     "  config=FILE       the configuration (" CONFIGURATION_FILE ")\n"
     "  log=FILE          messages go there, not to the system log\n"
     "  nosketch          pass through only: no index, no views, no attributes\n"
-    "  watch=HOW         see changes beside the mount by fanotify or inotify, or none;\n"
-    "                    auto takes the best that can be had here (auto)\n"
+    "  watch=HOW         see changes beside the mount by fanotify or inotify, or\n"
+    "                    none; auto takes the best that can be had here (auto)\n"
     "  list_xattr        computed attributes are listed by listxattr(2)\n"
     "  [no]allow_other   other users may use the mount (root: yes; else: no)\n"
     "  [no]passthrough   the kernel reads and writes without the daemon (yes)\n"
     "  debug             print every request (with -f)\n"
-    "  ro, [no]suid, [no]dev, noexec, noatime ...  as of mount(8); nosuid and nodev are\n"
-    "                    the default\n",
+    "  ro, [no]suid, [no]dev, noexec, noatime ...\n"
+    "                    as of mount(8); nosuid and nodev are the default;\n"
+    "                    noatime and its like where SOURCE is mounted so\n",
 };
 
 int cmd_mount(int argc, char **argv)
@@ -292,6 +304,8 @@ int cmd_mount(int argc, char **argv)
 
     int r = mount_plan_make(options.source, options.mountpoint, mount->store, mount->sketch,
                             mount->log, &plan, &error);
+    if (r == 0)
+        r = access_times_check(&mount->access_times, plan.source, &error);
     if (r < 0)
         return command_end(r, error);
     r = background_open_log(plan.log, options.in_front, &error);

@@ -60,13 +60,17 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option scan_options[] = {
-    {"config", 'c', "FILE", 0, "the configuration (" CONFIGURATION_FILE ")", 0},
+    {"config", 'c', "FILE", 0,
+     "the configuration: its extractors, and its clusterings, which are those of the store from "
+     "then on (" CONFIGURATION_FILE ")",
+     0},
     {"policy", 'p', "NAME", 0, "of a new store: default (w=5) or broder1997 (w=10)", 0},
     {"tokens", OPTION_TOKENS, "KIND", 0,
-     "of a new store: words (the default), or words+tags: those of HTML and XML count as words do",
+     "of a new store: words (the default), letters (what is not alphabetic is left out), or "
+     "words+tags: those of HTML and XML count as words do",
      0},
     {"stopwords", OPTION_STOPWORDS, "LIST", 0,
-     "of a new store: words that are left out, none (the default) or english", 0},
+     "of a new store: words that are left out, none (the default), english, german, ...", 0},
     {"stemmer", OPTION_STEMMER, "NAME", 0,
      "of a new store: words are compared by their stems; none (the default), english, german, ...",
      0},
@@ -141,6 +145,8 @@ int cmd_scan(int argc, char **argv)
         .stemmer = options.stemmer,
         .n_workers = options.n_workers,
         .configuration = &configuration,
+        /* Of one that was not asked for and has none the store keeps those of -o clusters=. */
+        .sets_clusterings = options.config || configuration.n_clusterings,
     };
     return settling_run(&question, request, options.common.json);
 }

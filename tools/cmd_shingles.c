@@ -35,6 +35,7 @@ int work_shingles(const struct work_context *context, struct json_object *reques
                   void *user, char **ret_error)
 {
     _cleanup_(common_shingles_done) struct common_shingles list = {0};
+    work_catch_up(context);
     int r = index_common_shingles(context->index, work_count(request, "top", DEFAULT_TOP), &list);
     if (r < 0)
         return refuse(ret_error, r, "shingles: %s", error_text(r));

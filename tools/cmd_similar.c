@@ -16,7 +16,7 @@ enum { DEFAULT_LIMIT = 100 };
 
 static int emit_all(const struct kin_list *list, row_fn row, void *user)
 {
-    int r = 0;
+    int r = *list->incomplete ? row(user, question_incomplete_row(list->incomplete)) : 0;
     for (size_t i = 0; r == 0 && i < list->n_kin; i++)
         r = row(user, question_row(&list->kin[i]));
     return r;
@@ -83,6 +83,7 @@ struct similar_options {
     double threshold;
     uint64_t limit;
     bool containing, absolute;
+    char *incomplete; /* why something may be missing, or NULL */
     uint64_t n_rows;
 };
 
@@ -120,7 +121,9 @@ static const struct argp parser = {similar_options, parse, "FILE",
                                    "resemblance, a tab, the path below the "
                                    "tree. FILE - is a document on standard input, "
                                    "asked about in the tree of the working directory unless "
-                                   "--tree names another. Exit code 1 when there is none.",
+                                   "--tree names another. Exit code 1 when there is none, 4 "
+                                   "when none was found but cannot be told: FILE is too short, or "
+                                   "the threshold too low.",
                                    children};
 
 static void print_confidence(struct json_object *row)
@@ -136,10 +139,16 @@ static int print_row(void *user, struct json_object *row)
     _cleanup_json_ struct json_object *taken = row;
     if (!taken)
         return -ENOMEM;
+    if (json_object_object_get_ex(taken, "incomplete", NULL)) {
+        free(options->incomplete);
+        options->incomplete = message("%s", command_text(taken, "incomplete"));
+        return 0;
+    }
     options->n_rows++;
     if (options->absolute)
         command_make_absolute(taken, "path", options->base);
     if (options->common.json) {
+        json_object_object_add(taken, "complete", json_object_new_boolean(!options->incomplete));
         command_print_json(taken);
         return 0;
     }
@@ -163,12 +172,16 @@ static int open_document(const struct similar_options *options, const char *show
     return fd < 0 ? refuse(ret_error, -errno, "%s: %s", shown, strerror(errno)) : fd;
 }
 
+static const char *shown_path(const struct similar_options *options)
+{
+    return strcmp(options->common.path, "-") == 0 ? "standard input" : options->common.path;
+}
+
 /* A mount is asked through itself, as anybody may; else the store is opened here. */
 static int similar_elsewhere(struct similar_options *options, struct json_object *request,
                              struct location *ret_location, char **ret_error)
 {
-    const char *shown =
-        strcmp(options->common.path, "-") == 0 ? "standard input" : options->common.path;
+    const char *shown = shown_path(options);
     _cleanup_close_ int fd = open_document(options, shown, ret_error);
     if (fd < 0)
         return fd;
@@ -210,6 +223,19 @@ static int similar_in_tree(struct similar_options *options, struct json_object *
     return ask(&question, request, print_row, options, ret_error);
 }
 
+/* Said beside the rows, and in them; without any row it is all there is to say. */
+static int end_incomplete(const struct similar_options *options, const char *shown)
+{
+    if (options->common.json && options->n_rows == 0) {
+        _cleanup_json_ struct json_object *row = question_incomplete_row(options->incomplete);
+        json_object_object_add(row, "complete", json_object_new_boolean(false));
+        command_print_json(row);
+    } else if (!options->common.json) {
+        complain("%s: %s", shown, options->incomplete);
+    }
+    return options->n_rows == 0 ? COMMAND_UNCERTAIN : COMMAND_OK;
+}
+
 int cmd_similar(int argc, char **argv)
 {
     struct similar_options options = {
@@ -225,5 +251,10 @@ int cmd_similar(int argc, char **argv)
     int r = elsewhere ? similar_elsewhere(&options, request, &location, &error)
                       : similar_in_tree(&options, request, &location, &error);
     int code = command_end(r, error);
-    return code == COMMAND_OK && options.n_rows == 0 ? COMMAND_NO_ANSWER : code;
+    if (code == COMMAND_OK && options.incomplete)
+        code = end_incomplete(&options, shown_path(&options));
+    else if (code == COMMAND_OK && options.n_rows == 0)
+        code = COMMAND_NO_ANSWER;
+    free(options.incomplete);
+    return code;
 }

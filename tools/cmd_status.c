@@ -85,6 +85,14 @@ static void add_sandbox(struct json_object *object)
     json_object_object_add(object, "sandbox_without", missing);
 }
 
+static void add_unread(const struct index_status *status, struct json_object *object)
+{
+    struct json_object *unread = json_object_new_array();
+    for (const char *const *name = status->unread; *name; name++)
+        json_object_array_add(unread, json_object_new_string(*name));
+    json_object_object_add(object, "unread", unread);
+}
+
 static void add_index(const struct work_context *context, struct json_object *object)
 {
     struct index_status status;
@@ -115,6 +123,7 @@ static void add_index(const struct work_context *context, struct json_object *ob
     json_path_add(object, "last_error", status.last_error);
     if (status.extracts)
         add_sandbox(object);
+    add_unread(&status, object);
 }
 
 int work_status(const struct work_context *context, struct json_object *request, row_fn row,
@@ -244,6 +253,21 @@ static void print_sandbox(struct json_object *row)
     putchar('\n');
 }
 
+static void print_unread(struct json_object *row)
+{
+    struct json_object *unread;
+    if (!json_object_object_get_ex(row, "unread", &unread) || !json_object_array_length(unread))
+        return;
+    printf("%-12s", "unread");
+    for (size_t i = 0; i < json_object_array_length(unread); i++)
+        printf("%s%s", i ? ", " : "", json_object_get_string(json_object_array_get_idx(unread, i)));
+    fputs(": compared as bytes; there is no", stdout);
+    for (size_t i = 0; i < json_object_array_length(unread); i++)
+        printf("%skinfs-extract-%s", i ? ", " : " ",
+               json_object_get_string(json_object_array_get_idx(unread, i)));
+    putchar('\n');
+}
+
 static void print_status(struct json_object *row)
 {
     struct json_object *member;
@@ -289,6 +313,7 @@ static void print_status(struct json_object *row)
         puts(" since the start");
     }
     print_sandbox(row);
+    print_unread(row);
     print_kernel(row);
     if (command_count(row, "failed"))
         printf("%-12s%s to the store\n", "failed",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "base/ratio.h"
 #include "tools/json_path.h"
 
 const struct command commands[] = {
@@ -115,10 +116,7 @@ void command_print_ratio(struct json_object *row, const char *name)
         putchar('-');
         return;
     }
-    double value = json_object_get_double(member);
-    if (value < 1 && value > 0.9999)
-        value = 0.9999;
-    printf("%.4f", value);
+    fputs(ratio_text(json_object_get_double(member)).text, stdout);
 }
 
 uint64_t command_count(struct json_object *row, const char *name)

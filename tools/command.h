@@ -13,6 +13,7 @@ enum command_exit {
     COMMAND_NO_ANSWER = 1, /* it worked, and the answer is that there is none */
     COMMAND_USAGE = 2,
     COMMAND_FAILED = 3,
+    COMMAND_UNCERTAIN = 4, /* none was found, and that there is none cannot be told */
 };
 
 struct command {

@@ -2,20 +2,18 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
-#include <sys/un.h>
 
-#include "base/trust.h"
+#include "tools/control_wire.h"
 #include "tools/json_path.h"
 #include "tools/message.h"
 
 enum {
-    MAX_CONNECTIONS = 16, /* people at keyboards; each costs a thread */
+    MAX_CONNECTIONS = 64, /* scripts and people at keyboards; each costs a thread */
     MAX_REQUEST_BYTES = 64 << 10,
     PEER_WAIT_S = 30, /* a peer that does not read or write for so long has hung */
 };
@@ -24,7 +22,10 @@ struct connection {
     struct control *control;
     pthread_t thread;
     int fd;
-    bool used, ended; /* ended: can be joined */
+    bool used;
+    bool asked, ended; /* its request was read; it can be joined */
+    bool turned_away;
+    uint64_t number; /* of all that came */
 };
 
 struct control {
@@ -32,63 +33,16 @@ struct control {
     control_work_fn work;
     int store_fd, listen_fd, stop_fd;
     pthread_t thread;
-    pthread_mutex_t lock; /* of the connections' flags */
+    pthread_mutex_t lock; /* of the connections' asked and ended */
+    pthread_cond_t changed;
+    uint64_t n_taken;
     struct connection connections[MAX_CONNECTIONS];
 };
-
-/* A socket's address holds 108 bytes and a store's path may be longer: through a descriptor of the
- * store any path fits. */
-static const char socket_name[] = "control";
-
-static int open_address(const char *store, struct sockaddr_un *ret_address, char **ret_why)
-{
-    int fd = trust_open_directory(store, ret_why);
-    if (fd < 0)
-        return fd;
-    *ret_address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    snprintf(ret_address->sun_path, sizeof(ret_address->sun_path), "/proc/self/fd/%d/%s", fd,
-             socket_name);
-    return fd;
-}
-
-/* What a link leads to is no daemon of ours. */
-static bool is_socket(int store_fd)
-{
-    struct stat st;
-    return fstatat(store_fd, socket_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(st.st_mode);
-}
-
-static int send_line(int fd, struct json_object *object)
-{
-    size_t n;
-    const char *text = json_object_to_json_string_length(
-        object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &n);
-    if (!text)
-        return -ENOMEM;
-    struct iovec parts[2] = {{(void *)text, n}, {(void *)"\n", 1}};
-    struct msghdr header = {.msg_iov = parts, .msg_iovlen = 2};
-    while (parts[0].iov_len + parts[1].iov_len > 0) {
-        ssize_t sent = sendmsg(fd, &header, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent < 0)
-            return -errno;
-        for (int i = 0; i < 2; i++) {
-            size_t part = (size_t)sent < parts[i].iov_len ? (size_t)sent : parts[i].iov_len;
-            parts[i].iov_base = (char *)parts[i].iov_base + part;
-            parts[i].iov_len -= part;
-            sent -= (ssize_t)part;
-        }
-    }
-    return 0;
-}
-
-/* -- the daemon's side -- */
 
 static int send_row(void *user, struct json_object *row)
 {
     _cleanup_json_ struct json_object *taken = row;
-    return taken ? send_line(*(int *)user, taken) : -ENOMEM;
+    return taken ? control_send_line(*(int *)user, taken) : -ENOMEM;
 }
 
 static int read_request(int fd, struct json_object **ret_request)
@@ -117,6 +71,13 @@ static int read_request(int fd, struct json_object **ret_request)
     return -EMSGSIZE;
 }
 
+static void set_flag(struct connection *connection, bool *flag)
+{
+    LOCKED(&connection->control->lock);
+    *flag = true;
+    pthread_cond_signal(&connection->control->changed);
+}
+
 static int answer(struct connection *connection, char **ret_error)
 {
     struct control *control = connection->control;
@@ -124,6 +85,7 @@ static int answer(struct connection *connection, char **ret_error)
     int r = read_request(connection->fd, &request);
     if (r < 0)
         return refuse(ret_error, r, "not a request: %s", strerror(-r));
+    set_flag(connection, &connection->asked);
     struct json_object *member = NULL;
     json_object_object_get_ex(request, "command", &member);
     const char *name = member ? json_object_get_string(member) : NULL;
@@ -134,23 +96,25 @@ static int answer(struct connection *connection, char **ret_error)
     return work(control->context, request, send_row, &connection->fd, ret_error);
 }
 
-static void *serve(void *user)
+static void send_end(int fd, int r, const char *error)
 {
-    struct connection *connection = user;
-    _cleanup_free_ char *error = NULL;
-    int r = answer(connection, &error);
-
     _cleanup_json_ struct json_object *last = json_object_new_object();
     struct json_object *end = json_object_new_object();
     json_object_object_add(end, "errno", json_object_new_int(-r));
     if (r < 0)
         json_path_add(end, "error", error ? error : strerror(-r));
     json_object_object_add(last, "end", end);
-    (void)send_line(connection->fd, last);
+    (void)control_send_line(fd, last);
+}
 
-    LOCKED(&connection->control->lock);
+static void *serve(void *user)
+{
+    struct connection *connection = user;
+    _cleanup_free_ char *error = NULL;
+    int r = answer(connection, &error);
+    send_end(connection->fd, r, error);
     shutdown(connection->fd, SHUT_RDWR);
-    connection->ended = true;
+    set_flag(connection, &connection->ended);
     return NULL;
 }
 
@@ -158,7 +122,7 @@ static void reap(struct connection *connection)
 {
     pthread_join(connection->thread, NULL);
     close(connection->fd);
-    connection->used = connection->ended = false;
+    connection->used = false;
 }
 
 static bool is_trusted(int fd)
@@ -169,16 +133,9 @@ static bool is_trusted(int fd)
            (peer.uid == 0 || peer.uid == geteuid());
 }
 
-/* Only the accepting thread takes and frees places, so looking for one needs no lock but for
- * `ended`. */
-static void take_connection(struct control *control, int fd)
+/* A place for a connection, or NULL. Only the accepting thread takes and frees places. */
+static struct connection *find_place(struct control *control)
 {
-    struct timeval wait = {.tv_sec = PEER_WAIT_S};
-    _cleanup_close_ int owned = fd;
-    if (!is_trusted(fd))
-        return;
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
     for (size_t i = 0; i < MAX_CONNECTIONS; i++) {
         struct connection *connection = &control->connections[i];
         bool ended;
@@ -188,17 +145,67 @@ static void take_connection(struct control *control, int fd)
         }
         if (connection->used && ended)
             reap(connection);
-        if (connection->used)
-            continue;
-        connection->control = control;
-        connection->fd = fd;
-        connection->ended = false;
-        if (pthread_create(&connection->thread, NULL, serve, connection) == 0) {
-            connection->used = true;
-            (void)TAKE_FD(owned);
-        }
+        if (!connection->used)
+            return connection;
+    }
+    return NULL;
+}
+
+static struct connection *find_idle(struct control *control)
+{
+    struct connection *oldest = NULL;
+    for (size_t i = 0; i < MAX_CONNECTIONS; i++) {
+        struct connection *connection = &control->connections[i];
+        if (!connection->asked && !connection->turned_away &&
+            (!oldest || connection->number < oldest->number))
+            oldest = connection;
+    }
+    return oldest;
+}
+
+/* With all places taken, the one that asked nothing for longest goes; one whose request arrives at
+ * that moment stays, and it is the next one's turn. */
+static void turn_idle_away(struct control *control)
+{
+    struct connection *idle;
+    LOCKED(&control->lock);
+    while ((idle = find_idle(control))) {
+        idle->turned_away = true;
+        shutdown(idle->fd, SHUT_RD);
+        while (!idle->asked && !idle->ended)
+            pthread_cond_wait(&control->changed, &control->lock);
+        if (!idle->asked)
+            return;
+    }
+}
+
+static void take_connection(struct control *control, int fd)
+{
+    struct timeval wait = {.tv_sec = PEER_WAIT_S};
+    _cleanup_close_ int owned = fd;
+    if (!is_trusted(fd))
+        return;
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
+    struct connection *connection = find_place(control);
+    if (!connection) {
+        turn_idle_away(control);
+        connection = find_place(control);
+    }
+    if (!connection) {
+        _cleanup_free_ char *busy =
+            message("the daemon answers %d requests already; ask again when one of them has ended",
+                    MAX_CONNECTIONS);
+        send_end(fd, -EBUSY, busy);
         return;
     }
+    *connection = (struct connection){.control = control, .fd = fd, .number = control->n_taken++};
+    int r = pthread_create(&connection->thread, NULL, serve, connection);
+    connection->used = r == 0;
+    if (r == 0)
+        (void)TAKE_FD(owned);
+    else
+        send_end(fd, -r, "the daemon has no thread or memory left to answer; ask again later");
 }
 
 static void *accept_all(void *user)
@@ -222,15 +229,15 @@ static void *accept_all(void *user)
 
 static void unlink_socket(int store_fd)
 {
-    if (is_socket(store_fd))
-        unlinkat(store_fd, socket_name, 0);
+    if (control_is_socket(store_fd))
+        unlinkat(store_fd, CONTROL_SOCKET, 0);
 }
 
 int control_start(const char *store, const struct work_context *context, control_work_fn work,
                   struct control **ret_control)
 {
     struct sockaddr_un address;
-    _cleanup_close_ int store_fd = open_address(store, &address, NULL);
+    _cleanup_close_ int store_fd = control_open_address(store, &address, NULL);
     if (store_fd < 0)
         return store_fd;
     _cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -252,9 +259,11 @@ int control_start(const char *store, const struct work_context *context, control
     control->listen_fd = fd;
     control->stop_fd = stop_fd;
     pthread_mutex_init(&control->lock, NULL);
+    pthread_cond_init(&control->changed, NULL);
     int r = pthread_create(&control->thread, NULL, accept_all, control);
     if (r != 0) {
         unlink_socket(control->store_fd);
+        pthread_cond_destroy(&control->changed);
         pthread_mutex_destroy(&control->lock);
         close(control->store_fd);
         free(control);
@@ -280,83 +289,8 @@ void control_stop(struct control *control)
         }
     close(control->listen_fd);
     close(control->stop_fd);
+    pthread_cond_destroy(&control->changed);
     pthread_mutex_destroy(&control->lock);
     close(control->store_fd);
     free(control);
-}
-
-/* -- the tool's side -- */
-
-static int connect_to(const char *store, char **ret_error)
-{
-    struct sockaddr_un address;
-    _cleanup_free_ char *why = NULL;
-    _cleanup_close_ int store_fd = open_address(store, &address, &why);
-    _cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (store_fd == -EPERM)
-        return refuse(ret_error, store_fd, "store %s is not asked: %s", store,
-                      why ? why : strerror(EPERM));
-    if (store_fd < 0)
-        return refuse(ret_error, store_fd == -ENOENT ? -ECONNREFUSED : store_fd, "%s: %s", store,
-                      strerror(-store_fd));
-    if (fd < 0)
-        return refuse(ret_error, -errno, "socket: %s", strerror(errno));
-    if (!is_socket(store_fd))
-        return refuse(ret_error, -ECONNREFUSED, "%s/control: no daemon listens there", store);
-    if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
-        if (errno == EACCES || errno == EPERM)
-            return refuse(ret_error, -EACCES, "%s: this store is another user's", store);
-        return refuse(ret_error, errno == ENOENT ? -ECONNREFUSED : -errno, "%s/control: %s", store,
-                      strerror(errno));
-    }
-    return TAKE_FD(fd);
-}
-
-/* The last line's message; returns its code. */
-static int read_end(struct json_object *end, char **ret_error)
-{
-    struct json_object *member;
-    if (!json_object_object_get_ex(end, "errno", &member))
-        return refuse(ret_error, -EPROTO, "the daemon's answer is not understood");
-    int code = json_object_get_int(member);
-    if (code == 0)
-        return 0;
-    _cleanup_free_ char *error = NULL;
-    (void)json_path_get(end, "error", &error);
-    return refuse(ret_error, -abs(code), "%s", error ? error : strerror(abs(code)));
-}
-
-int control_ask(const char *store, struct json_object *request, row_fn row, void *user,
-                char **ret_error)
-{
-    int fd = connect_to(store, ret_error);
-    if (fd < 0)
-        return fd;
-    _cleanup_fclose_ FILE *stream = fdopen(fd, "r");
-    if (!stream) {
-        close(fd);
-        return -ENOMEM;
-    }
-    int r = send_line(fd, request);
-    if (r < 0)
-        return refuse(ret_error, r, "%s/control: %s", store, strerror(-r));
-
-    _cleanup_free_ char *line = NULL;
-    size_t line_bytes = 0;
-    while (getline(&line, &line_bytes, stream) > 0) {
-        struct json_object *object = json_tokener_parse(line), *end;
-        if (!json_object_is_type(object, json_type_object)) {
-            json_object_put(object);
-            return refuse(ret_error, -EPROTO, "the daemon's answer is not understood");
-        }
-        if (json_object_object_get_ex(object, "end", &end)) {
-            r = read_end(end, ret_error);
-            json_object_put(object);
-            return r;
-        }
-        r = row(user, object);
-        if (r < 0)
-            return r;
-    }
-    return refuse(ret_error, -EPIPE, "the daemon ended before its answer did");
 }

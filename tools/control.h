@@ -26,8 +26,10 @@ void control_stop(struct control *control);
 
 /* Ask. request is borrowed; rows go to row as they come.
  * Returns the daemon's answer; -ECONNREFUSED when no daemon listens (nothing was done); -EACCES
- * when it is another user's; -EPERM when others can change the store, then nobody is asked; -EPIPE
- * when it ended while it answered; with *ret_error. */
+ * when it is another user's; -EPERM when others can change the store, then nobody is asked; -EBUSY
+ * when it answers as many as it can; -EPIPE when it ended while it answered; -ETIMEDOUT when it was
+ * silent for some seconds and then is stopped, or did not refuse a senseless request for 20 s; with
+ * *ret_error. */
 int control_ask(const char *store, struct json_object *request, row_fn row, void *user,
                 char **ret_error);
 

@@ -231,24 +231,17 @@ static uint64_t checksum(const struct document_list *list)
     return sum;
 }
 
-static int open_kept(const char *directory, int flags, const char *mode, FILE **ret_file)
+static int open_kept(const char *directory, int flags, FILE **ret_file)
 {
     _cleanup_close_ int directory_fd = trust_open_directory(directory, NULL);
-    int fd =
-        directory_fd < 0 ? directory_fd : trust_open_file(directory_fd, "documents", flags, NULL);
-    if (fd < 0)
-        return fd;
-    *ret_file = fdopen(fd, mode);
-    if (*ret_file)
-        return 0;
-    close(fd);
-    return -ENOMEM;
+    return directory_fd < 0 ? directory_fd
+                            : trust_open_stream(directory_fd, "documents", flags, ret_file);
 }
 
 int document_list_save(const struct document_list *list, const char *directory)
 {
     FILE *to;
-    int r = open_kept(directory, O_WRONLY | O_CREAT | O_TRUNC, "w", &to);
+    int r = open_kept(directory, O_WRONLY | O_CREAT | O_TRUNC, &to);
     if (r < 0)
         return r;
     for (uint32_t i = 0; i < list->n; i++)
@@ -264,7 +257,7 @@ int document_list_load(struct document_list *list, const char *directory)
 {
     char expected[17];
     _cleanup_fclose_ FILE *from = NULL;
-    int r = open_kept(directory, O_RDONLY, "r", &from);
+    int r = open_kept(directory, O_RDONLY, &from);
     if (r == 0)
         r = document_list_read(list, from);
     if (r < 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/ratio.h"
 #include "engine/sketch/document_elements.h"
 #include "engine/sketch/element_set.h"
 #include "engine/sketch/hamming.h"
@@ -56,7 +57,8 @@ static void add_number(struct json_object *row, const char *name, double value, 
     }
 }
 
-/* r: of the estimate. The same bytes are the same whatever a sketch could tell of them. */
+/* r: of the estimate. Equal documents are equal whatever a sketch could tell of them, and what it
+ * has a sample of is not. */
 static void add_estimate(struct json_object *row, const char *name, bool is_count, int r,
                          struct estimate estimate, bool same)
 {
@@ -65,6 +67,8 @@ static void add_estimate(struct json_object *row, const char *name, bool is_coun
         estimate = (struct estimate){.value = is_count ? 0 : 1, .exact = true};
     else if (r < 0)
         estimate = (struct estimate){.value = NAN, .error = NAN};
+    else if (!is_count && !estimate.exact && estimate.value > RATIO_BELOW_ONE)
+        estimate.value = RATIO_BELOW_ONE;
     if (isnan(estimate.value))
         json_object_object_add(row, name, NULL);
     else
@@ -102,12 +106,13 @@ static int add_to_set(void *user, const uint64_t *elements, size_t n_elements)
     return element_set_add(user, elements, n_elements);
 }
 
-static int parities_of(int fd, const struct fresh_comparison *comparison,
+static int parities_of(const struct text_source *text, const struct fresh_comparison *comparison,
                        const uint8_t key[SKETCH_KEY_BYTES], const struct hamming *hamming,
                        uint64_t *parities)
 {
     _cleanup_(element_set_done) struct element_set set = {0};
-    int r = document_elements(fd, comparison->w, &comparison->words, key, false, add_to_set, &set);
+    int r = document_elements_as(text->fd, text->as, comparison->w, &comparison->words, key, false,
+                                 add_to_set, &set);
     if (r < 0)
         return r;
     element_set_sort(&set);
@@ -115,8 +120,9 @@ static int parities_of(int fd, const struct fresh_comparison *comparison,
     return 0;
 }
 
-static int add_within(const struct fresh_comparison *comparison, const uint8_t *key, int fd_a,
-                      int fd_b, struct json_object *row)
+static int add_within(const struct fresh_comparison *comparison, const uint8_t *key,
+                      const struct text_source *text_a, const struct text_source *text_b,
+                      struct json_object *row)
 {
     struct hamming hamming;
     uint32_t t;
@@ -129,9 +135,9 @@ static int add_within(const struct fresh_comparison *comparison, const uint8_t *
     _cleanup_free_ uint64_t *b = calloc(hamming.n_words, sizeof(*b));
     if (!a || !b)
         return -ENOMEM;
-    r = parities_of(fd_a, comparison, key, &hamming, a);
+    r = parities_of(text_a, comparison, key, &hamming, a);
     if (r == 0)
-        r = parities_of(fd_b, comparison, key, &hamming, b);
+        r = parities_of(text_b, comparison, key, &hamming, b);
     if (r < 0)
         return r;
     work_add_count(row, "parities", t);
@@ -140,8 +146,8 @@ static int add_within(const struct fresh_comparison *comparison, const uint8_t *
     return 0;
 }
 
-int fresh_compare(const struct fresh_comparison *comparison, int fd_a, int fd_b, bool same,
-                  struct json_object *row)
+int fresh_compare(const struct fresh_comparison *comparison, const struct text_source *text_a,
+                  const struct text_source *text_b, bool same, struct json_object *row)
 {
     const struct sketch_family *family = sketch_family_find(comparison->family);
     _cleanup_(sketch_done) struct sketch a = {0}, b = {0};
@@ -151,9 +157,11 @@ int fresh_compare(const struct fresh_comparison *comparison, int fd_a, int fd_b,
     json_object_object_add(row, "sketch", json_object_new_string(family->name));
     json_object_object_add(row, "measure", json_object_new_string(measure_name(family->measure)));
     if (comparison->within)
-        return add_within(comparison, key, fd_a, fd_b, row);
-    int r = sketch_document(fd_a, comparison->w, &comparison->words, family, key, &a);
+        return add_within(comparison, key, text_a, text_b, row);
+    int r = sketch_document_as(text_a->fd, text_a->as, comparison->w, &comparison->words, family,
+                               key, &a);
     if (r == 0)
-        r = sketch_document(fd_b, comparison->w, &comparison->words, family, key, &b);
+        r = sketch_document_as(text_b->fd, text_b->as, comparison->w, &comparison->words, family,
+                               key, &b);
     return r < 0 ? r : add_estimates(family, &a, &b, same, row);
 }

@@ -8,7 +8,7 @@
 
 #include <json-c/json.h>
 
-#include "engine/text/word_options.h"
+#include "tools/text_source.h"
 
 struct fresh_comparison {
     const char *family; /* a name of fresh_families() */
@@ -24,10 +24,10 @@ bool fresh_family_is_known(const char *name);
 /* The tokens in a shingle that a family is printed with; 0: none of its own. */
 unsigned fresh_family_shingle(const char *name);
 
-/* Compare what is to be read from two descriptors, and add what came out to the row: "sketch",
+/* Compare two texts, and add what came out to the row: "sketch",
  * "measure", and of each measure the value, "_error" and "_samples" (NULL where there is none).
- * same: both hold the same bytes, and any. Returns 0 or an errno. */
-int fresh_compare(const struct fresh_comparison *comparison, int fd_a, int fd_b, bool same,
-                  struct json_object *row);
+ * same: both documents are equal, and not empty. Returns 0 or an errno. */
+int fresh_compare(const struct fresh_comparison *comparison, const struct text_source *a,
+                  const struct text_source *b, bool same, struct json_object *row);
 
 #endif

@@ -1,4 +1,5 @@
 /* kinfs: the command. What each subcommand does is in cmd_<name>.c. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -43,6 +44,8 @@ int main(int argc, char **argv)
     /* RocksDB's files have no mode of ours to go by; what a mount is asked to make has the umask of
      * who asks. */
     umask(S_IRWXG | S_IRWXO);
+    /* Whoever starts this may not want to hear of children; this one waits for its own. */
+    signal(SIGCHLD, SIG_DFL);
     if (mount_helper_is_called(argc, argv))
         return mount_helper_run(argc, argv);
     argp_err_exit_status = COMMAND_USAGE;
@@ -53,12 +56,19 @@ int main(int argc, char **argv)
         print_usage(stderr);
         return COMMAND_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0 ||
-        strcmp(argv[1], "-h") == 0) {
+    /* "help COMMAND" is "COMMAND --help". */
+    char *of_command[] = {argv[0], argc > 2 ? argv[2] : NULL, (char *)"--help", NULL};
+    bool asks_help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0 ||
+                     strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "-?") == 0;
+    if (asks_help && argc == 2) {
         print_usage(stdout);
         return COMMAND_OK;
     }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (asks_help) {
+        argc = 3;
+        argv = of_command;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
         puts("kinfs " KINFS_VERSION);
         return COMMAND_OK;
     }

@@ -10,12 +10,14 @@
 #include <sys/xattr.h>
 #include <xxhash.h>
 
+#include "base/proc_path.h"
 #include "base/trust.h"
 #include "tools/control.h"
 #include "tools/holder.h"
 #include "tools/json_path.h"
 #include "tools/message.h"
 #include "tools/mounts.h"
+#include "tools/patience.h"
 
 /* Leaves room for the hash and for suffixes such as ".new" below NAME_MAX. */
 enum { NAME_CUT_BYTES = 180, STORE_XATTR_MAX_BYTES = 4096 };
@@ -110,6 +112,14 @@ int location_check_store(const char *store, char **ret_error)
     return 0; /* what else is wrong with it is said by whoever opens it */
 }
 
+/* A mount without an index shows the attributes that the tree's owner has set. */
+static bool is_of_another_tree(const char *store, const char *source)
+{
+    _cleanup_(holder_done) struct holder holder = {0};
+    return location_check_store(store, NULL) == 0 && holder_read(store, &holder) == 0 &&
+           strcmp(holder.source, source) != 0;
+}
+
 /* The store a mount was made with. It says so to its owner only: then this returns SAID_BY_MOUNT,
  * else 0 and the default. */
 enum { SAID_BY_MOUNT = 1 };
@@ -117,19 +127,20 @@ enum { SAID_BY_MOUNT = 1 };
 static int store_of_mount(const struct mount *mount, char **ret_store, char **ret_error)
 {
     char store[STORE_XATTR_MAX_BYTES + 1];
-    _cleanup_close_ int fd = open(mount->point, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 || !mount_has(mount, fd, ""))
+    _cleanup_close_ int fd = mount_open_top(mount);
+    if (fd < 0)
         return refuse(ret_error, -EBUSY,
                       "%s: something else is mounted over this mount, or has taken its place; "
                       "unmount that first, or name the store with --store",
                       mount->point);
-    _cleanup_free_ char *opened = message("/proc/self/fd/%d", fd);
-    ssize_t n = getxattr(opened, "user.kinfs.store", store, STORE_XATTR_MAX_BYTES);
-    if (n > 0) {
-        *ret_store = message("%.*s", (int)n, store);
+    ssize_t n = getxattr(proc_path_of(fd).text, "user.kinfs.store", store, STORE_XATTR_MAX_BYTES);
+    const int error = errno;
+    store[n > 0 ? n : 0] = '\0';
+    if (n > 0 && !is_of_another_tree(store, mount->source)) {
+        *ret_store = message("%s", store);
         return SAID_BY_MOUNT;
     }
-    if (n < 0 && errno == ENOTCONN)
+    if (n < 0 && error == ENOTCONN)
         return refuse(ret_error, -ENOTCONN,
                       "%s: the daemon of this mount has died; mount again with kinfs mount %s %s",
                       mount->point, mount->source, mount->point);
@@ -280,14 +291,13 @@ static int locate_by_store(const char *store, const char *real, struct location 
     return 0;
 }
 
-int locate(const char *path, const char *store, struct location *ret_location, char **ret_error)
+static int locate_at_once(const char *path, const char *store, struct location *ret_location,
+                          char **ret_error)
 {
     _cleanup_(location_done) struct location location = {0};
     _cleanup_(mounts_done) struct mounts mounts = {0};
     _cleanup_free_ char *real = NULL;
 
-    if (!path && !store)
-        path = ".";
     if (path && !(real = realpath(path, NULL)))
         return errno == ENOTCONN
                    ? refuse(ret_error, -ENOTCONN,
@@ -319,4 +329,15 @@ int locate(const char *path, const char *store, struct location *ret_location, c
     *ret_location = location;
     location = (struct location){0};
     return 0;
+}
+
+int locate(const char *path, const char *store, struct location *ret_location, char **ret_error)
+{
+    struct patience patience;
+    if (!path && !store)
+        path = ".";
+    patience_begin(&patience, path ? path : store);
+    int r = locate_at_once(path, store, ret_location, ret_error);
+    patience_end(&patience);
+    return r;
 }

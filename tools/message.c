@@ -1,6 +1,7 @@
 #include "tools/message.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +33,11 @@ void complain(const char *format, ...)
     va_start(args, format);
     _cleanup_free_ char *text = format_all(format, args);
     va_end(args);
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
+    for (uint8_t *c = (uint8_t *)text; *c; c++)
+        if (*c < ' ' || *c == 0x7f)
             *c = '?';
+        else if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) /* as terminals have them in UTF-8 */
+            c[0] = c[1] = '?';
     fprintf(stderr, "kinfs: %s\n", text);
 }
 

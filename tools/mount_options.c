@@ -45,9 +45,8 @@ void mount_options_done(struct mount_options *options)
 /* The kernel's own, passed on as they are. */
 static bool is_for_kernel(const char *name)
 {
-    static const char *const names[] = {"ro",      "rw",       "suid",       "nosuid", "dev",
-                                        "nodev",   "exec",     "noexec",     "atime",  "noatime",
-                                        "dirsync", "diratime", "nodiratime", "sync",   "async"};
+    static const char *const names[] = {"ro",   "rw",     "suid",    "nosuid", "dev",  "nodev",
+                                        "exec", "noexec", "dirsync", "sync",   "async"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (strcmp(name, names[i]) == 0)
             return true;
@@ -57,9 +56,9 @@ static bool is_for_kernel(const char *name)
 /* What mount(8), fstab(5) and systemd keep for themselves, wherever it is passed on. */
 static bool is_for_mount(const char *name)
 {
-    static const char *const names[] = {"defaults", "auto",   "noauto",  "user",     "nouser",
-                                        "users",    "owner",  "group",   "nofail",   "_netdev",
-                                        "comment",  "helper", "uhelper", "relatime", "nolazytime"};
+    static const char *const names[] = {"defaults", "auto",   "noauto", "user",   "nouser",
+                                        "users",    "owner",  "group",  "nofail", "_netdev",
+                                        "comment",  "helper", "uhelper"};
     if (strncmp(name, "x-", 2) == 0 || strncmp(name, "X-", 2) == 0)
         return true;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -94,6 +93,15 @@ static int parse_cache(const char *value, uint64_t *ret_bytes, char **ret_error)
 
 static int parse_views(const char *value, unsigned *ret_views, char **ret_error)
 {
+    static const struct {
+        const char *name;
+        unsigned views;
+    } words[] = {{"similar", MOUNT_VIEW_SIMILAR},
+                 {"clusters", MOUNT_VIEW_CLUSTERS},
+                 {"listed", MOUNT_VIEW_LISTED},
+                 {"hidden", MOUNT_VIEW_HIDDEN}};
+    const size_t n_words = sizeof(words) / sizeof(words[0]);
+    const unsigned both = MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS;
     _cleanup_free_ char *copy = message("%s", value);
     unsigned views = 0;
     char *rest = copy, *word;
@@ -102,15 +110,20 @@ static int parse_views(const char *value, unsigned *ret_views, char **ret_error)
         return 0;
     }
     while ((word = strsep(&rest, ":"))) {
-        if (strcmp(word, "similar") == 0)
-            views |= MOUNT_VIEW_SIMILAR;
-        else if (strcmp(word, "clusters") == 0)
-            views |= MOUNT_VIEW_CLUSTERS;
-        else
+        size_t i = 0;
+        while (i < n_words && strcmp(words[i].name, word) != 0)
+            i++;
+        if (i == n_words)
             return refuse(ret_error, -EINVAL,
-                          "-o views=%s: takes similar, clusters, similar:clusters or none", value);
+                          "-o views=%s: takes similar, clusters, listed and hidden, with colons "
+                          "between, or none",
+                          value);
+        views |= words[i].views;
     }
-    *ret_views = views;
+    if (views & MOUNT_VIEW_LISTED && views & MOUNT_VIEW_HIDDEN)
+        return refuse(ret_error, -EINVAL, "-o views=%s: either listed or hidden; leave one out",
+                      value);
+    *ret_views = views & both ? views : views | both;
     return 0;
 }
 
@@ -257,6 +270,8 @@ static int parse_flag(struct mount_options *options, const char *name, char **re
                 replace(&options->of_sketching, name);
             return 0;
         }
+    if (access_times_option(&options->access_times, name))
+        return 0;
     if (!is_for_kernel(name))
         return refuse_unknown(options, name, "", ret_error);
     char *extra = options->extra ? message("%s,%s", options->extra, name) : message("%s", name);

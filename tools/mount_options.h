@@ -7,9 +7,15 @@
 
 #include "base/cleanup.h"
 #include "engine/index/index.h"
+#include "tools/access_times.h"
 
 enum { MOUNT_WATCH_AUTO, MOUNT_WATCH_FANOTIFY, MOUNT_WATCH_INOTIFY, MOUNT_WATCH_NONE };
-enum { MOUNT_VIEW_SIMILAR = 1, MOUNT_VIEW_CLUSTERS = 2 }; /* as FS_VIEW_ of fs.h */
+enum { /* as FS_VIEW_ of fs.h */
+       MOUNT_VIEW_SIMILAR = 1,
+       MOUNT_VIEW_CLUSTERS = 2,
+       MOUNT_VIEW_LISTED = 4,
+       MOUNT_VIEW_HIDDEN = 8
+};
 
 struct configuration;
 struct mount_options {
@@ -18,7 +24,8 @@ struct mount_options {
     unsigned views;
     char *store, *policy, *log, *config; /* NULL: the default */
     char *tokens, *stopwords, *stemmer;  /* names there are, or NULL */
-    char *extra;        /* options that are for the kernel, comma separated, or NULL */
+    char *extra; /* options that are for the kernel, comma separated, or NULL; without: */
+    struct access_times access_times;
     char *of_sketching; /* one given that says how to sketch; NULL: none */
     struct index_clustering clusterings[INDEX_CLUSTERINGS_MAX];
     size_t n_clusterings;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/proc_path.h"
 #include "base/trust.h"
 #include "tools/locate.h"
 #include "tools/message.h"
@@ -116,21 +117,21 @@ static int clean_dead(const char *path, char **ret_error)
     int refused = 0;
     for (int i = 0; i < MAX_DEAD; i++) {
         _cleanup_(mounts_done) struct mounts mounts = {0};
-        _cleanup_free_ char *point = NULL, *opened = NULL;
+        _cleanup_free_ char *point = NULL;
         const struct mount *mount = NULL;
         _cleanup_close_ int fd = open(path, O_PATH | O_CLOEXEC);
         if (fd < 0 && !is_dead(path))
             return 0;
         if (fd < 0)
             break;
-        opened = message("/proc/self/fd/%d", fd);
-        int r = opened ? path_absolute(path, &point) : -ENOMEM;
-        if (r >= 0 && !is_dead(opened))
+        const struct proc_path opened = proc_path_of(fd);
+        int r = path_absolute(path, &point);
+        if (r >= 0 && !is_dead(opened.text))
             return 0;
         if (r >= 0)
             r = mounts_read(NULL, &mounts);
         if (r >= 0)
-            r = mounts_of(&mounts, opened, &mount);
+            r = mounts_of(&mounts, opened.text, &mount);
         if (r == -ENOENT) /* somebody else was faster */
             continue;
         if (r < 0)
@@ -142,7 +143,7 @@ static int clean_dead(const char *path, char **ret_error)
                           "%s: the daemon of this mount has died, and it cannot be unmounted (%s); "
                           "do so as the user who mounted it",
                           point, strerror(-refused));
-        refused = detach(opened, point);
+        refused = detach(opened.text, point);
         refused_id = mount->id;
     }
     return refuse(ret_error, -ENOTCONN, "%s: a mount whose daemon has died; unmount it first",
@@ -152,18 +153,17 @@ static int clean_dead(const char *path, char **ret_error)
 /* The path is what the kernel says of the opened directory: the name given is followed once. */
 static int open_real(const char *path, int *ret_fd, char **ret_real)
 {
-    char real[PATH_MAX + 1];
+    char real[PATH_MAX];
     struct stat st;
     _cleanup_close_ int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) < 0)
         return -errno;
-    _cleanup_free_ char *opened = message("/proc/self/fd/%d", fd);
-    ssize_t n = readlink(opened, real, sizeof(real) - 1);
+    ssize_t n = proc_path_read(fd, real);
     if (n < 0)
-        return -errno;
+        return (int)n;
     if (st.st_nlink == 0 || real[0] != '/')
         return -ENOENT;
-    *ret_real = message("%.*s", (int)n, real);
+    *ret_real = strdup(real);
     *ret_fd = TAKE_FD(fd);
     return 0;
 }

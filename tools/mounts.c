@@ -2,12 +2,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
-#include "base/mount_point.h"
+#include "base/mount_table.h"
 #include "base/mount_user.h"
 
 #define KINFS_MOUNT_TYPE "fuse.kinfs"
@@ -20,39 +18,19 @@ static void mount_done(struct mount *mount)
     free(mount->source);
 }
 
-/* 36 35 98:0 /root /point options [optional fields] - type source super-options */
-static int parse_line(char *line, struct mount *ret_mount)
+static int copy_row(const struct mount_row *row, struct mount *ret_mount)
 {
-    enum { ID, PARENT, DEVICE, ROOT, POINT, N_FIRST };
-    char *first[N_FIRST], *rest = line;
-    for (int i = 0; i < N_FIRST; i++)
-        if (!(first[i] = strsep(&rest, " ")) || !rest)
-            return -EINVAL;
-    char *separator = strstr(rest, " - ");
-    if (!separator)
-        return -EINVAL;
-    rest = separator + 3;
-    char *type = strsep(&rest, " "), *source = strsep(&rest, " \n");
-    uid_t user;
-    unsigned int major, minor;
-    if (!type || !source || sscanf(first[DEVICE], "%u:%u", &major, &minor) != 2)
-        return -EINVAL;
-
-    /* Of one that says nothing of it nothing is believed. */
-    if (mount_user_of_options(type, rest ? rest : "", &user) < 0)
-        user = (uid_t)-1;
-    mount_point_unescape(first[ROOT]);
-    mount_point_unescape(first[POINT]);
-    mount_point_unescape(source);
     struct mount mount = {
-        .id = strtoull(first[ID], NULL, 10),
-        .device = makedev(major, minor),
-        .root = strdup(first[ROOT]),
-        .point = strdup(first[POINT]),
-        .type = strdup(type),
-        .source = strdup(source),
-        .user = user,
+        .id = row->id,
+        .device = row->device,
+        .root = strdup(row->root),
+        .point = strdup(row->point),
+        .type = strdup(row->type),
+        .source = strdup(row->source),
     };
+    /* Of one that says nothing of it nothing is believed. */
+    if (mount_user_of_options(row->type, row->options, &mount.user) < 0)
+        mount.user = (uid_t)-1;
     if (!mount.root || !mount.point || !mount.type || !mount.source) {
         mount_done(&mount);
         return -ENOMEM;
@@ -63,23 +41,21 @@ static int parse_line(char *line, struct mount *ret_mount)
 
 int mounts_read(const char *path, struct mounts *ret_mounts)
 {
-    _cleanup_fclose_ FILE *file = fopen(path ? path : "/proc/self/mountinfo", "re");
-    if (!file)
-        return -errno;
     _cleanup_(mounts_done) struct mounts mounts = {0};
-    _cleanup_free_ char *line = NULL;
-    size_t line_bytes = 0;
-    while (getline(&line, &line_bytes, file) > 0) {
+    _cleanup_(mount_table_done) struct mount_table table;
+    struct mount_row row;
+    int r = mount_table_open(&table, path);
+    while (r == 0 && (r = mount_table_next(&table, &row)) > 0) {
         struct mount *grown =
             reallocarray(mounts.mounts, mounts.n_mounts + 1, sizeof(*mounts.mounts));
         if (!grown)
             return -ENOMEM;
         mounts.mounts = grown;
-        int r = parse_line(line, &mounts.mounts[mounts.n_mounts]);
-        if (r < 0)
-            return r;
-        mounts.n_mounts++;
+        r = copy_row(&row, &mounts.mounts[mounts.n_mounts]);
+        mounts.n_mounts += r == 0;
     }
+    if (r < 0)
+        return r;
     *ret_mounts = mounts;
     mounts = (struct mounts){0};
     return 0;
@@ -134,12 +110,16 @@ static int find_file(const struct mounts *mounts, int fd, const char *path, int 
     return r < 0 ? r : -ENOENT;
 }
 
-bool mount_of_file_is_trusted(int fd)
+int mount_open_top(const struct mount *mount)
 {
-    _cleanup_(mounts_done) struct mounts mounts = {0};
-    const struct mount *mount = NULL;
-    return mounts_read(NULL, &mounts) == 0 &&
-           find_file(&mounts, fd, "", AT_EMPTY_PATH, &mount) == 0 && mount_is_trusted(mount);
+    struct statx st;
+    _cleanup_close_ int fd = open(mount->point, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st) == 0 &&
+                   st.stx_attributes & STATX_ATTR_MOUNT_ROOT && mount_has(mount, fd, "")
+               ? TAKE_FD(fd)
+               : -EBUSY;
 }
 
 int mounts_of(const struct mounts *mounts, const char *path, const struct mount **ret_mount)

@@ -2,11 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd_read.h"
@@ -15,10 +18,41 @@
 #include "tools/message.h"
 #include "tools/mounts.h"
 
-static char *if_it_answers(const char *mountpoint)
+/* Where a mount takes questions: what others have put in the way, or mounted there, is refused. */
+static int open_query(const struct mount *mount)
 {
-    _cleanup_free_ char *directory = message("%s/.kinfs/query", mountpoint);
-    return access(directory, F_OK) == 0 ? message("%s", mountpoint) : NULL;
+    const struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+                                 .resolve =
+                                     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV};
+    _cleanup_close_ int top = mount_open_top(mount);
+    if (top < 0)
+        return top;
+    int fd = (int)syscall(SYS_openat2, top, ".kinfs/query", &how, sizeof(how));
+    return fd < 0 ? -errno : fd;
+}
+
+static char *if_it_answers(const struct mount *mount)
+{
+    _cleanup_close_ int query = mount_is_trusted(mount) ? open_query(mount) : -1;
+    return query >= 0 ? message("%s", mount->point) : NULL;
+}
+
+/* Begin a question. Its name is found by nobody; a name that is found is that of a file in a
+ * directory of the tree, which a mount without an index shows there: -EOPNOTSUPP. */
+static int open_question(const struct mount *mount, const char *name)
+{
+    struct stat st;
+    _cleanup_close_ int query = open_query(mount);
+    if (query < 0)
+        return query;
+    _cleanup_close_ int fd =
+        openat(query, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return errno == EEXIST ? -EOPNOTSUPP : -errno;
+    if (fstatat(query, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+        return TAKE_FD(fd);
+    unlinkat(query, name, 0);
+    return -EOPNOTSUPP;
 }
 
 char *question_mountpoint(const char *path)
@@ -27,16 +61,17 @@ char *question_mountpoint(const char *path)
     const struct mount *mount;
     if (mounts_read(NULL, &mounts) < 0 || mounts_of(&mounts, path ? path : ".", &mount) < 0)
         return NULL;
-    return mount_is_trusted(mount) ? if_it_answers(mount->point) : NULL;
+    return if_it_answers(mount);
 }
 
 char *question_mountpoint_of_store(const char *store)
 {
     _cleanup_(holder_done) struct holder holder = {0};
+    _cleanup_(mounts_done) struct mounts mounts = {0};
     if (holder_read(store, &holder) < 0 || !holder.alive || !holder.mountpoint ||
-        !holder_is_mounted(&holder))
+        mounts_read(NULL, &mounts) < 0)
         return NULL;
-    return if_it_answers(holder.mountpoint);
+    return if_it_answers(mounts_at(&mounts, holder.mountpoint));
 }
 
 /* Returns 0, or the errno of which side failed: *ret_writing. */
@@ -97,6 +132,13 @@ struct json_object *question_row(const struct kin *kin)
     return TAKE_PTR(object);
 }
 
+struct json_object *question_incomplete_row(const char *why)
+{
+    struct json_object *object = json_object_new_object();
+    json_object_object_add(object, "incomplete", json_object_new_string(why));
+    return object;
+}
+
 /* The next of a record's numbers, NAN for "-"; or, and *record NULL, what is none. */
 static double take_number(char **record)
 {
@@ -112,6 +154,9 @@ static double take_number(char **record)
 /* As view_question.h has it. record is taken apart. Returns 0, what row returned, or -EPROTO. */
 static int take_record(char *record, row_fn row, void *user)
 {
+    static const char incomplete[] = "incomplete\t";
+    if (strncmp(record, incomplete, strlen(incomplete)) == 0)
+        return row(user, question_incomplete_row(record + strlen(incomplete)));
     struct kin kin = {.resemblance = take_number(&record)};
     kin.error = take_number(&record);
     kin.containment = take_number(&record);
@@ -162,20 +207,30 @@ static int take_answer(int fd, row_fn row, void *user)
 int question_ask(const struct question *question, row_fn row, void *user, char **ret_error)
 {
     const char *shown = question->shown;
-    _cleanup_free_ char *path = message(
-        "%s/.kinfs/query/document,records,threshold=%.17g,limit=%zu%s", question->mountpoint,
-        question->threshold, question->limit, question->containing ? ",containing" : "");
-    _cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    _cleanup_(mounts_done) struct mounts mounts = {0};
+    _cleanup_free_ char *name =
+        message("document,records,threshold=%.17g,limit=%zu%s", question->threshold,
+                question->limit, question->containing ? ",containing" : "");
     bool writing;
-    if (fd < 0)
-        return refuse(ret_error, -errno, "%s: cannot be asked: %s", question->mountpoint,
-                      strerror(errno));
+    int r = mounts_read(NULL, &mounts);
+    const struct mount *mount = r < 0 ? NULL : mounts_at(&mounts, question->mountpoint);
     /* By now another may be mounted there. */
-    if (!mount_of_file_is_trusted(fd))
+    if (r == 0 && mount && !mount_is_trusted(mount))
         return refuse(ret_error, -EACCES,
                       "%s: this mount is another user's, and is not asked; ask as that user",
                       question->mountpoint);
-    int r = copy(question->document, fd, &writing);
+    if (r == 0)
+        r = mount ? open_question(mount, name) : -EBUSY;
+    if (r == -EOPNOTSUPP)
+        return refuse(ret_error, r, "%s: takes no questions: it has a .kinfs/query of the tree's",
+                      question->mountpoint);
+    if (r == -EBUSY)
+        return refuse(ret_error, r, "%s: somebody has unmounted, moved or covered it meanwhile",
+                      question->mountpoint);
+    if (r < 0)
+        return refuse(ret_error, r, "%s: cannot be asked: %s", question->mountpoint, strerror(-r));
+    _cleanup_close_ int fd = r;
+    r = copy(question->document, fd, &writing);
     if (r < 0 && writing)
         return refuse(ret_error, r, "%s: takes no more of %s: %s", question->mountpoint, shown,
                       strerror(-r));

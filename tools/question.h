@@ -19,8 +19,10 @@ struct question {
     bool containing;
 };
 
-/* A row for each answer, as of work_similar(). Returns 0, or an errno of open(2), read(2) or
- * write(2), with *ret_error. */
+/* A row for each answer, as of work_similar(). Returns 0; -EACCES when another user's mount is
+ * there by now; -EBUSY when nothing is, or something covers it; -EOPNOTSUPP when it takes no
+ * questions; or an errno of open(2), read(2) or write(2); with *ret_error. The document goes to a
+ * mount that is the effective user's or root's, and into no file. */
 int question_ask(const struct question *question, row_fn row, void *user, char **ret_error);
 
 /* Put a copy without a name in the place of what cannot be read from its beginning again, a pipe.
@@ -29,5 +31,8 @@ int question_make_seekable(int *fd);
 
 /* A row of work_similar(). Gives, NULL without memory. */
 struct json_object *question_row(const struct kin *kin);
+
+/* The row before all others of an answer that is not complete: "incomplete", with why. Gives. */
+struct json_object *question_incomplete_row(const char *why);
 
 #endif

@@ -1,17 +1,16 @@
 #include "tools/sketch_stream.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/clock.h"
-#include "base/fd_read.h"
 #include "engine/cluster/parallel.h"
+#include "engine/index/sketching.h"
 #include "tools/message.h"
+#include "tools/regular_file.h"
 
-enum { READ_BYTES = 256 << 10, AT_ONCE = 16 };
+enum { AT_ONCE = 16 };
 
 struct run {
     struct sketch_stream *stream;
@@ -20,53 +19,36 @@ struct run {
 };
 
 struct worker {
-    struct document_sketcher *sketcher;
+    struct sketching *sketching;
     struct batch_writer *writer;
-    uint8_t *buffer;
 };
 
 static void worker_done(struct worker *worker)
 {
-    document_sketcher_free(worker->sketcher);
+    sketching_free(worker->sketching);
     batch_writer_free(worker->writer);
-    free(worker->buffer);
 }
 
-/* A regular file, and nothing else: to open a device can do something already. Returns a descriptor
- * or an errno. */
-static int open_document(const char *path)
+static bool never(void *user)
 {
-    char link[32];
-    struct stat st;
-    _cleanup_close_ int place = open(path, O_PATH | O_CLOEXEC);
-    if (place < 0 || fstat(place, &st) < 0)
-        return -errno;
-    if (!S_ISREG(st.st_mode))
-        return -EINVAL;
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
-    int fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    return fd < 0 ? -errno : fd;
+    (void)user;
+    return false;
 }
 
-/* Returns 0 or an errno of what cannot be read. */
+/* Returns 0, or an errno of what cannot be read, with the reason; -ENOMEM says
+ * nothing of the document. */
 static int sketch_file(struct worker *worker, const char *path, struct document_sketch *ret_sketch,
-                       uint64_t *n_bytes)
+                       char reason[SKETCHING_REASON_BYTES])
 {
-    _cleanup_close_ int fd = open_document(path);
-    if (fd < 0)
-        return fd;
-    document_sketcher_begin(worker->sketcher);
-    for (;;) {
-        ssize_t n = fd_read(fd, worker->buffer, READ_BYTES);
-        if (n < 0)
-            return (int)n;
-        if (n == 0)
-            break;
-        document_sketcher_feed(worker->sketcher, worker->buffer, (size_t)n);
-        *n_bytes += (uint64_t)n;
-    }
-    document_sketcher_finish(worker->sketcher, ret_sketch);
-    return 0;
+    _cleanup_close_ int fd = regular_file_open(path);
+    int r = fd < 0 ? fd
+                   : sketching_run(worker->sketching, fd, SKETCHING_MOST_BYTES, ret_sketch, reason);
+    if (r == SKETCHING_TOO_LONG)
+        return sketching_refuse(reason);
+    if (r < 0 && r != -EBADMSG)
+        snprintf(reason, SKETCHING_REASON_BYTES, "%s",
+                 r == -EINVAL ? "not a regular file" : strerror(-r));
+    return r;
 }
 
 static int sketch_some(struct sketch_stream *stream, struct worker *worker, uint32_t first,
@@ -76,14 +58,17 @@ static int sketch_some(struct sketch_stream *stream, struct worker *worker, uint
     int r = 0;
     for (uint32_t i = first; r == 0 && i < until; i++) {
         struct document_sketch sketch;
+        char reason[SKETCHING_REASON_BYTES];
         const char *path = stream->list->paths[i];
-        int unread = sketch_file(worker, path, &sketch, &n_bytes);
+        int unread = sketch_file(worker, path, &sketch, reason);
         if (unread == 0) {
+            n_bytes += sketch.size_bytes;
             r = batch_writer_add(worker->writer, i, &sketch);
             continue;
         }
-        complain("%s: %s; left out", path,
-                 unread == -EINVAL ? "not a regular file" : strerror(-unread));
+        if (unread == -ENOMEM)
+            return unread;
+        complain("%s: %s; left out", path, reason);
         __atomic_fetch_add(&stream->n_unread, 1, __ATOMIC_RELAXED);
     }
     __atomic_fetch_add(&stream->n_bytes, n_bytes, __ATOMIC_RELAXED);
@@ -95,10 +80,9 @@ static int sketch_documents(void *user, unsigned thread, const bool *stop)
     struct run *run = user;
     struct sketch_stream *stream = run->stream;
     uint32_t n = stream->list->n;
-    _cleanup_(worker_done) struct worker worker = {.buffer = malloc(READ_BYTES)};
-    int r = worker.buffer ? 0 : -ENOMEM;
-    if (r == 0)
-        r = document_sketcher_new(stream->policy, run->hash, &worker.sketcher);
+    const struct sketching_by by = {stream->policy, run->hash, stream->extractors, true};
+    _cleanup_(worker_done) struct worker worker = {0};
+    int r = sketching_new(&by, never, NULL, &worker.sketching);
     if (r == 0)
         r = batch_writer_new(stream->batch, &worker.writer);
     while (r == 0 && !parallel_stopped(stop)) {

@@ -3,12 +3,14 @@
 #define KINFS_TOOLS_SKETCH_STREAM_H
 
 #include "engine/cluster/batch.h"
+#include "engine/index/extractor.h"
 #include "tools/document_list.h"
 #include "tools/progress.h"
 
 struct sketch_stream {
     const struct document_list *list; /* document i is list->paths[i] */
     const struct policy *policy;
+    const struct extractors *extractors; /* make the text of what takes a program, as of an index */
     struct batch *batch;
     struct progress *progress; /* drawn by the caller's thread */
     /* what came of it */

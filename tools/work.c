@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/ratio.h"
 #include "tools/json_path.h"
 #include "tools/message.h"
 
@@ -18,6 +19,15 @@ const char *work_shown(struct json_object *request, const char *name)
                  json_object_object_get_ex(request, name, &member);
     const char *text = there ? json_object_get_string(member) : "";
     return text && *text ? text : ".";
+}
+
+void work_catch_up(const struct work_context *context)
+{
+    uint64_t ticket = 0;
+    if (context->settle_mount)
+        context->settle_mount(context->user, false, &ticket, WORK_SETTLE_MS);
+    if (context->started)
+        index_settle(context->index, INDEX_LANE_FOREGROUND, WORK_SETTLE_MS);
 }
 
 int work_file(const struct work_context *context, struct json_object *request, const char *name,
@@ -39,6 +49,7 @@ int work_document(const struct work_context *context, struct json_object *reques
                   char **ret_error)
 {
     _cleanup_free_ char *path = NULL;
+    work_catch_up(context);
     int r = work_file(context, request, name, &path, ret_key, ret_error);
     if (r < 0)
         return r;
@@ -96,12 +107,10 @@ void work_add_ratio(struct json_object *row, const char *name, double value)
         json_object_object_add(row, name, NULL);
         return;
     }
-    if (value < 1 && value > 0.999999999)
-        value = 0.999999999;
     /* So many that rounding again, to the four that people are shown, gives what rounding once does
      * for any ratio of numbers below 100,000. */
-    snprintf(text, sizeof(text), "%.9f", value);
-    json_object_object_add(row, name, json_object_new_double_s(value, text));
+    snprintf(text, sizeof(text), "%.9f", ratio_shown(value));
+    json_object_object_add(row, name, json_object_new_double_s(ratio_shown(value), text));
 }
 
 void work_add_count(struct json_object *row, const char *name, uint64_t value)

@@ -21,7 +21,7 @@ struct work_context {
                             beginning; never of a daemon */
     /* Both NULL when there is no mount. settle_mount: as fs_settle(). */
     void (*add_mount_status)(void *user, struct json_object *row);
-    int (*settle_mount)(void *user, int wait_ms);
+    int (*settle_mount)(void *user, bool all, uint64_t *ticket, int wait_ms);
     void *user;
 };
 
@@ -36,6 +36,10 @@ typedef int (*work_fn)(const struct work_context *context, struct json_object *r
 /* The bound of waiting for the documents just written, as in a view. */
 enum { WORK_SETTLE_MS = 2000 };
 
+/* Before a question about documents: wait until what was closed before, in a mount or beside it, is
+ * in the answers, for WORK_SETTLE_MS each at most. */
+void work_catch_up(const struct work_context *context);
+
 /* The file of a request as people are told of it: as who asks wrote it (the member with WORK_AS
  * behind its name), else as it is found in the tree. Borrowed from the request. */
 #define WORK_AS "_as"
@@ -46,7 +50,8 @@ const char *work_shown(struct json_object *request, const char *name);
 int work_file(const struct work_context *context, struct json_object *request, const char *name,
               char **ret_path, struct file_key *ret_key, char **ret_error);
 
-/* As work_file(), of a known document; its record is brought up to date first. */
+/* As work_file(), of a known document; after work_catch_up(), with its record brought up to date.
+ */
 int work_document(const struct work_context *context, struct json_object *request, const char *name,
                   char **ret_path, struct file_key *ret_key, struct document_info *ret_info,
                   char **ret_error);
@@ -59,7 +64,7 @@ double work_number(struct json_object *request, const char *name, double absent)
 uint64_t work_count(struct json_object *request, const char *name, uint64_t absent);
 bool work_flag(struct json_object *request, const char *name);
 
-/* Add a ratio with six decimals, rounded so that only 1 is written as 1; NAN as null. */
+/* Add a ratio as ratio.h shows it, with nine decimals; NAN as null. */
 void work_add_ratio(struct json_object *row, const char *name, double value);
 void work_add_count(struct json_object *row, const char *name, uint64_t value);
 void work_add_loss(struct json_object *row, const struct index_clustering_loss *loss);

@@ -269,8 +269,9 @@ static int add_keys(struct batch_writer *writer, uint32_t number, const struct m
 static int add_document(void *user, uint32_t number, const struct document_sketch *sketch)
 {
     struct batch_writer *writer = user;
-    int r = equivalence_add(&writer->equivalences, number, sketch);
-    return r < 0 ? r : add_keys(writer, number, &sketch->sketch);
+    bool joins_equal = batch_joins_equal(writer->batch);
+    int r = equivalence_add(&writer->equivalences, number, sketch, joins_equal);
+    return r < 0 || joins_equal ? r : add_keys(writer, number, &sketch->sketch);
 }
 
 int batch_writer_add(struct batch_writer *writer, uint32_t number,
@@ -354,7 +355,8 @@ int batch_resume(const struct batch_options *options, enum batch_phase from,
         r = kept_read(batch->kept, &policy, &as_it_was.n_documents, &batch->totals);
     if (r == 0)
         r = begin(&policy, &as_it_was, batch);
-    bool has_pairs = from == BATCH_CLUSTERS && options->mode == BATCH_BRODER1997;
+    bool has_pairs =
+        from == BATCH_CLUSTERS && options->mode == BATCH_BRODER1997 && options->threshold < 1;
     if (r == 0 && has_pairs) {
         r = batch_load_duplicates(batch);
         has_pairs = r != -ENOENT;

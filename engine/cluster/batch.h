@@ -62,7 +62,7 @@ struct batch_options {
     uint64_t memory_bytes; /* all that is allocated, and what batch_least_memory() says at least */
     unsigned n_threads;    /* 1 to 64; at most: a phase has fewer where memory is for fewer */
     enum batch_mode mode;
-    double threshold;           /* of resemblance, above 0, at most 1 */
+    double threshold;           /* of resemblance, above 0, at most 1: equal documents alone */
     uint32_t n_documents;       /* they are numbered from 0; at most 2^32 - 1 */
     uint32_t n_keys;            /* 0: 24, of fast 16 */
     uint32_t most_compared;     /* exact: 0: 16,384; more takes more memory than the least */
@@ -119,8 +119,8 @@ DEFINE_CLEANUP(struct batch *, batch_free);
  * from     where to begin, or before that with the nearest phase for which there is what it takes,
  *          batch_begins_with(): BATCH_CLUSTERS with the counted pairs, by another threshold, which
  *          takes the last phase only (section 6.1), where there are any of broder1997 with this
- *          cap; else BATCH_DUPLICATES, with the sketches, as sorted lists and pairs that are not
- *          counted are not kept
+ *          cap, and the threshold is below 1; else BATCH_DUPLICATES, with the sketches, as sorted
+ * lists and pairs that are not counted are not kept
  *
  * Returns as batch_new(), and -ENOENT (that is not there), -EBUSY (another batch has the
  * directory), -EUCLEAN (damaged), an error of reading. Reads all sketches. */

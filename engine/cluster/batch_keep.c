@@ -23,7 +23,7 @@
 #include "engine/cluster/pair_file.h"
 #include "engine/cluster/parallel.h"
 
-static const uint64_t sketches_magic = UINT64_C(0x6b696e6673736b32); /* "kinfssk2" */
+static const uint64_t sketches_magic = UINT64_C(0x6b696e6673736b33); /* "kinfssk3" */
 static const uint64_t pairs_magic = UINT64_C(0x6b696e6673707232);    /* "kinfspr2" */
 
 struct sketches_head {

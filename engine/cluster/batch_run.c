@@ -281,7 +281,7 @@ static int run_phases(struct batch *batch)
     int r = batch_keep_sketches(batch);
     if (r == 0)
         r = collapse_duplicates(batch);
-    if (r == 0)
+    if (r == 0 && !batch_joins_equal(batch))
         r = batch->options.mode == BATCH_BRODER1997 ? count_pairs(batch) : link_documents(batch);
     end_sketches(batch);
     return r;

@@ -36,6 +36,12 @@ struct batch {
     enum batch_phase from; /* BATCH_DUPLICATES or BATCH_CLUSTERS */
 };
 
+/* Equal documents alone are of a cluster: which they are their fingerprints say, and no sample. */
+static inline bool batch_joins_equal(const struct batch *batch)
+{
+    return batch->options.threshold >= 1 && batch->options.mode != BATCH_SUPERSHINGLE;
+}
+
 /* -- batch_run.c -- */
 
 /* Whether the budget is enough for the phases to come, however long a sketch is. Returns 0, -E2BIG.

@@ -12,18 +12,18 @@ enum { INDEX_BITS = 24 };
 _Static_assert(EQUIVALENCE_PARTITIONS == 256, "the first byte of a fingerprint is its partition");
 
 int equivalence_add(struct spill_writer *writer, uint32_t document,
-                    const struct document_sketch *sketch)
+                    const struct document_sketch *sketch, bool by_text)
 {
+    const uint8_t *equality = document_equality(sketch);
     struct equivalence_record record = {
-        .text = get_be64(sketch->text_fingerprint),
+        .text = get_be64(equality),
         .content = get_be64(sketch->content_fingerprint),
         .document = document,
         .is_empty = sketch->sketch.n_values == 0,
     };
-    memcpy(record.shingles,
-           record.is_empty ? sketch->content_fingerprint : sketch->shingle_fingerprint,
+    memcpy(record.class, by_text || record.is_empty ? equality : sketch->shingle_fingerprint,
            FINGERPRINT_BYTES);
-    return spill_add(writer, record.shingles[0], &record);
+    return spill_add(writer, record.class[0], &record);
 }
 
 /* -- sorting -- */
@@ -32,7 +32,7 @@ int equivalence_add(struct spill_writer *writer, uint32_t document,
 static int compare(const void *a, const void *b)
 {
     const struct equivalence_record *x = a, *y = b;
-    int order = memcmp(x->shingles, y->shingles, FINGERPRINT_BYTES);
+    int order = memcmp(x->class, y->class, FINGERPRINT_BYTES);
     if (order)
         return order;
     if (x->is_empty != y->is_empty)
@@ -84,7 +84,7 @@ static void *sort(void *from, size_t n, void *scratch)
     struct equivalence_record *sorted = scratch;
     uint64_t *keys = (uint64_t *)(sorted + n);
     for (size_t i = 0; i < n; i++)
-        keys[i] = get_be64(records[i].shingles + 1) >> INDEX_BITS << INDEX_BITS | i;
+        keys[i] = get_be64(records[i].class + 1) >> INDEX_BITS << INDEX_BITS | i;
     sort_numbers(keys, n, keys + n);
     for (size_t i = 0; i < n; i++)
         sorted[i] = records[keys[i] & (((size_t)1 << INDEX_BITS) - 1)];
@@ -148,7 +148,7 @@ static void take_record(const struct joining *joining, struct class *class,
 {
     const struct equivalence_record *last = &class->last;
     bool is_of_it = class->n && last->is_empty == record->is_empty &&
-                    memcmp(last->shingles, record->shingles, FINGERPRINT_BYTES) == 0;
+                    memcmp(last->class, record->class, FINGERPRINT_BYTES) == 0;
     if (!is_of_it) {
         end_class(joining, class, counts);
         *class = (struct class){*record, record->document, 1, 1, 1};

@@ -15,7 +15,8 @@
 enum { EQUIVALENCE_PARTITIONS = 256 };
 
 struct equivalence_record {
-    uint8_t shingles[FINGERPRINT_BYTES]; /* of a document that has none, those of the content */
+    uint8_t class[FINGERPRINT_BYTES]; /* of the shingles or the text; where there are none, of the
+                                         content */
     uint64_t text, content; /* the first 64 bits of theirs: told apart within a class only */
     uint32_t document;
     uint32_t is_empty;
@@ -33,9 +34,10 @@ struct equivalence_marks {
     uint64_t *mixed; /* of a node: its class has several contents */
 };
 
-/* Note a document. Returns 0 or an error of spill_add(). */
+/* Note a document. by_text: a class is of one text (document_equality()), not of equal shingles,
+ * of which a sample is all that is known. Returns 0 or an error of spill_add(). */
 int equivalence_add(struct spill_writer *writer, uint32_t document,
-                    const struct document_sketch *sketch);
+                    const struct document_sketch *sketch, bool by_text);
 
 struct equivalence_joining {
     struct spill *spill;       /* of EQUIVALENCE_PARTITIONS; is used up */

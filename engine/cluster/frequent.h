@@ -22,8 +22,9 @@ void frequent_add(struct frequent *frequent, uint64_t value);
 /* How often a value was there can be more than its counter says, but by no more than this. */
 uint64_t frequent_missed(const struct frequent *frequent);
 
-/* The values that may be among the n most frequent, the largest counters first, at most max of
- * them. One that was there no more often than can be missed may be lacking. Returns how many. */
+/* The values that may be among the n most frequent, the largest counters first and of equal ones
+ * the smaller values, at most max of them. One that was there no more often than can be missed may
+ * be lacking. Returns how many. */
 struct frequent_value {
     uint64_t value, count; /* count: at least so often */
 };

@@ -11,7 +11,7 @@
 
 enum {
     HEAD_WORDS = 2,
-    KEPT_WORDS = 5,           /* before that, in a file that is kept */
+    KEPT_WORDS = 6,           /* before that, in a file that is kept */
     BUFFER_WORDS = 128 << 10, /* 1 MiB: more than the longest sketch */
     N_BITS = 17,              /* of a place: the number of values, at most POLICY_V_MAX */
     FILTERS_AT_ONCE = 256,
@@ -158,8 +158,8 @@ static void put_kept(uint64_t to[KEPT_WORDS], uint32_t number, const struct docu
     memcpy(to + 1,
            sketch->sketch.n_values ? sketch->shingle_fingerprint : sketch->content_fingerprint,
            FINGERPRINT_BYTES);
-    memcpy(to + 3, sketch->text_fingerprint, 8);
-    memcpy(to + 4, sketch->content_fingerprint, 8);
+    memcpy(to + 3, document_equality(sketch), FINGERPRINT_BYTES);
+    memcpy(to + 5, sketch->content_fingerprint, 8);
 }
 
 static void put_place(struct sketch_file *sketches, uint32_t number, uint64_t at, uint32_t n_values)
@@ -237,8 +237,8 @@ static bool get_kept(const struct sketch_file *sketches, const uint64_t *words, 
         sketches->places[*ret_number])
         return false;
     *ret_sketch = (struct document_sketch){0};
-    memcpy(ret_sketch->text_fingerprint, words + 3, 8);
-    memcpy(ret_sketch->content_fingerprint, n_values ? words + 4 : words + 1,
+    memcpy(ret_sketch->text_fingerprint, words + 3, FINGERPRINT_BYTES);
+    memcpy(ret_sketch->content_fingerprint, n_values ? words + 5 : words + 1,
            n_values ? 8 : FINGERPRINT_BYTES);
     if (n_values) {
         memcpy(ret_sketch->shingle_fingerprint, words + 1, FINGERPRINT_BYTES);

@@ -6,8 +6,8 @@
  *
  * A file that is kept has before each sketch what else a batch wants of the document, and so can be
  * read from its beginning:
- *     number, 1 + number of values (4 bytes each) | fingerprint of the shingles, 16 | first 8 of
- *     the text's | first 8 of the content's
+ *     number, 1 + number of values (4 bytes each) | fingerprint of the shingles, 16 |
+ *     document_equality(), 16 | first 8 of the content's
  * and of documents without shingles only that, with the whole fingerprint of the content for that
  * of the shingles, in blocks of 1 MiB, in each a word of zeroes after the last and a checksum at
  * the end.

@@ -1,4 +1,4 @@
-/* What every answer is made of: records by sid, and paths the caller may read. */
+/* The parts of every answer: records by sid, and paths the caller may read. */
 #include "engine/index/answer.h"
 
 #include <errno.h>
@@ -36,6 +36,14 @@ int kin_compare(const void *a, const void *b)
     const struct kin *x = a, *y = b;
     if (x->resemblance != y->resemblance)
         return x->resemblance < y->resemblance ? 1 : -1;
+    return strcmp(x->path, y->path);
+}
+
+int kin_compare_containment(const void *a, const void *b)
+{
+    const struct kin *x = a, *y = b;
+    if (x->containment != y->containment)
+        return x->containment < y->containment ? 1 : -1;
     return strcmp(x->path, y->path);
 }
 

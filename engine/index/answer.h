@@ -1,4 +1,4 @@
-/* What every answer is made of. Any thread; all may wait for the store. */
+/* The parts of every answer. Any thread; all may wait for the store. */
 #ifndef KINFS_ENGINE_INDEX_ANSWER_H
 #define KINFS_ENGINE_INDEX_ANSWER_H
 
@@ -16,7 +16,7 @@ int answer_document(struct index *index, const struct file_key *file,
                     struct document *ret_document);
 void document_done(struct document *document);
 
-/* Whether a file is still what is known of it; if not, it is noted to be looked at again. */
+/* True: a file is still as its record has it; if not, it is noted to be looked at again. */
 bool answer_is_current(struct index *index, const struct file_key *file);
 
 /* The first path of a document that the caller of the query may read (query NULL: the first).
@@ -26,7 +26,7 @@ int answer_path(struct index *index, struct path_cache *paths, const struct file
 
 /* The same, for who may be shown it: where not everything may be read (query->may_read), only of a
  * document that still is what its sketch is of, else -ESTALE, and it is noted to be looked at
- * again. What it held before may not have been theirs to read. */
+ * again. Its contents before may not have been theirs to read. */
 int answer_shown_path(struct index *index, struct path_cache *paths, const struct file_key *file,
                       const struct index_query *query, char **ret_path);
 
@@ -34,7 +34,7 @@ int answer_shown_path(struct index *index, struct path_cache *paths, const struc
  * whether another answer can come of it. */
 bool answer_look_again(struct index *index, const struct index_query *query);
 
-/* What resembles a document (tier R), or contains it (tier C): given once more, of the contents of
+/* Documents that resemble one (tier R), or contain it (tier C): given once more, of the contents of
  * now, when some of it turns out to have changed behind our back.
  *
  * foreign  the document, when file is NULL; its sid is 0
@@ -47,7 +47,8 @@ int answer_kin(struct index *index, enum postings_tier tier, const struct file_k
 void kin_done(struct kin *kin);
 /* Moves *kin into the list. */
 int kin_list_add(struct kin_list *list, struct kin *kin);
-/* For qsort(3): best first, ties in path order. */
+/* For qsort(3): best first, by resemblance or by containment; ties in path order. */
 int kin_compare(const void *a, const void *b);
+int kin_compare_containment(const void *a, const void *b);
 
 #endif

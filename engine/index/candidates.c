@@ -6,6 +6,7 @@
 #include "engine/index/candidates.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,4 +171,17 @@ int candidates_for(struct postings *postings, enum postings_tier tier,
     sid_vector_sort_unique(&found);
     *ret_list = (struct sid_list){found.sids, found.n_sids};
     return 0;
+}
+
+/* How often a candidate may be missed. */
+static const double MISSED = 0.01;
+
+unsigned candidates_certain_shingles(uint32_t m)
+{
+    return m > 1 ? (unsigned)ceil(log(MISSED) / log1p(-1.0 / m)) : 1;
+}
+
+double candidates_certain_resemblance(void)
+{
+    return 1 - pow(MISSED, 1.0 / POSTINGS_TIER_R_KEYS);
 }

@@ -1,4 +1,4 @@
-/* Which documents to compare a document with that somebody asks about. */
+/* The documents to compare a document with that somebody asks about. */
 #ifndef KINFS_ENGINE_INDEX_CANDIDATES_H
 #define KINFS_ENGINE_INDEX_CANDIDATES_H
 
@@ -34,5 +34,15 @@ enum {
 int candidates_for(struct postings *postings, enum postings_tier tier,
                    const struct min_sketch *sketch, double threshold, size_t most,
                    struct sid_list *ret_list);
+
+/* How many shingles a document must have so that what contains it whole is a candidate of tier C
+ * with probability 0.99: each of them is a key with probability 1/m, so none of n is with
+ * (1-1/m)^n; 113 for m = 25. That is of documents whose V is not thinned out (policy v_max): of up
+ * to v_max * m shingles, 102,400; of longer ones for each doubling twice as many. */
+unsigned candidates_certain_shingles(uint32_t m);
+
+/* The resemblance from which on a candidate of tier R is one with probability 0.99: two documents
+ * share none of their 16 keys with (1-r)^16 at most; 0.2501. */
+double candidates_certain_resemblance(void);
 
 #endif

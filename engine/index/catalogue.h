@@ -118,7 +118,7 @@ int path_cache_entry(struct path_cache *cache, const struct file_key *parent, co
 
 /* -- files -- */
 
-enum { FILE_ROW_REASON_BYTES = 96 };
+enum { FILE_ROW_REASON_BYTES = 96 }; /* as sketching.h has it */
 
 struct file_row {
     uint64_t sid;        /* of its record; 0: none, for the reason below */
@@ -126,6 +126,7 @@ struct file_row {
     struct timespec mtime, ctime;
     bool racy; /* it was changed so shortly before that a later change may not show in
                   its times: read it again when in doubt */
+    uint32_t extractors, extractor; /* which there were, and which read it (extractor.h) */
     char reason[FILE_ROW_REASON_BYTES];
 };
 

@@ -1,7 +1,8 @@
 /* What a file was when it was looked at, and which record it has; or why it has none.
  *
  *   key    file key, its size before it
- *   value  version 1 | flags 1 (1: racy) | sid 8 | size 8 | mtime 8+4 | ctime 8+4 | reason
+ *   value  version 1 | flags 1 | sid 8 | size 8 | mtime 8+4 | ctime 8+4 | reason
+ *   flags  1: racy; 2: extractors 4 | extractor 4 stand before the reason
  */
 #include <errno.h>
 
@@ -9,7 +10,8 @@
 #include "engine/index/catalogue_private.h"
 #include "engine/index/schema.h"
 
-enum { FILE_ROW_VERSION = 1, FILE_ROW_HEAD_BYTES = 42, FILE_ROW_RACY = 1 };
+enum { FILE_ROW_VERSION = 1, FILE_ROW_HEAD_BYTES = 42, FILE_ROW_EXTRACTORS_BYTES = 8 };
+enum { FILE_ROW_RACY = 1, FILE_ROW_EXTRACTORS = 2 };
 
 static struct entry_key file_row_key(const struct file_key *key)
 {
@@ -22,8 +24,11 @@ static int decode_file_row(struct kv_slice value, struct file_row *ret_row)
 {
     const uint8_t *p = value.data;
     struct file_row row = {0};
-    if (value.size_bytes < FILE_ROW_HEAD_BYTES || p[0] != FILE_ROW_VERSION ||
-        value.size_bytes - FILE_ROW_HEAD_BYTES >= sizeof(row.reason) ||
+    if (value.size_bytes < FILE_ROW_HEAD_BYTES || p[0] != FILE_ROW_VERSION)
+        return -EUCLEAN;
+    const size_t head_bytes =
+        FILE_ROW_HEAD_BYTES + (p[1] & FILE_ROW_EXTRACTORS ? FILE_ROW_EXTRACTORS_BYTES : 0);
+    if (value.size_bytes < head_bytes || value.size_bytes - head_bytes >= sizeof(row.reason) ||
         get_be32(p + 26) >= 1000000000 || get_be32(p + 38) >= 1000000000)
         return -EUCLEAN;
     row.racy = p[1] & FILE_ROW_RACY;
@@ -31,7 +36,11 @@ static int decode_file_row(struct kv_slice value, struct file_row *ret_row)
     row.size_bytes = get_be64(p + 10);
     row.mtime = (struct timespec){(time_t)get_be64(p + 18), (long)get_be32(p + 26)};
     row.ctime = (struct timespec){(time_t)get_be64(p + 30), (long)get_be32(p + 38)};
-    memcpy(row.reason, p + FILE_ROW_HEAD_BYTES, value.size_bytes - FILE_ROW_HEAD_BYTES);
+    if (head_bytes > FILE_ROW_HEAD_BYTES) {
+        row.extractors = get_be32(p + FILE_ROW_HEAD_BYTES);
+        row.extractor = get_be32(p + FILE_ROW_HEAD_BYTES + 4);
+    }
+    memcpy(row.reason, p + head_bytes, value.size_bytes - head_bytes);
     *ret_row = row;
     return 0;
 }
@@ -73,7 +82,9 @@ void catalogue_put_file(struct kv_batch *batch, const struct file_key *key,
                         const struct file_row *row)
 {
     struct entry_key row_key = file_row_key(key);
-    uint8_t value[FILE_ROW_HEAD_BYTES + sizeof(row->reason)] = {FILE_ROW_VERSION};
+    uint8_t value[FILE_ROW_HEAD_BYTES + FILE_ROW_EXTRACTORS_BYTES + sizeof(row->reason)] = {
+        FILE_ROW_VERSION};
+    size_t head_bytes = FILE_ROW_HEAD_BYTES;
     size_t reason_bytes = strnlen(row->reason, sizeof(row->reason) - 1);
     value[1] = row->racy ? FILE_ROW_RACY : 0;
     put_be64(value + 2, row->sid);
@@ -82,9 +93,15 @@ void catalogue_put_file(struct kv_batch *batch, const struct file_key *key,
     put_be32(value + 26, (uint32_t)row->mtime.tv_nsec);
     put_be64(value + 30, (uint64_t)row->ctime.tv_sec);
     put_be32(value + 38, (uint32_t)row->ctime.tv_nsec);
-    memcpy(value + FILE_ROW_HEAD_BYTES, row->reason, reason_bytes);
+    if (row->extractors) {
+        value[1] |= FILE_ROW_EXTRACTORS;
+        put_be32(value + head_bytes, row->extractors);
+        put_be32(value + head_bytes + 4, row->extractor);
+        head_bytes += FILE_ROW_EXTRACTORS_BYTES;
+    }
+    memcpy(value + head_bytes, row->reason, reason_bytes);
     kv_batch_put(batch, TABLE_FILES, entry_slice(&row_key),
-                 (struct kv_slice){value, FILE_ROW_HEAD_BYTES + reason_bytes});
+                 (struct kv_slice){value, head_bytes + reason_bytes});
 }
 
 void catalogue_delete_file(struct kv_batch *batch, const struct file_key *key)

@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <xxhash.h>
 
 #include "base/thread.h"
 
@@ -18,7 +20,7 @@ int change_queue_new(const size_t max_changes[LANE_N], struct change_queue **ret
 
     struct change_queue *queue = calloc(1, sizeof(*queue));
     struct item_bucket *buckets = calloc(n_buckets, sizeof(*buckets));
-    if (!queue || !buckets) {
+    if (!queue || !buckets || getrandom(&queue->seed, sizeof(queue->seed), 0) < 0) {
         free(queue);
         free(buckets);
         return -ENOMEM;
@@ -74,12 +76,13 @@ void change_queue_on_work(struct change_queue *queue, void (*wake)(void *user), 
     queue->wake_user = user;
 }
 
-static uint64_t hash_change(enum change_kind kind, const struct file_key *key, const char *name)
+/* By a secret: names that somebody chooses to be alike would have everybody who changes something
+ * wait for the lock. */
+static uint64_t hash_change(const struct change_queue *queue, enum change_kind kind,
+                            const struct file_key *key, const char *name)
 {
-    uint64_t h = file_key_hash(key) + kind;
-    for (; name && *name; name++)
-        h = (h ^ (uint8_t)*name) * 0x100000001b3u;
-    return h ^ h >> 29;
+    const uint64_t of_file = file_key_hash(key) + kind;
+    return name ? of_file ^ XXH3_64bits_withSeed(name, strlen(name), queue->seed) : of_file;
 }
 
 static struct item_bucket *bucket_of(struct change_queue *queue, uint64_t hash)
@@ -193,7 +196,7 @@ static int note_locked(struct change_queue *queue, enum change_lane lane, enum c
 {
     if (queue->shut_down)
         return -ESHUTDOWN;
-    uint64_t hash = hash_change(kind, key, name);
+    uint64_t hash = hash_change(queue, kind, key, name);
     struct item *item = find(queue, hash, kind, key, name);
     if (item) {
         item->is_unknown &= is_unknown;
@@ -211,7 +214,8 @@ static int note_locked(struct change_queue *queue, enum change_lane lane, enum c
     item->change.key = *key;
     item->change.name = item->name;
     if (parent)
-        item->change.n_tries = parent->change.n_tries + (kind == CHANGE_ENTRY);
+        item->change.n_tries = parent->change.n_tries +
+                               (kind == CHANGE_ENTRY && parent->change.kind == CHANGE_CONTENT);
     item->hash = hash;
     item->is_unknown = is_unknown;
     SLIST_INSERT_HEAD(bucket_of(queue, hash), item, bucket);

@@ -1,4 +1,4 @@
-/* What is still to be looked at: one entry for each file or directory entry, a foreground lane
+/* Changes still to be looked at: one entry for each file or directory entry, a foreground lane
  * ahead of a scan lane, both bounded.
  *
  * A change names a thing, not an event: "look again at this file", "look again at this name". So a
@@ -89,8 +89,8 @@ void change_queue_retry(struct change_queue *queue, struct change *change);
 /* So many slow ones of one owner are in work at a time, at most; at first any number. To be one
  * less than there are who take them. */
 void change_queue_bound_turns(struct change_queue *queue, unsigned max_turns);
-/* The caller is done with a slow change and takes another, though it is not over: it does not count
- * as its owner's in work any more. */
+/* The caller is done with a slow change, though it is not over: it does not count as its owner's in
+ * work any more, and whoever waits may take another of that owner's. */
 void change_queue_end_turn(struct change_queue *queue, struct change *change);
 
 /* Called with the lock free whenever there is a CHANGE_ENTRY more to take, or a first change is
@@ -105,7 +105,7 @@ void change_queue_release(struct change_queue *queue);
 /* What has been released, and not been taken, is held back again, unless since all was done half
  * the bound was reached or somebody asked. */
 void change_queue_hold_again(struct change_queue *queue);
-/* Whether any change is held back now. */
+/* True: some change is held back now. */
 bool change_queue_is_holding(struct change_queue *queue);
 /* Notices of the foreground so far, those of what was known included. */
 uint64_t change_queue_count_notes(struct change_queue *queue);

@@ -1,4 +1,4 @@
-/* What change_queue.c, change_queue_hold.c and change_queue_turns.c share.
+/* Things that change_queue.c, change_queue_hold.c and change_queue_turns.c share.
  *
  * A hash table finds the item of a thing; two linked lists order the items: `ready` (by lane and
  * kind, what can be taken) and `outstanding` (by lane, in ticket order, queued or in work). The
@@ -14,7 +14,7 @@
 TAILQ_HEAD(item_list, item);
 SLIST_HEAD(item_bucket, item);
 
-/* What is slow and of one owner. */
+/* The slow items of one owner. */
 struct turn {
     TAILQ_ENTRY(turn) next;
     uid_t owner;
@@ -46,6 +46,7 @@ struct change_queue {
     struct turn root;       /* one that is always among them */
     unsigned max_turns;     /* of one owner at a time */
     uint64_t next_ticket;
+    uint64_t seed; /* of the hash of names, which others choose */
     struct item_bucket *buckets;
     size_t n_buckets; /* a power of two */
     bool shut_down;

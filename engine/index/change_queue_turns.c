@@ -56,6 +56,9 @@ void change_queue_end_turn(struct change_queue *queue, struct change *change)
     struct item *item = (struct item *)change;
     LOCKED(&queue->lock);
     end_turn(item);
+    /* Another thread takes what the owner may have in work now: the caller may have to wait before
+     * it takes the next change, as it has not to where a change is over or put back. */
+    pthread_cond_signal(&queue->noted[CHANGE_SLOW_CONTENT]);
 }
 
 void change_queue_leave_turns(struct change_queue *queue, struct item *item)

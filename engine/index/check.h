@@ -37,7 +37,7 @@ enum check_kind {
     CHECK_N_KINDS
 };
 
-/* What the store says of itself. */
+/* The store's own state. */
 struct check_state {
     uint64_t sid_end, derived_sid, postings_flushed;
     struct file_key root, old_root; /* size 0: none */
@@ -136,7 +136,7 @@ int check_members_compare(struct check_members *members);
 /* The document of a sid. Returns 1, 0 where there is none, or an error; a record that does not
  * decode is none. */
 int check_record(struct check *check, uint64_t sid, struct record *ret_record);
-/* Whether a document is the first of its class, by the rows of that: 1, 0, or an error. */
+/* A document is the first of its class, by the rows of that: 1, 0, or an error. */
 int check_is_first(struct check *check, uint64_t sid, const struct record *record);
 
 /* -- check.c -- */

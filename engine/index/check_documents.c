@@ -193,7 +193,7 @@ static int take_class(void *user, const struct kv_entry *row)
 {
     struct documents *documents = user;
     const uint8_t *p = row->key.data;
-    if (row->key.size_bytes != CLASS_KEY_BYTES || (p[0] != 'S' && p[0] != 'C') ||
+    if (row->key.size_bytes != CLASS_KEY_BYTES || (p[0] != 'T' && p[0] != 'C') ||
         row->value.size_bytes)
         return check_bad_row(documents->check, TABLE_CLASSES, row);
     documents->check->counts->classes++;

@@ -90,7 +90,7 @@ static bool is_of_clustering(const struct kv_slice *key, const char *name, unsig
     return false;
 }
 
-/* Whose damage is told of where they are read. */
+/* Records whose damage is told of where they are read. */
 static bool is_read_by_name(const struct kv_slice *key)
 {
     static const char *const names[] = {

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "engine/index/schema.h"
 #include "engine/index/sid_vector.h"
+#include "engine/index/table_walk.h"
 
 enum { ALIAS_BYTES = 8, LEADS_BYTES = 16, PAGE_ROWS = 256 };
 
@@ -192,28 +193,17 @@ int cluster_aliases_find(struct kv *kv, uint64_t alias, uint64_t *ret_cluster)
 int cluster_aliases_each(struct kv *kv, int (*found)(void *user, uint64_t alias, uint64_t cluster),
                          void *user)
 {
+    _cleanup_(table_walk_done) struct table_walk walk = {0};
     struct alias_key from;
-    uint64_t next = 0;
-    bool more = true;
+    struct kv_entry row;
+    int r = table_walk_begin(&walk, kv, TABLE_MEMBERS, alias_key(&from, 0));
 
-    while (more) {
-        const struct kv_range range = {.from = alias_key(&from, next)};
-        struct kv_page page;
-        int r = kv_scan(kv, TABLE_MEMBERS, &range, PAGE_ROWS, &page);
-        if (r < 0)
-            return r;
-        for (size_t i = 0; i < page.n_entries && r == 0; i++) {
-            const struct kv_entry *entry = &page.entries[i];
-            next = (get_be64(entry->key.data) & ~MARK) + 1;
-            if (entry->key.size_bytes == ALIAS_BYTES)
-                r = entry->value.size_bytes == 8
-                        ? found(user, next - 1, get_be64(entry->value.data))
-                        : -EUCLEAN;
-        }
-        more = page.more;
-        kv_page_done(&page);
-        if (r != 0)
-            return r;
+    while (r == 0 && (r = table_walk_next(&walk, &row)) > 0) {
+        r = 0;
+        if (row.key.size_bytes == ALIAS_BYTES)
+            r = row.value.size_bytes == 8
+                    ? found(user, get_be64(row.key.data) & ~MARK, get_be64(row.value.data))
+                    : -EUCLEAN;
     }
-    return 0;
+    return r;
 }

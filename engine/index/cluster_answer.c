@@ -7,7 +7,11 @@
 #include "engine/index/answer.h"
 #include "engine/index/readable_clusters.h"
 
-enum { LOAD_AT_ONCE = 256 };
+enum {
+    LOAD_AT_ONCE = 256,
+    /* A listing with a limit compares so many of a cluster, as index_similar() does. */
+    LISTED_MOST = 1000,
+};
 
 void cluster_info_done(struct cluster_info *info)
 {
@@ -74,26 +78,53 @@ static int copy_kin(const struct kin *kin, struct kin *ret_copy)
     return 0;
 }
 
-int index_cluster(struct index *index, uint64_t id, const struct index_query *query,
-                  struct cluster_info *ret_info, struct kin_list *ret_members)
+/* The first n_wanted members that are there, 0 for all. ret_size is of all. */
+static int summarise(struct index *index, uint64_t stored, size_t n_wanted,
+                     const struct index_query *query, struct summary *ret_summary,
+                     uint64_t *ret_size)
 {
     _cleanup_(sid_list_done) struct sid_list members = {0};
     _cleanup_(document_done) struct document representative = {0};
     _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
     struct summary summary = {.min = 1.0};
+    /* Some may have gone. */
+    const size_t n_most = n_wanted ? n_wanted + LOAD_AT_ONCE : 0;
+    size_t at = 0;
+    int r = living_clusters_members(index->clusters, stored, n_most, &members);
+    if (r == 0)
+        r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
+    while (r == 0 && at < members.n_sids && (!n_wanted || summary.n_members < n_wanted)) {
+        size_t n = members.n_sids - at;
+        if (n_wanted && n > n_wanted - summary.n_members)
+            n = n_wanted - summary.n_members;
+        if (n > LOAD_AT_ONCE)
+            n = LOAD_AT_ONCE;
+        r = add_members(index, members.sids + at, n, &representative, paths, query, &summary);
+        at += n;
+    }
+    *ret_size = summary.n_members;
+    if (r == 0 && (at < members.n_sids || at == n_most)) {
+        summary.min = summary.sum = NAN;
+        r = living_clusters_size(index->clusters, stored, ret_size);
+    }
+    *ret_summary = summary;
+    if (r == 0 && !summary.n_members && n_most)
+        return summarise(index, stored, 0, query, ret_summary, ret_size);
+    return r;
+}
+
+int index_cluster(struct index *index, uint64_t id, const struct index_query *query,
+                  struct cluster_info *ret_info, struct kin_list *ret_members)
+{
+    struct summary summary = {0};
     struct cluster_info info = {.id = id};
 
     if (query->may_read)
         return readable_clusters_answer(index, id, query, ret_info, ret_members);
     const uint64_t stored = shown_ids_read(&index->shown_ids, id);
-    int r = stored ? living_clusters_members(index->clusters, stored, 0, &members) : -ENOENT;
-    if (r == 0)
-        r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
-    for (size_t at = 0; r == 0 && at < members.n_sids; at += LOAD_AT_ONCE) {
-        size_t n = members.n_sids - at;
-        r = add_members(index, members.sids + at, n > LOAD_AT_ONCE ? LOAD_AT_ONCE : n,
-                        &representative, paths, query, &summary);
-    }
+    const size_t n_wanted =
+        ret_members && query->limit && query->limit < LISTED_MOST ? LISTED_MOST : query->limit;
+    int r = stored ? summarise(index, stored, n_wanted, query, &summary, &info.size) : -ENOENT;
     _cleanup_(kin_list_done) struct kin_list list = summary.list;
     if (r < 0)
         return r;
@@ -107,11 +138,12 @@ int index_cluster(struct index *index, uint64_t id, const struct index_query *qu
         qsort(list.kin + 1, list.n_kin - 1, sizeof(*list.kin), kin_compare);
     while (query->limit && list.n_kin > query->limit)
         kin_done(&list.kin[--list.n_kin]);
-    info.size = summary.n_members;
     info.repairing = living_clusters_is_repairing(index->clusters, stored);
     info.stale = named_clusterings_is_stale(index, stored);
     info.resemblance_min = summary.min;
-    info.resemblance_mean = summary.n_others ? summary.sum / (double)summary.n_others : 1.0;
+    info.resemblance_mean = isnan(summary.min) ? NAN
+                            : summary.n_others ? summary.sum / (double)summary.n_others
+                                               : 1.0;
     *ret_info = info;
     if (ret_members) {
         *ret_members = list;

@@ -33,6 +33,7 @@ static int next_sid(struct index *index, uint64_t *ret_sid)
     return 0;
 }
 
+/* After a crash it is not known by which extractor: 0. The next scan looks whether by any. */
 static struct file_row row_of(uint64_t sid, const struct record *record, bool racy)
 {
     return (struct file_row){.sid = sid,
@@ -60,6 +61,19 @@ static void coming_free(struct coming *coming, size_t n)
     free(coming);
 }
 
+static bool same(const uint8_t *a, const uint8_t *b)
+{
+    return memcmp(a, b, FINGERPRINT_BYTES) == 0;
+}
+
+/* The same bytes have another text where another extractor reads them. */
+static bool is_as_read(const struct record *old, const struct record *record)
+{
+    return same(old->content_fingerprint, record->content_fingerprint) &&
+           same(old->text_fingerprint, record->text_fingerprint) &&
+           old->form.type == record->form.type;
+}
+
 static int begin_coming(struct index *index, const struct result *result, struct coming *coming)
 {
     const struct record *record = &result->record;
@@ -68,14 +82,15 @@ static int begin_coming(struct index *index, const struct result *result, struct
     if (r < 0)
         return r;
     coming->record = record;
-    coming->is_new = !old_sid || memcmp(coming->old.content_fingerprint,
-                                        record->content_fingerprint, FINGERPRINT_BYTES) != 0;
+    coming->is_new = !old_sid || !is_as_read(&coming->old, record);
     sid = old_sid;
     if (coming->is_new) {
         coming->old_sid = old_sid;
         r = next_sid(index, &sid);
     }
     coming->row = row_of(sid, record, result->racy);
+    coming->row.extractors = result->extractors;
+    coming->row.extractor = result->extractor;
     return r;
 }
 
@@ -336,6 +351,19 @@ static int commit_failed(struct index *index, const struct result *result)
     return skip_document(index, file, &result->st, result->reason, result->error);
 }
 
+/* Another content that came meanwhile has a row of its own. */
+static int commit_same(struct index *index, const struct result *result)
+{
+    struct stored_row stored;
+    int r = stored_row_get(index, &result->change->key, &stored);
+    if (r < 0 || stored.row.sid != result->sid)
+        return r;
+    struct file_row row = stored.row;
+    row.extractors = result->extractors;
+    row.extractor = result->extractor;
+    return stored_row_put(index, &result->change->key, &stored, &row);
+}
+
 /* The file is gone, and perhaps nobody said so: look at its names again. Where they still lead to
  * it, round after round, it is there and cannot be read. */
 static int commit_gone(struct index *index, const struct result *result)
@@ -367,6 +395,8 @@ int commit_results(struct index *index, struct result *const *results, size_t n)
             r = commit_gone(index, results[i]);
         else if (results[i]->outcome == OUTCOME_FAILED)
             r = commit_failed(index, results[i]);
+        else if (results[i]->outcome == OUTCOME_SAME)
+            r = commit_same(index, results[i]);
     }
     return r;
 }

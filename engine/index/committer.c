@@ -69,6 +69,7 @@ static int try_resume(struct index *index)
         return r;
     index->counts_lost = false;
     index->store_error = 0;
+    atomic_store(&index->n_unwritten, 0); /* the scan that begins now finds and counts them */
     return 0;
 }
 
@@ -133,7 +134,7 @@ void committer_drop_results(struct index *index)
             free_result(results[i]);
 }
 
-/* What changes the store stands between these two: answers made meanwhile may be of both sides. */
+/* A change of the store stands between these two: answers made meanwhile may be of both sides. */
 static void begin_step(struct index *index)
 {
     atomic_fetch_add(&index->generation, 1);
@@ -195,6 +196,8 @@ static bool do_results(struct index *index)
         return false;
     begin_step(index);
     end_step(index, index->store_error ? 0 : commit_results(index, results, n));
+    if (index->store_error)
+        atomic_fetch_add(&index->n_unwritten, n);
     for (size_t i = 0; i < n; i++) {
         change_queue_done(index->queue, results[i]->change);
         free_result(results[i]);
@@ -308,7 +311,7 @@ static bool is_at_rest(struct index *index)
            removal_is_idle(index);
 }
 
-/* What only brings a clustering up to date with sketches that are there comes last. */
+/* Work that only brings a clustering up to date with sketches that are there comes last. */
 static bool do_clusterings(struct index *index)
 {
     const bool rests = is_at_rest(index), wanted = atomic_load(&index->n_settling) > 0;

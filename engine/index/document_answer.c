@@ -4,6 +4,8 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "base/mount_point.h"
+#include "base/proc_path.h"
 #include "engine/index/answer.h"
 
 static int stat_key(struct index *index, const struct file_key *file, struct stat *ret_st)
@@ -23,19 +25,6 @@ static bool is_current(struct index *index, const struct file_key *file, const s
     return !ret_row->racy || writing_set_has(index->writing, file);
 }
 
-static int path_of_fd(int fd, char path[PATH_MAX])
-{
-    char link[64];
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    ssize_t n = readlink(link, path, PATH_MAX);
-    if (n < 0)
-        return -errno;
-    if (n == PATH_MAX)
-        return -ENAMETOOLONG;
-    path[n] = '\0';
-    return 0;
-}
-
 /* A file that came behind our back, perhaps in a directory that did: note every name on the way to
  * it. Where the kernel does not know its path (any more), the next scan finds it. */
 static void note_path(struct index *index, const struct file_key *file)
@@ -44,14 +33,15 @@ static void note_path(struct index *index, const struct file_key *file)
     struct file_key parent = *backing_root_key(index->backing);
     _cleanup_close_ int file_fd = worker_open(index, file, O_PATH | O_CLOEXEC);
     _cleanup_close_ int dirfd = dup(backing_root_fd(index->backing));
-    if (file_fd < 0 || dirfd < 0 || path_of_fd(file_fd, path) < 0 || path_of_fd(dirfd, root) < 0)
+    if (file_fd < 0 || dirfd < 0 || proc_path_read(file_fd, path) < 0 ||
+        proc_path_read(dirfd, root) < 0)
         return;
     size_t n = strcmp(root, "/") == 0 ? 0 : strlen(root);
     if (strncmp(path, root, n) != 0 || path[n] != '/')
         return;
     for (name = strtok_r(path + n, "/", &rest); name; name = strtok_r(NULL, "/", &rest)) {
         index_note_entry(index, &parent, name);
-        int fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        int fd = mount_point_avoid(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0 || backing_key_at(index->backing, fd, "", &parent) < 0) {
             if (fd >= 0)
                 close(fd);
@@ -89,6 +79,13 @@ int index_document(struct index *index, const struct file_key *file, int wait_ms
     struct file_row row;
     struct stat st;
 
+    if (backing_key_is_nested(index->backing, file)) {
+        info.state = DOCUMENT_SKIPPED;
+        info.settled = true;
+        snprintf(info.reason, sizeof(info.reason), "in a mount inside the tree");
+        *ret_info = info;
+        return 0;
+    }
     int r = stat_key(index, file, &st);
     if (r == 0 && !S_ISREG(st.st_mode))
         r = -ENOENT;

@@ -9,8 +9,9 @@
 enum { SUPER_VALUES = 84, SUPER_RUN = 14 };
 
 struct edge_rule {
-    double resemblance; /* at least */
-    double containment; /* or one of them contained in the other by at least this; 0: no matter */
+    double resemblance; /* at least; 1: nobody, as who is equal is of one class */
+    double containment; /* or one of them contained in the other by at least this, in the same
+                           way; 0: no matter */
     bool super_shingle; /* instead: one super shingle in common, SUPER_RUN values in a row of the
                            SUPER_VALUES smallest of each (Broder et al. 1997, section 5.3) */
 };

@@ -7,6 +7,9 @@
 #ifdef KINFS_HAVE_MAGIC
 #include <magic.h>
 #endif
+#include <xxhash.h>
+
+#include "engine/index/zip_directory.h"
 
 enum {
     /* What the marks of nearly all types are in; more of it only takes libmagic longer. */
@@ -17,6 +20,7 @@ enum {
 };
 
 struct extractors {
+    uint32_t id;
     struct extractor *all;
     size_t n, n_configured;
 };
@@ -40,6 +44,11 @@ void extractors_free(struct extractors *extractors)
     free(extractors);
 }
 DEFINE_CLEANUP(struct extractors *, extractors_free);
+
+uint32_t extractors_id(const struct extractors *extractors)
+{
+    return extractors->id;
+}
 
 bool extractors_are_none(const struct extractors *extractors)
 {
@@ -96,6 +105,30 @@ static int make_argv(const char *program, unsigned memory_mb, const char *const 
     return argv[BEFORE + n - 1] ? 0 : -ENOMEM;
 }
 
+/* -- ids: of what is said of an extractor, never 0 -- */
+
+static uint32_t add_bytes(uint32_t id, const void *bytes, size_t n)
+{
+    uint32_t more = (uint32_t)XXH3_64bits_withSeed(bytes, n, id);
+    return more ? more : 1;
+}
+
+static uint32_t add_text(uint32_t id, const char *text)
+{
+    return add_bytes(id, text, strlen(text) + 1);
+}
+
+static uint32_t id_of(const struct extractor *extractor, unsigned memory_mb,
+                      const char *const *command)
+{
+    const unsigned numbers[] = {extractor->type, extractor->lines, extractor->seconds,
+                                extractor->output_mb, memory_mb};
+    uint32_t id = add_bytes(add_text(0, extractor->name), numbers, sizeof(numbers));
+    for (; *command; command++)
+        id = add_text(id, *command);
+    return id;
+}
+
 static int add_configured(struct extractors *extractors, const char *program,
                           const struct index_extractor *from)
 {
@@ -113,8 +146,9 @@ static int add_configured(struct extractors *extractors, const char *program,
         return -ENOMEM;
     if (n > 1 && strcmp(extractor->media_type + n - 2, "/*") == 0)
         extractor->media_type[n - 1] = '\0';
-    return make_argv(program, from->memory_mb ? from->memory_mb : MEMORY_MB, from->command,
-                     extractor);
+    const unsigned memory_mb = from->memory_mb ? from->memory_mb : MEMORY_MB;
+    extractor->id = id_of(extractor, memory_mb, from->command);
+    return make_argv(program, memory_mb, from->command, extractor);
 }
 
 /* Where it is not installed, its documents are bytes. */
@@ -131,6 +165,8 @@ static int add_built_in(struct extractors *extractors, const char *program, enum
                                     .output_mb = OUTPUT_MB};
     if (!extractor->name)
         return -ENOMEM;
+    /* Wherever it is installed. */
+    extractor->id = id_of(extractor, MEMORY_MB, (const char *const[]){NULL});
     return make_argv(program, MEMORY_MB, (const char *const[]){path, NULL}, extractor);
 }
 
@@ -145,11 +181,27 @@ static int refuse_missing(const char *program, int error, char **ret_error)
     return error;
 }
 
+static const enum text_type built_in[] = {TEXT_PDF, TEXT_OFFICE, TEXT_EPUB};
+enum { N_BUILT_IN = sizeof(built_in) / sizeof(built_in[0]) };
+_Static_assert((int)N_BUILT_IN == (int)INDEX_UNREAD_MAX, "each may be missing");
+
+void extractors_unread(const struct extractors *extractors,
+                       const char *ret_names[INDEX_UNREAD_MAX + 1])
+{
+    size_t n_unread = 0;
+    for (size_t i = 0; i < N_BUILT_IN; i++) {
+        size_t at = extractors->n_configured;
+        while (at < extractors->n && extractors->all[at].type != built_in[i])
+            at++;
+        if (at == extractors->n)
+            ret_names[n_unread++] = text_type_name(built_in[i]);
+    }
+    ret_names[n_unread] = NULL;
+}
+
 int extractors_new(const struct index_extractor *configured, size_t n_configured,
                    struct extractors **ret_extractors, char **ret_error)
 {
-    static const enum text_type built_in[] = {TEXT_PDF, TEXT_OFFICE};
-    enum { N_BUILT_IN = sizeof(built_in) / sizeof(built_in[0]) };
     char program[PATH_MAX];
     _cleanup_(extractors_free_p) struct extractors *extractors = calloc(1, sizeof(*extractors));
     if (!extractors ||
@@ -173,6 +225,8 @@ int extractors_new(const struct index_extractor *configured, size_t n_configured
         if (r < 0)
             return r;
     }
+    for (size_t i = 0; i < extractors->n; i++)
+        extractors->id = add_bytes(extractors->id, &extractors->all[i].id, sizeof(uint32_t));
     *ret_extractors = TAKE_PTR(extractors);
     return 0;
 }
@@ -242,7 +296,7 @@ static const struct extractor *choose_configured(struct extractor_choice *choice
     return NULL;
 }
 
-const struct extractor *extractor_choose(struct extractor_choice *choice, const void *head,
+const struct extractor *extractor_choose(struct extractor_choice *choice, int fd, const void *head,
                                          size_t size_bytes)
 {
     const struct extractors *extractors = choice->extractors;
@@ -253,6 +307,8 @@ const struct extractor *extractor_choose(struct extractor_choice *choice, const 
     if (found || extractors->n == extractors->n_configured)
         return found;
     enum text_type type = text_type_sniff_library(head, size_bytes);
+    if (type == TEXT_BINARY && zip_directory_may_be(head, size_bytes))
+        type = zip_directory_type(fd);
     for (size_t i = extractors->n_configured; i < extractors->n; i++)
         if (extractors->all[i].type == type)
             return &extractors->all[i];

@@ -7,17 +7,20 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/cleanup.h"
 #include "engine/index/index.h"
 #include "engine/text/type.h"
 
 struct extractor {
-    char *name;          /* in reasons: "pdf", or the media type */
-    char *media_type;    /* that it is for, "audio/" for all that begin so; NULL: by text_type */
-    enum text_type type; /* TEXT_PDF, TEXT_OFFICE; TEXT_EXTRACTED of what the configuration names */
-    bool lines;          /* makes features, one a line; else text in UTF-8 */
-    char **argv;         /* of kinfs-extract; ends with NULL */
+    uint32_t id;      /* of what it is: another program, or one run otherwise, has another */
+    char *name;       /* in reasons: "pdf", or the media type */
+    char *media_type; /* that it is for, "audio/" for all that begin so; NULL: by text_type */
+    enum text_type
+        type;    /* TEXT_PDF, _OFFICE, _EPUB; TEXT_EXTRACTED of what the configuration names */
+    bool lines;  /* makes features, one a line; else text in UTF-8 */
+    char **argv; /* of kinfs-extract; ends with NULL */
     unsigned seconds, output_mb;
 };
 
@@ -32,15 +35,21 @@ int extractors_new(const struct index_extractor *configured, size_t n_configured
                    struct extractors **ret_extractors, char **ret_error);
 void extractors_free(struct extractors *extractors);
 bool extractors_are_none(const struct extractors *extractors);
+/* The names of the built-in ones that are not installed, static, and NULL. */
+void extractors_unread(const struct extractors *extractors,
+                       const char *ret_names[INDEX_UNREAD_MAX + 1]);
+/* A digest of all their ids in order; 0: there are none. */
+uint32_t extractors_id(const struct extractors *extractors);
 
 /* Who chooses, one per thread: libmagic, which is asked for the media type, has a state. */
 struct extractor_choice;
 int extractor_choice_new(const struct extractors *extractors, struct extractor_choice **ret_choice);
 void extractor_choice_free(struct extractor_choice *choice);
 
-/* The extractor of the document that begins with these bytes (the first 8 KiB at least, or all), or
- * NULL. Less than a microsecond; 20 to 1,400 where the configuration names extractors. */
-const struct extractor *extractor_choose(struct extractor_choice *choice, const void *head,
+/* The extractor of the document that is open as fd, whose offset stays, and begins with these bytes
+ * (the first 8 KiB at least, or all), or NULL. Less than a microsecond; of a ZIP archive some, in
+ * which its directory is read; 20 to 1,400 where the configuration names extractors. */
+const struct extractor *extractor_choose(struct extractor_choice *choice, int fd, const void *head,
                                          size_t size_bytes);
 
 enum { EXTRACTOR_REASON_BYTES = 80 };

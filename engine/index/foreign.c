@@ -26,7 +26,8 @@ int index_read_foreign(struct index *index, int fd, bool (*stop)(void *user), vo
     struct document_sketch sketch;
     if (!foreign)
         return -ENOMEM;
-    int r = sketching_new(index, true, stop, user, &sketching);
+    const struct sketching_by by = index_sketching_by(index, true);
+    int r = sketching_new(&by, stop, user, &sketching);
     if (r == 0)
         r = sketching_run(sketching, fd, SKETCHING_MOST_BYTES, &sketch, foreign->info.reason);
     if (r == SKETCHING_TOO_LONG)

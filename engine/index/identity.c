@@ -1,4 +1,4 @@
-/* What a store says it is: schema version, policy with its secret key, and the tree it is of. A
+/* The identity of a store: schema version, policy with its secret key, and the tree it is of. A
  * store that is another's is refused with a message that says what to do. */
 #include <errno.h>
 #include <fcntl.h>

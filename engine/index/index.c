@@ -93,6 +93,7 @@ static void index_free(struct index *index)
     pthread_cond_destroy(&index->wake_committer);
     pthread_mutex_destroy(&index->error_lock);
     niceness_done(&index->niceness);
+    kv_set_last_words(NULL, NULL);
     pthread_mutex_destroy(&index->lock);
     free(index->workers);
     free(index->source);
@@ -100,6 +101,12 @@ static void index_free(struct index *index)
     free(index);
 }
 DEFINE_CLEANUP(struct index *, index_free);
+
+static void say_last_words(void *user, const char *line)
+{
+    struct index *index = user;
+    index_log(index, INDEX_LOG_ERROR, "store %s: %s", index->store_path, line);
+}
 
 static int open_store(struct index *index, const struct index_options *options, const char *db,
                       char **ret_error)
@@ -114,6 +121,7 @@ static int open_store(struct index *index, const struct index_options *options, 
     };
     if (asprintf(&path, "%s/%s", options->store_path, db) < 0)
         return -ENOMEM;
+    kv_set_last_words(say_last_words, index);
     int r = kv_rocksdb_open(path, &kv_options, &index->store, ret_error);
     if (r < 0)
         return r;
@@ -138,7 +146,7 @@ static int begin_sids(struct index *index, bool ended_cleanly)
     return index->n_lost_rows ? living_clusters_pass_ids(index->clusters, PASSED_OVER) : 0;
 }
 
-/* Where the store lies in the tree it is of, its directory must not be indexed. */
+/* The directory of a store that lies in the tree it is of must not be indexed. */
 static void find_store_key(struct index *index)
 {
     struct file_key key;
@@ -211,7 +219,7 @@ static int open_parts(struct index *index, const struct index_options *options)
     return r;
 }
 
-/* Where there is no store in it yet, that of a database is opened. */
+/* The store of a database is opened when there is none in it yet. */
 static int open_over(struct index *index, const struct index_options *options, const char *db,
                      const struct policy *policy, char **ret_error)
 {

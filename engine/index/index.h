@@ -55,7 +55,7 @@ enum index_clustering_kind {
 struct index_clustering {
     char name[32];
     enum index_clustering_kind kind;
-    double resemblance, containment; /* multiples of 0.0001, up to 1 */
+    double resemblance, containment; /* multiples of 0.0001, up to 1: equal documents alone */
 };
 
 /* Read "NAME:RULE", such as "near:components:0.95" or "parts:components:0.5:containment:0.9" or
@@ -79,8 +79,7 @@ struct index_options {
     const char *tokens, *stopwords, *stemmer;
     unsigned n_workers;                       /* 0: one for each processor, at most 8 */
     size_t cache_bytes;                       /* 0: the store's default */
-    const struct index_extractor *extractors; /* besides those of PDF and office documents; what
-                                                 has been sketched before is not done anew */
+    const struct index_extractor *extractors; /* besides those of PDF, office documents and books */
     size_t n_extractors;
     /* The named clusterings, each name once. What the store has besides is removed in the
      * background. NULL: those that the store has */
@@ -151,7 +150,7 @@ struct index_finding {
     const char *what;  /* one line */
 };
 
-/* What was counted. */
+/* The numbers counted. */
 struct index_check_clustering {
     struct index_clustering clustering;
     uint64_t clusters, members;
@@ -271,8 +270,8 @@ int index_settle(struct index *index, enum index_lane lane, int wait_ms);
  * thread, nanoseconds. */
 uint64_t index_generation(struct index *index);
 
-/* Whether the caller may know that a path exists and read it, and it means the document of that
- * key. path is relative to the root. What answers a question that has such a function is computed
+/* True: the caller may know that a path exists and read it, and it means the document of that
+ * key. path is relative to the root. The answer to a question with such a function is computed
  * among the documents that it allows, and which still are what they were when they were sketched:
  * no number, name or order of it depends on another. */
 typedef bool (*index_may_read_fn)(void *user, const char *path, const struct file_key *key);
@@ -289,8 +288,13 @@ struct kin {
     bool exact;
 };
 
+enum { KIN_LIST_WHY_BYTES = 128 };
+
 struct kin_list {
-    struct kin *kin; /* best first; ties in path order */
+    /* Why something may be missing that should be found by 99 in 100: "too short to tell: ..."; ""
+     * where nothing is */
+    char incomplete[KIN_LIST_WHY_BYTES];
+    struct kin *kin; /* best first, by what was asked for; ties in path order */
     size_t n_kin;
 };
 void kin_list_done(struct kin_list *list);
@@ -306,12 +310,13 @@ struct index_query {
     void *stop_user;
 };
 
-/* What resembles a document, itself left out. All paths of a hard-linked document are one document.
- * Returns 0, -ENOENT when the file is not a known document, or an error. */
+/* Documents that resemble one, itself left out. All paths of a hard-linked document are one
+ * document. Returns 0, -ENOENT when the file is not a known document, or an error. */
 int index_similar(struct index *index, const struct file_key *file, const struct index_query *query,
                   struct kin_list *ret_list);
 
-/* What the document is contained in (containment of file in kin >= threshold). As above. */
+/* The documents that contain this one (containment of file in kin >= threshold), those that contain
+ * most of it first. As above. */
 int index_containing(struct index *index, const struct file_key *file,
                      const struct index_query *query, struct kin_list *ret_list);
 
@@ -340,7 +345,7 @@ int index_foreign_similar(const struct index_foreign *foreign, const struct inde
 int index_foreign_containing(const struct index_foreign *foreign, const struct index_query *query,
                              struct kin_list *ret_list);
 
-/* Whether index_similar() would have an answer. Returns 1, 0 or an error. */
+/* Look if index_similar() would have an answer. Returns 1, 0 or an error. */
 int index_has_kin(struct index *index, const struct file_key *file,
                   const struct index_query *query);
 
@@ -369,9 +374,9 @@ struct document_info {
     uint64_t n_tokens;
 };
 
-/* What is known of a file. It is first looked at again when its size or times are not those of its
- * record, and the foreground lane settled for at most wait_ms. Returns 0, -ENOENT for what is no
- * regular file of the tree. */
+/* The state of a file. It is first looked at again when its size or times are not those of its
+ * record, and the foreground lane settled for at most wait_ms. What is in a mount inside the tree
+ * is skipped, and not looked at. Returns 0, -ENOENT for what is no regular file of the tree. */
 int index_document(struct index *index, const struct file_key *file, int wait_ms,
                    struct document_info *ret_info);
 
@@ -381,14 +386,16 @@ struct cluster_info {
     bool repairing; /* it may turn out to be several: documents that held it together have gone */
     bool stale;     /* its clustering is made anew, and has not seen the last changes */
     struct kin representative;
-    double resemblance_min, resemblance_mean; /* of the members to the representative */
+    double resemblance_min,
+        resemblance_mean; /* of the members to the representative; NAN: see there */
 };
 void cluster_info_done(struct cluster_info *info);
 
 /* Returns 0, -ENOENT. With members, they are given with their resemblance to the representative,
- * the representative first, then best first. With query->may_read, id is one of
- * index_readable_cluster(), and errors are that function's. query->threshold is not used. Waits
- * for reads. */
+ * the representative first, then best first. With a limit only the first 1,000 members (or limit,
+ * if that is more) are read for that, without members the first `limit`, and resemblance_min and
+ * _mean are NAN where there are more. With query->may_read, id is one of index_readable_cluster(),
+ * and errors are that function's. query->threshold is not used. Waits for reads. */
 int index_cluster(struct index *index, uint64_t id, const struct index_query *query,
                   struct cluster_info *ret_info, struct kin_list *ret_members);
 
@@ -409,7 +416,7 @@ int index_readable_cluster(struct index *index, const struct file_key *file, uin
                            const struct index_query *query, struct cluster_info *ret_info,
                            struct kin_list *ret_members);
 
-/* Whether the links of a clustering are of two documents alone, so that it has such clusters. */
+/* True: the links of a clustering are of two documents alone, so that it has such clusters. */
 bool index_clustering_is_of_pairs(const struct index *index, uint64_t base);
 
 /* All such clusters of a clustering, found one after the other in an order that depends on the
@@ -499,7 +506,7 @@ const struct policy *index_policy(const struct index *index); /* of the sketches
  * base: from the first. Returns how many, or an error. */
 int index_cluster_ids(struct index *index, uint64_t after, size_t limit, uint64_t *ret_ids);
 
-/* Whether there is such a cluster: 1, 0 or an error. */
+/* 1: there is such a cluster; 0, or an error. */
 int index_has_cluster(struct index *index, uint64_t id);
 
 /* The cluster that one with another id became part of, for as long as there is that cluster.
@@ -509,7 +516,7 @@ int index_cluster_alias(struct index *index, uint64_t id, uint64_t *ret_id);
 /* The first path (by parent key and name) of an inode. Returns 0, -ENOENT; gives. */
 int index_path(struct index *index, const struct file_key *file, char **ret_path);
 
-/* What is known of a named clustering. */
+/* The state of a named clustering. */
 #define INDEX_CLUSTER_MAX ((UINT64_C(1) << 56) - 1)
 struct index_clustering_status {
     struct index_clustering clustering;
@@ -535,6 +542,8 @@ int index_find_clustering(struct index *index, const char *name,
 int index_cluster_of(struct index *index, const struct file_key *file, uint64_t base,
                      uint64_t *ret_id);
 
+enum { INDEX_UNREAD_MAX = 3 };
+
 struct index_status {
     char version[32], source[4096], store[4096];
     char policy[128];                         /* name and parameters, for people */
@@ -542,12 +551,16 @@ struct index_status {
     const char *tokens, *stopwords, *stemmer; /* names: what becomes of words before; static */
     uint64_t documents, clusters, clustered_documents, store_bytes;
     uint64_t repairing; /* clusters of which it is being found out whether they are one still */
-    uint64_t pending_foreground, pending_scan; /* items queued or in work */
+    /* Items queued or in work; or, of the first, that a store which takes no writes left out. */
+    uint64_t pending_foreground, pending_scan;
     uint64_t pending_slow;    /* of them: those above 1 MiB, and those that take an extractor */
     uint64_t skipped, failed; /* documents that could not be read; store writes that failed */
     uint64_t scan_found, scan_done; /* documents of the running or last scan */
     bool scanning;
-    bool extracts;                               /* there are programs that read documents for it */
+    bool extracts; /* there are programs that read documents for it */
+    /* The kinds of documents whose programs are not installed, so that they are compared as bytes:
+     * "pdf"; static, NULL behind the last */
+    const char *unread[INDEX_UNREAD_MAX + 1];
     uint64_t sketched_documents, sketched_bytes; /* since the start */
     int store_error; /* negative errno: nothing can be written for now; 0: it can */
     char last_error[256];

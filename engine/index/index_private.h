@@ -27,12 +27,18 @@
 #include "engine/index/records.h"
 #include "engine/index/schema.h"
 #include "engine/index/shown_ids.h"
+#include "engine/index/sketching.h"
 #include "engine/index/writing_set.h"
 
 #define INDEX_CLUSTER_THRESHOLD 0.5
 
 /* A document a worker is done with; the committer owns it from then on. */
-enum outcome { OUTCOME_SKETCHED, OUTCOME_GONE, OUTCOME_FAILED };
+enum outcome {
+    OUTCOME_SKETCHED,
+    OUTCOME_GONE,
+    OUTCOME_FAILED,
+    OUTCOME_SAME, /* with other extractors it would be read as it was */
+};
 
 struct result {
     STAILQ_ENTRY(result) next;
@@ -40,6 +46,8 @@ struct result {
     enum outcome outcome;
     struct record record; /* OUTCOME_SKETCHED */
     bool racy;
+    uint64_t sid;                   /* OUTCOME_SAME: of the row that was looked at */
+    uint32_t extractors, extractor; /* OUTCOME_SKETCHED and _SAME, of its row */
     int error; /* OUTCOME_FAILED: negative errno; or, with a reason, of no meaning */
     char reason[FILE_ROW_REASON_BYTES]; /* OUTCOME_FAILED; "": the error's */
     struct stat st;                     /* OUTCOME_FAILED, when it could be asked for */
@@ -119,6 +127,7 @@ struct index {
     atomic_uint_fast64_t generation; /* the committer's steps, begun and ended: odd within one */
     atomic_uint_fast64_t n_uses;     /* index_note_use() */
     atomic_uint_fast64_t n_documents, n_skipped, n_failed, scan_found;
+    atomic_uint_fast64_t n_unwritten; /* sketches that were dropped as the store takes none */
     atomic_uint_fast64_t sketched_documents, sketched_bytes;
     pthread_mutex_t error_lock;
     char last_error[256];
@@ -153,7 +162,7 @@ int document_counts_recount(struct index *index);
 struct document_counts {
     int64_t n_documents, n_skipped;
 };
-/* What the change of a file's row changes. before, after: NULL, none. */
+/* The effects of a change of a file's row. before, after: NULL, none. */
 void document_counts_add(struct document_counts *counts, const struct file_row *before,
                          const struct file_row *after);
 /* Apply a batch that changes rows of files. */
@@ -216,8 +225,17 @@ bool scan_is_idle(const struct index *index);
 /* Some names of a directory. Returns 1 when more is to do, 0 when the scan is over, or an error. */
 int scan_step(struct index *index);
 void scan_done(struct scan *scan);
+/* A directory to be listed; its access time stays as it is where the kernel lets us. Returns the
+ * descriptor or an errno. */
+int scan_open_directory(struct index *index, const struct file_key *directory);
 /* A directory not seen before hangs in the tree: scan it too. */
 int scan_add_directory(struct index *index, const struct file_key *directory);
+
+/* The means by which documents of an index are read. */
+static inline struct sketching_by index_sketching_by(const struct index *index, bool extracts)
+{
+    return (struct sketching_by){&index->policy, index->hash, index->extractors, extracts};
+}
 
 /* -- removal.c; the committer's -- */
 bool removal_is_idle(const struct index *index);
@@ -234,7 +252,7 @@ int check_open_damaged(const char *store_path, struct kv **ret_kv);
 
 void index_log(struct index *index, enum index_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* What that said is over: the last error no more, where nothing was said since. */
+/* Such an error is over: the last error is none, unless something was said since. */
 void index_error_over(struct index *index, const char *message);
 /* Why something is not done, for whoever wants to know (ret_error; without memory NULL). Returns
  * error. */

@@ -149,6 +149,10 @@ int living_clusters_of(struct living_clusters *clusters, uint64_t sid, uint64_t 
 /* Returns 1 for a document in a cluster, 0, or an error. */
 int living_clusters_has(struct living_clusters *clusters, uint64_t sid);
 
+/* How many documents are in a cluster, 0 for one that there is not. Returns 0, -ENOENT for an id of
+ * no clustering, or an error. */
+int living_clusters_size(struct living_clusters *clusters, uint64_t id, uint64_t *ret_size);
+
 /* Sids of a cluster, the representative first; up to limit (0: all). Returns 0, -ENOENT. */
 int living_clusters_members(struct living_clusters *clusters, uint64_t id, size_t limit,
                             struct sid_list *ret_members);

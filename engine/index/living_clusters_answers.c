@@ -93,6 +93,12 @@ int living_clusters_members(struct living_clusters *clusters, uint64_t id, size_
     return 0;
 }
 
+int living_clusters_size(struct living_clusters *clusters, uint64_t id, uint64_t *ret_size)
+{
+    struct membership *membership = membership_of(clusters, id);
+    return membership ? membership_size(membership, id, ret_size) : -ENOENT;
+}
+
 int living_clusters_ids(struct living_clusters *clusters, uint64_t after, size_t limit,
                         uint64_t *ret_ids)
 {

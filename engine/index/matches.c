@@ -38,18 +38,29 @@ int matches_add(struct matches *matches, const struct match *match)
     return 0;
 }
 
-static int compare_matches(const void *a, const void *b)
+static int compare_ranks(enum postings_tier tier, const struct match *x, const struct match *y)
 {
-    const struct match *x = a, *y = b;
-    if (x->resemblance.value != y->resemblance.value)
-        return x->resemblance.value < y->resemblance.value ? 1 : -1;
+    const double a = match_rank(tier, x), b = match_rank(tier, y);
+    if (a != b)
+        return a < b ? 1 : -1;
     return (x->sid > y->sid) - (x->sid < y->sid);
 }
 
-void matches_sort(struct matches *matches)
+static int compare_resemblances(const void *a, const void *b)
+{
+    return compare_ranks(POSTINGS_TIER_R, a, b);
+}
+
+static int compare_containments(const void *a, const void *b)
+{
+    return compare_ranks(POSTINGS_TIER_C, a, b);
+}
+
+void matches_sort(enum postings_tier tier, struct matches *matches)
 {
     if (matches->n_matches)
-        qsort(matches->matches, matches->n_matches, sizeof(*matches->matches), compare_matches);
+        qsort(matches->matches, matches->n_matches, sizeof(*matches->matches),
+              tier == POSTINGS_TIER_C ? compare_containments : compare_resemblances);
 }
 
 /* -- comparing -- */
@@ -66,17 +77,6 @@ struct search {
     struct matches *matches; /* under it */
 };
 
-static struct estimate containment_of(const struct record *a, const struct record *b)
-{
-    struct estimate estimate;
-    bool twins = memcmp(a->content_fingerprint, b->content_fingerprint, FINGERPRINT_BYTES) == 0;
-    if (a->sketch.n_values == 0)
-        return (struct estimate){.value = twins ? 1.0 : NAN, .exact = true};
-    if (min_sketch_containment(&a->sketch, &b->sketch, &estimate) < 0)
-        return (struct estimate){.value = NAN};
-    return estimate;
-}
-
 static int compare_one(const struct search *search, uint64_t sid, const struct record *other,
                        struct matches *matches)
 {
@@ -92,8 +92,9 @@ static int compare_one(const struct search *search, uint64_t sid, const struct r
     }
     if (record_resemblance(record, other, &match.resemblance) < 0)
         return 0;
-    match.containment = containment_of(record, other);
-    if (search->tier == POSTINGS_TIER_C && !(match.containment.value >= search->threshold))
+    if (record_containment(record, other, &match.containment) < 0)
+        match.containment = (struct estimate){.value = NAN};
+    if (!(match_rank(search->tier, &match) >= search->threshold)) /* as it is shown */
         return 0;
     record_class(other, match.class);
     return matches_add(matches, &match);

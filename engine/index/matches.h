@@ -29,7 +29,13 @@ int matches_add(struct matches *matches, const struct match *match); /* 0, -ENOM
 int matches_find(struct records *records, enum postings_tier tier, const struct record *record,
                  double threshold, const struct sid_list *candidates, struct matches *matches);
 
-/* The most resembling first, of equals the oldest. */
-void matches_sort(struct matches *matches);
+/* The measure that is asked for in a tier: the resemblance, or the containment. */
+static inline double match_rank(enum postings_tier tier, const struct match *match)
+{
+    return tier == POSTINGS_TIER_C ? match->containment.value : match->resemblance.value;
+}
+
+/* Those of the highest rank first, of equals the oldest. */
+void matches_sort(enum postings_tier tier, struct matches *matches);
 
 #endif

@@ -1,4 +1,4 @@
-/* What anyone may ask of named clusterings. */
+/* Questions that anyone may ask of named clusterings. */
 #include <errno.h>
 #include <string.h>
 

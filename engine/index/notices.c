@@ -49,7 +49,9 @@ void index_note_rename(struct index *index, const struct file_key *old_parent, c
 
 void index_note_content(struct index *index, const struct file_key *file)
 {
-    index_note(index, CHANGE_CONTENT, file, NULL, NULL);
+    /* A mount inside the tree is not read: it may be anybody's, and never answer. */
+    if (file_key_same_file_system(file, backing_root_key(index->backing)))
+        index_note(index, CHANGE_CONTENT, file, NULL, NULL);
 }
 
 void index_note_use(struct index *index)

@@ -55,6 +55,8 @@ static int take_page(const struct kv_page *page, const struct noted_postings *no
         if (key->size_bytes != POSTING_KEY_BYTES)
             return -EUCLEAN;
         sid = get_be64((const uint8_t *)key->data + 8);
+        if (sid == UINT64_MAX) /* no sid is the largest number, which would have none behind it */
+            return -EUCLEAN;
         if (noted_postings_hide(noted, pending->list, sid))
             continue;
         int r = sid_vector_push_set(found, sid);

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "engine/index/answer.h"
 #include "engine/index/candidates.h"
@@ -87,6 +88,25 @@ static int candidates_of(struct index *index, enum postings_tier tier,
     return 0;
 }
 
+/* True: an answer misses documents by more than chance allows, whatever it turns out to be. */
+static void say_incomplete(const struct index *index, enum postings_tier tier,
+                           const struct min_sketch *sketch, double threshold,
+                           char ret_why[KIN_LIST_WHY_BYTES])
+{
+    const unsigned certain = candidates_certain_shingles(index->policy.m);
+    if (sketch->n_values == 0) /* only what is equal is wanted, and found */
+        return;
+    if (tier == POSTINGS_TIER_C && min_sketch_cardinality(sketch) < certain)
+        snprintf(ret_why, KIN_LIST_WHY_BYTES,
+                 "too short to tell: what contains it is found by chance below %u shingles, %u "
+                 "words",
+                 certain, certain + index->policy.w - 1);
+    else if (tier == POSTINGS_TIER_R && threshold < candidates_certain_resemblance())
+        snprintf(ret_why, KIN_LIST_WHY_BYTES,
+                 "not complete: what resembles it by less than %.2f is found by chance",
+                 candidates_certain_resemblance());
+}
+
 /* enough  stop when this many were found, whichever they are (0: the best query->limit)
  *
  * For who may not read everything all candidates are compared: the likeliest may be hidden, and
@@ -114,15 +134,15 @@ static int answer(struct index *index, enum postings_tier tier, const struct doc
     if (r == 0)
         r = matches_find(index->records, tier, record, query->threshold, &candidates, &matches);
     if (r == 0 && matches.n_matches) {
-        matches_sort(&matches);
+        matches_sort(tier, &matches);
         r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
     }
 
-    /* Whole classes of one resemblance, so that which of them are cut off by the limit is decided
+    /* Whole classes of one rank, so that which of them are cut off by the limit is decided
      * by their paths alone. */
     for (size_t i = 0; r == 0 && i < matches.n_matches; i++) {
-        bool next_rank = i == 0 || matches.matches[i].resemblance.value !=
-                                       matches.matches[i - 1].resemblance.value;
+        bool next_rank = i == 0 || match_rank(tier, &matches.matches[i]) !=
+                                       match_rank(tier, &matches.matches[i - 1]);
         if ((enough && list.n_kin >= enough) ||
             (next_rank && query->limit && list.n_kin >= query->limit))
             break;
@@ -132,9 +152,11 @@ static int answer(struct index *index, enum postings_tier tier, const struct doc
     if (r < 0)
         return r;
     if (list.n_kin)
-        qsort(list.kin, list.n_kin, sizeof(*list.kin), kin_compare);
+        qsort(list.kin, list.n_kin, sizeof(*list.kin),
+              tier == POSTINGS_TIER_C ? kin_compare_containment : kin_compare);
     while (query->limit && list.n_kin > query->limit)
         kin_done(&list.kin[--list.n_kin]);
+    say_incomplete(index, tier, &record->sketch, query->threshold, list.incomplete);
     *ret_list = list;
     list = (struct kin_list){0};
     return stale;
@@ -245,23 +267,22 @@ int index_compare(struct index *index, const struct file_key *a, const struct fi
     const struct record *x = da.record, *y = db.record;
     out.same_content =
         memcmp(x->content_fingerprint, y->content_fingerprint, FINGERPRINT_BYTES) == 0;
-    bool shingles = x->sketch.n_values && y->sketch.n_values;
-    out.same_text =
-        shingles && memcmp(x->text_fingerprint, y->text_fingerprint, FINGERPRINT_BYTES) == 0;
+    out.same_text = record_same_text(x, y);
+    /* Equal samples say nothing of the shingles that are in neither. */
     out.same_shingles =
-        shingles && memcmp(x->shingle_fingerprint, y->shingle_fingerprint, FINGERPRINT_BYTES) == 0;
+        out.same_text ||
+        (x->sketch.n_values && x->sketch.below == 0 && y->sketch.below == 0 &&
+         memcmp(x->shingle_fingerprint, y->shingle_fingerprint, FINGERPRINT_BYTES) == 0);
 
     r = record_resemblance(x, y, &estimate);
     put_estimate(r, &estimate, &out.resemblance, &out.resemblance_error, &out.resemblance_samples);
     out.exact = r == 0 && estimate.exact;
-    r = min_sketch_containment(&x->sketch, &y->sketch, &estimate);
+    r = record_containment(x, y, &estimate);
     put_estimate(r, &estimate, &out.containment_ab, &out.containment_ab_error,
                  &out.containment_ab_samples);
-    r = min_sketch_containment(&y->sketch, &x->sketch, &estimate);
+    r = record_containment(y, x, &estimate);
     put_estimate(r, &estimate, &out.containment_ba, &out.containment_ba_error,
                  &out.containment_ba_samples);
-    if (out.same_content)
-        out.containment_ab = out.containment_ba = 1.0;
     *ret_comparison = out;
     return 0;
 }

@@ -39,7 +39,7 @@ struct readable_cluster {
 };
 void readable_cluster_done(struct readable_cluster *cluster);
 
-/* What is known of documents from clusters found before: numbers of a tally. */
+/* The state of a document by the clusters found before: numbers of a tally. */
 enum readable_known { READABLE_UNKNOWN, READABLE_SEEN, READABLE_IN_LARGE };
 
 /* The cluster of a document; of one member where nothing readable resembles it.

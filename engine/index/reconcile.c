@@ -15,6 +15,9 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "base/escape.h"
+#include "base/mount_point.h"
+#include "base/proc_path.h"
 #include "engine/index/other_names.h"
 #include "engine/index/reconcile.h"
 #include "engine/index/reconcile_private.h"
@@ -58,32 +61,38 @@ int reconcile_is_known(struct index *index, const struct file_key *directory)
     return r < 0 ? r : links.n_entries > 0;
 }
 
+static int key_of_name(struct index *index, int dirfd, const char *name, struct file_key *ret_key)
+{
+    _cleanup_close_ int fd = mount_point_avoid(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    return fd < 0 ? fd : backing_key_at(index->backing, fd, "", ret_key);
+}
+
 /* The name a directory has now. -EAGAIN when it moved on while we looked, -ENOENT when it is
- * removed or lies under no name. */
+ * removed, lies under no name, or something is mounted over it. */
 static int try_to_find(struct index *index, const struct file_key *directory, int fd,
                        struct file_key *ret_parent, char **ret_name)
 {
-    char link[64], path[PATH_MAX];
+    char path[PATH_MAX];
     struct file_key parent, found;
     struct stat st;
-    if (fstat(fd, &st) < 0 || st.st_nlink == 0)
+    if (fstat(fd, &st) < 0 || st.st_nlink == 0 || proc_path_read(fd, path) < 0)
         return -ENOENT;
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    ssize_t n = readlink(link, path, sizeof(path));
-    if (n < 0 || n == sizeof(path))
-        return -ENOENT;
-    path[n] = '\0';
     const char *name = strrchr(path, '/');
     if (!name || !name[1])
         return -ENOENT;
-    _cleanup_close_ int above = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_close_ int above = mount_point_avoid(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const bool covered = above == -EXDEV;
+    if (covered) /* the root, over which kinfs itself is mounted; or nothing of the tree */
+        above = fcntl(backing_root_fd(index->backing), F_DUPFD_CLOEXEC, 0);
     if (above < 0)
         return -EAGAIN;
     int r = backing_key_at(index->backing, above, "", &parent);
     if (r == 0)
-        r = backing_key_at(index->backing, above, name + 1, &found);
+        r = key_of_name(index, above, name + 1, &found);
+    if (r == -EXDEV)
+        return -ENOENT;
     if (r == -ENOENT || (r == 0 && !file_key_equal(&found, directory)))
-        return -EAGAIN;
+        return covered ? -ENOENT : -EAGAIN;
     if (r < 0)
         return r;
     char *copy = strdup(name + 1);
@@ -160,6 +169,20 @@ int reconcile_remove(struct index *index, const struct file_key *parent, const c
     return reconcile_remove_entry(index, parent, name, child, type, false);
 }
 
+void reconcile_tell_covered(struct index *index, const struct file_key *parent, const char *name)
+{
+    struct file_key known;
+    enum entry_type type;
+    _cleanup_free_ char *directory = NULL, *path = NULL, *escaped = NULL;
+    if (catalogue_get(index->kv, parent, name, &known, &type) == 0 &&
+        index_path(index, parent, &directory) == 0 &&
+        asprintf(&path, "%s%s%s", directory, *directory ? "/" : "", name) >= 0 &&
+        escape_name(path, &escaped) == 0)
+        index_log(index, INDEX_LOG_WARNING,
+                  "%s: left out while something is mounted over it; unmount that to have it back",
+                  escaped);
+}
+
 int reconcile_forget(struct index *index, const struct file_key *parent, const char *name)
 {
     struct file_key known;
@@ -174,30 +197,26 @@ int reconcile_look(struct index *index, const struct file_key *parent, int dirfd
                    struct tree_entry *ret_entry)
 {
     struct tree_entry entry = {0};
-    struct statx stx;
+    struct stat st;
     /* The mount has its own of that name, so nobody could follow a link there. */
     if (strcmp(name, ".kinfs") == 0 && file_key_equal(parent, backing_root_key(index->backing)))
         return -ENOENT;
-    if (statx(dirfd, name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &stx) < 0)
-        return -errno;
-    bool directory = S_ISDIR(stx.stx_mode);
-    if (!directory && !S_ISREG(stx.stx_mode))
-        return -ENOENT;
     /* Another file system, or a part of this one seen a second time: served, but not indexed. */
-    if (stx.stx_attributes & STATX_ATTR_MOUNT_ROOT)
+    _cleanup_close_ int fd = mount_point_avoid(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    bool directory = S_ISDIR(st.st_mode);
+    if (!directory && !S_ISREG(st.st_mode))
         return -ENOENT;
-    int r = backing_key_at(index->backing, dirfd, name, &entry.key);
+    int r = backing_key_at(index->backing, fd, "", &entry.key);
     if (r < 0)
         return r;
     if (index->store_key.size_bytes && file_key_equal(&entry.key, &index->store_key))
         return -ENOENT;
     entry.type = directory ? ENTRY_DIRECTORY : ENTRY_FILE;
-    entry.st = (struct stat){
-        .st_mode = stx.stx_mode,
-        .st_size = (off_t)stx.stx_size,
-        .st_mtim = {stx.stx_mtime.tv_sec, stx.stx_mtime.tv_nsec},
-        .st_ctim = {stx.stx_ctime.tv_sec, stx.stx_ctime.tv_nsec},
-    };
+    entry.st = st;
     *ret_entry = entry;
     return 0;
 }
@@ -311,17 +330,20 @@ int reconcile_add(const struct file_key *parent, const char *name, const struct 
     return 1;
 }
 
-static enum stored_state state_by(const struct file_row *row, const struct tree_entry *entry)
+static enum stored_state state_by(const struct index *index, const struct file_row *row,
+                                  const struct tree_entry *entry)
 {
-    return !row->sid || row->racy || !file_row_matches(row, &entry->st) ? STORED_OLD
-                                                                        : STORED_CURRENT;
+    return !row->sid || row->racy || row->extractors != extractors_id(index->extractors) ||
+                   !file_row_matches(row, &entry->st)
+               ? STORED_OLD
+               : STORED_CURRENT;
 }
 
 static enum stored_state state_of(struct index *index, const struct tree_entry *entry)
 {
     struct file_row row;
     int r = catalogue_get_file(index->kv, &entry->key, &row);
-    return r == -ENOENT ? STORED_NOT : r < 0 ? STORED_OLD : state_by(&row, entry);
+    return r == -ENOENT ? STORED_NOT : r < 0 ? STORED_OLD : state_by(index, &row, entry);
 }
 
 void reconcile_states(struct index *index, const struct tree_entry *const *entries, size_t n,
@@ -337,7 +359,7 @@ void reconcile_states(struct index *index, const struct tree_entry *const *entri
         int r = catalogue_get_files(index->kv, files, n_some, rows, exist);
         for (size_t i = 0; i < n_some; i++)
             ret_states[at + i] = r < 0      ? state_of(index, entries[at + i])
-                                 : exist[i] ? state_by(&rows[i], entries[at + i])
+                                 : exist[i] ? state_by(index, &rows[i], entries[at + i])
                                             : STORED_NOT;
     }
 }

@@ -15,7 +15,11 @@ struct tree_entry {
  * error. */
 int reconcile_is_known(struct index *index, const struct file_key *directory);
 
-/* Look at a name. Returns 0, -ENOENT when nothing that is indexed is there, or an errno. */
+/* Say that what is known under a name is left out, since something is mounted over it. */
+void reconcile_tell_covered(struct index *index, const struct file_key *parent, const char *name);
+
+/* Look at a name. Nothing that is mounted there is asked for anything. Returns 0, -ENOENT when
+ * nothing that is indexed is there, -EXDEV when something is mounted over it, or another errno. */
 int reconcile_look(struct index *index, const struct file_key *parent, int dirfd, const char *name,
                    struct tree_entry *ret_entry);
 

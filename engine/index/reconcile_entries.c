@@ -1,7 +1,9 @@
 /* Notices of entries, a batch of them, against the tree. */
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 
 #include "engine/index/reconcile.h"
 
@@ -95,6 +97,43 @@ static int enter_directory(struct entering *entering, const struct file_key *dir
     return entering->dirfd;
 }
 
+/* Notes the names of a directory that came to be as parts of its coming: who waits for that waits
+ * for what was in it by then, too. Returns 1 when that was all, 0 when there is more than somebody
+ * should wait for, or an error. */
+static int note_below(struct index *index, const struct change *change,
+                      const struct file_key *directory)
+{
+    enum { NAMES_MAX = 1024, OUTSTANDING_MAX = 4096 };
+    if (change_queue_outstanding(index->queue, LANE_FOREGROUND) > OUTSTANDING_MAX)
+        return 0;
+    int fd = scan_open_directory(index, directory);
+    if (fd < 0)
+        return fd;
+    _cleanup_closedir_ DIR *dir = fdopendir(fd);
+    if (!dir) {
+        close(fd);
+        return -ENOMEM;
+    }
+    for (size_t n = 0; n < NAMES_MAX; n++) {
+        errno = 0;
+        const struct dirent *entry = readdir(dir);
+        if (!entry)
+            return errno ? -errno : 1;
+        bool is_indexed =
+            entry->d_type == DT_DIR || entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN;
+        if (is_indexed && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            index_note(index, CHANGE_ENTRY, directory, entry->d_name, change);
+    }
+    return 0;
+}
+
+/* A scan finds the rest, and whatever stood in the way. */
+static int enter_below(struct index *index, const struct change *change,
+                       const struct file_key *directory)
+{
+    return note_below(index, change, directory) == 1 ? 0 : scan_add_directory(index, directory);
+}
+
 static int put_directory(struct entering *entering, const struct change *change,
                          const struct tree_entry *entry)
 {
@@ -103,7 +142,7 @@ static int put_directory(struct entering *entering, const struct change *change,
     int r = catalogue_links(index->kv, &entry->key, 1, &links);
     if (r == 0)
         r = reconcile_put(index, &change->key, change->name, entry);
-    return r >= 0 && links.n_entries == 0 ? scan_add_directory(index, &entry->key) : r;
+    return r >= 0 && links.n_entries == 0 ? enter_below(index, change, &entry->key) : r;
 }
 
 /* What the name meant before may have been a directory, and anything below it. */
@@ -155,8 +194,15 @@ static int add_entry(struct entering *entering, const struct change *change, siz
     return 0;
 }
 
-/* Returns 1 when nothing that is indexed is at the name any more, 0 when what is there has been
- * entered or there is nothing to do, or a store error. */
+static bool is_gone(int error)
+{
+    return error == -ENOENT || error == -ESTALE || error == -ENOTDIR;
+}
+
+/* Returns ENTRY_GONE when nothing that is indexed is at the name any more, ENTRY_AWAY when its
+ * directory is not where it was, 0 when what is there has been entered or there is nothing to do,
+ * or a store error. */
+enum { ENTRY_GONE = 1, ENTRY_AWAY };
 static int look_at_entry(struct entering *entering, const struct change *change, size_t at)
 {
     struct index *index = entering->index;
@@ -167,12 +213,16 @@ static int look_at_entry(struct entering *entering, const struct change *change,
         return error;
     if (r == -EXDEV)
         return 0;
+    if (is_gone(r))
+        return ENTRY_AWAY;
     if (r >= 0)
         r = reconcile_look(index, &change->key, entering->dirfd, change->name, &entry);
     if (r == 0)
         return add_entry(entering, change, at, &entry);
-    if (r == -ENOENT || r == -ESTALE || r == -ENOTDIR)
-        return 1;
+    if (r == -EXDEV)
+        reconcile_tell_covered(index, &change->key, change->name);
+    if (is_gone(r) || r == -EXDEV)
+        return ENTRY_GONE;
     /* It cannot be looked at. What is known stays; when that may pass, a scan comes by again. */
     if (!reconcile_may_pass_over(r))
         index_rescan(index);
@@ -223,21 +273,48 @@ static int look_at_meanings(struct entering *entering, struct change *const *cha
 }
 
 /* What is gone is removed last: a file whose new name is among the others is not taken for deleted.
+ *
+ * places  of the changes that are to be looked at; with ret_n_away it is left with those whose
+ *         directories are away, else these are gone as well
  */
+static int enter_some(struct entering *entering, struct change *const *changes, size_t *places,
+                      size_t n, size_t *ret_n_away)
+{
+    size_t gone[RECONCILE_AT_ONCE], n_gone = 0, n_away = 0;
+    int r = 0;
+    for (size_t i = 0; r >= 0 && i < n; i++) {
+        r = look_at_entry(entering, changes[places[i]], places[i]);
+        if (r == ENTRY_AWAY && ret_n_away)
+            places[n_away++] = places[i];
+        else if (r > 0)
+            gone[n_gone++] = places[i];
+    }
+    if (r >= 0)
+        r = enter_pending(entering);
+    if (r >= 0)
+        r = forget_all(entering, changes, gone, n_gone);
+    if (ret_n_away)
+        *ret_n_away = n_away;
+    return r;
+}
+
+/* A directory that is reached by its name may have a new one, which is among the changes: what is
+ * in it is looked at once it has that. */
 int reconcile_entries(struct index *index, struct change *const *changes, size_t n)
 {
     _cleanup_(entering_done) struct entering entering;
-    size_t gone[RECONCILE_AT_ONCE], n_gone = 0;
+    size_t places[RECONCILE_AT_ONCE], n_away = 0;
     assert(n <= RECONCILE_AT_ONCE);
+    for (size_t i = 0; i < n; i++)
+        places[i] = i;
     int r = entering_init(&entering, index, n);
     if (r == 0)
         r = look_at_meanings(&entering, changes, n);
-    for (size_t i = 0; r >= 0 && i < n; i++) {
-        r = look_at_entry(&entering, changes[i], i);
-        if (r == 1)
-            gone[n_gone++] = i;
-    }
-    if (r >= 0)
-        r = enter_pending(&entering);
-    return r < 0 ? r : forget_all(&entering, changes, gone, n_gone);
+    if (r == 0)
+        r = enter_some(&entering, changes, places, n, &n_away);
+    if (r < 0 || n_away == 0)
+        return r;
+    entering.directory.size_bytes = 0;
+    entering.meanings_hold = false;
+    return enter_some(&entering, changes, places, n_away, NULL);
 }

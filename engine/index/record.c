@@ -18,12 +18,10 @@
 #include <errno.h>
 
 #include "base/bytes.h"
+#include "base/ratio.h"
 
 enum { RECORD_VERSION = 2, HEAD_BYTES = 6, BODY_BYTES = 32 + 3 * FINGERPRINT_BYTES };
 enum { FLAG_CUT = 1, FLAG_DAMAGED = 2 };
-
-/* What an estimate of 1 is shown as: "1.0000" is said only of what is 1. */
-static const double BELOW_ONE = 0.9999;
 
 static bool same(const uint8_t *a, const uint8_t *b)
 {
@@ -39,34 +37,63 @@ int record_take_sketch(struct record *record, const struct document_sketch *sket
     return min_sketch_copy(&sketch->sketch, &record->sketch);
 }
 
+static bool knows_text(const struct record *record)
+{
+    return document_text_is_known(&record->form, &record->sketch);
+}
+
 void record_class(const struct record *record, uint8_t ret_class[CLASS_BYTES])
 {
-    bool empty = record->sketch.n_values == 0;
-    ret_class[0] = empty ? 'C' : 'S';
-    memcpy(ret_class + 1, empty ? record->content_fingerprint : record->shingle_fingerprint,
+    bool text = knows_text(record);
+    ret_class[0] = text ? 'T' : 'C';
+    memcpy(ret_class + 1, text ? record->text_fingerprint : record->content_fingerprint,
            FINGERPRINT_BYTES);
+}
+
+bool record_same_text(const struct record *a, const struct record *b)
+{
+    return knows_text(a) && knows_text(b) && same(a->text_fingerprint, b->text_fingerprint);
+}
+
+static bool are_equal(const struct record *a, const struct record *b)
+{
+    return same(a->content_fingerprint, b->content_fingerprint) || record_same_text(a, b);
+}
+
+typedef int (*estimate_fn)(const struct min_sketch *a, const struct min_sketch *b,
+                           struct estimate *ret_estimate);
+
+static int estimate_by(estimate_fn function, const struct record *a, const struct record *b,
+                       struct estimate *ret_estimate)
+{
+    if (a->sketch.policy_id != b->sketch.policy_id)
+        return -EPROTO;
+    if (are_equal(a, b)) {
+        *ret_estimate = (struct estimate){.value = 1.0, .exact = true};
+        return 0;
+    }
+    int r = a->sketch.n_values ? function(&a->sketch, &b->sketch, ret_estimate) : -ENODATA;
+    if (r == 0 && ret_estimate->value > RATIO_BELOW_ONE)
+        ret_estimate->value = RATIO_BELOW_ONE;
+    return r;
 }
 
 int record_resemblance(const struct record *a, const struct record *b,
                        struct estimate *ret_estimate)
 {
-    if (a->sketch.policy_id != b->sketch.policy_id)
-        return -EPROTO;
+    /* The empty one first: nothing resembles it but what is equal. */
+    bool b_empty = b->sketch.n_values == 0;
+    int r = estimate_by(min_sketch_resemblance, b_empty ? b : a, b_empty ? a : b, ret_estimate);
+    if (r != -ENODATA)
+        return r;
+    *ret_estimate = (struct estimate){.value = 0.0, .exact = true};
+    return 0;
+}
 
-    bool no_shingle = a->sketch.n_values == 0 || b->sketch.n_values == 0;
-    if (same(a->content_fingerprint, b->content_fingerprint) ||
-        (!no_shingle && same(a->text_fingerprint, b->text_fingerprint))) {
-        *ret_estimate = (struct estimate){.value = 1.0, .exact = true};
-        return 0;
-    }
-    if (no_shingle) {
-        *ret_estimate = (struct estimate){.value = 0.0, .exact = true};
-        return 0;
-    }
-    int r = min_sketch_resemblance(&a->sketch, &b->sketch, ret_estimate);
-    if (r == 0 && !ret_estimate->exact && ret_estimate->value > BELOW_ONE)
-        ret_estimate->value = BELOW_ONE;
-    return r;
+int record_containment(const struct record *a, const struct record *b,
+                       struct estimate *ret_estimate)
+{
+    return estimate_by(min_sketch_containment, a, b, ret_estimate);
 }
 
 static void put_time(uint8_t *p, const struct timespec *time)

@@ -28,15 +28,23 @@ enum { CLASS_BYTES = 17 };
  * Returns 0, -ENOMEM; end with record_done(). */
 int record_take_sketch(struct record *record, const struct document_sketch *sketch);
 
-/* The *class* of a document: those of one class resemble each other with an estimate of 1 and share
- * one node in the graph. Class 'S' + fingerprint of the sketch, or 'C' + fingerprint of the content
- * where the sketch is empty (the empty set never counts). */
+/* The *class* of a document: those of one class are equal, and share one node in the graph. Class
+ * 'T' + fingerprint of the canonical text, or 'C' + fingerprint of the content where there is no
+ * text (the empty set never counts), or not all of it is known. */
 void record_class(const struct record *record, uint8_t ret_class[CLASS_BYTES]);
 
-/* The estimated resemblance of two documents as it is shown: 1 only when it is 1 (same canonical
- * text or content, or exact), 0 with 0 samples where a sketch is empty and the contents differ.
- * Returns 0 or -EPROTO. */
+/* Whether two documents have the same canonical text, and any, all of which is known. */
+bool record_same_text(const struct record *a, const struct record *b);
+
+/* The resemblance of two documents as it is shown: 1 only when they are equal, of the same content
+ * or canonical text; what their sketches alone say is less. 0 with 0 samples where a sketch is
+ * empty and the contents differ. Returns 0 or -EPROTO. */
 int record_resemblance(const struct record *a, const struct record *b,
+                       struct estimate *ret_estimate);
+
+/* How much of a is in b, in the same way. Returns 0, -ENODATA (nothing is known of it: a has no
+ * shingle, or none of the sample) or -EPROTO. */
+int record_containment(const struct record *a, const struct record *b,
                        struct estimate *ret_estimate);
 
 /* The key of a record in TABLE_RECORDS: its sid, big endian. */

@@ -40,6 +40,8 @@ static int list_sids(struct remaking *remaking)
             if (page.entries[i].key.size_bytes != sizeof(uint64_t))
                 return -EUCLEAN;
             from = get_be64(page.entries[i].key.data) + 1;
+            if (from == 0) /* no sid is the largest number */
+                return -EUCLEAN;
             r = sid_vector_push(&remaking->plan.sids, from - 1);
         }
         if (r == 0 && parallel_told(&remaking->stop))

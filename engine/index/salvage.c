@@ -187,9 +187,9 @@ static bool has_its_fingerprint(const struct record *record)
 }
 
 int salvage_record(struct salvage *salvage, uint64_t policy_id, const struct file_key *file,
-                   const struct stat *st, struct record *ret_record)
+                   const struct stat *st, struct record *ret_record, struct file_row *ret_row)
 {
-    struct file_row row;
+    struct file_row row = {0};
     struct record record;
     uint64_t sid;
     const bool has_row = catalogue_get_file(salvage->kv, file, &row) == 0;
@@ -210,6 +210,7 @@ int salvage_record(struct salvage *salvage, uint64_t policy_id, const struct fil
         record.ctime = row.ctime;
     }
     *ret_record = record;
+    *ret_row = has_row ? row : (struct file_row){0};
     return 1;
 }
 

@@ -15,6 +15,7 @@
 
 #include <sys/stat.h>
 
+#include "engine/index/catalogue.h"
 #include "engine/index/record.h"
 #include "store/kv.h"
 
@@ -23,11 +24,12 @@ struct salvage;
 int salvage_new(struct kv *kv, struct salvage **ret_salvage);
 void salvage_free(struct salvage *salvage); /* NULL allowed */
 
-/* Returns 1 with the record, 0 when there is none to be had, or -ENOMEM; ret_record gives. Any
- * thread; two reads of the store. The first file of which there is no row costs a reading of all
- * records, and from then on 16 bytes of memory for each. */
+/* Returns 1 with the record, 0 when there is none to be had, or -ENOMEM; ret_record gives.
+ * *ret_row: the row of the file, zero where it is lost. Any thread; two reads of the store. The
+ * first file of which there is no row costs a reading of all records, and from then on 16 bytes of
+ * memory for each. */
 int salvage_record(struct salvage *salvage, uint64_t policy_id, const struct file_key *file,
-                   const struct stat *st, struct record *ret_record);
+                   const struct stat *st, struct record *ret_record, struct file_row *ret_row);
 
 /* The cluster of a clustering that a file was in, 0: none, or not to be had. As above. */
 uint64_t salvage_cluster(struct salvage *salvage, unsigned clustering, const struct file_key *file);

@@ -216,10 +216,13 @@ static int look_at_name(struct visit *visit, const char *name, struct looks *loo
         looks->of[looks->n++] = (struct catalogue_name){&visit->directory, name};
         return 0;
     }
-    visit->lossy |= r == -ENOENT;
-    if (r == -ENOENT && visit->removing) /* there, but not to be indexed (any more) */
+    const bool covered = r == -EXDEV, left_out = covered || r == -ENOENT;
+    visit->lossy |= left_out;
+    if (covered && visit->removing)
+        reconcile_tell_covered(index, &visit->directory, name);
+    if (left_out && visit->removing) /* there, but not to be indexed (any more) */
         return reconcile_forget(index, &visit->directory, name);
-    return pass_over(index, r);
+    return left_out ? 0 : pass_over(index, r);
 }
 
 static int enter_name(struct visit *visit, struct looks *looks, size_t i)
@@ -327,8 +330,7 @@ static int visit_missing(struct visit *visit)
     return more && !visit->lossy;
 }
 
-/* Its access time stays as it is where the kernel lets us. */
-static int open_directory(struct index *index, const struct file_key *directory)
+int scan_open_directory(struct index *index, const struct file_key *directory)
 {
     int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
     int fd = worker_open(index, directory, flags | O_NOATIME);
@@ -352,7 +354,7 @@ static int begin_visit(struct index *index, const struct file_key *directory, bo
     visit->index = index;
     visit->directory = *directory;
     visit->removing = removing;
-    visit->fd = open_directory(index, directory);
+    visit->fd = scan_open_directory(index, directory);
     if (visit->fd == -EACCES || visit->fd == -EPERM)
         tell_unreadable(index, directory, visit->fd);
     if (visit->fd < 0) /* gone: its parent's visit removes it; not for us to read: it stays */

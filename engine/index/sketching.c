@@ -14,6 +14,7 @@ struct sketching {
     uint8_t *buffer;
     bool extracts;
     uint64_t most_bytes; /* of this document */
+    uint32_t extractor;  /* of this document, 0: none */
     /* Of one that is not short: where it is read, and up to where all is data, or a hole. */
     off_t offset, extent_end;
     bool is_hole;
@@ -21,18 +22,18 @@ struct sketching {
     void *user;
 };
 
-int sketching_new(const struct index *index, bool extracts, bool (*stop)(void *user), void *user,
+int sketching_new(const struct sketching_by *by, bool (*stop)(void *user), void *user,
                   struct sketching **ret_sketching)
 {
     _cleanup_(sketching_free_p) struct sketching *sketching = calloc(1, sizeof(*sketching));
     if (!sketching)
         return -ENOMEM;
-    sketching->extracts = extracts;
+    sketching->extracts = by->extracts;
     sketching->stop = stop;
     sketching->user = user;
-    int r = document_sketcher_new(&index->policy, index->hash, &sketching->sketcher);
+    int r = document_sketcher_new(by->policy, by->hash, &sketching->sketcher);
     if (r == 0)
-        r = extractor_choice_new(index->extractors, &sketching->choice);
+        r = extractor_choice_new(by->extractors, &sketching->choice);
     if (r == 0 && !(sketching->buffer = malloc(READ_BYTES)))
         r = -ENOMEM;
     if (r < 0)
@@ -63,7 +64,7 @@ static void begin_reading(struct sketching *sketching, uint64_t most_bytes)
     sketching->offset = sketching->extent_end = 0;
 }
 
-/* Where the kernel does not tell all is data. */
+/* All is data when the kernel does not tell. */
 static void find_extent(struct sketching *sketching, int fd)
 {
     const off_t offset = sketching->offset, data = lseek(fd, offset, SEEK_DATA);
@@ -165,14 +166,30 @@ static int sketch_extracted(struct sketching *sketching, int fd, ssize_t n,
     return 0;
 }
 
-int sketching_refuse(char ret_reason[FILE_ROW_REASON_BYTES])
+uint32_t sketching_extractor(const struct sketching *sketching)
 {
-    snprintf(ret_reason, FILE_ROW_REASON_BYTES, "longer than %d GiB", SKETCHING_MOST_GIB);
+    return sketching->extractor;
+}
+
+int sketching_find_extractor(struct sketching *sketching, int fd, uint32_t *ret_extractor)
+{
+    ssize_t n = fd_pread(fd, sketching->buffer, TEXT_SNIFF_BYTES, 0);
+    if (n < 0)
+        return (int)n;
+    const struct extractor *extractor =
+        extractor_choose(sketching->choice, fd, sketching->buffer, (size_t)n);
+    *ret_extractor = extractor ? extractor->id : 0;
+    return 0;
+}
+
+int sketching_refuse(char ret_reason[SKETCHING_REASON_BYTES])
+{
+    snprintf(ret_reason, SKETCHING_REASON_BYTES, "longer than %d GiB", SKETCHING_MOST_GIB);
     return -EBADMSG;
 }
 
 int sketching_run(struct sketching *sketching, int fd, uint64_t most_bytes,
-                  struct document_sketch *ret_sketch, char ret_reason[FILE_ROW_REASON_BYTES])
+                  struct document_sketch *ret_sketch, char ret_reason[SKETCHING_REASON_BYTES])
 {
     if (is_stopped(sketching))
         return -ESHUTDOWN;
@@ -181,14 +198,15 @@ int sketching_run(struct sketching *sketching, int fd, uint64_t most_bytes,
     if (n < 0)
         return (int)n;
     const struct extractor *extractor =
-        extractor_choose(sketching->choice, sketching->buffer, (size_t)n);
+        extractor_choose(sketching->choice, fd, sketching->buffer, (size_t)n);
+    sketching->extractor = extractor ? extractor->id : 0;
     if (extractor && !sketching->extracts)
         return SKETCHING_EXTRACTS;
     if (extractor) {
         char reason[EXTRACTOR_REASON_BYTES] = "";
         int r = sketch_extracted(sketching, fd, n, extractor, ret_sketch, reason);
         if (r == -EBADMSG)
-            snprintf(ret_reason, FILE_ROW_REASON_BYTES, "%s: %s", extractor->name, reason);
+            snprintf(ret_reason, SKETCHING_REASON_BYTES, "%s: %s", extractor->name, reason);
         /* A scan has no words: its bytes are all there is to compare. */
         if (r != 0 || ret_sketch->sketch.n_values > 0 || extractor->type == TEXT_EXTRACTED)
             return r;

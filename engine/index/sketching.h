@@ -3,20 +3,30 @@
 #ifndef KINFS_ENGINE_INDEX_SKETCHING_H
 #define KINFS_ENGINE_INDEX_SKETCHING_H
 
-#include "engine/index/index_private.h"
+#include <stdbool.h>
+
+#include "engine/index/extractor.h"
+#include "engine/sketch/document_sketch.h"
 
 struct sketching; /* one per thread */
 
-/* Under the policy and with the extractors of an index, which outlives it.
- *
- * extracts  whether it runs extractors itself
- * stop      asked now and then whether nobody waits for the end any more
+/* What documents are read with; outlives who reads. */
+struct sketching_by {
+    const struct policy *policy;
+    const struct shingle_hash *hash; /* of the policy */
+    const struct extractors *extractors;
+    bool extracts; /* whether extractors are run; else what takes one is refused */
+};
+
+/* stop  asked now and then whether nobody waits for the end any more
  *
  * Returns 0, -ENOMEM. */
-int sketching_new(const struct index *index, bool extracts, bool (*stop)(void *user), void *user,
+int sketching_new(const struct sketching_by *by, bool (*stop)(void *user), void *user,
                   struct sketching **ret_sketching);
 void sketching_free(struct sketching *sketching);
 DEFINE_CLEANUP(struct sketching *, sketching_free);
+
+enum { SKETCHING_REASON_BYTES = 96 };
 
 enum {
     /* Longer ones are slow: of a text it takes three milliseconds, so that a thousand, made in no
@@ -47,9 +57,16 @@ enum {
  * extractor failed; -ENOMEM, -EMFILE, -ENFILE; or an errno of read(2). Time is linear in the bytes,
  * holes included, for they are zeros as any others; memory is bounded. */
 int sketching_run(struct sketching *sketching, int fd, uint64_t most_bytes,
-                  struct document_sketch *ret_sketch, char ret_reason[FILE_ROW_REASON_BYTES]);
+                  struct document_sketch *ret_sketch, char ret_reason[SKETCHING_REASON_BYTES]);
+
+/* The id of the extractor that read the document of the last run, 0: none. */
+uint32_t sketching_extractor(const struct sketching *sketching);
+
+/* The same of a document that is not read, but for its first 8 KiB: of the one that would. fd's
+ * offset stays. Returns 0 or an errno of read(2). */
+int sketching_find_extractor(struct sketching *sketching, int fd, uint32_t *ret_extractor);
 
 /* The reason for one that is longer than SKETCHING_MOST_BYTES. Returns -EBADMSG. */
-int sketching_refuse(char ret_reason[FILE_ROW_REASON_BYTES]);
+int sketching_refuse(char ret_reason[SKETCHING_REASON_BYTES]);
 
 #endif

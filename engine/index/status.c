@@ -1,4 +1,4 @@
-/* What the index says of itself. */
+/* The state of the index, for whoever asks. */
 #include <stdio.h>
 
 #include "engine/index/index_private.h"
@@ -39,7 +39,8 @@ void index_get_status(struct index *index, struct index_status *ret_status)
     status.scan_found = atomic_load(&index->scan_found);
     status.sketched_documents = atomic_load(&index->sketched_documents);
     status.sketched_bytes = atomic_load(&index->sketched_bytes);
-    status.pending_foreground = change_queue_outstanding(index->queue, LANE_FOREGROUND);
+    status.pending_foreground =
+        change_queue_outstanding(index->queue, LANE_FOREGROUND) + atomic_load(&index->n_unwritten);
     status.pending_scan = change_queue_outstanding(index->queue, LANE_SCAN);
     status.pending_slow = change_queue_slow(index->queue, LANE_FOREGROUND) +
                           change_queue_slow(index->queue, LANE_SCAN);
@@ -50,6 +51,7 @@ void index_get_status(struct index *index, struct index_status *ret_status)
     kv_usage(index->kv, &status.store_bytes);
     status.scanning = is_scanning(index);
     status.extracts = !extractors_are_none(index->extractors);
+    extractors_unread(index->extractors, status.unread);
     {
         LOCKED(&index->error_lock);
         snprintf(status.last_error, sizeof(status.last_error), "%s", index->last_error);

@@ -47,7 +47,7 @@ static bool has_lock(int directory_fd)
            memcmp(text, lock_text, sizeof(lock_text) - 1) == 0;
 }
 
-/* Whether there is nothing but what a file system itself puts there, or a lock about to be made. */
+/* True: it holds only things that a file system itself puts there, or a lock about to be made. */
 static int is_empty(int directory_fd)
 {
     int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -178,7 +178,7 @@ static int sync_directory(const char *path)
     return fd < 0 || fsync(fd) < 0 ? -errno : 0;
 }
 
-/* Where the file system cannot exchange two directories at once. */
+/* For a file system that cannot exchange two directories at once. */
 static int exchange_in_steps(const char *new, const char *db, const char *old)
 {
     remove_tree(old);
@@ -211,7 +211,7 @@ int store_directory_exchange(const char *path)
     return 0;
 }
 
-/* What an interrupted rebuild left. */
+/* The remains of an interrupted rebuild. */
 static int clean_up(const char *path)
 {
     _cleanup_free_ char *db = join(path, STORE_DB), *old = join(path, STORE_DB_OLD);

@@ -1,10 +1,13 @@
 /* Workers: a file to its record. Nothing here writes to the store. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 
+#include "base/proc_path.h"
 #include "engine/index/salvage.h"
-#include "engine/index/sketching.h"
+#include "engine/index/index_private.h"
 
 enum {
     TRIES_MAX = 5, /* of a document that changes while it is read, or fails to be */
@@ -17,7 +20,7 @@ enum {
     RACY_NS = 20 * 1000 * 1000,
 };
 
-/* What look_at() says of a document that somebody else is to look at. */
+/* The result of look_at() for a document that somebody else is to look at. */
 enum { IS_SLOW = 2, IS_LONG = 3 };
 
 struct worker {
@@ -27,34 +30,56 @@ struct worker {
     int document; /* that is being read */
 };
 
+/* Whoever owns a directory on the way can have that lead anywhere by now, and to open a device does
+ * something already: so no link is followed, and nothing but the inode is opened. */
+static int open_by_path(struct index *index, const char *path, const struct file_key *key,
+                        int flags)
+{
+    const struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+                                 .resolve =
+                                     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV};
+    struct file_key found;
+    _cleanup_close_ int place =
+        (int)syscall(SYS_openat2, backing_root_fd(index->backing), path, &how, sizeof(how));
+    if (place < 0)
+        return errno == ELOOP ? -ESTALE : errno == EXDEV ? -ENOENT : -errno;
+    int r = backing_key_at(index->backing, place, "", &found);
+    if (r < 0)
+        return r;
+    if (!file_key_equal(&found, key))
+        return -ESTALE;
+    if (flags & O_PATH)
+        return TAKE_FD(place);
+    int fd = open(proc_path_of(place).text, flags);
+    return fd < 0 ? -errno : fd;
+}
+
+static int open_by_name(struct index *index, struct path_cache *paths,
+                        const struct catalogue_entry *link, const struct file_key *key, int flags)
+{
+    _cleanup_free_ char *path = NULL;
+    int r = path_cache_entry(paths, &link->parent, link->name, &path);
+    return r < 0 ? r : open_by_path(index, path, key, flags);
+}
+
 int worker_open(struct index *index, const struct file_key *key, int flags)
 {
+    enum { NAMES_MAX = 8 }; /* what is being renamed has its old name for a moment, too */
     int fd = backing_open_key(index->backing, key, flags);
     if (fd != -EOPNOTSUPP)
         return fd;
 
     _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
-    _cleanup_free_ char *path = NULL;
-    struct file_key opened;
     int r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
     if (r == 0)
-        r = catalogue_links(index->kv, key, 1, &links);
-    if (r == 0 && links.n_entries == 0)
-        r = -ENOENT;
-    if (r == 0)
-        r = path_cache_entry(paths, &links.entries[0].parent, links.entries[0].name, &path);
+        r = catalogue_links(index->kv, key, NAMES_MAX, &links);
     if (r < 0)
         return r;
-    fd = openat(backing_root_fd(index->backing), path, flags | O_NOFOLLOW);
-    if (fd < 0)
-        return -errno;
-    r = backing_key_at(index->backing, fd, "", &opened);
-    if (r == 0 && !file_key_equal(&opened, key))
-        r = -ESTALE;
-    if (r < 0)
-        close(fd);
-    return r < 0 ? r : fd;
+    fd = -ENOENT;
+    for (size_t i = 0; i < links.n_entries && (fd == -ENOENT || fd == -ESTALE); i++)
+        fd = open_by_name(index, paths, &links.entries[i], key, flags);
+    return fd;
 }
 
 int worker_open_document(struct index *index, const struct file_key *key)
@@ -70,7 +95,7 @@ static bool is_deleted(int document)
     return fstat(document, &st) == 0 && st.st_nlink == 0;
 }
 
-/* Whether nobody waits for the end any more. What is not slow has ended before one could ask. */
+/* True: nobody waits for the end any more. A change that is not slow ends before one could ask. */
 static bool is_over(void *user)
 {
     const struct worker *worker = user;
@@ -86,7 +111,7 @@ static bool changed_between(const struct stat *before, const struct stat *after)
     return !file_row_matches(&row, after);
 }
 
-/* Whether a change after the reading could leave the same size and times: one that follows the last
+/* True: a change after the reading could leave the same size and times: one that follows the last
  * within a tick, where the clock is no finer; or, as long as the file is open for writing, a store
  * through a mapping into a page that is dirty already. */
 static bool is_racy(struct index *index, const struct file_key *key, const struct stat *st)
@@ -112,7 +137,7 @@ static bool is_shortage(int error)
     return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
 }
 
-/* What a file that cannot be read looks like: its row must match later questions. */
+/* The metadata of a file that cannot be read: its row must match later questions. */
 static void stat_unreadable(struct index *index, const struct file_key *key, struct stat *ret_st)
 {
     _cleanup_close_ int fd = worker_open(index, key, O_PATH | O_CLOEXEC);
@@ -120,7 +145,7 @@ static void stat_unreadable(struct index *index, const struct file_key *key, str
         *ret_st = (struct stat){0};
 }
 
-/* What to do after a failed look: again for a while, then it counts as unreadable. */
+/* A file whose look failed is tried again for a while, then it counts as unreadable. */
 static int give_up(struct index *index, const struct change *change, int error,
                    struct result *result)
 {
@@ -134,14 +159,14 @@ static int give_up(struct index *index, const struct change *change, int error,
     return 1;
 }
 
-/* What is read while the file is open for writing has to be read once more. */
+/* A file that was read while it was open for writing has to be read once more. */
 static void await_release(struct index *index, const struct file_key *key)
 {
     for (int i = 0; i < RELEASE_STEPS_MAX && writing_set_has(index->writing, key); i++)
         usleep(RELEASE_STEP_US);
 }
 
-/* How much of a document this worker reads. Where nobody else is there, all is for this one. */
+/* The most of a document that this worker reads: all, when it is the only one. */
 static uint64_t most_bytes_of(const struct worker *worker, const struct change *change)
 {
     if (change->is_long || worker->index->n_slow == 0)
@@ -165,6 +190,18 @@ static int sketch(struct worker *worker, const struct change *change, int fd, co
         return sketching_refuse(ret_reason);
     /* One that is longer than fstat(2) said has grown. */
     return size_bytes > SKETCHING_LONG_BYTES || worker->is_slow ? IS_LONG : IS_SLOW;
+}
+
+/* The document is as it was; whether it would be read by what read it, too. */
+static bool is_read_the_same(struct worker *worker, int fd, const struct file_row *row,
+                             struct result *result)
+{
+    if (sketching_find_extractor(worker->sketching, fd, &result->extractor) < 0 ||
+        result->extractor != row->extractor)
+        return false;
+    result->outcome = OUTCOME_SAME;
+    result->sid = row->sid;
+    return true;
 }
 
 /* Fills in the result. Returns 1 when there is one, 0 when nothing changed, IS_SLOW or IS_LONG with
@@ -191,14 +228,21 @@ static int look_at(struct worker *worker, struct change *change, struct result *
         result->outcome = OUTCOME_GONE;
         return 1;
     }
+    result->extractors = extractors_id(index->extractors);
     if (!change->is_unknown && catalogue_get_file(index->kv, &change->key, &row) == 0 && row.sid &&
-        !row.racy && file_row_matches(&row, &before))
-        return 0;
-    r = index->known
-            ? salvage_record(index->known, index->policy_id, &change->key, &before, &result->record)
-            : 0;
+        !row.racy && file_row_matches(&row, &before)) {
+        if (row.extractors == result->extractors)
+            return 0;
+        if (is_read_the_same(worker, fd, &row, result))
+            return 1;
+    }
+    r = index->known ? salvage_record(index->known, index->policy_id, &change->key, &before,
+                                      &result->record, &row)
+                     : 0;
     if (r != 0) {
         result->outcome = OUTCOME_SKETCHED;
+        result->extractors = row.extractors;
+        result->extractor = row.extractor;
         return r;
     }
     await_release(index, &change->key);
@@ -226,6 +270,7 @@ static int look_at(struct worker *worker, struct change *change, struct result *
 
     result->outcome = OUTCOME_SKETCHED;
     result->racy = is_racy(index, &change->key, &before);
+    result->extractor = sketching_extractor(worker->sketching);
     result->record = (struct record){
         .key = change->key,
         .size_bytes = (uint64_t)before.st_size,
@@ -294,12 +339,13 @@ static void work_on(struct worker *worker, struct change *change)
 static void work(struct index *index, enum change_kind kind, bool extracts)
 {
     struct worker worker = {.index = index, .is_slow = kind == CHANGE_SLOW_CONTENT};
+    const struct sketching_by by = index_sketching_by(index, extracts);
     struct change *change;
     niceness_join(&index->niceness);
     while (change_queue_take(index->queue, kind, true, &change) == 1) {
         int r = 0;
         if (!worker.sketching) /* not before there is work: of many nobody needs the second kind */
-            r = sketching_new(index, extracts, is_over, &worker, &worker.sketching);
+            r = sketching_new(&by, is_over, &worker, &worker.sketching);
         if (r == 0)
             work_on(&worker, change);
         else

@@ -102,10 +102,14 @@ static void take_end(struct reader *reader)
     hand_out(reader, 1);
 }
 
-static int read_document(int fd, struct reader *reader, struct canon *canon)
+static int read_document(int fd, const enum text_type *as, struct reader *reader,
+                         struct canon *canon)
 {
     struct text_form form;
-    canon_begin(canon);
+    if (as)
+        canon_begin_as(canon, *as);
+    else
+        canon_begin(canon);
     while (reader->result == 0) {
         ssize_t n = fd_read(fd, reader->bytes, READ_BYTES);
         if (n < 0)
@@ -122,6 +126,13 @@ static int read_document(int fd, struct reader *reader, struct canon *canon)
 int document_elements(int fd, unsigned w, const struct word_options *words,
                       const uint8_t key[SKETCH_KEY_BYTES], bool rabin, element_sink sink,
                       void *user)
+{
+    return document_elements_as(fd, NULL, w, words, key, rabin, sink, user);
+}
+
+int document_elements_as(int fd, const enum text_type *as, unsigned w,
+                         const struct word_options *words, const uint8_t key[SKETCH_KEY_BYTES],
+                         bool rabin, element_sink sink, void *user)
 {
     struct policy policy;
     struct canon_sink before;
@@ -149,7 +160,7 @@ int document_elements(int fd, unsigned w, const struct word_options *words,
                             &before);
     if (r == 0)
         r = canon_new(&before, &canon);
-    return r < 0 ? r : read_document(fd, reader, canon);
+    return r < 0 ? r : read_document(fd, as, reader, canon);
 }
 
 static int add_to_sketcher(void *user, const uint64_t *elements, size_t n_elements)
@@ -161,10 +172,17 @@ int sketch_document(int fd, unsigned w, const struct word_options *words,
                     const struct sketch_family *family, const uint8_t key[SKETCH_KEY_BYTES],
                     struct sketch *ret_sketch)
 {
+    return sketch_document_as(fd, NULL, w, words, family, key, ret_sketch);
+}
+
+int sketch_document_as(int fd, const enum text_type *as, unsigned w,
+                       const struct word_options *words, const struct sketch_family *family,
+                       const uint8_t key[SKETCH_KEY_BYTES], struct sketch *ret_sketch)
+{
     _cleanup_(sketcher_free_p) struct sketcher *sketcher = NULL;
     int r = sketcher_new(family, key, &sketcher);
     if (r == 0)
-        r = document_elements(fd, w, words, key, family->of_rabin_elements, add_to_sketcher,
-                              sketcher);
+        r = document_elements_as(fd, as, w, words, key, family->of_rabin_elements, add_to_sketcher,
+                                 sketcher);
     return r < 0 ? r : sketcher_finish(sketcher, ret_sketch);
 }

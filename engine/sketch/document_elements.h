@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "engine/sketch/family.h"
+#include "engine/text/type.h"
 #include "engine/text/word_options.h"
 
 /* Takes elements; returns 0 or an error, which ends the reading. */
@@ -28,5 +29,13 @@ int document_elements(int fd, unsigned w, const struct word_options *words,
 int sketch_document(int fd, unsigned w, const struct word_options *words,
                     const struct sketch_family *family, const uint8_t key[SKETCH_KEY_BYTES],
                     struct sketch *ret_sketch);
+
+/* Both of text that was made of a document: as: canon_begin_as(), NULL: not known. */
+int document_elements_as(int fd, const enum text_type *as, unsigned w,
+                         const struct word_options *words, const uint8_t key[SKETCH_KEY_BYTES],
+                         bool rabin, element_sink sink, void *user);
+int sketch_document_as(int fd, const enum text_type *as, unsigned w,
+                       const struct word_options *words, const struct sketch_family *family,
+                       const uint8_t key[SKETCH_KEY_BYTES], struct sketch *ret_sketch);
 
 #endif

@@ -137,7 +137,9 @@ void document_sketcher_begin_given(struct document_sketcher *sketcher, enum text
                                    enum document_text text)
 {
     document_sketcher_begin(sketcher);
-    canon_begin_as(sketcher->canon, text == DOCUMENT_LINES_GIVEN ? TEXT_EXTRACTED : TEXT_PLAIN);
+    canon_begin_as(sketcher->canon, text == DOCUMENT_LINES_GIVEN ? TEXT_EXTRACTED
+                                    : type == TEXT_EPUB          ? TEXT_HTML
+                                                                 : TEXT_PLAIN);
     sketcher->type = type;
     sketcher->text = text;
 }

@@ -18,10 +18,27 @@ struct document_sketch {
     struct min_sketch sketch;                       /* values are the sketcher's */
 };
 
+/* Whether the fingerprint of the text is that of all of it, and there is any: what stands behind a
+ * cut or a damage could differ. */
+static inline bool document_text_is_known(const struct text_form *form,
+                                          const struct min_sketch *sketch)
+{
+    return sketch->n_values > 0 && !form->cut && !form->damaged;
+}
+
+/* The fingerprint by which documents are equal: of the text where that is known, else of the
+ * content. Borrowed. */
+static inline const uint8_t *document_equality(const struct document_sketch *document)
+{
+    return document_text_is_known(&document->form, &document->sketch)
+               ? document->text_fingerprint
+               : document->content_fingerprint;
+}
+
 /* How the text of a document comes to the sketcher. */
 enum document_text {
     DOCUMENT_TEXT_IN_IT, /* as canon.h finds it in its bytes */
-    DOCUMENT_TEXT_GIVEN, /* apart, UTF-8: document_sketcher_feed_text() */
+    DOCUMENT_TEXT_GIVEN, /* apart, UTF-8, of TEXT_EPUB HTML: document_sketcher_feed_text() */
     DOCUMENT_LINES_GIVEN /* apart, a feature a line */
 };
 

@@ -100,13 +100,16 @@ static void take_tokens(void *user, const struct token_block *block)
         add_token(user, block->bytes + at, block->ends[i] - at);
 }
 
-static int read_document(int fd, struct canon *canon)
+static int read_document(int fd, const enum text_type *as, struct canon *canon)
 {
     _cleanup_free_ uint8_t *buffer = malloc(READ_BYTES);
     if (!buffer)
         return -ENOMEM;
 
-    canon_begin(canon);
+    if (as)
+        canon_begin_as(canon, *as);
+    else
+        canon_begin(canon);
     for (;;) {
         ssize_t n = fd_read(fd, buffer, READ_BYTES);
         if (n < 0)
@@ -138,6 +141,12 @@ static void sort_unique(struct exact_set *set)
 
 int exact_set_read(int fd, unsigned w, const struct word_options *words, struct exact_set **ret_set)
 {
+    return exact_set_read_as(fd, NULL, w, words, ret_set);
+}
+
+int exact_set_read_as(int fd, const enum text_type *as, unsigned w,
+                      const struct word_options *words, struct exact_set **ret_set)
+{
     if (w < 1 || w > POLICY_W_MAX)
         return -EINVAL;
 
@@ -157,7 +166,7 @@ int exact_set_read(int fd, unsigned w, const struct word_options *words, struct 
         r = canon_new(&before, &canon);
     if (r < 0)
         return r;
-    r = read_document(fd, canon);
+    r = read_document(fd, as, canon);
     if (r < 0)
         return r;
     if (reader->n_tokens > 0 && reader->n_tokens < w)

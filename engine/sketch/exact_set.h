@@ -20,6 +20,9 @@ struct exact_set;
  * one shingle, of all of them. */
 int exact_set_read(int fd, unsigned w, const struct word_options *words,
                    struct exact_set **ret_set);
+/* The same of text that was made of a document: as: canon_begin_as(), NULL: not known. */
+int exact_set_read_as(int fd, const enum text_type *as, unsigned w,
+                      const struct word_options *words, struct exact_set **ret_set);
 void exact_set_free(struct exact_set *set);
 DEFINE_CLEANUP(struct exact_set *, exact_set_free);
 

@@ -175,7 +175,5 @@ void shingle_hash_windows(const struct shingle_hash *hash, const uint64_t *token
 void shingle_hash_features(const struct shingle_hash *hash, const struct feature *features,
                            size_t n_features, uint64_t *ret)
 {
-    for (size_t i = 0; i < n_features; i++)
-        ret[i] = hash->feature_offset ^ gf64_multiply(features[i].low, hash->feature_key[0]) ^
-                 gf64_multiply(features[i].high, hash->feature_key[1]);
+    hash->kernel->features(hash, features, n_features, ret);
 }

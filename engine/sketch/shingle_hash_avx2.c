@@ -158,4 +158,17 @@ static void windows(const struct shingle_hash *hash, const uint64_t *p, size_t n
     }
 }
 
-const struct shingle_hash_kernel shingle_hash_avx2 = {tokens, windows};
+static void features(const struct shingle_hash *hash, const struct feature *p, size_t n,
+                     uint64_t *ret)
+{
+    const __m128i keys = _mm_loadu_si128((const __m128i *)hash->feature_key);
+    for (size_t i = 0; i < n; i++) {
+        const __m128i halves = _mm_loadu_si128((const __m128i *)&p[i]);
+        const __m128i sum = _mm_xor_si128(_mm_clmulepi64_si128(halves, keys, 0x00),
+                                          _mm_clmulepi64_si128(halves, keys, 0x11));
+        ret[i] = hash->feature_offset ^
+                 gf64_reduce((uint64_t)_mm_extract_epi64(sum, 1), (uint64_t)_mm_cvtsi128_si64(sum));
+    }
+}
+
+const struct shingle_hash_kernel shingle_hash_avx2 = {tokens, windows, features};

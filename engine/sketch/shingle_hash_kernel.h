@@ -20,6 +20,8 @@ struct shingle_hash_kernel {
     void (*tokens)(const struct shingle_hash *hash, const struct token_block *block, uint64_t *ret);
     void (*windows)(const struct shingle_hash *hash, const uint64_t *tokens, size_t n_windows,
                     uint64_t *ret);
+    void (*features)(const struct shingle_hash *hash, const struct feature *features, size_t n,
+                     uint64_t *ret);
 };
 
 struct shingle_hash {

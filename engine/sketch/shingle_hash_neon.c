@@ -89,4 +89,14 @@ static void windows(const struct shingle_hash *hash, const uint64_t *p, size_t n
     }
 }
 
-const struct shingle_hash_kernel shingle_hash_neon = {tokens, windows};
+static void features(const struct shingle_hash *hash, const struct feature *p, size_t n,
+                     uint64_t *ret)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64x2_t sum = veorq_u64(product(p[i].low, hash->feature_key[0]),
+                                   product(p[i].high, hash->feature_key[1]));
+        ret[i] = hash->feature_offset ^ gf64_reduce(vgetq_lane_u64(sum, 1), vgetq_lane_u64(sum, 0));
+    }
+}
+
+const struct shingle_hash_kernel shingle_hash_neon = {tokens, windows, features};

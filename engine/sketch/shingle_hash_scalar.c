@@ -202,4 +202,13 @@ static void windows(const struct shingle_hash *hash, const uint64_t *p, size_t n
     }
 }
 
-const struct shingle_hash_kernel shingle_hash_scalar = {tokens, windows};
+/* Few documents have any, so that tables of their products would only push out others. */
+static void features(const struct shingle_hash *hash, const struct feature *p, size_t n,
+                     uint64_t *ret)
+{
+    for (size_t i = 0; i < n; i++)
+        ret[i] = hash->feature_offset ^ gf64_multiply(p[i].low, hash->feature_key[0]) ^
+                 gf64_multiply(p[i].high, hash->feature_key[1]);
+}
+
+const struct shingle_hash_kernel shingle_hash_scalar = {tokens, windows, features};

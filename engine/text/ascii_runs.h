@@ -4,7 +4,8 @@
  *
  * To be included behind definitions of RUNS_COPY, the bytes that go in one copy, and of
  *   runs_copy(to, from)  copies as many, folding what are word bytes among them
- *   runs_mask(p, &others)  64 bytes: a bit each that is a word byte; and each that is not ASCII
+ *   runs_mask(p, &others, &hyphens)  64 bytes: a bit each that is a word byte; each that is not
+ *                 ASCII; and each that is a hyphen
  *   runs_first(mask)  the number of the first bit that is set, 64 where there is none
  * and the kernel itself is runs_words().
  */
@@ -76,7 +77,10 @@ static inline __attribute__((always_inline)) size_t runs_words(struct words *wor
             from = copy;
         }
         unsigned n = left < RUNS_STEP ? (unsigned)left : RUNS_STEP;
-        uint64_t others, word = runs_mask(from, &others);
+        uint64_t others, hyphens, word = runs_mask(from, &others, &hyphens);
+        hyphens &= (word << 1 | place.in_word) & ~(word >> 1);
+        if (__builtin_expect(hyphens != 0, 0))
+            others |= ascii_words_line_ends(hyphens, from, left);
         if (others) {
             unsigned n_before = (unsigned)__builtin_ctzll(others);
             n = n_before < n ? n_before : n;

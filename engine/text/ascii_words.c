@@ -23,17 +23,26 @@ const uint8_t ascii_words_fold[128] = {
     ['t'] = 't', ['u'] = 'u', ['v'] = 'v', ['w'] = 'w', ['x'] = 'x', ['y'] = 'y', ['z'] = 'z',
 };
 
-/* How many of the next bytes, at most STEP, are ASCII. */
+/* Whether a line may end behind a hyphen at p; so where nothing is. */
+static inline bool may_end_line(const uint8_t *p, size_t size_bytes)
+{
+    return *p == '-' && (size_bytes == 1 || p[1] < ' ');
+}
+
+/* How many of the next bytes, at most STEP, are ASCII, and no hyphen that may end a line. */
 static inline size_t ascii_ahead(const uint8_t *p, size_t size_bytes)
 {
-    if (size_bytes >= STEP) {
-        uint64_t step;
-        memcpy(&step, p, STEP);
-        step &= 0x8080808080808080;
-        return step ? (size_t)__builtin_ctzll(step) / 8 : STEP;
-    }
+    const uint64_t ones = 0x0101010101010101, high = 0x80 * ones;
     size_t n = 0;
-    while (n < size_bytes && p[n] < 0x80)
+    if (size_bytes > STEP) {
+        uint64_t step, next;
+        memcpy(&step, p, STEP);
+        memcpy(&next, p + 1, STEP);
+        uint64_t hyphens = ~(((step ^ '-' * ones) + 0x7f * ones)); /* of ASCII, where it is one */
+        uint64_t others = ((hyphens & ~((next | next << 1) << 1)) | step) & high;
+        return others ? (size_t)__builtin_ctzll(others) / 8 : STEP;
+    }
+    while (n < size_bytes && n < STEP && p[n] < 0x80 && !may_end_line(p + n, size_bytes - n))
         n++;
     return n;
 }

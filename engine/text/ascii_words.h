@@ -2,7 +2,8 @@
  * the same of it to the bit.
  *
  * Each takes bytes from p on, at most size_bytes, up to the first that is not ASCII (AVX-512: nor
- * of a letter of two bytes whose folding has as many, or that ends behind size_bytes); it stops
+ * of a letter of two bytes whose folding has as many, or that ends behind size_bytes), or that is a
+ * hyphen with a control character behind it, such as ends a line, or, now and then, any; it stops
  * before when the block is past WORDS_STEP_BYTES_MAX or WORDS_STEP_TOKENS_MAX, or when the open
  * token might get longer than CANON_TOKEN_MAX_BYTES by one more step of it (at most 64 bytes). It
  * leaves the last token open, and hands out nothing. Returns how many bytes it took.
@@ -25,6 +26,19 @@ ascii_words_fn ascii_words_scalar;
 ascii_words_fn ascii_words_avx2;
 ascii_words_fn ascii_words_avx512;
 ascii_words_fn ascii_words_neon;
+
+/* Of hyphens among the next 64 bytes, at most size_bytes, a bit each, those with a control
+ * character behind them, or nothing. */
+static inline uint64_t ascii_words_line_ends(uint64_t hyphens, const uint8_t *p, size_t size_bytes)
+{
+    uint64_t ends = 0;
+    for (; hyphens; hyphens &= hyphens - 1) {
+        size_t next = (size_t)__builtin_ctzll(hyphens) + 1;
+        if (next >= size_bytes || p[next] < ' ')
+            ends |= hyphens & -hyphens;
+    }
+    return ends;
+}
 
 /* NULL: this program has none for that kernel. */
 ascii_words_fn *ascii_words(enum kernel kernel);

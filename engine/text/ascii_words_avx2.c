@@ -50,6 +50,20 @@ static inline uint32_t word_mask(__m256i bytes)
     return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(both, _mm256_setzero_si256()));
 }
 
+/* Hyphens that a control character follows (or one that is not ASCII), or nothing. */
+static inline __m256i line_ends(__m256i bytes, const uint8_t *next)
+{
+    __m256i behind = _mm256_loadu_si256((const __m256i *)next);
+    return _mm256_and_si256(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('-')),
+                            _mm256_cmpgt_epi8(_mm256_set1_epi8(' '), behind));
+}
+
+static inline uint64_t mask_of(__m256i low, __m256i high)
+{
+    return (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32 |
+           (uint32_t)_mm256_movemask_epi8(low);
+}
+
 struct place {
     uint32_t n_bytes, n_tokens;
     uint64_t in_word; /* 0 or 1 */
@@ -92,14 +106,14 @@ size_t ascii_words_avx2(struct words *words, const uint8_t *p, size_t size_bytes
 {
     struct place place = {words->n_bytes, words->n_tokens,
                           words->n_bytes != words->ends[words->n_tokens]};
-    uint8_t copy[STEP];
+    uint8_t copy[STEP + 1];
     size_t at = 0;
     while (at < size_bytes && place.n_bytes <= WORDS_STEP_BYTES_MAX &&
            place.n_tokens <= WORDS_STEP_TOKENS_MAX &&
            place.n_bytes - words->ends[place.n_tokens] <= CANON_TOKEN_MAX_BYTES - STEP) {
         const uint8_t *from = p + at;
         uint64_t valid = ~(uint64_t)0;
-        if (size_bytes - at < STEP) { /* nothing may be read behind them */
+        if (size_bytes - at <= STEP) { /* nothing may be read behind them */
             valid = _bzhi_u64(valid, (unsigned)(size_bytes - at));
             memset(copy, 0, sizeof(copy));
             memcpy(copy, from, size_bytes - at);
@@ -107,9 +121,12 @@ size_t ascii_words_avx2(struct words *words, const uint8_t *p, size_t size_bytes
         }
         __m256i low = _mm256_loadu_si256((const __m256i *)from);
         __m256i high = _mm256_loadu_si256((const __m256i *)(from + 32));
-        uint64_t others = (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32 |
-                          (uint32_t)_mm256_movemask_epi8(low);
+        uint64_t others = mask_of(low, high);
         uint64_t word = (uint64_t)word_mask(high) << 32 | word_mask(low);
+        __m256i low_ends = line_ends(low, from + 1), high_ends = line_ends(high, from + 33);
+        __m256i ends = _mm256_or_si256(low_ends, high_ends);
+        if (__builtin_expect(!_mm256_testz_si256(ends, ends), 0)) /* those of words */
+            others |= mask_of(low_ends, high_ends) & (word << 1 | place.in_word);
         if (others) {
             valid &= _blsmsk_u64(others) >> 1;
             word &= valid;

@@ -65,6 +65,13 @@ static inline __m512i fold_both(__m512i bytes, uint64_t *ret_others)
     return _mm512_mask_expand_epi8(folded, leads << 1, seconds);
 }
 
+/* Hyphens that a control character follows (or one that is not ASCII), or nothing. */
+static inline uint64_t line_ends(__m512i bytes, __m512i next)
+{
+    __mmask64 hyphens = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('-'));
+    return _mm512_mask_cmplt_epi8_mask(hyphens, next, _mm512_set1_epi8(' '));
+}
+
 /* The first bytes of the 64, as valid has them: one run of ones from bit 0 on. */
 static inline __attribute__((always_inline)) void take(struct words *words, struct place *place,
                                                        __m512i folded, __mmask64 valid)
@@ -99,12 +106,22 @@ size_t ascii_words_avx512(struct words *words, const uint8_t *p, size_t size_byt
     while (at < size_bytes && place.n_bytes <= WORDS_STEP_BYTES_MAX &&
            place.n_tokens <= WORDS_STEP_TOKENS_MAX &&
            place.n_bytes - words->ends[place.n_tokens] <= CANON_TOKEN_MAX_BYTES - STEP) {
-        __mmask64 valid =
-            size_bytes - at < STEP ? _bzhi_u64(~0ull, (unsigned)(size_bytes - at)) : ~(__mmask64)0;
-        __m512i bytes = _mm512_maskz_loadu_epi8(valid, p + at);
+        __mmask64 valid = ~(__mmask64)0;
+        __m512i bytes, next; /* each byte's next one */
+        if (size_bytes - at > STEP) {
+            bytes = _mm512_loadu_si512(p + at);
+            next = _mm512_loadu_si512(p + at + 1);
+        } else {
+            valid = _bzhi_u64(valid, (unsigned)(size_bytes - at));
+            bytes = _mm512_maskz_loadu_epi8(valid, p + at);
+            next = _mm512_maskz_loadu_epi8(valid >> 1, p + at + 1);
+        }
         uint64_t others = _mm512_movepi8_mask(bytes);
         bool pairs = others && p[at + _tzcnt_u64(others)] < 0xe0; /* else there are none before */
         __m512i folded = pairs ? fold_both(bytes, &others) : fold_ascii(bytes);
+        uint64_t ends = line_ends(bytes, next);
+        if (__builtin_expect(ends != 0, 0)) /* those of words */
+            others |= ends & (_mm512_test_epi8_mask(folded, folded) << 1 | place.in_word);
         if (others | ~valid) { /* the last step */
             if (others)
                 valid = _blsmsk_u64(others) >> 1;

@@ -29,19 +29,21 @@ static inline uint64_t pack(const uint8x16_t bytes[4])
 }
 
 /* The table of folded bytes, of which a half is looked up at a time; past it nothing is found. */
-static inline uint64_t runs_mask(const uint8_t *p, uint64_t *ret_others)
+static inline uint64_t runs_mask(const uint8_t *p, uint64_t *ret_others, uint64_t *ret_hyphens)
 {
     const uint8x16x4_t low = vld1q_u8_x4(ascii_words_fold);
     const uint8x16x4_t high = vld1q_u8_x4(ascii_words_fold + 64);
-    uint8x16_t word[4], others[4];
+    uint8x16_t word[4], others[4], hyphens[4];
     for (int i = 0; i < 4; i++) {
         uint8x16_t bytes = vld1q_u8(p + 16 * i);
         uint8x16_t folded =
             vorrq_u8(vqtbl4q_u8(low, bytes), vqtbl4q_u8(high, veorq_u8(bytes, vdupq_n_u8(0x40))));
         word[i] = vtstq_u8(folded, folded);
         others[i] = vcltzq_s8(vreinterpretq_s8_u8(bytes));
+        hyphens[i] = vceqq_u8(bytes, vdupq_n_u8('-'));
     }
     *ret_others = pack(others);
+    *ret_hyphens = pack(hyphens);
     return pack(word);
 }
 

@@ -18,11 +18,15 @@
 #include "engine/text/chunks.h"
 #include "engine/text/decoder.h"
 #include "engine/text/html.h"
+#include "engine/text/json.h"
+#include "engine/text/latex.h"
 #include "engine/text/lines.h"
 #include "engine/text/mail.h"
 #include "engine/text/markdown.h"
 #include "engine/text/roff.h"
+#include "engine/text/rtf.h"
 #include "engine/text/table.h"
+#include "engine/text/wiki.h"
 #include "engine/text/words.h"
 
 enum { N_LEVELS = 3 };
@@ -42,9 +46,13 @@ struct canon {
     struct level levels[N_LEVELS];
     struct charset charset;
     struct html html;
+    struct json json;
+    struct latex latex;
     struct mail mail;
     struct markdown markdown;
     struct roff roff;
+    struct rtf rtf;
+    struct wiki wiki;
     struct words words;
     struct table table;
     struct chunks chunks;
@@ -63,7 +71,7 @@ static bool has_text(const struct canon *canon)
 static enum text_type type_of(const uint8_t *head, size_t head_bytes)
 {
     enum text_type type = text_type_sniff(head, head_bytes);
-    return type == TEXT_PDF || type == TEXT_OFFICE ? TEXT_BINARY : type;
+    return type == TEXT_PDF || type == TEXT_OFFICE || type == TEXT_EPUB ? TEXT_BINARY : type;
 }
 
 /* -- the filter: UTF-8 to words, by type -- */
@@ -93,9 +101,14 @@ static void filter_begin(struct canon *canon, char separator)
         if (canon->sink.tags)
             html_want_tags(&canon->html);
         break;
+    case TEXT_JSON: json_begin(&canon->json, false, &canon->words); break;
+    case TEXT_NOTEBOOK: json_begin(&canon->json, true, &canon->words); break;
+    case TEXT_LATEX: latex_begin(&canon->latex, &canon->words); break;
+    case TEXT_WIKI: wiki_begin(&canon->wiki, &canon->words); break;
     case TEXT_MAIL: mail_begin(&canon->mail, &canon->html, &canon->words, canon->sink.tags); break;
     case TEXT_MARKDOWN: markdown_begin(&canon->markdown, &canon->words); break;
     case TEXT_ROFF: roff_begin(&canon->roff, &canon->words); break;
+    case TEXT_RTF: rtf_begin(&canon->rtf, &canon->words); break;
     case TEXT_TABLE: table_begin(&canon->table, separator, &canon->features); break;
     default: break;
     }
@@ -107,9 +120,14 @@ static void filter_feed(void *user, const uint8_t *bytes, size_t size_bytes)
     switch (canon->form.type) {
     case TEXT_HTML:
     case TEXT_XML: html_feed(&canon->html, bytes, size_bytes); break;
+    case TEXT_JSON:
+    case TEXT_NOTEBOOK: json_feed(&canon->json, bytes, size_bytes); break;
+    case TEXT_LATEX: latex_feed(&canon->latex, bytes, size_bytes); break;
+    case TEXT_WIKI: wiki_feed(&canon->wiki, bytes, size_bytes); break;
     case TEXT_MAIL: mail_feed(&canon->mail, bytes, size_bytes); break;
     case TEXT_MARKDOWN: markdown_feed(&canon->markdown, bytes, size_bytes); break;
     case TEXT_ROFF: roff_feed(&canon->roff, bytes, size_bytes); break;
+    case TEXT_RTF: rtf_feed(&canon->rtf, bytes, size_bytes); break;
     case TEXT_TABLE: table_feed(&canon->table, bytes, size_bytes); break;
     default: words_feed(&canon->words, bytes, size_bytes); break;
     }
@@ -120,9 +138,14 @@ static void filter_finish(struct canon *canon)
     switch (canon->form.type) {
     case TEXT_HTML:
     case TEXT_XML: html_finish(&canon->html); break;
+    case TEXT_JSON:
+    case TEXT_NOTEBOOK: json_finish(&canon->json); break;
+    case TEXT_LATEX: latex_finish(&canon->latex); break;
+    case TEXT_WIKI: wiki_finish(&canon->wiki); break;
     case TEXT_MAIL: mail_finish(&canon->mail); break;
     case TEXT_MARKDOWN: markdown_finish(&canon->markdown); break;
     case TEXT_ROFF: roff_finish(&canon->roff); break;
+    case TEXT_RTF: rtf_finish(&canon->rtf); break;
     case TEXT_TABLE: table_finish(&canon->table); break;
     default: break;
     }
@@ -139,8 +162,8 @@ static void text_begin(struct canon *canon, const uint8_t *head, size_t head_byt
     if (!charset && (type == TEXT_HTML || type == TEXT_XML) &&
         charset_declared(head, head_bytes, name))
         charset = name;
-    if (type == TEXT_MAIL)
-        charset = "utf-8"; /* as they are: each part has its own */
+    if (type == TEXT_MAIL || type == TEXT_RTF)
+        charset = "utf-8"; /* as they are: each part, or font, has its own */
     charset_begin(&canon->charset, head, head_bytes, charset);
     filter_begin(canon, type == TEXT_TABLE ? text_type_separator(head, head_bytes) : 0);
 }
@@ -289,6 +312,7 @@ void canon_free(struct canon *canon)
         decoder_free(canon->levels[i].decoder);
     charset_done(&canon->charset);
     mail_done(&canon->mail);
+    rtf_done(&canon->rtf);
     free(canon);
 }
 

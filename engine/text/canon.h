@@ -5,7 +5,8 @@
  * canonical form are *lexically equivalent* (Broder et al. 1997, sections 2 and 5.2).
  *
  * A token is a maximal run of word characters (Unicode letters, marks, numbers and the underscore),
- * case folded, in UTF-8; in scripts that do not set words apart it is a character: of Han, Hiragana
+ * case folded, in UTF-8 and composed (NFC), with compatibility forms of letters folded and without
+ * what has no width; in scripts that do not set words apart it is a character: of Han, Hiragana
  * and Katakana any, of Thai, Lao, Khmer and Burmese a letter with its marks (words.c has it to the
  * letter). A run longer than CANON_TOKEN_MAX_BYTES is cut there into several tokens. Malformed
  * bytes separate words.
@@ -76,7 +77,7 @@ DEFINE_CLEANUP(struct canon *, canon_free);
 /* Begin a document (any unfinished one is dropped), whose form shows when its first bytes are
  * there; or one known to be of this type, not packed, and in UTF-8. Of TEXT_EXTRACTED each line
  * that is not empty is a feature; TEXT_PDF and TEXT_OFFICE are fed as what an extractor made of
- * them. */
+ * them, TEXT_EPUB as the TEXT_HTML that one made of it. */
 void canon_begin(struct canon *canon);
 void canon_begin_as(struct canon *canon, enum text_type type);
 

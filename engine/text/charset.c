@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "engine/text/utf8.h"
+#include "engine/text/wide.h"
 
 enum {
     ICONV_LEFT_MAX_BYTES = 16,  /* more than any character and its shift sequences have */
@@ -25,11 +26,18 @@ void charset_init(struct charset *charset, const struct byte_sink *sink)
     charset->iconv = (iconv_t)-1;
 }
 
-void charset_done(struct charset *charset)
+static void close_iconv(struct charset *charset)
 {
     if (charset->iconv != (iconv_t)-1)
         iconv_close(charset->iconv);
     charset->iconv = (iconv_t)-1;
+}
+
+void charset_done(struct charset *charset)
+{
+    close_iconv(charset);
+    charset_guess_done(charset->detector);
+    charset->detector = NULL;
 }
 
 /* -- which -- */
@@ -42,14 +50,45 @@ static bool is_one_of(const char *name, const char *const *names)
     return false;
 }
 
+/* The C library knows a thousand, some of whose converters have states that nobody looked at for
+ * long, and a document names whichever it likes: these are those of the web, of mail and of code
+ * pages. */
+bool charset_is_converted(const char *name)
+{
+    static const char *const known[] = {
+        "shiftjis", "sjis",      "mskanji",     "cp932",        "windows31j",
+        "eucjp",    "euckr",     "euccn",       "euctw",        "ksc56011987",
+        "uhc",      "cp949",     "cp936",       "cp950",        "johab",
+        "cp1361",   "iso2022jp", "iso2022kr",   "gb2312",       "gbk",
+        "gb18030",  "big5",      "big5hkscs",   "macintosh",    "viscii",
+        "armscii8", "tis620",    "maccyrillic", "xmaccyrillic", "tcvn",
+        "cp437",    "ibm437",    "windows874",  "georgianps",   "georgianacademy",
+        NULL};
+    static const char *const begins[] = {"iso8859", "latin", "windows125", "cp125",
+                                         "koi8",    "cp8",   "ibm8",       NULL};
+    char plain[CHARSET_NAME_MAX + 1];
+    size_t n = 0;
+    for (; *name && n < CHARSET_NAME_MAX; name++)
+        if (*name != '-' && *name != '_')
+            plain[n++] = *name;
+    plain[n] = '\0';
+    for (size_t i = 0; begins[i]; i++)
+        if (strncasecmp(plain, begins[i], strlen(begins[i])) == 0 &&
+            strspn(plain + strlen(begins[i]), "0123456789ruteiRUTEI") ==
+                strlen(plain + strlen(begins[i])))
+            return true;
+    return is_one_of(plain, known);
+}
+
 static bool open_iconv(struct charset *charset, const char *name)
 {
     if (charset->iconv != (iconv_t)-1 && strcasecmp(charset->name, name) == 0) {
         iconv(charset->iconv, NULL, NULL, NULL, NULL);
         return true;
     }
-    charset_done(charset);
-    charset->iconv = iconv_open("UTF-8", name);
+    close_iconv(charset);
+    if (charset_is_converted(name))
+        charset->iconv = iconv_open("UTF-8", name);
     if (charset->iconv == (iconv_t)-1)
         return false;
     strcpy(charset->name, name);
@@ -82,12 +121,11 @@ static enum text_charset charset_of_name(struct charset *charset, const char *na
 void charset_begin(struct charset *charset, const uint8_t *head, size_t head_bytes,
                    const char *declared)
 {
-    charset->n_window = charset->n_out = charset->surrogate = 0;
-    if (head_bytes >= 2 && head[0] == 0xff && head[1] == 0xfe)
-        charset->charset = TEXT_CHARSET_UTF16LE;
-    else if (head_bytes >= 2 && head[0] == 0xfe && head[1] == 0xff)
-        charset->charset = TEXT_CHARSET_UTF16BE;
-    else if (head_bytes >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0)
+    charset->n_first = charset->n_window = charset->n_out = charset->surrogate = 0;
+    charset->charset = wide_sniff(head, head_bytes);
+    if (charset->charset != TEXT_CHARSET_ASCII)
+        return;
+    if (head_bytes >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0)
         charset->charset = TEXT_CHARSET_UTF8;
     else
         charset->charset = declared ? charset_of_name(charset, declared) : TEXT_CHARSET_ASCII;
@@ -279,16 +317,24 @@ static void put_utf16(struct charset *charset, uint32_t unit)
         put(charset, unit >= 0xdc00 && unit <= 0xdfff ? REPLACEMENT : unit);
 }
 
-static void feed_utf16(struct charset *charset, const uint8_t *bytes, size_t size_bytes)
+static void feed_wide(struct charset *charset, const uint8_t *bytes, size_t size_bytes)
 {
-    bool big = charset->charset == TEXT_CHARSET_UTF16BE;
+    const bool is_32 =
+        charset->charset == TEXT_CHARSET_UTF32LE || charset->charset == TEXT_CHARSET_UTF32BE;
+    const bool big =
+        charset->charset == TEXT_CHARSET_UTF16BE || charset->charset == TEXT_CHARSET_UTF32BE;
+    const unsigned unit_bytes = is_32 ? 4 : 2;
     for (size_t i = 0; i < size_bytes; i++) {
         charset->window[charset->n_window++] = bytes[i];
-        if (charset->n_window == 2) {
-            const uint8_t *p = charset->window;
-            put_utf16(charset, big ? (uint32_t)p[0] << 8 | p[1] : (uint32_t)p[1] << 8 | p[0]);
-            charset->n_window = 0;
-        }
+        if (charset->n_window < unit_bytes)
+            continue;
+        uint32_t unit = wide_unit(charset->window, unit_bytes, big);
+        charset->n_window = 0;
+        if (!is_32)
+            put_utf16(charset, unit);
+        else
+            put(charset,
+                unit >= 0x110000 || (unit >= 0xd800 && unit <= 0xdfff) ? REPLACEMENT : unit);
     }
 }
 
@@ -297,17 +343,25 @@ static size_t convert(struct charset *charset, uint8_t *bytes, size_t size_bytes
 {
     char *in = (char *)bytes;
     while (size_bytes > 0) {
+        const size_t n_before = size_bytes;
+        const bool is_empty = charset->n_out == 0;
         char *out = (char *)charset->out + charset->n_out;
         size_t room = CHARSET_OUT_BYTES - charset->n_out;
         size_t r = iconv(charset->iconv, &in, &size_bytes, &out, &room);
         int error = r == (size_t)-1 ? errno : 0;
         charset->n_out = CHARSET_OUT_BYTES - (uint32_t)room;
-        if (error == E2BIG) {
+        /* A converter that fills the room and takes nothing would do so for ever. */
+        const bool stands = error == E2BIG && is_empty && size_bytes == n_before;
+        if (error == E2BIG && !stands) {
             flush(charset);
         } else if (error == EINVAL && size_bytes <= ICONV_LEFT_MAX_BYTES) {
             break;
         } else if (error) {
+            if (stands)
+                iconv(charset->iconv, NULL, NULL, NULL, NULL);
             put(charset, REPLACEMENT);
+            if (size_bytes == 0) /* it failed at what it had taken */
+                break;
             in++;
             size_bytes--;
         }
@@ -333,23 +387,35 @@ static void feed_known(struct charset *charset, const uint8_t *bytes, size_t siz
 {
     switch (charset->charset) {
     case TEXT_CHARSET_UTF16LE:
-    case TEXT_CHARSET_UTF16BE: feed_utf16(charset, bytes, size_bytes); break;
+    case TEXT_CHARSET_UTF16BE:
+    case TEXT_CHARSET_UTF32LE:
+    case TEXT_CHARSET_UTF32BE: feed_wide(charset, bytes, size_bytes); break;
     case TEXT_CHARSET_WINDOWS_1252: feed_windows_1252(charset, bytes, size_bytes); break;
+    case TEXT_CHARSET_GUESSED:
     case TEXT_CHARSET_DECLARED: feed_declared(charset, bytes, size_bytes); break;
     default: charset->sink.bytes(charset->sink.user, bytes, size_bytes); return;
     }
     flush(charset);
 }
 
-/* all: no more bytes come behind those of the window. */
+/* By the first bytes, from the first that is not ASCII on; all: no more come behind them. Where the
+ * window is not UTF-8 more are wanted. */
 static void decide(struct charset *charset, bool all)
 {
-    uint8_t window[CHARSET_WINDOW_BYTES];
-    size_t n = charset->n_window;
-    memcpy(window, charset->window, n);
-    charset->n_window = 0;
-    charset->charset = charset_of_bytes(window, n, all);
-    feed_known(charset, window, n);
+    uint32_t n_window = charset->n_first;
+    if (n_window > CHARSET_WINDOW_BYTES)
+        n_window = CHARSET_WINDOW_BYTES;
+    enum text_charset found =
+        charset_of_bytes(charset->first, n_window, all && n_window == charset->n_first);
+    if (found == TEXT_CHARSET_WINDOWS_1252) {
+        if (!all && charset->n_first < CHARSET_GUESS_BYTES)
+            return;
+        const char *name = charset_guess(&charset->detector, charset->first, charset->n_first);
+        if (name && strlen(name) <= CHARSET_NAME_MAX && open_iconv(charset, name))
+            found = TEXT_CHARSET_GUESSED;
+    }
+    charset->charset = found;
+    feed_known(charset, charset->first, charset->n_first);
 }
 
 static size_t ascii_bytes(const uint8_t *bytes, size_t size_bytes)
@@ -367,23 +433,24 @@ static size_t ascii_bytes(const uint8_t *bytes, size_t size_bytes)
 
 void charset_feed(struct charset *charset, const uint8_t *bytes, size_t size_bytes)
 {
-    if (charset->charset == TEXT_CHARSET_ASCII) {
-        size_t n = charset->n_window ? 0 : ascii_bytes(bytes, size_bytes);
+    while (charset->charset == TEXT_CHARSET_ASCII && size_bytes > 0) {
+        size_t n = charset->n_first ? 0 : ascii_bytes(bytes, size_bytes);
         if (n > 0)
             charset->sink.bytes(charset->sink.user, bytes, n);
         bytes += n;
         size_bytes -= n;
 
-        n = CHARSET_WINDOW_BYTES - charset->n_window;
+        uint32_t wanted =
+            charset->n_first < CHARSET_WINDOW_BYTES ? CHARSET_WINDOW_BYTES : CHARSET_GUESS_BYTES;
+        n = wanted - charset->n_first;
         if (n > size_bytes)
             n = size_bytes;
-        memcpy(charset->window + charset->n_window, bytes, n);
-        charset->n_window += (uint32_t)n;
-        if (charset->n_window < CHARSET_WINDOW_BYTES)
-            return;
-        decide(charset, false);
+        memcpy(charset->first + charset->n_first, bytes, n);
+        charset->n_first += (uint32_t)n;
         bytes += n;
         size_bytes -= n;
+        if (charset->n_first == wanted)
+            decide(charset, false);
     }
     if (size_bytes > 0)
         feed_known(charset, bytes, size_bytes);
@@ -391,9 +458,9 @@ void charset_feed(struct charset *charset, const uint8_t *bytes, size_t size_byt
 
 enum text_charset charset_finish(struct charset *charset)
 {
-    if (charset->charset == TEXT_CHARSET_ASCII && charset->n_window > 0)
+    if (charset->charset == TEXT_CHARSET_ASCII && charset->n_first > 0)
         decide(charset, true);
-    else if (charset->n_window > 0 || charset->surrogate)
+    if (charset->n_window > 0 || charset->surrogate)
         put(charset, REPLACEMENT); /* half a character */
     flush(charset);
     return charset->charset;

@@ -1,17 +1,19 @@
 /* The bytes of a text to UTF-8, streaming. Private to engine/text.
  *
- * What a byte order mark says counts first (UTF-8, UTF-16), then what the document declares, then
- * what its bytes are: up to the first byte that is not ASCII there is nothing to tell, and from
- * there CHARSET_WINDOW_BYTES are looked at. If they are well-formed UTF-8, or more of their
- * sequences are than are not, it is UTF-8; else Windows-1252 (of which Latin-1 is a part, for every
- * character that is a letter). Text in another charset that declares none so becomes words of the
- * wrong letters, but the same ones in every document that has it.
+ * What the head shows to be UTF-16 or UTF-32 counts first (wide.h), and a byte order mark of UTF-8;
+ * then what the document declares, then what its bytes are: up to the first byte that is not ASCII
+ * there is nothing to tell, and from there CHARSET_WINDOW_BYTES are looked at. If they are
+ * well-formed UTF-8, or more of their sequences are than are not, it is UTF-8; else what
+ * libuchardet takes the bytes from there for (charset_guess.h); and Windows-1252 (of which Latin-1
+ * is a part, for every character that is a letter) where that cannot tell. Text that is taken for
+ * another charset than its own becomes words of the wrong letters.
  */
 #ifndef KINFS_ENGINE_TEXT_CHARSET_H
 #define KINFS_ENGINE_TEXT_CHARSET_H
 
 #include <iconv.h>
 
+#include "engine/text/charset_guess.h"
 #include "engine/text/decoder.h"
 
 enum { CHARSET_WINDOW_BYTES = 4096, CHARSET_NAME_MAX = 31, CHARSET_OUT_BYTES = 4096 };
@@ -22,8 +24,10 @@ struct charset {
     iconv_t iconv;                   /* (iconv_t)-1: none */
     char name[CHARSET_NAME_MAX + 1]; /* what iconv is for */
     uint32_t surrogate;              /* the first half of a UTF-16 pair, or 0 */
-    uint32_t n_window, n_out;
-    uint8_t window[CHARSET_WINDOW_BYTES]; /* also of what is left of a character, for iconv */
+    struct uchardet *detector;       /* NULL: none was needed yet */
+    uint32_t n_first, n_window, n_out;
+    uint8_t first[CHARSET_GUESS_BYTES];   /* what nothing has told yet */
+    uint8_t window[CHARSET_WINDOW_BYTES]; /* what is left of a character, and what is behind it */
     uint8_t out[CHARSET_OUT_BYTES];
 };
 
@@ -45,6 +49,10 @@ enum text_charset charset_finish(struct charset *charset);
 /* The charset that an HTML or XML document declares among its first bytes: <?xml encoding="...">,
  * <meta charset=...>, <meta ... content="...; charset=...">. false when it declares none. */
 bool charset_declared(const uint8_t *head, size_t head_bytes, char ret_name[CHARSET_NAME_MAX + 1]);
+
+/* Whether a charset of this name is read where a document declares it; any other is as if none were
+ * declared. Hyphens, underscores and letter case make no difference. */
+bool charset_is_converted(const char *name);
 
 /* The character that a byte is in Windows-1252. */
 uint32_t charset_windows_1252(uint8_t byte);

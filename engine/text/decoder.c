@@ -1,13 +1,15 @@
-/* One decoder for three libraries, which agree on how they are fed: bytes left, room left, go on.
+/* One decoder for five libraries, which agree on how they are fed: bytes left, room left, go on.
  *
- * What each calls the end differs: gzip members are counted here, as zlib stops behind each, and
- * what stands behind the last and is no other is passed over, as gzip(1) does with padding; liblzma
- * and libzstd go on by themselves.
+ * What each calls the end differs: members of gzip and bzip2 are counted here, as their libraries
+ * stop behind each, and what stands behind the last and is no other is passed over, as gzip(1) does
+ * with padding; liblzma, libzstd and liblz4 go on by themselves.
  */
 #include "engine/text/decoder.h"
 
 #include <string.h>
 
+#include <bzlib.h>
+#include <lz4frame.h>
 #include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -17,6 +19,7 @@ enum {
     OUT_BYTES = 16 * 1024,
     ZSTD_WINDOW_LOG = 27, /* of DECODER_MEMORY_MAX_BYTES */
     ZLIB_GZIP = 16 + MAX_WBITS,
+    LZ4_BETWEEN_BYTES = 4, /* the size of the next block, which the library counts to this one */
 };
 _Static_assert(1 << ZSTD_WINDOW_LOG == DECODER_MEMORY_MAX_BYTES, "one limit");
 
@@ -33,6 +36,10 @@ struct decoder {
     bool has_zlib;
     lzma_stream lzma;
     ZSTD_DCtx *zstd;
+    bz_stream bzip2;
+    bool has_bzip2;
+    LZ4F_dctx *lz4;
+    size_t lz4_wants; /* bytes, at most, of the next call */
     uint8_t out[OUT_BYTES];
 };
 
@@ -46,7 +53,12 @@ enum text_codec decoder_sniff(const uint8_t *head, size_t size_bytes)
         {TEXT_CODEC_GZIP, 3, {0x1f, 0x8b, 0x08}},
         {TEXT_CODEC_XZ, 6, {0xfd, '7', 'z', 'X', 'Z', 0x00}},
         {TEXT_CODEC_ZSTD, 4, {0x28, 0xb5, 0x2f, 0xfd}},
+        {TEXT_CODEC_LZ4, 4, {0x04, 0x22, 0x4d, 0x18}},
     };
+    /* Behind the level a block, or the end: three letters alone might be a word's. */
+    if (size_bytes >= 6 && memcmp(head, "BZh", 3) == 0 && head[3] >= '1' && head[3] <= '9' &&
+        (memcmp(head + 4, "\x31\x41", 2) == 0 || memcmp(head + 4, "\x17\x72", 2) == 0))
+        return TEXT_CODEC_BZIP2;
     for (size_t i = 0; i < sizeof(codecs) / sizeof(codecs[0]); i++)
         if (size_bytes >= codecs[i].n && memcmp(head, codecs[i].magic, codecs[i].n) == 0)
             return codecs[i].codec;
@@ -71,6 +83,9 @@ void decoder_free(struct decoder *decoder)
         inflateEnd(&decoder->zlib);
     lzma_end(&decoder->lzma);
     ZSTD_freeDCtx(decoder->zstd);
+    if (decoder->has_bzip2)
+        BZ2_bzDecompressEnd(&decoder->bzip2);
+    LZ4F_freeDecompressionContext(decoder->lz4);
     free(decoder);
 }
 
@@ -98,6 +113,38 @@ static bool begin_zstd(struct decoder *decoder)
                ZSTD_DCtx_setParameter(decoder->zstd, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG));
 }
 
+/* Also between members. The library can begin only anew; what it has for a block it takes when it
+ * comes to one. */
+static bool begin_bzip2(struct decoder *decoder)
+{
+    if (decoder->has_bzip2)
+        BZ2_bzDecompressEnd(&decoder->bzip2);
+    decoder->bzip2 = (bz_stream){0};
+    decoder->has_bzip2 = BZ2_bzDecompressInit(&decoder->bzip2, 0, 0) == BZ_OK;
+    return decoder->has_bzip2;
+}
+
+static bool begin_lz4(struct decoder *decoder)
+{
+    if (!decoder->lz4 && LZ4F_isError(LZ4F_createDecompressionContext(&decoder->lz4, LZ4F_VERSION)))
+        decoder->lz4 = NULL;
+    if (decoder->lz4)
+        LZ4F_resetDecompressionContext(decoder->lz4);
+    decoder->lz4_wants = LZ4F_HEADER_SIZE_MIN;
+    return decoder->lz4;
+}
+
+static bool begin_codec(struct decoder *decoder)
+{
+    switch (decoder->codec) {
+    case TEXT_CODEC_GZIP: return begin_gzip(decoder);
+    case TEXT_CODEC_XZ: return begin_xz(decoder);
+    case TEXT_CODEC_BZIP2: return begin_bzip2(decoder);
+    case TEXT_CODEC_LZ4: return begin_lz4(decoder);
+    default: return begin_zstd(decoder);
+    }
+}
+
 static void end(struct decoder *decoder, bool *reason)
 {
     decoder->state = ENDED;
@@ -111,10 +158,7 @@ void decoder_begin(struct decoder *decoder, enum text_codec codec)
     decoder->state = INSIDE;
     decoder->damaged = decoder->cut = false;
     decoder->n_out = 0;
-    bool begun = codec == TEXT_CODEC_GZIP ? begin_gzip(decoder)
-                 : codec == TEXT_CODEC_XZ ? begin_xz(decoder)
-                                          : begin_zstd(decoder);
-    if (!begun)
+    if (!begin_codec(decoder))
         end(decoder, &decoder->cut);
 }
 
@@ -196,11 +240,64 @@ static size_t step_zstd(struct decoder *decoder, const uint8_t *bytes, size_t si
     return in.pos;
 }
 
+static size_t step_bzip2(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes)
+{
+    if (decoder->state == BETWEEN && bytes[0] != 'B') {
+        end(decoder, NULL);
+        return size_bytes;
+    }
+    if (decoder->state == BETWEEN && !begin_bzip2(decoder)) {
+        end(decoder, &decoder->cut);
+        return size_bytes;
+    }
+    decoder->state = INSIDE;
+
+    bz_stream *bzip2 = &decoder->bzip2;
+    bzip2->next_in = (char *)(uintptr_t)bytes;
+    bzip2->avail_in = size_bytes < UINT32_MAX ? (unsigned)size_bytes : UINT32_MAX;
+    bzip2->next_out = (char *)decoder->out;
+    bzip2->avail_out = OUT_BYTES;
+    unsigned before = bzip2->avail_in;
+    int r = BZ2_bzDecompress(bzip2);
+    size_t n = before - bzip2->avail_in;
+    if (r == BZ_STREAM_END)
+        decoder->state = BETWEEN;
+    else if (r == BZ_MEM_ERROR)
+        end(decoder, &decoder->cut);
+    else if (r != BZ_OK)
+        end(decoder, &decoder->damaged);
+    hand_out(decoder, OUT_BYTES - bzip2->avail_out);
+    return n;
+}
+
+/* A call that fails does not say what it put out before it did. So none is given more than the rest
+ * of one block: what is between blocks is a call of its own, and so is what is still to be put out.
+ */
+static size_t step_lz4(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes)
+{
+    size_t n_in = decoder->full ? 0 : decoder->lz4_wants, n_out = OUT_BYTES;
+    if (n_in > size_bytes)
+        n_in = size_bytes;
+    size_t r = LZ4F_decompress(decoder->lz4, decoder->out, &n_out, bytes, &n_in, NULL);
+    if (LZ4F_isError(r)) {
+        end(decoder, &decoder->damaged);
+        return size_bytes;
+    }
+    decoder->state = r == 0 ? BETWEEN : INSIDE;
+    decoder->lz4_wants = r == 0                  ? LZ4F_HEADER_SIZE_MIN
+                         : r > LZ4_BETWEEN_BYTES ? r - LZ4_BETWEEN_BYTES
+                                                 : r;
+    hand_out(decoder, n_out);
+    return n_in;
+}
+
 static size_t step(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes)
 {
     switch (decoder->codec) {
     case TEXT_CODEC_GZIP: return step_gzip(decoder, bytes, size_bytes);
     case TEXT_CODEC_XZ: return step_xz(decoder, bytes, size_bytes, LZMA_RUN);
+    case TEXT_CODEC_BZIP2: return step_bzip2(decoder, bytes, size_bytes);
+    case TEXT_CODEC_LZ4: return step_lz4(decoder, bytes, size_bytes);
     default: return step_zstd(decoder, bytes, size_bytes);
     }
 }
@@ -211,8 +308,9 @@ void decoder_feed(struct decoder *decoder, const uint8_t *bytes, size_t size_byt
     while (decoder->state != ENDED && (size_bytes > 0 || decoder->full)) {
         if (size_bytes == 0 && decoder->state == BETWEEN)
             break;
+        const bool was_full = decoder->full;
         size_t n = step(decoder, bytes, size_bytes);
-        if (n == 0 && size_bytes > 0 && !decoder->full && decoder->state == INSIDE)
+        if (n == 0 && size_bytes > 0 && !was_full && !decoder->full && decoder->state == INSIDE)
             end(decoder, &decoder->damaged); /* takes nothing and gives nothing */
         bytes += n;
         size_bytes -= n;

@@ -1,5 +1,6 @@
-/* Compressed bytes to what they hold, streaming: gzip (RFC 1952), xz and zstd (RFC 8878), by their
- * libraries; of several members or frames one after the other, all. Private to engine/text.
+/* Compressed bytes to what they hold, streaming: gzip (RFC 1952), xz, zstd (RFC 8878), bzip2 and
+ * lz4 (its frames), by their libraries; of several members or frames one after the other, all.
+ * Private to engine/text.
  */
 #ifndef KINFS_ENGINE_TEXT_DECODER_H
 #define KINFS_ENGINE_TEXT_DECODER_H

@@ -1,7 +1,7 @@
 /* Lists of stop words: words so frequent that they say nothing of what a text is about. Private to
  * engine/text and its tests.
  *
- * A list is a hash table, made of stop_words_<name>.txt when kinfs is built: the words one after
+ * A list is a hash table, made of stop_words/NAME.txt when kinfs is built: the words one after
  * the other, and in each slot where one begins (plus one; 0: none). Open addressing, linear
  * probing; half of the slots at least are empty.
  */
@@ -23,7 +23,8 @@ struct stop_words {
     const uint16_t *slots;   /* STOP_WORDS_SLOTS */
 };
 
-extern const struct stop_words stop_words_english;
+/* By enum stop_list; NULL for none. */
+extern const struct stop_words *const stop_words_lists[N_STOP_LISTS];
 
 /* FNV-1a, 32 bits, folded to a slot; stop_words.py has the same. */
 static inline uint32_t stop_words_slot(const uint8_t *word, size_t size_bytes)
@@ -46,12 +47,6 @@ static inline bool stop_words_have(const struct stop_words *list, const uint8_t 
             return true;
     }
     return false;
-}
-
-/* NULL for none. */
-static inline const struct stop_words *stop_words_of(unsigned stop_list)
-{
-    return stop_list == STOP_LIST_ENGLISH ? &stop_words_english : NULL;
 }
 
 #endif

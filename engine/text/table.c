@@ -1,58 +1,129 @@
+/* A row is the set of its cells, a table the set of its rows. The features of a row are
+ *
+ *   its cells       so that a row in which one was changed is like the row that it was
+ *   pairs of cells  so that it is not like a row of another table that has the same values: numbers
+ *                   from one on, a few towns, the digits
+ *
+ * With all pairs a row of k cells has k (k + 1) / 2 features, and with a cell changed it has
+ * (k - 1) k / 2 of them left: two tables that differ in one column, and have nothing twice,
+ * resemble each other by (k - 1) / (k + 3). Up to nine cells it is all pairs; of a longer row each
+ * cell has those four behind it, going around in the order of their digests. That order makes the
+ * order of columns mean nothing, and needs no names of columns, which many tables do not have.
+ *
+ * docs/decisions/0052-a-row-of-a-table-is-its-cells-and-their-pairs.md has what else was thought
+ * of.
+ */
 #include "engine/text/table.h"
 
-enum { ROWS_OF_MANY = 3, ROWS_OF_TWO = 8, FIELD_END = 0x1f };
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_OF_MANY = 3, ROWS_OF_TWO = 8, ROWS_PER_RAGGED = 8, FIRST_ROWS = 3, LEAST_SPACED = 16 };
 
 /* -- what is a table -- */
 
 struct count {
-    size_t n_rows, n_separators; /* of whole rows; of each, all the same */
-    size_t n_all, n_spaced;      /* separators, and those with a space behind, as in prose */
-    size_t n_last;               /* separators at the end of a row */
-    bool same;
+    size_t n_rows, n_ragged; /* whole ones, and those with another number of separators */
+    size_t n_separators;     /* of a row */
+    size_t first[FIRST_ROWS];
+    size_t n_all, n_spaced; /* separators, and those with a space behind, as in prose */
+    size_t n_last, n_first; /* separators at the end of a row, rows that begin with one */
 };
 
-static struct count count_rows(const uint8_t *head, size_t head_bytes, bool whole, char separator)
+static bool looks_like_prose(const struct count *count)
 {
-    struct count count = {.same = true};
+    return count->n_all >= LEAST_SPACED && 2 * count->n_spaced >= count->n_all;
+}
+
+/* Two of the first three rows say how many there are in all. */
+static bool count_first(struct count *count, size_t n)
+{
+    const size_t *first = count->first;
+    count->first[count->n_rows++] = n;
+    if (count->n_rows < FIRST_ROWS)
+        return true;
+    count->n_separators = first[0] == first[1] || first[0] == first[2] ? first[0] : first[1];
+    for (size_t i = 0; i < FIRST_ROWS; i++)
+        count->n_ragged += first[i] != count->n_separators;
+    return count->n_separators > 0 && count->n_ragged < 2;
+}
+
+/* Returns whether it may still be a table. Most text has two lines of three without any, or with
+ * different numbers: so ends the looking. */
+static bool count_row(struct count *count, size_t n)
+{
+    if (count->n_rows < FIRST_ROWS)
+        return count_first(count, n);
+    count->n_ragged += n != count->n_separators;
+    count->n_rows++;
+    return ROWS_PER_RAGGED * count->n_ragged <= count->n_rows + 2 * ROWS_PER_RAGGED;
+}
+
+static size_t skip_comments(const uint8_t *head, size_t head_bytes)
+{
+    static const char *const marks[] = {"#", "%", "//", "sep="};
+    size_t at = head_bytes >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]);) {
+        size_t n = strlen(marks[i]);
+        if (head_bytes - at < n || memcmp(head + at, marks[i], n) != 0) {
+            i++;
+            continue;
+        }
+        const uint8_t *end = memchr(head + at, '\n', head_bytes - at);
+        at = end ? (size_t)(end - head) + 1 : head_bytes;
+        i = 0;
+    }
+    return at;
+}
+
+static bool count_rows(const uint8_t *head, size_t head_bytes, bool whole, char separator,
+                       struct count *count)
+{
     bool quoted = false, empty = true;
     size_t n = 0;
-    for (size_t i = 0; i <= head_bytes && count.same; i++) {
+    for (size_t i = 0; i <= head_bytes; i++) {
         if (i == head_bytes && !whole)
             break;
         char c = i < head_bytes ? (char)head[i] : '\n';
         if (c == '"')
             quoted = !quoted;
         if (c == '\n' && !quoted) {
-            if (!empty) {
-                /* Most text has none in its first row: so ends the looking. */
-                count.same = n > 0 && (count.n_rows == 0 || n == count.n_separators);
-                count.n_separators = n;
-                count.n_rows++;
-            }
+            if (!empty && !count_row(count, n))
+                return false;
             n = 0;
             empty = true;
             continue;
         }
         if (c == separator && !quoted) {
             n++;
-            count.n_all++;
-            count.n_spaced += i + 1 < head_bytes && head[i + 1] == ' ';
-            count.n_last += i + 1 < head_bytes && (head[i + 1] == '\n' || head[i + 1] == '\r');
+            count->n_all++;
+            count->n_first += empty;
+            count->n_spaced += i + 1 < head_bytes && head[i + 1] == ' ';
+            count->n_last += i + 1 < head_bytes && (head[i + 1] == '\n' || head[i + 1] == '\r');
+            if (looks_like_prose(count))
+                return false;
         }
         empty = empty && c == '\r';
     }
-    return count;
+    /* What has one at the end, or at the beginning, of each row and no other is a program. */
+    return count->n_rows >= (count->n_separators > 1 ? ROWS_OF_MANY : ROWS_OF_TWO) &&
+           count->n_separators > 0 && ROWS_PER_RAGGED * count->n_ragged <= count->n_rows &&
+           2 * count->n_spaced < count->n_all && count->n_last < count->n_all &&
+           (count->n_separators > 1 || 2 * (count->n_first + count->n_last) < count->n_rows);
 }
 
 char table_sniff(const uint8_t *head, size_t head_bytes, bool whole)
 {
     static const char separators[] = {'\t', ';', ','};
+    if (head_bytes == 0)
+        return 0;
+    size_t begin = skip_comments(head, head_bytes);
+    head += begin;
+    head_bytes -= begin;
     for (size_t i = 0; i < sizeof(separators); i++) {
-        struct count count = count_rows(head, head_bytes, whole, separators[i]);
-        /* What has one at the end of each row and no other is a program. */
-        if (count.same && count.n_separators > 0 && 2 * count.n_spaced < count.n_all &&
-            count.n_last < count.n_all &&
-            count.n_rows >= (count.n_separators > 1 ? ROWS_OF_MANY : ROWS_OF_TWO))
+        struct count count = {0};
+        if (memchr(head, separators[i], head_bytes) &&
+            count_rows(head, head_bytes, whole, separators[i], &count))
             return separators[i];
     }
     return 0;
@@ -60,48 +131,93 @@ char table_sniff(const uint8_t *head, size_t head_bytes, bool whole)
 
 /* -- rows -- */
 
-static void begin_field(struct table *table)
-{
-    table->state = TABLE_AT_FIELD;
-    table->field = table->n_bytes;
-}
-
-static void begin_row(struct table *table)
-{
-    table->n_bytes = 0;
-    begin_field(table);
-}
-
 void table_begin(struct table *table, char separator, struct feature_list *features)
 {
     table->features = features;
     table->separator = separator;
-    begin_row(table);
+    table->state = TABLE_AT_CELL;
+    table->n_bytes = table->n_cells = 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const XXH128_hash_t *x = a, *y = b;
+    if (x->high64 != y->high64)
+        return x->high64 < y->high64 ? -1 : 1;
+    return (x->low64 > y->low64) - (x->low64 < y->low64);
+}
+
+/* Most rows are short. */
+static void sort(XXH128_hash_t *cells, uint32_t n)
+{
+    enum { SHORT_CELLS = 16 };
+    if (n > SHORT_CELLS) {
+        qsort(cells, n, sizeof(*cells), compare);
+        return;
+    }
+    for (uint32_t i = 1; i < n; i++) {
+        const XXH128_hash_t cell = cells[i];
+        uint32_t at = i;
+        for (; at > 0 && compare(&cells[at - 1], &cell) > 0; at--)
+            cells[at] = cells[at - 1];
+        cells[at] = cell;
+    }
+}
+
+/* In order, each once. */
+static void sort_cells(struct table *table)
+{
+    XXH128_hash_t *cells = table->cells;
+    uint32_t n = 0;
+    sort(cells, table->n_cells);
+    for (uint32_t i = 0; i < table->n_cells; i++)
+        if (n == 0 || compare(&cells[i], &cells[n - 1]) != 0)
+            cells[n++] = cells[i];
+    table->n_cells = n;
+}
+
+/* As good as random, as its parts are, and a product, so that pairs that share cells are no sums of
+ * each other. */
+static XXH128_hash_t pair_of(XXH128_hash_t a, XXH128_hash_t b)
+{
+    const unsigned __int128 product = (unsigned __int128)a.low64 * b.high64;
+    return (XXH128_hash_t){(uint64_t)product + a.high64, (uint64_t)(product >> 64) + b.low64};
 }
 
 static void end_row(struct table *table)
 {
-    bool empty = true;
-    for (uint32_t i = 0; i < table->n_bytes && empty; i++)
-        empty = table->row[i] == FIELD_END;
-    if (!empty)
-        feature_list_add(table->features, XXH3_128bits(table->row, table->n_bytes));
-    begin_row(table);
+    sort_cells(table);
+    const XXH128_hash_t *cells = table->cells;
+    const uint32_t n = table->n_cells;
+    for (uint32_t i = 0; i < n; i++) {
+        feature_list_add(table->features, cells[i]);
+        /* Half around, the other half is the same pairs. */
+        for (uint32_t d = 1; d <= TABLE_NEIGHBOURS && 2 * d <= n; d++)
+            if (2 * d < n || i < d)
+                feature_list_add(table->features, i + d < n ? pair_of(cells[i], cells[i + d])
+                                                            : pair_of(cells[i + d - n], cells[i]));
+    }
+    table->n_cells = 0;
+}
+
+static void end_cell(struct table *table, bool trim)
+{
+    while (trim && table->n_bytes > 0 && table->cell[table->n_bytes - 1] == ' ')
+        table->n_bytes--;
+    if (table->n_bytes > 0) {
+        if (table->n_cells == TABLE_ROW_MAX_CELLS)
+            end_row(table);
+        table->cells[table->n_cells++] = XXH3_128bits(table->cell, table->n_bytes);
+    }
+    table->n_bytes = 0;
+    table->state = TABLE_AT_CELL;
 }
 
 static void put(struct table *table, uint8_t byte)
 {
-    if (table->n_bytes == TABLE_ROW_MAX_BYTES)
-        end_row(table); /* out of a quotation that never ends, too */
-    table->row[table->n_bytes++] = byte;
-}
-
-static void end_field(struct table *table, bool trim)
-{
-    while (trim && table->n_bytes > table->field && table->row[table->n_bytes - 1] == ' ')
-        table->n_bytes--;
-    put(table, FIELD_END);
-    begin_field(table);
+    if (table->n_bytes == TABLE_CELL_MAX_BYTES)
+        end_cell(table, false); /* out of a quotation that never ends, too */
+    table->cell[table->n_bytes++] = byte;
 }
 
 static void feed_byte(struct table *table, uint8_t byte)
@@ -114,18 +230,18 @@ static void feed_byte(struct table *table, uint8_t byte)
         return;
     }
     if (byte == (uint8_t)table->separator || byte == '\n') {
-        end_field(table, table->state == TABLE_IN_FIELD);
+        end_cell(table, table->state == TABLE_IN_CELL);
         if (byte == '\n')
             end_row(table);
-    } else if (byte == '\r' || (byte == ' ' && table->state != TABLE_IN_FIELD)) {
+    } else if (byte == '\r' || (byte == ' ' && table->state != TABLE_IN_CELL)) {
         return;
-    } else if (byte == '"' && table->state == TABLE_AT_FIELD) {
+    } else if (byte == '"' && table->state == TABLE_AT_CELL) {
         table->state = TABLE_QUOTED;
     } else {
         if (byte == '"' && table->state == TABLE_QUOTE_IN_QUOTED)
             table->state = TABLE_QUOTED; /* doubled, it stands for itself */
         else
-            table->state = TABLE_IN_FIELD;
+            table->state = TABLE_IN_CELL;
         put(table, byte);
     }
 }
@@ -138,7 +254,6 @@ void table_feed(struct table *table, const uint8_t *bytes, size_t size_bytes)
 
 void table_finish(struct table *table)
 {
-    if (table->n_bytes > 0 || table->state != TABLE_AT_FIELD)
-        end_field(table, table->state == TABLE_IN_FIELD);
+    end_cell(table, table->state == TABLE_IN_CELL);
     end_row(table);
 }

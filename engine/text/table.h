@@ -1,5 +1,6 @@
-/* Rows of a table (CSV, RFC 4180, with commas, semicolons or tabs) to features: one a row, whatever
- * the separator, the quoting and the spaces around fields. Private to engine/text.
+/* Tables (CSV, RFC 4180, with commas, semicolons or tabs) to features: of each row its cells, and
+ * which cells stand together in it, whatever the separator, the quoting, the spaces around cells
+ * and the order of columns and rows. Private to engine/text.
  */
 #ifndef KINFS_ENGINE_TEXT_TABLE_H
 #define KINFS_ENGINE_TEXT_TABLE_H
@@ -8,19 +9,25 @@
 
 #include "engine/text/feature_list.h"
 
-enum { TABLE_ROW_MAX_BYTES = 8192 }; /* a longer row is several features */
+enum {
+    TABLE_CELL_MAX_BYTES = 8192, /* a longer cell is several */
+    TABLE_ROW_MAX_CELLS = 256,   /* a longer row is several */
+    TABLE_NEIGHBOURS = 4,
+};
 
 struct table {
     struct feature_list *features;
     char separator;
-    enum { TABLE_AT_FIELD, TABLE_IN_FIELD, TABLE_QUOTED, TABLE_QUOTE_IN_QUOTED } state;
-    uint32_t n_bytes, field; /* of the open row; where its last field begins */
-    uint8_t row[TABLE_ROW_MAX_BYTES];
+    enum { TABLE_AT_CELL, TABLE_IN_CELL, TABLE_QUOTED, TABLE_QUOTE_IN_QUOTED } state;
+    uint32_t n_bytes, n_cells; /* of the open cell, and before it in its row */
+    uint8_t cell[TABLE_CELL_MAX_BYTES];
+    XXH128_hash_t cells[TABLE_ROW_MAX_CELLS]; /* digests of those that are not empty */
 };
 
-/* The separator of the table that begins with these bytes, 0 when it is none: rows of one number of
- * separators each, three of two or more, or eight of one, few with a space behind as in prose.
- * whole: the document has no more bytes. */
+/* The separator of the table that begins with these bytes, 0 when it is none: behind lines of
+ * comment rows of one number of separators each, three of two or more, or eight of one, few with a
+ * space behind as in prose; of each eight rows one may have another number. whole: the document has
+ * no more bytes. */
 char table_sniff(const uint8_t *head, size_t head_bytes, bool whole);
 
 void table_begin(struct table *table, char separator, struct feature_list *features);

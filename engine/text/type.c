@@ -7,10 +7,15 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/text/json.h"
+#include "engine/text/latex.h"
 #include "engine/text/mail.h"
 #include "engine/text/markdown.h"
 #include "engine/text/roff.h"
+#include "engine/text/rtf.h"
 #include "engine/text/table.h"
+#include "engine/text/wide.h"
+#include "engine/text/wiki.h"
 
 /* A cursor over the head of a document. */
 struct head {
@@ -92,20 +97,6 @@ static bool at_html_tag(struct head head)
     return false;
 }
 
-/* Of UTF-16 the characters of ASCII, and something else for the others. */
-static bool narrow(const uint8_t *head, size_t size_bytes, uint8_t ret_bytes[TEXT_SNIFF_BYTES / 2])
-{
-    if (size_bytes < 2 || (head[0] ^ head[1]) != 1 || head[0] < 0xfe)
-        return false;
-    size_t low = head[0] == 0xff ? 0 : 1;
-    for (size_t i = 0; i < size_bytes / 2; i++) {
-        uint8_t byte = head[2 * i + low];
-        bool ascii = head[2 * i + 1 - low] == 0 && byte < 0x80;
-        ret_bytes[i] = i == 0 ? ' ' : ascii ? byte : 0x80;
-    }
-    return true;
-}
-
 /* -- what is text in no charset -- */
 
 /* Of those that are no text (The WHATWG MIME sniffing standard, 3; but the backspace, by which
@@ -154,27 +145,32 @@ static bool is_pdf(const uint8_t *head, size_t size_bytes)
     return memchr(head, '\0', size_bytes) && memmem(head, within, mark, strlen(mark));
 }
 
-/* A ZIP archive that names in its first entry, not packed, what it is (OpenDocument), or that
- * begins as programs write Office Open XML; what begins otherwise is an archive like others. */
-static bool is_office(const uint8_t *head, size_t size_bytes)
+/* A ZIP archive that names in its first entry, not packed, what it is (OpenDocument, EPUB), or that
+ * begins as programs write Office Open XML. What begins otherwise may be one by its directory. */
+static enum text_type type_of_zip(const uint8_t *head, size_t size_bytes)
 {
     enum { FIXED_BYTES = 30, NAME_SIZE = 26, EXTRA_SIZE = 28 };
     static const char mimetype[] = "mimetype",
-                      opendocument[] = "application/vnd.oasis.opendocument.";
+                      opendocument[] = "application/vnd.oasis.opendocument.",
+                      epub[] = "application/epub+zip";
     static const char *const names[] = {"[Content_Types].xml", "_rels/.rels"};
     if (size_bytes < FIXED_BYTES || !begins(head, size_bytes, "PK\3\4"))
-        return false;
+        return TEXT_BINARY;
     size_t name_bytes = head[NAME_SIZE] | (size_t)head[NAME_SIZE + 1] << 8;
     size_t extra_bytes = head[EXTRA_SIZE] | (size_t)head[EXTRA_SIZE + 1] << 8;
     const uint8_t *name = head + FIXED_BYTES;
     if (name_bytes > size_bytes - FIXED_BYTES)
-        return false;
+        return TEXT_BINARY;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (name_bytes == strlen(names[i]) && begins(name, name_bytes, names[i]))
-            return true;
+            return TEXT_OFFICE;
     size_t content = FIXED_BYTES + name_bytes + extra_bytes;
-    return name_bytes == strlen(mimetype) && begins(name, name_bytes, mimetype) &&
-           content < size_bytes && begins(head + content, size_bytes - content, opendocument);
+    if (name_bytes != strlen(mimetype) || !begins(name, name_bytes, mimetype) ||
+        content >= size_bytes)
+        return TEXT_BINARY;
+    if (begins(head + content, size_bytes - content, epub))
+        return TEXT_EPUB;
+    return begins(head + content, size_bytes - content, opendocument) ? TEXT_OFFICE : TEXT_BINARY;
 }
 
 /* -- */
@@ -183,8 +179,9 @@ char text_type_separator(const void *head_bytes, size_t size_bytes)
 {
     bool whole = size_bytes < TEXT_SNIFF_BYTES;
     uint8_t narrowed[TEXT_SNIFF_BYTES / 2];
-    if (narrow(head_bytes, size_bytes, narrowed))
-        return table_sniff(narrowed, size_bytes / 2, whole);
+    enum text_charset wide = wide_sniff(head_bytes, size_bytes);
+    if (wide != TEXT_CHARSET_ASCII)
+        return table_sniff(narrowed, wide_narrow(wide, head_bytes, size_bytes, narrowed), whole);
     return table_sniff(head_bytes, size_bytes, whole);
 }
 
@@ -194,7 +191,7 @@ enum text_type text_type_sniff_library(const void *head_bytes, size_t size_bytes
         size_bytes = TEXT_SNIFF_BYTES;
     if (is_pdf(head_bytes, size_bytes))
         return TEXT_PDF;
-    return is_office(head_bytes, size_bytes) ? TEXT_OFFICE : TEXT_BINARY;
+    return type_of_zip(head_bytes, size_bytes);
 }
 
 enum text_type text_type_sniff(const void *head_bytes, size_t size_bytes)
@@ -206,10 +203,13 @@ enum text_type text_type_sniff(const void *head_bytes, size_t size_bytes)
     enum text_type of_library = text_type_sniff_library(head_bytes, size_bytes);
     if (of_library != TEXT_BINARY)
         return of_library;
+    if (rtf_sniff(head_bytes, size_bytes)) /* there may be bytes of pictures in it */
+        return TEXT_RTF;
     uint8_t narrowed[TEXT_SNIFF_BYTES / 2];
-    if (narrow(head_bytes, size_bytes, narrowed)) {
+    enum text_charset wide = wide_sniff(head_bytes, size_bytes);
+    if (wide != TEXT_CHARSET_ASCII) {
+        size_bytes = wide_narrow(wide, head_bytes, size_bytes, narrowed);
         head_bytes = narrowed;
-        size_bytes /= 2;
     } else if (has_controls(head_bytes, size_bytes)) {
         return TEXT_BINARY;
     }
@@ -238,12 +238,19 @@ enum text_type text_type_sniff(const void *head_bytes, size_t size_bytes)
         return TEXT_HTML;
     if (at_xml_root(head))
         return TEXT_XML;
+    const enum json_is json = json_sniff(head_bytes, size_bytes);
+    if (json != JSON_IS_NONE)
+        return json == JSON_IS_NOTEBOOK ? TEXT_NOTEBOOK : TEXT_JSON;
     if (roff_sniff(head_bytes, size_bytes))
         return TEXT_ROFF;
+    if (latex_sniff(head_bytes, size_bytes))
+        return TEXT_LATEX;
     if (mail_sniff(head_bytes, size_bytes))
         return TEXT_MAIL;
     if (markdown_sniff(head_bytes, size_bytes))
         return TEXT_MARKDOWN;
+    if (wiki_sniff(head_bytes, size_bytes))
+        return TEXT_WIKI;
     return text_type_separator(head_bytes, size_bytes) ? TEXT_TABLE : TEXT_PLAIN;
 }
 
@@ -261,6 +268,12 @@ const char *text_type_name(enum text_type type)
     case TEXT_ROFF: return "roff";
     case TEXT_MAIL: return "mail";
     case TEXT_MARKDOWN: return "markdown";
+    case TEXT_EPUB: return "epub";
+    case TEXT_RTF: return "rtf";
+    case TEXT_WIKI: return "wiki";
+    case TEXT_LATEX: return "latex";
+    case TEXT_JSON: return "json";
+    case TEXT_NOTEBOOK: return "notebook";
     case TEXT_N_TYPES: break;
     }
     return "unknown";
@@ -273,11 +286,13 @@ void text_form_print(const struct text_form *form, char ret_text[TEXT_FORM_MAX_B
         [TEXT_CHARSET_UTF16BE] = ", utf-16be",
         [TEXT_CHARSET_WINDOWS_1252] = ", windows-1252",
         [TEXT_CHARSET_DECLARED] = ", charset as declared",
+        [TEXT_CHARSET_GUESSED] = ", charset by its bytes",
+        [TEXT_CHARSET_UTF32LE] = ", utf-32le",
+        [TEXT_CHARSET_UTF32BE] = ", utf-32be",
     };
     static const char *const codecs[TEXT_N_CODECS] = {
-        [TEXT_CODEC_GZIP] = ", gzip",
-        [TEXT_CODEC_XZ] = ", xz",
-        [TEXT_CODEC_ZSTD] = ", zstd",
+        [TEXT_CODEC_GZIP] = ", gzip",   [TEXT_CODEC_XZ] = ", xz",   [TEXT_CODEC_ZSTD] = ", zstd",
+        [TEXT_CODEC_BZIP2] = ", bzip2", [TEXT_CODEC_LZ4] = ", lz4",
     };
     const char *charset = charsets[form->charset], *codec = codecs[form->codec];
     snprintf(ret_text, TEXT_FORM_MAX_BYTES, "%s%s%s%s%s", text_type_name(form->type),

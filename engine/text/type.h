@@ -20,10 +20,17 @@ enum text_type {
     TEXT_ROFF,
     TEXT_MAIL, /* its charsets are those of its parts */
     TEXT_MARKDOWN,
+    TEXT_EPUB, /* as TEXT_OFFICE; given, it is HTML */
+    TEXT_JSON,
+    TEXT_NOTEBOOK, /* Jupyter's, which is JSON */
+    TEXT_RTF,
+    TEXT_LATEX,
+    TEXT_WIKI,
     TEXT_N_TYPES,
 };
 
-/* How the text is written; ASCII is all of them. */
+/* How the text is written; ASCII is all of them. The numbers are stored in records: new ones are
+ * added at the end. */
 enum text_charset {
     TEXT_CHARSET_ASCII,
     TEXT_CHARSET_UTF8,
@@ -31,11 +38,22 @@ enum text_charset {
     TEXT_CHARSET_UTF16BE,
     TEXT_CHARSET_WINDOWS_1252,
     TEXT_CHARSET_DECLARED, /* another, which the document names */
+    TEXT_CHARSET_GUESSED,  /* another, which its bytes show */
+    TEXT_CHARSET_UTF32LE,
+    TEXT_CHARSET_UTF32BE,
     TEXT_N_CHARSETS,
 };
 
-/* What it is packed in, outermost. */
-enum text_codec { TEXT_CODEC_NONE, TEXT_CODEC_GZIP, TEXT_CODEC_XZ, TEXT_CODEC_ZSTD, TEXT_N_CODECS };
+/* What it is packed in, outermost; numbered as the types are. */
+enum text_codec {
+    TEXT_CODEC_NONE,
+    TEXT_CODEC_GZIP,
+    TEXT_CODEC_XZ,
+    TEXT_CODEC_ZSTD,
+    TEXT_CODEC_BZIP2,
+    TEXT_CODEC_LZ4,
+    TEXT_N_CODECS,
+};
 
 /* All that reading a document found out about its form. */
 struct text_form {
@@ -47,15 +65,16 @@ struct text_form {
 };
 
 /* What kind of document begins with these bytes, which are not packed: binary when there is a NUL
- * character among the first TEXT_SNIFF_BYTES, or other control characters among such as are not
- * ASCII, HTML and XML by their first markup, roff by its first macros, mail by its header, Markdown
- * by its headings, fences and links, a table by rows of as many fields each, PDF and office
- * documents by their marks. Pass the first min(size, TEXT_SNIFF_BYTES) bytes of the document. Any
- * thread.
+ * character (a byte, where it is not UTF-16 or UTF-32: wide.h) among the first TEXT_SNIFF_BYTES, or
+ * other control characters among such as are not ASCII, HTML and XML by their first markup, RTF and
+ * LaTeX by how they begin, JSON by its grammar, roff by its first macros, mail by its header,
+ * Markdown by its headings, fences and links, a wiki by its links, a table by rows of as many
+ * fields each, PDF, office documents and books by their marks. Pass the first min(size,
+ * TEXT_SNIFF_BYTES) bytes of the document. Any thread.
  */
 enum text_type text_type_sniff(const void *head, size_t size_bytes);
-/* TEXT_PDF or TEXT_OFFICE where it would be, else TEXT_BINARY: a part of it that takes less than a
- * microsecond. */
+/* TEXT_PDF, TEXT_OFFICE or TEXT_EPUB where it would be, else TEXT_BINARY: a part of it that takes
+ * less than a microsecond. */
 enum text_type text_type_sniff_library(const void *head, size_t size_bytes);
 const char *text_type_name(enum text_type type); /* "text", "html", "binary", ... */
 

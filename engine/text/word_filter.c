@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <libstemmer.h>
+#include <utf8proc.h>
 
 #include "engine/text/stop_words.h"
 
@@ -19,6 +20,7 @@ struct word_filter {
     struct canon_sink sink;
     const struct stop_words *stop_words; /* NULL: none */
     struct sb_stemmer *stemmer;          /* NULL: none */
+    bool letters;                        /* and nothing else */
     size_t n_tokens, n_bytes;            /* of the block that is being made */
     uint32_t ends[TOKEN_BLOCK_MAX];
     uint8_t bytes[OUT_BYTES + TOKEN_BLOCK_SLACK_BYTES];
@@ -34,7 +36,7 @@ static void flush(struct word_filter *filter)
 
 static void add(struct word_filter *filter, const uint8_t *token, size_t size_bytes)
 {
-    if (filter->n_bytes + size_bytes > OUT_BYTES)
+    if (filter->n_bytes + size_bytes > OUT_BYTES || filter->n_tokens == TOKEN_BLOCK_MAX)
         flush(filter);
     memcpy(filter->bytes + filter->n_bytes, token, size_bytes);
     filter->n_bytes += size_bytes;
@@ -52,19 +54,53 @@ static void add_stem(struct word_filter *filter, const uint8_t *token, size_t si
         add(filter, stem, stem_bytes);
 }
 
+static void take_token(struct word_filter *filter, const uint8_t *token, size_t size_bytes)
+{
+    if (filter->stop_words && stop_words_have(filter->stop_words, token, size_bytes))
+        return;
+    if (filter->stemmer && token[0] != '<') /* no tag */
+        add_stem(filter, token, size_bytes);
+    else
+        add(filter, token, size_bytes);
+}
+
+/* Bytes of the letter, or of the mark behind one, that a token goes on with; 0 for anything else,
+ * of which there are *ret_bytes. */
+static size_t letter_bytes(const uint8_t *token, size_t size_bytes, bool behind_letter,
+                           size_t *ret_bytes)
+{
+    utf8proc_int32_t code;
+    utf8proc_ssize_t n = utf8proc_iterate(token, (utf8proc_ssize_t)size_bytes, &code);
+    *ret_bytes = n > 0 ? (size_t)n : 1;
+    utf8proc_category_t category = n > 0 ? utf8proc_category(code) : UTF8PROC_CATEGORY_CN;
+    bool letter = category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
+    bool mark = category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
+    return letter || (mark && behind_letter) ? *ret_bytes : 0;
+}
+
+static void take_letters(struct word_filter *filter, const uint8_t *token, size_t size_bytes)
+{
+    for (size_t at = 0, n; at < size_bytes; at += n) {
+        size_t end = at, more;
+        while (end < size_bytes &&
+               (more = letter_bytes(token + end, size_bytes - end, end > at, &n)) > 0)
+            end += more;
+        if (end > at) {
+            take_token(filter, token + at, end - at);
+            n = end - at;
+        }
+    }
+}
+
 static void take_tokens(void *user, const struct token_block *block)
 {
     struct word_filter *filter = user;
     size_t at = 0;
     for (size_t i = 0; i < block->n_tokens; at = block->ends[i++]) {
-        const uint8_t *token = block->bytes + at;
-        size_t size_bytes = block->ends[i] - at;
-        if (filter->stop_words && stop_words_have(filter->stop_words, token, size_bytes))
-            continue;
-        if (filter->stemmer && token[0] != '<') /* no tag */
-            add_stem(filter, token, size_bytes);
+        if (filter->letters)
+            take_letters(filter, block->bytes + at, block->ends[i] - at);
         else
-            add(filter, token, size_bytes);
+            take_token(filter, block->bytes + at, block->ends[i] - at);
     }
     flush(filter);
 }
@@ -105,7 +141,8 @@ int word_filter_new(const struct word_options *options, const struct canon_sink 
     if (!filter)
         return -ENOMEM;
     filter->sink = *sink;
-    filter->stop_words = stop_words_of(options->stop_list);
+    filter->stop_words = stop_words_lists[options->stop_list];
+    filter->letters = options->tokens == TOKENS_LETTERS;
     if (options->stemmer != 0)
         r = start_stemmer(filter, options->stemmer);
     if (r < 0)

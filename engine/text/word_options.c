@@ -6,8 +6,14 @@
 
 #include <libstemmer.h>
 
-static const char *const token_choices[N_TOKEN_CHOICES] = {"words", "words+tags"};
-static const char *const stop_lists[N_STOP_LISTS] = {"none", "english"};
+static const char *const token_choices[N_TOKEN_CHOICES] = {"words", "words+tags", "letters"};
+/* As meson.build has them; new ones go to the end. */
+static const char *const stop_lists[N_STOP_LISTS] = {
+    "none",       "english", "arabic",  "armenian",   "basque",  "catalan",   "danish",
+    "dutch",      "finnish", "french",  "german",     "greek",   "hindi",     "hungarian",
+    "indonesian", "irish",   "italian", "lithuanian", "nepali",  "norwegian", "portuguese",
+    "romanian",   "russian", "spanish", "swedish",    "turkish",
+};
 
 /* The algorithms of Snowball 2.2; new ones go to the end. */
 static const char *const stemmers[N_STEMMERS] = {

@@ -1,5 +1,6 @@
 /* What is taken of a document beside the canonical form's words, and what may become of them before
- * they are sketched: nothing (the default), tags taken too, stop words left out, words stemmed. */
+ * they are sketched: nothing (the default), tags taken too, what is no letter left out, stop words
+ * left out, words stemmed. */
 #ifndef KINFS_ENGINE_TEXT_WORD_OPTIONS_H
 #define KINFS_ENGINE_TEXT_WORD_OPTIONS_H
 
@@ -8,8 +9,8 @@
 #include <stdint.h>
 
 /* All are stored: numbers stay what they are. 0 is none, of tokens words alone. */
-enum token_choice { TOKENS_WORDS, TOKENS_WORDS_AND_TAGS, N_TOKEN_CHOICES };
-enum stop_list { STOP_LIST_NONE, STOP_LIST_ENGLISH, N_STOP_LISTS };
+enum token_choice { TOKENS_WORDS, TOKENS_WORDS_AND_TAGS, TOKENS_LETTERS, N_TOKEN_CHOICES };
+enum stop_list { STOP_LIST_NONE, STOP_LIST_ENGLISH, N_STOP_LISTS = 26 }; /* word_options.c */
 enum { N_STEMMERS = 30 }; /* a number for each name of word_options.c */
 
 struct word_options {
@@ -42,7 +43,8 @@ int word_options_check(const struct word_options *options);
 /* Whether words become something else, or nothing. */
 static inline bool word_options_filter(const struct word_options *options)
 {
-    return options->stop_list != STOP_LIST_NONE || options->stemmer != 0;
+    return options->stop_list != STOP_LIST_NONE || options->stemmer != 0 ||
+           options->tokens == TOKENS_LETTERS;
 }
 
 #endif

@@ -17,12 +17,24 @@ enum {
 
 _Static_assert((int)TOKEN_BLOCK_SLACK_BYTES <= (int)WORDS_OVERRUN, "");
 
+/* What the open token has behind it. */
+enum words_hyphen {
+    WORDS_NO_HYPHEN,
+    WORDS_HYPHEN,   /* a hyphen */
+    WORDS_RETURN,   /* a hyphen and the end of its line, which a line feed may belong to */
+    WORDS_NEW_LINE, /* a hyphen, the end of its line, and some space */
+};
+
 struct words {
     struct canon_sink sink;
     ascii_words_fn *take_ascii;
     bool takes_pairs;           /* letters of two bytes, too */
     uint32_t n_bytes, n_tokens; /* the open token, if any, is bytes[ends[n_tokens] .. n_bytes) */
     bool open_is_solo;          /* it is a character that only marks may join */
+    uint8_t hyphen;             /* enum words_hyphen */
+    bool hyphen_is_soft;
+    uint64_t n_handed_out; /* tokens */
+    uint64_t hyphenated;   /* the number, from 1, of the last token with a hyphen at a line's end */
     /* the UTF-8 sequence being read: bytes still missing, code so far, range of the next byte */
     uint8_t missing, least, most;
     uint32_t code;

@@ -1,5 +1,5 @@
-/* Any bytes, as a document that is known to be roff, mail, Markdown, a table or lines, cut in any
- * way: the same tokens or features, and never a crash.
+/* Any bytes, as a document that is known to be of some type, cut in any way: the same
+ * tokens or features, and never a crash.
  *
  * Input: one byte, which of them; one, the size of the pieces less one; then the document.
  */
@@ -50,8 +50,9 @@ static struct seen canonicalise(enum text_type type, const uint8_t *bytes, size_
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const enum text_type types[] = {TEXT_ROFF, TEXT_MAIL, TEXT_MARKDOWN, TEXT_TABLE,
-                                           TEXT_EXTRACTED};
+    static const enum text_type types[] = {TEXT_ROFF,      TEXT_MAIL, TEXT_MARKDOWN, TEXT_TABLE,
+                                           TEXT_EXTRACTED, TEXT_JSON, TEXT_NOTEBOOK, TEXT_RTF,
+                                           TEXT_LATEX,     TEXT_WIKI};
     if (size < 2)
         return 0;
     enum text_type type = types[data[0] % (sizeof(types) / sizeof(types[0]))];

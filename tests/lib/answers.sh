@@ -16,6 +16,6 @@ kin_in_source() {
     local file
     find "$SOURCE" -type f | LC_ALL=C sort | sed -n '1~10p' | while IFS= read -r file; do
         echo "$file"
-        "$KINFS" similar --limit=0 --threshold=0.2 "$file" || [[ $? = 1 ]]
+        "$KINFS" similar --limit=0 --threshold=0.3 "$file" || [[ $? = 1 ]]
     done
 }

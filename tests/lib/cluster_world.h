@@ -13,6 +13,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +62,7 @@ struct world_named {
     uint64_t linked_sid; /* of living_clusters_add() */
     bool is_remade;      /* it is not linked: living_clusters_add_remade() */
 };
-enum { WORLD_NAMED = 6 };
+enum { WORLD_NAMED = 7 };
 
 struct world {
     uint64_t random;

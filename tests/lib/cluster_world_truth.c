@@ -17,14 +17,15 @@ static bool world_share_run(const struct min_sketch *a, const struct min_sketch 
         for (uint32_t k = 0; k + SUPER_RUN <= b->n_values && k + SUPER_RUN <= SUPER_VALUES; k++)
             if (memcmp(a->values + i, b->values + k, SUPER_RUN * sizeof(uint64_t)) == 0)
                 return true;
-    return false;
+    return a->n_values > 0 && a->n_values < SUPER_RUN && a->n_values == b->n_values &&
+           memcmp(a->values, b->values, a->n_values * sizeof(uint64_t)) == 0;
 }
 
 static bool world_is_contained(const struct min_sketch *a, const struct min_sketch *b,
                                double at_least)
 {
     struct estimate estimate;
-    return min_sketch_containment(a, b, &estimate) == 0 && estimate.value >= at_least;
+    return min_sketch_containment(a, b, &estimate) == 0 && fmin(estimate.value, 0.9999) >= at_least;
 }
 
 /* first[i]: the first live document of the class of i, for live ones. */
@@ -57,7 +58,9 @@ static bool world_edge(const struct world *world, const struct edge_rule *rule, 
         return false;
     if (rule->super_shingle)
         return world_share_run(p, q);
-    return (min_sketch_resemblance(p, q, &estimate) == 0 && estimate.value >= rule->resemblance) ||
+    /* Other texts: whatever the sketches say, they are not equal. */
+    return (min_sketch_resemblance(p, q, &estimate) == 0 &&
+            fmin(estimate.value, 0.9999) >= rule->resemblance) ||
            (rule->containment > 0 && (world_is_contained(p, q, rule->containment) ||
                                       world_is_contained(q, p, rule->containment)));
 }

@@ -54,16 +54,32 @@ def open_directory(i):
 
 
 def greedy(told, go_on):
-    close_all(fill("files", half, errno.EMFILE, open_file))
-    close_all(fill("new files", half, errno.EMFILE, create))
+    close_all(fill("files", half, errno.ENFILE, open_file))
+    close_all(fill("new files", half, errno.ENFILE, create))
     check("what was refused was not made", not os.path.exists(f"{mount}/mine/{half}"))
     # One for the listing, and one by which its attributes are asked.
-    close_all(fill("directories", half // 2, errno.EMFILE, open_directory))
+    close_all(fill("directories", half // 2, errno.ENFILE, open_directory))
+    unlock_by_children()
     lock_by_children()
     hold_removed()
-    fill("files and what was removed", half, errno.EMFILE, open_file)
+    fill("files and what was removed", half, errno.ENFILE, open_file)
     os.write(told, b"f")
     os.read(go_on, 1)
+
+
+def unlock_by_children():
+    """What gives up locks that it has not takes nothing. A child that ends leaves what it took on a file open for reading."""
+    fd = open_file(0)
+    for _ in range(half + 1):
+        if os.fork() == 0:
+            try:
+                fcntl.lockf(fd, fcntl.LOCK_UN)
+            except OSError as error:
+                check(f"unlock: {error}", False)
+            os._exit(0)
+        check("a child unlocks", os.wait()[1] == 0)
+    close_all(fill("files beside what was unlocked", half - 1, errno.ENFILE, lambda i: open_file(i + 1)))
+    os.close(fd)
 
 
 def lock_by_children():

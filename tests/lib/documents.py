@@ -56,6 +56,7 @@ def odt(file, lines):
             "%s</office:body></office:document-content>" % body,
             zipfile.ZIP_DEFLATED,
         )
+        z.writestr("META-INF/manifest.xml", "<manifest/>")
 
 
 def ooxml(file, parts):
@@ -82,6 +83,54 @@ def pptx(file, lines):
             for i, s in enumerate(slides)
         ],
     )
+
+
+def repacked(write):
+    """As another program packs it: in another order, with what is not packed first nor plain."""
+
+    def repack(file, lines):
+        write(file, lines)
+        with zipfile.ZipFile(file) as z:
+            members = [(name, z.read(name)) for name in z.namelist()]
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as z:
+            z.writestr("docProps/app.xml", "<Properties/>")
+            for name, content in reversed(members):
+                z.writestr(name, content)
+
+    return repack
+
+
+def epub(file, lines):
+    """Chapters whose names are not in the order of reading; a page of navigation, a style, a script."""
+    package = (
+        "<package xmlns='http://www.idpf.org/2007/opf'><manifest>"
+        "<item id='n' href='nav.xhtml' media-type='application/xhtml+xml' properties='nav'/>"
+        "<item id='s' href='s.css' media-type='text/css'/>%s</manifest><spine><itemref idref='n'/>%s</spine></package>"
+    )
+    page = (
+        "<?xml version='1.0'?><!DOCTYPE html><html xmlns='http://www.w3.org/1999/xhtml'><head><title/>"
+        "<style>p { color: red }</style><script src='x.js'/></head><body>%s</body></html>"
+    )
+    chapters = [lines[i : i + 30] for i in range(0, len(lines), 30)]
+    names = ["c%%20%d.xhtml" % (len(chapters) - i) for i in range(len(chapters))]
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as z:
+        z.writestr(
+            "META-INF/container.xml",
+            "<container><rootfiles><rootfile full-path='OEBPS/book.opf'/></rootfiles></container>",
+        )
+        z.writestr("mimetype", "application/epub+zip")
+        z.writestr("OEBPS/nav.xhtml", page % "<nav>chapter one, chapter two</nav>")
+        for name, chapter in zip(names, chapters):
+            text = "".join("<p>%s</p>" % escape(l).replace(" ", "&nbsp;<b> </b>", 1) for l in chapter)
+            z.writestr("OEBPS/" + name.replace("%20", " "), page % text)
+        z.writestr(
+            "OEBPS/book.opf",
+            package
+            % (
+                "".join("<item id='%s' href='./%s' media-type='application/xhtml+xml'/>" % (n, n) for n in names),
+                "".join("<itemref idref='%s'/>" % n for n in names),
+            ),
+        )
 
 
 def xlsx(file, lines):
@@ -144,7 +193,8 @@ def encrypted(file, lines):
 
 
 pdfs = {"pdf": pdf, "encrypted-pdf": encrypted_pdf, "pages": lambda lines: pdf(lines, 1)}
-kinds = {"odt": odt, "docx": docx, "pptx": pptx, "xlsx": xlsx, "bomb": bomb, "encrypted": encrypted, **bombs}
+kinds = {"odt": odt, "docx": docx, "pptx": pptx, "xlsx": xlsx, "epub": epub, "bomb": bomb, "encrypted": encrypted, **bombs}
+kinds.update({"repacked-" + kind: repacked(kinds[kind]) for kind in ("odt", "docx", "pptx", "xlsx", "epub")})
 kind, file = sys.argv[1:]
 lines = sys.stdin.read().splitlines()
 if kind in pdfs:

@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 needs python3
 tools=$(dirname "$KINFS")
-for program in kinfs-extract kinfs-extract-pdf kinfs-extract-office; do
+for program in kinfs-extract kinfs-extract-pdf kinfs-extract-office kinfs-extract-epub; do
     [[ -x $tools/$program ]] || skip "$program is not built"
 done
 

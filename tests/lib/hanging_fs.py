@@ -1,21 +1,19 @@
 #!/usr/bin/env python3
 """hanging_fs.py DIRECTORY UID [allow_other]
 
-Mounts a file system of the user UID with one file, f, whose reads are never answered; from SIGUSR1 on nothing is but INIT.
+Mounts a file system of the user UID with one file, f, whose reads are never answered, and an empty directory, d; from SIGUSR1
+on nothing is answered but INIT.
 Says "ready" when it is mounted, then a line for each request that it leaves without an answer: its name, or number. It ends
 with the mount, and whoever waits for it with it. Run by root.
 """
-import ctypes
 import errno
-import os
 import signal
-import struct
 import sys
 
-LOOKUP, GETATTR, OPEN, READ, FLUSH, INIT, OPENDIR = 1, 3, 14, 15, 25, 26, 27
-NAMES = {LOOKUP: "lookup", GETATTR: "getattr", OPEN: "open", READ: "read", FLUSH: "flush"}
-WITHOUT_ANSWER = (2, 36, 42)  # forget, interrupt, forget many
-ROOT, FILE, N_BYTES = 1, 2, 1 << 20
+import raw_fuse as fuse
+
+FILE, DIRECTORY, N_BYTES = 2, 3, 1 << 20
+UID = int(sys.argv[2])
 silent = False
 
 
@@ -24,50 +22,23 @@ def be_silent(*_):
     silent = True
 
 
-def attributes(node, uid):
-    mode, n_bytes = (0o40777, 0) if node == ROOT else (0o100666, N_BYTES)
-    return struct.pack("<6Q10I", node, n_bytes, 0, 0, 0, 0, 0, 0, 0, mode, 1, uid, uid, 0, 4096, 0)
+def status_of(node):
+    return (node, 0o40777, UID) if node in (fuse.ROOT, DIRECTORY) else (node, 0o100666, UID, N_BYTES)
 
 
-def answer(code, node, uid, body):
-    """The data of a reply, a negative errno, or None."""
-    if code == INIT:
-        return struct.pack("<4I2H2I2HI7I", 7, 31, 0, 0, 8, 8, 65536, 1, 16, 0, 0, *(0,) * 7)
-    if silent or code == READ:
+def answer(request):
+    if silent or request.code == fuse.READ:
+        print(fuse.NAMES.get(request.code, request.code), flush=True)
         return None
-    if code == LOOKUP:
-        return struct.pack("<4Q2I", FILE, 0, 0, 0, 0, 0) + attributes(FILE, uid) if body == b"f\0" else -errno.ENOENT
-    if code == GETATTR:
-        return struct.pack("<Q2I", 0, 0, 0) + attributes(node, uid)
-    if code in (OPEN, OPENDIR):
-        return struct.pack("<Q2I", 0, 0, 0)
-    return b"" if code == FLUSH else -errno.ENOSYS
+    if request.code == fuse.LOOKUP:
+        node = {b"f\0": FILE, b"d\0": DIRECTORY}.get(request.body)
+        return fuse.found(*status_of(node)) if node else -errno.ENOENT
+    if request.code == fuse.GETATTR:
+        return fuse.has(*status_of(request.node))
+    if request.code in (fuse.OPEN, fuse.OPENDIR):
+        return fuse.OPENED
+    return b"" if request.code == fuse.FLUSH else -errno.ENOSYS
 
 
-def main():
-    uid = int(sys.argv[2])
-    signal.signal(signal.SIGUSR1, be_silent)
-    device = os.open("/dev/fuse", os.O_RDWR)
-    options = ",".join([f"fd={device},rootmode=40000,user_id={uid},group_id={uid}", *sys.argv[3:]])
-    if ctypes.CDLL(None, use_errno=True).mount(b"hanging", sys.argv[1].encode(), b"fuse.hanging", 6, options.encode()) < 0:
-        sys.exit(os.strerror(ctypes.get_errno()))
-    print("ready", flush=True)
-    while True:
-        try:
-            request = os.read(device, 1 << 20)
-        except OSError as error:
-            if error.errno == errno.ENODEV:
-                return
-            continue
-        _, code, unique, node = struct.unpack_from("<2I2Q", request)
-        if code in WITHOUT_ANSWER:
-            continue
-        said = answer(code, node, uid, request[40:])
-        if said is None:
-            print(NAMES.get(code, code), flush=True)
-            continue
-        error, data = (said, b"") if isinstance(said, int) else (0, said)
-        os.write(device, struct.pack("<IiQ", 16 + len(data), error, unique) + data)
-
-
-main()
+signal.signal(signal.SIGUSR1, be_silent)
+fuse.serve(sys.argv[1], "hanging", answer, uid=UID, options=sys.argv[3:])

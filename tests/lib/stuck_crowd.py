@@ -1,22 +1,34 @@
 #!/usr/bin/env python3
-"""A user whose lookups do not end leaves others threads that serve: stuck_crowd.py MOUNT TREE HANGING USER OTHER_USER, as root.
+"""A user whose lookups do not end leaves others threads that serve: stuck_crowd.py MOUNT TREE HANGING USER OTHER_USER DAEMON HOW,
+as root.
 
 TREE/own is the user's, TREE/open anybody's; HANGING is a file of a file system of the user's, whose reads are never answered.
 Getdents(2) of TREE/own into a mapping of that file keeps the directory locked, so that each name of it looked up through the
-mount stands in the daemon. Prints "held" when more were asked for than the user may have threads, and others were served; then
-the file system is to be ended, and all are answered.
+mount stands in the daemon, whose process is DAEMON. Prints "held" when more were asked for than the user may have threads, and
+others were served; then the file system is to be ended. HOW is what else is asked for meanwhile:
+
+serve    more lookups; all are answered at the end
+kill     more lookups, while the daemon gets no memory for large buffers; those who asked are killed
+write    more to be written than the daemon keeps; what is kept is written at the end
+abort    something to be written; the mount is ended (by who reads "held") first, and it is not written
 """
 import ctypes
 import errno
 import mmap
 import os
+import resource
+import signal
 import sys
 import time
 
 mount, tree, hanging = sys.argv[1:4]
-user, other_user = map(int, sys.argv[4:])
+user, other_user, daemon = map(int, sys.argv[4:7])
+how = sys.argv[7]
 SHARE = 512 // 2  # of MOST_THREADS (fs/serve.c), what one user may have
-N = SHARE + 44
+MORE = 44
+ASIDE_BYTES = 128 << 20  # what a user's requests that have no thread may take: half of MOST_ASIDE_BYTES
+N_WRITERS = (ASIDE_BYTES >> 20) + 12
+CONTENT = b"x" * (1 << 20)
 SYS_GETDENTS64 = {"x86_64": 217, "aarch64": 61}[os.uname().machine]
 
 
@@ -70,9 +82,22 @@ def maker(told):
 def stander(told, i):
     os.write(told, b"s")
     try:
-        os.stat(f"{mount}/own/none{i}")
+        os.stat(f"{mount}/own/{how}{i}")  # Which was never looked up: the tree knows without its lock what is not there.
     except OSError as error:
         os.write(told, b"n" if error.errno == errno.ENOENT else b"?")
+
+
+def writer(told, i, go):
+    fd = os.open(f"{mount}/open/written{i}", os.O_WRONLY | os.O_CREAT)
+    os.write(fd, b"x")  # Before the first write(2) the kernel asks for attributes.
+    os.write(told, b"o")
+    os.read(go, 1)
+    os.write(told, b"s")
+    try:
+        n = os.pwrite(fd, CONTENT, 0)
+        os.write(told, b"w" if n == len(CONTENT) else b"?")
+    except OSError as error:
+        os.write(told, b"r" if error.errno == errno.ENOMEM else b"e")
 
 
 def served(name):
@@ -118,25 +143,90 @@ def served_all(uids):
     until("others are served", is_over)
 
 
+def threads_of_daemon():
+    return set(os.listdir(f"/proc/{daemon}/task"))
+
+
+def stand(crowd, n):
+    before = crowd.heard.count("s")
+    for i in range(before, before + n):
+        crowd.add(stander, i)
+    crowd.hear("s", before + n)
+    until("all stand", lambda: all(map(is_asleep, crowd.pids)))
+
+
+def limit_memory():
+    """To little more than it has: for short requests, but not for many buffers."""
+    with open(f"/proc/{daemon}/status") as status:
+        size = next(int(line.split()[1]) for line in status if line.startswith("VmSize:")) * 1024
+    resource.prlimit(daemon, resource.RLIMIT_AS, (size + MORE * (1 << 20) // 2, resource.RLIM_INFINITY))
+
+
+def kill(crowd):
+    """They are told by who waits for an answer that is not begun, and so end."""
+    victims = [crowd.pids.pop() for _ in range(MORE)]
+    for pid in victims:
+        os.kill(pid, signal.SIGKILL)
+    until("who is killed ends", lambda: all(os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) for pid in victims))
+    for pid in victims:
+        os.waitpid(pid, 0)
+
+
+def begin_writers(crowd, n):
+    """They have their files open before the user has no thread left. Returns what lets them write."""
+    go, let_go = os.pipe()
+    for i in range(n):
+        crowd.add(writer, i, go)
+    crowd.hear("o", n)
+    os.close(go)
+    return lambda: os.write(let_go, b"g" * n)
+
+
 def main():
     os.stat(f"{mount}/own")
     os.stat(f"{mount}/open")
     crowd = Crowd()
+    n_writers = {"write": N_WRITERS, "abort": MORE}.get(how, 0)
+    let_write = begin_writers(crowd, n_writers)
     for act, kind in ((lister, "l"), (maker, "m")):
         crowd.add(act)
         crowd.hear(kind, 1)
         until("it waits", lambda: is_asleep(crowd.pids[-1]))
-    for i in range(N):
-        crowd.add(stander, i)
-    crowd.hear("s", N)
-    until("all stand", lambda: all(map(is_asleep, crowd.pids)))
+    stand(crowd, SHARE)
+    n_standing = SHARE
+    if how == "kill":
+        limit_memory()
+    if n_writers:
+        let_write()
+        crowd.hear("s", SHARE + n_writers)
+        until("all write", lambda: all(map(is_asleep, crowd.pids)))
+    else:
+        stand(crowd, MORE)
+        n_standing += MORE
     served_all([0, other_user])
-    check("none was answered", not crowd.heard.count("n") and not crowd.heard.count("?"))
+    check("none was answered", not any(map(crowd.heard.count, "n?we")))
+    if how == "kill":
+        kill(crowd)
+        n_standing -= MORE
+        served_all([0, other_user])
+        resource.prlimit(daemon, resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    threads = threads_of_daemon()
     print("held", flush=True)
-    crowd.hear("n?", N)
-    check("each was told that there is nothing", crowd.heard.count("n") == N)
+    if how == "abort":
+        until("a thread has ended, as none does before the mount", lambda: threads - threads_of_daemon())
+        print("ended", flush=True)
+        for pid in crowd.pids:
+            os.waitpid(pid, 0)
+        return
+    crowd.hear("n?wre", n_standing + n_writers)
+    check("each was told that there is nothing", crowd.heard.count("n") == n_standing)
+    refused = crowd.heard.count("r")
+    check(f"{refused} of {n_writers} were refused", (12 <= refused < n_writers // 2) == (how == "write"))
+    check("each was kept or refused", crowd.heard.count("w") + refused == n_writers)
     for pid in crowd.pids:
         os.waitpid(pid, 0)
+    sizes = [os.stat(f"{tree}/open/written{i}").st_size for i in range(n_writers)]
+    check("what was kept was written", sorted(sizes) == [1] * refused + [len(CONTENT)] * (n_writers - refused))
     served_all([user])
 
 

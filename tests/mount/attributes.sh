@@ -92,3 +92,24 @@ expect_equal 'of a lonely one' 'user.kinfs.state' \
     "$(getfattr --absolute-names "$MNT/lonely" | sed '1d; /^$/d' | xargs)"
 getfattr -d "$MNT" "$MNT/a" > "$SCRATCH/dump" || fail 'one that is listed has no answer'
 stop
+
+# What the limit of views, or the 64 KiB of an attribute, left out is counted; lines are whole.
+start -o limit=2
+"$KINFS" settle "$MNT"
+none "$MNT/a" similar.left_out
+cp "$MNT/a" "$MNT/third"
+cp "$MNT/a" "$MNT/fourth"
+expect_equal 'beyond the limit' 2 "$(value "$MNT/a" similar.left_out)"
+expect_equal 'lines' 2 "$(value "$MNT/a" similar | wc -l)"
+stop
+start -o limit=0
+long=$(printf '%0200d' 0)
+mkdir -p "$MNT/$long/$long/$long/$long"
+for ((i = 0; i < 100; i++)); do
+    cp "$MNT/a" "$MNT/$long/$long/$long/$long/$i"
+done
+n_lines=$(value "$MNT/a" similar | wc -l)
+expect_equal 'beyond an attribute' 104 "$((n_lines + $(value "$MNT/a" similar.left_out)))"
+expect_match 'some are' '^[1-9][0-9]?$' "$n_lines"
+expect_equal 'the last line ends' "$(printf '\n.')" "$(value "$MNT/a" similar | tail -c 1; echo .)"
+stop

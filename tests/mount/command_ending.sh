@@ -171,3 +171,10 @@ for round in 1 2 3 4 5 6; do
     expect_equal "round $round: serves" word1 "$(head -n 1 "$MNT/a")"
 done
 stop
+
+# By one that ignores the end of children, which an exec passes on.
+python3 -c 'import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execv(sys.argv[1], sys.argv[1:])' "$KINFS" mount "$SOURCE" "$MNT"
+expect_equal 'started without children' word1 "$(head -n 1 "$MNT/a")"
+stop

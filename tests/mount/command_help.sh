@@ -3,15 +3,24 @@
 . "$(dirname "$0")/../lib/mount.sh"
 
 expect_match 'version' '^kinfs [0-9]+\.[0-9]+\.[0-9]+$' "$("$KINFS" --version)"
+expect_equal '-V' "$("$KINFS" --version)" "$("$KINFS" -V)"
 help=$("$KINFS" --help)
 for command in mount umount scan settle status similar clusters shingles cluster compare check rebuild; do
     expect_match 'listed in --help' "(^|[[:space:]])$command " "$help"
-    expect_match "$command --help" "^Usage: kinfs $command " "$("$KINFS" "$command" --help)"
+    of_command=$("$KINFS" "$command" --help)
+    expect_match "$command --help" "^Usage: kinfs $command " "$of_command"
+    expect_equal "help $command" "$of_command" "$("$KINFS" help "$command")"
+    # What is broken by the end of a line of 79 characters begins at the first of the next.
+    if [[ $command == mount ]]; then
+        ! sed '1,/^Options of -o/d' <<< "$of_command" | grep '^[^ ]' || fail "a row of kinfs mount --help is too long"
+    fi
     expect_code 2 "$KINFS" "$command" --no-such-option
     expect_match "$command" "kinfs $command --help" "$OUT"
 done
 expect_code 2 "$KINFS"
 expect_code 2 "$KINFS" frobnicate
+expect_match 'names what is wrong' "no command 'frobnicate'" "$OUT"
+expect_code 2 "$KINFS" help frobnicate
 expect_match 'names what is wrong' "no command 'frobnicate'" "$OUT"
 expect_code 2 "$KINFS" similar
 expect_code 2 "$KINFS" similar a b

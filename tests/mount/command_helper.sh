@@ -56,9 +56,9 @@ served() { # WHAT POINT
 }
 options_of() { awk -v point="$1" '$5 == point { print $6 }' /proc/self/mountinfo; }
 
-mount -t fuse.kinfs "$SOURCE" "$MNT" -o threshold=0.2,nofail,_netdev,x-systemd.automount,noatime
+mount -t fuse.kinfs "$SOURCE" "$MNT" -o threshold=0.2,nofail,_netdev,x-systemd.automount,noexec
 served 'mount -t fuse.kinfs' "$MNT"
-expect_equal "noatime, and mount(8)'s defaults" rw,noatime "$(options_of "$MNT")"
+expect_equal "noexec, and mount(8)'s defaults" rw,noexec,relatime "$(options_of "$MNT")"
 mount -o remount,ro "$MNT"
 expect_match 'remounted' '^ro,' "$(options_of "$MNT")"
 ! : 2> /dev/null > "$MNT/new" || fail 'written to what was mounted ro'
@@ -122,7 +122,7 @@ timeout 60 tail --pid="$pid" -f /dev/null
 # Without helpers of its own, that of libfuse runs `kinfs SOURCE MOUNTPOINT -o OPTIONS`.
 if [[ -x /usr/sbin/mount.fuse3 ]]; then
     rm sbin/*mount*.kinfs
-    PATH=$prefix/bin:$PATH mount -t fuse.kinfs "$SOURCE" "$MNT" -o noatime
+    PATH=$prefix/bin:$PATH mount -t fuse.kinfs "$SOURCE" "$MNT" -o noexec
     served 'mount.fuse3' "$MNT"
     umount "$MNT"
     "$KINFS" mount "$SOURCE" "$MNT" # waits for the daemon

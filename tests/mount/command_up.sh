@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# tools/up with relative names: what it advises works from anywhere. (In a checkout that is built.)
+# tools/up with relative names: what it advises works from anywhere, and does nothing that is in a name. (In a checkout that is
+# built.)
 . "$(dirname "$0")/../lib/mount.sh"
 needs_fuse
 needs ninja
@@ -12,13 +13,13 @@ chmod +x checkout/tools/deps
 echo 'build all: phony' > checkout/build/build.ninja
 ln -s "$KINFS" checkout/build/tools/kinfs
 
-mkdir -p source/d
-words 1 100 > source/d/a
-words 11 100 > source/d/b
+mkdir -p source/d anywhere
+words 1 100 > 'source/d/a;>ran'
+words 11 100 > 'source/d/b;>ran'
 for again in '' ' already'; do
     advice=$(checkout/tools/up source mnt)
     expect_match 'mounted' "$SOURCE (is mounted )?on $MNT$again" "$advice"
-    cd /
+    cd anywhere
     for try in "$(sed -n 's/^Try: //p' <<< "$advice")" "$(sed -n 's/^ *getfattr/getfattr/p' <<< "$advice")"; do
         [[ -n $try && -n $(bash -c "$try") ]] || fail "says nothing: $try"
     done
@@ -26,3 +27,4 @@ for again in '' ' already'; do
 done
 bash -c "$(sed -n '$s/^ *//p' <<< "$advice")"
 [[ ! -e mnt/d ]] || fail "still mounted"
+[[ ! -e anywhere/ran ]] || fail "a name was run"

@@ -140,6 +140,7 @@ if [[ -x $programs/kinfs-extract-office ]]; then
         reader=$(pgrep -P "$(pgrep -P "$shell" -x kinfs-extract)" -x kinfs-extract-o) && [[ $(stat -c %u "/proc/$reader/environ") == 0 ]]
     }
     soon 'hidden from its own user' is_hidden
+    expect_equal 'one process, which starts no other' 0 "$(awk '/^Max processes/ { print $3 }' "/proc/$reader/limits")"
     expect_equal 'the first to go when memory runs out' 1000 "$(< "/proc/$reader/oom_score_adj")"
     ! setpriv --reuid=54321 --regid=54321 --clear-groups cat "/proc/$reader/environ" 2> /dev/null || fail 'it is not hidden'
     exec {bytes}>&-

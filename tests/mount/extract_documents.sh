@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A12: PDF and office documents are compared by their text; one that cannot be read is skipped, and says why.
+# A12: PDF, office documents and books are compared by their text; one that cannot be read is skipped, and says why.
 . "$(dirname "$0")/../lib/mount.sh"
 . "$(dirname "$0")/../lib/documents.sh"
 
@@ -12,18 +12,20 @@ mkdir -p "$SOURCE"
 words 1 400 > "$SOURCE/text.txt"
 # In lines of several words, as people write, and on several pages.
 words 1 400 | paste -sd '   \n' > lines
-for kind in pdf odt docx pptx xlsx; do
+for kind in pdf odt docx pptx xlsx epub repacked-{odt,docx,pptx,xlsx,epub}; do
     make $kind "$SOURCE/same.$kind" < lines
 done
 words 21 400 | paste -sd '   \n' > later
 make pdf "$SOURCE/later.pdf" < later
 start
 settle
-for kind in pdf odt docx pptx xlsx; do
+for kind in pdf odt docx pptx xlsx epub repacked-{odt,docx,pptx,xlsx,epub}; do
     expect_equal "$kind is its text" 1.0000 \
         "$("$KINFS" similar "$MNT/text.txt" | awk -v name="same.$kind" '$2 == name { print $1 }')"
 done
+[[ $("$KINFS" status "$MNT") != *unread* ]] || fail 'something is said to be missing'
 expect_match 'a PDF is known for one' 'pdf' "$("$KINFS" status "$MNT/same.pdf")"
+expect_match 'a book is known' 'epub' "$("$KINFS" status "$MNT/same.epub")"
 expect_match 'a spreadsheet is known' 'office' "$("$KINFS" status "$MNT/same.xlsx")"
 # 396 windows each, 376 of them shared: 376 of 416, within five standard errors of 128 samples.
 expect_match 'another PDF resembles it' '^0\.(7[7-9]|[89])' \
@@ -67,10 +69,11 @@ expect_match 'no words' 'binary' "$("$KINFS" status "$MNT/blank.pdf")"
 expect_match 'about PDF' 'about.txt' "$(ls "$MNT/similar/text.txt")"
 stop
 
-# Without the programs they are bytes.
+# Without the programs they are bytes, and that is said.
 rm -r "$KINFS_STATE_DIR"
 KINFS_EXTRACT=/nonexistent start
 settle
 expect_match 'without programs' 'binary' "$("$KINFS" status "$MNT/same.pdf")"
-expect_equal 'without programs none is like text' '' "$(ls "$MNT/similar/text.txt" | grep -E 'pdf|odt|docx' || true)"
+expect_match 'which are missing' 'unread +pdf, office, epub: .*kinfs-extract-epub' "$("$KINFS" status "$MNT")"
+expect_equal 'without programs none is like text' '' "$(ls "$MNT/similar/text.txt" | grep -E 'pdf|odt|docx|epub' || true)"
 stop

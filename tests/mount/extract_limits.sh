@@ -19,7 +19,7 @@ words 1000001 600000 | paste -sd '     \n' > lines
 make pages pages.pdf < lines
 expect_equal 'of too many pages for its time, what was read counts' 3 "$(extract pdf pages.pdf some 2)"
 cmp -s some <(head -c "$(stat -c %s some)" lines) || fail 'not the first pages'
-[[ $(wc -l < some) -gt 10 && $(wc -l < some) -lt 100000 ]] || fail "$(wc -l < some) pages in so little time"
+[[ $(wc -l < some) -gt 0 && $(wc -l < some) -lt 100000 ]] || fail "$(wc -l < some) pages in so little time"
 
 # 200 million elements without a word, of which nothing is wrong.
 make bomb-elements elements.docx < /dev/null

@@ -118,3 +118,29 @@ for log in "$SCRATCH/sticky/own" "$SCRATCH/logs/own" ./logs/relative /dev/stderr
     stop
 done
 [[ -f $SCRATCH/logs/relative && -f $SCRATCH/sticky/own ]] || fail "no log"
+
+# -- a mount point whose name is a command, where a shell completes names --
+
+fresh
+named="$HIS/a \$(id>ran)\`id>ran\`"
+as_him mkdir -p "$named"
+python3 "$(dirname "$0")/../lib/hostile_mount.py" "$named" /elsewhere "$SCRATCH/said" $ORDINARY "$SCRATCH/log" > "$SCRATCH/ready" &
+read -r said < "$SCRATCH/ready" && [[ $said = ready ]] || fail "no mount"
+complete_umount() { # WORD: what there is for it, as in an empty directory
+    (
+        mkdir -p "$SCRATCH/here"
+        cd "$SCRATCH/here"
+        # shellcheck disable=SC1090
+        . "$completion"
+        COMP_WORDS=(kinfs umount "$1") COMP_CWORD=2 COMP_LINE="kinfs umount $1"
+        COMP_POINT=${#COMP_LINE}
+        _kinfs 2> /dev/null
+        printf '%s\n' "${COMPREPLY[@]}"
+    )
+}
+completion=$(realpath "$(dirname "$0")/../../tools/completion/kinfs.bash")
+expect_equal "what is completed" "$named" "$(complete_umount "$HIS/")"
+expect_equal "of another beginning" "" "$(complete_umount "$HIS/b")"
+expect_equal "what a name ran" "" "$(ls "$SCRATCH/here")"
+umount "$named"
+wait

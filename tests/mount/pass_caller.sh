@@ -82,5 +82,33 @@ unshare -pf --kill-child "$KINFS" mount -f -o allow_other,watch=none "$SOURCE" "
 soon 'mounted' mountpoint -q "$MNT"
 expect_equal 'known groups' 'done' "$(as 0 0 '' 'os.stat(f"{mount}/similar/plain")')"
 expect_equal 'unknown groups' EACCES "$(as_user 'os.stat(f"{mount}/similar/plain")')"
+
+# What needs no groups of who owns the file is done without.
+touch "$SOURCE/own"
+chown 12345:23456 "$SOURCE/own"
+own='f"{mount}/own"'
+expect_equal 'to the same group' 'done' "$(as_user "os.chown($own, -1, 23456)")"
+expect_equal 'and owner' 'done' "$(as_user "os.chown($own, 12345, -1)")"
+expect_equal 'to the group of the caller' 'done' "$(as_user "os.chown($own, 12345, 12346)")"
+expect_equal 'to another of unknown ones' EACCES "$(as_user "os.chown($own, -1, 777)")"
+expect_equal 'is of' 12345:12346 "$(stat -c %u:%g "$SOURCE/own")"
 umount "$MNT"
 wait
+
+# However many groups there are: the sgid bit of a file without x of the group stays for who is of it.
+start -o allow_other,watch=none,views=none
+as_of_many() { as 12345 12346 "$(seq -s ' ' 1000 1299)" "$1"; }
+acl='bytes.fromhex("02000000 01000600ffffffff 04000000ffffffff 20000400ffffffff")' # what the mode says
+for path in "$SOURCE/many" "$MNT/many"; do
+    touch "$SOURCE/many"
+    chown 12345:1299 "$SOURCE/many"
+    chmod 2604 "$SOURCE/many"
+    expect_equal "$path: a list" 'done' "$(as_of_many "os.setxattr('$path', 'system.posix_acl_access', $acl)")"
+    expect_equal "$path: as it was" '2604 1299' "$(stat -c '%a %g' "$SOURCE/many")"
+    expect_equal "$path: given to the same group" 'done' "$(as_of_many "os.chown('$path', -1, 1299)")"
+    expect_equal "$path: as it was" '2604 1299' "$(stat -c '%a %g' "$SOURCE/many")"
+    expect_equal "$path: given to another group" 'done' "$(as_of_many "os.chown('$path', -1, 1000)")"
+    expect_equal "$path: as it was" '2604 1000' "$(stat -c '%a %g' "$SOURCE/many")"
+    rm "$SOURCE/many"
+done
+stop

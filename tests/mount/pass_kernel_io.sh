@@ -13,13 +13,10 @@ bytes_of() { # PID: all it ever read and wrote by system calls
 mkdir -p "$SOURCE"
 for option in passthrough nopassthrough; do
     truncate -s 32M "$SOURCE/file"
-    start -o "$option"
-    "$KINFS" settle "$MNT"
+    start -o "$option,nosketch" # a document that is written while it is sketched is read again
     pid=$(pgrep -n -f "mount.*$MNT") || fail "no daemon"
     before=$(bytes_of "$pid")
-    # Nothing made and nothing truncated: it is noticed when it is closed, and sketched once.
     dd if=/dev/zero of="$MNT/file" bs=1M count=32 conv=notrunc status=none
-    "$KINFS" settle "$MNT"
     written=$(($(bytes_of "$pid") - before))
     before=$(bytes_of "$pid")
     for _ in 1 2 3; do
@@ -29,7 +26,7 @@ for option in passthrough nopassthrough; do
     stop
     if [[ $option = passthrough ]]; then
         ((read < 4 << 20)) || fail "the daemon read $read bytes of 96 MiB"
-        ((written < 40 << 20)) || fail "the daemon moved $written bytes for 32 MiB"
+        ((written < 4 << 20)) || fail "the daemon moved $written bytes for 32 MiB"
     fi
     echo "$option: $written bytes moved at writing, $read at reading"
 done

@@ -57,7 +57,7 @@ for n in range(8):
         limit(free[n])
         said.add(attempt(fd, function))
 limit(4096)
-if not said <= {"done", "EMFILE", "ENFILE", "ENOTDIR"} or not said & {"EMFILE", "ENFILE"}:
+if not said <= {"done", "ENFILE", "ENOTDIR"} or "ENFILE" not in said:
     sys.exit(f"said: {said}")
 for fd, function in attempts:
     if attempt(fd, function) not in ("done", "ENOTDIR"):

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A user who locks a directory of the tree for ever, and looks hundreds of names up in it, takes no more threads than are left
-# for others; what is more waits until there is one.
+# for others; what is more waits until there is one, is given up by who is killed, takes memory as far as there is some for one
+# user, and is not begun any more when the mount has ended.
 . "$(dirname "$0")/../lib/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 needs_fuse
@@ -10,17 +11,49 @@ chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE/own" "$SOURCE/open" "$SCRATCH/hanging"
 chown 54321:54321 "$SOURCE/own"
 chmod 777 "$SOURCE/open"
-"$lib/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
-server=$!
-trap 'kill "$server" 2> /dev/null || true; umount -l "$SCRATCH/hanging" 2> /dev/null || true' EXIT
-soon 'a file system that does not answer' grep -q ready said
-start -o allow_other,watch=none,views=none
-"$lib/stuck_crowd.py" "$MNT" "$SOURCE" "$SCRATCH/hanging/f" 54321 54322 > crowd &
-crowd=$!
-until grep -q held crowd; do
-    kill -0 "$crowd" 2> /dev/null || fail 'others are not served'
-    sleep 0.1
+server=
+trap '[[ ! $server ]] || kill "$server" 2> /dev/null || true; umount -l "$SCRATCH/hanging" 2> /dev/null || true' EXIT
+
+# stand HOW OPTIONS: the crowd, CROWD, until it is held.
+stand() {
+    rm -f said crowd
+    "$lib/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
+    server=$!
+    soon 'a file system that does not answer' grep -q ready said
+    start -o "allow_other,watch=none,views=none,$2"
+    daemon=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
+    "$lib/stuck_crowd.py" "$MNT" "$SOURCE" "$SCRATCH/hanging/f" 54321 54322 "$daemon" "$1" > crowd &
+    CROWD=$!
+    await held "$1"
+}
+
+await() { # WORD HOW
+    until grep -qs "$1" crowd; do
+        kill -0 "$CROWD" 2> /dev/null || fail "$2: $(cat crowd)"
+        sleep 0.1
+    done
+}
+
+release() {
+    kill "$server"
+    wait "$server" || true
+    umount -l "$SCRATCH/hanging"
+}
+
+for how in serve kill write; do
+    # A sanitizer ends a program that gets no memory.
+    [[ $how != kill ]] || ! grep -q __asan_init "$KINFS" || continue
+    stand "$how" "$([[ $how = write ]] && echo nopassthrough || echo passthrough)"
+    release
+    wait "$CROWD" || fail "$how: $(cat crowd)"
+    stop
+    rm -rf "$SOURCE/own/new" "$SOURCE/open"/*
 done
-kill "$server"
-wait "$crowd" || fail 'afterwards'
-stop
+
+stand abort nopassthrough
+umount -f "$MNT" 2> /dev/null || true
+await ended abort
+release
+wait "$CROWD" || fail "abort: $(cat crowd)"
+tail --pid="$daemon" -f /dev/null
+expect_equal 'what was written after the end' '' "$(find "$SOURCE/open" -type f -size +1c)"

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib/mount.sh"
 [[ $EUID = 0 ]] || skip "only root can take what other users made"
 needs_fuse
-needs python3 setpriv
+needs python3 setpriv setfattr
 ORDINARY=54321
 VICTIM=$SCRATCH/victim
 
@@ -152,6 +152,12 @@ BEFORE=$(look)
 all_refused "a hard link to a file elsewhere" "$STORE/db/WRITTEN .*hard link"
 rm "$STORE/db/WRITTEN"
 BEFORE=$(look)
+plant linked
+cp -al "$STORE" "$PLACE/copy"
+STORE=$PLACE/copy
+refused "a store copied by cp -al" "$STORE/.* hard link.*put a copy in its place" "$KINFS" scan --store="$STORE" "$SOURCE"
+cp -a "$PLACE/copy" "$PLACE/real" # copies, of one another at most
+"$KINFS" scan --store="$PLACE/real" "$SOURCE" > /dev/null
 plant directory
 mkdir "$STORE/db/MANIFEST-"
 all_refused "a directory by which a name leads out" "$STORE/db/MANIFEST- is a directory"
@@ -205,6 +211,17 @@ umask 000
 "$KINFS" scan --store="$SCRATCH/fresh/store" "$SOURCE" > /dev/null
 umask 022
 expect_equal "what others may do with a new store" "" "$(find "$SCRATCH/fresh" \( -type f ! -perm 600 -o -type d ! -perm 700 \) -print)"
+
+# -- what the owner of a tree can set there, in a mount without an index --
+
+mkdir -p "$SCRATCH/tree" "$SCRATCH/plain"
+chown $ORDINARY "$SCRATCH/tree"
+start -o store="$SCRATCH/good"
+setfattr -n user.kinfs.store -v "$SCRATCH/good" "$SCRATCH/tree"
+"$KINFS" mount -o nosketch "$SCRATCH/tree" "$SCRATCH/plain"
+expect_match "whose status it is" "tree +$SCRATCH/tree" "$("$KINFS" status "$SCRATCH/plain" | paste -sd ' ')"
+"$KINFS" umount "$SCRATCH/plain"
+stop
 
 # -- mounts of another user's --
 

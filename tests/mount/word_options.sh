@@ -78,6 +78,20 @@ expect_match 'made with tags' 'made with tokens=words\+tags, not words; leave ou
 expect_code 0 "$KINFS" scan --store="$SCRATCH/scanned" --tokens=words+tags "$SOURCE"
 expect_match 'scanned with tags' 'tokens=words\+tags' "$("$KINFS" status --store="$SCRATCH/scanned")"
 
+# What is not alphabetic, and stop words of other languages.
+python3 - "$SOURCE" <<'PYTHON'
+import sys
+words = [a + b + c for a in ('hund', 'pferd', 'katz', 'maus') for b in ('en', 'chen', 'lein') for c in 'abcdefghijklm']
+with open(sys.argv[1] + '/de1', 'w') as file:
+    file.write(' '.join('der %s' % word for word in words))
+with open(sys.argv[1] + '/de2', 'w') as file:
+    file.write(' '.join('von einem %s 1997_%d' % (word, n) for n, word in enumerate(words)))
+PYTHON
+expect_code 0 "$KINFS" scan --store="$SCRATCH/letters" --tokens=letters --stopwords=german "$SOURCE"
+expect_match 'letters' '\(w=5 s=128 m=25 tokens=letters stopwords=german\)' "$("$KINFS" status --store="$SCRATCH/letters")"
+expect_equal 'the same letters' 1.0 "$(resemblance --exact -w 5 --tokens=letters --stopwords=german "$SOURCE/de1" "$SOURCE/de2")"
+expect_equal 'other words' 0.0 "$(resemblance --exact -w 5 --tokens=words --stopwords=german "$SOURCE/de1" "$SOURCE/de2")"
+
 # Names that are none, with those that are.
 unknown() { # PATTERN ARGUMENT...
     expect_code 2 "$KINFS" "${@:2}"
@@ -89,7 +103,7 @@ unknown '--stemmer=klingon: no such stemmer; there are: none' scan --stemmer=kli
 unknown '--stopwords=x: no such list' scan --stopwords=x "$SOURCE"
 unknown '--stemmer=klingon: no such stemmer; there are: none' compare -e --stemmer=klingon "$SOURCE/a" "$SOURCE/b"
 unknown '--stopwords=x: no such list' compare -e --stopwords=x "$SOURCE/a" "$SOURCE/b"
-unknown '-o tokens=x: no such tokens; there are: words, words\+tags' mount -o tokens=x "$SOURCE" "$MNT"
+unknown '-o tokens=x: no such tokens; there are: words, words\+tags, letters' mount -o tokens=x "$SOURCE" "$MNT"
 unknown '--tokens=x: no such tokens' scan --tokens=x "$SOURCE"
 unknown '--tokens=x: no such tokens' compare -e --tokens=x "$SOURCE/a" "$SOURCE/b"
 unknown 'are for --exact and --sketch' compare --stemmer=english "$SOURCE/a" "$SOURCE/b"

@@ -95,9 +95,10 @@ static void test_attribute_text__lines_are_escaped_and_best_first(void **state)
     struct kin kin[] = {{.path = (char *)"a/b\nc", .resemblance = 1},
                         {.path = (char *)"d", .resemblance = 0.5}};
     _cleanup_free_ char *text = NULL;
-    size_t n_bytes;
-    assert_int_equal(attribute_lines(&(struct kin_list){.kin = kin, .n_kin = 2}, &text, &n_bytes),
-                     0);
+    size_t n_bytes, n_lines;
+    assert_int_equal(
+        attribute_lines(&(struct kin_list){.kin = kin, .n_kin = 2}, &text, &n_bytes, &n_lines), 0);
+    assert_int_equal(n_lines, 2);
     assert_string_equal(text, "1.0000\ta/b\\nc\n0.5000\td\n");
     assert_int_equal(n_bytes, strlen(text));
 }
@@ -117,12 +118,14 @@ static void test_attribute_text__lines_end_at_the_last_that_fits(void **state)
         memset(first, 'x', (size_t)extra + 1);
         kin[0].path = first;
         _cleanup_free_ char *text = NULL;
-        size_t n_bytes;
+        size_t n_bytes, n_lines;
         assert_int_equal(
-            attribute_lines(&(struct kin_list){.kin = kin, .n_kin = N}, &text, &n_bytes), 0);
+            attribute_lines(&(struct kin_list){.kin = kin, .n_kin = N}, &text, &n_bytes, &n_lines),
+            0);
         size_t first_bytes = 6 + 1 + (size_t)extra + 1 + 1;
         size_t n_more = (65536 - first_bytes) / LINE_BYTES;
         assert_int_equal(n_bytes, first_bytes + n_more * LINE_BYTES);
+        assert_int_equal(n_lines, 1 + n_more);
         assert_int_equal(text[n_bytes - 1], '\n');
     }
 }
@@ -132,7 +135,7 @@ static void test_attribute_text__no_kin_is_no_line(void **state)
     (void)state;
     _cleanup_free_ char *text = NULL;
     size_t n_bytes;
-    assert_int_equal(attribute_lines(&(struct kin_list){0}, &text, &n_bytes), 0);
+    assert_int_equal(attribute_lines(&(struct kin_list){0}, &text, &n_bytes, NULL), 0);
     assert_int_equal(n_bytes, 0);
     assert_non_null(text);
 }

@@ -79,7 +79,7 @@ static void expect_brute_force(const struct world *world, double threshold)
 static void test_batch__exact_is_brute_force_on_planted_documents(void **state)
 {
     (void)state;
-    const double thresholds[] = {0.35, 0.5, 0.8, 1};
+    const double thresholds[] = {0.35, 0.5, 0.8, 0.9999};
     struct world world;
     const struct policy policy = preset("default");
     _cleanup_(planted_free_p) struct planted *planted = NULL;
@@ -249,6 +249,59 @@ static void test_batch__counts_the_three_equivalences(void **state)
     world_end(&world);
 }
 
+static bool same_text(const struct document_sketch *a, const struct document_sketch *b, void *user)
+{
+    (void)user;
+    return memcmp(a->text_fingerprint, b->text_fingerprint, FINGERPRINT_BYTES) == 0;
+}
+
+/* Of long texts that differ in their last word alone, or where one is the beginning of another,
+ * samples are mostly the same: at the threshold of 1 equal texts are together, and nothing else.
+ * Texts that are cut could differ behind the cut. */
+static void test_batch__of_threshold_one_joins_equal_texts_only(void **state)
+{
+    (void)state;
+    enum { FAMILIES = 20, VERSIONS = 6, TWINS = 2 };
+    struct world world;
+    const struct policy policy = preset("default");
+    world_begin(&world, &policy);
+    for (unsigned i = 0; i < FAMILIES; i++) {
+        char *text = scratch_text(i, 0, 2000, 0), *end = text + strlen(text);
+        for (unsigned k = 0; k < VERSIONS; k++) {
+            char *version;
+            assert_true(asprintf(&version, "%s last%u", text, k) > 0);
+            for (unsigned twin = 0; twin < TWINS; twin++, version[0] ^= ' ') /* its letter's case */
+                world_add(&world, version, strlen(version));
+            free(version);
+        }
+        while (end[-1] != ' ')
+            end--;
+        world_add(&world, text, (size_t)(end - text));
+        free(text);
+    }
+    unsigned n_same_sample = 0;
+    for (uint32_t i = TWINS; i < world.n; i++)
+        n_same_sample += same_fingerprint(&world.documents[i - TWINS], &world.documents[i]) &&
+                         !same_text(&world.documents[i - TWINS], &world.documents[i], NULL);
+    assert_true(n_same_sample > FAMILIES);
+    _cleanup_free_ uint32_t *expected = world_clusters(&world, same_text, NULL);
+    for (enum batch_mode mode = 0; mode < BATCH_SUPERSHINGLE; mode++) {
+        struct batch_options options = options_of(&world, mode, 1);
+        _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
+        expect_clusters(batch, expected, world.n);
+        assert_int_equal(batch_totals(batch)->n_clusters, FAMILIES * VERSIONS);
+        options.threshold = 0.99;
+        _cleanup_(batch_free_p) struct batch *near = run(&world, &options);
+        assert_true(batch_totals(near)->n_clusters < FAMILIES * VERSIONS);
+    }
+    for (uint32_t i = 0; i < world.n; i++)
+        world.documents[i].form.cut = true;
+    struct batch_options options = options_of(&world, BATCH_EXACT, 1);
+    _cleanup_(batch_free_p) struct batch *cut = run(&world, &options);
+    assert_int_equal(batch_totals(cut)->n_clusters, 0);
+    world_end(&world);
+}
+
 /* -- the paper's third phase -- */
 
 struct literal {
@@ -372,6 +425,90 @@ static void test_batch__cap_loses_a_large_cluster(void **state)
     world_end(&world);
 }
 
+/* C11: the paper's cap of 1,000, where none is given: what so many documents share is counted, what
+ * one more has is left out. Each has 4 shingles of 10 words, of which it shares 3 with all. */
+static void test_batch__cap_is_1000_documents(void **state)
+{
+    (void)state;
+    for (unsigned n = 1000; n <= 1001; n++) {
+        struct world world;
+        struct policy policy = preset("broder1997");
+        policy.m = 1;
+        world_begin(&world, &policy);
+        for (unsigned i = 0; i < n; i++) {
+            char text[128];
+            int size = snprintf(text, sizeof(text), "a b c d e f g h i j k l own%u", i);
+            world_add(&world, text, (size_t)size);
+        }
+        struct batch_options options = options_of(&world, BATCH_BRODER1997, 0.5);
+        _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
+        const struct batch_totals *totals = batch_totals(batch);
+        bool counted = n == 1000;
+        assert_int_equal(totals->largest, counted ? n : 0);
+        assert_int_equal(totals->lists.n_left_out, counted ? 0 : 3);
+        assert_int_equal(totals->lists.n_postings_left_out, counted ? 0 : 3 * n);
+        assert_int_equal(totals->lists.n_pairs, counted ? 3 * (n * (n - 1) / 2) : 0);
+        world_end(&world);
+    }
+}
+
+/* C5: each pair has its own count: of 3 documents any two have 3 of 5 shingles in common. */
+static void test_batch__broder1997_counts_each_pair_by_itself(void **state)
+{
+    (void)state;
+    struct world world;
+    struct policy policy = preset("broder1997");
+    policy.m = 1;
+    world_begin(&world, &policy);
+    world_add(&world, "a b c d e f g h i j k l one", 27);
+    world_add(&world, "a b c d e f g h i j k l two", 27);
+    world_add(&world, "a b c d e f g h i j k l six", 27);
+    for (unsigned above = 0; above < 2; above++) {
+        struct batch_options options = options_of(&world, BATCH_BRODER1997, above ? 0.601 : 0.6);
+        _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
+        assert_int_equal(batch_totals(batch)->n_clustered, above ? 0 : 3);
+    }
+    world_end(&world);
+}
+
+/* Whether the mode joins two whose values are the same from one of them on, so many. */
+static bool super_joins(const struct world *world, uint32_t first, uint32_t n_same)
+{
+    enum { N_VALUES = 128 };
+    struct batch_options options = options_of(world, BATCH_SUPERSHINGLE, 0.5);
+    uint64_t values[2][N_VALUES];
+    _cleanup_(batch_writer_free_p) struct batch_writer *writer = NULL;
+    _cleanup_(batch_free_p) struct batch *batch = NULL;
+    assert_int_equal(batch_new(&world->policy, &options, &batch), 0);
+    assert_int_equal(batch_writer_new(batch, &writer), 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct document_sketch document = world->documents[i];
+        for (uint32_t j = 0; j < N_VALUES; j++)
+            values[i][j] = (uint64_t)(j + 1) << 40 | (j - first < n_same ? 0 : i);
+        document.sketch.values = values[i];
+        document.sketch.n_values = N_VALUES;
+        assert_int_equal(batch_writer_add(writer, i, &document), 0);
+    }
+    assert_int_equal(batch_writer_flush(writer), 0);
+    assert_int_equal(batch_run(batch), 0);
+    return batch_totals(batch)->n_clusters == 1;
+}
+
+/* Runs of 14 among the 84 smallest, as the paper has it: not 13, and none that reaches beyond. */
+static void test_batch__super_shingles_are_of_14_among_84(void **state)
+{
+    (void)state;
+    struct world world;
+    const struct policy policy = preset("default");
+    world_begin(&world, &policy);
+    world_add(&world, "a b c d e f", 11);
+    world_add(&world, "g h i j k l", 11);
+    assert_true(super_joins(&world, 0, 14) && !super_joins(&world, 0, 13));
+    assert_true(super_joins(&world, 33, 14) && !super_joins(&world, 33, 13));
+    assert_true(super_joins(&world, 70, 14) && !super_joins(&world, 71, 14));
+    world_end(&world);
+}
+
 /* -- what goes wrong -- */
 
 static void test_batch__refuses_what_cannot_be(void **state)
@@ -460,6 +597,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_batch__counts_the_three_equivalences),
+        cmocka_unit_test(test_batch__of_threshold_one_joins_equal_texts_only),
         cmocka_unit_test(test_batch__of_nothing_is_nothing),
         cmocka_unit_test(test_batch__exact_is_brute_force_on_planted_documents),
         cmocka_unit_test(test_batch__exact_is_brute_force_on_real_documents),
@@ -468,6 +606,9 @@ int main(void)
         cmocka_unit_test(test_batch__super_shingles_find_what_is_nearly_the_same),
         cmocka_unit_test(test_batch__broder1997_is_counting_common_values),
         cmocka_unit_test(test_batch__cap_loses_a_large_cluster),
+        cmocka_unit_test(test_batch__broder1997_counts_each_pair_by_itself),
+        cmocka_unit_test(test_batch__cap_is_1000_documents),
+        cmocka_unit_test(test_batch__super_shingles_are_of_14_among_84),
         cmocka_unit_test(test_batch__refuses_what_cannot_be),
         cmocka_unit_test(test_batch__tells_that_the_disk_is_full),
     };

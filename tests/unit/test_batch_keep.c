@@ -65,7 +65,7 @@ static void test_batch_keep__any_mode_and_threshold_from_the_same_sketches(void 
 {
     (void)state;
     enum { N = 12000 };
-    const double thresholds[] = {0.5, 0.8};
+    const double thresholds[] = {0.5, 1};
     struct world world;
     make_world(&world, N);
     for (unsigned kept = 0; kept < 2; kept++) {
@@ -97,7 +97,7 @@ static void unlink_kept(const char *name)
 static void test_batch_keep__another_threshold_takes_the_last_phase_only(void **state)
 {
     (void)state;
-    const double thresholds[] = {0.3, 0.5, 0.65, 0.8, 1};
+    const double thresholds[] = {0.3, 0.5, 0.65, 0.8, 0.9999};
     struct world world;
     make_world(&world, 6000);
     struct batch_options options = options_of(world.n, BATCH_BRODER1997, 0.5);
@@ -118,6 +118,25 @@ static void test_batch_keep__another_threshold_takes_the_last_phase_only(void **
         assert_true(totals->n_clustered < last);
         last = totals->n_clustered;
     }
+    world_end(&world);
+}
+
+/* A single pair is kept as well. */
+static void test_batch_keep__keeps_a_single_pair(void **state)
+{
+    (void)state;
+    struct world world;
+    struct policy policy;
+    assert_int_equal(policy_preset("broder1997", &policy), 0);
+    policy.m = 1;
+    world_begin(&world, &policy);
+    world_add(&world, "a b c d e f g h i j k l m", 25);
+    world_add(&world, "a b c d e f g h i j k l n", 25);
+    struct batch_options options = options_of(world.n, BATCH_BRODER1997, 0.5);
+    batch_free(world_batch(&world, &options));
+    _cleanup_(batch_free_p) struct batch *resumed = resume(&options, BATCH_CLUSTERS);
+    assert_int_equal(batch_begins_with(resumed), BATCH_CLUSTERS);
+    assert_int_equal(batch_totals(resumed)->n_clustered, 2);
     world_end(&world);
 }
 
@@ -317,6 +336,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_batch_keep__any_mode_and_threshold_from_the_same_sketches),
         cmocka_unit_test(test_batch_keep__another_threshold_takes_the_last_phase_only),
+        cmocka_unit_test(test_batch_keep__keeps_a_single_pair),
         cmocka_unit_test(test_batch_keep__begins_with_any_phase),
         cmocka_unit_test(test_batch_keep__tells_what_is_damaged),
         cmocka_unit_test(test_batch_keep__refuses_what_no_run_leaves),

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "base/mix.h"
@@ -263,6 +264,95 @@ static void test_candidates__of_few_all_come(void **state)
     close_fixture(&fixture);
 }
 
+/* -- how certain an answer is -- */
+
+static struct min_sketch build(struct min_sketch_builder *builder, const uint64_t *values, size_t n)
+{
+    struct min_sketch sketch, copy;
+    min_sketch_builder_begin(builder);
+    min_sketch_builder_add(builder, values, n);
+    min_sketch_builder_finish(builder, n, &sketch);
+    assert_int_equal(min_sketch_copy(&sketch, &copy), 0);
+    return copy;
+}
+
+/* The bound by multiplying, and by trying: so many shingles of documents of 2,000, in a row, as
+ * questions of their own. Of as many as are certain 99 in 100 lead to the document they are of, and
+ * of a few as many as (1-1/m)^n says. */
+static void test_candidates__what_contains_a_document_is_certain_from_some_length_on(void **state)
+{
+    enum { TRIALS = 1500, WHOLE = 2000 };
+    struct policy policy;
+    struct min_sketch_builder *builder;
+    struct fixture fixture;
+    (void)state;
+
+    assert_int_equal(policy_preset("default", &policy), 0);
+    const unsigned certain = candidates_certain_shingles(policy.m);
+    const unsigned lengths[] = {5, 40, certain};
+    double missed = 1;
+    unsigned n = 0;
+    for (; missed > 0.01; n++)
+        missed *= 24.0 / 25;
+    assert_int_equal(policy.m, 25);
+    assert_int_equal(certain, n);
+    assert_int_equal(candidates_certain_shingles(1), 1);
+
+    assert_int_equal(min_sketch_builder_new(&policy, &builder), 0);
+    for (unsigned i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+        unsigned n_found = 0;
+        double expected = 1;
+        open_fixture(&fixture);
+        for (unsigned k = 0; k < lengths[i]; k++)
+            expected *= 1 - 1.0 / policy.m;
+        expected = 1 - expected;
+        for (uint64_t sid = 1; sid <= TRIALS; sid++) {
+            static uint64_t values[WHOLE];
+            struct sid_list list;
+            for (unsigned k = 0; k < WHOLE; k++)
+                values[k] = random_bits();
+            struct min_sketch whole = build(builder, values, WHOLE);
+            struct min_sketch part = build(builder, values, lengths[i]);
+            assert_int_equal(postings_add(fixture.postings, sid, &whole), 0);
+            assert_int_equal(
+                candidates_for(fixture.postings, POSTINGS_TIER_C, &part, 0.4, 100, &list), 0);
+            n_found += has(&list, sid);
+            sid_list_done(&list);
+            min_sketch_done(&whole);
+            min_sketch_done(&part);
+        }
+        const double share = (double)n_found / TRIALS;
+        assert_true(fabs(share - expected) < 5 * sqrt(expected * (1 - expected) / TRIALS));
+        close_fixture(&fixture);
+    }
+    min_sketch_builder_free(builder);
+}
+
+/* By multiplying, and by pairs: at the bound one in a hundred shares no key. */
+static void test_candidates__resemblance_is_certain_from_some_threshold_on(void **state)
+{
+    enum { TRIALS = 20000 };
+    const double certain = candidates_certain_resemblance();
+    double missed = 1;
+    unsigned n_missed = 0;
+    (void)state;
+
+    for (unsigned i = 0; i < N_KEYS; i++)
+        missed *= 1 - certain;
+    assert_true(fabs(missed - 0.01) < 1e-9);
+    for (unsigned i = 0; i < TRIALS; i++) {
+        uint64_t a[N_KEYS], b[N_KEYS];
+        bool shares = false;
+        draw_pair(certain, a, b);
+        for (unsigned j = 0; j < N_KEYS; j++)
+            for (unsigned k = 0; k < N_KEYS; k++)
+                shares |= a[j] == b[k];
+        n_missed += !shares;
+    }
+    /* Who shares none of the sixteen of either may still share one of the union's. */
+    assert_in_range(n_missed, 1, TRIALS / 100 + 5 * (unsigned)sqrt(TRIALS * 0.01));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +362,8 @@ int main(void)
         cmocka_unit_test(test_candidates__a_relative_behind_thousands_is_found),
         cmocka_unit_test(test_candidates__boilerplate_makes_none_but_at_low_thresholds),
         cmocka_unit_test(test_candidates__of_few_all_come),
+        cmocka_unit_test(test_candidates__what_contains_a_document_is_certain_from_some_length_on),
+        cmocka_unit_test(test_candidates__resemblance_is_certain_from_some_threshold_on),
     };
     return cmocka_run_group_tests_name("candidates", tests, NULL, NULL);
 }

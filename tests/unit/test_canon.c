@@ -54,15 +54,15 @@ static void test_canon__folds_case_by_unicode(void **state)
                 "E STRASSE",
                 "café strasse strasse ");
     expect_text("ΟΔΥΣΣΕΥΣ οδυσσευς", "οδυσσευσ οδυσσευσ "); /* both sigmas */
-    expect_text("ПРИВЕТ Ǆ ﬁn K", "привет ǆ fin k ");        /* the last is the Kelvin sign */
-    expect_text("ΐ İ", "ι\xcc\x88\xcc\x81 i\xcc\x87 "); /* foldings of more than one character */
+    expect_text("ПРИВЕТ Ǆ ﬁn K", "привет dž fin k ");       /* the last is the Kelvin sign */
+    expect_text("ΐ İ", "ΐ i\xcc\x87 "); /* foldings of more than one character, composed */
     expect_text("𐐀𐐨 Ꭰꭰ", "𐐨𐐨 ᎠᎠ ");
 }
 
 static void test_canon__marks_stay_within_words(void **state)
 {
     (void)state;
-    expect_text("e\xcc\x81tude CAFE\xcc\x81", "e\xcc\x81tude cafe\xcc\x81 ");
+    expect_text("e\xcc\x81tude CAFE\xcc\x81", "étude café ");
     expect_text("हिन्दी भाषा", "हिन्दी भाषा ");
     expect_text("x \xe2\x9d\xa4\xef\xb8\x8f y", "x y "); /* a selector after a symbol is no word */
     expect_text(" \xcc\x81x", "x ");
@@ -71,7 +71,7 @@ static void test_canon__marks_stay_within_words(void **state)
 static void test_canon__numbers_of_all_scripts_are_words(void **state)
 {
     (void)state;
-    expect_text("١٢٣ Ⅷ x²", "١٢٣ ⅷ x² ");
+    expect_text("١٢٣ Ⅷ x²", "١٢٣ viii x² ");
 }
 
 static void test_canon__characters_of_scripts_without_spaces_are_words(void **state)
@@ -79,10 +79,10 @@ static void test_canon__characters_of_scripts_without_spaces_are_words(void **st
     (void)state;
     expect_text("日本語のテスト", "日 本 語 の テ ス ト ");
     expect_text("abc漢字def", "abc 漢 字 def ");
-    expect_text("コーヒー、か\xe3\x82\x99", "コ ー ヒ ー か\xe3\x82\x99 ");
+    expect_text("コーヒー、か\xe3\x82\x99", "コ ー ヒ ー が ");
     expect_text("𠀀𠀁", "𠀀 𠀁 ");
     expect_text("한국어 텍스트", "한국어 텍스트 ");
-    expect_text("々〆ｱ", "々 〆 ｱ ");
+    expect_text("々〆ｱ", "々 〆 ア ");
 }
 
 static void test_canon__format_characters_are_layout(void **state)
@@ -97,7 +97,7 @@ static void test_canon__format_characters_are_layout(void **state)
     expect_text("a\xe2\x80\x8d"
                 "b a\xe2\x80\x8b"
                 "b",
-                "ab a b "); /* joiner; zero width space */
+                "ab ab "); /* joiner; zero width space */
     expect_text("a\xc2\xa0"
                 "b\xe2\x80\x94"
                 "c",

@@ -6,11 +6,14 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "engine/index/change_queue.h"
+#include "engine/index/change_queue_private.h"
 
 static struct file_key key_of(unsigned n)
 {
@@ -180,6 +183,54 @@ static void test_change_queue__no_owner_keeps_all_who_take_slow_ones(void **stat
     assert_int_equal(change_queue_slow(queue, LANE_SCAN), 0);
     assert_int_equal(change_queue_outstanding(queue, LANE_SCAN), 0);
     change_queue_free(queue);
+}
+
+struct taker {
+    struct change_queue *queue;
+    atomic_int thread;
+    struct change *change;
+};
+
+static void *take_when_there_is_one(void *user)
+{
+    struct taker *taker = user;
+    atomic_store(&taker->thread, (int)syscall(SYS_gettid));
+    if (change_queue_take(taker->queue, CHANGE_SLOW_CONTENT, true, &taker->change) == 1)
+        change_queue_done(taker->queue, taker->change);
+    return NULL;
+}
+
+static bool is_asleep(int thread)
+{
+    char path[64], state = '?';
+    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return false;
+    assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
+    fclose(file);
+    return state == 'S';
+}
+
+/* The thread that ended the turn may wait for something else before it takes a change. */
+static void test_change_queue__a_turn_that_ends_is_for_those_who_wait(void **state)
+{
+    (void)state;
+    struct taker taker = {.queue = new_queue(8)};
+    pthread_t thread;
+    change_queue_bound_turns(taker.queue, 1);
+    for (unsigned n = 0; n < 2; n++)
+        note_slow(taker.queue, LANE_FOREGROUND, n, 1000);
+    struct change *first = take_slow(taker.queue, 0);
+    assert_int_equal(pthread_create(&thread, NULL, take_when_there_is_one, &taker), 0);
+    while (!atomic_load(&taker.thread) || !is_asleep(atomic_load(&taker.thread)))
+        usleep(1000);
+    change_queue_end_turn(taker.queue, first);
+    pthread_join(thread, NULL);
+    assert_non_null(taker.change);
+    change_queue_done(taker.queue, first);
+    assert_int_equal(change_queue_settle(taker.queue, LANE_SCAN, 0), 0);
+    change_queue_free(taker.queue);
 }
 
 /* Who waits for what was written does not wait for it, nor when it is written again and again. */
@@ -439,6 +490,28 @@ static void test_change_queue__what_leads_to_itself_counts_its_rounds(void **sta
     change_queue_free(queue);
 }
 
+/* A directory that comes leads to what is in it, however deep that is: no round of anything. */
+static void test_change_queue__what_is_below_counts_no_rounds(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(8);
+    struct file_key file = key_of(8);
+    struct change *above = NULL;
+    for (unsigned depth = 0; depth < 20; depth++) {
+        struct file_key directory = key_of(100 + depth);
+        struct change *entry;
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "name", above);
+        if (above)
+            change_queue_done(queue, above);
+        assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &entry), 1);
+        assert_int_equal(entry->n_tries, 0);
+        above = entry;
+    }
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, above);
+    assert_int_equal(take(queue, 8)->n_tries, 0);
+    change_queue_free(queue);
+}
+
 static double seconds_now(void)
 {
     struct timespec now;
@@ -689,6 +762,37 @@ static void test_change_queue__tells_when_there_is_work(void **state)
     change_queue_free(queue);
 }
 
+/* That is so of every hash that is known beforehand; this one is Fowler, Noll and Vo's. */
+static void test_change_queue__names_chosen_to_be_alike_are_found_as_soon(void **state)
+{
+    enum { MANY = 256, LONG = 32 };
+    static const size_t max_changes[LANE_N] = {[LANE_FOREGROUND] = 1024, [LANE_SCAN] = 1024};
+    (void)state;
+    struct change_queue *alike;
+    struct file_key directory = key_of(7);
+    char name[16];
+    assert_int_equal(change_queue_new(max_changes, &alike), 0);
+    for (unsigned i = 0; change_queue_outstanding(alike, LANE_SCAN) < MANY; i++) {
+        uint64_t h = file_key_hash(&directory) + CHANGE_ENTRY;
+        snprintf(name, sizeof(name), "%u", i);
+        for (const char *c = name; *c; c++)
+            h = (h ^ (uint8_t)*c) * 0x100000001b3u;
+        if (((h ^ h >> 29) & (alike->n_buckets - 1)) == 0)
+            assert_int_equal(
+                change_queue_note(alike, LANE_SCAN, CHANGE_ENTRY, &directory, name, NULL), 1);
+    }
+    size_t longest = 0;
+    for (size_t i = 0; i < alike->n_buckets; i++) {
+        size_t n = 0;
+        struct item *item;
+        SLIST_FOREACH(item, &alike->buckets[i], bucket)
+        n++;
+        longest = n > longest ? n : longest;
+    }
+    assert_true(longest < LONG);
+    change_queue_free(alike);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -696,6 +800,7 @@ int main(void)
         cmocka_unit_test(test_change_queue__what_is_passed_on_is_for_others),
         cmocka_unit_test(test_change_queue__no_owner_keeps_all_who_take_slow_ones),
         cmocka_unit_test(test_change_queue__an_owner_has_so_many_turns),
+        cmocka_unit_test(test_change_queue__a_turn_that_ends_is_for_those_who_wait),
         cmocka_unit_test(test_change_queue__nobody_waits_for_a_long_one),
         cmocka_unit_test(test_change_queue__slow_ones_go_with_the_queue),
         cmocka_unit_test(test_change_queue__foreground_goes_before_scan),
@@ -709,6 +814,7 @@ int main(void)
         cmocka_unit_test(test_change_queue__a_part_known_already_settles_with_its_whole),
         cmocka_unit_test(test_change_queue__what_is_taken_keeps_the_lane_it_was_taken_from),
         cmocka_unit_test(test_change_queue__what_leads_to_itself_counts_its_rounds),
+        cmocka_unit_test(test_change_queue__what_is_below_counts_no_rounds),
         cmocka_unit_test(test_change_queue__many_parts_and_promotions_take_no_walk),
         cmocka_unit_test(test_change_queue__entries_of_two_names_are_two_changes),
         cmocka_unit_test(test_change_queue__settling_does_not_wait_for_later_changes),
@@ -720,6 +826,7 @@ int main(void)
         cmocka_unit_test(test_change_queue__what_is_released_can_be_held_back_again),
         cmocka_unit_test(test_change_queue__shutting_down_ends_holding_back),
         cmocka_unit_test(test_change_queue__tells_when_there_is_work),
+        cmocka_unit_test(test_change_queue__names_chosen_to_be_alike_are_found_as_soon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

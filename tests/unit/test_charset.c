@@ -254,9 +254,149 @@ static void test_charset__declared_one_is_obeyed(void **state)
     expect_text("<html><meta charset=iso-8859-6>a\xa1"
                 "b",
                 "a b ", TEXT_CHARSET_DECLARED);
+    /* What glibc reads beyond the end, or never ends to write: the rare ones are nobody's. */
+    expect_text("<html><meta charset=iso-2022-cn-ext><body>a\x0e", "a ", TEXT_CHARSET_ASCII);
+    expect_text("<?xml version='1.0' encoding='ISO-2022-CN-EXT'?><html><body>\xe9\x0e", "é ",
+                TEXT_CHARSET_WINDOWS_1252);
+    strcpy(bytes, "<html><meta charset=shift_jisx0213><body>");
+    for (int n = 0; n < 700; n++)
+        strcat(bytes, "\x82\xf5");
+    struct canonical endless = canonical_of(bytes, strlen(bytes), 0);
+    canonical_done(&endless);
+    for (const char *const *name =
+             (const char *const[]){"KOI8-R", "koi8_u", "ISO-8859-15", "latin2", "Windows-1251",
+                                   "CP850", "IBM866", "Shift_JIS", "EUC-KR", "Big5-HKSCS", NULL};
+         *name; name++)
+        assert_true(charset_is_converted(*name));
+    for (const char *const *name =
+             (const char *const[]){"", "iso-2022-cn-ext", "EUC-JISX0213", "shift_jisx0213",
+                                   "IBM1390", "CP1255//TRANSLIT", "iso-8859-1//IGNORE", "UTF-7",
+                                   "cp930", NULL};
+         *name; name++)
+        assert_false(charset_is_converted(*name));
     /* Plain text declares nothing. */
     expect_text("see <meta charset=koi8-r> \xe9", "see meta charset koi8 r é ",
                 TEXT_CHARSET_WINDOWS_1252);
+}
+
+/* -- without a mark or a declaration -- */
+
+static const struct {
+    const char *text;
+    const char *charsets[5];
+} texts[] = {
+    {"Москва слезам не верит: семь раз отмерь, один раз отрежь. Без труда не вытащишь и рыбку из "
+     "пруда",
+     {"KOI8-R", "WINDOWS-1251", "ISO-8859-5", "IBM866"}},
+    {"Українська мова є державною: її ґрунт, їжа і люди відомі кожному", {"KOI8-U"}},
+    {"日本語の文章、カタカナとひらがなを混ぜて書く。彼女は毎日学校へ行きます",
+     {"SHIFT_JIS", "EUC-JP"}},
+    {"中文的文章很多人都会读，今天天气非常好，我们一起去公园散步吧", {"GB18030"}},
+    {"繁體中文的文章很多人都會讀，今天天氣非常好，我們一起去公園散步吧", {"BIG5"}},
+    {"한국어 문장은 많은 사람들이 읽을 수 있습니다. 오늘은 날씨가 아주 좋습니다", {"EUC-KR"}},
+    {"Zażółć gęślą jaźń, a potem pójdź, kińże tę chmurność w głąb flaszy; żółw i łódź są już w "
+     "środku",
+     {"ISO-8859-2", "WINDOWS-1250"}},
+    {"Η γλώσσα αυτή είναι αρχαία και την μιλούν πολλοί άνθρωποι σε όλο τον κόσμο σήμερα",
+     {"ISO-8859-7"}},
+};
+
+static void test_charset__is_told_by_the_bytes(void **state)
+{
+    (void)state;
+    static char text[TEXT_MAX], bytes[TEXT_MAX];
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        for (size_t times = 3; times < 1000; times += 500) { /* in less than the window, in more */
+            *text = '\0';
+            for (size_t at = 0, n = 0; n < times && at < TEXT_MAX / 4; n++)
+                at += (size_t)sprintf(text + at, "%s %zu\n", texts[i].text, n);
+            struct canonical plain = canonical_of(text, strlen(text), 0);
+            for (const char *const *charset = texts[i].charsets; *charset; charset++) {
+                size_t size = encode(*charset, text, bytes);
+                expect(bytes, size, plain.text, TEXT_CHARSET_GUESSED);
+            }
+            canonical_done(&plain);
+        }
+    }
+}
+
+static void test_charset__of_few_letters_is_windows_1252(void **state)
+{
+    (void)state;
+    static char text[TEXT_MAX], bytes[TEXT_MAX];
+    size_t size = encode("KOI8-R", "слово", bytes);
+    expect(bytes, size, "óìï ï ", TEXT_CHARSET_WINDOWS_1252);
+    /* One letter in hundreds. */
+    for (size_t at = 0, n = 0; at < 20000; n++)
+        at +=
+            (size_t)sprintf(text + at, "%s and so on, and so on, and so on, and so on, and more\n",
+                            n % 4 ? "A long line without any of them" : "Het is één verhaal");
+    struct canonical plain = canonical_of(text, strlen(text), 0);
+    size = encode("WINDOWS-1252", text, bytes);
+    expect(bytes, size, plain.text, TEXT_CHARSET_WINDOWS_1252);
+    canonical_done(&plain);
+}
+
+static void test_charset__wide_text_needs_no_mark(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum text_charset charset;
+    } wide[] = {{"UTF-16LE", TEXT_CHARSET_UTF16LE},
+                {"UTF-16BE", TEXT_CHARSET_UTF16BE},
+                {"UTF-32LE", TEXT_CHARSET_UTF32LE},
+                {"UTF-32BE", TEXT_CHARSET_UTF32BE}};
+    static char text[TEXT_MAX], bytes[TEXT_MAX + 4];
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t j = 0; j < sizeof(texts) / sizeof(texts[0]); j++) {
+            repeat(texts[j].text, j % 2 ? 2 : 60, text);
+            struct canonical plain = canonical_of(text, strlen(text), 0);
+            size_t size = encode(wide[i].name, text, bytes);
+            expect(bytes, size, plain.text, wide[i].charset);
+            /* With a mark, too. */
+            static char with_mark[TEXT_MAX];
+            size_t n = encode(wide[i].name, "\xef\xbb\xbf", with_mark);
+            memmove(bytes + n, bytes, size);
+            memcpy(bytes, with_mark, n);
+            expect(bytes, n + size, plain.text, wide[i].charset);
+            canonical_done(&plain);
+        }
+        size_t size = encode(wide[i].name, "plain words of ASCII", bytes);
+        expect(bytes, size, "plain words of ascii ", wide[i].charset);
+        size = encode(wide[i].name, "<html><p>seen<!-- not --></p>", bytes);
+        struct canonical html = canonical_of(bytes, size, 0);
+        assert_int_equal(html.form.type, TEXT_HTML);
+        canonical_done(&html);
+    }
+}
+
+static void expect_binary(const void *bytes, size_t size)
+{
+    struct canonical found = canonical_of(bytes, size, 0);
+    assert_int_equal(found.form.type, TEXT_BINARY);
+    canonical_done(&found);
+}
+
+static void test_charset__wide_numbers_are_no_text(void **state)
+{
+    (void)state;
+    uint16_t numbers[1000];
+    for (uint16_t i = 0; i < 1000; i++)
+        numbers[i] = i; /* controls and a zero among letters */
+    expect_binary(numbers, sizeof(numbers));
+    for (uint16_t i = 0; i < 1000; i++)
+        numbers[i] = (uint16_t)(256 + i); /* letters, none of which is a space */
+    expect_binary(numbers, sizeof(numbers));
+    for (uint16_t i = 0; i < 1000; i++)
+        numbers[i] = i % 10 ? (uint16_t)(i * 7919) : ' '; /* halves of pairs */
+    expect_binary(numbers, sizeof(numbers));
+    uint32_t offsets[1000];
+    for (uint32_t i = 0; i < 1000; i++)
+        offsets[i] = 1000 + 20 * i;
+    expect_binary(offsets, sizeof(offsets));
+    expect_binary("a\0 \0b\0 \0", 8); /* too little to tell */
+    expect_binary("text\0with a NUL, and more text behind it", 40);
 }
 
 static void test_charset__declarations_are_found_where_they_may_stand(void **state)
@@ -298,6 +438,10 @@ int main(void)
         cmocka_unit_test(test_charset__windows_1252_is_iconvs),
         cmocka_unit_test(test_charset__first_letter_that_tells_may_come_late),
         cmocka_unit_test(test_charset__declared_one_is_obeyed),
+        cmocka_unit_test(test_charset__is_told_by_the_bytes),
+        cmocka_unit_test(test_charset__of_few_letters_is_windows_1252),
+        cmocka_unit_test(test_charset__wide_text_needs_no_mark),
+        cmocka_unit_test(test_charset__wide_numbers_are_no_text),
         cmocka_unit_test(test_charset__declarations_are_found_where_they_may_stand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

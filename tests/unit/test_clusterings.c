@@ -11,6 +11,7 @@ static const struct world_named all_rules[] = {
     {2, {.super_shingle = true}, UINT64_MAX},
     {32, {.resemblance = 0.4}, UINT64_MAX}, /* these have centres */
     {63, {.resemblance = 0.2, .containment = 0.9}, UINT64_MAX},
+    {3, {.resemblance = 1, .containment = 1}, UINT64_MAX}, /* equal documents */
 };
 enum { N_RULES = sizeof(all_rules) / sizeof(all_rules[0]) };
 
@@ -188,6 +189,35 @@ static void test_clusterings__what_contains_very_many_looks_at_a_few(void **stat
     world_close(&world);
 }
 
+/* Documents of the same few shingles, and of the same sample of many, in other texts; and one that
+ * has them all: who is equal is together by a rule of 1, who shares a run by super shingles. */
+static void test_clusterings__equal_is_of_one_text(void **state)
+{
+    static const unsigned lengths[] = {3, 13, 14, 40, 400};
+    struct world world;
+    unsigned documents[2 * sizeof(lengths) / sizeof(*lengths)], n = 0;
+    (void)state;
+    open_world(&world, 5, &no_fault);
+    for (unsigned i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+        for (unsigned twin = 0; twin < 2; twin++) {
+            struct world_stretch stretch = {1000 * (i + 1), lengths[i]};
+            struct world_step step = {.new = {world_new_of_stretches(&world, &stretch, 1)},
+                                      .n_new = 1};
+            documents[n++] = (unsigned)(step.new[0] - world.documents);
+            assert_int_equal(world_do(&world, &step), 0);
+            world_model_step(&world, &step);
+            world_check(&world);
+        }
+    }
+    for (unsigned i = 0; i < n; i += 2) {
+        const uint64_t super = cluster_of(&world, 2, documents[i]);
+        assert_int_equal(cluster_of(&world, 3, documents[i]), 0);
+        assert_int_equal(cluster_of(&world, 3, documents[i + 1]), 0);
+        assert_true(super && super == cluster_of(&world, 2, documents[i + 1]));
+    }
+    world_close(&world);
+}
+
 static void insert_stretches(struct world *world, const struct world_stretch *stretches, unsigned n)
 {
     struct world_step step = {.new = {world_new_of_stretches(world, stretches, n)}, .n_new = 1};
@@ -347,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_clusterings__a_crash_at_any_write_is_made_good),
         cmocka_unit_test(test_clusterings__a_failed_call_is_made_good_by_repeating),
         cmocka_unit_test(test_clusterings__what_contains_very_many_looks_at_a_few),
+        cmocka_unit_test(test_clusterings__equal_is_of_one_text),
         cmocka_unit_test(test_clusterings__what_contains_one_is_found_in_lists_that_are_known),
         cmocka_unit_test(
             test_clusterings__the_id_of_a_centre_that_is_none_any_more_leads_to_its_documents),

@@ -43,9 +43,10 @@ static void test_components__refuses_documents_out_of_range(void **state)
 {
     (void)state;
     const struct resembling_pair pair = {0, 2, .9};
-    const uint32_t later[] = {0, 2, 2}, chain[] = {0, 0, 1};
+    const uint32_t first[] = {1, 1, 2}, later[] = {0, 2, 2}, chain[] = {0, 0, 1};
     uint32_t cluster[3];
     assert_int_equal(components_of_pairs(&pair, 1, .5, NULL, 2, cluster), -EINVAL);
+    assert_int_equal(components_of_pairs(&pair, 1, .5, first, 3, cluster), -EINVAL);
     assert_int_equal(components_of_pairs(&pair, 1, .5, later, 3, cluster), -EINVAL);
     assert_int_equal(components_of_pairs(&pair, 1, .5, chain, 3, cluster), -EINVAL);
 }

@@ -5,11 +5,15 @@
 #include <cmocka.h>
 
 #include <poll.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tools/control.h"
 #include "tools/json_path.h"
@@ -259,6 +263,145 @@ static void test_control__what_is_no_request_is_refused(void **state)
     control_stop(control);
 }
 
+static int connect_idle(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "control"};
+    assert_int_equal(chdir(store), 0);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(chdir("/"), 0);
+    return fd;
+}
+
+enum { MANY = 200 }; /* more than are served at once */
+
+static void test_control__connections_that_ask_nothing_lock_nobody_out(void **state)
+{
+    (void)state;
+    struct control *control = NULL;
+    int idle[MANY], sum = 0;
+    assert_int_equal(control_start(store, &context, find_work, &control), 0);
+    for (int i = 0; i < MANY; i++)
+        idle[i] = connect_idle();
+    assert_int_equal(ask_for("count", 3, NULL, add_up, &sum, NULL), 0);
+    assert_int_equal(sum, 6);
+    for (int i = 0; i < MANY; i++)
+        close(idle[i]);
+    control_stop(control);
+}
+
+/* Of those who ask as many are answered as there are threads; the next are told so, and answered
+ * once there is one again. */
+static void test_control__too_many_questions_are_refused_with_a_line(void **state)
+{
+    (void)state;
+    struct control *control = NULL;
+    static const char request[] = "{\"command\": \"for_ever\"}\n";
+    int asking[MANY], n_refused = 0, sum = 0;
+    char *error = NULL;
+    assert_int_equal(control_start(store, &context, find_work, &control), 0);
+    for (int i = 0; i < MANY; i++) {
+        char answer[512];
+        asking[i] = connect_idle();
+        (void)send(asking[i], request, strlen(request), MSG_NOSIGNAL); /* a refused one is closed */
+        ssize_t n = recv(asking[i], answer, sizeof(answer) - 1, MSG_PEEK);
+        assert_true(n > 0);
+        answer[n] = '\0';
+        n_refused += strstr(answer, "\"errno\":16") != NULL;
+    }
+    assert_in_range(n_refused, 1, MANY - 16);
+    assert_int_equal(ask_for("count", 3, NULL, add_up, &sum, &error), -EBUSY);
+    assert_non_null(strstr(error, "ask again"));
+    for (int i = 0; i < MANY; i++)
+        close(asking[i]);
+    int r;
+    while ((r = ask_for("count", 3, NULL, add_up, &sum, NULL)) == -EBUSY)
+        sched_yield();
+    assert_int_equal(r, 0);
+    free(error);
+    control_stop(control);
+}
+
+/* A process of its own, which can be stopped. */
+static void test_control__a_daemon_that_is_stopped_is_said_to_be(void **state)
+{
+    (void)state;
+    char *error = NULL;
+    int ready[2], sum = 0, status;
+    assert_int_equal(pipe(ready), 0);
+    pid_t daemon = fork();
+    if (!daemon) {
+        struct control *control = NULL;
+        if (control_start(store, &context, find_work, &control) < 0 || write(ready[1], "", 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    char byte;
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_int_equal(ask_for("count", 3, NULL, add_up, &sum, NULL), 0);
+    assert_int_equal(kill(daemon, SIGSTOP), 0);
+    assert_int_equal(waitpid(daemon, &status, WUNTRACED), daemon);
+    assert_int_equal(ask_for("count", 3, NULL, add_up, &sum, &error), -ETIMEDOUT);
+    assert_non_null(strstr(error, "kill -CONT"));
+    assert_int_equal(kill(daemon, SIGCONT), 0);
+    assert_int_equal(ask_for("count", 3, NULL, add_up, &sum, NULL), 0);
+    assert_int_equal(sum, 12);
+    free(error);
+    assert_int_equal(kill(daemon, SIGKILL), 0);
+    assert_int_equal(waitpid(daemon, &status, 0), daemon);
+    _cleanup_free_ char *path = message("%s/control", store);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* Stands for a daemon that hangs: it listens and never answers. */
+static void test_control__a_daemon_that_never_answers_is_given_up(void **state)
+{
+    (void)state;
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "control"};
+    char *error = NULL;
+    int sum = 0;
+    assert_int_equal(chdir(store), 0);
+    _cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(fd, 8), 0);
+    assert_int_equal(ask_for("count", 3, NULL, add_up, &sum, &error), -ETIMEDOUT);
+    assert_non_null(strstr(error, "does not answer"));
+    free(error);
+    assert_int_equal(unlink("control"), 0);
+    assert_int_equal(chdir("/"), 0);
+}
+
+static int drop_row(void *user, struct json_object *row)
+{
+    (void)user;
+    json_object_put(row);
+    return 0;
+}
+
+/* Silent for longer than the tool looks away for. */
+static int work_long(const struct work_context *unused, struct json_object *request, row_fn row,
+                     void *user, char **ret_error)
+{
+    (void)unused, (void)request, (void)ret_error;
+    sleep(7);
+    return row(user, json_object_new_object());
+}
+
+static work_fn find_long_work(const char *command)
+{
+    return strcmp(command, "long") == 0 ? work_long : NULL;
+}
+
+static void test_control__a_long_silence_of_one_that_lives_is_borne(void **state)
+{
+    (void)state;
+    struct control *control = NULL;
+    assert_int_equal(control_start(store, &context, find_long_work, &control), 0);
+    assert_int_equal(ask_for("long", 0, NULL, drop_row, NULL, NULL), 0);
+    control_stop(control);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +415,11 @@ int main(void)
         cmocka_unit_test(test_control__who_stops_listening_ends_the_work),
         cmocka_unit_test(test_control__stopping_ends_an_answer),
         cmocka_unit_test(test_control__what_is_no_request_is_refused),
+        cmocka_unit_test(test_control__connections_that_ask_nothing_lock_nobody_out),
+        cmocka_unit_test(test_control__too_many_questions_are_refused_with_a_line),
+        cmocka_unit_test(test_control__a_daemon_that_is_stopped_is_said_to_be),
+        cmocka_unit_test(test_control__a_daemon_that_never_answers_is_given_up),
+        cmocka_unit_test(test_control__a_long_silence_of_one_that_lives_is_borne),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

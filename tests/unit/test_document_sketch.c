@@ -159,6 +159,15 @@ static void test_document_sketch__a_text_is_the_same_in_every_form(void **state)
                     "is a ro=\nse\n> is a caf=E9\n"},
         {TEXT_MARKDOWN,
          "# A rose\n\n## is *a*\n\n```c\nrose\n```\n[is](http://x) _a_ caf&eacute;.\n"},
+        {TEXT_JSON, "[\"A rose\\nis\", \"a\\trose\", \"is\", {\"a\": \"caf\\u00e9\"}]"},
+        {TEXT_NOTEBOOK,
+         "{\"cells\": [{\"cell_type\": \"raw\", \"source\": [\"A rose\\n\", \"is a rose is a "
+         "caf\\u00e9\"], \"outputs\": [\"no\"]}], \"nbformat\": 4}"},
+        {TEXT_RTF, "{\\rtf1{\\fonttbl{\\f0 No;}}A {\\b ro}se\\par is a rose\\tab is a caf\\'e9}"},
+        {TEXT_LATEX, "\\documentclass{no}\n\\begin{document}\n\\section{A rose}\\label{no}\nis "
+                     "\\emph{a} {\\bf ro}se % no\nis a caf\\'{e}\n\\end{document}\n"},
+        {TEXT_WIKI,
+         "== A [[No|rose]] ==\n{{No}}is a '''ro'''se<ref>no</ref>\n[[is]] a caf&eacute;.\n"},
     };
     BENCH bench = bench_new(2);
     SKETCH text = sketch_text(&bench, "a rose is a rose is a café");

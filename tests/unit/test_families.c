@@ -158,6 +158,7 @@ static void expect_estimates(const struct sketch_family *family, struct sets set
             moments_add(&squares, (estimate.value - exact) * (estimate.value - exact));
             claimed += estimate.error * estimate.error;
             assert_true(estimate.n_samples > 0 && estimate.exact == (estimate.error == 0));
+            assert_true(isnan(estimate.error) == (family->measure == SKETCH_RUNS));
         } else {
             assert_int_equal(r, -ENODATA); /* nothing selected */
         }
@@ -232,6 +233,22 @@ static void test_families__know_identical_sets_and_disjoint_ones(void **state)
             sketch_done(&other);
         }
     }
+}
+
+/* One element, in one bin of 128, which all the others have from it: one trial, which succeeded; of
+ * 128 bins and the four of Agresti and Coull 130 agree. */
+static void test_families__one_permutation_of_one_element_is_one_trial(void **state)
+{
+    (void)state;
+    const struct sketch_family *family = sketch_family_find("one-permutation");
+    _cleanup_(sketcher_free_p) struct sketcher *sketcher = new_sketcher(family, 1);
+    make_elements(1, 1);
+    struct sketch a = phi(sketcher, elements, 1);
+    struct estimate estimate;
+    assert_int_equal(sketch_estimate(&a, &a, &estimate), 0);
+    assert_true(estimate.value == 1 && estimate.n_samples == 1);
+    assert_true(fabs(estimate.error - sqrt(130. / 132 * 2 / 132)) < 1e-12);
+    sketch_done(&a);
 }
 
 /* -- phi is a function of the set -- */
@@ -443,6 +460,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_families__estimate_without_bias_and_know_their_error),
         cmocka_unit_test(test_families__know_identical_sets_and_disjoint_ones),
+        cmocka_unit_test(test_families__one_permutation_of_one_element_is_one_trial),
         cmocka_unit_test(test_families__depend_on_the_set_alone),
         cmocka_unit_test(test_families__have_the_sizes_they_say),
         cmocka_unit_test(test_families__say_nothing_of_the_empty_set),

@@ -155,6 +155,53 @@ static void test_floods__of_mail_take_their_length(void **state)
     expect_to_end(floods, sizeof(floods) / sizeof(floods[0]));
 }
 
+static void test_floods__of_wikis_take_their_length(void **state)
+{
+    (void)state;
+    static const struct flood floods[] = {
+        {TEXT_WIKI, true, "", "[["},
+        {TEXT_WIKI, true, "", "[[a|"},
+        {TEXT_WIKI, true, "", "[[a|b]]"},
+        {TEXT_WIKI, true, "", "[[[[[[[[a]]]]]]]]"},
+        {TEXT_WIKI, true, "", "[http:"},
+        {TEXT_WIKI, true, "", "<a "},
+        {TEXT_WIKI, true, "", "{{"},
+        {TEXT_WIKI, false, "", "{{}}"},
+        {TEXT_WIKI, true, "", "'"},
+        {TEXT_WIKI, true, "", "__A"},
+        {TEXT_WIKI, false, "", "<ref><"},
+        {TEXT_WIKI, false, "{|\n", "| a | b || [[ || {{ !! \n"},
+        {TEXT_WIKI, false, "{|\n", "|||||||||||||||||||||||||||\n"},
+        {TEXT_WIKI, true, "{|\n!", "!!a|"},
+    };
+    expect_to_end(floods, sizeof(floods) / sizeof(floods[0]));
+}
+
+static void test_floods__of_other_formats_take_their_length(void **state)
+{
+    (void)state;
+    static const struct flood floods[] = {
+        {TEXT_RTF, false, "{\\rtf1", "{"},
+        {TEXT_RTF, false, "{\\rtf1", "\\f1 \\f2 \\'e9"},
+        {TEXT_RTF, false, "{\\rtf1", "\\ansicpg1250\\'e9\\ansicpg1251\\'e9\\ansicpg932\\'93"},
+        {TEXT_RTF, false, "{\\rtf1{\\fonttbl", "\\f1\\fcharset204 \\f2\\fcharset128 "},
+        {TEXT_RTF, false, "{\\rtf1", "\\bin"},
+        {TEXT_RTF, false, "{\\rtf1", "\\u55357"},
+        {TEXT_LATEX, false, "", "{"},
+        {TEXT_LATEX, false, "", "\\x["},
+        {TEXT_LATEX, false, "", "\\cite{"},
+        {TEXT_LATEX, false, "", "\\begin{verbatim}\\end{verbati"},
+        {TEXT_LATEX, false, "\\begin{verbatim}", "\\end{verbati"},
+        {TEXT_LATEX, false, "", "\\title{"},
+        {TEXT_LATEX, false, "", "\\'"},
+        {TEXT_JSON, false, "", "[\""},
+        {TEXT_JSON, false, "[\"", "\\u"},
+        {TEXT_NOTEBOOK, false, "", "{\"cells\":["},
+        {TEXT_NOTEBOOK, false, "{\"cells\":[{\"source\":[", "\"a\\\\\","},
+    };
+    expect_to_end(floods, sizeof(floods) / sizeof(floods[0]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +209,8 @@ int main(void)
         cmocka_unit_test(test_floods__of_markdown_take_their_length),
         cmocka_unit_test(test_floods__of_roff_take_their_length),
         cmocka_unit_test(test_floods__of_mail_take_their_length),
+        cmocka_unit_test(test_floods__of_wikis_take_their_length),
+        cmocka_unit_test(test_floods__of_other_formats_take_their_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

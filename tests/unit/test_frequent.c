@@ -90,6 +90,26 @@ static void test_frequent__are_exact_where_there_is_room(void **state)
     assert_true(found[1].value == 7 && found[1].count == 18);
 }
 
+/* The answer does not depend on the order of the stream: of equal counters the smaller values come
+ * first, and where nothing was missed no more of them than were asked for. */
+static void test_frequent__orders_equal_ones_by_value(void **state)
+{
+    enum { N = 50 };
+    (void)state;
+    for (unsigned step = 1; step < N; step += 2) {
+        if (step % 5 == 0) /* else all of them, in one order or another */
+            continue;
+        _cleanup_(frequent_free_p) struct frequent *frequent = NULL;
+        struct frequent_value found[N];
+        assert_int_equal(frequent_new(N, &frequent), 0);
+        for (unsigned i = 0; i < N; i++)
+            frequent_add(frequent, (uint64_t)(i * step % N) << 32);
+        assert_int_equal(frequent_candidates(frequent, 20, found, N), 20);
+        for (uint64_t i = 0; i < 20; i++)
+            assert_true(found[i].value == i << 32 && found[i].count == 1);
+    }
+}
+
 static void test_frequent__has_bounds(void **state)
 {
     struct frequent *frequent = NULL;
@@ -103,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_frequent__are_among_the_candidates),
         cmocka_unit_test(test_frequent__are_exact_where_there_is_room),
+        cmocka_unit_test(test_frequent__orders_equal_ones_by_value),
         cmocka_unit_test(test_frequent__has_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,6 +122,22 @@ static void test_gone__what_he_finds_then_is_kept_for_him(void **state)
     close(second);
 }
 
+static void test_gone__of_what_is_freed_nothing_is_kept(void **state)
+{
+    (void)state;
+    int fd = open("/", O_PATH), kept = fd;
+    tell(THREAD, &inodes[0]);
+    gone_found(&gone, &inodes[1], &kept);
+    gone_forget(&gone, &inodes[2]);
+    assert_true(is_open(fd));
+    gone_forget(&gone, &inodes[1]);
+    assert_false(is_open(fd));
+    assert_false(gone_is_back(&gone, &inodes[1])); /* another at the same address */
+    assert_int_equal(gone_take(&gone, &inodes[1]), -1);
+    gone_forget(&gone, &inodes[0]);
+    assert_false(is_back(&inodes[0]));
+}
+
 static void test_gone__too_many_at_once_forget_the_oldest(void **state)
 {
     (void)state;
@@ -163,6 +179,7 @@ int main(void)
         TEST(nobody_else_comes_back_with_him),
         TEST(a_call_looks_up_two_names_and_does_one_thing),
         TEST(what_he_finds_then_is_kept_for_him),
+        TEST(of_what_is_freed_nothing_is_kept),
         TEST(too_many_at_once_forget_the_oldest),
         TEST(old_marks_end_whoever_asks),
     };

@@ -293,6 +293,60 @@ static void test_index__what_cannot_be_answered_is_enoent(void **state)
     assert_int_equal(index_cluster(f->index, 77, &query, &cluster, NULL), -ENOENT);
 }
 
+/* With a limit the representative and the size are those of the whole cluster, without that all of
+ * it is read. */
+static void test_index__a_limit_bounds_how_much_of_a_cluster_is_read(void **state)
+{
+    enum { N = 1300 };
+    struct fixture *f = *state;
+    const struct index_query all = {0}, one = {.limit = 1}, ten = {.limit = 10};
+    struct cluster_info whole, first, listed;
+    struct kin_list members = {0}, some = {0};
+    char name[16];
+    for (int i = 0; i < N; i++) {
+        snprintf(name, sizeof(name), "%d", i);
+        write_text(f, name, 1, 0, 0);
+    }
+    start(f);
+    settle(f);
+    const uint64_t id = cluster_of(f, "0");
+    assert_int_equal(index_cluster(f->index, id, &all, &whole, &members), 0);
+    assert_int_equal(whole.size, N);
+    assert_int_equal(members.n_kin, N);
+    assert_true(whole.resemblance_min == 1.0 && whole.resemblance_mean == 1.0);
+
+    assert_int_equal(index_cluster(f->index, id, &one, &first, NULL), 0);
+    assert_int_equal(first.size, N);
+    assert_string_equal(first.representative.path, whole.representative.path);
+    assert_true(isnan(first.resemblance_min) && isnan(first.resemblance_mean));
+
+    assert_int_equal(index_cluster(f->index, id, &ten, &listed, &some), 0);
+    assert_int_equal(listed.size, N);
+    assert_int_equal(some.n_kin, 10);
+    assert_string_equal(some.kin[0].path, whole.representative.path);
+    assert_true(isnan(listed.resemblance_min));
+    kin_list_done(&members);
+    kin_list_done(&some);
+    cluster_info_done(&whole);
+    cluster_info_done(&first);
+    cluster_info_done(&listed);
+
+    /* The representative goes, and so many before the next one. */
+    for (int i = 0; i < N - 20; i++) {
+        snprintf(name, sizeof(name), "%d", i);
+        assert_int_equal(unlink(scratch_path(f->tree, "%s", name)), 0);
+        index_note_entry(f->index, backing_root_key(f->backing), name);
+    }
+    settle(f);
+    assert_int_equal(index_cluster(f->index, id, &one, &first, NULL), 0);
+    assert_int_equal(index_cluster(f->index, id, &all, &whole, NULL), 0);
+    assert_int_equal(first.size, 20);
+    assert_int_equal(whole.size, 20);
+    assert_string_equal(first.representative.path, whole.representative.path);
+    cluster_info_done(&whole);
+    cluster_info_done(&first);
+}
+
 static void note_rename(struct fixture *f, const char *old, const char *new)
 {
     index_note_rename(f->index, backing_root_key(f->backing), old, backing_root_key(f->backing),
@@ -492,8 +546,62 @@ static void test_index__a_short_document_is_found_in_what_contains_it(void **sta
     assert_int_equal(index_containing(f->index, &key, &query, &list), 0);
     assert_int_equal(list.n_kin, 1);
     assert_string_equal(list.kin[0].path, "b");
-    assert_true(list.kin[0].containment == 1.0);
+    assert_true(list.kin[0].containment == 0.9999); /* 1 is what is equal */
     kin_list_done(&list);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* Answers are ordered and cut by what is asked for. A book that has all of the document resembles
+ * it by less than any of 30 versions do, which have parts of it; by the other route, each is
+ * compared with it. */
+static void test_index__what_contains_most_comes_first(void **state)
+{
+    enum { VERSIONS = 30, WORDS = 400 };
+    struct fixture *f = *state;
+    const struct index_query query = {.threshold = 0.3, .limit = 10};
+    char *text = scratch_text(1, 0, WORDS, 0), *more = scratch_text(2, 0, 10 * WORDS, 0), *book;
+    double containments[VERSIONS + 1];
+    struct kin_list list;
+    scratch_write(scratch_path(f->tree, "asked"), text);
+    assert_true(asprintf(&book, "%s %s", text, more) > 0);
+    scratch_write(scratch_path(f->tree, "zz book"), book);
+    for (unsigned i = 0; i < VERSIONS; i++) {
+        char *version = scratch_text(1, i + 1, WORDS, 1 + i / 2);
+        scratch_write(scratch_path(f->tree, "v%02u", i), version);
+        free(version);
+    }
+    start(f);
+    settle(f);
+    struct file_key key = key_of(f, "asked");
+    for (unsigned i = 0; i <= VERSIONS; i++) {
+        char name[16] = "zz book";
+        struct comparison comparison;
+        if (i < VERSIONS)
+            snprintf(name, sizeof(name), "v%02u", i);
+        struct file_key other = key_of(f, name);
+        assert_int_equal(index_compare(f->index, &key, &other, &comparison), 0);
+        containments[i] = comparison.containment_ab;
+    }
+    qsort(containments, VERSIONS + 1, sizeof(*containments), compare_numbers);
+    assert_int_equal(index_containing(f->index, &key, &query, &list), 0);
+    assert_int_equal(list.n_kin, query.limit);
+    bool has_book = false; /* whose sample may miss as much as that of a version with one edit */
+    for (size_t i = 0; i < list.n_kin; i++) {
+        has_book |= strcmp(list.kin[i].path, "zz book") == 0;
+        assert_true(list.kin[i].containment == containments[i]);
+        assert_true(i == 0 || list.kin[i - 1].containment > list.kin[i].containment ||
+                    strcmp(list.kin[i - 1].path, list.kin[i].path) < 0);
+    }
+    assert_true(has_book);
+    kin_list_done(&list);
+    free(text);
+    free(more);
+    free(book);
 }
 
 /* count words of a numbering of their own, with commas where a sentence might have them. */
@@ -733,24 +841,45 @@ static void test_index__killed_at_any_moment_equals_rebuilt(void **state)
 
 /* -- settling -- */
 
-static void test_index__settling_waits_for_the_scan_that_an_entry_begins(void **state)
+enum { MOVED_DEPTH = 20, MOVED_FILES = 20 };
+
+/* Directories in each other, with documents, that come to the tree all at once. */
+static void move_directories_in(struct fixture *f)
 {
-    enum { DEPTH = 20, FILES = 20 };
-    struct fixture *f = *state;
     char directory[256] = "moved", name[300];
-    start(f);
-    settle(f);
-    for (unsigned depth = 0; depth < DEPTH; depth++) {
+    for (unsigned depth = 0; depth < MOVED_DEPTH; depth++) {
         mkdir(scratch_path(f->tree, "%s", directory), 0755);
-        for (unsigned i = 0; i < FILES; i++) {
+        for (unsigned i = 0; i < MOVED_FILES; i++) {
             snprintf(name, sizeof(name), "%s/f%u", directory, i);
-            write_text(f, name, depth * FILES + i, 0, 0);
+            write_text(f, name, depth * MOVED_FILES + i, 0, 0);
         }
         strcat(directory, "/sub");
     }
     index_note_entry(f->index, backing_root_key(f->backing), "moved");
+}
+
+static void test_index__settling_waits_for_what_came_with_a_directory(void **state)
+{
+    struct fixture *f = *state;
+    start(f);
     settle(f);
-    assert_int_equal(n_documents(f), DEPTH * FILES);
+    move_directories_in(f);
+    assert_int_equal(index_settle(f->index, INDEX_LANE_FOREGROUND, 600000), 0);
+    assert_int_equal(n_documents(f), MOVED_DEPTH * MOVED_FILES);
+}
+
+static void test_index__settling_waits_for_the_scan_that_an_entry_begins(void **state)
+{
+    enum { NAMES = 1100 }; /* more than are noted with the entry */
+    struct fixture *f = *state;
+    start(f);
+    settle(f);
+    mkdir(scratch_path(f->tree, "moved"), 0755);
+    for (unsigned i = 0; i < NAMES; i++)
+        assert_int_equal(symlink("nowhere", scratch_path(f->tree, "moved/link%u", i)), 0);
+    move_directories_in(f);
+    settle(f);
+    assert_int_equal(n_documents(f), MOVED_DEPTH * MOVED_FILES);
 }
 
 /* -- what is refused -- */
@@ -860,6 +989,7 @@ static void test_index__a_store_with_other_fingerprints_is_rebuilt(void **state)
 static void test_index__a_store_with_other_tokens_is_rebuilt(void **state)
 {
     rebuild_one_of_another_version(*state, 1, POLICY_HASH_GF64);
+    rebuild_one_of_another_version(*state, 2, POLICY_HASH_GF64);
     rebuild_one_of_another_version(*state, POLICY_TOKENISER_WORDS + 1, POLICY_HASH_GF64);
 }
 
@@ -950,6 +1080,7 @@ int main(void)
         ON_A_TREE(test_index__a_change_behind_its_back_is_seen_when_asked),
         ON_A_TREE(test_index__empty_and_binary_resemble_their_twins_only),
         ON_A_TREE(test_index__what_cannot_be_answered_is_enoent),
+        ON_A_TREE(test_index__a_limit_bounds_how_much_of_a_cluster_is_read),
         ON_A_TREE(test_index__exchanged_directories_keep_all_that_is_below),
         ON_A_TREE(test_index__directories_renamed_faster_than_noted_are_followed),
         ON_A_TREE(test_index__a_file_made_behind_its_back_is_found_when_asked),
@@ -958,11 +1089,13 @@ int main(void)
         ON_A_TREE(test_index__another_tree_at_the_same_path_is_not_the_old_one),
         ON_A_TREE(test_index__what_the_mount_hides_is_not_indexed),
         ON_A_TREE(test_index__a_short_document_is_found_in_what_contains_it),
+        ON_A_TREE(test_index__what_contains_most_comes_first),
         ON_A_TREE(test_index__no_document_is_too_short_for_its_containment),
         ON_A_TREE(test_index__closing_does_not_wait_for_a_large_document),
         ON_A_TREE(test_index__agrees_with_exact_resemblance),
         ON_A_TREE(test_index__incremental_equals_rebuilt),
         ON_A_TREE(test_index__killed_at_any_moment_equals_rebuilt),
+        ON_A_TREE(test_index__settling_waits_for_what_came_with_a_directory),
         ON_A_TREE(test_index__settling_waits_for_the_scan_that_an_entry_begins),
         ON_A_TREE(test_index__a_store_that_came_to_no_use_is_not_left_behind),
         ON_A_TREE(test_index__a_store_with_other_fingerprints_is_rebuilt),

@@ -284,6 +284,21 @@ static void test_kv_rocksdb__a_run_longer_than_a_file_is_loaded_whole(void **sta
     kv_close(kv);
 }
 
+static void test_kv_rocksdb__a_store_with_little_in_it_takes_little_room(void **state)
+{
+    (void)state;
+    struct kv *kv = open_here();
+    uint64_t size_bytes = 0;
+    for (int i = 0; i < 200; i++) {
+        uint8_t key[8], value[1024] = {0};
+        put_be64(key, (uint64_t)i);
+        put_one(kv, T_WHOLE, (struct kv_slice){key, 8}, (struct kv_slice){value, sizeof(value)});
+    }
+    assert_int_equal(kv_usage(kv, &size_bytes), 0);
+    assert_in_range(size_bytes, 200u << 10, 2u << 20);
+    kv_close(kv);
+}
+
 /* -- being refused -- */
 
 static void test_kv_rocksdb__no_store_is_said(void **state)
@@ -1227,6 +1242,7 @@ int main(int argc, char **argv)
         CASE(test_kv_rocksdb__a_clean_end_leaves_no_long_log),
         CASE(test_kv_rocksdb__an_end_on_a_full_disk_loses_nothing),
         CASE(test_kv_rocksdb__few_files_are_open),
+        CASE(test_kv_rocksdb__a_store_with_little_in_it_takes_little_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -488,6 +488,41 @@ static void test_living_clusters__ids_that_lead_to_a_cluster_are_bounded(void **
     world_close(&world);
 }
 
+static int take_alias(void *user, uint64_t alias, uint64_t cluster)
+{
+    (void)cluster;
+    *(uint64_t *)user += alias;
+    return *(uint64_t *)user > 1000; /* the walk began anew */
+}
+
+/* Rows that no kinfs wrote, where those of aliases are: too short to be one, and of the largest
+ * number. */
+static void test_living_clusters__other_rows_beside_aliases_do_no_harm(void **state)
+{
+    enum { N = 300 };
+    struct world world;
+    uint64_t sum = 0;
+    uint8_t key[16];
+    (void)state;
+
+    world_open(&world, 1, &no_fault);
+    assert_int_equal(cluster_aliases_add(world.kv, 7, 1000), 0);
+    struct kv_batch *batch = kv_batch_new();
+    memset(key, 0xff, sizeof(key));
+    for (unsigned i = 0; i < N; i++) {
+        put_be16(key + 14, (uint16_t)i);
+        kv_batch_put(batch, TABLE_MEMBERS, (struct kv_slice){key, 16}, (struct kv_slice){"", 0});
+        put_be16(key + 1, (uint16_t)i);
+        kv_batch_put(batch, TABLE_MEMBERS, (struct kv_slice){key, 3}, (struct kv_slice){"", 0});
+        memset(key + 1, 0xff, 2);
+    }
+    assert_int_equal(kv_apply(world.kv, batch), 0);
+    kv_batch_free(batch);
+    assert_int_equal(cluster_aliases_each(world.kv, take_alias, &sum), 0);
+    assert_int_equal(sum, 7);
+    world_close(&world);
+}
+
 /* -- the rest -- */
 
 static void test_living_clusters__a_rename_keeps_the_members_and_spends_the_id(void **state)
@@ -657,6 +692,7 @@ int main(void)
         cmocka_unit_test(test_living_clusters__a_member_more_changes_no_id),
         cmocka_unit_test(test_living_clusters__an_id_lost_in_a_merge_leads_on),
         cmocka_unit_test(test_living_clusters__ids_that_lead_to_a_cluster_are_bounded),
+        cmocka_unit_test(test_living_clusters__other_rows_beside_aliases_do_no_harm),
         cmocka_unit_test(test_living_clusters__a_rename_keeps_the_members_and_spends_the_id),
         cmocka_unit_test(test_living_clusters__postings_of_the_dead_are_dropped_on_the_way),
         cmocka_unit_test(test_living_clusters__the_first_of_a_class_are_listed_alone),

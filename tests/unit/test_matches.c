@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/bytes.h"
+#include "base/ratio.h"
 #include "engine/index/matches.h"
 #include "engine/index/schema.h"
 
@@ -67,9 +68,10 @@ static void close_fixture(struct fixture *fixture)
     world_close(&fixture->world);
 }
 
+/* As it is shown: all are other texts. */
 static double resemblance_of(uint64_t sid)
 {
-    return (double)n_shared(sid) / (2 * LENGTH - n_shared(sid));
+    return ratio_shown(fmin((double)n_shared(sid) / (2 * LENGTH - n_shared(sid)), RATIO_BELOW_ONE));
 }
 
 /* All that reach it and no other, each once, best first. */
@@ -105,7 +107,7 @@ static void test_matches__are_those_that_reach_the_threshold(void **state)
         assert_int_equal(matches_find(fixture.records, POSTINGS_TIER_R, fixture.asked,
                                       thresholds[i % 3], &candidates, &matches),
                          0);
-        matches_sort(&matches);
+        matches_sort(POSTINGS_TIER_R, &matches);
         check(&matches, candidates.sids, candidates.n_sids, thresholds[i % 3]);
         matches_done(&matches);
     }

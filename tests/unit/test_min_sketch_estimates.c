@@ -381,25 +381,62 @@ static void test_min_sketch__counts_distinct_shingles(void **state)
     }
 }
 
+/* By hand, with s = 4 and m = 4: V is not more than the four smallest, of which the last is at 1/4
+ * of the range: 3 / (1/4). With one value more in V: 5 / (1/4). */
+static void test_min_sketch__counts_by_v_where_it_is_more_than_s(void **state)
+{
+    (void)state;
+    struct policy policy = test_policy(4, 4, 64);
+    _cleanup_(min_sketch_builder_free_p) struct min_sketch_builder *builder = builder_new(&policy);
+    const uint64_t quarter = (uint64_t)1 << 62;
+    const uint64_t values[] = {quarter / 4, quarter / 2,     quarter / 4 * 3, quarter - 1,
+                               2 * quarter, 2 * quarter + 1, quarter / 8};
+    struct min_sketch sketch = build(builder, values, 6);
+    assert_int_equal(min_sketch_n_v(&sketch), 4);
+    assert_true(min_sketch_cardinality(&sketch) == 12);
+    sketch = build(builder, values, 7);
+    assert_int_equal(min_sketch_n_v(&sketch), 5);
+    assert_true(min_sketch_cardinality(&sketch) == 20);
+}
+
 /* -- V_i -- */
 
+static uint64_t bit_reverse(uint64_t x)
+{
+    uint64_t reversed = 0;
+    for (unsigned i = 0; i < 64; i++)
+        reversed |= (x >> i & 1) << (63 - i);
+    return reversed;
+}
+
+/* Of n fingerprints those whose bit reversal 2^i divides. */
+static size_t n_divided(size_t n, unsigned i)
+{
+    size_t n_kept = 0;
+    for (size_t j = 0; j < n; j++)
+        n_kept += bit_reverse(fingerprints[j]) % ((uint64_t)1 << i) == 0;
+    return n_kept;
+}
+
 /* B7, J1: with the modulus 2^i for sizes 100 2^i to 100 2^(i+1) the expected size of V_i is 100 to
- * 200, not 50 to 100 as printed */
+ * 200, not 50 to 100 as printed; and V of that modulus is what 2^i divides, all of it */
 static void test_min_sketch__literal_moduli_keep_100_to_200_values(void **state)
 {
     (void)state;
     enum { KEYS = 100 };
     for (unsigned i = 0; i <= 8; i += 2) {
+        struct policy policy = test_policy(16, 1u << i, 4096);
+        _cleanup_(min_sketch_builder_free_p) struct min_sketch_builder *builder =
+            builder_new(&policy);
         double least = 1e9, most = 0;
         for (unsigned part = 0; part <= 4; part++) {
             size_t n = ((size_t)100 << i) * (4 + part) / 4;
             struct moments size = {0};
             for (unsigned key = 0; key < KEYS; key++) {
-                size_t n_kept = 0;
                 make_fingerprints(key, n);
-                for (size_t j = 0; j < n; j++)
-                    n_kept += i == 0 || fingerprints[j] >> (64 - i) == 0;
-                moments_add(&size, (double)n_kept);
+                struct min_sketch sketch = build(builder, fingerprints, n);
+                assert_int_equal(min_sketch_n_v(&sketch), n_divided(n, i));
+                moments_add(&size, min_sketch_n_v(&sketch));
             }
             double mean = moments_mean(&size);
             least = mean < least ? mean : least;
@@ -410,12 +447,29 @@ static void test_min_sketch__literal_moduli_keep_100_to_200_values(void **state)
     }
 }
 
-static uint64_t bit_reverse(uint64_t x)
+/* B7: the i of V_i is the least with which V has no more than v_max values: the modulus is doubled
+ * as the document grows, not before and not further */
+static void test_min_sketch__v_i_has_the_least_modulus_that_has_room(void **state)
 {
-    uint64_t reversed = 0;
-    for (unsigned i = 0; i < 64; i++)
-        reversed |= (x >> i & 1) << (63 - i);
-    return reversed;
+    (void)state;
+    enum { V_MAX = 200 };
+    struct policy policy = test_policy(16, 1, V_MAX);
+    _cleanup_(min_sketch_builder_free_p) struct min_sketch_builder *builder = builder_new(&policy);
+    unsigned seen = 0;
+    for (unsigned part = 4; part <= 4 << 9; part += part / 4) {
+        size_t n = (size_t)V_MAX * part / 4;
+        unsigned i = 0;
+        if (n > MOST)
+            break;
+        make_fingerprints(part, n);
+        while (n_divided(n, i) > V_MAX)
+            i++;
+        struct min_sketch sketch = build(builder, fingerprints, n);
+        assert_true(sketch.v_below == (i ? (uint64_t)1 << (64 - i) : 0));
+        assert_int_equal(min_sketch_n_v(&sketch), n_divided(n, i));
+        seen |= 1u << i;
+    }
+    assert_int_equal(seen & 0xff, 0xff);
 }
 
 /* B8, J3: V_(i+1) is what 2^(i+1) divides of V_i, all of it, and equals V_(i+1) made directly; the
@@ -425,20 +479,20 @@ static void test_min_sketch__each_v_i_is_nested_in_the_one_before(void **state)
     (void)state;
     make_fingerprints(1, MOST);
     static uint64_t v_i[MOST];
-    size_t n_i = MOST;
+    uint32_t n_i = MOST;
     memcpy(v_i, fingerprints, sizeof(v_i));
-    for (unsigned i = 1; i <= 20; i++) {
-        size_t n_filtered = 0, n_direct = 0;
-        for (size_t j = 0; j < n_i; j++)
+    qsort(v_i, MOST, sizeof(*v_i), trial_compare);
+    for (unsigned i = 1; i <= 12; i++) {
+        struct policy policy = test_policy(2, 1u << i, POLICY_V_MAX);
+        _cleanup_(min_sketch_builder_free_p) struct min_sketch_builder *builder =
+            builder_new(&policy);
+        struct min_sketch sketch = build(builder, fingerprints, MOST);
+        uint32_t n_filtered = 0;
+        for (uint32_t j = 0; j < n_i; j++)
             if (bit_reverse(v_i[j]) % ((uint64_t)1 << i) == 0)
                 v_i[n_filtered++] = v_i[j];
-        for (size_t j = 0; j < MOST; j++) {
-            if (fingerprints[j] >= (uint64_t)1 << (64 - i))
-                continue;
-            assert_true(n_direct < n_filtered && v_i[n_direct] == fingerprints[j]);
-            n_direct++;
-        }
-        assert_int_equal(n_direct, n_filtered);
+        assert_int_equal(min_sketch_n_v(&sketch), n_filtered);
+        assert_memory_equal(sketch.values, v_i, n_filtered * sizeof(*v_i));
         n_i = n_filtered;
     }
 }
@@ -467,13 +521,14 @@ static void test_min_sketch__compares_at_the_longer_ones_modulus(void **state)
                                                                    *two = builder_new(&policy);
     for (unsigned key = 0; key < 20; key++) {
         make_fingerprints(key, 8000);
-        struct min_sketch small = build(one, fingerprints, 1000);
+        size_t n_small = key % 2 ? 1000 : 350; /* of some modulus; of none: v_below is 2^64 */
+        struct min_sketch small = build(one, fingerprints, n_small);
         struct min_sketch large = build(two, fingerprints + 200, 7800);
-        assert_true(small.v_below > large.v_below);
+        assert_true(small.v_below - 1 > large.v_below - 1 && (small.v_below != 0) == key % 2);
         coarse.m = (uint32_t)(((unsigned __int128)1 << 64) / large.v_below);
         _cleanup_(min_sketch_builder_free_p) struct min_sketch_builder *direct =
             builder_new(&coarse);
-        struct min_sketch same_modulus = build(direct, fingerprints, 1000);
+        struct min_sketch same_modulus = build(direct, fingerprints, n_small);
         assert_true(same_modulus.v_below == large.v_below);
         same_modulus.policy_id = large.policy_id;
 
@@ -546,6 +601,14 @@ static void test_min_sketch__fingerprint_tells_sketches_apart(void **state)
         sketch = build(builder, fingerprints, n);
         min_sketch_fingerprint(&sketch, again);
         assert_memory_equal(again, seen[i], 16);
+        struct min_sketch bounds = sketch; /* the same values, complete up to another bound */
+        bounds.v_below--;
+        min_sketch_fingerprint(&bounds, again);
+        assert_memory_not_equal(again, seen[i], 16);
+        bounds = sketch;
+        bounds.below--;
+        min_sketch_fingerprint(&bounds, again);
+        assert_memory_not_equal(again, seen[i], 16);
     }
 }
 
@@ -563,7 +626,9 @@ int main(void)
         cmocka_unit_test(test_min_sketch__containment_of_shorter_documents_is_less_certain),
         cmocka_unit_test(test_min_sketch__intervals_cover_the_exact_value),
         cmocka_unit_test(test_min_sketch__counts_distinct_shingles),
+        cmocka_unit_test(test_min_sketch__counts_by_v_where_it_is_more_than_s),
         cmocka_unit_test(test_min_sketch__literal_moduli_keep_100_to_200_values),
+        cmocka_unit_test(test_min_sketch__v_i_has_the_least_modulus_that_has_room),
         cmocka_unit_test(test_min_sketch__each_v_i_is_nested_in_the_one_before),
         cmocka_unit_test(test_min_sketch__v_is_bounded_for_any_size),
         cmocka_unit_test(test_min_sketch__compares_at_the_longer_ones_modulus),

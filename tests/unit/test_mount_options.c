@@ -39,7 +39,8 @@ static void test_mount_options__every_option_is_taken(void **state)
     assert_int_equal(options.cache_bytes, 96 << 20);
     assert_true(options.list_xattr && options.debug);
     assert_false(options.passthrough || options.allow_other);
-    assert_string_equal(options.extra, "ro,noatime");
+    assert_string_equal(options.extra, "ro");
+    assert_int_equal(options.access_times.rule, ACCESS_TIMES_NONE);
     mount_options_done(&options);
 }
 
@@ -136,6 +137,14 @@ static void test_mount_options__views_can_be_chosen(void **state)
     assert_int_equal(options.views, 0);
     assert_int_equal(mount_options_parse(&options, "views=similar:clusters", NULL), 0);
     assert_int_equal(options.views, MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS);
+    assert_int_equal(mount_options_parse(&options, "views=hidden", NULL), 0);
+    assert_int_equal(options.views, MOUNT_VIEW_SIMILAR | MOUNT_VIEW_CLUSTERS | MOUNT_VIEW_HIDDEN);
+    assert_int_equal(mount_options_parse(&options, "views=listed:clusters", NULL), 0);
+    assert_int_equal(options.views, MOUNT_VIEW_CLUSTERS | MOUNT_VIEW_LISTED);
+    char *error = NULL;
+    assert_int_equal(mount_options_parse(&options, "views=listed:hidden", &error), -EINVAL);
+    assert_non_null(strstr(error, "either listed or hidden"));
+    free(error);
     mount_options_done(&options);
 }
 

@@ -68,7 +68,6 @@ static void test_mounts__another_users_is_not_trusted(void **state)
         assert_int_equal(mount_is_trusted(&mounts.mounts[i]), expected[i]);
     assert_false(mount_is_trusted(NULL));
     assert_int_equal(mounts.mounts[2].user, other);
-    assert_false(mount_of_file_is_trusted(STDIN_FILENO)); /* in no mount of kinfs */
 }
 
 static void test_mounts__other_files_are_refused(void **state)

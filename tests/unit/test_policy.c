@@ -122,7 +122,7 @@ static void test_policy__one_of_another_version_is_told_from_a_damaged_one(void 
 }
 
 /* What a kinfs of the first version had stored, written down byte by byte. */
-static void test_policy__of_the_first_version_is_one_of_another(void **state)
+static void test_policy__of_an_earlier_version_is_one_of_another(void **state)
 {
     (void)state;
     uint8_t data[POLICY_ENCODED_BYTES] = {0};
@@ -144,8 +144,12 @@ static void test_policy__of_the_first_version_is_one_of_another(void **state)
     assert_int_equal(decoded.words.tokens, TOKENS_WORDS);
 
     put_be32(data + 40, POLICY_HASH_GF64); /* its tokens alone are others */
-    put_be32(data + 92, (uint32_t)XXH3_64bits(data, 92));
-    assert_int_equal(policy_decode(data, sizeof(data), &decoded), 1);
+    for (uint32_t tokeniser = 1; tokeniser <= 2; tokeniser++) {
+        put_be32(data + 36, tokeniser);
+        put_be32(data + 92, (uint32_t)XXH3_64bits(data, 92));
+        assert_int_equal(policy_decode(data, sizeof(data), &decoded), 1);
+        assert_int_equal(decoded.tokeniser, POLICY_TOKENISER_WORDS);
+    }
     put_be32(data + 36, POLICY_TOKENISER_WORDS);
     put_be32(data + 92, (uint32_t)XXH3_64bits(data, 92));
     assert_int_equal(policy_decode(data, sizeof(data), &decoded), 0);
@@ -201,7 +205,7 @@ int main(void)
         cmocka_unit_test(test_policy__survives_being_stored),
         cmocka_unit_test(test_policy__refuses_a_damaged_one),
         cmocka_unit_test(test_policy__one_of_another_version_is_told_from_a_damaged_one),
-        cmocka_unit_test(test_policy__of_the_first_version_is_one_of_another),
+        cmocka_unit_test(test_policy__of_an_earlier_version_is_one_of_another),
         cmocka_unit_test(test_policy__refuses_fields_out_of_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

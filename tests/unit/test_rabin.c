@@ -259,23 +259,56 @@ static void test_permutation40__spreads_numbers_in_a_row(void **state)
     }
 }
 
-/* B11: distinct strings collide about as often as 40 bits have it, n^2 / 2^41 pairs */
+/* B11: not two rounds, not three: with two the difference of the left halves is left as it is where
+ * the right ones are equal; with three, what goes back from (S2, T2 + L1 + L2) has the right half
+ * S1 + S2 + R (Luby and Rackoff 1988). Of four, each has so with probability 2^-20. */
+static void test_permutation40__has_more_rounds_than_can_be_told(void **state)
+{
+    (void)state;
+    enum { N = 2000 };
+    unsigned n_two = 0, n_three = 0;
+    uint64_t random = 40;
+    for (unsigned i = 0; i < N; i++) {
+        struct permutation40 permutation = make_permutation(i);
+        uint64_t left_1 = mix64_next(&random) >> 44, left_2 = mix64_next(&random) >> 44,
+                 right = mix64_next(&random) >> 44;
+        if (left_1 == left_2)
+            continue;
+        uint64_t y_1 = permute40(&permutation, left_1 << 20 | right),
+                 y_2 = permute40(&permutation, left_2 << 20 | right);
+        uint64_t back = inverse(&permutation, y_2 ^ left_1 ^ left_2);
+        n_two += (y_1 ^ y_2) >> 20 == (left_1 ^ left_2);
+        n_three += (back & 0xfffff) == ((y_1 ^ y_2) >> 20 ^ right);
+    }
+    assert_in_range(n_two, 0, 1);
+    assert_in_range(n_three, 0, 1);
+}
+
+/* B11: distinct strings collide as often as 40 bits have it. Of N values those whose upper three
+ * bits are 0 are kept, n or so, of 2^37: n^2 / 2^38 pairs, which are 64; within 4 deviations of
+ * Poisson's. */
 static void test_rabin__collides_as_often_as_40_bits_do(void **state)
 {
     (void)state;
-    enum { N = 1 << 22 };
+    enum { N = 1 << 25, ROOM = N / 8 + N / 64 };
     struct rabin rabin = make_rabin(9);
     struct permutation40 permutation = make_permutation(9);
-    _cleanup_free_ uint64_t *values = malloc(N * sizeof(*values));
+    _cleanup_free_ uint64_t *values = malloc(ROOM * sizeof(*values));
     assert_non_null(values);
     uint64_t random = 9;
-    for (unsigned i = 0; i < N; i++)
-        values[i] = permute40(&permutation, rabin_remainder(&rabin, mix64_next(&random)));
-    qsort(values, N, sizeof(*values), compare);
-    unsigned n_pairs = 0;
-    for (unsigned i = 1; i < N; i++)
+    size_t n = 0;
+    for (unsigned i = 0; i < N; i++) {
+        uint64_t value = permute40(&permutation, rabin_remainder(&rabin, mix64_next(&random)));
+        if (value >> 37 != 0)
+            continue;
+        assert_true(n < ROOM);
+        values[n++] = value;
+    }
+    qsort(values, n, sizeof(*values), compare);
+    double n_pairs = 0, expected = (double)n * (double)n / 0x1p38;
+    for (size_t i = 1; i < n; i++)
         n_pairs += values[i] == values[i - 1];
-    assert_true(abs((int)n_pairs - 8) <= 14); /* 2^44 / 2^41 = 8, Poisson: 5 deviations */
+    assert_true(fabs(n_pairs - expected) < 4 * sqrt(expected));
 }
 
 int main(void)
@@ -288,6 +321,7 @@ int main(void)
         cmocka_unit_test(test_rabin__rolled_windows_are_those_from_scratch),
         cmocka_unit_test(test_permutation40__is_a_bijection),
         cmocka_unit_test(test_permutation40__spreads_numbers_in_a_row),
+        cmocka_unit_test(test_permutation40__has_more_rounds_than_can_be_told),
         cmocka_unit_test(test_rabin__collides_as_often_as_40_bits_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/ratio.h"
 #include "engine/index/record.h"
 
 static struct policy policy;
@@ -104,6 +105,7 @@ static void test_record__one_is_said_only_of_what_is_one(void **state)
     struct estimate estimate;
     /* So many shingles that neither sketch holds all, and all sampled ones are the same. */
     struct record a = make(1, 4000), b = make(1, 4000);
+    a.form = b.form = (struct text_form){.type = TEXT_PLAIN};
     memset(b.content_fingerprint, 0xee, FINGERPRINT_BYTES);
     memset(b.text_fingerprint, 0xee, FINGERPRINT_BYTES);
     assert_int_equal(record_resemblance(&a, &b, &estimate), 0);
@@ -113,8 +115,42 @@ static void test_record__one_is_said_only_of_what_is_one(void **state)
     memcpy(b.text_fingerprint, a.text_fingerprint, FINGERPRINT_BYTES);
     assert_int_equal(record_resemblance(&a, &b, &estimate), 0);
     assert_true(estimate.exact && estimate.value == 1.0);
+    /* What the rest of either is, is not known. */
+    b.form.cut = true;
+    assert_int_equal(record_resemblance(&a, &b, &estimate), 0);
+    assert_true(estimate.value < 1.0);
+    b.form = (struct text_form){.type = TEXT_PLAIN, .damaged = true};
+    assert_int_equal(record_containment(&b, &a, &estimate), 0);
+    assert_true(estimate.value < 1.0);
+    memcpy(b.content_fingerprint, a.content_fingerprint, FINGERPRINT_BYTES);
+    assert_int_equal(record_resemblance(&a, &b, &estimate), 0);
+    assert_true(estimate.exact && estimate.value == 1.0);
     record_done(&a);
     record_done(&b);
+}
+
+/* All shingles of one, or of both, are in the other, as far as samples tell or for certain: they
+ * differ for all that. */
+static void test_record__one_is_not_said_of_what_contains_all_of_it(void **state)
+{
+    (void)state;
+    static const unsigned lasts[][2] = {{50, 50}, {50, 90}, {4000, 4000}, {4000, 9000}};
+    for (size_t i = 0; i < sizeof(lasts) / sizeof(lasts[0]); i++) {
+        struct estimate estimate;
+        struct record a = make(1, lasts[i][0]), b = make(1, lasts[i][1]);
+        a.form = b.form = (struct text_form){.type = TEXT_PLAIN};
+        memset(b.content_fingerprint, 0xee, FINGERPRINT_BYTES);
+        memset(b.text_fingerprint, 0xee, FINGERPRINT_BYTES);
+        assert_int_equal(record_containment(&a, &b, &estimate), 0);
+        assert_string_equal(ratio_text(estimate.value).text, "0.9999");
+        assert_int_equal(record_resemblance(&a, &b, &estimate), 0);
+        assert_in_range(ratio_percent(estimate.value), 30, 99);
+        memcpy(b.text_fingerprint, a.text_fingerprint, FINGERPRINT_BYTES);
+        assert_int_equal(record_containment(&a, &b, &estimate), 0);
+        assert_true(estimate.exact && estimate.value == 1.0 && estimate.error == 0.0);
+        record_done(&a);
+        record_done(&b);
+    }
 }
 
 static void test_record__binaries_resemble_only_their_identical_twins(void **state)
@@ -132,16 +168,24 @@ static void test_record__binaries_resemble_only_their_identical_twins(void **sta
     record_done(&text);
 }
 
-static void test_record__class_is_by_shingles_and_never_by_the_empty_set(void **state)
+static void test_record__class_is_by_text_and_never_by_a_sample_or_the_empty_set(void **state)
 {
     (void)state;
     uint8_t x[CLASS_BYTES], y[CLASS_BYTES];
     struct record a = make(1, 50), b = make(1, 50), c = make(1, 51);
+    a.form = b.form = c.form = (struct text_form){.type = TEXT_PLAIN};
     memset(b.content_fingerprint, 0xee, FINGERPRINT_BYTES);
     record_class(&a, x);
     record_class(&b, y);
     assert_memory_equal(x, y, CLASS_BYTES);
     record_class(&c, y);
+    assert_memory_not_equal(x, y, CLASS_BYTES);
+    memset(b.text_fingerprint, 0xee, FINGERPRINT_BYTES); /* of the same shingles */
+    record_class(&b, y);
+    assert_memory_not_equal(x, y, CLASS_BYTES);
+    memcpy(b.text_fingerprint, a.text_fingerprint, FINGERPRINT_BYTES);
+    b.form.cut = true; /* what follows could differ */
+    record_class(&b, y);
     assert_memory_not_equal(x, y, CLASS_BYTES);
 
     struct record empty = make_binary(1), other = make_binary(2); /* J6 */
@@ -177,7 +221,8 @@ int main(void)
         cmocka_unit_test(test_record__no_damage_makes_it_crash),
         cmocka_unit_test(test_record__one_is_said_only_of_what_is_one),
         cmocka_unit_test(test_record__binaries_resemble_only_their_identical_twins),
-        cmocka_unit_test(test_record__class_is_by_shingles_and_never_by_the_empty_set),
+        cmocka_unit_test(test_record__one_is_not_said_of_what_contains_all_of_it),
+        cmocka_unit_test(test_record__class_is_by_text_and_never_by_a_sample_or_the_empty_set),
         cmocka_unit_test(test_record__two_policies_never_compare),
     };
     return cmocka_run_group_tests(tests, make_policy, NULL);

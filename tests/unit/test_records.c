@@ -206,6 +206,29 @@ static void test_records__all_are_visited_until_the_visitor_has_enough(void **st
     assert_int_equal(visiting.next, N + 1);
 }
 
+static int count_visits(void *user, uint64_t sid, const struct record *record)
+{
+    (void)sid, (void)record;
+    return ++*(size_t *)user > 1000 ? 1 : 0;
+}
+
+/* A walk that goes on behind the last of a page would begin anew behind the largest number. */
+static void test_records__a_walk_ends_whatever_the_numbers_are(void **state)
+{
+    (void)state;
+    size_t n_visits = 0;
+    uint8_t key[9] = {255, 255, 255, 255, 255, 255, 255, 255, 0};
+    struct kv_batch *batch = kv_batch_new();
+    for (uint64_t sid = 1; sid < 256; sid++)
+        put(sid, true);
+    put(UINT64_MAX, true);
+    kv_batch_put(batch, TABLE_RECORDS, (struct kv_slice){key, 9}, (struct kv_slice){"", 0});
+    assert_int_equal(kv_apply(kv, batch), 0);
+    kv_batch_free(batch);
+    assert_int_equal(records_each(kv, 1, count_visits, &n_visits), -EUCLEAN);
+    assert_true(n_visits < 256);
+}
+
 int main(void)
 {
 #define WITH_STORE(test) cmocka_unit_test_setup_teardown(test, open_store, close_store)
@@ -215,6 +238,7 @@ int main(void)
         WITH_STORE(test_records__keeps_no_more_than_its_bound),
         WITH_STORE(test_records__damage_is_an_error_and_nothing_is_held),
         WITH_STORE(test_records__all_are_visited_until_the_visitor_has_enough),
+        WITH_STORE(test_records__a_walk_ends_whatever_the_numbers_are),
         WITH_STORE(test_records__a_reader_beside_a_delete_leaves_nothing_dead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

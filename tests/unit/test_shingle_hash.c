@@ -270,17 +270,23 @@ static void test_shingle_hash__short_windows_are_the_formula(void **state)
 static void test_shingle_hash__features_are_the_formula_with_keys_of_their_own(void **state)
 {
     (void)state;
+    enum { N = 100 };
     struct policy policy = test_policy(5, 9);
-    _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = make(5, 9);
-    uint64_t random = 5;
-    for (int i = 0; i < 100; i++) {
-        const struct feature feature = {mix64_next(&random), mix64_next(&random)};
-        uint64_t fingerprint;
-        shingle_hash_features(hash, &feature, 1, &fingerprint);
-        assert_true(fingerprint ==
-                    (plain_key(&policy, POLICY_W_MAX + 1, 0) ^
-                     plain64(plain_key(&policy, POLICY_W_MAX + 1, 1), feature.low) ^
-                     plain64(plain_key(&policy, POLICY_W_MAX + 1, 2), feature.high)));
+    struct feature features[N];
+    uint64_t random = 5, fingerprints[N];
+    for (int i = 0; i < N; i++)
+        features[i] = (struct feature){mix64_next(&random), mix64_next(&random)};
+    for (enum kernel kernel = 0; kernel < KERNEL_N; kernel++) {
+        if (!kernel_is_there(kernel))
+            continue;
+        _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = NULL;
+        assert_int_equal(shingle_hash_new_for(&policy, kernel, &hash), 0);
+        shingle_hash_features(hash, features, N, fingerprints);
+        for (int i = 0; i < N; i++)
+            assert_true(fingerprints[i] ==
+                        (plain_key(&policy, POLICY_W_MAX + 1, 0) ^
+                         plain64(plain_key(&policy, POLICY_W_MAX + 1, 1), features[i].low) ^
+                         plain64(plain_key(&policy, POLICY_W_MAX + 1, 2), features[i].high)));
     }
 }
 

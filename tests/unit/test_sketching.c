@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/index/sketching.h"
+#include "engine/index/index_private.h"
 #include "tests/lib/indexed_tree.h"
 
 static bool never(void *user)
@@ -62,7 +62,8 @@ static void test_sketching__a_hole_is_its_zeros(void **state)
     static const unsigned at_kib[][3] = {{0, 64, 700}, {300, 304, 900}, {252, 256, 260}, {0, 4, 8}};
     struct indexed_tree *f = *state;
     struct sketching *sketching;
-    assert_int_equal(sketching_new(f->index, false, never, NULL, &sketching), 0);
+    const struct sketching_by by = index_sketching_by(f->index, false);
+    assert_int_equal(sketching_new(&by, never, NULL, &sketching), 0);
     for (size_t i = 0; i < sizeof(at_kib) / sizeof(at_kib[0]); i++) {
         char names[2][16];
         snprintf(names[0], sizeof(names[0]), "holes%zu", i);
@@ -97,7 +98,8 @@ static void test_sketching__no_more_is_read_than_is_asked_for(void **state)
     struct sketching *sketching;
     struct document_sketch found;
     const uint64_t most = SKETCHING_SHORT_BYTES;
-    assert_int_equal(sketching_new(f->index, false, never, NULL, &sketching), 0);
+    const struct sketching_by by = index_sketching_by(f->index, false);
+    assert_int_equal(sketching_new(&by, never, NULL, &sketching), 0);
     int fd = make(f, "long");
     assert_int_equal(ftruncate(fd, (off_t)most), 0);
     assert_int_equal(sketch(sketching, fd, most, &found), 0);

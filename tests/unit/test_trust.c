@@ -132,6 +132,11 @@ static void test_trust__every_directory_above_is_looked_at(void **state)
     assert_opens(store);
     assert_int_equal(chmod(above, 0770), 0);
     assert_refused(store, above, "chmod go-w");
+    /* As a home directory under umask 002: by its mode alone the group is anybody's. */
+    assert_int_equal(chmod(above, 0775), 0);
+    assert_refused(store, above, "chmod go-w");
+    assert_int_equal(chmod(above, 0755), 0); /* as it says */
+    assert_opens(store);
     assert_int_equal(chmod(above, 01777), 0); /* nobody can replace what is another's */
     assert_opens(store);
 }
@@ -242,6 +247,23 @@ static void test_trust__a_file_is_a_file_and_one_alone(void **state)
     assert_line(why, scratch_path(own, "link"), "no directory");
 }
 
+static void test_trust__a_file_is_opened_as_a_stream(void **state)
+{
+    (void)state;
+    FILE *stream;
+    char line[8];
+    _cleanup_close_ int fd = trust_open_directory(own, NULL);
+    assert_int_equal(trust_open_stream(fd, "stream", O_RDONLY, &stream), -ENOENT);
+    assert_int_equal(trust_open_stream(fd, "stream", O_WRONLY | O_CREAT, &stream), 0);
+    fputs("text", stream);
+    assert_int_equal(fclose(stream), 0);
+    assert_int_equal(trust_open_stream(fd, "stream", O_RDONLY, &stream), 0);
+    assert_string_equal(fgets(line, sizeof(line), stream), "text");
+    fclose(stream);
+    assert_int_equal(symlink("stream", scratch_path(own, "link")), 0);
+    assert_int_equal(trust_open_stream(fd, "link", O_RDONLY, &stream), -EPERM);
+}
+
 static void test_trust__a_file_is_emptied_only_when_it_is_ones_own(void **state)
 {
     (void)state;
@@ -345,6 +367,7 @@ int main(void)
         CASE(test_trust__what_is_made_is_for_its_owner_alone),
         CASE(test_trust__nothing_is_made_where_others_can_write),
         CASE(test_trust__a_file_is_a_file_and_one_alone),
+        CASE(test_trust__a_file_is_opened_as_a_stream),
         CASE(test_trust__a_file_is_emptied_only_when_it_is_ones_own),
         CASE(test_trust__a_line_is_one_whatever_a_name_has),
         CASE(test_trust__what_is_missing_of_a_path_stays_as_it_is_named),

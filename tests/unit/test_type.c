@@ -62,7 +62,7 @@ static void test_type__office_documents_are_archives_with_a_certain_beginning(vo
     } cases[] = {
         {"mimetype", 0, odt, TEXT_OFFICE},
         {"mimetype", 9, odt, TEXT_OFFICE},
-        {"mimetype", 0, "application/epub+zip", TEXT_BINARY},
+        {"mimetype", 0, "application/epub+zip", TEXT_EPUB},
         {"mimetypes", 0, odt, TEXT_BINARY},
         {"[Content_Types].xml", 0, "", TEXT_OFFICE},
         {"_rels/.rels", 0, "", TEXT_OFFICE},

@@ -84,6 +84,18 @@ static void test_user_room__root_and_the_owner_are_not_counted(void **state)
     assert_int_equal(room->n_taken, 50);
 }
 
+static void test_user_room__full_is_where_nobody_new_is_let_in(void **state)
+{
+    struct user_room *room = *state;
+    for (uid_t uid = 1; uid < 40; uid++) {
+        bool is_full = user_room_is_full(room);
+        assert_int_equal(take_all(room, uid) == 0, is_full);
+    }
+    assert_true(user_room_is_full(room));
+    user_room_leave(room, 1, 1);
+    assert_false(user_room_is_full(room));
+}
+
 static void *come_and_go(void *user)
 {
     struct user_room *room = user;
@@ -115,6 +127,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_user_room__what_is_given_back_is_there_again, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_user_room__root_and_the_owner_are_not_counted, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_user_room__full_is_where_nobody_new_is_let_in, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_user_room__threads_lose_none, setup, teardown),
     };

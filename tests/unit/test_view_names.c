@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/ratio.h"
 #include "fs/view_names.h"
 
 static struct kin kin_of(const char *path, double resemblance)
@@ -29,15 +30,15 @@ static void assert_names(const struct kin *kin, size_t n, const char *const *exp
 static void test_view_names__round_down_and_keep_100_for_1(void **state)
 {
     (void)state;
-    assert_int_equal(view_names_percent(1.0), 100);
-    assert_int_equal(view_names_percent(0.999999999999), 99);
-    assert_int_equal(view_names_percent(0.0), 0);
-    assert_int_equal(view_names_percent(0.5), 50);
-    assert_int_equal(view_names_percent(0.879), 87);
+    assert_int_equal(ratio_percent(1.0), 100);
+    assert_int_equal(ratio_percent(0.999999999999), 99);
+    assert_int_equal(ratio_percent(0.0), 0);
+    assert_int_equal(ratio_percent(0.5), 50);
+    assert_int_equal(ratio_percent(0.879), 87);
     /* Every fraction a/b against whole-number division. */
     for (unsigned b = 1; b <= 400; b++)
         for (unsigned a = 0; a <= b; a++)
-            assert_int_equal(view_names_percent((double)a / b), 100 * a / b);
+            assert_int_equal(ratio_percent((double)a / b), 100 * a / b);
 }
 
 static void test_view_names__have_resemblance_and_basename(void **state)

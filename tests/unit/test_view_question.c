@@ -91,12 +91,17 @@ static void test_view_question__answers_are_lines_or_records(void **state)
     static const char lines[] = "1.0000\ta/b\n0.9999\tc\\nd\n0.5000\te\n",
                       contained[] = "1.0000\ta/b\n0.5000 (7 samples: low confidence)\tc\\nd\n",
                       records[] = "1\t0\t1\t0\texact\ta/b\0"
-                                  "0.99995999999999996\t0.25\t0.5\t7\testimated\tc\nd\0"
+                                  "0.99990000000000001\t0.25\t0.5\t7\testimated\tc\nd\0"
                                   "0.5\t0.125\t-\t0\testimated\te";
     expect(&plain, &list, lines, strlen(lines));
     expect(&(struct question_form){.containing = true}, &list, contained, strlen(contained));
     expect(&(struct question_form){.records = true}, &list, records, sizeof(records));
     expect(&plain, &none, "", 0);
+    const struct kin_list some = {.incomplete = "too short", .kin = kin, .n_kin = 1};
+    static const char said[] = "1.0000\ta/b\n# too short\n", before[] = "incomplete\ttoo short\0"
+                                                                        "1\t0\t1\t0\texact\ta/b";
+    expect(&plain, &some, said, strlen(said));
+    expect(&(struct question_form){.records = true}, &some, before, sizeof(before));
 }
 
 int main(void)

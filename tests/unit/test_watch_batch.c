@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "fs/node.h"
 #include "fs/watch_batch.h"
 
 static struct file_key key_of(unsigned n)
@@ -84,11 +85,45 @@ static void test_watch_batch__says_when_it_is_full_and_still_knows_what_it_holds
     assert_int_equal(TAILQ_LAST(&batch->seen, seen_list)->what, SEEN_ENTRY | SEEN_WRITTEN);
 }
 
+/* The longest search there can be. */
+static size_t longest_chain(const struct watch_batch *batch)
+{
+    size_t longest = 0;
+    for (size_t i = 0; i < batch->n_buckets; i++) {
+        size_t n = 0;
+        for (const struct seen *seen = batch->buckets[i]; seen; seen = seen->next)
+            n++;
+        longest = n > longest ? n : longest;
+    }
+    return longest;
+}
+
+/* That is so of every hash that is known beforehand; this one is Fowler, Noll and Vo's. */
+static void test_watch_batch__names_chosen_to_be_alike_are_found_as_soon(void **state)
+{
+    enum { MANY = 1024, LONG = 32 };
+    (void)state;
+    _cleanup_(watch_batch_unref_p) struct watch_batch *batch = watch_batch_new();
+    struct file_key directory = key_of(1);
+    char name[16];
+    assert_int_equal(node_secret_draw(), 0);
+    for (unsigned i = 0; batch->n_seen < MANY; i++) {
+        uint64_t h = file_key_hash(&directory);
+        snprintf(name, sizeof(name), "%u", i);
+        for (const char *c = name; *c; c++)
+            h = (h ^ (uint8_t)*c) * 0x100000001b3u;
+        if (((h ^ h >> 29) & (MANY - 1)) == 0)
+            assert_int_equal(watch_batch_add(batch, &directory, name, SEEN_ENTRY), 0);
+    }
+    assert_true(longest_chain(batch) < LONG);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_watch_batch__holds_each_thing_once_with_all_that_was_seen_of_it),
         cmocka_unit_test(test_watch_batch__keeps_the_order_in_which_things_were_seen_last),
+        cmocka_unit_test(test_watch_batch__names_chosen_to_be_alike_are_found_as_soon),
         cmocka_unit_test(test_watch_batch__says_when_it_is_full_and_still_knows_what_it_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

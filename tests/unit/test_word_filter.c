@@ -186,15 +186,16 @@ static void test_word_filter__hands_on_features(void **state)
     word_filter_free(filter);
 }
 
-/* F5: the list in the tree is sorted, of lower-case words that are tokens, each once; and what is
- * compiled in has it and nothing else. */
-static void test_word_filter__stop_words_are_those_of_the_list(void **state)
+/* The words of a list in the tree, sorted, lower-case words that are tokens, each once, are those
+ * that are compiled in, and no others. Returns how many. */
+static size_t expect_list(unsigned stop_list)
 {
-    (void)state;
-    const struct stop_words *list = stop_words_of(STOP_LIST_ENGLISH);
-    char line[256], last[256] = "", canonical[260];
-    size_t n = 0;
-    FILE *in = fopen(STOP_WORDS_ENGLISH, "r");
+    const struct stop_words *list = stop_words_lists[stop_list];
+    const char *name = stop_list_name(stop_list);
+    char path[4096], line[256], last[256] = "", canonical[260];
+    size_t n = 0, n_slots = 0;
+    snprintf(path, sizeof(path), "%s/%s.txt", STOP_WORDS, name);
+    FILE *in = fopen(path, "r");
     assert_non_null(in);
     while (fgets(line, sizeof(line), in)) {
         line[strcspn(line, "\n")] = '\0';
@@ -208,20 +209,28 @@ static void test_word_filter__stop_words_are_those_of_the_list(void **state)
         snprintf(canonical, sizeof(canonical), "%s ", line);
         assert_filtered("none", "none", line, canonical);
         assert_true(stop_words_have(list, (const uint8_t *)line, size));
-        assert_filtered("english", "none", line, "");
-        line[size] = 'q'; /* none ends in it */
+        assert_filtered(name, "none", line, "");
+        line[size] = '7'; /* none ends in it */
         assert_false(stop_words_have(list, (const uint8_t *)line, size + 1));
         n++;
     }
     fclose(in);
     assert_int_equal(n, list->n_words);
-    assert_in_range(n, 600, 800); /* some 750 */
-    assert_null(stop_words_of(STOP_LIST_NONE));
-
-    size_t n_slots = 0, n_found = 0;
     for (size_t i = 0; i < STOP_WORDS_SLOTS; i++)
         n_slots += list->slots[i] != 0;
     assert_int_equal(n_slots, n);
+    return n;
+}
+
+/* F5 */
+static void test_word_filter__stop_words_are_those_of_the_list(void **state)
+{
+    (void)state;
+    const struct stop_words *list = stop_words_lists[STOP_LIST_ENGLISH];
+    assert_in_range(expect_list(STOP_LIST_ENGLISH), 600, 800); /* some 750 */
+    assert_null(stop_words_lists[STOP_LIST_NONE]);
+
+    size_t n_found = 0;
     char word[4] = "";
     for (word[0] = 'a'; word[0] <= 'z'; word[0]++)
         for (word[1] = 'a'; word[1] <= 'z'; word[1]++) {
@@ -232,6 +241,64 @@ static void test_word_filter__stop_words_are_those_of_the_list(void **state)
             n_found += listed;
         }
     assert_in_range(n_found, 10, 100);
+}
+
+/* Each language that has stems, but for three that nobody has a list of, and the other algorithm of
+ * English. */
+static void test_word_filter__languages_have_stop_words(void **state)
+{
+    (void)state;
+    static const char *const without[] = {"porter", "serbian", "tamil", "yiddish"};
+    for (unsigned stemmer = 1; stemmer < N_STEMMERS; stemmer++) {
+        bool wanted = true;
+        for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
+            wanted &= strcmp(stemmer_name(stemmer), without[i]) != 0;
+        int stop_list = stop_list_find(stemmer_name(stemmer));
+        assert_int_equal(stop_list > 0, wanted);
+        if (wanted)
+            assert_in_range(expect_list((unsigned)stop_list), 40, 800);
+    }
+    assert_filtered("german", "none", "Der Hund und das Pferd wurden für müde gehalten",
+                    "hund pferd wurden müde gehalten ");
+    assert_filtered("french", "none", "L'homme qu'il a vu n'est pas là", "homme a vu là ");
+    assert_filtered("russian", "none", "Я не знаю, что это было", "знаю это ");
+}
+
+static void assert_letters(const char *stopwords, const char *stemmer, const char *text,
+                           const char *expected)
+{
+    struct word_options options = options_of(stopwords, stemmer);
+    options.tokens = TOKENS_LETTERS;
+    for (size_t piece = 1; piece < 20; piece += 6) {
+        struct canon_sink before;
+        struct word_filter *filter = filter_of(&options, &before);
+        struct canon *canon = NULL;
+        struct text_form form;
+        assert_int_equal(canon_new(&before, &canon), 0);
+        canon_begin_as(canon, TEXT_PLAIN);
+        for (size_t at = 0; text[at]; at += strnlen(text + at, piece))
+            canon_feed(canon, text + at, strnlen(text + at, piece));
+        canon_finish(canon, &form);
+        assert_string_equal(taken.text, expected);
+        canon_free(canon);
+        word_filter_free(filter);
+    }
+}
+
+static void test_word_filter__letters_are_what_is_alphabetic(void **state)
+{
+    (void)state;
+    assert_letters("none", "none", "In 1997, x86_64 had 64 bits: 1.5e3 of foo_bar2.",
+                   "in x had bits e of foo bar ");
+    assert_letters("none", "none", "naïve café² 漢字１２ हिन्दी१२ ١٢ Ⅷ _ 7",
+                   "naïve café 漢 字 हिन्दी viii ");
+    assert_letters("english", "english", "the_hopping 2 hopes42", "hop hope ");
+    assert_letters("none", "none", "1234 56_78", "");
+    /* One token of many letters between digits is more tokens than a block has. */
+    char text[3 * 250 * 10 + 1] = "", expected[2 * 125 * 30 + 1] = "";
+    for (size_t i = 0; i < 3000; i++)
+        strcat(text, i % 125 == 124 ? "a " : "a1"), strcat(expected, "a ");
+    assert_letters("none", "none", text, expected);
 }
 
 /* F6: every algorithm against the library, asked directly, on words of many forms. */
@@ -427,7 +494,11 @@ static void test_word_filter__has_names_for_numbers(void **state)
     assert_null(stemmer_name(N_STEMMERS));
     assert_null(stop_list_name(N_STOP_LISTS));
     stop_list_names(names);
-    assert_string_equal(names, "none, english");
+    assert_memory_equal(names, "none, english, arabic, ", 23);
+    assert_string_equal(names + strlen(names) - 18, ", swedish, turkish");
+    assert_int_equal(stop_list_find("arabic"), 2); /* what is stored stays what it is */
+    assert_int_equal(stop_list_find("turkish"), 25);
+    assert_int_equal(token_choice_find("letters"), 2);
     stemmer_names(names);
     assert_memory_equal(names, "none, arabic, ", 14);
     assert_non_null(strstr(names, ", turkish, yiddish"));
@@ -472,6 +543,8 @@ int main(void)
         cmocka_unit_test(test_word_filter__leaves_tags_as_they_are),
         cmocka_unit_test(test_word_filter__hands_on_features),
         cmocka_unit_test(test_word_filter__stop_words_are_those_of_the_list),
+        cmocka_unit_test(test_word_filter__languages_have_stop_words),
+        cmocka_unit_test(test_word_filter__letters_are_what_is_alphabetic),
         cmocka_unit_test(test_word_filter__stems_are_those_of_the_library),
         cmocka_unit_test(test_word_filter__blocks_may_be_as_full_as_they_can),
         cmocka_unit_test(test_word_filter__does_not_depend_on_pieces),

@@ -119,6 +119,80 @@ static bool is_one_of(uint32_t code, const uint32_t *ends, size_t n)
 
 #define IS_ONE_OF(code, ends) is_one_of(code, ends, sizeof(ends) / sizeof((ends)[0]))
 
+static bool is_word_or_mark(uint32_t code)
+{
+    return strchr("LNM", utf8proc_category_string((utf8proc_int32_t)code)[0]) || code == '_';
+}
+
+/* Whether a character is a form that is folded to what it is a form of, and *ret_what that is. */
+static bool is_form_of(uint32_t code, uint8_t **ret_what)
+{
+    static const utf8proc_propval_t types[] = {
+        UTF8PROC_DECOMP_TYPE_FONT,  UTF8PROC_DECOMP_TYPE_INITIAL,  UTF8PROC_DECOMP_TYPE_MEDIAL,
+        UTF8PROC_DECOMP_TYPE_FINAL, UTF8PROC_DECOMP_TYPE_ISOLATED, UTF8PROC_DECOMP_TYPE_COMPAT,
+        UTF8PROC_DECOMP_TYPE_WIDE,  UTF8PROC_DECOMP_TYPE_NARROW};
+    utf8proc_propval_t type = utf8proc_get_property((utf8proc_int32_t)code)->decomp_type;
+    bool wide = type == UTF8PROC_DECOMP_TYPE_WIDE || type == UTF8PROC_DECOMP_TYPE_NARROW;
+    bool found = false;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+        found |= types[i] == type;
+    if (!found || !(wide || is_word_or_mark(code) || (code >= 0x2e80 && code < 0x2fe0)))
+        return false;
+    if (code == 0xe33 || code == 0xeb3 || code == 0xedc || code == 0xedd)
+        return false; /* of several letters that are tokens */
+    uint8_t bytes[5] = {0};
+    bytes[utf8proc_encode_char((utf8proc_int32_t)code, bytes)] = '\0';
+    assert_true(utf8proc_map(bytes, 0, ret_what,
+                             UTF8PROC_NULLTERM | UTF8PROC_STABLE | UTF8PROC_COMPAT |
+                                 UTF8PROC_DECOMPOSE) > 0);
+    bool good = true;
+    utf8proc_int32_t part;
+    for (uint8_t *p = *ret_what; good && *p; p += utf8proc_iterate(p, -1, &part)) {
+        utf8proc_iterate(p, -1, &part);
+        bool several = p != *ret_what || p[utf8proc_iterate(p, -1, &part)];
+        bool solo = (part >= 0x3041 && part < 0x3100) || (part >= 0x3400 && part < 0xa000);
+        good = is_word_or_mark((uint32_t)part) && !(several && solo) &&
+               !(part >= 0x1100 && part < 0x1200); /* single letters of Hangul */
+    }
+    if (!good)
+        free(*ret_what);
+    return good;
+}
+
+static uint8_t *normalise(const uint8_t *text, int options)
+{
+    uint8_t *normal = NULL;
+    assert_true(utf8proc_map(text, 0, &normal,
+                             (utf8proc_option_t)(UTF8PROC_NULLTERM | UTF8PROC_STABLE | options)) >=
+                0);
+    return normal;
+}
+
+/* The other route: a text without forms, case folded and composed by utf8proc. */
+static uint8_t *fold_all(const uint8_t *text)
+{
+    uint8_t *all = normalise(text, UTF8PROC_DECOMPOSE), *folded = NULL, *what;
+    uint8_t *plain = calloc(1, 16 * strlen((char *)all) + 1);
+    size_t n_plain = 0;
+    utf8proc_int32_t code;
+    for (size_t at = 0; all[at]; at += (size_t)utf8proc_iterate(all + at, -1, &code)) {
+        utf8proc_iterate(all + at, -1, &code);
+        if (is_form_of((uint32_t)code, &what)) {
+            strcpy((char *)plain + n_plain, (char *)what);
+            n_plain += strlen((char *)what);
+            free(what);
+        } else {
+            n_plain += (size_t)utf8proc_encode_char(code, plain + n_plain);
+        }
+    }
+    assert_true(utf8proc_map(plain, 0, &folded,
+                             UTF8PROC_NULLTERM | UTF8PROC_STABLE | UTF8PROC_COMPOSE |
+                                 UTF8PROC_CASEFOLD | UTF8PROC_IGNORE) >= 0);
+    free(plain);
+    free(all);
+    return folded;
+}
+
 /* What "xCy" is as tokens, each followed by a space. */
 static void expected_tokens(uint32_t code, char *out)
 {
@@ -128,24 +202,32 @@ static void expected_tokens(uint32_t code, char *out)
         0x4dc0, 0x4e00, 0xa000, 0xf900, 0xfb00, 0xff66, 0xffa0, 0x1aff0, 0x1b170, 0x20000, 0x40000};
     static const uint32_t south_east[] = {0xe00,  0xf00,  0x1000, 0x10a0, 0x1780,  0x1800,
                                           0xa9e0, 0xaa00, 0xaa60, 0xaa80, 0x116d0, 0x11700};
-    const char *category = utf8proc_category_string((utf8proc_int32_t)code);
-    bool letter = category[0] == 'L', number = category[0] == 'N';
-
-    if (strcmp(category, "Cf") == 0 && code != 0x200b) {
+    uint8_t bytes[5] = {0}, *what;
+    utf8proc_int32_t first = (utf8proc_int32_t)code;
+    bytes[utf8proc_encode_char(first, bytes)] = '\0';
+    if (strcmp(utf8proc_category_string(first), "Cf") == 0 ||
+        utf8proc_get_property(first)->ignorable) {
         strcpy(out, "xy ");
         return;
     }
+    if (is_form_of(code, &what)) {
+        utf8proc_iterate(what, -1, &first);
+        free(what);
+    }
+    code = (uint32_t)first;
+    const char *category = utf8proc_category_string(first);
+    bool letter = category[0] == 'L', number = category[0] == 'N';
     if (!letter && !number && category[0] != 'M' && code != '_') {
         strcpy(out, "x y ");
         return;
     }
-    uint8_t bytes[5] = {0}, *folded = NULL;
-    bytes[utf8proc_encode_char((utf8proc_int32_t)code, bytes)] = '\0';
-    assert_true(utf8proc_map(bytes, 0, &folded, UTF8PROC_NULLTERM | UTF8PROC_CASEFOLD) > 0);
+    char with_x[8] = "x";
+    strcpy(with_x + 1, (char *)bytes);
     bool sign = code == 0xe33 || code == 0xeb3; /* the vowel "am" */
     bool solo = ((letter || number) && IS_ONE_OF(code, han_and_kana)) ||
                 (letter && !sign && IS_ONE_OF(code, south_east));
-    sprintf(out, solo ? "x %s y " : "x%sy ", folded);
+    uint8_t *folded = solo ? fold_all(bytes) : fold_all((uint8_t *)with_x);
+    sprintf(out, solo ? "x %s y " : "%sy ", folded);
     free(folded);
 }
 
@@ -189,6 +271,167 @@ static void test_words__every_character_is_what_unicode_says(void **state)
     }
 }
 
+/* -- one text, one form -- */
+
+/* Characters of all scripts: letters that compose, marks, their forms, what has no width. Without
+ * the iota below a letter (U+0345), of which words.c says what it is. */
+static uint32_t random_code(unsigned *seed)
+{
+    static const uint32_t ranges[][2] = {
+        {'a', 'z'},         {'A', 'Z'},         {0xc0, 0x17f},      {0x1e00, 0x1eff},
+        {0x300, 0x344},     {0x346, 0x36f},     {0x37b, 0x3ff},     {0x400, 0x45f},
+        {0x591, 0x5f4},     {0x610, 0x6ff},     {0x900, 0x9ff},     {0xb00, 0xbff},
+        {0xc00, 0xdff},     {0xe01, 0xe5b},     {0xf40, 0xfbc},     {0x1000, 0x1049},
+        {0x1100, 0x11ff},   {0x1780, 0x17dd},   {0x1b00, 0x1b44},   {0x1f00, 0x1f7d},
+        {0x2000, 0x206f},   {0x212a, 0x212b},   {0x2160, 0x217f},   {0x3041, 0x3099},
+        {0xac00, 0xd7a3},   {0xf900, 0xfaff},   {0xfb00, 0xfbff},   {0xfe00, 0xfefc},
+        {0xff10, 0xffa0},   {0x11080, 0x110ba}, {0x11300, 0x114c3}, {0x1d400, 0x1d7ff},
+        {0x2f800, 0x2fa1d}, {0xe0100, 0xe01ef}, {0x1d15e, 0x1d164},
+    };
+    const uint32_t *range = ranges[(size_t)rand_r(seed) % (sizeof(ranges) / sizeof(ranges[0]))];
+    return range[0] + (uint32_t)rand_r(seed) % (range[1] - range[0] + 1);
+}
+
+/* Runs of one script and its neighbours with marks of any, so that much of it composes. */
+static size_t random_unicode(uint8_t *out, unsigned n_codes, unsigned *seed)
+{
+    size_t size = 0;
+    while (n_codes-- > 0) {
+        static const uint32_t marks[] = {
+            0x300, 0x301,  0x302,  0x303,  0x304,  0x306,  0x307,  0x308,  0x30a, 0x30c,
+            0x316, 0x31b,  0x323,  0x327,  0x328,  0x338,  0x93c,  0x94d,  0x5b0, 0x5bc,
+            0x64b, 0x653,  0x654,  0xe48,  0xe38,  0x3099, 0x309a, 0xff9e, 0x9be, 0xbbe,
+            0xdcf, 0x102e, 0x1161, 0x11a8, 0x200d, 0xad,   0xfe0f, 0x200b, 0x34f};
+        uint32_t code = rand_r(seed) % 3 == 0 ? random_code(seed)
+                        : rand_r(seed) % 2
+                            ? (uint32_t) "aeiouAEIOUcgklnrstyz"[rand_r(seed) % 20]
+                            : marks[(size_t)rand_r(seed) % (sizeof(marks) / sizeof(marks[0]))];
+        if (code < 0xd800 || code > 0xdfff)
+            size += (size_t)utf8proc_encode_char((utf8proc_int32_t)code, out + size);
+    }
+    out[size] = '\0';
+    return size;
+}
+
+static void print_codes(const uint8_t *text)
+{
+    utf8proc_int32_t code;
+    for (; *text; text += utf8proc_iterate(text, -1, &code)) {
+        utf8proc_iterate(text, -1, &code);
+        fprintf(stderr, "%04X ", (unsigned)code);
+    }
+    fprintf(stderr, "\n");
+}
+
+/* By every kernel, in pieces of any size, they are these tokens. */
+static void expect_tokens(const uint8_t *text, const char *tokens, unsigned round)
+{
+    for (int kernel = 0; kernel < KERNEL_N; kernel++) {
+        if (!has_kernel((enum kernel)kernel))
+            continue;
+        for (size_t piece = 0; piece < 3; piece++) {
+            struct tokens found = by_bytes((enum kernel)kernel, text, strlen((const char *)text),
+                                           piece == 2 ? 1 << 20 : piece, round);
+            if (strcmp(found.text, tokens) != 0) {
+                print_codes(text);
+                print_codes((uint8_t *)found.text);
+                print_codes((const uint8_t *)tokens);
+                fail_msg("round %u, %s, pieces of %zu: %s, not %s", round,
+                         kernel_name((enum kernel)kernel), piece, found.text, tokens);
+            }
+            tokens_free(&found);
+        }
+    }
+}
+
+static void test_words__are_composed_as_utf8proc_composes_the_whole_text(void **state)
+{
+    (void)state;
+    unsigned seed = 3;
+    uint8_t text[400];
+    for (unsigned round = 0; round < 40000; round++) {
+        /* One word, beginning with a letter that no mark changes into a separator. */
+        text[0] = 'x';
+        random_unicode(text + 1, 1 + (unsigned)rand_r(&seed) % 12, &seed);
+        struct tokens found = by_bytes(kernel_in_use(), text, strlen((char *)text), 1 << 20, round);
+        uint8_t *folded = fold_all(text);
+        struct tokens expected =
+            by_bytes(kernel_in_use(), folded, strlen((char *)folded), 1 << 20, round);
+        /* What separates is between them in one and in the folded text. */
+        if (strcmp(found.text, expected.text) != 0) {
+            print_codes(text);
+            fail_msg("round %u: %s, not %s", round, found.text, expected.text);
+        }
+        /* A word alone is the folded text. */
+        size_t size = strlen(found.text);
+        if (size > 1 && memchr(found.text, ' ', size) == found.text + size - 1 &&
+            strlen((char *)folded) == size - 1)
+            assert_memory_equal(found.text, folded, size - 1);
+        free(folded);
+        tokens_free(&found);
+        tokens_free(&expected);
+    }
+}
+
+static void test_words__equivalent_texts_are_one(void **state)
+{
+    (void)state;
+    unsigned seed = 4;
+    uint8_t text[8000];
+    for (unsigned round = 0; round < 3000; round++) {
+        size_t size = random_unicode(text, 1 + (unsigned)rand_r(&seed) % 40, &seed);
+        if (round % 5 == 0) /* letters that a kernel takes before and behind it */
+            strcpy((char *)text + size, "cafe\xcc\x81 resume\xcc\x81 and so on, and so on");
+        uint8_t *composed = normalise(text, UTF8PROC_COMPOSE);
+        uint8_t *decomposed = normalise(text, UTF8PROC_DECOMPOSE);
+        struct tokens tokens =
+            by_bytes(kernel_in_use(), composed, strlen((char *)composed), 1 << 20, round);
+        expect_tokens(composed, tokens.text, round);
+        expect_tokens(decomposed, tokens.text, round);
+        expect_tokens(text, tokens.text, round);
+        free(composed);
+        free(decomposed);
+        tokens_free(&tokens);
+    }
+}
+
+/* Where a word is longer than a token may be, it is cut where it is cut composed. */
+static void test_words__equivalent_long_words_are_cut_alike(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {"\xc3\xa9",         "\xe1\xbb\x87", "\xcc\xa7\xcc\x81",
+                                       "\xea\xb0\x81",     "\xe3\x81\x8c", "\xe1\xb8\xb9",
+                                       "x\xcc\x96\xcc\x81"};
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        for (size_t length = 240; length < 262; length++) {
+            uint8_t text[400];
+            memset(text, 'b', length);
+            sprintf((char *)text + length, "%sx y", ends[i]);
+            uint8_t *composed = normalise(text, UTF8PROC_COMPOSE);
+            uint8_t *decomposed = normalise(text, UTF8PROC_DECOMPOSE);
+            struct tokens tokens =
+                by_bytes(KERNEL_SCALAR, composed, strlen((char *)composed), 1 << 20, 0);
+            expect_tokens(composed, tokens.text, (unsigned)length);
+            expect_tokens(decomposed, tokens.text, (unsigned)length);
+            free(composed);
+            free(decomposed);
+            tokens_free(&tokens);
+        }
+    }
+}
+
+static void test_words__marks_without_end_are_taken_as_they_come(void **state)
+{
+    (void)state;
+    uint8_t text[8002] = "a";
+    for (size_t i = 1; i < 7999; i += 2)
+        memcpy(text + i, i % 4 == 1 ? "\xcc\x81" : "\xcc\xa3", 3);
+    struct tokens tokens = by_bytes(KERNEL_SCALAR, text, strlen((char *)text), 1 << 20, 0);
+    assert_int_equal(utf8proc_iterate((uint8_t *)tokens.text, -1, &(utf8proc_int32_t){0}), 3);
+    expect_tokens(text, tokens.text, 0);
+    tokens_free(&tokens);
+}
+
 static void expect(const char *text, const char *expected)
 {
     for (int kernel = 0; kernel < KERNEL_N; kernel++) {
@@ -214,6 +457,121 @@ static void test_words__of_scripts_without_spaces_are_letters_with_their_marks(v
     expect("Thaiไทยx1ก2", "thai ไ ท ย x1 ก 2 ");
     expect("ไ\xe2\x80\x8bท", "ไ ท ");               /* zero width space */
     expect("ab\xe0\xb8\xb4กิ", "ab\xe0\xb8\xb4 กิ "); /* a mark on another script's letter */
+}
+
+static void test_words__of_the_same_letters_are_one(void **state)
+{
+    (void)state;
+    expect("cafe\xcc\x81 CAFE\xcc\x81 caf\xc3\xa9", "café café café ");
+    expect("a\xcc\x83\xcc\x82 a\xcc\x82\xcc\x83", "ã̂ ẫ "); /* their order is the text's */
+    expect("o\xcc\x9b\xcc\xa3 o\xcc\xa3\xcc\x9b \xc6\xa1\xcc\xa3 \xe1\xbb\xa3", "ợ ợ ợ ợ ");
+    expect("\xe1\x84\x92\xe1\x85\xa1\xe1\x86\xab\xe1\x84\x80\xe1\x85\xae\xe1\x86\xa8", "한국 ");
+    expect("か\xe3\x82\x99 ｶﾞ ガ ﾊﾟ", "が ガ ガ パ ");
+    expect("ＡＢＣｘｙｚ０１２＿ ａｂｃ！ｄ", "abcxyz012_ abc d ");
+    expect("oﬃce ﬁnd ﬀ ĳs Ⅳ ŉ", "office find ff ijs iv ʼn ");
+    expect("𝐛𝐨𝐥𝐝 𝔘𝔫𝔦 𝟙𝟚", "bold uni 12 ");
+    expect("ﺳﻼﻡ ﷲ", "سلام الله ");  /* presentation forms */
+    expect("⼀⻳ 丽", "一 龟 丽 "); /* radicals, compatibility ideographs */
+    expect("Å Å Ω Ω K", "å å ω ω k ");
+    expect("क़ क\xe0\xa4\xbc", "क़ क़ ");
+    /* What means something else. */
+    expect("x² ½ ① ㎏ ﷺ", "x² ½ ① ﷺ ");
+    expect("กำ ກຳ", "กำ ກຳ ");
+    /* What has no width, within words. */
+    expect("in\xe2\x80\x8bvis\xc2\xadi\xef\xbb\xbf"
+           "ble \xe2\x80\x8dw\xe2\x81\xa0o\xcd\x8frd\xef\xb8\x8f \xe2\x80\x8b",
+           "invisible word ");
+    expect("e\xe2\x80\x8d\xcc\x81", "é ");
+    expect("\xcc\x81 \xcc\x81x =\xcc\xb8y", "x y "); /* nothing to join */
+}
+
+/* -- hyphens at the ends of lines -- */
+
+/* One such line before, without which none is joined. */
+#define BROKEN "hy-\nphen "
+#define BROKEN_TOKENS "hy phen "
+
+static void test_words__go_on_behind_a_hyphen_at_the_end_of_a_line(void **state)
+{
+    (void)state;
+    expect("a docu-\nment of state-\nments, well-known ones",
+           "a docu ment of statements well known ones ");
+    expect(BROKEN "docu-\r\nment, docu-\rment, docu-\n \tment, docu-\n\fment",
+           BROKEN_TOKENS "document document document document ");
+    expect(BROKEN
+           "Stra\xc3\x9f"
+           "en-\nb\xc3\xa4ume, \xd1\x81\xd0\xbb\xd0\xbe-\n\xd0\xb2\xd0\xbe docu\xe2\x80\x90\nment",
+           BROKEN_TOKENS "strassenbäume слово document ");
+    expect(BROKEN "GNU-\nlinux", BROKEN_TOKENS "gnulinux ");
+    /* What begins so is no rest of a word, or no beginning of one stands before it. */
+    expect(BROKEN "docu-\nMent docu-\n\nment docu-\n1 docu- \nment docu -\nment docu-",
+           BROKEN_TOKENS "docu ment docu ment docu 1 docu ment docu ment docu ");
+    expect(BROKEN "x-\nray 12-\nment, a1-\nb, --\nment -\nment",
+           BROKEN_TOKENS "x ray 12 ment a1 b ment ment ");
+    expect(BROKEN "docu-\n\xff"
+                  "ment, docu-\n\xe6\xbc\xa2",
+           BROKEN_TOKENS "docu ment docu 漢 ");
+    expect(BROKEN "e-mail docu-ment a-\xc3\xa9", BROKEN_TOKENS "e mail docu ment a é ");
+}
+
+static void test_words__soft_hyphens_are_never_there(void **state)
+{
+    (void)state;
+    expect("docu\xc2\xadment do\xc2\xad"
+           "cu\xc2\xad\nment do\xc2\xad\r\n  Cument x\xc2\xad\ny",
+           "document document document xy ");
+    expect("docu\xc2\xad\n\nment docu\xc2\xad\n1 docu\xc2\xad ment docu\xc2\xad",
+           "docu ment docu 1 docu ment docu ");
+    expect("\xc2\xad\nment \xc2\xad-\xc2\xad docu\xc2\xad\xcc\x81", "ment doc\xc3\xba ");
+}
+
+/* Compounds of a text that nobody hyphenated stay two words. */
+static void test_words__broken_lines_tell_only_what_is_near(void **state)
+{
+    (void)state;
+    for (size_t n = 295; n <= 303; n++) {
+        char text[2048] = "well-\nknown", expected[2048] = "well known ";
+        for (size_t i = 0; i < n; i++) {
+            strcat(text, " x");
+            strcat(expected, "x ");
+        }
+        strcat(text, " state-\nment");
+        /* The number of the word with the hyphen, less that of the one before. */
+        strcat(expected, n + 2 <= 300 ? "statement " : "state ment ");
+        expect(text, expected);
+    }
+}
+
+/* Words broken anywhere, by every kernel, wherever pieces are cut: only the first stays in two. */
+static void test_words__broken_anywhere_are_whole(void **state)
+{
+    (void)state;
+    unsigned seed = 6;
+    for (unsigned round = 0; round < 300; round++) {
+        uint8_t text[6000], *to = text;
+        char expected[6000], *out = expected;
+        bool broken = false;
+        for (unsigned n = 0; n < 300; n++) {
+            size_t size = 1 + (size_t)rand_r(&seed) % 14, at = 2 + (size_t)rand_r(&seed) % 8;
+            bool breaks = rand_r(&seed) % 8 == 0 && at < size;
+            for (size_t i = 0; i < size; i++) {
+                char letter = (char)('a' + rand_r(&seed) % 26);
+                if (breaks && i == at) {
+                    to += sprintf((char *)to, round % 2 ? "-\n" : "-\r\n   ");
+                    if (!broken)
+                        *out++ = ' ';
+                    broken = true;
+                }
+                *to++ = (uint8_t)letter;
+                *out++ = letter;
+            }
+            *to++ = n % 9 ? ' ' : '\n';
+            *out++ = ' ';
+        }
+        *to = '\0';
+        *out = '\0';
+        expect_tokens(text, expected, round);
+    }
 }
 
 /* -- kernels -- */
@@ -363,6 +721,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words__every_character_is_what_unicode_says),
         cmocka_unit_test(test_words__of_scripts_without_spaces_are_letters_with_their_marks),
+        cmocka_unit_test(test_words__are_composed_as_utf8proc_composes_the_whole_text),
+        cmocka_unit_test(test_words__equivalent_texts_are_one),
+        cmocka_unit_test(test_words__equivalent_long_words_are_cut_alike),
+        cmocka_unit_test(test_words__marks_without_end_are_taken_as_they_come),
+        cmocka_unit_test(test_words__of_the_same_letters_are_one),
+        cmocka_unit_test(test_words__go_on_behind_a_hyphen_at_the_end_of_a_line),
+        cmocka_unit_test(test_words__soft_hyphens_are_never_there),
+        cmocka_unit_test(test_words__broken_lines_tell_only_what_is_near),
+        cmocka_unit_test(test_words__broken_anywhere_are_whole),
         cmocka_unit_test(test_words__kernels_agree_wherever_pieces_are_cut),
         cmocka_unit_test(test_words__kernels_agree_on_every_pattern),
         cmocka_unit_test(test_words__kernels_cut_long_words_alike),

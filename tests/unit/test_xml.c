@@ -83,7 +83,7 @@ static void test_xml__replaces_references(void **state)
 {
     (void)state;
     expect_xml("&lt;a&gt; b&amp;c&apos;s &quot;d&quot;", "a b c s d ");
-    expect_xml("caf&#233; caf&#xE9; caf&eacute; &product; &#x1d504;", "café café café product 𝔄 ");
+    expect_xml("caf&#233; caf&#xE9; caf&eacute; &product; &#x1d504;", "café café café product a ");
 }
 
 static void expect_type(const char *head, enum text_type type)

@@ -1,51 +1,116 @@
 # bash completion for kinfs(1)
+
+# The argument before the cursor is taken from the line: bash splits it at "=" and ":" (COMP_WORDBREAKS), and replaces only what is
+# behind the last of them, so that is what is answered.
+_kinfs_answer() { # CANDIDATE...: whole arguments
+    local candidate there=${argument%"${argument##*[=:]}"}
+    for candidate; do
+        [[ $candidate != "$argument"* ]] || COMPREPLY+=("${candidate#"$there"}")
+    done
+}
+
+_kinfs_paths() { # -d or -f: behind the "=", where there is one
+    mapfile -t COMPREPLY < <(compgen "$1" -- "${argument##*=}")
+    compopt -o filenames 2> /dev/null
+}
+
+# What has a choice of values, as NAME=VALUE of -o or behind "--".
+_kinfs_choices() { # NAME
+    case $1 in
+        tokens) echo words words+tags letters ;;
+        stopwords) echo none english arabic armenian basque catalan danish dutch finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian portuguese romanian russian spanish swedish turkish ;;
+        stemmer) echo none arabic armenian basque catalan danish dutch english finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian portuguese romanian russian serbian spanish swedish tamil turkish yiddish ;;
+        policy) echo default broder1997 ;;
+        mode) echo exact fast broder1997 supershingle ;;
+        phase) echo sketch duplicates sort pairs merge clusters ;;
+        sketch) kinfs compare --sketch=help 2> /dev/null | cut -d ' ' -f 1 ;;
+        watch) echo auto fanotify inotify none ;;
+        views) echo similar clusters none listed hidden ;;
+    esac
+}
+
+_kinfs_option() { # PREFIX NAME=...: each with its values
+    local prefix=$1 name value values
+    shift
+    for name; do
+        values=
+        [[ $name != *= ]] || values=$(_kinfs_choices "${name%=}")
+        [[ $values ]] || _kinfs_answer "$prefix$name"
+        for value in $values; do
+            _kinfs_answer "$prefix$name$value"
+        done
+    done
+    [[ ${#COMPREPLY[@]} != 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2> /dev/null
+}
+
 _kinfs() {
-    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="mount umount scan settle status similar clusters shingles cluster compare check rebuild"
+    local command=${COMP_WORDS[1]} line=${COMP_LINE:0:COMP_POINT} argument before point
+    argument=${line##*[[:space:]]}
+    before=${line%"$argument"}
+    before=${before%"${before##*[![:space:]]}"}
+    before=${before##*[[:space:]]}
     COMPREPLY=()
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
+        _kinfs_answer mount umount scan settle status similar clusters shingles cluster compare check rebuild help --help --version
         return
     fi
-    case $prev in
-        -o)
-            mapfile -t COMPREPLY < <(compgen -W "threshold= limit= views= clusters= store= policy= tokens=words+tags stopwords=english stemmer= workers= cache= settle_ms= config= log= watch=auto watch=fanotify watch=inotify watch=none nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro nosuid nodev noexec noatime" -- "$cur")
-            compopt -o nospace 2>/dev/null
+    case $before in
+        -o | --options)
+            local listed=
+            [[ $argument != *,* ]] || listed=${argument%,*},
+            case ${argument##*,} in
+                store=* | config=* | log=*)
+                    _kinfs_paths -f
+                    return ;;
+            esac
+            _kinfs_option "$listed" threshold= limit= views= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= config= log= watch= \
+                nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
             return ;;
-        --tokens) mapfile -t COMPREPLY < <(compgen -W "words words+tags" -- "$cur"); return ;;
-        --mode) mapfile -t COMPREPLY < <(compgen -W "exact fast broder1997" -- "$cur"); return ;;
-        --scratch) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
-        --stopwords) mapfile -t COMPREPLY < <(compgen -W "none english" -- "$cur"); return ;;
-        -p | --policy) mapfile -t COMPREPLY < <(compgen -W "default broder1997" -- "$cur"); return ;;
-        -c | --config) [[ $command != scan && $command != rebuild && $command != check ]] || { mapfile -t COMPREPLY < <(compgen -f -- "$cur"); compopt -o filenames 2>/dev/null; return; } ;;
-        -s | --store) mapfile -t COMPREPLY < <(compgen -d -- "$cur"); compopt -o filenames 2>/dev/null; return ;;
-        -[tnwi] | --threshold | --limit | --workers | --id | --clustering | --timeout | --shingle | --stemmer | --memory | --threads) return ;;
+        -p) [[ $command == umount ]] || { _kinfs_option '' default broder1997; return; } ;;
+        -s) [[ $command == mount ]] || { _kinfs_paths -d; return; } ;;
+        -c) [[ $command == similar || $command == clusters ]] || { _kinfs_paths -f; return; } ;;
+        -T) _kinfs_paths -f; return ;;
+        -[tnwie]) [[ $command == compare || $command == umount ]] || return ;;
     esac
-    if [[ $cur == -* ]]; then
-        local options=--help
-        case $command in
-            mount) options+=" -o --foreground --sloppy" ;;
-            umount) options+=" --lazy --force" ;;
-            scan) options+=" --config= --policy= --tokens= --stopwords= --stemmer= --workers= --json --store=" ;;
-            settle) options+=" --timeout= --json --store=" ;;
-            status) options+=" --json --store=" ;;
-            similar) options+=" --threshold= --limit= --containing --absolute --tree= --json --null --store=" ;;
-            clusters) options+=" --id= --explain= --clustering= --limit= --absolute --json --null --store=" ;;
-            cluster) options+=" --threshold= --mode= --policy= --memory= --scratch= --threads= --stored --store= --keep= --phase= --costs --json --null" ;;
-            shingles) options+=" --top= --json --store=" ;;
-            compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --json --store=" ;;
-            check) options+=" --deep --repair --config= --workers= --json --store=" ;;
-            rebuild) options+=" --config= --workers= --json --store=" ;;
-        esac
-        mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
-        [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null
-        return
-    fi
+    case $argument in
+        --store=* | --scratch=* | --keep=*) _kinfs_paths -d; return ;;
+        --config=* | --tree=*) _kinfs_paths -f; return ;;
+        -*)
+            local options=--help
+            case $command in
+                mount) options+=" --foreground --sloppy --options=" ;;
+                umount) options+=" --lazy --force" ;;
+                scan) options+=" --config= --policy= --tokens= --stopwords= --stemmer= --workers= --json --store=" ;;
+                settle) options+=" --timeout= --json --store=" ;;
+                status) options+=" --json --store=" ;;
+                similar) options+=" --threshold= --limit= --containing --absolute --tree= --json --null --store=" ;;
+                clusters) options+=" --id= --explain= --clustering= --limit= --absolute --json --null --store=" ;;
+                cluster) options+=" --threshold= --mode= --policy= --config= --memory= --scratch= --threads= --stored --store= --keep= --phase= --costs --json --null" ;;
+                shingles) options+=" --top= --json --store=" ;;
+                compare) options+=" --exact --resample --sketch= --within= --shingle= --tokens= --stopwords= --stemmer= --config= --json --store=" ;;
+                check) options+=" --deep --repair --config= --workers= --json --store=" ;;
+                rebuild) options+=" --config= --workers= --json --store=" ;;
+            esac
+            local -a long=()
+            local option
+            for option in $options; do
+                long+=("${option#--}")
+            done
+            _kinfs_option -- "${long[@]}"
+            return ;;
+    esac
     case $command in
-        umount) mapfile -t COMPREPLY < <(compgen -W "$(findmnt -rno TARGET -t fuse.kinfs 2>/dev/null)" -- "$cur") ;;
-        mount | scan) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
-        *) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+        help) _kinfs_answer mount umount scan settle status similar clusters shingles cluster compare check rebuild; return ;;
+        umount)
+            # Anybody names mount points, and compgen -W would run the commands that are in a name.
+            while read -r point; do
+                printf -v point %b "$point"
+                _kinfs_answer "$point"
+            done < <(findmnt -rno TARGET -t fuse.kinfs 2> /dev/null)
+            compopt -o filenames 2> /dev/null
+            ;;
+        mount | scan) _kinfs_paths -d ;;
+        *) _kinfs_paths -f ;;
     esac
-    compopt -o filenames 2>/dev/null
 }
 complete -F _kinfs kinfs

@@ -37,15 +37,25 @@ complete -c kinfs -n '__fish_seen_subcommand_from compare' -s r -l resample -d '
 complete -c kinfs -n '__fish_seen_subcommand_from compare' -l sketch -x -a "(kinfs compare --sketch=help 2>/dev/null | string replace -r ' .*' '')" -d 'by another family'
 complete -c kinfs -n '__fish_seen_subcommand_from compare' -l within -x -d 'most shingles that differ'
 complete -c kinfs -n '__fish_seen_subcommand_from scan cluster' -s p -l policy -x -a 'default broder1997' -d 'of sketches'
-complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l tokens -x -a 'words words+tags' -d 'what counts'
-complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l stopwords -x -a 'none english' -d 'words left out'
+complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l tokens -x -a 'words words+tags letters' -d 'what counts'
+complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l stopwords -x -a 'none english arabic armenian basque catalan danish dutch finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian portuguese romanian russian spanish swedish turkish' -d 'words left out'
 complete -c kinfs -n '__fish_seen_subcommand_from scan compare' -l stemmer -x -a 'none english german french' -d 'words by their stems'
-complete -c kinfs -n '__fish_seen_subcommand_from scan check rebuild' -s c -l config -r -d 'the configuration'
+complete -c kinfs -n '__fish_seen_subcommand_from scan check rebuild cluster compare' -s c -l config -r -d 'the configuration'
 complete -c kinfs -n '__fish_seen_subcommand_from settle' -s t -l timeout -x -d 'give up after'
-complete -c kinfs -n '__fish_seen_subcommand_from mount' -s o -x -d 'mount options'
+function __kinfs_mount_options
+    set -l before (commandline -ct | string match -r '.*,'; or echo '')
+    set -l options threshold= limit= views={similar,clusters,none,listed,hidden} clusters= store= policy={default,broder1997} \
+        tokens={words,words+tags,letters} stopwords={none,english} stemmer= workers= cache= settle_ms= config= log= \
+        watch={auto,fanotify,inotify,none} nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug \
+        ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
+    printf '%s\n' $before$options
+end
+complete -c kinfs -n '__fish_seen_subcommand_from mount' -s o -l options -x -a '(__kinfs_mount_options)' -d 'mount options'
 complete -c kinfs -n '__fish_seen_subcommand_from mount' -s f -l foreground -d 'stay in front'
 complete -c kinfs -n '__fish_seen_subcommand_from umount' -s l -l lazy -d 'when nobody uses it'
 complete -c kinfs -n '__fish_seen_subcommand_from umount' -s f -l force -d 'when the daemon hangs'
 complete -c kinfs -n '__fish_seen_subcommand_from mount' -s s -l sloppy -d 'pass over unknown options'
 complete -c kinfs -n '__fish_seen_subcommand_from check' -s d -l deep -d 'find clusters anew'
 complete -c kinfs -n '__fish_seen_subcommand_from check' -s r -l repair -d 'mend what is wrong'
+complete -c kinfs -n '__fish_seen_subcommand_from scan check rebuild' -s w -l workers -x -d 'threads'
+complete -c kinfs -n '__fish_seen_subcommand_from compare' -s w -l shingle -x -d 'tokens in a shingle'

@@ -1,6 +1,7 @@
 /* kinfs-extract-office: the text of the OpenDocument or Office Open XML document on standard input,
  * paragraph by paragraph, in UTF-8. Both are ZIP archives; of each part that has text the XML is
- * read as it is unpacked, so that memory does not grow with the document.
+ * read as it is unpacked, so that memory does not grow with the document. One that was packed anew
+ * in another order has the same text.
  *
  *   OpenDocument        content.xml       text in elements p and h
  *   Office Open XML     word/, ppt/, xl/  text in elements t; a paragraph is p, si or is
@@ -8,29 +9,25 @@
 #include <fnmatch.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <libxml/xmlreader.h>
 
-#include "tools/extract/clock.h"
-#include "tools/extract/extract.h"
+#include "tools/extract/alone.h"
+#include "tools/extract/zip.h"
 
-enum { BLOCK_BYTES = 1 << 16 };
-
+/* In the order in which they are read, wherever they are in the archive. */
 static const char *const parts[] = {
-    "content.xml",      "word/document.xml",    "word/footnotes.xml",  "word/endnotes.xml",
+    "content.xml",      "word/document*.xml",   "word/footnotes.xml",  "word/endnotes.xml",
     "ppt/slides/*.xml", "xl/sharedStrings.xml", "xl/worksheets/*.xml", "ppt/notesSlides/*.xml"};
 
 struct office {
-    struct archive *archive;
-    struct extract_clock clock;
-    bool cut, damaged; /* the time is over; it cannot be read on */
-    int in_text;       /* how many elements whose text counts are open */
-    int skipped;       /* depth of the element that is left out with all in it, or -1 */
+    struct zip zip;
+    int in_text; /* how many elements whose text counts are open */
+    int skipped; /* depth of the element that is left out with all in it, or -1 */
+    size_t n_names;
+    char *names[ZIP_MEMBERS_MAX];
 };
 
 static bool is_one_of(const char *name, const char *const *names)
@@ -95,89 +92,73 @@ static void take_node(struct office *office, xmlTextReaderPtr reader, bool opend
         fputs((const char *)xmlTextReaderConstValue(reader), stdout);
 }
 
-static int read_part(void *user, char *buffer, int size_bytes)
-{
-    struct office *office = user;
-    la_ssize_t n = archive_read_data(office->archive, buffer, (size_t)size_bytes);
-    if (n < 0)
-        office->damaged = true;
-    return n < 0 ? -1 : (int)n;
-}
-
 static int close_part(void *user)
 {
     (void)user;
     return 0;
 }
 
-static void take_part(struct office *office, bool opendocument)
+static void take_part(void *user, const char *name)
 {
+    struct office *office = user;
+    const bool opendocument = strcmp(name, "content.xml") == 0;
     int r = 1;
     /* No network, no entities from elsewhere, and the library's own bounds stay. */
     xmlTextReaderPtr reader =
-        xmlReaderForIO(read_part, close_part, office, NULL, NULL,
+        xmlReaderForIO(zip_read, close_part, &office->zip, NULL, NULL,
                        XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
     office->in_text = 0;
     office->skipped = -1;
-    while (reader && !office->cut && (r = xmlTextReaderRead(reader)) == 1) {
+    while (reader && !office->zip.cut && (r = xmlTextReaderRead(reader)) == 1) {
         take_node(office, reader, opendocument);
-        office->cut = extract_clock_is_over(&office->clock);
+        office->zip.cut = extract_clock_is_over(&office->zip.clock);
     }
-    office->damaged |= !reader || r < 0;
+    office->zip.damaged |= !reader || r < 0;
     putchar('\n');
     xmlFreeTextReader(reader);
 }
 
-static bool is_part(const char *name)
+/* Which of the parts it is, or -1. */
+static int part_of(const char *name)
 {
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         if (fnmatch(parts[i], name, FNM_PATHNAME) == 0)
-            return true;
-    return false;
+            return (int)i;
+    return -1;
 }
 
-static int complain(const char *what)
+static void list_part(void *user, const char *name)
 {
-    fprintf(stderr, "\n%s\n", what);
-    return 1;
+    struct office *office = user;
+    if (part_of(name) < 0)
+        return;
+    if (office->n_names == ZIP_MEMBERS_MAX || !(office->names[office->n_names] = strdup(name)))
+        office->zip.cut = true;
+    else
+        office->n_names++;
 }
 
-/* By what the library that could not go on says of it; of XML also when there was too much of it.
- */
-static int explain(const struct office *office)
+/* Slides, and sheets, by their number. */
+static int compare_parts(const void *a, const void *b)
 {
-    const xmlError *of_xml = xmlGetLastError();
-    const char *why = of_xml ? of_xml->message : NULL;
-    if (!why && office->archive)
-        why = archive_error_string(office->archive);
-    fprintf(stderr, "\ndamaged%s%s\n", why ? ": " : "", why ? why : "");
-    return 1;
+    const char *x = *(char *const *)a, *y = *(char *const *)b;
+    const int i = part_of(x), j = part_of(y);
+    return i != j ? i - j : strverscmp(x, y);
 }
 
 int main(void)
 {
-    struct office office = {.archive = archive_read_new(), .clock = extract_clock_start()};
-    struct archive_entry *entry;
-    int r = ARCHIVE_FATAL;
-    prctl(PR_SET_DUMPABLE, 0); /* before there is anything to be seen */
-    if (office.archive && archive_read_support_format_zip(office.archive) == ARCHIVE_OK &&
-        archive_read_open_fd(office.archive, STDIN_FILENO, BLOCK_BYTES) == ARCHIVE_OK)
-        while (!office.cut && !office.damaged &&
-               ((r = archive_read_next_header(office.archive, &entry)) == ARCHIVE_OK ||
-                r == ARCHIVE_WARN)) {
-            const char *name = archive_entry_pathname(entry);
-            if (name && is_part(name))
-                take_part(&office, strcmp(name, "content.xml") == 0);
-        }
-    bool written = fflush(stdout) == 0 && !ferror(stdout);
-    bool encrypted = office.archive && archive_read_has_encrypted_entries(office.archive) > 0;
-    if (!written)
-        return complain("standard output cannot be written");
-    if (office.cut)
-        return EXTRACT_CUT;
-    if (encrypted)
-        return complain("encrypted");
-    if (office.damaged || r != ARCHIVE_EOF)
-        return explain(&office);
-    return 0;
+    static struct office office;
+    extract_alone();
+    zip_begin(&office.zip);
+    /* What is damaged behind some parts has these. */
+    zip_names(&office.zip, list_part, &office);
+    const bool damaged = office.zip.damaged;
+    office.zip.damaged = false;
+    if (office.n_names > 0)
+        qsort(office.names, office.n_names, sizeof(office.names[0]), compare_parts);
+    zip_members(&office.zip, office.names, office.n_names, take_part, &office);
+    office.zip.damaged |= damaged;
+    const xmlError *of_xml = xmlGetLastError();
+    return zip_end(&office.zip, of_xml ? of_xml->message : NULL);
 }

@@ -1,10 +1,10 @@
 /* kinfs-extract-pdf: the text of the PDF document on standard input, page by page, in UTF-8. */
 #include <stdio.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <poppler.h>
 
+#include "tools/extract/alone.h"
 #include "tools/extract/clock.h"
 #include "tools/extract/extract.h"
 
@@ -25,7 +25,7 @@ int main(void)
 {
     const struct extract_clock clock = extract_clock_start();
     GError *error = NULL;
-    prctl(PR_SET_DUMPABLE, 0); /* before there is anything to be seen */
+    extract_alone();
     /* Another descriptor: standard input would be taken for a pipe and copied into memory. */
     int fd = dup(STDIN_FILENO);
     PopplerDocument *document = fd < 0 ? NULL : poppler_document_new_from_fd(fd, NULL, &error);

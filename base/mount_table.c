@@ -1,0 +1,89 @@
+#include "base/mount_table.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "base/cleanup.h"
+
+int mount_table_open(struct mount_table *table, const char *path)
+{
+    *table = (struct mount_table){.file = fopen(path ? path : "/proc/self/mountinfo", "re")};
+    return table->file ? 0 : -errno;
+}
+
+void mount_table_done(struct mount_table *table)
+{
+    fclose_p(&table->file);
+    free(table->line);
+    *table = (struct mount_table){0};
+}
+
+/* In place. */
+static void unescape(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; to++) {
+        if (from[0] == '\\' && from[1] >= '0' && from[1] <= '3' && from[2] >= '0' &&
+            from[2] <= '7' && from[3] >= '0' && from[3] <= '7') {
+            *to = (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0'));
+            from += 4;
+        } else {
+            *to = *from++;
+        }
+    }
+    *to = '\0';
+}
+
+static int parse(char *line, struct mount_row *ret_row)
+{
+    enum { ID, PARENT, DEVICE, ROOT, POINT, N_FIRST };
+    char *first[N_FIRST], *rest = line;
+    unsigned int major, minor;
+    line[strcspn(line, "\n")] = '\0';
+    for (int i = 0; i < N_FIRST; i++)
+        if (!(first[i] = strsep(&rest, " ")) || !rest)
+            return -EINVAL;
+    rest = strstr(rest, " - ");
+    if (!rest || sscanf(first[DEVICE], "%u:%u", &major, &minor) != 2)
+        return -EINVAL;
+    rest += strlen(" - ");
+    const char *type = strsep(&rest, " ");
+    char *source = strsep(&rest, " ");
+    if (!source)
+        return -EINVAL;
+    unescape(first[ROOT]);
+    unescape(first[POINT]);
+    unescape(source);
+    *ret_row = (struct mount_row){.id = strtoull(first[ID], NULL, 10),
+                                  .parent_id = strtoull(first[PARENT], NULL, 10),
+                                  .device = makedev(major, minor),
+                                  .root = first[ROOT],
+                                  .point = first[POINT],
+                                  .type = type,
+                                  .source = source,
+                                  .options = rest ? rest : ""};
+    return 1;
+}
+
+int mount_table_next(struct mount_table *table, struct mount_row *ret_row)
+{
+    if (getline(&table->line, &table->line_bytes, table->file) > 0)
+        return parse(table->line, ret_row);
+    return feof(table->file) ? 0 : -errno;
+}
+
+int mount_table_find(struct mount_table *table, const char *path, uint64_t id,
+                     struct mount_row *ret_row)
+{
+    struct mount_row row;
+    int r = mount_table_open(table, path);
+    if (r < 0)
+        return r;
+    while ((r = mount_table_next(table, &row)) > 0)
+        if (row.id == id) {
+            *ret_row = row;
+            return 0;
+        }
+    return r < 0 ? r : -ENOENT;
+}

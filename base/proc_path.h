@@ -1,0 +1,35 @@
+/* Paths of descriptors: what O_PATH descriptors need instead of f*() calls, and where they are. */
+#ifndef KINFS_BASE_PROC_PATH_H
+#define KINFS_BASE_PROC_PATH_H
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct proc_path {
+    char text[32];
+};
+
+/* The path by which the kernel follows to what is open. No system call. */
+static inline struct proc_path proc_path_of(int fd)
+{
+    struct proc_path path;
+    snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d", fd);
+    return path;
+}
+
+/* The path that what is open has now, as the kernel says it. Returns the bytes before its NUL, or
+ * -ENAMETOOLONG or an errno of readlink(2). */
+static inline ssize_t proc_path_read(int fd, char ret_path[PATH_MAX])
+{
+    ssize_t n = readlink(proc_path_of(fd).text, ret_path, PATH_MAX);
+    if (n < 0)
+        return -errno;
+    if (n == PATH_MAX)
+        return -ENAMETOOLONG;
+    ret_path[n] = '\0';
+    return n;
+}
+
+#endif

@@ -1,0 +1,23 @@
+/* Canonical composition (The Unicode Standard, 3.11; NFC), a character at a time. Private to
+ * engine/text. */
+#ifndef KINFS_ENGINE_TEXT_COMPOSE_H
+#define KINFS_ENGINE_TEXT_COMPOSE_H
+
+#include "engine/text/unicode.h"
+
+enum { COMPOSE_MARKS_MAX = 30 }; /* of a letter */
+
+/* Have a character join the token before it, of which all others have.
+ *
+ * bytes     the token is bytes[start .. end), not empty, and the folded character the n behind it;
+ *           UNICODE_EXPANSION_MAX_BYTES more may be written there
+ * property  of the character, whose class is UNICODE_SECOND or past it
+ * ret_tail  where the letter begins that it is a mark of; start, where there is none
+ *
+ * Marks past COMPOSE_MARKS_MAX are left as they come, which bounds what one takes (the Stream-Safe
+ * Text Format of UAX #15 has as many). Returns where the token ends now.
+ */
+uint32_t compose_join(uint8_t *bytes, uint32_t start, uint32_t end, uint32_t n,
+                      const struct unicode_property *property, uint32_t *ret_tail);
+
+#endif

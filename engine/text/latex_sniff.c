@@ -1,0 +1,54 @@
+#include "engine/text/latex.h"
+
+#include <string.h>
+
+enum { LEAST_LINES = 3 };
+
+static bool begins(const uint8_t *p, size_t n, const char *text)
+{
+    return n >= strlen(text) && memcmp(p, text, strlen(text)) == 0;
+}
+
+static bool begins_with_one_of(const uint8_t *p, size_t n, const char *const *texts)
+{
+    while (*texts && !begins(p, n, *texts))
+        texts++;
+    return *texts;
+}
+
+static bool is_letter(uint8_t c)
+{
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+bool latex_sniff(const uint8_t *head, size_t head_bytes)
+{
+    static const char *const documents[] = {"\\documentclass", "\\documentstyle",
+                                            "\\begin{document}", NULL};
+    static const char *const structure[] = {
+        "\\part{",  "\\chapter", "\\section", "\\subsection", "\\subsubsection", "\\paragraph{",
+        "\\begin{", "\\end{",    "\\item",    "\\label{",     "\\caption{",      NULL};
+    size_t at = begins(head, head_bytes, "\xef\xbb\xbf") ? 3 : 0;
+    unsigned n_lines = 0;
+    bool first = true;
+    while (at < head_bytes) {
+        const uint8_t *line = head + at, *newline = memchr(line, '\n', head_bytes - at);
+        size_t n = newline ? (size_t)(newline - line) : head_bytes - at;
+        at += n + 1;
+        while (n > 0 && memchr(" \t\r", *line, 3)) {
+            line++;
+            n--;
+        }
+        if (n == 0 || *line == '%')
+            continue;
+        if (first && !(n > 1 && *line == '\\' && is_letter(line[1])))
+            return false;
+        first = false;
+        if (begins_with_one_of(line, n, documents))
+            return true;
+        n_lines += begins_with_one_of(line, n, structure);
+        if (n_lines == LEAST_LINES)
+            return true;
+    }
+    return false;
+}

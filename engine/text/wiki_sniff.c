@@ -1,0 +1,89 @@
+/* What is wiki markup and not Markdown, AsciiDoc or a program in which brackets stand in twos. */
+#include "engine/text/wiki.h"
+
+#include <string.h>
+
+enum { LEAST_LINKS = 3, SHARE_OF_CODE = 5 };
+
+struct found {
+    unsigned n_links, n_headings, n_others;
+    unsigned n_lines, n_code; /* that are not empty */
+};
+
+static bool begins(const uint8_t *p, size_t n, const char *text)
+{
+    return n >= strlen(text) && memcmp(p, text, strlen(text)) == 0;
+}
+
+/* "== Heading ==" */
+static bool is_heading(const uint8_t *p, size_t n)
+{
+    size_t level = 0;
+    while (level < n && p[level] == '=')
+        level++;
+    return level >= 2 && level <= 6 && n > 2 * level && p[n - 1] == '=' && p[n - 2] == '=' &&
+           p[level] != '>' && p[n - level - 1] != '=';
+}
+
+/* "[[Page|text]]", by one that can be a name and ends in its line. Of a test in a shell there is a
+ * blank. */
+static unsigned count_links(const uint8_t *p, size_t n)
+{
+    unsigned n_links = 0;
+    const uint8_t *end = p + n;
+    while ((p = memchr(p, '[', (size_t)(end - p)))) {
+        p++;
+        if (end - p < 2 || p[0] != '[' || memchr(" \t[]\"'-$^:0123456789", p[1], 20))
+            continue;
+        const uint8_t *close = memchr(p, ']', (size_t)(end - p));
+        if (!close)
+            break;
+        n_links += close + 1 < end && close[1] == ']';
+        p = close;
+    }
+    return n_links;
+}
+
+static bool is_code(const uint8_t *p, size_t n)
+{
+    static const char *const beginnings[] = {"//",   "/*", "#include", "#define", "import ",
+                                             "def ", "%",  "--",       "local ",  "function "};
+    if (memchr(";{", p[n - 1], 2))
+        return true;
+    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
+        if (begins(p, n, beginnings[i]) && !begins(p, n, "---"))
+            return true;
+    return false;
+}
+
+static void look_at(struct found *found, const uint8_t *p, size_t n)
+{
+    found->n_lines++;
+    found->n_code += is_code(p, n);
+    found->n_headings += is_heading(p, n);
+    found->n_links += count_links(p, n);
+    found->n_others += begins(p, n, "{|") || (begins(p, n, "{{") && n > 2 && p[2] > '@') ||
+                       memmem(p, n, "'''", 3) != NULL || memmem(p, n, "<ref", 4) != NULL;
+}
+
+bool wiki_sniff(const uint8_t *head, size_t head_bytes)
+{
+    struct found found = {0};
+    size_t at = begins(head, head_bytes, "\xef\xbb\xbf") ? 3 : 0;
+    if (!memchr(head, '[', head_bytes) || begins(head + at, head_bytes - at, "#!") ||
+        !memmem(head, head_bytes, "[[", 2))
+        return false;
+    while (at < head_bytes) {
+        const uint8_t *line = head + at;
+        const uint8_t *newline = memchr(line, '\n', head_bytes - at);
+        size_t n = newline ? (size_t)(newline - line) : head_bytes - at;
+        at += n + 1;
+        while (n > 0 && memchr(" \t\r", line[n - 1], 3))
+            n--;
+        if (n > 0)
+            look_at(&found, line, n);
+    }
+    return ((found.n_headings > 0 && found.n_links > 0) ||
+            (found.n_links >= LEAST_LINKS && found.n_others > 0)) &&
+           SHARE_OF_CODE * found.n_code <= found.n_lines;
+}

@@ -1,0 +1,85 @@
+#include "fs/thread_groups.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+#define GROUPS "Groups:"
+
+/* The line of the groups. The one of the name, which is the thread's to choose, has no newline in
+ * it: the kernel writes that as two characters. */
+static bool find_line(FILE *file, char **line, size_t *line_bytes)
+{
+    for (ssize_t n; (n = getline(line, line_bytes, file)) > 0;)
+        if (strncmp(*line, GROUPS, strlen(GROUPS)) == 0)
+            return (*line)[n - 1] == '\n';
+    return false;
+}
+
+static size_t count_words(const char *text)
+{
+    size_t n = 0;
+    for (text += strspn(text, " \t\n"); *text; n++) {
+        text += strcspn(text, " \t\n");
+        text += strspn(text, " \t\n");
+    }
+    return n;
+}
+
+/* A worker of io_uring is what its process was when the worker was begun, and acts for each request
+ * as somebody else whom /proc does not show. */
+static bool is_io_worker(int dir_fd)
+{
+    enum { PF_IO_WORKER = 0x10 };
+    char text[512];
+    _cleanup_close_ int fd = openat(dir_fd, "stat", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+    text[n < 0 ? 0 : n] = '\0';
+    const char *name_end = strrchr(text, ')');
+    unsigned flags;
+    return !name_end || sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) != 1 ||
+           flags & PF_IO_WORKER;
+}
+
+static FILE *open_status(pid_t thread)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)thread, (int)thread);
+    _cleanup_close_ int dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir_fd < 0 || is_io_worker(dir_fd))
+        return NULL;
+    _cleanup_close_ int fd = openat(dir_fd, "status", O_RDONLY | O_CLOEXEC);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+    if (file)
+        (void)TAKE_FD(fd);
+    return file;
+}
+
+int thread_groups(pid_t thread, gid_t **ret_groups, size_t *ret_n_groups)
+{
+    _cleanup_free_ char *line = NULL;
+    size_t line_bytes = 0;
+    errno = 0;
+    _cleanup_fclose_ FILE *file = open_status(thread);
+    if (!file || !find_line(file, &line, &line_bytes))
+        return errno == ENOMEM ? -ENOMEM : -EACCES;
+    const char *text = line + strlen(GROUPS);
+    const size_t n_groups = count_words(text);
+    gid_t *groups = calloc(n_groups + 1, sizeof(*groups));
+    if (!groups)
+        return -ENOMEM;
+    for (size_t i = 0; i < n_groups; i++) {
+        char *end;
+        groups[i] = (gid_t)strtoul(text, &end, 10);
+        text = end;
+    }
+    *ret_groups = groups;
+    *ret_n_groups = n_groups;
+    return 0;
+}

@@ -1,0 +1,17 @@
+/* The supplementary groups of a thread of another process, by /proc. */
+#ifndef KINFS_FS_THREAD_GROUPS_H
+#define KINFS_FS_THREAD_GROUPS_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Gives the groups, which may be none, to be freed. thread 0: one that this process cannot see.
+ *
+ * Returns 0, -ENOMEM, or -EACCES where they cannot be known: of a thread that is gone, and of a
+ * worker of io_uring, which may have groups that who asks by it has given up. Any thread; 30 us,
+ * but 30 ms of the 65,536 groups that a thread may have, each of which the kernel writes out: once,
+ * where fuse_req_getgroups() has it done again for each larger buffer.
+ */
+int thread_groups(pid_t thread, gid_t **ret_groups, size_t *ret_n_groups);
+
+#endif

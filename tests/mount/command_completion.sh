@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# What shells complete: every long option that a command's --help has, in bash, zsh and fish; values behind "=" and, of -o, ",".
+. "$(dirname "$0")/../lib/mount.sh"
+completions=$(realpath "$(dirname "$0")/../../tools/completion")
+# shellcheck disable=SC1091
+. "$completions/kinfs.bash"
+export PATH=${KINFS%/*}:$PATH
+
+complete_line() { # LINE: what bash would offer behind it, a line each, sorted
+    local COMPREPLY=() COMP_LINE=$1 COMP_POINT=${#1} COMP_CWORD
+    # As bash splits it: "=" is a word of its own.
+    read -ra COMP_WORDS <<< "${1//=/ = }"
+    [[ $1 != *[[:space:]=] ]] || COMP_WORDS+=('')
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    _kinfs 2> /dev/null
+    printf '%s\n' "${COMPREPLY[@]}" | sort
+}
+offers() { # LINE EXPECTED...
+    local line=$1
+    shift
+    expect_equal "kinfs: '$line'" "$(printf '%s\n' "$@" | sort)" "$(complete_line "$line")"
+}
+
+for command in mount umount scan settle status similar clusters shingles cluster compare check rebuild; do
+    mapfile -t long < <("$KINFS" "$command" --help | grep -o '^ .*--[a-z]*[ =]' | grep -o -e '--[a-z]*' | grep -v -x -e --help -e --usage)
+    [[ $command = status || ${#long[@]} -ge 2 ]] || fail "no options in $command --help"
+    bash=$(complete_line "kinfs $command --")
+    for option in "${long[@]}"; do
+        # One that has values is there with each.
+        grep -q -x -e "$option=\?" <<< "$bash" || [[ $(complete_line "kinfs $command $option=") ]] || fail "bash: kinfs $command $option is not completed"
+        grep -E "^ *$command\)|^ *\*\)" "$completions/_kinfs" | grep -q -e "$option" || fail "zsh: kinfs $command $option is not completed"
+        grep -E "_from [a-z ]*\b$command\b" "$completions/kinfs.fish" | grep -q -e "-l ${option#--} " || fail "fish: kinfs $command $option is not completed"
+    done
+done
+
+offers 'kinfs com' compare
+offers 'kinfs cluster --mo' --mode=exact --mode=fast --mode=broder1997 --mode=supershingle
+offers 'kinfs cluster --mode=' exact fast broder1997 supershingle
+offers 'kinfs cluster --mode=f' fast
+offers 'kinfs scan --tokens=words+' words+tags
+offers 'kinfs mount -o watch=f' fanotify
+offers 'kinfs mount -o thr' threshold=
+offers 'kinfs mount -o threshold=0.5,watch=i' inotify
+offers 'kinfs mount -o nosketch,lim' nosketch,limit=
+offers 'kinfs help sta' status
+mkdir -p place/inside
+offers 'kinfs check --store=pla' place
+offers 'kinfs similar --store=place/in' place/inside
+offers 'kinfs mount -o limit=3,store=place/in' place/inside
+offers 'kinfs mount pla' place
+
+if command -v fish > /dev/null; then
+    expect_equal 'fish' "$(printf '%s\n' broder1997 default)" \
+        "$(fish -c "source $completions/kinfs.fish; complete -C 'kinfs scan --policy '" | cut -f 1 | sort)"
+    expect_equal 'fish, -o' "$(printf 'ro,watch=%s\n' auto fanotify inotify none)" \
+        "$(fish -c "source $completions/kinfs.fish; complete -C 'kinfs mount -o ro,watch='" | cut -f 1 | sort)"
+fi
+if command -v zsh > /dev/null; then
+    zsh -n "$completions/_kinfs" || fail "zsh does not read it"
+fi

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# What is too short to be found for certain in what contains it, and thresholds below which answers have gaps: both are said, with
+# an exit code of their own where nothing was found.
+. "$(dirname "$0")/../lib/mount.sh"
+needs_fuse
+needs python3
+
+mkdir -p "$SOURCE"
+words 1 20000 > "$SOURCE/book"
+words 50000 116 > "$SOURCE/below" # 112 shingles
+words 60000 117 > "$SOURCE/above"
+words 70000 10 > "$SOURCE/lonely"
+: > "$SOURCE/empty"
+
+ask() { # TREE: nothing of it depends on which keys the store has
+    local tree=$1 n i code
+    for n in 10 80; do
+        for i in 1 2 3; do
+            words $((i * 1000)) "$n" > excerpt
+            code=0
+            "$KINFS" similar -c --tree "$tree" - < excerpt > out 2> err || code=$?
+            expect_match "$n words" '^kinfs: standard input: too short to tell: .* below 113 shingles, 117 words$' "$(< err)"
+            expect_equal "$n words" "$([[ -s out ]] && echo 0 || echo 4)" "$code"
+            "$KINFS" similar --json -c --tree "$tree" - < excerpt > json || [[ $? = 4 ]]
+            python3 - <<'PYTHON'
+import json
+rows = [json.loads(line) for line in open('json')]
+assert rows and all(row['complete'] is False for row in rows), rows
+assert 'path' in rows[0] or rows[0]['incomplete'].startswith('too short to tell'), rows
+PYTHON
+        done
+    done
+    for i in 1 2; do
+        words $((i * 1000)) 500 > excerpt # missed once in ten million times
+        "$KINFS" similar -c --tree "$tree" - < excerpt > out 2> err
+        expect_equal '500 words' "$(printf '0.9999\tbook|')" "$(tr '\n' '|' < out)$(< err)"
+        expect_match 'JSON' '"complete":true' "$("$KINFS" similar --json -c --tree "$tree" - < excerpt)"
+    done
+    words 90000 500 > excerpt
+    expect_code 1 "$KINFS" similar -c --tree "$tree" - < excerpt
+    expect_equal 'nowhere' '' "$OUT"
+    expect_code 1 "$KINFS" similar -c "$tree/above"
+    expect_code 4 "$KINFS" similar -c "$tree/below"
+    expect_match 'a document of the tree' "^kinfs: .*below: too short to tell" "$OUT"
+    expect_code 4 "$KINFS" similar -c -0 "$tree/below"
+    expect_code 1 "$KINFS" similar -c "$tree/empty" # what is equal to it is found
+    expect_code 1 "$KINFS" similar "$tree/lonely"   # what resembles it at 0.4 is found, however short it is
+
+    expect_code 1 "$KINFS" similar -t 0.26 "$tree/lonely"
+    expect_code 4 "$KINFS" similar -t 0.19 "$tree/lonely"
+    expect_match 'a low threshold' "^kinfs: .*lonely: not complete: what resembles it by less than 0.25 is found by chance" "$OUT"
+    expect_match 'JSON' '^\{"incomplete":"not complete: [^"]*","complete":false\}$' "$("$KINFS" similar -t 0.1 --json "$tree/lonely" || true)"
+}
+
+"$KINFS" scan "$SOURCE" > scanned
+ask "$SOURCE"
+start
+"$KINFS" settle "$MNT"
+ask "$MNT"
+
+query() { # NAME FILE
+    (exec 3<> "$MNT/.kinfs/query/$1" && cat "$2" >&3 && cat <&3)
+}
+expect_match 'a question' '^# too short to tell: ' "$(query x,containing "$SOURCE/lonely" | tail -n 1)"
+expect_match 'as records' '^incomplete.too short to tell: ' "$(query x,containing,records "$SOURCE/lonely" | tr '\0\t' '\n.' | head -n 1)"
+expect_match 'a low threshold' '^# not complete: ' "$(query x,threshold=0.1 "$SOURCE/lonely" | tail -n 1)"
+expect_equal 'nothing is said where nothing is missing' $'1.0000\tlonely' "$(query x "$SOURCE/lonely")"
+expect_equal 'nor here' $'1.0000\tabove' "$(query x,containing "$SOURCE/above")"
+expect_match 'the manual of the code' 'Exit code 1 .* 4 ' "$("$KINFS" similar --help | xargs)"

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# What is open of the views counts with all that it makes the daemon hold: its descriptor among those of files, its opener's groups
+# in memory. So by views, too, one user leaves others some.
+. "$(dirname "$0")/../lib/mount.sh"
+needs python3
+[[ $EUID = 0 ]] || skip 'only root can become another user'
+chmod 755 "$SCRATCH"
+mkdir -p "$SOURCE/documents"
+for i in 1 2 3; do words 1 100 > "$SOURCE/documents/$i"; done
+limit=1024
+(ulimit -n $limit && start -o allow_other)
+"$KINFS" settle "$MNT" > /dev/null
+ulimit -n "$(ulimit -Hn)"
+python3 - "$MNT" $limit << 'PYTHON' || fail 'see above'
+import errno, os, sys
+mount, limit = sys.argv[1], int(sys.argv[2])
+half = limit * 3 // 4 // 2  # of what is not the daemon's own
+USER, OTHER, MANY = 54321, 54322, 54323
+
+
+def as_user(uid, work, groups=()):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setgroups(groups)
+            os.setresgid(uid, uid, uid)
+            os.setresuid(uid, uid, uid)
+            work()
+            os._exit(0)
+        except BaseException as error:
+            print(type(error).__name__, error, file=sys.stderr)
+            os._exit(1)
+    assert os.waitpid(pid, 0)[1] == 0
+
+
+def fill(take, n_most):
+    taken = []
+    try:
+        while len(taken) <= n_most:
+            taken.append(take(len(taken)))
+    except OSError as error:
+        assert error.errno in (errno.EMFILE, errno.ENFILE, errno.EDQUOT), error
+    assert len(taken) <= n_most, f"{len(taken)}"
+    return taken
+
+
+def greedy():
+    questions = fill(lambda i: os.open(f"{mount}/.kinfs/query/{i}", os.O_RDWR | os.O_CREAT), 64)
+    assert len(questions) == 64
+    views = fill(lambda i: os.open(f"{mount}/similar/documents", os.O_RDONLY | os.O_DIRECTORY), half - 64)
+    assert len(views) == half - 64, len(views)
+    fill(lambda i: os.open(f"{mount}/documents/1", os.O_RDONLY), 0)
+    as_other()
+
+
+def modest():
+    assert len(os.listdir(f"{mount}/documents")) == 3
+    assert len(os.listdir(f"{mount}/similar/documents")) == 3
+    with open(f"{mount}/documents/1") as document:
+        assert document.read()
+
+
+told, go_on = os.pipe(), os.pipe()
+
+
+def as_other():
+    os.write(told[1], b"x")
+    os.read(go_on[0], 1)
+
+
+pid = os.fork()
+if pid == 0:
+    as_user(USER, greedy)
+    os._exit(0)
+os.close(told[1])
+assert os.read(told[0], 1) == b"x", "who takes all had an error"
+as_user(OTHER, modest)
+os.write(go_on[1], b"x")
+assert os.waitpid(pid, 0)[1] == 0
+
+# 64 MiB of memory are a user's
+n_groups = 65536
+as_user(MANY, lambda: fill(lambda i: os.open(f"{mount}/.kinfs", os.O_RDONLY | os.O_DIRECTORY), (64 << 20) // (4 * n_groups)),
+        list(range(100000, 100000 + n_groups)))
+PYTHON
+stop

@@ -1,0 +1,81 @@
+#include "tools/patience.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/deadline.h"
+#include "base/thread.h"
+#include "tools/command.h"
+#include "tools/message.h"
+#include "tools/mounts.h"
+
+/* As long as a daemon that lives may take on a busy machine. */
+enum { WAIT_MS = 20000 };
+
+/* The kinfs mount that the path's text leads into; nothing of it is looked at. */
+static const struct mount *mount_of_text(const struct mounts *mounts, const char *path)
+{
+    char directory[PATH_MAX];
+    const char *in_directory =
+        *path != '/' && getcwd(directory, sizeof(directory)) ? directory : "";
+    _cleanup_free_ char *whole = message("%s%s%s", in_directory, *path == '/' ? "" : "/", path);
+    const struct mount *found = NULL;
+    for (size_t i = 0; i < mounts->n_mounts; i++)
+        if (path_within(whole, mounts->mounts[i].point, NULL))
+            found = &mounts->mounts[i];
+    return mount_is_kinfs(found) ? found : NULL;
+}
+
+static void complain_of(const char *path)
+{
+    _cleanup_(mounts_done) struct mounts mounts = {0};
+    const struct mount *mount =
+        mounts_read(NULL, &mounts) < 0 ? NULL : mount_of_text(&mounts, path);
+    if (mount)
+        complain("%s: the mount %s has not answered for %d s; its daemon is stopped (kill -CONT "
+                 "lets it go on) or hangs (kinfs umount --force %s)",
+                 path, mount->point, WAIT_MS / 1000, mount->point);
+    else
+        complain("%s: the file system there has not answered for %d s", path, WAIT_MS / 1000);
+}
+
+static void *wait_for_end(void *user)
+{
+    struct patience *patience = user;
+    const struct timespec end = deadline_after_ms(WAIT_MS);
+    {
+        LOCKED(&patience->lock);
+        while (!patience->is_over)
+            if (pthread_cond_timedwait(&patience->ended, &patience->lock, &end) == ETIMEDOUT)
+                break;
+        if (patience->is_over)
+            return NULL;
+    }
+    complain_of(patience->path);
+    fflush(stderr);
+    _exit(COMMAND_FAILED);
+}
+
+void patience_begin(struct patience *ret_patience, const char *path)
+{
+    *ret_patience = (struct patience){.path = path};
+    pthread_mutex_init(&ret_patience->lock, NULL);
+    thread_cond_init(&ret_patience->ended);
+    ret_patience->has_thread = thread_start(&ret_patience->thread, wait_for_end, ret_patience) == 0;
+}
+
+void patience_end(struct patience *patience)
+{
+    {
+        LOCKED(&patience->lock);
+        patience->is_over = true;
+        pthread_cond_signal(&patience->ended);
+    }
+    if (patience->has_thread)
+        pthread_join(patience->thread, NULL);
+    pthread_cond_destroy(&patience->ended);
+    pthread_mutex_destroy(&patience->lock);
+}
