@@ -177,13 +177,15 @@ struct clusters_options {
     bool absolute;
 };
 
+enum { OPTION_CLUSTERING = 0x100, OPTION_EXPLAIN };
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct clusters_options *options = state->input;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
     case 'i':
-    case 'e':
+    case OPTION_EXPLAIN:
         *(key == 'i' ? &options->id : &options->explained) =
             command_parse_count(state, key == 'i' ? "--id" : "--explain", argument, 1, INT64_MAX);
         return 0;
@@ -191,7 +193,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->limit = command_parse_count(state, "--limit", argument, 0, UINT32_MAX);
         return 0;
     case 'a': options->absolute = true; return 0;
-    case 'c': options->clustering = argument; return 0;
+    case OPTION_CLUSTERING: options->clustering = argument; return 0;
     case ARGP_KEY_END:
         if (options->explained && options->common.null)
             argp_error(state, "--explain and -0 exclude each other");
@@ -202,11 +204,11 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option clusters_options[] = {
     {"id", 'i', "ID", 0, "the members of this cluster", 0},
-    {"explain", 'e', "ID", 0,
+    {"explain", OPTION_EXPLAIN, "ID", 0,
      "how this cluster hangs together: the resemblance of all pairs, the longest way, and the "
      "weakest links",
      0},
-    {"clustering", 'c', "NAME", 0,
+    {"clustering", OPTION_CLUSTERING, "NAME", 0,
      "of this clustering (-o clusters= of kinfs mount), not of the "
      "default one",
      0},

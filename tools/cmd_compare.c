@@ -53,7 +53,15 @@ int work_compare(const struct work_context *context, struct json_object *request
 }
 
 /* no letters */
-enum { OPTION_SKETCH = 0x100, OPTION_WITHIN, OPTION_TOKENS, OPTION_STOPWORDS, OPTION_STEMMER };
+enum {
+    OPTION_RESAMPLE = 0x100,
+    OPTION_SKETCH,
+    OPTION_WITHIN,
+    OPTION_SHINGLE,
+    OPTION_TOKENS,
+    OPTION_STOPWORDS,
+    OPTION_STEMMER
+};
 
 struct compare_options {
     struct command_options common;
@@ -90,7 +98,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
     case 'e': options->exact = true; return 0;
-    case 'r': options->resample = true; return 0;
+    case OPTION_RESAMPLE: options->resample = true; return 0;
     case 'c': options->config = argument; return 0;
     case OPTION_SKETCH:
         if (strcmp(argument, "help") == 0) {
@@ -108,7 +116,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
             argp_error(state,
                        "parities cannot tell a distance of 1 from one of 2; compare by --exact");
         return 0;
-    case 'w':
+    case OPTION_SHINGLE:
         options->w = (unsigned)command_parse_count(state, "--shingle", argument, 0, 64);
         if (!options->w)
             argp_error(state, "a shingle has at least one token");
@@ -143,7 +151,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option compare_options[] = {
     {"exact", 'e', NULL, 0, "compute from the texts, not from sketches; any two files", 0},
-    {"resample", 'r', NULL, 0,
+    {"resample", OPTION_RESAMPLE, NULL, 0,
      "sketch the two files anew under a fresh secret key: who has edited a text so that the stored "
      "sketch does not show it cannot have known this one",
      0},
@@ -153,7 +161,7 @@ static const struct argp_option compare_options[] = {
      "with --sketch=hamming: whether at most K shingles are in one of them only; wrong once in a "
      "hundred times, or where it is more than K and less than 2K",
      0},
-    {"shingle", 'w', "TOKENS", 0,
+    {"shingle", OPTION_SHINGLE, "TOKENS", 0,
      "with these: tokens in a shingle (default: as the store of A has it, or of B, else 5; 10 for "
      "broder1997)",
      0},

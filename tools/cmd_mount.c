@@ -211,12 +211,14 @@ static void options_done(struct options *options)
 #define end_usage(format, ...)                                                                     \
     (complain(format "; see kinfs mount --help", __VA_ARGS__), exit(argp_err_exit_status))
 
+enum { OPTION_SLOPPY = 0x100 };
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct options *options = state->input;
     switch (key) {
     case 'f': options->in_front = true; return 0;
-    case 's': options->mount.sloppy = true; return 0;
+    case OPTION_SLOPPY: options->mount.sloppy = true; return 0;
     case 'o': {
         _cleanup_free_ char *error = NULL;
         if (mount_options_parse(&options->mount, argument, &error) < 0)
@@ -235,7 +237,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option argp_options[] = {
     {"foreground", 'f', NULL, 0, "stay in front, log to standard error", 0},
-    {"sloppy", 's', NULL, 0, "pass over options (of a later -o) that are not known", 0},
+    {"sloppy", OPTION_SLOPPY, NULL, 0, "pass over options (of a later -o) that are not known", 0},
     {"options", 'o', "OPTION[,...]", 0, "see below; may be repeated", 0},
     {0},
 };

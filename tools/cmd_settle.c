@@ -14,12 +14,14 @@ struct settle_options {
     bool has_timeout;
 };
 
+enum { OPTION_TIMEOUT = 0x100 };
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct settle_options *options = state->input;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
-    case 't':
+    case OPTION_TIMEOUT:
         options->timeout_s = command_parse_count(state, "--timeout", argument, 1, UINT32_MAX);
         options->has_timeout = true;
         return 0;
@@ -28,7 +30,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option settle_options[] = {
-    {"timeout", 't', "SECONDS", 0, "give up after so long (exit code 3)", 0},
+    {"timeout", OPTION_TIMEOUT, "SECONDS", 0, "give up after so long (exit code 3)", 0},
     {0},
 };
 static const struct argp_child children[] = {{&command_argp, 0, NULL, 0}, {0}};

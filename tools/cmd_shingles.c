@@ -49,12 +49,14 @@ struct shingles_options {
     uint64_t top, n_rows;
 };
 
+enum { OPTION_TOP = 0x100 };
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct shingles_options *options = state->input;
     switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
-    case 'n':
+    case OPTION_TOP:
         options->top = command_parse_count(state, "--top", argument, 1, COMMON_SHINGLES_MAX);
         return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -62,7 +64,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option shingles_options[] = {
-    {"top", 'n', "N", 0, "how many (default 20)", 0},
+    {"top", OPTION_TOP, "N", 0, "how many (default 20)", 0},
     {0},
 };
 static const struct argp_child children[] = {{&command_argp, 0, NULL, 0}, {0}};

@@ -87,6 +87,8 @@ struct similar_options {
     uint64_t n_rows;
 };
 
+enum { OPTION_CONTAINING = 0x100 };
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct similar_options *options = state->input;
@@ -96,7 +98,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'n':
         options->limit = command_parse_count(state, "--limit", argument, 0, UINT32_MAX);
         return 0;
-    case 'c': options->containing = true; return 0;
+    case OPTION_CONTAINING: options->containing = true; return 0;
     case 'a': options->absolute = true; return 0;
     case 'T': options->tree = argument; return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -106,7 +108,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 static const struct argp_option similar_options[] = {
     {"threshold", 't', "R", 0, "least resemblance, 0 to 1 (default 0.4)", 0},
     {"limit", 'n', "N", 0, "most answers, 0 for all (default 100)", 0},
-    {"containing", 'c', NULL, 0,
+    {"containing", OPTION_CONTAINING, NULL, 0,
      "what the document is contained in, instead: at least R of it (the number printed is the "
      "containment)",
      0},

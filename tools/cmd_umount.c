@@ -22,12 +22,14 @@ struct umount_options {
     bool lazy, force;
 };
 
+enum { OPTION_FORCE = 0x100 };
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct umount_options *options = state->input;
     switch (key) {
     case 'l': options->lazy = true; return 0;
-    case 'f': options->force = true; return 0;
+    case OPTION_FORCE: options->force = true; return 0;
     case ARGP_KEY_ARG:
         if (options->path)
             argp_usage(state);
@@ -41,7 +43,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 static const struct argp_option umount_options[] = {
     {"lazy", 'l', NULL, 0,
      "take the mount away now, and end when nobody uses it any more; does not wait", 0},
-    {"force", 'f', NULL, 0,
+    {"force", OPTION_FORCE, NULL, 0,
      "when the daemon hangs: fail all that waits for it, then unmount; does not wait", 0},
     {0},
 };

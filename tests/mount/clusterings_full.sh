@@ -30,10 +30,10 @@ expect_equal 'all agree' "$(value "$MNT/many/1" cluster.all)" "$(value "$MNT/man
 
 # What the cap of 1,000 leaves out is told of the clustering whose cluster is explained.
 expect_match 'loss' 'left out +[1-9][0-9]* of [0-9]+ shared shingles, of more than 1,000 documents each' \
-    "$("$KINFS" clusters -c paper --explain="$id" "$MNT")"
+    "$("$KINFS" clusters --clustering=paper --explain="$id" "$MNT")"
 expect_match 'loss' '"shared_shingles_left_out":[1-9]' \
-    "$("$KINFS" clusters --json -c paper --explain="$id" "$MNT" | tr -d ' ')"
-[[ ! $("$KINFS" clusters -c all --explain="$(value "$MNT/a" cluster.all)" "$MNT") =~ 'left out' ]] ||
+    "$("$KINFS" clusters --json --clustering=paper --explain="$id" "$MNT" | tr -d ' ')"
+[[ ! $("$KINFS" clusters --clustering=all --explain="$(value "$MNT/a" cluster.all)" "$MNT") =~ 'left out' ]] ||
     fail 'exact leaves nothing out'
 
 # Not a file more: the store goes on in those it has.

@@ -17,7 +17,7 @@ ask() { # TREE: every question
     "$KINFS" similar --json "$tree/a"
     "$KINFS" similar -0 "$tree/a" | od -c
     "$KINFS" similar -t 0.95 -n 1 "$tree/d/b" || echo "code $?"
-    "$KINFS" similar -c -t 0.5 "$tree/d/b"
+    "$KINFS" similar --containing -t 0.5 "$tree/d/b"
     "$KINFS" similar "$tree/lonely" || echo "code $?"
     "$KINFS" similar "$tree/d" 2>&1 || echo "code $?"
     "$KINFS" clusters "$tree"
@@ -85,7 +85,7 @@ cd "$SCRATCH"
 words 11 100 > elsewhere
 expect_match 'exact' 'resemblance +0.8113' "$("$KINFS" compare --exact "$MNT/a" elsewhere)"
 expect_match 'containment' 'A in B +0.8958' "$("$KINFS" compare --exact "$MNT/a" elsewhere)" # 86/96
-expect_match 'w=1' 'resemblance +0.8182' "$("$KINFS" compare -e -w 1 elsewhere "$SOURCE/a")" # 90/110
+expect_match 'w=1' 'resemblance +0.8182' "$("$KINFS" compare -e --shingle=1 elsewhere "$SOURCE/a")" # 90/110
 expect_code 0 "$KINFS" compare --exact "$MNT/empty" "$MNT/a"
 expect_match 'nothing of something' 'A in B +-' "$OUT"
 : > nothing
@@ -98,8 +98,8 @@ expect_match 'by a store that the other is in' "\"w\":5" "$("$KINFS" compare --j
 head -c 40000 /dev/zero > zeros
 cp zeros twin
 head -c 40001 /dev/urandom > other
-expect_match 'binary twins' 'resemblance +1.0000' "$("$KINFS" compare -e -w 5 zeros twin)"
-expect_code 0 "$KINFS" compare -e -w 5 zeros other
+expect_match 'binary twins' 'resemblance +1.0000' "$("$KINFS" compare -e --shingle=5 zeros twin)"
+expect_code 0 "$KINFS" compare -e --shingle=5 zeros other
 expect_match 'nothing in common' 'resemblance +0.0000' "$OUT"
 
 # status

@@ -13,12 +13,12 @@ ln -s "$PWD/elsewhere/device" "$SOURCE/to-device"
 ln -s "$PWD/elsewhere/fifo" "$SOURCE/to-fifo"
 ln -s "$PWD/elsewhere/other" "$SOURCE/to-other"
 
-expect_equal 'a document is' other "$("$opened" elsewhere "$KINFS" compare -e -w 5 "$SOURCE/doc" "$SOURCE/to-other")"
+expect_equal 'a document is' other "$("$opened" elsewhere "$KINFS" compare -e --shingle=5 "$SOURCE/doc" "$SOURCE/to-other")"
 for name in to-device to-fifo; do
-    expect_equal "compared with $name" '' "$("$opened" elsewhere "$KINFS" compare -e -w 5 "$SOURCE/$name" "$SOURCE/doc")"
+    expect_equal "compared with $name" '' "$("$opened" elsewhere "$KINFS" compare -e --shingle=5 "$SOURCE/$name" "$SOURCE/doc")"
     expect_equal "compared freshly with $name" '' \
         "$("$opened" elsewhere "$KINFS" compare --sketch=broder1997 "$SOURCE/doc" "$SOURCE/$name")"
-    expect_code 3 "$KINFS" compare -e -w 5 "$SOURCE/$name" "$SOURCE/doc"
+    expect_code 3 "$KINFS" compare -e --shingle=5 "$SOURCE/$name" "$SOURCE/doc"
     expect_match "refused: $name" 'not a regular file' "$OUT"
     expect_equal "clustered with $name" '' \
         "$(printf '%s\0' "$SOURCE/doc" "$SOURCE/$name" > list; "$opened" elsewhere bash -c "'$KINFS' cluster - < list")"

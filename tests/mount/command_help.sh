@@ -5,8 +5,10 @@
 expect_match 'version' '^kinfs [0-9]+\.[0-9]+\.[0-9]+$' "$("$KINFS" --version)"
 expect_equal '-V' "$("$KINFS" --version)" "$("$KINFS" -V)"
 help=$("$KINFS" --help)
-for command in mount umount scan settle status similar clusters shingles cluster compare check rebuild; do
-    expect_match 'listed in --help' "(^|[[:space:]])$command " "$help"
+declare -A means=() # a letter in all commands: its long option
+names=$(sed -nE 's/^  ([a-z]+) .*/\1/p' <<< "$help")
+expect_equal 'listed in --help' 'mount umount scan settle status similar clusters cluster shingles compare check rebuild' "$(xargs <<< "$names")"
+for command in $names; do
     of_command=$("$KINFS" "$command" --help)
     expect_match "$command --help" "^Usage: kinfs $command " "$of_command"
     expect_equal "help $command" "$of_command" "$("$KINFS" help "$command")"
@@ -14,9 +16,13 @@ for command in mount umount scan settle status similar clusters shingles cluster
     if [[ $command == mount ]]; then
         ! sed '1,/^Options of -o/d' <<< "$of_command" | grep '^[^ ]' || fail "a row of kinfs mount --help is too long"
     fi
+    while read -r letter long; do
+        expect_equal "$letter in $command and before" "${means[$letter]:=$long}" "$long"
+    done < <(sed -nE 's/^ +(-[^-]), (--[a-z-]+).*/\1 \2/p' <<< "$of_command")
     expect_code 2 "$KINFS" "$command" --no-such-option
     expect_match "$command" "kinfs $command --help" "$OUT"
 done
+expect_equal 'letters were found' --help "${means[-?]:-}"
 expect_code 2 "$KINFS"
 expect_code 2 "$KINFS" frobnicate
 expect_match 'names what is wrong' "no command 'frobnicate'" "$OUT"

@@ -94,7 +94,7 @@ says 3 'nosuch: no such file or directory; ' status nosuch
 # A name may be anybody's: nothing of it is a command to the terminal, be it one of two bytes.
 says 3 'a\?\?1m\?b\?é: no such file or directory; ' status $'a\xc2\x9b1m\eb\x7f\xc3\xa9'
 says 3 'nosuch: no such file or directory; ' compare -s "$SCRATCH/st" "$SCRATCH/gone/a" "$SCRATCH/gone/nosuch"
-says 3 'nosuch: no such file; ' compare -e -w 5 "$SOURCE/a" nosuch
+says 3 'nosuch: no such file; ' compare -e --shingle=5 "$SOURCE/a" nosuch
 says 3 'nosuch: no such directory; ' scan nosuch
 for n in -1 0 10001; do
     expect_code 2 "$KINFS" shingles --top=$n

@@ -29,7 +29,7 @@ for kind in pdf odt docx pptx; do
 done
 expect_equal 'families' 10 "$("$KINFS" compare --sketch=help | wc -l)"
 for family in $("$KINFS" compare --sketch=help | awk '{ print $1 }'); do # b is not a: by their bytes nothing would be the same
-    "$KINFS" compare --json --sketch="$family" -w 3 tree/same.docx tree/same.pdf > row
+    "$KINFS" compare --json --sketch="$family" --shingle=3 tree/same.docx tree/same.pdf > row
     measure=$(value measure < row)
     expect_equal "$family" "$([[ $measure = distance ]] && echo 0.0 || echo 1.0)" "$(value "$measure" < row)"
 done

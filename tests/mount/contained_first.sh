@@ -12,8 +12,8 @@ for i in $(seq 120); do
 done
 start
 "$KINFS" settle "$MNT"
-for answer in "$("$KINFS" similar -c -t 0.05 "$MNT/asked")" "$("$KINFS" similar -c -t 0.05 -n 5 "$MNT/asked")" \
-    "$("$KINFS" similar -c -t 0.05 --tree "$MNT" "$SOURCE/asked" | grep -v 'asked$')" \
+for answer in "$("$KINFS" similar --containing -t 0.05 "$MNT/asked")" "$("$KINFS" similar --containing -t 0.05 -n 5 "$MNT/asked")" \
+    "$("$KINFS" similar --containing -t 0.05 --tree "$MNT" "$SOURCE/asked" | grep -v 'asked$')" \
     "$(exec 3<> "$MNT/.kinfs/query/x,containing,threshold=0.05,limit=6" && cat "$SOURCE/asked" >&3 && grep -v 'asked$' <&3)"; do
     expect_equal 'the first' $'0.9999\tbook' "$(head -n 1 <<< "$answer")"
     expect_equal 'the order' "$(cut -f 1 <<< "$answer" | sort -rn)" "$(cut -f 1 <<< "$answer")"

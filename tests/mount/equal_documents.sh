@@ -55,7 +55,7 @@ expect_equal 'the same text' 'the same text' "$("$KINFS" compare "$MNT/v1" "$MNT
 for a in v1 v3 again7; do # with equal documents besides: page, none, none
     n=$([[ $a = v1 ]] && echo 1 || echo 0)
     for answer in "$(ls "$MNT/similar/$a" | sed 's/^100-/1.0000/')" "$(value "$MNT/$a" similar)" \
-        "$("$KINFS" similar -t 0 -n 0 "$MNT/$a")" "$("$KINFS" similar -c -t 0 -n 0 "$MNT/$a")"; do
+        "$("$KINFS" similar -t 0 -n 0 "$MNT/$a")" "$("$KINFS" similar --containing -t 0 -n 0 "$MNT/$a")"; do
         [[ -n $answer ]] || fail "$a resembles nothing: this shows nothing"
         expect_equal "equal to $a" "$n" "$(grep -c '^1\.0000' <<< "$answer")"
     done
@@ -65,7 +65,7 @@ done
 # What reaches 1 is equal, and so is who is together at 1.
 expect_equal 'similar -t 1' $'1.0000\tpage' "$("$KINFS" similar -t 1 "$MNT/v1")"
 expect_code 1 "$KINFS" similar -t 1 "$MNT/v3"
-expect_code 1 "$KINFS" similar -c -t 1 "$MNT/short"
+expect_code 1 "$KINFS" similar --containing -t 1 "$MNT/short"
 for name in same middle parts batch; do
     members=$(for cluster in "$MNT/clusters/$name"/*; do ls "$cluster" | sed 's/^...-//' | sort | xargs; done | sort | xargs)
     expect_equal "$name" 'copy v2 page v1' "$members"

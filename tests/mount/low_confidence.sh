@@ -24,7 +24,7 @@ for i in $(seq 20); do
         continue
     fi
     error=$(getfattr --only-values --absolute-names -n user.kinfs.containment.error:long "$MNT/short$i")
-    listed=$("$KINFS" similar -c -t 0.1 "$MNT/short$i" | grep $'\tlong$' || true)
+    listed=$("$KINFS" similar --containing -t 0.1 "$MNT/short$i" | grep $'\tlong$' || true)
     if ((samples < 8)); then
         n_low=$((n_low + 1))
         marked="\($samples samples?: low confidence\)"
@@ -32,7 +32,7 @@ for i in $(seq 20); do
         expect_match 'attribute' "^0\.[0-9]{4} $marked\$" "$error"
         expect_match 'similar' "^0.9999 $marked" "$listed"
         expect_match 'similar --json' "\"containment_samples\":$samples," \
-            "$("$KINFS" similar --json -c -t 0.1 "$MNT/short$i" | grep '"long"')"
+            "$("$KINFS" similar --json --containing -t 0.1 "$MNT/short$i" | grep '"long"')"
     else
         expect_match 'compare' "\($samples samples\)\$" "$said"
         expect_match 'attribute' '^0\.[0-9]{4}$' "$error"

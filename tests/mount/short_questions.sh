@@ -18,10 +18,10 @@ ask() { # TREE: nothing of it depends on which keys the store has
         for i in 1 2 3; do
             words $((i * 1000)) "$n" > excerpt
             code=0
-            "$KINFS" similar -c --tree "$tree" - < excerpt > out 2> err || code=$?
+            "$KINFS" similar --containing --tree "$tree" - < excerpt > out 2> err || code=$?
             expect_match "$n words" '^kinfs: standard input: too short to tell: .* below 113 shingles, 117 words$' "$(< err)"
             expect_equal "$n words" "$([[ -s out ]] && echo 0 || echo 4)" "$code"
-            "$KINFS" similar --json -c --tree "$tree" - < excerpt > json || [[ $? = 4 ]]
+            "$KINFS" similar --json --containing --tree "$tree" - < excerpt > json || [[ $? = 4 ]]
             python3 - <<'PYTHON'
 import json
 rows = [json.loads(line) for line in open('json')]
@@ -32,18 +32,18 @@ PYTHON
     done
     for i in 1 2; do
         words $((i * 1000)) 500 > excerpt # missed once in ten million times
-        "$KINFS" similar -c --tree "$tree" - < excerpt > out 2> err
+        "$KINFS" similar --containing --tree "$tree" - < excerpt > out 2> err
         expect_equal '500 words' "$(printf '0.9999\tbook|')" "$(tr '\n' '|' < out)$(< err)"
-        expect_match 'JSON' '"complete":true' "$("$KINFS" similar --json -c --tree "$tree" - < excerpt)"
+        expect_match 'JSON' '"complete":true' "$("$KINFS" similar --json --containing --tree "$tree" - < excerpt)"
     done
     words 90000 500 > excerpt
-    expect_code 1 "$KINFS" similar -c --tree "$tree" - < excerpt
+    expect_code 1 "$KINFS" similar --containing --tree "$tree" - < excerpt
     expect_equal 'nowhere' '' "$OUT"
-    expect_code 1 "$KINFS" similar -c "$tree/above"
-    expect_code 4 "$KINFS" similar -c "$tree/below"
+    expect_code 1 "$KINFS" similar --containing "$tree/above"
+    expect_code 4 "$KINFS" similar --containing "$tree/below"
     expect_match 'a document of the tree' "^kinfs: .*below: too short to tell" "$OUT"
-    expect_code 4 "$KINFS" similar -c -0 "$tree/below"
-    expect_code 1 "$KINFS" similar -c "$tree/empty" # what is equal to it is found
+    expect_code 4 "$KINFS" similar --containing -0 "$tree/below"
+    expect_code 1 "$KINFS" similar --containing "$tree/empty" # what is equal to it is found
     expect_code 1 "$KINFS" similar "$tree/lonely"   # what resembles it at 0.4 is found, however short it is
 
     expect_code 1 "$KINFS" similar -t 0.26 "$tree/lonely"

@@ -61,11 +61,11 @@ done
 [[ -e $MNT/clusters/CACHEDIR.TAG ]] || fail 'no CACHEDIR.TAG'
 
 # And the command.
-expect_equal 'clusters of loose' 2 "$("$KINFS" clusters -c loose "$MNT" | wc -l)"
+expect_equal 'clusters of loose' 2 "$("$KINFS" clusters --clustering=loose "$MNT" | wc -l)"
 expect_equal 'members of one' 3 "$("$KINFS" clusters --clustering=parts "$MNT/whole" | wc -l)"
-expect_equal 'by id' 3 "$("$KINFS" clusters -c parts -i "$id" "$MNT" | wc -l)"
-"$KINFS" clusters -c parts --explain="$id" "$MNT" | grep -q 'documents       3' || fail 'not explained'
-expect_code 3 "$KINFS" clusters -c other "$MNT"
+expect_equal 'by id' 3 "$("$KINFS" clusters --clustering=parts -i "$id" "$MNT" | wc -l)"
+"$KINFS" clusters --clustering=parts --explain="$id" "$MNT" | grep -q 'documents       3' || fail 'not explained'
+expect_code 3 "$KINFS" clusters --clustering=other "$MNT"
 expect_match 'no such clustering' 'no clustering other' "$OUT"
 "$KINFS" status "$MNT" | grep -q '^  loose .*2, with 5 documents (components:0.45)' || fail 'not in the status'
 
@@ -109,7 +109,7 @@ expect_equal 'state' current "$(value "$MNT/clusters/paper" state)"
 expect_equal 'equal documents' "$(value "$MNT/part" cluster.paper)" "$(value "$MNT/x/copy" cluster.paper)"
 "$KINFS" status "$MNT" | grep -q '^  paper .* (broder1997:0.3)$' || fail 'paper is not in the status'
 before=$(value "$MNT/part" cluster.paper)
-expect_match 'no loss' 'left out +none of [1-9][0-9]* shared shingles' "$("$KINFS" clusters -c paper --explain="$before" "$MNT")"
+expect_match 'no loss' 'left out +none of [1-9][0-9]* shared shingles' "$("$KINFS" clusters --clustering=paper --explain="$before" "$MNT")"
 expect_match 'counted' "  paper +[1-9][0-9]*, with [1-9][0-9]* documents"$'\n'"  quick +[1-9]" "$("$KINFS" check "$MNT")"
 cp "$SOURCE/long" "$MNT/more"
 rm "$MNT/longer"

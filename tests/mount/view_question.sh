@@ -26,7 +26,7 @@ ask() { # NAME FILE
 # Two routes: the document in the tree, and beside it.
 cp "$SCRATCH/asked" "$MNT/now-in-the-tree"
 in_tree=$("$KINFS" similar "$MNT/now-in-the-tree")
-contained=$("$KINFS" similar -c "$MNT/now-in-the-tree")
+contained=$("$KINFS" similar --containing "$MNT/now-in-the-tree")
 rm "$MNT/now-in-the-tree"
 "$KINFS" settle "$MNT"
 expect_match 'there is an answer' $'\ta/v0' "$in_tree"
@@ -43,7 +43,7 @@ expect_equal 'the command, mounted' "$in_tree" "$("$KINFS" similar --tree "$MNT"
 expect_equal 'from a pipe' "$in_tree" "$(cat "$SCRATCH/asked" | "$KINFS" similar -T "$MNT" -)"
 expect_equal 'in the working directory' "$in_tree" "$(cd "$MNT/a" && "$KINFS" similar - < "$SCRATCH/asked")"
 expect_equal 'by the source' "$in_tree" "$("$KINFS" similar -T "$SOURCE" "$SCRATCH/asked")"
-expect_equal 'containing' "$contained" "$("$KINFS" similar -c -T "$MNT" "$SCRATCH/asked")"
+expect_equal 'containing' "$contained" "$("$KINFS" similar --containing -T "$MNT" "$SCRATCH/asked")"
 expect_equal 'paths' "$MNT/$(head -n 1 <<< "$in_tree" | cut -f 2)" "$("$KINFS" similar -0 -a -n 1 -T "$MNT" "$SCRATCH/asked" | tr -d '\0')"
 mounted=$("$KINFS" similar --json -T "$MNT" "$SCRATCH/asked")
 code=0; "$KINFS" similar -T "$MNT" lonely || code=$?
@@ -244,4 +244,4 @@ stop
 expect_equal 'not mounted' "$in_tree" "$("$KINFS" similar -T "$SOURCE" "$SCRATCH/asked")"
 expect_equal 'not mounted, from a pipe' "$in_tree" "$(cat "$SCRATCH/asked" | "$KINFS" similar -T "$SOURCE" -)"
 expect_equal 'the same rows' "$mounted" "$("$KINFS" similar --json -T "$SOURCE" "$SCRATCH/asked")"
-expect_equal 'all of it' "$contained" "$("$KINFS" similar -c -T "$SOURCE" "$SCRATCH/asked")"
+expect_equal 'all of it' "$contained" "$("$KINFS" similar --containing -T "$SOURCE" "$SCRATCH/asked")"

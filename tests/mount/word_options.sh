@@ -30,7 +30,7 @@ expect_equal 'nothing in common' '0.0000' "$("$KINFS" compare "$MNT/a" "$MNT/b" 
 expect_equal 'exactly' 0.0 "$(resemblance --exact "$MNT/a" "$MNT/b")"
 expect_equal 'exactly, as if both' 1.0 "$(resemblance --exact --stopwords=english --stemmer=english "$MNT/a" "$MNT/b")"
 expect_equal 'exactly, stems alone' 0.0 "$(resemblance --exact --stemmer=english "$MNT/a" "$MNT/b")"
-expect_equal 'anew' 1.0 "$(resemblance --resample -w 3 --stopwords=english --stemmer=english "$MNT/a" "$MNT/b")"
+expect_equal 'anew' 1.0 "$(resemblance --resample --shingle=3 --stopwords=english --stemmer=english "$MNT/a" "$MNT/b")"
 "$KINFS" umount "$MNT"
 
 # With both on they are the same text.
@@ -44,7 +44,7 @@ expect_equal 'as the store' 1.0 "$(resemblance --exact "$MNT/a" "$MNT/b")"
 expect_match 'says so' '"w":5,"stopwords":"english","stemmer":"english"' "$("$KINFS" compare --json --exact "$MNT/a" "$MNT/b")"
 expect_equal 'resampled' 1.0 "$(resemblance --resample "$MNT/a" "$MNT/b")"
 expect_equal 'not as the store' 0.0 "$(resemblance --exact --stemmer=none "$MNT/a" "$MNT/b")"
-expect_equal 'another w' 0.0 "$(resemblance --exact -w 5 "$MNT/a" "$MNT/b")"
+expect_equal 'another w' 0.0 "$(resemblance --exact --shingle=5 "$MNT/a" "$MNT/b")"
 expect_match 'within' '^at most 2 shingles' "$("$KINFS" compare --sketch=hamming --within=2 "$MNT/a" "$MNT/b")"
 "$KINFS" umount "$MNT"
 
@@ -72,7 +72,7 @@ expect_equal 'words alone' 1.0 "$(resemblance --exact --tokens=words "$MNT/p.htm
 expect_equal 'of the store' '0.0000' "$("$KINFS" compare "$MNT/p.html" "$MNT/div.html" | awk '/^resemblance/ { print $2 }')"
 expect_match 'similar' 'capital.html$' "$("$KINFS" similar "$MNT/p.html")"
 "$KINFS" umount "$MNT"
-expect_equal 'by default' 1.0 "$(resemblance --exact -w 5 "$SOURCE/p.html" "$SOURCE/div.html")"
+expect_equal 'by default' 1.0 "$(resemblance --exact --shingle=5 "$SOURCE/p.html" "$SOURCE/div.html")"
 expect_code 3 "$KINFS" mount -o "store=$SCRATCH/tags,tokens=words" "$SOURCE" "$MNT"
 expect_match 'made with tags' 'made with tokens=words\+tags, not words; leave out tokens' "$OUT"
 expect_code 0 "$KINFS" scan --store="$SCRATCH/scanned" --tokens=words+tags "$SOURCE"
@@ -89,8 +89,8 @@ with open(sys.argv[1] + '/de2', 'w') as file:
 PYTHON
 expect_code 0 "$KINFS" scan --store="$SCRATCH/letters" --tokens=letters --stopwords=german "$SOURCE"
 expect_match 'letters' '\(w=5 s=128 m=25 tokens=letters stopwords=german\)' "$("$KINFS" status --store="$SCRATCH/letters")"
-expect_equal 'the same letters' 1.0 "$(resemblance --exact -w 5 --tokens=letters --stopwords=german "$SOURCE/de1" "$SOURCE/de2")"
-expect_equal 'other words' 0.0 "$(resemblance --exact -w 5 --tokens=words --stopwords=german "$SOURCE/de1" "$SOURCE/de2")"
+expect_equal 'the same letters' 1.0 "$(resemblance --exact --shingle=5 --tokens=letters --stopwords=german "$SOURCE/de1" "$SOURCE/de2")"
+expect_equal 'other words' 0.0 "$(resemblance --exact --shingle=5 --tokens=words --stopwords=german "$SOURCE/de1" "$SOURCE/de2")"
 
 # Names that are none, with those that are.
 unknown() { # PATTERN ARGUMENT...
@@ -118,8 +118,8 @@ for i in range(2):
         file.write(b"<p>%d" % i)
 EOF
 "$KINFS" scan --store="$SCRATCH/odd" --tokens=words+tags tagged > /dev/null
-"$KINFS" shingles --store="$SCRATCH/odd" -n 1000 tagged > printed
-"$KINFS" shingles --store="$SCRATCH/odd" -n 1000 --json tagged > rows
+"$KINFS" shingles --store="$SCRATCH/odd" --top=1000 tagged > printed
+"$KINFS" shingles --store="$SCRATCH/odd" --top=1000 --json tagged > rows
 python3 - <<'EOF'
 import base64, json
 printed = open("printed", "rb").read().decode()

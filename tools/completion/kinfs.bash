@@ -66,11 +66,10 @@ _kinfs() {
             _kinfs_option "$listed" threshold= limit= views= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= config= log= watch= \
                 nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
             return ;;
-        -p) [[ $command == umount ]] || { _kinfs_option '' default broder1997; return; } ;;
-        -s) [[ $command == mount ]] || { _kinfs_paths -d; return; } ;;
-        -c) [[ $command == similar || $command == clusters ]] || { _kinfs_paths -f; return; } ;;
-        -T) _kinfs_paths -f; return ;;
-        -[tnwie]) [[ $command == compare || $command == umount ]] || return ;;
+        -p) _kinfs_option '' default broder1997; return ;;
+        -s) _kinfs_paths -d; return ;;
+        -[cT]) _kinfs_paths -f; return ;;
+        -[tnwi]) return ;;
     esac
     case $argument in
         --store=* | --scratch=* | --keep=*) _kinfs_paths -d; return ;;
