@@ -6,7 +6,9 @@
  *   EPUB             META-INF/container.xml and a package, *.opf
  *   Office Open XML  [Content_Types].xml and a directory word, ppt or xl
  *
- * Archives of more than 4 GiB or 65,535 members (ZIP64) are none of these.
+ * In a ZIP64 archive two more records stand before the last one, of which the first has the length
+ * that counts (4.3.14 and 4.3.15); the last may have all ones in its place. With data behind its
+ * fields (as for a directory that is encrypted) the archive is none of these.
  */
 #include "engine/index/zip_directory.h"
 
@@ -20,14 +22,17 @@
 
 enum {
     END_BYTES = 22,
+    END64_BYTES = 56,
+    LOCATOR64_BYTES = 20,
+    ENDS64_BYTES = END64_BYTES + LOCATOR64_BYTES,
     COMMENT_MAX_BYTES = 65535,
     ENTRY_BYTES = 46,
     DIRECTORY_MAX_BYTES = 1 << 20,
 };
 
-static uint32_t get_le(const uint8_t *p, unsigned n)
+static uint64_t get_le(const uint8_t *p, unsigned n)
 {
-    uint32_t value = 0;
+    uint64_t value = 0;
     while (n-- > 0)
         value = value << 8 | p[n];
     return value;
@@ -51,15 +56,21 @@ static bool read_all(int fd, uint8_t *bytes, size_t n, off_t at)
     return true;
 }
 
-/* Where the directory is: before its end record, so that bytes in front of the archive, which its
+static bool is_end64(const uint8_t *p)
+{
+    return memcmp(p, "PK\6\6", 4) == 0 && get_le(p + 4, 8) == END64_BYTES - 12 &&
+           memcmp(p + END64_BYTES, "PK\6\7", 4) == 0;
+}
+
+/* Where the directory is: before its end records, so that bytes in front of the archive, which its
  * numbers do not count, make no difference. */
 static bool find_directory(int fd, uint8_t *buffer, off_t *ret_at, size_t *ret_bytes)
 {
     struct stat st;
     if (fstat(fd, &st) < 0 || st.st_size < END_BYTES)
         return false;
-    size_t n = st.st_size < END_BYTES + COMMENT_MAX_BYTES ? (size_t)st.st_size
-                                                          : END_BYTES + COMMENT_MAX_BYTES;
+    const off_t most = ENDS64_BYTES + END_BYTES + COMMENT_MAX_BYTES;
+    const size_t n = (size_t)(st.st_size < most ? st.st_size : most);
     const off_t from = st.st_size - (off_t)n;
     if (!read_all(fd, buffer, n, from))
         return false;
@@ -67,9 +78,14 @@ static bool find_directory(int fd, uint8_t *buffer, off_t *ret_at, size_t *ret_b
         const uint8_t *p = buffer + at;
         if (memcmp(p, "PK\5\6", 4) != 0 || get_le(p + 20, 2) != n - END_BYTES - at)
             continue;
-        *ret_bytes = get_le(p + 12, 4);
-        *ret_at = from + (off_t)at - (off_t)*ret_bytes;
-        return *ret_at >= 0 && *ret_bytes <= DIRECTORY_MAX_BYTES;
+        const bool is_zip64 = at >= ENDS64_BYTES && is_end64(p - ENDS64_BYTES);
+        const off_t end = from + (off_t)at - (is_zip64 ? ENDS64_BYTES : 0);
+        const uint64_t bytes = is_zip64 ? get_le(p - ENDS64_BYTES + 40, 8) : get_le(p + 12, 4);
+        if (bytes > DIRECTORY_MAX_BYTES || (off_t)bytes > end)
+            return false;
+        *ret_bytes = (size_t)bytes;
+        *ret_at = end - (off_t)bytes;
+        return true;
     }
     return false;
 }

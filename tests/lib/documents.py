@@ -100,6 +100,48 @@ def repacked(write):
     return repack
 
 
+class Stream:
+    """A file that is written from its beginning to its end."""
+
+    def __init__(self, file):
+        self.write, self.flush = file.write, file.flush
+
+
+def zip64(write):
+    """As a program packs it that knows no size before it has written it, and is ready for any."""
+
+    def pack(file, lines):
+        write(file, lines)
+        with zipfile.ZipFile(file) as z:
+            members = [(name, z.read(name)) for name in z.namelist()]
+        zipfile.ZIP64_LIMIT = 0
+        with open(file, "wb") as out, zipfile.ZipFile(Stream(out), "w", zipfile.ZIP_DEFLATED) as z:
+            for name, content in members:
+                with z.open(name, "w", force_zip64=True) as part:
+                    part.write(content)
+        data = bytearray(open(file, "rb").read())
+        assert data[-22:-18] == b"PK\5\6"
+        data[-14:-2] = b"\xff" * 12  # how many members, where they are listed
+        open(file, "wb").write(data)
+
+    return pack
+
+
+def utf16_epub(file, lines):
+    """One part in UTF-8, the others in UTF-16 of either order of bytes, with a mark of it or without."""
+    epub(file, lines)
+    with zipfile.ZipFile(file) as z:
+        members = [(name, z.read(name)) for name in z.namelist()]
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as z:
+        for i, (name, content) in enumerate(members):
+            if name != "mimetype" and i % 5:
+                codec = ["utf-16-le", "utf-16-be"][i % 2]
+                mark = "" if content.startswith(b"<?xml") and i % 5 > 2 else "\ufeff"
+                declared = content.decode().replace("version='1.0'", "version='1.0' encoding='UTF-16'")
+                content = (mark + declared).encode(codec)
+            z.writestr(name, content)
+
+
 def epub(file, lines):
     """Chapters whose names are not in the order of reading; a page of navigation, a style, a script."""
     package = (
@@ -194,7 +236,10 @@ def encrypted(file, lines):
 
 pdfs = {"pdf": pdf, "encrypted-pdf": encrypted_pdf, "pages": lambda lines: pdf(lines, 1)}
 kinds = {"odt": odt, "docx": docx, "pptx": pptx, "xlsx": xlsx, "epub": epub, "bomb": bomb, "encrypted": encrypted, **bombs}
-kinds.update({"repacked-" + kind: repacked(kinds[kind]) for kind in ("odt", "docx", "pptx", "xlsx", "epub")})
+packed = ("odt", "docx", "pptx", "xlsx", "epub")
+kinds.update({"repacked-" + kind: repacked(kinds[kind]) for kind in packed})
+kinds.update({"zip64-" + kind: zip64(kinds[kind]) for kind in packed})
+kinds["utf16-epub"] = utf16_epub
 kind, file = sys.argv[1:]
 lines = sys.stdin.read().splitlines()
 if kind in pdfs:

@@ -12,17 +12,20 @@ mkdir -p "$SOURCE"
 words 1 400 > "$SOURCE/text.txt"
 # In lines of several words, as people write, and on several pages.
 words 1 400 | paste -sd '   \n' > lines
-for kind in pdf odt docx pptx xlsx epub repacked-{odt,docx,pptx,xlsx,epub}; do
+for kind in pdf {,repacked-,zip64-}{odt,docx,pptx,xlsx,epub}; do
     make $kind "$SOURCE/same.$kind" < lines
 done
 words 21 400 | paste -sd '   \n' > later
 make pdf "$SOURCE/later.pdf" < later
+words 1 400 | sed 's/word/\xd1\x81\xd0\xbb\xd0\xbe\xf0\xa0\x80\x8b/' > "$SOURCE/other-letters.txt" # of two bytes, and of four
+paste -sd '   \n' "$SOURCE/other-letters.txt" | make utf16-epub "$SOURCE/utf16.epub"
 start
 settle
-for kind in pdf odt docx pptx xlsx epub repacked-{odt,docx,pptx,xlsx,epub}; do
+for kind in pdf {,repacked-,zip64-}{odt,docx,pptx,xlsx,epub}; do
     expect_equal "$kind is its text" 1.0000 \
         "$("$KINFS" similar "$MNT/text.txt" | awk -v name="same.$kind" '$2 == name { print $1 }')"
 done
+expect_equal 'a book in UTF-16' $'1.0000\tutf16.epub' "$("$KINFS" similar "$MNT/other-letters.txt")"
 [[ $("$KINFS" status "$MNT") != *unread* ]] || fail 'something is said to be missing'
 expect_match 'a PDF is known for one' 'pdf' "$("$KINFS" status "$MNT/same.pdf")"
 expect_match 'a book is known' 'epub' "$("$KINFS" status "$MNT/same.epub")"

@@ -12,7 +12,7 @@
 
 #include "engine/index/zip_directory.h"
 
-enum { ARCHIVE_MAX = 4096 };
+enum { ARCHIVE_MAX = 4096 + 65536 };
 
 struct archive {
     size_t size;
@@ -32,8 +32,23 @@ static void put_le(uint8_t *p, size_t value, unsigned n)
         p[i] = (uint8_t)(value >> 8 * i);
 }
 
+/* The two records of a ZIP64 archive. */
+static void put_ends64(struct archive *archive, size_t directory_bytes)
+{
+    uint8_t end64[56] = "PK\6\6", locator[20] = "PK\6\7";
+    put_le(end64 + 4, sizeof(end64) - 12, 8);
+    put_le(end64 + 40, directory_bytes, 8);
+    put_le(end64 + 48, archive->size - directory_bytes, 8);
+    put_le(locator + 8, archive->size, 8);
+    put(archive, end64, sizeof(end64));
+    put(archive, locator, sizeof(locator));
+}
+
+enum { PLAIN, ZIP64, ZIP64_ONES, N_FORMS }; /* with all ones in the end record */
+
 /* Members without content: what is not said of them is zero. */
-static void make(struct archive *archive, const char *const *names, const char *comment)
+static void make(struct archive *archive, const char *const *names, const char *comment,
+                 unsigned form)
 {
     uint8_t local[30] = "PK\3\4", entry[46] = "PK\1\2", end[22] = "PK\5\6";
     archive->size = 0;
@@ -52,6 +67,10 @@ static void make(struct archive *archive, const char *const *names, const char *
     }
     put_le(end + 12, archive->size - directory, 4);
     put_le(end + 16, directory, 4);
+    if (form == ZIP64_ONES)
+        memset(end + 8, 0xff, 12);
+    if (form != PLAIN)
+        put_ends64(archive, archive->size - directory);
     put_le(end + 20, strlen(comment), 2);
     put(archive, end, sizeof(end));
     put(archive, comment, strlen(comment));
@@ -90,13 +109,15 @@ static void test_zip_directory__names_decide_in_any_order(void **state)
 {
     (void)state;
     static struct archive archive;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        make(&archive, cases[i].names, "");
-        assert_int_equal(type_of(&archive), cases[i].type);
-        make(&archive, cases[i].names, "a comment, PK\5\6 and more of it, to be passed over");
-        assert_int_equal(type_of(&archive), cases[i].type);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]) * N_FORMS; i++) {
+        const unsigned form = i % N_FORMS;
+        const size_t n = i / N_FORMS;
+        make(&archive, cases[n].names, "", form);
+        assert_int_equal(type_of(&archive), cases[n].type);
+        make(&archive, cases[n].names, "a comment, PK\5\6 and more of it, to be passed over", form);
+        assert_int_equal(type_of(&archive), cases[n].type);
         assert_int_equal(zip_directory_may_be(archive.bytes, archive.size),
-                         cases[i].names[0] != NULL);
+                         cases[n].names[0] != NULL);
     }
     assert_false(zip_directory_may_be("PK\3", 3));
 }
@@ -108,7 +129,7 @@ static void test_zip_directory__what_is_damaged_is_some_type(void **state)
     static struct archive archive;
     unsigned seed = 5;
     for (unsigned round = 0; round < 20000; round++) {
-        make(&archive, cases[round % 6].names, round % 2 ? "comment" : "");
+        make(&archive, cases[round % 6].names, round % 2 ? "comment" : "", round / 12 % N_FORMS);
         for (unsigned i = 0; i < 1 + round % 3; i++)
             archive.bytes[(size_t)rand_r(&seed) % archive.size] = (uint8_t)rand_r(&seed);
         if (round % 4 == 0)
@@ -118,11 +139,30 @@ static void test_zip_directory__what_is_damaged_is_some_type(void **state)
     }
 }
 
+/* The longest comment, and lengths of the directory that are not. */
+static void test_zip_directory__zip64_is_bounded(void **state)
+{
+    (void)state;
+    static struct archive archive;
+    static char comment[65536];
+    static const uint64_t lengths[] = {1 << 20 | 1, (uint64_t)1 << 32, INT64_MAX, (uint64_t)1 << 63,
+                                       UINT64_MAX};
+    memset(comment, 'c', sizeof(comment) - 1);
+    make(&archive, cases[0].names, comment, ZIP64_ONES);
+    assert_int_equal(type_of(&archive), TEXT_OFFICE);
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        make(&archive, cases[0].names, "", ZIP64);
+        put_le(archive.bytes + archive.size - 22 - 20 - 56 + 40, lengths[i], 8);
+        assert_int_equal(type_of(&archive), TEXT_BINARY);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_zip_directory__names_decide_in_any_order),
         cmocka_unit_test(test_zip_directory__what_is_damaged_is_some_type),
+        cmocka_unit_test(test_zip_directory__zip64_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

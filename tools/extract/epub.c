@@ -1,6 +1,6 @@
 /* kinfs-extract-epub: the chapters of the EPUB book on standard input, as the XHTML they are, one
  * behind the other in the order of reading. kinfs takes them for one HTML document, so that a book
- * is read as the same pages are.
+ * is read as the same pages are; so those in UTF-16 become UTF-8, which EPUB allows beside it.
  *
  *   META-INF/container.xml    names the package
  *   package (OPF)             manifest: id, href; spine: the ids in their order
@@ -16,6 +16,7 @@
 #include <libxml/xmlreader.h>
 
 #include "tools/extract/alone.h"
+#include "tools/extract/utf16.h"
 #include "tools/extract/zip.h"
 
 enum { BLOCK_BYTES = 1 << 16 };
@@ -137,12 +138,22 @@ static void take_list(void *user, const char *name)
 
 static void take_chapter(void *user, const char *name)
 {
-    static char block[BLOCK_BYTES];
+    static uint8_t block[BLOCK_BYTES];
     struct epub *epub = user;
+    struct utf16 utf16;
+    bool is_utf16 = false;
     int n;
     (void)name;
-    while (!epub->zip.cut && (n = zip_read(&epub->zip, block, BLOCK_BYTES)) > 0) {
-        fwrite(block, 1, (size_t)n, stdout);
+    for (bool is_first = true; !epub->zip.cut; is_first = false) {
+        n = zip_read(&epub->zip, (char *)block, BLOCK_BYTES);
+        if (n <= 0)
+            break;
+        if (is_first)
+            is_utf16 = utf16_begin(block, (size_t)n, &utf16);
+        if (is_utf16)
+            utf16_write(&utf16, block, (size_t)n, stdout);
+        else
+            fwrite(block, 1, (size_t)n, stdout);
         epub->zip.cut = extract_clock_is_over(&epub->zip.clock);
     }
     putchar('\n');
