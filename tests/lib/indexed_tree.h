@@ -28,7 +28,7 @@ static inline void indexed_tree_open(struct indexed_tree *f)
 
 static inline void indexed_tree_settle(struct indexed_tree *f)
 {
-    assert_int_equal(index_settle(f->index, INDEX_LANE_ALL, 60000), 0);
+    assert_int_equal(index_settle(f->index, INDEX_LANE_ALL, 600000), 0);
 }
 
 static inline int indexed_tree_setup(void **state)

@@ -173,7 +173,7 @@ def main(mount, source, daemon):
     time.sleep(1.5)  # of what was changed a moment ago the kernel may be told again
     for case in cases:
         case.run(late)
-    end = time.monotonic() + 10  # far below the minute for which the kernel may keep answers
+    end = time.monotonic() + 40  # below the minute for which the kernel may keep answers
     while any(differing(mount, source, case) for case in cases) and time.monotonic() < end:
         time.sleep(0.1)
     sys.exit("\n".join(line for case in cases for line in differing(mount, source, case)) or None)

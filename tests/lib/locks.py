@@ -88,7 +88,7 @@ def expect(what, wanted, got):
 
 def is_waiting(other):
     """Until the process stands in the system call: there is no event to wait for."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + 100
     while time.monotonic() < end:
         with open(f"/proc/{other.pid}/syscall") as file:
             # 72: fcntl, 73: flock (x86-64); elsewhere: not running will do
@@ -101,7 +101,7 @@ def is_waiting(other):
 
 def granted_soon(other, what):
     """The last close, of which close(2) does not wait for the end, may come a moment later."""
-    end = time.monotonic() + 5
+    end = time.monotonic() + 100
     while (got := other.ask(what)) != "y" and time.monotonic() < end:
         pass
     return got

@@ -40,7 +40,7 @@ start() {
 # may keep for a moment what it had mapped, and the mount is in use.
 stop() {
     local said code n
-    for ((n = 0; n < 100; n++)); do
+    for ((n = 0; n < 600; n++)); do
         code=0
         said=$("$KINFS" umount "$MNT" 2>&1) || code=$?
         [[ $code != 0 && $said == *': in use; end that first'* ]] || break
@@ -79,11 +79,11 @@ words() {
 }
 
 # soon WHAT COMMAND...: waits until the command succeeds; for what the mount is to see by itself. The bound
-# is far above the second that it takes and far below the minute for which the kernel may keep answers.
+# is far above the second that it takes and below the minute for which the kernel may keep answers.
 soon() {
     local what=$1 n
     shift
-    for ((n = 0; n < 500; n++)); do
+    for ((n = 0; n < 1500; n++)); do
         ! "$@" > /dev/null 2>&1 || return 0
         sleep 0.02
     done

@@ -61,7 +61,7 @@ for is_directory in False, True:
         for i in range(N):
             for name in "aox":
                 make(f"{source}/{name}{i}", is_directory)
-        end = time.monotonic() + 10
+        end = time.monotonic() + 40
         while differing(names) and time.monotonic() < end:
             time.sleep(0.05)
         for i in range(N):
@@ -69,7 +69,7 @@ for is_directory in False, True:
             renameat2(f"{source}/a{i}", f"{source}/o{i}", EXCHANGE)
             time.sleep(i * STEP_S)
             move(i)
-        end = time.monotonic() + 10
+        end = time.monotonic() + 40
         while differing(names) and time.monotonic() < end:
             time.sleep(0.05)
         if differing(names):

@@ -16,7 +16,7 @@ plain, mount, source = sys.argv[1:]
 
 
 def soon(function):
-    for _ in range(500):
+    for _ in range(3000):
         if function():
             return
         time.sleep(0.01)

@@ -45,10 +45,8 @@ take_room() { # again where the store has removed a file meanwhile
 soon 'no room for a file' take_room
 words 21 300 > "$MNT/c"
 rm "$MNT/many/1"
-for ((n = 0; n < 100; n++)); do
-    [[ ! $(line_of paper) =~ 'No space' || ! $(line_of all) =~ 'No space' ]] || break
-    sleep 0.2
-done
+both_say() { [[ $(line_of paper) =~ 'No space' && $(line_of all) =~ 'No space' ]]; }
+soon 'both say that there is no room' both_say
 for name in all paper; do
     expect_match "$name" 'stale: No space left on device; make room where the store is, then kinfs settle' "$(line_of $name)"
     expect_equal "$name" stale "$(value "$MNT/clusters/$name" state)"

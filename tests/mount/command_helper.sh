@@ -112,7 +112,7 @@ done
 for i in "${waiting[@]}"; do
     soon 'somebody waits' awk '$2 == "(stat)" && $3 ~ /[SD]/ { n++ } END { exit !n }' "/proc/$i/stat"
 done
-timeout 20 "$KINFS" umount --force "$MNT" || fail 'hangs with its daemon, or with who waits for it'
+timeout 100 "$KINFS" umount --force "$MNT" || fail 'hangs with its daemon, or with who waits for it'
 for i in "${waiting[@]}"; do
     ! wait "$i" || fail 'found in a mount that does not answer'
 done

@@ -35,7 +35,7 @@ expect_code 3 "$KINFS" rebuild "$SOURCE"
 words 3000 100 > "$SOURCE/3-d"
 expect_equal 'scan of a mount' '7 documents in 2 clusters' "$("$KINFS" scan "$MNT")"
 expect_match 'found' '3-d' "$("$KINFS" similar "$MNT/3-a")"
-expect_code 0 "$KINFS" settle --timeout=60 "$MNT"
+expect_code 0 "$KINFS" settle --timeout=300 "$MNT"
 stop
 expect_code 0 "$KINFS" settle "$SOURCE"
 expect_code 0 "$KINFS" rebuild --json "$SOURCE"

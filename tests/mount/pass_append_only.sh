@@ -129,7 +129,7 @@ passed_through = fd < 0
 assert (appender < 0) == passed_through, (fd, appender)
 os.close(os.open(f"{mnt}/late", READ))
 os.close(reader)
-for _ in range(500):  # the kernel tells the daemon of a close a moment later
+for _ in range(5000):  # the kernel tells the daemon of a close a moment later
     again = opened(f"{mnt}/late", BOTH)
     if again >= 0:
         break

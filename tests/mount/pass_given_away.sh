@@ -86,9 +86,11 @@ for change, call in CHANGES.items():
     os.chown(path, A, A)
     os.chmod(path, 0o600)
     told, tell = os.pipe()
+    known, know = os.pipe()
 
     def change_after():
         os.stat(name)
+        os.write(know, b"x")
         os.read(told, 1)
         try:
             call(name)
@@ -97,7 +99,8 @@ for change, call in CHANGES.items():
         sys.exit("changed")
 
     ended = as_a(change_after)
-    time.sleep(0.05)
+    os.close(know)
+    os.read(known, 1)
     os.chown(path, 0, 0)
     before = state(path)
     os.write(tell, b"x")

@@ -27,7 +27,7 @@ run() { # DIRECTORY STRESSOR:OPERATIONS
     # immutable or append only that the other is just trying: such a file cannot be removed, on a
     # plain file system neither, and all say that they have passed.
     [[ $name != ch@(mod|own|attr) ]] || n=1
-    timeout 60 stress-ng --timeout 30 --"$name" $n --"$name-ops" "${2#*:}" --temp-path "$1" --verify > "$SCRATCH/$name.log" 2>&1
+    timeout 300 stress-ng --timeout 30 --"$name" $n --"$name-ops" "${2#*:}" --temp-path "$1" --verify > "$SCRATCH/$name.log" 2>&1
 }
 
 mkdir plain

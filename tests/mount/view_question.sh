@@ -124,7 +124,7 @@ def refused(what, wanted):
     else:
         raise SystemExit("not refused: " + errno.errorcode[wanted])
 def granted(what, meanwhile): # the kernel tells of a close a moment after it, here and for who asked before
-    for i in range(500):
+    for i in range(5000):
         try:
             return what()
         except OSError as error:
@@ -172,7 +172,7 @@ import errno, os, subprocess, sys, time
 def begin(name, n_bytes):
     fd = os.open(sys.argv[1] + "/" + name, os.O_RDWR | os.O_CREAT)
     os.pwrite(fd, b"a", 0)
-    for i in range(500): # until what was closed before is
+    for i in range(5000): # until what was closed before is
         try:
             os.pwrite(fd, b"a", n_bytes - 1)
             break
@@ -182,7 +182,8 @@ def begin(name, n_bytes):
     return subprocess.Popen(["cat"], stdin=os.fdopen(fd), stdout=subprocess.DEVNULL)
 slow = [begin("slow%d" % i, 255 << 20) for i in range(8)]
 waiting = begin("waiting", 1000)
-time.sleep(0.2)
+while open(f"/proc/{waiting.pid}/stat").read().split()[1:3] not in (["(cat)", "S"], ["(cat)", "D"]): # it has asked
+    time.sleep(0.01)
 waiting.kill()
 waiting.wait()
 assert None in [one.poll() for one in slow], "waited for all"

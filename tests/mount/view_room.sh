@@ -46,7 +46,7 @@ def opened(uid, path):
 
 
 def granted(uid, path, meanwhile): # the kernel tells of a close a moment after it
-    for _ in range(500):
+    for _ in range(5000):
         try:
             return opened(uid, path)
         except OSError as error:

@@ -31,13 +31,13 @@ unmount_hanging() {
 # A file whose reads are never answered, written and asked about; the only worker is left to others.
 mount_hanging
 start -o allow_other,workers=1
-expect_code 0 "$KINFS" settle --timeout=60 "$MNT"
+expect_code 0 "$KINFS" settle --timeout=300 "$MNT"
 expect_equal 'a file in it' 'skipped: in a mount inside the tree' "$(state a-nested/f)"
 : >> "$MNT/a-nested/f"
 expect_equal 'a file in it that was closed' 'skipped: in a mount inside the tree' "$(state a-nested/f)"
 words 1 101 > "$MNT/three"
 words 1 102 > "$SOURCE/d/four"
-expect_code 0 "$KINFS" settle --timeout=60 "$MNT"
+expect_code 0 "$KINFS" settle --timeout=300 "$MNT"
 expect_equal 'a document made' current "$(state three)"
 expect_equal 'a document made beside' current "$(state d/four)"
 ! grep -qx read said || fail 'the index has read in it'
@@ -47,7 +47,7 @@ stop
 kill -USR1 "$server"
 words 1 103 > "$SOURCE/d/five"
 start -o allow_other,workers=1
-expect_code 0 "$KINFS" settle --timeout=60 "$MNT"
+expect_code 0 "$KINFS" settle --timeout=300 "$MNT"
 expect_equal 'a document found' current "$(state d/five)"
 expect_match 'the scan' 'scan +done, 5 of 5 documents' "$("$KINFS" status "$MNT")"
 expect_equal 'what it was asked' ready "$(cat said)"

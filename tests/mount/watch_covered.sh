@@ -35,7 +35,7 @@ answers() {
 # What a document that went leaves of its cluster is found out in the background.
 is_repaired() { [[ $("$KINFS" status --json "$MNT") =~ \"repairing\":\ *0[^0-9] ]]; }
 settled_answers() {
-    expect_code 0 "$KINFS" settle --timeout=60 "$MNT"
+    expect_code 0 "$KINFS" settle --timeout=300 "$MNT"
     soon 'no cluster is repaired' is_repaired
     # A cluster may go between two commands: what is said twice is settled.
     local n

@@ -35,7 +35,7 @@ for watch in fanotify inotify; do
         expect_equal "cut short, $watch, round $i" '' "$(answers)"
         words 1 101 > "$SOURCE/.tmp"
         mv "$SOURCE/.tmp" "$SOURCE/g$i/e/f"
-        "$KINFS" settle --timeout=100 "$MNT" > settled
+        "$KINFS" settle --timeout=300 "$MNT" > settled
         expect_equal "saved as editors do, $watch, round $i" "g$i/e/f" "$(answers)"
         rm -r "$SOURCE/g$i" "$SOURCE/copy$i"
         "$KINFS" settle "$MNT" > settled

@@ -55,7 +55,7 @@ static void start(struct fixture *f)
 
 static void settle(struct fixture *f)
 {
-    assert_int_equal(index_settle(f->index, INDEX_LANE_ALL, 60000), 0);
+    assert_int_equal(index_settle(f->index, INDEX_LANE_ALL, 600000), 0);
 }
 
 static void stop(struct fixture *f)
@@ -96,13 +96,13 @@ static void note_written(struct fixture *f, const char *name)
     struct file_key key = key_of(f, name);
     index_note_entry(f->index, backing_root_key(f->backing), name);
     index_note_content(f->index, &key);
-    assert_int_equal(index_settle(f->index, INDEX_LANE_FOREGROUND, 10000), 0);
+    assert_int_equal(index_settle(f->index, INDEX_LANE_FOREGROUND, 600000), 0);
 }
 
 static void note_gone(struct fixture *f, const char *name)
 {
     index_note_entry(f->index, backing_root_key(f->backing), name);
-    assert_int_equal(index_settle(f->index, INDEX_LANE_FOREGROUND, 10000), 0);
+    assert_int_equal(index_settle(f->index, INDEX_LANE_FOREGROUND, 600000), 0);
 }
 
 static struct kin_list similar_to(struct fixture *f, const char *name)
@@ -180,7 +180,7 @@ static void test_index__follows_writes_renames_links_and_deletes(void **state)
     assert_int_equal(rename(scratch_path(f->tree, "b"), scratch_path(f->tree, "c")), 0);
     index_note_rename(f->index, backing_root_key(f->backing), "b", backing_root_key(f->backing),
                       "c");
-    index_settle(f->index, INDEX_LANE_FOREGROUND, 10000);
+    index_settle(f->index, INDEX_LANE_FOREGROUND, 600000);
     assert_similar(f, "a", "c");
 
     assert_int_equal(link(scratch_path(f->tree, "c"), scratch_path(f->tree, "d")), 0);
@@ -214,7 +214,7 @@ static void test_index__renaming_a_directory_renames_every_answer(void **state)
     assert_int_equal(rename(scratch_path(f->tree, "old"), scratch_path(f->tree, "new")), 0);
     index_note_rename(f->index, backing_root_key(f->backing), "old", backing_root_key(f->backing),
                       "new");
-    index_settle(f->index, INDEX_LANE_FOREGROUND, 10000);
+    index_settle(f->index, INDEX_LANE_FOREGROUND, 600000);
     assert_similar(f, "a", "new/b");
     struct index_status status;
     index_get_status(f->index, &status);
@@ -355,7 +355,7 @@ static void note_rename(struct fixture *f, const char *old, const char *new)
 
 static void settle_foreground(struct fixture *f)
 {
-    assert_int_equal(index_settle(f->index, INDEX_LANE_FOREGROUND, 10000), 0);
+    assert_int_equal(index_settle(f->index, INDEX_LANE_FOREGROUND, 600000), 0);
 }
 
 static uint64_t n_sketched(struct fixture *f)
@@ -455,7 +455,7 @@ static void test_index__a_file_made_behind_its_back_is_found_when_asked(void **s
 static void test_index__answers_that_changed_behind_its_back_are_looked_at_again(void **state)
 {
     struct fixture *f = *state;
-    struct index_query query = {.threshold = 0.4, .wait_ms = 10000};
+    struct index_query query = {.threshold = 0.4, .wait_ms = 600000};
     struct kin_list list;
     write_text(f, "a", 1, 0, 0);
     write_text(f, "b", 1, 1, 10);
@@ -811,7 +811,7 @@ static void test_index__incremental_equals_rebuilt(void **state)
     settle(f);
     for (unsigned round = 0; round < 3; round++) {
         change_at_random(f, round, 120);
-        assert_int_equal(index_settle(f->index, INDEX_LANE_FOREGROUND, 30000), 0);
+        assert_int_equal(index_settle(f->index, INDEX_LANE_FOREGROUND, 600000), 0);
         assert_rebuilt_is_the_same(f);
     }
 }
@@ -936,7 +936,7 @@ static void test_index__a_store_that_came_to_no_use_is_not_left_behind(void **st
 
     index = open_offline(f); /* it was used */
     assert_int_equal(index_start(index), 0);
-    assert_int_equal(index_settle(index, INDEX_LANE_ALL, 60000), 0);
+    assert_int_equal(index_settle(index, INDEX_LANE_ALL, 600000), 0);
     index_abandon(index, NULL);
     assert_int_equal(access(scratch_path(f->store, "policy"), F_OK), 0);
     backing_close(f->backing);

@@ -281,7 +281,7 @@ static void test_scan__what_is_not_taken_away_yet_is_after_the_next_start(void *
     if (index_open(&options, &f->index, &error) < 0)
         fail_msg("%s", error);
     assert_int_equal(index_start(f->index), 0);
-    assert_int_equal(index_settle(f->index, INDEX_LANE_ALL, 60000), 0);
+    assert_int_equal(index_settle(f->index, INDEX_LANE_ALL, 600000), 0);
     assert_int_equal(n_entries(f), 0);
 }
 

@@ -120,9 +120,9 @@ static int start(struct fixture *f, const struct kv_fault_plan *plan, char **ret
 
 static int settle(struct fixture *f)
 {
-    int r = index_settle(f->index, INDEX_LANE_FOREGROUND, 30000);
+    int r = index_settle(f->index, INDEX_LANE_FOREGROUND, 600000);
     assert_int_equal(r, 0);
-    return index_settle(f->index, INDEX_LANE_ALL, 30000);
+    return index_settle(f->index, INDEX_LANE_ALL, 600000);
 }
 
 static void stop(struct fixture *f)

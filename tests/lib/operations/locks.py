@@ -75,7 +75,7 @@ def interrupted(function):
 
 def soon(function):
     """The kernel tells of the last close of a file a moment after it."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + 100
     while True:
         try:
             return function()
