@@ -42,6 +42,7 @@ struct inode {
     struct inode_path *path;   /* NULL: not by name, never pinned, no directory in use */
     struct open_file *files;   /* under inode_lock(), as all below */
     int backing_id;            /* of kernel passthrough, the same for all files; 0: none */
+    uid_t backing_uid;         /* as whom the kernel writes by it */
     struct lock_owner *owners; /* of POSIX locks */
     off_t told_size;           /* as the kernel was last told */
     struct timespec told_mtime, told_ctime;

@@ -23,6 +23,13 @@ void open_file_unref(struct open_file *file)
     free(file);
 }
 
+/* What the kernel wrote by itself would be written as who opened the inode first. */
+static bool writes_as_another(const struct inode *inode, const struct open_file *file)
+{
+    return inode->backing_id > 0 && file->writes && file->uid != inode->backing_uid &&
+           identity_can_switch();
+}
+
 /* Decides for all files of the inode at the first, and for each how the kernel treats it; and lists
  * it. */
 static int enter(fuse_req_t req, struct open_file *file, bool append_only,
@@ -37,8 +44,9 @@ static int enter(fuse_req_t req, struct open_file *file, bool append_only,
         identity_enter_allocation(req);
         inode->backing_id = fuse_passthrough_open(req, file->fd);
         identity_leave();
+        inode->backing_uid = file->uid;
     }
-    fi->direct_io = append_only && file->may_store;
+    fi->direct_io = (append_only && file->may_store) || writes_as_another(inode, file);
     /* The flag came while it was open: what is passed through could be written to anywhere, by
      * asynchronous requests of who takes O_APPEND away, and the kernel allows no other opening. */
     if (append_only && file->writes && inode->backing_id > 0)
