@@ -148,7 +148,7 @@ int identity_get_groups(fuse_req_t req, gid_t **ret_groups, size_t *ret_n_groups
 {
     const struct fuse_ctx *ctx = fuse_req_ctx(req);
     LOCKED(&turns[(ctx->uid * node_secret.rounds[0].factor) >> (64 - TURN_BITS)]);
-    return thread_groups(ctx->pid, ret_groups, ret_n_groups);
+    return thread_groups(ctx->pid, ctx->uid, ctx->gid, ret_groups, ret_n_groups);
 }
 
 static int become_with_groups(fuse_req_t req, size_t n_groups, const gid_t *groups,

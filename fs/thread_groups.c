@@ -12,13 +12,24 @@
 
 #define GROUPS "Groups:"
 
-/* The line of the groups. The one of the name, which is the thread's to choose, has no newline in
- * it: the kernel writes that as two characters. */
-static bool find_line(FILE *file, char **line, size_t *line_bytes)
+/* The line of the groups, in a thread that has the ids: access(2) asks by the real ones, all else
+ * by those for file systems. The line of the name, which is the thread's to choose, has no newline
+ * in it: the kernel writes that as two characters. */
+static bool find_line(FILE *file, uid_t uid, gid_t gid, char **line, size_t *line_bytes)
 {
-    for (ssize_t n; (n = getline(line, line_bytes, file)) > 0;)
+    bool is_real = true, is_for_files = true;
+    int n_ids = 0;
+    for (ssize_t n; (n = getline(line, line_bytes, file)) > 0;) {
+        unsigned real, for_files;
         if (strncmp(*line, GROUPS, strlen(GROUPS)) == 0)
-            return (*line)[n - 1] == '\n';
+            return n_ids == 2 && (is_real || is_for_files) && (*line)[n - 1] == '\n';
+        bool is_uid = sscanf(*line, "Uid: %u %*u %*u %u", &real, &for_files) == 2;
+        if (!is_uid && sscanf(*line, "Gid: %u %*u %*u %u", &real, &for_files) != 2)
+            continue;
+        n_ids++;
+        is_real = is_real && real == (is_uid ? uid : gid);
+        is_for_files = is_for_files && for_files == (is_uid ? uid : gid);
+    }
     return false;
 }
 
@@ -61,13 +72,13 @@ static FILE *open_status(pid_t thread)
     return file;
 }
 
-int thread_groups(pid_t thread, gid_t **ret_groups, size_t *ret_n_groups)
+int thread_groups(pid_t thread, uid_t uid, gid_t gid, gid_t **ret_groups, size_t *ret_n_groups)
 {
     _cleanup_free_ char *line = NULL;
     size_t line_bytes = 0;
     errno = 0;
     _cleanup_fclose_ FILE *file = open_status(thread);
-    if (!file || !find_line(file, &line, &line_bytes))
+    if (!file || !find_line(file, uid, gid, &line, &line_bytes))
         return errno == ENOMEM ? -ENOMEM : -EACCES;
     const char *text = line + strlen(GROUPS);
     const size_t n_groups = count_words(text);

@@ -33,8 +33,9 @@ static bool is_told_right(void)
     gid_t *groups = NULL;
     size_t n_groups = 0;
     int n_own = getgroups(65536, own);
-    bool right = thread_groups(own_thread(), &groups, &n_groups) == 0 && n_own >= 0 &&
-                 n_groups == (size_t)n_own && memcmp(groups, own, n_groups * sizeof(*own)) == 0;
+    bool right = thread_groups(own_thread(), geteuid(), getegid(), &groups, &n_groups) == 0 &&
+                 n_own >= 0 && n_groups == (size_t)n_own &&
+                 memcmp(groups, own, n_groups * sizeof(*own)) == 0;
     free(groups);
     return right;
 }
@@ -80,9 +81,40 @@ static void test_thread_groups__of_who_is_gone_nothing_is_known(void **state)
     if (pid == 0)
         _exit(0);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
-    assert_int_equal(thread_groups(pid, &groups, &n_groups), -EACCES);
-    assert_int_equal(thread_groups(0, &groups, &n_groups), -EACCES);
+    assert_int_equal(thread_groups(pid, geteuid(), getegid(), &groups, &n_groups), -EACCES);
+    assert_int_equal(thread_groups(0, geteuid(), getegid(), &groups, &n_groups), -EACCES);
     assert_null(groups);
+}
+
+static int ask_as(uid_t uid, gid_t gid)
+{
+    gid_t *groups = NULL;
+    size_t n_groups;
+    int r = thread_groups(own_thread(), uid, gid, &groups, &n_groups);
+    free(groups);
+    return r;
+}
+
+/* A number may be another thread's by now. */
+static void test_thread_groups__of_who_has_other_ids_nothing_is_known(void **state)
+{
+    (void)state;
+    enum { REAL_UID = 5, UID, REAL_GID, GID };
+    assert_int_equal(ask_as(geteuid(), getegid()), 0);
+    assert_int_equal(ask_as(geteuid() + 1, getegid()), -EACCES);
+    assert_int_equal(ask_as(geteuid(), getegid() + 1), -EACCES);
+    if (geteuid() != 0)
+        skip();
+    pid_t pid = fork();
+    if (pid == 0) {
+        bool right = setresgid(REAL_GID, GID, GID) == 0 && setresuid(REAL_UID, UID, UID) == 0 &&
+                     ask_as(UID, GID) == 0 && ask_as(REAL_UID, REAL_GID) == 0 &&
+                     ask_as(UID, REAL_GID) == -EACCES && ask_as(REAL_UID, GID) == -EACCES;
+        _exit(!right);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
 }
 
 /* Asks a worker of a ring to read from a pipe, where it waits. Returns the ring, or -1. */
@@ -136,7 +168,7 @@ static void test_thread_groups__of_a_worker_of_io_uring_nothing_is_known(void **
         skip();
     while (!(worker = other_thread()))
         usleep(1000);
-    assert_int_equal(thread_groups(worker, &groups, &n_groups), -EACCES);
+    assert_int_equal(thread_groups(worker, geteuid(), getegid(), &groups, &n_groups), -EACCES);
     assert_null(groups);
     assert_true(is_told_right());
     assert_int_equal(write(ends[1], "", 1), 1);
@@ -151,6 +183,7 @@ int main(void)
         cmocka_unit_test(test_thread_groups__a_thread_has_those_it_was_given),
         cmocka_unit_test(test_thread_groups__a_name_says_nothing_of_groups),
         cmocka_unit_test(test_thread_groups__of_who_is_gone_nothing_is_known),
+        cmocka_unit_test(test_thread_groups__of_who_has_other_ids_nothing_is_known),
         cmocka_unit_test(test_thread_groups__of_a_worker_of_io_uring_nothing_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
