@@ -474,7 +474,8 @@ static unsigned count_processors(void)
                : 1;
 }
 
-int serve(struct fuse_session *session, sem_t *end, struct index *index)
+int serve(struct fuse_session *session, sem_t *end, struct index *index, void (*begun)(void *user),
+          void *user)
 {
     unsigned n_processors = count_processors();
     struct server server = {.session = session,
@@ -491,6 +492,7 @@ int serve(struct fuse_session *session, sem_t *end, struct index *index)
     LIST_INIT(&server.workers);
     int r = start(&server);
     if (r == 0) {
+        begun(user);
         while (!fuse_session_exited(session))
             sem_wait(end);
     }

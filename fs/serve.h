@@ -8,9 +8,10 @@
 #include "fs/state.h"
 
 /* Serve until the file system is unmounted, or fuse_session_exit() was called and *end posted.
- * index: told of each request, or NULL.
+ * index: told of each request, or NULL. begun(user): called in this thread once there are threads.
  *
  * Returns 0, -ENOMEM or -EAGAIN: no thread could be started, or the errno of the device. */
-int serve(struct fuse_session *session, sem_t *end, struct index *index);
+int serve(struct fuse_session *session, sem_t *end, struct index *index, void (*begun)(void *user),
+          void *user);
 
 #endif

@@ -120,6 +120,13 @@ static work_fn work_without_index(const char *command)
     return work && work != work_status ? work_refused : work;
 }
 
+static void tell_begun(void *user)
+{
+    *(bool *)user = true;
+    background_ready(NULL);
+    service_tell("READY=1");
+}
+
 static int serve(struct mount_plan *plan, const struct mount_options *options, bool in_front,
                  char **ret_error)
 {
@@ -184,12 +191,12 @@ static int serve(struct mount_plan *plan, const struct mount_options *options, b
 
     signals_serve(end, fs);
     tell_limits(fs, in_front);
-    background_ready(NULL);
-    service_tell("READY=1");
-    r = fs_serve(fs);
+    bool has_begun = false;
+    r = fs_serve(fs, tell_begun, &has_begun);
     signals_block();
     service_tell("STOPPING=1");
-    return r < 0 ? refuse(ret_error, r, "%s: the mount ended: %s", plan->mountpoint,
+    return r < 0 ? refuse(ret_error, r, "%s: %s: %s", plan->mountpoint,
+                          has_begun ? "the mount ended" : "nothing can be served",
                           r == -EAGAIN ? "there is no thread left, or no memory for one; raise the "
                                          "limit (ulimit -u, ulimit -v, TasksMax=)"
                                        : strerror(-r))
