@@ -105,7 +105,7 @@ static int answer_representative(const struct view_task *task, enum attribute at
     struct comparison comparison;
     if (attribute == ATTRIBUTE_REPRESENTATIVE)
         return set_path(value, cluster->representative.path);
-    int r = index_compare(task->fs->index, &task->key, &cluster->representative.key, &comparison);
+    int r = view_compare(task, &task->key, &cluster->representative.key, &comparison);
     if (r < 0)
         return r;
     if (attribute == ATTRIBUTE_RESEMBLANCE)
@@ -209,10 +209,8 @@ static int answer_comparison(const struct view_task *task, enum attribute attrib
     int r = backing_key_at(task->fs->backing, fd, "", &other);
     if (!r)
         r = view_document(task, &other, &info);
-    if (!r && !view_is_answerable(task, &info))
-        r = -ENODATA;
     if (!r)
-        r = index_compare(task->fs->index, &task->key, &other, &comparison);
+        r = view_compare(task, &task->key, &other, &comparison);
     if (r < 0)
         return r;
     switch (attribute) {
@@ -239,8 +237,6 @@ static int answer_document(const struct view_task *task, enum attribute attribut
         r = view_document(task, &task->key, &info);
     if (r < 0)
         return r;
-    if (attribute != ATTRIBUTE_STATE && !view_is_answerable(task, &info))
-        return -ENODATA;
     switch (attribute) {
     case ATTRIBUTE_STATE: return answer_state(task, &info, value);
     case ATTRIBUTE_CLUSTER:
@@ -409,7 +405,8 @@ static void list(struct view_task *task)
     reply(task->req, r, &names, task->size);
 }
 
-/* getxattr(2) asks for the right to read; a list of what has a value tells as much. */
+/* getxattr(2) asks for the right to read; a list of what has a value tells as much. It is the right
+ * of when the question comes: what is told in the end the index decides (engine/index/answer.h). */
 static bool may_read_values(struct fs *fs, fuse_req_t req, struct inode *inode)
 {
     _cleanup_(caller_done) struct caller caller = {0};

@@ -168,15 +168,25 @@ int caller_open_listed(const struct caller *caller, const char *path)
     return open_readable(caller, path, true);
 }
 
-bool caller_may_read(void *user, const char *path, const struct file_key *key)
+static bool may_open(const struct caller *caller, const char *path, const struct file_key *key,
+                     bool listed)
 {
-    const struct caller *caller = user;
     struct file_key found;
     if (caller->all)
         return true;
-    _cleanup_close_ int fd = caller_open_listed(caller, path);
+    _cleanup_close_ int fd = open_readable(caller, path, listed);
     return fd >= 0 && backing_key_at(caller->backing, fd, "", &found) == 0 &&
            file_key_equal(&found, key);
+}
+
+bool caller_may_read(void *user, const char *path, const struct file_key *key)
+{
+    return may_open(user, path, key, true);
+}
+
+bool caller_may_ask(void *user, const char *path, const struct file_key *key)
+{
+    return may_open(user, path, key, false);
 }
 
 void caller_numbers_init(struct caller_numbers *numbers)

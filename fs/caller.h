@@ -56,8 +56,10 @@ int caller_open_readable(const struct caller *caller, const char *path);
  * told. Three calls for each directory. */
 int caller_open_listed(const struct caller *caller, const char *path);
 
-/* An index_may_read_fn, by caller_open_listed(); user is a struct caller. */
+/* Two index_may_read_fn, by caller_open_listed() and by caller_open_readable(); user is a struct
+ * caller. */
 bool caller_may_read(void *user, const char *path, const struct file_key *key);
+bool caller_may_ask(void *user, const char *path, const struct file_key *key);
 
 /* A number that is the same for callers that see the same, and never for others: their identities
  * are compared, since a hash can be chosen by who may choose groups (user namespaces). 0 is of

@@ -87,6 +87,10 @@ struct index_query view_query_of(const struct view_task *task, size_t limit);
 int view_similar(const struct view_task *task, const struct file_key *key, size_t limit,
                  struct kin_list *ret_list);
 
+/* As index_compare(). */
+int view_compare(const struct view_task *task, const struct file_key *a, const struct file_key *b,
+                 struct comparison *ret_comparison);
+
 /* view_similar() would have an answer: 1, 0 or an error. */
 int view_has_kin(const struct view_task *task, const struct file_key *key);
 
@@ -104,10 +108,6 @@ int view_cluster_of(const struct view_task *task, const struct file_key *key, ui
 /* There is such a cluster for the caller, at less cost: 1, 0 or an error. task->node is as
  * for view_links(). */
 int view_has_cluster(const struct view_task *task, uint64_t id);
-
-/* True: more than its state can be told of a document. A caller who may not read everything is told
- * nothing of its contents before. */
-bool view_is_answerable(const struct view_task *task, const struct document_info *info);
 
 /* The links of a VIEW_DOCUMENT or VIEW_CLUSTER, task->node, which may be one only filled in so far
  * as for view_table_lookup(). fresh: not from memory. Gives a reference.

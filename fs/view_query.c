@@ -75,28 +75,6 @@ int view_settle(const struct view_task *task)
     }
 }
 
-int view_document(const struct view_task *task, const struct file_key *key,
-                  struct document_info *ret_info)
-{
-    struct document_info info;
-    int r, slice_ms;
-    do {
-        slice_ms = next_slice(task);
-        if (slice_ms < 0)
-            return slice_ms;
-        r = index_document(task->fs->index, key, slice_ms, &info);
-    } while (!r && info.state == DOCUMENT_PENDING && !info.settled && slice_ms);
-    if (!r)
-        *ret_info = info;
-    return r;
-}
-
-static bool may_read(void *user, const char *path, const struct file_key *key)
-{
-    const struct view_task *task = user;
-    return caller_may_read((void *)&task->caller, path, key);
-}
-
 bool view_nobody_waits(void *user)
 {
     const struct view_task *task = user;
@@ -107,11 +85,29 @@ struct index_query view_query_of(const struct view_task *task, size_t limit)
 {
     return (struct index_query){.threshold = task->fs->options.threshold,
                                 .limit = limit,
-                                .may_read = task->caller.all ? NULL : may_read,
-                                .user = (void *)task,
+                                .may_read = task->caller.all ? NULL : caller_may_read,
+                                .may_ask = task->caller.all ? NULL : caller_may_ask,
+                                .user = (void *)&task->caller,
                                 .wait_ms = left_ms(task),
                                 .stop = view_nobody_waits,
                                 .stop_user = (void *)task};
+}
+
+int view_document(const struct view_task *task, const struct file_key *key,
+                  struct document_info *ret_info)
+{
+    struct index_query query = view_query_of(task, 0);
+    struct document_info info;
+    int r;
+    do {
+        query.wait_ms = next_slice(task);
+        if (query.wait_ms < 0)
+            return query.wait_ms;
+        r = index_document(task->fs->index, key, &query, &info);
+    } while (!r && info.state == DOCUMENT_PENDING && !info.settled && query.wait_ms);
+    if (!r)
+        *ret_info = info;
+    return r;
 }
 
 int view_similar(const struct view_task *task, const struct file_key *key, size_t limit,
@@ -123,6 +119,13 @@ int view_similar(const struct view_task *task, const struct file_key *key, size_
         return r;
     *ret_list = (struct kin_list){0};
     return 0;
+}
+
+int view_compare(const struct view_task *task, const struct file_key *a, const struct file_key *b,
+                 struct comparison *ret_comparison)
+{
+    const struct index_query query = view_query_of(task, 0);
+    return index_compare(task->fs->index, a, b, &query, ret_comparison);
 }
 
 int view_has_kin(const struct view_task *task, const struct file_key *key)
@@ -155,11 +158,6 @@ int view_cluster_of(const struct view_task *task, const struct file_key *key, ui
 {
     struct index_query query = view_query_of(task, 1);
     return index_readable_cluster(task->fs->index, key, base, &query, ret_info, NULL);
-}
-
-bool view_is_answerable(const struct view_task *task, const struct document_info *info)
-{
-    return task->caller.all || info->state == DOCUMENT_CURRENT;
 }
 
 bool view_link_is_alive(const struct view_task *task, const struct view_link *link)

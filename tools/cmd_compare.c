@@ -24,7 +24,7 @@ int work_compare(const struct work_context *context, struct json_object *request
         r = work_document(context, request, "b", &path_b, &b, &info, ret_error);
     if (r < 0)
         return r;
-    r = index_compare(context->index, &a, &b, &comparison);
+    r = index_compare(context->index, &a, &b, &(struct index_query){0}, &comparison);
     if (r == -ENOENT)
         return refuse(ret_error, r, "%s, %s: not both sketched; --exact compares the texts",
                       work_shown(request, "a"), work_shown(request, "b"));

@@ -53,7 +53,8 @@ int work_document(const struct work_context *context, struct json_object *reques
     int r = work_file(context, request, name, &path, ret_key, ret_error);
     if (r < 0)
         return r;
-    r = index_document(context->index, ret_key, context->started ? WORK_SETTLE_MS : 0, ret_info);
+    const struct index_query query = {.wait_ms = context->started ? WORK_SETTLE_MS : 0};
+    r = index_document(context->index, ret_key, &query, ret_info);
     /* Without file handles a file that the index has not seen is not found by its key either. */
     struct stat st;
     if (r == -ENOENT &&

@@ -11,24 +11,49 @@ struct document {
     const struct record *record;
 };
 
-/* The live document of a file. Returns 0, -ENOENT when it is none, or an error. */
-int answer_document(struct index *index, const struct file_key *file,
-                    struct document *ret_document);
 void document_done(struct document *document);
 
-/* True: a file is still as its record has it; if not, it is noted to be looked at again. */
-bool answer_is_current(struct index *index, const struct file_key *file);
+/* -- rights --
+ *
+ * Contents and rights of a file change while an answer is made. For an asker who may not read
+ * everything (query->may_read) the order is therefore always the same:
+ *
+ *   1. the record is in hand
+ *   2. the asker may read the file now
+ *   3. the file's row still names this record, and the file is as the row has it
+ *
+ * Then all that is told is of contents that the asker could read after they had been written. A
+ * right that is asked for before 1 may be one to other contents: a file is closed, and then a
+ * secret is written. And a file that is as its row has it before 2 may be opened to the asker only
+ * when the secret has gone.
+ *
+ * The two functions that follow keep this order, and every answer has its records by one of them.
+ */
 
-/* The first path of a document that the caller of the query may read (query NULL: the first).
- * Returns 0, -ENOENT when there is none, or an error; gives. */
+/* The live document of a file that is asked about (query->may_ask). Returns 0, -ENOENT when it is
+ * none or the asker may not, -ESTALE when it is not what it was when it was sketched, and is noted
+ * to be looked at again; or an error. */
+int answer_document(struct index *index, const struct file_key *file,
+                    const struct index_query *query, struct document *ret_document);
+
+/* The first path of a document in hand that may be shown (query->may_read). Returns as
+ * answer_document(); gives. */
+int answer_shown_path(struct index *index, struct path_cache *paths,
+                      const struct document *document, const struct index_query *query,
+                      char **ret_path);
+
+/* Step 2 alone, for a file that is asked about, by any of its paths. Returns 0, -ENOENT (the asker
+ * may not) or an error. */
+int answer_may_ask(struct index *index, const struct file_key *file,
+                   const struct index_query *query);
+
+/* Step 3 alone. False: the file is noted to be looked at again. */
+bool answer_is_current(struct index *index, const struct file_key *file, uint64_t sid);
+
+/* The first path of a document, for who may read everything. Returns 0, -ENOENT when there is none,
+ * or an error; gives. */
 int answer_path(struct index *index, struct path_cache *paths, const struct file_key *file,
-                const struct index_query *query, char **ret_path);
-
-/* The same, for who may be shown it: where not everything may be read (query->may_read), only of a
- * document that still is what its sketch is of, else -ESTALE, and it is noted to be looked at
- * again. Its contents before may not have been theirs to read. */
-int answer_shown_path(struct index *index, struct path_cache *paths, const struct file_key *file,
-                      const struct index_query *query, char **ret_path);
+                char **ret_path);
 
 /* Wait until what was noted to be looked at again has been, for as long as the query may. Returns
  * whether another answer can come of it. */

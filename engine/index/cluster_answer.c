@@ -30,7 +30,7 @@ struct summary {
 /* Adds members; the first is the one the others are compared with. */
 static int add_members(struct index *index, const uint64_t *sids, size_t n,
                        struct document *representative, struct path_cache *paths,
-                       const struct index_query *query, struct summary *summary)
+                       struct summary *summary)
 {
     const struct record *members[LOAD_AT_ONCE];
     int r = records_get(index->records, sids, n, members);
@@ -42,11 +42,12 @@ static int add_members(struct index *index, const uint64_t *sids, size_t n,
         bool first = !representative->record;
         if (!members[i])
             continue;
-        r = answer_path(index, paths, &members[i]->key, query, &kin.path);
+        r = answer_path(index, paths, &members[i]->key, &kin.path);
         if (r == 0 && !first)
             r = record_resemblance(representative->record, members[i], &estimate);
         if (r == 0) {
             kin.key = members[i]->key;
+            kin.sid = sids[i];
             kin.resemblance = estimate.value;
             kin.error = estimate.error;
             kin.exact = estimate.exact;
@@ -80,8 +81,7 @@ static int copy_kin(const struct kin *kin, struct kin *ret_copy)
 
 /* The first n_wanted members that are there, 0 for all. ret_size is of all. */
 static int summarise(struct index *index, uint64_t stored, size_t n_wanted,
-                     const struct index_query *query, struct summary *ret_summary,
-                     uint64_t *ret_size)
+                     struct summary *ret_summary, uint64_t *ret_size)
 {
     _cleanup_(sid_list_done) struct sid_list members = {0};
     _cleanup_(document_done) struct document representative = {0};
@@ -99,7 +99,7 @@ static int summarise(struct index *index, uint64_t stored, size_t n_wanted,
             n = n_wanted - summary.n_members;
         if (n > LOAD_AT_ONCE)
             n = LOAD_AT_ONCE;
-        r = add_members(index, members.sids + at, n, &representative, paths, query, &summary);
+        r = add_members(index, members.sids + at, n, &representative, paths, &summary);
         at += n;
     }
     *ret_size = summary.n_members;
@@ -109,7 +109,7 @@ static int summarise(struct index *index, uint64_t stored, size_t n_wanted,
     }
     *ret_summary = summary;
     if (r == 0 && !summary.n_members && n_most)
-        return summarise(index, stored, 0, query, ret_summary, ret_size);
+        return summarise(index, stored, 0, ret_summary, ret_size);
     return r;
 }
 
@@ -124,7 +124,7 @@ int index_cluster(struct index *index, uint64_t id, const struct index_query *qu
     const uint64_t stored = shown_ids_read(&index->shown_ids, id);
     const size_t n_wanted =
         ret_members && query->limit && query->limit < LISTED_MOST ? LISTED_MOST : query->limit;
-    int r = stored ? summarise(index, stored, n_wanted, query, &summary, &info.size) : -ENOENT;
+    int r = stored ? summarise(index, stored, n_wanted, &summary, &info.size) : -ENOENT;
     _cleanup_(kin_list_done) struct kin_list list = summary.list;
     if (r < 0)
         return r;

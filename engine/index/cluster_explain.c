@@ -137,9 +137,9 @@ static int name_links(struct index *index, const struct nodes *nodes,
     for (size_t i = 0; r == 0 && i < cohesion->n_links; i++) {
         const struct cohesion_link *from = &cohesion->links[i];
         struct cluster_link link = {.resemblance = from->resemblance, .n_beyond = from->n_beyond};
-        r = answer_path(index, paths, &nodes->loaded[from->a]->key, NULL, &link.path_a);
+        r = answer_path(index, paths, &nodes->loaded[from->a]->key, &link.path_a);
         if (r == 0)
-            r = answer_path(index, paths, &nodes->loaded[from->b]->key, NULL, &link.path_b);
+            r = answer_path(index, paths, &nodes->loaded[from->b]->key, &link.path_b);
         if (r == 0) {
             out->links[out->n_links++] = link;
             continue;

@@ -125,7 +125,7 @@ static int describe(struct index *index, struct path_cache *paths, const struct 
     for (size_t i = 0; r == 0 && i < n; i++) {
         if (!records[i])
             continue;
-        r = answer_path(index, paths, &records[i]->key, NULL, &shingle->paths[shingle->n_paths]);
+        r = answer_path(index, paths, &records[i]->key, &shingle->paths[shingle->n_paths]);
         if (r == 0)
             shingle->n_paths++;
         if (r == 0 && !shingle->text)

@@ -16,13 +16,11 @@ static int stat_key(struct index *index, const struct file_key *file, struct sta
     return fstat(fd, ret_st) < 0 ? -errno : 0;
 }
 
-static bool is_current(struct index *index, const struct file_key *file, const struct stat *st,
-                       struct file_row *ret_row)
+static bool is_of_now(struct index *index, const struct file_key *file, const struct file_row *row,
+                      const struct stat *st)
 {
-    if (catalogue_get_file(index->kv, file, ret_row) < 0 || !file_row_matches(ret_row, st))
-        return false;
     /* Read while it was written: now that it is not, size and times tell nothing. */
-    return !ret_row->racy || writing_set_has(index->writing, file);
+    return file_row_matches(row, st) && (!row->racy || writing_set_has(index->writing, file));
 }
 
 /* A file that came behind our back, perhaps in a directory that did: note every name on the way to
@@ -61,18 +59,36 @@ static void note_changed(struct index *index, const struct file_key *file)
     index_note_content(index, file);
 }
 
-bool answer_is_current(struct index *index, const struct file_key *file)
+bool answer_is_current(struct index *index, const struct file_key *file, uint64_t sid)
 {
     struct file_row row;
     struct stat st;
-    if (stat_key(index, file, &st) == 0 && is_current(index, file, &st, &row))
+    if (stat_key(index, file, &st) == 0 && catalogue_get_file(index->kv, file, &row) == 0 &&
+        row.sid == sid && is_of_now(index, file, &row, &st))
         return true;
     note_changed(index, file);
     return false;
 }
 
-int index_document(struct index *index, const struct file_key *file, int wait_ms,
-                   struct document_info *ret_info)
+/* The row of a file, in the order of answer.h as if it were its record: the reason for which a
+ * document was skipped tells of its contents, too. Returns 1, 0 when the row is not of the file as
+ * it is now, -ENOENT when the asker may not be told of it, or an error. */
+static int get_row(struct index *index, const struct file_key *file,
+                   const struct index_query *query, struct file_row *ret_row)
+{
+    struct stat st;
+    int r = catalogue_get_file(index->kv, file, ret_row);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    const int may = answer_may_ask(index, file, query);
+    r = stat_key(index, file, &st);
+    if (r < 0 || !is_of_now(index, file, ret_row, &st))
+        return r;
+    return may < 0 ? may : 1;
+}
+
+int index_document(struct index *index, const struct file_key *file,
+                   const struct index_query *query, struct document_info *ret_info)
 {
     _cleanup_(document_done) struct document document = {0};
     struct document_info info = {.state = DOCUMENT_PENDING};
@@ -91,30 +107,31 @@ int index_document(struct index *index, const struct file_key *file, int wait_ms
         r = -ENOENT;
     if (r < 0)
         return r;
-    info.settled = index_settle(index, INDEX_LANE_FOREGROUND, wait_ms) == 0;
-    bool current = is_current(index, file, &st, &row);
-    if (!current && index->started) {
+    info.settled = index_settle(index, INDEX_LANE_FOREGROUND, query->wait_ms) == 0;
+    r = get_row(index, file, query, &row);
+    if (r == 0 && index->started) {
         note_changed(index, file);
-        info.settled = index_settle(index, INDEX_LANE_FOREGROUND, wait_ms) == 0;
-        r = stat_key(index, file, &st);
-        if (r < 0)
-            return r;
-        current = is_current(index, file, &st, &row);
+        info.settled = index_settle(index, INDEX_LANE_FOREGROUND, query->wait_ms) == 0;
+        r = get_row(index, file, query, &row);
     }
-    if (current)
+    if (r < 0)
+        return r;
+    if (r > 0)
         info.state = row.sid ? DOCUMENT_CURRENT : DOCUMENT_SKIPPED;
     if (info.state == DOCUMENT_SKIPPED)
         snprintf(info.reason, sizeof(info.reason), "%s", row.reason);
-    r = answer_document(index, file, &document);
+    r = answer_document(index, file, query, &document);
     if (r == 0) {
         _Static_assert(sizeof(info.type) == TEXT_FORM_MAX_BYTES, "room");
         text_form_print(&document.record->form, info.type);
         info.n_tokens = document.record->sketch.n_tokens;
+    }
+    if (r == 0 && !query->may_read) {
         r = living_clusters_of(index->clusters, document.sid, &info.cluster_id, &info.cluster_size);
         info.repairing = living_clusters_is_repairing(index->clusters, info.cluster_id);
         info.cluster_id = shown_ids_show(&index->shown_ids, info.cluster_id);
     }
-    if (r < 0 && r != -ENOENT)
+    if (r < 0 && r != -ENOENT && r != -ESTALE)
         return r;
     *ret_info = info;
     return 0;
@@ -125,7 +142,7 @@ int index_cluster_of(struct index *index, const struct file_key *file, uint64_t 
 {
     _cleanup_(document_done) struct document document = {0};
     uint64_t id = 0, size;
-    int r = answer_document(index, file, &document);
+    int r = answer_document(index, file, &(struct index_query){0}, &document);
     if (r == 0)
         r = living_clusters_of_in(index->clusters, cluster_clustering(base), document.sid, &id,
                                   &size);

@@ -15,7 +15,7 @@ static int visit(void *user, uint64_t sid, const struct record *record)
     struct visiting *visiting = user;
     _cleanup_free_ char *path = NULL;
     (void)sid;
-    int r = answer_path(visiting->index, visiting->paths, &record->key, NULL, &path);
+    int r = answer_path(visiting->index, visiting->paths, &record->key, &path);
     if (r < 0)
         return r == -ENOENT ? 0 : r; /* gone since */
     struct document_sketch sketch = {

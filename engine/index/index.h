@@ -282,6 +282,7 @@ enum { INDEX_CONFIDENT_SAMPLES = 8 };
 struct kin {
     char *path; /* relative to the root of the tree, no leading "./" */
     struct file_key key;
+    uint64_t sid;                 /* of its record; to be shown to nobody */
     double resemblance, error;    /* of the estimate; 1.0 only when it is 1 */
     double containment;           /* of the document asked about in this one; NAN when unknown */
     uint32_t containment_samples; /* what that rests on; 0: exact without any */
@@ -303,6 +304,10 @@ struct index_query {
     double threshold; /* of resemblance, 0.0 to 1.0 (of containment for index_containing()) */
     size_t limit;     /* most answers, 0 for all */
     index_may_read_fn may_read; /* NULL: all */
+    /* The same of a document that is asked about, and so known by a name already: whether it can
+     * be read, be it listed or not. It is asked when the answer is made, not only when the question
+     * comes: the document may be another by then. NULL: may_read */
+    index_may_read_fn may_ask;
     void *user;
     int wait_ms; /* answers that have changed since they were sketched are looked at again, for
                     this long at most; 0: they are given as they are known */
@@ -357,9 +362,11 @@ struct comparison {
     bool same_content, same_text, same_shingles;
 };
 
-/* Compare two known documents by their sketches. Returns 0 or -ENOENT. */
+/* Compare two known documents by their sketches. Returns 0, -ENOENT (one is not known, or may not
+ * be asked about), -ESTALE (with query->may_read: one has changed since it was sketched) or an
+ * error. Of the query only who asks is used. */
 int index_compare(struct index *index, const struct file_key *a, const struct file_key *b,
-                  struct comparison *ret_comparison);
+                  const struct index_query *query, struct comparison *ret_comparison);
 
 enum document_state { DOCUMENT_CURRENT, DOCUMENT_PENDING, DOCUMENT_SKIPPED };
 
@@ -375,10 +382,12 @@ struct document_info {
 };
 
 /* The state of a file. It is first looked at again when its size or times are not those of its
- * record, and the foreground lane settled for at most wait_ms. What is in a mount inside the tree
- * is skipped, and not looked at. Returns 0, -ENOENT for what is no regular file of the tree. */
-int index_document(struct index *index, const struct file_key *file, int wait_ms,
-                   struct document_info *ret_info);
+ * record, and the foreground lane settled for at most query->wait_ms. What is in a mount inside the
+ * tree is skipped, and not looked at. With query->may_read nothing is said of clusters, and of what
+ * is pending nothing else. Returns 0, -ENOENT for what is no regular file of the tree, or may not
+ * be asked about, or an error. */
+int index_document(struct index *index, const struct file_key *file,
+                   const struct index_query *query, struct document_info *ret_info);
 
 struct cluster_info {
     uint64_t id;
@@ -537,8 +546,8 @@ size_t index_get_clusterings(struct index *index,
 /* Returns 0 or -ENOENT. */
 int index_find_clustering(struct index *index, const char *name,
                           struct index_clustering_status *ret_clustering);
-/* The cluster of a document in the clustering of a base; 0: none. Returns 0, -ENOENT for no known
- * document, or an error. */
+/* The cluster of a document in the clustering of a base, for who may read everything; 0: none.
+ * Returns 0, -ENOENT for no known document, or an error. */
 int index_cluster_of(struct index *index, const struct file_key *file, uint64_t base,
                      uint64_t *ret_id);
 

@@ -35,13 +35,15 @@ static int expand(struct index *index, const struct match *match, uint64_t asked
             break;
         for (size_t i = 0; r == 0 && i < n; i++) {
             struct estimate estimate;
-            struct kin kin = {.containment = match->containment.value,
+            const struct document document = {index->records, class.sids[at + i], members[i]};
+            struct kin kin = {.sid = document.sid,
+                              .containment = match->containment.value,
                               .containment_samples = match->containment.n_samples};
-            if (class.sids[at + i] == asked || !members[i])
+            if (document.sid == asked || !members[i])
                 continue;
             r = record_resemblance(record, members[i], &estimate);
             if (r == 0)
-                r = answer_shown_path(index, paths, &members[i]->key, query, &kin.path);
+                r = answer_shown_path(index, paths, &document, query, &kin.path);
             if (r == -ENOENT || r == -ESTALE) {
                 *stale |= r == -ESTALE;
                 r = 0;
@@ -167,7 +169,7 @@ static bool all_current(struct index *index, const struct kin_list *list)
 {
     bool current = true;
     for (size_t i = 0; i < list->n_kin; i++)
-        current &= answer_is_current(index, &list->kin[i].key);
+        current &= answer_is_current(index, &list->kin[i].key, list->kin[i].sid);
     return current;
 }
 
@@ -175,8 +177,8 @@ static int answer_of_file(struct index *index, enum postings_tier tier, const st
                           const struct index_query *query, size_t enough, struct kin_list *ret_list)
 {
     _cleanup_(document_done) struct document document = {0};
-    int r = answer_document(index, file, &document);
-    if (r == 0 && query->may_read && !answer_is_current(index, file)) {
+    int r = answer_document(index, file, query, &document);
+    if (r == -ESTALE) {
         *ret_list = (struct kin_list){0}; /* what it held before is not told */
         return 1;
     }
@@ -254,14 +256,14 @@ static void put_estimate(int r, const struct estimate *estimate, double *ret_val
 }
 
 int index_compare(struct index *index, const struct file_key *a, const struct file_key *b,
-                  struct comparison *ret_comparison)
+                  const struct index_query *query, struct comparison *ret_comparison)
 {
     _cleanup_(document_done) struct document da = {0}, db = {0};
     struct comparison out = {0};
     struct estimate estimate = {0};
-    int r = answer_document(index, a, &da);
+    int r = answer_document(index, a, query, &da);
     if (r == 0)
-        r = answer_document(index, b, &db);
+        r = answer_document(index, b, query, &db);
     if (r < 0)
         return r;
     const struct record *x = da.record, *y = db.record;

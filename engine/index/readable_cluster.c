@@ -63,9 +63,10 @@ static int add_shown(struct search *search, const uint64_t *sids, size_t n)
         return r;
     for (size_t i = 0; r == 0 && i < n; i++) {
         struct readable_member member = {.sid = sids[i], .record = records[i]};
+        const struct document document = {index->records, sids[i], records[i]};
         if (!records[i])
             continue;
-        r = answer_shown_path(index, search->paths, &records[i]->key, search->query, &member.path);
+        r = answer_shown_path(index, search->paths, &document, search->query, &member.path);
         if (r == 0) {
             r = add_member(search, &member);
         } else if (r == -ENOENT || r == -ESTALE) {
@@ -161,7 +162,7 @@ static int begin(struct search *search, uint64_t sid)
     if (r == 0 && !document.record)
         r = -ENOENT;
     if (r == 0)
-        r = answer_shown_path(index, search->paths, &document.record->key, search->query, &path);
+        r = answer_shown_path(index, search->paths, &document, search->query, &path);
     if (r < 0)
         return r;
     record_class(document.record, class_id);

@@ -43,6 +43,7 @@ static int take_kin(struct readable_member *member, const struct record *represe
         return r;
     *ret_kin = (struct kin){.path = TAKE_PTR(member->path),
                             .key = member->record->key,
+                            .sid = member->sid,
                             .resemblance = estimate.value,
                             .error = estimate.error,
                             .exact = estimate.exact,

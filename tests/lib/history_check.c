@@ -189,7 +189,8 @@ static bool ask(const struct history *history, struct backing *backing, const ch
         struct document_info info;
         r = backing_key_at(backing, AT_FDCWD, documents[i].path, &documents[i].key);
         if (r == 0)
-            r = index_document(index, &documents[i].key, 1000, &info);
+            r = index_document(index, &documents[i].key, &(struct index_query){.wait_ms = 1000},
+                               &info);
         if (r < 0 || info.state != DOCUMENT_CURRENT) {
             fprintf(stderr, "history: %s of %s: %s\n", documents[i].path, store,
                     r < 0 ? strerror(-r) : "not current");

@@ -15,7 +15,7 @@ static inline void index_answers_add(FILE *out, struct index *index, struct back
     struct document_info info;
     struct file_key key;
     assert_int_equal(backing_key_at(backing, backing_root_fd(backing), name, &key), 0);
-    int r = index_document(index, &key, 0, &info);
+    int r = index_document(index, &key, &(struct index_query){.wait_ms = 0}, &info);
     fprintf(out, "%s:", name);
     if (r < 0) {
         fprintf(out, " %d\n", r);

@@ -53,6 +53,10 @@ static int set_up(void **state)
     make_file(tree.fd, "other-groups", 0, OTHER_GROUP, 0640);
     mkdirat(tree.fd, "closed", 0700);
     make_file(tree.fd, "closed/everyones", 0, 0, 0644);
+    mkdirat(tree.fd, "blind", 0700);
+    fchmodat(tree.fd, "blind", 0711, 0);
+    make_file(tree.fd, "blind/everyones", 0, 0, 0644);
+    make_file(tree.fd, "blind/roots", 0, 0, 0600);
     symlinkat("roots", tree.fd, "link");
     return tree.fd < 0;
 }
@@ -60,11 +64,13 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct tree *tree = *state;
-    const char *names[] = {"everyones",        "roots", "users", "groups", "other-groups",
-                           "closed/everyones", "link"};
+    const char *names[] = {"everyones",       "roots",        "users",
+                           "groups",          "other-groups", "closed/everyones",
+                           "blind/everyones", "blind/roots",  "link"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         unlinkat(tree->fd, names[i], 0);
     unlinkat(tree->fd, "closed", AT_REMOVEDIR);
+    unlinkat(tree->fd, "blind", AT_REMOVEDIR);
     close(tree->fd);
     backing_close(tree->backing);
     return rmdir(tree->path);
@@ -111,6 +117,32 @@ static void test_caller__sees_what_the_kernel_lets_that_user_read(void **state)
     assert_false(may_read(&caller, "groups"));
     assert_false(may_read(&caller, "other-groups"));
     assert_true(may_read(&caller, "users"));
+    caller_done(&caller);
+}
+
+/* A document is asked about by a name, which need not be one that can be listed. */
+static void test_caller__may_ask_about_what_can_be_reached_and_read(void **state)
+{
+    if (geteuid() != 0)
+        skip(); /* nobody else can become another user */
+    static const struct {
+        const char *path;
+        bool may_read, may_ask;
+    } paths[] = {{"everyones", true, true},          {"roots", false, false},
+                 {"blind/everyones", false, true},   {"blind/roots", false, false},
+                 {"closed/everyones", false, false}, {"missing", false, false}};
+    struct tree *tree = *state;
+    struct caller caller;
+    struct file_key roots;
+    assert_int_equal(caller_init(&caller, tree->backing, USER, GROUP, NULL, 0), 0);
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        struct file_key key = {0};
+        (void)backing_key_at(tree->backing, tree->fd, paths[i].path, &key);
+        assert_int_equal(caller_may_read(&caller, paths[i].path, &key), paths[i].may_read);
+        assert_int_equal(caller_may_ask(&caller, paths[i].path, &key), paths[i].may_ask);
+    }
+    assert_int_equal(backing_key_at(tree->backing, tree->fd, "roots", &roots), 0);
+    assert_false(caller_may_ask(&caller, "everyones", &roots));
     caller_done(&caller);
 }
 
@@ -211,6 +243,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_caller__sees_what_the_kernel_lets_that_user_read),
+        cmocka_unit_test(test_caller__may_ask_about_what_can_be_reached_and_read),
         cmocka_unit_test(test_caller__checks_a_directory_held_without_being_open),
         cmocka_unit_test(test_caller__leaves_thread_and_process_as_they_were),
         cmocka_unit_test(test_caller__numbers_tell_identities_apart),

@@ -17,7 +17,7 @@ static uint64_t cluster_of(struct indexed_tree *f, const char *name)
 {
     struct file_key key = indexed_tree_key(f, name);
     struct document_info info;
-    assert_int_equal(index_document(f->index, &key, 0, &info), 0);
+    assert_int_equal(index_document(f->index, &key, &(struct index_query){.wait_ms = 0}, &info), 0);
     return info.cluster_id;
 }
 
@@ -30,7 +30,7 @@ static double resemblance_of(struct indexed_tree *f, const char *a, const char *
 {
     struct file_key x = indexed_tree_key(f, a), y = indexed_tree_key(f, b);
     struct comparison comparison;
-    assert_int_equal(index_compare(f->index, &x, &y, &comparison), 0);
+    assert_int_equal(index_compare(f->index, &x, &y, &(struct index_query){0}, &comparison), 0);
     return comparison.resemblance;
 }
 

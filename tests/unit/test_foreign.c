@@ -96,7 +96,7 @@ static void check(struct indexed_tree *f, const char *name)
     struct index_foreign *foreign = read_copy(f, name);
     struct document_info info;
     struct kin_list of_copy, of_file;
-    assert_int_equal(index_document(f->index, &key, 0, &info), 0);
+    assert_int_equal(index_document(f->index, &key, &(struct index_query){.wait_ms = 0}, &info), 0);
     assert_int_equal(index_foreign_info(foreign)->state, DOCUMENT_CURRENT);
     assert_string_equal(index_foreign_info(foreign)->type, info.type);
     assert_int_equal(index_foreign_info(foreign)->n_tokens, info.n_tokens);

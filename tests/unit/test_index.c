@@ -131,7 +131,8 @@ static uint64_t cluster_of(struct fixture *f, const char *name)
 {
     struct file_key key = key_of(f, name);
     struct document_info info;
-    assert_int_equal(index_document(f->index, &key, 10000, &info), 0);
+    assert_int_equal(index_document(f->index, &key, &(struct index_query){.wait_ms = 10000}, &info),
+                     0);
     assert_int_equal(info.state, DOCUMENT_CURRENT);
     return info.cluster_id;
 }
@@ -289,7 +290,7 @@ static void test_index__what_cannot_be_answered_is_enoent(void **state)
     settle(f);
     assert_int_equal(index_similar(f->index, &key, &query, &list), -ENOENT);
     assert_int_equal(index_has_kin(f->index, &key, &query), 0);
-    assert_true(index_document(f->index, &key, 0, &info) < 0);
+    assert_true(index_document(f->index, &key, &(struct index_query){.wait_ms = 0}, &info) < 0);
     assert_int_equal(index_cluster(f->index, 77, &query, &cluster, NULL), -ENOENT);
 }
 
@@ -584,7 +585,8 @@ static void test_index__what_contains_most_comes_first(void **state)
         if (i < VERSIONS)
             snprintf(name, sizeof(name), "v%02u", i);
         struct file_key other = key_of(f, name);
-        assert_int_equal(index_compare(f->index, &key, &other, &comparison), 0);
+        assert_int_equal(
+            index_compare(f->index, &key, &other, &(struct index_query){0}, &comparison), 0);
         containments[i] = comparison.containment_ab;
     }
     qsort(containments, VERSIONS + 1, sizeof(*containments), compare_numbers);

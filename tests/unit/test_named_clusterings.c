@@ -259,7 +259,7 @@ static double resemblance_of(struct indexed_tree *f, const char *a, const char *
 {
     struct file_key x = indexed_tree_key(f, a), y = indexed_tree_key(f, b);
     struct comparison comparison;
-    assert_int_equal(index_compare(f->index, &x, &y, &comparison), 0);
+    assert_int_equal(index_compare(f->index, &x, &y, &(struct index_query){0}, &comparison), 0);
     return comparison.resemblance;
 }
 

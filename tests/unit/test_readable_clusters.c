@@ -108,7 +108,9 @@ static void find_truth(struct world *w)
             struct comparison comparison;
             if (!w->readable[i] || !w->readable[k])
                 continue;
-            assert_int_equal(index_compare(w->tree->index, &keys[i], &keys[k], &comparison), 0);
+            assert_int_equal(index_compare(w->tree->index, &keys[i], &keys[k],
+                                           &(struct index_query){0}, &comparison),
+                             0);
             if (comparison.resemblance >= 0.5)
                 w->root[root_of(w, i)] = root_of(w, k);
         }

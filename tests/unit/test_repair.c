@@ -31,7 +31,8 @@ static struct document_info info_of(struct indexed_tree *f, unsigned i)
     char name[8];
     snprintf(name, sizeof(name), "%03u", i);
     const struct file_key key = indexed_tree_key(f, name);
-    assert_int_equal(index_document(f->index, &key, 1000, &info), 0);
+    assert_int_equal(index_document(f->index, &key, &(struct index_query){.wait_ms = 1000}, &info),
+                     0);
     return info;
 }
 

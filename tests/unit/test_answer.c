@@ -1,0 +1,310 @@
+/* Rights and contents that change while an answer is made. A document holds a secret that another
+ * one, of the asker's, guesses; or a text that nothing resembles. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/lib/indexed_tree.h"
+
+enum { PUBLIC, SECRET };
+
+struct world {
+    struct indexed_tree *tree;
+    struct file_key asked, guess;
+    bool is_readable;                /* the document asked about */
+    bool is_listed;                  /* it can be read by a name that can be listed */
+    bool (*happens)(struct world *); /* as soon as the right is asked for, once; says what it is */
+    struct index_query query;
+};
+
+/* -- the documents: pages of one family, and a text of another -- */
+
+static void write_page(struct world *w, const char *name, unsigned version)
+{
+    char *text = scratch_text(SECRET, version, 600, version), *page;
+    assert_true(asprintf(&page, "<html><body>%s</body></html>", text) > 0);
+    scratch_write(scratch_path(w->tree->tree, "%s", name), page);
+    free(page);
+    free(text);
+}
+
+static void hold(struct world *w, unsigned what)
+{
+    if (what == SECRET)
+        write_page(w, "asked", 1);
+    else
+        indexed_tree_write(w->tree, "asked", PUBLIC, 0, 0);
+    index_note_entry(w->tree->index, backing_root_key(w->tree->backing), "asked");
+    w->asked = indexed_tree_key(w->tree, "asked");
+    index_note_content(w->tree->index, &w->asked);
+    indexed_tree_settle(w->tree);
+}
+
+static bool may_read(void *user, const char *path, const struct file_key *key)
+{
+    struct world *w = user;
+    bool (*happens)(struct world *) = w->happens;
+    (void)key;
+    if (strcmp(path, "asked") != 0)
+        return true;
+    w->happens = NULL;
+    return happens ? happens(w) : w->is_readable && w->is_listed;
+}
+
+static bool may_ask(void *user, const char *path, const struct file_key *key)
+{
+    struct world *w = user;
+    return w->happens || strcmp(path, "asked") != 0 ? may_read(w, path, key) : w->is_readable;
+}
+
+static void world_init(struct world *w, void **state)
+{
+    *w = (struct world){.tree = *state, .is_listed = true};
+    w->query =
+        (struct index_query){.threshold = 0.3, .may_read = may_read, .may_ask = may_ask, .user = w};
+    write_page(w, "guess", 2);
+    index_note_entry(w->tree->index, backing_root_key(w->tree->backing), "guess");
+    w->guess = indexed_tree_key(w->tree, "guess");
+}
+
+/* -- answers: whether one tells of the secret -- */
+
+static bool has_kin(int r, struct kin_list *list)
+{
+    if (r < 0)
+        return false;
+    const bool has = list->n_kin > 0;
+    kin_list_done(list);
+    return has;
+}
+
+static bool similar_tells(struct world *w)
+{
+    struct kin_list list;
+    return has_kin(index_similar(w->tree->index, &w->asked, &w->query, &list), &list);
+}
+
+static bool containing_tells(struct world *w)
+{
+    struct kin_list list;
+    return has_kin(index_containing(w->tree->index, &w->asked, &w->query, &list), &list);
+}
+
+static bool has_kin_tells(struct world *w)
+{
+    return index_has_kin(w->tree->index, &w->asked, &w->query) == 1;
+}
+
+static bool comparison_tells(struct world *w)
+{
+    struct comparison out;
+    return index_compare(w->tree->index, &w->asked, &w->guess, &w->query, &out) == 0 &&
+           out.resemblance > 0.5;
+}
+
+static bool reverse_comparison_tells(struct world *w)
+{
+    struct comparison out;
+    return index_compare(w->tree->index, &w->guess, &w->asked, &w->query, &out) == 0 &&
+           out.resemblance > 0.5;
+}
+
+/* That it has been looked at tells of what it holds, too: not all is sketched. */
+static bool document_tells(struct world *w)
+{
+    struct document_info info;
+    if (index_document(w->tree->index, &w->asked, &w->query, &info) < 0)
+        return false;
+    const bool may = w->is_readable && (w->is_listed || w->query.may_ask);
+    return strcmp(info.type, "html") == 0 || (!may && info.state != DOCUMENT_PENDING);
+}
+
+static bool cluster_of(struct world *w, const struct file_key *file)
+{
+    struct cluster_info info;
+    if (index_readable_cluster(w->tree->index, file, 0, &w->query, &info, NULL) < 0)
+        return false;
+    cluster_info_done(&info);
+    return true;
+}
+
+static bool cluster_tells(struct world *w)
+{
+    return cluster_of(w, &w->asked);
+}
+
+static bool cluster_of_guess_tells(struct world *w)
+{
+    return cluster_of(w, &w->guess);
+}
+
+static bool clusters_tell(struct world *w)
+{
+    _cleanup_(index_readable_clusters_free_p) struct index_readable_clusters *clusters = NULL;
+    const uint64_t *ids;
+    assert_int_equal(index_readable_clusters_new(w->tree->index, 0, &clusters), 0);
+    while (index_readable_clusters_step(clusters, &w->query) > 0)
+        ;
+    return index_readable_clusters_ids(clusters, &ids) > 0;
+}
+
+static bool similar_to_guess_tells(struct world *w)
+{
+    struct kin_list list;
+    return has_kin(index_similar(w->tree->index, &w->guess, &w->query, &list), &list);
+}
+
+static bool never(void *user)
+{
+    (void)user;
+    return false;
+}
+
+/* A document outside of the tree is among its own answers where it is a copy of one in it. */
+static bool question_tells(struct world *w)
+{
+    _cleanup_(index_foreign_free_p) struct index_foreign *foreign = NULL;
+    struct kin_list list;
+    int fd = open(scratch_path(w->tree->tree, "guess"), O_RDONLY | O_CLOEXEC);
+    assert_int_equal(index_read_foreign(w->tree->index, fd, never, NULL, &foreign), 0);
+    close(fd);
+    assert_int_equal(index_foreign_similar(foreign, &w->query, &list), 0);
+    const bool tells = list.n_kin > 1;
+    kin_list_done(&list);
+    return tells;
+}
+
+static const struct answer {
+    const char *name;
+    bool (*tells)(struct world *w);
+    bool is_of_asked; /* the document is asked about; else it is shown */
+} answers[] = {
+    {"similar", similar_tells, true},
+    {"containing", containing_tells, true},
+    {"has_kin", has_kin_tells, true},
+    {"compare", comparison_tells, true},
+    {"compare, the other", reverse_comparison_tells, true},
+    {"document", document_tells, true},
+    {"cluster", cluster_tells, false},
+    {"cluster of another", cluster_of_guess_tells, false},
+    {"clusters", clusters_tell, false},
+    {"similar to another", similar_to_guess_tells, false},
+    {"question", question_tells, false},
+};
+enum { N_ANSWERS = sizeof(answers) / sizeof(answers[0]) };
+
+static void expect_tells(struct world *w, const struct answer *answer, bool expected)
+{
+    if (answer->tells(w) != expected)
+        fail_msg("%s: %s of the secret", answer->name, expected ? "nothing" : "tells");
+}
+
+/* -- what happens -- */
+
+static bool is_published(struct world *w)
+{
+    hold(w, PUBLIC);
+    return w->is_readable = true;
+}
+
+static bool is_closed(struct world *w)
+{
+    const bool was_readable = w->is_readable;
+    w->is_readable = false;
+    hold(w, SECRET);
+    return was_readable;
+}
+
+/* Each answer, of a document that holds something when it begins, with what happens while it is
+ * made; once with time to look again, once without. */
+static void expect_each_tells_nothing(struct world *w, unsigned held, bool is_readable,
+                                      bool (*happens)(struct world *))
+{
+    for (unsigned i = 0; i < 2 * N_ANSWERS; i++) {
+        w->query.wait_ms = i % 2 ? 60000 : 0;
+        hold(w, held);
+        w->is_readable = is_readable;
+        w->happens = happens;
+        expect_tells(w, &answers[i / 2], false);
+        assert_true(!w->happens || held == PUBLIC); /* which nobody asks about by the guess */
+    }
+}
+
+static void test_answer__tells_of_what_can_be_read(void **state)
+{
+    struct world w;
+    world_init(&w, state);
+    hold(&w, SECRET);
+    w.is_readable = true;
+    for (unsigned i = 0; i < N_ANSWERS; i++)
+        expect_tells(&w, &answers[i], true);
+}
+
+/* The right that there was when the question came is not asked for here at all: it was one to what
+ * the document held then. */
+static void test_answer__tells_nothing_of_what_cannot_be_read_when_it_is_made(void **state)
+{
+    struct world w;
+    world_init(&w, state);
+    expect_each_tells_nothing(&w, SECRET, false, NULL);
+}
+
+/* The record is loaded while the document holds the secret, the right asked for when it holds it
+ * no more. */
+static void test_answer__tells_nothing_of_what_was_replaced_and_published(void **state)
+{
+    struct world w;
+    world_init(&w, state);
+    expect_each_tells_nothing(&w, SECRET, false, is_published);
+}
+
+static void test_answer__tells_nothing_of_what_was_closed_and_written(void **state)
+{
+    struct world w;
+    world_init(&w, state);
+    expect_each_tells_nothing(&w, PUBLIC, true, is_closed);
+}
+
+static void test_answer__is_of_what_is_asked_about_and_not_listed(void **state)
+{
+    struct world w;
+    world_init(&w, state);
+    hold(&w, SECRET);
+    w.is_readable = true;
+    w.is_listed = false;
+    for (unsigned i = 0; i < N_ANSWERS; i++)
+        expect_tells(&w, &answers[i], answers[i].is_of_asked);
+}
+
+/* A query that says nothing of what is asked about needs no lesser right for it. */
+static void test_answer__asks_for_one_right_where_there_is_one(void **state)
+{
+    struct world w;
+    world_init(&w, state);
+    w.query.may_ask = NULL;
+    hold(&w, SECRET);
+    w.is_readable = true;
+    w.is_listed = false;
+    for (unsigned i = 0; i < N_ANSWERS; i++)
+        expect_tells(&w, &answers[i], false);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, indexed_tree_setup, indexed_tree_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_answer__tells_of_what_can_be_read),
+        TEST(test_answer__tells_nothing_of_what_cannot_be_read_when_it_is_made),
+        TEST(test_answer__tells_nothing_of_what_was_replaced_and_published),
+        TEST(test_answer__tells_nothing_of_what_was_closed_and_written),
+        TEST(test_answer__is_of_what_is_asked_about_and_not_listed),
+        TEST(test_answer__asks_for_one_right_where_there_is_one),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
