@@ -158,9 +158,12 @@ static unsigned wanted_threads(struct server *server, int64_t at_us)
     return server->n_wanted;
 }
 
-static void wait_to_be_called(struct server *server)
+/* after_others: who has been called already is another. */
+static void wait_to_be_called(struct server *server, bool after_others)
 {
     server->n_parked++;
+    if (after_others && !server->ending)
+        pthread_cond_wait(&server->reader_called, &server->lock);
     while (!server->n_called && !server->ending)
         pthread_cond_wait(&server->reader_called, &server->lock);
     server->n_parked--;
@@ -175,7 +178,7 @@ static void park(struct server *server, int64_t at_us)
 {
     unsigned n_at_work = server->n_workers - server->n_parked + server->n_called;
     if (server->n_reading && n_at_work > wanted_threads(server, at_us))
-        wait_to_be_called(server);
+        wait_to_be_called(server, false);
     else
         server->n_reading++;
 }
@@ -190,7 +193,7 @@ static void let_another_read(struct server *server)
         call_reader(server);
     if (!server->n_reading && server->monitor_sleeps)
         pthread_cond_signal(&server->monitor_called);
-    wait_to_be_called(server);
+    wait_to_be_called(server, true);
 }
 
 /* -- one request -- */
