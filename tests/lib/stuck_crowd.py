@@ -100,7 +100,14 @@ def writer(told, i, go):
         os.write(told, b"r" if error.errno == errno.ENOMEM else b"e")
 
 
-def served(name):
+def look(path):
+    try:
+        return sorted(os.listdir(path))
+    except OSError as error:
+        return error
+
+
+def serve_names(name):
     """What needs a thread, and the locks of directories where the user asked too."""
     for i in range(20):
         try:
@@ -112,6 +119,16 @@ def served(name):
             file.write(name)
         os.rename(f"{mount}/open/{name}{i}", f"{mount}/open/{name}{i}.moved")
         os.unlink(f"{mount}/open/{name}{i}.moved")
+
+
+def served(name):
+    try:
+        serve_names(name)
+    except OSError as error:
+        mounts = [line.split()[3:5] for line in open("/proc/self/mountinfo") if mount in line]
+        print(f"{error}; in the tree: {look(tree + '/open')}, in the mount: {look(mount)}, {look(mount + '/open')}; "
+              f"mounted: {mounts}; daemon: {os.path.exists(f'/proc/{daemon}')}", flush=True)
+        raise
 
 
 class Crowd:
