@@ -30,6 +30,12 @@ static struct entry_key link_key(const struct file_key *child, const struct file
     return key;
 }
 
+bool catalogue_is_name(const char *name, size_t size_bytes)
+{
+    return size_bytes && !memchr(name, '\0', size_bytes) && !memchr(name, '/', size_bytes) &&
+           (size_bytes > 2 || memcmp(name, "..", size_bytes) != 0);
+}
+
 int catalogue_take_key(struct kv_slice *data, struct file_key *ret_key)
 {
     const uint8_t *p = data->data;
@@ -140,15 +146,24 @@ void catalogue_list_done(struct catalogue_list *list)
     *list = (struct catalogue_list){0};
 }
 
+static int decode_entry_name(struct kv_slice bytes, char **ret_name)
+{
+    if (!catalogue_is_name(bytes.data, bytes.size_bytes) || bytes.size_bytes > NAME_MAX)
+        return -EUCLEAN;
+    char *name = strndup(bytes.data, bytes.size_bytes);
+    if (!name)
+        return -ENOMEM;
+    *ret_name = name;
+    return 0;
+}
+
 int catalogue_decode_name(const struct kv_entry *entry, struct catalogue_entry *out)
 {
     struct kv_slice rest = entry->key;
     int r = catalogue_take_key(&rest, &out->parent);
     if (r == 0)
         r = decode_name_value(entry->value, &out->child, &out->type);
-    if (r == 0 && !(out->name = strndup(rest.data, rest.size_bytes)))
-        r = -ENOMEM;
-    return r;
+    return r < 0 ? r : decode_entry_name(rest, &out->name);
 }
 
 int catalogue_decode_link(struct kv_slice key, struct catalogue_entry *ret_entry)
@@ -156,9 +171,7 @@ int catalogue_decode_link(struct kv_slice key, struct catalogue_entry *ret_entry
     int r = catalogue_take_key(&key, &ret_entry->child);
     if (r == 0)
         r = catalogue_take_key(&key, &ret_entry->parent);
-    if (r == 0 && !(ret_entry->name = strndup(key.data, key.size_bytes)))
-        r = -ENOMEM;
-    return r;
+    return r < 0 ? r : decode_entry_name(key, &ret_entry->name);
 }
 
 static int decode_link(const struct kv_entry *entry, struct catalogue_entry *out)

@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "engine/index/catalogue_private.h"
 #include "engine/index/schema.h"
+#include "engine/index/sid.h"
 
 enum { FILE_ROW_VERSION = 1, FILE_ROW_HEAD_BYTES = 42, FILE_ROW_EXTRACTORS_BYTES = 8 };
 enum { FILE_ROW_RACY = 1, FILE_ROW_EXTRACTORS = 2 };
@@ -29,10 +30,10 @@ static int decode_file_row(struct kv_slice value, struct file_row *ret_row)
     const size_t head_bytes =
         FILE_ROW_HEAD_BYTES + (p[1] & FILE_ROW_EXTRACTORS ? FILE_ROW_EXTRACTORS_BYTES : 0);
     if (value.size_bytes < head_bytes || value.size_bytes - head_bytes >= sizeof(row.reason) ||
-        get_be32(p + 26) >= 1000000000 || get_be32(p + 38) >= 1000000000)
+        get_be32(p + 26) >= 1000000000 || get_be32(p + 38) >= 1000000000 ||
+        sid_decode(p + 2, &row.sid) < 0)
         return -EUCLEAN;
     row.racy = p[1] & FILE_ROW_RACY;
-    row.sid = get_be64(p + 2);
     row.size_bytes = get_be64(p + 10);
     row.mtime = (struct timespec){(time_t)get_be64(p + 18), (long)get_be32(p + 26)};
     row.ctime = (struct timespec){(time_t)get_be64(p + 30), (long)get_be32(p + 38)};
@@ -133,6 +134,8 @@ int catalogue_decode_file(const struct kv_entry *entry, struct file_key *ret_key
 {
     struct kv_slice key = entry->key;
     int r = catalogue_take_key(&key, ret_key);
+    if (r == 0 && key.size_bytes)
+        r = -EUCLEAN;
     return r < 0 ? r : decode_file_row(entry->value, ret_row);
 }
 

@@ -31,7 +31,7 @@ static int take_link(struct beside *beside, const struct kv_entry *row)
     _cleanup_(catalogue_entry_done) struct catalogue_entry link = {0};
     struct check *check = beside->check;
     int r = catalogue_decode_link(row->key, &link);
-    if (r == -EUCLEAN || (r == 0 && !*link.name))
+    if (r == -EUCLEAN)
         return beside->tally ? check_bad_row(check, TABLE_LINKS, row) : 0;
     if (r < 0)
         return r;
@@ -117,19 +117,11 @@ static int check_parent(struct naming *naming, const struct file_key *parent)
                                "a directory that is nowhere in the tree has entries");
 }
 
-static bool is_name(const char *name, size_t size_bytes)
-{
-    return size_bytes && strlen(name) == size_bytes && !strchr(name, '/');
-}
-
 /* A row of names as it is: 1, 0 where it is damaged, or an error. */
 static int decode_name(const struct kv_entry *row, struct catalogue_entry *entry)
 {
-    struct kv_slice rest = row->key;
     int r = catalogue_decode_name(row, entry);
-    if (r == 0 && catalogue_take_key(&rest, &entry->parent) == 0)
-        return is_name(entry->name, rest.size_bytes);
-    return r == -EUCLEAN ? 0 : r;
+    return r == -EUCLEAN ? 0 : r < 0 ? r : 1;
 }
 
 static int check_name(void *user, const struct kv_entry *row)

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "engine/index/check.h"
 #include "engine/index/classes.h"
+#include "engine/index/sid.h"
 
 /* Sids of which it is known at once who is not the first of its class: 32 MiB. Of others it is
  * looked up, one by one: as many as there are records, whatever the store says that it has given
@@ -54,14 +55,14 @@ static int visit_record(void *user, const struct kv_entry *row)
 {
     struct walk *walk = user;
     _cleanup_(record_done) struct record record = {0};
-    int r = row->key.size_bytes == 8
-                ? record_decode(row->value.data, row->value.size_bytes, &record)
-                : -EUCLEAN;
+    uint64_t sid;
+    int r = record_decode_key(row->key, &sid);
+    if (r == 0)
+        r = record_decode(row->value.data, row->value.size_bytes, &record);
     if (r == -EUCLEAN)
         return walk->telling ? check_bad_row(walk->check, TABLE_RECORDS, row) : 0;
     if (r < 0)
         return r;
-    const uint64_t sid = get_be64(row->key.data);
     r = is_first(walk, sid, &record);
     if (r < 0)
         return r;
@@ -193,11 +194,12 @@ static int take_class(void *user, const struct kv_entry *row)
 {
     struct documents *documents = user;
     const uint8_t *p = row->key.data;
+    uint64_t sid;
     if (row->key.size_bytes != CLASS_KEY_BYTES || (p[0] != 'T' && p[0] != 'C') ||
-        row->value.size_bytes)
+        row->value.size_bytes || sid_decode(p + CLASS_BYTES, &sid) < 0)
         return check_bad_row(documents->check, TABLE_CLASSES, row);
     documents->check->counts->classes++;
-    check_tally_take(documents->classes, get_be64(p + CLASS_BYTES), p, CLASS_KEY_BYTES);
+    check_tally_take(documents->classes, sid, p, CLASS_KEY_BYTES);
     return 0;
 }
 
@@ -285,9 +287,10 @@ static int look_up_classed(void *user, const struct kv_entry *row)
     struct check *check = documents->check;
     _cleanup_(record_done) struct record record = {0};
     uint8_t key[CLASS_KEY_BYTES];
-    if (row->key.size_bytes != CLASS_KEY_BYTES)
+    uint64_t sid;
+    if (row->key.size_bytes != CLASS_KEY_BYTES ||
+        sid_decode((const uint8_t *)row->key.data + CLASS_BYTES, &sid) < 0)
         return 0;
-    uint64_t sid = get_be64((const uint8_t *)row->key.data + CLASS_BYTES);
     if (check_tally_is_even(documents->classes, sid))
         return 0;
     int r = check_record(check, sid, &record);

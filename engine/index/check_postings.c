@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/counted.h"
 #include "engine/index/check.h"
+#include "engine/index/sid.h"
 
 enum {
     KEY_BYTES = 16,
@@ -72,11 +73,12 @@ static int take_posting(void *user, const struct kv_entry *row)
 {
     struct check_postings *postings = user;
     const uint8_t *p = row->key.data;
-    if (row->key.size_bytes != KEY_BYTES || row->value.size_bytes)
+    uint64_t sid;
+    if (row->key.size_bytes != KEY_BYTES || row->value.size_bytes || sid_decode(p + 8, &sid) < 0)
         return check_bad_row(postings->check, postings->table, row);
     ++*(postings->tier == POSTINGS_TIER_R ? &postings->check->counts->postings_r
                                           : &postings->check->counts->postings_c);
-    check_tally_take(postings->tally, get_be64(p + 8), p, KEY_BYTES);
+    check_tally_take(postings->tally, sid, p, KEY_BYTES);
     return 0;
 }
 
@@ -285,9 +287,10 @@ static int look_up_owner(void *user, const struct kv_entry *row)
     struct check *check = postings->check;
     _cleanup_(record_done) struct record record = {0};
     const uint8_t *p = row->key.data;
-    if (row->key.size_bytes != KEY_BYTES)
+    uint64_t sid;
+    if (row->key.size_bytes != KEY_BYTES || sid_decode(p + 8, &sid) < 0)
         return 0;
-    uint64_t fingerprint = get_be64(p), sid = get_be64(p + 8);
+    const uint64_t fingerprint = get_be64(p);
     if (check_tally_is_even(postings->tally, sid))
         return 0;
     int r = check_record(check, sid, &record);

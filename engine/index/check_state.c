@@ -9,6 +9,7 @@
 #include "engine/index/clustering_row.h"
 #include "engine/index/index_private.h"
 #include "engine/index/remade.h"
+#include "engine/index/sid.h"
 
 static struct kv_slice text_slice(const char *text)
 {
@@ -27,18 +28,15 @@ static int read_row(struct check *check, const char *name, bool wanted, struct k
     return wanted ? check_found(check, CHECK_STATE, TABLE_META, NULL, "'%s' is lost", name) : 0;
 }
 
-/* n numbers of 8 bytes. Returns 1, 0 where they are not there, or an error. */
-static int read_numbers(struct check *check, const char *name, bool wanted, size_t n,
-                        uint64_t *ret_numbers)
+/* Returns 1, 0 where it is not there, or an error. */
+static int read_number(struct check *check, const char *name, bool wanted, uint64_t *ret_number)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
     int r = read_row(check, name, wanted, &value);
     if (r <= 0)
         return r;
-    if (value.size_bytes != 8 * n)
+    if (value.size_bytes != sizeof(*ret_number) || sid_decode(value.data, ret_number) < 0)
         return check_found(check, CHECK_STATE, TABLE_META, NULL, "'%s' is damaged", name);
-    for (size_t i = 0; i < n; i++)
-        ret_numbers[i] = get_be64((const uint8_t *)value.data + 8 * i);
     return 1;
 }
 
@@ -142,7 +140,7 @@ int check_read_state(struct check *check)
 {
     struct check_state *state = &check->state;
     uint64_t schema = SCHEMA_VERSION;
-    int r = read_numbers(check, "schema", true, 1, &schema);
+    int r = read_number(check, "schema", true, &schema);
     if (r >= 0 && schema != SCHEMA_VERSION)
         r = check_found(check, CHECK_STATE, TABLE_META, NULL, "'schema' is damaged");
     if (r >= 0)
@@ -152,13 +150,11 @@ int check_read_state(struct check *check)
     if (r >= 0)
         r = read_key(check, "old_root", false, &state->old_root);
     if (r >= 0)
-        r = read_numbers(check, "sid_end", false, 1, &state->sid_end);
-    if (r >= 0 && state->sid_end > INT64_MAX) /* more than any store has given out */
-        r = check_found(check, CHECK_STATE, TABLE_META, NULL, "'sid_end' is damaged");
+        r = read_number(check, "sid_end", false, &state->sid_end);
     if (r >= 0)
-        r = read_numbers(check, "derived_sid", false, 1, &state->derived_sid);
+        r = read_number(check, "derived_sid", false, &state->derived_sid);
     if (r >= 0)
-        r = read_numbers(check, "postings_flushed", false, 1, &state->postings_flushed);
+        r = read_number(check, "postings_flushed", false, &state->postings_flushed);
     if (r >= 0)
         r = check_each_row(check, TABLE_META, (struct kv_slice){0}, check_meta_row, check);
     if (r >= 0 && state->root.size_bytes)
@@ -198,6 +194,13 @@ static bool begins_with(struct kv_slice key, const char *text)
     return key.size_bytes >= n && memcmp(key.data, text, n) == 0;
 }
 
+static bool ends_in_number(struct kv_slice key, const char *text)
+{
+    uint64_t number;
+    return key.size_bytes == strlen(text) + sizeof(number) &&
+           sid_decode((const uint8_t *)key.data + strlen(text), &number) == 0;
+}
+
 static int check_cluster_intent(struct check *check, const struct kv_entry *entry)
 {
     _cleanup_(cluster_intent_done) struct cluster_intent intent = {0};
@@ -214,14 +217,12 @@ static int check_intent(void *user, const struct kv_entry *entry)
     if (entry->key.size_bytes == strlen("cluster") && begins_with(entry->key, "cluster"))
         return check_cluster_intent(check, entry);
     if (begins_with(entry->key, "posted"))
-        return entry->key.size_bytes == strlen("posted") + 8
-                   ? 0
-                   : check_bad_row(check, TABLE_INTENTS, entry);
+        return ends_in_number(entry->key, "posted") ? 0
+                                                    : check_bad_row(check, TABLE_INTENTS, entry);
     if (begins_with(entry->key, "repair")) {
         check->repairing = true;
-        return entry->key.size_bytes == strlen("repair") + 8
-                   ? 0
-                   : check_bad_row(check, TABLE_INTENTS, entry);
+        return ends_in_number(entry->key, "repair") ? 0
+                                                    : check_bad_row(check, TABLE_INTENTS, entry);
     }
     if (begins_with(entry->key, "removed")) {
         rest = (struct kv_slice){(const uint8_t *)entry->key.data + strlen("removed"),

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/schema.h"
+#include "engine/index/sid.h"
 
 enum { KEY_BYTES = CLASS_BYTES + 8, PAGE_ROWS = 256 };
 
@@ -33,7 +34,10 @@ static int take_rows(const struct kv_page *page, struct sid_vector *sids)
         const struct kv_slice *key = &page->entries[i].key;
         if (key->size_bytes != KEY_BYTES)
             return -EUCLEAN;
-        int r = sid_vector_push(sids, get_be64((const uint8_t *)key->data + CLASS_BYTES));
+        uint64_t sid;
+        int r = sid_decode((const uint8_t *)key->data + CLASS_BYTES, &sid);
+        if (r == 0)
+            r = sid_vector_push(sids, sid);
         if (r < 0)
             return r;
     }

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/schema.h"
+#include "engine/index/sid.h"
 #include "engine/index/sid_vector.h"
 #include "engine/index/table_walk.h"
 
@@ -183,10 +184,8 @@ int cluster_aliases_find(struct kv *kv, uint64_t alias, uint64_t *ret_cluster)
     struct alias_key key;
 
     int r = kv_get(kv, TABLE_MEMBERS, alias_key(&key, alias), &value);
-    if (r == 0 && value.size_bytes != 8)
-        r = -EUCLEAN;
     if (r == 0)
-        *ret_cluster = get_be64(value.data);
+        r = value.size_bytes == 8 ? sid_decode(value.data, ret_cluster) : -EUCLEAN;
     return r;
 }
 

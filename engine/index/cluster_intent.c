@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/schema.h"
+#include "engine/index/sid.h"
 
 enum {
     INTENT_VERSION = 1,
@@ -227,7 +228,10 @@ static int take_numbers(struct reading *reading, size_t n, struct sid_vector *nu
     if (reading->n / 8 < n)
         return -EUCLEAN;
     for (size_t i = 0; i < n; i++) {
-        int r = sid_vector_push(numbers, get_be64(reading->p + 8 * i));
+        uint64_t number;
+        int r = sid_decode(reading->p + 8 * i, &number);
+        if (r == 0)
+            r = sid_vector_push(numbers, number);
         if (r < 0)
             return r;
     }
@@ -245,8 +249,12 @@ static int take_first_split(struct reading *reading, const uint8_t *head, size_t
         return -ENOMEM;
     if (n_ids > n_sids)
         return -EUCLEAN;
-    split->cluster = get_be64(head + 10);
-    int r = sid_vector_push(&split->leaving, get_be64(head + 2));
+    uint64_t sid;
+    int r = sid_decode(head + 10, &split->cluster);
+    if (r == 0)
+        r = sid_decode(head + 2, &sid);
+    if (r == 0)
+        r = sid_vector_push(&split->leaving, sid);
     if (r == 0)
         r = take_numbers(reading, n_ids, &split->ids);
     if (r == 0)
@@ -268,9 +276,10 @@ static int take_split(struct reading *reading, struct cluster_intent *intent)
         return -EUCLEAN;
     reading->p += SPLIT_HEAD_BYTES;
     reading->n -= SPLIT_HEAD_BYTES;
-    split->cluster = get_be64(head);
     size_t n_parts = get_be32(head + 12);
-    int r = take_numbers(reading, get_be32(head + 8), &split->leaving);
+    int r = sid_decode(head, &split->cluster);
+    if (r == 0)
+        r = take_numbers(reading, get_be32(head + 8), &split->leaving);
     if (r == 0)
         r = take_numbers(reading, n_parts, &split->ids);
     if (r == 0)
@@ -291,8 +300,9 @@ static int decode(const struct kv_buf *value, struct cluster_intent *intent)
     int r;
     intent->kind = p[1];
     if (!is_of_splits(intent->kind)) {
-        intent->cluster = get_be64(p + 10);
-        r = intent->cluster ? take_numbers(&reading, n_ids, &intent->ids) : -EUCLEAN;
+        r = sid_decode(p + 10, &intent->cluster);
+        if (r == 0)
+            r = intent->cluster ? take_numbers(&reading, n_ids, &intent->ids) : -EUCLEAN;
         if (r == 0)
             r = take_numbers(&reading, n_sids, &intent->sids);
     } else {
@@ -364,8 +374,9 @@ int posted_intent_list(struct kv *kv, struct sid_vector *sids)
                 r = -EUCLEAN;
                 break;
             }
-            next = get_be64((const uint8_t *)key->data + POSTED_BYTES) + 1;
-            r = sid_vector_push(sids, next - 1);
+            r = sid_decode((const uint8_t *)key->data + POSTED_BYTES, &next);
+            if (r == 0)
+                r = sid_vector_push(sids, next++);
         }
         more = page.more;
         kv_page_done(&page);

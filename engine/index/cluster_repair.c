@@ -11,6 +11,7 @@
 #include "engine/index/cluster_hubs.h"
 #include "engine/index/neighbours.h"
 #include "engine/index/schema.h"
+#include "engine/index/sid.h"
 
 enum {
     AT_ONCE = 2048, /* nodes; no more than a quarter second */
@@ -121,8 +122,9 @@ int cluster_repairs_load(struct cluster_repairs *repairs, const struct graph *gr
                 r = -EUCLEAN;
                 break;
             }
-            next = get_be64((const uint8_t *)key->data + PREFIX_BYTES) + 1;
-            r = remember(repairs, next - 1);
+            r = sid_decode((const uint8_t *)key->data + PREFIX_BYTES, &next);
+            if (r == 0)
+                r = remember(repairs, next++);
         }
         more = page.more;
         kv_page_done(&page);

@@ -167,8 +167,8 @@ static int seek_record(struct members_copy *members, uint64_t sid)
         if (r < 0)
             return r;
         members->ended = r == 0;
-        if (r > 0 && members->record.key.size_bytes == 8)
-            members->sid = get_be64(members->record.key.data);
+        if (r > 0)
+            (void)record_decode_key(members->record.key, &members->sid); /* else passed over */
     }
     return !members->ended && members->sid == sid;
 }

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/trust.h"
 #include "engine/index/index_private.h"
+#include "engine/index/sid.h"
 #include "engine/index/store_directory.h"
 
 static struct kv_slice name_slice(const char *name)
@@ -32,6 +33,18 @@ int identity_get_number(struct index *index, const char *name, uint64_t *ret_val
     if (value.size_bytes != sizeof(uint64_t))
         return -EUCLEAN;
     *ret_value = get_be64(value.data);
+    return 0;
+}
+
+int identity_get_sid(struct index *index, const char *name, uint64_t *ret_sid)
+{
+    uint64_t sid;
+    int r = identity_get_number(index, name, &sid);
+    if (r < 0)
+        return r;
+    if (sid > SID_MAX)
+        return -EUCLEAN;
+    *ret_sid = sid;
     return 0;
 }
 

@@ -197,9 +197,9 @@ static int open_parts(struct index *index, const struct index_options *options)
         return r;
     change_queue_on_work(index->queue, wake_for_work, index);
 
-    r = identity_get_number(index, "derived_sid", &index->derived_sid);
+    r = identity_get_sid(index, "derived_sid", &index->derived_sid);
     if (r == 0 || r == -ENOENT)
-        r = identity_get_number(index, "sid_end", &index->sid_end);
+        r = identity_get_sid(index, "sid_end", &index->sid_end);
     if (r == -ENOENT)
         r = 0;
     index->last_sid = index->derived_sid;

@@ -179,6 +179,8 @@ int identity_check(struct index *index, const struct index_options *options,
  * Returns what policy_decode() does. */
 int identity_read_policy_file(const char *store_path, struct policy *ret_policy);
 int identity_get_number(struct index *index, const char *name, uint64_t *ret_value); /* -ENOENT */
+/* The same, of a sid. */
+int identity_get_sid(struct index *index, const char *name, uint64_t *ret_sid);
 int identity_put_number(struct index *index, const char *name, uint64_t value);
 int identity_delete(struct index *index, const char *name);
 /* When the store was made: no document was read before. A row of TABLE_META, which stores of

@@ -16,6 +16,7 @@
 #include "engine/index/living_clusters_private.h"
 #include "engine/index/postings_replay.h"
 #include "engine/index/schema.h"
+#include "engine/index/sid.h"
 
 static const struct kv_slice flushed_key = {"postings_flushed", 16};
 
@@ -28,8 +29,9 @@ static int read_flushed(struct living_clusters *clusters)
         return r == -ENOENT ? 0 : r;
     if (value.size_bytes != 8)
         return -EUCLEAN;
-    clusters->flushed_sid = clusters->last_sid = get_be64(value.data);
-    return 0;
+    r = sid_decode(value.data, &clusters->flushed_sid);
+    clusters->last_sid = clusters->flushed_sid;
+    return r;
 }
 
 /* The postings that were in memory. A document that was being deleted goes first. */

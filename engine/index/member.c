@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/cluster_ids.h"
+#include "engine/index/sid.h"
 
 enum {
     CLUSTER_BYTES = 8,
@@ -58,13 +59,13 @@ int member_parse(const struct kv_slice *key, struct member *ret_member)
         return -EUCLEAN;
     size_t n_order = order_bytes(get_be64(p));
     if (key->size_bytes < MEMBER_KEY_MIN_BYTES + n_order ||
-        key->size_bytes - n_order > MEMBER_KEY_MAX_BYTES - ORDER_BYTES)
+        key->size_bytes - n_order > MEMBER_KEY_MAX_BYTES - ORDER_BYTES ||
+        sid_decode(p + key->size_bytes - 8, &ret_member->sid) < 0)
         return -EUCLEAN;
     memset(ret_member->order, 0, ORDER_BYTES);
     memcpy(ret_member->order, p + CLUSTER_BYTES, n_order);
     ret_member->rank_bytes = (uint8_t)(key->size_bytes - n_order - CLUSTER_BYTES - 8);
     memcpy(ret_member->rank, p + CLUSTER_BYTES + n_order, ret_member->rank_bytes);
-    ret_member->sid = get_be64(p + key->size_bytes - 8);
     return 0;
 }
 
@@ -83,7 +84,8 @@ bool member_is_cluster_of(const struct kv_entry *row)
     if ((key->size_bytes != 8 && (key->size_bytes != 9 || clustering == 0)) ||
         row->value.size_bytes != 8)
         return false;
-    uint64_t id = get_be64(row->value.data);
-    return clustering <= CLUSTERING_MAX && cluster_clustering(id) == clustering &&
+    uint64_t id, sid;
+    return sid_decode(key->data, &sid) == 0 && sid_decode(row->value.data, &id) == 0 &&
+           clustering <= CLUSTERING_MAX && cluster_clustering(id) == clustering &&
            id != clustering_base(clustering);
 }

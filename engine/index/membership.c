@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/schema.h"
+#include "engine/index/sid.h"
 
 enum {
     PAGE_ROWS = 256,
@@ -157,9 +158,9 @@ int membership_head_size(const struct kv_buf *value, uint64_t *ret_size)
 
 static int parse_cluster(const struct kv_buf *value, uint64_t *ret_id)
 {
-    if (value->data && value->size_bytes != 8)
-        return -EUCLEAN;
-    *ret_id = value->data ? get_be64(value->data) : 0;
+    if (value->data)
+        return value->size_bytes == 8 ? sid_decode(value->data, ret_id) : -EUCLEAN;
+    *ret_id = 0;
     return 0;
 }
 

@@ -28,15 +28,9 @@ void index_note_unknown(struct index *index, const struct file_key *file,
         index_rescan(index);
 }
 
-/* What is no name of an entry would make a directory an entry of itself, or of what is in it. */
-static bool is_entry_name(const char *name)
-{
-    return *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !strchr(name, '/');
-}
-
 void index_note_entry(struct index *index, const struct file_key *parent, const char *name)
 {
-    if (is_entry_name(name))
+    if (catalogue_is_name(name, strlen(name)))
         index_note(index, CHANGE_ENTRY, parent, name, NULL);
 }
 

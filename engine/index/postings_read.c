@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/noted_postings.h"
+#include "engine/index/sid.h"
 #include "engine/index/sid_vector.h"
 
 enum {
@@ -54,12 +55,12 @@ static int take_page(const struct kv_page *page, const struct noted_postings *no
         const struct kv_slice *key = &page->entries[i].key;
         if (key->size_bytes != POSTING_KEY_BYTES)
             return -EUCLEAN;
-        sid = get_be64((const uint8_t *)key->data + 8);
-        if (sid == UINT64_MAX) /* no sid is the largest number, which would have none behind it */
-            return -EUCLEAN;
+        int r = sid_decode((const uint8_t *)key->data + 8, &sid);
+        if (r < 0)
+            return r;
         if (noted_postings_hide(noted, pending->list, sid))
             continue;
-        int r = sid_vector_push_set(found, sid);
+        r = sid_vector_push_set(found, sid);
         if (r < 0)
             return r;
     }
@@ -245,10 +246,14 @@ static int scan_list(struct postings *postings, enum postings_tier tier, uint64_
     put_be64(from + 8, from_sid);
     put_be64(to, fingerprint + 1);
     int r = kv_scan(postings->kv, postings->tables[tier], &range, limit, &page);
-    for (size_t i = 0; r == 0 && i < page.n_entries; i++)
-        r = page.entries[i].key.size_bytes == POSTING_KEY_BYTES
-                ? sid_vector_push(sids, get_be64((const uint8_t *)page.entries[i].key.data + 8))
-                : -EUCLEAN;
+    for (size_t i = 0; r == 0 && i < page.n_entries; i++) {
+        const struct kv_slice *key = &page.entries[i].key;
+        uint64_t sid;
+        r = key->size_bytes == POSTING_KEY_BYTES ? sid_decode((const uint8_t *)key->data + 8, &sid)
+                                                 : -EUCLEAN;
+        if (r == 0)
+            r = sid_vector_push(sids, sid);
+    }
     return r < 0 ? r : page.more;
 }
 

@@ -19,6 +19,7 @@
 
 #include "base/bytes.h"
 #include "base/ratio.h"
+#include "engine/index/sid.h"
 
 enum { RECORD_VERSION = 2, HEAD_BYTES = 6, BODY_BYTES = 32 + 3 * FINGERPRINT_BYTES };
 enum { FLAG_CUT = 1, FLAG_DAMAGED = 2 };
@@ -115,6 +116,11 @@ struct kv_slice record_key(struct record_key *key, uint64_t sid)
 {
     put_be64(key->bytes, sid);
     return (struct kv_slice){key->bytes, sizeof(key->bytes)};
+}
+
+int record_decode_key(struct kv_slice key, uint64_t *ret_sid)
+{
+    return key.size_bytes == sizeof(uint64_t) ? sid_decode(key.data, ret_sid) : -EUCLEAN;
 }
 
 int record_encode(const struct record *record, struct kv_buf *ret_value)

@@ -52,6 +52,7 @@ struct record_key {
     uint8_t bytes[8];
 };
 struct kv_slice record_key(struct record_key *key, uint64_t sid);
+int record_decode_key(struct kv_slice key, uint64_t *ret_sid); /* 0, -EUCLEAN */
 
 int record_encode(const struct record *record, struct kv_buf *ret_value); /* 0, -ENOMEM */
 /* Validates everything. Returns 0, -EUCLEAN, -ENOMEM; end with record_done(). */

@@ -221,8 +221,8 @@ int records_get(struct records *records, const uint64_t *sids, size_t n_sids,
     return r;
 }
 
-/* Some entries of a page, from one on, which becomes the next. No sid is the largest number, which
- * would have none behind it. Returns what visit did, or an error. */
+/* Some entries of a page, from one on, which becomes the next. Returns what visit did, or an error.
+ */
 static int visit_some(const struct kv_page *page, size_t *from, records_visit_fn visit, void *user)
 {
     struct record records[RECORDS_VISITED];
@@ -231,11 +231,10 @@ static int visit_some(const struct kv_page *page, size_t *from, records_visit_fn
     int r = 0;
     for (; r == 0 && *from < page->n_entries && n < RECORDS_VISITED; ++*from) {
         const struct kv_entry *entry = &page->entries[*from];
-        r = entry->key.size_bytes == sizeof(uint64_t) && get_be64(entry->key.data) != UINT64_MAX
-                ? record_decode(entry->value.data, entry->value.size_bytes, &records[n])
-                : -EUCLEAN;
+        r = record_decode_key(entry->key, &sids[n]);
         if (r == 0)
-            sids[n++] = get_be64(entry->key.data);
+            r = record_decode(entry->value.data, entry->value.size_bytes, &records[n]);
+        n += r == 0;
     }
     if (r == 0)
         r = visit(user, sids, records, n);

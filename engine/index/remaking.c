@@ -37,12 +37,9 @@ static int list_sids(struct remaking *remaking)
         _cleanup_(kv_page_done) struct kv_page page = {0};
         int r = kv_scan(remaking->task.kv, TABLE_RECORDS, &range, PAGE_RECORDS, &page);
         for (size_t i = 0; r == 0 && i < page.n_entries; i++) {
-            if (page.entries[i].key.size_bytes != sizeof(uint64_t))
-                return -EUCLEAN;
-            from = get_be64(page.entries[i].key.data) + 1;
-            if (from == 0) /* no sid is the largest number */
-                return -EUCLEAN;
-            r = sid_vector_push(&remaking->plan.sids, from - 1);
+            r = record_decode_key(page.entries[i].key, &from);
+            if (r == 0)
+                r = sid_vector_push(&remaking->plan.sids, from++);
         }
         if (r == 0 && parallel_told(&remaking->stop))
             r = -ESHUTDOWN;

@@ -83,7 +83,8 @@ static int compare_known(const void *a, const void *b)
 static int know_one(struct salvage *salvage, const struct kv_entry *row)
 {
     _cleanup_(record_done) struct record record = {0};
-    if (row->key.size_bytes != 8)
+    uint64_t sid;
+    if (record_decode_key(row->key, &sid) < 0)
         return 0;
     int r = record_decode(row->value.data, row->value.size_bytes, &record);
     if (r < 0)
@@ -96,8 +97,7 @@ static int know_one(struct salvage *salvage, const struct kv_entry *row)
         salvage->known = larger;
         salvage->n_room = n;
     }
-    salvage->known[salvage->n_known++] =
-        (struct known){hash_of(&record.key), get_be64(row->key.data)};
+    salvage->known[salvage->n_known++] = (struct known){hash_of(&record.key), sid};
     return 0;
 }
 

@@ -378,6 +378,8 @@ static void test_check__what_a_store_says_of_itself_is_checked(void **state)
                  {"cluster_counts.7", "\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\2", 16},
                  {"sid_end", "\377\377\377\377\377\377\377\377", 8},
                  {"derived_sid", "bad", 3},
+                 {"derived_sid", "\377\377\377\377\377\377\377\377", 8},
+                 {"sid_end", "\200\0\0\0\0\0\0\0", 8},
                  {"next_cluster.5", "garbage", 7},
                  {"remade.9", "\1\2", 2}};
     struct indexed_tree *f = *state;
@@ -441,9 +443,20 @@ static void test_check__numbers_in_a_store_take_no_time(void **state)
 
 static void test_check__intents_that_are_none_are_found(void **state)
 {
-    static const char *const keys[] = {"cluster",         "cluster2", "posted",     "posted1234567",
-                                       "repair",          "removed",  "removed\20", "moved",
-                                       "moved\20garbage", "unknown"};
+    static const char *const keys[] = {"cluster",
+                                       "cluster2",
+                                       "posted",
+                                       "posted1234567",
+                                       "repair",
+                                       "removed",
+                                       "removed\20",
+                                       "moved",
+                                       "moved\20garbage",
+                                       "unknown",
+                                       "posted\377\377\377\377\377\377\377\377",
+                                       "repair\200\1\1\1\1\1\1\1",
+                                       "moved\14twelve bytes\14twelve bytes..",
+                                       "moved\14twelve bytes\14twelve bytesa/b"};
     struct indexed_tree *f = *state;
     write_some(f);
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {

@@ -552,8 +552,15 @@ static void test_salvage__named_clusterings_keep_their_ids(void **state)
 
 static void test_salvage__intents_that_are_none_are_mended(void **state)
 {
-    static const char *const keys[] = {"cluster", "posted", "repair",
-                                       "removed", "moved",  "unknown"};
+    static const char *const keys[] = {"cluster",
+                                       "posted",
+                                       "repair",
+                                       "removed",
+                                       "moved",
+                                       "unknown",
+                                       "moved\14twelve bytes\14twelve bytes..",
+                                       "moved\14twelve bytes\14twelve bytes../../etc/passwd",
+                                       "repair\200\1\1\1\1\1\1\1"};
     struct fixture *f = *state;
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
