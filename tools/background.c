@@ -162,7 +162,9 @@ void background_log(void *user, enum index_log_level level, const char *text)
         strftime(stamp, sizeof(stamp), "%F %T ", localtime_r(&now, &parts));
     }
     LOCKED(&log_lock);
-    dprintf(log_fd, "%skinfs[%d]: %s%s\n", stamp, getpid(), level_name(level), text);
+    _cleanup_free_ char *plain = strdup(text);
+    dprintf(log_fd, "%skinfs[%d]: %s%s\n", stamp, getpid(), level_name(level),
+            plain ? message_make_plain(plain) : strerror(ENOMEM));
 }
 
 static int connect_to_syslog(void)

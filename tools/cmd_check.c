@@ -1,4 +1,4 @@
-/* kinfs check: whether a store says what it should, and --repair.
+/* kinfs check: a store is looked at for what it should say, and mended with --repair.
  *
  * A daemon is asked, and checks a snapshot beside its work. Without one the store is opened as for
  * any question, which finishes what a crash interrupted; what cannot even be opened is looked into
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/counted.h"
+#include "base/escape.h"
 #include "tools/json_path.h"
 #include "tools/predecessor.h"
 #include "tools/remake.h"
@@ -167,7 +168,7 @@ static void print_finding(struct json_object *finding)
         fputs(": ", stdout);
     }
     (void)json_path_get(finding, "what", &what);
-    printf("%s: %s\n", command_text(finding, "table"), what ? what : "");
+    printf("%s: %s\n", command_text(finding, "table"), what ? message_make_plain(what) : "");
 }
 
 static int take_row(void *user, struct json_object *row)
@@ -179,7 +180,7 @@ static int take_row(void *user, struct json_object *row)
         return -ENOMEM;
     if (json_object_object_get_ex(taken, "checking", &member)) {
         if (isatty(STDERR_FILENO)) {
-            fprintf(stderr, "\rchecking %s, %s\033[K", json_object_get_string(member),
+            fprintf(stderr, "\rchecking %s, %s\033[K", command_plain(member),
                     counted(command_count(taken, "rows"), "row").text);
             checking->drawn = true;
         }
@@ -246,10 +247,12 @@ static void print_counts(const struct checking *checking)
 
 static void print_remedy(const struct checking *checking, const struct location *at)
 {
-    if (command_count(checking->counts, "wrong") && !checking->options->repair)
+    _cleanup_free_ char *store = NULL, *source = NULL;
+    if (command_count(checking->counts, "wrong") && !checking->options->repair &&
+        escape_name(at->store, &store) == 0 && escape_name(at->source, &source) == 0)
         printf("unmount the tree if it is mounted, then run kinfs check --repair --store=%s %s; "
                "the documents are not touched\n",
-               at->store, at->source);
+               store, source);
 }
 
 static void print_end(struct checking *checking, const struct location *at)
@@ -266,7 +269,7 @@ static void print_end(struct checking *checking, const struct location *at)
 
 DEFINE_CLEANUP(struct backing *, backing_close);
 
-/* What could not be opened. Returns 0, or why even that did not go. */
+/* For a store that could not be opened. Returns 0, or why even that did not go. */
 static int check_damaged(struct checking *checking, const struct location *at, const char *why,
                          char **ret_error)
 {
@@ -344,7 +347,7 @@ static int tell_wrong(void *user, const struct index_finding *finding)
     return tell_finding(&(struct telling){take_row, repairing->checking}, finding);
 }
 
-/* What there was is told before it is mended. */
+/* The findings are told before they are mended. */
 static int tell_checked(void *user, const struct index_check *counts)
 {
     const struct repairing *repairing = user;

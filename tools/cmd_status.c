@@ -1,4 +1,4 @@
-/* kinfs status: what an index holds and does. */
+/* kinfs status: an index, all that it holds and does. */
 #include <stdio.h>
 #include <string.h>
 
@@ -194,7 +194,7 @@ static void print_kernel(struct json_object *row)
 {
     struct json_object *member;
     if (json_object_object_get_ex(row, "limits", &member))
-        printf("%-12s%s\n", "limits", json_object_get_string(member));
+        printf("%-12s%s\n", "limits", command_plain(member));
     if (json_object_object_get_ex(row, "passthrough", &member))
         printf("%-12spassthrough %s, FUSE %s\n", "kernel",
                json_object_get_boolean(member) ? "on" : "off", command_text(row, "protocol"));
@@ -202,7 +202,7 @@ static void print_kernel(struct json_object *row)
         printf("%-12s%s; %s\n", "io_uring", json_object_get_boolean(member) ? "on" : "off",
                command_text(row, "io_uring_why"));
     if (json_object_object_get_ex(row, "watch", &member))
-        printf("%-12s%s%s%s\n", "watch", json_object_get_string(member),
+        printf("%-12s%s%s%s\n", "watch", command_plain(member),
                *command_text(row, "watch_why") ? "; " : "", command_text(row, "watch_why"));
 }
 
@@ -248,8 +248,7 @@ static void print_sandbox(struct json_object *row)
     const size_t n = json_object_array_length(missing);
     printf("%-12s%s", "sandbox", n ? "without" : "whole");
     for (size_t i = 0; i < n; i++)
-        printf("%s%s", i ? ", " : " ",
-               json_object_get_string(json_object_array_get_idx(missing, i)));
+        printf("%s%s", i ? ", " : " ", command_plain(json_object_array_get_idx(missing, i)));
     putchar('\n');
 }
 
@@ -260,11 +259,11 @@ static void print_unread(struct json_object *row)
         return;
     printf("%-12s", "unread");
     for (size_t i = 0; i < json_object_array_length(unread); i++)
-        printf("%s%s", i ? ", " : "", json_object_get_string(json_object_array_get_idx(unread, i)));
+        printf("%s%s", i ? ", " : "", command_plain(json_object_array_get_idx(unread, i)));
     fputs(": compared as bytes; there is no", stdout);
     for (size_t i = 0; i < json_object_array_length(unread); i++)
         printf("%skinfs-extract-%s", i ? ", " : " ",
-               json_object_get_string(json_object_array_get_idx(unread, i)));
+               command_plain(json_object_array_get_idx(unread, i)));
     putchar('\n');
 }
 

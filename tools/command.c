@@ -130,7 +130,19 @@ const char *command_text(struct json_object *row, const char *name)
     struct json_object *member;
     if (!json_object_object_get_ex(row, name, &member) || !member)
         return "";
-    return json_object_get_string(member);
+    return command_plain(member);
+}
+
+const char *command_plain(struct json_object *member)
+{
+    const char *text = json_object_get_string(member);
+    _cleanup_free_ char *plain = message("%s", text ? text : "");
+    message_make_plain(plain);
+    if (json_object_is_type(member, json_type_string) && strcmp(plain, text) != 0) {
+        json_object_set_string(member, plain);
+        text = json_object_get_string(member);
+    }
+    return text ? text : "";
 }
 
 int command_end(int code, const char *error)

@@ -54,7 +54,11 @@ void command_make_absolute(struct json_object *row, const char *name, const char
 void command_print_ratio(struct json_object *row, const char *name);
 
 uint64_t command_count(struct json_object *row, const char *name);
-const char *command_text(struct json_object *row, const char *name); /* "" when absent */
+
+/* Text of a row, which a forged store or socket may have chosen, as message_make_plain() has it.
+ * "", when it is absent or null; the row's. */
+const char *command_text(struct json_object *row, const char *name);
+const char *command_plain(struct json_object *member);
 
 /* Complain when code is negative; the exit code of a command that ended with it. -ENODATA and 0
  * pass silently. */

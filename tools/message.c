@@ -27,18 +27,23 @@ char *message(const char *format, ...)
     return text;
 }
 
+char *message_make_plain(char *text)
+{
+    for (uint8_t *c = (uint8_t *)text; *c; c++)
+        if (*c < ' ' || *c == 0x7f)
+            *c = '?';
+        else if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) /* as terminals have them in UTF-8 */
+            c[0] = c[1] = '?';
+    return text;
+}
+
 void complain(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     _cleanup_free_ char *text = format_all(format, args);
     va_end(args);
-    for (uint8_t *c = (uint8_t *)text; *c; c++)
-        if (*c < ' ' || *c == 0x7f)
-            *c = '?';
-        else if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) /* as terminals have them in UTF-8 */
-            c[0] = c[1] = '?';
-    fprintf(stderr, "kinfs: %s\n", text);
+    fprintf(stderr, "kinfs: %s\n", message_make_plain(text));
 }
 
 int refuse(char **ret_error, int code, const char *format, ...)

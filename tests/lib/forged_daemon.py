@@ -1,0 +1,56 @@
+"""A daemon whose store somebody else has made: forged_daemon.py STORE
+
+It answers every command on the store's socket with rows in which each text has characters that a terminal
+obeys. Prints "ready" when it listens; ends with its standard input.
+"""
+import json
+import os
+import socket
+import sys
+import threading
+
+EVIL = "\x1b]0;owned\x07\x1b[2J\r\u009b31m\x7f\b!"
+STATUS = {
+    "version": EVIL, "source": EVIL, "mountpoint": EVIL, "sketching": True, "store": EVIL, "running": True,
+    "policy": EVIL, "tokens": EVIL, "stopwords": EVIL, "stemmer": EVIL, "documents": 3, "clusters": 1, "skipped": 1,
+    "failed": 1, "last_error": EVIL, "limits": EVIL, "passthrough": True, "protocol": EVIL, "io_uring": False,
+    "io_uring_why": EVIL, "watch": EVIL, "watch_why": EVIL, "unread": [EVIL, EVIL], "sandbox_without": [EVIL],
+    "clusterings": [{"name": EVIL, "rule": EVIL, "clusters": 1, "current": False, "made": True, "error": EVIL}],
+    "document": {"path": EVIL, "state": "skipped" + EVIL, "reason": EVIL, "type": EVIL},
+}
+ROWS = {
+    "status": [STATUS],
+    "settle": [{"progress": {"done": 1, "total": 2, "scanning": True}}, STATUS],
+    "check": [
+        {"checking": EVIL, "rows": 1},
+        {"finding": {"table": EVIL, "path": EVIL, "what": EVIL}},
+        {"counts": {"wrong": 1, "clusterings": [{"name": EVIL, "clusters": 1, "members": 2}]}},
+    ],
+    "similar": [{"incomplete": EVIL}, {"path": EVIL, "resemblance": 0.5}],
+}
+
+
+def answer(connection):
+    with connection, connection.makefile("rw") as lines:
+        command = json.loads(lines.readline()).get("command")
+        for row in ROWS.get(command, []):
+            lines.write(json.dumps(row) + "\n")
+        end = {"errno": 0} if command in ROWS else {"errno": 22, "error": EVIL}
+        lines.write(json.dumps({"end": end}) + "\n")
+
+
+def serve(listener):
+    while True:
+        answer(listener.accept()[0])
+
+
+path = os.path.join(sys.argv[1], "control")
+if os.path.lexists(path):
+    os.unlink(path)
+listener = socket.socket(socket.AF_UNIX)
+os.umask(0o077)
+listener.bind(path)
+listener.listen()
+threading.Thread(target=serve, args=(listener,), daemon=True).start()
+print("ready", flush=True)
+sys.stdin.read()
