@@ -8,6 +8,7 @@
 #include "tools/command.h"
 #include "tools/json_path.h"
 #include "tools/question.h"
+#include "tools/regular_file.h"
 
 /* As the mount's: what clusters at 0.5 shall not be lacking in a list, and an estimate near 0.5 has
  * a standard error of 0.044, so lists go down by more than two of them. */
@@ -169,9 +170,15 @@ static int print_row(void *user, struct json_object *row)
 static int open_document(const struct similar_options *options, const char *shown, char **ret_error)
 {
     const char *path = options->common.path;
-    int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                                    : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    return fd < 0 ? refuse(ret_error, -errno, "%s: %s", shown, strerror(errno)) : fd;
+    if (strcmp(path, "-") == 0) {
+        int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+        return fd < 0 ? refuse(ret_error, -errno, "%s: %s", shown, strerror(errno)) : fd;
+    }
+    int fd = regular_file_open(path);
+    return fd >= 0 ? fd
+                   : refuse(ret_error, fd, "%s: %s", shown,
+                            fd == -EINVAL ? "not a regular file; a pipe is asked about as -"
+                                          : strerror(-fd));
 }
 
 static const char *shown_path(const struct similar_options *options)
