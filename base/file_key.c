@@ -1,6 +1,17 @@
 #include "base/file_key.h"
 
+#include <sys/random.h>
+
 #include "base/bytes.h"
+
+uint64_t file_key_secret;
+
+/* Before there is a table. A kernel without getrandom(2) does without the secret. */
+__attribute__((constructor)) static void draw_secret(void)
+{
+    if (getrandom(&file_key_secret, sizeof(file_key_secret), 0) < 0)
+        file_key_secret = 0;
+}
 
 /* Its own inverse. What is left over at the end stays. */
 static void turn_words(uint8_t *to, const uint8_t *from, size_t n_bytes)

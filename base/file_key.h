@@ -19,6 +19,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/mix.h"
+
 enum { FILE_KEY_MAX_BYTES = 140, FILE_KEY_MIN_BYTES = 12 };
 
 struct file_key {
@@ -42,14 +44,20 @@ static inline bool file_key_same_file_system(const struct file_key *a, const str
     return memcmp(a->bytes, b->bytes, sizeof(uint64_t)) == 0;
 }
 
-/* A hash for tables in memory; not stable across versions, never stored. */
+/* A hash for tables in memory, by a secret that each process draws when it begins: who makes files
+ * until their keys are as he likes does not have them alike in a table. Never stored, nor compared
+ * with another process's. */
+extern uint64_t file_key_secret;
 static inline uint64_t file_key_hash(const struct file_key *key)
 {
-    uint64_t h = 0x9e3779b97f4a7c15u ^ key->size_bytes;
-    for (size_t i = 0; i < key->size_bytes; i++)
-        h = (h ^ key->bytes[i]) * 0x100000001b3u;
-    h ^= h >> 32;
-    return h * 0x9e3779b97f4a7c15u;
+    uint64_t h = file_key_secret ^ key->size_bytes;
+    for (size_t i = 0; i < key->size_bytes; i += sizeof(h)) {
+        const size_t left = key->size_bytes - i;
+        uint64_t word = 0;
+        memcpy(&word, key->bytes + i, left < sizeof(word) ? left : sizeof(word));
+        h = mix64(h ^ word);
+    }
+    return h;
 }
 
 #endif

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/cleanup.h"
 #include "base/ratio.h"
+#include "fs/node.h"
 
 enum { PREFIX_BYTES = 4, SUFFIX_BYTES = 24 };
 
@@ -39,24 +41,17 @@ static int make_name(const struct kin *kin, unsigned n, char **ret_name)
     return 0;
 }
 
-/* The names so far, in open addressing: where each name is, and the number its next clash starts
- * from, so that thousands of equal names do not try all numbers again. */
+/* The names so far, in open addressing by a secret hash, since others choose the names: where each
+ * name is, and the number its next clash starts from, so that thousands of equal names do not try
+ * all numbers again. */
 struct taken {
     const char *name;
     unsigned n_next;
 };
 
-static uint64_t hash_name(const char *name)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (; *name; name++)
-        h = (h ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-    return h ^ h >> 32;
-}
-
 static struct taken *find_taken(struct taken *table, size_t n_places, const char *name)
 {
-    size_t i = hash_name(name) & (n_places - 1);
+    size_t i = XXH3_64bits_withSeed(name, strlen(name), node_secret.seed) & (n_places - 1);
     while (table[i].name && strcmp(table[i].name, name) != 0)
         i = (i + 1) & (n_places - 1);
     return &table[i];
