@@ -44,6 +44,7 @@ struct change_queue {
     size_t n_outstanding[LANE_N], n_slow[LANE_N], max_changes[LANE_N];
     struct turn_list turns; /* of slow ones, not in `ready`: who had one least recently first */
     struct turn root;       /* one that is always among them */
+    unsigned n_turns;       /* owners in `turns` */
     unsigned max_turns;     /* of one owner at a time */
     uint64_t next_ticket;
     uint64_t seed; /* of the hash of names, which others choose */

@@ -2,11 +2,14 @@
  * who has as many in work as one may have. So nobody's documents, however many and long they are,
  * keep somebody else's waiting. Among owners of as many, who has something in the foreground goes
  * first, and then who had a turn least recently. Owners are few, and a turn is short beside the
- * work: they are looked through.
+ * work: they are looked through. Who commands more users than MAX_OWNERS makes the others wait, as
+ * so many users do, but not for a walk through all of them: those past the bound share one turn.
  */
 #include <stdlib.h>
 
 #include "engine/index/change_queue_private.h"
+
+enum { MAX_OWNERS = 1024 }; /* some 20 us to look through */
 
 void change_queue_bound_turns(struct change_queue *queue, unsigned max_turns)
 {
@@ -22,7 +25,7 @@ static struct turn *find_or_add(struct change_queue *queue, uid_t owner)
         if (turn->owner == owner)
             return turn;
     }
-    turn = malloc(sizeof(*turn));
+    turn = queue->n_turns < MAX_OWNERS ? malloc(sizeof(*turn)) : NULL;
     if (!turn)
         return &queue->root; /* his, who is always there, and has to wait for others */
     change_queue_turn_init(queue, turn, owner);
@@ -35,6 +38,7 @@ void change_queue_turn_init(struct change_queue *queue, struct turn *turn, uid_t
     for (int lane = 0; lane < LANE_N; lane++)
         TAILQ_INIT(&turn->ready[lane]);
     TAILQ_INSERT_HEAD(&queue->turns, turn, next);
+    queue->n_turns++;
 }
 
 static void end_turn(struct item *item)
@@ -72,6 +76,7 @@ void change_queue_leave_turns(struct change_queue *queue, struct item *item)
     if (--turn->n_items > 0 || turn == &queue->root)
         return;
     TAILQ_REMOVE(&queue->turns, turn, next);
+    queue->n_turns--;
     free(turn);
 }
 

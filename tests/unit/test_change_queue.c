@@ -185,6 +185,47 @@ static void test_change_queue__no_owner_keeps_all_who_take_slow_ones(void **stat
     change_queue_free(queue);
 }
 
+/* Who commands very many users has what is next looked for among a bounded number of them. */
+static void test_change_queue__owners_past_a_bound_share_a_turn(void **state)
+{
+    enum { N_OWNERS = 3000, MOST = 1024, ROOT = 0 };
+    (void)state;
+    struct change_queue *queue = new_queue(N_OWNERS);
+    for (unsigned n = 0; n < N_OWNERS; n++)
+        note_slow(queue, LANE_SCAN, n, 100000 + n);
+    unsigned n_turns = 0, n_items = 0;
+    struct turn *turn;
+    TAILQ_FOREACH(turn, &queue->turns, next)
+    {
+        n_turns++;
+        n_items += turn->n_items;
+        assert_int_equal(turn->n_items, turn->owner == ROOT ? N_OWNERS - (MOST - 1) : 1);
+    }
+    assert_int_equal(n_turns, MOST);
+    assert_int_equal(n_items, N_OWNERS);
+
+    bool *taken = calloc(N_OWNERS, sizeof(*taken));
+    struct change *change;
+    for (unsigned n = 0; n < N_OWNERS; n++) {
+        uint32_t file;
+        assert_int_equal(change_queue_take(queue, CHANGE_SLOW_CONTENT, false, &change), 1);
+        for (file = 0; file < N_OWNERS; file++) {
+            const struct file_key key = key_of(file);
+            if (file_key_equal(&change->key, &key))
+                break;
+        }
+        assert_true(file < N_OWNERS && !taken[file]);
+        taken[file] = true;
+        change_queue_done(queue, change);
+    }
+    free(taken);
+    assert_int_equal(change_queue_slow(queue, LANE_SCAN), 0);
+    /* There is room for owners again. */
+    note_slow(queue, LANE_SCAN, 1, 100001);
+    assert_true(TAILQ_FIRST(&queue->turns)->owner == 100001 && queue->n_turns == 2);
+    change_queue_free(queue);
+}
+
 struct taker {
     struct change_queue *queue;
     atomic_int thread;
@@ -800,6 +841,7 @@ int main(void)
         cmocka_unit_test(test_change_queue__what_is_passed_on_is_for_others),
         cmocka_unit_test(test_change_queue__no_owner_keeps_all_who_take_slow_ones),
         cmocka_unit_test(test_change_queue__an_owner_has_so_many_turns),
+        cmocka_unit_test(test_change_queue__owners_past_a_bound_share_a_turn),
         cmocka_unit_test(test_change_queue__a_turn_that_ends_is_for_those_who_wait),
         cmocka_unit_test(test_change_queue__nobody_waits_for_a_long_one),
         cmocka_unit_test(test_change_queue__slow_ones_go_with_the_queue),
