@@ -20,8 +20,8 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int refuse(char **ret_error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The meaning of a negative errno of the index to the one who asked, with what to do where something
- * can be done. */
+/* The meaning of a negative errno of the index to the one who asked, with what to do where
+ * something can be done. */
 const char *error_text(int error);
 
 #endif
