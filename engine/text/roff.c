@@ -205,7 +205,6 @@ static void cut_comment(struct rest *line)
 /* Behind the dot. Returns whether a line is left behind a condition. */
 static bool control_line(struct roff *roff, struct rest *rest)
 {
-    cut_comment(rest);
     rest_skip_blanks(rest);
     struct rest name = rest_take_name(rest);
     rest_skip_blanks(rest);
@@ -259,6 +258,8 @@ static void take_line(struct roff *roff, const struct line *read)
         count_braces(roff, line);
         return;
     }
+    if (rest_is_control(&line))
+        cut_comment(&line);
     while (rest_is_control(&line)) {
         line.p++;
         if (!control_line(roff, &line))
