@@ -164,6 +164,7 @@ static void text_begin(struct canon *canon, const uint8_t *head, size_t head_byt
         charset = name;
     if (type == TEXT_MAIL || type == TEXT_RTF)
         charset = "utf-8"; /* as they are: each part, or font, has its own */
+    charset_document(&canon->charset);
     charset_begin(&canon->charset, head, head_bytes, charset);
     filter_begin(canon, type == TEXT_TABLE ? text_type_separator(head, head_bytes) : 0);
 }

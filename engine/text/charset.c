@@ -23,21 +23,18 @@ static const uint16_t windows_1252[32] = {
 void charset_init(struct charset *charset, const struct byte_sink *sink)
 {
     charset->sink = *sink;
-    charset->iconv = (iconv_t)-1;
-}
-
-static void close_iconv(struct charset *charset)
-{
-    if (charset->iconv != (iconv_t)-1)
-        iconv_close(charset->iconv);
-    charset->iconv = (iconv_t)-1;
 }
 
 void charset_done(struct charset *charset)
 {
-    close_iconv(charset);
-    charset_guess_done(charset->detector);
-    charset->detector = NULL;
+    converters_done(&charset->converters);
+    charset_guess_done(&charset->guesser);
+}
+
+void charset_document(struct charset *charset)
+{
+    converters_begin(&charset->converters);
+    charset_guess_begin(&charset->guesser);
 }
 
 /* -- which -- */
@@ -50,49 +47,11 @@ static bool is_one_of(const char *name, const char *const *names)
     return false;
 }
 
-/* The C library knows a thousand, some of whose converters have states that nobody looked at for
- * long, and a document names whichever it likes: these are those of the web, of mail and of code
- * pages. */
-bool charset_is_converted(const char *name)
+/* Returns whether there is one. */
+static bool find_converter(struct charset *charset, const char *name)
 {
-    static const char *const known[] = {
-        "shiftjis", "sjis",      "mskanji",     "cp932",        "windows31j",
-        "eucjp",    "euckr",     "euccn",       "euctw",        "ksc56011987",
-        "uhc",      "cp949",     "cp936",       "cp950",        "johab",
-        "cp1361",   "iso2022jp", "iso2022kr",   "gb2312",       "gbk",
-        "gb18030",  "big5",      "big5hkscs",   "macintosh",    "viscii",
-        "armscii8", "tis620",    "maccyrillic", "xmaccyrillic", "tcvn",
-        "cp437",    "ibm437",    "windows874",  "georgianps",   "georgianacademy",
-        NULL};
-    static const char *const begins[] = {"iso8859", "latin", "windows125", "cp125",
-                                         "koi8",    "cp8",   "ibm8",       NULL};
-    char plain[CHARSET_NAME_MAX + 1];
-    size_t n = 0;
-    for (; *name && n < CHARSET_NAME_MAX; name++)
-        if (*name != '-' && *name != '_')
-            plain[n++] = *name;
-    plain[n] = '\0';
-    for (size_t i = 0; begins[i]; i++)
-        if (strncasecmp(plain, begins[i], strlen(begins[i])) == 0 &&
-            strspn(plain + strlen(begins[i]), "0123456789ruteiRUTEI") ==
-                strlen(plain + strlen(begins[i])))
-            return true;
-    return is_one_of(plain, known);
-}
-
-static bool open_iconv(struct charset *charset, const char *name)
-{
-    if (charset->iconv != (iconv_t)-1 && strcasecmp(charset->name, name) == 0) {
-        iconv(charset->iconv, NULL, NULL, NULL, NULL);
-        return true;
-    }
-    close_iconv(charset);
-    if (charset_is_converted(name))
-        charset->iconv = iconv_open("UTF-8", name);
-    if (charset->iconv == (iconv_t)-1)
-        return false;
-    strcpy(charset->name, name);
-    return true;
+    charset->iconv = converters_find(&charset->converters, name);
+    return charset->iconv != (iconv_t)-1;
 }
 
 static enum text_charset charset_of_name(struct charset *charset, const char *name)
@@ -115,7 +74,7 @@ static enum text_charset charset_of_name(struct charset *charset, const char *na
     for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
         if (strncasecmp(name, wide[i], strlen(wide[i])) == 0)
             return TEXT_CHARSET_ASCII;
-    return open_iconv(charset, name) ? TEXT_CHARSET_DECLARED : TEXT_CHARSET_ASCII;
+    return find_converter(charset, name) ? TEXT_CHARSET_DECLARED : TEXT_CHARSET_ASCII;
 }
 
 void charset_begin(struct charset *charset, const uint8_t *head, size_t head_bytes,
@@ -410,8 +369,8 @@ static void decide(struct charset *charset, bool all)
     if (found == TEXT_CHARSET_WINDOWS_1252) {
         if (!all && charset->n_first < CHARSET_GUESS_BYTES)
             return;
-        const char *name = charset_guess(&charset->detector, charset->first, charset->n_first);
-        if (name && strlen(name) <= CHARSET_NAME_MAX && open_iconv(charset, name))
+        const char *name = charset_guess(&charset->guesser, charset->first, charset->n_first);
+        if (name && strlen(name) <= CHARSET_NAME_MAX && find_converter(charset, name))
             found = TEXT_CHARSET_GUESSED;
     }
     charset->charset = found;

@@ -11,20 +11,19 @@
 #ifndef KINFS_ENGINE_TEXT_CHARSET_H
 #define KINFS_ENGINE_TEXT_CHARSET_H
 
-#include <iconv.h>
-
 #include "engine/text/charset_guess.h"
+#include "engine/text/converters.h"
 #include "engine/text/decoder.h"
 
-enum { CHARSET_WINDOW_BYTES = 4096, CHARSET_NAME_MAX = 31, CHARSET_OUT_BYTES = 4096 };
+enum { CHARSET_WINDOW_BYTES = 4096, CHARSET_OUT_BYTES = 4096 };
 
 struct charset {
     struct byte_sink sink;
-    enum text_charset charset;       /* TEXT_CHARSET_ASCII: nothing has told yet */
-    iconv_t iconv;                   /* (iconv_t)-1: none */
-    char name[CHARSET_NAME_MAX + 1]; /* what iconv is for */
-    uint32_t surrogate;              /* the first half of a UTF-16 pair, or 0 */
-    struct uchardet *detector;       /* NULL: none was needed yet */
+    enum text_charset charset; /* TEXT_CHARSET_ASCII: nothing has told yet */
+    struct converters converters;
+    iconv_t iconv; /* of the declared or guessed charset, one of the converters */
+    struct charset_guesser guesser;
+    uint32_t surrogate; /* the first half of a UTF-16 pair, or 0 */
     uint32_t n_first, n_window, n_out;
     uint8_t first[CHARSET_GUESS_BYTES];   /* what nothing has told yet */
     uint8_t window[CHARSET_WINDOW_BYTES]; /* what is left of a character, and what is behind it */
@@ -35,10 +34,14 @@ struct charset {
 void charset_init(struct charset *charset, const struct byte_sink *sink);
 void charset_done(struct charset *charset);
 
+/* Another document begins, of one text or many; it need not be told of the first. */
+void charset_document(struct charset *charset);
+
 /* Begin a text.
  *
  * head      the first bytes, which are fed later with the others
- * declared  the name of a charset, or NULL; names that nobody knows count for nothing
+ * declared  the name of a charset, or NULL; names that nobody knows, and more than CONVERTERS_MAX
+ *           of one document, count for nothing
  */
 void charset_begin(struct charset *charset, const uint8_t *head, size_t head_bytes,
                    const char *declared);
@@ -49,10 +52,6 @@ enum text_charset charset_finish(struct charset *charset);
 /* The charset that an HTML or XML document declares among its first bytes: <?xml encoding="...">,
  * <meta charset=...>, <meta ... content="...; charset=...">. false when it declares none. */
 bool charset_declared(const uint8_t *head, size_t head_bytes, char ret_name[CHARSET_NAME_MAX + 1]);
-
-/* Whether a charset of this name is read where a document declares it; any other is as if none were
- * declared. Hyphens, underscores and letter case make no difference. */
-bool charset_is_converted(const char *name);
 
 /* The character that a byte is in Windows-1252. */
 uint32_t charset_windows_1252(uint8_t byte);

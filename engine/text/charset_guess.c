@@ -20,30 +20,45 @@ static const struct {
     {"UHC", "CP949"}, {"TIS-620", "CP874"}, {"", NULL},
 };
 
-const char *charset_guess(struct uchardet **detector, const uint8_t *bytes, size_t size_bytes)
+void charset_guess_begin(struct charset_guesser *guesser)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < size_bytes; i++)
-        n += bytes[i] >= 0x80;
-    if (n < LEAST_BYTES || n * LEAST_ONE_IN < size_bytes)
+    guesser->n_guesses = 0;
+}
+
+void charset_guess_done(struct charset_guesser *guesser)
+{
+    if (guesser->detector)
+        uchardet_delete(guesser->detector);
+    *guesser = (struct charset_guesser){0};
+}
+
+static const char *detect(struct charset_guesser *guesser, const uint8_t *bytes, size_t size_bytes)
+{
+    if (!guesser->detector)
+        guesser->detector = uchardet_new();
+    if (!guesser->detector)
         return NULL;
-    if (!*detector)
-        *detector = uchardet_new();
-    if (!*detector)
+    uchardet_reset(guesser->detector);
+    if (uchardet_handle_data(guesser->detector, (const char *)bytes, size_bytes) != 0)
         return NULL;
-    uchardet_reset(*detector);
-    if (uchardet_handle_data(*detector, (const char *)bytes, size_bytes) != 0)
-        return NULL;
-    uchardet_data_end(*detector);
-    const char *found = uchardet_get_charset(*detector);
+    uchardet_data_end(guesser->detector);
+    const char *found = uchardet_get_charset(guesser->detector);
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         if (strcasecmp(found, others[i].found) == 0)
             return others[i].name;
     return found;
 }
 
-void charset_guess_done(struct uchardet *detector)
+const char *charset_guess(struct charset_guesser *guesser, const uint8_t *bytes, size_t size_bytes)
 {
-    if (detector)
-        uchardet_delete(detector);
+    size_t n = 0;
+    for (size_t i = 0; i < size_bytes; i++)
+        n += bytes[i] >= 0x80;
+    if (n < LEAST_BYTES || n * LEAST_ONE_IN < size_bytes)
+        return NULL;
+    if (guesser->n_guesses < CHARSET_GUESSES_MAX) {
+        guesser->n_guesses++;
+        guesser->found = detect(guesser, bytes, size_bytes);
+    }
+    return guesser->found;
 }

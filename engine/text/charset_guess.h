@@ -7,17 +7,28 @@
 
 struct uchardet;
 
-enum { CHARSET_GUESS_BYTES = 64 * 1024 }; /* as many are looked at */
+enum {
+    CHARSET_GUESS_BYTES = 64 * 1024, /* as many are looked at */
+    CHARSET_GUESSES_MAX = 64,        /* of the texts of one document */
+};
+
+struct charset_guesser {
+    struct uchardet *detector; /* NULL: none was needed yet */
+    unsigned n_guesses;        /* of this document */
+    const char *found;         /* the last */
+};
+
+/* Another document begins. The first time it is zeroed memory. */
+void charset_guess_begin(struct charset_guesser *guesser);
+void charset_guess_done(struct charset_guesser *guesser);
 
 /* The name that iconv has for the charset of a text, which is not UTF-8, from its first character
  * on that is not ASCII; NULL where it is Windows-1252 or there is too little to tell. It is valid
- * until the next guess.
- *
- * detector  NULL for one that is made here, for charset_guess_done() to free
+ * until the next guess. Behind CHARSET_GUESSES_MAX texts of a document a further one is taken to be
+ * as the last.
  *
  * Some ten milliseconds for CHARSET_GUESS_BYTES. Takes memory from the library.
  */
-const char *charset_guess(struct uchardet **detector, const uint8_t *bytes, size_t size_bytes);
-void charset_guess_done(struct uchardet *detector);
+const char *charset_guess(struct charset_guesser *guesser, const uint8_t *bytes, size_t size_bytes);
 
 #endif

@@ -167,6 +167,7 @@ void mail_begin(struct mail *mail, struct html *html, struct words *words, bool 
     mail->began = mail->is_mailbox = mail->after_empty = false;
     mail->depth = 0;
     line_reader_begin(&mail->reader);
+    charset_document(&mail->charset);
     begin_header(mail, false);
 }
 

@@ -34,8 +34,8 @@ static iconv_t find_page(struct rtf *rtf, uint16_t number)
         return (iconv_t)-1;
     snprintf(name, sizeof(name), number == 10000 ? "MACINTOSH" : "CP%u", number);
     struct rtf_page *page = &rtf->pages[rtf->n_pages++];
-    *page = (struct rtf_page){number,
-                              charset_is_converted(name) ? iconv_open("UTF-8", name) : (iconv_t)-1};
+    *page =
+        (struct rtf_page){number, converters_know(name) ? iconv_open("UTF-8", name) : (iconv_t)-1};
     return page->iconv;
 }
 

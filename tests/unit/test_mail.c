@@ -50,6 +50,14 @@ static void test_mail__encoded_words_are_what_they_stand_for(void **state)
     expect("Subject: =? =?a =?a? =?a?b =?a?x?b?= =?a?q?b =?a?q?=zz?=\n", "a a a b a x b a q b zz ");
     expect("Subject: =?utf-8?b?!?= =?utf-8?q?=\nX: y\n", "utf 8 q ");
     expect("Subject: caf\xe9\n\n", "café ");
+    /* More charsets than a document is given: what is behind them is as if it declared none. */
+    static const char *const charsets[] = {"koi8-r",     "cp1251",     "iso-8859-7", "iso-8859-8",
+                                           "iso-8859-5", "iso-8859-6", "iso-8859-4", "cp866",
+                                           "cp437",      "cp874",      "koi8-r"};
+    char subjects[512] = "Subject: x";
+    for (size_t i = 0; i < sizeof(charsets) / sizeof(charsets[0]); i++)
+        sprintf(subjects + strlen(subjects), " =?%s?q?=e1?= .", charsets[i]);
+    expect(strcat(subjects, "\n\n"), "x а б α ב с ف á с á á а ");
 }
 
 static void test_mail__mailboxes_are_their_messages(void **state)

@@ -1,0 +1,69 @@
+/* engine/text/converters.h */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "engine/text/converters.h"
+
+/* Each has another letter at 0xe1: that of ISO 8859-1 is in none of them. */
+static const struct {
+    const char *name, *letter;
+} charsets[] = {
+    {"koi8-r", "А"},     {"windows-1251", "б"}, {"iso-8859-7", "α"}, {"iso-8859-8", "ב"},
+    {"iso-8859-5", "с"}, {"iso-8859-6", "ف"},   {"iso-8859-4", "á"}, {"cp866", "с"},
+    {"cp437", "ß"},      {"cp874", "แ"},
+};
+enum { N_CHARSETS = sizeof(charsets) / sizeof(charsets[0]) };
+
+static void expect_letter(struct converters *converters, size_t i)
+{
+    char byte = '\xe1', out[8] = "", *from = &byte, *to = out;
+    size_t n_in = 1, n_out = sizeof(out);
+    iconv_t found = converters_find(converters, charsets[i].name);
+    assert_true(found != (iconv_t)-1);
+    assert_int_equal(iconv(found, &from, &n_in, &to, &n_out), 0);
+    assert_string_equal(out, charsets[i].letter);
+}
+
+static void test_converters__a_document_has_its_first_few(void **state)
+{
+    (void)state;
+    struct converters converters = {0};
+    /* From each on in turn, so that all others are open already, or none is. */
+    for (size_t first = 0; first < N_CHARSETS; first++) {
+        converters_begin(&converters);
+        for (int again = 0; again < 3; again++) {
+            for (size_t i = 0; i < CONVERTERS_MAX; i++)
+                expect_letter(&converters, (first + i) % N_CHARSETS);
+            for (size_t i = CONVERTERS_MAX; i < N_CHARSETS; i++)
+                assert_true(converters_find(&converters, charsets[(first + i) % N_CHARSETS].name) ==
+                            (iconv_t)-1);
+        }
+    }
+    converters_done(&converters);
+}
+
+static void test_converters__names_nobody_knows_take_no_place(void **state)
+{
+    (void)state;
+    struct converters converters = {0};
+    for (size_t i = 0; i < CONVERTERS_MAX; i++) {
+        assert_true(converters_find(&converters, "klingon") == (iconv_t)-1);
+        assert_true(converters_find(&converters, "iso-8859-99") == (iconv_t)-1);
+        expect_letter(&converters, i);
+    }
+    converters_done(&converters);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_converters__a_document_has_its_first_few),
+        cmocka_unit_test(test_converters__names_nobody_knows_take_no_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
