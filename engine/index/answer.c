@@ -66,8 +66,8 @@ static int path_of_links(struct path_cache *paths, const struct catalogue_list *
     for (size_t i = 0; i < links->n_entries; i++) {
         _cleanup_free_ char *path = NULL;
         int r = path_cache_entry(paths, &links->entries[i].parent, links->entries[i].name, &path);
-        if (r == -ENOENT || r == -ELOOP)
-            continue; /* its directory is being moved or removed */
+        if (r == -ENOENT || r == -ENAMETOOLONG)
+            continue; /* its directory is being moved or removed, or nobody can name it */
         if (r < 0)
             return r;
         if (asker->may && !asker->may(asker->user, path, file))

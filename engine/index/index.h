@@ -311,7 +311,7 @@ struct index_query {
     void *user;
     int wait_ms; /* answers that have changed since they were sketched are looked at again, for
                     this long at most; 0: they are given as they are known */
-    bool (*stop)(void *user); /* whether nobody waits for a cluster that is being found, or NULL */
+    bool (*stop)(void *user); /* whether nobody waits for the answer any more, or NULL */
     void *stop_user;
 };
 

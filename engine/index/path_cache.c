@@ -1,11 +1,13 @@
 /* Paths from the catalogue: from an entry up to the root, one row of `links` a directory. Answers
  * to one question mostly lie in few directories, so their paths are kept for the question's
- * duration.
+ * duration. No path is longer than a system call takes: directories made in each other by their
+ * descriptors can be, and would fill the memory.
  */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/index/catalogue.h"
 
@@ -45,6 +47,8 @@ void path_cache_free(struct path_cache *cache)
 static int join(const char *directory, const char *name, char **ret_path)
 {
     char *path;
+    if (strlen(directory) + 1 + strlen(name) >= PATH_MAX)
+        return -ENAMETOOLONG;
     if (asprintf(&path, "%s%s%s", directory, *directory ? "/" : "", name) < 0)
         return -ENOMEM;
     *ret_path = path;
@@ -65,7 +69,7 @@ static int directory_path(struct path_cache *cache, const struct file_key *direc
         return 0;
     }
     if (depth > DEPTH_MAX)
-        return -ELOOP;
+        return -ENAMETOOLONG;
 
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
     int r = catalogue_links(cache->kv, directory, 1, &links);

@@ -16,10 +16,30 @@
 
 enum { LOAD_AT_ONCE = 256 };
 
-/* All documents of a matching class but the one asked about, with their paths. *stale is set where
- * one was passed over. */
-static int expand(struct index *index, const struct match *match, uint64_t asked,
-                  const struct record *record, const struct index_query *query,
+static void sort(enum postings_tier tier, struct kin_list *list)
+{
+    if (list->n_kin)
+        qsort(list->kin, list->n_kin, sizeof(*list->kin),
+              tier == POSTINGS_TIER_C ? kin_compare_containment : kin_compare);
+}
+
+/* The best that there may be, sorted. */
+static void cut(enum postings_tier tier, const struct index_query *query, struct kin_list *list)
+{
+    sort(tier, list);
+    while (query->limit && list->n_kin > query->limit)
+        kin_done(&list->kin[--list->n_kin]);
+}
+
+static bool is_stopped(const struct index_query *query)
+{
+    return query->stop && query->stop(query->stop_user);
+}
+
+/* All documents of a matching class but the one asked about, with their paths; but not many more
+ * are kept than there may be, however many are equal. *stale is set where one was passed over. */
+static int expand(struct index *index, enum postings_tier tier, const struct match *match,
+                  uint64_t asked, const struct record *record, const struct index_query *query,
                   struct path_cache *paths, size_t enough, struct kin_list *list, bool *stale)
 {
     _cleanup_(sid_list_done) struct sid_list class = {0};
@@ -41,7 +61,7 @@ static int expand(struct index *index, const struct match *match, uint64_t asked
                               .containment_samples = match->containment.n_samples};
             if (document.sid == asked || !members[i])
                 continue;
-            r = record_resemblance(record, members[i], &estimate);
+            r = is_stopped(query) ? -EINTR : record_resemblance(record, members[i], &estimate);
             if (r == 0)
                 r = answer_shown_path(index, paths, &document, query, &kin.path);
             if (r == -ENOENT || r == -ESTALE) {
@@ -59,6 +79,8 @@ static int expand(struct index *index, const struct match *match, uint64_t asked
             }
         }
         records_put(index->records, members, n);
+        if (query->limit && list->n_kin >= 2 * query->limit + LOAD_AT_ONCE)
+            cut(tier, query, list);
     }
     return r;
 }
@@ -148,16 +170,12 @@ static int answer(struct index *index, enum postings_tier tier, const struct doc
         if ((enough && list.n_kin >= enough) ||
             (next_rank && query->limit && list.n_kin >= query->limit))
             break;
-        r = expand(index, &matches.matches[i], document->sid, record, query, paths, enough, &list,
-                   &stale);
+        r = expand(index, tier, &matches.matches[i], document->sid, record, query, paths, enough,
+                   &list, &stale);
     }
     if (r < 0)
         return r;
-    if (list.n_kin)
-        qsort(list.kin, list.n_kin, sizeof(*list.kin),
-              tier == POSTINGS_TIER_C ? kin_compare_containment : kin_compare);
-    while (query->limit && list.n_kin > query->limit)
-        kin_done(&list.kin[--list.n_kin]);
+    cut(tier, query, &list);
     say_incomplete(index, tier, &record->sketch, query->threshold, list.incomplete);
     *ret_list = list;
     list = (struct kin_list){0};

@@ -179,7 +179,28 @@ static void test_catalogue__a_loop_of_directories_is_an_error_not_a_hang(void **
     change_entry(*state, true, 6, "a", 5, ENTRY_DIRECTORY);
     change_entry(*state, true, 5, "b", 6, ENTRY_DIRECTORY);
     assert_int_equal(path_cache_new(*state, &root, &cache), 0);
-    assert_int_equal(path_cache_entry(cache, &inside, "file", &path), -ELOOP);
+    assert_int_equal(path_cache_entry(cache, &inside, "file", &path), -ENAMETOOLONG);
+    path_cache_free(cache);
+}
+
+/* Sixteen names of 255 bytes, with slashes between them, are as much as any path may have. */
+static void test_catalogue__a_path_is_as_long_as_a_call_takes(void **state)
+{
+    enum { FIRST = 10, DEEP = 16 };
+    struct file_key root = key_of(1), deepest = key_of(FIRST + DEEP - 1);
+    struct file_key above = key_of(FIRST + DEEP - 2);
+    struct path_cache *cache;
+    char name[NAME_MAX + 1] = "", *path;
+    memset(name, 'd', NAME_MAX);
+    for (unsigned i = 0; i < DEEP; i++)
+        change_entry(*state, true, i ? FIRST + i - 1 : 1, name, FIRST + i, ENTRY_DIRECTORY);
+    assert_int_equal(path_cache_new(*state, &root, &cache), 0);
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(path_cache_entry(cache, &deepest, "x", &path), -ENAMETOOLONG);
+        assert_int_equal(path_cache_entry(cache, &above, name, &path), 0);
+        assert_int_equal(strlen(path), PATH_MAX - 1);
+        free(path);
+    }
     path_cache_free(cache);
 }
 
@@ -342,6 +363,7 @@ int main(void)
         WITH_STORE(test_catalogue__children_come_in_byte_order_and_in_pages),
         WITH_STORE(test_catalogue__renaming_a_directory_moves_what_is_below),
         WITH_STORE(test_catalogue__a_loop_of_directories_is_an_error_not_a_hang),
+        WITH_STORE(test_catalogue__a_path_is_as_long_as_a_call_takes),
         WITH_STORE(test_catalogue__a_file_row_comes_back_as_it_was_put),
         WITH_STORE(test_catalogue__damaged_rows_are_refused),
         WITH_STORE(test_catalogue__what_no_entry_can_be_called_is_damage),
