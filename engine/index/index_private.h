@@ -234,9 +234,9 @@ int scan_open_directory(struct index *index, const struct file_key *directory);
 int scan_add_directory(struct index *index, const struct file_key *directory);
 
 /* The means by which documents of an index are read. */
-static inline struct sketching_by index_sketching_by(const struct index *index, bool extracts)
+static inline struct sketching_by index_sketching_by(const struct index *index, bool takes_slow)
 {
-    return (struct sketching_by){&index->policy, index->hash, index->extractors, extracts};
+    return (struct sketching_by){&index->policy, index->hash, index->extractors, takes_slow};
 }
 
 /* -- removal.c; the committer's -- */

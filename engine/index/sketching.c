@@ -12,9 +12,10 @@ struct sketching {
     struct document_sketcher *sketcher;
     struct extractor_choice *choice;
     uint8_t *buffer;
-    bool extracts;
-    uint64_t most_bytes; /* of this document */
-    uint32_t extractor;  /* of this document, 0: none */
+    bool takes_slow;
+    uint64_t most_bytes, n_fed; /* of this document */
+    int unpacking;              /* 0, or why it is not unpacked on */
+    uint32_t extractor;         /* of this document, 0: none */
     /* Of one that is not short: where it is read, and up to where all is data, or a hole. */
     off_t offset, extent_end;
     bool is_hole;
@@ -22,13 +23,33 @@ struct sketching {
     void *user;
 };
 
+static bool is_stopped(void *user)
+{
+    struct sketching *sketching = user;
+    return sketching->stop(sketching->user);
+}
+
+static int check(struct sketching *sketching, uint64_t n_bytes)
+{
+    if (n_bytes > sketching->most_bytes)
+        return SKETCHING_TOO_LONG;
+    return is_stopped(sketching) ? -ESHUTDOWN : 0;
+}
+
+static bool goes_on(void *user, uint64_t n_unpacked)
+{
+    struct sketching *sketching = user;
+    sketching->unpacking = check(sketching, sketching->n_fed + n_unpacked);
+    return sketching->unpacking == 0;
+}
+
 int sketching_new(const struct sketching_by *by, bool (*stop)(void *user), void *user,
                   struct sketching **ret_sketching)
 {
     _cleanup_(sketching_free_p) struct sketching *sketching = calloc(1, sizeof(*sketching));
     if (!sketching)
         return -ENOMEM;
-    sketching->extracts = by->extracts;
+    sketching->takes_slow = by->takes_slow;
     sketching->stop = stop;
     sketching->user = user;
     int r = document_sketcher_new(by->policy, by->hash, &sketching->sketcher);
@@ -38,6 +59,7 @@ int sketching_new(const struct sketching_by *by, bool (*stop)(void *user), void 
         r = -ENOMEM;
     if (r < 0)
         return r;
+    document_sketcher_on_unpacking(sketching->sketcher, goes_on, sketching);
     *ret_sketching = TAKE_PTR(sketching);
     return 0;
 }
@@ -52,15 +74,11 @@ void sketching_free(struct sketching *sketching)
     free(sketching);
 }
 
-static bool is_stopped(void *user)
-{
-    struct sketching *sketching = user;
-    return sketching->stop(sketching->user);
-}
-
 static void begin_reading(struct sketching *sketching, uint64_t most_bytes)
 {
     sketching->most_bytes = most_bytes;
+    sketching->n_fed = 0;
+    sketching->unpacking = 0;
     sketching->offset = sketching->extent_end = 0;
 }
 
@@ -120,19 +138,24 @@ static ssize_t read_block(struct sketching *sketching, int fd)
 /* From the block that has been read to the end. */
 static int feed_document(struct sketching *sketching, int fd, ssize_t n)
 {
-    uint64_t n_fed = 0;
     while (n > 0) {
         document_sketcher_feed(sketching->sketcher, sketching->buffer, (size_t)n);
-        if (n < READ_BYTES)
-            return 0;
-        n_fed += (uint64_t)n;
-        if (n_fed > sketching->most_bytes)
-            return SKETCHING_TOO_LONG;
-        if (is_stopped(sketching))
-            return -ESHUTDOWN;
+        if (n < READ_BYTES || sketching->unpacking != 0)
+            return sketching->unpacking;
+        sketching->n_fed += (uint64_t)n;
+        const int r = check(sketching, sketching->n_fed);
+        if (r != 0)
+            return r;
         n = read_block(sketching, fd);
     }
     return (int)n;
+}
+
+/* What is unpacked last, of a short document all, is unpacked here. */
+static int finish_document(struct sketching *sketching, struct document_sketch *ret_sketch)
+{
+    document_sketcher_finish(sketching->sketcher, ret_sketch);
+    return sketching->unpacking;
 }
 
 static void take_text(void *user, const void *bytes, size_t size_bytes)
@@ -188,8 +211,8 @@ int sketching_refuse(char ret_reason[SKETCHING_REASON_BYTES])
     return -EBADMSG;
 }
 
-int sketching_run(struct sketching *sketching, int fd, uint64_t most_bytes,
-                  struct document_sketch *ret_sketch, char ret_reason[SKETCHING_REASON_BYTES])
+static int run(struct sketching *sketching, int fd, uint64_t most_bytes,
+               struct document_sketch *ret_sketch, char ret_reason[SKETCHING_REASON_BYTES])
 {
     if (is_stopped(sketching))
         return -ESHUTDOWN;
@@ -200,8 +223,8 @@ int sketching_run(struct sketching *sketching, int fd, uint64_t most_bytes,
     const struct extractor *extractor =
         extractor_choose(sketching->choice, fd, sketching->buffer, (size_t)n);
     sketching->extractor = extractor ? extractor->id : 0;
-    if (extractor && !sketching->extracts)
-        return SKETCHING_EXTRACTS;
+    if (!sketching->takes_slow && (extractor || canon_is_packed(sketching->buffer, (size_t)n)))
+        return SKETCHING_SLOW;
     if (extractor) {
         char reason[EXTRACTOR_REASON_BYTES] = "";
         int r = sketch_extracted(sketching, fd, n, extractor, ret_sketch, reason);
@@ -217,7 +240,14 @@ int sketching_run(struct sketching *sketching, int fd, uint64_t most_bytes,
     }
     document_sketcher_begin(sketching->sketcher);
     int r = n < 0 ? (int)n : feed_document(sketching, fd, n);
-    if (r == 0)
-        document_sketcher_finish(sketching->sketcher, ret_sketch);
+    return r == 0 ? finish_document(sketching, ret_sketch) : r;
+}
+
+int sketching_run(struct sketching *sketching, int fd, uint64_t most_bytes,
+                  struct document_sketch *ret_sketch, char ret_reason[SKETCHING_REASON_BYTES])
+{
+    int r = run(sketching, fd, most_bytes, ret_sketch, ret_reason);
+    if (r != 0)
+        document_sketcher_begin(sketching->sketcher); /* which gives back what it took */
     return r;
 }

@@ -15,7 +15,7 @@ struct sketching_by {
     const struct policy *policy;
     const struct shingle_hash *hash; /* of the policy */
     const struct extractors *extractors;
-    bool extracts; /* whether extractors are run; else what takes one is refused */
+    bool takes_slow; /* whether what takes an extractor, or is packed, is read; else refused */
 };
 
 /* stop  asked now and then whether nobody waits for the end any more
@@ -44,18 +44,20 @@ enum {
 
 /* Other results than 0 and errors. */
 enum {
-    SKETCHING_EXTRACTS = 1, /* it takes an extractor, and this one runs none */
+    SKETCHING_SLOW = 1,     /* it takes an extractor, or is packed, and this one takes neither */
     SKETCHING_TOO_LONG = 2, /* it is longer than most_bytes, which have been read */
 };
 
 /* From fd's beginning, where its offset is, to its end.
  *
- * most_bytes  above SKETCHING_SHORT_BYTES holes are not read, which takes a call more for each
+ * most_bytes  of it and of what is unpacked of it, together; above SKETCHING_SHORT_BYTES holes are
+ *             not read, which takes a call more for each
  * ret_sketch  its values stay valid until the next run
  *
- * Returns 0; SKETCHING_EXTRACTS, _TOO_LONG; -ESHUTDOWN: stopped; -EBADMSG, with the reason: its
+ * Returns 0; SKETCHING_SLOW, _TOO_LONG; -ESHUTDOWN: stopped; -EBADMSG, with the reason: its
  * extractor failed; -ENOMEM, -EMFILE, -ENFILE; or an errno of read(2). Time is linear in the bytes,
- * holes included, for they are zeros as any others; memory is bounded. */
+ * holes and what is unpacked included; memory is bounded. Whether to stop is asked for every 256
+ * KiB of these. */
 int sketching_run(struct sketching *sketching, int fd, uint64_t most_bytes,
                   struct document_sketch *ret_sketch, char ret_reason[SKETCHING_REASON_BYTES]);
 

@@ -182,7 +182,7 @@ static int sketch(struct worker *worker, const struct change *change, int fd, co
     worker->document = fd;
     if (size_bytes <= most_bytes)
         r = sketching_run(worker->sketching, fd, most_bytes, ret_sketch, ret_reason);
-    if (r == SKETCHING_EXTRACTS)
+    if (r == SKETCHING_SLOW)
         return IS_SLOW;
     if (r != SKETCHING_TOO_LONG)
         return r;
@@ -336,10 +336,10 @@ static void work_on(struct worker *worker, struct change *change)
         retry_later(index, change, r);
 }
 
-static void work(struct index *index, enum change_kind kind, bool extracts)
+static void work(struct index *index, enum change_kind kind, bool takes_slow)
 {
     struct worker worker = {.index = index, .is_slow = kind == CHANGE_SLOW_CONTENT};
-    const struct sketching_by by = index_sketching_by(index, extracts);
+    const struct sketching_by by = index_sketching_by(index, takes_slow);
     struct change *change;
     niceness_join(&index->niceness);
     while (change_queue_take(index->queue, kind, true, &change) == 1) {

@@ -121,6 +121,12 @@ void document_sketcher_free(struct document_sketcher *sketcher)
     free(sketcher);
 }
 
+void document_sketcher_on_unpacking(struct document_sketcher *sketcher,
+                                    bool (*goes_on)(void *user, uint64_t n_bytes), void *user)
+{
+    canon_on_unpacking(sketcher->canon, goes_on, user);
+}
+
 void document_sketcher_begin(struct document_sketcher *sketcher)
 {
     sketcher->stream_hash->reset(sketcher->content);

@@ -50,6 +50,10 @@ int document_sketcher_new(const struct policy *policy, const struct shingle_hash
 void document_sketcher_free(struct document_sketcher *sketcher);
 DEFINE_CLEANUP(struct document_sketcher *, document_sketcher_free);
 
+/* canon_on_unpacking(). */
+void document_sketcher_on_unpacking(struct document_sketcher *sketcher,
+                                    bool (*goes_on)(void *user, uint64_t n_bytes), void *user);
+
 /* Begin a document; then feed its bytes in order, in pieces of any size; then finish. The result
  * does not depend on the pieces. ret_sketch->sketch.values stay valid until the next begin. */
 void document_sketcher_begin(struct document_sketcher *sketcher);

@@ -60,6 +60,10 @@ struct canon {
     struct feature_list features;
     struct canon_sink sink;
     uint64_t n_tokens; /* handed out */
+    uint64_t n_unpacked, ask_at;
+    bool stopped;
+    bool (*goes_on)(void *user, uint64_t n_bytes);
+    void *goes_on_user;
 };
 
 static bool has_text(const struct canon *canon)
@@ -236,9 +240,8 @@ static void level_pass(struct level *level, const uint8_t *bytes, size_t size_by
         decoder_feed(level->decoder, bytes, size_bytes);
 }
 
-static void level_feed(void *user, const uint8_t *bytes, size_t size_bytes)
+static void level_feed(struct level *level, const uint8_t *bytes, size_t size_bytes)
 {
-    struct level *level = user;
     if (!level->typed && level->head_bytes == 0 && size_bytes >= TEXT_SNIFF_BYTES) {
         level_type(level, bytes, TEXT_SNIFF_BYTES);
     } else if (!level->typed) {
@@ -258,6 +261,28 @@ static void level_feed(void *user, const uint8_t *bytes, size_t size_bytes)
         level_pass(level, bytes, size_bytes);
 }
 
+static void stop_unpacking(struct canon *canon)
+{
+    canon->stopped = true;
+    for (unsigned i = 0; i < N_LEVELS - 1; i++)
+        decoder_stop(canon->levels[i].decoder);
+}
+
+/* What the level before unpacked. */
+static void level_take(void *user, const uint8_t *bytes, size_t size_bytes)
+{
+    struct level *level = user;
+    struct canon *canon = level->canon;
+    canon->n_unpacked += size_bytes;
+    if (canon->goes_on && !canon->stopped && canon->n_unpacked >= canon->ask_at) {
+        canon->ask_at = canon->n_unpacked + CANON_UNPACKED_STEP_BYTES;
+        if (!canon->goes_on(canon->goes_on_user, canon->n_unpacked))
+            stop_unpacking(canon);
+    }
+    if (!canon->stopped)
+        level_feed(level, bytes, size_bytes);
+}
+
 static void level_finish(struct level *level)
 {
     struct text_form *form = &level->canon->form;
@@ -273,7 +298,8 @@ static void level_finish(struct level *level)
     decoder_finish(level->decoder, &damaged, &cut);
     form->damaged |= damaged;
     form->cut |= cut;
-    level_finish(level + 1);
+    if (!level->canon->stopped)
+        level_finish(level + 1);
 }
 
 /* -- */
@@ -297,7 +323,7 @@ int canon_new(const struct canon_sink *sink, struct canon **ret_canon)
     }
     for (unsigned i = 0; i < N_LEVELS - 1; i++) {
         canon->levels[i].decoder =
-            decoder_new(&(struct byte_sink){level_feed, &canon->levels[i + 1]});
+            decoder_new(&(struct byte_sink){level_take, &canon->levels[i + 1]});
         if (!canon->levels[i].decoder)
             return -ENOMEM;
     }
@@ -317,9 +343,31 @@ void canon_free(struct canon *canon)
     free(canon);
 }
 
+bool canon_is_packed(const void *head, size_t head_bytes)
+{
+    return decoder_sniff(head, head_bytes) != TEXT_CODEC_NONE;
+}
+
+void canon_on_unpacking(struct canon *canon, bool (*goes_on)(void *user, uint64_t n_bytes),
+                        void *user)
+{
+    canon->goes_on = goes_on;
+    canon->goes_on_user = user;
+}
+
+static void rest(struct canon *canon)
+{
+    for (unsigned i = 0; i < N_LEVELS - 1; i++)
+        decoder_rest(canon->levels[i].decoder);
+}
+
 void canon_begin(struct canon *canon)
 {
+    rest(canon);
     canon->form = (struct text_form){0};
+    canon->n_unpacked = 0;
+    canon->ask_at = CANON_UNPACKED_STEP_BYTES;
+    canon->stopped = false;
     level_begin(&canon->levels[0]);
 }
 
@@ -339,5 +387,6 @@ void canon_feed(struct canon *canon, const void *bytes, size_t size_bytes)
 void canon_finish(struct canon *canon, struct text_form *ret_form)
 {
     level_finish(&canon->levels[0]);
+    rest(canon);
     *ret_form = canon->form;
 }

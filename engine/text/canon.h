@@ -74,10 +74,24 @@ int canon_new(const struct canon_sink *sink, struct canon **ret_canon);
 void canon_free(struct canon *canon);
 DEFINE_CLEANUP(struct canon *, canon_free);
 
-/* Begin a document (any unfinished one is dropped), whose form shows when its first bytes are
- * there; or one known to be of this type, not packed, and in UTF-8. Of TEXT_EXTRACTED each line
- * that is not empty is a feature; TEXT_PDF and TEXT_OFFICE are fed as what an extractor made of
- * them, TEXT_EPUB as the TEXT_HTML that one made of it. */
+/* True: what begins so (8 bytes, or all) is packed, and canon_feed() takes time and memory by what
+ * is in it. */
+bool canon_is_packed(const void *head, size_t head_bytes);
+
+/* Have somebody asked, while a document is unpacked, after each CANON_UNPACKED_STEP_BYTES that come
+ * out whether to go on.
+ *
+ * n_bytes  that came out of this document by now; of what is packed twice, of both
+ *
+ * False: nothing more of it is unpacked, and the rest of it is passed over; it is cut. */
+enum { CANON_UNPACKED_STEP_BYTES = 256 * 1024 };
+void canon_on_unpacking(struct canon *canon, bool (*goes_on)(void *user, uint64_t n_bytes),
+                        void *user);
+
+/* Begin a document (any unfinished one is dropped, and the memory it took), whose form shows when
+ * its first bytes are there; or one known to be of this type, not packed, and in UTF-8. Of
+ * TEXT_EXTRACTED each line that is not empty is a feature; TEXT_PDF and TEXT_OFFICE are fed as what
+ * an extractor made of them, TEXT_EPUB as the TEXT_HTML that one made of it. */
 void canon_begin(struct canon *canon);
 void canon_begin_as(struct canon *canon, enum text_type type);
 

@@ -75,6 +75,19 @@ struct decoder *decoder_new(const struct byte_sink *sink)
     return decoder;
 }
 
+static void end_bzip2(struct decoder *decoder)
+{
+    if (decoder->has_bzip2)
+        BZ2_bzDecompressEnd(&decoder->bzip2);
+    decoder->has_bzip2 = false;
+}
+
+static void end_lz4(struct decoder *decoder)
+{
+    LZ4F_freeDecompressionContext(decoder->lz4);
+    decoder->lz4 = NULL;
+}
+
 void decoder_free(struct decoder *decoder)
 {
     if (!decoder)
@@ -83,10 +96,22 @@ void decoder_free(struct decoder *decoder)
         inflateEnd(&decoder->zlib);
     lzma_end(&decoder->lzma);
     ZSTD_freeDCtx(decoder->zstd);
-    if (decoder->has_bzip2)
-        BZ2_bzDecompressEnd(&decoder->bzip2);
-    LZ4F_freeDecompressionContext(decoder->lz4);
+    end_bzip2(decoder);
+    end_lz4(decoder);
     free(decoder);
+}
+
+void decoder_rest(struct decoder *decoder)
+{
+    /* These two begin anew each time, or take little for it, and do not tell what they have. */
+    end_bzip2(decoder);
+    end_lz4(decoder);
+    if (lzma_memusage(&decoder->lzma) > DECODER_KEPT_MAX_BYTES)
+        lzma_end(&decoder->lzma);
+    if (ZSTD_sizeof_DCtx(decoder->zstd) > DECODER_KEPT_MAX_BYTES) {
+        ZSTD_freeDCtx(decoder->zstd);
+        decoder->zstd = NULL;
+    }
 }
 
 static bool begin_gzip(struct decoder *decoder)
@@ -117,8 +142,7 @@ static bool begin_zstd(struct decoder *decoder)
  * comes to one. */
 static bool begin_bzip2(struct decoder *decoder)
 {
-    if (decoder->has_bzip2)
-        BZ2_bzDecompressEnd(&decoder->bzip2);
+    end_bzip2(decoder);
     decoder->bzip2 = (bz_stream){0};
     decoder->has_bzip2 = BZ2_bzDecompressInit(&decoder->bzip2, 0, 0) == BZ_OK;
     return decoder->has_bzip2;
@@ -160,6 +184,11 @@ void decoder_begin(struct decoder *decoder, enum text_codec codec)
     decoder->n_out = 0;
     if (!begin_codec(decoder))
         end(decoder, &decoder->cut);
+}
+
+void decoder_stop(struct decoder *decoder)
+{
+    end(decoder, &decoder->cut);
 }
 
 static void hand_out(struct decoder *decoder, size_t n)

@@ -13,6 +13,7 @@
 
 enum {
     DECODER_MEMORY_MAX_BYTES = 128 << 20, /* what `xz -9` and `zstd --long` need, and no more */
+    DECODER_KEPT_MAX_BYTES = 4 << 20,     /* by one that decodes nothing */
 };
 
 /* How it compares with its input, or a limit on time: what more is packed than this is cut off. */
@@ -35,9 +36,17 @@ void decoder_free(struct decoder *decoder);
 DEFINE_CLEANUP(struct decoder *, decoder_free);
 
 /* codec is not TEXT_CODEC_NONE. The libraries allocate here, and while they learn what they are to
- * decode, up to DECODER_MEMORY_MAX_BYTES; it is kept until decoder_free() where they can. */
+ * decode, up to DECODER_MEMORY_MAX_BYTES. */
 void decoder_begin(struct decoder *decoder, enum text_codec codec);
 void decoder_feed(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes);
+
+/* No more is wanted of what was begun: what is fed from now on is passed over. The sink may call
+ * it. */
+void decoder_stop(struct decoder *decoder);
+
+/* Nothing is being decoded any more, and no call is: of what the libraries have allocated at most
+ * DECODER_KEPT_MAX_BYTES is kept for what comes next. */
+void decoder_rest(struct decoder *decoder);
 
 /* No more bytes. *ret_damaged: something could not be decoded, or bytes are missing; *ret_cut:
  * there was more than DECODER_OUTPUT_MAX_BYTES, or it wanted more memory than it may have. Neither

@@ -71,6 +71,19 @@ soon 'read before them' is_current e.txt
 (($(slow) > 0)) || fail 'they were read first'
 rm "$MNT"/many*
 
+# So is what is packed, and small: 1 GiB is in each, packed twice.
+head -c 64M /dev/zero | gzip > mib
+for i in $(seq 16); do cat mib; done | gzip > bomb
+(($(stat -c %s bomb) < 64 << 10)) || fail 'the bomb is large'
+for i in $(seq 300); do cp bomb "$MNT/bomb$i"; done
+words 41 200 > "$MNT/f.txt"
+soon 'read before them' is_current f.txt
+(($(slow) > 100)) || fail 'they were read first'
+words 51 200 | gzip > "$MNT/g.gz"
+rm "$MNT"/bomb*
+soon 'what is small and packed is read' is_current g.gz
+expect_match 'what is packed' 'current, text, gzip' "$("$KINFS" status "$MNT/g.gz")"
+
 # Longer than is read at all; a shorter one in its place is a document as others.
 make_long "$MNT/too_long" 65
 is_too_long() { [[ $(state too_long) = 'skipped: longer than 64 GiB' ]]; }

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <malloc.h>
+
 #include <bzlib.h>
 #include <lz4frame.h>
 #include <lzma.h>
@@ -280,6 +282,21 @@ static void test_decoder__a_bomb_is_cut(void **state)
     decoder_free(decoder);
 }
 
+/* An xz block whose header asks for a dictionary of 1 << log bytes. */
+static void add_xz_of(struct packed *packed, unsigned log)
+{
+    enum { HEADER = 12 };
+    *packed = (struct packed){.codec = TEXT_CODEC_XZ};
+    add(packed, "word", 4);
+    size_t header_bytes = 4 * (packed->bytes[HEADER] + 1u);
+    uint8_t *dictionary = memmem(packed->bytes + HEADER, header_bytes, "\x21\x01", 2);
+    assert_non_null(dictionary);
+    dictionary[2] = (uint8_t)(2 * (log - 12)); /* 2 << (this / 2 + 11) */
+    uint32_t crc = lzma_crc32(packed->bytes + HEADER, header_bytes - 4, 0);
+    for (int i = 0; i < 4; i++)
+        packed->bytes[HEADER + header_bytes - 4 + (size_t)i] = (uint8_t)(crc >> 8 * i);
+}
+
 static void test_decoder__what_wants_too_much_memory_is_cut(void **state)
 {
     (void)state;
@@ -291,22 +308,69 @@ static void test_decoder__what_wants_too_much_memory_is_cut(void **state)
     assert_string_equal(found.text, "");
     canonical_done(&found);
 
-    /* An xz block whose header asks for a dictionary of 1 GiB: 2 << (36 / 2 + 11). */
     static struct packed packed;
-    packed = (struct packed){.codec = TEXT_CODEC_XZ};
-    add(&packed, "word", 4);
-    enum { HEADER = 12 };
-    size_t header_bytes = 4 * (packed.bytes[HEADER] + 1u);
-    uint8_t *dictionary = memmem(packed.bytes + HEADER, header_bytes, "\x21\x01", 2);
-    assert_non_null(dictionary);
-    dictionary[2] = 36;
-    uint32_t crc = lzma_crc32(packed.bytes + HEADER, header_bytes - 4, 0);
-    for (int i = 0; i < 4; i++)
-        packed.bytes[HEADER + header_bytes - 4 + (size_t)i] = (uint8_t)(crc >> 8 * i);
+    add_xz_of(&packed, 30);
     found = canonical_of(packed.bytes, packed.size, 0);
     assert_true(found.form.cut);
     assert_false(found.form.damaged);
     canonical_done(&found);
+}
+
+static size_t memory_in_use(void)
+{
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+/* False where malloc(3) is another's. */
+static bool is_memory_counted(void)
+{
+    const size_t before = memory_in_use();
+    uint8_t *volatile bytes = malloc(1 << 20);
+    const bool counted = memory_in_use() > before;
+    free(bytes);
+    return counted;
+}
+
+/* Of documents that end, and of one that is dropped. */
+static void test_decoder__what_took_much_memory_leaves_little(void **state)
+{
+    (void)state;
+    if (!is_memory_counted())
+        skip();
+    /* A frame with a window of 128 MiB and a raw block, which is not the last one. */
+    static const uint8_t zstd[] = {0x28, 0xb5, 0x2f, 0xfd, 0x00, 17 << 3, 4 << 3,
+                                   0,    0,    'w',  'o',  'r',  'd'};
+    static struct packed xz;
+    add_xz_of(&xz, 26);
+    const struct {
+        const uint8_t *bytes;
+        size_t size, needs;
+    } documents[] = {{zstd, sizeof(zstd), 128 << 20}, {xz.bytes, xz.size, 64 << 20}};
+    for (size_t i = 0; i < sizeof(documents) / sizeof(documents[0]); i++) {
+        struct canon *canon;
+        struct text_form form;
+        struct canonical found = {0};
+        found.file = open_memstream(&found.text, &found.size);
+        assert_int_equal(
+            canon_new(&(struct canon_sink){.tokens = canonical_take, .user = &found}, &canon), 0);
+        const size_t before = memory_in_use();
+        for (int finishes = 0; finishes < 2; finishes++) {
+            uint8_t head[TEXT_SNIFF_BYTES] = {0};
+            memcpy(head, documents[i].bytes, documents[i].size);
+            canon_begin(canon);
+            canon_feed(canon, head, sizeof(head));
+            assert_true(memory_in_use() >= before + documents[i].needs);
+            if (finishes)
+                canon_finish(canon, &form);
+            else
+                canon_begin(canon);
+            assert_true(memory_in_use() <= before + DECODER_KEPT_MAX_BYTES);
+        }
+        canon_free(canon);
+        fclose(found.file);
+        canonical_done(&found);
+    }
 }
 
 int main(void)
@@ -321,6 +385,7 @@ int main(void)
         cmocka_unit_test(test_decoder__markup_inside_is_seen),
         cmocka_unit_test(test_decoder__a_bomb_is_cut),
         cmocka_unit_test(test_decoder__what_wants_too_much_memory_is_cut),
+        cmocka_unit_test(test_decoder__what_took_much_memory_leaves_little),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

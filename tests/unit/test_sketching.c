@@ -5,9 +5,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <zlib.h>
 
 #include "engine/index/index_private.h"
 #include "tests/lib/indexed_tree.h"
@@ -112,12 +115,122 @@ static void test_sketching__no_more_is_read_than_is_asked_for(void **state)
     sketching_free(sketching);
 }
 
+/* -- what is packed -- */
+
+enum { MIB = 1 << 20 };
+
+/* A file of zeros, packed so often; it stays far below a block that is read. */
+static int make_packed(struct indexed_tree *f, const char *name, size_t zeros_bytes, int n_times)
+{
+    uLong size = zeros_bytes;
+    uint8_t *bytes = calloc(1, size);
+    assert_non_null(bytes);
+    for (int i = 0; i < n_times; i++) {
+        z_stream z = {.next_in = bytes, .avail_in = (uInt)size};
+        assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY),
+                         Z_OK);
+        z.avail_out = (uInt)deflateBound(&z, size);
+        uint8_t *packed = z.next_out = malloc(z.avail_out);
+        assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+        size = z.total_out;
+        deflateEnd(&z);
+        free(bytes);
+        bytes = packed;
+    }
+    int fd = make(f, name);
+    assert_int_equal(write(fd, bytes, size), size);
+    free(bytes);
+    return fd;
+}
+
+static void test_sketching__what_is_packed_is_for_who_takes_what_is_slow(void **state)
+{
+    struct indexed_tree *f = *state;
+    const int results[] = {SKETCHING_SLOW, 0};
+    int fd = make_packed(f, "packed", 1000, 1);
+    for (int slow = 0; slow < 2; slow++) {
+        struct sketching *sketching;
+        struct document_sketch found;
+        const struct sketching_by by = index_sketching_by(f->index, slow);
+        assert_int_equal(sketching_new(&by, never, NULL, &sketching), 0);
+        assert_int_equal(sketch(sketching, fd, SKETCHING_SHORT_BYTES, &found), results[slow]);
+        sketching_free(sketching);
+    }
+    close(fd);
+}
+
+/* Of what is packed twice both: the outer has some KB, and so has the file. */
+static void test_sketching__bytes_count_that_are_unpacked(void **state)
+{
+    struct indexed_tree *f = *state;
+    struct sketching *sketching;
+    struct document_sketch found;
+    const struct sketching_by by = index_sketching_by(f->index, true);
+    assert_int_equal(sketching_new(&by, never, NULL, &sketching), 0);
+    for (int n_times = 1; n_times < 3; n_times++) {
+        char name[16];
+        snprintf(name, sizeof(name), "bomb%d", n_times);
+        int fd = make_packed(f, name, 4 * MIB, n_times);
+        assert_int_equal(sketch(sketching, fd, 3 * MIB, &found), SKETCHING_TOO_LONG);
+        assert_int_equal(sketch(sketching, fd, 5 * MIB, &found), 0);
+        assert_int_equal(found.form.codec, TEXT_CODEC_GZIP);
+        assert_false(found.form.cut);
+        close(fd);
+    }
+    sketching_free(sketching);
+}
+
+struct patience {
+    unsigned n_asked, n_most;
+};
+
+static bool loses_patience(void *user)
+{
+    struct patience *patience = user;
+    return ++patience->n_asked > patience->n_most;
+}
+
+/* Before it is read, and then for each step of what is unpacked; no more, once the answer was yes.
+ * Who stopped reads the next document as ever. */
+static void test_sketching__an_end_is_asked_for_while_it_is_unpacked(void **state)
+{
+    enum { N_STEPS = 16 * MIB / CANON_UNPACKED_STEP_BYTES };
+    struct indexed_tree *f = *state;
+    struct sketching *sketching;
+    struct document_sketch found;
+    struct patience patience = {0, UINT32_MAX};
+    const struct sketching_by by = index_sketching_by(f->index, true);
+    assert_int_equal(sketching_new(&by, loses_patience, &patience, &sketching), 0);
+    int fd = make_packed(f, "bomb", 16 * MIB, 2);
+    assert_int_equal(sketch(sketching, fd, SKETCHING_MOST_BYTES, &found), 0);
+    const uint64_t n_tokens = found.sketch.n_tokens;
+    assert_in_range(patience.n_asked, N_STEPS * 9 / 10, N_STEPS + 2);
+    for (unsigned n = 0; n < 4; n++) {
+        patience = (struct patience){0, n};
+        assert_int_equal(sketch(sketching, fd, SKETCHING_MOST_BYTES, &found), -ESHUTDOWN);
+        assert_int_equal(patience.n_asked, n + 1);
+    }
+    patience = (struct patience){0, UINT32_MAX};
+    assert_int_equal(sketch(sketching, fd, SKETCHING_MOST_BYTES, &found), 0);
+    assert_true(found.sketch.n_tokens == n_tokens);
+    assert_false(found.form.cut);
+    close(fd);
+    sketching_free(sketching);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_sketching__a_hole_is_its_zeros, indexed_tree_setup,
                                         indexed_tree_teardown),
         cmocka_unit_test_setup_teardown(test_sketching__no_more_is_read_than_is_asked_for,
+                                        indexed_tree_setup, indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_sketching__what_is_packed_is_for_who_takes_what_is_slow, indexed_tree_setup,
+            indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(test_sketching__bytes_count_that_are_unpacked,
+                                        indexed_tree_setup, indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(test_sketching__an_end_is_asked_for_while_it_is_unpacked,
                                         indexed_tree_setup, indexed_tree_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
