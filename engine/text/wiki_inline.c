@@ -14,6 +14,7 @@ struct span {
     const uint8_t *p;
     size_t n, at;
     unsigned nesting;
+    bool never_closes; /* there is no "]" any more */
 };
 
 static void read_span(struct span *span);
@@ -115,11 +116,15 @@ static void read_link(struct span *span, size_t end)
 static bool read_outer_link(struct span *span)
 {
     static const char *const addresses[] = {"[http:", "[https:", "[ftp:", "[mailto:", "[//"};
-    const uint8_t *p = span->p + span->at, *end = memchr(p, ']', span->n - span->at);
+    const uint8_t *p = span->p + span->at, *end = NULL;
     bool is_address = false;
     for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++)
         is_address |= begins(span, addresses[i]);
-    if (!is_address || !end || span->nesting == WIKI_NESTING)
+    if (is_address && span->nesting < WIKI_NESTING && !span->never_closes) {
+        end = memchr(p, ']', span->n - span->at);
+        span->never_closes = !end;
+    }
+    if (!end)
         return false;
     const size_t n = (size_t)(end - p);
     const uint8_t *blank = memchr(p, ' ', n);

@@ -164,6 +164,7 @@ static void test_floods__of_wikis_take_their_length(void **state)
         {TEXT_WIKI, true, "", "[[a|b]]"},
         {TEXT_WIKI, true, "", "[[[[[[[[a]]]]]]]]"},
         {TEXT_WIKI, true, "", "[http:"},
+        {TEXT_WIKI, true, "", "[a"},
         {TEXT_WIKI, true, "", "<a "},
         {TEXT_WIKI, true, "", "{{"},
         {TEXT_WIKI, false, "", "{{}}"},
