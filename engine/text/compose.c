@@ -1,9 +1,11 @@
 #include "engine/text/compose.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include <utf8proc.h>
 
+#include "engine/text/canon.h"
 #include "engine/text/utf8.h"
 
 /* The character that ends before `end`; *ret_at: where it begins. */
@@ -59,12 +61,38 @@ static uint32_t composed(uint32_t first, uint32_t second)
     return unicode_composed(first, second);
 }
 
+/* True: behind `before` the mark is in its place, and one with nothing, for that is a mark of its
+ * class. Nor is any other mark one with something else for it. */
+static bool is_barred(uint32_t before, uint32_t code)
+{
+    return combining_class(code) > 0 && combining_class(before) == combining_class(code);
+}
+
+/* Put the last character, the n bytes behind end, where it belongs among the marks behind tail, if
+ * it is barred there. Returns whether it is. */
+static bool insert(uint8_t *bytes, uint32_t tail, uint32_t end, uint32_t n, uint32_t code)
+{
+    uint8_t mark[UNICODE_EXPANSION_MAX_BYTES];
+    uint32_t at = end, before_at = end, before;
+    do {
+        at = before_at;
+        before = code_before(bytes, at, &before_at);
+    } while (before_at > tail && combining_class(before) > combining_class(code));
+    if (!is_barred(before, code))
+        return false;
+    memcpy(mark, bytes + end, n);
+    memmove(bytes + at + n, bytes + at, end - at);
+    memcpy(bytes + at, mark, n);
+    return true;
+}
+
 /* Whether a character that is not one with the token's last one may stay behind it. */
 static bool stays(uint32_t last, uint32_t code, enum unicode_class class)
 {
     switch (class) {
     case UNICODE_ORDERED: return combining_class(last) <= combining_class(code);
-    case UNICODE_COMPOSING: return combining_class(last) == 0 && !is_decomposable(last);
+    case UNICODE_COMPOSING:
+        return is_barred(last, code) || (combining_class(last) == 0 && !is_decomposable(last));
     default: return true;
     }
 }
@@ -73,15 +101,22 @@ uint32_t compose_join(uint8_t *bytes, uint32_t start, uint32_t end, uint32_t n,
                       const struct unicode_property *property, uint32_t *ret_tail)
 {
     uint32_t at, tail, last = code_before(bytes, end, &tail), code = last;
+    uint32_t joining = code_before(bytes, end + n, &at);
+    uint32_t one = property->expands ? 0 : composed(last, joining);
+    const bool moves = property->expands || !stays(last, joining, property->class);
+    *ret_tail = start;
+    /* Most marks stay where they came, which is told without a look at those before the last. */
+    if (!one && !moves && end + n - start <= CANON_TOKEN_MAX_BYTES)
+        return end + n;
     for (unsigned i = 0; combining_class(code) > 0 && tail > start && i < COMPOSE_MARKS_MAX; i++)
         code = code_before(bytes, tail, &tail);
     bool whole = combining_class(code) == 0;
-    uint32_t joining = code_before(bytes, end + n, &at);
-    uint32_t one = property->expands ? 0 : composed(last, joining);
     *ret_tail = whole ? tail : start;
     if (one)
         return tail + (uint32_t)utf8_put(bytes + tail, one);
-    if (whole && (property->expands || !stays(last, joining, property->class)))
+    if (whole && moves && !property->expands && insert(bytes, tail, end, n, joining))
+        return end + n;
+    if (whole && moves)
         return tail + compose(bytes + tail, end + n - tail);
     return end + n;
 }

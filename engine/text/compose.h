@@ -12,7 +12,8 @@ enum { COMPOSE_MARKS_MAX = 30 }; /* of a letter */
  * bytes     the token is bytes[start .. end), not empty, and the folded character the n behind it;
  *           UNICODE_EXPANSION_MAX_BYTES more may be written there
  * property  of the character, whose class is UNICODE_SECOND or past it
- * ret_tail  where the letter begins that it is a mark of; start, where there is none
+ * ret_tail  where the letter begins that it is a mark of, if the token is longer now than
+ *           CANON_TOKEN_MAX_BYTES; start, where there is none
  *
  * Marks past COMPOSE_MARKS_MAX are left as they come, which bounds what one takes (the Stream-Safe
  * Text Format of UAX #15 has as many). Returns where the token ends now.

@@ -10,6 +10,7 @@
 
 #include <utf8proc.h>
 
+#include "engine/text/compose.h"
 #include "engine/text/words.h"
 
 /* The tokens, each followed by a space; none has one. */
@@ -373,6 +374,39 @@ static void test_words__are_composed_as_utf8proc_composes_the_whole_text(void **
     }
 }
 
+/* Of few classes, so that most marks stand behind others of their class and ahead of later ones. */
+static void test_words__letters_of_many_marks_are_composed_as_utf8proc_does(void **state)
+{
+    (void)state;
+    enum { MARKS_MAX = COMPOSE_MARKS_MAX - 3 /* that a letter brings */ };
+    static const uint32_t letters[] = {'a', 'o', 'x', 0xe1, 0x1ead, 0x1ee3, 0x1f04, 0x105, 0x3b9};
+    static const uint32_t marks[] = {0x301, 0x302, 0x308, 0x304, 0x323, 0x316, 0x331, 0x327,
+                                     0x328, 0x321, 0x31b, 0x338, 0x334, 0x315, 0x5b0, 0x35c};
+    unsigned seed = 7;
+    uint8_t text[400];
+    for (unsigned round = 0; round < 20000; round++) {
+        uint32_t letter = letters[(size_t)rand_r(&seed) % (sizeof(letters) / sizeof(letters[0]))];
+        size_t size = (size_t)utf8proc_encode_char((utf8proc_int32_t)letter, text);
+        unsigned n_kinds = 1 + (unsigned)rand_r(&seed) % 16, first = (unsigned)rand_r(&seed) % 16;
+        for (int n = rand_r(&seed) % (MARKS_MAX + 1); n > 0; n--) {
+            uint32_t mark = marks[(first + (unsigned)rand_r(&seed) % n_kinds) % 16];
+            size += (size_t)utf8proc_encode_char((utf8proc_int32_t)mark, text + size);
+        }
+        text[size] = '\0';
+        uint8_t *folded = fold_all(text);
+        struct tokens found = by_bytes(kernel_in_use(), text, size, 1 << 20, round);
+        if (strncmp(found.text, (char *)folded, found.size - 1) != 0 ||
+            strlen((char *)folded) != strlen(found.text) - 1) {
+            print_codes(text);
+            print_codes((uint8_t *)found.text);
+            print_codes(folded);
+            fail_msg("round %u", round);
+        }
+        free(folded);
+        tokens_free(&found);
+    }
+}
+
 static void test_words__equivalent_texts_are_one(void **state)
 {
     (void)state;
@@ -722,6 +756,7 @@ int main(void)
         cmocka_unit_test(test_words__every_character_is_what_unicode_says),
         cmocka_unit_test(test_words__of_scripts_without_spaces_are_letters_with_their_marks),
         cmocka_unit_test(test_words__are_composed_as_utf8proc_composes_the_whole_text),
+        cmocka_unit_test(test_words__letters_of_many_marks_are_composed_as_utf8proc_does),
         cmocka_unit_test(test_words__equivalent_texts_are_one),
         cmocka_unit_test(test_words__equivalent_long_words_are_cut_alike),
         cmocka_unit_test(test_words__marks_without_end_are_taken_as_they_come),
