@@ -316,7 +316,8 @@ struct index_query {
 };
 
 /* Documents that resemble one, itself left out. All paths of a hard-linked document are one
- * document. Returns 0, -ENOENT when the file is not a known document, or an error. */
+ * document. Returns 0, -ENOENT when the file is not a known document, -EINTR (stopped), or an
+ * error. */
 int index_similar(struct index *index, const struct file_key *file, const struct index_query *query,
                   struct kin_list *ret_list);
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -295,6 +296,26 @@ static void test_answer__asks_for_one_right_where_there_is_one(void **state)
         expect_tells(&w, &answers[i], false);
 }
 
+static bool nobody_waits(void *user)
+{
+    (void)user;
+    return true;
+}
+
+static void test_answer__ends_when_nobody_waits_for_it(void **state)
+{
+    struct world w;
+    struct kin_list list;
+    world_init(&w, state);
+    hold(&w, SECRET);
+    w.is_readable = true;
+    w.query.stop = nobody_waits;
+    struct index *index = w.tree->index;
+    assert_int_equal(index_similar(index, &w.asked, &w.query, &list), -EINTR);
+    assert_int_equal(index_containing(index, &w.asked, &w.query, &list), -EINTR);
+    assert_int_equal(index_has_kin(index, &w.asked, &w.query), -EINTR);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, indexed_tree_setup, indexed_tree_teardown)
@@ -305,6 +326,7 @@ int main(void)
         TEST(test_answer__tells_nothing_of_what_was_closed_and_written),
         TEST(test_answer__is_of_what_is_asked_about_and_not_listed),
         TEST(test_answer__asks_for_one_right_where_there_is_one),
+        TEST(test_answer__ends_when_nobody_waits_for_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
