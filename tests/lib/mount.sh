@@ -5,6 +5,9 @@ set -euo pipefail
 
 SOURCE=$SCRATCH/source
 MNT=$SCRATCH/mnt
+# The modules that the tests' Python has in common; nothing is left beside them.
+PYTHONPATH=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+export PYTHONPATH PYTHONDONTWRITEBYTECODE=1
 
 fail() {
     echo "failed at line ${BASH_LINENO[${2:-0}]}: $1" >&2

@@ -12,25 +12,10 @@ chattr +a "$SCRATCH/flags" 2> /dev/null && chattr -a "$SCRATCH/flags" || skip 'n
 start -o allow_other
 python3 - "$SOURCE" "$MNT" << 'PYTHON'
 import array, ctypes, fcntl, mmap, os, struct, subprocess, sys, time
+from users import begin
 source, mnt = sys.argv[1:]
 A, B = 54321, 54322
 FS_IOC_GETFLAGS, FS_IOC_SETFLAGS, APPEND, NODUMP = 0x80086601, 0x40086602, 0x20, 0x40
-
-
-def as_a(work):
-    """Begins work in a process of user A; returns what ends it."""
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.setgroups([])
-            os.setresgid(A, A, A)
-            os.setresuid(A, A, A)
-            work()
-            os._exit(0)
-        except BaseException as error:
-            print(type(error).__name__, error, file=sys.stderr)
-            os._exit(1)
-    return lambda: os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 def acl(uid):
@@ -67,9 +52,9 @@ for change, call in CHANGES.items():
                 except OSError:
                     break
 
-        call_once = as_a(lambda: call(name))
+        call_once = begin(A, lambda: call(name))
         assert call_once() == 0, f"{change}: refused to the owner"
-        ended = as_a(keep_changing)
+        ended = begin(A, keep_changing)
         time.sleep(0.02)
         os.chown(path, B, B)
         os.chmod(path, 0o700)
@@ -98,7 +83,7 @@ for change, call in CHANGES.items():
             return
         sys.exit("changed")
 
-    ended = as_a(change_after)
+    ended = begin(A, change_after)
     os.close(know)
     os.read(known, 1)
     os.chown(path, 0, 0)
@@ -132,7 +117,7 @@ def toggle():
             pass
 
 
-ended = as_a(toggle)
+ended = begin(A, toggle)
 fd = os.open(path, os.O_RDONLY)
 undone = 0
 for _ in range(300):
@@ -170,7 +155,7 @@ def write_over():
     memory.flush()
 
 
-assert as_a(write_over)() == 0
+assert begin(A, write_over)() == 0
 subprocess.check_call(["chattr", "-a", path])
 assert open(path).read() == "the first line stays\nthe second\n", open(path).read()
 PYTHON

@@ -10,28 +10,11 @@ chmod 755 "$SOURCE"
 
 attempt() { # WHAT: "as others", or "as itself" where the daemon cannot act as others
     python3 - "$MNT" "$SOURCE" "$1" << 'EOP'
-import ctypes, errno, os, sys
+import os, sys
+from users import attempt, expect, renameat2
 mount, source, acts = sys.argv[1:]
 A, B, GROUP = 12345, 12346, 12399
 EXCHANGE, WHITEOUT = 2, 4
-libc = ctypes.CDLL(None, use_errno=True)
-
-def renameat2(old, new, flags):
-    if libc.renameat2(-100, old.encode(), -100, new.encode(), flags) < 0:
-        raise OSError(ctypes.get_errno(), "renameat2")
-
-def as_user(uid, function, *args, groups=()):
-    os.setgroups(groups); os.setegid(uid); os.seteuid(uid)
-    try:
-        return function(*args)
-    except OSError as error:
-        return errno.errorcode[error.errno]
-    finally:
-        os.seteuid(0); os.setegid(0); os.setgroups([])
-
-def expect(what, wanted, got):
-    if wanted != got:
-        sys.exit(f"{acts}, {what}: expected {wanted!r}, got {got!r}")
 
 def make(name, uid, mode=0o700, gid=None, is_directory=True):
     path = f"{source}/{name}"
@@ -49,9 +32,9 @@ def attack(what, function):
     make("shared/victim", A)
     make("of_b/other", B)
     for seen in ("shared/name", "of_b/other"):
-        expect("seen", B, as_user(B, os.stat, f"{mount}/{seen}").st_uid)
+        expect("seen", B, attempt(B, os.stat, f"{mount}/{seen}").st_uid)
     renameat2(f"{source}/shared/victim", f"{source}/shared/name", EXCHANGE)
-    expect(what, refused, as_user(B, function, f"{mount}/shared/name", f"{mount}/of_b/other"))
+    expect(what, refused, attempt(B, function, f"{mount}/shared/name", f"{mount}/of_b/other"))
     expect(f"{what}: A's is where it was", A, os.stat(f"{source}/shared/name").st_uid)
     for left in ("shared/name", "shared/victim", "of_b/other"):
         os.rmdir(f"{source}/{left}")
@@ -69,7 +52,7 @@ make("group1", 0, 0o770, GROUP)
 make("group2", 0, 0o770, GROUP)
 def allowed(what, asker, there, here, groups=(), **kind):
     make(f"{there}/name", **kind)
-    expect(what, None, as_user(asker, os.rename, f"{mount}/{there}/name", f"{mount}/{here}/name", groups=groups))
+    expect(what, None, attempt(asker, os.rename, f"{mount}/{there}/name", f"{mount}/{here}/name", groups=groups))
     (os.rmdir if kind.get("is_directory", True) else os.unlink)(f"{source}/{here}/name")
 
 allowed("own", B, "shared", "of_b", uid=B)
@@ -80,7 +63,7 @@ allowed("of the group", B, "group1", "group2", groups=[GROUP], uid=A, mode=0o770
 allowed("own among the group's", B, "group1", "group2", groups=[GROUP], uid=B)
 allowed("a file among the group's", B, "group1", "group2", groups=[GROUP], uid=A, is_directory=False)
 make("shared/name", B, is_directory=False)
-expect("whiteout", None, as_user(B, renameat2, f"{mount}/shared/name", f"{mount}/of_b/name", WHITEOUT))
+expect("whiteout", None, attempt(B, renameat2, f"{mount}/shared/name", f"{mount}/of_b/name", WHITEOUT))
 expect("whiteout's owner", B, os.stat(f"{source}/shared/name").st_uid)
 for left in ("shared/name", "of_b/name"):
     os.unlink(f"{source}/{left}")

@@ -16,24 +16,10 @@ file_system() { # KIND DIRECTORY; ramfs has no lists, the others do
 
 try() { # WHERE-THERE-ARE-LISTS WHERE-THERE-ARE-NONE, in the tree
     python3 - "$MNT" "$SOURCE" "$@" << 'EOP'
-import errno, os, subprocess, sys
+import os, subprocess, sys
+from users import attempt, expect
 mount, source, with_lists, without = sys.argv[1:5]
 A, B, C = 12345, 12346, 12347
-
-def as_user(uid, function, *args, umask=0o22, groups=()):
-    os.setgroups(groups); os.setegid(uid); os.seteuid(uid)
-    before = os.umask(umask)
-    try:
-        return function(*args)
-    except OSError as error:
-        return errno.errorcode[error.errno]
-    finally:
-        os.umask(before)
-        os.seteuid(0); os.setegid(0); os.setgroups([])
-
-def expect(what, wanted, got):
-    if wanted != got:
-        sys.exit(f"{what}: expected {wanted!r}, got {got!r}")
 
 def read(path):
     with open(path) as file:
@@ -73,34 +59,34 @@ for directory in (with_lists, without):
     for path in ("everyones", "groups", "own", "closed/in", "executable"):
         for user in (A, B, C):
             for groups in ((), (A,), (C,)):
-                natively = as_user(user, read, f"{source}/{directory}/{path}", groups=groups)
+                natively = attempt(user, read, f"{source}/{directory}/{path}", groups=groups)
                 expect(f"{directory}/{path} read by {user} of {groups}", natively,
-                       as_user(user, read, f"{mount}/{directory}/{path}", groups=groups))
-expect("a denied user", "EACCES", as_user(B, read, f"{mount}/{with_lists}/everyones"))
-expect("a denied group", "EACCES", as_user(C, read, f"{mount}/{with_lists}/executable"))
-expect("an allowed user", "text", as_user(B, read, f"{mount}/{with_lists}/own"))
-expect("through a directory", "text", as_user(B, read, f"{mount}/{with_lists}/closed/in"))
-expect("only by their mode", "text", as_user(B, read, f"{mount}/{without}/everyones"))
-expect("by the group's mode", "text", as_user(B, read, f"{mount}/{without}/groups", groups=[A]))
-expect("no list", "ENODATA", as_user(0, os.getxattr, f"{mount}/{without}/everyones", "system.posix_acl_access"))
+                       attempt(user, read, f"{mount}/{directory}/{path}", groups=groups))
+expect("a denied user", "EACCES", attempt(B, read, f"{mount}/{with_lists}/everyones"))
+expect("a denied group", "EACCES", attempt(C, read, f"{mount}/{with_lists}/executable"))
+expect("an allowed user", "text", attempt(B, read, f"{mount}/{with_lists}/own"))
+expect("through a directory", "text", attempt(B, read, f"{mount}/{with_lists}/closed/in"))
+expect("only by their mode", "text", attempt(B, read, f"{mount}/{without}/everyones"))
+expect("by the group's mode", "text", attempt(B, read, f"{mount}/{without}/groups", groups=[A]))
+expect("no list", "ENODATA", attempt(0, os.getxattr, f"{mount}/{without}/everyones", "system.posix_acl_access"))
 
 # A list replaces the umask where a directory has a default one; elsewhere the umask counts.
 for directory, first, second in ((with_lists, "0o660", "0o660"), (without, "0o644", "0o600")):
-    expect("make", None, as_user(A, make, f"{mount}/{directory}/open/first", umask=0o22))
-    expect("make", None, as_user(A, make, f"{mount}/{directory}/open/second", umask=0o77))
+    expect("make", None, attempt(A, make, f"{mount}/{directory}/open/first", umask=0o22))
+    expect("make", None, attempt(A, make, f"{mount}/{directory}/open/second", umask=0o77))
     expect(f"{directory}: its mode", first, mode(f"{source}/{directory}/open/first"))
     expect(f"{directory}: its mode with another umask", second, mode(f"{source}/{directory}/open/second"))
-expect("inherited", "", as_user(B, read, f"{mount}/{with_lists}/open/first"))
-expect("inherited", "EACCES", as_user(C, read, f"{mount}/{with_lists}/open/first"))
+expect("inherited", "", attempt(B, read, f"{mount}/{with_lists}/open/first"))
+expect("inherited", "EACCES", attempt(C, read, f"{mount}/{with_lists}/open/first"))
 
 # A list that is set through the mount holds at once, and is refused where there can be none.
 acl(f"{mount}/{with_lists}/groups", f"u:{C}:r")
-expect("set through the mount", "text", as_user(C, read, f"{mount}/{with_lists}/groups"))
+expect("set through the mount", "text", attempt(C, read, f"{mount}/{with_lists}/groups"))
 acl(f"{mount}/{with_lists}/groups", f"u:{C}:-")
-expect("set once more", "EACCES", as_user(C, read, f"{mount}/{with_lists}/groups"))
+expect("set once more", "EACCES", attempt(C, read, f"{mount}/{with_lists}/groups"))
 value = os.getxattr(f"{mount}/{with_lists}/groups", "system.posix_acl_access")
-expect("none can be set", "ENOTSUP", as_user(0, os.setxattr, f"{mount}/{without}/groups", "system.posix_acl_access", value))
-expect("nor by its owner", "ENOTSUP", as_user(A, os.setxattr, f"{mount}/{without}/groups", "system.posix_acl_access", value))
+expect("none can be set", "ENOTSUP", attempt(0, os.setxattr, f"{mount}/{without}/groups", "system.posix_acl_access", value))
+expect("nor by its owner", "ENOTSUP", attempt(A, os.setxattr, f"{mount}/{without}/groups", "system.posix_acl_access", value))
 EOP
 }
 

@@ -13,24 +13,10 @@ for option in watch=fanotify watch=none; do
     }
     python3 - "$SOURCE" "$MNT" << 'PYTHON' || fail "see above, $option"
 import os, stat, struct, sys
+from users import run
 source, mnt = sys.argv[1:]
 A, GROUP = 54321, 54400
 MANY = list(range(60000, 60200))
-
-
-def as_a(work, groups=()):
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.setgroups(groups)
-            os.setresgid(A, A, A)
-            os.setresuid(A, A, A)
-            work()
-            os._exit(0)
-        except BaseException as error:
-            print(type(error).__name__, error, file=sys.stderr)
-            os._exit(1)
-    assert os.waitpid(pid, 0)[1] == 0
 
 
 def make(name, mode):
@@ -38,11 +24,11 @@ def make(name, mode):
         out.write("text")
     os.chown(f"{source}/{name}", A, A)
     os.chmod(f"{source}/{name}", mode)
-    as_a(lambda: os.stat(f"{mnt}/{name}"))
+    run(A, lambda: os.stat(f"{mnt}/{name}"))
 
 
 def create(name):
-    as_a(lambda: os.close(os.open(f"{mnt}/{name}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o2755)))
+    run(A, lambda: os.close(os.open(f"{mnt}/{name}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o2755)))
 
 
 def is_sgid(name):
@@ -60,11 +46,11 @@ for n in range(5):
     # what came to be of another group a moment ago
     make(f"file{n}", 0o755)
     os.chown(f"{source}/file{n}", -1, GROUP)
-    as_a(lambda: os.chmod(f"{mnt}/file{n}", 0o2755))
+    run(A, lambda: os.chmod(f"{mnt}/file{n}", 0o2755))
     assert not is_sgid(f"file{n}"), "chmod"
     os.mkdir(f"{source}/directory{n}")
     os.chown(f"{source}/directory{n}", A, A)
-    as_a(lambda: os.stat(f"{mnt}/directory{n}"))
+    run(A, lambda: os.stat(f"{mnt}/directory{n}"))
     os.chown(f"{source}/directory{n}", -1, GROUP)
     os.chmod(f"{source}/directory{n}", 0o2755)
     create(f"directory{n}/made")
@@ -74,12 +60,12 @@ for n in range(5):
         kind = f"{n}.{len(groups)}"
         make(f"own{kind}", 0o755)
         os.chown(f"{source}/own{kind}", -1, GROUP)
-        as_a(lambda: os.chmod(f"{mnt}/own{kind}", 0o2755), groups)
+        run(A, lambda: os.chmod(f"{mnt}/own{kind}", 0o2755), groups)
         assert is_sgid(f"own{kind}"), "chmod of the group"
         os.chmod(f"{source}/own{kind}", 0o2745)
-        as_a(lambda: os.setxattr(f"{mnt}/own{kind}", "system.posix_acl_access", acl()), groups)
+        run(A, lambda: os.setxattr(f"{mnt}/own{kind}", "system.posix_acl_access", acl()), groups)
         assert is_sgid(f"own{kind}"), "an access control list of the group"
-        as_a(lambda: os.setxattr(f"{mnt}/own{kind}", "system.posix_acl_access", acl()))
+        run(A, lambda: os.setxattr(f"{mnt}/own{kind}", "system.posix_acl_access", acl()))
         assert not is_sgid(f"own{kind}"), "an access control list of another"
     os.chmod(f"{mnt}/file{n}", 0o2755)
     assert is_sgid(f"file{n}"), "chmod of root"

@@ -10,28 +10,11 @@ chmod 755 "$SOURCE"
 
 attempt() { # WHAT: "as others", or "as itself" where the daemon cannot act as others
     python3 - "$MNT" "$SOURCE" "$1" << 'EOP'
-import ctypes, errno, os, sys
+import os, sys
+from users import attempt, expect, renameat2
 mount, source, acts = sys.argv[1:]
 A, B, C, GROUP = 12345, 12346, 12347, 12399
 EXCHANGE, NOREPLACE, WHITEOUT = 2, 1, 4
-libc = ctypes.CDLL(None, use_errno=True)
-
-def renameat2(old, new, flags):
-    if libc.renameat2(-100, old.encode(), -100, new.encode(), flags) < 0:
-        raise OSError(ctypes.get_errno(), "renameat2")
-
-def as_user(uid, function, *args, gid=None, groups=()):
-    os.setgroups(groups); os.setegid(gid or uid); os.seteuid(uid)
-    try:
-        return function(*args)
-    except OSError as error:
-        return errno.errorcode[error.errno]
-    finally:
-        os.seteuid(0); os.setegid(0); os.setgroups([])
-
-def expect(what, wanted, got):
-    if wanted != got:
-        sys.exit(f"{what}: expected {wanted!r}, got {got!r}")
 
 def make(directory, name, uid, is_directory=False):
     path = f"{source}/{directory}/{name}"
@@ -53,9 +36,9 @@ def attack(what, function, is_directory=False):
     make("tmp", victim, A, is_directory)
     make("tmp", own, B, is_directory)
     for seen in (name, own):
-        expect("seen", B, as_user(B, os.stat, f"{mount}/tmp/{seen}").st_uid)
+        expect("seen", B, attempt(B, os.stat, f"{mount}/tmp/{seen}").st_uid)
     renameat2(f"{source}/tmp/{victim}", f"{source}/tmp/{name}", EXCHANGE)
-    expect(what, "EPERM", as_user(B, function, f"{mount}/tmp/{name}", f"{mount}/tmp/{own}"))
+    expect(what, "EPERM", attempt(B, function, f"{mount}/tmp/{name}", f"{mount}/tmp/{own}"))
     expect(f"{what}: still A's", A, os.stat(f"{source}/tmp/{name}").st_uid)
     expect(f"{what}: still B's", B, os.stat(f"{source}/tmp/{own}").st_uid)
     for left in (name, victim, own):
@@ -67,9 +50,9 @@ if acts == "as itself":
         for name in ("first", "second"):
             make(directory, name, B)
         at = f"{mount}/{directory}"
-        expect(f"{directory}: rename", wanted, as_user(B, os.rename, f"{at}/first", f"{at}/three"))
-        expect(f"{directory}: remove", wanted, as_user(B, os.unlink, f"{at}/second"))
-        expect(f"{directory}: by root", None, as_user(0, os.unlink, f"{at}/{'first' if wanted else 'three'}"))
+        expect(f"{directory}: rename", wanted, attempt(B, os.rename, f"{at}/first", f"{at}/three"))
+        expect(f"{directory}: remove", wanted, attempt(B, os.unlink, f"{at}/second"))
+        expect(f"{directory}: by root", None, attempt(0, os.unlink, f"{at}/{'first' if wanted else 'three'}"))
     sys.exit()
 
 make_directory("tmp", 0o1777)
@@ -93,9 +76,9 @@ def allowed(what, uid, directory, owner, **identity):
         for name in ("one", "two"):
             make(directory, name, owner, is_directory)
         at = f"{mount}/{directory}"
-        expect(f"{what}: exchange", None, as_user(uid, renameat2, f"{at}/one", f"{at}/two", EXCHANGE, **identity))
-        expect(f"{what}: rename", None, as_user(uid, os.rename, f"{at}/one", f"{at}/two", **identity))
-        expect(f"{what}: remove", None, as_user(uid, remove, f"{at}/two", **identity))
+        expect(f"{what}: exchange", None, attempt(uid, renameat2, f"{at}/one", f"{at}/two", EXCHANGE, **identity))
+        expect(f"{what}: rename", None, attempt(uid, os.rename, f"{at}/one", f"{at}/two", **identity))
+        expect(f"{what}: remove", None, attempt(uid, remove, f"{at}/two", **identity))
 
 make_directory("of_a", 0o1777, uid=A)
 make_directory("of_group", 0o1770, gid=GROUP)
@@ -109,9 +92,9 @@ expect("nothing left", [[]] * 4, [os.listdir(f"{source}/{name}") for name in ("t
 
 # What is left behind belongs to the caller, and so does what is made next.
 make("tmp", "one", B)
-expect("whiteout", None, as_user(B, renameat2, f"{mount}/tmp/one", f"{mount}/tmp/two", WHITEOUT))
+expect("whiteout", None, attempt(B, renameat2, f"{mount}/tmp/one", f"{mount}/tmp/two", WHITEOUT))
 expect("whiteout's owner", B, os.stat(f"{source}/tmp/one").st_uid)
-expect("made", None, as_user(C, os.mkdir, f"{mount}/tmp/three"))
+expect("made", None, attempt(C, os.mkdir, f"{mount}/tmp/three"))
 expect("its owner", C, os.stat(f"{source}/tmp/three").st_uid)
 EOP
 }

@@ -13,24 +13,10 @@ limit=1024
 ulimit -n "$(ulimit -Hn)"
 python3 - "$MNT" $limit << 'PYTHON' || fail 'see above'
 import errno, os, sys
+from users import run
 mount, limit = sys.argv[1], int(sys.argv[2])
 half = limit * 3 // 4 // 2  # of what is not the daemon's own
 USER, OTHER, MANY = 54321, 54322, 54323
-
-
-def as_user(uid, work, groups=()):
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.setgroups(groups)
-            os.setresgid(uid, uid, uid)
-            os.setresuid(uid, uid, uid)
-            work()
-            os._exit(0)
-        except BaseException as error:
-            print(type(error).__name__, error, file=sys.stderr)
-            os._exit(1)
-    assert os.waitpid(pid, 0)[1] == 0
 
 
 def fill(take, n_most):
@@ -70,17 +56,17 @@ def as_other():
 
 pid = os.fork()
 if pid == 0:
-    as_user(USER, greedy)
+    run(USER, greedy)
     os._exit(0)
 os.close(told[1])
 assert os.read(told[0], 1) == b"x", "who takes all had an error"
-as_user(OTHER, modest)
+run(OTHER, modest)
 os.write(go_on[1], b"x")
 assert os.waitpid(pid, 0)[1] == 0
 
 # 64 MiB of memory are a user's
 n_groups = 65536
-as_user(MANY, lambda: fill(lambda i: os.open(f"{mount}/.kinfs", os.O_RDONLY | os.O_DIRECTORY), (64 << 20) // (4 * n_groups)),
+run(MANY, lambda: fill(lambda i: os.open(f"{mount}/.kinfs", os.O_RDONLY | os.O_DIRECTORY), (64 << 20) // (4 * n_groups)),
         list(range(100000, 100000 + n_groups)))
 PYTHON
 stop
