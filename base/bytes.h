@@ -1,7 +1,9 @@
-/* Big-endian integers in byte strings: their byte order is their numeric order. */
+/* Byte strings: big-endian integers in them, whose byte order is their numeric order, and what they
+ * begin with. */
 #ifndef KINFS_BASE_BYTES_H
 #define KINFS_BASE_BYTES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -47,5 +49,11 @@ static inline uint64_t get_be64(const void *p)
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "a big-endian host needs these six functions without the swap"
 #endif
+
+/* True: the first bytes are those of the text. */
+static inline bool bytes_begin(const void *bytes, size_t size_bytes, const char *text)
+{
+    return size_bytes >= strlen(text) && memcmp(bytes, text, strlen(text)) == 0;
+}
 
 #endif

@@ -2,16 +2,13 @@
 
 #include <string.h>
 
-enum { LEAST_LINES = 3 };
+#include "base/bytes.h"
 
-static bool begins(const uint8_t *p, size_t n, const char *text)
-{
-    return n >= strlen(text) && memcmp(p, text, strlen(text)) == 0;
-}
+enum { LEAST_LINES = 3 };
 
 static bool begins_with_one_of(const uint8_t *p, size_t n, const char *const *texts)
 {
-    while (*texts && !begins(p, n, *texts))
+    while (*texts && !bytes_begin(p, n, *texts))
         texts++;
     return *texts;
 }
@@ -28,7 +25,7 @@ bool latex_sniff(const uint8_t *head, size_t head_bytes)
     static const char *const structure[] = {
         "\\part{",  "\\chapter", "\\section", "\\subsection", "\\subsubsection", "\\paragraph{",
         "\\begin{", "\\end{",    "\\item",    "\\label{",     "\\caption{",      NULL};
-    size_t at = begins(head, head_bytes, "\xef\xbb\xbf") ? 3 : 0;
+    size_t at = bytes_begin(head, head_bytes, "\xef\xbb\xbf") ? 3 : 0;
     unsigned n_lines = 0;
     bool first = true;
     while (at < head_bytes) {

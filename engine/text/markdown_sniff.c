@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
+
 enum { LEAST = 3, SHARE_OF_CODE = 5 };
 
 struct found {
@@ -11,11 +13,6 @@ struct found {
     unsigned n_lines, n_code; /* that are not empty, outside of fences */
     uint32_t looks;
 };
-
-static bool begins(const uint8_t *p, size_t n, const char *text)
-{
-    return n >= strlen(text) && memcmp(p, text, strlen(text)) == 0;
-}
 
 /* "# Heading" */
 static bool is_heading(const uint8_t *p, size_t n)
@@ -37,7 +34,7 @@ static bool has_link(const uint8_t *p, size_t n, uint32_t *looks)
             markdown_destination(p + at + 1, n - at - 1, looks) == 0)
             continue;
         for (size_t i = 0; i < sizeof(addresses) / sizeof(addresses[0]); i++)
-            if (begins(p + at + 2, n - at - 2, addresses[i]))
+            if (bytes_begin(p + at + 2, n - at - 2, addresses[i]))
                 return true;
         const uint8_t *end = memchr(p + at, ')', n - at);
         if (memmem(p + at, (size_t)(end - p) - at, ".md", 3))
@@ -50,7 +47,7 @@ static bool has_link(const uint8_t *p, size_t n, uint32_t *looks)
 static bool has_address(const uint8_t *p, size_t n)
 {
     for (size_t at = 0; at < n; at++)
-        if (begins(p + at, n - at, "]: http") || begins(p + at, n - at, "]: #"))
+        if (bytes_begin(p + at, n - at, "]: http") || bytes_begin(p + at, n - at, "]: #"))
             return true;
     return false;
 }
@@ -62,7 +59,7 @@ static bool is_code(const uint8_t *p, size_t n)
     if (memchr(";{}", p[n - 1], 3))
         return true;
     for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
-        if (begins(p, n, beginnings[i]) && !begins(p, n, "---"))
+        if (bytes_begin(p, n, beginnings[i]) && !bytes_begin(p, n, "---"))
             return true;
     return false;
 }
@@ -110,8 +107,8 @@ bool markdown_sniff(const uint8_t *head, size_t head_bytes)
     uint32_t n_open = 0, n_fence;
     uint8_t open = 0, character;
     bool has_info;
-    size_t at = begins(head, head_bytes, "\xef\xbb\xbf") ? 3 : 0;
-    if (begins(head + at, head_bytes - at, "#!"))
+    size_t at = bytes_begin(head, head_bytes, "\xef\xbb\xbf") ? 3 : 0;
+    if (bytes_begin(head + at, head_bytes - at, "#!"))
         return false;
     if (!has_mark(head, head_bytes))
         return false;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/bytes.h"
 #include "engine/text/json.h"
 #include "engine/text/latex.h"
 #include "engine/text/mail.h"
@@ -125,21 +126,16 @@ static bool has_controls(const uint8_t *head, size_t size_bytes)
 
 /* -- what a library reads -- */
 
-static bool begins(const uint8_t *bytes, size_t size_bytes, const char *text)
-{
-    return size_bytes >= strlen(text) && memcmp(bytes, text, strlen(text)) == 0;
-}
-
 /* As readers take it: something may stand in front. In a text that speaks of PDF nothing does but
  * text, so that there it has to be the first thing. */
 static bool is_pdf(const uint8_t *head, size_t size_bytes)
 {
     enum { WITHIN_BYTES = 1024 };
     static const char mark[] = "%PDF-";
-    size_t first = begins(head, size_bytes, "\xef\xbb\xbf") ? 3 : 0;
+    size_t first = bytes_begin(head, size_bytes, "\xef\xbb\xbf") ? 3 : 0;
     while (first < size_bytes && memchr(" \t\r\n", head[first], 4))
         first++;
-    if (begins(head + first, size_bytes - first, mark))
+    if (bytes_begin(head + first, size_bytes - first, mark))
         return true;
     size_t within = size_bytes < WITHIN_BYTES ? size_bytes : WITHIN_BYTES;
     return memchr(head, '\0', size_bytes) && memmem(head, within, mark, strlen(mark));
@@ -154,7 +150,7 @@ static enum text_type type_of_zip(const uint8_t *head, size_t size_bytes)
                       opendocument[] = "application/vnd.oasis.opendocument.",
                       epub[] = "application/epub+zip";
     static const char *const names[] = {"[Content_Types].xml", "_rels/.rels"};
-    if (size_bytes < FIXED_BYTES || !begins(head, size_bytes, "PK\3\4"))
+    if (size_bytes < FIXED_BYTES || !bytes_begin(head, size_bytes, "PK\3\4"))
         return TEXT_BINARY;
     size_t name_bytes = head[NAME_SIZE] | (size_t)head[NAME_SIZE + 1] << 8;
     size_t extra_bytes = head[EXTRA_SIZE] | (size_t)head[EXTRA_SIZE + 1] << 8;
@@ -162,15 +158,16 @@ static enum text_type type_of_zip(const uint8_t *head, size_t size_bytes)
     if (name_bytes > size_bytes - FIXED_BYTES)
         return TEXT_BINARY;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (name_bytes == strlen(names[i]) && begins(name, name_bytes, names[i]))
+        if (name_bytes == strlen(names[i]) && bytes_begin(name, name_bytes, names[i]))
             return TEXT_OFFICE;
     size_t content = FIXED_BYTES + name_bytes + extra_bytes;
-    if (name_bytes != strlen(mimetype) || !begins(name, name_bytes, mimetype) ||
+    if (name_bytes != strlen(mimetype) || !bytes_begin(name, name_bytes, mimetype) ||
         content >= size_bytes)
         return TEXT_BINARY;
-    if (begins(head + content, size_bytes - content, epub))
+    if (bytes_begin(head + content, size_bytes - content, epub))
         return TEXT_EPUB;
-    return begins(head + content, size_bytes - content, opendocument) ? TEXT_OFFICE : TEXT_BINARY;
+    return bytes_begin(head + content, size_bytes - content, opendocument) ? TEXT_OFFICE
+                                                                           : TEXT_BINARY;
 }
 
 /* -- */

@@ -3,17 +3,14 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
+
 enum { LEAST_LINKS = 3, SHARE_OF_CODE = 5 };
 
 struct found {
     unsigned n_links, n_headings, n_others;
     unsigned n_lines, n_code; /* that are not empty */
 };
-
-static bool begins(const uint8_t *p, size_t n, const char *text)
-{
-    return n >= strlen(text) && memcmp(p, text, strlen(text)) == 0;
-}
 
 /* "== Heading ==" */
 static bool is_heading(const uint8_t *p, size_t n)
@@ -51,7 +48,7 @@ static bool is_code(const uint8_t *p, size_t n)
     if (memchr(";{", p[n - 1], 2))
         return true;
     for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
-        if (begins(p, n, beginnings[i]) && !begins(p, n, "---"))
+        if (bytes_begin(p, n, beginnings[i]) && !bytes_begin(p, n, "---"))
             return true;
     return false;
 }
@@ -62,15 +59,16 @@ static void look_at(struct found *found, const uint8_t *p, size_t n)
     found->n_code += is_code(p, n);
     found->n_headings += is_heading(p, n);
     found->n_links += count_links(p, n);
-    found->n_others += begins(p, n, "{|") || (begins(p, n, "{{") && n > 2 && p[2] > '@') ||
+    found->n_others += bytes_begin(p, n, "{|") ||
+                       (bytes_begin(p, n, "{{") && n > 2 && p[2] > '@') ||
                        memmem(p, n, "'''", 3) != NULL || memmem(p, n, "<ref", 4) != NULL;
 }
 
 bool wiki_sniff(const uint8_t *head, size_t head_bytes)
 {
     struct found found = {0};
-    size_t at = begins(head, head_bytes, "\xef\xbb\xbf") ? 3 : 0;
-    if (!memchr(head, '[', head_bytes) || begins(head + at, head_bytes - at, "#!") ||
+    size_t at = bytes_begin(head, head_bytes, "\xef\xbb\xbf") ? 3 : 0;
+    if (!memchr(head, '[', head_bytes) || bytes_begin(head + at, head_bytes - at, "#!") ||
         !memmem(head, head_bytes, "[[", 2))
         return false;
     while (at < head_bytes) {
