@@ -20,7 +20,7 @@ stand() {
     "$lib/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
     server=$!
     soon 'a file system that does not answer' grep -q ready said
-    start -o "allow_other,watch=none,views=none,$2"
+    start -o "allow_other,nosketch,watch=none,$2"
     daemon=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
     "$lib/stuck_crowd.py" "$MNT" "$SOURCE" "$SCRATCH/hanging/f" 54321 54322 "$daemon" "$1" > crowd &
     CROWD=$!
