@@ -7,8 +7,9 @@ needs getfattr python3
 value() { getfattr --only-values --absolute-names -n "user.kinfs.$2" "$1"; }
 basenames() { cut -f 2 | sed 's|.*/||' | xargs; }
 
-# v1 to v5 differ in their last word: one shingle of some 3,000, which is in few samples of 128. `long` has all of v1 and more,
-# and `short` is whole in each.
+# v1 to v5 differ in their last word: one shingle of some 3,000, which is in few samples. A sample has 128, or one in 25 of all where
+# these are more; of the five texts' pairs all would disagree where four of these shingles are in, once in some 10,000 keys. `long` has all
+# of v1 and more, and `short` is whole in each.
 mkdir -p "$SOURCE"
 for i in $(seq 5); do
     { words 1 3000; echo "last$i"; } > "$SOURCE/v$i"
@@ -39,8 +40,8 @@ for row in map(json.loads, open(sys.argv[1])):
         assert same == (row[name] is not None and round(row[name], 4) == 1), (name, row)
     assert row['same_text'] == same, row
     assert row['same_shingles'] == (same or pair == ('again7', 'again9')), row
-    agreeing += not same and row['resemblance'] == 0.9999 and row['resemblance_samples'] == 128
-assert agreeing > 3, agreeing
+    agreeing += not same and row['resemblance'] == 0.9999 and row['resemblance_samples'] >= 128
+assert agreeing
 PYTHON
 for pair in 'v1 v3' 'v3 v4' 'short long' 'v1 long' 'again7 again9'; do
     read -r a b <<< "$pair"
@@ -48,7 +49,7 @@ for pair in 'v1 v3' 'v3 v4' 'short long' 'v1 long' 'again7 again9'; do
     [[ $(value "$MNT/$a" "containment:$b") = 0.9* ]] || fail "containment of $pair"
     [[ $(value "$MNT/$a" "resemblance:$b") = 0.* ]] || fail "resemblance of $pair"
 done
-expect_match 'with its standard error' $'\nresemblance +0\.99[0-9]+ \+- 0\.0[0-9]+ \(128 samples\)' $'\n'"$("$KINFS" compare "$MNT/v3" "$MNT/v4")"
+expect_match 'with its standard error' $'\nresemblance +0\.99[0-9]+ \+- 0\.0[0-9]+ \(1[2-9][0-9] samples\)' $'\n'"$("$KINFS" compare "$MNT/v3" "$MNT/v4")"
 expect_equal 'the same shingles' 'the same shingles' "$("$KINFS" compare "$MNT/again7" "$MNT/again9" | tail -n 1)"
 expect_equal 'the same text' 'the same text' "$("$KINFS" compare "$MNT/v1" "$MNT/page" | tail -n 1)"
 
