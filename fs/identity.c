@@ -166,6 +166,7 @@ static int become_creator(fuse_req_t req)
     size_t n_groups;
     struct rights rights = all_rights;
     rights_drop(&rights, CAP_FSETID);
+    rights_drop(&rights, CAP_SYS_RESOURCE);
     int r = identity_get_groups(req, &groups, &n_groups);
     return r < 0 ? r : become_with_groups(req, n_groups, groups, &rights);
 }
@@ -176,8 +177,12 @@ int identity_enter(fuse_req_t req, mode_t mode)
     int r = take_umask(ctx->umask);
     if (r < 0 || !can_switch || (is_own(ctx) && !(mode & S_ISGID)))
         return r;
-    return mode & S_ISGID && caller_is_restricted(ctx->uid) ? become_creator(req)
-                                                            : become(ctx, &all_rights);
+    if (mode & S_ISGID && caller_is_restricted(ctx->uid))
+        return become_creator(req);
+    /* Quotas and the blocks reserved for root hold for what is created as well. */
+    struct rights rights = all_rights;
+    rights_drop(&rights, CAP_SYS_RESOURCE);
+    return become(ctx, &rights);
 }
 
 static int enter_change(fuse_req_t req, int fd, bool with_groups)
