@@ -57,6 +57,7 @@ void document_done(struct document *document)
 struct asker {
     index_may_read_fn may; /* NULL: there is one to every path */
     void *user;
+    const struct index_query *query; /* of who may not read everything */
 };
 
 /* The first of some links to which the asker has the right. */
@@ -70,6 +71,9 @@ static int path_of_links(struct path_cache *paths, const struct catalogue_list *
             continue; /* its directory is being moved or removed, or nobody can name it */
         if (r < 0)
             return r;
+        /* A file may have thousands of links, each of which is a long way. */
+        if (asker->may && asker->query->stop && asker->query->stop(asker->query->stop_user))
+            return -EINTR;
         if (asker->may && !asker->may(asker->user, path, file))
             continue;
         *ret_path = TAKE_PTR(path);
@@ -108,7 +112,8 @@ int answer_path(struct index *index, struct path_cache *paths, const struct file
 int answer_may_ask(struct index *index, const struct file_key *file,
                    const struct index_query *query)
 {
-    const struct asker asker = {query->may_ask ? query->may_ask : query->may_read, query->user};
+    const struct asker asker = {query->may_ask ? query->may_ask : query->may_read, query->user,
+                                query};
     _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
     _cleanup_free_ char *path = NULL;
     if (!query->may_read)
@@ -128,7 +133,7 @@ int answer_shown_path(struct index *index, struct path_cache *paths,
                       const struct document *document, const struct index_query *query,
                       char **ret_path)
 {
-    const struct asker asker = {query->may_read, query->user};
+    const struct asker asker = {query->may_read, query->user, query};
     _cleanup_free_ char *path = NULL;
     int r = path_for(index, paths, &document->record->key, &asker, &path);
     if (r == 0)

@@ -314,6 +314,10 @@ static void test_answer__ends_when_nobody_waits_for_it(void **state)
     assert_int_equal(index_similar(index, &w.asked, &w.query, &list), -EINTR);
     assert_int_equal(index_containing(index, &w.asked, &w.query, &list), -EINTR);
     assert_int_equal(index_has_kin(index, &w.asked, &w.query), -EINTR);
+    struct comparison comparison;
+    assert_int_equal(index_compare(index, &w.asked, &w.guess, &w.query, &comparison), -EINTR);
+    struct cluster_info info;
+    assert_int_equal(index_readable_cluster(index, &w.asked, 0, &w.query, &info, NULL), -EINTR);
 }
 
 int main(void)
