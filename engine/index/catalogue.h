@@ -43,8 +43,8 @@ enum { CATALOGUE_LINK_KEY_MAX = 2 * (1 + FILE_KEY_MAX_BYTES) + 255 };
 struct catalogue_entry;
 size_t catalogue_link_key(const struct file_key *child, const struct file_key *parent,
                           const char *name, uint8_t *out);
-/* Whether an entry can have such a name: any but "", "." and "..", without a NUL or a slash. Others
- * would lead to a directory itself, above it, or far below. */
+/* True: an entry can have such a name, which is any but "", "." and "..", without a NUL or a slash.
+ * Others would lead to a directory itself, above it, or far below. */
 bool catalogue_is_name(const char *name, size_t size_bytes);
 int catalogue_decode_link(struct kv_slice key, struct catalogue_entry *ret_entry);
 /* A row of names, likewise, the type too. */

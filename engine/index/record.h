@@ -33,7 +33,7 @@ int record_take_sketch(struct record *record, const struct document_sketch *sket
  * text (the empty set never counts), or not all of it is known. */
 void record_class(const struct record *record, uint8_t ret_class[CLASS_BYTES]);
 
-/* Whether two documents have the same canonical text, and any, all of which is known. */
+/* True: two documents have the same canonical text, and any, all of which is known. */
 bool record_same_text(const struct record *a, const struct record *b);
 
 /* The resemblance of two documents as it is shown: 1 only when they are equal, of the same content

@@ -151,7 +151,7 @@ static int feed_document(struct sketching *sketching, int fd, ssize_t n)
     return (int)n;
 }
 
-/* What is unpacked last, of a short document all, is unpacked here. */
+/* The last bytes, of a short document all, are unpacked here. */
 static int finish_document(struct sketching *sketching, struct document_sketch *ret_sketch)
 {
     document_sketcher_finish(sketching->sketcher, ret_sketch);

@@ -10,7 +10,7 @@
 
 struct sketching; /* one per thread */
 
-/* What documents are read with; outlives who reads. */
+/* The means by which documents are read; they outlive who reads. */
 struct sketching_by {
     const struct policy *policy;
     const struct shingle_hash *hash; /* of the policy */

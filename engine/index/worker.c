@@ -30,7 +30,7 @@ struct worker {
     int document; /* that is being read */
 };
 
-/* Whoever owns a directory on the way can have that lead anywhere by now, and to open a device does
+/* The owner of a directory on the way can have that lead anywhere by now, and to open a device does
  * something already: so no link is followed, and nothing but the inode is opened. */
 static int open_by_path(struct index *index, const char *path, const struct file_key *key,
                         int flags)

@@ -1,4 +1,4 @@
-/* What kind of document a ZIP archive is, by the names in its directory. */
+/* The kind of document that a ZIP archive is, by the names in its directory. */
 #ifndef KINFS_ENGINE_INDEX_ZIP_DIRECTORY_H
 #define KINFS_ENGINE_INDEX_ZIP_DIRECTORY_H
 
@@ -7,7 +7,7 @@
 
 #include "engine/text/type.h"
 
-/* Whether a file that begins with these bytes may be a ZIP archive. Nanoseconds. */
+/* True: a file that begins with these bytes may be a ZIP archive. Nanoseconds. */
 bool zip_directory_may_be(const void *head, size_t size_bytes);
 
 /* fd  open for reading, a file whose size is known; its offset stays

@@ -18,7 +18,7 @@ struct document_sketch {
     struct min_sketch sketch;                       /* values are the sketcher's */
 };
 
-/* Whether the fingerprint of the text is that of all of it, and there is any: what stands behind a
+/* True: the fingerprint of the text is that of all of it, and there is any: what stands behind a
  * cut or a damage could differ. */
 static inline bool document_text_is_known(const struct text_form *form,
                                           const struct min_sketch *sketch)

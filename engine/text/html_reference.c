@@ -159,3 +159,16 @@ void html_reference_end(struct html_reference *reference)
     else if (reference->at >= REFERENCE_DECIMAL_DIGITS)
         stand_for_number(reference);
 }
+
+size_t html_reference_read(struct html_reference *reference, const uint8_t *bytes, size_t n_bytes,
+                           size_t at)
+{
+    bool ends = false;
+    html_reference_begin(reference, false);
+    for (; at < n_bytes && !ends; at++)
+        if (!html_reference_feed(reference, bytes[at], &ends))
+            break;
+    if (!ends)
+        html_reference_end(reference);
+    return at;
+}

@@ -38,6 +38,11 @@ bool html_reference_feed(struct html_reference *reference, uint8_t byte, bool *r
 /* No byte comes. */
 void html_reference_end(struct html_reference *reference);
 
+/* A whole one, from the first byte behind its '&' at a place among some bytes. Returns the place
+ * behind it. */
+size_t html_reference_read(struct html_reference *reference, const uint8_t *bytes, size_t n_bytes,
+                           size_t at);
+
 /* One of the names that HTML knows: the text it stands for, UTF-8, and whether it does so with no
  * semicolon behind it. */
 struct html_reference_name {

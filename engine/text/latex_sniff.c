@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "engine/text/line.h"
 
 enum { LEAST_LINES = 3 };
 
@@ -29,9 +30,8 @@ bool latex_sniff(const uint8_t *head, size_t head_bytes)
     unsigned n_lines = 0;
     bool first = true;
     while (at < head_bytes) {
-        const uint8_t *line = head + at, *newline = memchr(line, '\n', head_bytes - at);
-        size_t n = newline ? (size_t)(newline - line) : head_bytes - at;
-        at += n + 1;
+        size_t n;
+        const uint8_t *line = line_at(head, head_bytes, &at, &n);
         while (n > 0 && memchr(" \t\r", *line, 3)) {
             line++;
             n--;

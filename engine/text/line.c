@@ -59,3 +59,11 @@ void line_keep(struct line_reader *reader, const struct line *line, size_t from,
     reader->n_bytes = reader->n_kept = (uint32_t)n_bytes;
     reader->in_line = !line->whole || line->is_rest;
 }
+
+const uint8_t *line_at(const uint8_t *bytes, size_t size_bytes, size_t *at, size_t *ret_n_bytes)
+{
+    const uint8_t *line = bytes + *at, *newline = memchr(line, '\n', size_bytes - *at);
+    *ret_n_bytes = newline ? (size_t)(newline - line) : size_bytes - *at;
+    *at += *ret_n_bytes + 1;
+    return line;
+}

@@ -43,4 +43,8 @@ bool line_last(struct line_reader *reader, struct line *ret_line);
  * rest, if its end has not come. n_bytes: less than all of it. */
 void line_keep(struct line_reader *reader, const struct line *line, size_t from, size_t n_bytes);
 
+/* The next line of bytes that are all there, from *at on, which is behind its end then: without LF.
+ * Of a last one that is not ended, *at is more than size_bytes. */
+const uint8_t *line_at(const uint8_t *bytes, size_t size_bytes, size_t *at, size_t *ret_n_bytes);
+
 #endif

@@ -113,10 +113,8 @@ bool markdown_sniff(const uint8_t *head, size_t head_bytes)
     if (!has_mark(head, head_bytes))
         return false;
     while (at < head_bytes) {
-        const uint8_t *line = head + at;
-        const uint8_t *newline = memchr(line, '\n', head_bytes - at);
-        size_t n = newline ? (size_t)(newline - line) : head_bytes - at;
-        at += n + 1;
+        size_t n;
+        const uint8_t *line = line_at(head, head_bytes, &at, &n);
         while (n > 0 && memchr(" \t\r", line[n - 1], 3))
             n--;
         n_fence = markdown_fence(line, n, &character, &has_info);

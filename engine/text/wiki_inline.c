@@ -242,13 +242,7 @@ static void read_tag(struct span *span)
 static void read_reference(struct span *span)
 {
     struct html_reference reference;
-    bool ends = false;
-    html_reference_begin(&reference, false);
-    for (span->at++; span->at < span->n && !ends; span->at++)
-        if (!html_reference_feed(&reference, span->p[span->at], &ends))
-            break;
-    if (!ends)
-        html_reference_end(&reference);
+    span->at = html_reference_read(&reference, span->p, span->n, span->at + 1);
     gather_put(&span->wiki->gather, reference.bytes, reference.n_bytes);
 }
 
