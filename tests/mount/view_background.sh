@@ -9,12 +9,9 @@ needs python3 pgrep
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE"
 words 1 20000 > "$SOURCE/a"
-mkdir -m 700 programs
-printf '#!/bin/sh\nexec %s 100000\n' "$(readlink -f "$(command -v sleep)")" > programs/hang
-chmod 755 programs/hang
 cat > kinfs.conf << EOF
 [extractor "image/png"]
-command = $PWD/programs/hang
+command = $(readlink -f "$(command -v sleep)") 100000
 seconds = 1000
 EOF
 start -o "allow_other,nopassthrough,config=$PWD/kinfs.conf"
