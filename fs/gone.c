@@ -5,14 +5,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-enum {
-    /* The kernel comes back at once. A mark that is forgotten costs an ESTALE, one that is kept too
-     * long a descriptor of what somebody may want to be rid of. */
-    TOLD_MS = 2000,
-    /* Between a lookup and what it was for. A thread that opens the same name again must not be
-     * given what it meant before. */
-    FOUND_MS = 500,
-};
+/* The kernel comes back at once, but who asks may not have a processor for a while. A mark that is
+ * forgotten costs an ESTALE, one that is kept too long a descriptor of what somebody may want to be
+ * rid of. A thread that opens the same name again looks it up anew as soon as the kernel knows that
+ * it means something else, and has then found that. */
+enum { TOLD_MS = 5000 };
 
 static _Thread_local struct gone_asker {
     pid_t thread;
@@ -96,7 +93,7 @@ static struct gone_mark *new_mark(struct gone *gone)
 
 static bool is_found(const struct gone_mark *mark, const struct inode *inode)
 {
-    return mark && mark->found == inode && clock_now_ms() - mark->found_ms <= FOUND_MS;
+    return mark && mark->found == inode;
 }
 
 /* -- */
@@ -155,7 +152,6 @@ void gone_found(struct gone *gone, const struct inode *inode, int *fd)
         return;
     take_fd(mark, TAKE_FD(*fd));
     mark->found = inode;
-    mark->found_ms = clock_now_ms();
 }
 
 int gone_take(struct gone *gone, const struct inode *inode)

@@ -32,7 +32,7 @@ struct gone_mark {
     const struct inode *told; /* compared only, as found; NULL: of what is not known, or freed */
     const struct inode *found;
     int fd; /* O_PATH, of found; or -1 */
-    int64_t told_ms, found_ms;
+    int64_t told_ms;
     uint64_t names[GONE_NAMES]; /* looked up since it came back, as hashes */
     unsigned n_names;
     bool has_done; /* what is no lookup */
