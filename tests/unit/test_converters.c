@@ -59,11 +59,30 @@ static void test_converters__names_nobody_knows_take_no_place(void **state)
     converters_done(&converters);
 }
 
+/* A charset that has states is found in the first, wherever a broken document left it. */
+static void test_converters__is_found_as_it_begins(void **state)
+{
+    (void)state;
+    static const char in[] = "\x1b$B", letter[] = "a";
+    struct converters converters = {0};
+    char out[8] = "", *from = (char *)in, *to = out;
+    size_t n_in = strlen(in), n_out = sizeof(out);
+    assert_int_equal(iconv(converters_find(&converters, "iso-2022-jp"), &from, &n_in, &to, &n_out),
+                     0);
+    from = (char *)letter;
+    n_in = 1;
+    assert_int_equal(iconv(converters_find(&converters, "ISO-2022-JP"), &from, &n_in, &to, &n_out),
+                     0);
+    assert_string_equal(out, "a");
+    converters_done(&converters);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_converters__a_document_has_its_first_few),
         cmocka_unit_test(test_converters__names_nobody_knows_take_no_place),
+        cmocka_unit_test(test_converters__is_found_as_it_begins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
