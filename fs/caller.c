@@ -143,7 +143,9 @@ static int open_listed(int root_fd, const char *path)
     return dir_fd < 0 ? dir_fd : open_below(dir_fd, name, 0);
 }
 
-static int open_readable(const struct caller *caller, const char *path, bool listed)
+/* *ret_fd is -1 where the path leads to nothing that the caller can reach. Returns 0 where that can
+ * be read. */
+static int reach(const struct caller *caller, const char *path, bool listed, int *ret_fd)
 {
     const int root_fd = backing_root_fd(caller->backing);
     struct rights_own own = own_of(caller);
@@ -153,9 +155,15 @@ static int open_readable(const struct caller *caller, const char *path, bool lis
     int r = fd < 0 ? fd : check_readable(fd);
     if (!caller->all)
         rights_restore_all(&own);
-    if (fd >= 0 && r < 0)
-        close(fd);
-    return r < 0 ? r : fd;
+    *ret_fd = fd < 0 ? -1 : fd;
+    return r;
+}
+
+static int open_readable(const struct caller *caller, const char *path, bool listed)
+{
+    _cleanup_close_ int fd = -1;
+    int r = reach(caller, path, listed, &fd);
+    return r < 0 ? r : TAKE_FD(fd);
 }
 
 int caller_open_readable(const struct caller *caller, const char *path)
@@ -168,23 +176,29 @@ int caller_open_listed(const struct caller *caller, const char *path)
     return open_readable(caller, path, true);
 }
 
-static bool may_open(const struct caller *caller, const char *path, const struct file_key *key,
-                     bool listed)
+/* All names of a file have its one mode and its lists; only a directory on the way refuses what
+ * cannot be reached. */
+static enum index_right may_open(const struct caller *caller, const char *path,
+                                 const struct file_key *key, bool listed)
 {
+    _cleanup_close_ int fd = -1;
     struct file_key found;
     if (caller->all)
-        return true;
-    _cleanup_close_ int fd = open_readable(caller, path, listed);
-    return fd >= 0 && backing_key_at(caller->backing, fd, "", &found) == 0 &&
-           file_key_equal(&found, key);
+        return INDEX_ALLOWED;
+    int r = reach(caller, path, listed, &fd);
+    if (fd < 0)
+        return r == -EACCES ? INDEX_DIRECTORY_REFUSED : INDEX_NAME_REFUSED;
+    if (backing_key_at(caller->backing, fd, "", &found) < 0 || !file_key_equal(&found, key))
+        return INDEX_NAME_REFUSED;
+    return r < 0 ? INDEX_FILE_REFUSED : INDEX_ALLOWED;
 }
 
-bool caller_may_read(void *user, const char *path, const struct file_key *key)
+enum index_right caller_may_read(void *user, const char *path, const struct file_key *key)
 {
     return may_open(user, path, key, true);
 }
 
-bool caller_may_ask(void *user, const char *path, const struct file_key *key)
+enum index_right caller_may_ask(void *user, const char *path, const struct file_key *key)
 {
     return may_open(user, path, key, false);
 }

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "base/backing.h"
+#include "engine/index/index.h"
 
 struct caller {
     struct backing *backing; /* borrowed: what paths are relative to the root of */
@@ -58,8 +59,8 @@ int caller_open_listed(const struct caller *caller, const char *path);
 
 /* Two index_may_read_fn, by caller_open_listed() and by caller_open_readable(); user is a struct
  * caller. */
-bool caller_may_read(void *user, const char *path, const struct file_key *key);
-bool caller_may_ask(void *user, const char *path, const struct file_key *key);
+enum index_right caller_may_read(void *user, const char *path, const struct file_key *key);
+enum index_right caller_may_ask(void *user, const char *path, const struct file_key *key);
 
 /* A number that is the same for callers that see the same, and never for others: their identities
  * are compared, since a hash can be chosen by who may choose groups (user namespaces). 0 is of

@@ -60,47 +60,69 @@ struct asker {
     const struct index_query *query; /* of who may not read everything */
 };
 
-/* The first of some links to which the asker has the right. */
-static int path_of_links(struct path_cache *paths, const struct catalogue_list *links,
-                         const struct file_key *file, const struct asker *asker, char **ret_path)
+/* One way to a file; gives a path where it is allowed. Returns 0 or an error. */
+static int try_link(struct path_cache *paths, const struct catalogue_entry *link,
+                    const struct asker *asker, enum index_right *ret_right, char **ret_path)
 {
-    for (size_t i = 0; i < links->n_entries; i++) {
-        _cleanup_free_ char *path = NULL;
-        int r = path_cache_entry(paths, &links->entries[i].parent, links->entries[i].name, &path);
-        if (r == -ENOENT || r == -ENAMETOOLONG)
-            continue; /* its directory is being moved or removed, or nobody can name it */
-        if (r < 0)
-            return r;
-        /* A file may have thousands of links, each of which is a long way. */
-        if (asker->may && asker->query->stop && asker->query->stop(asker->query->stop_user))
-            return -EINTR;
-        if (asker->may && !asker->may(asker->user, path, file))
-            continue;
+    _cleanup_free_ char *path = NULL;
+    int r = path_cache_entry(paths, &link->parent, link->name, &path);
+    *ret_right = r == -EPERM ? INDEX_DIRECTORY_REFUSED : INDEX_NAME_REFUSED;
+    if (r < 0) /* its directory is being moved or removed, or nobody can name it */
+        return r == -ENOENT || r == -ENAMETOOLONG || r == -EPERM ? 0 : r;
+    *ret_right = asker->may ? asker->may(asker->user, path, &link->child) : INDEX_ALLOWED;
+    if (*ret_right == INDEX_DIRECTORY_REFUSED)
+        path_cache_refuse(paths, &link->parent);
+    if (*ret_right == INDEX_ALLOWED)
         *ret_path = TAKE_PTR(path);
-        return 0;
-    }
-    return -ENOENT;
+    return 0;
 }
 
+enum { LINKS_AT_ONCE = 64 };
+
+/* The link behind *at, or the first behind it that is in another directory; *at is the number of
+ * links where there is none. */
+static int next_link(struct kv *kv, bool elsewhere, struct catalogue_list *links, size_t *at)
+{
+    const struct catalogue_entry *link = &links->entries[*at];
+    const size_t n = links->n_entries;
+    do
+        ++*at;
+    while (elsewhere && *at < n && file_key_equal(&links->entries[*at].parent, &link->parent));
+    if (*at < n || n < LINKS_AT_ONCE)
+        return 0;
+    struct catalogue_list more = {0};
+    int r = catalogue_links_beside(kv, &link->child, &link->parent, elsewhere ? NULL : link->name,
+                                   false, LINKS_AT_ONCE, &more);
+    catalogue_list_done(links);
+    *links = more;
+    *at = 0;
+    return r;
+}
+
+/* A file may have thousands of links, each of which is a long way, in thousands of directories that
+ * somebody else has closed to the asker. So for who may not read everything only some are tried, in
+ * the order of their keys, and a directory that refuses by one of them; those that have refused in
+ * the answer before are counted too, so that whether a file is shown depends on no other. */
 static int path_for(struct index *index, struct path_cache *paths, const struct file_key *file,
                     const struct asker *asker, char **ret_path)
 {
-    enum { LINKS_AT_ONCE = 64 };
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
     int r = catalogue_links(index->kv, file, LINKS_AT_ONCE, &links);
-    if (r == 0)
-        r = path_of_links(paths, &links, file, asker, ret_path);
-    while (r == -ENOENT && links.n_entries == LINKS_AT_ONCE) {
-        struct catalogue_list more = {0};
-        const struct catalogue_entry *last = &links.entries[LINKS_AT_ONCE - 1];
-        r = catalogue_links_beside(index->kv, file, &last->parent, last->name, false, LINKS_AT_ONCE,
-                                   &more);
-        catalogue_list_done(&links);
-        links = more;
+    for (size_t at = 0, n_tried = 0; r == 0 && at < links.n_entries; n_tried++) {
+        enum index_right right;
+        if (asker->may && n_tried == INDEX_PATHS_TRIED_MAX)
+            break;
+        if (asker->may && answer_is_stopped(asker->query))
+            return -EINTR;
+        r = try_link(paths, &links.entries[at], asker, &right, ret_path);
+        if (r == 0 && right == INDEX_ALLOWED)
+            return 0;
+        if (right == INDEX_FILE_REFUSED)
+            break;
         if (r == 0)
-            r = path_of_links(paths, &links, file, asker, ret_path);
+            r = next_link(index->kv, right == INDEX_DIRECTORY_REFUSED, &links, &at);
     }
-    return r;
+    return r < 0 ? r : -ENOENT;
 }
 
 int answer_path(struct index *index, struct path_cache *paths, const struct file_key *file,

@@ -13,6 +13,12 @@ struct document {
 
 void document_done(struct document *document);
 
+/* Whether nobody waits for the answer any more. */
+static inline bool answer_is_stopped(const struct index_query *query)
+{
+    return query->stop && query->stop(query->stop_user);
+}
+
 /* -- rights --
  *
  * Contents and rights of a file change while an answer is made. For an asker who may not read

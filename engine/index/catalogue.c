@@ -252,7 +252,10 @@ int catalogue_links_beside(struct kv *kv, const struct file_key *child,
                            const struct file_key *parent, const char *name, bool before,
                            size_t limit, struct catalogue_list *ret_list)
 {
-    struct entry_key entry = link_key(child, parent, name);
+    char last[NAME_MAX + 1] = "";
+    if (!name && !before)
+        memset(last, UINT8_MAX, NAME_MAX);
+    struct entry_key entry = link_key(child, parent, name ? name : last);
     if (!before)
         entry = entry_key_after(entry);
     return list_under(kv, TABLE_LINKS, child, before ? NULL : &entry, before ? &entry : NULL, limit,

@@ -99,9 +99,10 @@ enum { CATALOGUE_AT_ONCE = 64 };
 int catalogue_links_of_all(struct kv *kv, const struct file_key *const *children, size_t n,
                            size_t limit, struct catalogue_list *ret_lists);
 
-/* Of these the ones behind the entry, or those before it. Names that are removed leave a trace in
- * the store which a scan has to pass, and most often they go in their order, or in none: behind one
- * of them the next is near, while from the first on all that are gone would be passed each time. */
+/* Of these the ones behind the entry, or those before it; name NULL: behind all, or before all,
+ * that are in the directory. Names that are removed leave a trace in the store which a scan has to
+ * pass, and most often they go in their order, or in none: behind one of them the next is near,
+ * while from the first on all that are gone would be passed each time. */
 int catalogue_links_beside(struct kv *kv, const struct file_key *child,
                            const struct file_key *parent, const char *name, bool before,
                            size_t limit, struct catalogue_list *ret_list);
@@ -115,10 +116,14 @@ void path_cache_free(struct path_cache *cache);
 DEFINE_CLEANUP(struct path_cache *, path_cache_free);
 
 /* The path of an entry relative to the root. Returns 0, -ENOENT when the directory hangs on nothing
- * (any more), -ENAMETOOLONG: it has PATH_MAX bytes or more, as one in a loop of a damaged store
- * has; -ENOMEM or a store error; gives. */
+ * (any more), -EPERM: it is refused; -ENAMETOOLONG: it has PATH_MAX bytes or more, as one in a
+ * loop of a damaged store has; -ENOMEM or a store error; gives. */
 int path_cache_entry(struct path_cache *cache, const struct file_key *parent, const char *name,
                      char **ret_path);
+
+/* From now on most paths that go by a directory are refused: the memory is small, and may forget
+ * one for another. */
+void path_cache_refuse(struct path_cache *cache, const struct file_key *directory);
 
 /* -- files -- */
 

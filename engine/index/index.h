@@ -270,11 +270,22 @@ int index_settle(struct index *index, enum index_lane lane, int wait_ms);
  * thread, nanoseconds. */
 uint64_t index_generation(struct index *index);
 
-/* True: the caller may know that a path exists and read it, and it means the document of that
- * key. path is relative to the root. The answer to a question with such a function is computed
- * among the documents that it allows, and which still are what they were when they were sketched:
- * no number, name or order of it depends on another. */
-typedef bool (*index_may_read_fn)(void *user, const char *path, const struct file_key *key);
+/* INDEX_ALLOWED: the caller may know that a path exists and read it, and it means the document of
+ * that key. Else what it is refused by, which says of how many other paths it is refused, too. */
+enum index_right {
+    INDEX_ALLOWED,
+    INDEX_NAME_REFUSED,      /* of none: it means nothing, or another file */
+    INDEX_DIRECTORY_REFUSED, /* of all that go by its directory */
+    INDEX_FILE_REFUSED,      /* of all that mean the document */
+};
+
+/* path is relative to the root. The answer to a question with such a function is computed among
+ * the documents that it allows, and which still are what they were when they were sketched: no
+ * number, name or order of it depends on another. It is asked of 64 paths of a document at most
+ * (INDEX_PATHS_TRIED_MAX): one that is refused by all of them counts as refused. */
+typedef enum index_right (*index_may_read_fn)(void *user, const char *path,
+                                              const struct file_key *key);
+enum { INDEX_PATHS_TRIED_MAX = 64 };
 
 /* What rests on fewer samples than these is hardly more than a guess: low confidence. */
 enum { INDEX_CONFIDENT_SAMPLES = 8 };
@@ -311,7 +322,8 @@ struct index_query {
     void *user;
     int wait_ms; /* answers that have changed since they were sketched are looked at again, for
                     this long at most; 0: they are given as they are known */
-    bool (*stop)(void *user); /* whether nobody waits for the answer any more, or NULL */
+    bool (*stop)(void *user); /* whether nobody waits for the answer any more, or NULL; several
+                                 threads at once ask */
     void *stop_user;
 };
 

@@ -15,7 +15,8 @@ enum { N_SLOTS = 1024, DEPTH_MAX = PATH_MAX / 2 };
 
 struct slot {
     struct file_key directory;
-    char *path; /* "" for the root; NULL: empty slot */
+    char *path; /* NULL: none */
+    bool refused;
 };
 
 struct path_cache {
@@ -55,6 +56,23 @@ static int join(const char *directory, const char *name, char **ret_path)
     return 0;
 }
 
+static struct slot *slot_of(struct path_cache *cache, const struct file_key *directory)
+{
+    return &cache->slots[file_key_hash(directory) % N_SLOTS];
+}
+
+/* Takes the path. */
+static void fill(struct slot *slot, const struct file_key *directory, char *path, bool refused)
+{
+    free(slot->path);
+    *slot = (struct slot){.directory = *directory, .path = path, .refused = refused};
+}
+
+void path_cache_refuse(struct path_cache *cache, const struct file_key *directory)
+{
+    fill(slot_of(cache, directory), directory, NULL, true);
+}
+
 /* *ret_path is borrowed until the next call. */
 static int directory_path(struct path_cache *cache, const struct file_key *directory,
                           unsigned depth, const char **ret_path)
@@ -63,10 +81,10 @@ static int directory_path(struct path_cache *cache, const struct file_key *direc
         *ret_path = "";
         return 0;
     }
-    struct slot *slot = &cache->slots[file_key_hash(directory) % N_SLOTS];
-    if (slot->path && file_key_equal(&slot->directory, directory)) {
+    struct slot *slot = slot_of(cache, directory);
+    if ((slot->path || slot->refused) && file_key_equal(&slot->directory, directory)) {
         *ret_path = slot->path;
-        return 0;
+        return slot->refused ? -EPERM : 0;
     }
     if (depth > DEPTH_MAX)
         return -ENAMETOOLONG;
@@ -84,9 +102,7 @@ static int directory_path(struct path_cache *cache, const struct file_key *direc
         r = join(above, links.entries[0].name, &path);
     if (r < 0)
         return r;
-    free(slot->path);
-    slot->directory = *directory;
-    slot->path = path;
+    fill(slot, directory, path, false);
     *ret_path = path;
     return 0;
 }

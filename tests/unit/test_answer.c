@@ -47,21 +47,27 @@ static void hold(struct world *w, unsigned what)
     indexed_tree_settle(w->tree);
 }
 
-static bool may_read(void *user, const char *path, const struct file_key *key)
+static enum index_right right_of(bool is_allowed)
+{
+    return is_allowed ? INDEX_ALLOWED : INDEX_FILE_REFUSED;
+}
+
+static enum index_right may_read(void *user, const char *path, const struct file_key *key)
 {
     struct world *w = user;
     bool (*happens)(struct world *) = w->happens;
     (void)key;
     if (strcmp(path, "asked") != 0)
-        return true;
+        return INDEX_ALLOWED;
     w->happens = NULL;
-    return happens ? happens(w) : w->is_readable && w->is_listed;
+    return right_of(happens ? happens(w) : w->is_readable && w->is_listed);
 }
 
-static bool may_ask(void *user, const char *path, const struct file_key *key)
+static enum index_right may_ask(void *user, const char *path, const struct file_key *key)
 {
     struct world *w = user;
-    return w->happens || strcmp(path, "asked") != 0 ? may_read(w, path, key) : w->is_readable;
+    return w->happens || strcmp(path, "asked") != 0 ? may_read(w, path, key)
+                                                    : right_of(w->is_readable);
 }
 
 static void world_init(struct world *w, void **state)

@@ -81,7 +81,7 @@ static bool may_read(struct caller *caller, const char *path)
 {
     struct file_key key = {0};
     (void)backing_key_at(caller->backing, backing_root_fd(caller->backing), path, &key);
-    return caller_may_read(caller, path, &key);
+    return caller_may_read(caller, path, &key) == INDEX_ALLOWED;
 }
 
 static void test_caller__sees_what_the_kernel_lets_that_user_read(void **state)
@@ -102,7 +102,7 @@ static void test_caller__sees_what_the_kernel_lets_that_user_read(void **state)
     /* Not what has the name of another: a document may have been moved out of sight. */
     struct file_key roots;
     assert_int_equal(backing_key_at(tree->backing, tree->fd, "roots", &roots), 0);
-    assert_false(caller_may_read(&caller, "everyones", &roots));
+    assert_int_equal(caller_may_read(&caller, "everyones", &roots), INDEX_NAME_REFUSED);
     assert_int_equal(caller_open_readable(&caller, "closed/everyones"), -EACCES);
     assert_int_equal(caller_open_readable(&caller, "roots"), -EACCES);
     assert_int_equal(caller_open_readable(&caller, "missing"), -ENOENT);
@@ -127,10 +127,13 @@ static void test_caller__may_ask_about_what_can_be_reached_and_read(void **state
         skip(); /* nobody else can become another user */
     static const struct {
         const char *path;
-        bool may_read, may_ask;
-    } paths[] = {{"everyones", true, true},          {"roots", false, false},
-                 {"blind/everyones", false, true},   {"blind/roots", false, false},
-                 {"closed/everyones", false, false}, {"missing", false, false}};
+        enum index_right may_read, may_ask;
+    } paths[] = {{"everyones", INDEX_ALLOWED, INDEX_ALLOWED},
+                 {"roots", INDEX_FILE_REFUSED, INDEX_FILE_REFUSED},
+                 {"blind/everyones", INDEX_DIRECTORY_REFUSED, INDEX_ALLOWED},
+                 {"blind/roots", INDEX_DIRECTORY_REFUSED, INDEX_FILE_REFUSED},
+                 {"closed/everyones", INDEX_DIRECTORY_REFUSED, INDEX_DIRECTORY_REFUSED},
+                 {"missing", INDEX_NAME_REFUSED, INDEX_NAME_REFUSED}};
     struct tree *tree = *state;
     struct caller caller;
     struct file_key roots;
@@ -142,7 +145,7 @@ static void test_caller__may_ask_about_what_can_be_reached_and_read(void **state
         assert_int_equal(caller_may_ask(&caller, paths[i].path, &key), paths[i].may_ask);
     }
     assert_int_equal(backing_key_at(tree->backing, tree->fd, "roots", &roots), 0);
-    assert_false(caller_may_ask(&caller, "everyones", &roots));
+    assert_int_equal(caller_may_ask(&caller, "everyones", &roots), INDEX_NAME_REFUSED);
     caller_done(&caller);
 }
 

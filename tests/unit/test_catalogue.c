@@ -129,6 +129,27 @@ static void test_catalogue__hard_links_beside_one_are_all_but_that(void **state)
     }
 }
 
+static void test_catalogue__hard_links_beside_a_directory_are_of_others(void **state)
+{
+    char longest[NAME_MAX + 1];
+    const struct file_key child = key_of(9), parent = key_of(6);
+    memset(longest, 0xff, NAME_MAX);
+    longest[NAME_MAX] = '\0';
+    change_entry(*state, true, 3, longest, 9, ENTRY_FILE);
+    change_entry(*state, true, 6, "\1", 9, ENTRY_FILE);
+    change_entry(*state, true, 6, longest, 9, ENTRY_FILE);
+    change_entry(*state, true, 12, "\1", 9, ENTRY_FILE);
+    for (int before = 0; before < 2; before++) {
+        const struct file_key other = key_of(before ? 3 : 12);
+        struct catalogue_list list;
+        assert_int_equal(catalogue_links_beside(*state, &child, &parent, NULL, before, 10, &list),
+                         0);
+        assert_int_equal(list.n_entries, 1);
+        assert_true(file_key_equal(&list.entries[0].parent, &other));
+        catalogue_list_done(&list);
+    }
+}
+
 static void test_catalogue__children_come_in_byte_order_and_in_pages(void **state)
 {
     enum { N = 1000 };
@@ -360,6 +381,7 @@ int main(void)
         WITH_STORE(test_catalogue__an_entry_is_found_by_name_and_by_link),
         WITH_STORE(test_catalogue__hard_links_are_all_listed),
         WITH_STORE(test_catalogue__hard_links_beside_one_are_all_but_that),
+        WITH_STORE(test_catalogue__hard_links_beside_a_directory_are_of_others),
         WITH_STORE(test_catalogue__children_come_in_byte_order_and_in_pages),
         WITH_STORE(test_catalogue__renaming_a_directory_moves_what_is_below),
         WITH_STORE(test_catalogue__a_loop_of_directories_is_an_error_not_a_hang),

@@ -149,10 +149,10 @@ static void test_foreign__leaves_nothing_behind(void **state)
     assert_int_equal(index_generation(f->index), generation);
 }
 
-static bool none_of_f0(void *user, const char *path, const struct file_key *key)
+static enum index_right none_of_f0(void *user, const char *path, const struct file_key *key)
 {
     (void)user, (void)key;
-    return strncmp(path, "f0-", 3) != 0;
+    return strncmp(path, "f0-", 3) != 0 ? INDEX_ALLOWED : INDEX_FILE_REFUSED;
 }
 
 static void test_foreign__shows_what_the_caller_may_read(void **state)

@@ -71,12 +71,13 @@ static void go(struct world *w, const bool which[N])
     indexed_tree_settle(w->tree);
 }
 
-static bool may_read(void *user, const char *path, const struct file_key *key)
+static enum index_right may_read(void *user, const char *path, const struct file_key *key)
 {
     const struct world *w = user;
     unsigned i;
     (void)key;
-    return sscanf(path, "d%u", &i) == 1 && i < N && w->readable[i];
+    return sscanf(path, "d%u", &i) == 1 && i < N && w->readable[i] ? INDEX_ALLOWED
+                                                                   : INDEX_FILE_REFUSED;
 }
 
 static struct index_query query_of(struct world *w)
@@ -276,10 +277,10 @@ static void test_readable_clusters__do_not_depend_on_what_is_hidden(void **state
     free(after);
 }
 
-static bool may_read_some(void *user, const char *path, const struct file_key *key)
+static enum index_right may_read_some(void *user, const char *path, const struct file_key *key)
 {
     (void)key;
-    return atoi(path + 1) < *(const int *)user;
+    return atoi(path + 1) < *(const int *)user ? INDEX_ALLOWED : INDEX_FILE_REFUSED;
 }
 
 static size_t n_listed(struct indexed_tree *f, const struct index_query *query)
