@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "engine/cluster/parallel.h"
+#include "engine/index/answer.h"
 
 enum {
     PIECE = 64, /* candidates that are looked at at once */
@@ -69,7 +70,7 @@ struct search {
     struct records *records;
     enum postings_tier tier;
     const struct record *record;
-    double threshold;
+    const struct index_query *query;
     const struct sid_list *candidates;
     uint32_t next;    /* piece */
     int64_t until_us; /* of who is alone */
@@ -85,7 +86,7 @@ static int compare_one(const struct search *search, uint64_t sid, const struct r
 
     if (search->tier == POSTINGS_TIER_R) {
         /* Most candidates are far from it, and that is seen after a few values. */
-        int r = min_sketch_reaches(&record->sketch, &other->sketch, search->threshold,
+        int r = min_sketch_reaches(&record->sketch, &other->sketch, search->query->threshold,
                                    &match.resemblance);
         if (r <= 0)
             return r == -ENODATA || r == -EPROTO ? 0 : r;
@@ -94,7 +95,7 @@ static int compare_one(const struct search *search, uint64_t sid, const struct r
         return 0;
     if (record_containment(record, other, &match.containment) < 0)
         match.containment = (struct estimate){.value = NAN};
-    if (!(match_rank(search->tier, &match) >= search->threshold)) /* as it is shown */
+    if (!(match_rank(search->tier, &match) >= search->query->threshold)) /* as it is shown */
         return 0;
     record_class(other, match.class);
     return matches_add(matches, &match);
@@ -142,6 +143,8 @@ static int compare_some(void *user, unsigned thread, const bool *stop)
         const uint32_t piece = parallel_next(&search->next);
         if (piece >= n_pieces(search))
             break;
+        if (answer_is_stopped(search->query))
+            return -EINTR;
         const size_t at = (size_t)piece * PIECE, n_left = candidates->n_sids - at;
         r = compare_piece(search, candidates->sids + at, n_left < PIECE ? n_left : PIECE, &matches);
         if (search->until_us && clock_now_us() >= search->until_us)
@@ -151,12 +154,13 @@ static int compare_some(void *user, unsigned thread, const bool *stop)
 }
 
 int matches_find(struct records *records, enum postings_tier tier, const struct record *record,
-                 double threshold, const struct sid_list *candidates, struct matches *matches)
+                 const struct index_query *query, const struct sid_list *candidates,
+                 struct matches *matches)
 {
     struct search search = {.records = records,
                             .tier = tier,
                             .record = record,
-                            .threshold = threshold,
+                            .query = query,
                             .candidates = candidates,
                             .until_us = clock_now_us() + ALONE_US,
                             .lock = PTHREAD_MUTEX_INITIALIZER,

@@ -3,6 +3,7 @@
 #ifndef KINFS_ENGINE_INDEX_MATCHES_H
 #define KINFS_ENGINE_INDEX_MATCHES_H
 
+#include "engine/index/index.h"
 #include "engine/index/postings.h"
 #include "engine/index/records.h"
 
@@ -20,14 +21,15 @@ struct matches {
 void matches_done(struct matches *matches);
 int matches_add(struct matches *matches, const struct match *match); /* 0, -ENOMEM */
 
-/* Add the candidates whose resemblance (tier R), or containment of the document (tier C), reaches a
- * threshold from 0 to 1; in no order.
+/* Add the candidates whose resemblance (tier R), or containment of the document (tier C), reaches
+ * query->threshold; in no order. Of the query besides only stop is used.
  *
  * Any thread. One record for each candidate, 2 us from memory, 12 from the kernel's and as much as
  * a disk takes from there; what takes more than a millisecond is done by four threads. Returns 0,
- * -ENOMEM, -EUCLEAN or a store error. */
+ * -EINTR (stopped), -ENOMEM, -EUCLEAN or a store error. */
 int matches_find(struct records *records, enum postings_tier tier, const struct record *record,
-                 double threshold, const struct sid_list *candidates, struct matches *matches);
+                 const struct index_query *query, const struct sid_list *candidates,
+                 struct matches *matches);
 
 /* The measure that is asked for in a tier: the resemblance, or the containment. */
 static inline double match_rank(enum postings_tier tier, const struct match *match)

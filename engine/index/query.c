@@ -31,11 +31,6 @@ static void cut(enum postings_tier tier, const struct index_query *query, struct
         kin_done(&list->kin[--list->n_kin]);
 }
 
-static bool is_stopped(const struct index_query *query)
-{
-    return query->stop && query->stop(query->stop_user);
-}
-
 /* All documents of a matching class but the one asked about, with their paths; but not many more
  * are kept than there may be, however many are equal. *stale is set where one was passed over. */
 static int expand(struct index *index, enum postings_tier tier, const struct match *match,
@@ -61,7 +56,8 @@ static int expand(struct index *index, enum postings_tier tier, const struct mat
                               .containment_samples = match->containment.n_samples};
             if (document.sid == asked || !members[i])
                 continue;
-            r = is_stopped(query) ? -EINTR : record_resemblance(record, members[i], &estimate);
+            r = answer_is_stopped(query) ? -EINTR
+                                         : record_resemblance(record, members[i], &estimate);
             if (r == 0)
                 r = answer_shown_path(index, paths, &document, query, &kin.path);
             if (r == -ENOENT || r == -ESTALE) {
@@ -156,7 +152,7 @@ static int answer(struct index *index, enum postings_tier tier, const struct doc
     else
         r = matches_add(&matches, &own);
     if (r == 0)
-        r = matches_find(index->records, tier, record, query->threshold, &candidates, &matches);
+        r = matches_find(index->records, tier, record, query, &candidates, &matches);
     if (r == 0 && matches.n_matches) {
         matches_sort(tier, &matches);
         r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);

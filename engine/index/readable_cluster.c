@@ -17,8 +17,7 @@ enum { LOAD_AT_ONCE = 256 };
 /* A cluster in the making. */
 struct search {
     struct readable_cluster *cluster;
-    double threshold;
-    const struct index_query *query;
+    struct index_query query; /* with the threshold of its links */
     struct sid_tally *known;
     struct path_cache *paths;
     struct sid_tally classes; /* of which all documents were looked at, by class_number() */
@@ -58,7 +57,8 @@ static int add_shown(struct search *search, const uint64_t *sids, size_t n)
 {
     struct index *index = search->cluster->index;
     const struct record *records[LOAD_AT_ONCE];
-    int r = records_get(index->records, sids, n, records);
+    int r =
+        answer_is_stopped(&search->query) ? -EINTR : records_get(index->records, sids, n, records);
     if (r < 0)
         return r;
     for (size_t i = 0; r == 0 && i < n; i++) {
@@ -66,7 +66,7 @@ static int add_shown(struct search *search, const uint64_t *sids, size_t n)
         const struct document document = {index->records, sids[i], records[i]};
         if (!records[i])
             continue;
-        r = answer_shown_path(index, search->paths, &document, search->query, &member.path);
+        r = answer_shown_path(index, search->paths, &document, &search->query, &member.path);
         if (r == 0) {
             r = add_member(search, &member);
         } else if (r == -ENOENT || r == -ESTALE) {
@@ -97,7 +97,9 @@ static int add_class(struct search *search, const uint8_t class_id[CLASS_BYTES])
         return -ENOMEM;
     if ((*n_looked)++)
         return 0;
-    int r = living_clusters_class(search->cluster->index->clusters, class_id, &class);
+    int r = answer_is_stopped(&search->query)
+                ? -EINTR
+                : living_clusters_class(search->cluster->index->clusters, class_id, &class);
     for (size_t at = 0; r == 0 && at < class.n_sids; at += LOAD_AT_ONCE) {
         const size_t n = class.n_sids - at;
         r = add_shown(search, class.sids + at, n < LOAD_AT_ONCE ? n : LOAD_AT_ONCE);
@@ -112,10 +114,10 @@ static int add_neighbours(struct search *search, const struct record *record)
     _cleanup_(sid_list_done) struct sid_list candidates = {0};
     _cleanup_(matches_done) struct matches matches = {0};
     struct index *index = search->cluster->index;
-    int r = candidates_for(index->postings, POSTINGS_TIER_R, &record->sketch, search->threshold, 0,
-                           &candidates);
+    int r = candidates_for(index->postings, POSTINGS_TIER_R, &record->sketch,
+                           search->query.threshold, 0, &candidates);
     if (r == 0)
-        r = matches_find(index->records, POSTINGS_TIER_R, record, search->threshold, &candidates,
+        r = matches_find(index->records, POSTINGS_TIER_R, record, &search->query, &candidates,
                          &matches);
     for (size_t i = 0; r == 0 && i < matches.n_matches; i++)
         r = add_class(search, matches.matches[i].class);
@@ -137,11 +139,10 @@ static bool is_first_of_class(const struct readable_cluster *cluster, size_t at)
 static int grow(struct search *search)
 {
     const struct readable_cluster *cluster = search->cluster;
-    const struct index_query *query = search->query;
     int r = 0;
     for (size_t i = 0; r == 0 && i < cluster->n_members; i++) {
         const struct record *record = cluster->members[i].record;
-        if (query->stop && query->stop(query->stop_user))
+        if (answer_is_stopped(&search->query))
             return -EINTR;
         if (record->sketch.n_values && is_first_of_class(cluster, i))
             r = add_neighbours(search, record);
@@ -162,7 +163,7 @@ static int begin(struct search *search, uint64_t sid)
     if (r == 0 && !document.record)
         r = -ENOENT;
     if (r == 0)
-        r = answer_shown_path(index, search->paths, &document, search->query, &path);
+        r = answer_shown_path(index, search->paths, &document, &search->query, &path);
     if (r < 0)
         return r;
     record_class(document.record, class_id);
@@ -185,8 +186,8 @@ int readable_cluster_find(struct index *index, uint64_t sid, double threshold,
                           const struct index_query *query, struct sid_tally *known,
                           struct readable_cluster *cluster)
 {
-    struct search search = {
-        .cluster = cluster, .threshold = threshold, .query = query, .known = known};
+    struct search search = {.cluster = cluster, .query = *query, .known = known};
+    search.query.threshold = threshold;
     *cluster = (struct readable_cluster){.index = index};
     int r = begin(&search, sid);
     if (r == 0)

@@ -104,8 +104,9 @@ static void test_matches__are_those_that_reach_the_threshold(void **state)
     for (size_t i = 0; i < 3 * sizeof(lengths) / sizeof(*lengths); i++) {
         struct sid_list candidates = {fixture.sids, lengths[i / 3]};
         struct matches matches = {0};
-        assert_int_equal(matches_find(fixture.records, POSTINGS_TIER_R, fixture.asked,
-                                      thresholds[i % 3], &candidates, &matches),
+        const struct index_query query = {.threshold = thresholds[i % 3]};
+        assert_int_equal(matches_find(fixture.records, POSTINGS_TIER_R, fixture.asked, &query,
+                                      &candidates, &matches),
                          0);
         matches_sort(POSTINGS_TIER_R, &matches);
         check(&matches, candidates.sids, candidates.n_sids, thresholds[i % 3]);
@@ -132,7 +133,8 @@ static void test_matches__contain_the_document(void **state)
             n_expected += estimate.value >= threshold;
     }
     assert_in_range(n_expected, N / 10, N / 2);
-    assert_int_equal(matches_find(fixture.records, POSTINGS_TIER_C, fixture.asked, threshold,
+    assert_int_equal(matches_find(fixture.records, POSTINGS_TIER_C, fixture.asked,
+                                  &(struct index_query){.threshold = threshold},
                                   &(struct sid_list){fixture.sids, N}, &matches),
                      0);
     assert_int_equal(matches.n_matches, n_expected);
@@ -153,12 +155,36 @@ static void test_matches__fail_with_the_store(void **state)
         struct matches matches = {0};
         struct fixture fixture;
         open_fixture(&fixture, &plan);
-        assert_int_equal(matches_find(fixture.records, POSTINGS_TIER_R, fixture.asked, 0.21,
+        assert_int_equal(matches_find(fixture.records, POSTINGS_TIER_R, fixture.asked,
+                                      &(struct index_query){.threshold = 0.21},
                                       &(struct sid_list){fixture.sids, N}, &matches),
                          call <= CALLS ? -EIO : 0);
         matches_done(&matches);
         close_fixture(&fixture);
     }
+}
+
+static bool is_third_time(void *user)
+{
+    return __atomic_add_fetch((unsigned *)user, 1, __ATOMIC_RELAXED) >= 3;
+}
+
+/* Whichever thread asks. */
+static void test_matches__end_when_nobody_waits_for_them(void **state)
+{
+    unsigned n_asked = 0;
+    const struct index_query query = {
+        .threshold = 0.21, .stop = is_third_time, .stop_user = &n_asked};
+    struct matches matches = {0};
+    struct fixture fixture;
+    (void)state;
+    open_fixture(&fixture, &(struct kv_fault_plan){.delay_us = 20});
+    assert_int_equal(matches_find(fixture.records, POSTINGS_TIER_R, fixture.asked, &query,
+                                  &(struct sid_list){fixture.sids, N}, &matches),
+                     -EINTR);
+    assert_true(n_asked >= 3);
+    matches_done(&matches);
+    close_fixture(&fixture);
 }
 
 int main(void)
@@ -167,6 +193,7 @@ int main(void)
         cmocka_unit_test(test_matches__are_those_that_reach_the_threshold),
         cmocka_unit_test(test_matches__contain_the_document),
         cmocka_unit_test(test_matches__fail_with_the_store),
+        cmocka_unit_test(test_matches__end_when_nobody_waits_for_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
