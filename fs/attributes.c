@@ -178,16 +178,14 @@ static int answer_kin(const struct view_task *task, enum attribute attribute, st
  * views and of what an attribute can hold. */
 static int answer_left_out(const struct view_task *task, struct value *value)
 {
-    _cleanup_(kin_list_done) struct kin_list shown = {0}, all = {0};
+    _cleanup_(kin_list_done) struct kin_list shown = {0};
     _cleanup_free_ char *lines = NULL;
     const size_t limit = task->fs->options.limit;
     size_t n_bytes, n_lines = 0;
     int r = view_similar(task, &task->key, limit, &shown);
     size_t n_found = shown.n_kin;
-    if (!r && limit && n_found == limit) {
-        r = view_similar(task, &task->key, 0, &all);
-        n_found = all.n_kin;
-    }
+    if (!r && limit && n_found == limit)
+        r = view_count_similar(task, &task->key, &n_found);
     if (!r)
         r = attribute_lines(&shown, &lines, &n_bytes, &n_lines);
     if (r < 0)

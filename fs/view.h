@@ -86,6 +86,8 @@ struct index_query view_query_of(const struct view_task *task, size_t limit);
  */
 int view_similar(const struct view_task *task, const struct file_key *key, size_t limit,
                  struct kin_list *ret_list);
+/* How many there are. */
+int view_count_similar(const struct view_task *task, const struct file_key *key, size_t *ret_n);
 
 /* As index_compare(). */
 int view_compare(const struct view_task *task, const struct file_key *a, const struct file_key *b,

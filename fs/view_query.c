@@ -81,10 +81,14 @@ bool view_nobody_waits(void *user)
     return fuse_req_interrupted(task->req) || defer_is_ending(task->fs->views->defer);
 }
 
+/* As much as listings of one user have (fs/views.c). */
+enum { ANSWER_MAX_BYTES = 64 << 20 };
+
 struct index_query view_query_of(const struct view_task *task, size_t limit)
 {
     return (struct index_query){.threshold = task->fs->options.threshold,
                                 .limit = limit,
+                                .bytes_max = task->caller.all ? 0 : ANSWER_MAX_BYTES,
                                 .may_read = task->caller.all ? NULL : caller_may_read,
                                 .may_ask = task->caller.all ? NULL : caller_may_ask,
                                 .user = (void *)&task->caller,
@@ -118,6 +122,18 @@ int view_similar(const struct view_task *task, const struct file_key *key, size_
     if (r != -ENOENT)
         return r;
     *ret_list = (struct kin_list){0};
+    return 0;
+}
+
+int view_count_similar(const struct view_task *task, const struct file_key *key, size_t *ret_n)
+{
+    struct index_query query = view_query_of(task, 1);
+    _cleanup_(kin_list_done) struct kin_list list = {0};
+    query.counts = true;
+    int r = index_similar(task->fs->index, key, &query, &list);
+    if (r < 0 && r != -ENOENT)
+        return r;
+    *ret_n = list.n_found;
     return 0;
 }
 

@@ -19,8 +19,8 @@ static const struct view_room_limits question_limits = {.n_max = 256,
                                                         .bytes_max = 8192 * MIB,
                                                         .bytes_of_a_user_max = 2048 * MIB};
 /* They are kept in memory. A thousand is what a process may have open where nothing else is said;
- * a mirrored directory has 32 KiB. One cluster's listing can be larger than all else, where links
- * are not limited, and is to be had nevertheless. */
+ * a mirrored directory has 32 KiB. One cluster's listing can be larger than all else for who sees
+ * all, where links are not limited, and is to be had nevertheless. */
 static const struct view_room_limits listing_limits = {.n_max = 4096,
                                                        .n_of_a_user_max = 1024,
                                                        .bytes_max = 256 * MIB,

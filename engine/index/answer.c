@@ -17,6 +17,11 @@ void kin_list_done(struct kin_list *list)
     *list = (struct kin_list){0};
 }
 
+static size_t n_bytes_of(const struct kin *kin)
+{
+    return sizeof(*kin) + strlen(kin->path) + 1;
+}
+
 int kin_list_add(struct kin_list *list, struct kin *kin)
 {
     size_t n = list->n_kin;
@@ -26,9 +31,19 @@ int kin_list_add(struct kin_list *list, struct kin *kin)
             return -ENOMEM;
         list->kin = larger;
     }
+    list->n_bytes += n_bytes_of(kin);
     list->kin[list->n_kin++] = *kin;
     *kin = (struct kin){0};
     return 0;
+}
+
+void kin_list_cut(struct kin_list *list, size_t limit)
+{
+    while (limit && list->n_kin > limit) {
+        struct kin *last = &list->kin[--list->n_kin];
+        list->n_bytes -= n_bytes_of(last);
+        kin_done(last);
+    }
 }
 
 int kin_compare(const void *a, const void *b)

@@ -78,6 +78,8 @@ int answer_kin(struct index *index, enum postings_tier tier, const struct file_k
 void kin_done(struct kin *kin);
 /* Moves *kin into the list. */
 int kin_list_add(struct kin_list *list, struct kin *kin);
+/* The first `limit` of them, 0 for all. */
+void kin_list_cut(struct kin_list *list, size_t limit);
 /* For qsort(3): best first, by resemblance or by containment; ties in path order. */
 int kin_compare(const void *a, const void *b);
 int kin_compare_containment(const void *a, const void *b);

@@ -136,8 +136,7 @@ int index_cluster(struct index *index, uint64_t id, const struct index_query *qu
         return r;
     if (list.n_kin > 1)
         qsort(list.kin + 1, list.n_kin - 1, sizeof(*list.kin), kin_compare);
-    while (query->limit && list.n_kin > query->limit)
-        kin_done(&list.kin[--list.n_kin]);
+    kin_list_cut(&list, query->limit);
     info.repairing = living_clusters_is_repairing(index->clusters, stored);
     info.stale = named_clusterings_is_stale(index, stored);
     info.resemblance_min = summary.min;

@@ -308,12 +308,18 @@ struct kin_list {
     char incomplete[KIN_LIST_WHY_BYTES];
     struct kin *kin; /* best first, by what was asked for; ties in path order */
     size_t n_kin;
+    size_t n_bytes; /* of memory */
+    size_t n_found; /* of query->counts: those beyond the limit, too */
 };
 void kin_list_done(struct kin_list *list);
 
 struct index_query {
     double threshold; /* of resemblance, 0.0 to 1.0 (of containment for index_containing()) */
     size_t limit;     /* most answers, 0 for all */
+    bool counts;      /* those beyond the limit are looked for, too */
+    /* Most memory for an answer in the making, in which twice the limit and 256 more are kept:
+     * where that is not enough, -EDQUOT. 0: any */
+    size_t bytes_max;
     index_may_read_fn may_read; /* NULL: all */
     /* The same of a document that is asked about, and so known by a name already: whether it can
      * be read, be it listed or not. It is asked when the answer is made, not only when the question
@@ -328,8 +334,8 @@ struct index_query {
 };
 
 /* Documents that resemble one, itself left out. All paths of a hard-linked document are one
- * document. Returns 0, -ENOENT when the file is not a known document, -EINTR (stopped), or an
- * error. */
+ * document. Returns 0, -ENOENT when the file is not a known document, -EINTR (stopped), -EDQUOT, or
+ * an error. */
 int index_similar(struct index *index, const struct file_key *file, const struct index_query *query,
                   struct kin_list *ret_list);
 

@@ -27,8 +27,20 @@ static void sort(enum postings_tier tier, struct kin_list *list)
 static void cut(enum postings_tier tier, const struct index_query *query, struct kin_list *list)
 {
     sort(tier, list);
-    while (query->limit && list->n_kin > query->limit)
-        kin_done(&list->kin[--list->n_kin]);
+    kin_list_cut(list, query->limit);
+}
+
+static int add(enum postings_tier tier, const struct index_query *query, struct kin_list *list,
+               struct kin *kin)
+{
+    int r = kin_list_add(list, kin);
+    if (r < 0)
+        return r;
+    list->n_found++;
+    if (query->limit && list->n_kin > LOAD_AT_ONCE &&
+        (list->n_kin - LOAD_AT_ONCE) / 2 >= query->limit) /* which may be any number */
+        cut(tier, query, list);
+    return query->bytes_max && list->n_bytes > query->bytes_max ? -EDQUOT : 0;
 }
 
 /* All documents of a matching class but the one asked about, with their paths; but not many more
@@ -70,13 +82,11 @@ static int expand(struct index *index, enum postings_tier tier, const struct mat
                 kin.resemblance = estimate.value;
                 kin.error = estimate.error;
                 kin.exact = estimate.exact;
-                r = kin_list_add(list, &kin);
+                r = add(tier, query, list, &kin);
                 kin_done(&kin);
             }
         }
         records_put(index->records, members, n);
-        if (query->limit && list->n_kin >= 2 * query->limit + LOAD_AT_ONCE)
-            cut(tier, query, list);
     }
     return r;
 }
@@ -135,7 +145,7 @@ static void say_incomplete(const struct index *index, enum postings_tier tier,
 static int answer(struct index *index, enum postings_tier tier, const struct document *document,
                   const struct index_query *query, size_t enough, struct kin_list *ret_list)
 {
-    const size_t most = query->may_read ? 0 : enough ? enough : query->limit;
+    const size_t most = query->may_read || query->counts ? 0 : enough ? enough : query->limit;
     _cleanup_(sid_list_done) struct sid_list candidates = {0};
     _cleanup_(matches_done) struct matches matches = {0};
     _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
@@ -164,7 +174,7 @@ static int answer(struct index *index, enum postings_tier tier, const struct doc
         bool next_rank = i == 0 || match_rank(tier, &matches.matches[i]) !=
                                        match_rank(tier, &matches.matches[i - 1]);
         if ((enough && list.n_kin >= enough) ||
-            (next_rank && query->limit && list.n_kin >= query->limit))
+            (next_rank && query->limit && !query->counts && list.n_kin >= query->limit))
             break;
         r = expand(index, tier, &matches.matches[i], document->sid, record, query, paths, enough,
                    &list, &stale);
@@ -179,10 +189,11 @@ static int answer(struct index *index, enum postings_tier tier, const struct doc
 }
 
 /* Whether all that was answered is of the contents of now. */
-static bool all_current(struct index *index, const struct kin_list *list)
+static bool all_current(struct index *index, const struct index_query *query,
+                        const struct kin_list *list)
 {
     bool current = true;
-    for (size_t i = 0; i < list->n_kin; i++)
+    for (size_t i = 0; i < list->n_kin && !answer_is_stopped(query); i++)
         current &= answer_is_current(index, &list->kin[i].key, list->kin[i].sid);
     return current;
 }
@@ -218,7 +229,8 @@ int answer_kin(struct index *index, enum postings_tier tier, const struct file_k
                  : answer(index, tier, foreign, query, 0, &list);
         if (r < 0)
             return r;
-        if (again || (r == 0 && all_current(index, &list)) || !answer_look_again(index, query))
+        if (again || (r == 0 && all_current(index, query, &list)) ||
+            !answer_look_again(index, query))
             break;
         kin_list_done(&list);
     }

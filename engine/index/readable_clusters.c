@@ -90,8 +90,7 @@ static int describe(struct readable_cluster *cluster, uint64_t base,
     if (!info.representative.path)
         return -ENOMEM;
     qsort(list.kin + 1, list.n_kin - 1, sizeof(*list.kin), kin_compare);
-    while (query->limit && list.n_kin > query->limit)
-        kin_done(&list.kin[--list.n_kin]);
+    kin_list_cut(&list, query->limit);
     *ret_info = info;
     if (ret_members) {
         *ret_members = list;

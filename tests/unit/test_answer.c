@@ -326,6 +326,67 @@ static void test_answer__ends_when_nobody_waits_for_it(void **state)
     assert_int_equal(index_readable_cluster(index, &w.asked, 0, &w.query, &info, NULL), -EINTR);
 }
 
+/* Of equal documents, whose paths are all looked at, no more are kept than are wanted. */
+static void test_answer__takes_as_much_memory_as_it_may(void **state)
+{
+    enum { N = 300 };
+    struct world w;
+    struct kin_list list;
+    world_init(&w, state);
+    struct index *index = w.tree->index;
+    for (unsigned i = 0; i < N; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "copy%03u", i);
+        write_page(&w, name, 1);
+        index_note_entry(index, backing_root_key(w.tree->backing), name);
+    }
+    indexed_tree_settle(w.tree);
+    w.query.bytes_max = (N - 30) * (sizeof(struct kin) + sizeof("copy000"));
+    assert_int_equal(index_similar(index, &w.guess, &w.query, &list), -EDQUOT);
+    for (unsigned i = 0; i < 2; i++) {
+        w.query.limit = i + 1;
+        w.query.counts = i;
+        assert_int_equal(index_similar(index, &w.guess, &w.query, &list), 0);
+        assert_int_equal(list.n_kin, w.query.limit);
+        assert_string_equal(list.kin[i].path, i ? "copy001" : "copy000");
+        assert_int_equal(list.n_bytes, (i + 1) * (sizeof(struct kin) + sizeof("copy000")));
+        assert_true(!i || list.n_found == N);
+        kin_list_done(&list);
+    }
+    w.query.limit = SIZE_MAX;
+    assert_int_equal(index_similar(index, &w.guess, &w.query, &list), -EDQUOT);
+    w.query.bytes_max = 0;
+    assert_int_equal(index_similar(index, &w.guess, &w.query, &list), 0);
+    assert_int_equal(list.n_kin, N);
+    kin_list_done(&list);
+}
+
+/* What resembles it less is counted, too. */
+static void test_answer__counts_what_is_beyond_the_limit(void **state)
+{
+    enum { N = 8 };
+    struct world w;
+    struct kin_list list;
+    world_init(&w, state);
+    for (unsigned i = 0; i < N; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "other%u", i);
+        write_page(&w, name, 3 + i);
+        index_note_entry(w.tree->index, backing_root_key(w.tree->backing), name);
+    }
+    indexed_tree_settle(w.tree);
+    w.query.threshold = 0.05;
+    w.query.limit = 1;
+    w.query.counts = true;
+    for (unsigned all = 0; all < 2; all++) {
+        w.query.may_read = all ? NULL : may_read;
+        assert_int_equal(index_similar(w.tree->index, &w.guess, &w.query, &list), 0);
+        assert_int_equal(list.n_kin, 1);
+        assert_int_equal(list.n_found, N);
+        kin_list_done(&list);
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, indexed_tree_setup, indexed_tree_teardown)
@@ -337,6 +398,8 @@ int main(void)
         TEST(test_answer__is_of_what_is_asked_about_and_not_listed),
         TEST(test_answer__asks_for_one_right_where_there_is_one),
         TEST(test_answer__ends_when_nobody_waits_for_it),
+        TEST(test_answer__takes_as_much_memory_as_it_may),
+        TEST(test_answer__counts_what_is_beyond_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
