@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "engine/index/schema.h"
-#include "engine/index/sid.h"
 
 enum {
     PAGE_ROWS = 256,
@@ -156,11 +155,15 @@ int membership_head_size(const struct kv_buf *value, uint64_t *ret_size)
 
 /* -- reading -- */
 
-static int parse_cluster(const struct kv_buf *value, uint64_t *ret_id)
+static int parse_cluster(const struct membership *membership, const struct kv_buf *value,
+                         uint64_t *ret_id)
 {
-    if (value->data)
-        return value->size_bytes == 8 ? sid_decode(value->data, ret_id) : -EUCLEAN;
-    *ret_id = 0;
+    if (value->data && value->size_bytes != 8)
+        return -EUCLEAN;
+    const uint64_t id = value->data ? get_be64(value->data) : 0;
+    if (id && cluster_clustering(id) != membership->clustering)
+        return -EUCLEAN;
+    *ret_id = id;
     return 0;
 }
 
@@ -180,7 +183,7 @@ static int read_clusters(struct membership *membership, const uint64_t *sids, co
     r = 0;
     for (size_t i = 0; i < n; i++) {
         if (r == 0)
-            r = parse_cluster(&values[i], &ret_ids[places[i]]);
+            r = parse_cluster(membership, &values[i], &ret_ids[places[i]]);
         if (r == 0)
             number_cache_set(&membership->clusters, sids[places[i]], ret_ids[places[i]]);
         kv_buf_done(&values[i]);
@@ -212,7 +215,7 @@ int membership_cluster_of(struct membership *membership, uint64_t sid, uint64_t 
 
     int r = kv_get(membership->kv, TABLE_CLUSTER_OF,
                    member_cluster_of_key(key, sid, membership->clustering), &value);
-    return r < 0 && r != -ENOENT ? r : parse_cluster(&value, ret_id);
+    return r < 0 && r != -ENOENT ? r : parse_cluster(membership, &value, ret_id);
 }
 
 int membership_size(struct membership *membership, uint64_t id, uint64_t *ret_size)

@@ -230,10 +230,7 @@ uint64_t salvage_cluster(struct salvage *salvage, unsigned clustering, const str
     struct membership membership = {.kv = salvage->kv, .clustering = clustering};
     const uint64_t sid = sid_of(salvage, file);
     uint64_t id = 0;
-    if (!sid || membership_cluster_of(&membership, sid, &id) < 0 ||
-        cluster_clustering(id) != clustering)
-        return 0;
-    return id;
+    return sid && membership_cluster_of(&membership, sid, &id) == 0 ? id : 0;
 }
 
 uint64_t salvage_next_cluster(struct kv *kv, unsigned clustering)

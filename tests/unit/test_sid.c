@@ -119,16 +119,20 @@ static int read_cluster_of(struct kv *kv, uint64_t sid)
     return member_is_cluster_of(&row) ? 0 : -EUCLEAN;
 }
 
-static int read_cluster(struct kv *kv, uint64_t cluster)
+/* By one document, and with others. */
+static int read_cluster(struct kv *kv, unsigned clustering, uint64_t cluster)
 {
-    uint8_t key[8], value[8];
+    const uint64_t sid = 3;
+    uint8_t key[CLUSTER_OF_KEY_BYTES], value[8];
+    const struct kv_slice row = member_cluster_of_key(key, sid, clustering);
     struct membership membership;
-    uint64_t found;
-    put_be64(key, 3);
+    uint64_t found, among_others;
     put_be64(value, cluster);
-    write_row(kv, TABLE_CLUSTER_OF, key, 8, value, 8);
-    assert_int_equal(membership_init(&membership, kv, 0), 0);
-    int r = membership_cluster_of(&membership, 3, &found);
+    write_row(kv, TABLE_CLUSTER_OF, row.data, row.size_bytes, value, 8);
+    assert_int_equal(membership_init(&membership, kv, clustering), 0);
+    int r = membership_cluster_of(&membership, sid, &found);
+    assert_int_equal(membership_clusters_of(&membership, &sid, 1, &among_others), r);
+    assert_true(r < 0 || (found == cluster && among_others == cluster));
     membership_done(&membership, true);
     return r;
 }
@@ -202,7 +206,6 @@ static void test_sid__one_that_no_store_has_given_out_is_damage(void **state)
         {"first posting", read_first_posting},
         {"member", read_member},
         {"cluster of", read_cluster_of},
-        {"cluster", read_cluster},
         {"former id", read_alias},
         {"posted", read_posted},
         {"cluster of a join", read_join_cluster},
@@ -225,10 +228,27 @@ static void test_sid__one_that_no_store_has_given_out_is_damage(void **state)
         }
 }
 
+static void test_sid__a_cluster_of_another_clustering_is_damage(void **state)
+{
+    static const unsigned clusterings[] = {0, 1, CLUSTERING_CENTRES_FROM, CLUSTERING_MAX};
+    enum { N = sizeof(clusterings) / sizeof(clusterings[0]) };
+    const struct kv_options options = {.tables = schema_tables, .n_tables = SCHEMA_N_TABLES};
+    (void)state;
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j <= N; j++) {
+            struct kv *kv;
+            assert_int_equal(kv_memory_open(&options, &kv), 0);
+            const uint64_t id = j < N ? clustering_base(clusterings[j]) + 5 : UINT64_MAX;
+            assert_int_equal(read_cluster(kv, clusterings[i], id), i == j ? 0 : -EUCLEAN);
+            kv_close(kv);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sid__one_that_no_store_has_given_out_is_damage),
+        cmocka_unit_test(test_sid__a_cluster_of_another_clustering_is_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
