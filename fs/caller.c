@@ -11,8 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -94,98 +92,62 @@ int caller_access(const struct caller *caller, int dirfd, const char *path, int 
     return r;
 }
 
-/* What a name of a directory is; no link is followed, none leads out. Returns an O_PATH descriptor
- * or an error. */
-static int open_below(int dir_fd, const char *name, uint64_t flags)
-{
-    struct open_how how = {.flags = flags | O_PATH | O_NOFOLLOW | O_CLOEXEC,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
-    long fd = syscall(SYS_openat2, dir_fd, name, &how, sizeof(how));
-    return fd < 0 ? -errno : (int)fd;
-}
-
-static int check_readable(int fd)
-{
-    int r = syscall(SYS_faccessat2, fd, "", R_OK, AT_EACCESS | AT_EMPTY_PATH);
-    return r < 0 ? -errno : 0;
-}
-
-/* The directory of a path, each on the way of which can be listed; *ret_name is what follows it. */
-static int open_listed_directory(int root_fd, const char *path, const char **ret_name)
-{
-    int fd = open_below(root_fd, ".", O_DIRECTORY);
-    int r = fd < 0 ? fd : check_readable(fd);
-    for (const char *slash; r == 0 && (slash = strchr(path, '/')); path = slash + 1) {
-        char name[NAME_MAX + 1];
-        const size_t n = (size_t)(slash - path);
-        if (n >= sizeof(name)) {
-            r = -ENAMETOOLONG;
-            break;
-        }
-        memcpy(name, path, n);
-        name[n] = '\0';
-        const int below = open_below(fd, name, O_DIRECTORY);
-        close(fd);
-        fd = below;
-        r = fd < 0 ? fd : check_readable(fd);
-    }
-    if (r < 0 && fd >= 0)
-        close(fd);
-    *ret_name = path;
-    return r < 0 ? r : fd;
-}
-
-/* On a thread that is the caller. */
-static int open_listed(int root_fd, const char *path)
+/* On a thread that is the caller; way NULL: the directories need not be listed. */
+static int open_path(struct listed_way *way, int root_fd, const char *path)
 {
     const char *name;
-    _cleanup_close_ int dir_fd = open_listed_directory(root_fd, path, &name);
-    return dir_fd < 0 ? dir_fd : open_below(dir_fd, name, 0);
+    if (!way)
+        return listed_way_open_below(root_fd, path, 0);
+    int dir_fd = listed_way_open(way, root_fd, path, &name);
+    return dir_fd < 0 ? dir_fd : listed_way_open_below(dir_fd, name, 0);
 }
 
 /* *ret_fd is -1 where the path leads to nothing that the caller can reach. Returns 0 where that can
  * be read. */
-static int reach(const struct caller *caller, const char *path, bool listed, int *ret_fd)
+static int reach(const struct caller *caller, struct listed_way *way, const char *path, int *ret_fd)
 {
     const int root_fd = backing_root_fd(caller->backing);
     struct rights_own own = own_of(caller);
     if (!caller->all && !become_caller(caller, &own))
         return -EACCES;
-    int fd = listed && !caller->all ? open_listed(root_fd, path) : open_below(root_fd, path, 0);
-    int r = fd < 0 ? fd : check_readable(fd);
+    int fd = open_path(caller->all ? NULL : way, root_fd, path);
+    int r = fd < 0 ? fd : listed_way_check_readable(fd);
     if (!caller->all)
         rights_restore_all(&own);
     *ret_fd = fd < 0 ? -1 : fd;
     return r;
 }
 
-static int open_readable(const struct caller *caller, const char *path, bool listed)
+static int open_readable(const struct caller *caller, struct listed_way *way, const char *path)
 {
     _cleanup_close_ int fd = -1;
-    int r = reach(caller, path, listed, &fd);
+    int r = reach(caller, way, path, &fd);
     return r < 0 ? r : TAKE_FD(fd);
 }
 
 int caller_open_readable(const struct caller *caller, const char *path)
 {
-    return open_readable(caller, path, false);
+    return open_readable(caller, NULL, path);
 }
 
 int caller_open_listed(const struct caller *caller, const char *path)
 {
-    return open_readable(caller, path, true);
+    struct listed_way way = {0};
+    int fd = open_readable(caller, &way, path);
+    listed_way_done(&way);
+    return fd;
 }
 
 /* All names of a file have its one mode and its lists; only a directory on the way refuses what
  * cannot be reached. */
-static enum index_right may_open(const struct caller *caller, const char *path,
-                                 const struct file_key *key, bool listed)
+static enum index_right right_to(const struct caller *caller, struct listed_way *way,
+                                 const char *path, const struct file_key *key)
 {
     _cleanup_close_ int fd = -1;
     struct file_key found;
     if (caller->all)
         return INDEX_ALLOWED;
-    int r = reach(caller, path, listed, &fd);
+    int r = reach(caller, way, path, &fd);
     if (fd < 0)
         return r == -EACCES ? INDEX_DIRECTORY_REFUSED : INDEX_NAME_REFUSED;
     if (backing_key_at(caller->backing, fd, "", &found) < 0 || !file_key_equal(&found, key))
@@ -193,14 +155,24 @@ static enum index_right may_open(const struct caller *caller, const char *path,
     return r < 0 ? INDEX_FILE_REFUSED : INDEX_ALLOWED;
 }
 
-enum index_right caller_may_read(void *user, const char *path, const struct file_key *key)
+enum index_right caller_may_read(const struct caller *caller, struct listed_way *way,
+                                 const char *path, const struct file_key *key)
 {
-    return may_open(user, path, key, true);
+    return right_to(caller, way, path, key);
 }
 
-enum index_right caller_may_ask(void *user, const char *path, const struct file_key *key)
+enum index_right caller_may_ask(const struct caller *caller, const char *path,
+                                const struct file_key *key)
 {
-    return may_open(user, path, key, false);
+    return right_to(caller, NULL, path, key);
+}
+
+bool caller_may_open(const struct caller *caller, const struct file_key *key)
+{
+    if (caller->all)
+        return true;
+    _cleanup_close_ int fd = backing_open_key(caller->backing, key, O_PATH | O_NOFOLLOW);
+    return fd < 0 || caller_access(caller, fd, "", R_OK) == 0;
 }
 
 void caller_numbers_init(struct caller_numbers *numbers)

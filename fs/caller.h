@@ -12,6 +12,7 @@
 
 #include "base/backing.h"
 #include "engine/index/index.h"
+#include "fs/listed_way.h"
 
 struct caller {
     struct backing *backing; /* borrowed: what paths are relative to the root of */
@@ -57,10 +58,18 @@ int caller_open_readable(const struct caller *caller, const char *path);
  * told. Three calls for each directory. */
 int caller_open_listed(const struct caller *caller, const char *path);
 
-/* Two index_may_read_fn, by caller_open_listed() and by caller_open_readable(); user is a struct
- * caller. */
-enum index_right caller_may_read(void *user, const char *path, const struct file_key *key);
-enum index_right caller_may_ask(void *user, const char *path, const struct file_key *key);
+/* What an index_may_read_fn is asked, by caller_open_listed() and by caller_open_readable().
+ *
+ * way  of the question, zero-initialised before its first path; no two threads at once
+ */
+enum index_right caller_may_read(const struct caller *caller, struct listed_way *way,
+                                 const char *path, const struct file_key *key);
+enum index_right caller_may_ask(const struct caller *caller, const char *path,
+                                const struct file_key *key);
+
+/* False: the caller may not read a file, by whichever path. True as well where only its paths can
+ * tell: without handles, or when it is gone. Two calls. */
+bool caller_may_open(const struct caller *caller, const struct file_key *key);
 
 /* A number that is the same for callers that see the same, and never for others: their identities
  * are compared, since a hash can be chosen by who may choose groups (user namespaces). 0 is of

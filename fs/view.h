@@ -42,6 +42,7 @@ struct view_task {
     fuse_req_t req;
     const struct caller *as; /* of the handle, which opened it; NULL: who sends this request */
     struct caller caller;    /* the one who is answered; borrowed where there is `as` */
+    struct listed_way way;   /* to what is answered; the task's own */
     int64_t end_ms;          /* how long it may wait, all its waits together; of clock_now_ms() */
     struct view_node *node;  /* of the request, or NULL; the kernel holds it until the reply */
     struct file_key key;

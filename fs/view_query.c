@@ -81,6 +81,24 @@ bool view_nobody_waits(void *user)
     return fuse_req_interrupted(task->req) || defer_is_ending(task->fs->views->defer);
 }
 
+static enum index_right may_read(void *user, const char *path, const struct file_key *key)
+{
+    struct view_task *task = user;
+    return caller_may_read(&task->caller, &task->way, path, key);
+}
+
+static enum index_right may_ask(void *user, const char *path, const struct file_key *key)
+{
+    const struct view_task *task = user;
+    return caller_may_ask(&task->caller, path, key);
+}
+
+static bool may_open(void *user, const struct file_key *key)
+{
+    const struct view_task *task = user;
+    return caller_may_open(&task->caller, key);
+}
+
 /* As much as listings of one user have (fs/views.c). */
 enum { ANSWER_MAX_BYTES = 64 << 20 };
 
@@ -89,9 +107,10 @@ struct index_query view_query_of(const struct view_task *task, size_t limit)
     return (struct index_query){.threshold = task->fs->options.threshold,
                                 .limit = limit,
                                 .bytes_max = task->caller.all ? 0 : ANSWER_MAX_BYTES,
-                                .may_read = task->caller.all ? NULL : caller_may_read,
-                                .may_ask = task->caller.all ? NULL : caller_may_ask,
-                                .user = (void *)&task->caller,
+                                .may_read = task->caller.all ? NULL : may_read,
+                                .may_ask = task->caller.all ? NULL : may_ask,
+                                .may_open = task->caller.all ? NULL : may_open,
+                                .user = (void *)task,
                                 .wait_ms = left_ms(task),
                                 .stop = view_nobody_waits,
                                 .stop_user = (void *)task};

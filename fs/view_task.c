@@ -46,6 +46,7 @@ static void run(void *user, int error)
     task->unfinished = false;
     if (!error)
         task->run(task);
+    listed_way_done(&task->way);
     if (task->unfinished) {
         error = defer_again(task->fs->views->defer, task);
         if (!error)
@@ -94,6 +95,7 @@ static int make_task(struct fs *fs, fuse_req_t req, const struct view_task *like
     task->fs = fs;
     task->req = req;
     task->caller = like->as ? *like->as : (struct caller){0};
+    task->way = (struct listed_way){0};
     task->name = NULL;
     if (like->name) {
         size_t n_bytes = like->n_name_bytes ? like->n_name_bytes : strlen(like->name) + 1;

@@ -122,6 +122,8 @@ static int path_for(struct index *index, struct path_cache *paths, const struct 
                     const struct asker *asker, char **ret_path)
 {
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
+    if (asker->may && asker->query->may_open && !asker->query->may_open(asker->query->user, file))
+        return -ENOENT;
     int r = catalogue_links(index->kv, file, LINKS_AT_ONCE, &links);
     for (size_t at = 0, n_tried = 0; r == 0 && at < links.n_entries; n_tried++) {
         enum index_right right;

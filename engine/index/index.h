@@ -325,6 +325,9 @@ struct index_query {
      * be read, be it listed or not. It is asked when the answer is made, not only when the question
      * comes: the document may be another by then. NULL: may_read */
     index_may_read_fn may_ask;
+    /* False: neither allows any path of a file. Asked first, once for a file, whose paths may be
+     * long and many. NULL: only they can tell */
+    bool (*may_open)(void *user, const struct file_key *key);
     void *user;
     int wait_ms; /* answers that have changed since they were sketched are looked at again, for
                     this long at most; 0: they are given as they are known */

@@ -11,12 +11,14 @@
 
 #include "engine/index/catalogue.h"
 
-enum { N_SLOTS = 1024, DEPTH_MAX = PATH_MAX / 2 };
+/* A path of more names is too long. Climbed are twice as many, so that of those below a directory
+ * that has no path half know it without climbing again. */
+enum { N_SLOTS = 1024, NAMES_MAX = PATH_MAX / 2, CLIMB_MAX = 2 * NAMES_MAX };
 
 struct slot {
     struct file_key directory;
-    char *path; /* NULL: none */
-    bool refused;
+    char *path; /* or NULL: */
+    int error;  /* 0: the slot is free */
 };
 
 struct path_cache {
@@ -62,18 +64,19 @@ static struct slot *slot_of(struct path_cache *cache, const struct file_key *dir
 }
 
 /* Takes the path. */
-static void fill(struct slot *slot, const struct file_key *directory, char *path, bool refused)
+static void fill(struct slot *slot, const struct file_key *directory, char *path, int error)
 {
     free(slot->path);
-    *slot = (struct slot){.directory = *directory, .path = path, .refused = refused};
+    *slot = (struct slot){.directory = *directory, .path = path, .error = error};
 }
 
 void path_cache_refuse(struct path_cache *cache, const struct file_key *directory)
 {
-    fill(slot_of(cache, directory), directory, NULL, true);
+    fill(slot_of(cache, directory), directory, NULL, -EPERM);
 }
 
-/* *ret_path is borrowed until the next call. */
+/* *ret_path is borrowed until the next call. Returns -ELOOP where there are too many above to tell
+ * how many, and depth is too large to say that they are too many for this one. */
 static int directory_path(struct path_cache *cache, const struct file_key *directory,
                           unsigned depth, const char **ret_path)
 {
@@ -82,12 +85,12 @@ static int directory_path(struct path_cache *cache, const struct file_key *direc
         return 0;
     }
     struct slot *slot = slot_of(cache, directory);
-    if ((slot->path || slot->refused) && file_key_equal(&slot->directory, directory)) {
+    if ((slot->path || slot->error) && file_key_equal(&slot->directory, directory)) {
         *ret_path = slot->path;
-        return slot->refused ? -EPERM : 0;
+        return slot->error;
     }
-    if (depth > DEPTH_MAX)
-        return -ENAMETOOLONG;
+    if (depth == CLIMB_MAX)
+        return -ELOOP;
 
     _cleanup_(catalogue_list_done) struct catalogue_list links = {0};
     int r = catalogue_links(cache->kv, directory, 1, &links);
@@ -100,9 +103,13 @@ static int directory_path(struct path_cache *cache, const struct file_key *direc
     r = directory_path(cache, &links.entries[0].parent, depth + 1, &above);
     if (r == 0)
         r = join(above, links.entries[0].name, &path);
+    if (r == -ELOOP && depth <= CLIMB_MAX - NAMES_MAX)
+        r = -ENAMETOOLONG;
+    if (r == -ENAMETOOLONG)
+        fill(slot, directory, NULL, r);
     if (r < 0)
         return r;
-    fill(slot, directory, path, false);
+    fill(slot, directory, path, 0);
     *ret_path = path;
     return 0;
 }

@@ -52,6 +52,17 @@ static int add_member(struct search *search, struct readable_member *member)
     return 0;
 }
 
+/* Says of a document what it is found in. */
+static int note(struct search *search, uint64_t sid, enum readable_known what)
+{
+    uint32_t *n = search->known ? sid_tally_of(search->known, sid) : NULL;
+    if (search->known && !n)
+        return -ENOMEM;
+    if (n)
+        *n = what;
+    return 0;
+}
+
 /* Adds what of some documents can be shown. */
 static int add_shown(struct search *search, const uint64_t *sids, size_t n)
 {
@@ -104,11 +115,15 @@ static int add_class(struct search *search, const uint8_t class_id[CLASS_BYTES])
         const size_t n = class.n_sids - at;
         r = add_shown(search, class.sids + at, n < LOAD_AT_ONCE ? n : LOAD_AT_ONCE);
     }
+    for (size_t i = 0; r == -E2BIG && i < class.n_sids; i++)
+        if (note(search, class.sids[i], READABLE_IN_LARGE) < 0)
+            r = -ENOMEM;
     return r;
 }
 
 /* Adds what resembles a member. All candidates are compared: which of them are the likeliest
- * depends on documents that the caller may not know of. */
+ * depends on documents that the caller may not know of. Where there are too many they are all in
+ * one that is too large, and no other search begins at one of them. */
 static int add_neighbours(struct search *search, const struct record *record)
 {
     _cleanup_(sid_list_done) struct sid_list candidates = {0};
@@ -121,6 +136,9 @@ static int add_neighbours(struct search *search, const struct record *record)
                          &matches);
     for (size_t i = 0; r == 0 && i < matches.n_matches; i++)
         r = add_class(search, matches.matches[i].class);
+    for (size_t i = 0; r == -E2BIG && i < matches.n_matches; i++)
+        if (note(search, matches.matches[i].sid, READABLE_IN_LARGE) < 0)
+            r = -ENOMEM;
     return r;
 }
 
@@ -171,15 +189,12 @@ static int begin(struct search *search, uint64_t sid)
 }
 
 /* Says of all that was found what it is found in. */
-static int note_known(struct search *search, enum readable_known what)
+static int note_members(struct search *search, enum readable_known what)
 {
-    for (size_t i = 0; search->known && i < search->cluster->n_members; i++) {
-        uint32_t *n = sid_tally_of(search->known, search->cluster->members[i].sid);
-        if (!n)
-            return -ENOMEM;
-        *n = what;
-    }
-    return 0;
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < search->cluster->n_members; i++)
+        r = note(search, search->cluster->members[i].sid, what);
+    return r;
 }
 
 int readable_cluster_find(struct index *index, uint64_t sid, double threshold,
@@ -193,7 +208,7 @@ int readable_cluster_find(struct index *index, uint64_t sid, double threshold,
     if (r == 0)
         r = grow(&search);
     if (r == 0 || r == -E2BIG) {
-        int noted = note_known(&search, r == 0 ? READABLE_SEEN : READABLE_IN_LARGE);
+        int noted = note_members(&search, r == 0 ? READABLE_SEEN : READABLE_IN_LARGE);
         r = noted < 0 ? noted : r;
     }
     path_cache_free(search.paths);

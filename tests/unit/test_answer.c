@@ -19,6 +19,7 @@ struct world {
     struct indexed_tree *tree;
     struct file_key asked, guess;
     bool is_readable;                /* the document asked about */
+    unsigned n_paths;                /* that were asked for */
     bool is_listed;                  /* it can be read by a name that can be listed */
     bool (*happens)(struct world *); /* as soon as the right is asked for, once; says what it is */
     struct index_query query;
@@ -387,6 +388,40 @@ static void test_answer__counts_what_is_beyond_the_limit(void **state)
     }
 }
 
+static bool may_open_none(void *user, const struct file_key *key)
+{
+    (void)user;
+    (void)key;
+    return false;
+}
+
+static enum index_right count_paths(void *user, const char *path, const struct file_key *key)
+{
+    struct world *w = user;
+    (void)path;
+    (void)key;
+    w->n_paths++;
+    return INDEX_ALLOWED;
+}
+
+/* What cannot be read by any path has none looked at, however long they are. */
+static void test_answer__asks_for_no_path_of_what_cannot_be_read(void **state)
+{
+    struct world w;
+    struct kin_list list;
+    world_init(&w, state);
+    hold(&w, SECRET);
+    w.query.may_read = count_paths;
+    w.query.may_ask = NULL;
+    assert_int_equal(index_similar(w.tree->index, &w.guess, &w.query, &list), 0);
+    assert_int_equal(list.n_kin, 1);
+    kin_list_done(&list);
+    assert_int_equal(w.n_paths, 2); /* of the one that is asked about, and of the other */
+    w.query.may_open = may_open_none;
+    assert_int_equal(index_similar(w.tree->index, &w.guess, &w.query, &list), -ENOENT);
+    assert_int_equal(w.n_paths, 2);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, indexed_tree_setup, indexed_tree_teardown)
@@ -398,6 +433,7 @@ int main(void)
         TEST(test_answer__is_of_what_is_asked_about_and_not_listed),
         TEST(test_answer__asks_for_one_right_where_there_is_one),
         TEST(test_answer__ends_when_nobody_waits_for_it),
+        TEST(test_answer__asks_for_no_path_of_what_cannot_be_read),
         TEST(test_answer__takes_as_much_memory_as_it_may),
         TEST(test_answer__counts_what_is_beyond_the_limit),
     };

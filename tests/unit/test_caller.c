@@ -76,12 +76,21 @@ static int tear_down(void **state)
     return rmdir(tree->path);
 }
 
+static enum index_right right_to_read(struct caller *caller, const char *path,
+                                      const struct file_key *key)
+{
+    struct listed_way way = {0};
+    enum index_right right = caller_may_read(caller, &way, path, key);
+    listed_way_done(&way);
+    return right;
+}
+
 /* Whether the caller may read what a path means now. */
 static bool may_read(struct caller *caller, const char *path)
 {
     struct file_key key = {0};
     (void)backing_key_at(caller->backing, backing_root_fd(caller->backing), path, &key);
-    return caller_may_read(caller, path, &key) == INDEX_ALLOWED;
+    return right_to_read(caller, path, &key) == INDEX_ALLOWED;
 }
 
 static void test_caller__sees_what_the_kernel_lets_that_user_read(void **state)
@@ -102,7 +111,7 @@ static void test_caller__sees_what_the_kernel_lets_that_user_read(void **state)
     /* Not what has the name of another: a document may have been moved out of sight. */
     struct file_key roots;
     assert_int_equal(backing_key_at(tree->backing, tree->fd, "roots", &roots), 0);
-    assert_int_equal(caller_may_read(&caller, "everyones", &roots), INDEX_NAME_REFUSED);
+    assert_int_equal(right_to_read(&caller, "everyones", &roots), INDEX_NAME_REFUSED);
     assert_int_equal(caller_open_readable(&caller, "closed/everyones"), -EACCES);
     assert_int_equal(caller_open_readable(&caller, "roots"), -EACCES);
     assert_int_equal(caller_open_readable(&caller, "missing"), -ENOENT);
@@ -141,8 +150,11 @@ static void test_caller__may_ask_about_what_can_be_reached_and_read(void **state
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
         struct file_key key = {0};
         (void)backing_key_at(tree->backing, tree->fd, paths[i].path, &key);
-        assert_int_equal(caller_may_read(&caller, paths[i].path, &key), paths[i].may_read);
+        assert_int_equal(right_to_read(&caller, paths[i].path, &key), paths[i].may_read);
         assert_int_equal(caller_may_ask(&caller, paths[i].path, &key), paths[i].may_ask);
+        /* By the file alone, wherever it is. */
+        assert_int_equal(caller_may_open(&caller, &key),
+                         !strstr(paths[i].path, "roots") || !backing_has_handles(tree->backing));
     }
     assert_int_equal(backing_key_at(tree->backing, tree->fd, "roots", &roots), 0);
     assert_int_equal(caller_may_ask(&caller, "everyones", &roots), INDEX_NAME_REFUSED);

@@ -225,6 +225,32 @@ static void test_catalogue__a_path_is_as_long_as_a_call_takes(void **state)
     path_cache_free(cache);
 }
 
+/* A directory that is too deep is no reason for those above it to have no path, in whichever order
+ * they are asked for. */
+static void test_catalogue__directories_have_paths_down_to_the_longest(void **state)
+{
+    enum { FIRST = 10, DEEP = 3 * PATH_MAX };
+    struct file_key root = key_of(1);
+    for (unsigned i = 0; i < DEEP; i++)
+        change_entry(*state, true, i ? FIRST + i - 1 : 1, "d", FIRST + i, ENTRY_DIRECTORY);
+    for (int upwards = 0; upwards < 2; upwards++) {
+        struct path_cache *cache;
+        assert_int_equal(path_cache_new(*state, &root, &cache), 0);
+        for (unsigned n = 0; n < DEEP; n += 61) {
+            const unsigned i = upwards ? DEEP - 1 - n : n;
+            struct file_key directory = key_of(FIRST + i);
+            char *path = NULL;
+            /* Of i + 1 directories and a name, with a slash behind each. */
+            const bool is_short = 2 * (i + 1) + 1 < PATH_MAX;
+            assert_int_equal(path_cache_entry(cache, &directory, "x", &path),
+                             is_short ? 0 : -ENAMETOOLONG);
+            assert_true(!is_short || strlen(path) == 2 * (i + 1) + 1);
+            free(path);
+        }
+        path_cache_free(cache);
+    }
+}
+
 static void test_catalogue__a_file_row_comes_back_as_it_was_put(void **state)
 {
     struct file_key key = key_of(3);
@@ -386,6 +412,7 @@ int main(void)
         WITH_STORE(test_catalogue__renaming_a_directory_moves_what_is_below),
         WITH_STORE(test_catalogue__a_loop_of_directories_is_an_error_not_a_hang),
         WITH_STORE(test_catalogue__a_path_is_as_long_as_a_call_takes),
+        WITH_STORE(test_catalogue__directories_have_paths_down_to_the_longest),
         WITH_STORE(test_catalogue__a_file_row_comes_back_as_it_was_put),
         WITH_STORE(test_catalogue__damaged_rows_are_refused),
         WITH_STORE(test_catalogue__what_no_entry_can_be_called_is_damage),

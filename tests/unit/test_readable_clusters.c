@@ -319,6 +319,37 @@ static void test_readable_clusters__are_of_256_documents_at_most(void **state)
     }
 }
 
+static bool count_stops(void *user)
+{
+    ++*(size_t *)user;
+    return false;
+}
+
+/* Who listed it would compare each of its documents with all others; `stop` is asked for every 64
+ * of those. */
+static void test_readable_clusters__a_large_one_is_searched_a_few_times(void **state)
+{
+    enum { FAMILY = 1500 };
+    struct indexed_tree *f = *state;
+    int n_readable = FAMILY;
+    size_t n_stops = 0;
+    struct index_query query = {
+        .may_read = may_read_some, .user = &n_readable, .stop = count_stops, .stop_user = &n_stops};
+    char name[16];
+    for (unsigned i = 0; i < FAMILY; i++) {
+        name_of(i, name);
+        write_words(f, name, 0, WORDS);
+        FILE *file = fopen(scratch_path(f->tree, "%s", name), "a");
+        assert_non_null(file);
+        fprintf(file, "x%u", i);
+        fclose(file);
+        index_note_entry(f->index, backing_root_key(f->backing), name);
+    }
+    indexed_tree_settle(f);
+    assert_int_equal(n_listed(f, &query), 0);
+    assert_in_range(n_stops, FAMILY / 64, 4 * FAMILY);
+}
+
 static bool stop_at_once(void *user)
 {
     ++*(unsigned *)user;
@@ -357,6 +388,7 @@ int main(void)
         TEST(test_readable_clusters__are_components_of_what_can_be_read),
         TEST(test_readable_clusters__do_not_depend_on_what_is_hidden),
         TEST(test_readable_clusters__are_of_256_documents_at_most),
+        TEST(test_readable_clusters__a_large_one_is_searched_a_few_times),
         TEST(test_readable_clusters__can_be_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
