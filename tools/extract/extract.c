@@ -90,20 +90,23 @@ static bool time_left(const struct timespec *end, struct timespec *ret_left)
     return ret_left->tv_sec >= 0;
 }
 
-/* Orphans of the program come here; itself it stays a zombie, so that its group keeps its number.
- */
+/* Itself the program stays a zombie, so that its group keeps its number. */
 static bool has_ended(pid_t program)
 {
-    for (;;) {
-        siginfo_t info = {0};
-        if (waitid(P_PID, (id_t)program, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid)
-            return true;
-        info.si_pid = 0;
-        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || !info.si_pid)
-            return false;
-        if (info.si_pid != program)
-            waitpid(info.si_pid, NULL, 0);
-    }
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)program, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid;
+}
+
+/* Orphans of the program come here, as fast as it makes them. True: there was one that had ended,
+ * or the program has. */
+static bool bury_orphan(pid_t program)
+{
+    siginfo_t info = {0};
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || !info.si_pid)
+        return false;
+    if (info.si_pid != program)
+        waitpid(info.si_pid, NULL, 0);
+    return true;
 }
 
 static const int ending_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
@@ -134,6 +137,8 @@ static enum ending watch(pid_t program, const sigset_t *signals, unsigned second
     while (!has_ended(program)) {
         if (!time_left(&end, &left))
             return LATE;
+        if (bury_orphan(program))
+            left = (struct timespec){0};
         int signal = sigtimedwait(signals, NULL, &left);
         if (signal >= 0 && signal != SIGCHLD)
             return STOPPED;
