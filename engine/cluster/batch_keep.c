@@ -179,7 +179,8 @@ int kept_read(struct kept *kept, struct policy *ret_policy, uint32_t *ret_n_docu
     if (r < 0)
         return r;
     if (policy_decode(head->policy, sizeof(head->policy), ret_policy) != 0 ||
-        head->n_documents > UINT32_MAX)
+        head->n_documents > UINT32_MAX || head->n_added > head->n_documents ||
+        head->n_empty > head->n_added)
         return -EUCLEAN;
     *ret_n_documents = (uint32_t)head->n_documents;
     ret_totals->n_documents = head->n_added;
@@ -325,7 +326,7 @@ static int take_pair(void *user, const struct counted_pair *pair)
 {
     struct batch *batch = user;
     uint32_t n = batch->options.n_documents;
-    if (pair->a >= n || pair->b >= n)
+    if (pair->a >= pair->b || pair->b >= n || pair->both == 0 || pair->both > pair->all)
         return -EUCLEAN;
     if ((double)pair->both / pair->all >= batch->options.threshold)
         union_find_join(&batch->sets, pair->a, pair->b);

@@ -162,13 +162,16 @@ static void put_kept(uint64_t to[KEPT_WORDS], uint32_t number, const struct docu
     memcpy(to + 5, sketch->content_fingerprint, 8);
 }
 
-static void put_place(struct sketch_file *sketches, uint32_t number, uint64_t at, uint32_t n_values)
+/* Returns whether the number had none. A place of no values says as much as that it is taken. */
+static bool put_place(struct sketch_file *sketches, uint32_t number, uint64_t at, uint32_t n_values)
 {
     uint32_t most = __atomic_load_n(&sketches->most_values, __ATOMIC_RELAXED);
-    sketches->places[number] = at << N_BITS | n_values;
+    uint64_t before =
+        __atomic_exchange_n(&sketches->places[number], at << N_BITS | n_values, __ATOMIC_RELAXED);
     while (n_values > most && !__atomic_compare_exchange_n(&sketches->most_values, &most, n_values,
                                                            0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
+    return before == 0;
 }
 
 int sketch_writer_add(struct sketch_writer *writer, uint32_t number,
@@ -226,15 +229,15 @@ static struct min_sketch sketch_of(const struct sketch_file *sketches, const uin
     };
 }
 
-/* Whether a document begins at a word of a block, as it should; its number and how many values. */
+/* Whether a document begins at a word of a block, as a run leaves them: a checksum tells of damage,
+ * not of who made the file. */
 static bool get_kept(const struct sketch_file *sketches, const uint64_t *words, size_t n_left,
                      uint32_t *ret_number, struct document_sketch *ret_sketch)
 {
     uint32_t n_values = get_be32((const uint8_t *)words + 4) - 1; /* 0 becomes too many */
     size_t n_words = KEPT_WORDS + (n_values ? HEAD_WORDS + (size_t)n_values : 0);
     *ret_number = get_be32((const uint8_t *)words);
-    if (n_values > POLICY_V_MAX || n_left < n_words || *ret_number >= sketches->n_documents ||
-        sketches->places[*ret_number])
+    if (n_values > POLICY_V_MAX || n_left < n_words || *ret_number >= sketches->n_documents)
         return false;
     *ret_sketch = (struct document_sketch){0};
     memcpy(ret_sketch->text_fingerprint, words + 3, FINGERPRINT_BYTES);
@@ -244,7 +247,7 @@ static bool get_kept(const struct sketch_file *sketches, const uint64_t *words, 
         memcpy(ret_sketch->shingle_fingerprint, words + 1, FINGERPRINT_BYTES);
         ret_sketch->sketch = sketch_of(sketches, words + KEPT_WORDS, n_values);
     }
-    return true;
+    return n_values == 0 || min_sketch_is_sound(&ret_sketch->sketch);
 }
 
 int sketch_writer_load(struct sketch_writer *writer, uint64_t block, sketch_take_fn take,
@@ -265,8 +268,9 @@ int sketch_writer_load(struct sketch_writer *writer, uint64_t block, sketch_take
         if (!get_kept(sketches, words + at, BUFFER_WORDS - 1 - at, &number, &document))
             return -EUCLEAN;
         at += KEPT_WORDS;
+        if (!put_place(sketches, number, begin / 8 + at, document.sketch.n_values))
+            return -EUCLEAN;
         if (document.sketch.n_values) {
-            put_place(sketches, number, begin / 8 + at, document.sketch.n_values);
             at += HEAD_WORDS + document.sketch.n_values;
             if (sketches->filter_file)
                 r = add_filter(writer, number, &document.sketch);

@@ -30,8 +30,9 @@ struct sketch_file {
     uint32_t s, m;
     uint32_t n_documents;
     bool keeps;
-    uint64_t *places; /* by number; 0: there is none */
-    uint8_t *memory;  /* the first memory_bytes of the file are here */
+    uint64_t
+        *places;     /* by number; 0: there is none. By atomic operations while there are writers */
+    uint8_t *memory; /* the first memory_bytes of the file are here */
     size_t memory_bytes;
     struct scratch_file *filter_file; /* NULL: there are no filters */
     struct overlap_filter *filters;   /* of the first n_filters documents */

@@ -109,6 +109,10 @@ int min_sketch_merge(const struct policy *policy, const struct min_sketch *a,
 int min_sketch_copy(const struct min_sketch *sketch, struct min_sketch *ret_copy); /* -ENOMEM */
 void min_sketch_done(struct min_sketch *owned); /* frees the values of a copy, merge or decode */
 
+/* Whether all holds that follows from what a sketch is: of numbers that come from elsewhere.
+ * n_tokens is not looked at. O(n_values). */
+bool min_sketch_is_sound(const struct min_sketch *sketch);
+
 size_t min_sketch_encoded_bytes(const struct min_sketch *sketch);
 void min_sketch_encode(const struct min_sketch *sketch, void *out);
 /* Validates everything: versions, sizes, order, bounds. Returns 0, -EUCLEAN, -ENOMEM;

@@ -52,16 +52,14 @@ static bool v_below_valid(uint64_t v_below, uint32_t m)
     return v_below && (v_below & (v_below - 1)) == 0 && v_below - 1 < modulus - 1;
 }
 
-/* All that follows from what a sketch is. */
-static bool valid(const struct min_sketch *sketch, const uint64_t *values)
+bool min_sketch_is_sound(const struct min_sketch *sketch)
 {
+    const uint64_t *values = sketch->values;
     uint32_t n = sketch->n_values;
 
     if (sketch->s < 2 || sketch->s > POLICY_S_MAX || sketch->m < 1 || sketch->m > POLICY_M_MAX)
         return false;
-    if (n > POLICY_V_MAX || n > sketch->n_tokens || (n == 0) != (sketch->n_tokens == 0))
-        return false;
-    if (!v_below_valid(sketch->v_below, sketch->m))
+    if (n > POLICY_V_MAX || !v_below_valid(sketch->v_below, sketch->m))
         return false;
     for (uint32_t i = 1; i < n; i++)
         if (values[i] <= values[i - 1])
@@ -97,7 +95,10 @@ int min_sketch_decode(const void *data, size_t size_bytes, struct min_sketch *re
         return -ENOMEM;
     for (uint32_t i = 0; i < sketch.n_values; i++)
         values[i] = get_be64(p + HEAD_BYTES + 8 * (size_t)i);
-    if (!valid(&sketch, values))
+    sketch.values = values;
+    bool has_values = sketch.n_values > 0, has_tokens = sketch.n_tokens > 0;
+    if (!min_sketch_is_sound(&sketch) || sketch.n_values > sketch.n_tokens ||
+        has_values != has_tokens)
         return -EUCLEAN;
     sketch.values = TAKE_PTR(values);
     *ret_sketch = sketch;

@@ -1,6 +1,7 @@
 /* What a batch leaves in a directory, and what is made of it. */
 #include "batch_world.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <sys/stat.h>
 #include <xxhash.h>
@@ -288,6 +289,190 @@ static void test_batch_keep__refuses_what_no_run_leaves(void **state)
     world_end(&world);
 }
 
+/* -- sketches and pairs that no run leaves -- */
+
+enum {
+    BLOCK_BYTES = 1 << 20,
+    N_FORGED = 8,    /* documents, of 110 words each: sketches that hold all shingles */
+    WORDS_BEFORE = 6 /* of a document, as sketch_file.c has them */
+};
+
+/* Words of a block of sketches, of the document that begins there. */
+struct kept_words {
+    uint32_t *number, *n_values;
+    uint64_t *below, *v_below, *values, *end;
+};
+
+static struct kept_words words_of(uint64_t *at)
+{
+    uint32_t *counts = (uint32_t *)at;
+    uint32_t n = be32toh(counts[1]) - 1;
+    return (struct kept_words){&counts[0],
+                               &counts[1],
+                               at + WORDS_BEFORE,
+                               at + WORDS_BEFORE + 1,
+                               at + WORDS_BEFORE + 2,
+                               at + WORDS_BEFORE + (n ? 2 + n : 0)};
+}
+
+static void too_few_for_a_bound(struct kept_words words)
+{
+    *words.below = UINT64_C(1) << 63;
+    for (uint64_t *value = words.values; value < words.end; value++)
+        *value >>= 1;
+}
+
+static void in_no_order(struct kept_words words)
+{
+    uint64_t first = words.values[0];
+    words.values[0] = words.values[1];
+    words.values[1] = first;
+}
+
+static void twice(struct kept_words words)
+{
+    words.values[1] = words.values[0];
+}
+
+static void of_no_modulus(struct kept_words words)
+{
+    *words.v_below = 3;
+}
+
+static void of_the_first_number(struct kept_words words)
+{
+    *words.number = 0;
+}
+
+static void of_no_number(struct kept_words words)
+{
+    *words.number = htobe32(N_FORGED + 1);
+}
+
+static void of_too_many_values(struct kept_words words)
+{
+    *words.n_values = htobe32(POLICY_V_MAX + 2);
+}
+
+static void put_sum(uint8_t *bytes, size_t n_bytes)
+{
+    uint64_t sum = XXH3_64bits(bytes, n_bytes - sizeof(sum));
+    memcpy(bytes + n_bytes - sizeof(sum), &sum, sizeof(sum));
+}
+
+/* All sketches of the first block, or its last document alone; the checksum is right. */
+static void forge_sketches(const uint8_t *as_it_was, void (*forge)(struct kept_words), bool all)
+{
+    static uint64_t block[BLOCK_BYTES / 8];
+    memcpy(block, as_it_was, BLOCK_BYTES);
+    for (uint64_t *at = block, *end; *at; at = end) {
+        struct kept_words words = words_of(at);
+        end = words.end;
+        if (forge && (all ? end > words.below : !*end))
+            forge(words);
+    }
+    put_sum((uint8_t *)block, BLOCK_BYTES);
+    write_kept("sketches", (const uint8_t *)block, BLOCK_BYTES);
+}
+
+static void expect_refused(const struct batch_options *options, enum batch_phase from, int expected,
+                           const char *what, unsigned number)
+{
+    int r = try_resume(options, from);
+    if (r != expected)
+        fail_msg("%s %u, mode %u: %d", what, number, (unsigned)options->mode, r);
+}
+
+/* Each shares most shingles with the next; and two without any. */
+static void make_small_world(struct world *world)
+{
+    struct policy policy;
+    assert_int_equal(policy_preset("default", &policy), 0);
+    world_begin(world, &policy);
+    for (unsigned i = 0; i < N_FORGED - 1; i++) {
+        char *text = scratch_text(1, i, 110, 3);
+        world_add(world, text, strlen(text));
+        free(text);
+    }
+    world_add(world, "  ", 1);
+    world_add(world, "  ", 2);
+}
+
+static void test_batch_keep__refuses_sketches_that_no_run_leaves(void **state)
+{
+    static uint8_t bytes[2 * BLOCK_BYTES];
+    (void)state;
+    struct world world;
+    make_small_world(&world);
+    const struct {
+        void (*forge)(struct kept_words);
+        bool all;
+    } forged[] = {
+        {too_few_for_a_bound, true}, {in_no_order, true},          {twice, true},
+        {of_no_modulus, true},       {of_the_first_number, false}, {of_no_number, false},
+        {of_too_many_values, false},
+    };
+    for (enum batch_mode mode = 0; mode < BATCH_N_MODES; mode++) {
+        struct batch_options options = options_of(world.n, mode, 0.5);
+        batch_free(world_batch(&world, &options));
+        assert_int_equal(read_kept("sketches", bytes, sizeof(bytes)), BLOCK_BYTES);
+        for (unsigned i = 0; i < sizeof(forged) / sizeof(forged[0]); i++) {
+            forge_sketches(bytes, forged[i].forge, forged[i].all);
+            expect_refused(&options, BATCH_DUPLICATES, -EUCLEAN, "sketches", i);
+            forge_sketches(bytes, NULL, false);
+            expect_refused(&options, BATCH_DUPLICATES, 0, "sketches", i);
+        }
+    }
+    world_end(&world);
+}
+
+/* Of which there are more than documents, or more without a shingle than were added. */
+static void test_batch_keep__refuses_counts_that_no_run_leaves(void **state)
+{
+    enum { N_ADDED_AT = 8 + POLICY_ENCODED_BYTES + 8, N_EMPTY_AT = N_ADDED_AT + 8 };
+    static uint8_t head[4096];
+    (void)state;
+    struct world world;
+    make_small_world(&world);
+    struct batch_options options = options_of(world.n, BATCH_EXACT, 0.5);
+    batch_free(world_batch(&world, &options));
+    const size_t places[] = {N_ADDED_AT, N_EMPTY_AT};
+    size_t n = read_kept("sketches.head", head, sizeof(head));
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t before, forged = world.n + 1;
+        memcpy(&before, head + places[i], sizeof(before));
+        assert_int_equal(before, i == 0 ? world.n : 2);
+        memcpy(head + places[i], &forged, sizeof(forged));
+        put_sum(head, n);
+        write_kept("sketches.head", head, n);
+        expect_refused(&options, BATCH_DUPLICATES, -EUCLEAN, "counts", i);
+        memcpy(head + places[i], &before, sizeof(before));
+    }
+    world_end(&world);
+}
+
+/* A pair is of two documents, the smaller before the larger, that share at least one shingle and no
+ * more than there are. */
+static void test_batch_keep__refuses_pairs_that_no_run_leaves(void **state)
+{
+    static uint8_t bytes[2 * BLOCK_BYTES];
+    (void)state;
+    struct world world;
+    make_world(&world, 300);
+    struct batch_options options = options_of(world.n, BATCH_BRODER1997, 0.5);
+    batch_free(world_batch(&world, &options));
+    assert_int_equal(read_kept("pairs", bytes, sizeof(bytes)), BLOCK_BYTES);
+    const uint32_t forged[][4] = {{1, 1, 1, 1}, {2, 1, 1, 1},       {1, 2, 0, 0}, {1, 2, 0, 5},
+                                  {1, 2, 6, 5}, {1, world.n, 1, 1}, {1, 2, 1, 0}};
+    for (unsigned i = 0; i < sizeof(forged) / sizeof(forged[0]); i++) {
+        memcpy(bytes + 8, forged[i], sizeof(forged[i]));
+        put_sum(bytes, BLOCK_BYTES);
+        write_kept("pairs", bytes, BLOCK_BYTES);
+        expect_refused(&options, BATCH_CLUSTERS, -EUCLEAN, "pair", i);
+    }
+    world_end(&world);
+}
+
 /* A run that did not come to its end leaves nothing that another would take for complete; one that
  * is under way has its directory for itself; and what is somebody else's is not touched. */
 static void test_batch_keep__refuses_what_is_not_there(void **state)
@@ -340,6 +525,9 @@ int main(void)
         cmocka_unit_test(test_batch_keep__begins_with_any_phase),
         cmocka_unit_test(test_batch_keep__tells_what_is_damaged),
         cmocka_unit_test(test_batch_keep__refuses_what_no_run_leaves),
+        cmocka_unit_test(test_batch_keep__refuses_sketches_that_no_run_leaves),
+        cmocka_unit_test(test_batch_keep__refuses_counts_that_no_run_leaves),
+        cmocka_unit_test(test_batch_keep__refuses_pairs_that_no_run_leaves),
         cmocka_unit_test(test_batch_keep__refuses_what_is_not_there),
     };
     return cmocka_run_group_tests(tests, scratch_group_make, scratch_group_remove);
