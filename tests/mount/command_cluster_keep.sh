@@ -103,6 +103,29 @@ expect_match 'damaged' 'kept: damaged, or of another machine; make it anew witho
 sed -i 's/alone/alien/' kept/documents
 expect_code 3 "$KINFS" cluster --keep=kept --phase=duplicates
 expect_match 'other names' 'kept: damaged, or of another machine; make it anew without --phase' "$OUT"
+# Nor is taken what no run leaves, be its checksum right: sketches of few values with a bound.
+mkdir few
+for i in 1 2 3; do
+    words $i 110 > few/$i
+done
+"$KINFS" cluster --keep=forged few > of_few
+python3 - <<'PYTHON'
+import ctypes, struct
+of = ctypes.CDLL('libxxhash.so.0').XXH3_64bits
+of.restype, of.argtypes = ctypes.c_uint64, [ctypes.c_char_p, ctypes.c_size_t]
+block = bytearray(open('forged/sketches', 'rb').read())
+at = 0
+while block[at:at + 8] != bytes(8):
+    n_values = struct.unpack_from('>II', block, at)[1] - 1
+    values = struct.unpack_from(f'={n_values}Q', block, at + 64)
+    struct.pack_into('=Q', block, at + 48, 1 << 63)
+    struct.pack_into(f'={n_values}Q', block, at + 64, *(value >> 1 for value in values))
+    at += 64 + 8 * n_values
+struct.pack_into('=Q', block, len(block) - 8, of(bytes(block[:-8]), len(block) - 8))
+open('forged/sketches', 'wb').write(block)
+PYTHON
+expect_code 3 "$KINFS" cluster --keep=forged --phase=duplicates
+expect_equal 'forged' 'kinfs: forged: damaged, or of another machine; make it anew without --phase' "$OUT"
 mkdir other
 echo mine > other/sketches
 expect_code 3 "$KINFS" cluster --keep=other "$SOURCE"
