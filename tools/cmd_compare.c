@@ -52,6 +52,10 @@ int work_compare(const struct work_context *context, struct json_object *request
     return row(user, object);
 }
 
+/* Different shingles of a document, all of which --exact holds: 4 GiB of them, and as much again
+ * while they are sorted. */
+enum { EXACT_MOST_MILLIONS = 250 };
+
 /* no letters */
 enum {
     OPTION_RESAMPLE = 0x100,
@@ -103,7 +107,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case OPTION_SKETCH:
         if (strcmp(argument, "help") == 0) {
             fresh_families();
-            exit(COMMAND_OK);
+            exit(command_end(0, NULL));
         }
         if (!fresh_family_is_known(argument))
             argp_error(state, "--sketch=%s: none of this name; --sketch=help lists them", argument);
@@ -274,7 +278,12 @@ static int open_file(const char *path, int *ret_fd, char **ret_error)
 static int read_set(const struct compare_options *options, const char *path,
                     const struct text_source *text, struct exact_set **ret_set, char **ret_error)
 {
-    int r = exact_set_read_as(text->fd, text->as, options->w, &options->words, ret_set);
+    int r = exact_set_read_as(text->fd, text->as, options->w, &options->words,
+                              EXACT_MOST_MILLIONS * (size_t)1000000, ret_set);
+    if (r == -E2BIG)
+        return refuse(ret_error, r,
+                      "%s: more than %d million different shingles; compare by --resample", path,
+                      EXACT_MOST_MILLIONS);
     return r < 0 ? refuse(ret_error, r, "%s: %s", path, strerror(-r)) : 0;
 }
 
@@ -387,12 +396,12 @@ static int read_texts(const struct compare_options *options, struct pair *pair, 
 {
     _cleanup_(configuration_done) struct configuration configuration = {0};
     command_configuration(options->config, &configuration);
-    pair->same = same_bytes(pair->fd_a, pair->fd_b);
     int r = text_source_open(options->a, pair->fd_a, &configuration, &pair->a, ret_error);
     if (r >= 0)
         r = text_source_open(options->b, pair->fd_b, &configuration, &pair->b, ret_error);
     if (r < 0)
         return r;
+    pair->same = same_bytes(pair->fd_a, pair->fd_b);
     r = text_source_equal(&pair->a, &pair->b, &options->words);
     pair->same_text = r == 1;
     return r < 0 ? refuse(ret_error, r, "%s, %s: %s", options->a, options->b, strerror(-r)) : 0;

@@ -41,10 +41,7 @@ static int sketch_file(struct worker *worker, const char *path, struct document_
                        char reason[SKETCHING_REASON_BYTES])
 {
     _cleanup_close_ int fd = regular_file_open(path);
-    int r = fd < 0 ? fd
-                   : sketching_run(worker->sketching, fd, SKETCHING_MOST_BYTES, ret_sketch, reason);
-    if (r == SKETCHING_TOO_LONG)
-        return sketching_refuse(reason);
+    int r = fd < 0 ? fd : sketching_run_whole(worker->sketching, fd, ret_sketch, reason);
     if (r < 0 && r != -EBADMSG)
         snprintf(reason, SKETCHING_REASON_BYTES, "%s",
                  r == -EINVAL ? "not a regular file" : strerror(-r));

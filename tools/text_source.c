@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd_read.h"
 #include "engine/index/extractor.h"
+#include "engine/index/sketching.h"
 #include "tools/message.h"
 
 enum { READ_BYTES = 64 * 1024 };
@@ -148,7 +150,13 @@ int text_source_open(const char *path, int fd, const struct configuration *confi
     _cleanup_(extractor_choice_free_p) struct extractor_choice *choice = NULL;
     _cleanup_(text_source_done) struct text_source text = {.fd = -1};
     uint8_t head[8 * 1024];
+    char reason[SKETCHING_REASON_BYTES];
     size_t n_head = 0;
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return refuse(ret_error, -errno, "%s: %s", path, strerror(errno));
+    if ((uint64_t)st.st_size > SKETCHING_MOST_BYTES)
+        return refuse(ret_error, sketching_refuse(reason), "%s: %s; name another", path, reason);
     int r = extractors_new(configuration->extractors, configuration->n_extractors, &extractors,
                            ret_error);
     if (r == 0)

@@ -29,9 +29,7 @@ int index_read_foreign(struct index *index, int fd, bool (*stop)(void *user), vo
     const struct sketching_by by = index_sketching_by(index, true);
     int r = sketching_new(&by, stop, user, &sketching);
     if (r == 0)
-        r = sketching_run(sketching, fd, SKETCHING_MOST_BYTES, &sketch, foreign->info.reason);
-    if (r == SKETCHING_TOO_LONG)
-        r = sketching_refuse(foreign->info.reason);
+        r = sketching_run_whole(sketching, fd, &sketch, foreign->info.reason);
     if (r == 0)
         r = record_take_sketch(&foreign->record, &sketch);
     if (r < 0 && r != -EBADMSG)

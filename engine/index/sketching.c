@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fd_read.h"
 
@@ -250,4 +251,16 @@ int sketching_run(struct sketching *sketching, int fd, uint64_t most_bytes,
     if (r != 0)
         document_sketcher_begin(sketching->sketcher); /* which gives back what it took */
     return r;
+}
+
+int sketching_run_whole(struct sketching *sketching, int fd, struct document_sketch *ret_sketch,
+                        char ret_reason[SKETCHING_REASON_BYTES])
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    int r = SKETCHING_TOO_LONG;
+    if ((uint64_t)st.st_size <= SKETCHING_MOST_BYTES)
+        r = sketching_run(sketching, fd, SKETCHING_MOST_BYTES, ret_sketch, ret_reason);
+    return r == SKETCHING_TOO_LONG ? sketching_refuse(ret_reason) : r;
 }

@@ -61,6 +61,11 @@ enum {
 int sketching_run(struct sketching *sketching, int fd, uint64_t most_bytes,
                   struct document_sketch *ret_sketch, char ret_reason[SKETCHING_REASON_BYTES]);
 
+/* The same of all of it: one that is longer than SKETCHING_MOST_BYTES is -EBADMSG, at once where
+ * fstat(2) says so; neither SLOW nor TOO_LONG where slow ones are taken. */
+int sketching_run_whole(struct sketching *sketching, int fd, struct document_sketch *ret_sketch,
+                        char ret_reason[SKETCHING_REASON_BYTES]);
+
 /* The id of the extractor that read the document of the last run, 0: none. */
 uint32_t sketching_extractor(const struct sketching *sketching);
 

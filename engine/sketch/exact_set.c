@@ -21,6 +21,7 @@ enum {
     END_OF_TOKEN = 0xff,
     SHINGLE_MAX_BYTES = POLICY_W_MAX * (CANON_TOKEN_MAX_BYTES + 1),
     READ_BYTES = 64 * 1024,
+    FIRST_ROOM = 1024,
 };
 
 struct exact_set {
@@ -30,29 +31,56 @@ struct exact_set {
 
 struct reader {
     unsigned w;
-    bool failed; /* out of memory */
+    int error; /* the first: no memory, or more shingles than `most` */
     struct exact_set *set;
-    size_t room;
+    size_t room, most;
     uint64_t n_tokens;
     size_t starts[POLICY_W_MAX]; /* of token i in text: starts[i % w], of the last w */
     size_t size_bytes;
     uint8_t text[4 * SHINGLE_MAX_BYTES];
 };
 
+static int compare(const void *a, const void *b)
+{
+    return XXH128_cmp(a, b);
+}
+
+static void sort_unique(struct exact_set *set)
+{
+    size_t n = 0;
+    if (set->n_shingles)
+        qsort(set->shingles, set->n_shingles, sizeof(*set->shingles), compare);
+    for (size_t i = 0; i < set->n_shingles; i++)
+        if (n == 0 || !XXH128_isEqual(set->shingles[n - 1], set->shingles[i]))
+            set->shingles[n++] = set->shingles[i];
+    set->n_shingles = n;
+}
+
+/* Memory grows with the set, as that of element_set.c does. */
+static int grow(struct reader *reader)
+{
+    struct exact_set *set = reader->set;
+    sort_unique(set);
+    if (set->n_shingles > reader->most)
+        return -E2BIG;
+    if (set->n_shingles < reader->room / 2)
+        return 0;
+    size_t room = reader->room ? 2 * reader->room : FIRST_ROOM;
+    XXH128_hash_t *shingles = reallocarray(set->shingles, room, sizeof(*shingles));
+    if (!shingles)
+        return -ENOMEM;
+    set->shingles = shingles;
+    reader->room = room;
+    return 0;
+}
+
 static void add(struct reader *reader, XXH128_hash_t shingle)
 {
     struct exact_set *set = reader->set;
-    if (set->n_shingles == reader->room) {
-        size_t room = reader->room ? 2 * reader->room : 1024;
-        XXH128_hash_t *shingles = reallocarray(set->shingles, room, sizeof(*shingles));
-        if (!shingles) {
-            reader->failed = true;
-            return;
-        }
-        set->shingles = shingles;
-        reader->room = room;
-    }
-    set->shingles[set->n_shingles++] = shingle;
+    if (reader->error == 0 && set->n_shingles == reader->room)
+        reader->error = grow(reader);
+    if (reader->error == 0)
+        set->shingles[set->n_shingles++] = shingle;
 }
 
 static void add_shingle(struct reader *reader, const uint8_t *text, size_t size_bytes)
@@ -80,7 +108,7 @@ static void add_token(struct reader *reader, const uint8_t *bytes, size_t size_b
     memcpy(reader->text + reader->size_bytes, bytes, size_bytes);
     reader->size_bytes += size_bytes;
     reader->text[reader->size_bytes++] = END_OF_TOKEN;
-    if (reader->n_tokens >= reader->w && !reader->failed) {
+    if (reader->n_tokens >= reader->w) {
         size_t start = reader->starts[reader->n_tokens % reader->w];
         add_shingle(reader, reader->text + start, reader->size_bytes - start);
     }
@@ -100,7 +128,8 @@ static void take_tokens(void *user, const struct token_block *block)
         add_token(user, block->bytes + at, block->ends[i] - at);
 }
 
-static int read_document(int fd, const enum text_type *as, struct canon *canon)
+static int read_document(int fd, const enum text_type *as, const struct reader *reader,
+                         struct canon *canon)
 {
     _cleanup_free_ uint8_t *buffer = malloc(READ_BYTES);
     if (!buffer)
@@ -110,7 +139,7 @@ static int read_document(int fd, const enum text_type *as, struct canon *canon)
         canon_begin_as(canon, *as);
     else
         canon_begin(canon);
-    for (;;) {
+    while (reader->error == 0) {
         ssize_t n = fd_read(fd, buffer, READ_BYTES);
         if (n < 0)
             return (int)n;
@@ -123,29 +152,13 @@ static int read_document(int fd, const enum text_type *as, struct canon *canon)
     return 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-    return XXH128_cmp(a, b);
-}
-
-static void sort_unique(struct exact_set *set)
-{
-    size_t n = 0;
-    if (set->n_shingles)
-        qsort(set->shingles, set->n_shingles, sizeof(*set->shingles), compare);
-    for (size_t i = 0; i < set->n_shingles; i++)
-        if (n == 0 || !XXH128_isEqual(set->shingles[n - 1], set->shingles[i]))
-            set->shingles[n++] = set->shingles[i];
-    set->n_shingles = n;
-}
-
 int exact_set_read(int fd, unsigned w, const struct word_options *words, struct exact_set **ret_set)
 {
-    return exact_set_read_as(fd, NULL, w, words, ret_set);
+    return exact_set_read_as(fd, NULL, w, words, SIZE_MAX, ret_set);
 }
 
 int exact_set_read_as(int fd, const enum text_type *as, unsigned w,
-                      const struct word_options *words, struct exact_set **ret_set)
+                      const struct word_options *words, size_t most, struct exact_set **ret_set)
 {
     if (w < 1 || w > POLICY_W_MAX)
         return -EINVAL;
@@ -156,6 +169,7 @@ int exact_set_read_as(int fd, const enum text_type *as, unsigned w,
         return -ENOMEM;
     reader->w = w;
     reader->set = set;
+    reader->most = most;
 
     _cleanup_(word_filter_free_p) struct word_filter *filter = NULL;
     _cleanup_(canon_free_p) struct canon *canon = NULL;
@@ -166,14 +180,16 @@ int exact_set_read_as(int fd, const enum text_type *as, unsigned w,
         r = canon_new(&before, &canon);
     if (r < 0)
         return r;
-    r = read_document(fd, as, canon);
+    r = read_document(fd, as, reader, canon);
     if (r < 0)
         return r;
     if (reader->n_tokens > 0 && reader->n_tokens < w)
         add_shingle(reader, reader->text, reader->size_bytes);
-    if (reader->failed)
-        return -ENOMEM;
+    if (reader->error < 0)
+        return reader->error;
     sort_unique(set);
+    if (set->n_shingles > most)
+        return -E2BIG;
     *ret_set = TAKE_PTR(set);
     return 0;
 }

@@ -14,15 +14,17 @@
 struct exact_set;
 
 /* The set of the w-shingles of a document read from fd to its end, after its words became what
- * words says (NULL: nothing). Memory: 16 bytes a shingle.
+ * words says (NULL: nothing). Memory: 16 to 32 bytes for each that is not there yet, and as much
+ * again while they are sorted; shingles that come again take none.
  * Returns 0, -EINVAL for w out of range, -ENOMEM, an errno of read(2) or of word_filter_new();
  * ret_set gives. A binary document has the set of its features. A document of 0 < n < w tokens has
  * one shingle, of all of them. */
 int exact_set_read(int fd, unsigned w, const struct word_options *words,
                    struct exact_set **ret_set);
-/* The same of text that was made of a document: as: canon_begin_as(), NULL: not known. */
+/* The same of text that was made of a document, and of at most so many different shingles.
+ * as: canon_begin_as(), NULL: not known. -E2BIG as soon as there are more. */
 int exact_set_read_as(int fd, const enum text_type *as, unsigned w,
-                      const struct word_options *words, struct exact_set **ret_set);
+                      const struct word_options *words, size_t most, struct exact_set **ret_set);
 void exact_set_free(struct exact_set *set);
 DEFINE_CLEANUP(struct exact_set *, exact_set_free);
 

@@ -57,6 +57,18 @@ expect_equal 'a damaged one is left out' 3 "$code"
 expect_match 'and said to be' 'damaged.docx: office: .*; left out' "$(< err)"
 expect_equal 'the others are there' 10 "$(wc -l < out)"
 
+# One that is longer than any that is read is refused at once, by what it says of its length.
+truncate -s 1T notread
+for option in --exact --resample --sketch=min-hash; do
+    expect_code 3 "$KINFS" compare $option notread tree/lines
+    expect_equal "$option" 'kinfs: notread: longer than 64 GiB; name another' "$OUT"
+done
+expect_code 3 "$KINFS" cluster notread tree/lines
+expect_equal 'cluster' $'kinfs: notread: longer than 64 GiB; left out\nkinfs: 1 of the documents could not be read' "$OUT"
+expect_code 3 "$KINFS" similar --tree tree notread
+expect_equal 'similar' 'kinfs: notread: cannot be sketched: longer than 64 GiB' "$OUT"
+rm notread
+
 # Those of the configuration.
 mkdir notes
 printf 'x y z\n1 2 3\n' | gzip > notes/a.gz

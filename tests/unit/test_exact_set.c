@@ -326,9 +326,30 @@ static void test_exact_set__dice_and_overlap_break_the_triangle_inequality(void 
     assert_true(jaccard[0] + jaccard[1] >= jaccard[2]); /* 1/2 + 1/2 = 1 */
 }
 
+/* So many different shingles as are allowed, over and over, take no more than once; one more is
+ * refused. */
+static void test_exact_set__is_bounded_by_its_different_shingles(void **state)
+{
+    enum { N = 5000, ROUNDS = 20, WORD_BYTES = 6 };
+    (void)state;
+    struct exact_set *set = NULL;
+    char *text = malloc(N * ROUNDS * WORD_BYTES + 1);
+    assert_non_null(text);
+    for (unsigned i = 0; i < N * ROUNDS; i++)
+        snprintf(text + i * WORD_BYTES, WORD_BYTES + 1, "%05u ", i % N);
+    for (size_t most = N - 1; most <= N; most++) {
+        _cleanup_close_ int fd = open_bytes(text, N * ROUNDS * WORD_BYTES);
+        assert_int_equal(exact_set_read_as(fd, NULL, 5, NULL, most, &set), most < N ? -E2BIG : 0);
+    }
+    assert_int_equal(exact_set_count(set), N);
+    exact_set_free(set);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exact_set__is_bounded_by_its_different_shingles),
         cmocka_unit_test(test_exact_set__is_a_set),
         cmocka_unit_test(test_exact_set__gives_the_resemblance_of_the_roses),
         cmocka_unit_test(test_exact_set__is_bounded_by_the_number_of_tokens),
