@@ -147,8 +147,9 @@ const char *command_plain(struct json_object *member)
 
 int command_end(int code, const char *error)
 {
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        complain("cannot write the output: %s", strerror(errno));
+    bool failed = ferror(stdout); /* before: nobody knows why any more */
+    if (fflush(stdout) != 0 || failed) {
+        complain("cannot write the output%s%s", failed ? "" : ": ", failed ? "" : strerror(errno));
         return COMMAND_FAILED;
     }
     if (code >= 0)

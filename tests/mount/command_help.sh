@@ -50,4 +50,10 @@ if [[ -c /dev/full ]]; then
     "$KINFS" scan "$SOURCE" > /dev/full 2> err || code=$?
     expect_equal 'full output' 3 "$code"
     expect_match 'full output' 'cannot write' "$(cat err)"
+    code=0
+    "$KINFS" compare --sketch=help > /dev/full 2> err || code=$?
+    expect_equal 'a list' 3 "$code"
+    code=0 # an error that was noticed before the end, whose reason is lost
+    "$KINFS" check --repair "$SOURCE" > /dev/full 2> err || code=$?
+    expect_equal 'before the end' '3 kinfs: cannot write the output' "$code $(cat err)"
 fi
