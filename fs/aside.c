@@ -19,6 +19,7 @@ void asides_init(struct asides *asides, struct user_room *threads, size_t max_by
     user_room_init(&asides->bytes, max_bytes);
     pthread_mutex_init(&asides->lock, NULL);
     TAILQ_INIT(&asides->users);
+    TAILQ_INIT(&asides->by_age);
     for (size_t i = 0; i < ASIDE_BUCKETS; i++) {
         LIST_INIT(&asides->users_by_uid[i]);
         LIST_INIT(&asides->by_id[i]);
@@ -55,6 +56,8 @@ static void take_out(struct asides *asides, struct aside *aside)
 {
     struct aside_user *user = TAKE_PTR(aside->user);
     TAILQ_REMOVE(&user->asides, aside, next);
+    if (!aside->must)
+        TAILQ_REMOVE(&asides->by_age, aside, next_put);
     LIST_REMOVE(aside, same_bucket);
     atomic_fetch_sub(&asides->n, 1);
     if (!TAILQ_EMPTY(&user->asides))
@@ -102,33 +105,41 @@ void aside_free(struct asides *asides, struct aside *aside)
     free(aside);
 }
 
+/* As asides_put(); under the lock. */
 static int keep(struct asides *asides, struct aside *aside)
 {
-    LOCKED(&asides->lock);
-    /* Before the second try: a thread that is given back after that is seen to be. */
-    atomic_fetch_add(&asides->n, 1);
-    if (user_room_enter(asides->threads, aside->uid, 1)) {
-        atomic_fetch_sub(&asides->n, 1);
+    const struct aside_refused *refused = &asides->refused[aside->uid % ASIDE_BUCKETS];
+    if (user_room_enter(asides->threads, aside->uid, 1))
         return 1;
-    }
+    if (!aside->must && refused->uid == aside->uid && aside->put_ms < refused->end_ms)
+        return -EAGAIN;
     aside->user = find_or_add(asides, aside->uid);
-    if (!aside->user) {
-        atomic_fetch_sub(&asides->n, 1);
+    if (!aside->user)
         return -ENOMEM;
-    }
     TAILQ_INSERT_TAIL(&aside->user->asides, aside, next);
+    if (!aside->must)
+        TAILQ_INSERT_TAIL(&asides->by_age, aside, next_put);
     LIST_INSERT_HEAD(&asides->by_id[bucket_of(aside->id)], aside, same_bucket);
     return 0;
 }
 
 int asides_put(struct asides *asides, uid_t uid, uint64_t id, bool must, const void *request,
-               size_t n_bytes)
+               size_t n_bytes, int64_t now_ms)
 {
+    int r;
     struct aside *aside = copy(asides, uid, must, request, n_bytes);
     if (!aside)
         return -ENOMEM;
     aside->id = id;
-    int r = keep(asides, aside);
+    aside->put_ms = now_ms;
+    {
+        LOCKED(&asides->lock);
+        /* Before the second try: a thread that is given back after that is seen to be. */
+        atomic_fetch_add(&asides->n, 1);
+        r = keep(asides, aside);
+        if (r != 0)
+            atomic_fetch_sub(&asides->n, 1);
+    }
     if (r != 0)
         aside_free(asides, aside);
     return r;
@@ -156,6 +167,29 @@ struct aside *asides_take(struct asides *asides)
     TAILQ_INSERT_TAIL(&asides->users, user, next);
     take_out(asides, aside);
     return aside;
+}
+
+int64_t asides_expiry_ms(struct asides *asides)
+{
+    if (!atomic_load(&asides->n))
+        return 0;
+    LOCKED(&asides->lock);
+    const struct aside *oldest = TAILQ_FIRST(&asides->by_age);
+    return oldest ? oldest->put_ms + ASIDE_MS : 0;
+}
+
+struct aside *asides_expire(struct asides *asides, int64_t now_ms)
+{
+    if (!atomic_load(&asides->n))
+        return NULL;
+    LOCKED(&asides->lock);
+    struct aside *oldest = TAILQ_FIRST(&asides->by_age);
+    if (!oldest || now_ms < oldest->put_ms + ASIDE_MS)
+        return NULL;
+    take_out(asides, oldest);
+    asides->refused[oldest->uid % ASIDE_BUCKETS] =
+        (struct aside_refused){.uid = oldest->uid, .end_ms = now_ms + ASIDE_MS};
+    return oldest;
 }
 
 int asides_interrupt(struct asides *asides, uint64_t id)

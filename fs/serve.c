@@ -15,7 +15,8 @@
  * sleeps.
  *
  * Threads are shared out by user (user_room.h), for a request may stand for ever: one of a user who
- * has as many as are left is put aside (aside.h) until one of them ends.
+ * has as many as are left is put aside (aside.h) until one of them ends, or is refused by the
+ * monitor.
  *
  * Requests are in memory: the library hands a pipe where it may splice them, which it may not
  * (connection.c).
@@ -339,6 +340,14 @@ static bool interrupt_aside(struct server *server, const struct fuse_in_header *
     return r >= 0;
 }
 
+/* The monitor then has something to wait for. */
+static void note_aside(struct server *server)
+{
+    LOCKED(&server->lock);
+    if (server->monitor_sleeps)
+        pthread_cond_signal(&server->monitor_called);
+}
+
 /* Whether there is a thread left for the user; else the request is put aside until there is, or
  * refused. Without memory for it a close is answered as nobody's: it is known by no other request
  * that its record locks end. */
@@ -349,12 +358,25 @@ static bool enter(struct worker *worker, uid_t *uid)
     const bool is_close = in->opcode == FUSE_FLUSH;
     if (user_room_enter(&server->users, *uid, 1))
         return true;
-    int r = asides_put(&server->asides, *uid, in->unique, is_close, in, worker->request.size);
-    if (r == -ENOMEM && is_close)
+    int r = asides_put(&server->asides, *uid, in->unique, is_close, in, worker->request.size,
+                       clock_now_ms());
+    if (r == 0)
+        note_aside(server);
+    else if (r < 0 && is_close)
         *uid = 0;
-    else if (r == -ENOMEM)
-        reply_unbegun(server, in->unique, -ENOMEM);
+    else if (r < 0)
+        reply_unbegun(server, in->unique, r);
     return r == 1 || *uid == 0;
+}
+
+/* What was put aside and kept the locks that the kernel holds for it for long enough. */
+static void refuse_asides(struct server *server)
+{
+    struct aside *aside;
+    while ((aside = asides_expire(&server->asides, clock_now_ms()))) {
+        reply_unbegun(server, aside->id, -EAGAIN);
+        aside_free(&server->asides, aside);
+    }
 }
 
 /* What was put aside and can have a thread now. A file system that has ended awaits no answer. */
@@ -415,6 +437,19 @@ static void *work(void *user)
 
 /* -- those who wait -- */
 
+/* Until it is called, or something that was put aside is to be refused; with the lock held. */
+static void rest(struct server *server)
+{
+    int64_t expiry_ms = asides_expiry_ms(&server->asides);
+    struct timespec end = {.tv_sec = expiry_ms / 1000, .tv_nsec = expiry_ms % 1000 * 1000000};
+    server->monitor_sleeps = true;
+    if (expiry_ms)
+        pthread_cond_timedwait(&server->monitor_called, &server->lock, &end);
+    else
+        pthread_cond_wait(&server->monitor_called, &server->lock);
+    server->monitor_sleeps = false;
+}
+
 static void *watch_over_readers(void *user)
 {
     struct server *server = user;
@@ -423,13 +458,12 @@ static void *watch_over_readers(void *user)
     LOCKED(&server->lock);
     while (!server->ending) {
         if (has_reader_or_none_left(server) && n_resting > RESTING_N) {
-            server->monitor_sleeps = true;
-            pthread_cond_wait(&server->monitor_called, &server->lock);
-            server->monitor_sleeps = false;
+            rest(server);
             n_resting = 0;
         }
         pthread_mutex_unlock(&server->lock);
         usleep(TICK_US);
+        refuse_asides(server);
         pthread_mutex_lock(&server->lock);
         if (!server->n_reading && clock_now_us() - server->read_us > UNREAD_US)
             call_reader(server);
@@ -491,7 +525,7 @@ int serve(struct fuse_session *session, sem_t *end, struct index *index, void (*
     asides_init(&server.asides, &server.users, MOST_ASIDE_BYTES);
     pthread_mutex_init(&server.lock, NULL);
     pthread_cond_init(&server.reader_called, NULL);
-    pthread_cond_init(&server.monitor_called, NULL);
+    thread_cond_init(&server.monitor_called);
     LIST_INIT(&server.workers);
     int r = start(&server);
     if (r == 0) {

@@ -2,14 +2,16 @@
 """A user whose lookups do not end leaves others threads that serve: stuck_crowd.py MOUNT TREE HANGING USER OTHER_USER DAEMON HOW,
 as root.
 
-TREE/own is the user's, TREE/open anybody's; HANGING is a file of a file system of the user's, whose reads are never answered.
+TREE/own is the user's, TREE/open anybody's, TREE/page a file that all may read; HANGING is a file of a file system of the user's, whose reads are never answered.
 Getdents(2) of TREE/own into a mapping of that file keeps the directory locked, so that each name of it looked up through the
 mount stands in the daemon, whose process is DAEMON. Prints "held" when more were asked for than the user may have threads, and
 others were served; then the file system is to be ended. HOW is what else is asked for meanwhile:
 
-serve    more lookups; all are answered at the end
+serve    lookups and new directories where others are served, for each of which the kernel has the directory locked; all are
+         refused, and not each after the other
+page     what others read, whose pages the kernel has locked until it has them; it is refused, and the others read
 kill     more lookups, while the daemon gets no memory for large buffers; those who asked are killed
-write    more to be written than the daemon keeps; what is kept is written at the end
+write    more to be written than the daemon keeps; it is refused, and what was open is closed at the end
 abort    something to be written; the mount is ended (by who reads "held") first, and it is not written
 """
 import ctypes
@@ -79,12 +81,18 @@ def maker(told):
     os.mkdir(f"{tree}/own/new")
 
 
-def stander(told, i):
+def asker(told, ask, path):
     os.write(told, b"s")
     try:
-        os.stat(f"{mount}/own/{how}{i}")  # Which was never looked up: the tree knows without its lock what is not there.
+        ask(path)
     except OSError as error:
-        os.write(told, b"n" if error.errno == errno.ENOENT else b"?")
+        os.write(told, {errno.ENOENT: b"n", errno.EAGAIN: b"a"}.get(error.errno, b"?"))
+
+
+def reader_ahead(told, fd):
+    """Does not wait for it."""
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_WILLNEED)
+    os.write(told, b"p")
 
 
 def writer(told, i, go):
@@ -97,7 +105,9 @@ def writer(told, i, go):
         n = os.pwrite(fd, CONTENT, 0)
         os.write(told, b"w" if n == len(CONTENT) else b"?")
     except OSError as error:
-        os.write(told, b"r" if error.errno == errno.ENOMEM else b"e")
+        os.write(told, b"r" if error.errno in (errno.ENOMEM, errno.EAGAIN) else b"e")
+    os.close(fd)
+    os.write(told, b"c")
 
 
 def look(path):
@@ -123,6 +133,9 @@ def serve_names(name):
 
 def served(name):
     try:
+        if how == "page":
+            with open(f"{mount}/page", "rb") as file:
+                check("the page", file.read() == b"page")
         serve_names(name)
     except OSError as error:
         mounts = [line.split()[3:5] for line in open("/proc/self/mountinfo") if mount in line]
@@ -164,10 +177,11 @@ def threads_of_daemon():
     return set(os.listdir(f"/proc/{daemon}/task"))
 
 
-def stand(crowd, n):
+def stand(crowd, n, ask, path):
+    """Each asks for a name of its own, which was never looked up: the tree knows without its lock what is not there."""
     before = crowd.heard.count("s")
     for i in range(before, before + n):
-        crowd.add(stander, i)
+        crowd.add(asker, ask, f"{mount}/{path}-{how}-{i}")
     crowd.hear("s", before + n)
     until("all stand", lambda: all(map(is_asleep, crowd.pids)))
 
@@ -209,24 +223,32 @@ def main():
         crowd.add(act)
         crowd.hear(kind, 1)
         until("it waits", lambda: is_asleep(crowd.pids[-1]))
-    stand(crowd, SHARE)
-    n_standing = SHARE
-    if how == "kill":
+    page = os.open(f"{mount}/page", os.O_RDONLY)
+    stand(crowd, SHARE, os.stat, "own/standing")
+    if how == "serve":
+        stand(crowd, MORE, os.mkdir, "open/made")
+        stand(crowd, MORE, os.stat, "open/sought")
+    elif how == "page":
+        crowd.add(reader_ahead, page)
+        crowd.hear("p", 1)
+    elif how == "kill":
         limit_memory()
-    if n_writers:
+        stand(crowd, MORE, os.stat, "own/killed")
+    else:
         let_write()
         crowd.hear("s", SHARE + n_writers)
         until("all write", lambda: all(map(is_asleep, crowd.pids)))
-    else:
-        stand(crowd, MORE)
-        n_standing += MORE
-    served_all([0, other_user])
-    check("none was answered", not any(map(crowd.heard.count, "n?we")))
-    if how == "kill":
+    if how != "abort":
+        served_all([0, other_user])
+    if how == "serve":
+        crowd.hear("a?", 2 * MORE)
+    elif how == "kill":
         kill(crowd)
-        n_standing -= MORE
         served_all([0, other_user])
         resource.prlimit(daemon, resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    elif how == "write":
+        crowd.hear("rwe", n_writers)
+    check(f"no more was answered: {crowd.heard}", not any(map(crowd.heard.count, "n?wec")))
     threads = threads_of_daemon()
     print("held", flush=True)
     if how == "abort":
@@ -235,15 +257,13 @@ def main():
         for pid in crowd.pids:
             os.waitpid(pid, 0)
         return
-    crowd.hear("n?wre", n_standing + n_writers)
-    check("each was told that there is nothing", crowd.heard.count("n") == n_standing)
-    refused = crowd.heard.count("r")
-    check(f"{refused} of {n_writers} were refused", (12 <= refused < n_writers // 2) == (how == "write"))
-    check("each was kept or refused", crowd.heard.count("w") + refused == n_writers)
+    crowd.hear("n?", SHARE)
+    check("each was told that there is nothing", crowd.heard.count("n") == SHARE)
+    crowd.hear("c", n_writers)
     for pid in crowd.pids:
         os.waitpid(pid, 0)
-    sizes = [os.stat(f"{tree}/open/written{i}").st_size for i in range(n_writers)]
-    check("what was kept was written", sorted(sizes) == [1] * refused + [len(CONTENT)] * (n_writers - refused))
+    sizes = [entry.stat().st_size for entry in os.scandir(f"{tree}/open")]
+    check("what was refused was not done", sizes == [1] * n_writers)
     served_all([user])
 
 

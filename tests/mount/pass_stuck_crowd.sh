@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A user who locks a directory of the tree for ever, and looks hundreds of names up in it, takes no more threads than are left
-# for others; what is more waits until there is one, is given up by who is killed, takes memory as far as there is some for one
-# user, and is not begun any more when the mount has ended.
+# for others; what is more is refused after a while, with the locks that the kernel holds for it and others wait for, or is given
+# up by who is killed, takes memory as far as there is some for one user, and is not begun any more when the mount has ended.
 . "$(dirname "$0")/../lib/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can become another user'
 needs_fuse
@@ -10,7 +10,10 @@ lib=$(cd "$(dirname "$0")/../lib" && pwd)
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE/own" "$SOURCE/open" "$SCRATCH/hanging"
 chown 54321:54321 "$SOURCE/own"
-chmod 777 "$SOURCE/open"
+# Without rights for a group there is no access control list to ask for before the kernel locks the directory.
+chmod 705 "$SOURCE"
+chmod 707 "$SOURCE/open"
+printf page > "$SOURCE/page"
 server=
 trap '[[ ! $server ]] || kill "$server" 2> /dev/null || true; umount -l "$SCRATCH/hanging" 2> /dev/null || true' EXIT
 
@@ -20,7 +23,7 @@ stand() {
     "$lib/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
     server=$!
     soon 'a file system that does not answer' grep -q ready said
-    start -o "allow_other,nosketch,watch=none,$2"
+    start -o "allow_other,nosketch,$2"
     daemon=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
     "$lib/stuck_crowd.py" "$MNT" "$SOURCE" "$SCRATCH/hanging/f" 54321 54322 "$daemon" "$1" > crowd &
     CROWD=$!
@@ -40,10 +43,10 @@ release() {
     umount -l "$SCRATCH/hanging"
 }
 
-for how in serve kill write; do
+for how in serve page kill write; do
     # A sanitizer ends a program that gets no memory.
     [[ $how != kill ]] || ! grep -q __asan_init "$KINFS" || continue
-    stand "$how" "$([[ $how = write ]] && echo nopassthrough || echo passthrough)"
+    stand "$how" "$([[ $how = write || $how = page ]] && echo nopassthrough || echo passthrough)"
     release
     wait "$CROWD" || fail "$how: $(cat crowd)"
     stop
