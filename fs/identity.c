@@ -270,9 +270,8 @@ int identity_enter_alone(fuse_req_t req)
     return r < 0 ? r : become_with_groups(req, n_groups, groups, &none);
 }
 
-void identity_enter_allocation(fuse_req_t req)
+void identity_enter_allocation(uid_t uid)
 {
-    uid_t uid = fuse_req_ctx(req)->uid;
     if (can_switch && uid != geteuid())
         is_switched = rights_set_fsuid(uid);
 }

@@ -100,8 +100,8 @@ int identity_enter_alone(fuse_req_t req);
  * nothing may be allowed: who is of a group may be denied what others may. */
 int identity_get_groups(fuse_req_t req, gid_t **ret_groups, size_t *ret_n_groups);
 
-/* Allocate as the caller, until identity_leave(): the blocks a file system reserves for root, and
+/* Allocate as a user, until identity_leave(): the blocks a file system reserves for root, and
  * quotas, count for others (who are refused CAP_SYS_RESOURCE by all threads that serve). */
-void identity_enter_allocation(fuse_req_t req);
+void identity_enter_allocation(uid_t uid);
 
 #endif

@@ -46,6 +46,13 @@ static int open_for_pages(struct fs *fs, const struct fuse_file_info *fi, int *r
     return 0;
 }
 
+/* What was stored in a mapping the kernel writes when it likes, as nobody in particular, by a file
+ * that was opened for it: of several the one that was mapped last. */
+static uid_t writer_of(fuse_req_t req, const struct fuse_file_info *fi)
+{
+    return fi->writepage ? open_file_of(fi)->uid : fuse_req_ctx(req)->uid;
+}
+
 static ssize_t do_write_buf(fuse_req_t req, struct fuse_bufvec *in, off_t offset,
                             const struct fuse_file_info *fi)
 {
@@ -57,7 +64,7 @@ static ssize_t do_write_buf(fuse_req_t req, struct fuse_bufvec *in, off_t offset
     out.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
     out.buf[0].fd = own < 0 ? open_file_of(fi)->fd : own;
     out.buf[0].pos = offset;
-    identity_enter_allocation(req);
+    identity_enter_allocation(writer_of(req, fi));
     ssize_t n_bytes = fuse_buf_copy(&out, in, 0);
     identity_leave();
     return n_bytes;
@@ -93,7 +100,7 @@ void op_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_
 static int do_fallocate(fuse_req_t req, struct open_file *file, int mode, off_t offset,
                         off_t length)
 {
-    identity_enter_allocation(req);
+    identity_enter_allocation(fuse_req_ctx(req)->uid);
     int r = fallocate(file->fd, mode, offset, length) < 0 ? -errno : 0;
     identity_leave();
     notice_content(fs_of(req), file->inode); /* a failed one may have done a part */
@@ -114,7 +121,7 @@ void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t 
 static ssize_t do_copy_file_range(fuse_req_t req, struct open_file *in, off_t in_offset,
                                   struct open_file *out, off_t out_offset, size_t size, int flags)
 {
-    identity_enter_allocation(req);
+    identity_enter_allocation(fuse_req_ctx(req)->uid);
     ssize_t n_bytes =
         copy_file_range(in->fd, &in_offset, out->fd, &out_offset, size, (unsigned)flags);
     identity_leave();

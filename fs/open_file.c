@@ -41,7 +41,7 @@ static int enter(fuse_req_t req, struct open_file *file, bool append_only,
     /* The credentials of this thread become those of all reads and writes the kernel makes by the
      * id: see fs/identity.h for what it must not hold. Any access mode serves. */
     if (!inode->files && fs->status.passthrough && !append_only) {
-        identity_enter_allocation(req);
+        identity_enter_allocation(fuse_req_ctx(req)->uid);
         inode->backing_id = fuse_passthrough_open(req, file->fd);
         identity_leave();
         inode->backing_uid = file->uid;

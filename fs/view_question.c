@@ -299,7 +299,7 @@ static ssize_t write_document(fuse_req_t req, struct question *question, struct 
     out.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
     out.buf[0].fd = question->fd;
     out.buf[0].pos = offset - question->written_from;
-    identity_enter_allocation(req);
+    identity_enter_allocation(fuse_req_ctx(req)->uid);
     ssize_t n_bytes = fuse_buf_copy(&out, in, 0);
     identity_leave();
     return n_bytes;

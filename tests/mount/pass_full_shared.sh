@@ -59,3 +59,40 @@ for users in '0 54321' '54321 0' '54321 54322'; do
 done
 ! cmp -s plain-0.out plain-54321.out || fail "nothing is reserved for root here, so this says nothing"
 stop
+
+# What is stored in a mapping the daemon writes when the kernel likes, and nobody asks then.
+store() { # USER: what comes of stores in a file without blocks, when there are none left for users
+    python3 - "$MNT/d" "$1" <<'PYTHON'
+import errno, mmap, os, sys
+filling, stored, writer = f"{sys.argv[1]}/f", f"{sys.argv[1]}/stored", int(sys.argv[2])
+
+os.umask(0)
+os.seteuid(writer)
+with open(stored, "w+b") as file:
+    file.truncate(1 << 20)
+    pages = mmap.mmap(file.fileno(), 1 << 20)
+os.seteuid(54321)
+fd = os.open(filling, os.O_CREAT | os.O_WRONLY, 0o666)
+try:
+    for size in 65536, 4096:
+        try:
+            while True:
+                os.write(fd, b"x" * size)
+        except OSError as error:
+            assert error.errno == errno.ENOSPC
+    os.seteuid(0)
+    pages[:] = b"x" * (1 << 20)
+    pages.flush()
+    print("stored")
+except OSError as error:
+    print(errno.errorcode[error.errno])
+os.unlink(filling)
+os.unlink(stored)
+PYTHON
+}
+
+start -o nosketch,nopassthrough
+expect_equal 'what root stores when no user can' stored "$(store 0)"
+soon 'all the room there was' has_room
+expect_equal 'what a user stores when no user can' ENOSPC "$(store 54321)"
+stop
