@@ -22,42 +22,19 @@
 #include "base/cleanup.h"
 #include "base/proc_path.h"
 #include "fs/watch_private.h"
+#include "fs/watched_directories.h"
 
 enum { READ_BYTES = 64 * 1024 };
 
 static const uint32_t events = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB |
                                IN_MODIFY | IN_CLOSE_WRITE | IN_ONLYDIR;
 
-/* A directory watched: where it was last. */
-struct directory {
-    int parent; /* its watch; -1: it is the root */
-    char *name;
-    struct file_key key;
-};
-
 struct tree {
-    struct directory **directories; /* by watch */
-    size_t n_directories;
+    struct watched_directories directories;
     int *unlisted; /* watches of directories still to be listed */
     size_t n_unlisted, max_unlisted;
     bool full_told;
 };
-
-static struct directory *directory_of(const struct tree *tree, int watch_id)
-{
-    return watch_id >= 0 && (size_t)watch_id < tree->n_directories ? tree->directories[watch_id]
-                                                                   : NULL;
-}
-
-static void forget_directory(struct tree *tree, int watch_id)
-{
-    struct directory *directory = directory_of(tree, watch_id);
-    if (!directory)
-        return;
-    tree->directories[watch_id] = NULL;
-    free(directory->name);
-    free(directory);
-}
 
 /* The path relative to the root, by what is known. -ENOENT when it hangs on nothing. */
 static int path_of(const struct tree *tree, int watch_id, char path[PATH_MAX])
@@ -65,7 +42,8 @@ static int path_of(const struct tree *tree, int watch_id, char path[PATH_MAX])
     char *at = path + PATH_MAX - 1;
     *at = '\0';
     for (int steps = 0; steps < PATH_MAX / 2; steps++) {
-        const struct directory *directory = directory_of(tree, watch_id);
+        const struct watched_directory *directory =
+            watched_directories_find(&tree->directories, watch_id);
         if (!directory)
             return -ENOENT;
         if (directory->parent < 0) {
@@ -94,31 +72,6 @@ static int open_directory(struct watch *watch, const char *path)
     if (fd < 0 && errno == EPERM)
         fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
     return fd < 0 ? -errno : fd;
-}
-
-static int put_directory(struct tree *tree, int watch_id, int parent, const char *name,
-                         const struct file_key *key)
-{
-    if ((size_t)watch_id >= tree->n_directories) {
-        size_t n = (size_t)watch_id + 64 + tree->n_directories / 2;
-        struct directory **more = reallocarray(tree->directories, n, sizeof(*more));
-        if (!more)
-            return -ENOMEM;
-        memset(more + tree->n_directories, 0, (n - tree->n_directories) * sizeof(*more));
-        tree->directories = more;
-        tree->n_directories = n;
-    }
-    struct directory *directory = calloc(1, sizeof(*directory));
-    char *copy = strdup(name);
-    if (!directory || !copy) {
-        free(directory);
-        free(copy);
-        return -ENOMEM;
-    }
-    forget_directory(tree, watch_id); /* the same one, maybe elsewhere */
-    *directory = (struct directory){.parent = parent, .name = copy, .key = *key};
-    tree->directories[watch_id] = directory;
-    return 0;
 }
 
 static int list_later(struct tree *tree, int watch_id)
@@ -173,7 +126,7 @@ static int add_directory(struct watch *watch, int parent, const char *name)
     }
     if (watch_id < 0)
         return errno == ENOMEM ? -ENOMEM : 0;
-    int r = put_directory(tree, watch_id, parent, name, &key);
+    int r = watched_directories_put(&tree->directories, watch_id, parent, name, &key);
     return r < 0 ? r : list_later(tree, watch_id);
 }
 
@@ -189,7 +142,8 @@ static bool is_directory(int fd, const struct dirent *entry)
 static int list_directory(struct watch *watch, int watch_id, struct watch_batch *batch)
 {
     struct tree *tree = watch->state;
-    const struct directory *directory = directory_of(tree, watch_id);
+    const struct watched_directory *directory =
+        watched_directories_find(&tree->directories, watch_id);
     char path[PATH_MAX];
     if (!directory || path_of(tree, watch_id, path) < 0)
         return 0;
@@ -238,10 +192,11 @@ static int see_event(struct watch *watch, struct watch_batch *batch,
     if (event->mask & IN_Q_OVERFLOW)
         return -EOVERFLOW;
     if (event->mask & IN_IGNORED) {
-        forget_directory(tree, event->wd);
+        watched_directories_forget(&tree->directories, event->wd);
         return 0;
     }
-    const struct directory *directory = directory_of(tree, event->wd);
+    const struct watched_directory *directory =
+        watched_directories_find(&tree->directories, event->wd);
     if (!directory || !event->len || !*event->name)
         return 0;
     bool still_written = (event->mask & (events & ~(uint32_t)IN_ONLYDIR)) == IN_MODIFY;
@@ -255,6 +210,7 @@ static int see_event(struct watch *watch, struct watch_batch *batch,
 static int inotify_read(struct watch *watch, struct watch_batch *batch)
 {
     _Alignas(struct inotify_event) char buffer[READ_BYTES];
+    struct tree *tree = watch->state;
     int result = 0, n_queued_bytes = 0;
     if (ioctl(watch->source_fd, FIONREAD, &n_queued_bytes) < 0)
         return -errno;
@@ -274,7 +230,7 @@ static int inotify_read(struct watch *watch, struct watch_batch *batch)
             if (result == 0)
                 result = see_event(watch, batch, event);
             else if (event->mask & IN_IGNORED)
-                forget_directory(watch->state, event->wd);
+                watched_directories_forget(&tree->directories, event->wd);
         }
     }
     if (result < 0) /* directories may have been missed too */
@@ -310,9 +266,7 @@ static void inotify_close(struct watch *watch)
 {
     struct tree *tree = watch->state;
     close_p(&watch->source_fd);
-    for (size_t i = 0; i < tree->n_directories; i++)
-        forget_directory(tree, (int)i);
-    free(tree->directories);
+    watched_directories_done(&tree->directories);
     free(tree->unlisted);
     free(tree);
 }

@@ -1,0 +1,70 @@
+/* Watched directories are found by the number of their watch, however high, and take memory for as
+ * many as there are. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <limits.h>
+
+#include "fs/watched_directories.h"
+
+enum { N_AT_ONCE = 100, N_IN_ALL = 1000000 };
+
+static void put(struct watched_directories *directories, int watch_id, int parent, const char *name)
+{
+    const struct file_key key = {.size_bytes = 12, .bytes = {(uint8_t)watch_id}};
+    assert_int_equal(watched_directories_put(directories, watch_id, parent, name, &key), 0);
+}
+
+static void test_watched_directories__are_found_by_their_watch(void **state)
+{
+    struct watched_directories directories = {0};
+    (void)state;
+    assert_null(watched_directories_find(&directories, 1));
+    watched_directories_forget(&directories, 1);
+    put(&directories, 1, -1, "");
+    put(&directories, INT_MAX, 1, "a");
+    for (int i = 2; i < N_AT_ONCE; i++)
+        put(&directories, i, i - 1, "b");
+    const struct watched_directory *found = watched_directories_find(&directories, INT_MAX);
+    assert_int_equal(found->parent, 1);
+    assert_string_equal(found->name, "a");
+    assert_int_equal(found->key.bytes[0], 0xff);
+    put(&directories, INT_MAX, 7, "moved");
+    found = watched_directories_find(&directories, INT_MAX);
+    assert_int_equal(found->parent, 7);
+    assert_string_equal(found->name, "moved");
+    assert_int_equal(directories.n, N_AT_ONCE);
+    for (int i = 2; i < N_AT_ONCE; i++)
+        assert_int_equal(watched_directories_find(&directories, i)->parent, i - 1);
+    watched_directories_forget(&directories, 3);
+    assert_null(watched_directories_find(&directories, 3));
+    assert_null(watched_directories_find(&directories, -1)); /* of an event that the queue lost */
+    assert_non_null(watched_directories_find(&directories, 4));
+    watched_directories_done(&directories);
+}
+
+static void test_watched_directories__take_room_for_those_there_are(void **state)
+{
+    struct watched_directories directories = {0};
+    (void)state;
+    for (int i = 0; i < N_IN_ALL; i++) {
+        put(&directories, i, -1, "");
+        watched_directories_forget(&directories, i - N_AT_ONCE);
+    }
+    assert_int_equal(directories.n, N_AT_ONCE);
+    assert_true(directories.n_buckets <= 2 * N_AT_ONCE);
+    assert_int_equal(watched_directories_find(&directories, N_IN_ALL - 1)->watch_id, N_IN_ALL - 1);
+    watched_directories_done(&directories);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_watched_directories__are_found_by_their_watch),
+        cmocka_unit_test(test_watched_directories__take_room_for_those_there_are),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
