@@ -160,7 +160,7 @@ int text_source_open(const char *path, int fd, const struct configuration *confi
     int r = extractors_new(configuration->extractors, configuration->n_extractors, &extractors,
                            ret_error);
     if (r == 0)
-        r = extractor_choice_new(extractors, &choice);
+        r = extractor_choice_new(extractors, true, &choice);
     if (r < 0)
         return r;
     for (ssize_t n = 1; n > 0 && n_head < sizeof(head); n_head += (size_t)n) {
@@ -168,7 +168,8 @@ int text_source_open(const char *path, int fd, const struct configuration *confi
         if (n < 0)
             return refuse(ret_error, (int)n, "%s: %s", path, strerror((int)-n));
     }
-    const struct extractor *extractor = extractor_choose(choice, fd, head, n_head);
+    const struct extractor *extractor;
+    extractor_choose(choice, fd, head, n_head, &extractor); /* tells all */
     r = extractor ? extract(path, fd, extractor, &text, ret_error) : 1;
     if (r == 1) {
         text_source_done(&text);

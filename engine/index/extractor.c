@@ -4,16 +4,12 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#ifdef KINFS_HAVE_MAGIC
-#include <magic.h>
-#endif
 #include <xxhash.h>
 
+#include "engine/index/media_type.h"
 #include "engine/index/zip_directory.h"
 
 enum {
-    /* What the marks of nearly all types are in; more of it only takes libmagic longer. */
-    MAGIC_BYTES = 4096,
     SECONDS = 60,
     MEMORY_MB = 1024,
     OUTPUT_MB = 64,
@@ -23,6 +19,7 @@ struct extractors {
     uint32_t id;
     struct extractor *all;
     size_t n, n_configured;
+    bool may_be_texts; /* some configured ones are for types that may be texts */
 };
 
 static void extractor_done(struct extractor *extractor)
@@ -146,6 +143,7 @@ static int add_configured(struct extractors *extractors, const char *program,
         return -ENOMEM;
     if (n > 1 && strcmp(extractor->media_type + n - 2, "/*") == 0)
         extractor->media_type[n - 1] = '\0';
+    extractors->may_be_texts |= !media_type_is_of_bytes(extractor->media_type);
     const unsigned memory_mb = from->memory_mb ? from->memory_mb : MEMORY_MB;
     extractor->id = id_of(extractor, memory_mb, from->command);
     return make_argv(program, memory_mb, from->command, extractor);
@@ -235,38 +233,31 @@ int extractors_new(const struct index_extractor *configured, size_t n_configured
 
 struct extractor_choice {
     const struct extractors *extractors;
-    void *magic; /* NULL: nobody has to be asked */
+    struct media_teller *teller; /* NULL: nobody has to be asked */
+    bool takes_slow;
 };
 
-int extractor_choice_new(const struct extractors *extractors, struct extractor_choice **ret_choice)
+int extractor_choice_new(const struct extractors *extractors, bool takes_slow,
+                         struct extractor_choice **ret_choice)
 {
     struct extractor_choice *choice = calloc(1, sizeof(*choice));
     if (!choice)
         return -ENOMEM;
     choice->extractors = extractors;
-#ifdef KINFS_HAVE_MAGIC
-    /* By its bytes alone: nothing is unpacked, and texts are told apart by engine/text. */
-    if (extractors->n_configured)
-        choice->magic =
-            magic_open(MAGIC_MIME_TYPE | MAGIC_ERROR | MAGIC_NO_CHECK_COMPRESS |
-                       MAGIC_NO_CHECK_ELF | MAGIC_NO_CHECK_TAR | MAGIC_NO_CHECK_ENCODING);
-    if (extractors->n_configured && (!choice->magic || magic_load(choice->magic, NULL) < 0)) {
+    choice->takes_slow = takes_slow;
+    int r = extractors->n_configured ? media_teller_new(&choice->teller) : 0;
+    if (r < 0) {
         extractor_choice_free(choice);
-        return -ENOMEM;
+        return r;
     }
-#endif
     *ret_choice = choice;
     return 0;
 }
 
 void extractor_choice_free(struct extractor_choice *choice)
 {
-    if (!choice)
-        return;
-#ifdef KINFS_HAVE_MAGIC
-    if (choice->magic)
-        magic_close(choice->magic);
-#endif
+    if (choice)
+        media_teller_free(choice->teller);
     free(choice);
 }
 
@@ -278,39 +269,38 @@ static bool is_for(const struct extractor *extractor, const char *media_type)
                : strcasecmp(extractor->media_type, media_type) == 0;
 }
 
-static const struct extractor *choose_configured(struct extractor_choice *choice, const void *head,
-                                                 size_t size_bytes)
+static int choose_configured(struct extractor_choice *choice, const void *head, size_t size_bytes,
+                             const struct extractor **ret_extractor)
 {
-    const char *media_type = NULL;
-#ifdef KINFS_HAVE_MAGIC
-    media_type =
-        magic_buffer(choice->magic, head, size_bytes < MAGIC_BYTES ? size_bytes : MAGIC_BYTES);
-#else
-    (void)head;
-    (void)size_bytes;
-#endif
     const struct extractors *extractors = choice->extractors;
-    for (size_t i = 0; media_type && i < extractors->n_configured; i++)
+    const char *media_type = media_teller_bytes(choice->teller, head, size_bytes);
+    if (!media_type && extractors->may_be_texts && !choice->takes_slow)
+        return EXTRACTOR_SLOW;
+    if (!media_type && extractors->may_be_texts)
+        media_type = media_teller_text(choice->teller, head, size_bytes);
+    for (size_t i = 0; media_type && i < extractors->n_configured && !*ret_extractor; i++)
         if (is_for(&extractors->all[i], media_type))
-            return &extractors->all[i];
-    return NULL;
+            *ret_extractor = &extractors->all[i];
+    return 0;
 }
 
-const struct extractor *extractor_choose(struct extractor_choice *choice, int fd, const void *head,
-                                         size_t size_bytes)
+int extractor_choose(struct extractor_choice *choice, int fd, const void *head, size_t size_bytes,
+                     const struct extractor **ret_extractor)
 {
     const struct extractors *extractors = choice->extractors;
+    *ret_extractor = NULL;
     if (size_bytes == 0 || extractors->n == 0)
-        return NULL;
-    const struct extractor *found =
-        choice->magic ? choose_configured(choice, head, size_bytes) : NULL;
-    if (found || extractors->n == extractors->n_configured)
-        return found;
+        return 0;
+    int r = choice->teller ? choose_configured(choice, head, size_bytes, ret_extractor) : 0;
+    if (r != 0 || *ret_extractor || extractors->n == extractors->n_configured)
+        return r;
     enum text_type type = text_type_sniff_library(head, size_bytes);
     if (type == TEXT_BINARY && zip_directory_may_be(head, size_bytes))
         type = zip_directory_type(fd);
     for (size_t i = extractors->n_configured; i < extractors->n; i++)
-        if (extractors->all[i].type == type)
-            return &extractors->all[i];
-    return NULL;
+        if (extractors->all[i].type == type) {
+            *ret_extractor = &extractors->all[i];
+            break;
+        }
+    return 0;
 }

@@ -55,7 +55,7 @@ int sketching_new(const struct sketching_by *by, bool (*stop)(void *user), void 
     sketching->user = user;
     int r = document_sketcher_new(by->policy, by->hash, &sketching->sketcher);
     if (r == 0)
-        r = extractor_choice_new(by->extractors, &sketching->choice);
+        r = extractor_choice_new(by->extractors, by->takes_slow, &sketching->choice);
     if (r == 0 && !(sketching->buffer = malloc(READ_BYTES)))
         r = -ENOMEM;
     if (r < 0)
@@ -200,10 +200,10 @@ int sketching_find_extractor(struct sketching *sketching, int fd, uint32_t *ret_
     ssize_t n = fd_pread(fd, sketching->buffer, TEXT_SNIFF_BYTES, 0);
     if (n < 0)
         return (int)n;
-    const struct extractor *extractor =
-        extractor_choose(sketching->choice, fd, sketching->buffer, (size_t)n);
+    const struct extractor *extractor;
+    int r = extractor_choose(sketching->choice, fd, sketching->buffer, (size_t)n, &extractor);
     *ret_extractor = extractor ? extractor->id : 0;
-    return 0;
+    return r == EXTRACTOR_SLOW ? SKETCHING_SLOW : r;
 }
 
 int sketching_refuse(char ret_reason[SKETCHING_REASON_BYTES])
@@ -221,14 +221,15 @@ static int run(struct sketching *sketching, int fd, uint64_t most_bytes,
     ssize_t n = read_block(sketching, fd);
     if (n < 0)
         return (int)n;
-    const struct extractor *extractor =
-        extractor_choose(sketching->choice, fd, sketching->buffer, (size_t)n);
+    const struct extractor *extractor;
+    int r = extractor_choose(sketching->choice, fd, sketching->buffer, (size_t)n, &extractor);
     sketching->extractor = extractor ? extractor->id : 0;
-    if (!sketching->takes_slow && (extractor || canon_is_packed(sketching->buffer, (size_t)n)))
+    if (!sketching->takes_slow &&
+        (r == EXTRACTOR_SLOW || extractor || canon_is_packed(sketching->buffer, (size_t)n)))
         return SKETCHING_SLOW;
     if (extractor) {
         char reason[EXTRACTOR_REASON_BYTES] = "";
-        int r = sketch_extracted(sketching, fd, n, extractor, ret_sketch, reason);
+        r = sketch_extracted(sketching, fd, n, extractor, ret_sketch, reason);
         if (r == -EBADMSG)
             snprintf(ret_reason, SKETCHING_REASON_BYTES, "%s: %s", extractor->name, reason);
         /* A scan has no words: its bytes are all there is to compare. */
@@ -240,7 +241,7 @@ static int run(struct sketching *sketching, int fd, uint64_t most_bytes,
         n = read_block(sketching, fd);
     }
     document_sketcher_begin(sketching->sketcher);
-    int r = n < 0 ? (int)n : feed_document(sketching, fd, n);
+    r = n < 0 ? (int)n : feed_document(sketching, fd, n);
     return r == 0 ? finish_document(sketching, ret_sketch) : r;
 }
 

@@ -15,7 +15,7 @@ struct sketching_by {
     const struct policy *policy;
     const struct shingle_hash *hash; /* of the policy */
     const struct extractors *extractors;
-    bool takes_slow; /* whether what takes an extractor, or is packed, is read; else refused */
+    bool takes_slow; /* whether what is SKETCHING_SLOW is read; else refused */
 };
 
 /* stop  asked now and then whether nobody waits for the end any more
@@ -44,7 +44,8 @@ enum {
 
 /* Other results than 0 and errors. */
 enum {
-    SKETCHING_SLOW = 1,     /* it takes an extractor, or is packed, and this one takes neither */
+    SKETCHING_SLOW = 1,     /* it takes an extractor, may take one that it takes long to tell, or is
+                               packed, and this one takes none of these */
     SKETCHING_TOO_LONG = 2, /* it is longer than most_bytes, which have been read */
 };
 
@@ -70,7 +71,7 @@ int sketching_run_whole(struct sketching *sketching, int fd, struct document_ske
 uint32_t sketching_extractor(const struct sketching *sketching);
 
 /* The same of a document that is not read, but for its first 8 KiB: of the one that would. fd's
- * offset stays. Returns 0 or an errno of read(2). */
+ * offset stays. Returns 0, SKETCHING_SLOW, or an errno of read(2). */
 int sketching_find_extractor(struct sketching *sketching, int fd, uint32_t *ret_extractor);
 
 /* The reason for one that is longer than SKETCHING_MOST_BYTES. Returns -EBADMSG. */

@@ -196,7 +196,7 @@ static int sketch(struct worker *worker, const struct change *change, int fd, co
 static bool is_read_the_same(struct worker *worker, int fd, const struct file_row *row,
                              struct result *result)
 {
-    if (sketching_find_extractor(worker->sketching, fd, &result->extractor) < 0 ||
+    if (sketching_find_extractor(worker->sketching, fd, &result->extractor) != 0 ||
         result->extractor != row->extractor)
         return false;
     result->outcome = OUTCOME_SAME;

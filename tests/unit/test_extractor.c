@@ -1,0 +1,142 @@
+/* Which documents an extractor of the configuration is for, and who may tell. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine/index/extractor.h"
+
+static const char *const command[] = {"/bin/true", NULL};
+
+enum { HEAD_BYTES = 4096 };
+
+struct choosing {
+    struct extractors *extractors;
+    struct extractor_choice *choices[2]; /* [1]: takes what is slow */
+    uint8_t head[HEAD_BYTES];
+};
+
+static struct choosing *begin(const char *media_type)
+{
+    const struct index_extractor configured = {.media_type = media_type, .command = command};
+    struct choosing *choosing = calloc(1, sizeof(*choosing));
+    char *error = NULL;
+    /* Any program does, for none is run; beside it there are no built-in ones. */
+    setenv("KINFS_EXTRACT", "/bin/true", 1);
+    int r = extractors_new(&configured, 1, &choosing->extractors, &error);
+    free(error);
+    if (r == -EOPNOTSUPP)
+        skip();
+    assert_int_equal(r, 0);
+    for (int slow = 0; slow < 2; slow++)
+        assert_int_equal(extractor_choice_new(choosing->extractors, slow, &choosing->choices[slow]),
+                         0);
+    return choosing;
+}
+
+static void end(struct choosing *choosing)
+{
+    for (int slow = 0; slow < 2; slow++)
+        extractor_choice_free(choosing->choices[slow]);
+    extractors_free(choosing->extractors);
+    free(choosing);
+}
+
+static void fill(struct choosing *choosing, const char *text)
+{
+    const size_t n = strlen(text);
+    for (size_t i = 0; i < HEAD_BYTES; i++)
+        choosing->head[i] = (uint8_t)text[i % n];
+}
+
+/* 1: the extractor is for it, 0: it is not, -1: this one does not tell. */
+static int is_chosen(struct choosing *choosing, int slow)
+{
+    const struct extractor *found;
+    int r = extractor_choose(choosing->choices[slow], -1, choosing->head, HEAD_BYTES, &found);
+    assert_true(r == 0 || (r == EXTRACTOR_SLOW && !found));
+    return r == EXTRACTOR_SLOW ? -1 : found != NULL;
+}
+
+static double seconds_of_thread(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Each of these texts takes libmagic 60 ms if it is asked all it can be: together two minutes. */
+static void test_extractor__texts_cost_nothing_where_none_is_asked_for(void **state)
+{
+    (void)state;
+    struct choosing *choosing = begin("image/png");
+    fill(choosing, "\n");
+    const double before = seconds_of_thread();
+    for (int i = 0; i < 2000; i++)
+        assert_int_equal(is_chosen(choosing, i % 2), 0);
+    assert_true(seconds_of_thread() - before < 60);
+    memcpy(choosing->head, "\211PNG\r\n\032\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\10\2\0\0", 28);
+    for (int slow = 0; slow < 2; slow++)
+        assert_int_equal(is_chosen(choosing, slow), 1);
+    end(choosing);
+}
+
+static void test_extractor__texts_are_told_by_who_takes_what_is_slow(void **state)
+{
+    static const char *const types[] = {"text/x-diff", "text/*", "application/octet-stream",
+                                        "image/*"};
+    static const int are_diffs[] = {1, 1, 0, 0};
+    (void)state;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        struct choosing *choosing = begin(types[i]);
+        fill(choosing, "diff -u a b\n");
+        assert_int_equal(is_chosen(choosing, 0), -1);
+        assert_int_equal(is_chosen(choosing, 1), are_diffs[i]);
+        memcpy(choosing->head, "\211PNG\r\n\032\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\10\2\0\0", 28);
+        for (int slow = 0; slow < 2; slow++)
+            assert_int_equal(is_chosen(choosing, slow), strcmp(types[i], "image/*") == 0);
+        for (size_t j = 0; j < HEAD_BYTES; j++)
+            choosing->head[j] = j % 2 ? 0xee : 0;
+        assert_int_equal(is_chosen(choosing, 1), strcmp(types[i], "application/octet-stream") == 0);
+        end(choosing);
+    }
+}
+
+/* The table of sectors is not in the first 4 KiB, nor, of the second, is the root directory. */
+static void test_extractor__ole_documents_are_told_without_their_tables(void **state)
+{
+    static const uint8_t mark[] = {0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1};
+    static const uint8_t word[] = {0x06, 0x09, 2, 0, 0, 0, 0, 0, 0xc0, 0, 0, 0, 0, 0, 0, 0x46};
+    static const char *const types[] = {"application/msword", "application/x-ole-storage"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct choosing *choosing = begin(types[i]);
+        uint8_t *head = choosing->head;
+        memcpy(head, mark, sizeof(mark));
+        head[24] = 0x3e, head[26] = 3, head[28] = 0xfe, head[29] = 0xff; /* version, byte order */
+        head[30] = 9, head[32] = 6;           /* sectors of 512 bytes, and of 64 */
+        head[44] = 1, head[48] = i ? 100 : 1; /* how many of the table; the root's */
+        head[57] = 0x10, head[77] = 0x10;     /* 4096: what is short; where the table is */
+        memcpy(head + 1024, "R\0o\0o\0t\0 \0E\0n\0t\0r\0y", 19);
+        head[1024 + 64] = 22, head[1024 + 66] = 5;
+        memcpy(head + 1024 + 80, word, sizeof(word));
+        for (int slow = 0; slow < 2; slow++)
+            assert_int_equal(is_chosen(choosing, slow), 1);
+        end(choosing);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_extractor__texts_cost_nothing_where_none_is_asked_for),
+        cmocka_unit_test(test_extractor__texts_are_told_by_who_takes_what_is_slow),
+        cmocka_unit_test(test_extractor__ole_documents_are_told_without_their_tables),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
