@@ -22,7 +22,7 @@ static const struct {
 
 void charset_guess_begin(struct charset_guesser *guesser)
 {
-    guesser->n_guesses = 0;
+    guesser->n_bytes = 0;
 }
 
 void charset_guess_done(struct charset_guesser *guesser)
@@ -56,8 +56,8 @@ const char *charset_guess(struct charset_guesser *guesser, const uint8_t *bytes,
         n += bytes[i] >= 0x80;
     if (n < LEAST_BYTES || n * LEAST_ONE_IN < size_bytes)
         return NULL;
-    if (guesser->n_guesses < CHARSET_GUESSES_MAX) {
-        guesser->n_guesses++;
+    if (guesser->n_bytes < CHARSET_GUESSES_BYTES) {
+        guesser->n_bytes += size_bytes;
         guesser->found = detect(guesser, bytes, size_bytes);
     }
     return guesser->found;

@@ -320,6 +320,28 @@ static void test_charset__is_told_by_the_bytes(void **state)
     }
 }
 
+static void test_charset__of_a_document_so_many_bytes_tell(void **state)
+{
+    (void)state;
+    enum { N_FULL = CHARSET_GUESSES_BYTES / CHARSET_GUESS_BYTES };
+    static uint8_t full[CHARSET_GUESS_BYTES];
+    char other[TEXT_MAX], one[TEXT_MAX];
+    struct charset_guesser guesser = {0};
+    const size_t one_bytes = encode("KOI8-R", texts[0].text, one);
+    const size_t other_bytes = encode("WINDOWS-1251", texts[0].text, other);
+    for (size_t i = 0; i < sizeof(full); i++)
+        full[i] = (uint8_t)one[i % one_bytes];
+    for (int document = 0; document < 2; document++) {
+        charset_guess_begin(&guesser);
+        for (int i = 1; i <= N_FULL; i++) {
+            assert_string_equal(charset_guess(&guesser, full, sizeof(full)), "KOI8-U");
+            const char *found = charset_guess(&guesser, (uint8_t *)other, other_bytes);
+            assert_string_equal(found, i < N_FULL ? "WINDOWS-1251" : "KOI8-U");
+        }
+    }
+    charset_guess_done(&guesser);
+}
+
 static void test_charset__of_few_letters_is_windows_1252(void **state)
 {
     (void)state;
@@ -439,6 +461,7 @@ int main(void)
         cmocka_unit_test(test_charset__first_letter_that_tells_may_come_late),
         cmocka_unit_test(test_charset__declared_one_is_obeyed),
         cmocka_unit_test(test_charset__is_told_by_the_bytes),
+        cmocka_unit_test(test_charset__of_a_document_so_many_bytes_tell),
         cmocka_unit_test(test_charset__of_few_letters_is_windows_1252),
         cmocka_unit_test(test_charset__wide_text_needs_no_mark),
         cmocka_unit_test(test_charset__wide_numbers_are_no_text),
