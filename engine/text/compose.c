@@ -11,13 +11,12 @@
 /* The character that ends before `end`; *ret_at: where it begins. */
 static uint32_t code_before(const uint8_t *bytes, uint32_t end, uint32_t *ret_at)
 {
-    utf8proc_int32_t code;
-    do
-        end--;
-    while ((bytes[end] & 0xc0) == 0x80);
+    uint32_t code = 0;
+    unsigned shift = 0;
+    for (; (bytes[--end] & 0xc0) == 0x80; shift += 6)
+        code |= (bytes[end] & 0x3fu) << shift;
     *ret_at = end;
-    utf8proc_iterate(bytes + end, UTF8_MAX_BYTES, &code);
-    return (uint32_t)code;
+    return shift ? code | (bytes[end] & 0x3fu >> shift / 6) << shift : bytes[end];
 }
 
 static unsigned combining_class(uint32_t code)
@@ -68,22 +67,30 @@ static bool is_barred(uint32_t before, uint32_t code)
     return combining_class(code) > 0 && combining_class(before) == combining_class(code);
 }
 
-/* Put the last character, the n bytes behind end, where it belongs among the marks behind tail, if
- * it is barred there. Returns whether it is. */
-static bool insert(uint8_t *bytes, uint32_t tail, uint32_t end, uint32_t n, uint32_t code)
+/* Whether a mark that is not barred becomes one with the letter, which may have become one with
+ * marks before: with what it was ahead of those that belong behind this one. */
+static bool mark_joins(uint32_t letter, uint32_t code)
+{
+    utf8proc_int32_t codes[4];
+    int bound_class = UTF8PROC_BOUNDCLASS_START;
+    const utf8proc_ssize_t n = utf8proc_decompose_char((utf8proc_int32_t)letter, codes, 4,
+                                                       UTF8PROC_DECOMPOSE, &bound_class);
+    if (n < 1 || n > 4)
+        return true;
+    letter = (uint32_t)codes[0];
+    for (utf8proc_ssize_t i = 1; i < n; i++)
+        if (combining_class((uint32_t)codes[i]) <= combining_class(code))
+            letter = composed(letter, (uint32_t)codes[i]);
+    return composed(letter, code) != 0;
+}
+
+/* Put the n bytes behind end where they belong. */
+static void insert(uint8_t *bytes, uint32_t at, uint32_t end, uint32_t n)
 {
     uint8_t mark[UNICODE_EXPANSION_MAX_BYTES];
-    uint32_t at = end, before_at = end, before;
-    do {
-        at = before_at;
-        before = code_before(bytes, at, &before_at);
-    } while (before_at > tail && combining_class(before) > combining_class(code));
-    if (!is_barred(before, code))
-        return false;
     memcpy(mark, bytes + end, n);
     memmove(bytes + at + n, bytes + at, end - at);
     memcpy(bytes + at, mark, n);
-    return true;
 }
 
 /* Whether a character that is not one with the token's last one may stay behind it. */
@@ -108,15 +115,26 @@ uint32_t compose_join(uint8_t *bytes, uint32_t start, uint32_t end, uint32_t n,
     /* Most marks stay where they came, which is told without a look at those before the last. */
     if (!one && !moves && end + n - start <= CANON_TOKEN_MAX_BYTES)
         return end + n;
-    for (unsigned i = 0; combining_class(code) > 0 && tail > start && i < COMPOSE_MARKS_MAX; i++)
+    const unsigned class = combining_class(joining);
+    uint32_t place = end; /* of the joining one: ahead of the marks of higher classes */
+    bool barred = false;
+    unsigned its;
+    for (unsigned i = 0; (its = combining_class(code)) > 0 && tail > start && i < COMPOSE_MARKS_MAX;
+         i++) {
+        place = its > class ? tail : place;
+        barred |= its == class;
         code = code_before(bytes, tail, &tail);
-    bool whole = combining_class(code) == 0;
+    }
+    const bool whole = its == 0;
     *ret_tail = whole ? tail : start;
     if (one)
         return tail + (uint32_t)utf8_put(bytes + tail, one);
-    if (whole && moves && !property->expands && insert(bytes, tail, end, n, joining))
+    if (!whole || !moves)
         return end + n;
-    if (whole && moves)
-        return tail + compose(bytes + tail, end + n - tail);
-    return end + n;
+    /* It stays a mark, and then all others stay what they are. */
+    if (!property->expands && class > 0 && (barred || !mark_joins(code, joining))) {
+        insert(bytes, place, end, n);
+        return end + n;
+    }
+    return tail + compose(bytes + tail, end + n - tail);
 }
