@@ -79,7 +79,7 @@ static uint16_t page_of_font(const struct rtf *rtf, uint16_t font)
 static bool is_one_of(const char *word, const char *const *words)
 {
     for (; *words; words++)
-        if (strcmp(word, *words) == 0)
+        if (**words == *word && strcmp(word, *words) == 0)
             return true;
     return false;
 }
