@@ -131,6 +131,8 @@ struct index {
     atomic_uint_fast64_t sketched_documents, sketched_bytes;
     pthread_mutex_t error_lock;
     char last_error[256];
+    int64_t warned_since_ms; /* with error_lock: the hour that is counted; 0: none yet */
+    unsigned n_warned;
 };
 
 /* -- index.c -- */
@@ -254,6 +256,10 @@ int check_open_damaged(const char *store_path, struct kv **ret_kv);
 
 void index_log(struct index *index, enum index_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* A warning that who writes in the tree brings about, as often as wanted: the log has so many in an
+ * hour, the last error all. */
+enum { INDEX_WARNINGS_MAX = 1000 };
+void index_warn(struct index *index, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Such an error is over: the last error is none, unless something was said since. */
 void index_error_over(struct index *index, const char *message);
 /* Why something is not done, for whoever wants to know (ret_error; without memory NULL). Returns

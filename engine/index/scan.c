@@ -342,7 +342,7 @@ static void tell_unreadable(struct index *index, const struct file_key *director
 {
     _cleanup_free_ char *path = NULL, *escaped = NULL;
     if (index_path(index, directory, &path) == 0 && escape_name(path, &escaped) == 0)
-        index_log(index, INDEX_LOG_WARNING, "%s: cannot be listed: %s", escaped, strerror(-error));
+        index_warn(index, "%s: cannot be listed: %s", escaped, strerror(-error));
 }
 
 /* Returns 1, 0 when the directory cannot be read, or an error. */

@@ -302,7 +302,7 @@ static void retry_later(struct index *index, struct change *change, int error)
 {
     enum { PAUSE_MS = 100 };
     if (is_shortage(error)) {
-        index_log(index, INDEX_LOG_WARNING, "documents wait to be read: %s", strerror(-error));
+        index_warn(index, "documents wait to be read: %s", strerror(-error));
         usleep(PAUSE_MS * 1000);
     }
     change_queue_retry(index->queue, change);

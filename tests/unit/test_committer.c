@@ -757,6 +757,34 @@ static void test_committer__entries_that_come_together(void **state)
     assert_int_equal(status_of(f).documents, 1);
 }
 
+/* Too long to be read, which takes no time to tell. */
+static void write_endless(struct fixture *f, unsigned from, unsigned to)
+{
+    for (unsigned i = from; i < to; i++) {
+        scratch_write(scratch_path(f->tree, "endless%u", i), "");
+        assert_int_equal(truncate(scratch_path(f->tree, "endless%u", i), (off_t)65 << 30), 0);
+    }
+}
+
+static void test_committer__documents_fill_no_log(void **state)
+{
+    enum { N = INDEX_WARNINGS_MAX + 100 };
+    struct fixture *f = *state;
+    write_endless(f, 0, N);
+    start(f, &no_fault);
+    settle(f);
+    assert_int_equal(atomic_load(&f->index->n_skipped), N);
+    assert_int_equal(n_logged(f, INDEX_LOG_WARNING), INDEX_WARNINGS_MAX + 1);
+    assert_non_null(strstr(f->last_message, "not told for an hour"));
+    /* The next hour. */
+    f->index->warned_since_ms -= 3600 * 1000;
+    write_endless(f, N, N + 1);
+    index_rescan(f->index);
+    settle(f);
+    assert_int_equal(n_logged(f, INDEX_LOG_WARNING), INDEX_WARNINGS_MAX + 2);
+    assert_non_null(strstr(f->last_message, "longer than"));
+}
+
 int main(void)
 {
 #define ON_A_TREE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -778,6 +806,7 @@ int main(void)
         ON_A_TREE(test_committer__the_generation_is_even_at_rest_and_grows),
         ON_A_TREE(test_committer__all_links_of_a_file_gone_unnoticed_are_looked_at),
         ON_A_TREE(test_committer__entries_that_come_together),
+        ON_A_TREE(test_committer__documents_fill_no_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
