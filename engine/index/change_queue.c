@@ -33,9 +33,8 @@ int change_queue_new(const size_t max_changes[LANE_N], struct change_queue **ret
         for (int kind = 0; kind < CHANGE_N_KINDS; kind++)
             TAILQ_INIT(&queue->ready[lane][kind]);
     }
-    TAILQ_INIT(&queue->turns);
-    change_queue_turn_init(queue, &queue->root, 0);
-    queue->max_turns = UINT_MAX;
+    change_queue_turns_init(&queue->slow);
+    change_queue_turns_init(&queue->below);
     pthread_mutex_init(&queue->lock, NULL);
     for (int kind = 0; kind < CHANGE_N_KINDS; kind++)
         pthread_cond_init(&queue->noted[kind], NULL);
@@ -103,11 +102,6 @@ static struct item *find(struct change_queue *queue, uint64_t hash, enum change_
     return NULL;
 }
 
-static enum change_kind taken_as(const struct item *item)
-{
-    return item->turn ? CHANGE_SLOW_CONTENT : item->change.kind;
-}
-
 static struct item_list *ready_of(struct change_queue *queue, const struct item *item)
 {
     return item->turn ? &item->turn->ready[item->lane]
@@ -118,7 +112,7 @@ static void make_ready(struct change_queue *queue, struct item *item)
 {
     TAILQ_INSERT_TAIL(ready_of(queue, item), item, ready);
     if (!change_queue_is_held(queue, item->lane))
-        pthread_cond_signal(&queue->noted[taken_as(item)]);
+        pthread_cond_signal(&queue->noted[change_queue_taken_as(item)]);
 }
 
 /* The last item of a lane whose ticket is not larger, or NULL. What is new belongs last; what comes
@@ -190,8 +184,9 @@ static void note_again(struct change_queue *queue, struct item *item, enum chang
         make_ready(queue, item);
 }
 
+/* owner  of CHANGE_BELOW */
 static int note_locked(struct change_queue *queue, enum change_lane lane, enum change_kind kind,
-                       const struct file_key *key, const char *name, bool is_unknown,
+                       const struct file_key *key, const char *name, uid_t owner, bool is_unknown,
                        struct item *parent)
 {
     if (queue->shut_down)
@@ -221,12 +216,14 @@ static int note_locked(struct change_queue *queue, enum change_lane lane, enum c
     SLIST_INSERT_HEAD(bucket_of(queue, hash), item, bucket);
     item->ticket = parent ? parent->ticket : queue->next_ticket++;
     enter_lane(queue, item, lane, parent);
+    if (kind == CHANGE_BELOW)
+        change_queue_join_turns(queue, &queue->below, item, owner);
     make_ready(queue, item);
     return 1;
 }
 
 static int note(struct change_queue *queue, enum change_lane lane, enum change_kind kind,
-                const struct file_key *key, const char *name, bool is_unknown,
+                const struct file_key *key, const char *name, uid_t owner, bool is_unknown,
                 const struct change *parent)
 {
     assert((kind == CHANGE_ENTRY) == (name != NULL));
@@ -234,7 +231,7 @@ static int note(struct change_queue *queue, enum change_lane lane, enum change_k
     int r;
     {
         LOCKED(&queue->lock);
-        r = note_locked(queue, lane, kind, key, name, is_unknown, (struct item *)parent);
+        r = note_locked(queue, lane, kind, key, name, owner, is_unknown, (struct item *)parent);
         work = r == 1 && kind == CHANGE_ENTRY && !change_queue_is_held(queue, lane);
         if (r >= 0)
             work |= change_queue_look_after_holding(queue, lane);
@@ -246,13 +243,20 @@ static int note(struct change_queue *queue, enum change_lane lane, enum change_k
 int change_queue_note(struct change_queue *queue, enum change_lane lane, enum change_kind kind,
                       const struct file_key *key, const char *name, const struct change *parent)
 {
-    return note(queue, lane, kind, key, name, false, parent);
+    assert(kind != CHANGE_BELOW);
+    return note(queue, lane, kind, key, name, 0, false, parent);
 }
 
 int change_queue_note_unknown(struct change_queue *queue, enum change_lane lane,
                               const struct file_key *key, const struct change *parent)
 {
-    return note(queue, lane, CHANGE_CONTENT, key, NULL, true, parent);
+    return note(queue, lane, CHANGE_CONTENT, key, NULL, 0, true, parent);
+}
+
+int change_queue_note_below(struct change_queue *queue, const struct file_key *directory,
+                            uid_t owner, const struct change *parent)
+{
+    return note(queue, LANE_FOREGROUND, CHANGE_BELOW, directory, NULL, owner, false, parent);
 }
 
 static struct item *first_ready(struct change_queue *queue, enum change_kind kind)
@@ -267,11 +271,11 @@ int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wa
                       struct change **ret_change)
 {
     LOCKED(&queue->lock);
+    struct turns *turns = change_queue_turns_of(queue, kind);
     for (;;) {
         if (queue->shut_down)
             return -ESHUTDOWN;
-        struct item *item =
-            kind == CHANGE_SLOW_CONTENT ? change_queue_next_turn(queue) : first_ready(queue, kind);
+        struct item *item = turns ? change_queue_next_turn(queue, turns) : first_ready(queue, kind);
         if (item) {
             TAILQ_REMOVE(ready_of(queue, item), item, ready);
             item->in_work = true;
@@ -289,7 +293,10 @@ int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wa
 /* No more in work, and not slow as far as is known. */
 static void end_work(struct change_queue *queue, struct item *item)
 {
-    change_queue_leave_turns(queue, item);
+    if (item->change.kind == CHANGE_BELOW)
+        change_queue_end_turn_of(item);
+    else
+        change_queue_leave_turns(queue, item);
     item->in_work = false;
     item->again = false;
     item->change.is_long = false;
@@ -312,6 +319,7 @@ void change_queue_done(struct change_queue *queue, struct change *change)
         return;
     }
     end_work(queue, item);
+    change_queue_leave_turns(queue, item);
     SLIST_REMOVE(bucket_of(queue, item->hash), item, item, bucket);
     leave_lane(queue, item);
     item_free(item);
@@ -324,7 +332,7 @@ void change_queue_pass_on(struct change_queue *queue, struct change *change, uid
     struct item *item = (struct item *)change;
     LOCKED(&queue->lock);
     end_work(queue, item);
-    change_queue_join_turns(queue, item, owner);
+    change_queue_join_turns(queue, &queue->slow, item, owner);
     change->is_long = is_long;
     if (is_long && item->lane != LANE_SCAN) {
         leave_lane(queue, item);

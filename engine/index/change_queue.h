@@ -26,6 +26,7 @@ enum change_kind {
     CHANGE_ENTRY,        /* key is a directory, name an entry of it */
     CHANGE_CONTENT,      /* key is a file */
     CHANGE_SLOW_CONTENT, /* to be taken only: a CHANGE_CONTENT that was passed on */
+    CHANGE_BELOW,        /* key is a directory, all that is in it */
     CHANGE_N_KINDS
 };
 
@@ -65,6 +66,13 @@ int change_queue_note(struct change_queue *queue, enum change_lane lane, enum ch
 int change_queue_note_unknown(struct change_queue *queue, enum change_lane lane,
                               const struct file_key *key, const struct change *parent);
 
+/* The same of all that is in a directory, in the foreground. Of these each is taken whose owner has
+ * fewest in work, as of what was passed on. Its effects are noted as parts of it.
+ *
+ * owner  of the directory */
+int change_queue_note_below(struct change_queue *queue, const struct file_key *directory,
+                            uid_t owner, const struct change *parent);
+
 /* Take the next change of a kind, foreground first, and work on it; waits for one when wait is
  * true. The change stays the queue's, valid until change_queue_done() or _retry(). Returns 1, 0
  * when there is none and wait is false, -ESHUTDOWN.
@@ -86,9 +94,12 @@ void change_queue_pass_on(struct change_queue *queue, struct change *change, uid
 /* The work could not be completed: it goes to the end of its lane. */
 void change_queue_retry(struct change_queue *queue, struct change *change);
 
-/* So many slow ones of one owner are in work at a time, at most; at first any number. To be one
- * less than there are who take them. */
-void change_queue_bound_turns(struct change_queue *queue, unsigned max_turns);
+/* So many of one owner are in work at a time, at most; at first any number. To be one less than
+ * there are who take them.
+ *
+ * kind  CHANGE_SLOW_CONTENT or CHANGE_BELOW */
+void change_queue_bound_turns(struct change_queue *queue, enum change_kind kind,
+                              unsigned max_turns);
 /* The caller is done with a slow change, though it is not over: it does not count as its owner's in
  * work any more, and whoever waits may take another of that owner's. */
 void change_queue_end_turn(struct change_queue *queue, struct change *change);
@@ -117,7 +128,7 @@ int change_queue_settle(struct change_queue *queue, enum change_lane lane, int w
 /* Outstanding changes of a lane, in work included. */
 size_t change_queue_outstanding(struct change_queue *queue, enum change_lane lane);
 
-/* Those of them that were passed on. */
+/* Those of them that are taken in turns. */
 size_t change_queue_slow(struct change_queue *queue, enum change_lane lane);
 
 /* Every waiting and later call returns -ESHUTDOWN; done and retry are still allowed. */

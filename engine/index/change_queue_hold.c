@@ -21,6 +21,7 @@ static bool release(struct change_queue *queue)
     queue->held = false;
     pthread_cond_broadcast(&queue->noted[CHANGE_CONTENT]);
     pthread_cond_broadcast(&queue->noted[CHANGE_SLOW_CONTENT]);
+    pthread_cond_broadcast(&queue->noted[CHANGE_BELOW]);
     return !TAILQ_EMPTY(&queue->ready[LANE_FOREGROUND][CHANGE_ENTRY]);
 }
 

@@ -14,9 +14,10 @@
 TAILQ_HEAD(item_list, item);
 SLIST_HEAD(item_bucket, item);
 
-/* The slow items of one owner. */
+/* The items of one owner of a kind that is taken in turns. */
 struct turn {
     TAILQ_ENTRY(turn) next;
+    struct turns *all;
     uid_t owner;
     unsigned n_items, n_in_work;
     struct item_list ready[LANE_N];
@@ -24,12 +25,20 @@ struct turn {
 
 TAILQ_HEAD(turn_list, turn);
 
+/* Of one kind; its items are not in `ready`. */
+struct turns {
+    struct turn_list list; /* who had one least recently first */
+    struct turn root;      /* one that is always among them */
+    unsigned n;            /* owners in `list` */
+    unsigned max_in_work;  /* of one owner at a time */
+};
+
 struct item {
     struct change change; /* first: what the caller holds is the item; its lane and whether it is
                              unknown are set when it is taken */
     enum change_lane lane;
     char *name;
-    struct turn *turn; /* it was passed on; else NULL */
+    struct turn *turn; /* it is taken in turns; else NULL */
     uint64_t hash, ticket;
     bool in_work, again, is_unknown, has_turn;
     TAILQ_ENTRY(item) ready, outstanding;
@@ -42,10 +51,7 @@ struct change_queue {
     struct item_list ready[LANE_N][CHANGE_N_KINDS], outstanding[LANE_N];
     struct item *moved_last[LANE_N]; /* of the outstanding: where places are looked for, or NULL */
     size_t n_outstanding[LANE_N], n_slow[LANE_N], max_changes[LANE_N];
-    struct turn_list turns; /* of slow ones, not in `ready`: who had one least recently first */
-    struct turn root;       /* one that is always among them */
-    unsigned n_turns;       /* owners in `turns` */
-    unsigned max_turns;     /* of one owner at a time */
+    struct turns slow, below; /* of CHANGE_SLOW_CONTENT, of CHANGE_BELOW */
     uint64_t next_ticket;
     uint64_t seed; /* of the hash of names, which others choose */
     struct item_bucket *buckets;
@@ -66,13 +72,27 @@ static inline bool change_queue_is_held(const struct change_queue *queue, enum c
 
 /* -- under the lock (change_queue_turns.c) -- */
 
-void change_queue_turn_init(struct change_queue *queue, struct turn *turn, uid_t owner);
+void change_queue_turns_init(struct turns *turns);
 /* An item that is not in work and in no list of what is ready. */
-void change_queue_join_turns(struct change_queue *queue, struct item *item, uid_t owner);
+void change_queue_join_turns(struct change_queue *queue, struct turns *turns, struct item *item,
+                             uid_t owner);
 /* The same, or one in work; nothing where it never joined. */
 void change_queue_leave_turns(struct change_queue *queue, struct item *item);
 /* The item to be taken next, or NULL; from now on its owner has one more in work. */
-struct item *change_queue_next_turn(struct change_queue *queue);
+struct item *change_queue_next_turn(struct change_queue *queue, struct turns *turns);
+/* It is not in work any more, but remains its owner's. */
+void change_queue_end_turn_of(struct item *item);
+
+static inline struct turns *change_queue_turns_of(struct change_queue *queue, enum change_kind kind)
+{
+    return kind == CHANGE_SLOW_CONTENT ? &queue->slow : kind == CHANGE_BELOW ? &queue->below : NULL;
+}
+
+static inline enum change_kind change_queue_taken_as(const struct item *item)
+{
+    return item->turn && item->change.kind == CHANGE_CONTENT ? CHANGE_SLOW_CONTENT
+                                                             : item->change.kind;
+}
 
 /* -- under the lock (change_queue_hold.c) -- */
 

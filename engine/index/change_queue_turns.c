@@ -5,52 +5,61 @@
  * work: they are looked through. Who commands more users than MAX_OWNERS makes the others wait, as
  * so many users do, but not for a walk through all of them: those past the bound share one turn.
  */
+#include <limits.h>
 #include <stdlib.h>
 
 #include "engine/index/change_queue_private.h"
 
 enum { MAX_OWNERS = 1024 }; /* some 20 us to look through */
 
-void change_queue_bound_turns(struct change_queue *queue, unsigned max_turns)
+void change_queue_bound_turns(struct change_queue *queue, enum change_kind kind, unsigned max_turns)
 {
     LOCKED(&queue->lock);
-    queue->max_turns = max_turns;
+    change_queue_turns_of(queue, kind)->max_in_work = max_turns;
 }
 
-static struct turn *find_or_add(struct change_queue *queue, uid_t owner)
+static void add_owner(struct turns *turns, struct turn *turn, uid_t owner)
+{
+    *turn = (struct turn){.all = turns, .owner = owner};
+    for (int lane = 0; lane < LANE_N; lane++)
+        TAILQ_INIT(&turn->ready[lane]);
+    TAILQ_INSERT_HEAD(&turns->list, turn, next);
+    turns->n++;
+}
+
+static struct turn *find_or_add(struct turns *turns, uid_t owner)
 {
     struct turn *turn;
-    TAILQ_FOREACH(turn, &queue->turns, next)
+    TAILQ_FOREACH(turn, &turns->list, next)
     {
         if (turn->owner == owner)
             return turn;
     }
-    turn = queue->n_turns < MAX_OWNERS ? malloc(sizeof(*turn)) : NULL;
+    turn = turns->n < MAX_OWNERS ? malloc(sizeof(*turn)) : NULL;
     if (!turn)
-        return &queue->root; /* his, who is always there, and has to wait for others */
-    change_queue_turn_init(queue, turn, owner);
+        return &turns->root; /* his, who is always there, and has to wait for others */
+    add_owner(turns, turn, owner);
     return turn;
 }
 
-void change_queue_turn_init(struct change_queue *queue, struct turn *turn, uid_t owner)
+void change_queue_turns_init(struct turns *turns)
 {
-    *turn = (struct turn){.owner = owner};
-    for (int lane = 0; lane < LANE_N; lane++)
-        TAILQ_INIT(&turn->ready[lane]);
-    TAILQ_INSERT_HEAD(&queue->turns, turn, next);
-    queue->n_turns++;
+    TAILQ_INIT(&turns->list);
+    add_owner(turns, &turns->root, 0);
+    turns->max_in_work = UINT_MAX;
 }
 
-static void end_turn(struct item *item)
+void change_queue_end_turn_of(struct item *item)
 {
     if (item->has_turn)
         item->turn->n_in_work--;
     item->has_turn = false;
 }
 
-void change_queue_join_turns(struct change_queue *queue, struct item *item, uid_t owner)
+void change_queue_join_turns(struct change_queue *queue, struct turns *turns, struct item *item,
+                             uid_t owner)
 {
-    item->turn = find_or_add(queue, owner);
+    item->turn = find_or_add(turns, owner);
     item->turn->n_items++;
     queue->n_slow[item->lane]++;
 }
@@ -59,10 +68,10 @@ void change_queue_end_turn(struct change_queue *queue, struct change *change)
 {
     struct item *item = (struct item *)change;
     LOCKED(&queue->lock);
-    end_turn(item);
+    change_queue_end_turn_of(item);
     /* Another thread takes what the owner may have in work now: the caller may have to wait before
      * it takes the next change, as it has not to where a change is over or put back. */
-    pthread_cond_signal(&queue->noted[CHANGE_SLOW_CONTENT]);
+    pthread_cond_signal(&queue->noted[change_queue_taken_as(item)]);
 }
 
 void change_queue_leave_turns(struct change_queue *queue, struct item *item)
@@ -70,13 +79,13 @@ void change_queue_leave_turns(struct change_queue *queue, struct item *item)
     struct turn *turn = item->turn;
     if (!turn)
         return;
-    end_turn(item);
+    change_queue_end_turn_of(item);
     item->turn = NULL;
     queue->n_slow[item->lane]--;
-    if (--turn->n_items > 0 || turn == &queue->root)
+    if (--turn->n_items > 0 || turn == &turn->all->root)
         return;
-    TAILQ_REMOVE(&queue->turns, turn, next);
-    queue->n_turns--;
+    TAILQ_REMOVE(&turn->all->list, turn, next);
+    turn->all->n--;
     free(turn);
 }
 
@@ -88,13 +97,13 @@ static struct item *first_of(const struct change_queue *queue, const struct turn
     return NULL;
 }
 
-struct item *change_queue_next_turn(struct change_queue *queue)
+struct item *change_queue_next_turn(struct change_queue *queue, struct turns *turns)
 {
     struct item *best = NULL;
     struct turn *turn;
-    TAILQ_FOREACH(turn, &queue->turns, next)
+    TAILQ_FOREACH(turn, &turns->list, next)
     {
-        struct item *item = turn->n_in_work < queue->max_turns ? first_of(queue, turn) : NULL;
+        struct item *item = turn->n_in_work < turns->max_in_work ? first_of(queue, turn) : NULL;
         if (item && (!best || turn->n_in_work < best->turn->n_in_work ||
                      (turn->n_in_work == best->turn->n_in_work && item->lane < best->lane)))
             best = item;
@@ -104,7 +113,7 @@ struct item *change_queue_next_turn(struct change_queue *queue)
     turn = best->turn;
     turn->n_in_work++;
     best->has_turn = true;
-    TAILQ_REMOVE(&queue->turns, turn, next);
-    TAILQ_INSERT_TAIL(&queue->turns, turn, next);
+    TAILQ_REMOVE(&turns->list, turn, next);
+    TAILQ_INSERT_TAIL(&turns->list, turn, next);
     return best;
 }

@@ -29,6 +29,7 @@ static void store_is_damaged(struct index *index)
         LOCKED(&index->lock);
         index->damaged = true;
         index->scanning = index->rescan_wanted = index->redoing = false;
+        index->wanted.n = 0;
         pthread_cond_broadcast(&index->scan_ended);
     }
 }
@@ -82,7 +83,7 @@ static void tell_recovery(struct index *index)
         return;
     {
         LOCKED(&index->lock);
-        if (index->rescan_wanted)
+        if (index->rescan_wanted || index->wanted.n)
             return;
     }
     index_error_over(index, index->failure);
@@ -218,7 +219,7 @@ static bool do_flush(struct index *index)
 static void end_scan(struct index *index)
 {
     LOCKED(&index->lock);
-    index->scanning = false;
+    index->scanning = index->wanted.n > 0;
     pthread_cond_broadcast(&index->scan_ended);
 }
 
@@ -261,10 +262,13 @@ static bool do_scan(struct index *index)
 {
     if (index->store_error || is_stopping(index) || is_ahead(index))
         return false;
+    int r = scan_take_wanted(index);
+    if (r < 0)
+        store_failed(index, r);
     if (scan_is_idle(index)) {
         if (!take_rescan_wish(index))
             return false;
-        int r = scan_begin(index);
+        r = scan_begin(index);
         if (r < 0) {
             store_failed(index, r);
             end_scan(index);
@@ -272,7 +276,7 @@ static bool do_scan(struct index *index)
         }
     }
     begin_step(index);
-    int r = scan_step(index);
+    r = scan_step(index);
     end_step(index, r);
     if (r <= 0) {
         scan_done(&index->scan);
@@ -347,7 +351,7 @@ static bool wait_for_work(struct index *index)
                 *index->failure || change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
     LOCKED(&index->lock);
     while (!index->stop && !index->n_results && !index->entries_noted && !index->snapshot_wish &&
-           (!index->rescan_wanted || no_scan)) {
+           ((!index->rescan_wanted && !index->wanted.n) || no_scan)) {
         if (!busy && !index->redoing)
             pthread_cond_wait(&index->wake_committer, &index->lock);
         else if (pthread_cond_timedwait(&index->wake_committer, &index->lock, &end) == ETIMEDOUT)

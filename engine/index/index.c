@@ -20,6 +20,7 @@ enum {
      * past it the tree is scanned instead. The scan lane is kept far below its bound. */
     FOREGROUND_MAX = 1 << 16,
     SCAN_MAX = 1 << 20,
+    N_LISTERS = 4, /* they do little but wait */
     /* Postings in memory, some 64 MB, of 65,000 documents of 5 KB: half as many runs as with half
      * of it, and a merge less for each of them. */
     FLUSH_AFTER = 1 << 21,
@@ -96,6 +97,7 @@ static void index_free(struct index *index)
     kv_set_last_words(NULL, NULL);
     pthread_mutex_destroy(&index->lock);
     free(index->workers);
+    free(index->wanted.keys);
     free(index->source);
     free(index->store_path);
     free(index);
@@ -309,6 +311,12 @@ static int start_workers(struct index *index, unsigned n, void *(*run)(void *ind
     return 0;
 }
 
+/* One is left for what another owns than that which is worked on. */
+static void bound_turns(struct index *index, enum change_kind kind, unsigned n_threads)
+{
+    change_queue_bound_turns(index->queue, kind, n_threads > 1 ? n_threads - 1 : 1);
+}
+
 int index_start(struct index *index)
 {
     unsigned n = index->n_workers;
@@ -317,7 +325,7 @@ int index_start(struct index *index)
         n = online < 1 ? 1 : online > WORKERS_MAX ? WORKERS_MAX : (unsigned)online;
     }
     const unsigned n_slow = n + 1;
-    index->workers = calloc((size_t)n + n_slow, sizeof(*index->workers));
+    index->workers = calloc((size_t)n + n_slow + N_LISTERS, sizeof(*index->workers));
     if (!index->workers)
         return -ENOMEM;
     change_queue_hold(index->queue);
@@ -327,11 +335,14 @@ int index_start(struct index *index)
     index->started = true;
     start_workers(index, n_slow, worker_run_slow);
     index->n_slow = index->n_started;
-    /* One is left for another owner's documents than those that are worked on. */
-    change_queue_bound_turns(index->queue, index->n_slow > 1 ? index->n_slow - 1 : 1);
+    bound_turns(index, CHANGE_SLOW_CONTENT, index->n_slow);
     r = start_workers(index, n, worker_run);
+    const unsigned n_others = index->n_started;
+    if (r == 0)
+        r = start_workers(index, N_LISTERS, below_run);
     if (r < 0)
         return r;
+    bound_turns(index, CHANGE_BELOW, index->n_started - n_others);
     index_rescan(index);
     return 0;
 }

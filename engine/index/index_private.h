@@ -3,6 +3,7 @@
  *   callers       note changes in `queue`, ask questions of the store
  *   workers       take contents from `queue`, read and sketch, hand results to the committer; as
  *                 many others are there for what takes an extractor, or is long: minutes each
+ *   listers       take directories that came to be from `queue`, and note what is in them
  *   committer     the only one that changes the store: results, entries, scan, clusters, postings
  *
  * Lock order: `lock`, then the leaf locks of queue and writing set. None is held over a store call.
@@ -64,6 +65,12 @@ struct scan {
     struct visit *visit; /* of the directory that is being compared, or NULL */
 };
 
+/* Directories that others than the committer want to be scanned. */
+struct wanted {
+    struct file_key *keys;
+    size_t n, max;
+};
+
 /* Directories that are gone and whose entries are not; the committer's. */
 struct removal {
     struct file_key *keys; /* those to be taken first at the end */
@@ -93,8 +100,8 @@ struct index {
     struct file_key store_key; /* of the store's directory: never indexed; size 0: not to be had */
     bool has_fine_times; /* a change after a look at a file gives it other times (fine_times) */
 
-    unsigned n_workers, n_started;
-    unsigned n_slow; /* of those started; before any other is */
+    unsigned n_workers, n_started; /* n_started: listers included */
+    unsigned n_slow;               /* of those started; before any other worker is */
     pthread_t *workers, committer;
     bool started;
     struct niceness niceness; /* of these threads */
@@ -103,6 +110,7 @@ struct index {
     pthread_cond_t wake_committer, results_taken, scan_ended; /* of the fields below */
     struct result_list results;
     size_t n_results;
+    struct wanted wanted;
     bool entries_noted, rescan_wanted, scanning, stop;
     bool damaged;                        /* the store is, and was not before it was opened */
     struct snapshot_wish *snapshot_wish; /* of check.c, or NULL; granted between two steps */
@@ -201,6 +209,11 @@ int worker_open(struct index *index, const struct file_key *key, int flags);
 /* To read a document; that leaves the access time alone where the kernel lets us. */
 int worker_open_document(struct index *index, const struct file_key *key);
 
+/* -- below.c -- */
+void *below_run(void *index);
+/* Works on a CHANGE_BELOW, for as long as that takes. */
+void below_list(struct index *index, struct change *change);
+
 /* -- commit.c: documents into the store and out of it; the committer's -- */
 /* What workers found, of each file once, into the store: at most RESULTS_AT_ONCE, in one step. 0,
  * or a store error. */
@@ -234,6 +247,10 @@ void scan_done(struct scan *scan);
 int scan_open_directory(struct index *index, const struct file_key *directory);
 /* A directory not seen before hangs in the tree: scan it too. */
 int scan_add_directory(struct index *index, const struct file_key *directory);
+/* The same, from any thread; never fails. */
+void scan_want_directory(struct index *index, const struct file_key *directory);
+/* Scan what others want. Returns 1, 0 when there is nothing, or an error. */
+int scan_take_wanted(struct index *index);
 
 /* The means by which documents of an index are read. */
 static inline struct sketching_by index_sketching_by(const struct index *index, bool takes_slow)

@@ -1,6 +1,5 @@
 /* Notices of entries, a batch of them, against the tree. */
 #include <assert.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -97,41 +96,12 @@ static int enter_directory(struct entering *entering, const struct file_key *dir
     return entering->dirfd;
 }
 
-/* Notes the names of a directory that came to be as parts of its coming: who waits for that waits
- * for what was in it by then, too. Returns 1 when that was all, 0 when there is more than somebody
- * should wait for, or an error. */
-static int note_below(struct index *index, const struct change *change,
-                      const struct file_key *directory)
-{
-    enum { NAMES_MAX = 1024, OUTSTANDING_MAX = 4096 };
-    if (change_queue_outstanding(index->queue, LANE_FOREGROUND) > OUTSTANDING_MAX)
-        return 0;
-    int fd = scan_open_directory(index, directory);
-    if (fd < 0)
-        return fd;
-    _cleanup_closedir_ DIR *dir = fdopendir(fd);
-    if (!dir) {
-        close(fd);
-        return -ENOMEM;
-    }
-    for (size_t n = 0; n < NAMES_MAX; n++) {
-        errno = 0;
-        const struct dirent *entry = readdir(dir);
-        if (!entry)
-            return errno ? -errno : 1;
-        bool is_indexed =
-            entry->d_type == DT_DIR || entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN;
-        if (is_indexed && strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            index_note(index, CHANGE_ENTRY, directory, entry->d_name, change);
-    }
-    return 0;
-}
-
-/* A scan finds the rest, and whatever stood in the way. */
+/* A scan finds what the queue has no room for. */
 static int enter_below(struct index *index, const struct change *change,
-                       const struct file_key *directory)
+                       const struct tree_entry *directory)
 {
-    return note_below(index, change, directory) == 1 ? 0 : scan_add_directory(index, directory);
+    int r = change_queue_note_below(index->queue, &directory->key, directory->st.st_uid, change);
+    return r == -ENOBUFS || r == -ENOMEM ? scan_add_directory(index, &directory->key) : 0;
 }
 
 static int put_directory(struct entering *entering, const struct change *change,
@@ -142,7 +112,7 @@ static int put_directory(struct entering *entering, const struct change *change,
     int r = catalogue_links(index->kv, &entry->key, 1, &links);
     if (r == 0)
         r = reconcile_put(index, &change->key, change->name, entry);
-    return r >= 0 && links.n_entries == 0 ? enter_below(index, change, &entry->key) : r;
+    return r >= 0 && links.n_entries == 0 ? enter_below(index, change, entry) : r;
 }
 
 /* What the name meant before may have been a directory, and anything below it. */

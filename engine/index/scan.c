@@ -44,6 +44,32 @@ int scan_add_directory(struct index *index, const struct file_key *directory)
     return push(&scan->stack, &scan->n_stack, &scan->max_stack, directory);
 }
 
+void scan_want_directory(struct index *index, const struct file_key *directory)
+{
+    struct wanted *wanted = &index->wanted;
+    LOCKED(&index->lock);
+    if (index->damaged)
+        return;
+    if (push(&wanted->keys, &wanted->n, &wanted->max, directory) < 0)
+        index->rescan_wanted = true;
+    else
+        index->scanning = true;
+    index->n_scans_begun++;
+    pthread_cond_signal(&index->wake_committer);
+}
+
+int scan_take_wanted(struct index *index)
+{
+    struct scan *scan = &index->scan;
+    struct wanted *wanted = &index->wanted;
+    LOCKED(&index->lock);
+    const size_t n = wanted->n;
+    int r = 0;
+    for (; r == 0 && wanted->n; wanted->n--)
+        r = push(&scan->stack, &scan->n_stack, &scan->max_stack, &wanted->keys[wanted->n - 1]);
+    return r < 0 ? r : n > 0;
+}
+
 bool scan_is_idle(const struct index *index)
 {
     const struct scan *scan = &index->scan;

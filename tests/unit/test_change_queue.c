@@ -195,7 +195,7 @@ static void test_change_queue__owners_past_a_bound_share_a_turn(void **state)
         note_slow(queue, LANE_SCAN, n, 100000 + n);
     unsigned n_turns = 0, n_items = 0;
     struct turn *turn;
-    TAILQ_FOREACH(turn, &queue->turns, next)
+    TAILQ_FOREACH(turn, &queue->slow.list, next)
     {
         n_turns++;
         n_items += turn->n_items;
@@ -222,7 +222,7 @@ static void test_change_queue__owners_past_a_bound_share_a_turn(void **state)
     assert_int_equal(change_queue_slow(queue, LANE_SCAN), 0);
     /* There is room for owners again. */
     note_slow(queue, LANE_SCAN, 1, 100001);
-    assert_true(TAILQ_FIRST(&queue->turns)->owner == 100001 && queue->n_turns == 2);
+    assert_true(TAILQ_FIRST(&queue->slow.list)->owner == 100001 && queue->slow.n == 2);
     change_queue_free(queue);
 }
 
@@ -259,7 +259,7 @@ static void test_change_queue__a_turn_that_ends_is_for_those_who_wait(void **sta
     (void)state;
     struct taker taker = {.queue = new_queue(8)};
     pthread_t thread;
-    change_queue_bound_turns(taker.queue, 1);
+    change_queue_bound_turns(taker.queue, CHANGE_SLOW_CONTENT, 1);
     for (unsigned n = 0; n < 2; n++)
         note_slow(taker.queue, LANE_FOREGROUND, n, 1000);
     struct change *first = take_slow(taker.queue, 0);
@@ -309,7 +309,7 @@ static void test_change_queue__an_owner_has_so_many_turns(void **state)
     (void)state;
     struct change_queue *queue = new_queue(8);
     struct change *change, *changes[2];
-    change_queue_bound_turns(queue, 2);
+    change_queue_bound_turns(queue, CHANGE_SLOW_CONTENT, 2);
     for (unsigned n = 0; n < 5; n++)
         note_slow(queue, LANE_FOREGROUND, n, 1000);
     for (unsigned n = 0; n < 2; n++)
@@ -333,6 +333,78 @@ static void test_change_queue__an_owner_has_so_many_turns(void **state)
     change_queue_free(queue);
 }
 
+static int note_below(struct change_queue *queue, unsigned n, uid_t owner,
+                      const struct change *parent)
+{
+    struct file_key key = key_of(n);
+    return change_queue_note_below(queue, &key, owner, parent);
+}
+
+static struct change *take_below(struct change_queue *queue, unsigned n)
+{
+    struct file_key key = key_of(n);
+    struct change *change;
+    assert_int_equal(change_queue_take(queue, CHANGE_BELOW, false, &change), 1);
+    assert_int_equal(change->kind, CHANGE_BELOW);
+    assert_true(file_key_equal(&change->key, &key));
+    return change;
+}
+
+/* Beside the documents', and a directory that is noted while it is read stays its owner's. */
+static void test_change_queue__directories_have_turns_of_their_own(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(16);
+    struct change *change, *changes[3];
+    change_queue_bound_turns(queue, CHANGE_BELOW, 2);
+    for (unsigned n = 0; n < 4; n++)
+        assert_int_equal(note_below(queue, n, 1000, NULL), 1);
+    note_slow(queue, LANE_FOREGROUND, 0, 1000);
+    for (unsigned n = 0; n < 2; n++)
+        changes[n] = take_below(queue, n);
+    assert_int_equal(change_queue_take(queue, CHANGE_BELOW, false, &change), 0);
+    changes[2] = take_slow(queue, 0);
+    assert_int_equal(note_below(queue, 5, 2000, NULL), 1);
+    change_queue_done(queue, take_below(queue, 5));
+
+    assert_int_equal(note_below(queue, 0, 1000, NULL), 0);
+    change_queue_done(queue, changes[0]);
+    changes[0] = take_below(queue, 2);
+    assert_int_equal(change_queue_take(queue, CHANGE_BELOW, false, &change), 0);
+    change_queue_done(queue, changes[0]);
+    change_queue_done(queue, take_below(queue, 3));
+    change_queue_done(queue, take_below(queue, 0));
+    change_queue_done(queue, changes[1]);
+    change_queue_done(queue, changes[2]);
+    assert_int_equal(change_queue_settle(queue, LANE_SCAN, 0), 0);
+    assert_int_equal(queue->below.n, 1);
+    change_queue_free(queue);
+}
+
+/* Who waits for an entry waits for what was below it, and for that which was found there. */
+static void test_change_queue__what_is_below_settles_with_its_directory(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(16);
+    struct file_key directory = key_of(1);
+    struct change *entry, *below;
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "d", NULL);
+    note(queue, LANE_FOREGROUND, 9);
+    assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &entry), 1);
+    assert_int_equal(note_below(queue, 2, 1000, entry), 1);
+    change_queue_done(queue, entry);
+    below = take_below(queue, 2);
+    struct file_key file = key_of(3);
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_CONTENT, &file, NULL, below);
+    const struct item *oldest = TAILQ_FIRST(&queue->outstanding[LANE_FOREGROUND]);
+    assert_ptr_equal(&oldest->change, below);
+    change_queue_done(queue, below);
+    oldest = TAILQ_FIRST(&queue->outstanding[LANE_FOREGROUND]);
+    assert_true(file_key_equal(&oldest->change.key, &file));
+    change_queue_shut_down(queue);
+    change_queue_free(queue);
+}
+
 /* With what is queued and in work of several owners. */
 static void test_change_queue__slow_ones_go_with_the_queue(void **state)
 {
@@ -340,6 +412,8 @@ static void test_change_queue__slow_ones_go_with_the_queue(void **state)
     struct change_queue *queue = new_queue(8);
     for (unsigned n = 0; n < 6; n++)
         note_slow(queue, LANE_SCAN, n, n / 2);
+    for (unsigned n = 0; n < 6; n++)
+        note_below(queue, n, n / 2, NULL);
     change_queue_shut_down(queue);
     change_queue_free(queue);
 }
@@ -845,6 +919,8 @@ int main(void)
         cmocka_unit_test(test_change_queue__a_turn_that_ends_is_for_those_who_wait),
         cmocka_unit_test(test_change_queue__nobody_waits_for_a_long_one),
         cmocka_unit_test(test_change_queue__slow_ones_go_with_the_queue),
+        cmocka_unit_test(test_change_queue__directories_have_turns_of_their_own),
+        cmocka_unit_test(test_change_queue__what_is_below_settles_with_its_directory),
         cmocka_unit_test(test_change_queue__foreground_goes_before_scan),
         cmocka_unit_test(test_change_queue__a_file_is_queued_once),
         cmocka_unit_test(test_change_queue__noted_while_in_work_is_worked_on_again),

@@ -68,9 +68,15 @@ static int teardown(void **state)
 static void reconcile_noted(struct fixture *f)
 {
     struct change *noted;
-    while (change_queue_take(f->index->queue, CHANGE_ENTRY, false, &noted) == 1) {
-        assert_int_equal(reconcile_entries(f->index, &noted, 1), 0);
-        change_queue_done(f->index->queue, noted);
+    for (;;) {
+        while (change_queue_take(f->index->queue, CHANGE_ENTRY, false, &noted) == 1) {
+            assert_int_equal(reconcile_entries(f->index, &noted, 1), 0);
+            change_queue_done(f->index->queue, noted);
+        }
+        if (change_queue_take(f->index->queue, CHANGE_BELOW, false, &noted) == 0)
+            return;
+        below_list(f->index, noted);
+        assert_true(scan_take_wanted(f->index) >= 0);
     }
 }
 

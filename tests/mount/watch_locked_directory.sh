@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# A user who keeps directories of the tree locked for ever holds up what comes to be known of these, and nothing of others'; once
+# they are free, all that is in them is known.
+. "$(dirname "$0")/../lib/mount.sh"
+[[ $EUID = 0 ]] || skip 'only root can become another user'
+needs_fuse
+needs python3
+lib=$(cd "$(dirname "$0")/../lib" && pwd)
+chmod 755 "$SCRATCH"
+mkdir -p "$SOURCE/own" "$SOURCE/open" "$SCRATCH/hanging"
+chown 54321:54321 "$SOURCE/own"
+chown 54322:54322 "$SOURCE/open"
+"$lib/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
+server=$!
+trap 'kill -9 "$server" 2> /dev/null || true; umount -l "$SCRATCH/hanging" 2> /dev/null || true' EXIT
+soon 'a file system that does not answer' grep -q ready said
+start -o allow_other,watch=none
+"$KINFS" settle "$MNT" > /dev/null
+
+# What is made beside the mount nobody knows of, until it is moved by the mount: by then it is locked.
+words 1 100 > document
+python3 - "$SOURCE/own" "$MNT/own" "$SCRATCH/hanging/f" \
+    "$(cat document)" > locked << 'EOP' &
+import ctypes, mmap, os, sys, time
+
+tree, mount, hanging, content = sys.argv[1:]
+libc = ctypes.CDLL(None)
+os.setgroups([])
+os.setresgid(54321, 54321, 54321)
+os.setresuid(54321, 54321, 54321)
+libc.prctl(4, 1)  # PR_SET_DUMPABLE: where its children stand is the user's to see
+SYS_GETDENTS64 = {"x86_64": 217, "aarch64": 61}[os.uname().machine]
+memory = mmap.mmap(os.open(hanging, os.O_RDONLY), 1 << 20, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE)
+address = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(memory)))
+pids = []
+
+
+def number_of_call(pid):
+    with open(f"/proc/{pid}/syscall") as file:
+        return file.read().split()[0]
+
+
+def stand(numbers, work, *arguments):
+    """Does the work in a process, which will stand in one of these system calls."""
+    pids.append(os.fork())
+    if pids[-1] == 0:
+        work(*arguments)
+        os._exit(0)
+    while number_of_call(pids[-1]) not in map(str, numbers):
+        time.sleep(0.01)
+
+
+for i in range(12):
+    directory = f"{tree}/aside/top/{i}"
+    os.makedirs(directory)
+    with open(f"{directory}/document", "w") as file:
+        file.write(content)
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    stand([SYS_GETDENTS64], libc.syscall, SYS_GETDENTS64, fd, address, 4096)
+    stand([83, 34], os.mkdir, f"{directory}/new")  # mkdir, mkdirat: who comes after it waits behind it
+os.rename(f"{mount}/aside/top", f"{mount}/top")
+print("locked", flush=True)
+for pid in pids:
+    os.waitpid(pid, 0)
+EOP
+locker=$!
+is_locked() {
+    grep -q locked locked || { kill -0 "$locker" || fail 'the directories could not be locked'; false; }
+}
+soon 'the directories are locked' is_locked
+
+# Another's directory, which has to be read as well, and what is made after that.
+is_current() { [[ $("$KINFS" status "$MNT/$1") == *current* ]]; }
+python3 - "$SOURCE/open" "$MNT/open" document << 'EOP'
+import os, sys
+import users
+
+tree, mount, document = sys.argv[1:]
+content = open(document).read()
+
+
+def make():
+    os.makedirs(f"{tree}/aside/top/d")
+    for name in "aside/top/d/document", "aside/top/document":
+        with open(f"{tree}/{name}", "w") as file:
+            file.write(content)
+    os.rename(f"{mount}/aside/top", f"{mount}/top")
+    with open(f"{mount}/beside", "w") as file:
+        file.write(content)
+
+
+users.run(54322, make)
+EOP
+for name in beside top/document top/d/document; do
+    soon "another's document is known: $name" is_current "open/$name"
+done
+
+kill -9 "$server"
+wait "$server" || true
+wait "$locker"
+"$KINFS" settle "$MNT" > /dev/null
+for i in {0..11}; do
+    is_current "own/top/$i/document" || fail "not known after all: $i"
+done
+expect_code 0 "$KINFS" check --deep "$MNT"
+stop
