@@ -160,12 +160,23 @@ int mount_point_of_id(int root_fd, int mount_id, char **ret_path)
     return 0;
 }
 
-int mount_point_avoid(int dirfd, const char *name, int flags)
+static int avoid(int dirfd, const char *name, int flags, uint64_t resolve)
 {
     struct open_how how = {.flags = (unsigned)flags,
-                           .resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS};
+                           .resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS | resolve};
     int fd = (int)syscall(SYS_openat2, dirfd, name, &how, sizeof(how));
     return fd < 0 ? -errno : fd;
+}
+
+int mount_point_avoid(int dirfd, const char *name, int flags)
+{
+    return avoid(dirfd, name, flags, 0);
+}
+
+int mount_point_avoid_cached(int dirfd, const char *name, int flags)
+{
+    int fd = avoid(dirfd, name, flags, RESOLVE_CACHED);
+    return fd == -EINVAL ? -EAGAIN : fd; /* Linux before 5.12 */
 }
 
 int mount_point_open(int root_fd, const char *path, dev_t device)

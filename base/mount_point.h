@@ -45,4 +45,8 @@ int mount_point_open(int root_fd, const char *path, dev_t device);
  */
 int mount_point_avoid(int dirfd, const char *name, int flags);
 
+/* The same without ever waiting for the directory, which somebody may keep locked: -EAGAIN where
+ * the kernel would have to look into it. */
+int mount_point_avoid_cached(int dirfd, const char *name, int flags);
+
 #endif

@@ -1,11 +1,15 @@
-/* Directories that came to be: what is in them. To read one may take for ever, as its user can keep
- * it locked; so it is done by threads that do nothing else, in turns of the directories' owners,
- * who never have all of them. */
+/* Directories that came to be: what is in them; and names in directories that the kernel has to
+ * look into. That may take for ever, as a directory's user can keep it locked; so it is done by
+ * threads that do nothing else, in turns of the directories' owners, who never have all of them.
+ *
+ * A look at a name may be old when the committer takes it. Whatever changed the name since was, or
+ * will be, noted, and then it is looked at again. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
-#include "engine/index/index_private.h"
+#include "engine/index/reconcile.h"
 
 /* Notes the names of a directory as parts of the change: who waits for that waits for what was in
  * it by then, too. Returns 1 when that was all, 0 when there is more than somebody should wait for,
@@ -36,6 +40,41 @@ static int note_names(struct index *index, const struct change *change)
     return 0;
 }
 
+/* Waits while the committer has enough to do, so that memory stays bounded. */
+static void hand_over(struct index *index, struct look *look)
+{
+    enum { LOOKS_MAX = 2 * RECONCILE_AT_ONCE };
+    LOCKED(&index->lock);
+    while (index->n_looks >= LOOKS_MAX && !index->stop)
+        pthread_cond_wait(&index->results_taken, &index->lock);
+    STAILQ_INSERT_TAIL(&index->looks, look, next);
+    index->n_looks++;
+    pthread_cond_signal(&index->wake_committer);
+}
+
+void below_look(struct index *index, struct look *look)
+{
+    const struct change *change = look->change;
+    _cleanup_close_ int fd = worker_open(index, &change->key, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    look->is_directory_gone = fd == -ENOENT || fd == -ESTALE || fd == -ENOTDIR;
+    look->result =
+        fd < 0 ? fd : reconcile_look(index, &change->key, fd, change->name, &look->entry);
+}
+
+static void look_at_name(struct index *index, struct change *change)
+{
+    struct look *look = calloc(1, sizeof(*look));
+    if (!look) {
+        index_rescan(index);
+        change_queue_done(index->queue, change);
+        return;
+    }
+    look->change = change;
+    below_look(index, look);
+    change_queue_end_turn(index->queue, change);
+    hand_over(index, look);
+}
+
 void below_list(struct index *index, struct change *change)
 {
     /* A scan finds the rest, and whatever stood in the way. */
@@ -49,8 +88,12 @@ void *below_run(void *user)
     struct index *index = user;
     struct change *change;
     niceness_join(&index->niceness);
-    while (change_queue_take(index->queue, CHANGE_BELOW, true, &change) == 1)
-        below_list(index, change);
+    while (change_queue_take(index->queue, CHANGE_BELOW, true, &change) == 1) {
+        if (change->kind == CHANGE_ENTRY)
+            look_at_name(index, change);
+        else
+            below_list(index, change);
+    }
     niceness_leave(&index->niceness);
     return NULL;
 }

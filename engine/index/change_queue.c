@@ -332,7 +332,8 @@ void change_queue_pass_on(struct change_queue *queue, struct change *change, uid
     struct item *item = (struct item *)change;
     LOCKED(&queue->lock);
     end_work(queue, item);
-    change_queue_join_turns(queue, &queue->slow, item, owner);
+    change_queue_join_turns(queue, change->kind == CHANGE_ENTRY ? &queue->below : &queue->slow,
+                            item, owner);
     change->is_long = is_long;
     if (is_long && item->lane != LANE_SCAN) {
         leave_lane(queue, item);

@@ -26,7 +26,8 @@ enum change_kind {
     CHANGE_ENTRY,        /* key is a directory, name an entry of it */
     CHANGE_CONTENT,      /* key is a file */
     CHANGE_SLOW_CONTENT, /* to be taken only: a CHANGE_CONTENT that was passed on */
-    CHANGE_BELOW,        /* key is a directory, all that is in it */
+    CHANGE_BELOW,        /* key is a directory, all that is in it; to be taken: a CHANGE_ENTRY that
+                            was passed on, too */
     CHANGE_N_KINDS
 };
 
@@ -82,11 +83,11 @@ int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wa
 
 /* The work on a change is over and its effect visible. */
 void change_queue_done(struct change_queue *queue, struct change *change);
-/* Somebody else is to work on it, who takes CHANGE_SLOW_CONTENT: it takes long. Of these each is
- * taken whose owner has fewest in work; among such the foreground first, then who had none for
- * longest.
+/* Somebody else is to work on it, who takes CHANGE_SLOW_CONTENT, or CHANGE_BELOW where it is a
+ * CHANGE_ENTRY: it takes long. Of these each is taken whose owner has fewest in work; among such
+ * the foreground first, then who had none for longest.
  *
- * owner    of the file
+ * owner    of the file, or of the directory
  * is_long  so long that nobody is to wait for it: it stays in the scan lane, whoever notes it,
  *          until it is done or put back */
 void change_queue_pass_on(struct change_queue *queue, struct change *change, uid_t owner,

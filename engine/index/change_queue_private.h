@@ -51,7 +51,8 @@ struct change_queue {
     struct item_list ready[LANE_N][CHANGE_N_KINDS], outstanding[LANE_N];
     struct item *moved_last[LANE_N]; /* of the outstanding: where places are looked for, or NULL */
     size_t n_outstanding[LANE_N], n_slow[LANE_N], max_changes[LANE_N];
-    struct turns slow, below; /* of CHANGE_SLOW_CONTENT, of CHANGE_BELOW */
+    struct turns slow,
+        below; /* of CHANGE_SLOW_CONTENT; of CHANGE_BELOW and passed on CHANGE_ENTRY */
     uint64_t next_ticket;
     uint64_t seed; /* of the hash of names, which others choose */
     struct item_bucket *buckets;
@@ -90,8 +91,9 @@ static inline struct turns *change_queue_turns_of(struct change_queue *queue, en
 
 static inline enum change_kind change_queue_taken_as(const struct item *item)
 {
-    return item->turn && item->change.kind == CHANGE_CONTENT ? CHANGE_SLOW_CONTENT
-                                                             : item->change.kind;
+    return !item->turn                           ? item->change.kind
+           : item->change.kind == CHANGE_CONTENT ? CHANGE_SLOW_CONTENT
+                                                 : CHANGE_BELOW;
 }
 
 /* -- under the lock (change_queue_hold.c) -- */

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/deadline.h"
-#include "engine/index/index_private.h"
+#include "engine/index/reconcile.h"
 
 /* -- a failing store -- */
 
@@ -126,8 +126,27 @@ static void free_result(struct result *result)
     free(result);
 }
 
+static size_t take_looks(struct index *index, struct look **ret_looks)
+{
+    LOCKED(&index->lock);
+    size_t n = 0;
+    for (; n < RECONCILE_AT_ONCE && !STAILQ_EMPTY(&index->looks); n++) {
+        ret_looks[n] = STAILQ_FIRST(&index->looks);
+        STAILQ_REMOVE_HEAD(&index->looks, next);
+    }
+    index->n_looks -= n;
+    if (n)
+        pthread_cond_broadcast(&index->results_taken);
+    return n;
+}
+
 void committer_drop_results(struct index *index)
 {
+    struct look *looks[RECONCILE_AT_ONCE];
+    size_t n_looks;
+    while ((n_looks = take_looks(index, looks)))
+        for (size_t i = 0; i < n_looks; i++)
+            free(looks[i]);
     struct result *results[RESULTS_AT_ONCE];
     size_t n;
     while ((n = take_results(index, results)))
@@ -173,6 +192,36 @@ static bool do_release(struct index *index)
     return over && holding;
 }
 
+static void reconcile(struct index *index, struct change *const *changes, struct look *const *looks,
+                      size_t n)
+{
+    uid_t owners[RECONCILE_AT_ONCE];
+    for (size_t i = 0; i < n; i++)
+        owners[i] = RECONCILE_NOBODY;
+    begin_step(index);
+    end_step(index, index->store_error ? 0 : reconcile_entries(index, changes, looks, n, owners));
+    for (size_t i = 0; i < n; i++) {
+        if (owners[i] == RECONCILE_NOBODY)
+            change_queue_done(index->queue, changes[i]);
+        else
+            change_queue_pass_on(index->queue, changes[i], owners[i], false);
+    }
+}
+
+static bool do_looks(struct index *index)
+{
+    struct look *looks[RECONCILE_AT_ONCE];
+    struct change *changes[RECONCILE_AT_ONCE];
+    size_t n = take_looks(index, looks);
+    for (size_t i = 0; i < n; i++)
+        changes[i] = looks[i]->change;
+    if (n)
+        reconcile(index, changes, looks, n);
+    for (size_t i = 0; i < n; i++)
+        free(looks[i]);
+    return n > 0;
+}
+
 static bool do_entries(struct index *index)
 {
     struct change *changes[RECONCILE_AT_ONCE];
@@ -180,13 +229,9 @@ static bool do_entries(struct index *index)
     while (n < RECONCILE_AT_ONCE &&
            change_queue_take(index->queue, CHANGE_ENTRY, false, &changes[n]) == 1)
         n++;
-    if (n == 0)
-        return false;
-    begin_step(index);
-    end_step(index, index->store_error ? 0 : reconcile_entries(index, changes, n));
-    for (size_t i = 0; i < n; i++)
-        change_queue_done(index->queue, changes[i]);
-    return true;
+    if (n)
+        reconcile(index, changes, NULL, n);
+    return n > 0;
 }
 
 static bool do_results(struct index *index)
@@ -350,8 +395,8 @@ static bool wait_for_work(struct index *index)
     bool busy = !scan_is_idle(index) || !removal_is_idle(index) || is_ahead(index) ||
                 *index->failure || change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
     LOCKED(&index->lock);
-    while (!index->stop && !index->n_results && !index->entries_noted && !index->snapshot_wish &&
-           ((!index->rescan_wanted && !index->wanted.n) || no_scan)) {
+    while (!index->stop && !index->n_results && !index->n_looks && !index->entries_noted &&
+           !index->snapshot_wish && ((!index->rescan_wanted && !index->wanted.n) || no_scan)) {
         if (!busy && !index->redoing)
             pthread_cond_wait(&index->wake_committer, &index->lock);
         else if (pthread_cond_timedwait(&index->wake_committer, &index->lock, &end) == ETIMEDOUT)
@@ -366,9 +411,9 @@ void *committer_run(void *user)
     struct index *index = user;
     niceness_join(&index->niceness);
     do {
-        while (do_resume(index) || do_release(index) || do_entries(index) || do_results(index) ||
-               do_flush(index) || do_removal(index) || do_scan(index) || do_repair(index) ||
-               do_clusterings(index))
+        while (do_resume(index) || do_release(index) || do_entries(index) || do_looks(index) ||
+               do_results(index) || do_flush(index) || do_removal(index) || do_scan(index) ||
+               do_repair(index) || do_clusterings(index))
             ;
         check_grant_snapshot(index);
     } while (wait_for_work(index));

@@ -60,6 +60,7 @@ static struct index *index_new(const struct index_options *options)
     index->directory = -1;
     index->resume_after_ms = RESUME_AFTER_MS;
     STAILQ_INIT(&index->results);
+    STAILQ_INIT(&index->looks);
     pthread_mutex_init(&index->lock, NULL);
     niceness_init(&index->niceness);
     pthread_mutex_init(&index->error_lock, NULL);

@@ -3,7 +3,9 @@
  *   callers       note changes in `queue`, ask questions of the store
  *   workers       take contents from `queue`, read and sketch, hand results to the committer; as
  *                 many others are there for what takes an extractor, or is long: minutes each
- *   listers       take directories that came to be from `queue`, and note what is in them
+ *   listers       do what may wait for a directory that somebody keeps locked: take those that
+ *                 came to be from `queue`, and note what is in them; and names in such of which the
+ *                 kernel has to be asked, and hand what they find to the committer
  *   committer     the only one that changes the store: results, entries, scan, clusters, postings
  *
  * Lock order: `lock`, then the leaf locks of queue and writing set. None is held over a store call.
@@ -55,6 +57,7 @@ struct result {
 };
 
 STAILQ_HEAD(result_list, result);
+STAILQ_HEAD(look_list, look);
 
 /* Directories still to be compared with the catalogue; the committer's. */
 struct scan {
@@ -109,7 +112,8 @@ struct index {
     pthread_mutex_t lock;
     pthread_cond_t wake_committer, results_taken, scan_ended; /* of the fields below */
     struct result_list results;
-    size_t n_results;
+    struct look_list looks;
+    size_t n_results, n_looks;
     struct wanted wanted;
     bool entries_noted, rescan_wanted, scanning, stop;
     bool damaged;                        /* the store is, and was not before it was opened */
@@ -213,6 +217,8 @@ int worker_open_document(struct index *index, const struct file_key *key);
 void *below_run(void *index);
 /* Works on a CHANGE_BELOW, for as long as that takes. */
 void below_list(struct index *index, struct change *change);
+/* What is at the name of look->change now, for as long as that takes. */
+void below_look(struct index *index, struct look *look);
 
 /* -- commit.c: documents into the store and out of it; the committer's -- */
 /* What workers found, of each file once, into the store: at most RESULTS_AT_ONCE, in one step. 0,
@@ -230,12 +236,9 @@ int commit_recover(struct index *index);
 void *committer_run(void *index);
 int committer_flush(struct index *index); /* also what stands in the way of writing */
 /* When no thread runs any more: their changes go with the queue, and the next start finds them. */
-void committer_drop_results(struct index *index);
+void committer_drop_results(struct index *index); /* and looks */
 
-/* -- reconcile_entries.c: the catalogue against the tree; the committer's -- */
-/* Entries in this order, at most RECONCILE_AT_ONCE. 0, or a store error. */
-enum { RECONCILE_AT_ONCE = 512 };
-int reconcile_entries(struct index *index, struct change *const *changes, size_t n);
+/* -- scan.c: the catalogue against the tree; the committer's -- */
 /* Begin a scan of the whole tree. */
 int scan_begin(struct index *index);
 bool scan_is_idle(const struct index *index);

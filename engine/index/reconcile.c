@@ -193,7 +193,8 @@ int reconcile_forget(struct index *index, const struct file_key *parent, const c
     return reconcile_remove(index, parent, name, &known, type);
 }
 
-int reconcile_look(struct index *index, const struct file_key *parent, int dirfd, const char *name,
+static int look_by(int (*open)(int dirfd, const char *name, int flags), struct index *index,
+                   const struct file_key *parent, int dirfd, const char *name,
                    struct tree_entry *ret_entry)
 {
     struct tree_entry entry = {0};
@@ -202,7 +203,7 @@ int reconcile_look(struct index *index, const struct file_key *parent, int dirfd
     if (strcmp(name, ".kinfs") == 0 && file_key_equal(parent, backing_root_key(index->backing)))
         return -ENOENT;
     /* Another file system, or a part of this one seen a second time: served, but not indexed. */
-    _cleanup_close_ int fd = mount_point_avoid(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    _cleanup_close_ int fd = open(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return fd;
     if (fstat(fd, &st) < 0)
@@ -219,6 +220,18 @@ int reconcile_look(struct index *index, const struct file_key *parent, int dirfd
     entry.st = st;
     *ret_entry = entry;
     return 0;
+}
+
+int reconcile_look(struct index *index, const struct file_key *parent, int dirfd, const char *name,
+                   struct tree_entry *ret_entry)
+{
+    return look_by(mount_point_avoid, index, parent, dirfd, name, ret_entry);
+}
+
+int reconcile_look_cached(struct index *index, const struct file_key *parent, int dirfd,
+                          const char *name, struct tree_entry *ret_entry)
+{
+    return look_by(mount_point_avoid_cached, index, parent, dirfd, name, ret_entry);
 }
 
 /* -- what is to be taken off a name -- */

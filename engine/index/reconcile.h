@@ -8,8 +8,29 @@
 struct tree_entry {
     struct file_key key;
     enum entry_type type;
-    struct stat st; /* mode, size, mtime, ctime */
+    struct stat st; /* mode, size, mtime, ctime, owner */
 };
+
+/* A lister's look at the name of a CHANGE_ENTRY; the committer's from then on. */
+struct look {
+    STAILQ_ENTRY(look) next;
+    struct change *change;
+    int result;             /* of reconcile_look(), or why the directory could not be opened */
+    bool is_directory_gone; /* when it was to be opened */
+    struct tree_entry entry;
+};
+
+/* Entries in this order, at most RECONCILE_AT_ONCE.
+ *
+ * looks   at their names; NULL: they are looked at as far as that needs no waiting
+ * owners  RECONCILE_NOBODY; set to the owner of its directory where a lister is to look at an entry
+ *         first, of which nothing was done
+ *
+ * Returns 0 or a store error. */
+enum { RECONCILE_AT_ONCE = 512 };
+#define RECONCILE_NOBODY ((uid_t)-1)
+int reconcile_entries(struct index *index, struct change *const *changes, struct look *const *looks,
+                      size_t n, uid_t *owners);
 
 /* Whether a directory is part of what is indexed, so that its entries are. Returns 1, 0 or a store
  * error. */
@@ -19,9 +40,14 @@ int reconcile_is_known(struct index *index, const struct file_key *directory);
 void reconcile_tell_covered(struct index *index, const struct file_key *parent, const char *name);
 
 /* Look at a name. Nothing that is mounted there is asked for anything. Returns 0, -ENOENT when
- * nothing that is indexed is there, -EXDEV when something is mounted over it, or another errno. */
+ * nothing that is indexed is there, -EXDEV when something is mounted over it, or another errno.
+ * Any thread. */
 int reconcile_look(struct index *index, const struct file_key *parent, int dirfd, const char *name,
                    struct tree_entry *ret_entry);
+
+/* The same without ever waiting for the directory; -EAGAIN where that would have to be. */
+int reconcile_look_cached(struct index *index, const struct file_key *parent, int dirfd,
+                          const char *name, struct tree_entry *ret_entry);
 
 /* Add an entry's rows to the batch if the name is free. known: what the name means. Returns 1, 0
  * when the catalogue had it, or -EEXIST (nothing done) where the name means something else. */

@@ -13,6 +13,8 @@ struct entering {
     struct index *index;
     struct file_key directory; /* no bytes: none yet */
     int dirfd;                 /* or an error */
+    struct look *const *looks; /* or NULL */
+    uid_t *owners;             /* of the changes' directories, where a lister is to look */
     struct kv_batch *batch;    /* or NULL */
     /* Each with room for all changes: */
     struct pending {
@@ -34,11 +36,14 @@ static void entering_done(struct entering *entering)
     free(entering->put);
 }
 
-static int entering_init(struct entering *entering, struct index *index, size_t n_changes)
+static int entering_init(struct entering *entering, struct index *index, size_t n_changes,
+                         struct look *const *looks, uid_t *owners)
 {
     *entering = (struct entering){
         .index = index,
         .dirfd = -1,
+        .looks = looks,
+        .owners = owners,
         .pending = calloc(n_changes, sizeof(*entering->pending)),
         .meanings = calloc(n_changes, sizeof(*entering->meanings)),
         .put = calloc(n_changes, sizeof(*entering->put)),
@@ -169,9 +174,27 @@ static bool is_gone(int error)
     return error == -ENOENT || error == -ESTALE || error == -ENOTDIR;
 }
 
+/* What is at the name, as reconcile_look(), or -EAGAIN when a lister is to look first. */
+static int look(struct entering *entering, const struct change *change, size_t at,
+                struct tree_entry *ret_entry)
+{
+    const struct look *look = entering->looks ? entering->looks[at] : NULL;
+    struct stat st;
+    int r = look ? look->result
+                 : reconcile_look_cached(entering->index, &change->key, entering->dirfd,
+                                         change->name, ret_entry);
+    if (look && r == 0)
+        *ret_entry = look->entry;
+    if (look && look->is_directory_gone) /* by a path of it that it had not any more */
+        r = -EAGAIN;
+    if (r == -EAGAIN)
+        entering->owners[at] = fstat(entering->dirfd, &st) == 0 ? st.st_uid : 0;
+    return r;
+}
+
 /* Returns ENTRY_GONE when nothing that is indexed is at the name any more, ENTRY_AWAY when its
- * directory is not where it was, 0 when what is there has been entered or there is nothing to do,
- * or a store error. */
+ * directory is not where it was, 0 when what is there has been entered, there is nothing to do, or
+ * a lister is to look first, or a store error. */
 enum { ENTRY_GONE = 1, ENTRY_AWAY };
 static int look_at_entry(struct entering *entering, const struct change *change, size_t at)
 {
@@ -185,8 +208,8 @@ static int look_at_entry(struct entering *entering, const struct change *change,
         return 0;
     if (is_gone(r))
         return ENTRY_AWAY;
-    if (r >= 0)
-        r = reconcile_look(index, &change->key, entering->dirfd, change->name, &entry);
+    if (r >= 0 && (r = look(entering, change, at, &entry)) == -EAGAIN)
+        return 0;
     if (r == 0)
         return add_entry(entering, change, at, &entry);
     if (r == -EXDEV)
@@ -270,14 +293,15 @@ static int enter_some(struct entering *entering, struct change *const *changes, 
 
 /* A directory that is reached by its name may have a new one, which is among the changes: what is
  * in it is looked at once it has that. */
-int reconcile_entries(struct index *index, struct change *const *changes, size_t n)
+int reconcile_entries(struct index *index, struct change *const *changes, struct look *const *looks,
+                      size_t n, uid_t *owners)
 {
     _cleanup_(entering_done) struct entering entering;
     size_t places[RECONCILE_AT_ONCE], n_away = 0;
     assert(n <= RECONCILE_AT_ONCE);
     for (size_t i = 0; i < n; i++)
         places[i] = i;
-    int r = entering_init(&entering, index, n);
+    int r = entering_init(&entering, index, n, looks, owners);
     if (r == 0)
         r = look_at_meanings(&entering, changes, n);
     if (r == 0)

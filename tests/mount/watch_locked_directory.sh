@@ -7,8 +7,10 @@ needs_fuse
 needs python3
 lib=$(cd "$(dirname "$0")/../lib" && pwd)
 chmod 755 "$SCRATCH"
-mkdir -p "$SOURCE/own" "$SOURCE/open" "$SCRATCH/hanging"
-chown 54321:54321 "$SOURCE/own"
+mkdir -p "$SOURCE/own/known" "$SOURCE/open" "$SCRATCH/hanging"
+words 1 100 > document
+cp document "$SOURCE/own/known/document"
+chown -R 54321:54321 "$SOURCE/own"
 chown 54322:54322 "$SOURCE/open"
 "$lib/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
 server=$!
@@ -17,8 +19,8 @@ soon 'a file system that does not answer' grep -q ready said
 start -o allow_other,watch=none
 "$KINFS" settle "$MNT" > /dev/null
 
-# What is made beside the mount nobody knows of, until it is moved by the mount: by then it is locked.
-words 1 100 > document
+# What is made beside the mount nobody knows of, until it is moved by the mount: by then it is locked. And a document is
+# gone, which is found when it is looked at again: then its name is looked up, which the kernel does not know any more.
 python3 - "$SOURCE/own" "$MNT/own" "$SCRATCH/hanging/f" \
     "$(cat document)" > locked << 'EOP' &
 import ctypes, mmap, os, sys, time
@@ -50,14 +52,24 @@ def stand(numbers, work, *arguments):
         time.sleep(0.01)
 
 
-for i in range(12):
-    directory = f"{tree}/aside/top/{i}"
-    os.makedirs(directory)
-    with open(f"{directory}/document", "w") as file:
-        file.write(content)
+
+def lock(directory):
     fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     stand([SYS_GETDENTS64], libc.syscall, SYS_GETDENTS64, fd, address, 4096)
     stand([83, 34], os.mkdir, f"{directory}/new")  # mkdir, mkdirat: who comes after it waits behind it
+
+
+for i in range(12):
+    os.makedirs(f"{tree}/aside/top/{i}")
+    with open(f"{tree}/aside/top/{i}/document", "w") as file:
+        file.write(content)
+    lock(f"{tree}/aside/top/{i}")
+written = open(f"{mount}/known/document", "a")
+written.write(content)
+written.flush()
+os.unlink(f"{tree}/known/document")
+lock(f"{tree}/known")
+written.close()
 os.rename(f"{mount}/aside/top", f"{mount}/top")
 print("locked", flush=True)
 for pid in pids:
@@ -94,6 +106,8 @@ EOP
 for name in beside top/document top/d/document; do
     soon "another's document is known: $name" is_current "open/$name"
 done
+cp document "$MNT/open/after"
+soon "another's document is known after all that" is_current open/after
 
 kill -9 "$server"
 wait "$server" || true
@@ -102,5 +116,6 @@ wait "$locker"
 for i in {0..11}; do
     is_current "own/top/$i/document" || fail "not known after all: $i"
 done
+! is_current own/known/document || fail 'what is gone is known'
 expect_code 0 "$KINFS" check --deep "$MNT"
 stop

@@ -381,6 +381,35 @@ static void test_change_queue__directories_have_turns_of_their_own(void **state)
     change_queue_free(queue);
 }
 
+/* Among the directories; and is an entry like others when it is to be looked at once more. */
+static void test_change_queue__an_entry_is_passed_on_to_who_reads_directories(void **state)
+{
+    (void)state;
+    struct change_queue *queue = new_queue(16);
+    struct file_key directory = key_of(1);
+    struct change *entry, *change;
+    change_queue_bound_turns(queue, CHANGE_BELOW, 1);
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "d", NULL);
+    assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &entry), 1);
+    change_queue_pass_on(queue, entry, 1000, false);
+    assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &entry), 0);
+    assert_int_equal(change_queue_settle(queue, LANE_FOREGROUND, 0), -ETIMEDOUT);
+    note_below(queue, 2, 1000, NULL);
+    assert_int_equal(change_queue_take(queue, CHANGE_BELOW, false, &entry), 1);
+    assert_int_equal(entry->kind, CHANGE_ENTRY);
+    assert_string_equal(entry->name, "d");
+    assert_int_equal(change_queue_take(queue, CHANGE_BELOW, false, &change), 0);
+    change_queue_end_turn(queue, entry);
+    change_queue_done(queue, take_below(queue, 2));
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "d", NULL);
+    change_queue_done(queue, entry);
+    assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &entry), 1);
+    change_queue_done(queue, entry);
+    assert_int_equal(change_queue_settle(queue, LANE_SCAN, 0), 0);
+    assert_int_equal(queue->below.n, 1);
+    change_queue_free(queue);
+}
+
 /* Who waits for an entry waits for what was below it, and for that which was found there. */
 static void test_change_queue__what_is_below_settles_with_its_directory(void **state)
 {
@@ -920,6 +949,7 @@ int main(void)
         cmocka_unit_test(test_change_queue__nobody_waits_for_a_long_one),
         cmocka_unit_test(test_change_queue__slow_ones_go_with_the_queue),
         cmocka_unit_test(test_change_queue__directories_have_turns_of_their_own),
+        cmocka_unit_test(test_change_queue__an_entry_is_passed_on_to_who_reads_directories),
         cmocka_unit_test(test_change_queue__what_is_below_settles_with_its_directory),
         cmocka_unit_test(test_change_queue__foreground_goes_before_scan),
         cmocka_unit_test(test_change_queue__a_file_is_queued_once),

@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/index_private.h"
+#include "engine/index/reconcile.h"
 #include "store/kv_fault.h"
 #include "tests/lib/scratch.h"
 
@@ -194,7 +195,17 @@ static void reconcile_names(struct fixture *f, const char (*names)[32], size_t n
            change_queue_take(f->index->queue, CHANGE_ENTRY, false, &changes[n_changes]) == 1)
         n_changes++;
     assert_int_equal(n_changes, n);
-    assert_int_equal(reconcile_entries(f->index, changes, n), 0);
+    struct look looks[8] = {0}, *at[8];
+    uid_t owners[8];
+    for (size_t i = 0; i < n; i++) {
+        owners[i] = RECONCILE_NOBODY;
+        at[i] = &looks[i];
+        looks[i].change = changes[i];
+        below_look(f->index, &looks[i]);
+    }
+    assert_int_equal(reconcile_entries(f->index, changes, at, n, owners), 0);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(owners[i], RECONCILE_NOBODY);
     for (size_t i = 0; i < n; i++)
         change_queue_done(f->index->queue, changes[i]);
 }

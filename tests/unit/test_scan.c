@@ -70,7 +70,11 @@ static void reconcile_noted(struct fixture *f)
     struct change *noted;
     for (;;) {
         while (change_queue_take(f->index->queue, CHANGE_ENTRY, false, &noted) == 1) {
-            assert_int_equal(reconcile_entries(f->index, &noted, 1), 0);
+            struct look look = {.change = noted}, *looks[] = {&look};
+            uid_t owner = RECONCILE_NOBODY;
+            below_look(f->index, &look);
+            assert_int_equal(reconcile_entries(f->index, &noted, looks, 1, &owner), 0);
+            assert_int_equal(owner, RECONCILE_NOBODY);
             change_queue_done(f->index->queue, noted);
         }
         if (change_queue_take(f->index->queue, CHANGE_BELOW, false, &noted) == 0)
