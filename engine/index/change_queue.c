@@ -35,6 +35,7 @@ int change_queue_new(const size_t max_changes[LANE_N], struct change_queue **ret
     }
     change_queue_turns_init(&queue->slow);
     change_queue_turns_init(&queue->below);
+    queue->max_slow = SIZE_MAX;
     pthread_mutex_init(&queue->lock, NULL);
     for (int kind = 0; kind < CHANGE_N_KINDS; kind++)
         pthread_cond_init(&queue->noted[kind], NULL);
@@ -146,7 +147,7 @@ static void enter_lane(struct change_queue *queue, struct item *item, enum chang
         TAILQ_INSERT_HEAD(&queue->outstanding[lane], item, outstanding);
     item->lane = lane;
     queue->n_outstanding[lane]++;
-    queue->n_slow[lane] += item->turn != NULL;
+    change_queue_count_slow(queue, item);
     if (TAILQ_NEXT(item, outstanding))
         queue->moved_last[lane] = item;
 }
@@ -157,16 +158,18 @@ static void leave_lane(struct change_queue *queue, struct item *item)
         queue->moved_last[item->lane] = TAILQ_PREV(item, item_list, outstanding);
     TAILQ_REMOVE(&queue->outstanding[item->lane], item, outstanding);
     queue->n_outstanding[item->lane]--;
-    queue->n_slow[item->lane] -= item->turn != NULL;
+    change_queue_uncount_slow(queue, item);
     pthread_cond_broadcast(&queue->settled);
 }
 
 /* A known change is noted again, perhaps in a lane ahead of its own, or as a part of an older one:
- * who waits for that one waits for both. A long one stays where it is: nobody waits for it. */
+ * who waits for that one waits for both. A long one stays where it is, and a slow one of an owner
+ * who has enough ahead: nobody waits for it. */
 static void note_again(struct change_queue *queue, struct item *item, enum change_lane lane,
                        struct item *parent)
 {
-    bool ahead = lane < item->lane && !item->change.is_long,
+    bool ahead = lane < item->lane && !item->change.is_long &&
+                 change_queue_has_room_ahead(queue, item, 1),
          older = parent && parent->ticket < item->ticket;
     if (item->in_work)
         item->again = true;
@@ -309,21 +312,31 @@ static void put_back(struct change_queue *queue, struct item *item)
     make_ready(queue, item);
 }
 
-void change_queue_done(struct change_queue *queue, struct change *change)
+static void drop(struct change_queue *queue, struct item *item)
 {
-    struct item *item = (struct item *)change;
-    LOCKED(&queue->lock);
-    if (item->again) {
-        change->n_tries = 0;
-        put_back(queue, item);
-        return;
-    }
-    end_work(queue, item);
     change_queue_leave_turns(queue, item);
     SLIST_REMOVE(bucket_of(queue, item->hash), item, item, bucket);
     leave_lane(queue, item);
     item_free(item);
-    change_queue_hold_if_done(queue);
+}
+
+void change_queue_done(struct change_queue *queue, struct change *change)
+{
+    struct item *item = (struct item *)change;
+    bool wants_scan;
+    {
+        LOCKED(&queue->lock);
+        if (item->again) {
+            change->n_tries = 0;
+            put_back(queue, item);
+        } else {
+            end_work(queue, item);
+            drop(queue, item);
+            change_queue_hold_if_done(queue);
+        }
+        wants_scan = queue->wants_scan;
+    }
+    change_queue_tell_work(queue, wants_scan);
 }
 
 void change_queue_pass_on(struct change_queue *queue, struct change *change, uid_t owner,
@@ -335,11 +348,14 @@ void change_queue_pass_on(struct change_queue *queue, struct change *change, uid
     change_queue_join_turns(queue, change->kind == CHANGE_ENTRY ? &queue->below : &queue->slow,
                             item, owner);
     change->is_long = is_long;
-    if (is_long && item->lane != LANE_SCAN) {
+    if (item->lane != LANE_SCAN && (is_long || !change_queue_has_room_ahead(queue, item, 0))) {
         leave_lane(queue, item);
         enter_lane(queue, item, LANE_SCAN, NULL);
     }
-    make_ready(queue, item);
+    if (item->lane == LANE_FOREGROUND || change_queue_is_within_share(queue, item))
+        make_ready(queue, item);
+    else
+        drop(queue, item);
     change_queue_hold_if_done(queue);
 }
 

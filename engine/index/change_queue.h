@@ -85,7 +85,10 @@ int change_queue_take(struct change_queue *queue, enum change_kind kind, bool wa
 void change_queue_done(struct change_queue *queue, struct change *change);
 /* Somebody else is to work on it, who takes CHANGE_SLOW_CONTENT, or CHANGE_BELOW where it is a
  * CHANGE_ENTRY: it takes long. Of these each is taken whose owner has fewest in work; among such
- * the foreground first, then who had none for longest.
+ * the foreground first, then who had none for longest. Of contents an owner has some dozens in the
+ * foreground, and what is more is in the scan lane; where that is more than the owner's share
+ * (change_queue_bound_slow()), the change is dropped, to be found by a scan
+ * (change_queue_wants_scan()).
  *
  * owner    of the file, or of the directory
  * is_long  so long that nobody is to wait for it: it stays in the scan lane, whoever notes it,
@@ -101,12 +104,22 @@ void change_queue_retry(struct change_queue *queue, struct change *change);
  * kind  CHANGE_SLOW_CONTENT or CHANGE_BELOW */
 void change_queue_bound_turns(struct change_queue *queue, enum change_kind kind,
                               unsigned max_turns);
+/* So many slow contents are in the scan lane, at most; at first any number. An owner has as many as
+ * are left for others then, and no more, but always some dozens. */
+void change_queue_bound_slow(struct change_queue *queue, size_t max_slow);
 /* The caller is done with a slow change, though it is not over: it does not count as its owner's in
  * work any more, and whoever waits may take another of that owner's. */
 void change_queue_end_turn(struct change_queue *queue, struct change *change);
 
-/* Called with the lock free whenever there is a CHANGE_ENTRY more to take, or a first change is
- * held back: wakes the one who takes them without waiting, and who ends the holding. */
+/* True: of an owner of whom changes were dropped an eighth is left of those that were outstanding
+ * then, or fewer. There is room for what a scan finds that begins now. */
+bool change_queue_wants_scan(struct change_queue *queue);
+/* Such a scan begins. */
+void change_queue_scan_begins(struct change_queue *queue);
+
+/* Called with the lock free whenever there is a CHANGE_ENTRY more to take, a first change is held
+ * back, or a scan is wanted: wakes the one who takes them without waiting, ends the holding and
+ * scans. */
 void change_queue_on_work(struct change_queue *queue, void (*wake)(void *user), void *user);
 
 /* From now on, whenever all of the foreground is done, what is noted in it is held back: not given

@@ -19,7 +19,9 @@ struct turn {
     TAILQ_ENTRY(turn) next;
     struct turns *all;
     uid_t owner;
-    unsigned n_items, n_in_work;
+    unsigned n_items[LANE_N], n_in_work;
+    unsigned n_at_scan; /* a scan is wanted when no more are in the scan lane */
+    bool is_missing;    /* some were dropped since a scan was last wanted */
     struct item_list ready[LANE_N];
 };
 
@@ -52,7 +54,9 @@ struct change_queue {
     struct item *moved_last[LANE_N]; /* of the outstanding: where places are looked for, or NULL */
     size_t n_outstanding[LANE_N], n_slow[LANE_N], max_changes[LANE_N];
     struct turns slow,
-        below; /* of CHANGE_SLOW_CONTENT; of CHANGE_BELOW and passed on CHANGE_ENTRY */
+        below;       /* of CHANGE_SLOW_CONTENT; of CHANGE_BELOW and passed on CHANGE_ENTRY */
+    size_t max_slow; /* contents in the scan lane */
+    bool wants_scan; /* for what was dropped: there is room again */
     uint64_t next_ticket;
     uint64_t seed; /* of the hash of names, which others choose */
     struct item_bucket *buckets;
@@ -74,6 +78,15 @@ static inline bool change_queue_is_held(const struct change_queue *queue, enum c
 /* -- under the lock (change_queue_turns.c) -- */
 
 void change_queue_turns_init(struct turns *turns);
+/* An item has come to its lane, or goes from it; nothing where it is in no turn. */
+void change_queue_count_slow(struct change_queue *queue, const struct item *item);
+void change_queue_uncount_slow(struct change_queue *queue, const struct item *item);
+/* Whether the owner of slow content may have it, or one more, in the foreground. */
+bool change_queue_has_room_ahead(struct change_queue *queue, const struct item *item,
+                                 unsigned n_more);
+/* Whether slow content of the scan lane is within its owner's share. Where it is not it is to be
+ * dropped: a scan will be wanted. */
+bool change_queue_is_within_share(struct change_queue *queue, const struct item *item);
 /* An item that is not in work and in no list of what is ready. */
 void change_queue_join_turns(struct change_queue *queue, struct turns *turns, struct item *item,
                              uid_t owner);

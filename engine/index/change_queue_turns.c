@@ -4,18 +4,36 @@
  * first, and then who had a turn least recently. Owners are few, and a turn is short beside the
  * work: they are looked through. Who commands more users than MAX_OWNERS makes the others wait, as
  * so many users do, but not for a walk through all of them: those past the bound share one turn.
+ *
+ * The queue has room for so many of them, which is shared out by owner as well: who has more than
+ * are left for others has the rest dropped, and looked for once most of what was kept is done.
+ * Nobody's keep others' from having room, nor those who find them from going on.
  */
 #include <limits.h>
 #include <stdlib.h>
 
 #include "engine/index/change_queue_private.h"
 
-enum { MAX_OWNERS = 1024 }; /* some 20 us to look through */
+enum {
+    MAX_OWNERS = 1024, /* some 20 us to look through */
+    /* Of one owner in the foreground: as many as may be done while somebody waits for them. */
+    AHEAD_MAX = 32,
+    /* Of one owner in the scan lane, at any rate: so many that a scan for the next is worth it. */
+    SHARE_MIN = 64,
+    /* A scan comes when one in so many is left: each opens again all that there is no room for. */
+    LEFT_AT_SCAN = 8,
+};
 
 void change_queue_bound_turns(struct change_queue *queue, enum change_kind kind, unsigned max_turns)
 {
     LOCKED(&queue->lock);
     change_queue_turns_of(queue, kind)->max_in_work = max_turns;
+}
+
+void change_queue_bound_slow(struct change_queue *queue, size_t max_slow)
+{
+    LOCKED(&queue->lock);
+    queue->max_slow = max_slow;
 }
 
 static void add_owner(struct turns *turns, struct turn *turn, uid_t owner)
@@ -49,6 +67,68 @@ void change_queue_turns_init(struct turns *turns)
     turns->max_in_work = UINT_MAX;
 }
 
+/* -- how many there are -- */
+
+void change_queue_count_slow(struct change_queue *queue, const struct item *item)
+{
+    if (!item->turn)
+        return;
+    queue->n_slow[item->lane]++;
+    item->turn->n_items[item->lane]++;
+}
+
+void change_queue_uncount_slow(struct change_queue *queue, const struct item *item)
+{
+    struct turn *turn = item->turn;
+    if (!turn)
+        return;
+    queue->n_slow[item->lane]--;
+    turn->n_items[item->lane]--;
+    if (!turn->is_missing || turn->n_items[LANE_SCAN] > turn->n_at_scan)
+        return;
+    turn->is_missing = false;
+    queue->wants_scan = true;
+}
+
+static bool is_slow_content(const struct change_queue *queue, const struct item *item)
+{
+    return item->turn && item->turn->all == &queue->slow;
+}
+
+bool change_queue_has_room_ahead(struct change_queue *queue, const struct item *item,
+                                 unsigned n_more)
+{
+    return !is_slow_content(queue, item) ||
+           item->turn->n_items[LANE_FOREGROUND] + n_more <= AHEAD_MAX;
+}
+
+bool change_queue_is_within_share(struct change_queue *queue, const struct item *item)
+{
+    struct turn *turn = item->turn;
+    if (!is_slow_content(queue, item))
+        return true;
+    const size_t n_own = turn->n_items[LANE_SCAN], n_all = queue->n_slow[LANE_SCAN];
+    if (n_own <= SHARE_MIN || (n_all <= queue->max_slow && n_own <= queue->max_slow - n_all))
+        return true;
+    turn->n_at_scan = turn->n_items[LANE_SCAN] / LEFT_AT_SCAN;
+    turn->is_missing = true;
+    return false;
+}
+
+bool change_queue_wants_scan(struct change_queue *queue)
+{
+    LOCKED(&queue->lock);
+    return queue->wants_scan;
+}
+
+void change_queue_scan_begins(struct change_queue *queue)
+{
+    LOCKED(&queue->lock);
+    queue->wants_scan = false;
+}
+
+/* -- whose turn it is -- */
+
 void change_queue_end_turn_of(struct item *item)
 {
     if (item->has_turn)
@@ -60,8 +140,7 @@ void change_queue_join_turns(struct change_queue *queue, struct turns *turns, st
                              uid_t owner)
 {
     item->turn = find_or_add(turns, owner);
-    item->turn->n_items++;
-    queue->n_slow[item->lane]++;
+    change_queue_count_slow(queue, item);
 }
 
 void change_queue_end_turn(struct change_queue *queue, struct change *change)
@@ -80,9 +159,9 @@ void change_queue_leave_turns(struct change_queue *queue, struct item *item)
     if (!turn)
         return;
     change_queue_end_turn_of(item);
+    change_queue_uncount_slow(queue, item);
     item->turn = NULL;
-    queue->n_slow[item->lane]--;
-    if (--turn->n_items > 0 || turn == &turn->all->root)
+    if (turn->n_items[LANE_FOREGROUND] || turn->n_items[LANE_SCAN] || turn == &turn->all->root)
         return;
     TAILQ_REMOVE(&turn->all->list, turn, next);
     turn->all->n--;

@@ -83,7 +83,7 @@ static void tell_recovery(struct index *index)
         return;
     {
         LOCKED(&index->lock);
-        if (index->rescan_wanted || index->wanted.n)
+        if (index_is_rescan_wanted(index) || index->wanted.n)
             return;
     }
     index_error_over(index, index->failure);
@@ -271,10 +271,12 @@ static void end_scan(struct index *index)
 static bool take_rescan_wish(struct index *index)
 {
     LOCKED(&index->lock);
-    bool wanted = index->rescan_wanted;
+    bool wanted = index_is_rescan_wanted(index);
     index->rescan_wanted = false;
-    if (wanted)
+    if (wanted) {
         index->scanning = true;
+        change_queue_scan_begins(index->queue);
+    }
     return wanted;
 }
 
@@ -285,13 +287,12 @@ static bool is_stopping(struct index *index)
 }
 
 /* The scan runs ahead of the workers by this much; what is slow does not keep it from finding what
- * is not, unless it is very many. */
+ * is not. */
 static bool is_ahead(struct index *index)
 {
-    enum { AHEAD_MAX = 4096, SLOW_MAX = 1 << 16 };
+    enum { AHEAD_MAX = 4096 };
     const size_t n_slow = change_queue_slow(index->queue, LANE_SCAN);
-    const size_t n = change_queue_outstanding(index->queue, LANE_SCAN);
-    return n_slow > SLOW_MAX || n > AHEAD_MAX + n_slow;
+    return change_queue_outstanding(index->queue, LANE_SCAN) > AHEAD_MAX + n_slow;
 }
 
 static bool do_removal(struct index *index)
@@ -396,7 +397,8 @@ static bool wait_for_work(struct index *index)
                 *index->failure || change_queue_outstanding(index->queue, LANE_FOREGROUND) > 0;
     LOCKED(&index->lock);
     while (!index->stop && !index->n_results && !index->n_looks && !index->entries_noted &&
-           !index->snapshot_wish && ((!index->rescan_wanted && !index->wanted.n) || no_scan)) {
+           !index->snapshot_wish &&
+           ((!index_is_rescan_wanted(index) && !index->wanted.n) || no_scan)) {
         if (!busy && !index->redoing)
             pthread_cond_wait(&index->wake_committer, &index->lock);
         else if (pthread_cond_timedwait(&index->wake_committer, &index->lock, &end) == ETIMEDOUT)

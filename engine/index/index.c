@@ -17,10 +17,12 @@
 
 enum {
     /* An item takes some 300 bytes. The foreground holds what users changed in the last moments;
-     * past it the tree is scanned instead. The scan lane is kept far below its bound. */
+     * past it the tree is scanned instead. The scan lane is kept far below its bound; what is slow
+     * in it, of which an owner has half of this at most, takes some 40 MB. */
     FOREGROUND_MAX = 1 << 16,
     SCAN_MAX = 1 << 20,
     N_LISTERS = 4, /* they do little but wait */
+    SLOW_MAX = 1 << 17,
     /* Postings in memory, some 64 MB, of 65,000 documents of 5 KB: half as many runs as with half
      * of it, and a merge less for each of them. */
     FLUSH_AFTER = 1 << 21,
@@ -199,6 +201,7 @@ static int open_parts(struct index *index, const struct index_options *options)
     if (r < 0)
         return r;
     change_queue_on_work(index->queue, wake_for_work, index);
+    change_queue_bound_slow(index->queue, SLOW_MAX);
 
     r = identity_get_sid(index, "derived_sid", &index->derived_sid);
     if (r == 0 || r == -ENOENT)

@@ -160,6 +160,10 @@ int index_open_over(const struct index_options *options, struct kv *store, const
 /* Ends all threads; questions and the committer's functions may go on from the caller's. */
 void index_stop(struct index *index);
 
+/* Under the index's lock. Somebody asked for a scan of the whole tree, or the queue has room again
+ * for what it dropped. */
+bool index_is_rescan_wanted(struct index *index);
+
 /* Note a change in the foreground; where there is no room for it, a scan finds it. Never fails. */
 void index_note(struct index *index, enum change_kind kind, const struct file_key *key,
                 const char *name, const struct change *parent);

@@ -12,6 +12,11 @@ void index_rescan(struct index *index)
     pthread_cond_signal(&index->wake_committer);
 }
 
+bool index_is_rescan_wanted(struct index *index)
+{
+    return index->rescan_wanted || (!index->damaged && change_queue_wants_scan(index->queue));
+}
+
 void index_note(struct index *index, enum change_kind kind, const struct file_key *key,
                 const char *name, const struct change *parent)
 {

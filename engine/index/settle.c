@@ -17,7 +17,7 @@ static int ms_until(const struct timespec *end)
 /* Under the lock. A damaged store repairs nothing. */
 static bool has_background_work(struct index *index)
 {
-    return index->scanning || index->rescan_wanted || index->removing || index->redoing ||
+    return index->scanning || index_is_rescan_wanted(index) || index->removing || index->redoing ||
            (!index->damaged && living_clusters_n_repairing(index->clusters) > 0);
 }
 

@@ -18,7 +18,7 @@ static void show_policy(const struct index *index, struct index_status *status)
 static bool is_scanning(struct index *index)
 {
     LOCKED(&index->lock);
-    return index->scanning || index->rescan_wanted || index->removing;
+    return index->scanning || index_is_rescan_wanted(index) || index->removing;
 }
 
 void index_get_status(struct index *index, struct index_status *ret_status)

@@ -213,7 +213,8 @@ static int look_at(struct worker *worker, struct change *change, struct result *
     struct file_row row;
     struct stat before, after;
 
-    if (change->lane == LANE_SCAN && !change->is_long &&
+    /* It is noted when it is closed. That may have been what noted one that was passed on. */
+    if (change->lane == LANE_SCAN && !worker->is_slow &&
         writing_set_has(index->writing, &change->key))
         return 0;
     _cleanup_close_ int fd = worker_open_document(index, &change->key);
