@@ -8,7 +8,7 @@ needs getfattr python3 setpriv
 
 as_user() { setpriv --reuid=54321 --regid=54321 --clear-groups "$@"; }
 
-# Far down, where to find a path takes its time: going through all is many turns.
+# So many, far down, that going through all is many turns.
 chmod 755 "$SCRATCH"
 mkdir -p "$SOURCE"
 below=$(printf 'd/%.0s' {1..600})
@@ -17,11 +17,11 @@ import os, sys
 os.umask(0o22)
 os.makedirs(sys.argv[1])
 os.chdir(sys.argv[1])
-for i in range(500):
+for i in range(10000):
     for copy in "ab":
-        with open(f"{i:04}{copy}", "w") as out:
+        with open(f"{i:05}{copy}", "w") as out:
             out.write(" ".join(f"w{i}x{j}" for j in range(20)))
-        if i not in (400, 450, 499):
+        if i not in (8000, 9000, 9999):
             os.chmod(out.name, 0o600)
 EOF
 # One that is asked about by root, a few steps away.
@@ -30,14 +30,14 @@ words 1 50 | tee "$SOURCE/near/a" > "$SOURCE/near/b"
 start -o allow_other
 "$KINFS" settle "$MNT" > /dev/null
 
-expect_equal 'clusters for root' 501 "$(ls "$MNT/clusters" | wc -l)"
-open_ids=$(for i in 0400 0450 0499; do
+expect_equal 'clusters for root' 10001 "$(ls "$MNT/clusters" | wc -l)"
+open_ids=$(for i in 08000 09000 09999; do
     as_user getfattr --only-values --absolute-names -n user.kinfs.cluster "$MNT/$below/${i}a"
     echo
 done | sort | xargs)
 expect_match 'three of them' '^[0-9]+ [0-9]+ [0-9]+$' "$open_ids"
 expect_equal 'clusters for a user' "$open_ids" "$(as_user ls -f "$MNT/clusters" | grep -v '^\.' | sort | xargs)"
-expect_equal 'documents' '0400a 0400b 0450a 0450b 0499a 0499b' "$(as_user ls "$MNT/similar/$below" | xargs)"
+expect_equal 'documents' '08000a 08000b 09000a 09000b 09999a 09999b' "$(as_user ls "$MNT/similar/$below" | xargs)"
 
 python3 - "$MNT" << 'EOF'
 import ctypes, os, signal, sys
