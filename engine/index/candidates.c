@@ -13,8 +13,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "engine/cluster/parallel.h"
-#include "engine/index/sid_tally.h"
-#include "engine/index/sid_vector.h"
+#include "engine/index/tables/sid_tally.h"
+#include "engine/index/tables/sid_vector.h"
 
 enum {
     LONG_MAX = 64,    /* lists of V read so: its first ones are as good as any */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/index/member.h"
+#include "engine/index/tables/member.h"
 
 /* Where a node stands. */
 struct place {

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/index/classes.h"
+#include "engine/index/tables/classes.h"
 
 static bool is_same(const uint8_t *order, const uint8_t *other)
 {

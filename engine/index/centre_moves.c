@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/index/centre_plan.h"
-#include "engine/index/classes.h"
+#include "engine/index/tables/classes.h"
 
 /* The documents that get one centre. */
 struct group {

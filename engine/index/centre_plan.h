@@ -7,7 +7,7 @@
 
 #include "engine/index/centre_cache.h"
 #include "engine/index/cluster_intent.h"
-#include "engine/index/id_map.h"
+#include "engine/index/tables/id_map.h"
 #include "engine/index/neighbours.h"
 
 struct spot {

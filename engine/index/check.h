@@ -11,14 +11,14 @@
 #ifndef KINFS_ENGINE_INDEX_CHECK_H
 #define KINFS_ENGINE_INDEX_CHECK_H
 
-#include "engine/index/catalogue.h"
+#include "engine/index/tables/catalogue.h"
 #include "engine/index/check_tally.h"
 #include "engine/index/index.h"
 #include "engine/index/postings.h"
-#include "engine/index/record.h"
-#include "engine/index/schema.h"
-#include "engine/index/shown_ids.h"
-#include "engine/index/table_walk.h"
+#include "engine/index/tables/record.h"
+#include "engine/index/tables/schema.h"
+#include "engine/index/tables/shown_ids.h"
+#include "engine/index/tables/table_walk.h"
 
 /* Of each kind so many are told, the others counted. */
 enum check_kind {

@@ -8,7 +8,7 @@
 
 #include "engine/index/check_nodes.h"
 #include "engine/index/long_lists.h"
-#include "engine/index/member.h"
+#include "engine/index/tables/member.h"
 
 struct ordered {
     uint8_t order[ORDER_BYTES];

@@ -5,8 +5,8 @@
 
 #include "base/bytes.h"
 #include "engine/index/check.h"
-#include "engine/index/classes.h"
-#include "engine/index/sid.h"
+#include "engine/index/tables/classes.h"
+#include "engine/index/tables/sid.h"
 
 /* Sids of which it is known at once who is not the first of its class: 32 MiB. Of others it is
  * looked up, one by one: as many as there are records, whatever the store says that it has given

@@ -6,10 +6,10 @@
 #include "base/bytes.h"
 #include "base/counted.h"
 #include "engine/index/check.h"
-#include "engine/index/cluster_heads.h"
-#include "engine/index/cluster_ids.h"
+#include "engine/index/tables/cluster_heads.h"
+#include "engine/index/tables/cluster_ids.h"
 #include "engine/index/clustering_row.h"
-#include "engine/index/member.h"
+#include "engine/index/tables/member.h"
 #include "engine/index/remade.h"
 
 struct check_members {

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/index/cluster_ids.h"
-#include "engine/index/member.h"
+#include "engine/index/tables/cluster_ids.h"
+#include "engine/index/tables/member.h"
 
 enum { RECORDS_BYTES = 64 << 20, REFUSED_BYTES = 32 << 20, CLASS_KEY_BYTES = CLASS_BYTES + 8 };
 

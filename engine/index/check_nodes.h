@@ -6,8 +6,8 @@
 #include "engine/cluster/refused_pairs.h"
 #include "engine/index/check.h"
 #include "engine/index/edge_rule.h"
-#include "engine/index/records.h"
-#include "engine/index/sid_vector.h"
+#include "engine/index/tables/records.h"
+#include "engine/index/tables/sid_vector.h"
 
 struct check_nodes {
     struct check *check;

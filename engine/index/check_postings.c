@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/counted.h"
 #include "engine/index/check.h"
-#include "engine/index/sid.h"
+#include "engine/index/tables/sid.h"
 
 enum {
     KEY_BYTES = 16,

@@ -10,11 +10,11 @@
 #include <errno.h>
 
 #include "base/bytes.h"
-#include "engine/index/classes.h"
-#include "engine/index/cluster_aliases.h"
+#include "engine/index/tables/classes.h"
+#include "engine/index/tables/cluster_aliases.h"
 #include "engine/index/cluster_parts.h"
 #include "engine/index/leaving_documents.h"
-#include "engine/index/schema.h"
+#include "engine/index/tables/schema.h"
 
 enum { CHUNK = 64 };
 

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/index/classes.h"
+#include "engine/index/tables/classes.h"
 #include "engine/index/cluster_centres.h"
 #include "engine/index/cluster_change.h"
 #include "engine/index/cluster_rest.h"

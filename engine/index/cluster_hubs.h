@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/index/member.h"
-#include "engine/index/sid_vector.h"
+#include "engine/index/tables/member.h"
+#include "engine/index/tables/sid_vector.h"
 
 struct cluster_hubs;
 struct graph;

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/index/schema.h"
-#include "engine/index/sid.h"
+#include "engine/index/tables/schema.h"
+#include "engine/index/tables/sid.h"
 
 enum {
     INTENT_VERSION = 1,

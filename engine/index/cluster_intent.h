@@ -34,8 +34,8 @@
 
 #include <stdint.h>
 
-#include "engine/index/record.h"
-#include "engine/index/sid_vector.h"
+#include "engine/index/tables/record.h"
+#include "engine/index/tables/sid_vector.h"
 #include "store/kv.h"
 
 enum intent_kind { INTENT_JOIN = 1, INTENT_DELETE = 2, INTENT_RENAME = 3, INTENT_MOVE = 4 };

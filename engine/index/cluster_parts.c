@@ -17,7 +17,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/index/classes.h"
+#include "engine/index/tables/classes.h"
 
 static const uint32_t NONE = UINT32_MAX;
 

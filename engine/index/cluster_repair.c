@@ -10,8 +10,8 @@
 #include "engine/index/cluster_change.h"
 #include "engine/index/cluster_hubs.h"
 #include "engine/index/neighbours.h"
-#include "engine/index/schema.h"
-#include "engine/index/sid.h"
+#include "engine/index/tables/schema.h"
+#include "engine/index/tables/sid.h"
 
 enum {
     AT_ONCE = 2048, /* nodes; no more than a quarter second */

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/index/member.h"
+#include "engine/index/tables/member.h"
 
 struct cluster_repairs;
 struct graph;

@@ -6,9 +6,9 @@
 #include <pthread.h>
 
 #include "engine/cluster/union_find.h"
-#include "engine/index/cluster_ids.h"
+#include "engine/index/tables/cluster_ids.h"
 #include "engine/index/cluster_repair.h"
-#include "engine/index/sid_vector.h"
+#include "engine/index/tables/sid_vector.h"
 
 struct repair_document;
 

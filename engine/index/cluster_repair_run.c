@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "engine/index/classes.h"
+#include "engine/index/tables/classes.h"
 #include "engine/index/cluster_change.h"
 #include "engine/index/id_votes.h"
 #include "engine/index/neighbours.h"

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "engine/index/classes.h"
+#include "engine/index/tables/classes.h"
 #include "engine/index/cluster_hubs.h"
 #include "engine/index/cluster_parts.h"
 #include "engine/index/small_cluster.h"

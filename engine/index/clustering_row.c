@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/remade.h"
-#include "engine/index/schema.h"
+#include "engine/index/tables/schema.h"
 
 enum { ROW_VERSION = 1, ROW_HEAD_BYTES = 10 };
 

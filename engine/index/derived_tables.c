@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/index/cluster_aliases.h"
-#include "engine/index/cluster_heads.h"
-#include "engine/index/cluster_ids.h"
-#include "engine/index/member.h"
-#include "engine/index/schema.h"
-#include "engine/index/table_walk.h"
+#include "engine/index/tables/cluster_aliases.h"
+#include "engine/index/tables/cluster_heads.h"
+#include "engine/index/tables/cluster_ids.h"
+#include "engine/index/tables/member.h"
+#include "engine/index/tables/schema.h"
+#include "engine/index/tables/table_walk.h"
 
 enum {
     POSTED = 1u << TABLE_TIER_R | 1u << TABLE_TIER_C | 1u << TABLE_CLASSES,

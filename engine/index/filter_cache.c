@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/index/id_cache.h"
+#include "engine/index/tables/id_cache.h"
 
 enum { FILTERS_FIRST = 1 << 8, FILTER_WORDS = sizeof(struct overlap_filter) / sizeof(uint64_t) };
 _Static_assert(sizeof(struct overlap_filter) % sizeof(uint64_t) == 0, "a filter is whole words");

@@ -1,7 +1,7 @@
 #include "engine/index/graph.h"
 
 #include "base/bytes.h"
-#include "engine/index/schema.h"
+#include "engine/index/tables/schema.h"
 
 /* A document comes into its lists: in those of another cluster it is a stray. */
 static int posted_short(const struct graph *graph, uint64_t sid, const struct min_sketch *sketch)

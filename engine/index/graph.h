@@ -11,10 +11,10 @@
 #include "engine/index/edge_rule.h"
 #include "engine/index/filter_cache.h"
 #include "engine/index/long_lists.h"
-#include "engine/index/membership.h"
+#include "engine/index/tables/membership.h"
 #include "engine/index/postings.h"
-#include "engine/index/records.h"
-#include "engine/index/record.h"
+#include "engine/index/tables/records.h"
+#include "engine/index/tables/record.h"
 #include "engine/index/short_lists.h"
 
 struct graph {

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/index/id_map.h"
+#include "engine/index/tables/id_map.h"
 
 struct id_vote {
     uint64_t cluster; /* that documents of a part are in; not 0 */

@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/trust.h"
 #include "engine/index/index_private.h"
-#include "engine/index/sid.h"
+#include "engine/index/tables/sid.h"
 #include "engine/index/store_directory.h"
 
 static struct kv_slice name_slice(const char *name)

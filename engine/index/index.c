@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "base/thread.h"
-#include "engine/index/fine_times.h"
+#include "engine/index/tables/fine_times.h"
 #include "engine/index/reconcile.h"
 #include "engine/index/removal.h"
 #include "engine/index/store_directory.h"

@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 #include <sys/queue.h>
 
-#include "engine/index/catalogue.h"
+#include "engine/index/tables/catalogue.h"
 #include "engine/index/change_queue.h"
 #include "engine/index/extractor.h"
 #include "engine/index/index.h"
@@ -26,10 +26,10 @@
 #include "engine/index/named_clusterings.h"
 #include "engine/index/niceness.h"
 #include "engine/index/postings.h"
-#include "engine/index/record.h"
-#include "engine/index/records.h"
-#include "engine/index/schema.h"
-#include "engine/index/shown_ids.h"
+#include "engine/index/tables/record.h"
+#include "engine/index/tables/records.h"
+#include "engine/index/tables/schema.h"
+#include "engine/index/tables/shown_ids.h"
 #include "engine/index/sketching.h"
 #include "engine/index/writing_set.h"
 

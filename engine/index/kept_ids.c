@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "engine/index/answer.h"
-#include "engine/index/cluster_aliases.h"
+#include "engine/index/tables/cluster_aliases.h"
 #include "engine/index/clustering_row.h"
-#include "engine/index/schema.h"
+#include "engine/index/tables/schema.h"
 
 int old_store_know(struct old_store *old)
 {

@@ -3,8 +3,8 @@
 #include <errno.h>
 
 #include "base/bytes.h"
-#include "engine/index/classes.h"
-#include "engine/index/schema.h"
+#include "engine/index/tables/classes.h"
+#include "engine/index/tables/schema.h"
 
 enum { CHUNK = MEMBERS_AT_ONCE };
 

@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/index/classes.h"
-#include "engine/index/cluster_aliases.h"
+#include "engine/index/tables/classes.h"
+#include "engine/index/tables/cluster_aliases.h"
 #include "engine/index/cluster_change.h"
 #include "engine/index/cluster_delete.h"
 #include "engine/index/cluster_hubs.h"

@@ -25,8 +25,8 @@
 
 #include "engine/index/edge_rule.h"
 #include "engine/index/postings.h"
-#include "engine/index/record.h"
-#include "engine/index/records.h"
+#include "engine/index/tables/record.h"
+#include "engine/index/tables/records.h"
 #include "store/kv.h"
 
 struct living_clusters;

@@ -1,8 +1,8 @@
 /* What anyone may ask of living clusters, beside the committer that changes them. */
 #include <errno.h>
 
-#include "engine/index/classes.h"
-#include "engine/index/cluster_aliases.h"
+#include "engine/index/tables/classes.h"
+#include "engine/index/tables/cluster_aliases.h"
 #include "engine/index/living_clusters_private.h"
 
 enum { TORN_READS = 8 };

@@ -3,7 +3,7 @@
 #define KINFS_ENGINE_INDEX_LIVING_CLUSTERS_PRIVATE_H
 
 #include "engine/index/living_clusters.h"
-#include "engine/index/membership.h"
+#include "engine/index/tables/membership.h"
 #include "engine/index/neighbours.h"
 
 /* One way of clustering. */

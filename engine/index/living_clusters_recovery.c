@@ -15,8 +15,8 @@
 #include "engine/index/leaving_documents.h"
 #include "engine/index/living_clusters_private.h"
 #include "engine/index/postings_replay.h"
-#include "engine/index/schema.h"
-#include "engine/index/sid.h"
+#include "engine/index/tables/schema.h"
+#include "engine/index/tables/sid.h"
 
 static const struct kv_slice flushed_key = {"postings_flushed", 16};
 

@@ -11,7 +11,7 @@
 #ifndef KINFS_ENGINE_INDEX_LONG_LISTS_H
 #define KINFS_ENGINE_INDEX_LONG_LISTS_H
 
-#include "engine/index/membership.h"
+#include "engine/index/tables/membership.h"
 #include "engine/index/postings.h"
 #include "engine/sketch/min_sketch.h"
 

@@ -5,7 +5,7 @@
 
 #include "engine/index/index.h"
 #include "engine/index/postings.h"
-#include "engine/index/records.h"
+#include "engine/index/tables/records.h"
 
 struct match {
     uint64_t sid;

@@ -11,7 +11,7 @@
 #ifndef KINFS_ENGINE_INDEX_NAMED_CLUSTERINGS_H
 #define KINFS_ENGINE_INDEX_NAMED_CLUSTERINGS_H
 
-#include "engine/index/cluster_ids.h"
+#include "engine/index/tables/cluster_ids.h"
 #include "engine/index/index.h"
 #include "store/kv.h"
 

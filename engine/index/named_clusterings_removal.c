@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/bytes.h"
-#include "engine/index/cluster_aliases.h"
+#include "engine/index/tables/cluster_aliases.h"
 #include "engine/index/named_clusterings_private.h"
 
 enum { REMOVED_AT_ONCE = 512 }; /* rows looked at */

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "engine/index/postings_delta.h"
-#include "engine/index/sid_vector.h"
+#include "engine/index/tables/sid_vector.h"
 
 struct noted_posting;
 

@@ -8,8 +8,8 @@
 
 #include "base/bytes.h"
 #include "engine/index/noted_postings.h"
-#include "engine/index/sid.h"
-#include "engine/index/sid_vector.h"
+#include "engine/index/tables/sid.h"
+#include "engine/index/tables/sid_vector.h"
 
 enum {
     RANGES_AT_ONCE = 256,

@@ -2,9 +2,9 @@
 
 #include <errno.h>
 
-#include "engine/index/classes.h"
+#include "engine/index/tables/classes.h"
 #include "engine/index/cluster_intent.h"
-#include "engine/index/schema.h"
+#include "engine/index/tables/schema.h"
 
 _Static_assert((int)RECORDS_VISITED <= (int)CLASSES_AT_ONCE, "of classes as many at once");
 

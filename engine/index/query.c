@@ -12,7 +12,7 @@
 #include "engine/index/answer.h"
 #include "engine/index/candidates.h"
 #include "engine/index/matches.h"
-#include "engine/index/sid_vector.h"
+#include "engine/index/tables/sid_vector.h"
 
 enum { LOAD_AT_ONCE = 256 };
 

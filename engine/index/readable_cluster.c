@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/candidates.h"
-#include "engine/index/cluster_ids.h"
+#include "engine/index/tables/cluster_ids.h"
 #include "engine/index/matches.h"
 
 /* Above the ids of stored clusters and below INDEX_CLUSTER_MAX; no sid reaches it. */

@@ -20,7 +20,7 @@
 #define KINFS_ENGINE_INDEX_READABLE_CLUSTER_H
 
 #include "engine/index/answer.h"
-#include "engine/index/sid_tally.h"
+#include "engine/index/tables/sid_tally.h"
 
 enum { READABLE_CLUSTER_MAX = INDEX_READABLE_CLUSTER_MAX };
 

@@ -8,10 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/index/cluster_ids.h"
-#include "engine/index/member.h"
+#include "engine/index/tables/cluster_ids.h"
+#include "engine/index/tables/member.h"
 #include "engine/index/readable_cluster.h"
-#include "engine/index/sid_vector.h"
+#include "engine/index/tables/sid_vector.h"
 
 /* -- one -- */
 

@@ -7,8 +7,8 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "engine/index/cluster_ids.h"
-#include "engine/index/schema.h"
+#include "engine/index/tables/cluster_ids.h"
+#include "engine/index/tables/schema.h"
 
 enum {
     ROW_VERSION = 1,

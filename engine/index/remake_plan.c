@@ -6,12 +6,12 @@
 #include "base/bytes.h"
 #include "engine/cluster/parallel.h"
 #include "engine/index/cluster_change.h"
-#include "engine/index/cluster_heads.h"
+#include "engine/index/tables/cluster_heads.h"
 #include "engine/index/id_votes.h"
-#include "engine/index/member.h"
+#include "engine/index/tables/member.h"
 #include "engine/index/neighbours.h"
-#include "engine/index/schema.h"
-#include "engine/index/table_walk.h"
+#include "engine/index/tables/schema.h"
+#include "engine/index/tables/table_walk.h"
 
 void remake_plan_done(struct remake_plan *plan)
 {

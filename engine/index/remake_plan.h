@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/index/sid_vector.h"
+#include "engine/index/tables/sid_vector.h"
 #include "store/kv.h"
 
 struct graph;

@@ -7,9 +7,9 @@
 #include "base/bytes.h"
 #include "base/thread.h"
 #include "engine/cluster/parallel.h"
-#include "engine/index/record.h"
-#include "engine/index/records.h"
-#include "engine/index/schema.h"
+#include "engine/index/tables/record.h"
+#include "engine/index/tables/records.h"
+#include "engine/index/tables/schema.h"
 
 enum {
     PAGE_RECORDS = 256,

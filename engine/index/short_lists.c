@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/index/id_cache.h"
+#include "engine/index/tables/id_cache.h"
 
 enum {
     DEFAULT_MAX_BYTES = 256 << 20,

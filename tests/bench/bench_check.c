@@ -15,8 +15,8 @@
 #include <sys/resource.h>
 
 #include "engine/index/index.h"
-#include "engine/index/schema.h"
-#include "engine/index/table_walk.h"
+#include "engine/index/tables/schema.h"
+#include "engine/index/tables/table_walk.h"
 #include "tests/bench/clock.h"
 
 enum { EVERY = 100, BATCH_BYTES = 1 << 18 };

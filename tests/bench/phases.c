@@ -3,12 +3,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "engine/index/classes.h"
+#include "engine/index/tables/classes.h"
 #include "engine/index/cluster_change.h"
 #include "engine/index/cluster_delete.h"
 #include "engine/index/index_private.h"
 #include "engine/index/neighbours.h"
-#include "engine/index/stored_row.h"
+#include "engine/index/tables/stored_row.h"
 #include "tests/bench/clock.h"
 
 const char *const phase_names[N_PHASES] = {

@@ -19,12 +19,12 @@
 
 #include "base/bytes.h"
 #include "base/mix.h"
-#include "engine/index/cluster_aliases.h"
-#include "engine/index/cluster_ids.h"
+#include "engine/index/tables/cluster_aliases.h"
+#include "engine/index/tables/cluster_ids.h"
 #include "engine/index/living_clusters.h"
-#include "engine/index/member.h"
+#include "engine/index/tables/member.h"
 #include "engine/index/remade.h"
-#include "engine/index/schema.h"
+#include "engine/index/tables/schema.h"
 #include "store/kv_fault.h"
 #include "store/kv_retry.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/mix.h"
 #include "engine/index/candidates.h"
-#include "engine/index/sid_vector.h"
+#include "engine/index/tables/sid_vector.h"
 
 static const struct kv_table tables[] = {
     {"tier_r", KV_PARTITION_FIXED, 8, true},

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/index/catalogue.h"
-#include "engine/index/schema.h"
+#include "engine/index/tables/catalogue.h"
+#include "engine/index/tables/schema.h"
 
 static struct file_key key_of(unsigned n)
 {

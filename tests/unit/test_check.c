@@ -13,11 +13,11 @@
 
 #include "base/bytes.h"
 #include "engine/index/check.h"
-#include "engine/index/cluster_aliases.h"
-#include "engine/index/cluster_heads.h"
+#include "engine/index/tables/cluster_aliases.h"
+#include "engine/index/tables/cluster_heads.h"
 #include "engine/index/index_private.h"
-#include "engine/index/member.h"
-#include "engine/index/membership.h"
+#include "engine/index/tables/member.h"
+#include "engine/index/tables/membership.h"
 #include "store/kv_fault.h"
 #include "tests/lib/indexed_tree.h"
 

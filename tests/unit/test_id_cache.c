@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/index/number_cache.h"
+#include "engine/index/tables/number_cache.h"
 
 enum { PLACES = 4, MOST = 64 };
 

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "engine/index/classes.h"
+#include "engine/index/tables/classes.h"
 
 static void run(uint64_t seed, unsigned n_steps, unsigned n_target,
                 const struct kv_fault_plan *plan)

@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/ratio.h"
 #include "engine/index/matches.h"
-#include "engine/index/schema.h"
+#include "engine/index/tables/schema.h"
 
 enum { N = 500, LENGTH = 24, DEAD = 7 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/ratio.h"
-#include "engine/index/record.h"
+#include "engine/index/tables/record.h"
 
 static struct policy policy;
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/index/records.h"
-#include "engine/index/schema.h"
+#include "engine/index/tables/records.h"
+#include "engine/index/tables/schema.h"
 
 static struct kv *kv;
 

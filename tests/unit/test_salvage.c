@@ -18,7 +18,7 @@
 #include "engine/index/check.h"
 #include "engine/index/derived_tables.h"
 #include "engine/index/index_private.h"
-#include "engine/index/membership.h"
+#include "engine/index/tables/membership.h"
 #include "store/kv_fault.h"
 #include "tests/lib/index_answers.h"
 #include "tests/lib/indexed_tree.h"

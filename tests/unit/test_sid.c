@@ -9,16 +9,16 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/index/catalogue.h"
-#include "engine/index/classes.h"
-#include "engine/index/cluster_aliases.h"
+#include "engine/index/tables/catalogue.h"
+#include "engine/index/tables/classes.h"
+#include "engine/index/tables/cluster_aliases.h"
 #include "engine/index/cluster_intent.h"
-#include "engine/index/member.h"
-#include "engine/index/membership.h"
+#include "engine/index/tables/member.h"
+#include "engine/index/tables/membership.h"
 #include "engine/index/postings.h"
-#include "engine/index/records.h"
-#include "engine/index/schema.h"
-#include "engine/index/sid.h"
+#include "engine/index/tables/records.h"
+#include "engine/index/tables/schema.h"
+#include "engine/index/tables/sid.h"
 
 static void write_row(struct kv *kv, unsigned table, const void *key, size_t key_bytes,
                       const void *value, size_t value_bytes)

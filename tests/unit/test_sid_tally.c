@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/index/sid_tally.h"
+#include "engine/index/tables/sid_tally.h"
 
 /* Sids that fall together in small tables, and some that are far apart. */
 static uint64_t sid_of(uint64_t i)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/mix.h"
-#include "engine/index/sid_vector.h"
+#include "engine/index/tables/sid_vector.h"
 
 /* Fills with n sids from first on, below range above it, and compares with a table of all. */
 static void check(uint64_t first, size_t n, uint64_t range, uint64_t seed)

@@ -1,0 +1,30 @@
+/* The tables of the store, their keys, and the store's own identity (docs/ON_DISK.md). */
+#ifndef KINFS_ENGINE_INDEX_TABLES_SCHEMA_H
+#define KINFS_ENGINE_INDEX_TABLES_SCHEMA_H
+
+#include <stdint.h>
+
+#include "base/file_key.h"
+#include "engine/sketch/policy.h"
+#include "store/kv.h"
+
+enum { SCHEMA_VERSION = 2 };
+
+enum schema_table {
+    TABLE_META,       /* name -> value: schema version, policy, counters, watermarks */
+    TABLE_RECORDS,    /* sid -> document record */
+    TABLE_FILES,      /* file key -> struct file_row: which sid, or why none */
+    TABLE_NAMES,      /* parent key | name -> child key and type */
+    TABLE_LINKS,      /* child key | parent key | name -> nothing */
+    TABLE_TIER_R,     /* fingerprint | sid -> nothing */
+    TABLE_TIER_C,     /* fingerprint | sid -> nothing */
+    TABLE_CLASSES,    /* class | sid -> nothing */
+    TABLE_MEMBERS,    /* cluster id -> size; cluster id | rank | sid -> nothing */
+    TABLE_CLUSTER_OF, /* sid -> cluster id */
+    TABLE_INTENTS,    /* what must be finished after a crash */
+    SCHEMA_N_TABLES
+};
+
+extern const struct kv_table schema_tables[SCHEMA_N_TABLES];
+
+#endif
