@@ -14,7 +14,7 @@
 #include "engine/index/tables/catalogue.h"
 #include "engine/index/check_tally.h"
 #include "engine/index/index.h"
-#include "engine/index/postings.h"
+#include "engine/index/postings/postings.h"
 #include "engine/index/tables/record.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/shown_ids.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine/index/check_nodes.h"
-#include "engine/index/long_lists.h"
+#include "engine/index/postings/long_lists.h"
 #include "engine/index/tables/member.h"
 
 struct ordered {

@@ -12,7 +12,7 @@
 #include "base/counted.h"
 #include "engine/cluster/union_find.h"
 #include "engine/index/check_nodes.h"
-#include "engine/index/long_lists.h"
+#include "engine/index/postings/long_lists.h"
 
 /* Documents of one posting list that are connected, as numbers. */
 struct group {

@@ -9,13 +9,13 @@
 
 #include "engine/index/cluster_repair.h"
 #include "engine/index/edge_rule.h"
-#include "engine/index/filter_cache.h"
-#include "engine/index/long_lists.h"
+#include "engine/index/postings/filter_cache.h"
+#include "engine/index/postings/long_lists.h"
 #include "engine/index/tables/membership.h"
-#include "engine/index/postings.h"
+#include "engine/index/postings/postings.h"
 #include "engine/index/tables/records.h"
 #include "engine/index/tables/record.h"
-#include "engine/index/short_lists.h"
+#include "engine/index/postings/short_lists.h"
 
 struct graph {
     struct kv *kv;

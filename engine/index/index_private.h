@@ -25,7 +25,7 @@
 #include "engine/index/lull.h"
 #include "engine/index/named_clusterings.h"
 #include "engine/index/niceness.h"
-#include "engine/index/postings.h"
+#include "engine/index/postings/postings.h"
 #include "engine/index/tables/record.h"
 #include "engine/index/tables/records.h"
 #include "engine/index/tables/schema.h"

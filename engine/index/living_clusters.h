@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "engine/index/edge_rule.h"
-#include "engine/index/postings.h"
+#include "engine/index/postings/postings.h"
 #include "engine/index/tables/record.h"
 #include "engine/index/tables/records.h"
 #include "store/kv.h"

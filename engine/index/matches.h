@@ -4,7 +4,7 @@
 #define KINFS_ENGINE_INDEX_MATCHES_H
 
 #include "engine/index/index.h"
-#include "engine/index/postings.h"
+#include "engine/index/postings/postings.h"
 #include "engine/index/tables/records.h"
 
 struct match {

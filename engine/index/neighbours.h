@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "engine/index/graph.h"
-#include "engine/index/short_lists.h"
+#include "engine/index/postings/short_lists.h"
 
 /* Whether two documents are neighbours that would find each other by tier R: 1; 0, also where it is
  * by another way only; or an error. */

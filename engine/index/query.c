@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "engine/index/answer.h"
-#include "engine/index/candidates.h"
+#include "engine/index/postings/candidates.h"
 #include "engine/index/matches.h"
 #include "engine/index/tables/sid_vector.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/index/candidates.h"
+#include "engine/index/postings/candidates.h"
 #include "engine/index/tables/cluster_ids.h"
 #include "engine/index/matches.h"
 

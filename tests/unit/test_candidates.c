@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mix.h"
-#include "engine/index/candidates.h"
+#include "engine/index/postings/candidates.h"
 #include "engine/index/tables/sid_vector.h"
 
 static const struct kv_table tables[] = {

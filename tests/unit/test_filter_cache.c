@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mix.h"
-#include "engine/index/filter_cache.h"
+#include "engine/index/postings/filter_cache.h"
 
 enum { N_VALUES = 40, N_SIDS = 5000, MAX_FILTERS = 1024 };
 

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "engine/index/fingerprint_filter.h"
+#include "engine/index/postings/fingerprint_filter.h"
 
 enum { N = 1200000 };
 

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "engine/index/first_postings.h"
+#include "engine/index/postings/first_postings.h"
 #include "store/kv_fault.h"
 #include "store/kv_retry.h"
 

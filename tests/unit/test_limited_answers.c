@@ -1,5 +1,6 @@
 /* The best few answers to a question, against all answers and against all pairs of sketches: the
- * same, but for what engine/index/candidates.h says is passed over, and that is as it says. */
+ * same, but for what engine/index/postings/candidates.h says is passed over, and that is as it
+ * says. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/index/candidates.h"
+#include "engine/index/postings/candidates.h"
 #include "tests/lib/family_world.h"
 
 enum { KEYS = POSTINGS_TIER_R_KEYS, MOST = 100, ASKED = 12 };

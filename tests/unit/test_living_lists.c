@@ -1,7 +1,7 @@
 /* What clusters know of posting lists that are not read (short_lists.h), over histories. */
 #include "tests/lib/cluster_world.h"
 
-#include "engine/index/short_lists.h"
+#include "engine/index/postings/short_lists.h"
 
 static const struct kv_fault_plan no_fault;
 

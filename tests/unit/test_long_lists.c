@@ -1,4 +1,4 @@
-#include "engine/index/long_lists.h"
+#include "engine/index/postings/long_lists.h"
 
 #include "tests/lib/cluster_world.h"
 

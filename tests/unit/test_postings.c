@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "engine/index/postings.h"
+#include "engine/index/postings/postings.h"
 #include "store/kv_fault.h"
 #include "store/kv_retry.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/index/short_lists.h"
+#include "engine/index/postings/short_lists.h"
 
 static void test_short_lists__vouch_for_the_cluster_they_were_learned_with(void **state)
 {

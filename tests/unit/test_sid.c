@@ -15,7 +15,7 @@
 #include "engine/index/cluster_intent.h"
 #include "engine/index/tables/member.h"
 #include "engine/index/tables/membership.h"
-#include "engine/index/postings.h"
+#include "engine/index/postings/postings.h"
 #include "engine/index/tables/records.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/sid.h"

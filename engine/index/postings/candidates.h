@@ -1,8 +1,8 @@
 /* The documents to compare a document with that somebody asks about. */
-#ifndef KINFS_ENGINE_INDEX_CANDIDATES_H
-#define KINFS_ENGINE_INDEX_CANDIDATES_H
+#ifndef KINFS_ENGINE_INDEX_POSTINGS_CANDIDATES_H
+#define KINFS_ENGINE_INDEX_POSTINGS_CANDIDATES_H
 
-#include "engine/index/postings.h"
+#include "engine/index/postings/postings.h"
 
 /* The candidates of a sketch in a tier, when the best `most` or fewer answers are wanted of those
  * that reach a threshold. Exactly which:

@@ -9,15 +9,15 @@
  * least recently goes. Any thread; one lock, held for look-ups and while a run is compared with all
  * there are (some milliseconds), never over a store call.
  */
-#ifndef KINFS_ENGINE_INDEX_FIRST_POSTINGS_H
-#define KINFS_ENGINE_INDEX_FIRST_POSTINGS_H
+#ifndef KINFS_ENGINE_INDEX_POSTINGS_FIRST_POSTINGS_H
+#define KINFS_ENGINE_INDEX_POSTINGS_FIRST_POSTINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/cleanup.h"
-#include "engine/index/postings.h"
+#include "engine/index/postings/postings.h"
 
 struct first_postings;
 

@@ -7,8 +7,8 @@
  * that were read, kept true by what is told here, in memory and bounded: what was not asked for
  * lately is forgotten. The committer's.
  */
-#ifndef KINFS_ENGINE_INDEX_SHORT_LISTS_H
-#define KINFS_ENGINE_INDEX_SHORT_LISTS_H
+#ifndef KINFS_ENGINE_INDEX_POSTINGS_SHORT_LISTS_H
+#define KINFS_ENGINE_INDEX_POSTINGS_SHORT_LISTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

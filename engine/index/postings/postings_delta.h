@@ -1,7 +1,7 @@
 /* What was added to and removed from one tier of postings since the last flush, in memory. A log:
  * what is noted later about the same posting counts, so that noting needs no search. */
-#ifndef KINFS_ENGINE_INDEX_POSTINGS_DELTA_H
-#define KINFS_ENGINE_INDEX_POSTINGS_DELTA_H
+#ifndef KINFS_ENGINE_INDEX_POSTINGS_POSTINGS_DELTA_H
+#define KINFS_ENGINE_INDEX_POSTINGS_POSTINGS_DELTA_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* What is known of tier R without looking into the store: filters of which fingerprints were
  * posted, and which more than once. What the store has when it is opened is taken up bit by bit. */
-#include "engine/index/postings_private.h"
+#include "engine/index/postings/postings_private.h"
 
 #include <assert.h>
 

@@ -1,4 +1,4 @@
-#include "engine/index/filter_cache.h"
+#include "engine/index/postings/filter_cache.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * document the store need not be asked.
  *
  * One thread adds; any thread asks, beside it. Nothing is ever taken out. */
-#ifndef KINFS_ENGINE_INDEX_FINGERPRINT_FILTER_H
-#define KINFS_ENGINE_INDEX_FINGERPRINT_FILTER_H
+#ifndef KINFS_ENGINE_INDEX_POSTINGS_FINGERPRINT_FILTER_H
+#define KINFS_ENGINE_INDEX_POSTINGS_FINGERPRINT_FILTER_H
 
 #include <stdbool.h>
 #include <stddef.h>

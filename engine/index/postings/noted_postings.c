@@ -1,6 +1,6 @@
 /* Notes are collected as they come, newest first. Only lists with removals need to be put in order:
  * additions alone cannot contradict each other nor the store. */
-#include "engine/index/noted_postings.h"
+#include "engine/index/postings/noted_postings.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* What the deltas say of the posting lists of one query: which sids were added and which removed.
  */
-#ifndef KINFS_ENGINE_INDEX_NOTED_POSTINGS_H
-#define KINFS_ENGINE_INDEX_NOTED_POSTINGS_H
+#ifndef KINFS_ENGINE_INDEX_POSTINGS_NOTED_POSTINGS_H
+#define KINFS_ENGINE_INDEX_POSTINGS_NOTED_POSTINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/index/postings_delta.h"
+#include "engine/index/postings/postings_delta.h"
 #include "engine/index/tables/sid_vector.h"
 
 struct noted_posting;

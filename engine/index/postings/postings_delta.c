@@ -5,7 +5,7 @@
  * fingerprint costs 28 bytes, and of many each 8. The number of buckets is fixed too: what bounds
  * the notes (a flush) is known when a delta is made, and a rehash would hold readers up for many
  * milliseconds. */
-#include "engine/index/postings_delta.h"
+#include "engine/index/postings/postings_delta.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "engine/index/long_lists.h"
+#include "engine/index/postings/long_lists.h"
 
 #include <errno.h>
 #include <stdlib.h>

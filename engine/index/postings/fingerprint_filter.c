@@ -1,7 +1,7 @@
 /* Bloom filters of one cache line for each fingerprint, the next one as large as all before it, so
  * that what is there never moves and there are few. A fingerprint that is in one of them is not
  * added again: long posting lists have one entry. */
-#include "engine/index/fingerprint_filter.h"
+#include "engine/index/postings/fingerprint_filter.h"
 
 #include <errno.h>
 #include <stdatomic.h>

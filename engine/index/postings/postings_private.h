@@ -1,15 +1,15 @@
 /* What the files of postings.h share: the writing (postings.c), what is known without the store
  * (postings_filter.c), and the reading (postings_read.c). */
-#ifndef KINFS_ENGINE_INDEX_POSTINGS_PRIVATE_H
-#define KINFS_ENGINE_INDEX_POSTINGS_PRIVATE_H
+#ifndef KINFS_ENGINE_INDEX_POSTINGS_POSTINGS_PRIVATE_H
+#define KINFS_ENGINE_INDEX_POSTINGS_POSTINGS_PRIVATE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "engine/index/fingerprint_filter.h"
-#include "engine/index/first_postings.h"
-#include "engine/index/postings.h"
-#include "engine/index/postings_delta.h"
+#include "engine/index/postings/fingerprint_filter.h"
+#include "engine/index/postings/first_postings.h"
+#include "engine/index/postings/postings.h"
+#include "engine/index/postings/postings_delta.h"
 
 enum { POSTING_KEY_BYTES = 16 };
 

@@ -3,7 +3,7 @@
  * in most lists. And the closest relative of one among very many that resemble each other shares
  * what is rare among them: lists that are short are taken whole.
  */
-#include "engine/index/candidates.h"
+#include "engine/index/postings/candidates.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,8 +3,8 @@
  * refused without their records being looked at. What a sid stands for never changes; only that it
  * is gone is told, so that whoever meets it in a list looks for its record and drops it there. In
  * memory, 80 bytes each. Of one thread. */
-#ifndef KINFS_ENGINE_INDEX_FILTER_CACHE_H
-#define KINFS_ENGINE_INDEX_FILTER_CACHE_H
+#ifndef KINFS_ENGINE_INDEX_POSTINGS_FILTER_CACHE_H
+#define KINFS_ENGINE_INDEX_POSTINGS_FILTER_CACHE_H
 
 #include "engine/cluster/overlap_filter.h"
 

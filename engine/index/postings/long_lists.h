@@ -8,11 +8,11 @@
  * and kept true by what is told here; what a digest of fixed size cannot hold has none. In memory,
  * and only of the lists last asked for. The committer's.
  */
-#ifndef KINFS_ENGINE_INDEX_LONG_LISTS_H
-#define KINFS_ENGINE_INDEX_LONG_LISTS_H
+#ifndef KINFS_ENGINE_INDEX_POSTINGS_LONG_LISTS_H
+#define KINFS_ENGINE_INDEX_POSTINGS_LONG_LISTS_H
 
 #include "engine/index/tables/membership.h"
-#include "engine/index/postings.h"
+#include "engine/index/postings/postings.h"
 #include "engine/sketch/min_sketch.h"
 
 /* Some 1.1 KB a digest, of which there are 4,096 at most. Documents of a list that is of more

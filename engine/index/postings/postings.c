@@ -17,7 +17,7 @@
  * Left out: a cap on long lists. Documents of a large cluster share all their fingerprints, and a
  * cap of 1000 loses them all.
  */
-#include "engine/index/postings_private.h"
+#include "engine/index/postings/postings_private.h"
 
 #include <errno.h>
 #include <string.h>

@@ -10,8 +10,8 @@
  *
  * Key in the store: fingerprint (8, big endian) | sid (8, big endian), no value.
  */
-#ifndef KINFS_ENGINE_INDEX_POSTINGS_H
-#define KINFS_ENGINE_INDEX_POSTINGS_H
+#ifndef KINFS_ENGINE_INDEX_POSTINGS_POSTINGS_H
+#define KINFS_ENGINE_INDEX_POSTINGS_POSTINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>

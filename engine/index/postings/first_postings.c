@@ -9,7 +9,7 @@
  * the change, and what was read before it is refused by the count of changes. Who still has the
  * notes may read either: they say the same of what the change touches.
  */
-#include "engine/index/first_postings.h"
+#include "engine/index/postings/first_postings.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* Reading postings: notes in memory over what the store has. */
-#include "engine/index/postings_private.h"
+#include "engine/index/postings/postings_private.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/index/noted_postings.h"
+#include "engine/index/postings/noted_postings.h"
 #include "engine/index/tables/sid.h"
 #include "engine/index/tables/sid_vector.h"
 

@@ -9,7 +9,7 @@
  * Strays stand beside it: a note that has some, and whose strays had to give way to those of
  * another list, is void.
  */
-#include "engine/index/short_lists.h"
+#include "engine/index/postings/short_lists.h"
 
 #include <errno.h>
 #include <stdlib.h>
