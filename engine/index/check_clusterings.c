@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "engine/index/check_nodes.h"
-#include "engine/index/clustering_row.h"
+#include "engine/index/clusters/clustering_row.h"
 
 static int check_clustering(struct check_nodes *nodes, unsigned clustering,
                             const struct edge_rule *rule)

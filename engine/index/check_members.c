@@ -8,9 +8,9 @@
 #include "engine/index/check.h"
 #include "engine/index/tables/cluster_heads.h"
 #include "engine/index/tables/cluster_ids.h"
-#include "engine/index/clustering_row.h"
+#include "engine/index/clusters/clustering_row.h"
 #include "engine/index/tables/member.h"
-#include "engine/index/remade.h"
+#include "engine/index/clusters/remade.h"
 
 struct check_members {
     struct check *check;

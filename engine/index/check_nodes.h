@@ -5,7 +5,7 @@
 
 #include "engine/cluster/refused_pairs.h"
 #include "engine/index/check.h"
-#include "engine/index/edge_rule.h"
+#include "engine/index/clusters/edge_rule.h"
 #include "engine/index/tables/records.h"
 #include "engine/index/tables/sid_vector.h"
 

@@ -5,9 +5,9 @@
 
 #include "base/bytes.h"
 #include "engine/index/check.h"
-#include "engine/index/clustering_row.h"
+#include "engine/index/clusters/clustering_row.h"
 #include "engine/index/tables/member.h"
-#include "engine/index/remaking.h"
+#include "engine/index/clusters/remaking.h"
 
 static int read_policy(struct check *check, struct policy *ret_policy)
 {

@@ -5,10 +5,10 @@
 #include "base/bytes.h"
 #include "engine/index/check.h"
 #include "engine/index/tables/cluster_ids.h"
-#include "engine/index/cluster_intent.h"
-#include "engine/index/clustering_row.h"
+#include "engine/index/clusters/cluster_intent.h"
+#include "engine/index/clusters/clustering_row.h"
 #include "engine/index/index_private.h"
-#include "engine/index/remade.h"
+#include "engine/index/clusters/remade.h"
 #include "engine/index/tables/sid.h"
 
 static struct kv_slice text_slice(const char *text)

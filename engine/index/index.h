@@ -42,9 +42,9 @@ enum index_clustering_kind {
      * by at least `containment`, if that is not 0 */
     INDEX_CLUSTERING_COMPONENTS,
     /* each document with the first of those it resembles by at least `resemblance` that are
-     * centres; no two centres resemble each other so (engine/index/cluster_centres.h) */
+     * centres; no two centres resemble each other so (engine/index/clusters/cluster_centres.h) */
     INDEX_CLUSTERING_CENTER,
-    /* connected by super shingles in common (engine/index/edge_rule.h); no threshold */
+    /* connected by super shingles in common (engine/index/clusters/edge_rule.h); no threshold */
     INDEX_CLUSTERING_SUPERSHINGLE,
     /* what `kinfs cluster` says of that mode (engine/cluster/batch.h), at `resemblance`; made anew
      * as a whole after changes */

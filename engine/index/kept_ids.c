@@ -5,7 +5,7 @@
 
 #include "engine/index/answer.h"
 #include "engine/index/tables/cluster_aliases.h"
-#include "engine/index/clustering_row.h"
+#include "engine/index/clusters/clustering_row.h"
 #include "engine/index/tables/schema.h"
 
 int old_store_know(struct old_store *old)

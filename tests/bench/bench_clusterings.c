@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "engine/index/index_private.h"
-#include "engine/index/remade.h"
-#include "engine/index/remaking.h"
+#include "engine/index/clusters/remade.h"
+#include "engine/index/clusters/remaking.h"
 #include "tests/bench/clock.h"
 #include "tests/lib/families.h"
 #include "tests/lib/fileless.h"

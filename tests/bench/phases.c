@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "engine/index/tables/classes.h"
-#include "engine/index/cluster_change.h"
-#include "engine/index/cluster_delete.h"
+#include "engine/index/clusters/cluster_change.h"
+#include "engine/index/clusters/cluster_delete.h"
 #include "engine/index/index_private.h"
-#include "engine/index/neighbours.h"
+#include "engine/index/clusters/neighbours.h"
 #include "engine/index/tables/stored_row.h"
 #include "tests/bench/clock.h"
 

@@ -1,9 +1,9 @@
 /* CENTER (F19) over documents of which many have one centre: what waits to be taken in again is as
  * if it were not there, and the rest is at any time what the definition makes of it; in the end all
  * are. Whatever comes and goes meanwhile, and wherever the store fails or the process dies. */
-#include "engine/index/centre_members.h"
-#include "engine/index/centre_search.h"
-#include "engine/index/living_clusters_private.h"
+#include "engine/index/clusters/centre_members.h"
+#include "engine/index/clusters/centre_search.h"
+#include "engine/index/clusters/living_clusters_private.h"
 #include "tests/lib/cluster_histories.h"
 
 static const struct world_named rules[] = {

@@ -1,7 +1,7 @@
 /* What a delete costs among many that resemble each other, counted in calls of the store; that it
  * comes to the right clusters is tested over random histories (test_living_clusters.c), of which
  * two in three have hubs in clusters of two documents and more. */
-#include "engine/index/cluster_hubs.h"
+#include "engine/index/clusters/cluster_hubs.h"
 
 #include "tests/lib/cluster_world.h"
 

@@ -1,7 +1,7 @@
 /* Several clusterings over the same documents: each equals what all pairs make of its own rule,
  * whatever the history, and a crash at every write. Components (C18), super shingles
  * (C16) and CENTER (F19). */
-#include "engine/index/living_clusters_private.h"
+#include "engine/index/clusters/living_clusters_private.h"
 #include "tests/lib/cluster_histories.h"
 
 static const struct world_named all_rules[] = {

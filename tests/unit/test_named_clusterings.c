@@ -14,7 +14,7 @@
 #include "engine/cluster/batch.h"
 #include "engine/index/index_private.h"
 #include "engine/index/tables/membership.h"
-#include "engine/index/remade.h"
+#include "engine/index/clusters/remade.h"
 #include "tests/lib/indexed_tree.h"
 
 enum { FAMILIES = 25, VERSIONS = 10 }; /* more than the records that are read at once */

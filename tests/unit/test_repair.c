@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "engine/index/index_private.h"
-#include "engine/index/living_clusters_private.h"
+#include "engine/index/clusters/living_clusters_private.h"
 #include "tests/lib/indexed_tree.h"
 
 /* Of 80 words each has 60 from the one before it, 40 from the one before that: 56 shingles of 96,

@@ -12,7 +12,7 @@
 #include "engine/index/tables/catalogue.h"
 #include "engine/index/tables/classes.h"
 #include "engine/index/tables/cluster_aliases.h"
-#include "engine/index/cluster_intent.h"
+#include "engine/index/clusters/cluster_intent.h"
 #include "engine/index/tables/member.h"
 #include "engine/index/tables/membership.h"
 #include "engine/index/postings/postings.h"

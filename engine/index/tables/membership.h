@@ -35,9 +35,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/index/centre_cache.h"
+#include "engine/index/clusters/centre_cache.h"
 #include "engine/index/tables/cluster_ids.h"
-#include "engine/index/dissolved_clusters.h"
+#include "engine/index/clusters/dissolved_clusters.h"
 #include "engine/index/tables/member.h"
 #include "engine/index/tables/number_cache.h"
 #include "engine/index/tables/sid_vector.h"

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "base/bytes.h"
-#include "engine/index/cluster_hubs.h"
+#include "engine/index/clusters/cluster_hubs.h"
 #include "engine/index/tables/membership_private.h"
 #include "engine/index/tables/schema.h"
 

@@ -1,0 +1,24 @@
+/* A document that comes into one clustering. The committer's. */
+#ifndef KINFS_ENGINE_INDEX_CLUSTERS_CLUSTER_LINK_H
+#define KINFS_ENGINE_INDEX_CLUSTERS_CLUSTER_LINK_H
+
+#include "engine/index/clusters/neighbours.h"
+
+/* A document that comes. */
+struct coming {
+    uint64_t sid;
+    const struct record *record;
+    uint64_t first;    /* of its class, in which it is */
+    uint64_t replaced; /* what it comes in place of, which goes next; 0: nothing */
+    bool may_be_in;    /* it may have been inserted before, or in part */
+};
+
+/* Join it with its class, or its neighbours. Its postings may not have been noted yet. Idempotent.
+ * Returns 0, -ENOMEM, -EUCLEAN or a store error. */
+int cluster_link(const struct graph *graph, const struct coming *coming);
+
+/* Of a clustering that is made anew now and then: have it take the place of what it replaces, if
+ * that has one. As above. */
+int cluster_link_in_place(const struct graph *graph, const struct coming *coming);
+
+#endif

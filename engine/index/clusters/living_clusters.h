@@ -1,0 +1,186 @@
+/* Clusters, of one clustering or of several side by side, that follow every insert, rewrite and
+ * delete: the connected components of the documents whose resemblance (record_resemblance) is at
+ * least the threshold, among the candidates of tier R.
+ *
+ * What they equal, whatever the history: components over all live documents, an edge between two of
+ * one class, and an edge between two classes when their first documents are candidates of each
+ * other in tier R and their resemblance reaches the threshold. Only the first live document
+ * (smallest sid) of a class has postings. But for pairs that have no fingerprint in common other
+ * than what very many have (neighbours.c), which may or may not be found.
+ *
+ * Ids: given when two documents first join (from a counter, never reused); a merge keeps the id of
+ * the side with more documents (tie: the smaller id); a split leaves it with the part with more
+ * documents (tie: the one whose representative comes first); a cluster that shrinks to one document
+ * is gone, but when that document soon is the first to be joined by another, its id comes back. An
+ * id lost in a merge leads to the cluster that has the documents, as long as there is that cluster
+ * (cluster_aliases.h).
+ * Representative: the member with most tokens; ties by content fingerprint, then by file key,
+ * so that it depends on the members alone.
+ */
+#ifndef KINFS_ENGINE_INDEX_CLUSTERS_LIVING_CLUSTERS_H
+#define KINFS_ENGINE_INDEX_CLUSTERS_LIVING_CLUSTERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/index/clusters/edge_rule.h"
+#include "engine/index/postings/postings.h"
+#include "engine/index/tables/record.h"
+#include "engine/index/tables/records.h"
+#include "store/kv.h"
+
+struct living_clusters;
+struct remade;
+struct remake_plan;
+
+/* Named ways of clustering beside the default one. */
+enum { LIVING_CLUSTERINGS_MAX = 8 };
+
+/* From where on something is done in another way, for tests; 0: as is best. */
+struct living_limits {
+    size_t long_from;     /* posting lists of this length get a digest (long_lists.h) */
+    size_t small_cluster; /* of up to so many documents (small_cluster.h) */
+};
+
+/* kv, records, postings borrowed. limits: NULL or copied. Returns 0, -ENOMEM or a store error;
+ * ret_clusters gives. */
+int living_clusters_open(struct kv *kv, struct records *records, struct postings *postings,
+                         double threshold, const struct living_limits *limits,
+                         struct living_clusters **ret_clusters);
+void living_clusters_close(struct living_clusters *clusters);
+
+/* Another clustering over the same documents; before anything else is asked or done.
+ *
+ * number      1 to CLUSTERING_MAX, of none that is there
+ * linked_sid  documents up to it are in it already; UINT64_MAX: all are
+ *
+ * Returns 0, -ENOMEM or a store error. */
+int living_clusters_add(struct living_clusters *clusters, unsigned number,
+                        const struct edge_rule *rule, uint64_t linked_sid);
+
+/* As living_clusters_add(), of one that is made anew by a batch (remade.h, borrowed): what comes is
+ * in none of its clusters until then, but in place of a document that was. */
+int living_clusters_add_remade(struct living_clusters *clusters, unsigned number,
+                               struct remade *remade);
+
+/* -- the committer's; one thread -- */
+
+/* When one of these fails, what is stored can be completed: each begins by finishing what the one
+ * before left undone, and the caller repeats the one that failed, or deletes the document. Passing
+ * errors of the store (-EAGAIN, -ETIMEDOUT) are sat out inside. */
+
+/* A document was committed: its record is in TABLE_RECORDS. Enters its class, adds its postings
+ * when it is the first of it, links it to those before it. Idempotent: after a crash or a failure
+ * it is called again for the same sid, and then for all larger ones that are there. Sids come in
+ * ascending order. */
+int living_clusters_insert(struct living_clusters *clusters, uint64_t sid,
+                           const struct record *record);
+/* The same for documents that come together, in ascending order; cheaper. After a failure those
+ * that were not reached yet are inserted by the repetition, too. */
+int living_clusters_insert_all(struct living_clusters *clusters, const uint64_t *sids,
+                               const struct record *const *records, size_t n);
+
+/* A document is going: its record is still in TABLE_RECORDS and is removed by this call (last but
+ * for the repair of the cluster). Idempotent; record is its decoded record. */
+int living_clusters_delete(struct living_clusters *clusters, uint64_t sid,
+                           const struct record *record);
+
+/* The same for documents that go together: what their clusters fall into is looked at once.
+ * Repeated after a failure, some of them may be gone already. */
+int living_clusters_delete_all(struct living_clusters *clusters, const uint64_t *sids,
+                               const struct record *const *records, size_t n);
+
+/* A document was rewritten: insert the new sid, then delete the old one (usually no split, and the
+ * cluster id stays). */
+int living_clusters_replace(struct living_clusters *clusters, uint64_t old_sid,
+                            const struct record *old_record, uint64_t new_sid,
+                            const struct record *new_record);
+
+/* After a crash: bring back the postings that were in memory only, and finish what TABLE_INTENTS
+ * says was interrupted. After a failure of the store: the latter. The others do it themselves when
+ * it was not called. The documents that may not have been inserted are then inserted again by the
+ * caller. */
+int living_clusters_recover(struct living_clusters *clusters);
+/* Never to give out the next n ids of any clustering; before any is given out. Returns 0, -ENOMEM,
+ * -EUCLEAN or a store error. */
+int living_clusters_pass_ids(struct living_clusters *clusters, uint64_t n);
+
+/* Flush the postings, and remember how far they are in the store. Returns 0, -ENOMEM or a store
+ * error; then nothing is lost and it can be repeated. */
+int living_clusters_flush(struct living_clusters *clusters);
+
+/* A step of the repair of large clusters that documents have left (cluster_repair.h), of some
+ * milliseconds. Returns 1 when there is more to do, 0 when nothing is left, or an error, after
+ * which it can be repeated. */
+int living_clusters_repair(struct living_clusters *clusters);
+/* For tests: cluster_repairs_set_bounds(). */
+void living_clusters_set_repair_bounds(struct living_clusters *clusters, size_t at_once,
+                                       size_t a_step);
+
+/* Take some documents more, in order of sids, into a clustering that has not all of them; no
+ * document is read for that, only records. Idempotent. Returns 1, 0 when all are in it, or an
+ * error. */
+int living_clusters_link_more(struct living_clusters *clusters, unsigned number,
+                              size_t n_documents);
+
+/* A step of remake_plan_step(), of a clustering that is made anew; returns as that. */
+int living_clusters_remake(struct living_clusters *clusters, unsigned number,
+                           struct remake_plan *plan);
+
+/* -- anyone's -- */
+
+/* Whether a cluster may be more than one, which is being found out; and how many are such. */
+bool living_clusters_is_repairing(struct living_clusters *clusters, uint64_t id);
+size_t living_clusters_n_repairing(struct living_clusters *clusters);
+
+/* As linked_sid above; 0 too for a clustering that is not there. */
+uint64_t living_clusters_linked(struct living_clusters *clusters, unsigned number);
+
+/* As living_clusters_of() and living_clusters_count(), of one clustering. */
+int living_clusters_of_in(struct living_clusters *clusters, unsigned number, uint64_t sid,
+                          uint64_t *ret_id, uint64_t *ret_size);
+void living_clusters_count_in(struct living_clusters *clusters, unsigned number,
+                              uint64_t *ret_clusters, uint64_t *ret_documents);
+
+/* Returns 0 with *ret_id 0 for a document in no cluster, or an error. */
+int living_clusters_of(struct living_clusters *clusters, uint64_t sid, uint64_t *ret_id,
+                       uint64_t *ret_size);
+
+/* Returns 1 for a document in a cluster, 0, or an error. */
+int living_clusters_has(struct living_clusters *clusters, uint64_t sid);
+
+/* How many documents are in a cluster, 0 for one that there is not. Returns 0, -ENOENT for an id of
+ * no clustering, or an error. */
+int living_clusters_size(struct living_clusters *clusters, uint64_t id, uint64_t *ret_size);
+
+/* Sids of a cluster, the representative first; up to limit (0: all). Returns 0, -ENOENT. */
+int living_clusters_members(struct living_clusters *clusters, uint64_t id, size_t limit,
+                            struct sid_list *ret_members);
+
+/* Up to limit ids greater than after, which is an id of the clustering or clustering_base().
+ * Returns how many or an error. */
+int living_clusters_ids(struct living_clusters *clusters, uint64_t after, size_t limit,
+                        uint64_t *ret_ids);
+
+/* The cluster that one with another id became part of. Returns 0, -ENOENT, or an error. */
+int living_clusters_alias(struct living_clusters *clusters, uint64_t id, uint64_t *ret_id);
+
+/* All ids that lead to clusters so (cluster_aliases_each()). */
+int living_clusters_each_alias(struct living_clusters *clusters,
+                               int (*found)(void *user, uint64_t alias, uint64_t id), void *user);
+
+/* All live sids of the class of a record (its own among them), ascending. */
+int living_clusters_class(struct living_clusters *clusters, const uint8_t class_id[CLASS_BYTES],
+                          struct sid_list *ret_sids);
+
+void living_clusters_count(struct living_clusters *clusters, uint64_t *ret_clusters,
+                           uint64_t *ret_documents);
+
+/* Let an id that is no cluster's lead to one that is; else nothing is done. As the following. */
+int living_clusters_keep_alias(struct living_clusters *clusters, uint64_t alias, uint64_t id);
+
+/* Give a cluster another id (a rebuild keeps those of before). Committer's. Returns 0, -ENOENT,
+ * -EEXIST, -EINVAL, or a store error. */
+int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64_t new_id);
+
+#endif

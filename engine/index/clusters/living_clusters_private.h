@@ -1,0 +1,33 @@
+/* What living_clusters.c, living_clusters_recovery.c and living_clusters_answers.c share. */
+#ifndef KINFS_ENGINE_INDEX_CLUSTERS_LIVING_CLUSTERS_PRIVATE_H
+#define KINFS_ENGINE_INDEX_CLUSTERS_LIVING_CLUSTERS_PRIVATE_H
+
+#include "engine/index/clusters/living_clusters.h"
+#include "engine/index/tables/membership.h"
+#include "engine/index/clusters/neighbours.h"
+
+/* One way of clustering. */
+struct clustering {
+    struct membership membership;
+    struct graph graph;
+};
+
+struct living_clusters {
+    struct clustering clusterings[1 + LIVING_CLUSTERINGS_MAX]; /* first the default one */
+    size_t n_clusterings;
+    struct living_limits limits;
+    struct kv *kv;
+    struct cluster_repairs *repairs;
+    struct filter_cache *filters;
+    struct graph *graph;                /* the default one's, and through it all */
+    bool posted;                        /* the postings lost by a crash are there again */
+    bool unfinished;                    /* a change may have stopped half-way; its intent stands */
+    uint64_t flushed_sid;               /* as stored */
+    uint64_t last_sid;                  /* the largest inserted */
+    uint64_t first_failed, last_failed; /* inserts that failed and were not repeated; 0: none */
+};
+
+/* NULL: there is none of that number. */
+struct clustering *living_clusters_find(struct living_clusters *clusters, unsigned number);
+
+#endif

@@ -1,0 +1,74 @@
+/* The named clusterings of a store: which there are, whether all documents are in them, and what is
+ * left of those that are not wanted any more. What is missing or too much is done in the
+ * background, some documents or rows at a time. The committer's, but for what is said to be
+ * anyone's.
+ *
+ * A row of each says which it is and how far it is (clustering_row.h). Which documents are in one
+ * that is being made is known in memory only, so one whose making was interrupted otherwise than by
+ * a clean end is made anew, under another number. One that a batch makes (remade.h) is complete
+ * from the beginning: its own row says whether it is current.
+ */
+#ifndef KINFS_ENGINE_INDEX_CLUSTERS_NAMED_CLUSTERINGS_H
+#define KINFS_ENGINE_INDEX_CLUSTERS_NAMED_CLUSTERINGS_H
+
+#include "engine/index/tables/cluster_ids.h"
+#include "engine/index/index.h"
+#include "store/kv.h"
+
+struct index;
+struct remade;
+struct remaking;
+
+struct named_clustering {
+    unsigned number;
+    struct index_clustering clustering;
+    struct remade *remade; /* NULL: it follows every change */
+};
+
+struct named_clusterings {
+    struct named_clustering wanted[INDEX_CLUSTERINGS_MAX]; /* by name; the same from opening on */
+    size_t n_wanted;
+    unsigned removing[CLUSTERING_MAX];
+    size_t n_removing;
+    struct kv_buf at; /* of the one that is being removed: where to go on */
+    unsigned phase;   /* which of its rows: of TABLE_CLUSTER_OF, its clusters, its aliases */
+    struct remaking *remaking; /* of one at a time: remade; NULL: of none */
+    const struct named_clustering *remade;
+    uint64_t n_changes; /* of it, when that began */
+    int64_t began_ms;
+};
+
+/* Read what there is, decide what is wanted, and add it to index->clusters. After these were
+ * opened, before anything is done with them. Returns 0, -EUCLEAN, -ENOMEM or a store error. */
+int named_clusterings_open(struct index *index, const struct index_options *options);
+
+/* What could not be made anew is tried once more. Anyone's. */
+void named_clusterings_retry(struct index *index);
+
+bool named_clusterings_is_idle(const struct index *index);
+/* Whether there is something to do right now.
+ *
+ * rests   nothing is known that will change documents
+ * wanted  somebody waits for all to be idle */
+bool named_clusterings_has_work(const struct index *index, bool rests, bool wanted);
+/* Some of that work. 0, or a store error. */
+int named_clusterings_step(struct index *index, bool rests, bool wanted);
+/* What other threads do for it ends; the committer is no more, or calls. */
+void named_clusterings_stop(struct named_clusterings *named);
+
+/* At a clean end: what is under way is taken up there by the next start. 0, or a store error. */
+int named_clusterings_store(struct index *index);
+void named_clusterings_done(struct named_clusterings *named);
+
+/* Whether the clustering of a cluster has not seen the last changes (remade.h). Anyone's. */
+bool named_clusterings_is_stale(const struct index *index, uint64_t cluster);
+
+/* What a batch of mode broder1997 left out, of the clustering of a cluster. Returns false where it
+ * is of another mode, or was never made. Anyone's. */
+bool named_clusterings_loss(const struct index *index, uint64_t cluster,
+                            struct index_clustering_loss *ret_loss);
+
+/* From which resemblance on documents of a cluster are linked. Anyone's. */
+double named_clusterings_threshold(const struct index *index, uint64_t cluster);
+
+#endif

@@ -1,0 +1,126 @@
+/* Named clusterings that a batch makes anew, one at a time, once documents rest. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "engine/index/clusters/clustering_row.h"
+#include "engine/index/clusters/named_clusterings_private.h"
+#include "engine/index/clusters/remade.h"
+#include "engine/index/clusters/remaking.h"
+
+enum { FAILURE_TEXT_BYTES = 256 };
+
+static const struct named_clustering *find_due(const struct index *index, bool rests, bool wanted)
+{
+    const int64_t now_ms = clock_now_ms();
+    for (size_t i = 0; i < index->named.n_wanted; i++) {
+        struct remade *remade = index->named.wanted[i].remade;
+        if (remade && remade_is_due(remade, rests, wanted, now_ms))
+            return &index->named.wanted[i];
+    }
+    return NULL;
+}
+
+static int begin_remaking(struct index *index, const struct named_clustering *due)
+{
+    struct named_clusterings *named = &index->named;
+    const struct remaking_task task = {
+        .kv = index->kv,
+        .policy = &index->policy,
+        .scratch = index->store_path,
+        .niceness = &index->niceness,
+        .number = due->number,
+        .mode = clustering_mode(due->clustering.kind),
+        .threshold = due->clustering.resemblance,
+    };
+    named->remade = due;
+    named->n_changes = remade_n_changes(due->remade);
+    named->began_ms = clock_now_ms();
+    return remaking_start(&task, &named->remaking);
+}
+
+/* For want of room, and not of the store: that is damaged, or fails, for all. */
+static bool is_for_want_of_room(int error)
+{
+    return error == -ENOSPC || error == -EDQUOT || error == -EFBIG || error == -ENOMEM ||
+           error == -E2BIG || error == -EAGAIN || error == -EMFILE || error == -ENFILE;
+}
+
+static void failure_text(const struct named_clustering *failed, int error,
+                         char ret_text[FAILURE_TEXT_BYTES])
+{
+    snprintf(ret_text, FAILURE_TEXT_BYTES,
+             "clustering %s: %s; it stays as it was before the last changes, until the next one, "
+             "or kinfs settle",
+             failed->clustering.name, strerror(-error));
+}
+
+static int end_failed(struct index *index, int error)
+{
+    struct named_clusterings *named = &index->named;
+    const struct named_clustering *failed = named->remade;
+    named_clusterings_stop(named);
+    if (!is_for_want_of_room(error))
+        return error;
+    bool is_told = remade_error(failed->remade) == error;
+    remade_failed(failed->remade, error);
+    if (is_told)
+        return 0;
+    char text[FAILURE_TEXT_BYTES];
+    failure_text(failed, error, text);
+    index_log(index, INDEX_LOG_ERROR, "%s", text);
+    return 0;
+}
+
+static int complete_remaking(struct index *index, const struct index_clustering_loss *loss)
+{
+    struct named_clusterings *named = &index->named;
+    const struct named_clustering *done = named->remade;
+    char text[INDEX_CLUSTERING_TEXT_BYTES], failure[FAILURE_TEXT_BYTES];
+    struct index_clustering_loss before;
+    const int error = remade_error(done->remade);
+    bool first = !remade_get_loss(done->remade, &before);
+    int r = remade_complete(done->remade, named->n_changes, loss, clock_now_ms() - named->began_ms);
+    named_clusterings_stop(named);
+    if (r == 0 && error) {
+        failure_text(done, error, failure);
+        index_error_over(index, failure);
+    }
+    if (r < 0 || !first)
+        return r;
+    index_clustering_print(&done->clustering, text);
+    index_log(index, INDEX_LOG_INFO, "clustering %s: all documents are in it", text);
+    return 0;
+}
+
+static int go_on_remaking(struct index *index)
+{
+    struct named_clusterings *named = &index->named;
+    struct index_clustering_loss loss;
+    struct remake_plan *plan;
+    int r = remaking_result(named->remaking, &plan, &loss);
+    if (r < 0)
+        return end_failed(index, r);
+    r = living_clusters_remake(index->clusters, named->remade->number, plan);
+    if (r == 0)
+        return complete_remaking(index, &loss);
+    if (r < 0)
+        named_clusterings_stop(named); /* what was done counts */
+    return r < 0 ? r : 0;
+}
+
+bool named_clusterings_is_due(const struct index *index, bool rests, bool wanted)
+{
+    return find_due(index, rests, wanted) != NULL;
+}
+
+int named_clusterings_remake_some(struct index *index, bool rests, bool wanted)
+{
+    const struct named_clustering *due;
+    if (index->named.remaking)
+        return go_on_remaking(index);
+    due = find_due(index, rests, wanted);
+    int r = due ? begin_remaking(index, due) : 0;
+    return r < 0 ? end_failed(index, r) : 0;
+}

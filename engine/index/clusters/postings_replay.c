@@ -1,0 +1,76 @@
+#include "engine/index/clusters/postings_replay.h"
+
+#include <errno.h>
+
+#include "engine/index/tables/classes.h"
+#include "engine/index/clusters/cluster_intent.h"
+#include "engine/index/tables/schema.h"
+
+_Static_assert((int)RECORDS_VISITED <= (int)CLASSES_AT_ONCE, "of classes as many at once");
+
+static int post_if_first(const struct graph *graph, uint64_t sid, const struct record *record)
+{
+    _cleanup_(sid_vector_done) struct sid_vector class = {0};
+    uint8_t class_id[CLASS_BYTES];
+
+    record_class(record, class_id);
+    int r = classes_add(graph->kv, class_id, sid);
+    if (r == 0)
+        r = classes_list(graph->kv, class_id, 1, &class);
+    if (r < 0 || class.sids[0] != sid)
+        return r;
+    return graph_post(graph, sid, &record->sketch);
+}
+
+struct replay {
+    const struct graph *graph;
+    uint64_t last_sid;
+};
+
+/* All in their classes by one write and one look: of a repair these are all documents. */
+static int replay_records(void *user, const uint64_t *sids, const struct record *records, size_t n)
+{
+    struct replay *replay = user;
+    const struct graph *graph = replay->graph;
+    uint8_t class_ids[RECORDS_VISITED][CLASS_BYTES];
+    const bool is_alone[RECORDS_VISITED] = {false};
+    uint64_t firsts[RECORDS_VISITED];
+    for (size_t i = 0; i < n; i++)
+        record_class(&records[i], class_ids[i]);
+    int r = classes_add_all(graph->kv, (const uint8_t(*)[CLASS_BYTES])class_ids, sids, is_alone, n,
+                            firsts);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        if (firsts[i] == sids[i])
+            r = graph_post(graph, sids[i], &records[i].sketch);
+    if (r == 0 && postings_flush_due(graph->postings)) /* the watermark stays behind */
+        r = postings_flush(graph->postings);
+    if (r == 0)
+        replay->last_sid = sids[n - 1];
+    return r;
+}
+
+static int repost_named(const struct graph *graph)
+{
+    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+    int r = posted_intent_list(graph->kv, &sids);
+
+    for (size_t i = 0; i < sids.n_sids && r == 0; i++) {
+        _cleanup_(record_done) struct record record = {0};
+        r = graph_record(graph, sids.sids[i], &record);
+        if (r == 0)
+            r = post_if_first(graph, sids.sids[i], &record);
+        else if (r == -ENOENT)
+            r = 0;
+    }
+    return r;
+}
+
+int postings_replay(const struct graph *graph, uint64_t *last_sid)
+{
+    struct replay replay = {graph, *last_sid};
+    int r = repost_named(graph);
+    if (r == 0)
+        r = records_each_some(graph->kv, *last_sid + 1, replay_records, &replay);
+    *last_sid = replay.last_sid;
+    return r;
+}

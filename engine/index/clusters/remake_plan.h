@@ -1,0 +1,55 @@
+/* What a clustering that was made anew differs in from what is stored of it: who moves where, which
+ * cluster keeps which id, and which become part of others (engine.md 2.7). Made by any thread from
+ * rows as they were at some moment, carried out by the committer, which looks again where a
+ * document is; so documents may come and go in between.
+ *
+ * Memory: 52 bytes for each document, 24 more while it is made for each that is in a cluster.
+ */
+#ifndef KINFS_ENGINE_INDEX_CLUSTERS_REMAKE_PLAN_H
+#define KINFS_ENGINE_INDEX_CLUSTERS_REMAKE_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/index/tables/sid_vector.h"
+#include "store/kv.h"
+
+struct graph;
+
+/* A document that changes its cluster; group: REMAKE_ALONE, or of those it comes to. */
+#define REMAKE_ALONE UINT32_MAX
+enum { REMAKE_STEP_MAX = 256 };
+struct remake_move {
+    uint32_t number, group;
+};
+/* A cluster that becomes part of another: its id leads there. */
+struct remake_join {
+    uint64_t cluster;
+    uint32_t group;
+    uint32_t n_left; /* of its documents that will be of the group, those that are moved with it */
+};
+
+struct remake_plan {
+    size_t a_step;          /* documents moved at once, REMAKE_STEP_MAX at most */
+    struct sid_vector sids; /* ascending; a document's number is its place */
+    uint32_t *groups;       /* by number: the smallest of its group, its own when it is alone */
+    uint64_t *ids;          /* by the smallest number of a group: its cluster; 0: none yet */
+    struct remake_move *moves;
+    size_t n_moves, moved;
+    struct remake_join *joins;
+    size_t n_joins, joined;
+};
+
+/* Of a_step, sids and groups, which are the caller's to fill before, the rest, from the rows of a
+ * clustering. Reads all its rows of TABLE_MEMBERS, asking now and then whether to stop. Returns 0,
+ * -ESHUTDOWN (stopped), -ENOMEM, -EUCLEAN or a store error. */
+int remake_plan_make(struct remake_plan *plan, struct kv *kv, unsigned number, const bool *stop);
+void remake_plan_done(struct remake_plan *plan);
+
+/* Some documents of it, or a cluster; some milliseconds. Each step stands in an intent while it
+ * lasts. Returns 1 when there is more to do, 0 when all is done, -ENOMEM or a store error, after
+ * which a plan is made anew: what was done counts. The committer's. */
+int remake_plan_step(struct remake_plan *plan, const struct graph *graph);
+
+#endif

@@ -1,0 +1,39 @@
+/* A clustering on its way to be made anew: a thread of its own reads the sketches of all records
+ * and has a batch cluster them, then says who moves where; the committer carries that out. */
+#ifndef KINFS_ENGINE_INDEX_CLUSTERS_REMAKING_H
+#define KINFS_ENGINE_INDEX_CLUSTERS_REMAKING_H
+
+#include "engine/cluster/batch.h"
+#include "engine/index/index.h"
+#include "engine/index/niceness.h"
+#include "engine/index/clusters/remake_plan.h"
+
+struct remaking;
+
+struct remaking_task {
+    struct kv *kv; /* borrowed, like all of it */
+    const struct policy *policy;
+    const char *scratch; /* directory for what does not fit into memory */
+    struct niceness *niceness;
+    unsigned number; /* of the clustering */
+    enum batch_mode mode;
+    double threshold;
+    size_t a_step; /* of the plan; 0: 256 */
+};
+
+/* What a thread would, by the caller's: a plan whose moves and joins are the differences from what
+ * is stored; gives. niceness: not asked. Returns as remaking_result(). */
+int remaking_plan_now(const struct remaking_task *task, struct remake_plan *ret_plan);
+
+/* Begin: nothing is waited for. Returns 0, -ENOMEM or -EAGAIN (no thread); ret_remaking gives. */
+int remaking_start(const struct remaking_task *task, struct remaking **ret_remaking);
+/* Whether the thread is done. */
+bool remaking_is_ready(struct remaking *remaking);
+/* Of one that is ready: its plan, and what its batch left out. Returns 0 or what went wrong:
+ * -ENOSPC, -ENOMEM, -EUCLEAN, -EIO or another error of the store. */
+int remaking_result(struct remaking *remaking, struct remake_plan **ret_plan,
+                    struct index_clustering_loss *ret_loss);
+/* Stops the thread where it is not done: within some 0.1 s. NULL allowed. */
+void remaking_free(struct remaking *remaking);
+
+#endif
