@@ -18,20 +18,20 @@
 #include <sys/queue.h>
 
 #include "engine/index/tables/catalogue.h"
-#include "engine/index/change_queue.h"
+#include "engine/index/queue/change_queue.h"
 #include "engine/index/extractor.h"
 #include "engine/index/index.h"
 #include "engine/index/clusters/living_clusters.h"
-#include "engine/index/lull.h"
+#include "engine/index/queue/lull.h"
 #include "engine/index/clusters/named_clusterings.h"
-#include "engine/index/niceness.h"
+#include "engine/index/queue/niceness.h"
 #include "engine/index/postings/postings.h"
 #include "engine/index/tables/record.h"
 #include "engine/index/tables/records.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/shown_ids.h"
 #include "engine/index/sketching.h"
-#include "engine/index/writing_set.h"
+#include "engine/index/queue/writing_set.h"
 
 #define INDEX_CLUSTER_THRESHOLD 0.5
 

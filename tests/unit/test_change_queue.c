@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/index/change_queue_private.h"
+#include "engine/index/queue/change_queue_private.h"
 
 static struct file_key key_of(unsigned n)
 {

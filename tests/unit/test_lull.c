@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/index/lull.h"
+#include "engine/index/queue/lull.h"
 
 static void test_lull__ends_when_no_more_comes(void **state)
 {

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/index/niceness.h"
+#include "engine/index/queue/niceness.h"
 
 static struct niceness niceness;
 

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/index/writing_set.h"
+#include "engine/index/queue/writing_set.h"
 
 static struct file_key key_of(unsigned n)
 {

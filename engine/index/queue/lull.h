@@ -1,7 +1,7 @@
 /* When changes are to be taken up: while their makers are at rest, and after a time that is bounded
  * even if they never are. The committer's; the clock is the caller's. */
-#ifndef KINFS_ENGINE_INDEX_LULL_H
-#define KINFS_ENGINE_INDEX_LULL_H
+#ifndef KINFS_ENGINE_INDEX_QUEUE_LULL_H
+#define KINFS_ENGINE_INDEX_QUEUE_LULL_H
 
 #include <stdbool.h>
 #include <stdint.h>

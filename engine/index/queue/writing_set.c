@@ -1,4 +1,4 @@
-#include "engine/index/writing_set.h"
+#include "engine/index/queue/writing_set.h"
 
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "engine/index/change_queue_private.h"
+#include "engine/index/queue/change_queue_private.h"
 
 enum {
     MAX_OWNERS = 1024, /* some 20 us to look through */

@@ -1,4 +1,4 @@
-#include "engine/index/lull.h"
+#include "engine/index/queue/lull.h"
 
 bool lull_look(struct lull *lull, bool pending, uint64_t n_events, int64_t now_ms)
 {

@@ -1,6 +1,6 @@
 /* Which files are open for writing, and how often. Any thread; a leaf lock held for nanoseconds. */
-#ifndef KINFS_ENGINE_INDEX_WRITING_SET_H
-#define KINFS_ENGINE_INDEX_WRITING_SET_H
+#ifndef KINFS_ENGINE_INDEX_QUEUE_WRITING_SET_H
+#define KINFS_ENGINE_INDEX_QUEUE_WRITING_SET_H
 
 #include <stdbool.h>
 

@@ -12,8 +12,8 @@
  * and shares less. So the foreground can be held back until somebody says otherwise, or wants to
  * see an effect.
  */
-#ifndef KINFS_ENGINE_INDEX_CHANGE_QUEUE_H
-#define KINFS_ENGINE_INDEX_CHANGE_QUEUE_H
+#ifndef KINFS_ENGINE_INDEX_QUEUE_CHANGE_QUEUE_H
+#define KINFS_ENGINE_INDEX_QUEUE_CHANGE_QUEUE_H
 
 #include <stdbool.h>
 #include <stddef.h>

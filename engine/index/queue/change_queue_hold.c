@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "base/deadline.h"
-#include "engine/index/change_queue_private.h"
+#include "engine/index/queue/change_queue_private.h"
 
 void change_queue_hold_if_done(struct change_queue *queue)
 {

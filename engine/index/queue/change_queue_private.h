@@ -3,13 +3,13 @@
  * A hash table finds the item of a thing; two linked lists order the items: `ready` (by lane and
  * kind, what can be taken) and `outstanding` (by lane, in ticket order, queued or in work). The
  * head of `outstanding` is the oldest unsettled change, so settling is one comparison. */
-#ifndef KINFS_ENGINE_INDEX_CHANGE_QUEUE_PRIVATE_H
-#define KINFS_ENGINE_INDEX_CHANGE_QUEUE_PRIVATE_H
+#ifndef KINFS_ENGINE_INDEX_QUEUE_CHANGE_QUEUE_PRIVATE_H
+#define KINFS_ENGINE_INDEX_QUEUE_CHANGE_QUEUE_PRIVATE_H
 
 #include <sys/queue.h>
 
 #include "base/cleanup.h"
-#include "engine/index/change_queue.h"
+#include "engine/index/queue/change_queue.h"
 
 TAILQ_HEAD(item_list, item);
 SLIST_HEAD(item_bucket, item);

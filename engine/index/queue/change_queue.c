@@ -1,4 +1,4 @@
-#include "engine/index/change_queue_private.h"
+#include "engine/index/queue/change_queue_private.h"
 
 #include <assert.h>
 #include <errno.h>
