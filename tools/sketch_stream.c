@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "engine/cluster/parallel.h"
-#include "engine/index/sketching.h"
+#include "engine/index/extract/sketching.h"
 #include "tools/message.h"
 #include "tools/regular_file.h"
 

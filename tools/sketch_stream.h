@@ -3,7 +3,7 @@
 #define KINFS_TOOLS_SKETCH_STREAM_H
 
 #include "engine/cluster/batch.h"
-#include "engine/index/extractor.h"
+#include "engine/index/extract/extractor.h"
 #include "tools/document_list.h"
 #include "tools/progress.h"
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/fd_read.h"
-#include "engine/index/extractor.h"
-#include "engine/index/sketching.h"
+#include "engine/index/extract/extractor.h"
+#include "engine/index/extract/sketching.h"
 #include "tools/message.h"
 
 enum { READ_BYTES = 64 * 1024 };

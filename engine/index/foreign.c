@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "engine/index/answer.h"
-#include "engine/index/sketching.h"
+#include "engine/index/extract/sketching.h"
 
 struct index_foreign {
     struct index *index;

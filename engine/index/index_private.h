@@ -19,7 +19,7 @@
 
 #include "engine/index/tables/catalogue.h"
 #include "engine/index/queue/change_queue.h"
-#include "engine/index/extractor.h"
+#include "engine/index/extract/extractor.h"
 #include "engine/index/index.h"
 #include "engine/index/clusters/living_clusters.h"
 #include "engine/index/queue/lull.h"
@@ -30,7 +30,7 @@
 #include "engine/index/tables/records.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/shown_ids.h"
-#include "engine/index/sketching.h"
+#include "engine/index/extract/sketching.h"
 #include "engine/index/queue/writing_set.h"
 
 #define INDEX_CLUSTER_THRESHOLD 0.5

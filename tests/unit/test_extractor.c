@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "engine/index/extractor.h"
+#include "engine/index/extract/extractor.h"
 
 static const char *const command[] = {"/bin/true", NULL};
 

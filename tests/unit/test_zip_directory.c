@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "engine/index/zip_directory.h"
+#include "engine/index/extract/zip_directory.h"
 
 enum { ARCHIVE_MAX = 4096 + 65536 };
 

@@ -1,4 +1,4 @@
-#include "engine/index/sketching.h"
+#include "engine/index/extract/sketching.h"
 
 #include <errno.h>
 #include <stdio.h>

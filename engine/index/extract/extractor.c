@@ -1,4 +1,4 @@
-#include "engine/index/extractor.h"
+#include "engine/index/extract/extractor.h"
 
 #include <libgen.h>
 #include <limits.h>
@@ -6,8 +6,8 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "engine/index/media_type.h"
-#include "engine/index/zip_directory.h"
+#include "engine/index/extract/media_type.h"
+#include "engine/index/extract/zip_directory.h"
 
 enum {
     SECONDS = 60,

@@ -1,11 +1,11 @@
 /* A readable file to its sketch, by the text engine or by the extractor that its content asks for.
  * Nothing here knows of the store. */
-#ifndef KINFS_ENGINE_INDEX_SKETCHING_H
-#define KINFS_ENGINE_INDEX_SKETCHING_H
+#ifndef KINFS_ENGINE_INDEX_EXTRACT_SKETCHING_H
+#define KINFS_ENGINE_INDEX_EXTRACT_SKETCHING_H
 
 #include <stdbool.h>
 
-#include "engine/index/extractor.h"
+#include "engine/index/extract/extractor.h"
 #include "engine/sketch/document_sketch.h"
 
 struct sketching; /* one per thread */

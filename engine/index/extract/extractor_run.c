@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "engine/index/extractor.h"
+#include "engine/index/extract/extractor.h"
 
 enum {
     READ_BYTES = 64 << 10,

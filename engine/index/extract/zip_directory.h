@@ -1,6 +1,6 @@
 /* The kind of document that a ZIP archive is, by the names in its directory. */
-#ifndef KINFS_ENGINE_INDEX_ZIP_DIRECTORY_H
-#define KINFS_ENGINE_INDEX_ZIP_DIRECTORY_H
+#ifndef KINFS_ENGINE_INDEX_EXTRACT_ZIP_DIRECTORY_H
+#define KINFS_ENGINE_INDEX_EXTRACT_ZIP_DIRECTORY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "engine/index/media_type.h"
+#include "engine/index/extract/media_type.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -10,7 +10,7 @@
  * that counts (4.3.14 and 4.3.15); the last may have all ones in its place. With data behind its
  * fields (as for a directory that is encrypted) the archive is none of these.
  */
-#include "engine/index/zip_directory.h"
+#include "engine/index/extract/zip_directory.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * Each runs apart from the daemon, confined and for a bounded time, by kinfs-extract
  * (tools/extract); nothing of it is left when extractor_run() has returned, or the daemon is dead.
  */
-#ifndef KINFS_ENGINE_INDEX_EXTRACTOR_H
-#define KINFS_ENGINE_INDEX_EXTRACTOR_H
+#ifndef KINFS_ENGINE_INDEX_EXTRACT_EXTRACTOR_H
+#define KINFS_ENGINE_INDEX_EXTRACT_EXTRACTOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

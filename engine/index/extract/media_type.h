@@ -4,8 +4,8 @@
  * own marks came to. Its rules for texts, which look for expressions, take 60 ms of line feeds and
  * 120 for the worst, as the square of the size; 7 of 1 KiB, by which a text is often not told. So
  * they are asked only where a text's type matters, by who takes what is slow. */
-#ifndef KINFS_ENGINE_INDEX_MEDIA_TYPE_H
-#define KINFS_ENGINE_INDEX_MEDIA_TYPE_H
+#ifndef KINFS_ENGINE_INDEX_EXTRACT_MEDIA_TYPE_H
+#define KINFS_ENGINE_INDEX_EXTRACT_MEDIA_TYPE_H
 
 #include <stdbool.h>
 #include <stddef.h>
