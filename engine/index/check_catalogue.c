@@ -7,7 +7,7 @@
 
 #include "base/escape.h"
 #include "engine/index/check.h"
-#include "engine/index/removal.h"
+#include "engine/index/intake/removal.h"
 
 /* The order of their rows. */
 static int compare_keys(const struct file_key *a, const struct file_key *b)

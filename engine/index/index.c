@@ -10,8 +10,8 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "engine/index/tables/fine_times.h"
-#include "engine/index/reconcile.h"
-#include "engine/index/removal.h"
+#include "engine/index/intake/reconcile.h"
+#include "engine/index/intake/removal.h"
 #include "engine/index/store_directory.h"
 #include "store/kv_retry.h"
 

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "engine/index/reconcile.h"
+#include "engine/index/intake/reconcile.h"
 #include "tests/bench/clock.h"
 #include "tests/bench/phases.h"
 #include "tests/lib/planted.h"

@@ -8,7 +8,7 @@
 #ifndef KINFS_TESTS_LIB_FILELESS_H
 #define KINFS_TESTS_LIB_FILELESS_H
 
-#include "engine/index/reconcile.h"
+#include "engine/index/intake/reconcile.h"
 
 struct fileless;
 

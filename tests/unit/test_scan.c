@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 #include "engine/index/index_private.h"
-#include "engine/index/reconcile.h"
+#include "engine/index/intake/reconcile.h"
 #include "tests/lib/scratch.h"
 
 enum { FILES = 1000 };

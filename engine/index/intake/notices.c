@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "engine/index/index_private.h"
-#include "engine/index/reconcile.h"
+#include "engine/index/intake/reconcile.h"
 
 void index_rescan(struct index *index)
 {

@@ -19,9 +19,9 @@
 #include "base/mount_point.h"
 #include "base/proc_path.h"
 #include "engine/index/tables/other_names.h"
-#include "engine/index/reconcile.h"
-#include "engine/index/reconcile_private.h"
-#include "engine/index/removal.h"
+#include "engine/index/intake/reconcile.h"
+#include "engine/index/intake/reconcile_private.h"
+#include "engine/index/intake/removal.h"
 
 static int put_entry(struct index *index, const struct file_key *parent, const char *name,
                      const struct file_key *child, enum entry_type type)

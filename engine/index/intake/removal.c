@@ -1,8 +1,8 @@
-#include "engine/index/removal.h"
+#include "engine/index/intake/removal.h"
 
 #include <errno.h>
 
-#include "engine/index/reconcile.h"
+#include "engine/index/intake/reconcile.h"
 
 static const char removed[] = "removed"; /* without its NUL */
 

@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "engine/index/reconcile.h"
+#include "engine/index/intake/reconcile.h"
 
 /* Notes the names of a directory as parts of the change: who waits for that waits for what was in
  * it by then, too. Returns 1 when that was all, 0 when there is more than somebody should wait for,

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "engine/index/reconcile.h"
+#include "engine/index/intake/reconcile.h"
 
 /* Entries on their way into the catalogue. Most that come together are new files of one directory:
  * it is opened, and known to be indexed, once; and their rows are one write. Whatever else changes

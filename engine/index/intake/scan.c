@@ -13,8 +13,8 @@
 #include <fcntl.h>
 
 #include "base/escape.h"
-#include "engine/index/reconcile.h"
-#include "engine/index/removal.h"
+#include "engine/index/intake/reconcile.h"
+#include "engine/index/intake/removal.h"
 
 /* Names looked at (about 10 us each), and names only read, in one step: some milliseconds. */
 enum { LOOK_AT_ONCE = 256, READ_AT_ONCE = 8192 };

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "engine/index/tables/other_names.h"
-#include "engine/index/reconcile_private.h"
+#include "engine/index/intake/reconcile_private.h"
 
 enum { PAGE = 128 };
 

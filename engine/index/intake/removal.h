@@ -9,8 +9,8 @@
  *
  * One that comes back meanwhile is seen to have a name, and is left to the scan that finds it.
  */
-#ifndef KINFS_ENGINE_INDEX_REMOVAL_H
-#define KINFS_ENGINE_INDEX_REMOVAL_H
+#ifndef KINFS_ENGINE_INDEX_INTAKE_REMOVAL_H
+#define KINFS_ENGINE_INDEX_INTAKE_REMOVAL_H
 
 #include "engine/index/index_private.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/deadline.h"
-#include "engine/index/reconcile.h"
+#include "engine/index/intake/reconcile.h"
 
 /* -- a failing store -- */
 

@@ -1,6 +1,6 @@
 /* One entry of the tree against the catalogue; the committer's. */
-#ifndef KINFS_ENGINE_INDEX_RECONCILE_H
-#define KINFS_ENGINE_INDEX_RECONCILE_H
+#ifndef KINFS_ENGINE_INDEX_INTAKE_RECONCILE_H
+#define KINFS_ENGINE_INDEX_INTAKE_RECONCILE_H
 
 #include "engine/index/index_private.h"
 
