@@ -404,7 +404,8 @@ static void list(struct view_task *task)
 }
 
 /* getxattr(2) asks for the right to read; a list of what has a value tells as much. It is the right
- * of when the question comes: what is told in the end the index decides (engine/index/answer.h). */
+ * of when the question comes: what is told in the end the index decides
+ * (engine/index/answers/answer.h). */
 static bool may_read_values(struct fs *fs, fuse_req_t req, struct inode *inode)
 {
     _cleanup_(caller_done) struct caller caller = {0};

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/index/answer.h"
+#include "engine/index/answers/answer.h"
 #include "engine/index/tables/cluster_aliases.h"
 #include "engine/index/clusters/clustering_row.h"
 #include "engine/index/tables/schema.h"

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/ratio.h"
-#include "engine/index/matches.h"
+#include "engine/index/answers/matches.h"
 #include "engine/index/tables/schema.h"
 
 enum { N = 500, LENGTH = 24, DEAD = 7 };

@@ -2,7 +2,7 @@
  */
 #include <errno.h>
 
-#include "engine/index/answer.h"
+#include "engine/index/answers/answer.h"
 #include "engine/index/extract/sketching.h"
 
 struct index_foreign {

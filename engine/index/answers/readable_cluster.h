@@ -16,10 +16,10 @@
  * clusterings whose links are not of two documents alone (centres, batches, containment, which
  * would need postings of its own to go both ways).
  */
-#ifndef KINFS_ENGINE_INDEX_READABLE_CLUSTER_H
-#define KINFS_ENGINE_INDEX_READABLE_CLUSTER_H
+#ifndef KINFS_ENGINE_INDEX_ANSWERS_READABLE_CLUSTER_H
+#define KINFS_ENGINE_INDEX_ANSWERS_READABLE_CLUSTER_H
 
-#include "engine/index/answer.h"
+#include "engine/index/answers/answer.h"
 #include "engine/index/tables/sid_tally.h"
 
 enum { READABLE_CLUSTER_MAX = INDEX_READABLE_CLUSTER_MAX };

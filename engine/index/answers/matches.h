@@ -1,7 +1,7 @@
 /* The candidates that answer a question: classes of documents, by the first of each, with how much
  * they resemble the document asked about, or contain it. */
-#ifndef KINFS_ENGINE_INDEX_MATCHES_H
-#define KINFS_ENGINE_INDEX_MATCHES_H
+#ifndef KINFS_ENGINE_INDEX_ANSWERS_MATCHES_H
+#define KINFS_ENGINE_INDEX_ANSWERS_MATCHES_H
 
 #include "engine/index/index.h"
 #include "engine/index/postings/postings.h"

@@ -1,4 +1,4 @@
-#include "engine/index/matches.h"
+#include "engine/index/answers/matches.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "engine/cluster/parallel.h"
-#include "engine/index/answer.h"
+#include "engine/index/answers/answer.h"
 
 enum {
     PIECE = 64, /* candidates that are looked at at once */

@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "engine/cluster/cohesion.h"
-#include "engine/index/answer.h"
+#include "engine/index/answers/answer.h"
 
 /* Two million pairs, half a second; of a larger cluster so many classes, evenly taken. */
 enum { CLASSES_MAX = 2048, LOAD_AT_ONCE = 256 };

@@ -9,9 +9,9 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "engine/index/answer.h"
+#include "engine/index/answers/answer.h"
 #include "engine/index/postings/candidates.h"
-#include "engine/index/matches.h"
+#include "engine/index/answers/matches.h"
 #include "engine/index/tables/sid_vector.h"
 
 enum { LOAD_AT_ONCE = 256 };

@@ -1,4 +1,4 @@
-#include "engine/index/readable_cluster.h"
+#include "engine/index/answers/readable_cluster.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "engine/index/postings/candidates.h"
 #include "engine/index/tables/cluster_ids.h"
-#include "engine/index/matches.h"
+#include "engine/index/answers/matches.h"
 
 /* Above the ids of stored clusters and below INDEX_CLUSTER_MAX; no sid reaches it. */
 #define READABLE_RANGE (UINT64_C(1) << 55)

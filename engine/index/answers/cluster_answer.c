@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "engine/index/answer.h"
-#include "engine/index/readable_clusters.h"
+#include "engine/index/answers/answer.h"
+#include "engine/index/answers/readable_clusters.h"
 
 enum {
     LOAD_AT_ONCE = 256,

@@ -1,5 +1,5 @@
 /* The parts of every answer: records by sid, and paths the caller may read. */
-#include "engine/index/answer.h"
+#include "engine/index/answers/answer.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* Answers about clusters for who may not read everything (readable_cluster.h). */
-#ifndef KINFS_ENGINE_INDEX_READABLE_CLUSTERS_H
-#define KINFS_ENGINE_INDEX_READABLE_CLUSTERS_H
+#ifndef KINFS_ENGINE_INDEX_ANSWERS_READABLE_CLUSTERS_H
+#define KINFS_ENGINE_INDEX_ANSWERS_READABLE_CLUSTERS_H
 
 #include "engine/index/index.h"
 

@@ -2,7 +2,7 @@
  * listing goes through all files in the order of their keys; a document that was found in a cluster
  * before is not asked about again.
  */
-#include "engine/index/readable_clusters.h"
+#include "engine/index/answers/readable_clusters.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 
 #include "engine/index/tables/cluster_ids.h"
 #include "engine/index/tables/member.h"
-#include "engine/index/readable_cluster.h"
+#include "engine/index/answers/readable_cluster.h"
 #include "engine/index/tables/sid_vector.h"
 
 /* -- one -- */

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "engine/cluster/frequent.h"
-#include "engine/index/answer.h"
+#include "engine/index/answers/answer.h"
 #include "engine/sketch/shingle_text.h"
 
 enum { N_COUNTERS = 1 << 16 };

@@ -6,7 +6,7 @@
 
 #include "base/mount_point.h"
 #include "base/proc_path.h"
-#include "engine/index/answer.h"
+#include "engine/index/answers/answer.h"
 
 static int stat_key(struct index *index, const struct file_key *file, struct stat *ret_st)
 {

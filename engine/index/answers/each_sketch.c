@@ -1,7 +1,7 @@
 /* All documents by the sketches that their records have: for who clusters them otherwise. */
 #include <errno.h>
 
-#include "engine/index/answer.h"
+#include "engine/index/answers/answer.h"
 
 struct visiting {
     struct index *index;

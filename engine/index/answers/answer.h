@@ -1,6 +1,6 @@
 /* The parts of every answer. Any thread; all may wait for the store. */
-#ifndef KINFS_ENGINE_INDEX_ANSWER_H
-#define KINFS_ENGINE_INDEX_ANSWER_H
+#ifndef KINFS_ENGINE_INDEX_ANSWERS_ANSWER_H
+#define KINFS_ENGINE_INDEX_ANSWERS_ANSWER_H
 
 #include "engine/index/index_private.h"
 
