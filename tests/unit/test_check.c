@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/index/check.h"
+#include "engine/index/upkeep/check.h"
 #include "engine/index/tables/cluster_aliases.h"
 #include "engine/index/tables/cluster_heads.h"
 #include "engine/index/index_private.h"

@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/index/check.h"
-#include "engine/index/derived_tables.h"
+#include "engine/index/upkeep/check.h"
+#include "engine/index/upkeep/derived_tables.h"
 #include "engine/index/index_private.h"
 #include "engine/index/tables/membership.h"
 #include "store/kv_fault.h"

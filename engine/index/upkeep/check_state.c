@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/index/check.h"
+#include "engine/index/upkeep/check.h"
 #include "engine/index/tables/cluster_ids.h"
 #include "engine/index/clusters/cluster_intent.h"
 #include "engine/index/clusters/clustering_row.h"

@@ -1,4 +1,4 @@
-#include "engine/index/check_nodes.h"
+#include "engine/index/upkeep/check_nodes.h"
 
 #include <errno.h>
 #include <string.h>

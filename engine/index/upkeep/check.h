@@ -8,11 +8,11 @@
  * store that could not be opened after a crash, what the next start would derive from records past
  * the watermarks is let pass.
  */
-#ifndef KINFS_ENGINE_INDEX_CHECK_H
-#define KINFS_ENGINE_INDEX_CHECK_H
+#ifndef KINFS_ENGINE_INDEX_UPKEEP_CHECK_H
+#define KINFS_ENGINE_INDEX_UPKEEP_CHECK_H
 
 #include "engine/index/tables/catalogue.h"
-#include "engine/index/check_tally.h"
+#include "engine/index/upkeep/check_tally.h"
 #include "engine/index/index.h"
 #include "engine/index/postings/postings.h"
 #include "engine/index/tables/record.h"

@@ -1,4 +1,4 @@
-#include "engine/index/kept_ids.h"
+#include "engine/index/upkeep/kept_ids.h"
 
 #include <errno.h>
 #include <string.h>

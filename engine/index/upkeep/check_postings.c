@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/counted.h"
-#include "engine/index/check.h"
+#include "engine/index/upkeep/check.h"
 #include "engine/index/tables/sid.h"
 
 enum {

@@ -9,9 +9,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "engine/index/check.h"
-#include "engine/index/derived_tables.h"
-#include "engine/index/rebuild.h"
+#include "engine/index/upkeep/check.h"
+#include "engine/index/upkeep/derived_tables.h"
+#include "engine/index/upkeep/rebuild.h"
 #include "engine/index/store_directory.h"
 
 struct mending {

@@ -11,7 +11,7 @@
 
 #include "base/counted.h"
 #include "engine/cluster/union_find.h"
-#include "engine/index/check_nodes.h"
+#include "engine/index/upkeep/check_nodes.h"
 #include "engine/index/postings/long_lists.h"
 
 /* Documents of one posting list that are connected, as numbers. */

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/counted.h"
-#include "engine/index/check.h"
+#include "engine/index/upkeep/check.h"
 #include "engine/index/tables/cluster_heads.h"
 #include "engine/index/tables/cluster_ids.h"
 #include "engine/index/clusters/clustering_row.h"

@@ -11,8 +11,8 @@
  * (Sums as hashes of multisets: Clarke et al. 2003, "Incremental multiset hash functions"; left
  * out: its key, there is no adversary here, XXH3 in place of its hash.)
  */
-#ifndef KINFS_ENGINE_INDEX_CHECK_TALLY_H
-#define KINFS_ENGINE_INDEX_CHECK_TALLY_H
+#ifndef KINFS_ENGINE_INDEX_UPKEEP_CHECK_TALLY_H
+#define KINFS_ENGINE_INDEX_UPKEEP_CHECK_TALLY_H
 
 #include <stdbool.h>
 #include <stddef.h>

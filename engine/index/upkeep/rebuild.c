@@ -1,11 +1,11 @@
 /* A rebuild: the scan of a first mount into a database beside the old one, then an exchange of the
  * two. */
-#include "engine/index/rebuild.h"
+#include "engine/index/upkeep/rebuild.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-#include "engine/index/check.h"
+#include "engine/index/upkeep/check.h"
 #include "engine/index/tables/salvage.h"
 #include "engine/index/store_directory.h"
 

@@ -1,10 +1,10 @@
 /* The graph behind the clusterings, read whole: documents as numbers, and the documents of one
  * posting list at a time. For --deep alone. */
-#ifndef KINFS_ENGINE_INDEX_CHECK_NODES_H
-#define KINFS_ENGINE_INDEX_CHECK_NODES_H
+#ifndef KINFS_ENGINE_INDEX_UPKEEP_CHECK_NODES_H
+#define KINFS_ENGINE_INDEX_UPKEEP_CHECK_NODES_H
 
 #include "engine/cluster/refused_pairs.h"
-#include "engine/index/check.h"
+#include "engine/index/upkeep/check.h"
 #include "engine/index/clusters/edge_rule.h"
 #include "engine/index/tables/records.h"
 #include "engine/index/tables/sid_vector.h"

@@ -1,6 +1,6 @@
 /* The order of a check, and how a store comes to rest for it: the committer flushes its postings
  * between two steps and takes a snapshot, which is then read beside its further work. */
-#include "engine/index/check.h"
+#include "engine/index/upkeep/check.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "engine/index/check.h"
+#include "engine/index/upkeep/check.h"
 #include "engine/index/intake/removal.h"
 
 /* The order of their rows. */

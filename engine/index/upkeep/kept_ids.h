@@ -1,7 +1,7 @@
 /* Ids of clusters in a database that is made anew: a cluster has the one that most of its documents
  * were under before, and ids that had become others lead on. */
-#ifndef KINFS_ENGINE_INDEX_KEPT_IDS_H
-#define KINFS_ENGINE_INDEX_KEPT_IDS_H
+#ifndef KINFS_ENGINE_INDEX_UPKEEP_KEPT_IDS_H
+#define KINFS_ENGINE_INDEX_UPKEEP_KEPT_IDS_H
 
 #include "engine/index/index_private.h"
 #include "engine/index/tables/salvage.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
-#include "engine/index/check.h"
+#include "engine/index/upkeep/check.h"
 
 static const char *table_name(unsigned table)
 {

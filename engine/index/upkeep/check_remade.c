@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "base/bytes.h"
-#include "engine/index/check.h"
+#include "engine/index/upkeep/check.h"
 #include "engine/index/clusters/clustering_row.h"
 #include "engine/index/tables/member.h"
 #include "engine/index/clusters/remaking.h"

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/index/check_nodes.h"
+#include "engine/index/upkeep/check_nodes.h"
 #include "engine/index/postings/long_lists.h"
 #include "engine/index/tables/member.h"
 

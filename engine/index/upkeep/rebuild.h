@@ -1,10 +1,10 @@
 /* What making a store anew (rebuild.c) and mending one (mending.c) share: who is told of it, a scan
  * into a database beside the old one, and the exchange of the two. One thread; each call waits for
  * its whole work. */
-#ifndef KINFS_ENGINE_INDEX_REBUILD_H
-#define KINFS_ENGINE_INDEX_REBUILD_H
+#ifndef KINFS_ENGINE_INDEX_UPKEEP_REBUILD_H
+#define KINFS_ENGINE_INDEX_UPKEEP_REBUILD_H
 
-#include "engine/index/kept_ids.h"
+#include "engine/index/upkeep/kept_ids.h"
 
 struct making {
     const struct index_options *options;

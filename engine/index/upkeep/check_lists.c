@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/index/check_nodes.h"
+#include "engine/index/upkeep/check_nodes.h"
 
 enum { POSTING_KEY_BYTES = 16, KEPT_BYTES = 64 << 20, NUMBERS_MIN = 1 << 12, LISTS_MIN = 1 << 10 };
 

@@ -1,4 +1,4 @@
-#include "engine/index/derived_tables.h"
+#include "engine/index/upkeep/derived_tables.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,8 +3,8 @@
  * each other. What the copy then is has to be checked, for what both sides had wrong is wrong in
  * it, too.
  */
-#ifndef KINFS_ENGINE_INDEX_DERIVED_TABLES_H
-#define KINFS_ENGINE_INDEX_DERIVED_TABLES_H
+#ifndef KINFS_ENGINE_INDEX_UPKEEP_DERIVED_TABLES_H
+#define KINFS_ENGINE_INDEX_UPKEEP_DERIVED_TABLES_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "engine/index/check_tally.h"
+#include "engine/index/upkeep/check_tally.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* All clusterings of a store that have all documents, one after the other. */
 #include <errno.h>
 
-#include "engine/index/check_nodes.h"
+#include "engine/index/upkeep/check_nodes.h"
 #include "engine/index/clusters/clustering_row.h"
 
 static int check_clustering(struct check_nodes *nodes, unsigned clustering,
