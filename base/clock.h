@@ -1,4 +1,4 @@
-/* Time that only runs forward, to measure by: no time of day. */
+/* Time that only runs forward, to measure by; and the time of day. */
 #ifndef KINFS_BASE_CLOCK_H
 #define KINFS_BASE_CLOCK_H
 
@@ -16,6 +16,14 @@ static inline int64_t clock_now_us(void)
 static inline int64_t clock_now_ms(void)
 {
     return clock_now_us() / 1000 + 1;
+}
+
+/* Nanoseconds since 1970, as far as the machine knows. */
+static inline uint64_t clock_real_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 #endif

@@ -4,65 +4,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "base/bytes.h"
+#include "base/clock.h"
 #include "base/trust.h"
+#include "engine/index/identity.h"
 #include "engine/index/index_private.h"
-#include "engine/index/tables/sid.h"
+#include "engine/index/tables/meta.h"
 #include "engine/index/store_directory.h"
-
-static struct kv_slice name_slice(const char *name)
-{
-    return (struct kv_slice){name, strlen(name)};
-}
-
-static int put(struct index *index, const char *name, struct kv_slice value)
-{
-    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    if (!batch)
-        return -ENOMEM;
-    kv_batch_put(batch, TABLE_META, name_slice(name), value);
-    return kv_apply(index->kv, batch);
-}
-
-int identity_get_number(struct index *index, const char *name, uint64_t *ret_value)
-{
-    _cleanup_(kv_buf_done) struct kv_buf value = {0};
-    int r = kv_get(index->kv, TABLE_META, name_slice(name), &value);
-    if (r < 0)
-        return r;
-    if (value.size_bytes != sizeof(uint64_t))
-        return -EUCLEAN;
-    *ret_value = get_be64(value.data);
-    return 0;
-}
-
-int identity_get_sid(struct index *index, const char *name, uint64_t *ret_sid)
-{
-    uint64_t sid;
-    int r = identity_get_number(index, name, &sid);
-    if (r < 0)
-        return r;
-    if (sid > SID_MAX)
-        return -EUCLEAN;
-    *ret_sid = sid;
-    return 0;
-}
-
-int identity_put_number(struct index *index, const char *name, uint64_t value)
-{
-    uint8_t bytes[sizeof(uint64_t)];
-    put_be64(bytes, value);
-    return put(index, name, (struct kv_slice){bytes, sizeof(bytes)});
-}
-
-int identity_delete(struct index *index, const char *name)
-{
-    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    if (!batch)
-        return -ENOMEM;
-    kv_batch_delete(batch, TABLE_META, name_slice(name));
-    return kv_apply(index->kv, batch);
-}
 
 /* -- the policy's file: a rebuild of a damaged store needs the same policy and key -- */
 
@@ -104,7 +51,7 @@ static int write_policy_file(struct index *index)
 int identity_old_root(struct index *index, struct file_key *ret_key)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
-    int r = kv_get(index->kv, TABLE_META, name_slice("old_root"), &value);
+    int r = kv_get(index->kv, TABLE_META, meta_key("old_root"), &value);
     if (r < 0)
         return r;
     if (value.size_bytes < FILE_KEY_MIN_BYTES || value.size_bytes > FILE_KEY_MAX_BYTES)
@@ -115,27 +62,20 @@ int identity_old_root(struct index *index, struct file_key *ret_key)
 }
 
 /* The schema's version is written last: a store without it is one that was never finished. */
-uint64_t identity_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static int make_identity(struct index *index, const struct policy *policy)
 {
     uint8_t encoded[POLICY_ENCODED_BYTES];
     const struct file_key *root = backing_root_key(index->backing);
     policy_encode(policy, encoded);
-    int r = put(index, "policy", (struct kv_slice){encoded, sizeof(encoded)});
+    int r = meta_put(index->kv, "policy", (struct kv_slice){encoded, sizeof(encoded)});
     if (r == 0)
-        r = put(index, "root", (struct kv_slice){root->bytes, root->size_bytes});
+        r = meta_put(index->kv, "root", (struct kv_slice){root->bytes, root->size_bytes});
     if (r == 0)
-        r = put(index, "source", name_slice(index->source));
+        r = meta_put(index->kv, "source", (struct kv_slice){index->source, strlen(index->source)});
     if (r == 0)
-        r = identity_put_number(index, IDENTITY_MADE, identity_now());
+        r = meta_put_number(index->kv, META_MADE, clock_real_ns());
     if (r == 0)
-        r = identity_put_number(index, "schema", SCHEMA_VERSION);
+        r = meta_put_number(index->kv, "schema", SCHEMA_VERSION);
     if (r == 0)
         r = kv_checkpoint(index->kv);
     return r;
@@ -204,7 +144,7 @@ static int choose_words(struct index *index, const struct index_options *options
 static int check_policy(struct index *index, const struct index_options *options, char **ret_error)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
-    int r = kv_get(index->kv, TABLE_META, name_slice("policy"), &value);
+    int r = kv_get(index->kv, TABLE_META, meta_key("policy"), &value);
     if (r == 0)
         r = policy_decode(value.data, value.size_bytes, &index->policy);
     if (r > 0)
@@ -235,9 +175,9 @@ static int check_root(struct index *index, char **ret_error)
 {
     _cleanup_(kv_buf_done) struct kv_buf root = {0}, source = {0};
     const struct file_key *now = backing_root_key(index->backing);
-    int r = kv_get(index->kv, TABLE_META, name_slice("root"), &root);
+    int r = kv_get(index->kv, TABLE_META, meta_key("root"), &root);
     if (r == 0)
-        r = kv_get(index->kv, TABLE_META, name_slice("source"), &source);
+        r = kv_get(index->kv, TABLE_META, meta_key("source"), &source);
     if (r < 0)
         return r == -ENOENT ? -EUCLEAN : r;
     if (root.size_bytes == now->size_bytes && memcmp(root.data, now->bytes, root.size_bytes) == 0)
@@ -246,8 +186,9 @@ static int check_root(struct index *index, char **ret_error)
      * scan, and what hangs on the old root alone is then forgotten (scan.c). */
     if (source.size_bytes == strlen(index->source) &&
         memcmp(source.data, index->source, source.size_bytes) == 0) {
-        r = put(index, "old_root", kv_buf_slice(&root));
-        return r < 0 ? r : put(index, "root", (struct kv_slice){now->bytes, now->size_bytes});
+        r = meta_put(index->kv, "old_root", kv_buf_slice(&root));
+        return r < 0 ? r
+                     : meta_put(index->kv, "root", (struct kv_slice){now->bytes, now->size_bytes});
     }
     return index_refuse(
         ret_error, -EPROTO,
@@ -291,7 +232,7 @@ int identity_check(struct index *index, const struct index_options *options,
                    const struct policy *policy, char **ret_error)
 {
     uint64_t schema;
-    int r = identity_get_number(index, "schema", &schema);
+    int r = meta_get_number(index->kv, "schema", &schema);
     if (r == -ENOENT) {
         r = check_is_new(index, ret_error);
         if (r < 0)
@@ -344,7 +285,7 @@ int index_read_source(const char *store_path, char **ret_source, char **ret_erro
     int r = kv_rocksdb_open(path, &options, &kv, ret_error);
     if (r < 0)
         return r;
-    r = kv_get(kv, TABLE_META, name_slice("source"), &source);
+    r = kv_get(kv, TABLE_META, meta_key("source"), &source);
     if (r < 0)
         return index_refuse(
             ret_error, r,

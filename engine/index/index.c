@@ -203,15 +203,15 @@ static int open_parts(struct index *index, const struct index_options *options)
     change_queue_on_work(index->queue, wake_for_work, index);
     change_queue_bound_slow(index->queue, SLOW_MAX);
 
-    r = identity_get_sid(index, "derived_sid", &index->derived_sid);
+    r = meta_get_sid(index->kv, "derived_sid", &index->derived_sid);
     if (r == 0 || r == -ENOENT)
-        r = identity_get_sid(index, "sid_end", &index->sid_end);
+        r = meta_get_sid(index->kv, "sid_end", &index->sid_end);
     if (r == -ENOENT)
         r = 0;
     index->last_sid = index->derived_sid;
     if (r == 0)
-        r = document_counts_read(index);
-    bool counted = index->counts_stored;
+        r = document_counts_read(&index->counts);
+    bool counted = index->counts.stored;
     if (r == 0)
         r = begin_sids(index, counted);
     if (r == 0)
@@ -221,7 +221,7 @@ static int open_parts(struct index *index, const struct index_options *options)
     if (r == 0)
         r = removal_recover(index);
     if (r == 0 && !counted)
-        r = document_counts_recount(index); /* what was recovered with the rest */
+        r = document_counts_recount(&index->counts); /* what was recovered with the rest */
     return r;
 }
 
@@ -234,6 +234,7 @@ static int open_over(struct index *index, const struct index_options *options, c
     if (r == 0)
         r = index->store ? kv_retry_open(index->store, &index->kv)
                          : open_store(index, options, db, ret_error);
+    index->counts.kv = index->kv;
     if (r == 0)
         r = identity_check(index, options, policy, ret_error);
     if (r == 0) {
@@ -379,7 +380,7 @@ void index_close(struct index *index, unsigned wait_ms)
     index_stop(index);
     int r = committer_flush(index);
     if (r == 0)
-        r = document_counts_store(index);
+        r = document_counts_store(&index->counts);
     if (r == 0)
         r = named_clusterings_store(index);
     if (r == 0)
@@ -394,7 +395,7 @@ void index_abandon(struct index *index, const char *other)
 {
     if (!index)
         return;
-    if (index->started || !index->directory_made || atomic_load(&index->n_documents)) {
+    if (index->started || !index->directory_made || atomic_load(&index->counts.n_documents)) {
         index_close(index, 0);
         return;
     }

@@ -20,12 +20,15 @@
 #include "engine/index/tables/catalogue.h"
 #include "engine/index/queue/change_queue.h"
 #include "engine/index/extract/extractor.h"
+#include "engine/index/identity.h"
 #include "engine/index/index.h"
 #include "engine/index/clusters/living_clusters.h"
 #include "engine/index/queue/lull.h"
 #include "engine/index/clusters/named_clusterings.h"
 #include "engine/index/queue/niceness.h"
 #include "engine/index/postings/postings.h"
+#include "engine/index/tables/document_counts.h"
+#include "engine/index/tables/meta.h"
 #include "engine/index/tables/record.h"
 #include "engine/index/tables/records.h"
 #include "engine/index/tables/schema.h"
@@ -131,14 +134,13 @@ struct index {
     atomic_uint_fast64_t last_sid; /* the committer's, for anyone to see */
     uint64_t derived_sid;          /* committer: what derives from all sids up to it is stored */
     atomic_int store_error; /* the committer's: what no write gets past for now; 0: nothing */
-    bool counts_stored;     /* committer: n_documents and n_skipped are, and no row changed since */
-    bool counts_lost;  /* committer: a row failed to be written, perhaps: to be counted again */
-    char failure[256]; /* committer: as it is in the log, and its end is not; "": none */
+    char failure[256];      /* committer: as it is in the log, and its end is not; "": none */
     int64_t resume_after_ms, resume_at_ms; /* committer: when to try a failing store again */
 
     atomic_uint_fast64_t generation; /* the committer's steps, begun and ended: odd within one */
     atomic_uint_fast64_t n_uses;     /* index_note_use() */
-    atomic_uint_fast64_t n_documents, n_skipped, n_failed, scan_found;
+    struct document_counts counts;   /* committer; its numbers for anyone to see */
+    atomic_uint_fast64_t n_failed, scan_found;
     atomic_uint_fast64_t n_unwritten; /* sketches that were dropped as the store takes none */
     atomic_uint_fast64_t sketched_documents, sketched_bytes;
     pthread_mutex_t error_lock;
@@ -170,44 +172,6 @@ void index_note(struct index *index, enum change_kind kind, const struct file_ke
 /* The same of the content of a file of which the store has nothing. */
 void index_note_unknown(struct index *index, const struct file_key *file,
                         const struct change *parent);
-
-/* -- document_counts.c: n_documents and n_skipped, of the thread that changes the store -- */
-
-/* Those of a clean end, if there are: counts_stored. Before anything else is written. */
-int document_counts_read(struct index *index);
-/* Reads every row of a file. */
-int document_counts_recount(struct index *index);
-struct document_counts {
-    int64_t n_documents, n_skipped;
-};
-/* The effects of a change of a file's row. before, after: NULL, none. */
-void document_counts_add(struct document_counts *counts, const struct file_row *before,
-                         const struct file_row *after);
-/* Apply a batch that changes rows of files. */
-int document_counts_apply(struct index *index, struct kv_batch *batch,
-                          const struct document_counts *change);
-/* At a clean end: the next start need not count. */
-int document_counts_store(struct index *index);
-
-/* -- identity.c: what the store says it is -- */
-/* policy  of a new store; NULL: the preset the options name, with a fresh key */
-int identity_check(struct index *index, const struct index_options *options,
-                   const struct policy *policy, char **ret_error);
-/* The policy of a store whose database cannot be opened: kept beside it in a file of its own.
- * Returns what policy_decode() does. */
-int identity_read_policy_file(const char *store_path, struct policy *ret_policy);
-int identity_get_number(struct index *index, const char *name, uint64_t *ret_value); /* -ENOENT */
-/* The same, of a sid. */
-int identity_get_sid(struct index *index, const char *name, uint64_t *ret_sid);
-int identity_put_number(struct index *index, const char *name, uint64_t value);
-int identity_delete(struct index *index, const char *name);
-/* When the store was made: no document was read before. A row of TABLE_META, which stores of
- * earlier versions do not have. */
-#define IDENTITY_MADE "made"
-uint64_t identity_now(void); /* in nanoseconds since 1970 */
-/* The root before the tree at the source's path became another; -ENOENT when it did not, or what
- * hung on it has been forgotten ("old_root" deleted). */
-int identity_old_root(struct index *index, struct file_key *ret_key);
 
 /* -- worker.c -- */
 void *worker_run(void *index);

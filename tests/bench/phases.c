@@ -111,20 +111,20 @@ WRAP(PHASE_LOOK, catalogue_get_files,
       bool *ret_exist),
      (kv, files, n, ret_rows, ret_exist))
 WRAP(PHASE_LOOK, stored_row_document,
-     (struct index * index, const struct file_key *key, struct stored_row *ret_row,
-      uint64_t *ret_sid, struct record *ret_record),
-     (index, key, ret_row, ret_sid, ret_record))
+     (struct kv * kv, const struct file_key *key, struct stored_row *ret_row, uint64_t *ret_sid,
+      struct record *ret_record),
+     (kv, key, ret_row, ret_sid, ret_record))
 WRAP(PHASE_LOOK, stored_row_documents,
-     (struct index * index, const struct file_key *keys, size_t n,
-      struct stored_document *ret_documents),
-     (index, keys, n, ret_documents))
+     (struct kv * kv, const struct file_key *keys, size_t n, struct stored_document *ret_documents),
+     (kv, keys, n, ret_documents))
 WRAP(PHASE_LOOK, catalogue_links_of_all,
      (struct kv * kv, const struct file_key *const *children, size_t n, size_t limit,
       struct catalogue_list *ret_lists),
      (kv, children, n, limit, ret_lists))
 WRAP(PHASE_FILE_ROW, document_counts_apply,
-     (struct index * index, struct kv_batch *batch, const struct document_counts *change),
-     (index, batch, change))
+     (struct document_counts * counts, struct kv_batch *batch,
+      const struct document_change *change),
+     (counts, batch, change))
 WRAP(PHASE_CLASS, classes_add_all,
      (struct kv * kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
       const bool *is_alone, size_t n, uint64_t *ret_firsts),

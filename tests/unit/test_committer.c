@@ -70,7 +70,7 @@ static void open_index(struct fixture *f, const struct kv_fault_plan *plan)
         fail_msg("%s", error);
     f->kv = f->index->kv;
     assert_int_equal(kv_fault_open(f->kv, plan, &f->fault), 0);
-    f->index->kv = f->fault;
+    f->index->kv = f->index->counts.kv = f->fault;
     f->dies = plan->crash_after_writes > 0;
 }
 
@@ -88,7 +88,7 @@ static void stop(struct fixture *f)
         int r = committer_flush(f->index);
         assert_true(r == 0 || (f->dies && r == -EIO));
     }
-    f->index->kv = f->kv;
+    f->index->kv = f->index->counts.kv = f->kv;
     index_close(f->index, 0);
     kv_close(f->fault);
     backing_close(f->backing);
@@ -175,7 +175,7 @@ static void test_committer__counts_are_right_after_a_death_at_any_write(void **s
         start(f, &no_fault);
         settle(f);
         struct index_status status = status_of(f);
-        assert_int_equal(document_counts_recount(f->index), 0); /* nobody changes it now */
+        assert_int_equal(document_counts_recount(&f->index->counts), 0); /* nobody changes it now */
         assert_int_equal(status.documents, status_of(f).documents);
         assert_int_equal(status_of(f).documents, n_files + 1);
         assert_int_equal(status_of(f).skipped, 0);
@@ -257,7 +257,7 @@ static bool come_together(struct fixture *f, unsigned round)
     kv_close(f->fault);
     assert_int_equal(
         kv_fault_open(f->kv, &(struct kv_fault_plan){.crash_after_writes = round}, &f->fault), 0);
-    f->index->kv = f->fault;
+    f->index->kv = f->index->counts.kv = f->fault;
     struct file_key old = key_of(f, "old"), same = key_of(f, "same");
     index_note_content(f->index, &old);
     index_note_content(f->index, &same);
@@ -287,7 +287,7 @@ static void test_committer__a_death_among_contents_that_come_together(void **sta
         settle(f);
         unsigned n = 2 + 3 * round;
         assert_int_equal(status_of(f).documents, n);
-        assert_int_equal(document_counts_recount(f->index), 0);
+        assert_int_equal(document_counts_recount(&f->index->counts), 0);
         assert_int_equal(status_of(f).documents, n);
         assert_int_equal(n_similar(f, "old"), n - 1);
         for (unsigned i = 0; i < 3; i++) {
@@ -351,7 +351,7 @@ static void test_committer__a_start_after_a_clean_end_does_not_count(void **stat
     struct file_key a = key_of(f, "a");
     assert_int_equal(commit_drop_document(f->index, &a), 0);
     assert_int_equal(get_counts(f, &n_documents, &n_skipped), -ENOENT);
-    f->index->counts_lost = true; /* as a crash does: nothing is stored */
+    f->index->counts.lost = true; /* as a crash does: nothing is stored */
     stop(f);
     open_index(f, &no_fault);
     assert_int_equal(status_of(f).documents, 1);
@@ -491,8 +491,8 @@ static uint64_t fail_amid_a_burst(struct fixture *f, unsigned n_files,
     if (n_calls >= plan->fail_call)
         assert_int_equal(n_similar(f, "old"), n_documents - 1);
     index_stop(f->index);
-    f->index->kv = f->kv;
-    assert_int_equal(document_counts_recount(f->index), 0); /* the other route */
+    f->index->kv = f->index->counts.kv = f->kv;
+    assert_int_equal(document_counts_recount(&f->index->counts), 0); /* the other route */
     assert_int_equal(status_of(f).documents, n_documents);
     assert_int_equal(status_of(f).skipped, 0);
     stop(f);
@@ -784,7 +784,7 @@ static void test_committer__documents_fill_no_log(void **state)
     write_endless(f, 0, N);
     start(f, &no_fault);
     settle(f);
-    assert_int_equal(atomic_load(&f->index->n_skipped), N);
+    assert_int_equal(atomic_load(&f->index->counts.n_skipped), N);
     assert_int_equal(n_logged(f, INDEX_LOG_WARNING), INDEX_WARNINGS_MAX + 1);
     assert_non_null(strstr(f->last_message, "not told for an hour"));
     /* The next hour. */

@@ -94,7 +94,7 @@ static void test_renames__who_is_renamed_lives_on(void **state)
         struct file_row row;
         assert_int_equal(catalogue_get_file(world.index->kv, &key, &row), i % 2 == 0 ? 0 : -ENOENT);
     }
-    assert_int_equal(world.index->n_documents, N / 2);
+    assert_int_equal(world.index->counts.n_documents, N / 2);
     close_world(&world);
 }
 
@@ -139,7 +139,7 @@ static void test_renames__what_was_put_is_looked_at(void **state)
     assert_false(lives(&world, 2));
     assert_false(lives(&world, 3));
     assert_false(lives(&world, 4));
-    assert_int_equal(world.index->n_documents, N - 4);
+    assert_int_equal(world.index->counts.n_documents, N - 4);
     close_world(&world);
 }
 
@@ -156,7 +156,7 @@ static void test_renames__two_names_that_both_go(void **state)
     assert_false(has_name(&world, &world.going[7]));
     assert_false(has_name(&world, &world.put[7]));
     assert_false(lives(&world, 7));
-    assert_int_equal(world.index->n_documents, N - 1);
+    assert_int_equal(world.index->counts.n_documents, N - 1);
     close_world(&world);
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "engine/index/upkeep/check.h"
 #include "engine/index/upkeep/derived_tables.h"
 #include "engine/index/index_private.h"
@@ -492,10 +493,10 @@ static void test_salvage__lost_rows_of_files_are_known_from_records(void **state
 static void test_salvage__without_the_time_of_its_making_lost_files_are_read(void **state)
 {
     struct fixture *f = *state;
-    const uint64_t future = identity_now() + UINT64_C(3600000000000), long_ago = 1;
+    const uint64_t future = clock_real_ns() + UINT64_C(3600000000000), long_ago = 1;
     const uint64_t *const mades[] = {NULL, &future, &long_ago};
     for (size_t i = 0; i < sizeof(mades) / sizeof(mades[0]); i++) {
-        put_number(f, IDENTITY_MADE, mades[i]);
+        put_number(f, META_MADE, mades[i]);
         damage_table(f, TABLE_FILES, LOST);
         repair(f, "unknown times", true);
         assert_int_equal(sketched, N_DOCUMENTS);

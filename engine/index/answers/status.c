@@ -32,9 +32,9 @@ void index_get_status(struct index *index, struct index_status *ret_status)
     status.policy_w = index->policy.w;
     snprintf(status.source, sizeof(status.source), "%s", index->source);
     snprintf(status.store, sizeof(status.store), "%s", index->store_path);
-    status.documents = atomic_load(&index->n_documents);
+    status.documents = atomic_load(&index->counts.n_documents);
     status.store_error = atomic_load(&index->store_error);
-    status.skipped = atomic_load(&index->n_skipped);
+    status.skipped = atomic_load(&index->counts.n_skipped);
     status.failed = atomic_load(&index->n_failed);
     status.scan_found = atomic_load(&index->scan_found);
     status.sketched_documents = atomic_load(&index->sketched_documents);

@@ -66,7 +66,7 @@ static int want_followed(struct index *index, const struct named_clustering *wan
     if (row && row->state == CLUSTERING_COMPLETE) {
         linked = UINT64_MAX;
     } else {
-        r = identity_get_sid(index, "sid_end", &sid_end);
+        r = meta_get_sid(index->kv, "sid_end", &sid_end);
         if (r == -ENOENT) { /* there never was a document */
             linked = UINT64_MAX;
             r = 0;

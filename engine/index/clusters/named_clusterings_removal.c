@@ -56,7 +56,7 @@ static int remove_meta(struct index *index, unsigned number)
     for (size_t i = 0; r == 0 && i < sizeof(names) / sizeof(names[0]); i++) {
         struct clustering_meta meta;
         clustering_meta_key(&meta, names[i], number);
-        r = identity_delete(index, meta.bytes);
+        r = meta_delete(index->kv, meta.bytes);
     }
     return r;
 }

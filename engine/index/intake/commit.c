@@ -24,7 +24,7 @@ enum {
 static int next_sid(struct index *index, uint64_t *ret_sid)
 {
     if (index->next_sid >= index->sid_end) {
-        int r = identity_put_number(index, "sid_end", index->next_sid + SID_BLOCK);
+        int r = meta_put_number(index->kv, "sid_end", index->next_sid + SID_BLOCK);
         if (r < 0)
             return r;
         index->sid_end = index->next_sid + SID_BLOCK;
@@ -78,7 +78,7 @@ static int begin_coming(struct index *index, const struct result *result, struct
 {
     const struct record *record = &result->record;
     uint64_t old_sid, sid;
-    int r = stored_row_record(index, &coming->stored, &old_sid, &coming->old);
+    int r = stored_row_record(index->kv, &coming->stored, &old_sid, &coming->old);
     if (r < 0)
         return r;
     coming->record = record;
@@ -150,14 +150,14 @@ static int link_coming(struct index *index, const struct coming *coming, size_t 
 static int put_files(struct index *index, const struct coming *coming, size_t n)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    struct document_counts counts = {0};
+    struct document_change change = {0};
     if (!batch)
         return -ENOMEM;
     for (size_t i = 0; i < n; i++) {
         catalogue_put_file(batch, &coming[i].record->key, &coming[i].row);
-        stored_row_count(&coming[i].stored, &coming[i].row, &counts);
+        stored_row_count(&coming[i].stored, &coming[i].row, &change);
     }
-    return document_counts_apply(index, batch, &counts);
+    return document_counts_apply(&index->counts, batch, &change);
 }
 
 static int commit_coming(struct index *index, const struct coming *coming, size_t n)
@@ -195,13 +195,13 @@ static int look_at_sketched(struct index *index, struct result *const *results, 
         ret_results[n_named++] = ret_results[i];
     }
     if (r == 0)
-        r = stored_row_get_all(index, files, n_named, ret_stored);
+        r = stored_row_get_all(index->kv, files, n_named, ret_stored);
     *ret_error = 0;
     if (r != -EUCLEAN)
         return r < 0 ? r : (int)n_named;
     /* One of the rows is damaged: those before it. */
     int n_sound = 0;
-    while ((*ret_error = stored_row_get(index, files[n_sound], &ret_stored[n_sound])) == 0 &&
+    while ((*ret_error = stored_row_get(index->kv, files[n_sound], &ret_stored[n_sound])) == 0 &&
            n_sound < (int)n_named - 1)
         n_sound++;
     return *ret_error < 0 ? n_sound : (int)n_named;
@@ -242,7 +242,7 @@ static int begin_dropping(struct index *index, const struct file_key *files, siz
                           struct stored_document *going)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    int r = batch ? stored_row_documents(index, files, n, going) : -ENOMEM;
+    int r = batch ? stored_row_documents(index->kv, files, n, going) : -ENOMEM;
     for (size_t i = 0; r == 0 && i < n; i++)
         if (going[i].sid && !going[i].stored.row.racy) {
             going[i].stored.row.racy = true;
@@ -250,23 +250,23 @@ static int begin_dropping(struct index *index, const struct file_key *files, siz
         }
     if (r < 0 || kv_batch_count(batch) == 0)
         return r;
-    return document_counts_apply(index, batch, &(struct document_counts){0});
+    return document_counts_apply(&index->counts, batch, &(struct document_change){0});
 }
 
 static int drop_rows(struct index *index, const struct file_key *files,
                      const struct stored_document *going, size_t n)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    struct document_counts counts = {0};
+    struct document_change change = {0};
     if (!batch)
         return -ENOMEM;
     for (size_t i = 0; i < n; i++) {
         if (!going[i].stored.exists)
             continue;
         catalogue_delete_file(batch, &files[i]);
-        stored_row_count(&going[i].stored, NULL, &counts);
+        stored_row_count(&going[i].stored, NULL, &change);
     }
-    return document_counts_apply(index, batch, &counts);
+    return document_counts_apply(&index->counts, batch, &change);
 }
 
 static int drop_sketches(struct index *index, const struct stored_document *going, size_t n)
@@ -324,14 +324,14 @@ static int skip_document(struct index *index, const struct file_key *file, const
         snprintf(row.reason, sizeof(row.reason), "%s", reason);
     else
         snprintf(row.reason, sizeof(row.reason), "cannot be read: %s", strerror(-error));
-    int r = stored_row_get(index, file, &stored);
+    int r = stored_row_get(index->kv, file, &stored);
     bool known = r == 0 && stored.exists && strcmp(stored.row.reason, row.reason) == 0;
     if (r == 0 && stored.row.sid) {
         r = commit_drop_document(index, file);
         stored = (struct stored_row){0};
     }
     if (r == 0)
-        r = stored_row_put(index, file, &stored, &row);
+        r = stored_row_put(&index->counts, file, &stored, &row);
     if (r == 0 && !known)
         log_unreadable(index, file, row.reason);
     return r;
@@ -355,13 +355,13 @@ static int commit_failed(struct index *index, const struct result *result)
 static int commit_same(struct index *index, const struct result *result)
 {
     struct stored_row stored;
-    int r = stored_row_get(index, &result->change->key, &stored);
+    int r = stored_row_get(index->kv, &result->change->key, &stored);
     if (r < 0 || stored.row.sid != result->sid)
         return r;
     struct file_row row = stored.row;
     row.extractors = result->extractors;
     row.extractor = result->extractor;
-    return stored_row_put(index, &result->change->key, &stored, &row);
+    return stored_row_put(&index->counts, &result->change->key, &stored, &row);
 }
 
 /* The file is gone, and perhaps nobody said so: look at its names again. Where they still lead to
@@ -410,7 +410,7 @@ static int derive(struct index *index, uint64_t sid, const struct record *record
     struct file_row row = row_of(sid, record, racy);
     int r = old_sid ? living_clusters_replace(index->clusters, old_sid, old, sid, record)
                     : living_clusters_insert(index->clusters, sid, record);
-    return r < 0 ? r : stored_row_put(index, &record->key, stored, &row);
+    return r < 0 ? r : stored_row_put(&index->counts, &record->key, stored, &row);
 }
 
 static int recover_one(struct index *index, uint64_t sid, const struct record *record)
@@ -418,7 +418,7 @@ static int recover_one(struct index *index, uint64_t sid, const struct record *r
     _cleanup_(record_done) struct record old = {0};
     struct stored_row stored;
     uint64_t old_sid;
-    int r = stored_row_document(index, &record->key, &stored, &old_sid, &old);
+    int r = stored_row_document(index->kv, &record->key, &stored, &old_sid, &old);
     if (r < 0)
         return r;
     if (old_sid > sid) /* superseded; its removal was interrupted */

@@ -63,12 +63,12 @@ static int try_resume(struct index *index)
     if (r == 0)
         r = commit_recover(index);
     if (r == 0)
-        r = identity_put_number(index, "sid_end", index->sid_end);
-    if (r == 0 && index->counts_lost)
-        r = document_counts_recount(index);
+        r = meta_put_number(index->kv, "sid_end", index->sid_end);
+    if (r == 0 && index->counts.lost)
+        r = document_counts_recount(&index->counts);
     if (r < 0)
         return r;
-    index->counts_lost = false;
+    index->counts.lost = false;
     index->store_error = 0;
     atomic_store(&index->n_unwritten, 0); /* the scan that begins now finds and counts them */
     return 0;
@@ -100,7 +100,7 @@ int committer_flush(struct index *index)
         return index->store_error;
     int r = living_clusters_flush(index->clusters);
     if (r == 0 && sid > index->derived_sid)
-        r = identity_put_number(index, "derived_sid", sid);
+        r = meta_put_number(index->kv, "derived_sid", sid);
     if (r == 0)
         index->derived_sid = sid;
     return r;

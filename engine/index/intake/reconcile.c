@@ -150,7 +150,7 @@ static int follow_directory(struct index *index, const struct file_key *director
 int reconcile_remove_entry(struct index *index, const struct file_key *parent, const char *name,
                            const struct file_key *child, enum entry_type type, bool parent_goes)
 {
-    int r = other_names_exist(index, child, parent, name);
+    int r = other_names_exist(index->kv, child, parent, name);
     if (r == 0 && type == ENTRY_DIRECTORY) {
         r = follow_directory(index, child, parent, name, parent_goes);
         if (r == PLACE_HERE)

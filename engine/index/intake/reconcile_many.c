@@ -105,7 +105,7 @@ static int look_at_some(struct index *index, struct going *going, const size_t *
     for (size_t i = 0; i < n; i++) {
         const struct catalogue_entry *entry = &going->entries[places[i]];
         if (r >= 0)
-            r = other_names_exist_beside(index, &links[i], &entry->child, &entry->parent,
+            r = other_names_exist_beside(index->kv, &links[i], &entry->child, &entry->parent,
                                          entry->name);
         going->fates[places[i]] = r == 0 ? FATE_DOCUMENT : FATE_NAME;
         catalogue_list_done(&links[i]);

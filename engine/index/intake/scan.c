@@ -428,7 +428,7 @@ static int forget_old_root(struct index *index)
     if (r < 0)
         return r == -ENOENT ? 0 : r;
     r = removal_add(index, &old_root);
-    return r < 0 ? r : identity_delete(index, "old_root");
+    return r < 0 ? r : meta_delete(index->kv, "old_root");
 }
 
 int scan_step(struct index *index)

@@ -6,9 +6,10 @@
 #include <xxhash.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "engine/index/tables/catalogue.h"
-#include "engine/index/index_private.h"
 #include "engine/index/tables/membership.h"
+#include "engine/index/tables/meta.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/table_walk.h"
 
@@ -45,7 +46,7 @@ int salvage_new(struct kv *kv, struct salvage **ret_salvage)
     salvage->kv = kv;
     pthread_mutex_init(&salvage->lock, NULL);
     /* A clock that went back since says nothing of what came when. */
-    if (read_number(kv, IDENTITY_MADE, &salvage->made) < 0 || salvage->made > identity_now())
+    if (read_number(kv, META_MADE, &salvage->made) < 0 || salvage->made > clock_real_ns())
         salvage->made = 0;
     *ret_salvage = salvage;
     return 0;

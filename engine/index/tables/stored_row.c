@@ -2,40 +2,42 @@
 
 #include <errno.h>
 
-int stored_row_get(struct index *index, const struct file_key *key, struct stored_row *ret_row)
+#include "engine/index/tables/schema.h"
+
+int stored_row_get(struct kv *kv, const struct file_key *key, struct stored_row *ret_row)
 {
     *ret_row = (struct stored_row){0};
-    int r = catalogue_get_file(index->kv, key, &ret_row->row);
+    int r = catalogue_get_file(kv, key, &ret_row->row);
     ret_row->exists = r == 0;
     return r == -ENOENT ? 0 : r;
 }
 
-static int get_record(struct index *index, uint64_t sid, struct record *ret_record)
+static int get_record(struct kv *kv, uint64_t sid, struct record *ret_record)
 {
     struct record_key key;
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
-    int r = kv_get(index->kv, TABLE_RECORDS, record_key(&key, sid), &value);
+    int r = kv_get(kv, TABLE_RECORDS, record_key(&key, sid), &value);
     return r < 0 ? r : record_decode(value.data, value.size_bytes, ret_record);
 }
 
-int stored_row_get_all(struct index *index, const struct file_key *const *files, size_t n,
+int stored_row_get_all(struct kv *kv, const struct file_key *const *files, size_t n,
                        struct stored_row *ret_rows)
 {
     _cleanup_free_ struct file_row *rows = calloc(n + 1, sizeof(*rows));
     _cleanup_free_ bool *exist = calloc(n + 1, sizeof(*exist));
     if (!rows || !exist)
         return -ENOMEM;
-    int r = catalogue_get_files(index->kv, files, n, rows, exist);
+    int r = catalogue_get_files(kv, files, n, rows, exist);
     for (size_t i = 0; r == 0 && i < n; i++)
         ret_rows[i] = (struct stored_row){.row = rows[i], .exists = exist[i]};
     return r;
 }
 
-int stored_row_record(struct index *index, const struct stored_row *row, uint64_t *ret_sid,
+int stored_row_record(struct kv *kv, const struct stored_row *row, uint64_t *ret_sid,
                       struct record *ret_record)
 {
     *ret_sid = row->row.sid;
-    int r = *ret_sid ? get_record(index, *ret_sid, ret_record) : 0;
+    int r = *ret_sid ? get_record(kv, *ret_sid, ret_record) : 0;
     if (r == -ENOENT) {
         *ret_sid = 0;
         r = 0;
@@ -43,15 +45,15 @@ int stored_row_record(struct index *index, const struct stored_row *row, uint64_
     return r;
 }
 
-int stored_row_document(struct index *index, const struct file_key *key, struct stored_row *ret_row,
+int stored_row_document(struct kv *kv, const struct file_key *key, struct stored_row *ret_row,
                         uint64_t *ret_sid, struct record *ret_record)
 {
     *ret_sid = 0;
-    int r = stored_row_get(index, key, ret_row);
-    return r < 0 ? r : stored_row_record(index, ret_row, ret_sid, ret_record);
+    int r = stored_row_get(kv, key, ret_row);
+    return r < 0 ? r : stored_row_record(kv, ret_row, ret_sid, ret_record);
 }
 
-static int get_records(struct index *index, struct stored_document *documents, size_t n)
+static int get_records(struct kv *kv, struct stored_document *documents, size_t n)
 {
     struct record_key keys[CATALOGUE_AT_ONCE];
     struct kv_slice slices[CATALOGUE_AT_ONCE];
@@ -62,7 +64,7 @@ static int get_records(struct index *index, struct stored_document *documents, s
             slices[n_read] = record_key(&keys[n_read], documents[i].stored.row.sid);
             places[n_read++] = i;
         }
-    int r = n_read ? kv_multi_get(index->kv, TABLE_RECORDS, slices, n_read, values) : 0;
+    int r = n_read ? kv_multi_get(kv, TABLE_RECORDS, slices, n_read, values) : 0;
     if (r < 0)
         return r;
     r = 0;
@@ -77,7 +79,7 @@ static int get_records(struct index *index, struct stored_document *documents, s
     return r;
 }
 
-int stored_row_documents(struct index *index, const struct file_key *keys, size_t n,
+int stored_row_documents(struct kv *kv, const struct file_key *keys, size_t n,
                          struct stored_document *ret_documents)
 {
     const struct file_key *files[CATALOGUE_AT_ONCE];
@@ -88,27 +90,27 @@ int stored_row_documents(struct index *index, const struct file_key *keys, size_
         size_t n_some = n - at < CATALOGUE_AT_ONCE ? n - at : CATALOGUE_AT_ONCE;
         for (size_t i = 0; i < n_some; i++)
             files[i] = &keys[at + i];
-        r = catalogue_get_files(index->kv, files, n_some, rows, exist);
+        r = catalogue_get_files(kv, files, n_some, rows, exist);
         for (size_t i = 0; r == 0 && i < n_some; i++)
             if (exist[i])
                 ret_documents[at + i].stored = (struct stored_row){.exists = true, .row = rows[i]};
         if (r == 0)
-            r = get_records(index, ret_documents + at, n_some);
+            r = get_records(kv, ret_documents + at, n_some);
     }
     return r;
 }
 
 void stored_row_count(const struct stored_row *stored, const struct file_row *row,
-                      struct document_counts *counts)
+                      struct document_change *change)
 {
-    document_counts_add(counts, stored->exists ? &stored->row : NULL, row);
+    document_change_add(change, stored->exists ? &stored->row : NULL, row);
 }
 
-int stored_row_put(struct index *index, const struct file_key *key, struct stored_row *stored,
-                   const struct file_row *row)
+int stored_row_put(struct document_counts *counts, const struct file_key *key,
+                   struct stored_row *stored, const struct file_row *row)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    struct document_counts counts = {0};
+    struct document_change change = {0};
     if (!batch)
         return -ENOMEM;
     if (!stored->exists && !row)
@@ -117,8 +119,8 @@ int stored_row_put(struct index *index, const struct file_key *key, struct store
         catalogue_put_file(batch, key, row);
     else
         catalogue_delete_file(batch, key);
-    stored_row_count(stored, row, &counts);
-    int r = document_counts_apply(index, batch, &counts);
+    stored_row_count(stored, row, &change);
+    int r = document_counts_apply(counts, batch, &change);
     if (r == 0)
         *stored = row ? (struct stored_row){.exists = true, .row = *row} : (struct stored_row){0};
     return r;

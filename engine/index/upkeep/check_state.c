@@ -111,7 +111,7 @@ static int is_sound(struct check *check, const struct kv_entry *row)
         return 1;
     if (is_name(&row->key, "source"))
         return row->value.size_bytes > 0;
-    if (is_name(&row->key, IDENTITY_MADE))
+    if (is_name(&row->key, META_MADE))
         return row->value.size_bytes == 8;
     if (is_of_clustering(&row->key, "next_cluster", &number))
         return row->value.size_bytes == 8;

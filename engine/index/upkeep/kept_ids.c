@@ -179,8 +179,8 @@ static int count_on(struct index *fresh, unsigned clustering, uint64_t next,
 {
     struct clustering_meta meta;
     clustering_meta_key(&meta, "next_cluster", clustering);
-    return identity_put_number(
-        fresh, meta.bytes, next - clustering_base(old_clustering) + clustering_base(clustering));
+    return meta_put_number(fresh->kv, meta.bytes,
+                           next - clustering_base(old_clustering) + clustering_base(clustering));
 }
 
 int kept_ids_begin(struct index *fresh, const struct old_store *old)

@@ -100,7 +100,7 @@ int making_anew(const struct making *making, const struct old_store *old, bool s
         return r;
     fresh->known = salvage ? old->salvage : NULL;
     if (fresh->known) /* sketches are of that time, not of now */
-        r = identity_put_number(fresh, IDENTITY_MADE, salvage_made(fresh->known));
+        r = meta_put_number(fresh->kv, META_MADE, salvage_made(fresh->known));
     if (r == 0)
         r = making_scan(making, fresh);
     if (r == 0)
