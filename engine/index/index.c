@@ -56,8 +56,6 @@ static struct index *index_new(const struct index_options *options)
     if (!index)
         return NULL;
     index->backing = options->backing;
-    index->log = options->log;
-    index->log_user = options->log_user;
     index->n_workers = options->n_workers;
     index->directory = -1;
     index->resume_after_ms = RESUME_AFTER_MS;
@@ -65,7 +63,7 @@ static struct index *index_new(const struct index_options *options)
     STAILQ_INIT(&index->looks);
     pthread_mutex_init(&index->lock, NULL);
     niceness_init(&index->niceness);
-    pthread_mutex_init(&index->error_lock, NULL);
+    messages_init(&index->messages, options->log, options->log_user);
     thread_cond_init(&index->wake_committer);
     pthread_cond_init(&index->results_taken, NULL);
     thread_cond_init(&index->scan_ended);
@@ -95,7 +93,7 @@ static void index_free(struct index *index)
     pthread_cond_destroy(&index->scan_ended);
     pthread_cond_destroy(&index->results_taken);
     pthread_cond_destroy(&index->wake_committer);
-    pthread_mutex_destroy(&index->error_lock);
+    messages_done(&index->messages);
     niceness_done(&index->niceness);
     kv_set_last_words(NULL, NULL);
     pthread_mutex_destroy(&index->lock);
@@ -110,7 +108,7 @@ DEFINE_CLEANUP(struct index *, index_free);
 static void say_last_words(void *user, const char *line)
 {
     struct index *index = user;
-    index_log(index, INDEX_LOG_ERROR, "store %s: %s", index->store_path, line);
+    messages_log(&index->messages, INDEX_LOG_ERROR, "store %s: %s", index->store_path, line);
 }
 
 static int open_store(struct index *index, const struct index_options *options, const char *db,
@@ -132,10 +130,11 @@ static int open_store(struct index *index, const struct index_options *options, 
         return r;
     index->n_lost_rows = kv_rocksdb_n_lost(index->store);
     if (index->n_lost_rows)
-        index_log(index, INDEX_LOG_WARNING,
-                  "store %s: its log was lost or cut by a crash or since: of what was written last "
-                  "%llu rows are missing; the scan finds what they said, with new ids of clusters",
-                  index->store_path, (unsigned long long)index->n_lost_rows);
+        messages_log(
+            &index->messages, INDEX_LOG_WARNING,
+            "store %s: its log was lost or cut by a crash or since: of what was written last "
+            "%llu rows are missing; the scan finds what they said, with new ids of clusters",
+            index->store_path, (unsigned long long)index->n_lost_rows);
     return kv_retry_open(index->store, &index->kv);
 }
 
@@ -197,7 +196,15 @@ static int open_parts(struct index *index, const struct index_options *options)
         r = living_clusters_open(index->kv, index->records, index->postings,
                                  INDEX_CLUSTER_THRESHOLD, NULL, &index->clusters);
     if (r == 0)
-        r = named_clusterings_open(index, options);
+        r = named_clusterings_open(&index->named,
+                                   &(struct named_clusterings_of){.kv = index->kv,
+                                                                  .clusters = index->clusters,
+                                                                  .policy = &index->policy,
+                                                                  .scratch = index->store_path,
+                                                                  .niceness = &index->niceness,
+                                                                  .messages = &index->messages},
+                                   options);
+    index->redoing = !named_clusterings_is_idle(&index->named);
     if (r < 0)
         return r;
     change_queue_on_work(index->queue, wake_for_work, index);
@@ -382,12 +389,13 @@ void index_close(struct index *index, unsigned wait_ms)
     if (r == 0)
         r = document_counts_store(&index->counts);
     if (r == 0)
-        r = named_clusterings_store(index);
+        r = named_clusterings_store(&index->named);
     if (r == 0)
         r = kv_checkpoint(index->kv);
     if (r < 0)
-        index_log(index, INDEX_LOG_ERROR, "store %s: %s; the next start repeats what is missing",
-                  index->store_path, strerror(-r));
+        messages_log(&index->messages, INDEX_LOG_ERROR,
+                     "store %s: %s; the next start repeats what is missing", index->store_path,
+                     strerror(-r));
     index_free(index);
 }
 

@@ -22,10 +22,11 @@
 #include "engine/index/extract/extractor.h"
 #include "engine/index/identity.h"
 #include "engine/index/index.h"
+#include "engine/index/messages.h"
 #include "engine/index/clusters/living_clusters.h"
 #include "engine/index/queue/lull.h"
 #include "engine/index/clusters/named_clusterings.h"
-#include "engine/index/queue/niceness.h"
+#include "base/niceness.h"
 #include "engine/index/postings/postings.h"
 #include "engine/index/tables/document_counts.h"
 #include "engine/index/tables/meta.h"
@@ -35,8 +36,6 @@
 #include "engine/index/tables/shown_ids.h"
 #include "engine/index/extract/sketching.h"
 #include "engine/index/queue/writing_set.h"
-
-#define INDEX_CLUSTER_THRESHOLD 0.5
 
 /* A document a worker is done with; the committer owns it from then on. */
 enum outcome {
@@ -101,8 +100,7 @@ struct index {
     struct named_clusterings named; /* the committer's; which are wanted is anyone's to read */
     struct change_queue *queue;
     struct writing_set *writing;
-    void (*log)(void *user, enum index_log_level level, const char *message);
-    void *log_user;
+    struct messages messages;
     struct file_key store_key; /* of the store's directory: never indexed; size 0: not to be had */
     bool has_fine_times; /* a change after a look at a file gives it other times (fine_times) */
 
@@ -143,10 +141,6 @@ struct index {
     atomic_uint_fast64_t n_failed, scan_found;
     atomic_uint_fast64_t n_unwritten; /* sketches that were dropped as the store takes none */
     atomic_uint_fast64_t sketched_documents, sketched_bytes;
-    pthread_mutex_t error_lock;
-    char last_error[256];
-    int64_t warned_since_ms; /* with error_lock: the hour that is counted; 0: none yet */
-    unsigned n_warned;
 };
 
 /* -- index.c -- */
@@ -241,18 +235,5 @@ void check_grant_snapshot(struct index *index);
 /* The database of a store, opened as far as its damage allows; *ret_kv NULL: not at all. 0, or
  * another error. For whoever has taken the store's directory. */
 int check_open_damaged(const char *store_path, struct kv **ret_kv);
-
-void index_log(struct index *index, enum index_log_level level, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-/* A warning that who writes in the tree brings about, as often as wanted: the log has so many in an
- * hour, the last error all. */
-enum { INDEX_WARNINGS_MAX = 1000 };
-void index_warn(struct index *index, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Such an error is over: the last error is none, unless something was said since. */
-void index_error_over(struct index *index, const char *message);
-/* Why something is not done, for whoever wants to know (ret_error; without memory NULL). Returns
- * error. */
-int index_refuse(char **ret_error, int error, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 #endif

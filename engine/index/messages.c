@@ -1,66 +1,81 @@
-/* What the index says: to the log, and to whom it refuses something. */
+#include "engine/index/messages.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
-#include "engine/index/index_private.h"
 
-static void take_error(struct index *index, const char message[sizeof(index->last_error)])
+void messages_init(struct messages *messages,
+                   void (*log)(void *user, enum index_log_level level, const char *message),
+                   void *user)
 {
-    LOCKED(&index->error_lock);
-    memcpy(index->last_error, message, sizeof(index->last_error));
+    *messages = (struct messages){.log = log, .user = user};
+    pthread_mutex_init(&messages->lock, NULL);
 }
 
-void index_log(struct index *index, enum index_log_level level, const char *format, ...)
+void messages_done(struct messages *messages)
 {
-    char message[sizeof(index->last_error)];
+    pthread_mutex_destroy(&messages->lock);
+}
+
+static void take_error(struct messages *messages, const char message[MESSAGES_BYTES])
+{
+    LOCKED(&messages->lock);
+    memcpy(messages->last_error, message, MESSAGES_BYTES);
+}
+
+void messages_log(struct messages *messages, enum index_log_level level, const char *format, ...)
+{
+    char message[MESSAGES_BYTES];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
     if (level != INDEX_LOG_INFO)
-        take_error(index, message);
-    if (index->log)
-        index->log(index->log_user, level, message);
+        take_error(messages, message);
+    if (messages->log)
+        messages->log(messages->user, level, message);
 }
 
 /* How many warnings of the tree there were this hour, this one included. */
-static unsigned count_warning(struct index *index)
+static unsigned count_warning(struct messages *messages)
 {
     enum { HOUR_MS = 3600 * 1000 };
     const int64_t now_ms = clock_now_ms();
-    LOCKED(&index->error_lock);
-    if (!index->warned_since_ms || now_ms - index->warned_since_ms >= HOUR_MS) {
-        index->warned_since_ms = now_ms;
-        index->n_warned = 0;
+    LOCKED(&messages->lock);
+    if (!messages->warned_since_ms || now_ms - messages->warned_since_ms >= HOUR_MS) {
+        messages->warned_since_ms = now_ms;
+        messages->n_warned = 0;
     }
-    if (index->n_warned <= INDEX_WARNINGS_MAX)
-        index->n_warned++;
-    return index->n_warned;
+    if (messages->n_warned <= MESSAGES_WARNINGS_MAX)
+        messages->n_warned++;
+    return messages->n_warned;
 }
 
-void index_warn(struct index *index, const char *format, ...)
+void messages_warn(struct messages *messages, const char *format, ...)
 {
-    char message[sizeof(index->last_error)];
+    char message[MESSAGES_BYTES];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof(message), format, arguments);
     va_end(arguments);
-    take_error(index, message);
-    const unsigned n = count_warning(index);
-    if (index->log && n <= INDEX_WARNINGS_MAX)
-        index->log(index->log_user, INDEX_LOG_WARNING, message);
-    if (index->log && n == INDEX_WARNINGS_MAX)
-        index->log(index->log_user, INDEX_LOG_WARNING,
-                   "more of what cannot be read is not told for an hour; kinfs status FILE does");
+    take_error(messages, message);
+    const unsigned n = count_warning(messages);
+    if (messages->log && n <= MESSAGES_WARNINGS_MAX)
+        messages->log(messages->user, INDEX_LOG_WARNING, message);
+    if (messages->log && n == MESSAGES_WARNINGS_MAX)
+        messages->log(
+            messages->user, INDEX_LOG_WARNING,
+            "more of what cannot be read is not told for an hour; kinfs status FILE does");
 }
 
-void index_error_over(struct index *index, const char *message)
+void messages_over(struct messages *messages, const char *message)
 {
-    LOCKED(&index->error_lock);
-    if (strcmp(index->last_error, message) == 0)
-        *index->last_error = '\0';
+    LOCKED(&messages->lock);
+    if (strcmp(messages->last_error, message) == 0)
+        *messages->last_error = '\0';
 }
 
 int index_refuse(char **ret_error, int error, const char *format, ...)

@@ -17,7 +17,8 @@
 
 #include "base/cleanup.h"
 #include "base/trust.h"
-#include "engine/index/index_private.h"
+#include "engine/index/identity.h"
+#include "engine/index/messages.h"
 #include "store/kv.h"
 
 static char *join(const char *path, const char *name)

@@ -779,20 +779,20 @@ static void write_endless(struct fixture *f, unsigned from, unsigned to)
 
 static void test_committer__documents_fill_no_log(void **state)
 {
-    enum { N = INDEX_WARNINGS_MAX + 100 };
+    enum { N = MESSAGES_WARNINGS_MAX + 100 };
     struct fixture *f = *state;
     write_endless(f, 0, N);
     start(f, &no_fault);
     settle(f);
     assert_int_equal(atomic_load(&f->index->counts.n_skipped), N);
-    assert_int_equal(n_logged(f, INDEX_LOG_WARNING), INDEX_WARNINGS_MAX + 1);
+    assert_int_equal(n_logged(f, INDEX_LOG_WARNING), MESSAGES_WARNINGS_MAX + 1);
     assert_non_null(strstr(f->last_message, "not told for an hour"));
     /* The next hour. */
-    f->index->warned_since_ms -= 3600 * 1000;
+    f->index->messages.warned_since_ms -= 3600 * 1000;
     write_endless(f, N, N + 1);
     index_rescan(f->index);
     settle(f);
-    assert_int_equal(n_logged(f, INDEX_LOG_WARNING), INDEX_WARNINGS_MAX + 2);
+    assert_int_equal(n_logged(f, INDEX_LOG_WARNING), MESSAGES_WARNINGS_MAX + 2);
     assert_non_null(strstr(f->last_message, "longer than"));
 }
 

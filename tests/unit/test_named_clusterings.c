@@ -312,8 +312,8 @@ static void test_named_clusterings__making_one_is_taken_up_again(void **state)
     close_index(f);
     /* Some of it, by nobody's thread, and a clean end. */
     open_with(f, f->store, &near, 1, false);
-    assert_false(named_clusterings_is_idle(f->index));
-    assert_int_equal(named_clusterings_step(f->index, true, true), 0);
+    assert_false(named_clusterings_is_idle(&f->index->named));
+    assert_int_equal(named_clusterings_step(&f->index->named, true, true), 0);
     assert_int_equal(index_find_clustering(f->index, "near", &status), 0);
     assert_false(status.current);
     assert_in_range(status.percent, 1, 99);
@@ -332,7 +332,7 @@ static void test_named_clusterings__making_one_is_taken_up_again(void **state)
     assert_int_equal(status.percent, 0);
     assert_int_equal(index_start(f->index), 0);
     indexed_tree_settle(f);
-    assert_true(named_clusterings_is_idle(f->index));
+    assert_true(named_clusterings_is_idle(&f->index->named));
     assert_as_fresh(f, near, "near");
 }
 
@@ -429,7 +429,7 @@ static void test_named_clusterings__a_batch_makes_them_anew_after_changes(void *
             int n = index_cluster_ids(f->index, base, 256, before);
             close_index(f);
             open_with(f, f->store, NULL, 0, false);
-            assert_true(named_clusterings_is_idle(f->index));
+            assert_true(named_clusterings_is_idle(&f->index->named));
             assert_int_equal(base_of(f, "paper"), base);
             assert_int_equal(index_cluster_ids(f->index, base, 256, after), n);
             assert_memory_equal(after, before, (size_t)n * sizeof(*before));
@@ -460,7 +460,7 @@ static void test_named_clusterings__a_batch_makes_them_anew_after_changes(void *
     cluster_info_done(&info);
     for (size_t i = 0; i < f->index->named.n_wanted; i++)
         assert_int_equal(remade_changed(f->index->named.wanted[i].remade), 0);
-    assert_false(named_clusterings_is_idle(f->index));
+    assert_false(named_clusterings_is_idle(&f->index->named));
     assert_int_equal(index_find_clustering(f->index, "paper", &status), 0);
     assert_true(status.remade && status.made && !status.current);
     assert_int_equal(index_cluster(f->index, id, &query, &info, NULL), 0);
@@ -525,7 +525,8 @@ static void test_named_clusterings__making_one_anew_ends_with_the_process(void *
     fill(f);
     close_index(f);
     open_with(f, f->store, &paper, 1, false);
-    assert_int_equal(named_clusterings_step(f->index, true, true), 0); /* it is on its way */
+    assert_int_equal(named_clusterings_step(&f->index->named, true, true),
+                     0); /* it is on its way */
     assert_non_null(f->index->named.remaking);
     const unsigned number = f->index->named.wanted[0].number;
     f->index->store_error = -EIO;

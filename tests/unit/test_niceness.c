@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/index/queue/niceness.h"
+#include "base/niceness.h"
 
 static struct niceness niceness;
 

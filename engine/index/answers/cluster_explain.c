@@ -173,8 +173,9 @@ int index_explain(struct index *index, uint64_t id, struct cluster_explanation *
     take_nodes(members, n_members, out.n_classes, nodes);
     r = load_nodes(index, nodes);
     if (r == 0)
-        r = cohesion_measure(nodes->n, nodes->weights, named_clusterings_threshold(index, stored),
-                             compare_nodes, nodes, &cohesion);
+        r = cohesion_measure(nodes->n, nodes->weights,
+                             named_clusterings_threshold(&index->named, stored), compare_nodes,
+                             nodes, &cohesion);
     if (r == 0)
         r = name_links(index, nodes, &cohesion, &out);
     if (r < 0)
@@ -186,7 +187,7 @@ int index_explain(struct index *index, uint64_t id, struct cluster_explanation *
     out.linked = cohesion.linked;
     out.n_parts = cohesion.n_parts;
     out.diameter = cohesion.diameter;
-    out.has_loss = named_clusterings_loss(index, stored, &out.loss);
+    out.has_loss = named_clusterings_loss(&index->named, stored, &out.loss);
     *ret_explanation = out;
     out = (struct cluster_explanation){0};
     return 0;

@@ -104,7 +104,7 @@ static int describe(struct readable_cluster *cluster, uint64_t base,
 static int find(struct index *index, uint64_t sid, uint64_t base, const struct index_query *query,
                 struct sid_tally *known, struct readable_cluster *cluster)
 {
-    const double threshold = named_clusterings_threshold(index, base);
+    const double threshold = named_clusterings_threshold(&index->named, base);
     if (!index_clustering_is_of_pairs(index, base))
         return -ENOENT;
     int r = readable_cluster_find(index, sid, threshold, query, known, cluster);

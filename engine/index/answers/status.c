@@ -53,8 +53,8 @@ void index_get_status(struct index *index, struct index_status *ret_status)
     status.extracts = !extractors_are_none(index->extractors);
     extractors_unread(index->extractors, status.unread);
     {
-        LOCKED(&index->error_lock);
-        snprintf(status.last_error, sizeof(status.last_error), "%s", index->last_error);
+        LOCKED(&index->messages.lock);
+        snprintf(status.last_error, sizeof(status.last_error), "%s", index->messages.last_error);
     }
     *ret_status = status;
 }

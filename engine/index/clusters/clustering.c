@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/index/index_private.h"
+#include "engine/index/messages.h"
 
 #define RATIO_UNIT 1e4
 enum { WORDS_MAX = 6 };

@@ -33,6 +33,9 @@ struct living_clusters;
 struct remade;
 struct remake_plan;
 
+/* Documents of the default clustering resemble each other by so much at least. */
+#define INDEX_CLUSTER_THRESHOLD 0.5
+
 /* Named ways of clustering beside the default one. */
 enum { LIVING_CLUSTERINGS_MAX = 8 };
 

@@ -5,6 +5,7 @@
 
 #include "engine/index/clusters/clustering_row.h"
 #include "engine/index/clusters/named_clusterings_private.h"
+#include "engine/index/tables/meta.h"
 #include "engine/index/clusters/remade.h"
 #include "engine/index/clusters/remaking.h"
 
@@ -44,19 +45,20 @@ static unsigned unused_number(enum index_clustering_kind kind, const struct clus
 }
 
 /* Its members are as they were, whatever came of them since. */
-static int want_remade(struct index *index, struct named_clustering *wanted, bool is_new)
+static int want_remade(struct named_clusterings *named, struct named_clustering *wanted,
+                       bool is_new)
 {
-    int r = is_new ? clustering_row_put(index->kv, wanted->number, CLUSTERING_COMPLETE, 0,
+    int r = is_new ? clustering_row_put(named->of.kv, wanted->number, CLUSTERING_COMPLETE, 0,
                                         &wanted->clustering)
                    : 0;
     if (r == 0)
-        r = remade_open(index->kv, wanted->number, &wanted->remade);
+        r = remade_open(named->of.kv, wanted->number, &wanted->remade);
     if (r == 0)
-        r = living_clusters_add_remade(index->clusters, wanted->number, wanted->remade);
+        r = living_clusters_add_remade(named->of.clusters, wanted->number, wanted->remade);
     return r;
 }
 
-static int want_followed(struct index *index, const struct named_clustering *wanted,
+static int want_followed(struct named_clusterings *named, const struct named_clustering *wanted,
                          const struct clustering_row *row)
 {
     const struct edge_rule rule = clustering_rule(&wanted->clustering);
@@ -66,25 +68,24 @@ static int want_followed(struct index *index, const struct named_clustering *wan
     if (row && row->state == CLUSTERING_COMPLETE) {
         linked = UINT64_MAX;
     } else {
-        r = meta_get_sid(index->kv, "sid_end", &sid_end);
+        r = meta_get_sid(named->of.kv, "sid_end", &sid_end);
         if (r == -ENOENT) { /* there never was a document */
             linked = UINT64_MAX;
             r = 0;
         }
         if (r == 0)
-            r = clustering_row_put(index->kv, wanted->number,
+            r = clustering_row_put(named->of.kv, wanted->number,
                                    linked == UINT64_MAX ? CLUSTERING_COMPLETE : CLUSTERING_MAKING,
                                    0, &wanted->clustering);
     }
-    return r < 0 ? r : living_clusters_add(index->clusters, wanted->number, &rule, linked);
+    return r < 0 ? r : living_clusters_add(named->of.clusters, wanted->number, &rule, linked);
 }
 
 /* One that there is, or a new one. The row of the former says nothing any more (row->number is
  * taken). */
-static int want(struct index *index, const struct index_clustering *clustering,
+static int want(struct named_clusterings *named, const struct index_clustering *clustering,
                 struct clustering_row *rows, size_t n_rows, uint64_t *taken)
 {
-    struct named_clusterings *named = &index->named;
     struct named_clustering *wanted = &named->wanted[named->n_wanted];
     const struct clustering_row *row = find_row(rows, n_rows, clustering);
 
@@ -92,8 +93,8 @@ static int want(struct index *index, const struct index_clustering *clustering,
     wanted->number = row ? row->number : unused_number(clustering->kind, rows, n_rows, *taken);
     if (wanted->number == 0)
         return -EBUSY; /* the next start has removed some */
-    int r = clustering_is_remade(clustering->kind) ? want_remade(index, wanted, !row)
-                                                   : want_followed(index, wanted, row);
+    int r = clustering_is_remade(clustering->kind) ? want_remade(named, wanted, !row)
+                                                   : want_followed(named, wanted, row);
     if (r < 0) {
         remade_close(wanted->remade);
         wanted->remade = NULL;
@@ -104,17 +105,16 @@ static int want(struct index *index, const struct index_clustering *clustering,
     return 0;
 }
 
-static int remove_others(struct index *index, const struct clustering_row *rows, size_t n_rows,
-                         uint64_t taken)
+static int remove_others(struct named_clusterings *named, const struct clustering_row *rows,
+                         size_t n_rows, uint64_t taken)
 {
-    struct named_clusterings *named = &index->named;
     int r = 0;
 
     for (size_t i = 0; r == 0 && i < n_rows; i++) {
         if (taken >> rows[i].number & 1)
             continue;
         if (rows[i].state != CLUSTERING_REMOVING)
-            r = clustering_row_put(index->kv, rows[i].number, CLUSTERING_REMOVING, 0,
+            r = clustering_row_put(named->of.kv, rows[i].number, CLUSTERING_REMOVING, 0,
                                    &rows[i].clustering);
         named->removing[named->n_removing++] = rows[i].number;
     }
@@ -127,26 +127,26 @@ static int compare_names(const void *a, const void *b)
     return strcmp(x->clustering.name, y->clustering.name);
 }
 
-int named_clusterings_open(struct index *index, const struct index_options *options)
+int named_clusterings_open(struct named_clusterings *named, const struct named_clusterings_of *of,
+                           const struct index_options *options)
 {
-    struct named_clusterings *named = &index->named;
     struct clustering_row rows[CLUSTERING_MAX];
     size_t n_rows = 0;
     uint64_t taken = 0;
 
-    int r = clustering_rows_get(index->kv, rows, &n_rows);
+    named->of = *of;
+    int r = clustering_rows_get(named->of.kv, rows, &n_rows);
     for (size_t i = 0; r == 0 && i < options->n_clusterings; i++)
         r = named->n_wanted == INDEX_CLUSTERINGS_MAX
                 ? -EINVAL
-                : want(index, &options->clusterings[i], rows, n_rows, &taken);
+                : want(named, &options->clusterings[i], rows, n_rows, &taken);
     for (size_t i = 0; r == 0 && !options->clusterings && i < n_rows; i++)
         if (rows[i].state != CLUSTERING_REMOVING && named->n_wanted < INDEX_CLUSTERINGS_MAX)
-            r = want(index, &rows[i].clustering, rows, n_rows, &taken);
+            r = want(named, &rows[i].clustering, rows, n_rows, &taken);
     if (r == 0)
-        r = remove_others(index, rows, n_rows, taken);
+        r = remove_others(named, rows, n_rows, taken);
     if (named->n_wanted)
         qsort(named->wanted, named->n_wanted, sizeof(named->wanted[0]), compare_names);
-    index->redoing = !named_clusterings_is_idle(index);
     return r;
 }
 
@@ -167,40 +167,41 @@ void named_clusterings_done(struct named_clusterings *named)
 
 /* -- making -- */
 
-static const struct named_clustering *find_unfinished(const struct index *index)
+static const struct named_clustering *find_unfinished(const struct named_clusterings *named)
 {
-    for (size_t i = 0; i < index->named.n_wanted; i++) {
-        const struct named_clustering *wanted = &index->named.wanted[i];
+    for (size_t i = 0; i < named->n_wanted; i++) {
+        const struct named_clustering *wanted = &named->wanted[i];
         if (!wanted->remade &&
-            living_clusters_linked(index->clusters, wanted->number) != UINT64_MAX)
+            living_clusters_linked(named->of.clusters, wanted->number) != UINT64_MAX)
             return wanted;
     }
     return NULL;
 }
 
-static int make_some(struct index *index, const struct named_clustering *wanted)
+static int make_some(struct named_clusterings *named, const struct named_clustering *wanted)
 {
     char text[INDEX_CLUSTERING_TEXT_BYTES];
-    int r = living_clusters_link_more(index->clusters, wanted->number, LINKED_AT_ONCE);
+    int r = living_clusters_link_more(named->of.clusters, wanted->number, LINKED_AT_ONCE);
 
     if (r == 0)
-        r = clustering_row_put(index->kv, wanted->number, CLUSTERING_COMPLETE, 0,
+        r = clustering_row_put(named->of.kv, wanted->number, CLUSTERING_COMPLETE, 0,
                                &wanted->clustering);
     if (r != 0)
         return r < 0 ? r : 0;
     index_clustering_print(&wanted->clustering, text);
-    index_log(index, INDEX_LOG_INFO, "clustering %s: all documents are in it", text);
+    messages_log(named->of.messages, INDEX_LOG_INFO, "clustering %s: all documents are in it",
+                 text);
     return 0;
 }
 
-int named_clusterings_store(struct index *index)
+int named_clusterings_store(struct named_clusterings *named)
 {
     int r = 0;
-    for (size_t i = 0; r == 0 && i < index->named.n_wanted; i++) {
-        const struct named_clustering *wanted = &index->named.wanted[i];
-        uint64_t linked = living_clusters_linked(index->clusters, wanted->number);
+    for (size_t i = 0; r == 0 && i < named->n_wanted; i++) {
+        const struct named_clustering *wanted = &named->wanted[i];
+        uint64_t linked = living_clusters_linked(named->of.clusters, wanted->number);
         if (!wanted->remade && linked != UINT64_MAX)
-            r = clustering_row_put(index->kv, wanted->number, CLUSTERING_PAUSED, linked,
+            r = clustering_row_put(named->of.kv, wanted->number, CLUSTERING_PAUSED, linked,
                                    &wanted->clustering);
     }
     return r;
@@ -208,29 +209,27 @@ int named_clusterings_store(struct index *index)
 
 /* -- in the background -- */
 
-bool named_clusterings_is_idle(const struct index *index)
+bool named_clusterings_is_idle(const struct named_clusterings *named)
 {
-    const struct named_clusterings *named = &index->named;
     for (size_t i = 0; i < named->n_wanted; i++)
         if (named->wanted[i].remade && !remade_is_idle(named->wanted[i].remade))
             return false;
-    return named->n_removing == 0 && !named->remaking && !find_unfinished(index);
+    return named->n_removing == 0 && !named->remaking && !find_unfinished(named);
 }
 
-bool named_clusterings_has_work(const struct index *index, bool rests, bool wanted)
+bool named_clusterings_has_work(const struct named_clusterings *named, bool rests, bool wanted)
 {
-    const struct named_clusterings *named = &index->named;
-    if (named->n_removing > 0 || find_unfinished(index))
+    if (named->n_removing > 0 || find_unfinished(named))
         return true;
     return named->remaking ? remaking_is_ready(named->remaking)
-                           : named_clusterings_is_due(index, rests, wanted);
+                           : named_clusterings_is_due(named, rests, wanted);
 }
 
-int named_clusterings_step(struct index *index, bool rests, bool wanted)
+int named_clusterings_step(struct named_clusterings *named, bool rests, bool wanted)
 {
-    const struct named_clustering *unfinished = find_unfinished(index);
+    const struct named_clustering *unfinished = find_unfinished(named);
     if (unfinished)
-        return make_some(index, unfinished);
-    return index->named.n_removing > 0 ? named_clusterings_remove_some(index)
-                                       : named_clusterings_remake_some(index, rests, wanted);
+        return make_some(named, unfinished);
+    return named->n_removing > 0 ? named_clusterings_remove_some(named)
+                                 : named_clusterings_remake_some(named, rests, wanted);
 }

@@ -11,11 +11,12 @@
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_NAMED_CLUSTERINGS_H
 #define KINFS_ENGINE_INDEX_CLUSTERS_NAMED_CLUSTERINGS_H
 
+#include "base/niceness.h"
+#include "engine/index/messages.h"
 #include "engine/index/tables/cluster_ids.h"
-#include "engine/index/index.h"
 #include "store/kv.h"
 
-struct index;
+struct living_clusters;
 struct remade;
 struct remaking;
 
@@ -25,7 +26,18 @@ struct named_clustering {
     struct remade *remade; /* NULL: it follows every change */
 };
 
+/* The things they are made of, and with; all borrowed. */
+struct named_clusterings_of {
+    struct kv *kv;
+    struct living_clusters *clusters;
+    const struct policy *policy;
+    const char *scratch; /* the directory for what a batch does not keep in memory */
+    struct niceness *niceness;
+    struct messages *messages;
+};
+
 struct named_clusterings {
+    struct named_clusterings_of of;
     struct named_clustering wanted[INDEX_CLUSTERINGS_MAX]; /* by name; the same from opening on */
     size_t n_wanted;
     unsigned removing[CLUSTERING_MAX];
@@ -38,37 +50,43 @@ struct named_clusterings {
     int64_t began_ms;
 };
 
-/* Read what there is, decide what is wanted, and add it to index->clusters. After these were
- * opened, before anything is done with them. Returns 0, -EUCLEAN, -ENOMEM or a store error. */
-int named_clusterings_open(struct index *index, const struct index_options *options);
+/* Read what there is, decide what is wanted, and add it to the living clusters. After these were
+ * opened, before anything is done with them. *named: all zero before. Returns 0, -EUCLEAN, -ENOMEM
+ * or a store error. */
+int named_clusterings_open(struct named_clusterings *named, const struct named_clusterings_of *of,
+                           const struct index_options *options);
 
-/* What could not be made anew is tried once more. Anyone's. */
-void named_clusterings_retry(struct index *index);
+/* What could not be made anew is to be tried once more. Returns whether there is any. Anyone's. */
+bool named_clusterings_retry(struct named_clusterings *named);
 
-bool named_clusterings_is_idle(const struct index *index);
+bool named_clusterings_is_idle(const struct named_clusterings *named);
 /* Whether there is something to do right now.
  *
  * rests   nothing is known that will change documents
  * wanted  somebody waits for all to be idle */
-bool named_clusterings_has_work(const struct index *index, bool rests, bool wanted);
+bool named_clusterings_has_work(const struct named_clusterings *named, bool rests, bool wanted);
 /* Some of that work. 0, or a store error. */
-int named_clusterings_step(struct index *index, bool rests, bool wanted);
+int named_clusterings_step(struct named_clusterings *named, bool rests, bool wanted);
 /* What other threads do for it ends; the committer is no more, or calls. */
 void named_clusterings_stop(struct named_clusterings *named);
 
 /* At a clean end: what is under way is taken up there by the next start. 0, or a store error. */
-int named_clusterings_store(struct index *index);
+int named_clusterings_store(struct named_clusterings *named);
 void named_clusterings_done(struct named_clusterings *named);
 
 /* Whether the clustering of a cluster has not seen the last changes (remade.h). Anyone's. */
-bool named_clusterings_is_stale(const struct index *index, uint64_t cluster);
+bool named_clusterings_is_stale(const struct named_clusterings *named, uint64_t cluster);
 
 /* What a batch of mode broder1997 left out, of the clustering of a cluster. Returns false where it
  * is of another mode, or was never made. Anyone's. */
-bool named_clusterings_loss(const struct index *index, uint64_t cluster,
+bool named_clusterings_loss(const struct named_clusterings *named, uint64_t cluster,
                             struct index_clustering_loss *ret_loss);
 
 /* From which resemblance on documents of a cluster are linked. Anyone's. */
-double named_clusterings_threshold(const struct index *index, uint64_t cluster);
+double named_clusterings_threshold(const struct named_clusterings *named, uint64_t cluster);
+
+/* The one of a number; NULL: there is none, or it is not wanted any more. Anyone's. */
+const struct named_clustering *named_clusterings_find(const struct named_clusterings *named,
+                                                      unsigned number);
 
 #endif

@@ -2,19 +2,20 @@
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_NAMED_CLUSTERINGS_PRIVATE_H
 #define KINFS_ENGINE_INDEX_CLUSTERS_NAMED_CLUSTERINGS_PRIVATE_H
 
-#include "engine/index/index_private.h"
+#include "engine/index/clusters/living_clusters.h"
+#include "engine/index/clusters/named_clusterings.h"
 
 /* -- removing (named_clusterings_removal.c) -- */
 
 /* Some rows of one that is not wanted any more; there is one. 0 or a store error. */
-int named_clusterings_remove_some(struct index *index);
+int named_clusterings_remove_some(struct named_clusterings *named);
 
 /* -- making anew (named_clusterings_remaking.c) -- */
 
 /* Whether one is to be made anew; arguments as of named_clusterings_has_work(). */
-bool named_clusterings_is_due(const struct index *index, bool rests, bool wanted);
+bool named_clusterings_is_due(const struct named_clusterings *named, bool rests, bool wanted);
 /* Begins with one that is due, or goes on with one whose batch is ready. 0 or a store error; where
  * there is no room for the batch, that is told, and it stays as it was. */
-int named_clusterings_remake_some(struct index *index, bool rests, bool wanted);
+int named_clusterings_remake_some(struct named_clusterings *named, bool rests, bool wanted);
 
 #endif

@@ -11,25 +11,25 @@
 
 enum { FAILURE_TEXT_BYTES = 256 };
 
-static const struct named_clustering *find_due(const struct index *index, bool rests, bool wanted)
+static const struct named_clustering *find_due(const struct named_clusterings *named, bool rests,
+                                               bool wanted)
 {
     const int64_t now_ms = clock_now_ms();
-    for (size_t i = 0; i < index->named.n_wanted; i++) {
-        struct remade *remade = index->named.wanted[i].remade;
+    for (size_t i = 0; i < named->n_wanted; i++) {
+        struct remade *remade = named->wanted[i].remade;
         if (remade && remade_is_due(remade, rests, wanted, now_ms))
-            return &index->named.wanted[i];
+            return &named->wanted[i];
     }
     return NULL;
 }
 
-static int begin_remaking(struct index *index, const struct named_clustering *due)
+static int begin_remaking(struct named_clusterings *named, const struct named_clustering *due)
 {
-    struct named_clusterings *named = &index->named;
     const struct remaking_task task = {
-        .kv = index->kv,
-        .policy = &index->policy,
-        .scratch = index->store_path,
-        .niceness = &index->niceness,
+        .kv = named->of.kv,
+        .policy = named->of.policy,
+        .scratch = named->of.scratch,
+        .niceness = named->of.niceness,
         .number = due->number,
         .mode = clustering_mode(due->clustering.kind),
         .threshold = due->clustering.resemblance,
@@ -56,9 +56,8 @@ static void failure_text(const struct named_clustering *failed, int error,
              failed->clustering.name, strerror(-error));
 }
 
-static int end_failed(struct index *index, int error)
+static int end_failed(struct named_clusterings *named, int error)
 {
-    struct named_clusterings *named = &index->named;
     const struct named_clustering *failed = named->remade;
     named_clusterings_stop(named);
     if (!is_for_want_of_room(error))
@@ -69,13 +68,13 @@ static int end_failed(struct index *index, int error)
         return 0;
     char text[FAILURE_TEXT_BYTES];
     failure_text(failed, error, text);
-    index_log(index, INDEX_LOG_ERROR, "%s", text);
+    messages_log(named->of.messages, INDEX_LOG_ERROR, "%s", text);
     return 0;
 }
 
-static int complete_remaking(struct index *index, const struct index_clustering_loss *loss)
+static int complete_remaking(struct named_clusterings *named,
+                             const struct index_clustering_loss *loss)
 {
-    struct named_clusterings *named = &index->named;
     const struct named_clustering *done = named->remade;
     char text[INDEX_CLUSTERING_TEXT_BYTES], failure[FAILURE_TEXT_BYTES];
     struct index_clustering_loss before;
@@ -85,42 +84,42 @@ static int complete_remaking(struct index *index, const struct index_clustering_
     named_clusterings_stop(named);
     if (r == 0 && error) {
         failure_text(done, error, failure);
-        index_error_over(index, failure);
+        messages_over(named->of.messages, failure);
     }
     if (r < 0 || !first)
         return r;
     index_clustering_print(&done->clustering, text);
-    index_log(index, INDEX_LOG_INFO, "clustering %s: all documents are in it", text);
+    messages_log(named->of.messages, INDEX_LOG_INFO, "clustering %s: all documents are in it",
+                 text);
     return 0;
 }
 
-static int go_on_remaking(struct index *index)
+static int go_on_remaking(struct named_clusterings *named)
 {
-    struct named_clusterings *named = &index->named;
     struct index_clustering_loss loss;
     struct remake_plan *plan;
     int r = remaking_result(named->remaking, &plan, &loss);
     if (r < 0)
-        return end_failed(index, r);
-    r = living_clusters_remake(index->clusters, named->remade->number, plan);
+        return end_failed(named, r);
+    r = living_clusters_remake(named->of.clusters, named->remade->number, plan);
     if (r == 0)
-        return complete_remaking(index, &loss);
+        return complete_remaking(named, &loss);
     if (r < 0)
         named_clusterings_stop(named); /* what was done counts */
     return r < 0 ? r : 0;
 }
 
-bool named_clusterings_is_due(const struct index *index, bool rests, bool wanted)
+bool named_clusterings_is_due(const struct named_clusterings *named, bool rests, bool wanted)
 {
-    return find_due(index, rests, wanted) != NULL;
+    return find_due(named, rests, wanted) != NULL;
 }
 
-int named_clusterings_remake_some(struct index *index, bool rests, bool wanted)
+int named_clusterings_remake_some(struct named_clusterings *named, bool rests, bool wanted)
 {
     const struct named_clustering *due;
-    if (index->named.remaking)
-        return go_on_remaking(index);
-    due = find_due(index, rests, wanted);
-    int r = due ? begin_remaking(index, due) : 0;
-    return r < 0 ? end_failed(index, r) : 0;
+    if (named->remaking)
+        return go_on_remaking(named);
+    due = find_due(named, rests, wanted);
+    int r = due ? begin_remaking(named, due) : 0;
+    return r < 0 ? end_failed(named, r) : 0;
 }

@@ -5,14 +5,15 @@
 #include "base/bytes.h"
 #include "engine/index/tables/cluster_aliases.h"
 #include "engine/index/clusters/named_clusterings_private.h"
+#include "engine/index/tables/meta.h"
+#include "engine/index/tables/schema.h"
 
 enum { REMOVED_AT_ONCE = 512 }; /* rows looked at */
 enum { REMOVE_CLUSTER_OF, REMOVE_MEMBERS, REMOVE_ALIASES, REMOVE_PHASES };
 
 /* Some rows of a phase. Returns 1 when there may be more, 0 or an error. */
-static int remove_rows(struct index *index, unsigned number)
+static int remove_rows(struct named_clusterings *named, unsigned number)
 {
-    struct named_clusterings *named = &index->named;
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     struct kv_page page;
     uint8_t from[8], to[8];
@@ -28,7 +29,7 @@ static int remove_rows(struct index *index, unsigned number)
         range = (struct kv_range){{from, sizeof(from)}, {to, sizeof(to)}};
     if (named->at.data)
         range.from = kv_buf_slice(&named->at);
-    int r = kv_scan(index->kv, table, &range, REMOVED_AT_ONCE, &page);
+    int r = kv_scan(named->of.kv, table, &range, REMOVED_AT_ONCE, &page);
     if (r < 0)
         return r;
     for (size_t i = 0; i < page.n_entries; i++) {
@@ -37,7 +38,7 @@ static int remove_rows(struct index *index, unsigned number)
             (key->size_bytes == 9 && ((const uint8_t *)key->data)[8] == number))
             kv_batch_delete(batch, table, *key);
     }
-    r = kv_apply(index->kv, batch);
+    r = kv_apply(named->of.kv, batch);
     bool more = page.more && page.n_entries > 0;
     if (r == 0) {
         kv_buf_done(&named->at);
@@ -49,31 +50,30 @@ static int remove_rows(struct index *index, unsigned number)
     return r < 0 ? r : more;
 }
 
-static int remove_meta(struct index *index, unsigned number)
+static int remove_meta(struct named_clusterings *named, unsigned number)
 {
     static const char *const names[] = {"next_cluster", "cluster_counts", "remade", "clustering"};
     int r = 0;
     for (size_t i = 0; r == 0 && i < sizeof(names) / sizeof(names[0]); i++) {
         struct clustering_meta meta;
         clustering_meta_key(&meta, names[i], number);
-        r = meta_delete(index->kv, meta.bytes);
+        r = meta_delete(named->of.kv, meta.bytes);
     }
     return r;
 }
 
-int named_clusterings_remove_some(struct index *index)
+int named_clusterings_remove_some(struct named_clusterings *named)
 {
-    struct named_clusterings *named = &index->named;
     unsigned number = named->removing[named->n_removing - 1];
 
-    int r = remove_rows(index, number);
+    int r = remove_rows(named, number);
     if (r != 0)
         return r < 0 ? r : 0;
     if (named->phase + 1 < REMOVE_PHASES) {
         named->phase++;
         return 0;
     }
-    r = remove_meta(index, number);
+    r = remove_meta(named, number);
     if (r < 0)
         return r;
     named->phase = 0;

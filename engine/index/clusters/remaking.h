@@ -5,7 +5,7 @@
 
 #include "engine/cluster/batch.h"
 #include "engine/index/index.h"
-#include "engine/index/queue/niceness.h"
+#include "base/niceness.h"
 #include "engine/index/clusters/remake_plan.h"
 
 struct remaking;

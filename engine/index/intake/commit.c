@@ -310,7 +310,7 @@ static void log_unreadable(struct index *index, const struct file_key *file, con
 {
     _cleanup_free_ char *path = NULL, *escaped = NULL;
     if (index_path(index, file, &path) == 0 && escape_name(path, &escaped) == 0)
-        index_warn(index, "%s: %s", escaped, reason);
+        messages_warn(&index->messages, "%s: %s", escaped, reason);
 }
 
 /* reason: "", it cannot be read, for this error. */

@@ -19,10 +19,11 @@
 /* For good: who waits for a scan is told, and nothing is tried again. */
 static void store_is_damaged(struct index *index)
 {
-    index_log(index, INDEX_LOG_ERROR,
-              "store %s is damaged; unmount and run `kinfs check --repair %s` (the documents are "
-              "served as ever, but not sketched)",
-              index->store_path, index->source);
+    messages_log(
+        &index->messages, INDEX_LOG_ERROR,
+        "store %s is damaged; unmount and run `kinfs check --repair %s` (the documents are "
+        "served as ever, but not sketched)",
+        index->store_path, index->source);
     scan_done(&index->scan);
     removal_done(index);
     {
@@ -54,7 +55,7 @@ static void store_failed(struct index *index, int error)
              "store %s: %s; documents are not sketched until it can be written again (they are "
              "served as ever)",
              index->store_path, strerror(-error));
-    index_log(index, INDEX_LOG_ERROR, "%s", index->failure);
+    messages_log(&index->messages, INDEX_LOG_ERROR, "%s", index->failure);
 }
 
 static int try_resume(struct index *index)
@@ -86,9 +87,10 @@ static void tell_recovery(struct index *index)
         if (index_is_rescan_wanted(index) || index->wanted.n)
             return;
     }
-    index_error_over(index, index->failure);
+    messages_over(&index->messages, index->failure);
     *index->failure = '\0';
-    index_log(index, INDEX_LOG_INFO, "store %s can be written again", index->store_path);
+    messages_log(&index->messages, INDEX_LOG_INFO, "store %s can be written again",
+                 index->store_path);
 }
 
 /* -- the loop -- */
@@ -164,7 +166,7 @@ static void begin_step(struct index *index)
  * change is done. */
 static void note_redoing(struct index *index)
 {
-    if (named_clusterings_is_idle(index))
+    if (named_clusterings_is_idle(&index->named))
         return;
     LOCKED(&index->lock);
     index->redoing = !index->damaged;
@@ -366,12 +368,12 @@ static bool do_clusterings(struct index *index)
 {
     const bool rests = is_at_rest(index), wanted = atomic_load(&index->n_settling) > 0;
     if (index->store_error || !index->redoing || is_stopping(index) ||
-        !named_clusterings_has_work(index, rests, wanted))
+        !named_clusterings_has_work(&index->named, rests, wanted))
         return false;
     begin_step(index);
-    int r = named_clusterings_step(index, rests, wanted);
+    int r = named_clusterings_step(&index->named, rests, wanted);
     end_step(index, r);
-    if (named_clusterings_is_idle(index))
+    if (named_clusterings_is_idle(&index->named))
         end_redoing(index);
     return true;
 }

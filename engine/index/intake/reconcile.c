@@ -178,9 +178,10 @@ void reconcile_tell_covered(struct index *index, const struct file_key *parent, 
         index_path(index, parent, &directory) == 0 &&
         asprintf(&path, "%s%s%s", directory, *directory ? "/" : "", name) >= 0 &&
         escape_name(path, &escaped) == 0)
-        index_warn(index,
-                   "%s: left out while something is mounted over it; unmount that to have it back",
-                   escaped);
+        messages_warn(
+            &index->messages,
+            "%s: left out while something is mounted over it; unmount that to have it back",
+            escaped);
 }
 
 int reconcile_forget(struct index *index, const struct file_key *parent, const char *name)

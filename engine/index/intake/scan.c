@@ -215,7 +215,8 @@ static int pass_over(struct index *index, int error)
 {
     enum { PAUSE_MS = 200 };
     if (!reconcile_may_pass_over(error)) {
-        index_log(index, INDEX_LOG_WARNING, "the tree is scanned again: %s", strerror(-error));
+        messages_log(&index->messages, INDEX_LOG_WARNING, "the tree is scanned again: %s",
+                     strerror(-error));
         index_rescan(index);
         usleep(PAUSE_MS * 1000);
     }
@@ -368,7 +369,7 @@ static void tell_unreadable(struct index *index, const struct file_key *director
 {
     _cleanup_free_ char *path = NULL, *escaped = NULL;
     if (index_path(index, directory, &path) == 0 && escape_name(path, &escaped) == 0)
-        index_warn(index, "%s: cannot be listed: %s", escaped, strerror(-error));
+        messages_warn(&index->messages, "%s: cannot be listed: %s", escaped, strerror(-error));
 }
 
 /* Returns 1, 0 when the directory cannot be read, or an error. */

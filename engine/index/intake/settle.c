@@ -80,6 +80,16 @@ static int settle_all(struct index *index, int wait_ms)
     return r == 0 && is_damaged(index) ? -EUCLEAN : r;
 }
 
+/* Clusterings that could not be made anew are tried once more. */
+static void retry_clusterings(struct index *index)
+{
+    if (!named_clusterings_retry(&index->named))
+        return;
+    LOCKED(&index->lock);
+    index->redoing = !index->damaged;
+    pthread_cond_signal(&index->wake_committer);
+}
+
 int index_settle(struct index *index, enum index_lane lane, int wait_ms)
 {
     if (!index->started)
@@ -87,7 +97,7 @@ int index_settle(struct index *index, enum index_lane lane, int wait_ms)
     if (lane == INDEX_LANE_FOREGROUND)
         return settle_foreground(index, wait_ms);
     niceness_wait_begin(&index->niceness);
-    named_clusterings_retry(index);
+    retry_clusterings(index);
     atomic_fetch_add(&index->n_settling, 1);
     int r = settle_all(index, wait_ms);
     atomic_fetch_sub(&index->n_settling, 1);

@@ -303,7 +303,7 @@ static void retry_later(struct index *index, struct change *change, int error)
 {
     enum { PAUSE_MS = 100 };
     if (is_shortage(error)) {
-        index_warn(index, "documents wait to be read: %s", strerror(-error));
+        messages_warn(&index->messages, "documents wait to be read: %s", strerror(-error));
         usleep(PAUSE_MS * 1000);
     }
     change_queue_retry(index->queue, change);

@@ -1,4 +1,4 @@
-#include "engine/index/queue/niceness.h"
+#include "base/niceness.h"
 
 #include <stdbool.h>
 #include <sys/resource.h>

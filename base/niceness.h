@@ -1,7 +1,7 @@
 /* How far the threads of an index stand back behind those that serve users: as far as there is,
  * but while somebody waits for them. Any thread; the lock is a leaf, held for a system call. */
-#ifndef KINFS_ENGINE_INDEX_QUEUE_NICENESS_H
-#define KINFS_ENGINE_INDEX_QUEUE_NICENESS_H
+#ifndef KINFS_BASE_NICENESS_H
+#define KINFS_BASE_NICENESS_H
 
 #include <pthread.h>
 #include <stddef.h>

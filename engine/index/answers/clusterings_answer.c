@@ -1,0 +1,56 @@
+/* Which clusterings there are, and how far each is. */
+#include <errno.h>
+#include <string.h>
+
+#include "engine/index/clusters/remade.h"
+#include "engine/index/index_private.h"
+
+static void show(struct index *index, const struct named_clustering *wanted,
+                 struct index_clustering_status *ret_status)
+{
+    const uint64_t linked = living_clusters_linked(index->clusters, wanted->number);
+    const uint64_t last = atomic_load(&index->last_sid);
+    struct index_clustering_status status = {.clustering = wanted->clustering,
+                                             .base = clustering_base(wanted->number),
+                                             .current = linked == UINT64_MAX,
+                                             .remade = wanted->remade != NULL};
+
+    if (wanted->remade) {
+        status.current = remade_is_current(wanted->remade);
+        status.made = remade_get_loss(wanted->remade, &status.loss);
+        status.error = status.current ? 0 : remade_error(wanted->remade);
+    }
+    status.percent = status.current ? 100 : last ? (unsigned)(linked * 100 / last) : 0;
+    if (!status.current && status.percent > 99)
+        status.percent = 99;
+    living_clusters_count_in(index->clusters, wanted->number, &status.clusters,
+                             &status.clustered_documents);
+    *ret_status = status;
+}
+
+size_t index_get_clusterings(struct index *index,
+                             struct index_clustering_status ret_clusterings[INDEX_CLUSTERINGS_MAX])
+{
+    for (size_t i = 0; i < index->named.n_wanted; i++)
+        show(index, &index->named.wanted[i], &ret_clusterings[i]);
+    return index->named.n_wanted;
+}
+
+int index_find_clustering(struct index *index, const char *name,
+                          struct index_clustering_status *ret_clustering)
+{
+    for (size_t i = 0; i < index->named.n_wanted; i++)
+        if (strcmp(index->named.wanted[i].clustering.name, name) == 0) {
+            show(index, &index->named.wanted[i], ret_clustering);
+            return 0;
+        }
+    return -ENOENT;
+}
+
+bool index_clustering_is_of_pairs(const struct index *index, uint64_t base)
+{
+    const struct named_clustering *wanted =
+        named_clusterings_find(&index->named, cluster_clustering(base));
+    return base == 0 || (wanted && wanted->clustering.kind == INDEX_CLUSTERING_COMPONENTS &&
+                         wanted->clustering.containment == 0);
+}
