@@ -127,6 +127,15 @@ uint64_t kv_rocksdb_n_lost(struct kv *kv);
  * interrupted. Touches nothing. */
 bool kv_rocksdb_is_store(const char *path);
 
+/* Whether kv_rocksdb_remove() can remove what has this name in a directory of one's own, or nothing
+ * is there. Touches nothing. Returns 0, -EPERM with a line in *ret_why (as trust.h has it) for
+ * what is not one's own and for directories in it that no store has, or another error. */
+int kv_rocksdb_check_removable(int directory_fd, const char *name, char **ret_why);
+
+/* Remove a store of this back end that nobody uses, whole or not; with a directory in it that no
+ * store has it stays as it is. Returns 0, also where there is none, or as above. */
+int kv_rocksdb_remove(int directory_fd, const char *name);
+
 /* Put back what a store of this back end lost of what it says of itself: which files count, which
  * tables it has; not data. For whoever alone has the store, and after it could not be opened.
  * Returns 1 when something was put back, 0, -EPERM or -EBUSY as kv_rocksdb_open(), or another

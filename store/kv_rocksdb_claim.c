@@ -65,8 +65,6 @@ static int check_entry(struct claim *claim, int directory_fd, const char *name, 
     struct stat st;
     if (fstatat(directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? 0 : -errno; /* the writer's that this one reads beside */
-    if (S_ISDIR(st.st_mode) && is_top && strcmp(name, "lost+found") == 0)
-        return 0;
     if (is_top && strcmp(name, KV_ROCKSDB_RUNS_DIR) == 0) {
         _cleanup_close_ int runs = trust_open_directory_at(directory_fd, name, claim->ret_why);
         return runs < 0 ? runs : check_files(claim, runs, false);

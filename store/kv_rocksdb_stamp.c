@@ -104,7 +104,7 @@ static bool is_stamp(const char *text)
     return true;
 }
 
-/* 1 when there is nothing in the directory but what a file system itself puts there. */
+/* 1 when there is nothing in the directory. */
 static int is_empty(int directory_fd)
 {
     _cleanup_closedir_ DIR *directory = NULL;
@@ -113,8 +113,7 @@ static int is_empty(int directory_fd)
         return r;
     const struct dirent *entry;
     while ((entry = readdir(directory)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-            strcmp(entry->d_name, "lost+found") != 0)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             return 0;
     return 1;
 }

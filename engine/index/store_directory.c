@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -108,16 +107,19 @@ static int check_place(const char *path, const char *source, enum kind kind, cha
     return 0;
 }
 
-/* Of a store: what else is to be opened in it. A link in the place of a database would have that of
- * another directory removed. */
+/* Of a store: what else is to be opened in it, or removed. What is in a database that counts is
+ * looked at by whoever opens it. */
 static int check_entries(int directory_fd, char **ret_why)
 {
-    static const char *const directories[] = {STORE_DB, STORE_DB_NEW, STORE_DB_OLD};
+    static const char *const removed[] = {STORE_DB_NEW, STORE_DB_OLD};
     static const char *const files[] = {"lock", "policy", "holder", "holder.new"};
-    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
-        _cleanup_close_ int fd = trust_open_directory_at(directory_fd, directories[i], ret_why);
-        if (fd < 0 && fd != -ENOENT)
-            return fd;
+    _cleanup_close_ int db = trust_open_directory_at(directory_fd, STORE_DB, ret_why);
+    if (db < 0 && db != -ENOENT)
+        return db;
+    for (size_t i = 0; i < sizeof(removed) / sizeof(removed[0]); i++) {
+        int r = kv_rocksdb_check_removable(directory_fd, removed[i], ret_why);
+        if (r < 0)
+            return r;
     }
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
         _cleanup_close_ int fd = trust_open_file(directory_fd, files[i], O_RDONLY, ret_why);
@@ -153,77 +155,56 @@ static int take_lock(int directory_fd, int *ret_fd, bool *ret_made)
 
 /* -- the databases -- */
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st, (void)type, (void)ftw;
-    return remove(path) < 0 ? -errno : 0;
-}
-
-static void remove_tree(const char *path)
-{
-    enum { FDS_MAX = 8 };
-    if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-        nftw(path, remove_one, FDS_MAX, FTW_DEPTH | FTW_PHYS);
-}
-
 void store_directory_drop_new(const char *path)
 {
-    _cleanup_free_ char *joined = join(path, STORE_DB_NEW);
-    if (joined)
-        remove_tree(joined);
-}
-
-static int sync_directory(const char *path)
-{
-    _cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return fd < 0 || fsync(fd) < 0 ? -errno : 0;
+    _cleanup_close_ int fd = trust_open_directory(path, NULL);
+    if (fd >= 0)
+        (void)kv_rocksdb_remove(fd, STORE_DB_NEW);
 }
 
 /* For a file system that cannot exchange two directories at once. */
-static int exchange_in_steps(const char *new, const char *db, const char *old)
+static int exchange_in_steps(int fd)
 {
-    remove_tree(old);
-    if (rename(db, old) < 0)
+    int r = kv_rocksdb_remove(fd, STORE_DB_OLD);
+    if (r < 0)
+        return r;
+    if (renameat(fd, STORE_DB, fd, STORE_DB_OLD) < 0)
         return -errno;
-    if (rename(new, db) == 0)
+    if (renameat(fd, STORE_DB_NEW, fd, STORE_DB) == 0)
         return 0;
-    int r = -errno;
-    (void)rename(old, db); /* if that fails too, the next opening does it */
+    r = -errno;
+    (void)renameat(fd, STORE_DB_OLD, fd,
+                   STORE_DB); /* if that fails too, the next opening does it */
     return r;
 }
 
 int store_directory_exchange(const char *path)
 {
-    _cleanup_free_ char *db = join(path, STORE_DB), *new = join(path, STORE_DB_NEW),
-                        *old = join(path, STORE_DB_OLD);
-    if (!db || !new || !old)
-        return -ENOMEM;
-    int r = renameat2(AT_FDCWD, new, AT_FDCWD, db, RENAME_EXCHANGE) < 0 ? -errno : 0;
+    _cleanup_close_ int fd = trust_open_directory(path, NULL);
+    if (fd < 0)
+        return fd;
+    int r = renameat2(fd, STORE_DB_NEW, fd, STORE_DB, RENAME_EXCHANGE) < 0 ? -errno : 0;
     if (r == -ENOENT) /* there is no old one */
-        r = rename(new, db) < 0 ? -errno : 0;
+        r = renameat(fd, STORE_DB_NEW, fd, STORE_DB) < 0 ? -errno : 0;
     else if (r == -EINVAL || r == -ENOSYS || r == -EOPNOTSUPP)
-        r = exchange_in_steps(new, db, old);
+        r = exchange_in_steps(fd);
     if (r < 0)
         return r;
-    if (sync_directory(path) == 0) { /* else a crash could bring the old one's name back */
-        remove_tree(new);
-        remove_tree(old);
+    if (fsync(fd) == 0) { /* else a crash could bring the old one's name back */
+        (void)kv_rocksdb_remove(fd, STORE_DB_NEW);
+        (void)kv_rocksdb_remove(fd, STORE_DB_OLD);
     }
     return 0;
 }
 
 /* The remains of an interrupted rebuild. */
-static int clean_up(const char *path)
+static int clean_up(int fd)
 {
-    _cleanup_free_ char *db = join(path, STORE_DB), *old = join(path, STORE_DB_OLD);
-    if (!db || !old)
-        return -ENOMEM;
-    if (faccessat(AT_FDCWD, db, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT &&
-        rename(old, db) < 0 && errno != ENOENT)
+    if (faccessat(fd, STORE_DB, F_OK, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT &&
+        renameat(fd, STORE_DB_OLD, fd, STORE_DB) < 0 && errno != ENOENT)
         return -errno;
-    remove_tree(old);
-    store_directory_drop_new(path);
-    return 0;
+    int r = kv_rocksdb_remove(fd, STORE_DB_OLD);
+    return r < 0 ? r : kv_rocksdb_remove(fd, STORE_DB_NEW);
 }
 
 /* -- taking -- */
@@ -287,7 +268,7 @@ int store_directory_take(const char *path, const char *source, bool create, int 
     if (r == 0)
         r = take_lock(directory_fd, &fd, &lock_made);
     if (r == 0)
-        r = clean_up(path);
+        r = clean_up(directory_fd);
     if (r == -EPERM && why)
         return index_refuse(ret_error, r, "store %s is not opened: %s", path, why);
     if (r < 0)
@@ -301,13 +282,12 @@ int store_directory_take(const char *path, const char *source, bool create, int 
 void store_directory_remove(const char *path, const char *other)
 {
     const char *const files[] = {"policy", other, "lock"};
-    _cleanup_free_ char *db = join(path, STORE_DB);
-    if (db)
-        remove_tree(db);
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        _cleanup_free_ char *file = files[i] ? join(path, files[i]) : NULL;
-        if (file)
-            unlink(file);
-    }
+    _cleanup_close_ int fd = trust_open_directory(path, NULL);
+    if (fd < 0)
+        return;
+    (void)kv_rocksdb_remove(fd, STORE_DB);
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+        if (files[i])
+            unlinkat(fd, files[i], 0);
     rmdir(path);
 }

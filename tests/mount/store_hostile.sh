@@ -162,6 +162,32 @@ plant directory
 mkdir "$STORE/db/MANIFEST-"
 all_refused "a directory by which a name leads out" "$STORE/db/MANIFEST- is a directory"
 
+# -- directories of another user's in a database: what is removed of it could be exchanged with a link at any moment --
+
+for part in db db.old db.new; do
+    for name in sub lost+found runs/sub; do
+        plant directory_in_$part
+        [[ -d $STORE/$part ]] || cp -a "$STORE/db" "$STORE/$part"
+        chmod 0755 "$STORE" "$STORE/$part"
+        mkdir -p "$STORE/$part/$name/x"
+        echo > "$STORE/$part/$name/x/file"
+        chown -R $ORDINARY "$STORE/$part/$name"
+        all_refused "a directory $part/$name" "$STORE/$part/${name/+/.} is a directory, and should be a file; remove it"
+        refused "a directory $part/$name" "$STORE/$part/${name/+/.} is a directory" "$KINFS" status --store="$STORE" "$SOURCE"
+        [[ -e $STORE/$part/$name/x/file && -e $STORE/$part/CURRENT ]] || fail "$part/$name: something was removed"
+    done
+done
+for part in db.old db.new; do
+    plant runs_in_$part
+    cp -a "$STORE/db" "$STORE/$part"
+    chown $ORDINARY "$STORE/$part/runs"
+    all_refused "another user's $part/runs" "$STORE/$part/runs belongs to user $ORDINARY, not to root"
+    chown root "$STORE/$part/runs"
+    touch "$STORE/$part/runs/1.sst"
+    "$KINFS" status --store="$STORE" "$SOURCE" > /dev/null
+    [[ ! -e $STORE/$part ]] || fail "$part is left"
+done
+
 # -- directories to be made --
 
 ln -s "$VICTIM" "$SCRATCH/sticky/planted"

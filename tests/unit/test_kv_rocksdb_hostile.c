@@ -118,6 +118,9 @@ static void test_kv_rocksdb_hostile__only_files_of_ones_own_are_in_it(void **sta
     assert_int_equal(mkdir(scratch_path(db, "MANIFEST-"), 0700), 0);
     assert_refused("MANIFEST-");
     assert_int_equal(rmdir(scratch_path(db, "MANIFEST-")), 0);
+    assert_int_equal(mkdir(scratch_path(db, "lost+found"), 0700), 0);
+    assert_refused("lost+found");
+    assert_int_equal(rmdir(scratch_path(db, "lost+found")), 0);
     kv_close(open_here());
 }
 

@@ -30,13 +30,13 @@ int renameat2(int from_fd, const char *from, int to_fd, const char *to, unsigned
     return (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, flags);
 }
 
-int rename(const char *from, const char *to)
+int renameat(int from_fd, const char *from, int to_fd, const char *to)
 {
     if (rename_error && rename_fails_after-- == 0) {
         errno = rename_error;
         return -1;
     }
-    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+    return (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, 0);
 }
 
 int fdatasync(int fd)
@@ -229,6 +229,46 @@ static void test_store_directory__what_a_rebuild_left_is_cleaned_up(void **state
     }
 }
 
+static void test_store_directory__another_directory_in_a_database_is_left_alone(void **state)
+{
+    (void)state;
+    static const char *const places[] = {"db.old/sub", "db.new/sub", "db.old/lost+found",
+                                         "db.new/runs/sub"};
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        make_databases(STORE_DB, places[i][3] == 'o' ? STORE_DB_OLD : STORE_DB_NEW);
+        const char *place = scratch_path(store, "%s", places[i]);
+        mkdir(scratch_path(store, "%.*s/runs", 6, places[i]), 0700);
+        scratch_write(scratch_path(store, "%.*s/runs/1.sst", 6, places[i]), "run");
+        assert_int_equal(mkdir(place, 0700), 0);
+        scratch_write(scratch_path(place, "%s", "file"), "precious");
+        assert_refused(store, true, -EPERM, "is a directory, and should be a file; remove it");
+        assert_file(scratch_path(place, "%s", "file"), "precious");
+        assert_file(scratch_path(store, "%.*s/runs/1.sst", 6, places[i]), "run");
+        scratch_remove(place);
+        close(take());
+        assert_false(exists(STORE_DB_NEW) || exists(STORE_DB_OLD));
+        scratch_remove(store);
+    }
+}
+
+/* It came to be while the directory was taken. */
+static void test_store_directory__an_exchange_leaves_another_directory_alone(void **state)
+{
+    (void)state;
+    static const int errors[] = {0, EINVAL};
+    for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+        exchange_error = errors[i];
+        make_databases(STORE_DB, STORE_DB_NEW);
+        assert_int_equal(mkdir(scratch_path(store, "db/sub"), 0700), 0);
+        scratch_write(scratch_path(store, "db/sub/file"), "precious");
+        assert_int_equal(store_directory_exchange(store), 0);
+        assert_file(scratch_path(store, "db/TABLES"), STORE_DB_NEW);
+        assert_file(scratch_path(store, "%s/sub/file", errors[i] ? STORE_DB_OLD : STORE_DB_NEW),
+                    "precious");
+        scratch_remove(store);
+    }
+}
+
 /* -- a rebuild -- */
 
 static struct index_options options;
@@ -328,6 +368,8 @@ int main(void)
         TEST(an_exchange_puts_the_new_in_place),
         TEST(an_exchange_that_fails_leaves_the_old),
         TEST(what_a_rebuild_left_is_cleaned_up),
+        TEST(another_directory_in_a_database_is_left_alone),
+        TEST(an_exchange_leaves_another_directory_alone),
         TEST(nobody_gets_in_beside_a_rebuild),
         TEST(a_rebuild_that_cannot_be_synced_is_none),
         TEST(a_damaged_stamp_is_rebuilt),
