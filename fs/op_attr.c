@@ -101,11 +101,12 @@ void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
     }
     struct inode *dir = inode_of(fs, parent);
     gone_ask_name(name);
-    bool is_view_name = fs->views && dir == fs->inodes.root && views_is_root_name(fs, name);
+    bool is_own = is_own_name(fs, dir, name);
+    bool is_view_name = is_own || (dir == fs->inodes.root && views_is_root_name(fs, name));
     struct fuse_entry_param entry;
     int r = -ENOENT;
     double timeout_s = watch_entry_timeout_s(fs, dir);
-    if (!is_view_name || strcmp(name, ".kinfs") != 0)
+    if (!is_own)
         r = do_lookup(fs, dir, name, &entry);
     if (r == -ENOENT && is_view_name)
         views_lookup_root(fs, req, name);

@@ -152,7 +152,7 @@ static bool is_hidden(struct fs *fs, const struct inode *parent, int dirfd,
                       const struct dirent *entry)
 {
     struct file_key key;
-    if (fs->views && parent == fs->inodes.root && strcmp(entry->d_name, ".kinfs") == 0)
+    if (is_own_name(fs, parent, entry->d_name))
         return true;
     /* Of a mount point d_ino is what lies below it; a store is seldom one. */
     return fs->store_key.size_bytes && entry->d_ino == fs->store_ino &&

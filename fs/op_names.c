@@ -17,10 +17,10 @@
 int check_name(struct fs *fs, const struct inode *parent, int parent_fd, const char *name)
 {
     struct stat st;
-    if (!fs->views || parent != fs->inodes.root || !views_is_root_name(fs, name))
-        return 0;
-    if (strcmp(name, ".kinfs") == 0)
+    if (is_own_name(fs, parent, name))
         return -EPERM;
+    if (parent != fs->inodes.root || !views_is_root_name(fs, name))
+        return 0;
     /* Where the tree has the name, it is the tree's. */
     return fstatat(parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? -EPERM : 0;
 }

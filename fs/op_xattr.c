@@ -10,6 +10,7 @@
 #include <sys/xattr.h>
 
 #include "base/cleanup.h"
+#include "fs/attribute_text.h"
 #include "fs/attributes.h"
 #include "fs/identity.h"
 #include "fs/inode_path.h"
@@ -18,9 +19,11 @@
 /* All by way of /proc, whose paths an O_PATH descriptor has too; the last link is not followed
  * further, so a symbolic link's own attributes are meant. */
 
-static bool is_computed(const struct fs *fs, const char *name)
+/* True: the daemon's, whatever the tree has. In a mount without an index those of the root alone,
+ * which are to say nothing that the tree's owner has set: the commands believe them. */
+static bool is_computed(const struct fs *fs, const struct inode *inode, const char *name)
 {
-    return fs->index && attributes_is_name(name);
+    return attributes_is_name(name) && (fs->index || inode == fs->inodes.root);
 }
 
 static bool is_access_list(const char *name)
@@ -51,13 +54,14 @@ static int do_getxattr(fuse_req_t req, struct inode *inode, const char *name, ch
 }
 
 /* Names of trusted attributes are for the privileged, which this process is and a caller need not
- * be. Returns how many bytes are left. */
-static size_t drop_trusted(char *names, size_t n_bytes)
+ * be; of the daemon's names the tree's say nothing. Returns how many bytes are left. */
+static size_t drop_names(char *names, size_t n_bytes, bool trusted, bool computed)
 {
     size_t left = 0;
     for (size_t at = 0, length; at < n_bytes; at += length) {
         length = strlen(names + at) + 1;
-        if (strncmp(names + at, "trusted.", strlen("trusted.")) != 0) {
+        if (!(trusted && strncmp(names + at, "trusted.", strlen("trusted.")) == 0) &&
+            !(computed && attributes_is_name(names + at))) {
             memmove(names + left, names + at, length);
             left += length;
         }
@@ -124,7 +128,7 @@ void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
         views_getxattr(fs, req, view, name, size);
         return;
     }
-    if (is_computed(fs, name)) {
+    if (is_computed(fs, inode_of(fs, ino), name)) {
         if (is_replaced(fs, inode_of(fs, ino)))
             reply(req, -ESTALE);
         else
@@ -145,12 +149,13 @@ void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
         return;
     }
     bool with_computed = fs->index && fs->options.list_xattr;
-    bool sees_all = fuse_req_ctx(req)->uid == 0;
-    size_t room = with_computed || !sees_all ? XATTR_LIST_MAX : size;
+    bool without_trusted = fuse_req_ctx(req)->uid != 0,
+         without_computed = is_computed(fs, inode_of(fs, ino), ATTRIBUTE_PREFIX);
+    size_t room = without_trusted || without_computed ? XATTR_LIST_MAX : size;
     _cleanup_free_ char *names = room ? malloc(room) : NULL;
     int r = room && !names ? -ENOMEM : do_listxattr(fs, inode_of(fs, ino), names, room);
-    if (!sees_all && r > 0)
-        r = (int)drop_trusted(names, (size_t)r);
+    if (r > 0 && room)
+        r = (int)drop_names(names, (size_t)r, without_trusted, without_computed);
     if (with_computed && r == -EOPNOTSUPP)
         r = 0;
     if (with_computed && r >= 0)
@@ -238,7 +243,7 @@ static int do_setxattr(fuse_req_t req, struct inode *inode, const char *name, co
                        size_t size, int flags)
 {
     _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
-    if (is_computed(fs_of(req), name))
+    if (is_computed(fs_of(req), inode, name))
         return -EPERM;
     int fd = borrow_fd(fs_of(req), inode, &borrowed);
     if (fd < 0)
@@ -266,7 +271,7 @@ static int remove_one(const void *what, const struct capable_ids *ids)
 static int do_removexattr(fuse_req_t req, struct inode *inode, const char *name)
 {
     _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
-    if (is_computed(fs_of(req), name))
+    if (is_computed(fs_of(req), inode, name))
         return -EPERM;
     int fd = borrow_fd(fs_of(req), inode, &borrowed);
     if (fd < 0)

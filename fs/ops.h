@@ -6,6 +6,8 @@
 #ifndef KINFS_FS_OPS_H
 #define KINFS_FS_OPS_H
 
+#include <string.h>
+
 #include "fs/state.h"
 
 /* attributes of inodes: fs/op_attr.c; fs/op_statx.c, where libfuse has it (KINFS_HAVE_STATX) */
@@ -135,7 +137,14 @@ int make_short(int r, struct fuse_entry_param *entry);
 /* Replies with the entry; undoes the lookup when there is nobody to hear it. */
 void reply_entry(fuse_req_t req, int r, const struct fuse_entry_param *entry);
 
-/* -EPERM for a name of the root that belongs to the views. */
+/* True: the daemon's name, in a mount without an index too. Who finds it there asks and tells the
+ * daemon, so what the tree has of that name, or who has mounted something on it, is never seen. */
+static inline bool is_own_name(const struct fs *fs, const struct inode *dir, const char *name)
+{
+    return dir == fs->inodes.root && strcmp(name, ".kinfs") == 0;
+}
+
+/* -EPERM for a name of the root that is the daemon's or belongs to the views. */
 int check_name(struct fs *fs, const struct inode *parent, int parent_fd, const char *name);
 
 #endif

@@ -112,16 +112,9 @@ int location_check_store(const char *store, char **ret_error)
     return 0; /* what else is wrong with it is said by whoever opens it */
 }
 
-/* A mount without an index shows the attributes that the tree's owner has set. */
-static bool is_of_another_tree(const char *store, const char *source)
-{
-    _cleanup_(holder_done) struct holder holder = {0};
-    return location_check_store(store, NULL) == 0 && holder_read(store, &holder) == 0 &&
-           strcmp(holder.source, source) != 0;
-}
-
 /* The store a mount was made with. It says so to its owner only: then this returns SAID_BY_MOUNT,
- * else 0 and the default. */
+ * else 0 and the default. In the root of the file system the attribute is the daemon's; in another
+ * directory that is mounted elsewhere it can be the tree's. */
 enum { SAID_BY_MOUNT = 1 };
 
 static int store_of_mount(const struct mount *mount, char **ret_store, char **ret_error)
@@ -136,7 +129,7 @@ static int store_of_mount(const struct mount *mount, char **ret_store, char **re
     ssize_t n = getxattr(proc_path_of(fd).text, "user.kinfs.store", store, STORE_XATTR_MAX_BYTES);
     const int error = errno;
     store[n > 0 ? n : 0] = '\0';
-    if (n > 0 && !is_of_another_tree(store, mount->source)) {
+    if (n > 0 && strcmp(mount->root, "/") == 0) {
         *ret_store = message("%s", store);
         return SAID_BY_MOUNT;
     }

@@ -18,9 +18,13 @@
 #include "tools/message.h"
 #include "tools/mounts.h"
 
-/* Where a mount takes questions: what others have put in the way, or mounted there, is refused. */
+/* Where a mount takes questions: the name is the daemon's in the root of the file system, and the
+ * tree's in any other directory that somebody has mounted elsewhere (mount --bind). What others
+ * have put in the way, or mounted there, is refused. */
 static int open_query(const struct mount *mount)
 {
+    if (strcmp(mount->root, "/") != 0)
+        return -ENOENT;
     const struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
                                  .resolve =
                                      RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV};
@@ -37,22 +41,14 @@ static char *if_it_answers(const struct mount *mount)
     return query >= 0 ? message("%s", mount->point) : NULL;
 }
 
-/* Begin a question. Its name is found by nobody; a name that is found is that of a file in a
- * directory of the tree, which a mount without an index shows there: -EOPNOTSUPP. */
+/* Begin a question; its name is found by nobody. */
 static int open_question(const struct mount *mount, const char *name)
 {
-    struct stat st;
     _cleanup_close_ int query = open_query(mount);
     if (query < 0)
         return query;
-    _cleanup_close_ int fd =
-        openat(query, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return errno == EEXIST ? -EOPNOTSUPP : -errno;
-    if (fstatat(query, name, &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
-        return TAKE_FD(fd);
-    unlinkat(query, name, 0);
-    return -EOPNOTSUPP;
+    int fd = openat(query, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return fd < 0 ? -errno : fd;
 }
 
 char *question_mountpoint(const char *path)
@@ -221,9 +217,6 @@ int question_ask(const struct question *question, row_fn row, void *user, char *
                       question->mountpoint);
     if (r == 0)
         r = mount ? open_question(mount, name) : -EBUSY;
-    if (r == -EOPNOTSUPP)
-        return refuse(ret_error, r, "%s: takes no questions: it has a .kinfs/query of the tree's",
-                      question->mountpoint);
     if (r == -EBUSY)
         return refuse(ret_error, r, "%s: somebody has unmounted, moved or covered it meanwhile",
                       question->mountpoint);

@@ -18,6 +18,39 @@ expect_equal 'written' "$(words 21 100)" "$(cat "$SOURCE/sub/c")"
 setfattr -n user.kinfs.state -v mine "$MNT/a" 2> /dev/null &&
     expect_equal 'names of no meaning are passed through' mine "$(getfattr --only-values --absolute-names -n user.kinfs.state "$SOURCE/a")"
 
+# In its root the names are the daemon's: they are not there, and cannot be made.
+mkdir "$SOURCE/.kinfs"
+words 1 1 > "$SOURCE/.kinfs/file"
+expect_equal 'the tree without .kinfs' "$(cd "$SOURCE" && find . -path ./.kinfs -prune -o -print | sort)" "$(cd "$MNT" && find . | sort)"
+expect_code 2 ls "$MNT/.kinfs"
+expect_code 1 cat "$MNT/.kinfs/file"
+python3 - "$MNT" << 'EOF' || fail 'a name of the daemon'
+import errno, os, sys
+root = sys.argv[1]
+name, other = root + "/.kinfs", root + "/a"
+attribute = "user.kinfs.store"
+calls = [("create", lambda: os.open(name, os.O_CREAT | os.O_WRONLY)), ("mkdir", lambda: os.mkdir(name)), ("mkfifo", lambda: os.mkfifo(name)),
+         ("symlink", lambda: os.symlink("a", name)), ("link", lambda: os.link(other, name)), ("rename", lambda: os.rename(other, name)),
+         ("setxattr", lambda: os.setxattr(root, attribute, b"x")), ("removexattr", lambda: os.removexattr(root, attribute))]
+for call, make in calls:
+    try:
+        make()
+        sys.exit(call + " was done")
+    except OSError as error:
+        if error.errno != errno.EPERM:
+            sys.exit("%s: %s" % (call, error))
+os.mkdir(root + "/sub/.kinfs")  # below the root it is a name like any other
+os.rmdir(root + "/sub/.kinfs")
+EOF
+rm -r "$SOURCE/.kinfs"
+if setfattr -n user.kinfs.store -v /nowhere "$SOURCE" 2> /dev/null; then
+    setfattr -n user.other -v kept "$SOURCE"
+    expect_equal 'attributes of the root' 'user.other' "$(getfattr -m - "$MNT" 2> /dev/null | sed '/^#/d; /^$/d')"
+    expect_code 1 getfattr -n user.kinfs.store "$MNT"
+    setfattr -x user.kinfs.store "$SOURCE"
+    setfattr -x user.other "$SOURCE"
+fi
+
 expect_code 0 "$KINFS" status "$MNT"
 expect_match 'status' $'^tree +'"$SOURCE"$'\nmounted on +'"$MNT"$'\nsketching +off.*\nkernel +' "$OUT"
 expect_match 'io_uring' $'\nio_uring +off; libfuse' "$OUT"

@@ -25,18 +25,48 @@ learnt() { # whether he can read what root has asked about
 "${him[@]}" mkdir -p "$HIS/a/docs/evil/docs/.kinfs/query" "$HIS/tree/.kinfs/query"
 "${him[@]}" touch "$HIS/a/docs/evil/docs/.kinfs/query/$NAME" "$HIS/tree/.kinfs/query/$NAME"
 
-# -- a mount that takes no questions, of a tree in which somebody else does --
+# take POINT: whatever is written into a new name there is his.
+take() {
+    mkfifo "$SCRATCH/taker"
+    python3 "$(dirname "$0")/../lib/question_taker.py" "$1" $ORDINARY "$HIS/taken" > "$SCRATCH/taker" &
+    read -r said < "$SCRATCH/taker" && [[ $said = ready ]] || fail "no mount"
+    rm "$SCRATCH/taker"
+}
+
+# -- a mount that takes no questions, of a tree in which somebody else does: the way there is the daemon's in this one too --
 
 mkdir -p "$MNT"
-"$KINFS" mount -o nosketch "$HIS/tree" "$MNT"
-for how in there empty; do
+for how in there empty taking; do
+    [[ $how != taking ]] || take "$HIS/tree/.kinfs/query"
+    "$KINFS" mount -o nosketch "$HIS/tree" "$MNT"
     expect_code 3 "$KINFS" similar --tree="$MNT" "$SCRATCH/secret"
-    expect_match "a mount without an index: $how" "^kinfs: $MNT: takes no questions: it has a .kinfs/query of the tree's" "$OUT"
+    expect_match "a mount without an index: $how" "^kinfs: $MNT: mounted with -o nosketch" "$OUT"
     ! learnt || fail "he has what was asked"
-    "${him[@]}" rm -f "$HIS/tree/.kinfs/query/$NAME"
+    expect_equal "what is seen of it" "" "$(ls -A "$MNT")"
+    expect_code 1 stat "$MNT/.kinfs/query"
+    expect_match "a look at it" "No such file" "$OUT"
+    "$KINFS" umount "$MNT"
+    [[ $how = taking ]] || "${him[@]}" rm -f "$HIS/tree/.kinfs/query/$NAME"
 done
+umount "$HIS/tree/.kinfs/query"
+wait
 expect_equal "what is left there" "" "$(ls -A "$HIS/tree/.kinfs/query")"
-"$KINFS" umount "$MNT"
+
+# -- a directory of his that is mounted elsewhere, too --
+
+"${him[@]}" mkdir -p "$HIS/shown/sub/.kinfs/query"
+take "$HIS/shown/sub/.kinfs/query"
+mkdir "$SCRATCH/bound"
+for how in store="$SCRATCH/other" nosketch; do
+    "$KINFS" mount -o "$how" "$HIS/shown" "$MNT"
+    mount --bind "$MNT/sub" "$SCRATCH/bound"
+    "$KINFS" similar --tree="$SCRATCH/bound" "$SCRATCH/secret" > /dev/null 2>&1 || true
+    ! learnt || fail "he has what was asked of a directory of $how"
+    umount "$SCRATCH/bound"
+    "$KINFS" umount "$MNT"
+done
+umount "$HIS/shown/sub/.kinfs/query"
+wait
 
 # -- another mount over a directory above --
 
