@@ -5,9 +5,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "engine/index/extract/extractor.h"
 
@@ -131,12 +133,50 @@ static void test_extractor__ole_documents_are_told_without_their_tables(void **s
     }
 }
 
+static void keep(void *user, const void *bytes, size_t n_bytes)
+{
+    char *kept = user;
+    size_t n = strlen(kept);
+    memcpy(kept + n, bytes, n_bytes);
+    kept[n + n_bytes] = '\0';
+}
+
+static bool never(void *user)
+{
+    (void)user;
+    return false;
+}
+
+static void test_extractor__a_document_that_is_open_for_writing_is_given_for_reading(void **state)
+{
+    static char program[] = "/bin/sh", option[] = "-c",
+                script[] = "cat; { echo more >&0; } 2>/dev/null || echo refused";
+    char *argv[] = {program, option, script, NULL};
+    const struct extractor extractor = {.argv = argv, .seconds = 60, .output_mb = 1};
+    char text[64] = "", kept[4096] = "", reason[EXTRACTOR_REASON_BYTES];
+    (void)state;
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    fputs("document\n", file);
+    fflush(file);
+    const struct extractor_run run = {.extractor = &extractor,
+                                      .document = fileno(file),
+                                      .output = keep,
+                                      .stop = never,
+                                      .user = kept};
+    assert_int_equal(extractor_run(&run, reason), 0);
+    assert_string_equal(kept, "document\nrefused\n");
+    assert_int_equal(pread(fileno(file), text, sizeof(text) - 1, 0), strlen("document\n"));
+    fclose(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_extractor__texts_cost_nothing_where_none_is_asked_for),
         cmocka_unit_test(test_extractor__texts_are_told_by_who_takes_what_is_slow),
         cmocka_unit_test(test_extractor__ole_documents_are_told_without_their_tables),
+        cmocka_unit_test(test_extractor__a_document_that_is_open_for_writing_is_given_for_reading),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

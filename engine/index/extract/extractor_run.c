@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/proc_path.h"
 #include "engine/index/extract/extractor.h"
 
 enum {
@@ -33,8 +34,24 @@ struct running {
     char *reason;
 };
 
+/* The document for a program that may not change it, nor find a way to: a question's file is open
+ * for writing. Returns a descriptor to be closed, or an errno of fcntl(2) or open(2). */
+static int open_for_reading(int document)
+{
+    const int flags = fcntl(document, F_GETFL);
+    if (flags < 0)
+        return -errno;
+    int fd = (flags & O_ACCMODE) == O_RDONLY
+                 ? fcntl(document, F_DUPFD_CLOEXEC, 0)
+                 : open(proc_path_of(document).text, O_RDONLY | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
 static int spawn(const struct extractor_run *run, int output, int words, pid_t *ret_pid)
 {
+    _cleanup_close_ int document = open_for_reading(run->document);
+    if (document < 0)
+        return document;
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     sigset_t none, all;
@@ -46,7 +63,7 @@ static int spawn(const struct extractor_run *run, int output, int words, pid_t *
         posix_spawn_file_actions_destroy(&files);
         return -ENOMEM;
     }
-    int r = posix_spawn_file_actions_adddup2(&files, run->document, STDIN_FILENO);
+    int r = posix_spawn_file_actions_adddup2(&files, document, STDIN_FILENO);
     if (r == 0)
         r = posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
     if (r == 0)
