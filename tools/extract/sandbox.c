@@ -31,7 +31,8 @@
 
 enum {
     DESCRIPTORS = 64,
-    PROCESSES = 64, /* besides what its user has already */
+    PROCESSES = 64,  /* besides what its user has already */
+    NAME_BYTES = 64, /* more than the name of any call has */
 };
 
 /* -- resources -- */
@@ -148,7 +149,9 @@ static void forbid_paths(void)
 
 /* -- seccomp -- */
 
-/* Names that the library or the architecture does not know do not exist there either. */
+/* Names that the library or the architecture does not know do not exist there either. With each
+ * those go that do the same with wider ids, sizes or times, which machines of 32 bits have. */
+static const char *const widths[] = {"", "32", "64", "_time64"};
 static const char *const forbidden[] = {
     /* the network, and whoever listens on this machine */
     "socket", "socketpair", "socketcall", "connect", "bind", "listen", "accept", "accept4",
@@ -166,21 +169,20 @@ static const char *const forbidden[] = {
     /* queues, semaphores and memory of others, whose numbers can be guessed, and queues that can be
      * opened as files */
     "ipc", "shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl", "semget", "semop",
-    "semtimedop", "semtimedop_time64", "semctl", "mq_open", "mq_unlink", "mq_timedsend",
-    "mq_timedsend_time64", "mq_timedreceive", "mq_timedreceive_time64", "mq_notify",
+    "semtimedop", "semctl", "mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify",
     "mq_getsetattr",
     /* the kernel's log */
     "syslog",
     /* files */
-    "creat", "open_by_handle_at", "name_to_handle_at", "truncate", "truncate64", "ftruncate",
-    "ftruncate64", "fallocate", "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir",
-    "mkdir", "mkdirat", "link", "linkat", "symlink", "symlinkat", "mknod", "mknodat", "chmod",
-    "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat", "utime", "utimes",
-    "futimesat", "utimensat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr",
-    "lremovexattr", "fremovexattr", "removexattrat", "file_setattr", "flock", "copy_file_range",
-    "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree",
-    "open_tree_attr", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr", "swapon",
-    "swapoff", "quotactl", "quotactl_fd", "sync", "syncfs", "acct"};
+    "creat", "open_by_handle_at", "name_to_handle_at", "truncate", "ftruncate", "fallocate",
+    "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir", "mkdir", "mkdirat", "link",
+    "linkat", "symlink", "symlinkat", "mknod", "mknodat", "chmod", "fchmod", "fchmodat",
+    "fchmodat2", "chown", "lchown", "fchown", "fchownat", "utime", "utimes", "futimesat",
+    "utimensat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr",
+    "fremovexattr", "removexattrat", "file_setattr", "flock", "copy_file_range", "mount", "umount",
+    "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "open_tree_attr", "fsopen",
+    "fsconfig", "fsmount", "fspick", "mount_setattr", "swapon", "swapoff", "quotactl",
+    "quotactl_fd", "sync", "syncfs", "acct"};
 
 static int forbid(scmp_filter_ctx filter, int error, const char *name)
 {
@@ -208,11 +210,14 @@ static struct scmp_arg_cmp is_int(unsigned argument, int value)
 
 static int forbid_all(scmp_filter_ctx filter)
 {
-    for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++) {
-        int r = forbid(filter, EPERM, forbidden[i]);
-        if (r < 0)
-            return r;
-    }
+    for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++)
+        for (size_t j = 0; j < sizeof(widths) / sizeof(widths[0]); j++) {
+            char name[NAME_BYTES];
+            snprintf(name, sizeof(name), "%s%s", forbidden[i], widths[j]);
+            int r = forbid(filter, EPERM, name);
+            if (r < 0)
+                return r;
+        }
     /* Their flags are where a filter cannot see them; without them programs use others. */
     int r = forbid(filter, ENOSYS, "openat2");
     return r < 0 ? r : forbid(filter, ENOSYS, "clone3");
