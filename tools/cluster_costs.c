@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/counted.h"
+#include "tools/json_line.h"
 #include "tools/json_path.h"
 #include "tools/work.h"
 
@@ -18,11 +19,6 @@ struct row {
     const struct batch_cost *cost;
     double paper_days;
 };
-
-static void print_object(struct json_object *object)
-{
-    fprintf(stderr, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
-}
 
 static void add_seconds(struct json_object *object, const char *name, double seconds)
 {
@@ -48,7 +44,7 @@ static void print_row(const struct row *row, uint64_t n_documents, bool json)
     work_add_count(object, "read_bytes", cost->read_bytes);
     work_add_count(object, "written_bytes", cost->written_bytes);
     add_seconds(object, "cpu_seconds_1996", paper_s);
-    print_object(object);
+    json_line_print(stderr, object);
 }
 
 static void print_totals_json(const struct batch_totals *totals)
@@ -75,7 +71,7 @@ static void print_totals_json(const struct batch_totals *totals)
     _cleanup_json_ struct json_object *object = json_object_new_object();
     for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
         work_add_count(object, counts[i].name, counts[i].value);
-    print_object(object);
+    json_line_print(stderr, object);
 }
 
 static void print_totals(const struct batch_totals *totals)

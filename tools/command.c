@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "base/ratio.h"
+#include "tools/json_line.h"
 #include "tools/json_path.h"
 
 const struct command commands[] = {
@@ -83,8 +84,7 @@ void command_add_path(struct json_object *request, const char *name, const char 
 
 void command_print_json(struct json_object *row)
 {
-    puts(json_object_to_json_string_ext(row,
-                                        JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+    json_line_print(stdout, row);
 }
 
 void command_print_path(struct json_object *row, const char *name, bool null)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a forged store, or a socket in it, makes a command print is text: no character of it is obeyed by a terminal.
+# What a forged store, or a socket in it, makes a command print is text: no character of it is obeyed by a terminal, in JSON either.
 . "$(dirname "$0")/../lib/mount.sh"
 needs python3
 mkdir -p "$SOURCE"
@@ -25,6 +25,13 @@ for arguments in "status $SOURCE/doc" "settle $SOURCE" "check $SOURCE" "similar 
     # shellcheck disable=SC2086
     "$KINFS" ${arguments%% *} --store="$STORE" ${arguments#* } > out 2>&1 || true
     shown out "$arguments"
+    "$KINFS" ${arguments%% *} --json --store="$STORE" ${arguments#* } > out 2> /dev/null || true
+    [[ ! -s out ]] && continue # there is nothing but a message
+    shown out "$arguments as JSON"
+    python3 -c '
+import json, sys
+text = json.dumps([json.loads(line) for line in open(sys.argv[1])], ensure_ascii=False)
+sys.exit(0 if "\x9b31m\x7f" in text else "another text: %r" % text)' out || fail "$arguments as JSON"
 done
 exec 9>&-
 wait
