@@ -185,6 +185,8 @@ static int take_row(void *user, struct json_object *row)
             checking->drawn = true;
         }
     } else if (json_object_object_get_ex(taken, "finding", &member)) {
+        if (!json_object_is_type(member, json_type_object))
+            return -EPROTO;
         wipe_progress(checking);
         checking->n_told++;
         if (checking->options->common.json)
@@ -192,6 +194,9 @@ static int take_row(void *user, struct json_object *row)
         else
             print_finding(member);
     } else if (json_object_object_get_ex(taken, "counts", &member)) {
+        if (!json_object_is_type(member, json_type_object) ||
+            !command_is_list(member, "clusterings", json_type_object))
+            return -EPROTO;
         json_object_put(checking->counts);
         checking->counts = json_object_get(member);
     }
@@ -302,6 +307,8 @@ static int check(struct checking *checking, const struct location *at, char **re
             return damaged;
         free(TAKE_PTR(*ret_error)); /* it was a daemon that said so, and has it still */
     }
+    if (r >= 0 && !checking->counts)
+        r = refuse(&why, -EPROTO, "store %s: the answer has no counts", at->store);
     if (r < 0)
         *ret_error = TAKE_PTR(why);
     return r;

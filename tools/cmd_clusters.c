@@ -294,6 +294,9 @@ static int print_row(void *user, struct json_object *row)
     struct json_object *member;
     if (!taken)
         return -ENOMEM;
+    if (options->explained && (!json_object_object_get_ex(taken, "weakest_links", NULL) ||
+                               !command_is_list(taken, "weakest_links", json_type_object)))
+        return -EPROTO;
     options->n_rows++;
     bool is_member = json_object_object_get_ex(taken, "path", &member);
     const char *path = is_member ? "path" : "representative";

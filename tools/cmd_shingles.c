@@ -101,6 +101,8 @@ static int print_row(void *user, struct json_object *row)
     struct json_object *samples;
     if (!taken)
         return -ENOMEM;
+    if (!command_is_list(taken, "samples", json_type_object))
+        return -EPROTO;
     options->n_rows++;
     if (options->common.json) {
         command_print_json(taken);

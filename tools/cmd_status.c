@@ -328,6 +328,10 @@ static int print_row(void *user, struct json_object *row)
     _cleanup_json_ struct json_object *taken = row;
     if (!taken)
         return -ENOMEM;
+    if (!command_is_list(taken, "clusterings", json_type_object) ||
+        !command_is_list(taken, "sandbox_without", json_type_string) ||
+        !command_is_list(taken, "unread", json_type_string))
+        return -EPROTO;
     if (*(bool *)user)
         command_print_json(taken);
     else

@@ -125,6 +125,19 @@ uint64_t command_count(struct json_object *row, const char *name)
     return json_object_object_get_ex(row, name, &member) ? json_object_get_uint64(member) : 0;
 }
 
+bool command_is_list(struct json_object *row, const char *name, enum json_type type)
+{
+    struct json_object *list;
+    if (!json_object_object_get_ex(row, name, &list))
+        return true;
+    if (!json_object_is_type(list, json_type_array))
+        return false;
+    for (size_t i = 0; i < json_object_array_length(list); i++)
+        if (!json_object_is_type(json_object_array_get_idx(list, i), type))
+            return false;
+    return true;
+}
+
 const char *command_text(struct json_object *row, const char *name)
 {
     struct json_object *member;
@@ -135,7 +148,9 @@ const char *command_text(struct json_object *row, const char *name)
 
 const char *command_plain(struct json_object *member)
 {
-    const char *text = json_object_get_string(member);
+    const bool is_text = !json_object_is_type(member, json_type_object) &&
+                         !json_object_is_type(member, json_type_array);
+    const char *text = is_text ? json_object_get_string(member) : "";
     _cleanup_free_ char *plain = message("%s", text ? text : "");
     message_make_plain(plain);
     if (json_object_is_type(member, json_type_string) && strcmp(plain, text) != 0) {

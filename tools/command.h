@@ -55,6 +55,10 @@ void command_print_ratio(struct json_object *row, const char *name);
 
 uint64_t command_count(struct json_object *row, const char *name);
 
+/* Whether a member of a row is absent, or a list of such things: a row function returns -EPROTO
+ * where it is anything else, which a forged socket may have sent. */
+bool command_is_list(struct json_object *row, const char *name, enum json_type type);
+
 /* Text of a row, which a forged store or socket may have chosen, as message_make_plain() has it.
  * "", when it is absent or null; the row's. */
 const char *command_text(struct json_object *row, const char *name);

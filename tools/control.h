@@ -26,7 +26,8 @@ void control_stop(struct control *control);
 
 /* Ask. request is borrowed; rows go to row as they come.
  * Returns the daemon's answer; -ECONNREFUSED when no daemon listens (nothing was done); -EACCES
- * when it is another user's; -EPERM when others can change the store, then nobody is asked; -EBUSY
+ * when it is another user's; -EPERM when others can change the store, or another user listens, then
+ * nobody is asked; -EPROTO when an answer, or a row to the row function, is not understood; -EBUSY
  * when it answers as many as it can; -EPIPE when it ended while it answered; -ETIMEDOUT when it was
  * silent for some seconds and then is stopped, or did not refuse a senseless request for 20 s; with
  * *ret_error. */

@@ -34,6 +34,27 @@ static void reader_done(struct line_reader *reader)
     free(reader->text);
 }
 
+/* The process that listens there, as of when it began to; uid -1 when nobody says. */
+static struct ucred peer_of(int fd)
+{
+    struct ucred peer = {.uid = (uid_t)-1};
+    socklen_t n = sizeof(peer);
+    (void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n);
+    return peer;
+}
+
+/* What is asked may be a document, and what is answered is believed. */
+static int check_peer(const char *store, int fd, char **ret_error)
+{
+    const uid_t uid = peer_of(fd).uid;
+    if (uid == 0 || uid == geteuid())
+        return 0;
+    return refuse(ret_error, -EPERM,
+                  "store %s is not asked: user %u listens on its socket, who is neither root nor "
+                  "its owner; end that process, then mount the tree anew",
+                  store, (unsigned)uid);
+}
+
 static int connect_to(const char *store, char **ret_error)
 {
     struct sockaddr_un address;
@@ -52,8 +73,10 @@ static int connect_to(const char *store, char **ret_error)
         return refuse(ret_error, -errno, "socket: %s", strerror(errno));
     if (!control_is_socket(store_fd))
         return refuse(ret_error, -ECONNREFUSED, "%s/control: no daemon listens there", store);
-    if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
-        return TAKE_FD(fd);
+    if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0) {
+        int r = check_peer(store, fd, ret_error);
+        return r < 0 ? r : TAKE_FD(fd);
+    }
     if (errno == EACCES || errno == EPERM)
         return refuse(ret_error, -EACCES, "%s: this store is another user's", store);
     if (errno == EAGAIN)
@@ -62,13 +85,6 @@ static int connect_to(const char *store, char **ret_error)
                       store);
     return refuse(ret_error, errno == ENOENT ? -ECONNREFUSED : -errno, "%s/control: %s", store,
                   strerror(errno));
-}
-
-static pid_t peer_of(int fd)
-{
-    struct ucred peer;
-    socklen_t n = sizeof(peer);
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) == 0 ? peer.pid : 0;
 }
 
 /* As kill -STOP and a debugger do it. */
@@ -95,7 +111,7 @@ static bool is_readable(int fd, int wait_ms)
 /* Whether the daemon lives, which is silent: no command has this name. */
 static int check_daemon(const char *store, int fd, char **ret_error)
 {
-    const pid_t pid = peer_of(fd);
+    const pid_t pid = peer_of(fd).pid;
     if (is_stopped(pid))
         return refuse(ret_error, -ETIMEDOUT,
                       "store %s: its daemon (process %d) is stopped; kill -CONT %d lets it go on",
@@ -154,12 +170,17 @@ static int read_line(struct line_reader *reader, const char *store, char **ret_l
     }
 }
 
+static int not_understood(char **ret_error)
+{
+    return refuse(ret_error, -EPROTO, "the daemon's answer is not understood");
+}
+
 /* The last line's message; returns its code. */
 static int read_end(struct json_object *end, char **ret_error)
 {
     struct json_object *member;
     if (!json_object_object_get_ex(end, "errno", &member))
-        return refuse(ret_error, -EPROTO, "the daemon's answer is not understood");
+        return not_understood(ret_error);
     int code = json_object_get_int(member);
     if (code == 0)
         return 0;
@@ -186,7 +207,7 @@ int control_ask(const char *store, struct json_object *request, row_fn row, void
         struct json_object *object = json_tokener_parse(line), *end;
         if (!json_object_is_type(object, json_type_object)) {
             json_object_put(object);
-            return refuse(ret_error, -EPROTO, "the daemon's answer is not understood");
+            return not_understood(ret_error);
         }
         if (json_object_object_get_ex(object, "end", &end)) {
             r = read_end(end, ret_error);
@@ -195,7 +216,7 @@ int control_ask(const char *store, struct json_object *request, row_fn row, void
         }
         r = row(user, object);
         if (r < 0)
-            return r;
+            return r == -EPROTO ? not_understood(ret_error) : r;
     }
     return r < 0 ? refuse(ret_error, r, "%s", why)
                  : refuse(ret_error, -EPIPE, "the daemon ended before its answer did");

@@ -1,7 +1,7 @@
-"""A daemon whose store somebody else has made: forged_daemon.py STORE
+"""A daemon whose store somebody else has made: forged_daemon.py STORE [UID [ROW]]
 
 It answers every command on the store's socket with rows in which each text has characters that a terminal
-obeys. Prints "ready" when it listens; ends with its standard input.
+obeys; or with the one ROW, whatever it is asked. It listens as the user UID. Prints "ready" when it listens; ends with its standard input.
 """
 import json
 import os
@@ -33,9 +33,9 @@ ROWS = {
 def answer(connection):
     with connection, connection.makefile("rw") as lines:
         command = json.loads(lines.readline()).get("command")
-        for row in ROWS.get(command, []):
-            lines.write(json.dumps(row) + "\n")
-        end = {"errno": 0} if command in ROWS else {"errno": 22, "error": EVIL}
+        for row in ROW or map(json.dumps, ROWS.get(command, [])):
+            lines.write(row + "\n")
+        end = {"errno": 0} if ROW or command in ROWS else {"errno": 22, "error": EVIL}
         lines.write(json.dumps({"end": end}) + "\n")
 
 
@@ -44,12 +44,14 @@ def serve(listener):
         answer(listener.accept()[0])
 
 
+ROW = sys.argv[3:]
 path = os.path.join(sys.argv[1], "control")
 if os.path.lexists(path):
     os.unlink(path)
 listener = socket.socket(socket.AF_UNIX)
 os.umask(0o077)
 listener.bind(path)
+os.seteuid(int(sys.argv[2]) if sys.argv[2:] else os.geteuid())
 listener.listen()
 threading.Thread(target=serve, args=(listener,), daemon=True).start()
 print("ready", flush=True)
