@@ -93,13 +93,13 @@ int caller_access(const struct caller *caller, int dirfd, const char *path, int 
 }
 
 /* On a thread that is the caller; way NULL: the directories need not be listed. */
-static int open_path(struct listed_way *way, int root_fd, const char *path)
+static int open_path(struct listed_way *way, struct looking *looking, int root_fd, const char *path)
 {
     const char *name;
     if (!way)
-        return listed_way_open_below(root_fd, path, 0);
-    int dir_fd = listed_way_open(way, root_fd, path, &name);
-    return dir_fd < 0 ? dir_fd : listed_way_open_below(dir_fd, name, 0);
+        return looks_open_path(looking, root_fd, path);
+    int dir_fd = listed_way_open(way, looking, root_fd, path, &name);
+    return dir_fd < 0 ? dir_fd : looks_open(looking, dir_fd, name, 0);
 }
 
 /* *ret_fd is -1 where the path leads to nothing that the caller can reach. Returns 0 where that can
@@ -110,7 +110,7 @@ static int reach(const struct caller *caller, struct listed_way *way, const char
     struct rights_own own = own_of(caller);
     if (!caller->all && !become_caller(caller, &own))
         return -EACCES;
-    int fd = open_path(caller->all ? NULL : way, root_fd, path);
+    int fd = open_path(caller->all ? NULL : way, caller->looking, root_fd, path);
     int r = fd < 0 ? fd : listed_way_check_readable(fd);
     if (!caller->all)
         rights_restore_all(&own);
@@ -139,7 +139,7 @@ int caller_open_listed(const struct caller *caller, const char *path)
 }
 
 /* All names of a file have its one mode and its lists; only a directory on the way refuses what
- * cannot be reached. */
+ * cannot be reached. A look that did not come back is of a name that is not shown. */
 static enum index_right right_to(const struct caller *caller, struct listed_way *way,
                                  const char *path, const struct file_key *key)
 {

@@ -16,6 +16,7 @@
 
 struct caller {
     struct backing *backing; /* borrowed: what paths are relative to the root of */
+    struct looking *looking; /* borrowed: of the question that is answered; NULL: there is none */
     uid_t uid;
     gid_t gid;
     bool all;      /* may read whatever the daemon may */
@@ -49,7 +50,7 @@ int caller_access(const struct caller *caller, int dirfd, const char *path, int 
  * allowed is what was opened, whatever is renamed meanwhile. No symbolic link is followed, none
  * leads out.
  *
- * Returns it, -EACCES, -ENOENT, -ELOOP, -EXDEV or another errno of openat2(2) or faccessat2(2).
+ * Returns it, -EACCES, -ENOENT, -ELOOP, -EXDEV or another error of looks_open() or faccessat2(2).
  */
 int caller_open_readable(const struct caller *caller, const char *path);
 

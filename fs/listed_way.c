@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,14 +11,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-
-int listed_way_open_below(int dir_fd, const char *name, uint64_t flags)
-{
-    struct open_how how = {.flags = flags | O_PATH | O_NOFOLLOW | O_CLOEXEC,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
-    long fd = syscall(SYS_openat2, dir_fd, name, &how, sizeof(how));
-    return fd < 0 ? -errno : (int)fd;
-}
 
 int listed_way_check_readable(int fd)
 {
@@ -78,9 +69,9 @@ static int turn_to(struct listed_way *way, const char *path)
 }
 
 /* Takes one step, to what a name means in the last directory that is kept. */
-static int open_listed(int dir_fd, const char *name)
+static int open_listed(struct looking *looking, int dir_fd, const char *name)
 {
-    _cleanup_close_ int fd = listed_way_open_below(dir_fd, name, O_DIRECTORY);
+    _cleanup_close_ int fd = looks_open(looking, dir_fd, name, O_DIRECTORY);
     int r = fd < 0 ? fd : listed_way_check_readable(fd);
     return r < 0 ? r : TAKE_FD(fd);
 }
@@ -91,14 +82,15 @@ static bool is_kept_for_long(size_t n_left)
     return (n_left & (n_left - 1)) == 0;
 }
 
-int listed_way_open(struct listed_way *way, int root_fd, const char *path, const char **ret_name)
+int listed_way_open(struct listed_way *way, struct looking *looking, int root_fd, const char *path,
+                    const char **ret_name)
 {
     int r = turn_to(way, path);
     *ret_name = path;
     if (r < 0)
         return r;
     if (!way->n_kept) {
-        int fd = open_listed(root_fd, ".");
+        int fd = open_listed(looking, root_fd, ".");
         if (fd < 0)
             return fd;
         way->since_ms = clock_now_ms();
@@ -116,7 +108,7 @@ int listed_way_open(struct listed_way *way, int root_fd, const char *path, const
             return -ENAMETOOLONG;
         memcpy(component, name, n);
         component[n] = '\0';
-        int fd = open_listed(way->kept[way->n_kept - 1].fd, component);
+        int fd = open_listed(looking, way->kept[way->n_kept - 1].fd, component);
         if (fd < 0)
             return fd;
         if (may_go)

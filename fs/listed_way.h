@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fs/looks.h"
+
 enum { LISTED_WAY_KEPT = 32, LISTED_WAY_MS = 50 };
 
 /* Zero-initialised; ends with listed_way_done(). Of one asker and one thread at a time. */
@@ -30,21 +32,19 @@ struct listed_way {
 void listed_way_done(struct listed_way *way);
 
 /* The directory of a path, on the way of which each can be listed and searched, on a thread that is
- * who asks; no link is followed, none leads out.
+ * who asks; no link is followed, none leads out, nor into a mount.
  *
+ * looking   what of it the kernel does not know (fs/looks.h)
  * root_fd   of the tree, borrowed
  * path      relative to it
  * ret_name  borrowed from path: what follows the directory
  *
  * Returns an O_PATH descriptor, borrowed until the next call; -EACCES, -ENOENT, -ENOMEM,
- * -ENAMETOOLONG or another errno of openat2(2) or faccessat2(2), with *ret_name then of the first
+ * -ENAMETOOLONG or another error of looks_open() or faccessat2(2), with *ret_name then of the first
  * that cannot be had. Three calls for each directory that is not known from before.
  */
-int listed_way_open(struct listed_way *way, int root_fd, const char *path, const char **ret_name);
-
-/* What a name of a directory is, as an O_PATH descriptor, or an error; no link is followed, none
- * leads out. */
-int listed_way_open_below(int dir_fd, const char *name, uint64_t flags);
+int listed_way_open(struct listed_way *way, struct looking *looking, int root_fd, const char *path,
+                    const char **ret_name);
 
 /* Returns 0 where the thread may read what a descriptor is of, or an error. */
 int listed_way_check_readable(int fd);

@@ -22,6 +22,7 @@
 struct views {
     struct fs *fs;
     struct defer *defer;
+    struct looks *looks;
     struct view_table nodes;
     struct view_links_memory memory;
     struct caller_numbers callers; /* of the memory's keys */
@@ -43,6 +44,7 @@ struct view_task {
     const struct caller *as; /* of the handle, which opened it; NULL: who sends this request */
     struct caller caller;    /* the one who is answered; borrowed where there is `as` */
     struct listed_way way;   /* to what is answered; the task's own */
+    struct looking looking;  /* the caller's; anew whenever it is run */
     int64_t end_ms;          /* how long it may wait, all its waits together; of clock_now_ms() */
     struct view_node *node;  /* of the request, or NULL; the kernel holds it until the reply */
     struct file_key key;
@@ -123,11 +125,13 @@ bool view_link_is_alive(const struct view_task *task, const struct view_link *li
 
 /* -- the tree (view_query.c) -- */
 
-/* A path of the tree, as O_PATH; no symbolic link on the way is followed and none leads out. */
-int view_open_path(struct fs *fs, const char *path, int *ret_fd);
+/* A path of the tree, as O_PATH; no symbolic link on the way is followed, none leads out, nor into
+ * what is mounted inside. looking NULL: of a thread that serves, and waits. */
+int view_open_path(struct fs *fs, struct looking *looking, const char *path, int *ret_fd);
 
 /* The file a node mirrors: -ESTALE when its path means something else now. */
-int view_open_node(struct fs *fs, const struct view_node *node, int *ret_fd);
+int view_open_node(struct fs *fs, struct looking *looking, const struct view_node *node,
+                   int *ret_fd);
 
 /* -- nodes (views.c) -- */
 

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -46,6 +45,7 @@ struct handle {
     int fd;                                   /* of VIEW_DIRECTORY, or -1 */
     struct user_room *descriptors;            /* that it is counted in, as stay.uid's; or NULL */
     off_t at;                                 /* offset of the entry at `used` */
+    off_t from;          /* where the buffer is to be filled from; negative: where it ended */
     off_t told;          /* what the kernel was told is next: all from there to `at` is not
                             shown, and not asked about again */
     size_t used, filled; /* bytes of the buffer */
@@ -78,7 +78,7 @@ static int open_mirrored(const struct view_task *task, struct handle *handle)
     if (!user_room_enter(descriptors, handle->stay.uid, 1))
         return -EMFILE;
     handle->descriptors = descriptors;
-    int r = view_open_node(task->fs, task->node, &path_fd);
+    int r = view_open_node(task->fs, task->caller.looking, task->node, &path_fd);
     if (!r)
         r = caller_access(&task->caller, path_fd, "", R_OK);
     if (r < 0)
@@ -96,7 +96,8 @@ static int make_handle(const struct view_task *task, struct handle **ret_handle)
     if (!handle)
         return -ENOMEM;
     /* Some have thousands of groups. */
-    *handle = (struct handle){.fd = -1, .n_bytes = n_bytes + task->caller.n_groups * sizeof(gid_t)};
+    *handle = (struct handle){
+        .fd = -1, .from = -1, .n_bytes = n_bytes + task->caller.n_groups * sizeof(gid_t)};
     int r = view_room_enter(&task->fs->views->listings, task->caller.uid, &handle->stay);
     if (!r)
         r = view_settle(task);
@@ -124,6 +125,7 @@ static void open_directory(struct view_task *task)
         return;
     }
     handle->opener = task->caller;
+    handle->opener.looking = NULL;
     task->caller = (struct caller){0};
     task->fi.fh = (uintptr_t)handle;
     if (fuse_reply_open(task->req, &task->fi) < 0)
@@ -331,54 +333,61 @@ static int list_clusters(struct reply *reply, struct handle *handle, off_t offse
 }
 
 /* 1: the document at an entry of the directory has kin that the caller may see. */
-static int is_document_shown(const struct view_task *task, int fd, const char *name)
+static int is_document_shown(const struct view_task *task, const struct file_key *key,
+                             const char *name)
 {
     _cleanup_free_ char *path = NULL;
-    struct file_key key;
     const char *tree = task->node->tree;
-    int r = backing_key_at(task->fs->backing, fd, name, &key);
-    if (r < 0)
-        return 0; /* gone meanwhile */
     if (asprintf(&path, "%s%s%s", tree, *tree ? "/" : "", name) < 0)
         return -ENOMEM;
     _cleanup_close_ int readable_fd = caller_open_readable(&task->caller, path);
     struct file_key found;
     if (readable_fd < 0 || backing_key_at(task->fs->backing, readable_fd, "", &found) < 0 ||
-        !file_key_equal(&found, &key))
+        !file_key_equal(&found, key))
         return 0;
-    return view_has_kin(task, &key);
+    return view_has_kin(task, key);
 }
 
 /* The type of what is shown for an entry of the tree, 0 for nothing, or an error. */
 static int shown_type(const struct view_task *task, int fd, const struct kernel_dirent *entry)
 {
     struct file_key key;
-    struct stat st = {.st_mode = DTTOIF(entry->d_type)};
+    struct stat st;
     const char *name = entry->d_name;
     const bool at_top = !*task->node->tree;
     if (at_top && (strcmp(name, VIEW_TAG_NAME) == 0 || strcmp(name, ".kinfs") == 0))
         return 0; /* those names mean something else in the mount */
-    if (entry->d_type == DT_UNKNOWN && fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+    if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_DIR && entry->d_type != DT_REG)
         return 0;
-    if (S_ISDIR(st.st_mode)) {
-        bool is_store = task->fs->store_key.size_bytes &&
-                        backing_key_at(task->fs->backing, fd, name, &key) == 0 &&
-                        file_key_equal(&key, &task->fs->store_key);
-        return is_store ? 0 : S_IFDIR;
-    }
+    /* Gone meanwhile, in a directory that is locked, or mounted, and then not indexed. */
+    _cleanup_close_ int entry_fd = looks_open(task->caller.looking, fd, name, 0);
+    if (entry_fd < 0 || fstat(entry_fd, &st) < 0 ||
+        backing_key_at(task->fs->backing, entry_fd, "", &key) < 0)
+        return 0;
+    if (S_ISDIR(st.st_mode))
+        return file_key_equal(&key, &task->fs->store_key) ? 0 : S_IFDIR;
     if (!S_ISREG(st.st_mode))
         return 0;
-    int r = is_document_shown(task, fd, name);
+    int r = is_document_shown(task, &key, name);
     return r <= 0 ? r : S_IFDIR;
 }
 
-/* The next entry of the tree's directory, NULL at its end. */
-static int peek(struct handle *handle, const struct kernel_dirent **ret_entry)
+/* The next entry of the tree's directory, NULL at its end. One that was locked for too long is not
+ * read again: what would wait for it then is the lock of the offset. */
+static int peek(struct looking *looking, struct handle *handle,
+                const struct kernel_dirent **ret_entry)
 {
+    if (handle->fd < 0)
+        return -EAGAIN;
     if (handle->used == handle->filled) {
-        long n = syscall(SYS_getdents64, handle->fd, handle->buffer, DIRENT_BUFFER_BYTES);
+        int n = looks_list(looking, handle->fd, handle->from, handle->buffer, DIRENT_BUFFER_BYTES);
+        if (n == -ETIMEDOUT) {
+            close(TAKE_FD(handle->fd));
+            n = -EAGAIN;
+        }
         if (n < 0)
-            return -errno;
+            return n;
+        handle->from = -1;
         handle->used = 0;
         handle->filled = (size_t)n;
     }
@@ -392,9 +401,7 @@ static int list_mirrored(struct reply *reply, struct handle *handle, off_t offse
 {
     const int64_t end_ms = clock_now_ms() + REPLY_MS;
     if (offset != handle->at && offset != handle->told) {
-        if (lseek(handle->fd, offset, SEEK_SET) < 0)
-            return -errno;
-        handle->at = handle->told = offset;
+        handle->at = handle->told = handle->from = offset;
         handle->used = handle->filled = 0;
     }
     for (;;) {
@@ -402,7 +409,7 @@ static int list_mirrored(struct reply *reply, struct handle *handle, off_t offse
         int r = is_time_to_reply(reply, end_ms);
         if (r)
             return r < 0 ? r : 0;
-        r = peek(handle, &entry);
+        r = peek(reply->task->caller.looking, handle, &entry);
         if (r < 0 || !entry)
             return r;
         bool shown = true, fits = true;

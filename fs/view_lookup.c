@@ -100,17 +100,21 @@ static int find_mirrored(struct fs *fs, fuse_req_t req, const struct view_node *
                          const char *name, struct view_node *ret_like)
 {
     _cleanup_(caller_done) struct caller caller = {0};
-    _cleanup_close_ int dir = -1;
+    _cleanup_close_ int dir = -1, fd = -1;
     struct stat st;
     int r = view_caller(fs, req, &caller);
     if (!r)
-        r = view_open_node(fs, parent, &dir);
+        r = view_open_node(fs, NULL, parent, &dir);
     if (!r)
         r = caller_access(&caller, dir, "", X_OK);
-    if (!r && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        r = -errno;
     if (!r)
-        r = backing_key_at(fs->backing, dir, name, &ret_like->key);
+        r = fd = looks_open(NULL, dir, name, 0);
+    if (r == -EXDEV)
+        return -ENOENT; /* what is mounted there is not indexed */
+    if (r >= 0 && fstat(fd, &st) < 0)
+        r = -errno;
+    if (r >= 0)
+        r = backing_key_at(fs->backing, fd, "", &ret_like->key);
     if (r < 0)
         return r;
     if (S_ISDIR(st.st_mode) && !file_key_equal(&ret_like->key, &fs->store_key))

@@ -1,9 +1,6 @@
 /* Answers of the index, as the one who asks may see them. */
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -12,23 +9,21 @@
 /* A waiting request looks this often whether it was interrupted. */
 enum { SLICE_MS = 50 };
 
-int view_open_path(struct fs *fs, const char *path, int *ret_fd)
+int view_open_path(struct fs *fs, struct looking *looking, const char *path, int *ret_fd)
 {
-    struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS};
-    long fd =
-        syscall(SYS_openat2, backing_root_fd(fs->backing), *path ? path : ".", &how, sizeof(how));
+    int fd = looks_open_path(looking, backing_root_fd(fs->backing), *path ? path : ".");
     if (fd < 0)
-        return errno == ELOOP || errno == EXDEV ? -ENOENT : -errno;
-    *ret_fd = (int)fd;
+        return fd == -ELOOP || fd == -EXDEV ? -ENOENT : fd;
+    *ret_fd = fd;
     return 0;
 }
 
-int view_open_node(struct fs *fs, const struct view_node *node, int *ret_fd)
+int view_open_node(struct fs *fs, struct looking *looking, const struct view_node *node,
+                   int *ret_fd)
 {
     _cleanup_close_ int fd = -1;
     struct file_key key;
-    int r = view_open_path(fs, node->tree, &fd);
+    int r = view_open_path(fs, looking, node->tree, &fd);
     if (!r)
         r = backing_key_at(fs->backing, fd, "", &key);
     if (r == -ENOENT || r == -ENOTDIR || (!r && !file_key_equal(&key, &node->key)))
@@ -248,7 +243,7 @@ int view_links(const struct view_task *task, bool fresh, struct view_links **ret
     if (task->node->kind == VIEW_DOCUMENT) {
         _cleanup_close_ int fd = -1;
         struct document_info info;
-        r = view_open_node(task->fs, task->node, &fd);
+        r = view_open_node(task->fs, task->caller.looking, task->node, &fd);
         if (!r)
             r = caller_access(&task->caller, fd, "", R_OK);
         if (!r)

@@ -17,6 +17,9 @@ enum { N_THREADS = 8 };
 enum { N_LONG_MAX = 4 };
 /* One per process that waits in a view; who has the most is told EAGAIN when there are more. */
 enum { N_WAITING_MAX = 1024 };
+/* When two owners of locked directories have all they can have, a quarter of these is left: a third
+ * one has as many as there are threads that ask. */
+enum { N_LOOKS_MAX = 64 };
 
 int view_caller(struct fs *fs, fuse_req_t req, struct caller *ret_caller)
 {
@@ -44,6 +47,9 @@ static void run(void *user, int error)
     if (!task->end_ms)
         task->end_ms = clock_now_ms() + task->fs->options.settle_ms;
     task->unfinished = false;
+    task->looking =
+        (struct looking){.looks = task->fs->views->looks, .left_us = LOOKING_MS * INT64_C(1000)};
+    task->caller.looking = &task->looking;
     if (!error)
         task->run(task);
     listed_way_done(&task->way);
@@ -75,6 +81,9 @@ static bool is_long(void *user)
 
 int view_tasks_new(struct views *views)
 {
+    int r = looks_new(N_LOOKS_MAX, &views->looks);
+    if (r < 0)
+        return r;
     struct defer_options options = {.n_threads = N_THREADS,
                                     .n_long_max = N_LONG_MAX,
                                     .n_waiting_max = N_WAITING_MAX,

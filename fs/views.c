@@ -56,6 +56,7 @@ void views_free(struct views *views)
     if (!views)
         return;
     defer_free(views->defer);
+    looks_free(views->looks);
     view_table_done(&views->nodes);
     view_links_memory_done(&views->memory);
     caller_numbers_done(&views->callers);
@@ -110,7 +111,7 @@ int views_stat(struct fs *fs, const struct view_node *node, struct stat *ret_sta
     if (node->kind == VIEW_DIRECTORY || node->kind == VIEW_DOCUMENT) {
         _cleanup_close_ int fd = -1;
         struct stat mirrored;
-        int r = view_open_node(fs, node, &fd);
+        int r = view_open_node(fs, NULL, node, &fd);
         if (!r && fstat(fd, &mirrored) < 0)
             r = -errno;
         if (r < 0)

@@ -69,8 +69,8 @@ static int expect_same(struct listed_way *way, const struct tree *tree, const ch
 {
     struct listed_way fresh = {0};
     const char *name, *fresh_name;
-    int found = listed_way_open(way, tree->root_fd, path, &name);
-    int expected = listed_way_open(&fresh, tree->root_fd, path, &fresh_name);
+    int found = listed_way_open(way, NULL, tree->root_fd, path, &name);
+    int expected = listed_way_open(&fresh, NULL, tree->root_fd, path, &fresh_name);
     if (expected < 0)
         assert_int_equal(found, expected);
     else
@@ -109,18 +109,18 @@ static void test_listed_way__begins_at_what_it_has_in_common(void **state)
     const char *name;
     make_directories(tree, DEEP);
     assert_int_equal(mkdirat(tree->root_fd, deep_path(DEEP - 4, "other"), 0755), 0);
-    assert_true(listed_way_open(&way, tree->root_fd, deep_path(DEEP, "file"), &name) >= 0);
+    assert_true(listed_way_open(&way, NULL, tree->root_fd, deep_path(DEEP, "file"), &name) >= 0);
     assert_in_range(way.n_kept, 10, 14);
     way.since_ms += LONG_MS;
     assert_int_equal(renameat(tree->root_fd, "d", tree->root_fd, "away"), 0);
-    assert_true(listed_way_open(&way, tree->root_fd, deep_path(DEEP, "file2"), &name) >= 0);
+    assert_true(listed_way_open(&way, NULL, tree->root_fd, deep_path(DEEP, "file2"), &name) >= 0);
     assert_string_equal(name, "file2");
-    assert_true(listed_way_open(&way, tree->root_fd, deep_path(DEEP - 4, "other/x"), &name) >= 0);
-    assert_int_equal(listed_way_open(&way, tree->root_fd, deep_path(3, "dd/x"), &name), -ENOENT);
+    assert_true(listed_way_open(&way, NULL, tree->root_fd, deep_path(DEEP - 4, "other/x"), &name) >= 0);
+    assert_int_equal(listed_way_open(&way, NULL, tree->root_fd, deep_path(3, "dd/x"), &name), -ENOENT);
     way.since_ms -= 2 * LONG_MS; /* it is too old to be believed */
-    assert_int_equal(listed_way_open(&way, tree->root_fd, deep_path(DEEP, "file"), &name), -ENOENT);
+    assert_int_equal(listed_way_open(&way, NULL, tree->root_fd, deep_path(DEEP, "file"), &name), -ENOENT);
     assert_int_equal(renameat(tree->root_fd, "away", tree->root_fd, "d"), 0);
-    assert_true(listed_way_open(&way, tree->root_fd, deep_path(DEEP, "file"), &name) >= 0);
+    assert_true(listed_way_open(&way, NULL, tree->root_fd, deep_path(DEEP, "file"), &name) >= 0);
     listed_way_done(&way);
 }
 

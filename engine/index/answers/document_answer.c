@@ -24,7 +24,8 @@ static bool is_of_now(struct index *index, const struct file_key *file, const st
 }
 
 /* A file that came behind our back, perhaps in a directory that did: note every name on the way to
- * it. Where the kernel does not know its path (any more), the next scan finds it. */
+ * it. Where the kernel does not know its path (any more), the next scan finds it, or whoever looks
+ * at the last name that was noted: one who asks waits for no directory that may be locked. */
 static void note_path(struct index *index, const struct file_key *file)
 {
     char root[PATH_MAX], path[PATH_MAX], *name, *rest = NULL;
@@ -39,7 +40,7 @@ static void note_path(struct index *index, const struct file_key *file)
         return;
     for (name = strtok_r(path + n, "/", &rest); name; name = strtok_r(NULL, "/", &rest)) {
         index_note_entry(index, &parent, name);
-        int fd = mount_point_avoid(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+        int fd = mount_point_avoid_cached(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0 || backing_key_at(index->backing, fd, "", &parent) < 0) {
             if (fd >= 0)
                 close(fd);
