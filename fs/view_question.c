@@ -4,8 +4,9 @@
  * A question belongs to its opening, not to the name: what is found under a name is made when it is
  * opened and gone when it is closed, and nobody else sees it. What is answered is what the opener
  * may read, whoever reads it: the descriptor may have been handed to a program that is allowed
- * more. The document is kept in a file without a name beside the store, so that memory stays
- * bounded; it is sketched when the answer is first read, by a thread of the views' own.
+ * more. The document is kept in a file without a name beside the store, and the answer behind it,
+ * so that memory stays bounded; it is sketched when the answer is first read, by a thread of the
+ * views' own.
  *
  * Both parts may be passed over from the beginning, or one behind the other, as a shell does that
  * has one descriptor for both: offsets are counted from the first one of each part.
@@ -15,6 +16,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,6 +25,7 @@
 #include "base/cleanup.h"
 #include "base/counted.h"
 #include "base/escape.h"
+#include "base/fd_read.h"
 #include "base/ratio.h"
 #include "fs/attribute_text.h"
 #include "fs/identity.h"
@@ -43,8 +46,8 @@ struct question {
     int fd;
     off_t written_from, read_from; /* offset of the first byte of the document, of the answer */
     bool begun;                    /* there is some of the document */
-    char *answer;                  /* NULL: not made yet */
-    size_t n_answer_bytes;
+    bool is_answered;
+    off_t answer_from; /* where in the file the answer begins; it ends with it */
 };
 
 /* -- what is asked -- */
@@ -131,28 +134,23 @@ static int print_line(FILE *out, const struct kin *kin, bool containing)
     return 0;
 }
 
-int question_print(const struct question_form *form, const struct kin_list *list, char **ret_text,
-                   size_t *ret_n_bytes)
+int question_print(const struct question_form *form, const struct kin_list *list, FILE *out)
 {
-    char *text = NULL;
-    FILE *out = open_memstream(&text, ret_n_bytes);
-    int r = out ? 0 : -ENOMEM;
-    if (r == 0 && form->records && *list->incomplete)
+    int r = 0;
+    if (form->records && *list->incomplete)
         fprintf(out, QUESTION_INCOMPLETE "\t%s%c", list->incomplete, '\0');
     for (size_t i = 0; r == 0 && i < list->n_kin; i++) {
         if (form->records)
             print_record(out, &list->kin[i]);
         else
             r = print_line(out, &list->kin[i], form->containing);
+        if (r == 0 && ferror(out))
+            r = -errno;
     }
     if (r == 0 && !form->records && *list->incomplete)
         fprintf(out, "# %s\n", list->incomplete);
-    if (out && (ferror(out) | fclose(out)) && r == 0)
-        r = -ENOMEM;
-    if (r < 0)
-        free(text);
-    else
-        *ret_text = text;
+    if (r == 0 && fflush(out) != 0)
+        r = -errno;
     return r;
 }
 
@@ -167,12 +165,47 @@ static int find_kin(const struct view_task *task, const struct question_form *fo
                             : index_foreign_similar(foreign, &query, ret_list);
 }
 
+/* Behind the document; how long it is. */
+static int write_answer(const struct question *question, const struct kin_list *list,
+                        off_t *ret_n_bytes)
+{
+    _cleanup_close_ int fd = fcntl(question->fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+        return -errno;
+    _cleanup_fclose_ FILE *out = fdopen(fd, "w");
+    if (!out)
+        return -errno;
+    (void)TAKE_FD(fd);
+    if (fseeko(out, question->answer_from, SEEK_SET) < 0)
+        return -errno;
+    identity_enter_allocation(question->opener.uid);
+    int r = question_print(&question->form, list, out);
+    if (r < 0)
+        __fpurge(out); /* nothing is written when it is closed */
+    identity_leave();
+    if (r == 0)
+        *ret_n_bytes = ftello(out) - question->answer_from;
+    return r;
+}
+
+static int keep_answer(struct question *question, const struct kin_list *list)
+{
+    off_t n_bytes = 0;
+    question->answer_from = lseek(question->fd, 0, SEEK_END);
+    if (question->answer_from < 0)
+        return -errno;
+    int r = write_answer(question, list, &n_bytes);
+    if (r == 0)
+        r = view_room_hold(&question->stay, question->stay.n_bytes + (uint64_t)n_bytes);
+    if (r < 0 && ftruncate(question->fd, question->answer_from) < 0)
+        question->begun = false; /* the document is no more what it was */
+    return r;
+}
+
 static int make_answer(struct view_task *task, struct question *question)
 {
     _cleanup_(index_foreign_free_p) struct index_foreign *foreign = NULL;
     _cleanup_(kin_list_done) struct kin_list list = {0};
-    _cleanup_free_ char *answer = NULL;
-    size_t n_answer_bytes = 0;
     int r = view_settle(task);
     if (r == 0 && lseek(question->fd, 0, SEEK_SET) < 0)
         r = -errno;
@@ -183,13 +216,10 @@ static int make_answer(struct view_task *task, struct question *question)
     if (r == 0)
         r = find_kin(task, &question->form, foreign, &list);
     if (r == 0)
-        r = question_print(&question->form, &list, &answer, &n_answer_bytes);
-    if (r == 0)
-        r = view_room_hold(&question->stay, question->stay.n_bytes + n_answer_bytes);
+        r = keep_answer(question, &list);
     if (r < 0)
         return r;
-    question->answer = TAKE_PTR(answer);
-    question->n_answer_bytes = n_answer_bytes;
+    question->is_answered = true;
     question->read_from = task->offset;
     return 0;
 }
@@ -210,7 +240,6 @@ static void question_free(struct question *question)
     view_room_leave(&question->stay);
     caller_done(&question->opener);
     pthread_mutex_destroy(&question->lock);
-    free(question->answer);
     free(question);
 }
 
@@ -273,7 +302,7 @@ static int begin_document(struct question *question, off_t offset)
     if (ftruncate(question->fd, 0) < 0)
         return -errno;
     view_room_hold(&question->stay, 0);
-    free(TAKE_PTR(question->answer));
+    question->is_answered = false;
     question->begun = true;
     question->written_from = offset;
     return 0;
@@ -283,7 +312,7 @@ static ssize_t write_document(fuse_req_t req, struct question *question, struct 
                               off_t offset)
 {
     const size_t n_in = fuse_buf_size(in);
-    int r = question->answer || !question->begun ? begin_document(question, offset) : 0;
+    int r = question->is_answered || !question->begun ? begin_document(question, offset) : 0;
     if (r < 0)
         return r;
     if (offset < question->written_from)
@@ -322,13 +351,16 @@ static int copy_piece(const struct view_task *task, const struct question *quest
 {
     off_t from =
         task->offset >= question->read_from ? task->offset - question->read_from : task->offset;
-    size_t left =
-        (uint64_t)from < question->n_answer_bytes ? question->n_answer_bytes - (size_t)from : 0;
-    *ret_n_bytes = task->size < left ? task->size : left;
-    *ret_piece = malloc(*ret_n_bytes + 1);
-    if (!*ret_piece)
+    _cleanup_free_ char *piece = malloc(task->size + 1);
+    if (!piece)
         return -ENOMEM;
-    memcpy(*ret_piece, question->answer + (left ? from : 0), *ret_n_bytes);
+    if (from > INT64_MAX - question->answer_from)
+        return -EINVAL;
+    ssize_t n = fd_pread(question->fd, piece, task->size, question->answer_from + from);
+    if (n < 0)
+        return (int)n;
+    *ret_n_bytes = (size_t)n;
+    *ret_piece = TAKE_PTR(piece);
     return 0;
 }
 
@@ -348,7 +380,7 @@ static bool read_made(const struct view_task *task)
     size_t n_bytes = 0;
     if (pthread_mutex_trylock(&question->lock) != 0)
         return false;
-    const bool is_made = question->answer;
+    const bool is_made = question->is_answered;
     int r = is_made ? copy_piece(task, question, &piece, &n_bytes) : 0;
     pthread_mutex_unlock(&question->lock);
     if (is_made)
@@ -363,7 +395,7 @@ static void read_answer(struct view_task *task)
     size_t n_bytes = 0;
     int r = -pthread_mutex_trylock(&question->lock);
     if (r == 0) {
-        r = question->answer ? 0 : make_answer(task, question);
+        r = question->is_answered ? 0 : make_answer(task, question);
         if (r == 0)
             r = copy_piece(task, question, &piece, &n_bytes);
         pthread_mutex_unlock(&question->lock);

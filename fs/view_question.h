@@ -3,6 +3,8 @@
 #ifndef KINFS_FS_VIEW_QUESTION_H
 #define KINFS_FS_VIEW_QUESTION_H
 
+#include <stdio.h>
+
 #include "engine/index/index.h"
 #include "fs/state.h"
 
@@ -25,9 +27,9 @@ int question_form_parse(const char *name, struct question_form *form);
  * confidence is said before the TAB), escaped as `ls -b` does. As records: resemblance, its error,
  * containment, the number of samples that rests on, "exact" or "estimated", the path as it is, TABs
  * between and a NUL behind; "-" where there is no number. What is not complete has a line "# why"
- * behind the lines, or a record before the records. Returns 0 or -ENOMEM; gives. */
-int question_print(const struct question_form *form, const struct kin_list *list, char **ret_text,
-                   size_t *ret_n_bytes);
+ * behind the lines, or a record before the records. Returns 0, when all is
+ * written, -ENOMEM or an errno of write(2). */
+int question_print(const struct question_form *form, const struct kin_list *list, FILE *out);
 
 /* Begin a question in fi->fh, which is answered as the caller of req may read, whoever reads it.
  * Returns 0, -EINVAL (the name asks for what there is not), -EMFILE or -ENFILE (view_room.h),

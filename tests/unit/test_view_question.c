@@ -69,7 +69,10 @@ static void expect(const struct question_form *form, const struct kin_list *list
 {
     char *printed;
     size_t n_printed;
-    assert_int_equal(question_print(form, list, &printed, &n_printed), 0);
+    FILE *out = open_memstream(&printed, &n_printed);
+    assert_non_null(out);
+    assert_int_equal(question_print(form, list, out), 0);
+    fclose(out);
     assert_int_equal(n_printed, n_bytes);
     assert_memory_equal(printed, text, n_bytes);
     free(printed);
@@ -104,6 +107,21 @@ static void test_view_question__answers_are_lines_or_records(void **state)
     expect(&(struct question_form){.records = true}, &some, before, sizeof(before));
 }
 
+static void test_view_question__what_cannot_be_written_is_an_error(void **state)
+{
+    (void)state;
+    struct kin kin[2000];
+    for (size_t i = 0; i < sizeof(kin) / sizeof(*kin); i++)
+        kin[i] = (struct kin){.path = (char *)"a/b", .resemblance = 1, .exact = true};
+    FILE *full = fopen("/dev/full", "w");
+    assert_non_null(full);
+    for (size_t n_kin = 1; n_kin <= 2000; n_kin += 1999) { /* in the buffer, and more than that */
+        const struct kin_list list = {.kin = kin, .n_kin = n_kin};
+        assert_int_equal(question_print(&plain, &list, full), -ENOSPC);
+    }
+    fclose(full);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +129,7 @@ int main(void)
         cmocka_unit_test(test_view_question__more_is_asked_for_behind_commas),
         cmocka_unit_test(test_view_question__what_there_is_not_is_refused),
         cmocka_unit_test(test_view_question__answers_are_lines_or_records),
+        cmocka_unit_test(test_view_question__what_cannot_be_written_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
