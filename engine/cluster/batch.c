@@ -14,8 +14,8 @@ enum {
     EXACT_KEYS = 24,
     FAST_KEYS = 16,
     EXACT_MOST_COMPARED = 16384,
-    EXACT_REPRESENTATIVES = 64,
-    FAST_REPRESENTATIVES = 16,
+    FAST_MOST_COMPARED = 1000,
+    REPRESENTATIVES = 64,
     BRODER_CAP = 1000,
     SUPER_VALUES = 84, /* super_run.c: as the paper says it */
     SUPER_RUN = 14,
@@ -55,9 +55,9 @@ static void set_defaults(struct batch_options *options)
 {
     bool fast = options->mode == BATCH_FAST;
     options->n_keys = or_else(options->n_keys, fast ? FAST_KEYS : EXACT_KEYS);
-    options->n_representatives =
-        or_else(options->n_representatives, fast ? FAST_REPRESENTATIVES : EXACT_REPRESENTATIVES);
-    options->most_compared = fast ? 0 : or_else(options->most_compared, EXACT_MOST_COMPARED);
+    options->n_representatives = or_else(options->n_representatives, REPRESENTATIVES);
+    options->most_compared =
+        or_else(options->most_compared, fast ? FAST_MOST_COMPARED : EXACT_MOST_COMPARED);
     options->cap = or_else(options->cap, BRODER_CAP);
     if (options->most_compared > options->n_documents) /* no list is longer */
         options->most_compared = options->n_documents;

@@ -19,6 +19,7 @@
 #include "base/cleanup.h"
 #include "engine/cluster/equivalence.h"
 #include "engine/cluster/list_counts.h"
+#include "engine/cluster/loose.h"
 #include "engine/sketch/document_sketch.h"
 
 struct batch;
@@ -29,8 +30,10 @@ enum batch_mode {
      * is the answer of comparing all pairs of sketches, as long as no fingerprint is in more than
      * most_compared documents (list_counts.n_shortened counts those that are). */
     BATCH_EXACT,
-    /* Those of one fingerprint are compared with the first n_representatives of them only: every
-     * link is verified, some are not found. Linear in postings. */
+    /* The clusters that kinfs means: as exact, but of more than most_compared (1,000) documents
+     * with one fingerprint each is compared with n_representatives only, those of the smallest rank
+     * by a hash of the sketch; and components that hang together loosely are divided into stars
+     * (loose.h). Linear in postings. */
     BATCH_FAST,
     /* All values of V; pairs are counted; what more than 1,000 documents share is left out. */
     BATCH_BRODER1997,
@@ -62,12 +65,13 @@ struct batch_options {
     uint64_t memory_bytes; /* all that is allocated, and what batch_least_memory() says at least */
     unsigned n_threads;    /* 1 to 64; at most: a phase has fewer where memory is for fewer */
     enum batch_mode mode;
-    double threshold;           /* of resemblance, above 0, at most 1: equal documents alone */
-    uint32_t n_documents;       /* they are numbered from 0; at most 2^32 - 1 */
-    uint32_t n_keys;            /* 0: 24, of fast 16 */
-    uint32_t most_compared;     /* exact: 0: 16,384; more takes more memory than the least */
-    uint32_t n_representatives; /* 0: 64, of fast 16 */
+    double threshold;       /* of resemblance, above 0, at most 1: equal documents alone */
+    uint32_t n_documents;   /* they are numbered from 0; at most 2^32 - 1 */
+    uint32_t n_keys;        /* 0: 24, of fast 16 */
+    uint32_t most_compared; /* 0: 16,384, of fast 1,000; more takes more memory than the least */
+    uint32_t n_representatives; /* 0: 64 */
     uint32_t cap;               /* broder1997: 0: 1,000 */
+    bool whole;                 /* fast: loose components stay as they are */
     /* By the thread that runs, now and then; or NULL. */
     void (*progress)(void *user, enum batch_phase phase, uint32_t done, uint32_t of);
     void *user;
@@ -88,6 +92,7 @@ struct batch_totals {
     uint64_t n_documents, n_empty; /* added; of them those without a shingle */
     struct equivalence_counts equivalence;
     struct list_counts lists;
+    struct loose_counts loose;        /* fast */
     uint64_t n_clusters, n_clustered; /* of two documents or more; documents in them */
     uint64_t n_identical_clusters, n_identical_clustered; /* of them those of one content */
     uint64_t largest;

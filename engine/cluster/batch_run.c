@@ -5,6 +5,7 @@
 #include "engine/cluster/batch_state.h"
 #include "engine/cluster/large_array.h"
 #include "engine/cluster/links.h"
+#include "engine/cluster/loose.h"
 #include "engine/cluster/pair_counts.h"
 #include "engine/cluster/parallel.h"
 
@@ -131,6 +132,7 @@ static int link_documents(struct batch *batch)
         .number_bits = batch->number_bits,
         .n_threads = share.n_threads,
         .threshold = options->threshold,
+        .most_compared = options->most_compared,
         .n_representatives = options->n_representatives,
         .most_held = most_held(options),
         .runs = &batch->scratch[SCRATCH_RUNS],
@@ -150,6 +152,31 @@ static int link_documents(struct batch *batch)
     pairs->wall_s -= sort->wall_s;
     pairs->cpu_s -= sort->cpu_s;
     totals->lists = linked.counts;
+    return r;
+}
+
+/* fast: components that hang together loosely become stars. */
+static int divide_loose(struct batch *batch)
+{
+    const struct batch_options *options = &batch->options;
+    struct batch_begin begin = batch_begin_now(batch);
+    struct budget_share share;
+    double cpu_s = 0;
+    int r = share_links(batch, &share);
+    if (r < 0)
+        return r;
+    const struct loose_dividing dividing = {
+        .sketches = &batch->sketches,
+        .sets = &batch->sets,
+        .nodes = batch->marks.node,
+        .n_keys = options->n_keys,
+        .threshold = options->threshold,
+        .n_threads = share.n_threads,
+        .sketch_bytes = share.sketch_bytes / 8 * 8,
+        .stop = options->stop,
+    };
+    r = loose_divide(&dividing, &batch->totals.loose, &cpu_s);
+    end_phase(batch, BATCH_CLUSTERS, &begin, cpu_s);
     return r;
 }
 
@@ -261,7 +288,11 @@ static int label(struct batch *batch)
         }
     }
     large_array_free(sizes, n * sizeof(*sizes));
-    end_phase(batch, BATCH_CLUSTERS, &begin, joining_s + parallel_cpu_s() - begin_s);
+    const struct batch_cost dividing = totals->cost[BATCH_CLUSTERS];
+    end_phase(batch, BATCH_CLUSTERS, &begin,
+              dividing.cpu_s + joining_s + parallel_cpu_s() - begin_s);
+    totals->cost[BATCH_CLUSTERS].wall_s += dividing.wall_s;
+    totals->cost[BATCH_CLUSTERS].read_bytes += dividing.read_bytes;
     return 0;
 }
 
@@ -283,6 +314,9 @@ static int run_phases(struct batch *batch)
         r = collapse_duplicates(batch);
     if (r == 0 && !batch_joins_equal(batch))
         r = batch->options.mode == BATCH_BRODER1997 ? count_pairs(batch) : link_documents(batch);
+    if (r == 0 && !batch_joins_equal(batch) && batch->options.mode == BATCH_FAST &&
+        !batch->options.whole)
+        r = divide_loose(batch);
     end_sketches(batch);
     return r;
 }

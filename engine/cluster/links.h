@@ -8,8 +8,9 @@
  * does not: a pair that is left out would have joined what is joined. So any number of threads, any
  * order and any amount of memory give the same clusters.
  *
- * In a list longer than most_compared all documents are compared with its first n_representatives
- * only; with most_compared = 0 that is so in all lists longer than those. */
+ * In a list longer than most_compared all documents are compared with n_representatives of it only:
+ * those of the smallest rank (overlap_filter_rank()), which depends on nothing but their sketches.
+ */
 #ifndef KINFS_ENGINE_CLUSTER_LINKS_H
 #define KINFS_ENGINE_CLUSTER_LINKS_H
 
@@ -30,7 +31,8 @@ struct linking {
     const uint64_t *nodes;
     unsigned number_bits, n_threads;
     double threshold;
-    uint32_t n_representatives, most_held; /* most_held: links_most_held() */
+    uint32_t most_compared, n_representatives;
+    uint32_t most_held;        /* links_most_held() */
     struct scratch_file *runs; /* for partitions that do not fit into a room; used by nobody else */
     size_t room_bytes;         /* of a thread, for a partition; SORTED_LEAST_BYTES at least */
     size_t sketch_bytes;       /* of a thread, for sketches that are read from the file */

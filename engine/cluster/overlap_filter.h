@@ -12,6 +12,7 @@
 #define KINFS_ENGINE_CLUSTER_OVERLAP_FILTER_H
 
 #include "base/kernel.h"
+#include "base/mix.h"
 #include "engine/sketch/min_sketch.h"
 
 enum { OVERLAP_WORDS = 8, OVERLAP_BITS = 64 * OVERLAP_WORDS };
@@ -24,6 +25,15 @@ struct overlap_filter {
 };
 
 void overlap_filter_make(const struct min_sketch *sketch, struct overlap_filter *ret_filter);
+
+/* An order of documents that depends on their sketches alone. */
+static inline uint64_t overlap_filter_rank(const struct overlap_filter *filter)
+{
+    uint64_t rank = filter->n;
+    for (unsigned i = 0; i < OVERLAP_WORDS; i++)
+        rank = mix64(rank ^ filter->bits[i]);
+    return rank;
+}
 
 /* In how many bits two filters differ. */
 static inline uint32_t overlap_differing(const struct overlap_filter *a,

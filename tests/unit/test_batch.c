@@ -159,6 +159,7 @@ static void test_batch__planted_links_are_found(void **state)
     world_add_planted(&world, planted, 0, N);
     for (enum batch_mode mode = BATCH_EXACT; mode <= BATCH_FAST; mode++) {
         struct batch_options options = options_of(&world, mode, 0.5);
+        options.whole = true;
         _cleanup_(batch_free_p) struct batch *batch = run(&world, &options);
         struct planted_check check = planted_check(planted, batch_clusters(batch), 0.6);
         assert_true(check.n_links > 10000);

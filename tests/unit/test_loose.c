@@ -1,0 +1,319 @@
+#include "batch_world.h"
+
+#include "tests/lib/families.h"
+#include "tests/lib/scratch.h"
+
+/* The definition once more, slow and simple: all pairs, and stars by looking at all centres. */
+
+enum { KEYS = 16, REPRESENTATIVES = 64, MOST_COMPARED = 1000 };
+
+static uint64_t rank_of(const struct document_sketch *document)
+{
+    struct overlap_filter filter;
+    overlap_filter_make(&document->sketch, &filter);
+    return overlap_filter_rank(&filter);
+}
+
+static bool share_key(const struct document_sketch *a, const struct document_sketch *b)
+{
+    for (uint32_t i = 0; i < KEYS && i < a->sketch.n_values; i++)
+        for (uint32_t j = 0; j < KEYS && j < b->sketch.n_values; j++)
+            if (a->sketch.values[i] == b->sketch.values[j])
+                return true;
+    return false;
+}
+
+static bool are_neighbours(const struct document_sketch *a, const struct document_sketch *b,
+                           void *threshold)
+{
+    return same_content(a, b) || (share_key(a, b) && reaches(a, b, threshold));
+}
+
+static double resemblance(const struct document_sketch *a, const struct document_sketch *b)
+{
+    struct estimate estimate;
+    return min_sketch_resemblance(&a->sketch, &b->sketch, &estimate) == 0 ? estimate.value : 0;
+}
+
+/* Different contents of a component: the first document of each, by rank. */
+static uint32_t contents_of(const struct world *world, const uint32_t *cluster, uint32_t root,
+                            uint32_t *ret_nodes)
+{
+    uint32_t n = 0;
+    for (uint32_t i = root; i < world->n; i++) {
+        bool is_new = cluster[i] == root && world->documents[i].sketch.n_values > 0;
+        for (uint32_t j = 0; j < n && is_new; j++)
+            is_new = !same_fingerprint(&world->documents[i], &world->documents[ret_nodes[j]]);
+        if (!is_new)
+            continue;
+        uint32_t at = n++;
+        const uint64_t rank = rank_of(&world->documents[i]);
+        for (; at > 0 && rank_of(&world->documents[ret_nodes[at - 1]]) > rank; at--)
+            ret_nodes[at] = ret_nodes[at - 1];
+        ret_nodes[at] = i;
+    }
+    return n;
+}
+
+static bool is_loose(const struct world *world, const uint32_t *nodes, uint32_t n, double threshold)
+{
+    uint32_t largest = nodes[0];
+    double sum = 0;
+    for (uint32_t i = 1; i < n; i++)
+        if (min_sketch_cardinality(&world->documents[nodes[i]].sketch) >
+            min_sketch_cardinality(&world->documents[largest].sketch))
+            largest = nodes[i];
+    for (uint32_t i = 0; i < n; i++)
+        sum += nodes[i] == largest
+                   ? 1
+                   : resemblance(&world->documents[largest], &world->documents[nodes[i]]);
+    return n >= 4 && sum / n < 0.8 * threshold;
+}
+
+/* Of each node, in order, the centre with which it stands: itself, where it is one. */
+static void find_centres(const struct world *world, const uint32_t *nodes, uint32_t n,
+                         double threshold, uint32_t *ret_centres)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        double best = 0;
+        ret_centres[i] = i;
+        for (uint32_t j = 0; j < i; j++) {
+            const struct document_sketch *a = &world->documents[nodes[i]],
+                                         *b = &world->documents[nodes[j]];
+            if (ret_centres[j] != j || !share_key(a, b) || resemblance(a, b) < threshold ||
+                resemblance(a, b) <= best)
+                continue;
+            best = resemblance(a, b);
+            ret_centres[i] = j;
+        }
+    }
+}
+
+static void divide(const struct world *world, uint32_t *cluster, uint32_t root, double threshold,
+                   uint32_t *n_divided)
+{
+    _cleanup_free_ uint32_t *nodes = calloc(world->n, sizeof(*nodes));
+    _cleanup_free_ uint32_t *centres = calloc(world->n, sizeof(*centres));
+    _cleanup_free_ uint32_t *first = calloc(world->n, sizeof(*first));
+    _cleanup_free_ uint32_t *stars = malloc(world->n * sizeof(*stars));
+    assert_true(nodes && centres && first && stars);
+    const uint32_t n = contents_of(world, cluster, root, nodes);
+    if (n == 0 || !is_loose(world, nodes, n, threshold))
+        return;
+    find_centres(world, nodes, n, threshold, centres);
+    for (uint32_t i = 0; i < n; i++)
+        first[i] = world->n;
+    for (uint32_t i = 0; i < world->n; i++) {
+        stars[i] = cluster[i];
+        if (cluster[i] != root)
+            continue;
+        uint32_t node = 0;
+        while (!same_fingerprint(&world->documents[i], &world->documents[nodes[node]]))
+            node++;
+        uint32_t *star = &first[centres[node]];
+        *star = *star == world->n ? i : *star;
+        stars[i] = *star;
+    }
+    memcpy(cluster, stars, world->n * sizeof(*stars));
+    ++*n_divided;
+}
+
+/* Returns how many components were divided. */
+static uint32_t expect_definition(const struct world *world, double threshold)
+{
+    struct batch_options options = world_options(scratch_group, world->n, BATCH_FAST, threshold);
+    _cleanup_(batch_free_p) struct batch *batch = world_batch(world, &options);
+    _cleanup_free_ uint32_t *expected = world_clusters(world, are_neighbours, &threshold);
+    _cleanup_free_ uint32_t *components = calloc(world->n, sizeof(*components));
+    const uint32_t *clusters = batch_clusters(batch);
+    uint32_t n_divided = 0;
+    assert_non_null(components);
+    memcpy(components, expected, world->n * sizeof(*components));
+    for (uint32_t i = 0; i < world->n; i++)
+        if (components[i] == i)
+            divide(world, expected, i, threshold, &n_divided);
+    for (uint32_t i = 0; i < world->n; i++)
+        if (clusters[i] != expected[i])
+            fail_msg("document %u of %u at %g: cluster %u, expected %u", i, world->n, threshold,
+                     clusters[i], expected[i]);
+    assert_int_equal(batch_totals(batch)->loose.n_components, n_divided);
+    return n_divided;
+}
+
+static void add_families(struct world *world, const struct families *families)
+{
+    char *text = malloc(families_most_bytes(families));
+    assert_non_null(text);
+    for (uint32_t i = 0; i < families_n_documents(families); i++)
+        world_add(world, text, families_write(families, i, 0, text));
+    free(text);
+}
+
+/* Versions of texts are long ways, copies are not; some documents are there twice. */
+static void test_loose__chains_of_versions_become_stars(void **state)
+{
+    (void)state;
+    const struct family plan[] = {
+        {FAMILY_CHAIN, 60, 400, 8, 0, 0, 0},  {FAMILY_CHAIN, 5, 400, 8, 0, 0, 0},
+        {FAMILY_CHAIN, 200, 150, 3, 0, 0, 0}, {FAMILY_STAR, 40, 400, 8, 0, 0, 0},
+        {FAMILY_CHAIN, 3, 400, 12, 0, 0, 0},  {FAMILY_NONE, 50, 300, 0, 0, 0, 0},
+    };
+    const double thresholds[] = {0.35, 0.5, 0.8};
+    _cleanup_(families_free_p) struct families *families = NULL;
+    struct world world;
+    struct policy policy;
+    assert_int_equal(policy_preset("default", &policy), 0);
+    world_begin(&world, &policy);
+    assert_int_equal(families_new(7, policy.w, plan, sizeof(plan) / sizeof(plan[0]), &families), 0);
+    add_families(&world, families);
+    add_families(&world, families); /* each once more: equal documents are of one star */
+    for (unsigned i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++)
+        assert_true(expect_definition(&world, thresholds[i]) >= 2);
+    world_end(&world);
+}
+
+static void test_loose__real_documents(void **state)
+{
+    (void)state;
+    struct world world;
+    struct policy policy;
+    uint32_t n_divided = 0;
+    assert_int_equal(policy_preset("default", &policy), 0);
+    world_begin(&world, &policy);
+    world_add_tree(&world, SOURCE_ROOT "/engine", 400);
+    world_add_tree(&world, SOURCE_ROOT "/tests/unit", 200);
+    world_add_tree(&world, "/usr/share/doc", 1500);
+    n_divided += expect_definition(&world, 0.25);
+    n_divided += expect_definition(&world, 0.5);
+    assert_true(n_divided > 0);
+    world_end(&world);
+}
+
+/* Whatever memory and threads there are, sketches in memory or not, in either order. */
+static void test_loose__stars_do_not_depend_on_memory_or_threads(void **state)
+{
+    (void)state;
+    const struct family plan[] = {{FAMILY_CHAIN, 3000, 200, 4, 0, 0, 0},
+                                  {FAMILY_CHAIN, 500, 200, 4, 1, 40, 20},
+                                  {FAMILY_STAR, 500, 200, 4, 1, 40, 20}};
+    _cleanup_(families_free_p) struct families *families = NULL;
+    struct world world;
+    struct policy policy;
+    assert_int_equal(policy_preset("default", &policy), 0);
+    world_begin(&world, &policy);
+    assert_int_equal(families_new(8, policy.w, plan, 3, &families), 0);
+    add_families(&world, families);
+    struct batch_options options = world_options(scratch_group, world.n, BATCH_FAST, 0.5);
+    _cleanup_(batch_free_p) struct batch *once = world_batch(&world, &options);
+    assert_true(batch_totals(once)->loose.n_components > 0);
+    assert_true(batch_totals(once)->loose.n_documents >= 3000);
+    options.memory_bytes = batch_least_memory(world.n);
+    options.n_threads = 1;
+    _cleanup_(batch_free_p) struct batch *again = world_batch(&world, &options);
+    assert_memory_equal(batch_clusters(once), batch_clusters(again), world.n * sizeof(uint32_t));
+    world_end(&world);
+}
+
+/* -- long lists -- */
+
+/* The edges of the definition, list by list: in one of more than `most` documents each has edges
+ * to its representatives alone. */
+static uint32_t *clusters_by_lists(const struct world *world, uint32_t most, double threshold)
+{
+    uint32_t *cluster = calloc(world->n, sizeof(*cluster)), *list = calloc(world->n, 4);
+    uint64_t *ranks = calloc(world->n, sizeof(*ranks));
+    assert_true(cluster && list && ranks);
+    for (uint32_t i = 0; i < world->n; i++) {
+        cluster[i] = i;
+        ranks[i] = rank_of(&world->documents[i]);
+    }
+    for (uint32_t first = 0; first < world->n; first++)
+        for (uint32_t k = 0; k < KEYS && k < world->documents[first].sketch.n_values; k++) {
+            const uint64_t key = world->documents[first].sketch.values[k];
+            uint32_t n = 0, n_held;
+            bool is_first = true;
+            for (uint32_t i = 0; i < world->n && is_first; i++)
+                for (uint32_t j = 0; j < KEYS && j < world->documents[i].sketch.n_values; j++)
+                    if (world->documents[i].sketch.values[j] == key) {
+                        is_first = i >= first;
+                        list[n++] = i;
+                    }
+            if (!is_first || n < 2)
+                continue;
+            n_held = n;
+            if (n > most) { /* the smallest ranks to the front */
+                n_held = REPRESENTATIVES;
+                for (uint32_t i = 0; i < n_held; i++)
+                    for (uint32_t j = i + 1; j < n; j++)
+                        if (ranks[list[j]] < ranks[list[i]]) {
+                            uint32_t other = list[i];
+                            list[i] = list[j];
+                            list[j] = other;
+                        }
+            }
+            for (uint32_t i = 0; i < n_held; i++)
+                for (uint32_t j = i + 1; j < n; j++) {
+                    uint32_t a = cluster[list[i]], b = cluster[list[j]];
+                    if (a == b || !reaches(&world->documents[list[i]], &world->documents[list[j]],
+                                           &threshold))
+                        continue;
+                    for (uint32_t x = 0; x < world->n; x++)
+                        if (cluster[x] == (a > b ? a : b))
+                            cluster[x] = a > b ? b : a;
+                }
+        }
+    free(list);
+    free(ranks);
+    return cluster;
+}
+
+/* Documents that begin alike, and little else: one list of them all, and its representatives,
+ * whether it comes in one piece or, of more documents than a thread has room for, in several. */
+static void expect_by_representatives(uint32_t n_alone, uint32_t n_chain, uint32_t most)
+{
+    const struct family plan[] = {{FAMILY_NONE, n_alone, 20, 0, 1, 12, 0},
+                                  {FAMILY_CHAIN, n_chain, 30, 1, 1, 12, 0}};
+    _cleanup_(families_free_p) struct families *families = NULL;
+    struct world world;
+    struct policy policy;
+    assert_int_equal(policy_preset("default", &policy), 0);
+    world_begin(&world, &policy);
+    assert_int_equal(families_new(9, policy.w, plan, 2, &families), 0);
+    add_families(&world, families);
+    struct batch_options options = world_options(scratch_group, world.n, BATCH_FAST, 0.5);
+    options.whole = true;
+    options.most_compared = most;
+    _cleanup_(batch_free_p) struct batch *batch = world_batch(&world, &options);
+    _cleanup_free_ uint32_t *expected = clusters_by_lists(&world, most, 0.5);
+    assert_true(batch_totals(batch)->lists.n_shortened > 0);
+    assert_true(batch_totals(batch)->n_clusters > 0);
+    for (uint32_t i = 0; i < world.n; i++)
+        if (batch_clusters(batch)[i] != expected[i])
+            fail_msg("document %u: cluster %u, expected %u", i, batch_clusters(batch)[i],
+                     expected[i]);
+    world_end(&world);
+}
+
+static void test_loose__a_long_list_is_compared_with_its_representatives(void **state)
+{
+    (void)state;
+    expect_by_representatives(1200, 300, MOST_COMPARED);
+}
+
+static void test_loose__a_list_in_several_pieces_has_the_representatives_of_all(void **state)
+{
+    (void)state;
+    expect_by_representatives(9000, 300, MOST_COMPARED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_loose__chains_of_versions_become_stars),
+        cmocka_unit_test(test_loose__real_documents),
+        cmocka_unit_test(test_loose__stars_do_not_depend_on_memory_or_threads),
+        cmocka_unit_test(test_loose__a_long_list_is_compared_with_its_representatives),
+        cmocka_unit_test(test_loose__a_list_in_several_pieces_has_the_representatives_of_all),
+    };
+    return cmocka_run_group_tests(tests, scratch_group_make, scratch_group_remove);
+}
