@@ -12,7 +12,8 @@ struct sandbox_limits {
  * becomes a user of this group alone (own_user.h), and nobody keeps capabilities; nothing can be
  * opened for writing, made, removed, renamed or changed; there are no sockets, no other processes
  * to be traced, signalled or limited, and no leaving of the process group; its parent's death is
- * its own. What cannot be done is EPERM. Descriptors that are open stay as they are.
+ * its own. What cannot be done is EPERM, and what kernels can do since 2020 is ENOSYS. Descriptors
+ * that are open stay as they are.
  *
  * Returns 0, or a negative errno with *ret_step, what could not be had. */
 int sandbox_enter(const struct sandbox_limits *limits, const char **ret_step);
