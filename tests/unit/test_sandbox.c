@@ -15,9 +15,11 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tools/extract/landlock.h"
 #include "tools/extract/sandbox.h"
 
 /* The half of an argument that the kernel does not look at where it takes an int. */
@@ -136,6 +138,40 @@ static void test_sandbox__files_are_changed_by_no_call_of_any_width(void **state
     }
 }
 
+static void test_sandbox__what_makes_something_by_being_opened_is_not_opened(void **state)
+{
+#define OPENED(path, error)                                                                        \
+    {                                                                                              \
+        "openat", {(unsigned long)AT_FDCWD, (uintptr_t)(path), O_RDONLY | O_NOCTTY}, error         \
+    }
+    static const struct call calls[] = {OPENED("/dev/ptmx", EACCES),
+                                        OPENED("/dev/../dev/ptmx", EACCES),
+                                        OPENED("/proc/self/root/dev/ptmx", EACCES),
+                                        OPENED("/dev/null", 0),
+                                        OPENED("/dev/zero", 0),
+                                        OPENED("/dev/urandom", 0),
+                                        OPENED("/proc/self/exe", 0),
+                                        OPENED("/etc/passwd", 0),
+                                        OPENED("/proc/self/fd/0", 0),
+                                        OPENED("/dev/stdin", 0)};
+#undef OPENED
+    (void)state;
+    if (landlock_version() < 1 || access("/dev/ptmx", F_OK) < 0 || access("/dev/stdin", F_OK) < 0)
+        skip();
+    /* A document that is where nothing is read otherwise. */
+    int document = open("/dev/shm", O_TMPFILE | O_RDWR | O_CLOEXEC, 0644), saved = dup(0);
+    if (document < 0)
+        skip();
+    assert_int_equal(fchmod(document, 0644), 0);
+    assert_int_equal(dup2(document, STDIN_FILENO), STDIN_FILENO);
+    assert_answers(calls, sizeof(calls) / sizeof(calls[0]), 0);
+    if (saved >= 0) {
+        dup2(saved, STDIN_FILENO);
+        close(saved);
+    }
+    close(document);
+}
+
 /* An older filter stands for a kernel that has all calls: what reaches it is EXDEV. */
 static void have_every_call(void)
 {
@@ -192,6 +228,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sandbox__the_upper_half_of_an_int_makes_no_difference),
         cmocka_unit_test(test_sandbox__files_are_changed_by_no_call_of_any_width),
+        cmocka_unit_test(test_sandbox__what_makes_something_by_being_opened_is_not_opened),
         cmocka_unit_test(test_sandbox__calls_newer_than_the_rules_do_not_exist),
         cmocka_unit_test(test_sandbox__queues_and_semaphores_of_others_are_out_of_reach),
     };

@@ -121,17 +121,53 @@ static int drop_privileges(void)
     return prctl(PR_SET_DUMPABLE, 0) < 0 ? -errno : 0;
 }
 
-/* -- Landlock: no write access below any path; the kernel may have none -- */
+/* -- Landlock: no write access below any path, no device opened; the kernel may have none -- */
+
+#ifdef SYS_landlock_create_ruleset
+
+/* What is handled is refused wherever a rule does not allow it. */
+static void allow_reading(int rules, int file)
+{
+    const struct landlock_path_beneath_attr below = {.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE,
+                                                     .parent_fd = file};
+    (void)syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0);
+}
+
+static void allow_reading_at(int rules, int directory, const char *name)
+{
+    int file = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (file < 0)
+        return;
+    allow_reading(rules, file);
+    close(file);
+}
+
+/* All but what makes or takes something by being opened: who opens /dev/ptmx has one of the
+ * terminals of the whole machine. Landlock knows no exceptions, so what stands beside /dev is
+ * allowed by name, and the document, which may be where no name leads. */
+static void allow_reading_but_devices(int rules, DIR *root)
+{
+    static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
+                                          "/dev/urandom"};
+    struct dirent *entry;
+    while ((entry = readdir(root)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            strcmp(entry->d_name, "dev") != 0)
+            allow_reading_at(rules, dirfd(root), entry->d_name);
+    for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)
+        allow_reading_at(rules, AT_FDCWD, devices[i]);
+    allow_reading(rules, STDIN_FILENO);
+}
 
 static void forbid_paths(void)
 {
-#ifdef SYS_landlock_create_ruleset
     static const uint64_t of_version[] = {
-        LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
-            LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
-            LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG |
-            LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
-            LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM,
+        LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+            LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
+            LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |
+            LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
+            LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
+            LANDLOCK_ACCESS_FS_MAKE_SYM,
         1ULL << 13, /* LANDLOCK_ACCESS_FS_REFER */
         1ULL << 14, /* LANDLOCK_ACCESS_FS_TRUNCATE */
     };
@@ -141,13 +177,25 @@ static void forbid_paths(void)
         attr.handled_access_fs |= of_version[i];
     if (version < 1)
         return;
-    long fd = syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
-    if (fd < 0)
-        return;
-    (void)syscall(SYS_landlock_restrict_self, fd, 0);
-    close((int)fd);
-#endif
+    DIR *root = opendir("/");
+    if (!root) /* nothing can be named beside /dev */
+        attr.handled_access_fs &= ~(uint64_t)LANDLOCK_ACCESS_FS_READ_FILE;
+    int rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+    if (rules >= 0) {
+        if (root)
+            allow_reading_but_devices(rules, root);
+        (void)syscall(SYS_landlock_restrict_self, rules, 0);
+        close(rules);
+    }
+    if (root)
+        closedir(root);
 }
+
+#else
+
+static void forbid_paths(void) {}
+
+#endif
 
 /* -- seccomp -- */
 
