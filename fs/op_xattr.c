@@ -124,7 +124,7 @@ void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
 {
     struct fs *fs = fs_of(req);
     struct view_node *view = view_of(fs, ino);
-    if (view) {
+    if (view && !is_access_list(name)) {
         views_getxattr(fs, req, view, name, size);
         return;
     }
@@ -136,7 +136,13 @@ void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
         return;
     }
     _cleanup_free_ char *value = size ? malloc(size) : NULL;
-    int r = size && !value ? -ENOMEM : get_value(req, inode_of(fs, ino), name, value, size);
+    int r;
+    if (size && !value)
+        r = -ENOMEM;
+    else if (view)
+        r = views_access_list(fs, view, name, value, size);
+    else
+        r = get_value(req, inode_of(fs, ino), name, value, size);
     reply_value(req, r, value, size);
 }
 

@@ -82,13 +82,14 @@ static mode_t mode_of(enum view_kind kind)
     switch (kind) {
     case VIEW_LINK: return 0777;
     case VIEW_TAG: return 0444;
-    case VIEW_QUERY: return 01777; /* whoever can reach the mount may ask */
+    /* Whoever can reach the mount may ask, and only the owner watch what is asked. */
+    case VIEW_QUERY: return 01733;
     case VIEW_QUESTION: return 0666;
     default: return 0555;
     }
 }
 
-/* Only a directory or a document of the tree has times and an owner of its own. */
+/* Only a directory or a document of the tree has times, an owner and rights of its own. */
 int views_stat(struct fs *fs, const struct view_node *node, struct stat *ret_stat)
 {
     const mode_t type = view_type(node->kind);
@@ -108,7 +109,7 @@ int views_stat(struct fs *fs, const struct view_node *node, struct stat *ret_sta
         st.st_size = sizeof(VIEW_TAG_TEXT) - 1;
     if (node->kind == VIEW_LINK)
         st.st_size = (off_t)strlen(node->target);
-    if (node->kind == VIEW_DIRECTORY || node->kind == VIEW_DOCUMENT) {
+    if (view_is_mirror(node)) {
         _cleanup_close_ int fd = -1;
         struct stat mirrored;
         int r = view_open_node(fs, NULL, node, &fd);
@@ -118,6 +119,7 @@ int views_stat(struct fs *fs, const struct view_node *node, struct stat *ret_sta
             return r;
         st.st_uid = mirrored.st_uid;
         st.st_gid = mirrored.st_gid;
+        st.st_mode = type | view_rights(node, mirrored.st_mode);
         st.st_atim = mirrored.st_atim;
         st.st_mtim = mirrored.st_mtim;
         st.st_ctim = mirrored.st_ctim;
@@ -168,14 +170,6 @@ void views_readlink(struct fs *fs, fuse_req_t req, struct view_node *node)
         fuse_reply_err(req, EINVAL);
     else
         fuse_reply_readlink(req, node->target);
-}
-
-void views_access(struct fs *fs, fuse_req_t req, struct view_node *node, int mask)
-{
-    (void)fs;
-    mode_t mode = mode_of(node->kind);
-    bool refused = ((mask & W_OK) && !(mode & S_IWOTH)) || ((mask & X_OK) && !(mode & S_IXOTH));
-    fuse_reply_err(req, refused ? EACCES : 0);
 }
 
 void views_statfs(struct fs *fs, fuse_req_t req, struct view_node *node)

@@ -53,7 +53,6 @@ void views_forget(struct fs *fs, struct view_node *node, uint64_t n_lookups);
 /* Its attributes, of which the kernel may keep nothing. Returns 0 or an errno. */
 int views_stat(struct fs *fs, const struct view_node *node, struct stat *ret_stat);
 void views_readlink(struct fs *fs, fuse_req_t req, struct view_node *node);
-void views_access(struct fs *fs, fuse_req_t req, struct view_node *node, int mask);
 void views_statfs(struct fs *fs, fuse_req_t req, struct view_node *node);
 
 void views_opendir(struct fs *fs, fuse_req_t req, struct view_node *node,
@@ -81,6 +80,9 @@ void views_release(struct fs *fs, fuse_req_t req, struct view_node *node,
 /* The attributes of a cluster's directory; ENODATA for all else. */
 void views_getxattr(struct fs *fs, fuse_req_t req, struct view_node *node, const char *name,
                     size_t size);
+/* Without a reply: one of the access control lists of a node, as getxattr(2), or an errno. */
+int views_access_list(struct fs *fs, const struct view_node *node, const char *name, void *value,
+                      size_t size);
 void views_listxattr(struct fs *fs, fuse_req_t req, struct view_node *node, size_t size);
 
 #endif
