@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -51,10 +52,11 @@ struct filesystem {
     dev_t device;
     uint64_t mount; /* see mount_of() */
     int mount_id;
-    uint64_t fsid;     /* in keys */
-    bool has_handles;  /* can be opened */
-    dev_t top_device;  /* of its mount point */
-    char *mount_point; /* relative to the root, where it was last; NULL: not known */
+    uint64_t fsid;        /* in keys */
+    bool has_handles;     /* can be opened */
+    unsigned long denies; /* see backing_key_denies() */
+    dev_t top_device;     /* of its mount point */
+    char *mount_point;    /* relative to the root, where it was last; NULL: not known */
 };
 
 struct backing {
@@ -80,13 +82,17 @@ static void unlock_rw(pthread_rwlock_t **lock)
     _cleanup_(unlock_rw) pthread_rwlock_t *exclusive_ = (rwlock);                                  \
     pthread_rwlock_wrlock(exclusive_)
 
-static uint64_t fsid_of(int fd)
+enum { DENIABLE = ST_NOSUID | ST_NODEV };
+
+static uint64_t fsid_of(int fd, unsigned long *ret_denies)
 {
     struct statfs fs;
     uint64_t fsid = 0;
+    *ret_denies = DENIABLE;
     if (fstatfs(fd, &fs) == 0) {
         static_assert(sizeof(fs.f_fsid) == sizeof(fsid), "fsid is 8 bytes");
         memcpy(&fsid, &fs.f_fsid, sizeof(fsid));
+        *ret_denies = (unsigned long)fs.f_flags & DENIABLE;
     }
     struct stat st;
     if (!fsid && fstat(fd, &st) == 0)
@@ -185,14 +191,13 @@ static int fsid_of_nested(struct backing *backing, int fd, int mount_id, uint64_
     struct stat st;
     if (fstat(fd, &st) < 0)
         return -errno;
-    struct filesystem seen = {.own_fsid = fsid_of(fd),
-                              .device = st.st_dev,
-                              .mount = mount_of(fd, mount_id),
-                              .mount_id = mount_id};
+    struct filesystem seen = {
+        .device = st.st_dev, .mount = mount_of(fd, mount_id), .mount_id = mount_id};
+    seen.own_fsid = fsid_of(fd, &seen.denies);
     {
         SHARED(&backing->lock);
         const struct filesystem *known = find_filesystem(backing, &seen);
-        if (known && known->mount_point) {
+        if (known && known->mount_point && known->denies == seen.denies) {
             *ret_fsid = known->fsid;
             return 0;
         }
@@ -212,6 +217,7 @@ static int fsid_of_nested(struct backing *backing, int fd, int mount_id, uint64_
         known->top_device = seen.top_device;
         known->has_handles = seen.has_handles;
     }
+    known->denies = seen.denies;
     if (known->mount_point == mount_point)
         (void)TAKE_PTR(mount_point);
     *ret_fsid = known->fsid;
@@ -320,6 +326,18 @@ bool backing_key_is_nested(struct backing *backing, const struct file_key *key)
     for (size_t i = 0; i < backing->n_filesystems && !nested; i++)
         nested = backing->filesystems[i].fsid == fsid;
     return nested;
+}
+
+unsigned long backing_key_denies(struct backing *backing, const struct file_key *key)
+{
+    const uint64_t fsid = get_be64(key->bytes);
+    if (file_key_same_file_system(key, &backing->root_key))
+        return 0;
+    SHARED(&backing->lock);
+    for (size_t i = 0; i < backing->n_filesystems; i++)
+        if (backing->filesystems[i].fsid == fsid)
+            return backing->filesystems[i].denies;
+    return DENIABLE;
 }
 
 /* -ESTALE where something else is mounted there, or nothing. */
@@ -443,6 +461,7 @@ static int root_mount_id(int fd)
 int backing_open(const char *path, struct backing **ret_backing)
 {
     struct stat st;
+    unsigned long denies;
     _cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) < 0)
         return -errno;
@@ -452,7 +471,7 @@ int backing_open(const char *path, struct backing **ret_backing)
     pthread_rwlock_init(&backing->lock, NULL);
     backing->root_mount_id = root_mount_id(fd);
     backing->root_device = st.st_dev;
-    backing->root_fsid = fsid_of(fd);
+    backing->root_fsid = fsid_of(fd, &denies);
     backing->has_handles = opens_handles(fd);
     backing->root_fd = TAKE_FD(fd);
     int r = backing_key_at(backing, backing->root_fd, "", &backing->root_key);

@@ -44,6 +44,11 @@ bool backing_key_opens(struct backing *backing, const struct file_key *key);
  * anybody's. Any thread; asks nobody. */
 bool backing_key_is_nested(struct backing *backing, const struct file_key *key);
 
+/* What the mount inside the tree that a key is of keeps its files from: of ST_NOSUID and ST_NODEV
+ * (statvfs(3)) those it has, as it was when something was last identified in it, and both where
+ * that is not known. 0: nothing, or it is on the tree's own mount. Any thread; asks nobody. */
+unsigned long backing_key_denies(struct backing *backing, const struct file_key *key);
+
 /* The key of what name means in the directory dirfd, symbolic links not followed.
  *
  * name  "" means dirfd itself (which may be O_PATH)

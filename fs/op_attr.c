@@ -20,6 +20,16 @@ double lasting_s(double timeout_s, mode_t mode)
     return S_ISREG(mode) && mode & (S_ISUID | S_ISGID) ? 0 : timeout_s;
 }
 
+/* A mount inside the tree may keep its files from what the kernel would let them, since it looks at
+ * the flags of this mount alone; then it is not told of it. */
+static void hide_denied(struct fs *fs, const struct inode *inode, struct stat *st)
+{
+    const unsigned long denied = backing_key_denies(fs->backing, &inode->key);
+    st->st_mode = mode_told(denied, st->st_mode);
+    if (denied & ST_NODEV)
+        st->st_rdev = 0;
+}
+
 static int fill_entry(struct fs *fs, struct inode *parent, struct inode *inode,
                       const struct stat *st, struct fuse_entry_param *ret_entry)
 {
@@ -35,6 +45,7 @@ static int fill_entry(struct fs *fs, struct inode *parent, struct inode *inode,
         .attr_timeout = lasting_s(watch_attr_timeout_s(fs, inode), st->st_mode),
         .entry_timeout = watch_entry_timeout_s(fs, parent)};
     ret_entry->attr.st_ino = inode_number(inode, st->st_ino);
+    hide_denied(fs, inode, &ret_entry->attr);
     return 0;
 }
 
@@ -168,8 +179,12 @@ static int do_getattr(struct fs *fs, struct inode *inode, const struct fuse_file
     return fd < 0 ? fd : tell_stat(fs, inode, fd, ret_stat);
 }
 
-static void reply_attr(fuse_req_t req, int r, const struct stat *st, double timeout_s)
+/* inode: NULL for a node of the views. */
+static void reply_attr(fuse_req_t req, int r, const struct inode *inode, struct stat *st,
+                       double timeout_s)
 {
+    if (r == 0 && inode)
+        hide_denied(fs_of(req), inode, st);
     if (r < 0)
         reply(req, r);
     else
@@ -180,10 +195,11 @@ void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
     struct fs *fs = fs_of(req);
     struct view_node *view = view_of(fs, ino);
+    struct inode *inode = view ? NULL : inode_of(fs, ino);
     struct stat st;
-    double timeout_s = view ? 0 : watch_attr_timeout_s(fs, inode_of(fs, ino));
-    int r = view ? views_stat(fs, view, &st) : do_getattr(fs, inode_of(fs, ino), fi, &st);
-    reply_attr(req, r, &st, timeout_s);
+    double timeout_s = view ? 0 : watch_attr_timeout_s(fs, inode);
+    int r = view ? views_stat(fs, view, &st) : do_getattr(fs, inode, fi, &st);
+    reply_attr(req, r, inode, &st, timeout_s);
 }
 
 /* A kernel that leaves the clearing of these bits to nobody has them cleared for who writes: one of
@@ -321,10 +337,11 @@ void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
                 struct fuse_file_info *fi)
 {
     struct fs *fs = fs_of(req);
+    struct inode *inode = view_of(fs, ino) ? NULL : inode_of(fs, ino);
     struct stat st;
-    double timeout_s = view_of(fs, ino) ? 0 : watch_attr_timeout_s(fs, inode_of(fs, ino));
-    int r = view_of(fs, ino) ? -EROFS : do_setattr(req, inode_of(fs, ino), attr, to_set, fi, &st);
-    reply_attr(req, r, &st, timeout_s);
+    double timeout_s = inode ? watch_attr_timeout_s(fs, inode) : 0;
+    int r = inode ? do_setattr(req, inode, attr, to_set, fi, &st) : -EROFS;
+    reply_attr(req, r, inode, &st, timeout_s);
 }
 
 static int do_readlink(struct fs *fs, struct inode *inode, char target[PATH_MAX + 1])

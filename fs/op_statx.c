@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 
 #include "fs/open_file.h"
@@ -55,6 +56,10 @@ static int do_statx(struct fs *fs, struct inode *inode, int flags, int mask,
     struct stat told = stat_told(ret_statx);
     inode_tell(&fs->inodes, inode, &told);
     ret_statx->stx_ino = inode_number(inode, ret_statx->stx_ino);
+    const unsigned long denied = backing_key_denies(fs->backing, &inode->key);
+    ret_statx->stx_mode = (uint16_t)mode_told(denied, ret_statx->stx_mode);
+    if (denied & ST_NODEV)
+        ret_statx->stx_rdev_major = ret_statx->stx_rdev_minor = 0;
     return 0;
 }
 

@@ -53,15 +53,25 @@ static int do_getxattr(fuse_req_t req, struct inode *inode, const char *name, ch
     return n_bytes < 0 ? -errno : r < 0 ? r : (int)n_bytes;
 }
 
+/* True: the kernel would give a program these rights, which its mount inside the tree keeps it from
+ * (nosuid); the kernel looks at the flags of this mount alone. */
+static bool is_denied(struct fs *fs, const struct inode *inode, const char *name)
+{
+    return strcmp(name, "security.capability") == 0 &&
+           backing_key_denies(fs->backing, &inode->key) & ST_NOSUID;
+}
+
 /* Names of trusted attributes are for the privileged, which this process is and a caller need not
- * be; of the daemon's names the tree's say nothing. Returns how many bytes are left. */
-static size_t drop_names(char *names, size_t n_bytes, bool trusted, bool computed)
+ * be (sees_all); of the daemon's names the tree's say nothing (computed). Returns how many bytes
+ * are left. */
+static size_t drop_hidden(struct fs *fs, const struct inode *inode, bool sees_all, bool computed,
+                          char *names, size_t n_bytes)
 {
     size_t left = 0;
     for (size_t at = 0, length; at < n_bytes; at += length) {
         length = strlen(names + at) + 1;
-        if (!(trusted && strncmp(names + at, "trusted.", strlen("trusted.")) == 0) &&
-            !(computed && attributes_is_name(names + at))) {
+        if ((sees_all || strncmp(names + at, "trusted.", strlen("trusted.")) != 0) &&
+            !(computed && attributes_is_name(names + at)) && !is_denied(fs, inode, names + at)) {
             memmove(names + left, names + at, length);
             left += length;
         }
@@ -95,6 +105,8 @@ static void reply_value(fuse_req_t req, int n_bytes, const char *value, size_t s
 static int get_value(fuse_req_t req, struct inode *inode, const char *name, char *value,
                      size_t size)
 {
+    if (is_denied(fs_of(req), inode, name))
+        return -ENODATA;
     int r = do_getxattr(req, inode, name, value, size);
     return r == -EOPNOTSUPP && is_access_list(name) ? -ENODATA : r;
 }
@@ -155,13 +167,16 @@ void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
         return;
     }
     bool with_computed = fs->index && fs->options.list_xattr;
-    bool without_trusted = fuse_req_ctx(req)->uid != 0,
-         without_computed = is_computed(fs, inode_of(fs, ino), ATTRIBUTE_PREFIX);
-    size_t room = without_trusted || without_computed ? XATTR_LIST_MAX : size;
+    const struct inode *inode = inode_of(fs, ino);
+    bool sees_all = fuse_req_ctx(req)->uid == 0,
+         without_computed = is_computed(fs, inode, ATTRIBUTE_PREFIX);
+    bool hides =
+        !sees_all || without_computed || backing_key_denies(fs->backing, &inode->key) & ST_NOSUID;
+    size_t room = with_computed || hides ? XATTR_LIST_MAX : size;
     _cleanup_free_ char *names = room ? malloc(room) : NULL;
     int r = room && !names ? -ENOMEM : do_listxattr(fs, inode_of(fs, ino), names, room);
-    if (r > 0 && room)
-        r = (int)drop_names(names, (size_t)r, without_trusted, without_computed);
+    if (hides && r > 0)
+        r = (int)drop_hidden(fs, inode, sees_all, without_computed, names, (size_t)r);
     if (with_computed && r == -EOPNOTSUPP)
         r = 0;
     if (with_computed && r >= 0)

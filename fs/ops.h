@@ -7,6 +7,7 @@
 #define KINFS_FS_OPS_H
 
 #include <string.h>
+#include <sys/statvfs.h>
 
 #include "fs/state.h"
 
@@ -115,6 +116,13 @@ static inline struct stat stat_told(const struct statx *stx)
         .st_size = (off_t)stx->stx_size,
         .st_mtim = {.tv_sec = stx->stx_mtime.tv_sec, .tv_nsec = stx->stx_mtime.tv_nsec},
         .st_ctim = {.tv_sec = stx->stx_ctime.tv_sec, .tv_nsec = stx->stx_ctime.tv_nsec}};
+}
+
+/* The mode to tell of a file that its mount inside the tree keeps from these: backing_key_denies().
+ */
+static inline mode_t mode_told(unsigned long denied, mode_t mode)
+{
+    return S_ISREG(mode) && denied & ST_NOSUID ? mode & ~(mode_t)(S_ISUID | S_ISGID) : mode;
 }
 
 /* The descriptor that attributes are asked of; given back as a borrowed one. */

@@ -293,7 +293,8 @@ static const struct argp parser = {
     "  [no]passthrough   the kernel reads and writes without the daemon (yes)\n"
     "  debug             print every request (with -f)\n"
     "  ro, [no]suid, [no]dev, noexec, noatime ...\n"
-    "                    as of mount(8); nosuid and nodev are the default;\n"
+    "                    as of mount(8); nosuid and nodev are the default, and\n"
+    "                    with noexec hold where SOURCE is mounted so;\n"
     "                    noatime and its like where SOURCE is mounted so\n",
 };
 
@@ -315,6 +316,8 @@ int cmd_mount(int argc, char **argv)
                             mount->log, &plan, &error);
     if (r == 0)
         r = access_times_check(&mount->access_times, plan.source, &error);
+    if (r == 0)
+        r = mount_options_deny_as(mount, plan.source, &error);
     if (r < 0)
         return command_end(r, error);
     r = background_open_log(plan.log, options.in_front, &error);

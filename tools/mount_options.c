@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #include "tools/byte_count.h"
 #include "tools/message.h"
@@ -247,6 +248,14 @@ static int parse_value(struct mount_options *options, const char *name, const ch
     return r;
 }
 
+/* Of those that exclude each other the last holds. */
+static void add_for_kernel(struct mount_options *options, const char *name)
+{
+    char *extra = options->extra ? message("%s,%s", options->extra, name) : message("%s", name);
+    free(options->extra);
+    options->extra = extra;
+}
+
 static int parse_flag(struct mount_options *options, const char *name, char **ret_error)
 {
     static const struct {
@@ -274,9 +283,22 @@ static int parse_flag(struct mount_options *options, const char *name, char **re
         return 0;
     if (!is_for_kernel(name))
         return refuse_unknown(options, name, "", ret_error);
-    char *extra = options->extra ? message("%s,%s", options->extra, name) : message("%s", name);
-    free(options->extra);
-    options->extra = extra;
+    add_for_kernel(options, name);
+    return 0;
+}
+
+int mount_options_deny_as(struct mount_options *options, const char *source, char **ret_error)
+{
+    static const struct {
+        unsigned long flag;
+        const char *name;
+    } denials[] = {{ST_NOSUID, "nosuid"}, {ST_NODEV, "nodev"}, {ST_NOEXEC, "noexec"}};
+    struct statvfs st;
+    if (statvfs(source, &st) < 0)
+        return refuse(ret_error, -errno, "%s: %s", source, strerror(errno));
+    for (size_t i = 0; i < sizeof(denials) / sizeof(denials[0]); i++)
+        if (st.f_flag & denials[i].flag)
+            add_for_kernel(options, denials[i].name);
     return 0;
 }
 

@@ -49,6 +49,11 @@ void mount_options_done(struct mount_options *options);
  * same or different calls; may be called again for the next -o. */
 int mount_options_parse(struct mount_options *options, const char *text, char **ret_error);
 
+/* What the mount that a directory is on keeps its files from (nosuid, nodev, noexec), this mount
+ * does too, whatever was asked for: the kernel looks at its flags alone. Returns 0, or an errno of
+ * statvfs(3) with a line in *ret_error. */
+int mount_options_deny_as(struct mount_options *options, const char *source, char **ret_error);
+
 /* Add a clustering ("NAME:RULE") to INDEX_CLUSTERINGS_MAX or fewer. Returns 0, or -EINVAL with a
  * line in *ret_error. */
 int mount_options_clustering(const char *text, struct index_clustering *clusterings,

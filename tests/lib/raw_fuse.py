@@ -15,8 +15,8 @@ ROOT = 1
 Request = collections.namedtuple("Request", "code node uid gid pid body")
 
 
-def attributes(node, mode, uid=0, n_bytes=0):
-    return struct.pack("<6Q10I", node, n_bytes, 0, 0, 0, 0, 0, 0, 0, mode, 1, uid, uid, 0, 4096, 0)
+def attributes(node, mode, uid=0, n_bytes=0, device=0):
+    return struct.pack("<6Q10I", node, n_bytes, 0, 0, 0, 0, 0, 0, 0, mode, 1, uid, uid, device, 4096, 0)
 
 
 def found(node, *rest):
