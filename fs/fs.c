@@ -215,7 +215,7 @@ int fs_serve(struct fs *fs, void (*begun)(void *user), void *user)
     identity_begin_serving();
     int r = fs->index ? views_new(fs, &fs->views) : 0;
     if (r == 0)
-        r = serve(fs->session, &fs->end, fs->index, begun, user);
+        r = serve(fs, begun, user);
     waiters_end(fs->waiters);
     views_free(fs->views);
     fs->views = NULL;

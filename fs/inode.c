@@ -221,6 +221,12 @@ static void free_removed(struct inode_table *table, struct inode *removed)
     }
 }
 
+void inode_ref(struct inode_table *table, struct inode *inode)
+{
+    LOCKED(&table->lock);
+    inode->n_refs++;
+}
+
 void inode_unref(struct inode_table *table, struct inode *inode)
 {
     struct inode *removed;

@@ -38,7 +38,7 @@ struct inode {
     ino_t ino;                 /* st_ino, below; what is shown is inode_number() */
     struct inode *next;        /* in its bucket; under the table's lock */
     uint64_t n_lookups;        /* the kernel's; under the table's lock, as what follows */
-    unsigned n_refs;           /* of places in it, and of calls under way */
+    unsigned n_refs;           /* of places in it, open files, and calls under way */
     struct inode_path *path;   /* NULL: not by name, never pinned, no directory in use */
     struct open_file *files;   /* under inode_lock(), as all below */
     int backing_id;            /* of kernel passthrough, the same for all files; 0: none */
@@ -108,6 +108,8 @@ void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n_loo
 
 /* The inode of a key, with a reference, or NULL. To be ended with inode_unref(). */
 struct inode *inode_get(struct inode_table *table, const struct file_key *key);
+/* One more reference to an inode that is known to be there. */
+void inode_ref(struct inode_table *table, struct inode *inode);
 /* All but the root, each with a reference. 0, or -ENOMEM; gives. */
 int inode_get_all(struct inode_table *table, struct inode ***ret_inodes, size_t *ret_n_inodes);
 

@@ -20,6 +20,7 @@ void open_file_unref(struct open_file *file)
     if (atomic_fetch_sub_explicit(&file->n_refs, 1, memory_order_acq_rel) != 1)
         return;
     close(file->fd);
+    user_room_leave(file->room, file->uid, 1);
     free(file);
 }
 
@@ -71,6 +72,7 @@ int open_file_new(fuse_req_t req, struct inode *inode, int fd, bool append_only,
     *file = (struct open_file){.inode = inode,
                                .fd = fd,
                                .uid = fuse_req_ctx(req)->uid,
+                               .room = &fs_of(req)->inodes.descriptors,
                                .writes = (fi->flags & O_ACCMODE) != O_RDONLY,
                                .may_store = (fi->flags & O_ACCMODE) == O_RDWR,
                                .n_refs = 1};
@@ -78,6 +80,7 @@ int open_file_new(fuse_req_t req, struct inode *inode, int fd, bool append_only,
     if (r < 0)
         return r;
     (void)TAKE_FD(owned);
+    inode_ref(&fs_of(req)->inodes, inode);
     fi->fh = (uintptr_t)file;
     if (file->writes)
         notice_writing(fs_of(req), inode, 1);
@@ -113,7 +116,7 @@ void open_file_release(fuse_req_t req, struct open_file *file)
     posix_lock_drop(taken);
     if (file->writes)
         notice_writing(fs, inode, -1);
-    user_room_leave(&fs->inodes.descriptors, file->uid, 1);
+    inode_unref(&fs->inodes, inode);
     open_file_unref(file);
 }
 

@@ -24,7 +24,9 @@ struct open_file {
     struct open_file *next; /* of the same inode; under inode_lock() */
     struct inode *inode;
     int fd;
-    uid_t uid;              /* who opened it, and has it of the room for descriptors */
+    uid_t uid;              /* who opened it, and has it of the room for descriptors until it is
+                             * closed, which may take long; never changes */
+    struct user_room *room; /* for descriptors */
     bool writes, may_store; /* may_store: by a mapping */
     atomic_uint n_refs;
 };

@@ -38,6 +38,7 @@
 #include "base/clock.h"
 #include "base/thread.h"
 #include "fs/aside.h"
+#include "fs/open_file.h"
 
 enum {
     /* Each request that stands, in fsync(2) of a slow disk or in a file system that is frozen, has
@@ -73,6 +74,7 @@ struct worker {
 };
 
 struct server {
+    struct fs *fs;
     struct fuse_session *session;
     sem_t *end;
     struct index *index; /* or NULL */
@@ -302,18 +304,33 @@ static int receive(struct worker *worker)
     return r;
 }
 
-/* Who is answered. What ends something is nobody's: the kernel names no user, or awaits no answer.
- */
-static uid_t user_of(const struct fuse_in_header *in)
+static uid_t opener_of(struct fs *fs, uint64_t node_id, uint64_t fh)
 {
+    return node_of(fs, node_id)->kind == NODE_VIEW ? 0 : ((struct open_file *)(uintptr_t)fh)->uid;
+}
+
+/* Who is answered. Of what the kernel does by itself with an open file it names no user: it is who
+ * opened the file, which the kernel keeps until it is answered. What else ends something is
+ * nobody's, and stands for nobody. */
+static uid_t user_of(struct fs *fs, const struct fuse_in_header *in)
+{
+    const void *arguments = in + 1;
     switch (in->opcode) {
+    case FUSE_WRITE: {
+        const struct fuse_write_in *write = arguments;
+        return write->write_flags & FUSE_WRITE_CACHE ? opener_of(fs, in->nodeid, write->fh)
+                                                     : in->uid;
+    }
+    case FUSE_RELEASE: {
+        const struct fuse_release_in *release = arguments;
+        return opener_of(fs, in->nodeid, release->fh);
+    }
     case FUSE_INIT:
     case FUSE_DESTROY:
     case FUSE_FORGET:
     case FUSE_BATCH_FORGET:
     case FUSE_INTERRUPT:
     case FUSE_NOTIFY_REPLY:
-    case FUSE_RELEASE:
     case FUSE_RELEASEDIR: return 0;
     default: return in->uid;
     }
@@ -350,22 +367,29 @@ static void note_aside(struct server *server)
 
 /* Whether there is a thread left for the user; else the request is put aside until there is, or
  * refused. Without memory for it a close is answered as nobody's: it is known by no other request
- * that its record locks end. */
+ * that its record locks end, or that its descriptor is to be closed.
+ *
+ * A release that is put aside is answered at once, as nobody waits for it: the kernel counts it
+ * among what is in the background, and of that others could have no more (connection.c). */
 static bool enter(struct worker *worker, uid_t *uid)
 {
     struct server *server = worker->server;
     const struct fuse_in_header *in = worker->request.mem;
-    const bool is_close = in->opcode == FUSE_FLUSH;
+    const bool is_release = in->opcode == FUSE_RELEASE,
+               is_close = is_release || in->opcode == FUSE_FLUSH;
+    const uint64_t unique = in->unique;
     if (user_room_enter(&server->users, *uid, 1))
         return true;
-    int r = asides_put(&server->asides, *uid, in->unique, is_close, in, worker->request.size,
+    int r = asides_put(&server->asides, *uid, unique, is_close, in, worker->request.size,
                        clock_now_ms());
+    if (r == 0 && is_release)
+        reply_unbegun(server, unique, 0);
     if (r == 0)
         note_aside(server);
     else if (r < 0 && is_close)
         *uid = 0;
     else if (r < 0)
-        reply_unbegun(server, in->unique, r);
+        reply_unbegun(server, unique, r);
     return r == 1 || *uid == 0;
 }
 
@@ -395,7 +419,7 @@ static void answer_asides(struct server *server)
 static void answer(struct worker *worker)
 {
     struct server *server = worker->server;
-    uid_t uid = user_of(worker->request.mem);
+    uid_t uid = user_of(server->fs, worker->request.mem);
     if (interrupt_aside(server, worker->request.mem) || !enter(worker, &uid))
         return; /* and read on */
     int64_t begun_us = clock_now_us();
@@ -511,13 +535,13 @@ static unsigned count_processors(void)
                : 1;
 }
 
-int serve(struct fuse_session *session, sem_t *end, struct index *index, void (*begun)(void *user),
-          void *user)
+int serve(struct fs *fs, void (*begun)(void *user), void *user)
 {
     unsigned n_processors = count_processors();
-    struct server server = {.session = session,
-                            .end = end,
-                            .index = index,
+    struct server server = {.fs = fs,
+                            .session = fs->session,
+                            .end = &fs->end,
+                            .index = fs->index,
                             .may_look = n_processors > 1,
                             .most_readers = n_processors > 3 ? n_processors / 2 : 1,
                             .n_wanted = 1};
@@ -530,8 +554,8 @@ int serve(struct fuse_session *session, sem_t *end, struct index *index, void (*
     int r = start(&server);
     if (r == 0) {
         begun(user);
-        while (!fuse_session_exited(session))
-            sem_wait(end);
+        while (!fuse_session_exited(fs->session))
+            sem_wait(&fs->end);
     }
     stop(&server);
     pthread_cond_destroy(&server.monitor_called);

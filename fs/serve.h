@@ -3,15 +3,12 @@
 #ifndef KINFS_FS_SERVE_H
 #define KINFS_FS_SERVE_H
 
-#include <semaphore.h>
-
 #include "fs/state.h"
 
-/* Serve until the file system is unmounted, or fuse_session_exit() was called and *end posted.
- * index: told of each request, or NULL. begun(user): called in this thread once there are threads.
+/* Serve until the file system is unmounted, or fuse_session_exit() was called and fs->end posted.
+ * begun(user): called in this thread once there are threads.
  *
  * Returns 0, -ENOMEM or -EAGAIN: no thread could be started, or the errno of the device. */
-int serve(struct fuse_session *session, sem_t *end, struct index *index, void (*begun)(void *user),
-          void *user);
+int serve(struct fs *fs, void (*begun)(void *user), void *user);
 
 #endif

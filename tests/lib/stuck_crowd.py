@@ -12,6 +12,9 @@ serve    lookups and new directories where others are served, for each of which 
 page     what others read, whose pages the kernel has locked until it has them; it is refused, and the others read
 kill     more lookups, while the daemon gets no memory for large buffers; those who asked are killed
 write    more to be written than the daemon keeps; it is refused, and what was open is closed at the end
+close    nothing: HANGING is in the tree, and the user closes more files of it than the kernel may have requests for in the background,
+         when no close is answered any more
+mapped   nothing: the user has the kernel write what was stored in a mapping of a file of the tree, which is locked for good
 abort    something to be written; the mount is ended (by who reads "held") first, and it is not written
 """
 import ctypes
@@ -20,6 +23,7 @@ import mmap
 import os
 import resource
 import signal
+import threading
 import sys
 import time
 
@@ -133,7 +137,7 @@ def serve_names(name):
 
 def served(name):
     try:
-        if how == "page":
+        if how in ("page", "close"):
             with open(f"{mount}/page", "rb") as file:
                 check("the page", file.read() == b"page")
         serve_names(name)
@@ -213,7 +217,67 @@ def begin_writers(crowd, n):
     return lambda: os.write(let_go, b"g" * n)
 
 
+N_CLOSED = 2048 + MORE  # of MOST_IN_BACKGROUND (fs/connection.c)
+N_STORED, APART = 1200, 4 << 20  # each is a request of its own
+
+
+def closer(told, go):
+    files = [os.open(f"{mount}/hanging/f", os.O_RDONLY) for _ in range(N_CLOSED)]
+    os.write(told, b"o")
+    os.read(go, 1)
+    for fd in files:
+        os.close(fd)
+    os.write(told, b"c")
+
+
+def storer(told, go):
+    """Locks the file by a write(2) in the tree, of what cannot be read."""
+    fd = os.open(f"{mount}/open/mapped", os.O_RDWR | os.O_CREAT)
+    os.ftruncate(fd, N_STORED * APART)
+    stored = mmap.mmap(fd, N_STORED * APART)
+    below, source = os.open(f"{tree}/open/mapped", os.O_WRONLY), os.open(hanging, os.O_RDONLY)
+    unread = mmap.mmap(source, 1 << 20, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(unread))
+    for i in range(N_STORED):
+        stored[i * APART] = 1
+    libc = ctypes.CDLL(None)
+    writing = threading.Thread(target=libc.write, args=(below, ctypes.c_void_p(address), ctypes.c_size_t(1)))
+    writing.start()
+    until("the file is locked", lambda: is_asleep(f"{os.getpid()}/task/{writing.native_id}"))
+    os.write(told, b"o")
+    os.read(go, 1)
+    try:
+        os.fsync(fd)
+    except OSError as error:
+        check(f"what was not written is said: {error}", error.errno == errno.EIO)
+    os.write(told, b"c")
+
+
+def by_the_kernel(act):
+    """Requests that name no user."""
+    crowd = Crowd()
+    go, let_go = os.pipe()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (2 * N_CLOSED, 2 * N_CLOSED))
+    crowd.add(act, go)
+    crowd.hear("o", 1)
+    if how == "close":
+        os.kill(int(os.environ["SERVER"]), signal.SIGUSR1)
+    os.write(let_go, b"g")
+    if how == "close":
+        crowd.hear("c", 1)
+    until("the user has all threads there are for one", lambda: len(threads_of_daemon()) > SHARE)
+    served_all([0, other_user])
+    print("held", flush=True)
+    crowd.hear("c", 1)
+    for pid in crowd.pids:
+        os.waitpid(pid, 0)
+    served_all([0, user, other_user])
+
+
 def main():
+    if how in ("close", "mapped"):
+        by_the_kernel({"close": closer, "mapped": storer}[how])
+        return
     os.stat(f"{mount}/own")
     os.stat(f"{mount}/open")
     crowd = Crowd()

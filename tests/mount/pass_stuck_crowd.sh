@@ -15,17 +15,20 @@ chmod 705 "$SOURCE"
 chmod 707 "$SOURCE/open"
 printf page > "$SOURCE/page"
 server=
-trap '[[ ! $server ]] || kill "$server" 2> /dev/null || true; umount -l "$SCRATCH/hanging" 2> /dev/null || true' EXIT
+trap '[[ ! $server ]] || kill "$server" 2> /dev/null || true; umount -l "$SCRATCH/hanging" "$SOURCE/hanging" 2> /dev/null || true' EXIT
 
 # stand HOW OPTIONS: the crowd, CROWD, until it is held.
 stand() {
     rm -f said crowd
-    "$lib/hanging_fs.py" "$SCRATCH/hanging" 54321 > said &
+    hanging=$SCRATCH/hanging
+    [[ $1 != close ]] || hanging=$SOURCE/hanging
+    mkdir -p "$hanging"
+    "$lib/hanging_fs.py" "$hanging" 54321 allow_other > said &
     server=$!
     soon 'a file system that does not answer' grep -q ready said
     start -o "allow_other,nosketch,$2"
     daemon=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$KINFS_STATE_DIR"/*/holder)
-    "$lib/stuck_crowd.py" "$MNT" "$SOURCE" "$SCRATCH/hanging/f" 54321 54322 "$daemon" "$1" > crowd &
+    SERVER=$server "$lib/stuck_crowd.py" "$MNT" "$SOURCE" "$hanging/f" 54321 54322 "$daemon" "$1" > crowd &
     CROWD=$!
     await held "$1"
 }
@@ -40,13 +43,13 @@ await() { # WORD HOW
 release() {
     kill "$server"
     wait "$server" || true
-    umount -l "$SCRATCH/hanging"
+    umount -l "$hanging"
 }
 
-for how in serve page kill write; do
+for how in serve page kill write close mapped; do
     # A sanitizer ends a program that gets no memory.
     [[ $how != kill ]] || ! grep -q __asan_init "$KINFS" || continue
-    stand "$how" "$([[ $how = write || $how = page ]] && echo nopassthrough || echo passthrough)"
+    stand "$how" "$([[ $how = serve || $how = kill ]] && echo passthrough || echo nopassthrough)"
     release
     wait "$CROWD" || fail "$how: $(cat crowd)"
     stop
