@@ -241,6 +241,7 @@ static bool ends_region(const struct roff *roff, struct rest line)
 static void take_line(struct roff *roff, const struct line *read)
 {
     struct rest line = {read->bytes, read->bytes + read->n_bytes};
+    roff->shows = (uint32_t)read->n_bytes * ROFF_SHOWS;
     if (read->is_rest) {
         if (!roff->drops_line) {
             roff_show(roff, line);

@@ -27,6 +27,7 @@ enum {
     ROFF_STRINGS = 64,
     ROFF_STRING_NAME_BYTES = 14,
     ROFF_STRING_BYTES = 64,
+    ROFF_SHOWS = 32, /* how many bytes of strings are shown for one of a line, on average */
 };
 
 struct roff_string {
@@ -51,6 +52,7 @@ struct roff {
     uint8_t n_name;     /* of the command an mdoc page is about */
     uint8_t end_name[ROFF_NAME_MAX_BYTES + 1], name[ROFF_NAME_MAX_BYTES + 1];
     bool in_string;
+    uint32_t shows; /* bytes of strings that the line may show yet */
     uint32_t n_strings;
     struct roff_string strings[ROFF_STRINGS];
     struct line_reader

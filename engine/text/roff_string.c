@@ -35,14 +35,16 @@ void roff_define_string(struct roff *roff, struct rest rest)
     memcpy(string->value, rest.p, string->n_value);
 }
 
-/* Strings within it are not, so that a few of them make no long text. */
+/* Strings within it are not, and of a line no more than ROFF_SHOWS says, so that a few of them make
+ * no long text: the name of an mdoc page may be many. */
 void roff_show_string(struct roff *roff, const struct rest *name)
 {
     const struct roff_string *string = roff->in_string ? NULL : find(roff, name);
-    if (!string || !string->known) {
+    if (!string || !string->known || string->n_value > roff->shows) {
         roff_put(roff, (const uint8_t *)" ", 1);
         return;
     }
+    roff->shows -= string->n_value;
     roff->in_string = true;
     roff_show(roff, (struct rest){string->value, string->value + string->n_value});
     roff->in_string = false;

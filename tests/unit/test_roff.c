@@ -120,6 +120,25 @@ static void test_roff__strings_are_what_they_are_defined_as(void **state)
            "xv0y xv63y x y aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab b ");
 }
 
+/* As a name that is shown again and again for a few bytes each time. */
+static void test_roff__a_line_shows_strings_by_its_length(void **state)
+{
+    enum { WORDS = ROFF_STRING_BYTES / 2, STRINGS = ROFF_NAME_MAX_BYTES / 3 };
+    (void)state;
+    char roff[512] = ".ds a \"", words[2 * (STRINGS + 8) * WORDS + 1] = "";
+    for (int i = 0; i < WORDS; i++)
+        strcat(roff, " b");
+    strcat(roff, "\n.Nm ");
+    for (int i = 0; i < STRINGS; i++)
+        strcat(roff, "\\*a");
+    const size_t n_of_lines = (3 + 6) * ROFF_SHOWS / ROFF_STRING_BYTES;
+    strcat(roff, "\n.Nm\n.Nm Nm");
+    assert_true(n_of_lines < 8);
+    for (size_t i = 0; i < (STRINGS + n_of_lines) * WORDS; i++)
+        strcat(words, "b ");
+    expect(roff, words);
+}
+
 static void test_roff__conditions_are_those_of_nroff(void **state)
 {
     (void)state;
@@ -319,6 +338,7 @@ int main(void)
         cmocka_unit_test(test_roff__macros_of_man_show_their_arguments),
         cmocka_unit_test(test_roff__requests_are_dropped),
         cmocka_unit_test(test_roff__strings_are_what_they_are_defined_as),
+        cmocka_unit_test(test_roff__a_line_shows_strings_by_its_length),
         cmocka_unit_test(test_roff__conditions_are_those_of_nroff),
         cmocka_unit_test(test_roff__preambles_vanish),
         cmocka_unit_test(test_roff__macros_of_mdoc_call_others),
