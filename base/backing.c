@@ -14,7 +14,8 @@
  * open_by_handle_at(2) needs a descriptor on the handle's mount, not an O_PATH one. For the tree's
  * own mount that is the root. For a mount inside the tree it is opened each time by the path of the
  * mount point (base/mount_point.h): any descriptor kept there, O_PATH too, would keep people from
- * unmounting it. So mounts are not remembered either, whose ids are used again, but file systems.
+ * unmounting it. So mounts are not remembered either, whose ids are used again, but file systems,
+ * until it is seen that their mounts are gone.
  */
 #include "base/backing.h"
 
@@ -35,6 +36,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/mount_point.h"
+#include "base/mount_table.h"
 
 #define KEY_TYPE_INODE UINT32_C(0xffffffff)
 
@@ -152,9 +154,54 @@ static bool is_taken(const struct backing *backing, uint64_t fsid)
     return taken;
 }
 
+/* Ids are used again: of those that had the id of one that is seen now only subvolumes, which come
+ * by the same mount, are still there. */
+static bool had_id_of(const struct filesystem *filesystem, const struct filesystem *seen)
+{
+    return filesystem->mount_id == seen->mount_id &&
+           (filesystem->mount != seen->mount || (filesystem->top_device && seen->top_device &&
+                                                 filesystem->top_device != seen->top_device));
+}
+
+static void drop_filesystem(struct backing *backing, size_t i)
+{
+    free(backing->filesystems[i].mount_point);
+    backing->filesystems[i] = backing->filesystems[--backing->n_filesystems];
+}
+
+/* Drops those whose mount is gone: who may mount would add one each time. Where it cannot be seen
+ * which are, they stay. Asks no file server. */
+static void drop_gone(struct backing *backing)
+{
+    _cleanup_(mount_table_done) struct mount_table table = {0};
+    struct mount_row row;
+    size_t n_seen = 0;
+    int r = mount_table_open(&table, NULL);
+    /* Those that are there come to the front. */
+    while (r == 0 && (r = mount_table_next(&table, &row)) > 0) {
+        r = 0;
+        for (size_t i = n_seen; i < backing->n_filesystems; i++) {
+            if ((uint64_t)backing->filesystems[i].mount_id != row.id)
+                continue;
+            struct filesystem there = backing->filesystems[i];
+            backing->filesystems[i] = backing->filesystems[n_seen];
+            backing->filesystems[n_seen++] = there;
+        }
+    }
+    while (r == 0 && backing->n_filesystems > n_seen)
+        drop_filesystem(backing, backing->n_filesystems - 1);
+}
+
 static int add_filesystem(struct backing *backing, const struct filesystem *filesystem)
 {
-    if (backing->n_filesystems == backing->n_room) {
+    for (size_t i = backing->n_filesystems; i-- > 0;)
+        if (had_id_of(&backing->filesystems[i], filesystem))
+            drop_filesystem(backing, i);
+    const bool is_full = backing->n_filesystems == backing->n_room;
+    if (is_full)
+        drop_gone(backing);
+    /* So that it is not soon full again. */
+    if (is_full && backing->n_filesystems >= backing->n_room / 2) {
         size_t n_room = backing->n_room ? 2 * backing->n_room : 4;
         struct filesystem *more = reallocarray(backing->filesystems, n_room, sizeof(*more));
         if (!more)
@@ -308,7 +355,7 @@ static int check_key(struct backing *backing, const struct file_key *key,
         *ret_filesystem = &backing->filesystems[i];
         return backing->filesystems[i].has_handles ? 0 : -EOPNOTSUPP;
     }
-    return -ENODEV;
+    return -ESTALE;
 }
 
 bool backing_key_opens(struct backing *backing, const struct file_key *key)
@@ -318,20 +365,15 @@ bool backing_key_opens(struct backing *backing, const struct file_key *key)
     return check_key(backing, key, &filesystem) == 0;
 }
 
-bool backing_key_is_nested(struct backing *backing, const struct file_key *key)
+bool backing_key_is_nested(const struct backing *backing, const struct file_key *key)
 {
-    const uint64_t fsid = get_be64(key->bytes);
-    bool nested = false;
-    SHARED(&backing->lock);
-    for (size_t i = 0; i < backing->n_filesystems && !nested; i++)
-        nested = backing->filesystems[i].fsid == fsid;
-    return nested;
+    return !file_key_same_file_system(key, &backing->root_key);
 }
 
 unsigned long backing_key_denies(struct backing *backing, const struct file_key *key)
 {
     const uint64_t fsid = get_be64(key->bytes);
-    if (file_key_same_file_system(key, &backing->root_key))
+    if (!backing_key_is_nested(backing, key))
         return 0;
     SHARED(&backing->lock);
     for (size_t i = 0; i < backing->n_filesystems; i++)

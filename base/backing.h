@@ -40,9 +40,9 @@ int backing_identify(struct backing *backing, int dirfd, const char *name, struc
  * the mounts inside the tree need not all have handles. */
 bool backing_key_opens(struct backing *backing, const struct file_key *key);
 
-/* True: the key is of a file system that was seen in a mount inside the tree, which may be
- * anybody's. Any thread; asks nobody. */
-bool backing_key_is_nested(struct backing *backing, const struct file_key *key);
+/* True: the key, made since backing_open(), is of a mount inside the tree, which may be anybody's.
+ * Any thread; asks nobody. */
+bool backing_key_is_nested(const struct backing *backing, const struct file_key *key);
 
 /* What the mount inside the tree that a key is of keeps its files from: of ST_NOSUID and ST_NODEV
  * (statvfs(3)) those it has, as it was when something was last identified in it, and both where
@@ -61,9 +61,9 @@ int backing_key_at(struct backing *backing, int dirfd, const char *name, struct 
 /* Open an inode by its key; open(2)'s flags (O_PATH included).
  *
  * Returns a descriptor the caller closes, -ESTALE when the inode is gone, -EINVAL for a key that
- * is none, -ENODEV for a key of a file system not seen below the root since backing_open(), -ESTALE
- * also when it is not mounted there any more, -EOPNOTSUPP without handles, or another errno of
- * open_by_handle_at(2). Any thread; about 3 us, and twice that on a mount inside the tree.
+ * is none, -ESTALE also for one of a file system that was not seen below the root since
+ * backing_open(), or is not mounted there any more, -EOPNOTSUPP without handles, or another errno
+ * of open_by_handle_at(2). Any thread; about 3 us, and twice that on a mount inside the tree.
  */
 int backing_open_key(struct backing *backing, const struct file_key *key, int flags);
 

@@ -204,7 +204,7 @@ static void test_backing__bytes_that_are_no_key_are_refused(void **state)
     key = *backing_root_key(backing);
     key.bytes[0] ^= 1;
     int r = backing_open_key(backing, &key, O_PATH);
-    assert_true(r == -ENODEV || r == -EOPNOTSUPP);
+    assert_true(r == -ESTALE || r == -EOPNOTSUPP);
     key = *backing_root_key(backing);
     key.bytes[key.size_bytes - 1] ^= 0x55;
     if (backing_has_handles(backing))
@@ -303,6 +303,31 @@ test_backing__a_second_mount_of_the_tree_s_own_file_system_is_reached_by_itself(
     assert_int_equal(umount2(path, 0), 0);
 }
 
+/* The kernel uses their ids again, but that another process may take some. */
+static void test_backing__mounts_that_are_gone_are_forgotten(void **state)
+{
+    enum { MOUNTS = 40 };
+    (void)state;
+    char path[80];
+    struct file_key keys[2 * MOUNTS];
+    int n_kept = 0;
+    mount_inside(path);
+    for (int i = 0; i < 2 * MOUNTS; i++) {
+        assert_int_equal(mount("none", path, "tmpfs", 0, NULL), 0);
+        make_file("above/in ner/f", "1");
+        assert_int_equal(
+            backing_key_at(backing, backing_root_fd(backing), "above/in ner/f", &keys[i]), 0);
+        for (int n = i % MOUNTS; i % MOUNTS == MOUNTS - 1 && n >= 0; n--)
+            assert_int_equal(umount2(path, 0), 0);
+    }
+    for (int i = 0; i < MOUNTS; i++) {
+        assert_true(backing_key_is_nested(backing, &keys[i]));
+        n_kept += backing_key_opens(backing, &keys[i]);
+    }
+    assert_in_range(n_kept, 0, MOUNTS / 4);
+    assert_int_equal(umount2(path, 0), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_backing__##name, set_up, tear_down)
@@ -317,6 +342,7 @@ int main(void)
         TEST(bytes_that_are_no_key_are_refused),
         TEST(a_mount_inside_the_tree_is_learnt),
         TEST(a_mount_inside_the_tree_can_be_unmounted),
+        TEST(mounts_that_are_gone_are_forgotten),
         TEST(a_second_mount_of_the_tree_s_own_file_system_is_reached_by_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -387,8 +387,7 @@ bool reconcile_may_pass_over(int error)
     case -ESTALE:
     case -ENOTDIR:
     case -ELOOP:
-    case -ENAMETOOLONG:
-    case -ENODEV: return true;
+    case -ENAMETOOLONG: return true;
     default: return false;
     }
 }

@@ -128,7 +128,7 @@ static bool is_racy(struct index *index, const struct file_key *key, const struc
 
 static bool is_gone(int error)
 {
-    return error == -ESTALE || error == -ENOENT || error == -ENODEV;
+    return error == -ESTALE || error == -ENOENT;
 }
 
 /* Not the document's fault, but the daemon's for the moment. */
