@@ -115,10 +115,13 @@ static void test_listed_way__begins_at_what_it_has_in_common(void **state)
     assert_int_equal(renameat(tree->root_fd, "d", tree->root_fd, "away"), 0);
     assert_true(listed_way_open(&way, NULL, tree->root_fd, deep_path(DEEP, "file2"), &name) >= 0);
     assert_string_equal(name, "file2");
-    assert_true(listed_way_open(&way, NULL, tree->root_fd, deep_path(DEEP - 4, "other/x"), &name) >= 0);
-    assert_int_equal(listed_way_open(&way, NULL, tree->root_fd, deep_path(3, "dd/x"), &name), -ENOENT);
+    assert_true(listed_way_open(&way, NULL, tree->root_fd, deep_path(DEEP - 4, "other/x"), &name) >=
+                0);
+    assert_int_equal(listed_way_open(&way, NULL, tree->root_fd, deep_path(3, "dd/x"), &name),
+                     -ENOENT);
     way.since_ms -= 2 * LONG_MS; /* it is too old to be believed */
-    assert_int_equal(listed_way_open(&way, NULL, tree->root_fd, deep_path(DEEP, "file"), &name), -ENOENT);
+    assert_int_equal(listed_way_open(&way, NULL, tree->root_fd, deep_path(DEEP, "file"), &name),
+                     -ENOENT);
     assert_int_equal(renameat(tree->root_fd, "away", tree->root_fd, "d"), 0);
     assert_true(listed_way_open(&way, NULL, tree->root_fd, deep_path(DEEP, "file"), &name) >= 0);
     listed_way_done(&way);
