@@ -4,7 +4,8 @@
  * The fingerprint of the text is XXH3-128 over two streams: the bytes of the tokens one after the
  * other, and the length of each as a byte (1 to 256, less one), hashed apart and then together.
  * Both streams determine the tokens, neither depends on the blocks they come in, and both are at
- * hand: a stream with separators would have to be written first. (Hashing the token fingerprints
+ * hand: a stream with separators would have to be written first. Of features the first stream is
+ * these, the second what canon.h says of their order. (Hashing the token fingerprints
  * would be as fast, but its result would depend on the policy's key, and be no better than they
  * are: 64 bits.)
  */
@@ -75,6 +76,12 @@ static void take_features(void *user, const struct feature *features, size_t n_f
     }
 }
 
+static void take_order(void *user, const struct feature *digests, size_t n_digests)
+{
+    struct document_sketcher *sketcher = user;
+    sketcher->stream_hash->update(sketcher->text_lengths, digests, n_digests * sizeof(*digests));
+}
+
 int document_sketcher_new(const struct policy *policy, const struct shingle_hash *hash,
                           struct document_sketcher **ret_sketcher)
 {
@@ -86,7 +93,8 @@ int document_sketcher_new(const struct policy *policy, const struct shingle_hash
     int r = min_sketch_builder_new(policy, &sketcher->builder);
     if (r < 0)
         return r;
-    const struct canon_sink sink = {take_tokens, take_features, sketcher, NULL};
+    const struct canon_sink sink = {
+        .tokens = take_tokens, .features = take_features, .user = sketcher, .order = take_order};
     struct canon_sink before;
     r = word_filter_new(&policy->words, &sink, &sketcher->filter, &before);
     if (r == 0)

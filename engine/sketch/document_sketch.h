@@ -13,7 +13,7 @@ struct document_sketch {
     struct text_form form;
     uint64_t size_bytes;                            /* bytes fed */
     uint8_t content_fingerprint[FINGERPRINT_BYTES]; /* XXH3-128 of the bytes */
-    uint8_t text_fingerprint[FINGERPRINT_BYTES];    /* of the canonical tokens, or features */
+    uint8_t text_fingerprint[FINGERPRINT_BYTES]; /* of the canonical tokens, or features in order */
     uint8_t shingle_fingerprint[FINGERPRINT_BYTES]; /* of the sketch; zeroes when it is empty */
     struct min_sketch sketch;                       /* values are the sketcher's */
 };

@@ -57,7 +57,7 @@ struct canon {
     struct table table;
     struct chunks chunks;
     struct lines lines;
-    struct feature_list features;
+    struct feature_list features, order;
     struct canon_sink sink;
     uint64_t n_tokens; /* handed out */
     uint64_t n_unpacked, ask_at;
@@ -113,7 +113,10 @@ static void filter_begin(struct canon *canon, char separator)
     case TEXT_MARKDOWN: markdown_begin(&canon->markdown, &canon->words); break;
     case TEXT_ROFF: roff_begin(&canon->roff, &canon->words); break;
     case TEXT_RTF: rtf_begin(&canon->rtf, &canon->words); break;
-    case TEXT_TABLE: table_begin(&canon->table, separator, &canon->features); break;
+    case TEXT_TABLE:
+        table_begin(&canon->table, separator, &canon->features,
+                    canon->sink.order ? &canon->order : NULL);
+        break;
     default: break;
     }
 }
@@ -177,7 +180,7 @@ static void inside_begin(struct canon *canon, enum text_type type, const uint8_t
                          size_t head_bytes, const char *charset)
 {
     canon->form.type = type;
-    canon->features.n = 0;
+    canon->features.n = canon->order.n = 0;
     if (has_text(canon))
         text_begin(canon, head, head_bytes, charset);
     else if (type == TEXT_EXTRACTED)
@@ -207,6 +210,7 @@ static void inside_finish(struct canon *canon)
         chunks_finish(&canon->chunks);
     }
     feature_list_flush(&canon->features);
+    feature_list_flush(&canon->order);
 }
 
 /* -- levels -- */
@@ -315,6 +319,7 @@ int canon_new(const struct canon_sink *sink, struct canon **ret_canon)
     words_init(&canon->words,
                sink->links ? &(struct canon_sink){.tokens = count_tokens, .user = canon} : sink);
     canon->features.sink = *sink;
+    canon->order.sink = (struct canon_sink){.features = sink->order, .user = sink->user};
     charset_init(&canon->charset, &(struct byte_sink){filter_feed, canon});
     mail_init(&canon->mail);
     for (unsigned i = 0; i < N_LEVELS; i++) {

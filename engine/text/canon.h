@@ -59,6 +59,9 @@ struct canon_sink {
     /* Of HTML and XML each tag is a token too, "<p>" or "</p>", where its name has ended; not where
      * links are wanted. */
     bool tags;
+    /* NULL: nobody wants it. In which order the features stand where they do not say so themselves:
+     * digests, which two tables have in common as far as they are the same text. */
+    void (*order)(void *user, const struct feature *digests, size_t n_digests);
 };
 
 struct canon;

@@ -131,9 +131,12 @@ char table_sniff(const uint8_t *head, size_t head_bytes, bool whole)
 
 /* -- rows -- */
 
-void table_begin(struct table *table, char separator, struct feature_list *features)
+void table_begin(struct table *table, char separator, struct feature_list *features,
+                 struct feature_list *order)
 {
     table->features = features;
+    table->order = order;
+    table->has_cells = false;
     table->separator = separator;
     table->state = TABLE_AT_CELL;
     table->n_bytes = table->n_cells = 0;
@@ -184,7 +187,7 @@ static XXH128_hash_t pair_of(XXH128_hash_t a, XXH128_hash_t b)
     return (XXH128_hash_t){(uint64_t)product + a.high64, (uint64_t)(product >> 64) + b.low64};
 }
 
-static void end_row(struct table *table)
+static void add_features(struct table *table)
 {
     sort_cells(table);
     const XXH128_hash_t *cells = table->cells;
@@ -200,23 +203,49 @@ static void end_row(struct table *table)
     table->n_cells = 0;
 }
 
+/* What is no cell's digest, but by chance. */
+static const XXH128_hash_t row_ends = {0, 0}, cell_goes_on = {1, 0};
+
+static void note(struct table *table, XXH128_hash_t digest)
+{
+    if (table->order)
+        feature_list_add(table->order, digest);
+}
+
 static void end_cell(struct table *table, bool trim)
 {
     while (trim && table->n_bytes > 0 && table->cell[table->n_bytes - 1] == ' ')
         table->n_bytes--;
+    const XXH128_hash_t digest = XXH3_128bits(table->cell, table->n_bytes);
+    note(table, digest);
     if (table->n_bytes > 0) {
         if (table->n_cells == TABLE_ROW_MAX_CELLS)
-            end_row(table);
-        table->cells[table->n_cells++] = XXH3_128bits(table->cell, table->n_bytes);
+            add_features(table);
+        table->cells[table->n_cells++] = digest;
     }
     table->n_bytes = 0;
+    table->has_cells = true;
+    table->state = TABLE_AT_CELL;
+}
+
+/* An empty line is no row. */
+static void end_row(struct table *table)
+{
+    if (table->has_cells || table->n_bytes > 0) {
+        end_cell(table, table->state == TABLE_IN_CELL);
+        note(table, row_ends);
+    }
+    add_features(table);
+    table->has_cells = false;
     table->state = TABLE_AT_CELL;
 }
 
 static void put(struct table *table, uint8_t byte)
 {
-    if (table->n_bytes == TABLE_CELL_MAX_BYTES)
+    if (table->n_bytes == TABLE_CELL_MAX_BYTES) {
         end_cell(table, false); /* out of a quotation that never ends, too */
+        note(table, cell_goes_on);
+    }
     table->cell[table->n_bytes++] = byte;
 }
 
@@ -229,10 +258,10 @@ static void feed_byte(struct table *table, uint8_t byte)
             put(table, byte);
         return;
     }
-    if (byte == (uint8_t)table->separator || byte == '\n') {
+    if (byte == '\n') {
+        end_row(table);
+    } else if (byte == (uint8_t)table->separator) {
         end_cell(table, table->state == TABLE_IN_CELL);
-        if (byte == '\n')
-            end_row(table);
     } else if (byte == '\r' || (byte == ' ' && table->state != TABLE_IN_CELL)) {
         return;
     } else if (byte == '"' && table->state == TABLE_AT_CELL) {
@@ -254,6 +283,5 @@ void table_feed(struct table *table, const uint8_t *bytes, size_t size_bytes)
 
 void table_finish(struct table *table)
 {
-    end_cell(table, table->state == TABLE_IN_CELL);
     end_row(table);
 }

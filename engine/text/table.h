@@ -1,6 +1,7 @@
 /* Tables (CSV, RFC 4180, with commas, semicolons or tabs) to features: of each row its cells, and
  * which cells stand together in it, whatever the separator, the quoting, the spaces around cells
- * and the order of columns and rows. Private to engine/text.
+ * and the order of columns and rows. Two tables have one text when they also have the same cells,
+ * the empty ones too, in the same order. Private to engine/text.
  */
 #ifndef KINFS_ENGINE_TEXT_TABLE_H
 #define KINFS_ENGINE_TEXT_TABLE_H
@@ -16,8 +17,9 @@ enum {
 };
 
 struct table {
-    struct feature_list *features;
+    struct feature_list *features, *order; /* NULL: nobody wants the order */
     char separator;
+    bool has_cells; /* the row, before the open one, empty ones too */
     enum { TABLE_AT_CELL, TABLE_IN_CELL, TABLE_QUOTED, TABLE_QUOTE_IN_QUOTED } state;
     uint32_t n_bytes, n_cells; /* of the open cell, and before it in its row */
     uint8_t cell[TABLE_CELL_MAX_BYTES];
@@ -30,7 +32,10 @@ struct table {
  * no more bytes. */
 char table_sniff(const uint8_t *head, size_t head_bytes, bool whole);
 
-void table_begin(struct table *table, char separator, struct feature_list *features);
+/* order: takes the digests of all cells as they stand, and of what ends rows (canon.h); NULL: not
+ * wanted. */
+void table_begin(struct table *table, char separator, struct feature_list *features,
+                 struct feature_list *order);
 void table_feed(struct table *table, const uint8_t *bytes, size_t size_bytes);
 void table_finish(struct table *table);
 

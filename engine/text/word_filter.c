@@ -111,6 +111,12 @@ static void take_features(void *user, const struct feature *features, size_t n_f
     filter->sink.features(filter->sink.user, features, n_features);
 }
 
+static void take_order(void *user, const struct feature *digests, size_t n_digests)
+{
+    struct word_filter *filter = user;
+    filter->sink.order(filter->sink.user, digests, n_digests);
+}
+
 /* The stemmer's own buffer grows with the words it sees, and does not shrink. */
 static int start_stemmer(struct word_filter *filter, unsigned stemmer)
 {
@@ -147,7 +153,11 @@ int word_filter_new(const struct word_options *options, const struct canon_sink 
         r = start_stemmer(filter, options->stemmer);
     if (r < 0)
         return r;
-    *ret_before = (struct canon_sink){take_tokens, take_features, filter, NULL, tags};
+    *ret_before = (struct canon_sink){.tokens = take_tokens,
+                                      .features = take_features,
+                                      .user = filter,
+                                      .tags = tags,
+                                      .order = sink->order ? take_order : NULL};
     *ret_filter = TAKE_PTR(filter);
     return 0;
 }

@@ -22,7 +22,7 @@ struct word_filter; /* one per thread */
  * would be empty or longer than CANON_TOKEN_MAX_BYTES is not taken, but the token as it is. What is
  * handed on depends on the tokens alone and not on the blocks they come in; a block that has
  * nothing left is not handed on. Nothing is kept between two blocks, so no document need be begun
- * or finished. Features pass as they are.
+ * or finished. Features, and their order, pass as they are.
  *
  * Returns 0, -EINVAL (a number that is none, links), -ENOTSUP (no such stemmer in the library at
  * hand), -ENOMEM.

@@ -21,6 +21,11 @@ cp "$SOURCE/v2" "$SOURCE/copy"
 # Small ones, of which sketches hold all shingles: the same shingles, other texts.
 for i in 7 9; do printf 'again %.0s' $(seq "$i") > "$SOURCE/again$i"; done
 
+# Tables of the same values in each row, in other columns.
+{ echo name,friend,n; for i in $(seq 5); do echo "alice$i,bob$i,$i"; done; } > "$SOURCE/table"
+{ echo name,friend,n; for i in $(seq 5); do echo "bob$i,alice$i,$i"; done; } > "$SOURCE/table2"
+sed 's/,/;/g; s/$/\r/' "$SOURCE/table" > "$SOURCE/table3" # the text of `table`
+
 start -o clusters=same:components:1.0,middle:center:1.0,parts:components:1.0:containment:1.0,batch:exact:1.0
 "$KINFS" settle "$MNT"
 cd "$SOURCE"
@@ -32,18 +37,19 @@ for a in *; do
 done > "$SCRATCH/rows"
 python3 - "$SCRATCH/rows" <<'PYTHON'
 import json, sys
+same_shingles = [('again7', 'again9'), ('table', 'table2'), ('table2', 'table3')]
 agreeing = 0
 for row in map(json.loads, open(sys.argv[1])):
     pair = row['a'], row['b']
-    same = pair[0] == pair[1] or pair in [('page', 'v1'), ('copy', 'v2')]
+    same = pair[0] == pair[1] or pair in [('page', 'v1'), ('copy', 'v2'), ('table', 'table3')]
     for name in 'resemblance', 'containment_ab', 'containment_ba':
         assert same == (row[name] is not None and round(row[name], 4) == 1), (name, row)
     assert row['same_text'] == same, row
-    assert row['same_shingles'] == (same or pair == ('again7', 'again9')), row
+    assert row['same_shingles'] == (same or pair in same_shingles), row
     agreeing += not same and row['resemblance'] == 0.9999 and row['resemblance_samples'] >= 128
 assert agreeing
 PYTHON
-for pair in 'v1 v3' 'v3 v4' 'short long' 'v1 long' 'again7 again9'; do
+for pair in 'v1 v3' 'v3 v4' 'short long' 'v1 long' 'again7 again9' 'table table2'; do
     read -r a b <<< "$pair"
     [[ $("$KINFS" compare "$MNT/$a" "$MNT/$b" | grep -E '1\.0000|^the same [^s]') = '' ]] || fail "compare $pair"
     [[ $(value "$MNT/$a" "containment:$b") = 0.9* ]] || fail "containment of $pair"
@@ -52,6 +58,10 @@ done
 expect_match 'with its standard error' $'\nresemblance +0\.99[0-9]+ \+- 0\.0[0-9]+ \(1[2-9][0-9] samples\)' $'\n'"$("$KINFS" compare "$MNT/v3" "$MNT/v4")"
 expect_equal 'the same shingles' 'the same shingles' "$("$KINFS" compare "$MNT/again7" "$MNT/again9" | tail -n 1)"
 expect_equal 'the same text' 'the same text' "$("$KINFS" compare "$MNT/v1" "$MNT/page" | tail -n 1)"
+for option in --exact --resample --sketch=min-hash; do
+    expect_equal "tables of other cells, $option" '' "$("$KINFS" compare "$option" table table2 | grep '^the same text')"
+    expect_equal "the same table, $option" 'the same text' "$("$KINFS" compare "$option" table table3 | tail -n 1)"
+done
 
 for a in v1 v3 again7; do # with equal documents besides: page, none, none
     n=$([[ $a = v1 ]] && echo 1 || echo 0)
@@ -69,11 +79,11 @@ expect_code 1 "$KINFS" similar -t 1 "$MNT/v3"
 expect_code 1 "$KINFS" similar --containing -t 1 "$MNT/short"
 for name in same middle parts batch; do
     members=$(for cluster in "$MNT/clusters/$name"/*; do ls "$cluster" | sed 's/^...-//' | sort | xargs; done | sort | xargs)
-    expect_equal "$name" 'copy v2 page v1' "$members"
+    expect_equal "$name" 'copy v2 page v1 table table3' "$members"
 done
-expect_equal 'kinfs cluster -t 1' 'copy v2 page v1' "$("$KINFS" cluster -t 1 . | basenames)"
-expect_equal 'fast' 'copy v2 page v1' "$("$KINFS" cluster --mode=fast -t 1 . | basenames)"
+expect_equal 'kinfs cluster -t 1' 'copy v2 page v1 table table3' "$("$KINFS" cluster -t 1 . | basenames)"
+expect_equal 'fast' 'copy v2 page v1 table table3' "$("$KINFS" cluster --mode=fast -t 1 . | basenames)"
 expect_match 'below 1 samples decide' 'v3' "$("$KINFS" cluster -t 0.9999 . | basenames)"
 stop
 "$KINFS" check -d "$SOURCE" > "$SCRATCH/checked" || fail "$(cat "$SCRATCH/checked")"
-expect_equal 'kinfs cluster --stored -t 1' 'copy v2 page v1' "$("$KINFS" cluster --stored -t 1 . | basenames)"
+expect_equal 'kinfs cluster --stored -t 1' 'copy v2 page v1 table table3' "$("$KINFS" cluster --stored -t 1 . | basenames)"

@@ -32,12 +32,18 @@ struct bench {
     struct document_sketcher *sketcher;
 };
 
-static struct bench bench_new(uint32_t w)
+static struct bench bench_of(const struct policy *policy)
 {
-    struct bench bench = {.policy = test_policy(w)};
+    struct bench bench = {.policy = *policy};
     assert_int_equal(shingle_hash_new(&bench.policy, &bench.hash), 0);
     assert_int_equal(document_sketcher_new(&bench.policy, bench.hash, &bench.sketcher), 0);
     return bench;
+}
+
+static struct bench bench_new(uint32_t w)
+{
+    const struct policy policy = test_policy(w);
+    return bench_of(&policy);
 }
 
 static void bench_done(struct bench *bench)
@@ -189,6 +195,59 @@ static void test_document_sketch__words_cut_otherwise_are_another_text(void **st
     assert_memory_not_equal(a.text_fingerprint, b.text_fingerprint, FINGERPRINT_BYTES);
     assert_memory_not_equal(a.text_fingerprint, c.text_fingerprint, FINGERPRINT_BYTES);
     assert_memory_not_equal(b.text_fingerprint, c.text_fingerprint, FINGERPRINT_BYTES);
+}
+
+/* Their sketches are the same: of a row these have each value once, in no order. What stands
+ * between cells and around them is no text. A filter of words changes nothing. */
+static void test_document_sketch__tables_of_other_cells_are_another_text(void **state)
+{
+    (void)state;
+    static const char *const others[][2] = {
+        {"a,b,n\nalice1,bob1,3\nc,d,4\n", "a,b,n\nbob1,alice1,3\nc,d,4\n"},
+        {"a,b,c,d\n1,4,4,4\n2,3,5,6\n", "a,b,c,d\n1,4,1,1\n2,3,5,6\n"},
+        {"a,b,c\np1,1001,\np2,1,2\n", "a,b,c\np1,,1001\np2,1,2\n"},
+        {"a,b,c\n1,2,3\n4,5,6\n", "a,b,c\n4,5,6\n1,2,3\n"},
+        {"a,b,c\n1,2,3\n4,5,6\n,,\n", "a,b,c\n1,2,3\n4,5,6\n"},
+    };
+    static const char *const same[] = {"a,b,c\n1,,3\n4,5,5\n", "a;b;c\r\n1;;3\r\n4;5;5",
+                                       "a,\"b\",c\n\n1,\"\",3\n4,5 ,5\n\n"};
+    for (unsigned tokens = TOKENS_WORDS; tokens <= TOKENS_LETTERS; tokens++) {
+        struct policy policy = test_policy(2);
+        policy.words.tokens = (uint8_t)tokens;
+        BENCH bench = bench_of(&policy);
+        for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+            SKETCH a = sketch_text(&bench, others[i][0]);
+            SKETCH b = sketch_text(&bench, others[i][1]);
+            assert_int_equal(a.form.type, TEXT_TABLE);
+            assert_int_equal(b.form.type, TEXT_TABLE);
+            assert_memory_equal(a.shingle_fingerprint, b.shingle_fingerprint, FINGERPRINT_BYTES);
+            assert_memory_not_equal(a.text_fingerprint, b.text_fingerprint, FINGERPRINT_BYTES);
+        }
+        SKETCH first = sketch_text(&bench, same[0]);
+        for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+            SKETCH form = sketch_bytes(&bench, same[i], strlen(same[i]), i, 1);
+            assert_int_equal(form.form.type, TEXT_TABLE);
+            assert_memory_equal(form.text_fingerprint, first.text_fingerprint, FINGERPRINT_BYTES);
+        }
+    }
+}
+
+/* One that is taken in parts is not those parts, which are features all the same. */
+static void test_document_sketch__a_long_cell_is_not_two(void **state)
+{
+    (void)state;
+    enum { CELL_BYTES = 8192 };
+    static char x[CELL_BYTES + 1], one[2 * CELL_BYTES], two[2 * CELL_BYTES];
+    BENCH bench = bench_new(2);
+    memset(x, 'x', CELL_BYTES);
+    snprintf(one, sizeof(one), "a,b,c\nd,e,f\ng,h,i\n%sy\n", x);
+    snprintf(two, sizeof(two), "a,b,c\nd,e,f\ng,h,i\n%s,y\n", x);
+    SKETCH a = sketch_text(&bench, one);
+    SKETCH b = sketch_text(&bench, two);
+    assert_int_equal(a.form.type, TEXT_TABLE);
+    assert_int_equal(b.form.type, TEXT_TABLE);
+    expect_same_shingles(&a, &b);
+    assert_memory_not_equal(a.text_fingerprint, b.text_fingerprint, FINGERPRINT_BYTES);
 }
 
 static void test_document_sketch__content_fingerprint_is_of_the_bytes(void **state)
@@ -449,6 +508,8 @@ int main(void)
         cmocka_unit_test(test_document_sketch__fingerprints_tell_the_three_equivalences),
         cmocka_unit_test(test_document_sketch__a_text_is_the_same_in_every_form),
         cmocka_unit_test(test_document_sketch__words_cut_otherwise_are_another_text),
+        cmocka_unit_test(test_document_sketch__tables_of_other_cells_are_another_text),
+        cmocka_unit_test(test_document_sketch__a_long_cell_is_not_two),
         cmocka_unit_test(test_document_sketch__content_fingerprint_is_of_the_bytes),
         cmocka_unit_test(test_document_sketch__of_nothing_is_empty),
         cmocka_unit_test(test_document_sketch__of_a_short_document_is_one_shingle),
