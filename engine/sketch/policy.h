@@ -13,8 +13,9 @@ enum { POLICY_KEY_BYTES = 32, POLICY_NAME_MAX = 31, POLICY_ENCODED_BYTES = 96 };
 enum { POLICY_W_MAX = 64, POLICY_S_MAX = 4096, POLICY_M_MAX = 1 << 20, POLICY_V_MAX = 65536 };
 
 /* canon.h; 1 knew UTF-8 alone, had other rules for HTML, and nothing for binary files; 2 composed
- * nothing and joined nothing, told fewer charsets apart, and had other tables */
-enum policy_tokeniser { POLICY_TOKENISER_WORDS = 3 };
+ * nothing and joined nothing, told fewer charsets apart, and had other tables;
+ * 3 took the cells of tables as bytes */
+enum policy_tokeniser { POLICY_TOKENISER_WORDS = 4 };
 /* shingle_hash.h; 1 was multilinear mod 2^128 */
 enum policy_hash { POLICY_HASH_GF64 = 2 };
 

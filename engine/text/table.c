@@ -131,6 +131,13 @@ char table_sniff(const uint8_t *head, size_t head_bytes, bool whole)
 
 /* -- rows -- */
 
+static void begin_cell(struct table *table)
+{
+    table->n_bytes = 0;
+    table->is_ascii = true;
+    table->state = TABLE_AT_CELL;
+}
+
 void table_begin(struct table *table, char separator, struct feature_list *features,
                  struct feature_list *order)
 {
@@ -138,8 +145,8 @@ void table_begin(struct table *table, char separator, struct feature_list *featu
     table->order = order;
     table->has_cells = false;
     table->separator = separator;
-    table->state = TABLE_AT_CELL;
-    table->n_bytes = table->n_cells = 0;
+    table->n_cells = 0;
+    begin_cell(table);
 }
 
 static int compare(const void *a, const void *b)
@@ -214,18 +221,26 @@ static void note(struct table *table, XXH128_hash_t digest)
 
 static void end_cell(struct table *table, bool trim)
 {
-    while (trim && table->n_bytes > 0 && table->cell[table->n_bytes - 1] == ' ')
-        table->n_bytes--;
-    const XXH128_hash_t digest = XXH3_128bits(table->cell, table->n_bytes);
+    const uint8_t *cell = table->cell;
+    size_t n_bytes = table->n_bytes;
+    if (!table->is_ascii) {
+        memset(table->cell + n_bytes, 0, UTF8_MAX_BYTES);
+        n_bytes = cell_form(cell, n_bytes, table->form);
+        cell = table->form;
+    }
+    for (; trim && n_bytes > 0 && *cell == ' '; n_bytes--)
+        cell++;
+    while (trim && n_bytes > 0 && cell[n_bytes - 1] == ' ')
+        n_bytes--;
+    const XXH128_hash_t digest = XXH3_128bits(cell, n_bytes);
     note(table, digest);
-    if (table->n_bytes > 0) {
+    if (n_bytes > 0) {
         if (table->n_cells == TABLE_ROW_MAX_CELLS)
             add_features(table);
         table->cells[table->n_cells++] = digest;
     }
-    table->n_bytes = 0;
+    begin_cell(table);
     table->has_cells = true;
-    table->state = TABLE_AT_CELL;
 }
 
 /* An empty line is no row. */
@@ -237,16 +252,32 @@ static void end_row(struct table *table)
     }
     add_features(table);
     table->has_cells = false;
-    table->state = TABLE_AT_CELL;
+    begin_cell(table);
+}
+
+static bool is_full(const struct table *table, uint8_t byte)
+{
+    return table->n_bytes >= TABLE_CELL_MAX_BYTES &&
+           ((byte & 0xc0) != 0x80 || table->n_bytes == TABLE_CELL_MAX_BYTES + UTF8_MAX_BYTES - 1);
+}
+
+/* A quotation may open behind a byte order mark, too. */
+static bool is_mark(const struct table *table)
+{
+    return table->n_bytes == 3 && table->state == TABLE_IN_CELL &&
+           memcmp(table->cell, "\xef\xbb\xbf", 3) == 0;
 }
 
 static void put(struct table *table, uint8_t byte)
 {
-    if (table->n_bytes == TABLE_CELL_MAX_BYTES) {
+    if (is_full(table, byte)) {
         end_cell(table, false); /* out of a quotation that never ends, too */
         note(table, cell_goes_on);
     }
-    table->cell[table->n_bytes++] = byte;
+    table->cell[table->n_bytes++] = cell_form_ascii(byte);
+    table->is_ascii &= byte < 0x80;
+    if (byte == 0xbf && is_mark(table))
+        begin_cell(table);
 }
 
 static void feed_byte(struct table *table, uint8_t byte)

@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "engine/text/utf8.h"
 
 /* words.c says what each does. */
 enum unicode_class {
@@ -86,6 +89,18 @@ static inline const struct unicode_expansion *unicode_expansion(uint32_t code)
             high = middle;
     }
     return &unicode_expansions[low];
+}
+
+/* The canonical bytes of a character that is kept. Returns how many. */
+static inline uint32_t unicode_put_folded(uint8_t *to, uint32_t code,
+                                          const struct unicode_property *property)
+{
+    if (property->expands) {
+        const struct unicode_expansion *expansion = unicode_expansion(code);
+        memcpy(to, expansion->bytes, sizeof(expansion->bytes));
+        return expansion->n_bytes;
+    }
+    return (uint32_t)utf8_put(to, code + (uint32_t)property->fold);
 }
 
 static inline uint32_t unicode_composition_slot(uint32_t first, uint32_t second)

@@ -1,4 +1,4 @@
-/* A character to UTF-8. Private to engine/text. */
+/* A character to UTF-8 and from it. Private to engine/text. */
 #ifndef KINFS_ENGINE_TEXT_UTF8_H
 #define KINFS_ENGINE_TEXT_UTF8_H
 
@@ -29,6 +29,37 @@ static inline size_t utf8_put(uint8_t to[UTF8_MAX_BYTES], uint32_t code)
     to[1] = (uint8_t)(0x80 | (code >> 12 & 0x3f));
     to[2] = (uint8_t)(0x80 | (code >> 6 & 0x3f));
     to[3] = (uint8_t)(0x80 | (code & 0x3f));
+    return 4;
+}
+
+/* A character, which is whole: UTF8_MAX_BYTES may be read. Malformed bytes are taken one by one, as
+ * spaces. Returns how many bytes. */
+static inline __attribute__((always_inline)) size_t utf8_get(const uint8_t *p, uint32_t *ret_code)
+{
+    uint32_t first = p[0], second = p[1] ^ 0x80u, third = p[2] ^ 0x80u, fourth = p[3] ^ 0x80u;
+    uint32_t code;
+    if (first < 0x80) {
+        *ret_code = first;
+        return 1;
+    }
+    *ret_code = ' ';
+    if (first < 0xe0) {
+        if (first < 0xc2 || second > 0x3f)
+            return 1;
+        *ret_code = (first & 0x1f) << 6 | second;
+        return 2;
+    }
+    if (first < 0xf0) {
+        code = (first & 0x0f) << 12 | second << 6 | third;
+        if ((second | third) > 0x3f || code < 0x800 || (code >= 0xd800 && code <= 0xdfff))
+            return 1;
+        *ret_code = code;
+        return 3;
+    }
+    code = (first & 0x07) << 18 | second << 12 | third << 6 | fourth;
+    if (first > 0xf4 || (second | third | fourth) > 0x3f || code < 0x10000 || code >= 0x110000)
+        return 1;
+    *ret_code = code;
     return 4;
 }
 

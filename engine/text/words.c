@@ -111,18 +111,6 @@ static inline void end_token(struct words *words, struct place *place)
     place->open_is_solo = false;
 }
 
-/* The canonical bytes of a character that is kept. Returns how many. */
-static inline uint32_t write_folded(uint8_t *to, uint32_t code,
-                                    const struct unicode_property *property)
-{
-    if (property->expands) {
-        const struct unicode_expansion *expansion = unicode_expansion(code);
-        memcpy(to, expansion->bytes, sizeof(expansion->bytes));
-        return expansion->n_bytes;
-    }
-    return (uint32_t)utf8_put(to, code + (uint32_t)property->fold);
-}
-
 /* Cut the open token where its last character begins to belong to the next one. */
 static void cut_token(struct words *words, struct place *place, uint32_t at)
 {
@@ -209,7 +197,7 @@ static __attribute__((noinline)) void put_joining(struct words *words, uint32_t 
     settle(words, &place);
     if (place.n_bytes == place.start && !is_word)
         return;
-    uint32_t n = write_folded(words->bytes + place.n_bytes, code, property);
+    uint32_t n = unicode_put_folded(words->bytes + place.n_bytes, code, property);
     if (place.n_bytes == place.start)
         words->n_bytes += n;
     else
@@ -243,7 +231,7 @@ static inline __attribute__((always_inline)) void put(struct words *words, struc
         *place = place_of(words);
         return;
     }
-    uint32_t n = write_folded(words->bytes + place->n_bytes, code, property);
+    uint32_t n = unicode_put_folded(words->bytes + place->n_bytes, code, property);
     if (__builtin_expect(place->n_bytes - place->start + n > CANON_TOKEN_MAX_BYTES, 0)) {
         bool solo = place->open_is_solo;
         end_token(words, place);
@@ -304,37 +292,6 @@ static size_t feed_kernel(struct words *words, const uint8_t *p, size_t size_byt
         at += n;
     }
     return at;
-}
-
-/* A character, which is whole: four bytes may be read. Malformed bytes are taken
- * one by one. Returns how many bytes. */
-static inline __attribute__((always_inline)) size_t read_code(const uint8_t *p, uint32_t *ret_code)
-{
-    uint32_t first = p[0], second = p[1] ^ 0x80u, third = p[2] ^ 0x80u, fourth = p[3] ^ 0x80u;
-    uint32_t code;
-    if (first < 0x80) {
-        *ret_code = first;
-        return 1;
-    }
-    *ret_code = ' ';
-    if (first < 0xe0) {
-        if (first < 0xc2 || second > 0x3f)
-            return 1;
-        *ret_code = (first & 0x1f) << 6 | second;
-        return 2;
-    }
-    if (first < 0xf0) {
-        code = (first & 0x0f) << 12 | second << 6 | third;
-        if ((second | third) > 0x3f || code < 0x800 || (code >= 0xd800 && code <= 0xdfff))
-            return 1;
-        *ret_code = code;
-        return 3;
-    }
-    code = (first & 0x07) << 18 | second << 12 | third << 6 | fourth;
-    if (first > 0xf4 || (second | third | fourth) > 0x3f || code < 0x10000 || code >= UNICODE_END)
-        return 1;
-    *ret_code = code;
-    return 4;
 }
 
 static inline bool is_ascii_ahead(const uint8_t *p)
@@ -490,7 +447,7 @@ static size_t feed_codes(struct words *words, const uint8_t *p, size_t size_byte
                     continue;
             }
             uint32_t code;
-            at += read_code(p + at, &code);
+            at += utf8_get(p + at, &code);
             put(words, &place, code);
             if (words->hyphen)
                 return at;

@@ -248,6 +248,15 @@ static void test_document_sketch__a_long_cell_is_not_two(void **state)
     assert_int_equal(b.form.type, TEXT_TABLE);
     expect_same_shingles(&a, &b);
     assert_memory_not_equal(a.text_fingerprint, b.text_fingerprint, FINGERPRINT_BYTES);
+
+    /* Nor is it cut within a character. */
+    x[CELL_BYTES - 1] = '\0';
+    snprintf(one, sizeof(one), "a,b,c\nd,e,f\ng,h,i\n%s\u00e9\n", x);
+    snprintf(two, sizeof(two), "a,b,c\nd,e,f\ng,h,i\n%s\u00e8\n", x);
+    SKETCH c = sketch_text(&bench, one);
+    SKETCH d = sketch_text(&bench, two);
+    assert_int_equal(c.form.type, TEXT_TABLE);
+    assert_memory_not_equal(c.text_fingerprint, d.text_fingerprint, FINGERPRINT_BYTES);
 }
 
 static void test_document_sketch__content_fingerprint_is_of_the_bytes(void **state)

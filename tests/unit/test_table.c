@@ -105,14 +105,30 @@ static void expect(const char *text, enum text_type type, const char *rows)
 static void test_table__rows_are_features_however_written(void **state)
 {
     (void)state;
-    static const char rows[] = "name|year|price|\nBach|1685|1,50|\nSay \"Ah\"|1|2|\n";
+    static const char rows[] = "name|year|price|\nbach|1685|1,50|\nsay \"ah\"|1|2|\n";
     expect("name;year;price\nBach;1685;1,50\n\"Say \"\"Ah\"\"\";1;2\n", TEXT_TABLE, rows);
     expect("name\tyear\tprice\r\nBach\t1685\t1,50\r\nSay \"Ah\"\t1\t2", TEXT_TABLE, rows);
     expect("name,year,price\n\n\"Bach\", 1685 ,\"1,50\"\n\n\"Say \"\"Ah\"\"\",1,2\n\n", TEXT_TABLE,
            rows);
     expect("\"a\nb\",2,3\n,,\n1,\"2\"x,\n1,1,1\n", TEXT_TABLE, "a~b|2|3|\n1|2x||\n1|\n");
     expect("1,2,3,4,5,6,7,8,9\na,b,c,d,e,f,g,h,i\nA,B,C,D,,,,,\n", TEXT_TABLE,
-           "1|2|3|4|5|6|7|8|9|\na|b|c|d|e|f|g|h|i|\nA|B|C|D|\n");
+           "1|2|3|4|5|6|7|8|9|\na|b|c|d|e|f|g|h|i|\na|b|c|d|\n");
+}
+
+/* Of a cell that words could be, whatever its case, composition and width, with or without what has
+ * no width; a byte order mark is no part of the first cell. */
+static void test_table__cells_have_the_form_of_words(void **state)
+{
+    (void)state;
+    static const char rows[] = "id|caf\u00e9 x|n|\n1|-2|3.5|\n4|5,6|7|\n";
+    static const char *const forms[] = {
+        "id,caf\u00e9 x,n\n1,-2,3.5\n4,\"5,6\",7\n",
+        "\ufeffID,CAFE\u0301 X,N\n1,-2,3.5\n4,\"5,6\",7\n",
+        "\ufeff\"Id\";Caf\u00c9\u00a0x;\u00a0n\u3000\n\uff11;\uff0d\uff12;3.5\n4;5,6;\uff17\n",
+        "i\u200bd;\"caf\u00ade\u0301 \uff38\";\ufeffn\n1\u2060;-2;3.5\n\"4\";\"5,6\";7\n",
+    };
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+        expect(forms[i], TEXT_TABLE, rows);
 }
 
 static void test_table__what_is_no_table_is_text(void **state)
@@ -301,6 +317,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table__rows_are_features_however_written),
+        cmocka_unit_test(test_table__cells_have_the_form_of_words),
         cmocka_unit_test(test_table__what_is_no_table_is_text),
         cmocka_unit_test(test_table__small_changes_are_small),
         cmocka_unit_test(test_table__another_table_of_this_header_is_another),
