@@ -17,7 +17,7 @@ enum { READ_BYTES = 64 * 1024 };
 DEFINE_CLEANUP(struct extractors *, extractors_free);
 DEFINE_CLEANUP(struct extractor_choice *, extractor_choice_free);
 
-static const enum text_type as_text = TEXT_PLAIN, as_lines = TEXT_EXTRACTED;
+static const enum text_type as_text = TEXT_PLAIN, as_book = TEXT_EPUB, as_lines = TEXT_EXTRACTED;
 
 void text_source_done(struct text_source *text)
 {
@@ -124,7 +124,10 @@ static int extract(const char *path, int fd, const struct extractor *extractor,
     struct document_sketch found;
     if (output.fd < 0)
         return refuse(ret_error, output.fd, "%s: its text: %s", path, strerror(-output.fd));
-    *text = (struct text_source){output.fd, extractor->lines ? &as_lines : &as_text, false};
+    const enum text_type *as = extractor->lines               ? &as_lines
+                               : extractor->type == TEXT_EPUB ? &as_book
+                                                              : &as_text;
+    *text = (struct text_source){output.fd, as, false};
     const struct extractor_run run = {
         .extractor = extractor, .document = fd, .output = put, .stop = never, .user = &output};
     int r = extractor_run(&run, reason);

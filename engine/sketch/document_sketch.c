@@ -152,8 +152,8 @@ void document_sketcher_begin_given(struct document_sketcher *sketcher, enum text
 {
     document_sketcher_begin(sketcher);
     canon_begin_as(sketcher->canon, text == DOCUMENT_LINES_GIVEN ? TEXT_EXTRACTED
-                                    : type == TEXT_EPUB          ? TEXT_HTML
-                                                                 : TEXT_PLAIN);
+                                    : type == TEXT_EXTRACTED     ? TEXT_PLAIN
+                                                                 : type);
     sketcher->type = type;
     sketcher->text = text;
 }

@@ -381,7 +381,7 @@ void canon_begin_as(struct canon *canon, enum text_type type)
     canon_begin(canon);
     canon->levels[0].typed = true;
     canon->levels[0].codec = TEXT_CODEC_NONE;
-    inside_begin(canon, type, NULL, 0, "utf-8");
+    inside_begin(canon, type == TEXT_EPUB ? TEXT_HTML : type, NULL, 0, "utf-8");
 }
 
 void canon_feed(struct canon *canon, const void *bytes, size_t size_bytes)

@@ -94,7 +94,7 @@ void canon_on_unpacking(struct canon *canon, bool (*goes_on)(void *user, uint64_
 /* Begin a document (any unfinished one is dropped, and the memory it took), whose form shows when
  * its first bytes are there; or one known to be of this type, not packed, and in UTF-8. Of
  * TEXT_EXTRACTED each line that is not empty is a feature; TEXT_PDF and TEXT_OFFICE are fed as what
- * an extractor made of them, TEXT_EPUB as the TEXT_HTML that one made of it. */
+ * an extractor made of them, TEXT_EPUB as the HTML that one made of it. */
 void canon_begin(struct canon *canon);
 void canon_begin_as(struct canon *canon, enum text_type type);
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# PDF and office documents are compared, and clustered without an index, by their texts, as the index compares them; so are any
+# PDF, office documents and books are compared, and clustered without an index, by their texts, as the index compares them; so are any
 # two files, in a tree or in none.
 . "$(dirname "$0")/../lib/mount.sh"
 . "$(dirname "$0")/../lib/documents.sh"
@@ -7,7 +7,7 @@
 mkdir -p tree
 words 1 400 | paste -sd '   \n' > tree/lines
 words 21 400 | paste -sd '   \n' > tree/later
-for kind in pdf odt docx pptx; do
+for kind in pdf odt docx pptx xlsx epub; do
     make $kind tree/same.$kind < tree/lines
     make $kind tree/later.$kind < tree/later
 done
@@ -17,7 +17,7 @@ make pdf tree/other.pdf <<< "$(words 9000 300)"
 # Exact, by the words: 396 shingles each, 376 in both.
 value() { python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
 exact=0.903846154 # 376 / 416
-for kind in pdf odt docx pptx; do
+for kind in pdf odt docx pptx xlsx epub; do
     for b in later.$kind later; do
         expect_equal "exact, $kind and $b" "$exact" "$("$KINFS" compare --json --exact tree/same.$kind tree/$b | value resemblance)"
     done
@@ -46,16 +46,16 @@ expect_match 'damaged' 'damaged.docx: cannot be read: office: ' "$OUT"
 
 # Clusters of paths, and of a list, are those of the index.
 "$KINFS" cluster tree | cut -f 1 | sort | uniq -c | awk '{ print $1 }' > sizes
-expect_equal 'one cluster' 10 "$(< sizes)"
+expect_equal 'one cluster' 14 "$(< sizes)"
 find tree -type f -print0 | "$KINFS" cluster - | wc -l > n
-expect_equal 'of a list' 10 "$(< n)"
-expect_equal 'equal texts' '5 5' "$("$KINFS" cluster -t 1 tree | cut -f 1 | uniq -c | awk '{ print $1 }' | xargs)"
-expect_equal 'as by the index' "$("$KINFS" cluster --stored tree | wc -l)" 10
+expect_equal 'of a list' 14 "$(< n)"
+expect_equal 'equal texts' '7 7' "$("$KINFS" cluster -t 1 tree | cut -f 1 | uniq -c | awk '{ print $1 }' | xargs)"
+expect_equal 'as by the index' "$("$KINFS" cluster --stored tree | wc -l)" 14
 cp damaged.docx tree
 code=0; "$KINFS" cluster tree > out 2> err || code=$?
 expect_equal 'a damaged one is left out' 3 "$code"
 expect_match 'and said to be' 'damaged.docx: office: .*; left out' "$(< err)"
-expect_equal 'the others are there' 10 "$(wc -l < out)"
+expect_equal 'the others are there' 14 "$(wc -l < out)"
 
 # One that is longer than any that is read is refused at once, by what it says of its length.
 truncate -s 1T notread

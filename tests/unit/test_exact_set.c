@@ -125,6 +125,19 @@ static void test_exact_set__reads_html(void **state)
     assert_true(resemblance("<html><p>A rose <b>is</b> a rose", "a rose is a rose", 3) == 1.0);
 }
 
+/* A book is given as the HTML that is in it. */
+static void test_exact_set__reads_a_book(void **state)
+{
+    (void)state;
+    static const char page[] = "<html><p>rose &amp; <b>flo</b>wer</html>";
+    static const enum text_type as = TEXT_EPUB;
+    struct exact_set *book = NULL;
+    _cleanup_close_ int fd = open_bytes(page, strlen(page));
+    assert_int_equal(exact_set_read_as(fd, &as, 1, NULL, SIZE_MAX, &book), 0);
+    assert_int_equal(exact_set_count(book), 2);
+    exact_set_free(book);
+}
+
 static void test_exact_set__starts_where_the_descriptor_stands(void **state)
 {
     (void)state;
@@ -356,6 +369,7 @@ int main(void)
         cmocka_unit_test(test_exact_set__gives_containment),
         cmocka_unit_test(test_exact_set__of_a_binary_document_has_its_chunks),
         cmocka_unit_test(test_exact_set__reads_html),
+        cmocka_unit_test(test_exact_set__reads_a_book),
         cmocka_unit_test(test_exact_set__starts_where_the_descriptor_stands),
         cmocka_unit_test(test_exact_set__agrees_with_sets_of_strings),
         cmocka_unit_test(test_exact_set__distances_keep_the_triangle_inequality),
