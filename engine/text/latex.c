@@ -67,7 +67,7 @@ static void begin_accent(struct latex *latex, uint8_t accent)
 {
     latex->state = LATEX_ACCENT;
     latex->accent = accent;
-    latex->escaped = latex->options = false;
+    latex->escaped = latex->options = latex->closed = false;
     latex->n_drop = 0;
 }
 
@@ -75,6 +75,7 @@ static void end_name(struct latex *latex)
 {
     const struct latex_command *command = latex_command((const char *)latex->name);
     latex->state = LATEX_ARGUMENTS;
+    latex->closed = false;
     latex->n_drop = command->n_drop;
     latex->options = !(command->flags & LATEX_KEEPS_OPTION);
     if (!(command->flags & LATEX_INLINE))
@@ -231,9 +232,12 @@ static size_t feed_arguments(struct latex *latex, uint8_t c)
         return 1;
     }
     /* A blank behind a name is its end; behind it only arguments that are dropped are looked for.
-     */
-    if (is_blank(c) || (latex->n_drop && is_space(c)))
+     * Behind one of these it is a blank. */
+    if (is_blank(c) || (latex->n_drop && is_space(c))) {
+        if (latex->closed)
+            separate(latex);
         return 1;
+    }
     latex->state = LATEX_TEXT;
     return 0;
 }
@@ -244,8 +248,10 @@ static size_t feed_option(struct latex *latex, uint8_t c)
         latex->depth++;
     else if (c == '}' && latex->depth > 0)
         latex->depth--;
-    if ((c == ']' && latex->depth == 0) || ++latex->n_option == LATEX_OPTION_BYTES)
+    if ((c == ']' && latex->depth == 0) || ++latex->n_option == LATEX_OPTION_BYTES) {
         latex->state = LATEX_ARGUMENTS;
+        latex->closed = true;
+    }
     return 1;
 }
 
@@ -257,8 +263,10 @@ static size_t feed_dropped(struct latex *latex, uint8_t c)
     }
     latex->escaped = c == '\\';
     latex->depth += c == '{' && latex->depth < UINT32_MAX;
-    if (c == '}' && --latex->depth == 0)
+    if (c == '}' && --latex->depth == 0) {
         latex->state = LATEX_ARGUMENTS;
+        latex->closed = true;
+    }
     return 1;
 }
 

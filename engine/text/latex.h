@@ -38,6 +38,7 @@ struct latex {
     enum latex_state state;
     bool preamble, ended;      /* before and behind the document */
     bool options, after_brace; /* those that come are dropped; a group has just ended */
+    bool closed;               /* an argument or an option that is dropped has just ended */
     bool escaped;              /* of what is dropped the last byte was a backslash */
     bool begins, hidden;       /* \begin, not \end; the verbatim environment is not shown */
     uint8_t n_drop;            /* arguments still to be dropped */

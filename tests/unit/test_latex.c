@@ -41,6 +41,16 @@ static void test_latex__markup_is_no_text(void **state)
            "shown ");
 }
 
+/* A word goes on behind what is dropped, but not behind a blank that stands there. */
+static void test_latex__a_blank_behind_what_is_dropped_separates(void **state)
+{
+    (void)state;
+    expect("a bbb\\cite{foo} ccc", "a bbb ccc ");
+    expect("aaa\\label{x} bbb\\index{y}\tccc d\\cite[p.~1]{z} e", "aaa bbb ccc d e ");
+    expect("aaa\\cite {foo}bbb\\label{x}ccc\\index{y}", "aaabbbccc ");
+    expect("aaa\\cite\n{foo}bbb\\cite[x]{foo}\nccc\\cite[x] d", "aaabbb ccc d ");
+}
+
 static void test_latex__only_what_is_printed_counts(void **state)
 {
     (void)state;
@@ -141,6 +151,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_latex__markup_is_no_text),
+        cmocka_unit_test(test_latex__a_blank_behind_what_is_dropped_separates),
         cmocka_unit_test(test_latex__only_what_is_printed_counts),
         cmocka_unit_test(test_latex__characters_and_mathematics),
         cmocka_unit_test(test_latex__sniffing_takes_documents_and_parts_of_them),
