@@ -18,7 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_OF_MANY = 3, ROWS_OF_TWO = 8, ROWS_PER_RAGGED = 8, FIRST_ROWS = 3, LEAST_SPACED = 16 };
+enum { ROWS_OF_MANY = 3, ROWS_OF_TWO = 8, FIRST_ROWS = 3, LEAST_SPACED = 16 };
+enum { ROWS_OF_ONE_RAGGED = 4, ROWS_PER_RAGGED = 8, ROWS_OF_SPACED = 4 };
 
 /* -- what is a table -- */
 
@@ -30,9 +31,27 @@ struct count {
     size_t n_last, n_first; /* separators at the end of a row, rows that begin with one */
 };
 
+/* All rows so far have as many separators, two or more, as lines of prose rarely have. */
+static bool is_even(const struct count *count)
+{
+    return count->n_rows > 0 && count->first[0] > 1 && count->n_ragged == 0 &&
+           (count->n_rows != 2 || count->first[0] == count->first[1]);
+}
+
+static bool is_spaced(const struct count *count)
+{
+    return 2 * count->n_spaced >= count->n_all;
+}
+
 static bool looks_like_prose(const struct count *count)
 {
-    return count->n_all >= LEAST_SPACED && 2 * count->n_spaced >= count->n_all;
+    return count->n_all >= LEAST_SPACED && is_spaced(count) && !is_even(count);
+}
+
+static bool has_few_ragged(const struct count *count)
+{
+    return count->n_ragged * ROWS_PER_RAGGED <= count->n_rows ||
+           (count->n_ragged == 1 && count->n_rows >= ROWS_OF_ONE_RAGGED);
 }
 
 /* Two of the first three rows say how many there are in all. */
@@ -107,8 +126,9 @@ static bool count_rows(const uint8_t *head, size_t head_bytes, bool whole, char 
     }
     /* What has one at the end, or at the beginning, of each row and no other is a program. */
     return count->n_rows >= (count->n_separators > 1 ? ROWS_OF_MANY : ROWS_OF_TWO) &&
-           count->n_separators > 0 && ROWS_PER_RAGGED * count->n_ragged <= count->n_rows &&
-           2 * count->n_spaced < count->n_all && count->n_last < count->n_all &&
+           count->n_separators > 0 && has_few_ragged(count) &&
+           (!is_spaced(count) || (is_even(count) && count->n_rows >= ROWS_OF_SPACED)) &&
+           count->n_last < count->n_all &&
            (count->n_separators > 1 || 2 * (count->n_first + count->n_last) < count->n_rows);
 }
 

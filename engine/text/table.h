@@ -30,9 +30,10 @@ struct table {
 };
 
 /* The separator of the table that begins with these bytes, 0 when it is none: behind lines of
- * comment rows of one number of separators each, three of two or more, or eight of one, few with a
- * space behind as in prose; of each eight rows one may have another number. whole: the document has
- * no more bytes. */
+ * comment rows of one number of separators each, three of two or more, or eight of one; of four
+ * rows or more one may have another number, and one of each eight. Where half of the separators
+ * have a space behind, as in prose, four rows of two or more and none of another number. whole: the
+ * document has no more bytes. */
 char table_sniff(const uint8_t *head, size_t head_bytes, bool whole);
 
 /* order: takes the digests of all cells as they stand, and of what ends rows (canon.h); NULL: not

@@ -137,7 +137,7 @@ static void test_table__what_is_no_table_is_text(void **state)
     expect("", TEXT_PLAIN, "");
     expect("one,two,three\nfour,five,six\n", TEXT_PLAIN, ""); /* too few */
     expect("a,b\nc,d\ne,f\n", TEXT_PLAIN, "");                /* of two, more are wanted */
-    expect("a,b,c\nd,e,f\ng,h,i\nj,k\n", TEXT_PLAIN, "");     /* not all the same */
+    expect("a,b,c\nd,e,f\nj,k\n", TEXT_PLAIN, "");            /* not all the same */
     /* A program: each line ends with one, and has no other. */
     expect("package A;\n\nuse b;\nuse c;\r\nuse d;\nuse e;\nuse f;\nuse g;\nuse h;\n1;\n",
            TEXT_PLAIN, "");
@@ -255,16 +255,53 @@ static void test_table__another_table_of_this_header_is_another(void **state)
     assert_true(r > 0 && r < 0.08);
 }
 
-/* One in eight rows may be ragged, from eight on. */
+/* One row from four on, and one in eight. */
 static void test_table__few_rows_are_ragged(void **state)
 {
     (void)state;
+    expect("a,b,c\nd,e,f\ng\n", TEXT_PLAIN, "");
+    expect("a,b,c\nd,e,f\nh,i,j\ng\n", TEXT_TABLE, "a|b|c|\nd|e|f|\nh|i|j|\ng|\n");
+    expect("g\na,b,c\nd,e,f\nh,i,j\n", TEXT_TABLE, "g|\na|b|c|\nd|e|f|\nh|i|j|\n");
+    expect("a,b,c\nd,e,f\nh,i,j\nk,l,m\nn,o,p\nq,r,s\ng\n", TEXT_TABLE,
+           "a|b|c|\nd|e|f|\nh|i|j|\nk|l|m|\nn|o|p|\nq|r|s|\ng|\n");
+    expect("a,b,c\nd,e,f\nh,i,j\nk,l,m\nn\nq,r,s\ng\n", TEXT_PLAIN, "");
     expect("a,b,c\nd,e,f\ng\nh,i,j\nk,l,m\nn,o,p\nq,r,s\nt,u,v\n", TEXT_TABLE,
            "a|b|c|\nd|e|f|\ng|\nh|i|j|\nk|l|m|\nn|o|p|\nq|r|s|\nt|u|v|\n");
-    expect("g\na,b,c\nd,e,f\nh,i,j\nk,l,m\nn,o,p\nq,r,s\nt,u,v\n", TEXT_TABLE,
-           "a|b|c|\nd|e|f|\ng|\nh|i|j|\nk|l|m|\nn|o|p|\nq|r|s|\nt|u|v|\n");
     expect("a,b,c\nd,e,f\ng\nh,i,j\nk,l,m\nn,o\nq,r,s\nt,u,v\n", TEXT_PLAIN, "");
-    expect("a,b,c\nd,e,f\nh,i,j\nk,l,m\nn,o,p\nq,r,s\ng\n", TEXT_PLAIN, "");
+    static char rows[2][100 * 16];
+    const unsigned n_rows[] = {16, 15}; /* two in sixteen, and in fifteen */
+    for (size_t i = 0; i < 2; i++) {
+        size_t size = 0;
+        for (unsigned j = 0; j < n_rows[i]; j++)
+            size +=
+                (size_t)sprintf(rows[i] + size, "%u,%u,a%s\n", j, j, j < 14 && j > 11 ? ",b" : "");
+        assert_int_equal(table_sniff((uint8_t *)rows[i], size, true), i == 0 ? ',' : 0);
+    }
+}
+
+/* There are few of them in what is looked at. */
+static void test_table__one_long_row_is_ragged(void **state)
+{
+    (void)state;
+    static char text[TEXT_MAX];
+    size_t size = 0;
+    for (unsigned row = 0; row < 20; row++)
+        size += (size_t)sprintf(text + size, "%u,%0600u,%0600u%s\n", row, row, row,
+                                row == 3 ? "," : "");
+    assert_int_equal(table_sniff((uint8_t *)text, TEXT_SNIFF_BYTES, false), ',');
+}
+
+/* Prose has a space behind each separator, and not the same number of them in each line. */
+static void test_table__spaces_are_behind_separators(void **state)
+{
+    (void)state;
+    expect("a, b, c\n1, 2, 3\n4, 5, 6\n7, 8, 9\n", TEXT_TABLE, "a|b|c|\n1|2|3|\n4|5|6|\n7|8|9|\n");
+    expect("a, b, c, d, e, f\n1, 2, 3, 4, 5, 6\n7, 8, 9, 1, 2, \"3, 4\"\n5, 6, 7, 8, 9, 1\n",
+           TEXT_TABLE, "a|b|c|d|e|f|\n1|2|3|4|5|6|\n7|8|9|1|2|3, 4|\n5|6|7|8|9|1|\n");
+    expect("a, b, c\n1, 2, 3\n4, 5, 6\n", TEXT_PLAIN, "");       /* too few */
+    expect("a, b, c\n1, 2, 3\n4, 5, 6\n7, 8\n", TEXT_PLAIN, ""); /* not all the same */
+    expect("a, b, c\n1, 2\n4, 5, 6\n7, 8, 9\n1, 2, 3\n", TEXT_PLAIN, "");
+    expect("a, b\nc, d\ne, f\ng, h\ni, j\nk, l\nm, n\no, p\n", TEXT_PLAIN, ""); /* of two */
 }
 
 /* Of a row of more than nine cells not all pairs are features, and of one of more than 256 the rest
@@ -322,6 +359,8 @@ int main(void)
         cmocka_unit_test(test_table__small_changes_are_small),
         cmocka_unit_test(test_table__another_table_of_this_header_is_another),
         cmocka_unit_test(test_table__few_rows_are_ragged),
+        cmocka_unit_test(test_table__one_long_row_is_ragged),
+        cmocka_unit_test(test_table__spaces_are_behind_separators),
         cmocka_unit_test(test_table__wide_rows_are_tables_too),
         cmocka_unit_test(test_table__an_open_quotation_ends_with_the_row),
     };
