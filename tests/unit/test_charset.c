@@ -8,6 +8,7 @@
 #include <utf8proc.h>
 
 #include "engine/text/charset.h"
+#include "engine/text/wide.h"
 #include "tests/unit/canonical.h"
 
 enum { N_PIECES = 4, TEXT_MAX = 1 << 17 };
@@ -400,6 +401,62 @@ static void expect_binary(const void *bytes, size_t size)
     canonical_done(&found);
 }
 
+/* Units that are halves of characters: the first and the last that there are, and some between. */
+static void test_charset__wide_text_has_pairs(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"UTF-16LE", "UTF-16BE"};
+    static char text[TEXT_MAX], bytes[TEXT_MAX];
+    repeat("\U00010000 \U0001f3ff \U0001f400 \U0002a6a5 and words", 20, text);
+    struct canonical plain = canonical_of(text, strlen(text), 0);
+    for (unsigned big = 0; big < 2; big++) {
+        size_t size = encode(names[big], text, bytes);
+        expect(bytes, size, plain.text, big ? TEXT_CHARSET_UTF16BE : TEXT_CHARSET_UTF16LE);
+        /* Cut between halves, in the head's last unit, it is still told by the others. */
+        for (size_t n = 2; n < 40; n += 2)
+            assert_int_equal(wide_sniff((uint8_t *)bytes, size / 4 * 2 - n),
+                             big ? TEXT_CHARSET_UTF16BE : TEXT_CHARSET_UTF16LE);
+        /* Halves by themselves are no text. */
+        static const uint16_t halves[] = {0xd800, 0xdbff, 0xdc00, 0xdfff};
+        for (size_t i = 0; i < sizeof(halves) / sizeof(halves[0]); i++) {
+            size = encode(names[big], "a text of words, of which there are enough to tell", bytes);
+            bytes[20 + !big] = (char)(halves[i] >> 8);
+            bytes[20 + big] = (char)halves[i];
+            expect_binary(bytes, size);
+        }
+    }
+    canonical_done(&plain);
+}
+
+/* A bell, or a bullet of a font's own, is no reason to take it for bytes; many are, and so is one
+ * that is no character. */
+static void test_charset__wide_text_has_few_odd_characters(void **state)
+{
+    (void)state;
+    static const char *const odd[] = {"\a", "\uf0b7", "\xc2\x85"}, *const none[] = {"\u0378",
+                                                                                    "\uffff"};
+    static char text[TEXT_MAX], bytes[TEXT_MAX];
+    for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+        for (int n = 63; n <= 128; n++) {
+            sprintf(text, "%s%s%0*d", n > 100 ? odd[i] : " ", odd[i], n - 2, n);
+            text[10] = ' ';
+            size_t size = encode("UTF-16LE", text, bytes);
+            assert_int_equal(size, 2 * n);
+            assert_int_equal(wide_sniff((uint8_t *)bytes, size),
+                             n > 100  ? (n < 128 ? TEXT_CHARSET_ASCII : TEXT_CHARSET_UTF16LE)
+                             : n < 64 ? TEXT_CHARSET_ASCII
+                                      : TEXT_CHARSET_UTF16LE);
+        }
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+        sprintf(text, "%s %0200d", none[i], 1);
+        expect_binary(bytes, encode("UTF-16LE", text, bytes));
+    }
+    sprintf(text, "\uf0b7 one thing of many\n\uf0b7 another thing%0100d\n", 7);
+    struct canonical plain = canonical_of(text, strlen(text), 0);
+    expect(bytes, encode("UTF-16BE", text, bytes), plain.text, TEXT_CHARSET_UTF16BE);
+    canonical_done(&plain);
+}
+
 static void test_charset__wide_numbers_are_no_text(void **state)
 {
     (void)state;
@@ -464,6 +521,8 @@ int main(void)
         cmocka_unit_test(test_charset__of_a_document_so_many_bytes_tell),
         cmocka_unit_test(test_charset__of_few_letters_is_windows_1252),
         cmocka_unit_test(test_charset__wide_text_needs_no_mark),
+        cmocka_unit_test(test_charset__wide_text_has_pairs),
+        cmocka_unit_test(test_charset__wide_text_has_few_odd_characters),
         cmocka_unit_test(test_charset__wide_numbers_are_no_text),
         cmocka_unit_test(test_charset__declarations_are_found_where_they_may_stand),
     };
