@@ -326,10 +326,31 @@ static void feed_byte(struct table *table, uint8_t byte)
     }
 }
 
+/* Take what a cell has most of. Returns how many bytes. */
+static size_t feed_ascii(struct table *table, const uint8_t *bytes, size_t size_bytes)
+{
+    uint8_t *to = table->cell + table->n_bytes;
+    const uint8_t separator = (uint8_t)table->separator;
+    size_t n = 0, room = TABLE_CELL_MAX_BYTES - table->n_bytes;
+    if (table->n_bytes >= TABLE_CELL_MAX_BYTES ||
+        (table->state != TABLE_IN_CELL && table->state != TABLE_QUOTED))
+        return 0;
+    const size_t most = size_bytes < room ? size_bytes : room;
+    for (; n < most && (bytes[n] == ' ' || bytes[n] > '"') && bytes[n] < 0x80 &&
+           bytes[n] != separator;
+         n++)
+        to[n] = cell_form_ascii(bytes[n]);
+    table->n_bytes += (uint32_t)n;
+    return n;
+}
+
 void table_feed(struct table *table, const uint8_t *bytes, size_t size_bytes)
 {
-    for (size_t i = 0; i < size_bytes; i++)
-        feed_byte(table, bytes[i]);
+    for (size_t i = 0; i < size_bytes;) {
+        i += feed_ascii(table, bytes + i, size_bytes - i);
+        if (i < size_bytes)
+            feed_byte(table, bytes[i++]);
+    }
 }
 
 void table_finish(struct table *table)
