@@ -40,7 +40,11 @@ static struct seen canonicalise(enum text_type type, const uint8_t *bytes, size_
     struct seen seen = {0};
     struct text_form form;
     _cleanup_(canon_free_p) struct canon *canon = NULL;
-    FUZZ_CHECK(canon_new(&(struct canon_sink){see_tokens, see_features, &seen, NULL}, &canon) == 0);
+    FUZZ_CHECK(canon_new(&(struct canon_sink){.tokens = see_tokens,
+                                              .features = see_features,
+                                              .user = &seen,
+                                              .order = see_features},
+                         &canon) == 0);
     canon_begin_as(canon, type);
     for (size_t at = 0; at < size; at += piece_bytes)
         canon_feed(canon, bytes + at, size - at < piece_bytes ? size - at : piece_bytes);
