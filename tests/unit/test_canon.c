@@ -115,8 +115,9 @@ static void test_canon__malformed_bytes_separate(void **state)
     expect_text("a\xc0\xaf"
                 "b\xe0\x80\xaf"
                 "c\xf0\x80\x80\xaf"
-                "d", /* overlong */
-                "a b c d ");
+                "d\xf0\x81\x81\x81"
+                "e", /* overlong */
+                "a b c d e ");
     expect_text("a\xed\xa0\x80"
                 "b\xf4\x90\x80\x80"
                 "c\xf8\x88\x80\x80\x80"

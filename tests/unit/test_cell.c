@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/text/cell.h"
+#include "engine/text/compose.h"
 #include "engine/text/words.h"
 
 enum { CELL_BYTES = 1024 };
@@ -42,6 +43,7 @@ static void test_cell__is_one_in_all_its_forms(void **state)
         {"a\u0301\u0323 b", "\u1ea1\u0301 b"},
         {"\u0301a", "\u0301a"},
         {"\u1112\u1161\u11ab", "\ud55c"},
+        {"\uac01\u11a8", "\uac01\u11a8"},
         {"m\u00b2 \u2010 \u00bd", "m\u00b2 \u2010 \u00bd"}, /* something else */
         {"x\xff\xe9y\xf0\x90\x80", "x  y   "},
         {"\x80\u0301", " \u0301"},
@@ -84,7 +86,7 @@ static bool is_of_words(uint32_t code)
     return class != UNICODE_SEPARATOR && class != UNICODE_HYPHEN;
 }
 
-/* Of characters that nothing separates, behind a letter: each, and some together. */
+/* Of characters that nothing separates: each, by itself and behind a letter, and some together. */
 static void test_cell__is_what_words_are(void **state)
 {
     (void)state;
@@ -101,7 +103,10 @@ static void test_cell__is_what_words_are(void **state)
             continue;
         bytes[0] = 'a';
         expect_words(&words, &tokens, bytes, 1 + utf8_put(bytes + 1, code));
-        if (unicode_property(code)->class >= UNICODE_MARK || code < 0x250)
+        const unsigned class = unicode_property(code)->class;
+        if (class == UNICODE_WORD || class == UNICODE_SOLO || class == UNICODE_COMPOSING_WORD)
+            expect_words(&words, &tokens, bytes + 1, utf8_put(bytes + 1, code));
+        if (class >= UNICODE_MARK || code < 0x250)
             joining[n_joining++] = code;
     }
     for (size_t i = 0; i < N_RANDOM; i++) {
@@ -110,6 +115,23 @@ static void test_cell__is_what_words_are(void **state)
             n += utf8_put(bytes + n, joining[(size_t)rand_r(&seed) % n_joining]);
         expect_words(&words, &tokens, bytes, n);
     }
+}
+
+/* Marks past the limit are left as they come. */
+static void test_cell__sorts_no_more_marks_than_it_may(void **state)
+{
+    (void)state;
+    enum { N_MARKS = COMPOSE_MARKS_MAX + 10 };
+    char cell[CELL_BYTES] = "a", wanted[CELL_BYTES] = "\u00e1";
+    uint8_t form[CELL_FORM_BYTES(CELL_BYTES)];
+    for (size_t i = 0; i < N_MARKS; i++) {
+        strcat(cell, "\u0301");
+        strcat(wanted, i > 0 ? "\u0301" : "");
+    }
+    strcat(cell, "\u0323");
+    strcat(wanted, "\u0323");
+    assert_int_equal(form_of(cell, strlen(cell), form), strlen(wanted));
+    assert_memory_equal(form, wanted, strlen(wanted));
 }
 
 /* As much room as the longest takes, and marks without end. */
@@ -134,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cell__is_one_in_all_its_forms),
         cmocka_unit_test(test_cell__is_what_words_are),
+        cmocka_unit_test(test_cell__sorts_no_more_marks_than_it_may),
         cmocka_unit_test(test_cell__has_room_for_what_expands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -360,6 +360,25 @@ static void test_charset__of_few_letters_is_windows_1252(void **state)
     canonical_done(&plain);
 }
 
+/* All of the window says whether it is UTF-8, and what is behind it does not. */
+static void test_charset__a_window_says_whether_it_is_utf8(void **state)
+{
+    (void)state;
+    static char text[2 * CHARSET_WINDOW_BYTES];
+    for (size_t behind = 0; behind < 2; behind++) {
+        memset(text, ' ', sizeof(text));
+        memcpy(text, "\u00e9", 2);
+        for (size_t i = 0; i < 8; i++)
+            text[CHARSET_WINDOW_BYTES - 2 * i - 2 + behind * CHARSET_WINDOW_BYTES / 2] = (char)0xe9;
+        struct canonical found = canonical_of(text, sizeof(text), 0);
+        if (behind)
+            assert_int_equal(found.form.charset, TEXT_CHARSET_UTF8);
+        else
+            assert_int_not_equal(found.form.charset, TEXT_CHARSET_UTF8);
+        canonical_done(&found);
+    }
+}
+
 static void test_charset__wide_text_needs_no_mark(void **state)
 {
     (void)state;
@@ -424,6 +443,11 @@ static void test_charset__wide_text_has_pairs(void **state)
             bytes[20 + big] = (char)halves[i];
             expect_binary(bytes, size);
         }
+        /* Nor is one with another character behind it, at the end. */
+        size = encode(names[big], "a text of words, of which there are enough to tell", bytes);
+        bytes[size - 4 + !big] = (char)0xd8;
+        bytes[size - 4 + big] = 0;
+        expect_binary(bytes, size);
     }
     canonical_done(&plain);
 }
@@ -475,6 +499,8 @@ static void test_charset__wide_numbers_are_no_text(void **state)
         offsets[i] = 1000 + 20 * i;
     expect_binary(offsets, sizeof(offsets));
     expect_binary("a\0 \0b\0 \0", 8); /* too little to tell */
+    static char few[TEXT_MAX];
+    expect_binary(few, encode("UTF-16LE", "слова из букв которых мало", few));
     expect_binary("text\0with a NUL, and more text behind it", 40);
 }
 
@@ -520,6 +546,7 @@ int main(void)
         cmocka_unit_test(test_charset__is_told_by_the_bytes),
         cmocka_unit_test(test_charset__of_a_document_so_many_bytes_tell),
         cmocka_unit_test(test_charset__of_few_letters_is_windows_1252),
+        cmocka_unit_test(test_charset__a_window_says_whether_it_is_utf8),
         cmocka_unit_test(test_charset__wide_text_needs_no_mark),
         cmocka_unit_test(test_charset__wide_text_has_pairs),
         cmocka_unit_test(test_charset__wide_text_has_few_odd_characters),

@@ -197,6 +197,8 @@ static void test_document_sketch__words_cut_otherwise_are_another_text(void **st
     assert_memory_not_equal(b.text_fingerprint, c.text_fingerprint, FINGERPRINT_BYTES);
 }
 
+#define ROWS "a,b,c\n1,2,3\n4,5,6\n7,8,9\na,b,c\n1,2,3\n4,5,6\n"
+
 /* Their sketches are the same: of a row these have each value once, in no order. What stands
  * between cells and around them is no text. A filter of words changes nothing. */
 static void test_document_sketch__tables_of_other_cells_are_another_text(void **state)
@@ -208,6 +210,7 @@ static void test_document_sketch__tables_of_other_cells_are_another_text(void **
         {"a,b,c\np1,1001,\np2,1,2\n", "a,b,c\np1,,1001\np2,1,2\n"},
         {"a,b,c\n1,2,3\n4,5,6\n", "a,b,c\n4,5,6\n1,2,3\n"},
         {"a,b,c\n1,2,3\n4,5,6\n,,\n", "a,b,c\n1,2,3\n4,5,6\n"},
+        {ROWS ROWS "x,,\n", ROWS ROWS "x\n,\n"},
     };
     static const char *const same[] = {"a,b,c\n1,,3\n4,5,5\n", "a;b;c\r\n1;;3\r\n4;5;5",
                                        "a,\"b\",c\n\n1,\"\",3\n4,5 ,5\n\n"};

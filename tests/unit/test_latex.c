@@ -48,6 +48,7 @@ static void test_latex__a_blank_behind_what_is_dropped_separates(void **state)
     expect("a bbb\\cite{foo} ccc", "a bbb ccc ");
     expect("aaa\\label{x} bbb\\index{y}\tccc d\\cite[p.~1]{z} e", "aaa bbb ccc d e ");
     expect("aaa\\cite {foo}bbb\\label{x}ccc\\index{y}", "aaabbbccc ");
+    expect("\\verb|a\n\\emph{b} c", "a b c "); /* ended by the line */
     expect("aaa\\cite\n{foo}bbb\\cite[x]{foo}\nccc\\cite[x] d", "aaabbb ccc d ");
 }
 

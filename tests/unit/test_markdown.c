@@ -46,6 +46,7 @@ static void test_markdown__destinations_are_dropped(void **state)
     expect("[![a](b)](c) [x [y] z](w) [a\\]b](c)", "a x y z a b ");
     expect("[a][ref] [b][] ![c][1] d[e][f] g[h](i)", "a b c d e f gh ");
     expect("[a b](c d) [e](f \"g) [h](i j]", "a b c d e f g h i j ");
+    expect("[a](x\\ y) b", "a x y b ");
     expect("[a\nb](c) d](e)\n\n[f\n\ng](h)", "a b d e f g h ");
     expect("see <http://x.org/y> <a@b.org>", "see http x org y a b org ");
     expect("[[[[[[[[a](b)", "a ");
@@ -58,6 +59,7 @@ static void test_markdown__definitions_are_dropped(void **state)
     expect("[a]: http://x.org\n  [b c]: <d> \"e\"\n[f]: g 'h'\n[i]: j (k)\nx", "x ");
     expect("[^1]: a note\n[b]: c d\n[e]:\n[f] : g\n[]: h\n    [i]: j",
            "1 a note b c d e f g h i j ");
+    expect("[b] c\nx", "b c x ");
 }
 
 static void test_markdown__html_is_dropped(void **state)

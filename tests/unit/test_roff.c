@@ -152,6 +152,7 @@ static void test_roff__conditions_are_those_of_nroff(void **state)
     expect(".if d foo a\n.if !rF b\n.if\n.if !\n.if n", "b ");
     expect(".ie n \\{\\\n.B a\nb\n.\\}\n.el \\{\\\n.B c\nd\n.\\}\ne", "a b e ");
     expect(".ie t \\{\\\n.B a\n.if n \\{ b\n.\\}\nb\n'br\\}\n.el\\{\\\nc\n.\\}\nd", "c d ");
+    expect(".ie n \\{\\\n.ie t a\n.el b\n.\\}\n.el c\nd", "b d ");
     expect(".ie t \\{ a\n.ie n \\{ b\n.\\}\n.el \\{ c\n.\\} \\}\n.el .ie n d\n.el e\nf", "d f ");
     expect(".while n a\nb", "b ");
     expect(".if t \\{ never ended\na", "");

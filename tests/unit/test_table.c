@@ -110,6 +110,7 @@ static void test_table__rows_are_features_however_written(void **state)
     expect("name\tyear\tprice\r\nBach\t1685\t1,50\r\nSay \"Ah\"\t1\t2", TEXT_TABLE, rows);
     expect("name,year,price\n\n\"Bach\", 1685 ,\"1,50\"\n\n\"Say \"\"Ah\"\"\",1,2\n\n", TEXT_TABLE,
            rows);
+    expect("\" a \",b , c\nd,e,f\ng,h,i\n", TEXT_TABLE, " a |b|c|\nd|e|f|\ng|h|i|\n");
     expect("\"a\nb\",2,3\n,,\n1,\"2\"x,\n1,1,1\n", TEXT_TABLE, "a~b|2|3|\n1|2x||\n1|\n");
     expect("1,2,3,4,5,6,7,8,9\na,b,c,d,e,f,g,h,i\nA,B,C,D,,,,,\n", TEXT_TABLE,
            "1|2|3|4|5|6|7|8|9|\na|b|c|d|e|f|g|h|i|\na|b|c|d|\n");
@@ -129,6 +130,8 @@ static void test_table__cells_have_the_form_of_words(void **state)
     };
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
         expect(forms[i], TEXT_TABLE, rows);
+    expect("\"\ufeff5,6\",\"\u00c9\"\"\"\"X\",1\na,b,c\nd,e,f\n", TEXT_TABLE,
+           "5,6|\u00e9\"\"x|1|\na|b|c|\nd|e|f|\n");
 }
 
 static void test_table__what_is_no_table_is_text(void **state)

@@ -567,6 +567,7 @@ static void test_words__go_on_behind_a_hyphen_at_the_end_of_a_line(void **state)
     /* What begins so is no rest of a word, or no beginning of one stands before it. */
     expect(BROKEN "docu-\nMent docu-\n\nment docu-\n1 docu- \nment docu -\nment docu-",
            BROKEN_TOKENS "docu ment docu ment docu 1 docu ment docu ment docu ");
+    expect(BROKEN "docu-\r\n\r\nment docu-\r\rment", BROKEN_TOKENS "docu ment docu ment ");
     expect(BROKEN "x-\nray 12-\nment, a1-\nb, --\nment -\nment",
            BROKEN_TOKENS "x ray 12 ment a1 b ment ment ");
     expect(BROKEN "docu-\n\xff"
