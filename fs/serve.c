@@ -304,6 +304,13 @@ static int receive(struct worker *worker)
     return r;
 }
 
+/* What was stored in a mapping, of which nobody else has a copy. */
+static bool is_written_back(const struct fuse_in_header *in)
+{
+    const struct fuse_write_in *write = (const void *)(in + 1);
+    return in->opcode == FUSE_WRITE && write->write_flags & FUSE_WRITE_CACHE;
+}
+
 static uid_t opener_of(struct fs *fs, uint64_t node_id, uint64_t fh)
 {
     return node_of(fs, node_id)->kind == NODE_VIEW ? 0 : ((struct open_file *)(uintptr_t)fh)->uid;
@@ -318,8 +325,7 @@ static uid_t user_of(struct fs *fs, const struct fuse_in_header *in)
     switch (in->opcode) {
     case FUSE_WRITE: {
         const struct fuse_write_in *write = arguments;
-        return write->write_flags & FUSE_WRITE_CACHE ? opener_of(fs, in->nodeid, write->fh)
-                                                     : in->uid;
+        return is_written_back(in) ? opener_of(fs, in->nodeid, write->fh) : in->uid;
     }
     case FUSE_RELEASE: {
         const struct fuse_release_in *release = arguments;
@@ -366,8 +372,10 @@ static void note_aside(struct server *server)
 }
 
 /* Whether there is a thread left for the user; else the request is put aside until there is, or
- * refused. Without memory for it a close is answered as nobody's: it is known by no other request
- * that its record locks end, or that its descriptor is to be closed.
+ * refused. Two things never are, and are answered as nobody's where there is no memory to put them
+ * aside: a close, as it is known by no other request that its record locks end, or that its
+ * descriptor is to be closed; and what is written back of a mapping, which would be lost: a disk
+ * that stands still for a minute costs time and no data.
  *
  * A release that is put aside is answered at once, as nobody waits for it: the kernel counts it
  * among what is in the background, and of that others could have no more (connection.c). */
@@ -376,17 +384,17 @@ static bool enter(struct worker *worker, uid_t *uid)
     struct server *server = worker->server;
     const struct fuse_in_header *in = worker->request.mem;
     const bool is_release = in->opcode == FUSE_RELEASE,
-               is_close = is_release || in->opcode == FUSE_FLUSH;
+               must = is_release || in->opcode == FUSE_FLUSH || is_written_back(in);
     const uint64_t unique = in->unique;
     if (user_room_enter(&server->users, *uid, 1))
         return true;
-    int r = asides_put(&server->asides, *uid, unique, is_close, in, worker->request.size,
-                       clock_now_ms());
+    int r =
+        asides_put(&server->asides, *uid, unique, must, in, worker->request.size, clock_now_ms());
     if (r == 0 && is_release)
         reply_unbegun(server, unique, 0);
     if (r == 0)
         note_aside(server);
-    else if (r < 0 && is_close)
+    else if (r < 0 && must)
         *uid = 0;
     else if (r < 0)
         reply_unbegun(server, unique, r);
