@@ -10,6 +10,7 @@
 #include "tools/cluster_options.h"
 #include "tools/command.h"
 #include "tools/json_path.h"
+#include "tools/patience.h"
 #include "tools/sketch_stream.h"
 #include "tools/stored_documents.h"
 
@@ -294,6 +295,9 @@ static int begin_stream(struct clustering *clustering, char **ret_error)
 static int cluster(struct cluster_options *options, char **ret_error)
 {
     _cleanup_(clustering_done) struct clustering clustering = {.options = options};
+    if (options->batch.keep)
+        patience_look(options->batch.keep);
+    patience_look(options->scratch);
     options->batch.scratch = options->scratch;
     options->batch.progress = show_progress;
     options->batch.user = &clustering.progress;

@@ -9,6 +9,7 @@
 #include "tools/command.h"
 #include "tools/fresh_compare.h"
 #include "tools/json_path.h"
+#include "tools/patience.h"
 #include "tools/regular_file.h"
 #include "tools/word_choice.h"
 
@@ -264,6 +265,7 @@ static int print_row(void *user, struct json_object *row)
 
 static int open_file(const char *path, int *ret_fd, char **ret_error)
 {
+    patience_look(path);
     int fd = regular_file_open(path);
     if (fd == -ENOENT)
         return refuse(ret_error, fd, "%s: no such file; correct the name", path);

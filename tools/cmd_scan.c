@@ -4,6 +4,7 @@
 
 #include "tools/json_path.h"
 #include "tools/mounts.h"
+#include "tools/patience.h"
 #include "tools/policy_choice.h"
 #include "tools/settling.h"
 #include "tools/word_choice.h"
@@ -94,6 +95,9 @@ static int locate_source(const struct scan_options *options, struct location *re
     _cleanup_(location_done) struct location location = {0};
     _cleanup_(mounts_done) struct mounts mounts = {0};
     const struct mount *mount = NULL;
+    patience_look(options->common.path);
+    if (options->common.store)
+        patience_look(options->common.store);
     _cleanup_free_ char *real = realpath(options->common.path, NULL);
     struct stat st;
     if (!real && errno == ENOENT)

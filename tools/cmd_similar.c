@@ -7,6 +7,7 @@
 #include "base/counted.h"
 #include "tools/command.h"
 #include "tools/json_path.h"
+#include "tools/patience.h"
 #include "tools/question.h"
 #include "tools/regular_file.h"
 
@@ -174,6 +175,7 @@ static int open_document(const struct similar_options *options, const char *show
         int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
         return fd < 0 ? refuse(ret_error, -errno, "%s: %s", shown, strerror(errno)) : fd;
     }
+    patience_look(path);
     int fd = regular_file_open(path);
     return fd >= 0 ? fd
                    : refuse(ret_error, fd, "%s: %s", shown,

@@ -8,6 +8,7 @@
 #include "base/ratio.h"
 #include "tools/json_line.h"
 #include "tools/json_path.h"
+#include "tools/patience.h"
 
 const struct command commands[] = {
     {"mount", "mount a tree of documents with its views", cmd_mount, NULL},
@@ -177,6 +178,8 @@ int command_end(int code, const char *error)
 void command_configuration(const char *path, struct configuration *ret_configuration)
 {
     _cleanup_free_ char *error = NULL;
+    if (path)
+        patience_look(path);
     int r = configuration_read(path, ret_configuration, &error);
     if (r == 0)
         return;

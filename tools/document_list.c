@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/trust.h"
 #include "tools/message.h"
+#include "tools/patience.h"
 
 void document_list_done(struct document_list *list)
 {
@@ -184,6 +185,7 @@ int document_list_add(struct document_list *list, char *const *paths, size_t n, 
     for (*ret_failed = 0; *ret_failed < n; ++*ret_failed) {
         struct named *name = &names.names[*ret_failed];
         struct stat st;
+        patience_look(paths[*ret_failed]);
         if (stat(paths[*ret_failed], &st) < 0 || !(name->real = realpath(paths[*ret_failed], NULL)))
             return -errno;
         names.n++;

@@ -12,6 +12,7 @@
 #include "base/trust.h"
 #include "tools/locate.h"
 #include "tools/message.h"
+#include "tools/patience.h"
 
 /* Dead mounts can lie on top of each other; more than this is something else. */
 enum { MAX_DEAD = 16 };
@@ -171,6 +172,7 @@ static int open_real(const char *path, int *ret_fd, char **ret_real)
 static int find_directory(const char *path, const char *what, int *ret_fd, char **ret_real,
                           char **ret_error)
 {
+    patience_look(path);
     int r = clean_dead(path, ret_error);
     if (r < 0)
         return r;
@@ -219,6 +221,7 @@ static int find_file(const struct mount_plan *plan, const char *path, const char
                      const char *remedy, char **ret_path, char **ret_error)
 {
     _cleanup_free_ char *absolute = NULL;
+    patience_look(path);
     int r = path_absolute(path, &absolute);
     if (r < 0)
         return refuse(ret_error, r, "%s: %s; name another %s with %s", path, strerror(-r), what,
@@ -236,6 +239,7 @@ static int find_store(struct mount_plan *plan, const char *path, const char *wha
                       const char *remedy, char **ret_error)
 {
     _cleanup_free_ char *why = NULL;
+    patience_look(path);
     int r = trust_resolve(path, &plan->store, &why);
     if (r == -EPERM)
         return refuse(ret_error, r, "store %s is not opened: %s", path, why ? why : strerror(-r));

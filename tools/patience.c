@@ -1,8 +1,11 @@
 #include "tools/patience.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -15,18 +18,30 @@
 /* As long as a daemon that lives may take on a busy machine. */
 enum { WAIT_MS = 20000 };
 
-/* The kinfs mount that the path's text leads into; nothing of it is looked at. */
-static const struct mount *mount_of_text(const struct mounts *mounts, const char *path)
+/* The path as it was named, from the root; nothing of it is looked at. */
+static char *whole_text(const char *path)
 {
     char directory[PATH_MAX];
-    const char *in_directory =
-        *path != '/' && getcwd(directory, sizeof(directory)) ? directory : "";
-    _cleanup_free_ char *whole = message("%s%s%s", in_directory, *path == '/' ? "" : "/", path);
-    const struct mount *found = NULL;
-    for (size_t i = 0; i < mounts->n_mounts; i++)
-        if (path_within(whole, mounts->mounts[i].point, NULL))
-            found = &mounts->mounts[i];
-    return mount_is_kinfs(found) ? found : NULL;
+    if (strcmp(path, ".") == 0)
+        path = "";
+    if (*path == '/' || !getcwd(directory, sizeof(directory)))
+        return message("%s", path);
+    return message("%s%s%s", directory, *path ? "/" : "", path);
+}
+
+/* The kinfs mount that the path leads into, or the one of the tree that it leads into. */
+static const struct mount *mount_of_text(const struct mounts *mounts, const char *path)
+{
+    _cleanup_free_ char *whole = whole_text(path);
+    const struct mount *found = NULL, *of_source = NULL;
+    for (size_t i = 0; i < mounts->n_mounts; i++) {
+        const struct mount *mount = &mounts->mounts[i];
+        if (path_within(whole, mount->point, NULL))
+            found = mount;
+        if (mount_is_trusted(mount) && path_within(whole, mount->source, NULL))
+            of_source = mount;
+    }
+    return mount_is_kinfs(found) ? found : of_source;
 }
 
 static void complain_of(const char *path)
@@ -78,4 +93,14 @@ void patience_end(struct patience *patience)
         pthread_join(patience->thread, NULL);
     pthread_cond_destroy(&patience->ended);
     pthread_mutex_destroy(&patience->lock);
+}
+
+void patience_look(const char *path)
+{
+    struct patience patience;
+    struct statx st;
+    patience_begin(&patience, path);
+    /* What the kernel remembers of a file says nothing of the daemon: it has to be asked. */
+    (void)statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_MODE, &st);
+    patience_end(&patience);
 }

@@ -21,4 +21,8 @@ struct patience {
 void patience_begin(struct patience *ret_patience, const char *path);
 void patience_end(struct patience *patience);
 
+/* The first look at a path that a person named: returns when its file system has answered, whatever
+ * that is, or ends the program as above. Not before a daemon's mount is to be ended by force. */
+void patience_look(const char *path);
+
 #endif

@@ -17,6 +17,7 @@
 #include "tools/json_path.h"
 #include "tools/message.h"
 #include "tools/mounts.h"
+#include "tools/patience.h"
 
 /* Where a mount takes questions: the name is the daemon's in the root of the file system, and the
  * tree's in any other directory that somebody has mounted elsewhere (mount --bind). What others
@@ -37,7 +38,10 @@ static int open_query(const struct mount *mount)
 
 static char *if_it_answers(const struct mount *mount)
 {
-    _cleanup_close_ int query = mount_is_trusted(mount) ? open_query(mount) : -1;
+    if (!mount_is_trusted(mount))
+        return NULL;
+    patience_look(mount->point);
+    _cleanup_close_ int query = open_query(mount);
     return query >= 0 ? message("%s", mount->point) : NULL;
 }
 
@@ -55,7 +59,9 @@ char *question_mountpoint(const char *path)
 {
     _cleanup_(mounts_done) struct mounts mounts = {0};
     const struct mount *mount;
-    if (mounts_read(NULL, &mounts) < 0 || mounts_of(&mounts, path ? path : ".", &mount) < 0)
+    path = path ? path : ".";
+    patience_look(path);
+    if (mounts_read(NULL, &mounts) < 0 || mounts_of(&mounts, path, &mount) < 0)
         return NULL;
     return if_it_answers(mount);
 }

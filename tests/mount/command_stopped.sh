@@ -4,6 +4,8 @@
 needs_fuse
 mkdir -p "$SOURCE"
 words 1 100 > "$SOURCE/a"
+mkdir "$SCRATCH/other"
+words 1 90 > "$SCRATCH/other/x"
 start
 holder=$(echo "$KINFS_STATE_DIR"/*/holder)
 pid=$(sed -n 's/.*"pid": *\([0-9]*\).*/\1/p' "$holder")
@@ -16,6 +18,57 @@ expect_code 3 "$KINFS" similar "$MNT/nothing of that name"
 expect_match 'a question by the mount' "the mount $MNT has not answered.*kill -CONT.*umount --force" "$OUT"
 expect_code 3 "$KINFS" status -s "${holder%/*}"
 expect_match 'a question by the store' "daemon \(process $pid\) is stopped; kill -CONT $pid" "$OUT"
+kill -CONT "$pid"
+expect_code 0 "$KINFS" status "$MNT"
+
+# asks NUMBER ARGUMENT...: the command in the background; what it says, and its exit code, in files of that number.
+asks() {
+    local number=$1 code=0
+    shift
+    timeout -s KILL 120 "$KINFS" "$@" > "$SCRATCH/said.$number" 2>&1 < /dev/null || code=$?
+    echo "$code" > "$SCRATCH/code.$number"
+}
+
+# Wherever a command takes a path.
+cd "$SCRATCH"
+kill -STOP "$pid"
+n=0
+while read -r arguments; do
+    n=$((n + 1))
+    said[n]=$arguments
+    # shellcheck disable=SC2086 # words
+    asks "$n" $arguments &
+    asking[n]=$!
+done << EOF
+cluster mnt
+cluster other mnt/a
+cluster -c mnt/a other
+cluster --keep=mnt/k other
+cluster --scratch=mnt other
+compare mnt/a other/x
+compare -e mnt/a other/x
+compare -e other/x mnt/a
+compare --resample mnt/a other/x
+compare --sketch=bottom-k mnt/a other/x
+similar --tree=other mnt/a
+similar --tree=mnt other/x
+similar -s ${holder%/*} --tree=source other/x
+mount source mnt
+mount mnt other
+mount -o store=mnt/s other
+mount -o log=mnt/l other
+scan mnt
+scan -s mnt/s other
+settle mnt
+umount mnt
+status source
+similar source/a
+EOF
+for ((i = 1; i <= n; i++)); do
+    wait "${asking[i]}"
+    expect_equal "the exit code of kinfs ${said[i]}: $(< "$SCRATCH/said.$i")" 3 "$(< "$SCRATCH/code.$i")"
+    expect_match "kinfs ${said[i]}" "the mount $MNT has not answered.*kill -CONT.*umount --force" "$(< "$SCRATCH/said.$i")"
+done
 kill -CONT "$pid"
 expect_code 0 "$KINFS" status "$MNT"
 
