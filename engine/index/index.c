@@ -217,6 +217,8 @@ static int open_parts(struct index *index, const struct index_options *options)
         r = 0;
     index->last_sid = index->derived_sid;
     if (r == 0)
+        r = largest_modulus_read(index->kv, index->policy.m, &index->largest_modulus);
+    if (r == 0)
         r = document_counts_read(&index->counts);
     bool counted = index->counts.stored;
     if (r == 0)

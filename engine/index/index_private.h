@@ -29,6 +29,7 @@
 #include "base/niceness.h"
 #include "engine/index/postings/postings.h"
 #include "engine/index/tables/document_counts.h"
+#include "engine/index/tables/largest_modulus.h"
 #include "engine/index/tables/meta.h"
 #include "engine/index/tables/record.h"
 #include "engine/index/tables/records.h"
@@ -131,6 +132,7 @@ struct index {
     uint64_t next_sid, sid_end; /* committer: sids below sid_end are reserved */
     atomic_uint_fast64_t last_sid; /* the committer's, for anyone to see */
     uint64_t derived_sid;          /* committer: what derives from all sids up to it is stored */
+    atomic_uint largest_modulus;   /* the committer's, for anyone to see (largest_modulus.h) */
     atomic_int store_error; /* the committer's: what no write gets past for now; 0: nothing */
     char failure[256];      /* committer: as it is in the log, and its end is not; "": none */
     int64_t resume_after_ms, resume_at_ms; /* committer: when to try a failing store again */

@@ -278,6 +278,12 @@ uint32_t min_sketch_n_v(const struct min_sketch *sketch)
     return count_below(sketch, sketch->v_below);
 }
 
+uint32_t min_sketch_modulus(const struct min_sketch *sketch)
+{
+    const double modulus = round(1 / bound_share(sketch->v_below));
+    return modulus < UINT32_MAX ? (uint32_t)modulus : UINT32_MAX;
+}
+
 double min_sketch_cardinality(const struct min_sketch *sketch)
 {
     if (sketch->below == 0)

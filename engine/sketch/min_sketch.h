@@ -73,6 +73,9 @@ double min_sketch_cardinality(const struct min_sketch *sketch);
 /* How many values V = MOD_m (or V_i) has: they are values[0 .. n). */
 uint32_t min_sketch_n_v(const struct min_sketch *sketch);
 
+/* Of how many fingerprints one is in V: m, or 2^i of a V_i; UINT32_MAX when that were more. */
+uint32_t min_sketch_modulus(const struct min_sketch *sketch);
+
 /* 128-bit fingerprint of the selected shingles; equal for *shingle-equivalent* documents. Of no use
  * for an empty sketch (Broder et al. 1997, section 5.2; the empty set never counts). */
 void min_sketch_fingerprint(const struct min_sketch *sketch, uint8_t ret_fingerprint[16]);

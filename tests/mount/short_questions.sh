@@ -47,7 +47,8 @@ PYTHON
     expect_code 1 "$KINFS" similar "$tree/lonely"   # what resembles it at 0.4 is found, however short it is
 
     expect_code 1 "$KINFS" similar -t 0.26 "$tree/lonely"
-    expect_code 4 "$KINFS" similar -t 0.19 "$tree/lonely"
+    expect_code 1 "$KINFS" similar -t 0.25 "$tree/lonely"
+    expect_code 4 "$KINFS" similar -t 0.2499 "$tree/lonely"
     expect_match 'a low threshold' "^kinfs: .*lonely: not complete: what resembles it by less than 0.25 is found by chance" "$OUT"
     expect_match 'JSON' '^\{"incomplete":"not complete: [^"]*","complete":false\}$' "$("$KINFS" similar -t 0.1 --json "$tree/lonely" || true)"
 }
@@ -67,3 +68,31 @@ expect_match 'a low threshold' '^# not complete: ' "$(query x,threshold=0.1 "$SO
 expect_equal 'nothing is said where nothing is missing' $'1.0000\tlonely' "$(query x "$SOURCE/lonely")"
 expect_equal 'nor here' $'1.0000\tabove' "$(query x,containing "$SOURCE/above")"
 expect_match 'the manual of the code' 'Exit code 1 .* 4 ' "$("$KINFS" similar --help | xargs)"
+
+# A very long document: of its 449,996 shingles one in 128 is a key (one in 64 were more than 4,096), so that 99 in 100 of
+# 588 shingles have one.
+words 1000000 450000 > "$SOURCE/long"
+ask_long() { # TREE
+    local tree=$1 i n code
+    for n in 130 200 300; do
+        for ((i = 0; i < 3; i++)); do
+            words $((1000000 + i * 140000)) "$n" > excerpt
+            code=0
+            "$KINFS" similar --json --containing --tree "$tree" - < excerpt > json || code=$?
+            grep -q '"path"' json || expect_equal "$n words, where nothing is found" 4 "$code"
+            expect_equal "$n words" '' "$(grep -v '"complete":false' json || true)"
+        done
+    done
+    code=0
+    "$KINFS" similar --containing --tree "$tree" - < excerpt > out 2> err || code=$?
+    expect_match '300 words' ': too short to tell: .* below 588 shingles, 592 words$' "$(< err)"
+    words 1000000 2500 > excerpt # missed once in three hundred million times
+    expect_match '2,500 words' '"path":"long".*"complete":true' "$("$KINFS" similar --json --containing --tree "$tree" - < excerpt)"
+}
+"$KINFS" settle "$MNT"
+ask_long "$MNT"
+stop
+ask_long "$SOURCE"
+rm "$SOURCE/long"
+"$KINFS" scan "$SOURCE" > scanned
+"$KINFS" check "$SOURCE" > checked

@@ -339,7 +339,8 @@ static void test_candidates__resemblance_is_certain_from_some_threshold_on(void 
 
     for (unsigned i = 0; i < N_KEYS; i++)
         missed *= 1 - certain;
-    assert_true(fabs(missed - 0.01) < 1e-9);
+    assert_true(fabs(missed - 0.01) < 1e-4);
+    assert_true(certain == 0.25); /* what the manual says, too */
     for (unsigned i = 0; i < TRIALS; i++) {
         uint64_t a[N_KEYS], b[N_KEYS];
         bool shares = false;

@@ -119,18 +119,18 @@ static int candidates_of(struct index *index, enum postings_tier tier,
 }
 
 /* True: an answer misses documents by more than chance allows, whatever it turns out to be. */
-static void say_incomplete(const struct index *index, enum postings_tier tier,
+static void say_incomplete(struct index *index, enum postings_tier tier,
                            const struct min_sketch *sketch, double threshold,
                            char ret_why[KIN_LIST_WHY_BYTES])
 {
-    const unsigned certain = candidates_certain_shingles(index->policy.m);
+    const uint64_t certain = candidates_certain_shingles(atomic_load(&index->largest_modulus));
     if (sketch->n_values == 0) /* only what is equal is wanted, and found */
         return;
-    if (tier == POSTINGS_TIER_C && min_sketch_cardinality(sketch) < certain)
+    if (tier == POSTINGS_TIER_C && min_sketch_cardinality(sketch) < (double)certain)
         snprintf(ret_why, KIN_LIST_WHY_BYTES,
-                 "too short to tell: what contains it is found by chance below %u shingles, %u "
+                 "too short to tell: what contains it is found by chance below %llu shingles, %llu "
                  "words",
-                 certain, certain + index->policy.w - 1);
+                 (unsigned long long)certain, (unsigned long long)(certain + index->policy.w - 1));
     else if (tier == POSTINGS_TIER_R && threshold < candidates_certain_resemblance())
         snprintf(ret_why, KIN_LIST_WHY_BYTES,
                  "not complete: what resembles it by less than %.2f is found by chance",

@@ -100,6 +100,9 @@ static int put_records(struct index *index, const struct coming *coming, size_t 
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     uint64_t last_sid = index->last_sid;
     int r = batch ? 0 : -ENOMEM;
+    for (size_t i = 0; r == 0 && i < n; i++)
+        r = largest_modulus_raise(index->kv, &index->largest_modulus,
+                                  min_sketch_modulus(&coming[i].record->sketch));
     for (size_t i = 0; r == 0 && i < n; i++) {
         _cleanup_(kv_buf_done) struct kv_buf value = {0};
         struct record_key key;

@@ -176,12 +176,12 @@ int candidates_for(struct postings *postings, enum postings_tier tier,
 /* How often a candidate may be missed. */
 static const double MISSED = 0.01;
 
-unsigned candidates_certain_shingles(uint32_t m)
+uint64_t candidates_certain_shingles(uint32_t modulus)
 {
-    return m > 1 ? (unsigned)ceil(log(MISSED) / log1p(-1.0 / m)) : 1;
+    return modulus > 1 ? (uint64_t)ceil(log(MISSED) / log1p(-1.0 / modulus)) : 1;
 }
 
 double candidates_certain_resemblance(void)
 {
-    return 1 - pow(MISSED, 1.0 / POSTINGS_TIER_R_KEYS);
+    return round(100 * (1 - pow(MISSED, 1.0 / POSTINGS_TIER_R_KEYS))) / 100;
 }

@@ -36,13 +36,15 @@ int candidates_for(struct postings *postings, enum postings_tier tier,
                    struct sid_list *ret_list);
 
 /* How many shingles a document must have so that what contains it whole is a candidate of tier C
- * with probability 0.99: each of them is a key with probability 1/m, so none of n is with
- * (1-1/m)^n; 113 for m = 25. That is of documents whose V is not thinned out (policy v_max): of up
- * to v_max * m shingles, 102,400; of longer ones for each doubling twice as many. */
-unsigned candidates_certain_shingles(uint32_t m);
+ * with probability 0.99: each of them is a key with probability 1/modulus, so none of n is with
+ * (1-1/modulus)^n; 113 for 25.
+ *
+ * modulus  of what may contain it (min_sketch_modulus()): the policy's m up to v_max * m shingles,
+ *          102,400; of longer ones for each doubling twice as many */
+uint64_t candidates_certain_shingles(uint32_t modulus);
 
 /* The resemblance from which on a candidate of tier R is one with probability 0.99: two documents
- * share none of their 16 keys with (1-r)^16 at most; 0.2501. */
+ * share none of their 16 keys with (1-r)^16 at most; 0.25, as far as two digits tell. */
 double candidates_certain_resemblance(void);
 
 #endif
