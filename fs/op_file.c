@@ -273,7 +273,7 @@ static int do_flush(struct fs *fs, const struct fuse_file_info *fi)
     int r = copy >= 0 && close(copy) < 0 ? -errno : 0;
     if (file->writes) {
         struct stat st;
-        if (fs->watch && fstat(file->fd, &st) == 0)
+        if (fstat(file->fd, &st) == 0)
             inode_note_closed(&fs->inodes, file->inode, &st);
         notice_content(fs, file->inode);
     }

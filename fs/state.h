@@ -32,7 +32,7 @@ struct fs {
     struct fs_status status;
     atomic_uint protocol_minor; /* of the kernel, once it has introduced itself */
     struct waiters *waiters;    /* fs/waiter.h */
-    struct watch *watch;        /* fs/watch.h; NULL: none */
+    struct watch *watch;        /* fs/watch.h */
 };
 
 /* The file system a request is for. */

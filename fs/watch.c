@@ -198,13 +198,6 @@ static void look_at_mounts(struct watch *watch, bool at_start)
         deliver(watch, batch);
 }
 
-/* poll(2) tells of each change once. */
-static bool mounts_changed(const struct watch *watch)
-{
-    struct pollfd mounts = {.fd = watch->mounts_fd, .events = POLLPRI};
-    return poll(&mounts, 1, 0) > 0 && (mounts.revents & (POLLPRI | POLLERR));
-}
-
 static void *read_all(void *user)
 {
     struct watch *watch = user;
@@ -224,7 +217,7 @@ static void *read_all(void *user)
         if (fds[0].revents)
             eventfd_read(watch->wake_fd, &n_wakes);
         bool settling = watch_settle_is_wanted(watch);
-        if (fds[2].revents & (POLLPRI | POLLERR) || (settling && mounts_changed(watch)))
+        if (fds[2].revents & (POLLPRI | POLLERR) || (settling && watch_mounts_changed(watch)))
             look_at_mounts(watch, false);
         if (watch->lost || watch->all_again)
             recover(watch);
@@ -290,10 +283,15 @@ static int start_threads(struct watch *watch)
     return r;
 }
 
+/* What is there before the index looks for the first time is no change. */
+static int begin_without_source(struct watch *watch)
+{
+    _cleanup_(watch_batch_unref_p) struct watch_batch *batch = watch_batch_new();
+    return batch ? watch_mounts_look(watch, batch) : -ENOMEM;
+}
+
 int watch_start(struct fs *fs, char **ret_error)
 {
-    if (fs->options.watch == FS_WATCH_NONE)
-        return 0;
     struct watch *watch = calloc(1, sizeof(*watch));
     if (!watch)
         return -ENOMEM;
@@ -302,11 +300,12 @@ int watch_start(struct fs *fs, char **ret_error)
     watch->source_fd = -1;
     TAILQ_INIT(&watch->again);
     watch_settle_init(watch);
+    pthread_mutex_init(&watch->mounts_lock, NULL);
     watch->mounts_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
     watch->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int r = watch->wake_fd < 0 ? -errno : open_source(watch, ret_error);
-    if (r == 0 && watch->source)
-        r = start_threads(watch);
+    if (r == 0)
+        r = watch->source ? start_threads(watch) : begin_without_source(watch);
     if (r < 0)
         watch_stop(fs);
     return r;
@@ -340,6 +339,7 @@ void watch_stop(struct fs *fs)
     close_p(&watch->wake_fd);
     close_p(&watch->mounts_fd);
     watch_mounts_done(watch);
+    pthread_mutex_destroy(&watch->mounts_lock);
     watch_moves_done(watch);
     watch_again_done(watch);
     watch_index_done(watch);

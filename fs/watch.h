@@ -14,8 +14,8 @@
  * it was told meanwhile: the attributes in replies to what changes them. */
 #define WATCH_SHORT_S 1.0
 
-/* Begin to watch, as fs->options.watch says, from now on; fs->session is there. fs->watch is NULL
- * when there is nothing to watch with, or for.
+/* Begin to watch, as fs->options.watch says, from now on; fs->session is there. Where
+ * nothing watches, what is mounted inside the tree is looked at when somebody asks (fs_settle()).
  *
  * Returns 0, -EOPNOTSUPP when the kind asked for cannot be had, -ENOMEM or -EAGAIN; with a line in
  * *ret_error (gives). */

@@ -1,5 +1,6 @@
 /* What is mounted inside the tree: the one change of names that raises no event. */
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,26 @@ int watch_mounts_look(struct watch *watch, struct watch_batch *batch)
     watch->mounts = now;
     watch->n_mounts = n_now;
     return r;
+}
+
+bool watch_mounts_changed(const struct watch *watch)
+{
+    struct pollfd mounts = {.fd = watch->mounts_fd, .events = POLLPRI};
+    return poll(&mounts, 1, 0) > 0 && (mounts.revents & (POLLPRI | POLLERR));
+}
+
+void watch_mounts_catch_up(struct watch *watch)
+{
+    /* Whoever asks meanwhile is to have the same taken in. */
+    LOCKED(&watch->mounts_lock);
+    if (!watch_mounts_changed(watch))
+        return;
+    _cleanup_(watch_batch_unref_p) struct watch_batch *batch = watch_batch_new();
+    int r = batch ? watch_mounts_look(watch, batch) : -ENOMEM;
+    if (r == 0)
+        r = watch_index_work(watch, batch);
+    if (r < 0)
+        index_rescan(watch->fs->index);
 }
 
 void watch_mounts_done(struct watch *watch)

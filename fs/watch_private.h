@@ -75,8 +75,9 @@ struct watch {
 
     struct watch_moves moves;        /* reader */
     struct watch_post kernel, index; /* index: only where there is one */
-    char **mounts;                   /* reader: those inside the tree */
+    char **mounts;                   /* reader, or mounts_lock: those inside the tree */
     size_t n_mounts;
+    pthread_mutex_t mounts_lock; /* where there is no reader */
     pthread_mutex_t settle_lock; /* of the next four; a leaf */
     pthread_cond_t settled;
     uint64_t settle_wanted, settle_told;
@@ -112,6 +113,11 @@ void watch_moves_done(struct watch *watch);
 /* Reader: what is mounted inside the tree, and the names that mean something else since the last
  * call, as SEEN_ENTRY. Never waits for what is mounted there. */
 int watch_mounts_look(struct watch *watch, struct watch_batch *batch);
+/* poll(2) tells of each change once. */
+bool watch_mounts_changed(const struct watch *watch);
+/* Where there is no reader: tells the index of what has changed. Any thread; one system call where
+ * nothing has. */
+void watch_mounts_catch_up(struct watch *watch);
 void watch_mounts_done(struct watch *watch);
 
 /* -- watch_settle.c -- */

@@ -36,7 +36,11 @@ static bool is_told(struct watch *watch)
 int fs_settle(struct fs *fs, bool all, uint64_t *ticket, int wait_ms)
 {
     struct watch *watch = fs->watch;
-    if (!watch || !watch->index.started || (!*ticket && !all && is_told(watch)))
+    if (!watch)
+        return 0;
+    if (!watch->source && fs->index)
+        watch_mounts_catch_up(watch);
+    if (!watch->index.started || (!*ticket && !all && is_told(watch)))
         return 0;
     struct timespec end = deadline_after_ms(wait_ms);
     LOCKED(&watch->settle_lock);
