@@ -16,7 +16,7 @@ static void print_usage(FILE *to)
     for (const struct command *command = commands; command->name; command++)
         fprintf(to, "  %-10s %s\n", command->name, command->summary);
     fputs("\n'kinfs COMMAND --help' tells more; so does kinfs(1).\n"
-          "Exit codes: 0 done; 1 no such answer; 2 usage; 3 failed.\n",
+          "Exit codes: 0 done; 1 no such answer; 2 usage; 3 failed; 4 it cannot be told.\n",
           to);
 }
 

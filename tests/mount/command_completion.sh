@@ -42,6 +42,12 @@ offers 'kinfs mount -o watch=f' fanotify
 offers 'kinfs mount -o thr' threshold=
 offers 'kinfs mount -o threshold=0.5,watch=i' inotify
 offers 'kinfs mount -o nosketch,lim' nosketch,limit=
+offers 'kinfs mount --options=watch=f' fanotify
+offers 'kinfs mount --options=ro,thr' ro,threshold=
+offers 'kinfs mount -owatch=f' fanotify
+offers 'kinfs mount -oro,wat' -oro,watch=auto -oro,watch=fanotify -oro,watch=inotify -oro,watch=none
+offers 'kinfs mount -o views=similar:h' hidden
+offers 'kinfs mount -oro,views=similar:c' clusters
 offers 'kinfs help sta' status
 mkdir -p place/inside
 offers 'kinfs check --store=pla' place

@@ -38,6 +38,15 @@ expect_code 2 "$KINFS" mount -o threshold=x a b
 expect_code 2 "$KINFS" mount -o nonsense a b
 expect_match 'names the option' '-o nonsense' "$OUT"
 
+# All exit codes that the manual has are in --help, and the manual is one.
+manual=$(dirname "$0")/../../docs/man/kinfs.1
+codes=$(sed -n '/^.Sh EXIT STATUS/,/^.Sh EXAMPLES/s/^\.It \([0-9]\)$/\1/p' "$manual" | xargs)
+expect_equal 'exit codes' "$codes" "$(sed -n 's/^Exit codes: //p' <<< "$help" | grep -o '[0-9]' | xargs)"
+if command -v mandoc > /dev/null; then
+    expect_code 0 mandoc -T lint -W warning "$manual"
+    expect_equal 'the manual' '' "$OUT"
+fi
+
 # A kernel is forced, or the command refuses.
 KINFS_KERNEL=scalar expect_code 0 "$KINFS" --version
 KINFS_KERNEL=abacus expect_code 2 "$KINFS" --version

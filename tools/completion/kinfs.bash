@@ -50,15 +50,22 @@ _kinfs() {
     before=${before%"${before##*[![:space:]]}"}
     before=${before##*[[:space:]]}
     COMPREPLY=()
+    local stem= # of options that are joined to their letter or name
+    case $command:$argument in
+        mount:--options=*) stem=--options= before=-o ;;
+        mount:-o?*) stem=-o before=-o ;;
+    esac
     if ((COMP_CWORD == 1)); then
         _kinfs_answer mount umount scan settle status similar clusters shingles cluster compare check rebuild help --help --version
         return
     fi
     case $before in
         -o | --options)
-            local listed=
-            [[ $argument != *,* ]] || listed=${argument%,*},
-            case ${argument##*,} in
+            local listed=$stem last=${argument#"$stem"}
+            [[ $last != *,* ]] || listed=${argument%,*},
+            last=${last##*,}
+            case $last in
+                views=*:*) _kinfs_option "$listed${last%:*}:" similar clusters listed hidden; return ;;
                 store=* | config=* | log=*)
                     _kinfs_paths -f
                     return ;;
