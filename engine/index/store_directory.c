@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -290,4 +291,26 @@ void store_directory_remove(const char *path, const char *other)
         if (files[i])
             unlinkat(fd, files[i], 0);
     rmdir(path);
+}
+
+static void close_walk(FTS **walk)
+{
+    if (*walk)
+        fts_close(*walk);
+}
+
+uint64_t store_directory_usage(const char *path)
+{
+    char *const roots[] = {(char *)path, NULL};
+    _cleanup_(close_walk) FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+    uint64_t n_bytes = 0;
+    const FTSENT *entry;
+    while (walk && (entry = fts_read(walk))) {
+        const struct stat *st = entry->fts_statp;
+        if (entry->fts_info == FTS_DP || entry->fts_info == FTS_NS)
+            continue;
+        /* The database has files of two names. */
+        n_bytes += (uint64_t)st->st_blocks * 512 / (entry->fts_info == FTS_F ? st->st_nlink : 1);
+    }
+    return n_bytes;
 }

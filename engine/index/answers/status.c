@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "engine/index/index_private.h"
+#include "engine/index/store_directory.h"
 
 static void show_policy(const struct index *index, struct index_status *status)
 {
@@ -48,7 +49,7 @@ void index_get_status(struct index *index, struct index_status *ret_status)
         status.scan_found > status.pending_scan ? status.scan_found - status.pending_scan : 0;
     living_clusters_count(index->clusters, &status.clusters, &status.clustered_documents);
     status.repairing = living_clusters_n_repairing(index->clusters);
-    kv_usage(index->kv, &status.store_bytes);
+    status.store_bytes = store_directory_usage(index->store_path);
     status.scanning = is_scanning(index);
     status.extracts = !extractors_are_none(index->extractors);
     extractors_unread(index->extractors, status.unread);
