@@ -118,12 +118,16 @@ static int candidates_of(struct index *index, enum postings_tier tier,
     return 0;
 }
 
-/* True: an answer misses documents by more than chance allows, whatever it turns out to be. */
+/* Says why, where an answer misses documents by more than chance allows, whatever it turns out to
+ * be. How thin the longest document is tells its length, so who may not read everything is told
+ * what is certain of all but the very long ones. */
 static void say_incomplete(struct index *index, enum postings_tier tier,
-                           const struct min_sketch *sketch, double threshold,
+                           const struct min_sketch *sketch, const struct index_query *query,
                            char ret_why[KIN_LIST_WHY_BYTES])
 {
-    const uint64_t certain = candidates_certain_shingles(atomic_load(&index->largest_modulus));
+    const double threshold = query->threshold;
+    const uint64_t certain = candidates_certain_shingles(
+        query->may_read ? index->policy.m : atomic_load(&index->largest_modulus));
     if (sketch->n_values == 0) /* only what is equal is wanted, and found */
         return;
     if (tier == POSTINGS_TIER_C && min_sketch_cardinality(sketch) < (double)certain)
@@ -159,7 +163,7 @@ static int answer(struct index *index, enum postings_tier tier, const struct doc
 
     const struct record *record = document->record;
     int r = 0;
-    say_incomplete(index, tier, &record->sketch, query->threshold, list.incomplete);
+    say_incomplete(index, tier, &record->sketch, query, list.incomplete);
     record_class(record, own.class);
     if (record->sketch.n_values)
         r = candidates_of(index, tier, &record->sketch, query->threshold, most, &candidates);
