@@ -37,8 +37,10 @@ static inline size_t ascii_ahead(const uint8_t *p, size_t size_bytes)
     if (size_bytes > STEP) {
         uint64_t step, next;
         memcpy(&step, p, STEP);
-        memcpy(&next, p + 1, STEP);
         uint64_t hyphens = ~(((step ^ '-' * ones) + 0x7f * ones)); /* of ASCII, where it is one */
+        if (!((hyphens | step) & high))
+            return STEP;
+        memcpy(&next, p + 1, STEP);
         uint64_t others = ((hyphens & ~((next | next << 1) << 1)) | step) & high;
         return others ? (size_t)__builtin_ctzll(others) / 8 : STEP;
     }

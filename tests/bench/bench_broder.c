@@ -1,10 +1,11 @@
 /* The experiment of Broder et al. 1997 with planted documents (tests/lib/planted.h).
  *
- *   bench_broder [--memory=2G] [--mode=MODE] [--threads=2] [--scratch=/var/tmp]
+ *   bench_broder [--memory=2G] [--mode=MODE] [--divide] [--threads=2] [--scratch=/var/tmp]
  *                [--keep=DIRECTORY [--resume] [--again=MODE:MEMORY]...] N...
  *
  * --again: once more, in that mode and memory, from the sketches that the first run left in the
- * directory; --resume: the first one, too, from those of a run before.
+ * directory; --resume: the first one, too, from those of a run before; --divide: loose clusters of
+ * mode fast become stars.
  *
  * For each N: a line a phase with processor and wall time, bytes of scratch files read and written,
  * and what the paper's computers took of processor time, by its figures for 30 million documents;
@@ -130,7 +131,7 @@ static void print_links(const struct broder_result *result)
 
 static void usage(void)
 {
-    fputs("Usage: bench_broder [--memory=2G] [--mode=MODE] [--threads=2] [--scratch=/var/tmp] "
+    fputs("Usage: bench_broder [--memory=2G] [--mode=MODE] [--divide] [--threads=2] [--scratch=/var/tmp] "
           "[--keep=DIRECTORY [--resume] [--again=MODE:MEMORY]...] N...\n",
           stderr);
     exit(2);
@@ -194,13 +195,21 @@ static double run(const struct batch_options *options, bool resume,
 
 int main(int argc, char **argv)
 {
-    static const struct option names[] = {
-        {"memory", required_argument, NULL, 'M'},  {"mode", required_argument, NULL, 'm'},
-        {"threads", required_argument, NULL, 't'}, {"scratch", required_argument, NULL, 's'},
-        {"keep", required_argument, NULL, 'k'},    {"again", required_argument, NULL, 'a'},
-        {"resume", no_argument, NULL, 'r'},        {0}};
+    static const struct option names[] = {{"memory", required_argument, NULL, 'M'},
+                                          {"mode", required_argument, NULL, 'm'},
+                                          {"threads", required_argument, NULL, 't'},
+                                          {"scratch", required_argument, NULL, 's'},
+                                          {"keep", required_argument, NULL, 'k'},
+                                          {"again", required_argument, NULL, 'a'},
+                                          {"resume", no_argument, NULL, 'r'},
+                                          {"divide", no_argument, NULL, 'd'},
+                                          {0}};
     struct batch_options options = {
-        .scratch = "/var/tmp", .memory_bytes = (uint64_t)2 << 30, .n_threads = 2, .threshold = 0.5};
+        .scratch = "/var/tmp",
+        .memory_bytes = (uint64_t)2 << 30,
+        .n_threads = 2,
+        .threshold = 0.5,
+        .whole = true}; /* copies of copies are planted: links, and not stars */
     struct again again[AGAIN_MAX];
     unsigned n_again = 0;
     bool resume = false;
@@ -212,6 +221,7 @@ int main(int argc, char **argv)
         case 's': options.scratch = optarg; break;
         case 'k': options.keep = optarg; break;
         case 'r': resume = true; break;
+        case 'd': options.whole = false; break;
         case 'a':
             if (n_again == AGAIN_MAX)
                 usage();

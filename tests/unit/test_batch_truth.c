@@ -9,13 +9,14 @@
 
 enum { FILES_MAX = 700, BYTES_MAX = 100000 };
 
+static uint32_t most_files; /* with those of the tree at hand */
 static struct exact_set *sets[FILES_MAX];
 static struct world world;
 
 static int add_file(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
     (void)ftw;
-    if (type != FTW_F || !S_ISREG(st->st_mode) || st->st_size > BYTES_MAX || world.n == FILES_MAX)
+    if (type != FTW_F || !S_ISREG(st->st_mode) || st->st_size > BYTES_MAX || world.n == most_files)
         return 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     char *bytes = malloc((size_t)st->st_size + 1);
@@ -50,9 +51,12 @@ static void test_batch_truth__exact_is_the_truth_where_sketches_hold_all(void **
     policy.v_max = POLICY_V_MAX;
     scratch_make(scratch);
     world_begin(&world, &policy);
+    /* Copyrights resemble each other, sources hardly do. */
+    most_files = FILES_MAX / 2;
+    nftw("/usr/share/doc", add_file, 16, FTW_PHYS);
+    most_files = FILES_MAX;
     nftw(SOURCE_ROOT "/engine", add_file, 16, FTW_PHYS);
     nftw(SOURCE_ROOT "/tests", add_file, 16, FTW_PHYS);
-    nftw("/usr/share/doc", add_file, 16, FTW_PHYS);
     assert_true(world.n > 300);
     for (uint32_t i = 0; i < world.n; i++) /* they do hold all */
         assert_int_equal(world.documents[i].sketch.n_values, exact_set_count(sets[i]));

@@ -25,6 +25,7 @@ static struct broder_result run(enum batch_mode mode, uint64_t memory_bytes, con
         .mode = mode,
         .threshold = 0.5,
         .n_documents = N,
+        .whole = true, /* copies of copies are planted: links, and not stars */
     };
     struct broder_result result;
     assert_int_equal(broder_run(&options, SEED, &result), 0);

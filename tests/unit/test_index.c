@@ -281,13 +281,14 @@ static void test_index__empty_and_binary_resemble_their_twins_only(void **state)
 static void test_index__what_cannot_be_answered_is_enoent(void **state)
 {
     struct fixture *f = *state;
-    struct file_key key = {.size_bytes = 20};
     struct index_query query = {.threshold = 0.5};
     struct kin_list list;
     struct document_info info;
     struct cluster_info cluster;
     start(f);
     settle(f);
+    struct file_key key = *backing_root_key(f->backing); /* of an inode that there is not */
+    key.bytes[key.size_bytes - 1] ^= 0x55;
     assert_int_equal(index_similar(f->index, &key, &query, &list), -ENOENT);
     assert_int_equal(index_has_kin(f->index, &key, &query), 0);
     assert_true(index_document(f->index, &key, &(struct index_query){.wait_ms = 0}, &info) < 0);
