@@ -140,7 +140,7 @@ void op_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size)
         views_getxattr(fs, req, view, name, size);
         return;
     }
-    if (is_computed(fs, inode_of(fs, ino), name)) {
+    if (!view && is_computed(fs, inode_of(fs, ino), name)) {
         if (is_replaced(fs, inode_of(fs, ino)))
             reply(req, -ESTALE);
         else
