@@ -131,7 +131,8 @@ static void print_links(const struct broder_result *result)
 
 static void usage(void)
 {
-    fputs("Usage: bench_broder [--memory=2G] [--mode=MODE] [--divide] [--threads=2] [--scratch=/var/tmp] "
+    fputs("Usage: bench_broder [--memory=2G] [--mode=MODE] [--divide] [--threads=2] "
+          "[--scratch=/var/tmp] "
           "[--keep=DIRECTORY [--resume] [--again=MODE:MEMORY]...] N...\n",
           stderr);
     exit(2);
