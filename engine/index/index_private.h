@@ -121,10 +121,8 @@ struct index {
     bool damaged;                        /* the store is, and was not before it was opened */
     struct snapshot_wish *snapshot_wish; /* of check.c, or NULL; granted between two steps */
 
-    uint64_t n_scans_begun;            /* under the lock: of the whole tree, or of more of it */
-    uint64_t n_rests, n_rests_settled; /* under the lock: directories others want to be scanned, and
-                                          so many of them are, with all that was found */
-    bool removing;                     /* under the lock: removal is not empty */
+    uint64_t n_scans_begun;     /* under the lock: of the whole tree, or of more of it */
+    bool removing;              /* under the lock: removal is not empty */
     bool redoing;               /* under the lock: a clustering is made or removed, or is to be */
     atomic_uint n_settling;     /* who waits for that, and all else in the background */
     struct scan scan;           /* committer */
@@ -185,10 +183,6 @@ void *below_run(void *index);
 void below_list(struct index *index, struct change *change);
 /* What is at the name of look->change now, for as long as that takes. */
 void below_look(struct index *index, struct look *look);
-
-/* -- settle.c -- */
-/* Of a directory that came, with very many names, some are still to be looked at. */
-bool settle_is_behind(struct index *index);
 
 /* -- commit.c: documents into the store and out of it; the committer's -- */
 /* What workers found, of each file once, into the store: at most RESULTS_AT_ONCE, in one step. 0,

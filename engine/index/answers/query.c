@@ -135,9 +135,6 @@ static void say_incomplete(struct index *index, enum postings_tier tier,
                  "too short to tell: what contains it is found by chance below %llu shingles, %llu "
                  "words",
                  (unsigned long long)certain, (unsigned long long)(certain + index->policy.w - 1));
-    else if (settle_is_behind(index))
-        snprintf(ret_why, KIN_LIST_WHY_BYTES,
-                 "not complete: a directory with very many names has come and is still being read");
     else if (tier == POSTINGS_TIER_R && threshold < candidates_certain_resemblance())
         snprintf(ret_why, KIN_LIST_WHY_BYTES,
                  "not complete: what resembles it by less than %.2f is found by chance",
@@ -163,7 +160,6 @@ static int answer(struct index *index, enum postings_tier tier, const struct doc
 
     const struct record *record = document->record;
     int r = 0;
-    say_incomplete(index, tier, &record->sketch, query, list.incomplete);
     record_class(record, own.class);
     if (record->sketch.n_values)
         r = candidates_of(index, tier, &record->sketch, query->threshold, most, &candidates);
@@ -190,6 +186,7 @@ static int answer(struct index *index, enum postings_tier tier, const struct doc
     if (r < 0)
         return r;
     cut(tier, query, &list);
+    say_incomplete(index, tier, &record->sketch, query, list.incomplete);
     *ret_list = list;
     list = (struct kin_list){0};
     return stale;

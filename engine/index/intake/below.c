@@ -77,7 +77,7 @@ static void look_at_name(struct index *index, struct change *change)
 
 void below_list(struct index *index, struct change *change)
 {
-    /* A scan finds the rest, and whatever stood in the way; who waits for this waits for that. */
+    /* A scan finds the rest, and whatever stood in the way. */
     if (note_names(index, change) != 1)
         scan_want_directory(index, &change->key);
     change_queue_done(index->queue, change);

@@ -55,7 +55,6 @@ void scan_want_directory(struct index *index, const struct file_key *directory)
     else
         index->scanning = true;
     index->n_scans_begun++;
-    index->n_rests++;
     pthread_cond_signal(&index->wake_committer);
 }
 

@@ -14,16 +14,10 @@ static int ms_until(const struct timespec *end)
     return ms < 0 ? 0 : (int)ms;
 }
 
-/* Under the lock, as has_background_work(). */
-static bool is_scanning(struct index *index)
-{
-    return index->scanning || index_is_rescan_wanted(index);
-}
-
-/* A damaged store repairs nothing. */
+/* Under the lock. A damaged store repairs nothing. */
 static bool has_background_work(struct index *index)
 {
-    return is_scanning(index) || index->removing || index->redoing ||
+    return index->scanning || index_is_rescan_wanted(index) || index->removing || index->redoing ||
            (!index->damaged && living_clusters_n_repairing(index->clusters) > 0);
 }
 
@@ -39,11 +33,10 @@ static bool is_damaged(struct index *index)
     return index->damaged;
 }
 
-static int wait_while(struct index *index, bool (*works)(struct index *), bool bounded,
-                      const struct timespec *end)
+static int wait_for_scan(struct index *index, bool bounded, const struct timespec *end)
 {
     LOCKED(&index->lock);
-    while (works(index)) {
+    while (has_background_work(index)) {
         if (index->stop)
             return -ESHUTDOWN;
         int r = bounded ? pthread_cond_timedwait(&index->scan_ended, &index->lock, end)
@@ -54,49 +47,13 @@ static int wait_while(struct index *index, bool (*works)(struct index *), bool b
     return 0;
 }
 
-static uint64_t rests_unsettled(struct index *index)
-{
-    LOCKED(&index->lock);
-    return index->n_rests == index->n_rests_settled ? 0 : index->n_rests;
-}
-
-/* What a scan is to find of directories that came with more than is noted at once. */
-static int settle_rests(struct index *index, int wait_ms)
-{
-    const uint64_t n_rests = rests_unsettled(index);
-    if (n_rests == 0)
-        return 0;
-    const struct timespec end = deadline_after_ms(wait_ms < 0 ? 0 : wait_ms);
-    int r = wait_while(index, is_scanning, wait_ms >= 0, &end);
-    if (r == 0)
-        r = change_queue_settle(index->queue, LANE_SCAN, wait_ms < 0 ? -1 : ms_until(&end));
-    if (r < 0)
-        return r;
-    LOCKED(&index->lock);
-    if (index->n_rests_settled < n_rests)
-        index->n_rests_settled = n_rests;
-    return 0;
-}
-
-bool settle_is_behind(struct index *index)
-{
-    return index->started && settle_rests(index, 0) == -ETIMEDOUT;
-}
-
-static int try_foreground(struct index *index, int wait_ms)
-{
-    const struct timespec end = deadline_after_ms(wait_ms < 0 ? 0 : wait_ms);
-    int r = change_queue_settle(index->queue, LANE_FOREGROUND, wait_ms);
-    return r < 0 ? r : settle_rests(index, wait_ms < 0 ? -1 : ms_until(&end));
-}
-
 static int settle_foreground(struct index *index, int wait_ms)
 {
-    int r = try_foreground(index, 0);
+    int r = change_queue_settle(index->queue, LANE_FOREGROUND, 0);
     if (r != -ETIMEDOUT || wait_ms == 0)
         return r;
     niceness_wait_begin(&index->niceness);
-    r = try_foreground(index, wait_ms);
+    r = change_queue_settle(index->queue, LANE_FOREGROUND, wait_ms);
     niceness_wait_end(&index->niceness);
     return r;
 }
@@ -115,7 +72,7 @@ static int settle_all(struct index *index, int wait_ms)
     uint64_t n_begun;
     int r;
     do {
-        r = wait_while(index, has_background_work, wait_ms >= 0, &end);
+        r = wait_for_scan(index, wait_ms >= 0, &end);
         n_begun = scans_begun(index);
         if (r == 0)
             r = change_queue_settle(index->queue, LANE_SCAN, wait_ms < 0 ? -1 : ms_until(&end));
