@@ -74,11 +74,11 @@ void watch_mounts_catch_up(struct watch *watch)
     if (!watch_mounts_changed(watch))
         return;
     _cleanup_(watch_batch_unref_p) struct watch_batch *batch = watch_batch_new();
-    int r = batch ? watch_mounts_look(watch, batch) : -ENOMEM;
-    if (r == 0)
-        r = watch_index_work(watch, batch);
-    if (r < 0)
+    if (!batch || watch_mounts_look(watch, batch) < 0) {
         index_rescan(watch->fs->index);
+        return;
+    }
+    watch_index_work(watch, batch); /* when to come again is no matter: nothing is held back */
 }
 
 void watch_mounts_done(struct watch *watch)

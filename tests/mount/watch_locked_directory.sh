@@ -81,6 +81,12 @@ is_locked() {
 }
 soon 'the directories are locked' is_locked
 
+# What is mounted elsewhere is no reason to scan the tree, which would stand at the locked directories.
+mkdir "$SCRATCH/elsewhere"
+mount -t tmpfs none "$SCRATCH/elsewhere"
+"$KINFS" status "$MNT/open" > /dev/null
+umount "$SCRATCH/elsewhere"
+
 # Another's directory, which has to be read as well, and what is made after that.
 is_current() { [[ $("$KINFS" status "$MNT/$1") == *current* ]]; }
 python3 - "$SOURCE/open" "$MNT/open" document << 'EOP'
