@@ -369,7 +369,7 @@ static int open_key(struct inode_table *table, const struct inode *inode, int fl
     return fd;
 }
 
-static int reopen(struct inode_table *table, const struct inode *inode, int fd, int flags)
+int inode_reopen(struct inode_table *table, const struct inode *inode, int fd, int flags)
 {
     int again;
     do
@@ -391,7 +391,7 @@ int inode_open(struct inode_table *table, struct inode *inode, int flags)
     struct inode_fd borrowed = INODE_FD_NONE;
     int fd = inode_borrow_fd(table, inode, &borrowed);
     if (fd >= 0)
-        fd = reopen(table, inode, fd, flags);
+        fd = inode_reopen(table, inode, fd, flags);
     inode_return_fd(&borrowed);
     return fd;
 }

@@ -140,6 +140,8 @@ bool inode_is_told(struct inode_table *table, const struct inode *inode, const s
  * Returns it, -ESTALE when the inode is gone, -ENOENT for a directory that is gone and that the
  * asker does not reach by a name (fs/gone.h), or another errno. */
 int inode_open(struct inode_table *table, struct inode *inode, int flags);
+/* The same of one that is borrowed already, by the descriptor there is: it cannot be gone. */
+int inode_reopen(struct inode_table *table, const struct inode *inode, int fd, int flags);
 
 /* A descriptor, maybe O_PATH, good for fstat(), as the dirfd of *at() calls, and by its path below
  * /proc/self/fd. Give it back with inode_return_fd(). Returns it too, or as inode_open(). */

@@ -52,7 +52,12 @@ static void dir_handle_free(struct fs *fs, struct dir_handle *dir)
 
 static int do_opendir(struct fs *fs, struct inode *inode, struct dir_handle **ret_dir)
 {
-    _cleanup_close_ int fd = inode_open(&fs->inodes, inode, O_RDONLY | O_DIRECTORY);
+    /* The listing is opened from what is held, which may be removed beside the mount in between. */
+    _cleanup_inode_fd_ struct inode_fd held = INODE_FD_NONE;
+    int held_fd = borrow_fd(fs, inode, &held);
+    if (held_fd < 0)
+        return held_fd;
+    _cleanup_close_ int fd = inode_reopen(&fs->inodes, inode, held_fd, O_RDONLY | O_DIRECTORY);
     if (fd < 0)
         return fd;
     _cleanup_free_ struct dir_handle *dir = calloc(1, sizeof(*dir));
@@ -62,8 +67,8 @@ static int do_opendir(struct fs *fs, struct inode *inode, struct dir_handle **re
     if (!dir->stream)
         return -errno;
     TAKE_FD(fd);
-    dir->held = INODE_FD_NONE;
-    borrow_fd(fs, inode, &dir->held);
+    dir->held = held;
+    held = INODE_FD_NONE;
     *ret_dir = TAKE_PTR(dir);
     return 0;
 }
