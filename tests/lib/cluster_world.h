@@ -32,7 +32,7 @@
 enum { WORLD_RECORDS_BYTES = 64 << 10 };
 enum { WORLD_DOCUMENTS = 512, WORLD_TOKENS = 64, WORLD_W = 3 };
 /* More than all of them have. Room for as many is made at every opening and flush. */
-enum { WORLD_POSTINGS = 1 << 16 };
+enum { WORLD_POSTINGS = 1 << 12 };
 
 /* Two documents of one length, one after the other, resemble each of them by nearly one half. */
 #define WORLD_THRESHOLD 0.4

@@ -1,5 +1,6 @@
 /* Living clusters over a process that dies, or a store that fails, at every point of a history. */
 #include "tests/lib/cluster_histories.h"
+#include "tests/lib/failure_share.h"
 
 enum { N_STEPS = 28, N_TARGET = 10 };
 
@@ -43,7 +44,7 @@ static void test_living_clusters_recovery__a_crash_at_any_write_is_made_good(voi
 {
     (void)state;
     for (size_t i = 0; i < N_OF(seeds); i++)
-        for (uint64_t n = 1; run_with_crash(seeds[i], n, false, false); n++)
+        for (uint64_t n = 1; run_with_crash(seeds[i], n, false, false); n += failure_share())
             ;
 }
 
@@ -51,7 +52,7 @@ static void test_living_clusters_recovery__a_crash_within_a_batch_is_made_good(v
 {
     (void)state;
     for (size_t i = 0; i < N_OF(split_seeds); i++)
-        for (uint64_t n = 1; run_with_crash(split_seeds[i], n, true, false); n++)
+        for (uint64_t n = 1; run_with_crash(split_seeds[i], n, true, false); n += failure_share())
             ;
 }
 
@@ -59,7 +60,7 @@ static void test_living_clusters_recovery__a_crash_amid_a_repair_is_made_good(vo
 {
     (void)state;
     for (size_t i = 0; i < N_OF(seeds); i++)
-        for (uint64_t n = 1; run_with_crash(seeds[i], n, i > 0, true); n++)
+        for (uint64_t n = 1; run_with_crash(seeds[i], n, i > 0, true); n += failure_share())
             ;
 }
 
@@ -89,7 +90,7 @@ static void test_living_clusters_recovery__a_crash_while_recovering_is_made_good
 {
     (void)state;
     for (size_t i = 0; i < N_OF(recovery_seeds); i++)
-        for (uint64_t n = 1; n < 400; n += 3)
+        for (uint64_t n = 1; n < 400; n += 3 * failure_share())
             run_with_crashes(recovery_seeds[i], n);
 }
 
@@ -105,7 +106,7 @@ static void test_living_clusters_recovery__a_failed_call_is_made_good_by_repeati
 {
     (void)state;
     for (size_t i = 0; i < N_OF(failure_seeds); i++)
-        for (uint64_t n = 3; run_with_failure(failure_seeds[i], n); n += 2)
+        for (uint64_t n = 3; run_with_failure(failure_seeds[i], n); n += 2 * failure_share())
             ;
 }
 

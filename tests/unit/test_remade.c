@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "engine/index/clusters/remaking.h"
 #include "tests/lib/cluster_histories.h"
+#include "tests/lib/failure_share.h"
 #include "tests/lib/scratch.h"
 
 static const struct world_named all_modes[] = {{.number = 3, .is_remade = true},
@@ -465,7 +466,7 @@ static void test_remade__a_crash_at_any_write_is_made_good(void **state)
     static const uint64_t seeds[] = {1, 2};
     (void)state;
     for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++)
-        for (uint64_t n = 1; run_with_crash(seeds[i], n, i % 2 == 1); n++)
+        for (uint64_t n = 1; run_with_crash(seeds[i], n, i % 2 == 1); n += failure_share())
             ;
 }
 

@@ -14,6 +14,7 @@
 #include "store/kv_fault.h"
 #include "tests/lib/index_answers.h"
 #include "tests/lib/scratch.h"
+#include "tests/lib/failure_share.h"
 
 static const char *const names[] = {"0", "1", "2", "moved", "new", "sub/copy", NULL};
 enum { N_DOCUMENTS = 6 };
@@ -259,7 +260,7 @@ static void run_all(struct fixture *f, int fail_error)
     run_history(f, &no_fault, "without a fault");
     uint64_t n_calls = f->n_calls + f->n_calls / 8; /* they are not the same every time */
     kv_close(f->inner);
-    for (uint64_t n = 1; n <= n_calls; n++)
+    for (uint64_t n = 1; n <= n_calls; n += failure_share())
         run_with_fault(f, n, fail_error);
 }
 
