@@ -500,11 +500,11 @@ static int root_mount_id(int fd)
     return -1; /* an old kernel without handles: the device number stands in for all */
 }
 
-int backing_open(const char *path, struct backing **ret_backing)
+static int open_tree(int dirfd, const char *path, struct backing **ret_backing)
 {
     struct stat st;
     unsigned long denies;
-    _cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_close_ int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) < 0)
         return -errno;
     _cleanup_(backing_close_p) struct backing *backing = calloc(1, sizeof(*backing));
@@ -521,6 +521,16 @@ int backing_open(const char *path, struct backing **ret_backing)
         return r;
     *ret_backing = TAKE_PTR(backing);
     return 0;
+}
+
+int backing_open(const char *path, struct backing **ret_backing)
+{
+    return open_tree(AT_FDCWD, path, ret_backing);
+}
+
+int backing_open_at(int directory_fd, struct backing **ret_backing)
+{
+    return open_tree(directory_fd, ".", ret_backing);
 }
 
 int backing_root_fd(const struct backing *backing)

@@ -19,6 +19,10 @@ struct backing;
  * Returns 0, -ENOENT, -ENOTDIR, -EACCES, -ENOMEM or another errno of open(2).
  */
 int backing_open(const char *path, struct backing **ret_backing);
+
+/* The same below a directory that is open (O_PATH will do), wherever its name leads by now. The
+ * descriptor is the caller's, and may be closed. */
+int backing_open_at(int directory_fd, struct backing **ret_backing);
 void backing_close(struct backing *backing);
 
 /* The root's descriptor (O_RDONLY|O_DIRECTORY), borrowed, valid until backing_close(). */

@@ -53,12 +53,13 @@ static bool has_option(const char *options, const char *name)
 }
 
 /* Of the file system, so that only the table of mounts has it. */
-static bool is_lazy(const char *source)
+static bool is_lazy(int source_fd)
 {
     _cleanup_(mount_table_done) struct mount_table table = {0};
     struct mount_row row;
     struct statx stx;
-    return statx(AT_FDCWD, source, 0, STATX_MNT_ID, &stx) == 0 && (stx.stx_mask & STATX_MNT_ID) &&
+    return statx(source_fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &stx) == 0 &&
+           (stx.stx_mask & STATX_MNT_ID) &&
            mount_table_find(&table, NULL, stx.stx_mnt_id, &row) == 0 &&
            has_option(row.options, "lazytime");
 }
@@ -71,17 +72,18 @@ static int refuse_option(const char *name, const char *source, const char *does,
                   name, source, does);
 }
 
-int access_times_check(const struct access_times *times, const char *source, char **ret_error)
+int access_times_check(const struct access_times *times, int source_fd, const char *source,
+                       char **ret_error)
 {
     struct statvfs st;
-    if (statvfs(source, &st) < 0)
+    if (fstatvfs(source_fd, &st) < 0)
         return refuse(ret_error, -errno, "%s: %s", source, strerror(errno));
     const unsigned rule = rule_of(&st);
     if (times->rule != ACCESS_TIMES_ANY && times->rule != rule)
         return refuse_option(rules[times->rule], source, rules[rule], ret_error);
     if (times->not_of_directories && rule != ACCESS_TIMES_NONE && !(st.f_flag & ST_NODIRATIME))
         return refuse_option("nodiratime", source, "diratime", ret_error);
-    if (times->lazy && !is_lazy(source))
+    if (times->lazy && !is_lazy(source_fd))
         return refuse_option("lazytime", source, "nolazytime", ret_error);
     return 0;
 }

@@ -16,8 +16,12 @@ struct access_times {
 bool access_times_option(struct access_times *times, const char *name);
 
 /* Returns 0 when the mount that a directory is on does all that was asked for, else -EINVAL, or an
- * errno of statvfs(3) or statx(2), with a line in *ret_error. */
-int access_times_check(const struct access_times *times, const char *source, char **ret_error);
+ * errno of fstatvfs(3), with a line in *ret_error.
+ *
+ * source_fd  the directory, O_PATH will do
+ * source     what it is called in that line */
+int access_times_check(const struct access_times *times, int source_fd, const char *source,
+                       char **ret_error);
 
 /* The options for the kernel, which shows them: those in extra (or NULL) and these; gives, NULL for
  * none. */

@@ -138,7 +138,9 @@ static int serve(struct mount_plan *plan, const struct mount_options *options, b
     _cleanup_free_ char *extra = access_times_for_kernel(&options->access_times, options->extra);
 
     keep_capabilities(); /* before there are other threads, which would keep theirs */
-    int r = backing_open(plan->source, &backing);
+    int r = backing_open_at(plan->source_fd, &backing);
+    close_p(&plan->source_fd);
+    plan->source_fd = -1;
     if (r < 0)
         return refuse(ret_error, r, "%s: %s", plan->source, strerror(-r));
     signals_block();
@@ -300,7 +302,7 @@ static const struct argp parser = {
 
 int cmd_mount(int argc, char **argv)
 {
-    _cleanup_(mount_plan_done) struct mount_plan plan = {.mountpoint_fd = -1};
+    _cleanup_(mount_plan_done) struct mount_plan plan = MOUNT_PLAN_NONE;
     _cleanup_free_ char *error = NULL;
     _cleanup_(options_done) struct options options = {0};
     int code = COMMAND_OK;
@@ -315,9 +317,9 @@ int cmd_mount(int argc, char **argv)
     int r = mount_plan_make(options.source, options.mountpoint, mount->store, mount->sketch,
                             mount->log, &plan, &error);
     if (r == 0)
-        r = access_times_check(&mount->access_times, plan.source, &error);
+        r = access_times_check(&mount->access_times, plan.source_fd, plan.source, &error);
     if (r == 0)
-        r = mount_options_deny_as(mount, plan.source, &error);
+        r = mount_options_deny_as(mount, plan.source_fd, plan.source, &error);
     if (r < 0)
         return command_end(r, error);
     r = background_open_log(plan.log, options.in_front, &error);

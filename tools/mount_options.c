@@ -287,14 +287,15 @@ static int parse_flag(struct mount_options *options, const char *name, char **re
     return 0;
 }
 
-int mount_options_deny_as(struct mount_options *options, const char *source, char **ret_error)
+int mount_options_deny_as(struct mount_options *options, int source_fd, const char *source,
+                          char **ret_error)
 {
     static const struct {
         unsigned long flag;
         const char *name;
     } denials[] = {{ST_NOSUID, "nosuid"}, {ST_NODEV, "nodev"}, {ST_NOEXEC, "noexec"}};
     struct statvfs st;
-    if (statvfs(source, &st) < 0)
+    if (fstatvfs(source_fd, &st) < 0)
         return refuse(ret_error, -errno, "%s: %s", source, strerror(errno));
     for (size_t i = 0; i < sizeof(denials) / sizeof(denials[0]); i++)
         if (st.f_flag & denials[i].flag)

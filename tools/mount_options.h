@@ -51,8 +51,9 @@ int mount_options_parse(struct mount_options *options, const char *text, char **
 
 /* What the mount that a directory is on keeps its files from (nosuid, nodev, noexec), this mount
  * does too, whatever was asked for: the kernel looks at its flags alone. Returns 0, or an errno of
- * statvfs(3) with a line in *ret_error. */
-int mount_options_deny_as(struct mount_options *options, const char *source, char **ret_error);
+ * fstatvfs(3) with a line in *ret_error, where source is what the directory is called. */
+int mount_options_deny_as(struct mount_options *options, int source_fd, const char *source,
+                          char **ret_error);
 
 /* Add a clustering ("NAME:RULE") to INDEX_CLUSTERINGS_MAX or fewer. Returns 0, or -EINVAL with a
  * line in *ret_error. */

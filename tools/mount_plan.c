@@ -25,8 +25,9 @@ void mount_plan_done(struct mount_plan *plan)
     free(plan->mountpoint);
     free(plan->store);
     free(plan->log);
+    close_p(&plan->source_fd);
     close_p(&plan->mountpoint_fd);
-    *plan = (struct mount_plan){.mountpoint_fd = -1};
+    *plan = MOUNT_PLAN_NONE;
 }
 
 int path_absolute(const char *path, char **ret_path)
@@ -132,7 +133,7 @@ static int clean_dead(const char *path, char **ret_error)
         if (r >= 0)
             r = mounts_read(NULL, &mounts);
         if (r >= 0)
-            r = mounts_of(&mounts, opened.text, &mount);
+            r = mounts_of_open(&mounts, fd, &mount);
         if (r == -ENOENT) /* somebody else was faster */
             continue;
         if (r < 0)
@@ -192,7 +193,7 @@ static int check_not_mounted(const struct mount_plan *plan, char **ret_error)
     int r = mounts_read(NULL, &mounts);
     if (r < 0)
         return refuse(ret_error, r, "/proc/self/mountinfo: %s", strerror(-r));
-    if (mounts_of(&mounts, plan->source, &mount) == 0 && mount_is_kinfs(mount))
+    if (mounts_of_open(&mounts, plan->source_fd, &mount) == 0 && mount_is_kinfs(mount))
         return refuse(
             ret_error, -EBUSY,
             "%s: is in the kinfs mount of %s on %s already; unmount that first with kinfs "
@@ -252,11 +253,10 @@ static int find_store(struct mount_plan *plan, const char *path, const char *wha
 int mount_plan_make(const char *source, const char *mountpoint, const char *store, bool sketch,
                     const char *log, struct mount_plan *ret_plan, char **ret_error)
 {
-    _cleanup_(mount_plan_done) struct mount_plan plan = {.mountpoint_fd = -1};
+    _cleanup_(mount_plan_done) struct mount_plan plan = MOUNT_PLAN_NONE;
     _cleanup_free_ char *default_store = NULL;
-    _cleanup_close_ int source_fd = -1;
 
-    int r = find_directory(source, "source", &source_fd, &plan.source, ret_error);
+    int r = find_directory(source, "source", &plan.source_fd, &plan.source, ret_error);
     if (r < 0)
         return r;
     if (mountpoint)
@@ -266,8 +266,8 @@ int mount_plan_make(const char *source, const char *mountpoint, const char *stor
         plan.mountpoint = message("%s", plan.source);
     if (r < 0)
         return r;
-    if (!mountpoint)
-        plan.mountpoint_fd = TAKE_FD(source_fd);
+    if (!mountpoint && (plan.mountpoint_fd = fcntl(plan.source_fd, F_DUPFD_CLOEXEC, 0)) < 0)
+        return refuse(ret_error, -errno, "%s: %s", plan.source, strerror(errno));
     r = check_not_mounted(&plan, ret_error);
     if (r < 0)
         return r;
@@ -299,6 +299,6 @@ int mount_plan_make(const char *source, const char *mountpoint, const char *stor
         return r;
     plan.log = log ? message("%s", log) : NULL;
     *ret_plan = plan;
-    plan = (struct mount_plan){.mountpoint_fd = -1};
+    plan = MOUNT_PLAN_NONE;
     return 0;
 }

@@ -10,11 +10,15 @@
 #include "tools/mounts.h"
 
 struct mount_plan {
-    char *source, *mountpoint; /* absolute */
-    int mountpoint_fd; /* the mount point itself, O_PATH, whatever becomes of the path; -1: none */
-    char *store;       /* absolute, need not exist; without sketching, where the daemon is asked */
-    char *log;         /* NULL, or as it was named */
+    char *source, *mountpoint; /* absolute; to be shown, compared and called by, not followed */
+    /* Themselves, O_PATH, whatever becomes of the paths, which others may change; -1: none. */
+    int source_fd, mountpoint_fd;
+    char *store; /* absolute, need not exist; without sketching, where the daemon is asked */
+    char *log;   /* NULL, or as it was named */
 };
+
+/* Of nothing. */
+#define MOUNT_PLAN_NONE ((struct mount_plan){.source_fd = -1, .mountpoint_fd = -1})
 
 /* mountpoint  NULL: over the source
  * store       NULL: the default

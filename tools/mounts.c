@@ -127,6 +127,11 @@ int mounts_of(const struct mounts *mounts, const char *path, const struct mount 
     return find_file(mounts, AT_FDCWD, path, 0, ret_mount);
 }
 
+int mounts_of_open(const struct mounts *mounts, int fd, const struct mount **ret_mount)
+{
+    return find_file(mounts, fd, "", AT_EMPTY_PATH, ret_mount);
+}
+
 const struct mount *mounts_at(const struct mounts *mounts, const char *point)
 {
     for (size_t i = mounts->n_mounts; i-- > 0;)

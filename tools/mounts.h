@@ -41,6 +41,9 @@ bool mount_is_trusted(const struct mount *mount);
  * is not in the table, or an errno of statx(2). */
 int mounts_of(const struct mounts *mounts, const char *path, const struct mount **ret_mount);
 
+/* The same of what is open (O_PATH will do). */
+int mounts_of_open(const struct mounts *mounts, int fd, const struct mount **ret_mount);
+
 /* Whether an entry of an open directory ("": itself, O_PATH will do) is in this very mount. Its
  * daemon is not asked. */
 bool mount_has(const struct mount *mount, int fd, const char *name);

@@ -13,9 +13,11 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "base/backing.h"
 #include "tools/holder.h"
 #include "tools/locate.h"
 #include "tools/message.h"
+#include "tools/mount_options.h"
 #include "tools/mount_plan.h"
 
 /* A scratch directory as KINFS_STATE_DIR, with a tree beside it. */
@@ -191,7 +193,7 @@ static void test_holder__what_it_said_stays_where_it_cannot_be_written(void **st
 static void assert_plan(const char *source, const char *mountpoint, const char *store, int code,
                         const char *says)
 {
-    _cleanup_(mount_plan_done) struct mount_plan plan = {.mountpoint_fd = -1};
+    _cleanup_(mount_plan_done) struct mount_plan plan = MOUNT_PLAN_NONE;
     _cleanup_free_ char *error = NULL;
     int r = mount_plan_make(source, mountpoint, store, true, NULL, &plan, &error);
     assert_int_equal(r, code);
@@ -230,8 +232,7 @@ static void test_mount_plan__without_sketching_there_is_a_place_for_every_mount_
 {
     struct scratch *scratch = *state;
     _cleanup_free_ char *sibling = message("%s2", scratch->tree);
-    _cleanup_(mount_plan_done) struct mount_plan over = {.mountpoint_fd = -1},
-                                                 beside = {.mountpoint_fd = -1};
+    _cleanup_(mount_plan_done) struct mount_plan over = MOUNT_PLAN_NONE, beside = MOUNT_PLAN_NONE;
     _cleanup_free_ char *error = NULL, *store = NULL;
     mkdir(sibling, 0700);
     assert_int_equal(mount_plan_make(scratch->tree, NULL, NULL, false, NULL, &over, NULL), 0);
@@ -241,7 +242,7 @@ static void test_mount_plan__without_sketching_there_is_a_place_for_every_mount_
     assert_string_not_equal(over.store, store);
     assert_memory_equal(over.store, scratch->state, strlen(scratch->state));
 
-    struct mount_plan none = {.mountpoint_fd = -1};
+    struct mount_plan none = MOUNT_PLAN_NONE;
     _cleanup_free_ char *inside = message("%s/a", scratch->tree);
     setenv("KINFS_STATE_DIR", inside, 1);
     assert_int_equal(mount_plan_make(scratch->tree, NULL, NULL, false, NULL, &none, &error),
@@ -278,7 +279,7 @@ static void test_holder__a_place_made_is_one_mounts_at_a_time_and_goes(void **st
 static void test_mount_plan__makes_paths_absolute(void **state)
 {
     struct scratch *scratch = *state;
-    _cleanup_(mount_plan_done) struct mount_plan plan = {.mountpoint_fd = -1};
+    _cleanup_(mount_plan_done) struct mount_plan plan = MOUNT_PLAN_NONE;
     _cleanup_free_ char *crooked = message("%s/a/..//./", scratch->tree);
     _cleanup_free_ char *store = message("%s/../new/store/", scratch->state);
     _cleanup_free_ char *straight = message("%s/new/store", scratch->root);
@@ -337,6 +338,53 @@ static void test_unmount__another_mount_in_the_same_place_stays(void **state)
         assert_int_equal(status, 0);
 }
 
+/* As unmount_moved(): another user's directory above a medium becomes a link after the plan. */
+static int serve_exchanged(const char *root)
+{
+    struct mount_plan plan = MOUNT_PLAN_NONE;
+    struct mount_options options;
+    struct backing *backing = NULL;
+    struct stat medium, served;
+    const struct access_times times = {.not_of_directories = true};
+    _cleanup_free_ char *his = message("%s/his", root), *away = message("%s/away", root);
+    _cleanup_free_ char *tree = message("%s/tree", his), *other = message("%s/other", root);
+    _cleanup_free_ char *other_tree = message("%s/tree", other), *error = NULL;
+    if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        mkdir(his, 0700) < 0 || mkdir(tree, 0700) < 0 || mkdir(other, 0700) < 0 ||
+        mkdir(other_tree, 0700) < 0 ||
+        mount("kinfs-test", tree, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_NODIRATIME, NULL) <
+            0)
+        return 77;
+    if (stat(tree, &medium) < 0 || mount_plan_make(tree, NULL, NULL, true, NULL, &plan, &error) < 0)
+        return 1;
+    if (rename(his, away) < 0 || symlink(other, his) < 0)
+        return 1;
+    mount_options_init(&options);
+    if (access_times_check(&times, plan.source_fd, plan.source, &error) < 0 ||
+        mount_options_deny_as(&options, plan.source_fd, plan.source, &error) < 0 ||
+        strcmp(options.extra, "nosuid,nodev,noexec") != 0)
+        return 1;
+    if (backing_open_at(plan.source_fd, &backing) < 0 ||
+        fstat(backing_root_fd(backing), &served) < 0 || served.st_dev != medium.st_dev)
+        return 1;
+    backing_close(backing);
+    mount_options_done(&options);
+    mount_plan_done(&plan);
+    return 0;
+}
+
+static void test_mount_plan__what_is_served_is_what_was_looked_at(void **state)
+{
+    struct scratch *scratch = *state;
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(serve_exchanged(scratch->root));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WEXITSTATUS(status) != 77)
+        assert_int_equal(status, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +397,7 @@ int main(void)
         cmocka_unit_test(test_mount_plan__refuses_what_would_mount_into_itself),
         cmocka_unit_test(test_holder__a_place_made_is_one_mounts_at_a_time_and_goes),
         cmocka_unit_test(test_mount_plan__makes_paths_absolute),
+        cmocka_unit_test(test_mount_plan__what_is_served_is_what_was_looked_at),
         cmocka_unit_test(test_unmount__another_mount_in_the_same_place_stays),
         cmocka_unit_test(test_mount_plan__without_sketching_there_is_a_place_for_every_mount_point),
     };
