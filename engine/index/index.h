@@ -465,7 +465,8 @@ int index_readable_clusters_step(struct index_readable_clusters *clusters,
 /* The ids found so far, borrowed until the next step. Returns how many. */
 size_t index_readable_clusters_ids(const struct index_readable_clusters *clusters,
                                    const uint64_t **ret_ids);
-/* The memory it holds: 8 bytes for each id, and at most 64 for each allowed document found. */
+/* The memory it is charged for, which depends on the allowed documents alone: 8 bytes for each id,
+ * at most 64 for each allowed document found, and a mebibyte. */
 size_t index_readable_clusters_bytes(const struct index_readable_clusters *clusters);
 
 /* What a batch of mode broder1997 leaves out: lists of what more than 1,000 documents share. */

@@ -319,6 +319,40 @@ static void test_readable_clusters__are_of_256_documents_at_most(void **state)
     }
 }
 
+static size_t n_bytes_listed(struct indexed_tree *f, const struct index_query *query)
+{
+    _cleanup_(index_readable_clusters_free_p) struct index_readable_clusters *clusters = NULL;
+    assert_int_equal(index_readable_clusters_new(f->index, 0, &clusters), 0);
+    while (index_readable_clusters_step(clusters, query) > 0)
+        ;
+    return index_readable_clusters_bytes(clusters);
+}
+
+/* Who has too many bytes is told so (EDQUOT), and could count what is hidden. */
+static void test_readable_clusters__take_no_bytes_for_what_is_hidden(void **state)
+{
+    enum { HIDDEN = 1500 };
+    struct indexed_tree *f = *state;
+    int n_readable = MANY;
+    const struct index_query query = {.may_read = may_read_some, .user = &n_readable};
+    char name[16];
+    size_t n_before = 0;
+    for (unsigned i = 0; i < MANY + HIDDEN; i++) {
+        if (i == MANY) {
+            indexed_tree_settle(f);
+            n_before = n_bytes_listed(f, &query);
+        }
+        /* Near-copies, and as many that are equal. */
+        name_of(i, name);
+        write_words(f, name, 0, WORDS + (i % 2 ? i / 10 : 0));
+        index_note_entry(f->index, backing_root_key(f->backing), name);
+    }
+    indexed_tree_settle(f);
+    assert_int_equal(n_bytes_listed(f, &query), n_before);
+    n_readable = MANY + HIDDEN;
+    assert_int_equal(n_bytes_listed(f, &query), n_before);
+}
+
 static bool count_stops(void *user)
 {
     ++*(size_t *)user;
@@ -388,6 +422,7 @@ int main(void)
         TEST(test_readable_clusters__are_components_of_what_can_be_read),
         TEST(test_readable_clusters__do_not_depend_on_what_is_hidden),
         TEST(test_readable_clusters__are_of_256_documents_at_most),
+        TEST(test_readable_clusters__take_no_bytes_for_what_is_hidden),
         TEST(test_readable_clusters__a_large_one_is_searched_a_few_times),
         TEST(test_readable_clusters__can_be_stopped),
     };

@@ -12,13 +12,14 @@
 /* Above the ids of stored clusters and below INDEX_CLUSTER_MAX; no sid reaches it. */
 #define READABLE_RANGE (UINT64_C(1) << 55)
 
-enum { LOAD_AT_ONCE = 256 };
+/* A mebibyte: more near-copies of each other than most trees have documents. */
+enum { LOAD_AT_ONCE = 256, LARGE_CLASSES_MAX = 32768 };
 
 /* A cluster in the making. */
 struct search {
     struct readable_cluster *cluster;
     struct index_query query; /* with the threshold of its links */
-    struct sid_tally *known;
+    struct readable_known *known;
     struct path_cache *paths;
     struct sid_tally classes; /* of which all documents were looked at, by class_number() */
 };
@@ -33,14 +34,47 @@ void readable_cluster_done(struct readable_cluster *cluster)
     *cluster = (struct readable_cluster){0};
 }
 
+static size_t tally_bytes(size_t n_sids, const struct sid_tally *tally)
+{
+    return n_sids * sizeof(tally->slots[0]);
+}
+
+void readable_known_done(struct readable_known *known)
+{
+    sid_tally_done(&known->seen);
+    sid_tally_done(&known->large);
+}
+
+bool readable_known_has(const struct readable_known *known, uint64_t sid)
+{
+    return sid_tally_find(&known->seen, sid);
+}
+
+size_t readable_known_bytes(const struct readable_known *known)
+{
+    return tally_bytes(known->seen.n_slots, &known->seen) +
+           tally_bytes(2 * LARGE_CLASSES_MAX, &known->large);
+}
+
+/* Half of what names a class, and no 0. */
+static uint64_t class_number(const uint8_t class_id[CLASS_BYTES])
+{
+    const uint64_t number = get_be64(class_id + 1) ^ class_id[0];
+    return number ? number : 1;
+}
+
+static bool is_in_large(const struct search *search, const struct record *record)
+{
+    uint8_t class_id[CLASS_BYTES];
+    record_class(record, class_id);
+    return search->known && sid_tally_find(&search->known->large, class_number(class_id));
+}
+
 /* Takes the record's reference and the path. */
 static int add_member(struct search *search, struct readable_member *member)
 {
     struct readable_cluster *cluster = search->cluster;
-    if (cluster->n_members == READABLE_CLUSTER_MAX)
-        return -E2BIG;
-    const uint32_t *n = search->known ? sid_tally_find(search->known, member->sid) : NULL;
-    if (n && *n == READABLE_IN_LARGE)
+    if (cluster->n_members == READABLE_CLUSTER_MAX || is_in_large(search, member->record))
         return -E2BIG;
     if (!cluster->members) {
         cluster->members = calloc(READABLE_CLUSTER_MAX, sizeof(*cluster->members));
@@ -52,15 +86,11 @@ static int add_member(struct search *search, struct readable_member *member)
     return 0;
 }
 
-/* Says of a document what it is found in. */
-static int note(struct search *search, uint64_t sid, enum readable_known what)
+/* Says of a class that it is in a cluster that is too large; forgotten where there is no room. */
+static void note_large(struct search *search, const uint8_t class_id[CLASS_BYTES])
 {
-    uint32_t *n = search->known ? sid_tally_of(search->known, sid) : NULL;
-    if (search->known && !n)
-        return -ENOMEM;
-    if (n)
-        *n = what;
-    return 0;
+    if (search->known && search->known->large.n_sids < LARGE_CLASSES_MAX)
+        (void)sid_tally_of(&search->known->large, class_number(class_id));
 }
 
 /* Adds what of some documents can be shown. */
@@ -92,13 +122,6 @@ static int add_shown(struct search *search, const uint64_t *sids, size_t n)
     return r;
 }
 
-/* Half of what names a class, and no 0. */
-static uint64_t class_number(const uint8_t class_id[CLASS_BYTES])
-{
-    const uint64_t number = get_be64(class_id + 1) ^ class_id[0];
-    return number ? number : 1;
-}
-
 /* Adds what can be shown of a class, once. */
 static int add_class(struct search *search, const uint8_t class_id[CLASS_BYTES])
 {
@@ -115,9 +138,8 @@ static int add_class(struct search *search, const uint8_t class_id[CLASS_BYTES])
         const size_t n = class.n_sids - at;
         r = add_shown(search, class.sids + at, n < LOAD_AT_ONCE ? n : LOAD_AT_ONCE);
     }
-    for (size_t i = 0; r == -E2BIG && i < class.n_sids; i++)
-        if (note(search, class.sids[i], READABLE_IN_LARGE) < 0)
-            r = -ENOMEM;
+    if (r == -E2BIG)
+        note_large(search, class_id);
     return r;
 }
 
@@ -137,8 +159,7 @@ static int add_neighbours(struct search *search, const struct record *record)
     for (size_t i = 0; r == 0 && i < matches.n_matches; i++)
         r = add_class(search, matches.matches[i].class);
     for (size_t i = 0; r == -E2BIG && i < matches.n_matches; i++)
-        if (note(search, matches.matches[i].sid, READABLE_IN_LARGE) < 0)
-            r = -ENOMEM;
+        note_large(search, matches.matches[i].class);
     return r;
 }
 
@@ -180,6 +201,8 @@ static int begin(struct search *search, uint64_t sid)
         r = records_get(index->records, &sid, 1, &document.record);
     if (r == 0 && !document.record)
         r = -ENOENT;
+    if (r == 0 && is_in_large(search, document.record))
+        r = -E2BIG;
     if (r == 0)
         r = answer_shown_path(index, search->paths, &document, &search->query, &path);
     if (r < 0)
@@ -188,17 +211,27 @@ static int begin(struct search *search, uint64_t sid)
     return add_class(search, class_id);
 }
 
-/* Says of all that was found what it is found in. */
-static int note_members(struct search *search, enum readable_known what)
+/* All of a cluster was found. */
+static int note_seen(struct search *search)
 {
-    int r = 0;
-    for (size_t i = 0; r == 0 && i < search->cluster->n_members; i++)
-        r = note(search, search->cluster->members[i].sid, what);
-    return r;
+    for (size_t i = 0; search->known && i < search->cluster->n_members; i++)
+        if (!sid_tally_of(&search->known->seen, search->cluster->members[i].sid))
+            return -ENOMEM;
+    return 0;
+}
+
+/* Those found of one that is too large. */
+static void note_large_members(struct search *search)
+{
+    uint8_t class_id[CLASS_BYTES];
+    for (size_t i = 0; i < search->cluster->n_members; i++) {
+        record_class(search->cluster->members[i].record, class_id);
+        note_large(search, class_id);
+    }
 }
 
 int readable_cluster_find(struct index *index, uint64_t sid, double threshold,
-                          const struct index_query *query, struct sid_tally *known,
+                          const struct index_query *query, struct readable_known *known,
                           struct readable_cluster *cluster)
 {
     struct search search = {.cluster = cluster, .query = *query, .known = known};
@@ -207,10 +240,10 @@ int readable_cluster_find(struct index *index, uint64_t sid, double threshold,
     int r = begin(&search, sid);
     if (r == 0)
         r = grow(&search);
-    if (r == 0 || r == -E2BIG) {
-        int noted = note_members(&search, r == 0 ? READABLE_SEEN : READABLE_IN_LARGE);
-        r = noted < 0 ? noted : r;
-    }
+    if (r == 0)
+        r = note_seen(&search);
+    if (r == -E2BIG)
+        note_large_members(&search);
     path_cache_free(search.paths);
     sid_tally_done(&search.classes);
     if (r < 0)

@@ -39,20 +39,31 @@ struct readable_cluster {
 };
 void readable_cluster_done(struct readable_cluster *cluster);
 
-/* The state of a document by the clusters found before: numbers of a tally. */
-enum readable_known { READABLE_UNKNOWN, READABLE_SEEN, READABLE_IN_LARGE };
+/* What was found for one caller before. Zero-initialised; ends with readable_known_done().
+ *
+ * How much of those in clusters that are too large is kept depends on documents that the caller may
+ * not know of. So it only saves work, has a bound, and counts the same however much it is: past the
+ * bound such a document is searched for anew. */
+struct readable_known {
+    struct sid_tally seen;  /* documents of clusters that were found */
+    struct sid_tally large; /* classes of those in too large ones, by half of what names them */
+};
+void readable_known_done(struct readable_known *known);
+bool readable_known_has(const struct readable_known *known, uint64_t sid); /* of one found */
+/* What to charge the caller for it: of documents that this one may read alone. */
+size_t readable_known_bytes(const struct readable_known *known);
 
 /* The cluster of a document; of one member where nothing readable resembles it.
  *
  * threshold  of its links
- * known      NULL, or documents of clusters that were found for the same caller: where one of those
- *            is READABLE_IN_LARGE, so is this. All that are found are added to it.
+ * known      NULL, or what was found for the same caller; this is added to it
  *
  * Returns 0, -ENOENT (the caller may not list and read it), -ESTALE (it is not what it was when it
- * was sketched), -E2BIG (more than READABLE_CLUSTER_MAX documents), -EINTR (query->stop said so),
+ * was sketched), -E2BIG (more than READABLE_CLUSTER_MAX documents; known may say so of one that the
+ * caller may not read, too), -EINTR (query->stop said so),
  * -ENOMEM, -EUCLEAN or a store error; then *cluster is empty. */
 int readable_cluster_find(struct index *index, uint64_t sid, double threshold,
-                          const struct index_query *query, struct sid_tally *known,
+                          const struct index_query *query, struct readable_known *known,
                           struct readable_cluster *cluster);
 
 /* The id of a cluster of two or more, in the clustering of a base; and the document that an id is

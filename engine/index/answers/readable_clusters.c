@@ -102,7 +102,7 @@ static int describe(struct readable_cluster *cluster, uint64_t base,
 /* The cluster of two or more that a document is in; once more where a document of it has to be
  * looked at again first. */
 static int find(struct index *index, uint64_t sid, uint64_t base, const struct index_query *query,
-                struct sid_tally *known, struct readable_cluster *cluster)
+                struct readable_known *known, struct readable_cluster *cluster)
 {
     const double threshold = named_clusterings_threshold(&index->named, base);
     if (!index_clustering_is_of_pairs(index, base))
@@ -146,7 +146,7 @@ enum { FILES_AT_ONCE = 256 };
 struct index_readable_clusters {
     struct index *index;
     uint64_t base;
-    struct sid_tally known; /* documents found: enum readable_known */
+    struct readable_known known;
     struct sid_vector ids;
     struct file_list files; /* a page of all files */
     size_t at;              /* in it */
@@ -169,7 +169,7 @@ void index_readable_clusters_free(struct index_readable_clusters *clusters)
 {
     if (!clusters)
         return;
-    sid_tally_done(&clusters->known);
+    readable_known_done(&clusters->known);
     sid_vector_done(&clusters->ids);
     file_list_done(&clusters->files);
     free(clusters);
@@ -215,7 +215,7 @@ int index_readable_clusters_step(struct index_readable_clusters *clusters,
             return r;
     }
     const uint64_t sid = files->rows[clusters->at].sid;
-    int r = sid && !sid_tally_find(&clusters->known, sid) ? look_at(clusters, sid, query) : 0;
+    int r = sid && !readable_known_has(&clusters->known, sid) ? look_at(clusters, sid, query) : 0;
     if (r < 0)
         return r;
     clusters->at++;
@@ -231,6 +231,6 @@ size_t index_readable_clusters_ids(const struct index_readable_clusters *cluster
 
 size_t index_readable_clusters_bytes(const struct index_readable_clusters *clusters)
 {
-    return clusters->known.n_slots * sizeof(clusters->known.slots[0]) +
+    return readable_known_bytes(&clusters->known) +
            clusters->ids.capacity * sizeof(clusters->ids.sids[0]);
 }
