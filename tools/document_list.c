@@ -196,7 +196,10 @@ int document_list_add(struct document_list *list, char *const *paths, size_t n, 
     find_covered(&names);
     int r = 0;
     for (*ret_failed = 0; *ret_failed < n; ++*ret_failed) {
-        if (!names.names[*ret_failed].covered)
+        const struct named *name = &names.names[*ret_failed];
+        if (!name->covered && name->directory)
+            patience_look_below(name->real);
+        if (!name->covered)
             r = add_path(list, &left_out, paths[*ret_failed]);
         if (r < 0)
             break;

@@ -95,12 +95,27 @@ void patience_end(struct patience *patience)
     pthread_mutex_destroy(&patience->lock);
 }
 
-void patience_look(const char *path)
+static void look(const char *path, int flags)
 {
     struct patience patience;
     struct statx st;
     patience_begin(&patience, path);
     /* What the kernel remembers of a file says nothing of the daemon: it has to be asked. */
-    (void)statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_MODE, &st);
+    (void)statx(AT_FDCWD, path, flags | AT_STATX_FORCE_SYNC, STATX_MODE, &st);
     patience_end(&patience);
+}
+
+void patience_look(const char *path)
+{
+    look(path, 0);
+}
+
+void patience_look_below(const char *directory)
+{
+    _cleanup_(mounts_done) struct mounts mounts = {0};
+    if (mounts_read(NULL, &mounts) < 0)
+        return;
+    for (size_t i = 0; i < mounts.n_mounts; i++)
+        if (path_within(mounts.mounts[i].point, directory, NULL))
+            look(mounts.mounts[i].point, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT);
 }

@@ -25,4 +25,8 @@ void patience_end(struct patience *patience);
  * that is, or ends the program as above. Not before a daemon's mount is to be ended by force. */
 void patience_look(const char *path);
 
+/* The same of each mount at or below a directory, as realpath(3) gives it, before what is below it
+ * is walked: the line names the mount. One after the other; mounts nothing. */
+void patience_look_below(const char *directory);
+
 #endif

@@ -29,7 +29,7 @@ asks() {
     echo "$code" > "$SCRATCH/code.$number"
 }
 
-# Wherever a command takes a path.
+# Wherever a command takes a path, and where the mount is below it.
 cd "$SCRATCH"
 kill -STOP "$pid"
 n=0
@@ -41,6 +41,8 @@ while read -r arguments; do
     asking[n]=$!
 done << EOF
 cluster mnt
+cluster .
+cluster other $SCRATCH
 cluster other mnt/a
 cluster -c mnt/a other
 cluster --keep=mnt/k other
@@ -63,6 +65,12 @@ settle mnt
 umount mnt
 status source
 similar source/a
+check mnt
+check --deep mnt/a
+rebuild mnt
+clusters mnt
+clusters mnt/a
+shingles mnt
 EOF
 for ((i = 1; i <= n; i++)); do
     wait "${asking[i]}"
