@@ -74,7 +74,7 @@ static int set_path(struct value *value, const char *path)
 static void reply(fuse_req_t req, int r, const struct value *value, size_t size)
 {
     if (r < 0) /* what is not known has no answer */
-        fuse_reply_err(req, r == -ENOENT || r == -ESTALE ? ENODATA : -r);
+        fuse_reply_err(req, r == -ENOENT || r == -ESTALE ? ENODATA : -of_daemon(r));
     else if (!size)
         fuse_reply_xattr(req, value->n_bytes);
     else if (size < value->n_bytes)

@@ -94,11 +94,10 @@ static inline fuse_ino_t ino_of(struct fs *fs, const struct inode *inode)
     return inode == fs->inodes.root ? FUSE_ROOT_ID : node_id(inode);
 }
 
-/* Success or a negative errno: here its sign flips. A bound of the daemon's descriptors is none of
- * the caller's, who would close some of his own. */
+/* Success or a negative errno: here its sign flips. */
 static inline void reply(fuse_req_t req, int r)
 {
-    fuse_reply_err(req, r == -EMFILE ? ENFILE : r < 0 ? -r : 0);
+    fuse_reply_err(req, r < 0 ? -of_daemon(r) : 0);
 }
 
 #define _cleanup_inode_fd_ __attribute__((cleanup(inode_return_fd)))

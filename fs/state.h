@@ -44,6 +44,13 @@ static inline struct fs *fs_of(fuse_req_t req)
     return fs;
 }
 
+/* A bound of the daemon's own descriptors is none of the caller's, who would close some of his:
+ * what to tell him instead of -EMFILE. */
+static inline int of_daemon(int r)
+{
+    return r == -EMFILE ? -ENFILE : r;
+}
+
 /* Take room for so many descriptors for the user who asks, before anything is done, or give it
  * back, now or with the uid later. Returns 0, or -ENFILE: others are to have some as well. */
 static inline int fs_take_descriptors(fuse_req_t req, size_t n)

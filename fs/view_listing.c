@@ -76,7 +76,7 @@ static int open_mirrored(const struct view_task *task, struct handle *handle)
     _cleanup_close_ int path_fd = -1;
     struct user_room *descriptors = &task->fs->inodes.descriptors;
     if (!user_room_enter(descriptors, handle->stay.uid, 1))
-        return -EMFILE;
+        return -ENFILE;
     handle->descriptors = descriptors;
     int r = view_open_node(task->fs, task->caller.looking, task->node, &path_fd);
     if (!r)
@@ -85,6 +85,20 @@ static int open_mirrored(const struct view_task *task, struct handle *handle)
         return r;
     handle->fd = openat(path_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return handle->fd < 0 ? -errno : 0;
+}
+
+/* What is to be listed. */
+static int find_contents(const struct view_task *task, struct handle *handle)
+{
+    const enum view_kind kind = task->node->kind;
+    int r = view_settle(task);
+    if (!r && kind == VIEW_DIRECTORY)
+        r = open_mirrored(task, handle);
+    if (!r && (kind == VIEW_DOCUMENT || kind == VIEW_CLUSTER))
+        r = view_links(task, true, &handle->links);
+    if (!r && kind == VIEW_CLUSTERS && !task->caller.all)
+        r = index_readable_clusters_new(task->fs->index, task->node->cluster_id, &handle->clusters);
+    return r;
 }
 
 static int make_handle(const struct view_task *task, struct handle **ret_handle)
@@ -100,13 +114,7 @@ static int make_handle(const struct view_task *task, struct handle **ret_handle)
         .fd = -1, .from = -1, .n_bytes = n_bytes + task->caller.n_groups * sizeof(gid_t)};
     int r = view_room_enter(&task->fs->views->listings, task->caller.uid, &handle->stay);
     if (!r)
-        r = view_settle(task);
-    if (!r && kind == VIEW_DIRECTORY)
-        r = open_mirrored(task, handle);
-    if (!r && (kind == VIEW_DOCUMENT || kind == VIEW_CLUSTER))
-        r = view_links(task, true, &handle->links);
-    if (!r && kind == VIEW_CLUSTERS && !task->caller.all)
-        r = index_readable_clusters_new(task->fs->index, task->node->cluster_id, &handle->clusters);
+        r = of_daemon(find_contents(task, handle));
     if (!r)
         r = view_room_hold(&handle->stay,
                            handle->n_bytes + (handle->links ? handle->links->n_bytes : 0));
@@ -456,7 +464,7 @@ static void read_directory(struct view_task *task)
         return;
     /* An error after some entries shows again at the next call. */
     if (r < 0 && !reply.used)
-        fuse_reply_err(task->req, -r);
+        fuse_reply_err(task->req, -of_daemon(r));
     else
         fuse_reply_buf(task->req, buffer, reply.used);
 }

@@ -139,7 +139,7 @@ static void lookup_mirrored(struct fs *fs, fuse_req_t req, struct view_node *par
     if (!r)
         r = join(parent, name, &path);
     if (r < 0) {
-        fuse_reply_err(req, -r);
+        fuse_reply_err(req, -of_daemon(r));
         return;
     }
     like.path = path;
@@ -178,7 +178,7 @@ static void lookup_link(struct view_task *task)
     if (!r)
         r = join(task->node, task->name, &path);
     if (r < 0)
-        fuse_reply_err(task->req, -r);
+        fuse_reply_err(task->req, -of_daemon(r));
     else
         view_reply_entry(
             task->fs, task->req,
@@ -241,7 +241,7 @@ static void lookup_cluster(struct view_task *task)
         like = (struct view_node){.kind = VIEW_LINK, .target = target};
     like.path = path;
     if (r <= 0)
-        fuse_reply_err(task->req, r ? -r : ENOENT);
+        fuse_reply_err(task->req, r ? -of_daemon(r) : ENOENT);
     else
         view_reply_entry(task->fs, task->req, &like);
 }

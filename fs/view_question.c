@@ -274,14 +274,14 @@ int question_open(struct fs *fs, fuse_req_t req, const char *name, struct fuse_f
     question->form.limit = fs->options.limit;
     int r = question_form_parse(name, &question->form);
     if (r == 0)
-        r = view_caller(fs, req, &question->opener);
+        r = of_daemon(view_caller(fs, req, &question->opener));
     if (r == 0)
         r = view_room_enter(&fs->views->questions, question->opener.uid, &question->stay);
     if (r == 0 && !user_room_enter(&fs->inodes.descriptors, question->opener.uid, 1))
         r = -ENFILE;
     if (r == 0) {
         question->descriptors = &fs->inodes.descriptors;
-        r = question->fd = open_document(fs, req, &question->max_bytes);
+        r = question->fd = of_daemon(open_document(fs, req, &question->max_bytes));
     }
     if (r < 0) {
         question_free(question);
@@ -367,7 +367,7 @@ static int copy_piece(const struct view_task *task, const struct question *quest
 static void reply_piece(fuse_req_t req, int r, const char *piece, size_t n_bytes)
 {
     if (r < 0)
-        fuse_reply_err(req, -r);
+        fuse_reply_err(req, -of_daemon(r));
     else
         fuse_reply_buf(req, piece, n_bytes);
 }

@@ -133,5 +133,5 @@ void view_defer(struct fs *fs, fuse_req_t req, const struct view_task *like)
             task_free(task);
     }
     if (r < 0)
-        fuse_reply_err(req, -r);
+        fuse_reply_err(req, -of_daemon(r));
 }

@@ -153,7 +153,7 @@ void view_reply_entry(struct fs *fs, fuse_req_t req, const struct view_node *lik
     struct fuse_entry_param entry;
     int r = make_entry(fs, like, &entry);
     if (r < 0)
-        fuse_reply_err(req, r == -ESTALE ? ENOENT : -r);
+        fuse_reply_err(req, r == -ESTALE ? ENOENT : -of_daemon(r));
     else if (fuse_reply_entry(req, &entry) < 0) /* the kernel has not got it */
         view_table_forget(&fs->views->nodes, node_to_view(node_of_id(entry.ino)), 1);
 }
@@ -209,7 +209,7 @@ void views_create(struct fs *fs, fuse_req_t req, struct view_node *parent, const
     r = make_entry(fs, &like, &entry);
     if (r < 0) {
         question_release(&reply);
-        fuse_reply_err(req, -r);
+        fuse_reply_err(req, -of_daemon(r));
     } else if (fuse_reply_create(req, &entry, &reply) < 0) {
         question_release(&reply);
         view_table_forget(&fs->views->nodes, node_to_view(node_of_id(entry.ino)), 1);
