@@ -69,6 +69,29 @@ expect_equal 'nothing is said where nothing is missing' $'1.0000\tlonely' "$(que
 expect_equal 'nor here' $'1.0000\tabove' "$(query x,containing "$SOURCE/above")"
 expect_match 'the manual of the code' 'Exit code 1 .* 4 ' "$("$KINFS" similar --help | xargs)"
 
+# What another user is told of excerpts of `long`, each with its exit code.
+as_another() {
+    setpriv --reuid=54321 --regid=54321 --clear-groups "$@"
+}
+told_another() {
+    local n code
+    for n in 100 130 300 2500 20000; do
+        words 1000000 "$n" > excerpt
+        code=0
+        as_another "$KINFS" similar --containing --tree "$MNT" - < excerpt 2>&1 || code=$?
+        echo "$n words: $code"
+        as_another "$KINFS" similar --json --containing --tree "$MNT" - < excerpt || true
+        as_another bash -c 'exec 3<> "$1" && cat >&3 && cat <&3' _ "$MNT/.kinfs/query/another$n,containing" < excerpt |
+            grep '^#' || true
+    done
+}
+others=
+if [[ $EUID = 0 ]] && command -v setpriv > /dev/null; then others=yes; fi
+if [[ $others ]]; then
+    chmod 755 "$SCRATCH"
+    before=$(told_another)
+fi
+
 # A very long document: of its 449,996 shingles one in 128 is a key (one in 64 were more than 4,096), so that 99 in 100 of
 # 588 shingles have one.
 words 1000000 450000 > "$SOURCE/long"
@@ -89,8 +112,23 @@ ask_long() { # TREE
     words 1000000 2500 > excerpt # missed once in three hundred million times
     expect_match '2,500 words' '"path":"long".*"complete":true' "$("$KINFS" similar --json --containing --tree "$tree" - < excerpt)"
 }
+chmod 600 "$SOURCE/long"
 "$KINFS" settle "$MNT"
 ask_long "$MNT"
+if [[ $others ]]; then
+    # One that is hidden changes no word of it, and no code.
+    expect_equal 'of what is hidden' "$before" "$(told_another)"
+    expect_equal 'codes' '4 4 4 4 1' "$(sed -n 's/^[0-9]* words: //p' <<< "$before" | xargs)"
+    expect_match 'too short' 'too short to tell: .* below 113 shingles, 117 words' "$(grep -m 1 '^kinfs:' <<< "$before")"
+    expect_equal 'longer' 3 "$(grep -c '^kinfs: .*not complete: certain only of documents of up to 102400 shingles$' <<< "$before")"
+    expect_equal 'a question' 3 "$(grep -c '^# not complete: certain only of' <<< "$before")"
+    expect_equal 'JSON' 3 "$(grep -c '"not complete: certain only of .*"complete":false' <<< "$before")"
+    # Of one that is not, nobody is told that it contains nothing.
+    chmod 644 "$SOURCE/long"
+    told=$(told_another)
+    expect_equal 'none' '' "$(grep ' words: 1$' <<< "$told" || true)"
+    expect_match 'long enough' '"path":"long".*"complete":true' "$(grep '"complete":true' <<< "$told")"
+fi
 stop
 ask_long "$SOURCE"
 rm "$SOURCE/long"

@@ -118,24 +118,41 @@ static int candidates_of(struct index *index, enum postings_tier tier,
     return 0;
 }
 
+/* How thin the longest document is tells its length, so who may not read everything is told the
+ * same whatever there is: up to which length of documents an answer is certain, unless the question
+ * is long enough for documents of LONGEST_SHINGLES. Those are a hundred megabytes of words; without
+ * an end no answer would be complete. */
+enum { LONGEST_SHINGLES = 1 << 24 };
+
+static void say_of_containers(struct index *index, double n_shingles,
+                              const struct index_query *query, char ret_why[KIN_LIST_WHY_BYTES])
+{
+    const struct policy *policy = &index->policy;
+    const uint64_t certain = candidates_certain_shingles(
+        query->may_read ? policy->m : atomic_load(&index->largest_modulus));
+    if (n_shingles < (double)certain)
+        snprintf(ret_why, KIN_LIST_WHY_BYTES,
+                 "too short to tell: what contains it is found by chance below %llu shingles, %llu "
+                 "words",
+                 (unsigned long long)certain, (unsigned long long)(certain + policy->w - 1));
+    else if (query->may_read &&
+             n_shingles < (double)candidates_certain_shingles(LONGEST_SHINGLES / policy->v_max))
+        snprintf(ret_why, KIN_LIST_WHY_BYTES,
+                 "not complete: certain only of documents of up to %llu shingles",
+                 (unsigned long long)policy->v_max * policy->m);
+}
+
 /* Says why, where an answer misses documents by more than chance allows, whatever it turns out to
- * be. How thin the longest document is tells its length, so who may not read everything is told
- * what is certain of all but the very long ones. */
+ * be. */
 static void say_incomplete(struct index *index, enum postings_tier tier,
                            const struct min_sketch *sketch, const struct index_query *query,
                            char ret_why[KIN_LIST_WHY_BYTES])
 {
-    const double threshold = query->threshold;
-    const uint64_t certain = candidates_certain_shingles(
-        query->may_read ? index->policy.m : atomic_load(&index->largest_modulus));
     if (sketch->n_values == 0) /* only what is equal is wanted, and found */
         return;
-    if (tier == POSTINGS_TIER_C && min_sketch_cardinality(sketch) < (double)certain)
-        snprintf(ret_why, KIN_LIST_WHY_BYTES,
-                 "too short to tell: what contains it is found by chance below %llu shingles, %llu "
-                 "words",
-                 (unsigned long long)certain, (unsigned long long)(certain + index->policy.w - 1));
-    else if (tier == POSTINGS_TIER_R && threshold < candidates_certain_resemblance())
+    if (tier == POSTINGS_TIER_C)
+        say_of_containers(index, min_sketch_cardinality(sketch), query, ret_why);
+    else if (query->threshold < candidates_certain_resemblance())
         snprintf(ret_why, KIN_LIST_WHY_BYTES,
                  "not complete: what resembles it by less than %.2f is found by chance",
                  candidates_certain_resemblance());
