@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../lib/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root watches what others open'
 needs_fuse
-needs python3
+needs python3 findmnt
 trap 'kill "${watcher-}" 2> /dev/null || true' EXIT
 lib=$(cd "$(dirname "$0")/../lib" && pwd)
 mkdir -p his/tree medium/tree "$MNT"
