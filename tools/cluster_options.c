@@ -31,7 +31,7 @@ static enum batch_mode parse_mode(struct argp_state *state, const char *text)
     for (enum batch_mode mode = 0; mode < BATCH_N_MODES; mode++)
         if (strcmp(text, batch_mode_name(mode)) == 0)
             return mode;
-    argp_error(state, "--mode=%s: exact, fast, broder1997 or supershingle", text);
+    argp_error(state, "--mode=%s: exact, fast, center, broder1997 or supershingle", text);
     return BATCH_EXACT;
 }
 

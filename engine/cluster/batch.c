@@ -31,7 +31,7 @@ struct batch_writer {
 
 const char *batch_mode_name(enum batch_mode mode)
 {
-    static const char *const names[] = {"exact", "fast", "broder1997", "supershingle"};
+    static const char *const names[] = {"exact", "fast", "center", "broder1997", "supershingle"};
     return names[mode];
 }
 
@@ -53,7 +53,7 @@ static uint32_t or_else(uint32_t given, uint32_t otherwise)
 
 static void set_defaults(struct batch_options *options)
 {
-    bool fast = options->mode == BATCH_FAST;
+    bool fast = options->mode == BATCH_FAST || options->mode == BATCH_CENTER;
     options->n_keys = or_else(options->n_keys, fast ? FAST_KEYS : EXACT_KEYS);
     options->n_representatives = or_else(options->n_representatives, REPRESENTATIVES);
     options->most_compared =
@@ -75,7 +75,9 @@ static int check(const struct policy *policy, const struct batch_options *option
 {
     if (policy_validate(policy) < 0 || (unsigned)options->mode >= BATCH_N_MODES ||
         options->n_threads < 1 || options->n_threads > PARALLEL_MAX_THREADS ||
-        !(options->threshold > 0 && options->threshold <= 1))
+        !(options->threshold > 0 && options->threshold <= 1) ||
+        !(options->containment >= 0 && options->containment <= 1) ||
+        (options->containment > 0 && (options->mode != BATCH_FAST || !options->whole)))
         return -EINVAL;
     return 0;
 }
@@ -84,7 +86,7 @@ static int check(const struct policy *policy, const struct batch_options *option
 static int make_sketches(struct batch *batch)
 {
     enum batch_mode mode = batch->options.mode;
-    bool compares = mode == BATCH_EXACT || mode == BATCH_FAST;
+    bool compares = mode == BATCH_EXACT || mode == BATCH_FAST || mode == BATCH_CENTER;
     uint32_t n = batch->options.n_documents;
     uint64_t room = batch->budget.sketch_bytes;
     uint64_t filters = least_of(room, (uint64_t)n * sizeof(struct overlap_filter));
@@ -258,6 +260,8 @@ static int add_keys(struct batch_writer *writer, uint32_t number, const struct m
         batch->v_sizes[number] = pair_size(n, sketch->v_below != batch->modulus_below);
     } else if (n > batch->options.n_keys) {
         n = batch->options.n_keys;
+        if (batch_asks_containment(batch) && n < min_sketch_n_v(sketch))
+            n = min_sketch_n_v(sketch);
     }
     int r = 0;
     for (uint32_t i = 0; r == 0 && i < n; i++)

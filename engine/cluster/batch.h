@@ -35,6 +35,9 @@ enum batch_mode {
      * by a hash of the sketch; and components that hang together loosely are divided into stars
      * (loose.h). Linear in postings. */
     BATCH_FAST,
+    /* As fast, but all components are divided into stars, the largest documents being the first
+     * centres (loose.h). */
+    BATCH_CENTER,
     /* All values of V; pairs are counted; what more than 1,000 documents share is left out. */
     BATCH_BRODER1997,
     /* Who shares a super shingle, which is a run of 14 of the 84 smallest fingerprints, is of one
@@ -44,7 +47,7 @@ enum batch_mode {
     BATCH_N_MODES,
 };
 
-const char *batch_mode_name(enum batch_mode mode); /* "exact", "fast", "broder1997", .. */
+const char *batch_mode_name(enum batch_mode mode); /* "exact", "fast", "center", .. */
 
 enum batch_phase {
     BATCH_DUPLICATES,
@@ -67,11 +70,15 @@ struct batch_options {
     enum batch_mode mode;
     double threshold;       /* of resemblance, above 0, at most 1: equal documents alone */
     uint32_t n_documents;   /* they are numbered from 0; at most 2^32 - 1 */
-    uint32_t n_keys;        /* 0: 24, of fast 16 */
-    uint32_t most_compared; /* 0: 16,384, of fast 1,000; more takes more memory than the least */
+    uint32_t n_keys;        /* 0: 24, of fast and center 16 */
+    uint32_t most_compared; /* 0: 16,384, of fast and center 1,000; more takes more memory than the
+                               least */
     uint32_t n_representatives; /* 0: 64 */
     uint32_t cap;               /* broder1997: 0: 1,000 */
     bool whole;                 /* fast: loose components stay as they are */
+    double containment; /* fast, whole: joined are also two of which one is contained in the other
+                           by so much, and which have a value of V in common; 0: no matter; 1: none,
+                           as equal documents alone are of one content */
     /* By the thread that runs, now and then; or NULL. */
     void (*progress)(void *user, enum batch_phase phase, uint32_t done, uint32_t of);
     void *user;
@@ -92,7 +99,7 @@ struct batch_totals {
     uint64_t n_documents, n_empty; /* added; of them those without a shingle */
     struct equivalence_counts equivalence;
     struct list_counts lists;
-    struct loose_counts loose;        /* fast */
+    struct loose_counts loose;        /* fast, center */
     uint64_t n_clusters, n_clustered; /* of two documents or more; documents in them */
     uint64_t n_identical_clusters, n_identical_clustered; /* of them those of one content */
     uint64_t largest;

@@ -113,7 +113,7 @@ static int share_links(const struct batch *batch, struct budget_share *ret_share
         usual_room(all_bytes, KEY_PARTITIONS), ret_share);
 }
 
-/* exact, fast: sorting and comparing, partition by partition. */
+/* All but broder1997: sorting and comparing, partition by partition. */
 static int link_documents(struct batch *batch)
 {
     const struct batch_options *options = &batch->options;
@@ -132,6 +132,7 @@ static int link_documents(struct batch *batch)
         .number_bits = batch->number_bits,
         .n_threads = share.n_threads,
         .threshold = options->threshold,
+        .containment = batch_asks_containment(batch) ? options->containment : 0,
         .most_compared = options->most_compared,
         .n_representatives = options->n_representatives,
         .most_held = most_held(options),
@@ -155,7 +156,7 @@ static int link_documents(struct batch *batch)
     return r;
 }
 
-/* fast: components that hang together loosely become stars. */
+/* fast: components that hang together loosely become stars; center: all. */
 static int divide_loose(struct batch *batch)
 {
     const struct batch_options *options = &batch->options;
@@ -169,6 +170,7 @@ static int divide_loose(struct batch *batch)
         .sketches = &batch->sketches,
         .sets = &batch->sets,
         .nodes = batch->marks.node,
+        .center = options->mode == BATCH_CENTER,
         .n_keys = options->n_keys,
         .threshold = options->threshold,
         .n_threads = share.n_threads,
@@ -314,8 +316,9 @@ static int run_phases(struct batch *batch)
         r = collapse_duplicates(batch);
     if (r == 0 && !batch_joins_equal(batch))
         r = batch->options.mode == BATCH_BRODER1997 ? count_pairs(batch) : link_documents(batch);
-    if (r == 0 && !batch_joins_equal(batch) && batch->options.mode == BATCH_FAST &&
-        !batch->options.whole)
+    const bool divides = batch->options.mode == BATCH_CENTER ||
+                         (batch->options.mode == BATCH_FAST && !batch->options.whole);
+    if (r == 0 && !batch_joins_equal(batch) && divides)
         r = divide_loose(batch);
     end_sketches(batch);
     return r;

@@ -36,10 +36,16 @@ struct batch {
     enum batch_phase from; /* BATCH_DUPLICATES or BATCH_CLUSTERS */
 };
 
+static inline bool batch_asks_containment(const struct batch *batch)
+{
+    return batch->options.containment > 0 && batch->options.containment < 1;
+}
+
 /* Equal documents alone are of a cluster: which they are their fingerprints say, and no sample. */
 static inline bool batch_joins_equal(const struct batch *batch)
 {
-    return batch->options.threshold >= 1 && batch->options.mode != BATCH_SUPERSHINGLE;
+    return batch->options.threshold >= 1 && batch->options.mode != BATCH_SUPERSHINGLE &&
+           !batch_asks_containment(batch);
 }
 
 /* -- batch_run.c -- */

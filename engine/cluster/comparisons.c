@@ -172,7 +172,7 @@ static bool advance(struct comparisons *comparisons, struct link_cursor *cursor)
         cursor->next = (uint32_t)comparisons->scan(
             &cursor->filter, cursor->root, comparisons->filters + list->held_begin,
             comparisons->roots + list->held_begin, cursor->next, n_before, linking->sketches->s,
-            linking->threshold, &comparisons->counts->n_candidates);
+            linking->containment > 0 ? 0 : linking->threshold, &comparisons->counts->n_candidates);
         if (cursor->next == n_before)
             return false;
         cursor->other = cursor->next++;
@@ -182,13 +182,28 @@ static bool advance(struct comparisons *comparisons, struct link_cursor *cursor)
     return false;
 }
 
+static bool is_contained(const struct min_sketch *a, const struct min_sketch *b, double at_least)
+{
+    struct estimate estimate;
+    return min_sketch_containment(a, b, &estimate) == 0 && estimate.value >= at_least;
+}
+
+static bool are_joined(const struct linking *linking, const struct min_sketch *a,
+                       const struct min_sketch *b)
+{
+    struct estimate estimate;
+    if (linking->threshold < 1 && min_sketch_reaches(a, b, linking->threshold, &estimate) == 1)
+        return true;
+    return linking->containment > 0 &&
+           (is_contained(a, b, linking->containment) || is_contained(b, a, linking->containment));
+}
+
 static int compare(struct comparisons *comparisons, struct link_cursor *cursor)
 {
     const struct linking *linking = comparisons->linking;
     uint32_t a = document_of(comparisons, cursor, cursor->at),
              b = document_of(comparisons, cursor, cursor->other);
     struct min_sketch sketches[2];
-    struct estimate estimate;
     if (is_decided(comparisons, cursor)) /* by one that was compared meanwhile */
         return 0;
     int r = get_sketch(comparisons, cursor, cursor->at, &sketches[0]);
@@ -197,7 +212,7 @@ static int compare(struct comparisons *comparisons, struct link_cursor *cursor)
     if (r < 0)
         return r;
     comparisons->counts->n_compared++;
-    if (min_sketch_reaches(&sketches[0], &sketches[1], linking->threshold, &estimate) != 1) {
+    if (!are_joined(linking, &sketches[0], &sketches[1])) {
         refused_pairs_add(comparisons->refused, a, b);
         return 0;
     }

@@ -30,7 +30,8 @@ struct linking {
     struct union_find *sets;
     const uint64_t *nodes;
     unsigned number_bits, n_threads;
-    double threshold;
+    double threshold;   /* 1: no pair reaches it: equal documents are joined already */
+    double containment; /* as batch_options has it; 0: none */
     uint32_t most_compared, n_representatives;
     uint32_t most_held;        /* links_most_held() */
     struct scratch_file *runs; /* for partitions that do not fit into a room; used by nobody else */

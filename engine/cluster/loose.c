@@ -12,6 +12,9 @@
  * Documents of equal shingles stand with the first of them; which that was is forgotten in the
  * component, and found again by the sketch.
  *
+ * Mode center takes the largest nodes first: 9, say, which is the longest version. 8 and 7 resemble
+ * it, and stand with it; 6 does not, and is the next centre.
+ *
  * Left out: joining each node with the centre it resembles most and then moving centres
  * (k-medoids): it takes several passes and depends on where it begins. Dividing at the weakest
  * edges of a spanning tree: each edge is strong, it is the ends that have nothing in common.
@@ -32,13 +35,14 @@ enum { DEALT_AT_ONCE = 4096, NONE = UINT32_MAX };
 struct loose_run {
     const struct loose_dividing *dividing;
     uint32_t *next;    /* the documents of a component from its root on, ascending; 0 ends */
-    uint64_t *several; /* a bit a root: LOOSE_LEAST_NODES at least */
+    uint64_t *several; /* a bit a root: so many nodes at least that it may be divided */
     uint32_t dealt;
     pthread_mutex_t lock; /* of counts */
     struct loose_counts counts;
 };
 
 struct node {
+    uint64_t size; /* center: shingles; else 0 */
     uint64_t rank; /* of its filter */
     uint32_t document, centre;
     uint32_t n_documents, first; /* of a centre: of its star */
@@ -107,6 +111,8 @@ static int resemblance(struct divider *divider, struct node *a, struct node *b, 
 static int compare_nodes(const void *a, const void *b)
 {
     const struct node *x = a, *y = b;
+    if (x->size != y->size)
+        return x->size > y->size ? -1 : 1;
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
     return (x->document > y->document) - (x->document < y->document);
@@ -132,6 +138,15 @@ static int take_node(struct divider *divider, uint32_t document)
     return 0;
 }
 
+static int read_size(struct divider *divider, struct node *node)
+{
+    struct min_sketch sketch;
+    int r = read_sketch(divider, node, 0, &sketch);
+    if (r == 0)
+        node->size = (uint64_t)min_sketch_cardinality(&sketch);
+    return r;
+}
+
 static int take_nodes(struct divider *divider, uint32_t root)
 {
     const struct loose_run *run = divider->run;
@@ -143,6 +158,8 @@ static int take_nodes(struct divider *divider, uint32_t root)
             r = take_node(divider, document);
         document = run->next[document];
     } while (r == 0 && document);
+    for (size_t i = 0; r == 0 && run->dividing->center && i < divider->n_nodes; i++)
+        r = read_size(divider, &divider->nodes[i]);
     if (r == 0)
         qsort(divider->nodes, divider->n_nodes, sizeof(*divider->nodes), compare_nodes);
     return r;
@@ -234,11 +251,23 @@ static void add_centre(struct divider *divider, uint32_t place, const struct min
     }
 }
 
-/* A node that resembles a centre stands with the one it resembles most, of equal ones the first;
- * else it is a centre. */
+/* Whether a node would rather stand with another centre, which it resembles by value, than with the
+ * one it has, which it resembles by best. */
+static bool is_better(const struct divider *divider, const struct node *node, uint32_t centre,
+                      double value, double best)
+{
+    if (node->centre == NONE)
+        return true;
+    if (divider->run->dividing->center)
+        return centre < node->centre;
+    return value > best || (value == best && centre < node->centre);
+}
+
+/* A node that resembles a centre stands with it; else it is a centre. */
 static int place_node(struct divider *divider, uint32_t place)
 {
     struct node *node = &divider->nodes[place];
+    const struct loose_dividing *dividing = divider->run->dividing;
     struct min_sketch sketch;
     double best = 0;
     int r = read_sketch(divider, node, 0, &sketch);
@@ -247,12 +276,13 @@ static int place_node(struct divider *divider, uint32_t place)
              at = divider->postings[at].next) {
             const uint32_t centre = divider->postings[at].centre;
             double value;
-            if (divider->compared_by[centre] == place)
+            if (divider->compared_by[centre] == place ||
+                (dividing->center && node->centre < centre))
                 continue;
             divider->compared_by[centre] = place;
             r = resemblance(divider, node, &divider->nodes[centre], &value);
-            if (r == 0 && value >= divider->run->dividing->threshold &&
-                (value > best || (value == best && centre < node->centre))) {
+            if (r == 0 && value >= dividing->threshold &&
+                is_better(divider, node, centre, value, best)) {
                 best = value;
                 node->centre = centre;
             }
@@ -261,6 +291,11 @@ static int place_node(struct divider *divider, uint32_t place)
     if (r == 0 && node->centre == NONE)
         add_centre(divider, place, &sketch);
     return r;
+}
+
+static bool is_before(const struct node *a, const struct node *b)
+{
+    return a->size != b->size ? a->size > b->size : a->rank < b->rank;
 }
 
 /* The node of a document's shingles. */
@@ -273,15 +308,19 @@ static int find_node(struct divider *divider, uint32_t document, size_t *ret_pla
     int r = sketch_file_filter(divider->run->dividing->sketches, document, &filter);
     if (r == 0)
         r = read_sketch(divider, &own, 0, &sketch);
+    if (r < 0)
+        return r;
     own.rank = overlap_filter_rank(&filter);
-    while (r == 0 && low < high) {
+    if (divider->run->dividing->center)
+        own.size = (uint64_t)min_sketch_cardinality(&sketch);
+    while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (divider->nodes[middle].rank < own.rank)
+        if (is_before(&divider->nodes[middle], &own))
             low = middle + 1;
         else
             high = middle;
     }
-    for (; r == 0 && low < divider->n_nodes && divider->nodes[low].rank == own.rank; low++) {
+    for (; r == 0 && low < divider->n_nodes && !is_before(&own, &divider->nodes[low]); low++) {
         r = read_sketch(divider, &divider->nodes[low], 1, &other);
         if (r == 0 && other.n_values == sketch.n_values && other.below == sketch.below &&
             memcmp(other.values, sketch.values, sketch.n_values * sizeof(*sketch.values)) == 0) {
@@ -329,10 +368,11 @@ static int divide(struct divider *divider, uint32_t root)
 
 /* -- all components -- */
 
-/* Marks the roots of components with LOOSE_LEAST_NODES nodes: two planes of bits count to three. */
+/* Marks the roots of components with so many nodes: two planes of bits count to three. */
 static int count_nodes(struct loose_run *run)
 {
     const struct loose_dividing *dividing = run->dividing;
+    const uint32_t least = dividing->center ? CENTER_LEAST_NODES : LOOSE_LEAST_NODES;
     const size_t n = dividing->sets->n, n_words = n / 64 + 1;
     uint64_t *ones = calloc(n_words, sizeof(*ones)), *twos = calloc(n_words, sizeof(*twos));
     run->several = calloc(n_words, sizeof(*run->several));
@@ -343,9 +383,10 @@ static int count_nodes(struct loose_run *run)
         const uint32_t root = union_find_root(dividing->sets, i);
         const uint64_t bit = (uint64_t)1 << (root % 64);
         const bool was_odd = ones[root / 64] & bit, was_two = twos[root / 64] & bit;
+        const uint32_t n_before = was_odd + 2 * was_two;
         ones[root / 64] ^= bit;
         twos[root / 64] ^= was_odd ? bit : 0;
-        run->several[root / 64] |= was_odd && was_two ? bit : 0;
+        run->several[root / 64] |= n_before + 1 == least ? bit : 0;
     }
     free(ones);
     free(twos);
@@ -407,7 +448,7 @@ static int divide_some(void *user, unsigned thread, const bool *stop)
                 continue;
             r = take_nodes(&divider, (uint32_t)i);
             if (r == 0)
-                r = is_loose(&divider);
+                r = run->dividing->center ? 1 : is_loose(&divider);
             if (r > 0)
                 r = divide(&divider, (uint32_t)i);
         }

@@ -35,9 +35,21 @@ static double resemblance(const struct document_sketch *a, const struct document
     return min_sketch_resemblance(&a->sketch, &b->sketch, &estimate) == 0 ? estimate.value : 0;
 }
 
-/* Different contents of a component: the first document of each, by rank. */
+static uint64_t size_of(const struct document_sketch *document)
+{
+    return (uint64_t)min_sketch_cardinality(&document->sketch);
+}
+
+static bool is_before(const struct document_sketch *a, const struct document_sketch *b, bool center)
+{
+    if (center && size_of(a) != size_of(b))
+        return size_of(a) > size_of(b);
+    return rank_of(a) < rank_of(b);
+}
+
+/* Different contents of a component: the first document of each, in the order of the mode. */
 static uint32_t contents_of(const struct world *world, const uint32_t *cluster, uint32_t root,
-                            uint32_t *ret_nodes)
+                            bool center, uint32_t *ret_nodes)
 {
     uint32_t n = 0;
     for (uint32_t i = root; i < world->n; i++) {
@@ -47,8 +59,9 @@ static uint32_t contents_of(const struct world *world, const uint32_t *cluster, 
         if (!is_new)
             continue;
         uint32_t at = n++;
-        const uint64_t rank = rank_of(&world->documents[i]);
-        for (; at > 0 && rank_of(&world->documents[ret_nodes[at - 1]]) > rank; at--)
+        for (; at > 0 &&
+               is_before(&world->documents[i], &world->documents[ret_nodes[at - 1]], center);
+             at--)
             ret_nodes[at] = ret_nodes[at - 1];
         ret_nodes[at] = i;
     }
@@ -72,7 +85,7 @@ static bool is_loose(const struct world *world, const uint32_t *nodes, uint32_t 
 
 /* Of each node, in order, the centre with which it stands: itself, where it is one. */
 static void find_centres(const struct world *world, const uint32_t *nodes, uint32_t n,
-                         double threshold, uint32_t *ret_centres)
+                         double threshold, bool center, uint32_t *ret_centres)
 {
     for (uint32_t i = 0; i < n; i++) {
         double best = 0;
@@ -81,7 +94,7 @@ static void find_centres(const struct world *world, const uint32_t *nodes, uint3
             const struct document_sketch *a = &world->documents[nodes[i]],
                                          *b = &world->documents[nodes[j]];
             if (ret_centres[j] != j || !share_key(a, b) || resemblance(a, b) < threshold ||
-                resemblance(a, b) <= best)
+                resemblance(a, b) <= best || (center && ret_centres[i] != i))
                 continue;
             best = resemblance(a, b);
             ret_centres[i] = j;
@@ -90,17 +103,17 @@ static void find_centres(const struct world *world, const uint32_t *nodes, uint3
 }
 
 static void divide(const struct world *world, uint32_t *cluster, uint32_t root, double threshold,
-                   uint32_t *n_divided)
+                   bool center, uint32_t *n_divided)
 {
     _cleanup_free_ uint32_t *nodes = calloc(world->n, sizeof(*nodes));
     _cleanup_free_ uint32_t *centres = calloc(world->n, sizeof(*centres));
     _cleanup_free_ uint32_t *first = calloc(world->n, sizeof(*first));
     _cleanup_free_ uint32_t *stars = malloc(world->n * sizeof(*stars));
     assert_true(nodes && centres && first && stars);
-    const uint32_t n = contents_of(world, cluster, root, nodes);
-    if (n == 0 || !is_loose(world, nodes, n, threshold))
+    const uint32_t n = contents_of(world, cluster, root, center, nodes);
+    if (n == 0 || (center ? n < 3 : !is_loose(world, nodes, n, threshold)))
         return;
-    find_centres(world, nodes, n, threshold, centres);
+    find_centres(world, nodes, n, threshold, center, centres);
     for (uint32_t i = 0; i < n; i++)
         first[i] = world->n;
     for (uint32_t i = 0; i < world->n; i++) {
@@ -119,9 +132,10 @@ static void divide(const struct world *world, uint32_t *cluster, uint32_t root, 
 }
 
 /* Returns how many components were divided. */
-static uint32_t expect_definition(const struct world *world, double threshold)
+static uint32_t expect_definition(const struct world *world, double threshold, bool center)
 {
-    struct batch_options options = world_options(scratch_group, world->n, BATCH_FAST, threshold);
+    struct batch_options options =
+        world_options(scratch_group, world->n, center ? BATCH_CENTER : BATCH_FAST, threshold);
     _cleanup_(batch_free_p) struct batch *batch = world_batch(world, &options);
     _cleanup_free_ uint32_t *expected = world_clusters(world, are_neighbours, &threshold);
     _cleanup_free_ uint32_t *components = calloc(world->n, sizeof(*components));
@@ -131,7 +145,7 @@ static uint32_t expect_definition(const struct world *world, double threshold)
     memcpy(components, expected, world->n * sizeof(*components));
     for (uint32_t i = 0; i < world->n; i++)
         if (components[i] == i)
-            divide(world, expected, i, threshold, &n_divided);
+            divide(world, expected, i, threshold, center, &n_divided);
     for (uint32_t i = 0; i < world->n; i++)
         if (clusters[i] != expected[i])
             fail_msg("document %u of %u at %g: cluster %u, expected %u", i, world->n, threshold,
@@ -168,7 +182,8 @@ static void test_loose__chains_of_versions_become_stars(void **state)
     add_families(&world, families);
     add_families(&world, families); /* each once more: equal documents are of one star */
     for (unsigned i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++)
-        assert_true(expect_definition(&world, thresholds[i]) >= 2);
+        for (unsigned center = 0; center < 2; center++)
+            assert_true(expect_definition(&world, thresholds[i], center) >= 2);
     world_end(&world);
 }
 
@@ -183,9 +198,10 @@ static void test_loose__real_documents(void **state)
     world_add_tree(&world, SOURCE_ROOT "/engine", 400);
     world_add_tree(&world, SOURCE_ROOT "/tests/unit", 200);
     world_add_tree(&world, "/usr/share/doc", 1500);
-    n_divided += expect_definition(&world, 0.25);
-    n_divided += expect_definition(&world, 0.5);
+    n_divided += expect_definition(&world, 0.25, false);
+    n_divided += expect_definition(&world, 0.5, false);
     assert_true(n_divided > 0);
+    assert_true(expect_definition(&world, 0.5, true) > 0);
     world_end(&world);
 }
 
@@ -211,6 +227,86 @@ static void test_loose__stars_do_not_depend_on_memory_or_threads(void **state)
     options.n_threads = 1;
     _cleanup_(batch_free_p) struct batch *again = world_batch(&world, &options);
     assert_memory_equal(batch_clusters(once), batch_clusters(again), world.n * sizeof(uint32_t));
+    world_end(&world);
+}
+
+/* -- containment -- */
+
+struct ask {
+    double resemblance, containment;
+};
+
+static bool has_value(const struct document_sketch *a, uint64_t value)
+{
+    const uint32_t n_v = min_sketch_n_v(&a->sketch), n = n_v > KEYS ? n_v : KEYS;
+    for (uint32_t i = 0; i < n && i < a->sketch.n_values; i++)
+        if (a->sketch.values[i] == value)
+            return true;
+    return false;
+}
+
+static bool contains(const struct document_sketch *a, const struct document_sketch *b, double share)
+{
+    struct estimate estimate;
+    return min_sketch_containment(&a->sketch, &b->sketch, &estimate) == 0 &&
+           estimate.value >= share;
+}
+
+static bool are_related(const struct document_sketch *a, const struct document_sketch *b,
+                        void *user)
+{
+    const struct ask *ask = user;
+    bool share = false;
+    if (same_content(a, b))
+        return true;
+    for (uint32_t i = 0; i < a->sketch.n_values && has_value(a, a->sketch.values[i]); i++)
+        share = share || has_value(b, a->sketch.values[i]);
+    return share && ((ask->resemblance < 1 && resemblance(a, b) >= ask->resemblance) ||
+                     contains(a, b, ask->containment) || contains(b, a, ask->containment));
+}
+
+/* Parts of long documents, each of another length. */
+static void add_parts(struct world *world)
+{
+    enum { LONG = 200000, PARTS = 4 };
+    char *text = malloc(LONG * 8);
+    assert_non_null(text);
+    for (unsigned whole = 0; whole < 4; whole++) {
+        size_t n = 0;
+        for (unsigned i = 0; i < LONG / 8; i++)
+            n += (size_t)sprintf(text + n, "w%u ", (whole * 7919 + i * 104729) % 99991);
+        world_add(world, text, n);
+        for (unsigned part = 1; part <= PARTS; part++)
+            world_add(world, text + part * 500, n >> 2 * part);
+    }
+    free(text);
+}
+
+static void test_loose__parts_are_joined_to_what_contains_them(void **state)
+{
+    (void)state;
+    const struct ask asks[] = {{0.5, 0.9}, {0.9, 0.5}, {1, 0.9}};
+    struct world world;
+    struct policy policy;
+    assert_int_equal(policy_preset("default", &policy), 0);
+    world_begin(&world, &policy);
+    add_parts(&world);
+    world_add_tree(&world, SOURCE_ROOT "/engine", 300);
+    for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
+        struct ask ask = asks[i];
+        struct batch_options options =
+            world_options(scratch_group, world.n, BATCH_FAST, ask.resemblance);
+        options.whole = true;
+        _cleanup_(batch_free_p) struct batch *without = world_batch(&world, &options);
+        options.containment = ask.containment;
+        _cleanup_(batch_free_p) struct batch *batch = world_batch(&world, &options);
+        _cleanup_free_ uint32_t *expected = world_clusters(&world, are_related, &ask);
+        assert_true(batch_totals(batch)->n_clustered > batch_totals(without)->n_clustered);
+        for (uint32_t k = 0; k < world.n; k++)
+            if (batch_clusters(batch)[k] != expected[k])
+                fail_msg("document %u, ask %zu: cluster %u, expected %u", k, i,
+                         batch_clusters(batch)[k], expected[k]);
+    }
     world_end(&world);
 }
 
@@ -312,6 +408,7 @@ int main(void)
         cmocka_unit_test(test_loose__chains_of_versions_become_stars),
         cmocka_unit_test(test_loose__real_documents),
         cmocka_unit_test(test_loose__stars_do_not_depend_on_memory_or_threads),
+        cmocka_unit_test(test_loose__parts_are_joined_to_what_contains_them),
         cmocka_unit_test(test_loose__a_long_list_is_compared_with_its_representatives),
         cmocka_unit_test(test_loose__a_list_in_several_pieces_has_the_representatives_of_all),
     };
