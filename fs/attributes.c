@@ -309,8 +309,8 @@ static int answer_cluster_directory(const struct view_task *task, enum attribute
     }
 }
 
-/* A named clustering says if all documents are in it; the default one always has them. One that is
- * made anew after changes is stale before. A caller who may not read everything is shown clusters
+/* A named clustering is stale until it is made anew after changes; the default one never is. A
+ * caller who may not read everything is shown clusters
  * that are found when asked for. */
 static int answer_clustering_state(const struct view_task *task, struct value *value)
 {
@@ -319,8 +319,7 @@ static int answer_clustering_state(const struct view_task *task, struct value *v
     for (size_t i = 0; i < n; i++)
         if (clusterings[i].base == task->node->cluster_id && !clusterings[i].current &&
             task->caller.all)
-            return clusterings[i].remade ? set(value, "stale")
-                                         : set(value, "pending: %u %%", clusterings[i].percent);
+            return set(value, "stale");
     return set(value, "current");
 }
 

@@ -63,10 +63,7 @@ static void add_clusterings(struct index *index, struct json_object *object)
         json_object_object_add(row, "name", json_object_new_string(clustering->clustering.name));
         json_object_object_add(row, "rule", json_object_new_string(strchr(text, ':') + 1));
         json_object_object_add(row, "current", json_object_new_boolean(clustering->current));
-        if (clustering->remade)
-            add_remade(row, clustering);
-        else
-            work_add_count(row, "percent", clustering->percent);
+        add_remade(row, clustering);
         work_add_count(row, "clusters", clustering->clusters);
         work_add_count(row, "clustered_documents", clustering->clustered_documents);
         json_object_array_add(list, row);
@@ -209,9 +206,8 @@ static void print_kernel(struct json_object *row)
 static void print_unfinished(struct json_object *clustering)
 {
     struct json_object *made;
-    if (!json_object_object_get_ex(clustering, "made", &made))
-        printf("; being made, %llu %%", (unsigned long long)command_count(clustering, "percent"));
-    else if (*command_text(clustering, "error"))
+    json_object_object_get_ex(clustering, "made", &made);
+    if (*command_text(clustering, "error"))
         printf("; %s: %s; make room where the store is, then kinfs settle",
                json_object_get_boolean(made) ? "stale" : "not made",
                command_text(clustering, "error"));

@@ -391,8 +391,6 @@ void index_close(struct index *index, unsigned wait_ms)
     if (r == 0)
         r = document_counts_store(&index->counts);
     if (r == 0)
-        r = named_clusterings_store(&index->named);
-    if (r == 0)
         r = kv_checkpoint(index->kv);
     if (r < 0)
         messages_log(&index->messages, INDEX_LOG_ERROR,

@@ -33,21 +33,20 @@ struct index_extractor {
     unsigned seconds, memory_mb, output_mb; /* limits; 0: 60, 1024, 64 */
 };
 
-/* A named way of clustering, beside the default one (components of resemblances of at least 0.5).
- * All are over the same sketches: one more, or another threshold, costs a pass over the records in
- * the background, and no document is read. */
+/* A named way of clustering, beside the default one (components of resemblances of at least 0.5). A
+ * batch (engine/cluster/batch.h) makes each of the same sketches, as a whole after changes, in the
+ * background: for one more, or another threshold, no document is read. */
 enum { INDEX_CLUSTERINGS_MAX = 8, INDEX_CLUSTERING_TEXT_BYTES = 96 };
 enum index_clustering_kind {
     /* connected by resemblances of at least `resemblance`, or by one being contained in the other
      * by at least `containment`, if that is not 0 */
     INDEX_CLUSTERING_COMPONENTS,
     /* each document with the first of those it resembles by at least `resemblance` that are
-     * centres; no two centres resemble each other so (engine/index/clusters/cluster_centres.h) */
+     * centres; no two centres resemble each other so (engine/cluster/loose.h) */
     INDEX_CLUSTERING_CENTER,
-    /* connected by super shingles in common (engine/index/clusters/edge_rule.h); no threshold */
+    /* connected by super shingles in common; no threshold */
     INDEX_CLUSTERING_SUPERSHINGLE,
-    /* what `kinfs cluster` says of that mode (engine/cluster/batch.h), at `resemblance`; made anew
-     * as a whole after changes */
+    /* what `kinfs cluster` says of that mode, at `resemblance` */
     INDEX_CLUSTERING_EXACT,
     INDEX_CLUSTERING_FAST,
     INDEX_CLUSTERING_BRODER1997,
@@ -554,12 +553,10 @@ struct index_clustering_status {
     struct index_clustering clustering;
     uint64_t base; /* of its clusters' ids */
     uint64_t clusters, clustered_documents;
-    bool current; /* else it is being made, and not all documents are in it; or, where it is made
-                     anew after changes, that is still to come */
-    bool remade;  /* made anew; then its clusters are those before the changes, less what is gone */
-    bool made;    /* of such a one: it was at least once; of that time */
+    bool current; /* else it is to be made anew, and its clusters are those before the changes,
+                     less what is gone */
+    bool made;    /* at least once; of that time */
     struct index_clustering_loss loss; /* of broder1997, else nothing */
-    unsigned percent;                  /* of one that is being made */
     int error; /* why it could not be made anew the last time (-ENOSPC, ..): make room, then
                   index_settle(), or the next change; 0: it could, or is current */
 };

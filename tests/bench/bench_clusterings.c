@@ -1,12 +1,10 @@
 /* Clusterings beside the default one, of very many documents: what making one anew costs, the first
- * time and when nothing has changed, what it costs when the centre of a large cluster goes, and
- * what is said of a large cluster.
+ * time and when nothing has changed, and what is said of a large cluster.
  *
- *   bench_clusterings DIRECTORY [N [LARGE [centres]]]
+ *   bench_clusterings DIRECTORY [N [LARGE]]
  *
  * N documents (200,000) of 5 KB come into a new index (tests/lib/fileless.h): a family of LARGE
- * (10,000), half of the others in families of 10 (tests/lib/families.h), the rest alone. With
- * "centres" there is a clustering with centres, too, and nothing is made anew; without it none.
+ * (10,000), half of the others in families of 10 (tests/lib/families.h), the rest alone.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +17,7 @@
 #include "tests/lib/families.h"
 #include "tests/lib/fileless.h"
 
-enum { SEED = 31, REMADE = 1, CENTRES = 32, SINGLE = 10, SHINGLES = 100 };
+enum { SEED = 31, REMADE = 1, SINGLE = 10, SHINGLES = 100 };
 
 struct bench {
     struct families *families;
@@ -161,8 +159,7 @@ static void remake(struct bench *bench, enum batch_mode mode, const char *scratc
                                        .policy = &bench->index->policy,
                                        .scratch = scratch,
                                        .number = REMADE,
-                                       .mode = mode,
-                                       .threshold = 0.5};
+                                       .how = {.mode = mode, .threshold = 0.5}};
     struct remake_plan plan = {0};
     char what[64];
     struct moment since = now();
@@ -171,35 +168,6 @@ static void remake(struct bench *bench, enum batch_mode mode, const char *scratc
     print_since(what, since);
     do_all(bench, carry_out, &plan, "carried out");
     remake_plan_done(&plan);
-}
-
-/* -- centres -- */
-
-static void remove_one(struct bench *bench, uint32_t number, const char *what)
-{
-    struct moment since = now();
-    fileless_remove(bench->fileless, &number, 1);
-    print_since(what, since);
-    settle(bench);
-}
-
-static void remove_centres(struct bench *bench)
-{
-    struct file_key key = fileless_key(of_large(bench, 1));
-    const struct index_query query = {0};
-    for (unsigned i = 0; i < 3; i++) {
-        struct cluster_info info;
-        uint64_t id;
-        char what[64];
-        check(index_cluster_of(bench->index, &key, clustering_base(CENTRES), &id), "cluster");
-        check(index_cluster(bench->index, id, &query, &info, NULL), "cluster");
-        snprintf(what, sizeof(what), "a centre of %llu documents goes",
-                 (unsigned long long)info.size);
-        remove_one(bench, fileless_number(info.representative.path), what);
-        cluster_info_done(&info);
-    }
-    for (uint32_t i = 0; i < 3; i++)
-        remove_one(bench, of_large(bench, 100 + i), "another document goes");
 }
 
 /* -- what is said -- */
@@ -228,12 +196,12 @@ static void explain(struct bench *bench)
 
 int main(int argc, char **argv)
 {
-    static const enum batch_mode modes[] = {BATCH_EXACT, BATCH_FAST, BATCH_BRODER1997};
-    static const struct edge_rule centres = {.resemblance = 0.5};
+    static const enum batch_mode modes[] = {BATCH_EXACT, BATCH_FAST, BATCH_CENTER,
+                                            BATCH_BRODER1997};
+    enum { N_MODES = sizeof(modes) / sizeof(*modes) };
     struct bench bench = {0};
-    bool has_centres = argc == 5 && strcmp(argv[4], "centres") == 0;
-    if (argc < 2 || argc > 4 + has_centres) {
-        fputs("Usage: bench_clusterings DIRECTORY [N [LARGE [centres]]]\n", stderr);
+    if (argc < 2 || argc > 4) {
+        fputs("Usage: bench_clusterings DIRECTORY [N [LARGE]]\n", stderr);
         return 2;
     }
     plan(&bench, argc > 2 ? (uint32_t)atoi(argv[2]) : 200000,
@@ -241,19 +209,15 @@ int main(int argc, char **argv)
     bench.fileless = fileless_open(argv[1]);
     bench.index = fileless_index(bench.fileless);
     check(remade_open(bench.index->kv, REMADE, &bench.remade), "remade");
-    check(living_clusters_add_remade(bench.index->clusters, REMADE, bench.remade), "remade");
-    if (has_centres)
-        check(living_clusters_add(bench.index->clusters, CENTRES, &centres, UINT64_MAX), "centres");
+    check(living_clusters_add(bench.index->clusters, REMADE, bench.remade), "remade");
     struct moment since = now();
     put_all(&bench);
     print_since("documents come", since);
     settle(&bench);
-    for (unsigned i = 0; i < 3 && !has_centres; i++)
+    for (unsigned i = 0; i < N_MODES; i++)
         for (unsigned again = 0; again < 2; again++)
             remake(&bench, modes[i], argv[1]);
     explain(&bench);
-    if (has_centres)
-        remove_centres(&bench);
     fileless_close(bench.fileless);
     remade_close(bench.remade);
     families_free(bench.families);

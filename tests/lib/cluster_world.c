@@ -8,11 +8,11 @@ uint64_t world_random(struct world *world, uint64_t n)
 static void world_add_remade(struct world *world, unsigned i)
 {
     struct remade **remades = world->remades[i];
-    const unsigned number = world->named[i].number;
+    const unsigned number = world->named[i];
     assert_int_equal(remade_open(world->kv, number, &remades[0]), 0);
     assert_int_equal(remade_open(world->inner, number, &remades[1]), 0);
-    assert_int_equal(living_clusters_add_remade(world->clusters, number, remades[0]), 0);
-    assert_int_equal(living_clusters_add_remade(world->reader, number, remades[1]), 0);
+    assert_int_equal(living_clusters_add(world->clusters, number, remades[0]), 0);
+    assert_int_equal(living_clusters_add(world->reader, number, remades[1]), 0);
 }
 
 void world_start(struct world *world, const struct kv_fault_plan *plan)
@@ -32,18 +32,8 @@ void world_start(struct world *world, const struct kv_fault_plan *plan)
     assert_int_equal(living_clusters_open(world->inner, world->reader_records, world->postings,
                                           WORLD_THRESHOLD, NULL, &world->reader),
                      0);
-    for (unsigned i = 0; i < world->n_named; i++) {
-        const struct world_named *named = &world->named[i];
-        if (named->is_remade) {
-            world_add_remade(world, i);
-            continue;
-        }
-        assert_int_equal(
-            living_clusters_add(world->clusters, named->number, &named->rule, named->linked_sid),
-            0);
-        assert_int_equal(
-            living_clusters_add(world->reader, named->number, &named->rule, UINT64_MAX), 0);
-    }
+    for (unsigned i = 0; i < world->n_named; i++)
+        world_add_remade(world, i);
 }
 
 void world_stop(struct world *world)

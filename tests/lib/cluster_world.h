@@ -55,13 +55,6 @@ struct world_alias {
     uint64_t id, leads_to;
 };
 
-/* A clustering beside the default one. */
-struct world_named {
-    unsigned number;
-    struct edge_rule rule;
-    uint64_t linked_sid; /* of living_clusters_add() */
-    bool is_remade;      /* it is not linked: living_clusters_add_remade() */
-};
 enum { WORLD_NAMED = 7 };
 
 struct world {
@@ -80,7 +73,7 @@ struct world {
     struct world_document *documents; /* in order of sid */
     unsigned n_documents;
     uint64_t max_id, fresh, flushed_sid;
-    struct world_named named[WORLD_NAMED];
+    unsigned named[WORLD_NAMED]; /* numbers of clusterings beside the default one */
     unsigned n_named;
     struct remade *remades[WORLD_NAMED][2]; /* of the clusters, and of the reader */
 };
@@ -137,11 +130,6 @@ bool world_share(const struct min_sketch *a, uint32_t n_a, const struct min_sket
                  uint32_t n_b);
 /* component[i]: the smallest document i is connected with, for live ones; UINT32_MAX for others. */
 void world_components(const struct world *world, unsigned component[WORLD_DOCUMENTS]);
-/* CENTER by its definition: all nodes in their order; each that is the neighbour of no centre
- * before it becomes one, the others go to the first of theirs. component[i]: the smallest document
- * of the cluster of i, for live ones. */
-void world_centres_by(const struct world *world, const struct edge_rule *rule, unsigned *component);
-
 /* -- what must happen to ids (cluster_world_model.c) -- */
 
 void world_model_step(struct world *world, const struct world_step *step);
@@ -149,16 +137,12 @@ void world_model_step(struct world *world, const struct world_step *step);
 /* -- comparing (cluster_world_check.c) -- */
 
 /* Everything that can be asked, against the slow way; and no row too many. Fresh ids of the model
- * become those that were given. Of named clusterings those are checked that have all documents. */
+ * become those that were given. Of named clusterings nothing. */
 void world_check(struct world *world);
 /* The clusters alone, whatever their ids. */
 void world_check_partition(struct world *world);
 /* Each id that became another leads to it, and none leads to what is not there. */
 void world_check_aliases(struct world *world);
-/* A named clustering against the slow way. Returns how many documents are in its clusters, and adds
- * how many of these there are. */
-unsigned world_check_named(struct world *world, const struct world_named *named,
-                           unsigned *n_all_clusters);
 size_t world_count_rows(struct world *world, unsigned table);
 
 /* -- steps (cluster_world_steps.c) -- */

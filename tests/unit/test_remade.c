@@ -9,11 +9,21 @@
 #include "tests/lib/failure_share.h"
 #include "tests/lib/scratch.h"
 
-static const struct world_named all_modes[] = {{.number = 3, .is_remade = true},
-                                               {.number = 4, .is_remade = true}};
-static const enum batch_mode modes[] = {BATCH_BRODER1997, BATCH_EXACT};
-enum { N_MODES = 2, EXACT_KEYS = 24 };
 #define THRESHOLD 0.4
+#define CONTAINMENT 0.8
+static const struct {
+    unsigned number; /* from CLUSTERING_CENTRES_FROM on they have centres */
+    struct batch_options how;
+} ways[] = {
+    {3, {.mode = BATCH_BRODER1997, .threshold = THRESHOLD}},
+    {4, {.mode = BATCH_EXACT, .threshold = THRESHOLD}},
+    {5, {.mode = BATCH_FAST, .threshold = THRESHOLD, .whole = true}},
+    {31, {.mode = BATCH_FAST, .threshold = THRESHOLD, .whole = true, .containment = CONTAINMENT}},
+    {32, {.mode = BATCH_CENTER, .threshold = THRESHOLD}},
+    {6, {.mode = BATCH_SUPERSHINGLE, .threshold = 1}},
+};
+enum { N_WAYS = sizeof(ways) / sizeof(ways[0]), EXACT_KEYS = 24, FAST_KEYS = 16 };
+enum { SUPER_VALUES = 84, SUPER_RUN = 14 };
 
 static char scratch_dir[64];
 static struct niceness niceness;
@@ -26,8 +36,9 @@ static void open_world(struct world *world, uint64_t seed, const struct kv_fault
     world->policy.s = world->policy.v_max = 12;
     assert_int_equal(min_sketch_builder_new(&world->policy, &world->builder), 0);
     world_stop(world);
-    memcpy(world->named, all_modes, sizeof(all_modes));
-    world->n_named = N_MODES;
+    for (unsigned i = 0; i < N_WAYS; i++)
+        world->named[i] = ways[i].number;
+    world->n_named = N_WAYS;
     world_start(world, plan);
 }
 
@@ -56,37 +67,128 @@ static bool broder_edge(const struct min_sketch *a, const struct min_sketch *b)
     return both > 0 && (double)both / (n_a + n_b - both) >= THRESHOLD;
 }
 
-static bool is_edge(const struct world *world, enum batch_mode mode, unsigned a, unsigned b)
+/* Every run of the one against every run of the other; of few values all of them. */
+static bool share_run(const struct min_sketch *a, const struct min_sketch *b)
 {
-    const struct record *x = &world->documents[a].record, *y = &world->documents[b].record;
+    for (uint32_t i = 0; i + SUPER_RUN <= a->n_values && i + SUPER_RUN <= SUPER_VALUES; i++)
+        for (uint32_t k = 0; k + SUPER_RUN <= b->n_values && k + SUPER_RUN <= SUPER_VALUES; k++)
+            if (memcmp(a->values + i, b->values + k, SUPER_RUN * sizeof(uint64_t)) == 0)
+                return true;
+    return a->n_values < SUPER_RUN && a->n_values == b->n_values &&
+           memcmp(a->values, b->values, a->n_values * sizeof(uint64_t)) == 0;
+}
+
+static bool contains(const struct min_sketch *a, const struct min_sketch *b)
+{
     struct estimate estimate;
-    if (x->sketch.n_values == 0 || y->sketch.n_values == 0)
-        return x->sketch.n_values == y->sketch.n_values &&
-               memcmp(x->content_fingerprint, y->content_fingerprint, FINGERPRINT_BYTES) == 0;
-    if (memcmp(x->shingle_fingerprint, y->shingle_fingerprint, FINGERPRINT_BYTES) == 0)
-        return true;
-    if (mode == BATCH_BRODER1997)
-        return broder_edge(&x->sketch, &y->sketch);
-    return world_share(&x->sketch, EXACT_KEYS, &y->sketch, EXACT_KEYS) &&
-           min_sketch_resemblance(&x->sketch, &y->sketch, &estimate) == 0 &&
+    return min_sketch_containment(a, b, &estimate) == 0 && estimate.value >= CONTAINMENT;
+}
+
+static bool resemble(const struct min_sketch *a, const struct min_sketch *b, uint32_t n_keys)
+{
+    struct estimate estimate;
+    return world_share(a, n_keys, b, n_keys) && min_sketch_resemblance(a, b, &estimate) == 0 &&
            estimate.value >= THRESHOLD;
 }
 
-/* group[i]: the smallest document i is connected with, of live ones. */
-static void groups_of(const struct world *world, enum batch_mode mode, unsigned *group)
+static uint32_t n_asked(const struct min_sketch *sketch)
 {
+    const uint32_t n_v = min_sketch_n_v(sketch);
+    return n_v > FAST_KEYS ? n_v : FAST_KEYS;
+}
+
+static bool are_equal(const struct record *x, const struct record *y)
+{
+    if (x->sketch.n_values == 0 || y->sketch.n_values == 0)
+        return x->sketch.n_values == y->sketch.n_values &&
+               memcmp(x->content_fingerprint, y->content_fingerprint, FINGERPRINT_BYTES) == 0;
+    return memcmp(x->shingle_fingerprint, y->shingle_fingerprint, FINGERPRINT_BYTES) == 0;
+}
+
+static bool is_edge(const struct world *world, unsigned way, unsigned a, unsigned b)
+{
+    const struct record *x = &world->documents[a].record, *y = &world->documents[b].record;
+    const struct min_sketch *p = &x->sketch, *q = &y->sketch;
+    if (are_equal(x, y))
+        return true;
+    if (p->n_values == 0 || q->n_values == 0)
+        return false;
+    switch (ways[way].how.mode) {
+    case BATCH_BRODER1997: return broder_edge(p, q);
+    case BATCH_EXACT: return resemble(p, q, EXACT_KEYS);
+    case BATCH_SUPERSHINGLE: return share_run(p, q);
+    default: break;
+    }
+    if (ways[way].how.containment > 0 && world_share(p, n_asked(p), q, n_asked(q)) &&
+        (contains(p, q) || contains(q, p) || resemble(p, q, UINT32_MAX)))
+        return true;
+    return resemble(p, q, FAST_KEYS);
+}
+
+/* Of the others of a component, in the order of the largest first, each goes to the first centre
+ * that it resembles, or is one. */
+static void put_stars(const struct world *world, unsigned way, unsigned root,
+                      const unsigned *component, unsigned *group)
+{
+    unsigned nodes[WORLD_DOCUMENTS], centre[WORLD_DOCUMENTS], star[WORLD_DOCUMENTS], n = 0;
+    for (unsigned d = root; d < world->n_documents; d++) {
+        bool is_new = component[d] == root && world->documents[d].record.sketch.n_values > 0;
+        for (unsigned k = 0; k < n && is_new; k++)
+            is_new = !are_equal(&world->documents[d].record, &world->documents[nodes[k]].record);
+        if (!is_new)
+            continue;
+        uint8_t order[ORDER_BYTES], other[ORDER_BYTES];
+        unsigned at = n++;
+        member_order(order, &world->documents[d].record);
+        for (; at > 0; at--) {
+            member_order(other, &world->documents[nodes[at - 1]].record);
+            if (memcmp(order, other, ORDER_BYTES) >= 0)
+                break;
+            nodes[at] = nodes[at - 1];
+        }
+        nodes[at] = d;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        centre[i] = i;
+        for (unsigned k = 0; k < i && centre[i] == i; k++)
+            if (centre[k] == k && is_edge(world, way, nodes[k], nodes[i]))
+                centre[i] = k;
+        star[i] = UINT32_MAX;
+    }
+    for (unsigned d = root; d < world->n_documents && n > 0; d++) {
+        unsigned i = 0;
+        if (component[d] != root)
+            continue;
+        while (!are_equal(&world->documents[d].record, &world->documents[nodes[i]].record))
+            i++;
+        if (star[centre[i]] == UINT32_MAX)
+            star[centre[i]] = d;
+        group[d] = star[centre[i]];
+    }
+}
+
+/* group[i]: the smallest document i is together with, of live ones. */
+static void groups_of(const struct world *world, unsigned way, unsigned *group)
+{
+    unsigned component[WORLD_DOCUMENTS];
     for (unsigned i = 0; i < world->n_documents; i++)
         group[i] = i;
     for (unsigned i = 0; i < world->n_documents; i++)
         for (unsigned k = 0; k < i; k++) {
             const unsigned from = group[i], to = group[k];
             if (!world->documents[i].live || !world->documents[k].live || from == to ||
-                !is_edge(world, mode, i, k))
+                !is_edge(world, way, i, k))
                 continue;
             for (unsigned j = 0; j < world->n_documents; j++)
                 if (group[j] == (from > to ? from : to))
                     group[j] = from > to ? to : from;
         }
+    if (ways[way].how.mode != BATCH_CENTER)
+        return;
+    memcpy(component, group, sizeof(component));
+    for (unsigned i = 0; i < world->n_documents; i++)
+        if (world->documents[i].live && component[i] == i)
+            put_stars(world, way, i, component, group);
 }
 
 /* -- who has to keep which id -- */
@@ -99,7 +201,7 @@ struct before {
 static uint64_t cluster_of(const struct world *world, unsigned i, unsigned document)
 {
     uint64_t id = 0, size;
-    assert_int_equal(living_clusters_of_in(world->reader, all_modes[i].number,
+    assert_int_equal(living_clusters_of_in(world->reader, ways[i].number,
                                            world->documents[document].sid, &id, &size),
                      0);
     return id;
@@ -212,20 +314,20 @@ static int make_anew(struct world *world, unsigned i, bool with_changes)
                                        .policy = &world->policy,
                                        .scratch = scratch_dir,
                                        .niceness = &niceness,
-                                       .number = all_modes[i].number,
-                                       .mode = modes[i],
-                                       .threshold = THRESHOLD,
+                                       .number = ways[i].number,
+                                       .how = ways[i].how,
                                        .a_step = 1 + world->random % 3};
     assert_int_equal(remaking_start(&task, &remaking), 0);
     while (!remaking_is_ready(remaking))
         usleep(50);
     int r = remaking_result(remaking, &plan, &loss);
     assert_int_equal(r, 0);
-    while ((r = living_clusters_remake(world->clusters, all_modes[i].number, plan)) > 0) {
+    while ((r = living_clusters_remake(world->clusters, ways[i].number, plan)) > 0) {
         if (with_changes && world_random(world, 2)) {
             struct world_step step = world_choose(world, 14);
             assert_int_equal(world_do(world, &step), 0);
             world_model_step(world, &step);
+            world_check(world);
         }
     }
     if (r == 0)
@@ -237,10 +339,20 @@ static int make_anew(struct world *world, unsigned i, bool with_changes)
 static bool is_current(const struct world *world, unsigned i)
 {
     struct remade *stored;
-    assert_int_equal(remade_open(world->inner, all_modes[i].number, &stored), 0);
+    assert_int_equal(remade_open(world->inner, ways[i].number, &stored), 0);
     bool current = remade_is_current(stored);
     remade_close(stored);
     return current;
+}
+
+/* The first of a cluster with centres is its centre. */
+static void check_centre(const struct world *world, unsigned i, uint64_t cluster)
+{
+    struct sid_list members;
+    assert_int_equal(living_clusters_members(world->reader, cluster, 0, &members), 0);
+    for (size_t k = 1; k < members.n_sids; k++)
+        assert_true(is_edge(world, i, (unsigned)members.sids[0], (unsigned)members.sids[k]));
+    sid_list_done(&members);
 }
 
 /* Documents are as the mode has them. */
@@ -254,13 +366,15 @@ static void check_groups(const struct world *world, unsigned i, const unsigned *
         const uint64_t id = cluster_of(world, i, d);
         const unsigned size = size_of(world, group, group[d]);
         assert_int_equal(id != 0, size > 1);
+        if (id && ways[i].how.mode == BATCH_CENTER)
+            check_centre(world, i, id);
         n_documents += size > 1;
         n_clusters += size > 1 && group[d] == d;
         for (unsigned k = 0; k < d; k++)
             if (world->documents[k].live && id)
                 assert_int_equal(cluster_of(world, i, k) == id, group[k] == group[d]);
     }
-    living_clusters_count_in(world->clusters, all_modes[i].number, &n, &n_in);
+    living_clusters_count_in(world->clusters, ways[i].number, &n, &n_in);
     assert_int_equal(n, n_clusters);
     assert_int_equal(n_in, n_documents);
 }
@@ -296,7 +410,7 @@ static void check_ids(const struct world *world, unsigned i, const struct before
 static void check(const struct world *world, unsigned i, const struct before *before)
 {
     unsigned group[WORLD_DOCUMENTS];
-    groups_of(world, modes[i], group);
+    groups_of(world, i, group);
     check_groups(world, i, group);
     if (before)
         check_ids(world, i, before, group);
@@ -324,7 +438,7 @@ static void run(uint64_t seed, unsigned n_steps, unsigned n_target,
         step(&world, n_target);
         if (world_random(&world, 3))
             continue;
-        for (unsigned i = 0; i < N_MODES; i++) {
+        for (unsigned i = 0; i < N_WAYS; i++) {
             const bool with_changes = world_random(&world, 3) == 0;
             take_before(&world, i, &before);
             assert_int_equal(make_anew(&world, i, with_changes), 0);
@@ -487,8 +601,7 @@ static void test_remade__a_thread_is_stopped_or_says_what_is_wrong(void **state)
                                  .scratch = scratch_dir,
                                  .niceness = &niceness,
                                  .number = 3,
-                                 .mode = BATCH_BRODER1997,
-                                 .threshold = THRESHOLD};
+                                 .how = ways[0].how};
     for (unsigned n = 0; n < 40; n++) {
         assert_int_equal(remaking_start(&task, &remaking), 0);
         usleep(n * 100);

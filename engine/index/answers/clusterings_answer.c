@@ -1,4 +1,4 @@
-/* Which clusterings there are, and how far each is. */
+/* The clusterings there are, and whether each is current. */
 #include <errno.h>
 #include <string.h>
 
@@ -8,21 +8,12 @@
 static void show(struct index *index, const struct named_clustering *wanted,
                  struct index_clustering_status *ret_status)
 {
-    const uint64_t linked = living_clusters_linked(index->clusters, wanted->number);
-    const uint64_t last = atomic_load(&index->last_sid);
     struct index_clustering_status status = {.clustering = wanted->clustering,
                                              .base = clustering_base(wanted->number),
-                                             .current = linked == UINT64_MAX,
-                                             .remade = wanted->remade != NULL};
+                                             .current = remade_is_current(wanted->remade)};
 
-    if (wanted->remade) {
-        status.current = remade_is_current(wanted->remade);
-        status.made = remade_get_loss(wanted->remade, &status.loss);
-        status.error = status.current ? 0 : remade_error(wanted->remade);
-    }
-    status.percent = status.current ? 100 : last ? (unsigned)(linked * 100 / last) : 0;
-    if (!status.current && status.percent > 99)
-        status.percent = 99;
+    status.made = remade_get_loss(wanted->remade, &status.loss);
+    status.error = status.current ? 0 : remade_error(wanted->remade);
     living_clusters_count_in(index->clusters, wanted->number, &status.clusters,
                              &status.clustered_documents);
     *ret_status = status;

@@ -169,13 +169,11 @@ static uint64_t where_most_go(const struct cluster_intent *intent, uint64_t clus
     return best;
 }
 
-/* Who is left of it may belong to others that were moved already, or waits: the repair's end sees
- * to that. */
+/* Documents left in it may belong to others that were moved already: the repair's end sees to that.
+ */
 static bool is_repairing(const struct graph *graph, uint64_t cluster)
 {
-    return clustering_has_centres(graph->membership->clustering)
-               ? cluster_repairs_is_waiting(graph->repairs, cluster)
-               : cluster_repairs_has(graph->repairs, cluster);
+    return cluster_repairs_has(graph->repairs, cluster);
 }
 
 /* A cluster that documents have left. Where all went its id leads to where most did. */
@@ -202,7 +200,7 @@ static bool is_plain(const struct graph *graph, const struct cluster_intent *int
                      const struct cluster_split *split)
 {
     return intent->kind == INTENT_DELETE && split->is_left_known && split->ids.n_sids == 0 &&
-           !graph->remade && !clustering_has_centres(graph->membership->clustering);
+           !graph->remade;
 }
 
 /* Clusters of one clustering that are to be given up. */

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #include "engine/index/tables/classes.h"
-#include "engine/index/clusters/cluster_centres.h"
 #include "engine/index/clusters/cluster_change.h"
 #include "engine/index/clusters/cluster_rest.h"
 
@@ -56,7 +55,7 @@ static int take_leavers(const struct leaver *leavers, size_t n_leavers,
 }
 
 /* The clusters of another clustering that documents leave: a split for each. */
-static int add_splits(const struct graph *graph, const struct sid_vector *leaving, bool plan,
+static int add_splits(const struct graph *graph, const struct sid_vector *leaving,
                       struct cluster_intent *intent)
 {
     size_t n = leaving->n_sids;
@@ -76,39 +75,20 @@ static int add_splits(const struct graph *graph, const struct sid_vector *leavin
             continue;
         }
         r = take_leavers(leavers + at, n - at, intent);
-        int planned =
-            r > 0 && plan ? cluster_rest_plan(graph, &intent->splits[intent->n_splits - 1]) : 0;
-        if (r < 0 || planned < 0)
-            return r < 0 ? r : planned;
+        if (r < 0)
+            return r;
     }
     return 0;
 }
 
-static bool has_centres(const struct graph *graph)
-{
-    return clustering_has_centres(graph->membership->clustering);
-}
-
-static int add_centres(const struct graph *graph, const struct sid_vector *leaving,
-                       struct cluster_intent *intent)
-{
-    int r = add_splits(graph, leaving, false, intent);
-    return r < 0 ? r : cluster_centres_plan_delete(graph, leaving, intent);
-}
-
 /* What documents leave in the clusterings after the default one, and carry it out. */
-static int leave_others(const struct graph *first, bool takes_away, uint64_t other,
-                        struct cluster_intent *intent)
+static int leave_others(const struct graph *first, struct cluster_intent *intent)
 {
     int r = 0;
 
     for (const struct graph *graph = first->next; r == 0 && graph; graph = graph->next) {
         const struct sid_vector leaving = intent->splits[0].leaving; /* the array may move */
-        /* Where none of the class that live on is in the clustering yet, a twin takes away, too. */
-        const bool plan = takes_away || other > graph->linked_sid;
-        r = plan && has_centres(graph)
-                ? add_centres(graph, &leaving, intent)
-                : add_splits(graph, &leaving, plan && !graph->remade, intent);
+        r = add_splits(graph, &leaving, intent);
     }
     return r < 0 ? r : cluster_change_carry_out(first, intent);
 }
@@ -167,7 +147,7 @@ static int delete_together(const struct graph *first, struct leaver *leavers, si
         known[i] = leavers[i].known;
     intent.known = known;
     if (r == 0)
-        r = leave_others(first, true, 0, &intent);
+        r = leave_others(first, &intent);
     return r < 0 ? r : n;
 }
 
@@ -180,7 +160,7 @@ static int delete_twin(const struct graph *first, struct leaver *leaver)
     if (r == 0)
         r = take_leavers(leaver, 1, &intent);
     intent.known = &leaver->known;
-    return r < 0 ? r : leave_others(first, false, leaver->known.other, &intent);
+    return r < 0 ? r : leave_others(first, &intent);
 }
 
 /* Whom they have in their classes. */

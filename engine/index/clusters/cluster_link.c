@@ -1,6 +1,5 @@
 #include "engine/index/clusters/cluster_link.h"
 
-#include "engine/index/clusters/cluster_centres.h"
 #include "engine/index/clusters/cluster_change.h"
 #include "engine/index/clusters/cluster_hubs.h"
 
@@ -58,8 +57,8 @@ static int tell_hub(const struct graph *graph, const struct linking *linking,
 {
     uint64_t cluster;
 
-    if (linking->by == 0 || clustering_has_centres(graph->membership->clustering))
-        return 0; /* its clusters need not hold together */
+    if (linking->by == 0)
+        return 0;
     int r = membership_clusters_of(graph->membership, &linking->sid, 1, &cluster);
     return r < 0 || cluster == 0
                ? r
@@ -72,7 +71,7 @@ static void linking_done(struct linking *linking)
     lists_read_done(&linking->read);
 }
 
-/* Into one clustering. What is in no cluster has no id to keep, and with what comes in its place it
+/* What is in no cluster has no id to keep, and with what comes in its place it
  * would only found a cluster to leave it. */
 int cluster_link(const struct graph *graph, const struct coming *coming)
 {
@@ -87,14 +86,6 @@ int cluster_link(const struct graph *graph, const struct coming *coming)
         dissolved_clusters_replace(&graph->membership->dissolved, coming->replaced, coming->sid);
     }
     cluster = 0;
-    if (r == 0 && clustering_has_centres(graph->membership->clustering)) {
-        if (coming->first == coming->sid)
-            return cluster_centres_insert(graph, coming->sid, coming->record, linking.not_with);
-        /* All of a class go together, also those that were not reached yet. */
-        r = membership_clusters_of(graph->membership, &coming->sid, 1, &cluster);
-        if (r < 0 || cluster)
-            return r;
-    }
     if (r == 0 && coming->may_be_in)
         r = membership_clusters_of(graph->membership, &coming->sid, 1, &cluster);
     if (r == 0)

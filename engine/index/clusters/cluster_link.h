@@ -1,4 +1,4 @@
-/* A document that comes into one clustering. The committer's. */
+/* A document that comes. The committer's. */
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_CLUSTER_LINK_H
 #define KINFS_ENGINE_INDEX_CLUSTERS_CLUSTER_LINK_H
 

@@ -33,7 +33,6 @@ struct node {
 
 struct cluster_parts {
     const struct graph *graph;
-    uint64_t linked_sid;
     const struct sid_vector *without;
     const uint64_t *in_clusters;
     size_t n_in_clusters;
@@ -59,7 +58,6 @@ int cluster_parts_new(const struct graph *graph, const struct sid_vector *withou
     if (!parts)
         return -ENOMEM;
     parts->graph = graph;
-    parts->linked_sid = graph->linked_sid;
     parts->without = without;
     parts->in_clusters = in_clusters;
     parts->n_in_clusters = n_in_clusters;
@@ -302,14 +300,9 @@ int cluster_parts_documents(const struct cluster_parts *parts, size_t part, stru
     for (uint32_t i = 0; i < parts->n_nodes; i++) {
         if (root_of(parts, i) != parts->roots[part])
             continue;
-        size_t n_before = sids->n_sids, n = n_before;
         int r = classes_list(parts->graph->kv, parts->nodes[i].class_id, 0, sids);
         if (r < 0)
             return r;
-        for (size_t k = n_before; k < sids->n_sids; k++)
-            if (sids->sids[k] <= parts->linked_sid)
-                sids->sids[n++] = sids->sids[k];
-        sids->n_sids = n;
     }
     return 0;
 }

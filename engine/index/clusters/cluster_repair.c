@@ -37,7 +37,6 @@ void cluster_repairs_free(struct cluster_repairs *repairs)
     if (!repairs)
         return;
     repair_run_done(&repairs->run);
-    free(repairs->waiting);
     sid_vector_done(&repairs->ids);
     pthread_mutex_destroy(&repairs->lock);
     free(repairs);
@@ -83,7 +82,6 @@ static int remember(struct cluster_repairs *repairs, uint64_t cluster)
 
 static void forget(struct cluster_repairs *repairs, uint64_t cluster)
 {
-    repair_waiting_forget(repairs, cluster);
     LOCKED(&repairs->lock);
     for (size_t i = 0; i < repairs->ids.n_sids; i++)
         if (repairs->ids.sids[i] == cluster)
@@ -137,8 +135,7 @@ int cluster_repairs_load(struct cluster_repairs *repairs, const struct graph *gr
 int cluster_repairs_note(const struct graph *graph, uint64_t cluster)
 {
     int r = write_row(graph, cluster, true);
-    if (!cluster_repairs_has_centre(cluster))
-        graph->repairs->changed = true;
+    graph->repairs->changed = true;
     return r < 0 ? r : remember(graph->repairs, cluster);
 }
 
@@ -154,7 +151,7 @@ int cluster_repairs_end(const struct graph *graph, uint64_t cluster)
 
 void cluster_repairs_changed(const struct graph *graph, uint64_t cluster)
 {
-    if (!cluster_repairs_has_centre(cluster) && cluster_repairs_has(graph->repairs, cluster))
+    if (cluster_repairs_has(graph->repairs, cluster))
         graph->repairs->changed = true;
 }
 
@@ -175,14 +172,11 @@ int cluster_repairs_joined(const struct graph *graph, uint64_t from, uint64_t to
 int cluster_repairs_take(struct cluster_repairs *repairs, const struct graph *first,
                          struct repair_run *run)
 {
-    const bool any = !run->graph;
-
     LOCKED(&repairs->lock);
     for (size_t i = 0; i < repairs->ids.n_sids; i++) {
         uint64_t id = repairs->ids.sids[i];
         const struct graph *graph = graph_of_cluster(first, id);
-        if (!graph || (any && cluster_repairs_has_centre(id)) ||
-            (run->graph && run->graph != graph))
+        if (!graph || (run->graph && run->graph != graph))
             continue;
         run->graph = graph;
         int r = sid_vector_push(&run->clusters, id);
@@ -244,8 +238,6 @@ int cluster_repairs_step(const struct graph *first)
         return 0;
     }
     r = look_for_hub(repairs, first);
-    if (r == 0)
-        r = repair_waiting_step(repairs, first);
     if (r != 0)
         return r < 0 ? r : cluster_repairs_count(repairs) > 0;
     if (repairs->changed || !run->graph)

@@ -10,9 +10,6 @@
  * All clusters of a clustering that have such a row are taken together: what comes out does not
  * depend on how far an interrupted repair had come, nor on what changed meanwhile. What is split
  * off has a row of its own before it gets its first document.
- *
- * In a clustering with centres the row says that documents of the cluster wait: they are taken in
- * again, some a step, in their order (cluster_centres.h).
  */
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_CLUSTER_REPAIR_H
 #define KINFS_ENGINE_INDEX_CLUSTERS_CLUSTER_REPAIR_H
@@ -49,18 +46,6 @@ int cluster_repairs_note(const struct graph *graph, uint64_t cluster);
 void cluster_repairs_changed(const struct graph *graph, uint64_t cluster);
 /* A cluster became part of another, or is about to: that is to be repaired in its place. */
 int cluster_repairs_joined(const struct graph *graph, uint64_t from, uint64_t to);
-
-/* -- of clusters that have centres -- */
-
-/* All of a cluster that stands behind an order waits from now on; what waits stays so. */
-int cluster_repairs_wait(const struct graph *graph, uint64_t cluster, const uint8_t *order);
-/* All up to it do not wait any more. 0, -ENOMEM */
-int cluster_repairs_taken_in(const struct graph *graph, uint64_t cluster, const uint8_t *order);
-/* Whether a node of a cluster waits. As long as nobody knows how far it is, all of it does. */
-bool cluster_repairs_waits(const struct cluster_repairs *repairs, uint64_t cluster,
-                           const uint8_t *order);
-/* Whether any of it does, or may. */
-bool cluster_repairs_is_waiting(const struct cluster_repairs *repairs, uint64_t cluster);
 
 /* Some milliseconds of a repair. Returns 1 when there is more to do, 0 when nothing is left, or an
  * error, after which it begins anew. */

@@ -1,5 +1,5 @@
-/* What the parts of a repair share: cluster_repair.c, which clusters it is about; of those that
- * have no centre cluster_repair_run.c; of the others cluster_repair_waiting.c. The committer's. */
+/* State that cluster_repair.c, which knows the clusters it is about, and cluster_repair_run.c
+ * share. The committer's. */
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_CLUSTER_REPAIR_PRIVATE_H
 #define KINFS_ENGINE_INDEX_CLUSTERS_CLUSTER_REPAIR_PRIVATE_H
 
@@ -21,31 +21,18 @@ struct repair_run {
     bool moving;
 };
 
-/* How far a cluster is of which documents wait. */
-struct repair_waiting {
-    uint64_t cluster;
-    uint8_t order[ORDER_BYTES]; /* who stands behind waits */
-};
-
 struct cluster_repairs {
-    pthread_mutex_t lock;  /* of ids, for others than the committer, who alone changes them */
-    struct sid_vector ids; /* those that wait among them */
-    struct repair_waiting *waiting;
-    size_t n_waiting, max_waiting; /* those of which it is known */
+    pthread_mutex_t lock; /* of ids, for others than the committer, who alone changes them */
+    struct sid_vector ids;
     size_t at_once, a_step;
     bool changed; /* since the run began */
     struct repair_run run;
 };
 
-static inline bool cluster_repairs_has_centre(uint64_t cluster)
-{
-    return clustering_has_centres(cluster_clustering(cluster));
-}
-
 /* Its row, and what is known of it. 0 or a store error. */
 int cluster_repairs_end(const struct graph *graph, uint64_t cluster);
-/* Those of one clustering, of run->graph if there is one, else of any without centres. Returns
- * whether there are any, or -ENOMEM. */
+/* Those of one clustering, of run->graph if there is one, else of any. Returns whether there are
+ * any, or -ENOMEM. */
 int cluster_repairs_take(struct cluster_repairs *repairs, const struct graph *first,
                          struct repair_run *run);
 
@@ -55,12 +42,5 @@ void repair_run_done(struct repair_run *run);
 /* Return 0, -ESTALE when a document is gone without a word, or an error. */
 int repair_run_begin(struct cluster_repairs *repairs, const struct graph *first);
 int repair_run_go_on(struct cluster_repairs *repairs);
-
-/* -- cluster_repair_waiting.c -- */
-
-void repair_waiting_forget(struct cluster_repairs *repairs, uint64_t cluster);
-/* Of a cluster of which documents wait some are taken in. Returns 1 when there was one, 0, or an
- * error. */
-int repair_waiting_step(struct cluster_repairs *repairs, const struct graph *first);
 
 #endif

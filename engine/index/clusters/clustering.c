@@ -59,18 +59,7 @@ static int take_components(char *const *words, size_t n_words, struct index_clus
                       &clustering->containment, ret_error);
 }
 
-static int take_center(char *const *words, size_t n_words, struct index_clustering *clustering,
-                       char **ret_error)
-{
-    clustering->kind = INDEX_CLUSTERING_CENTER;
-    return n_words > 1
-               ? index_refuse(ret_error, -EINVAL, "clustering %s: nothing comes after center:R",
-                              clustering->name)
-               : take_ratio(clustering->name, "center", n_words ? words[0] : NULL,
-                            &clustering->resemblance, ret_error);
-}
-
-/* The modes of a batch. */
+/* The modes of a batch that take nothing but a resemblance. */
 static const struct {
     const char *rule;
     enum index_clustering_kind kind;
@@ -78,6 +67,7 @@ static const struct {
 } modes[] = {
     {"exact", INDEX_CLUSTERING_EXACT, 0},
     {"fast", INDEX_CLUSTERING_FAST, 0},
+    {"center", INDEX_CLUSTERING_CENTER, 0},
     {"broder1997", INDEX_CLUSTERING_BRODER1997, 0.5}, /* the paper's */
 };
 enum { N_MODES = sizeof(modes) / sizeof(modes[0]) };
@@ -124,8 +114,6 @@ int index_clustering_parse(const char *text, struct index_clustering *ret_cluste
     const char *rule = n_words < 2 ? "" : words[1];
     if (strcmp(rule, "components") == 0)
         r = take_components(words + 2, n_words - 2, &clustering, ret_error);
-    else if (strcmp(rule, "center") == 0)
-        r = take_center(words + 2, n_words - 2, &clustering, ret_error);
     else if (strcmp(rule, "supershingle") == 0 && n_words == 2)
         clustering.kind = INDEX_CLUSTERING_SUPERSHINGLE;
     else if (find_mode(rule) < N_MODES)
@@ -134,8 +122,7 @@ int index_clustering_parse(const char *text, struct index_clustering *ret_cluste
         r = index_refuse(
             ret_error, -EINVAL,
             "clustering %s: \"%s\" is no rule; there are components:R, "
-            "components:R:containment:C, center:R, supershingle, and, of a batch, exact:R, fast:R "
-            "and broder1997",
+            "components:R:containment:C, center:R, supershingle, exact:R, fast:R and broder1997",
             clustering.name, rule);
     if (r == 0)
         *ret_clustering = clustering;
@@ -147,7 +134,7 @@ static const char *rule_name(enum index_clustering_kind kind)
     for (size_t i = 0; i < N_MODES; i++)
         if (modes[i].kind == kind)
             return modes[i].rule;
-    return kind == INDEX_CLUSTERING_CENTER ? "center" : "components";
+    return "components";
 }
 
 void index_clustering_print(const struct index_clustering *clustering,

@@ -3,13 +3,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "engine/index/clusters/remade.h"
 #include "engine/index/tables/schema.h"
 
-enum { ROW_VERSION = 1, ROW_HEAD_BYTES = 10 };
+enum { ROW_VERSION = 2, ROW_HEAD_BYTES = 2 };
 
-int clustering_row_put(struct kv *kv, unsigned number, enum clustering_state state, uint64_t sid,
+int clustering_row_put(struct kv *kv, unsigned number, enum clustering_state state,
                        const struct index_clustering *clustering)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
@@ -21,7 +20,6 @@ int clustering_row_put(struct kv *kv, unsigned number, enum clustering_state sta
         return -ENOMEM;
     value[0] = ROW_VERSION;
     value[1] = (uint8_t)state;
-    put_be64(value + 2, sid);
     index_clustering_print(clustering, text);
     kv_batch_put(batch, TABLE_META, clustering_meta_key(&meta, "clustering", number),
                  (struct kv_slice){value, ROW_HEAD_BYTES + strlen(text)});
@@ -36,14 +34,17 @@ int clustering_row_parse(const struct kv_buf *value, unsigned number,
     _cleanup_free_ char *error = NULL;
     size_t n_text = value->size_bytes - ROW_HEAD_BYTES;
 
-    if (value->size_bytes < ROW_HEAD_BYTES || p[0] != ROW_VERSION || p[1] < CLUSTERING_MAKING ||
-        p[1] > CLUSTERING_REMOVING || n_text >= sizeof(text))
+    if (value->size_bytes < ROW_HEAD_BYTES || p[0] == 0 || p[0] > ROW_VERSION)
         return -EUCLEAN;
-    *ret_row = (struct clustering_row){number, p[1], get_be64(p + 2), {{0}, 0, 0, 0}};
+    *ret_row = (struct clustering_row){.number = number, .state = CLUSTERING_REMOVING};
+    if (p[0] < ROW_VERSION)
+        return 0;
+    if (p[1] < CLUSTERING_WANTED || p[1] > CLUSTERING_REMOVING || n_text >= sizeof(text))
+        return -EUCLEAN;
     memcpy(text, p + ROW_HEAD_BYTES, n_text);
     int r = index_clustering_parse(text, &ret_row->clustering, &error);
-    if (r == -EINVAL)
-        ret_row->state = CLUSTERING_REMOVING;
+    if (r == 0)
+        ret_row->state = p[1];
     return r == -EINVAL ? 0 : r;
 }
 
@@ -74,24 +75,25 @@ int clustering_rows_get(struct kv *kv, struct clustering_row rows[CLUSTERING_MAX
 
 /* -- what it says of the clustering -- */
 
-struct edge_rule clustering_rule(const struct index_clustering *clustering)
+struct batch_options clustering_batch(const struct index_clustering *clustering)
 {
-    return (struct edge_rule){.resemblance = clustering->resemblance,
-                              .containment = clustering->containment,
-                              .super_shingle = clustering->kind == INDEX_CLUSTERING_SUPERSHINGLE};
-}
-
-bool clustering_is_remade(enum index_clustering_kind kind)
-{
-    return kind == INDEX_CLUSTERING_EXACT || kind == INDEX_CLUSTERING_FAST ||
-           kind == INDEX_CLUSTERING_BRODER1997;
-}
-
-enum batch_mode clustering_mode(enum index_clustering_kind kind)
-{
-    return kind == INDEX_CLUSTERING_EXACT  ? BATCH_EXACT
-           : kind == INDEX_CLUSTERING_FAST ? BATCH_FAST
-                                           : BATCH_BRODER1997;
+    struct batch_options options = {.threshold = clustering->resemblance};
+    switch (clustering->kind) {
+    case INDEX_CLUSTERING_COMPONENTS:
+        options.mode = BATCH_FAST;
+        options.whole = true;
+        options.containment = clustering->containment;
+        break;
+    case INDEX_CLUSTERING_CENTER: options.mode = BATCH_CENTER; break;
+    case INDEX_CLUSTERING_SUPERSHINGLE:
+        options.mode = BATCH_SUPERSHINGLE;
+        options.threshold = 1; /* there is none */
+        break;
+    case INDEX_CLUSTERING_EXACT: options.mode = BATCH_EXACT; break;
+    case INDEX_CLUSTERING_FAST: options.mode = BATCH_FAST; break;
+    case INDEX_CLUSTERING_BRODER1997: options.mode = BATCH_BRODER1997; break;
+    }
+    return options;
 }
 
 int clustering_row_wanted(const struct kv_buf *row, unsigned number,
@@ -105,38 +107,15 @@ int clustering_row_wanted(const struct kv_buf *row, unsigned number,
     return 1;
 }
 
-/* Of one that is complete. Returns 1, 0 where there is none such, or an error. */
-static int read_complete(struct kv *kv, unsigned number, struct index_clustering *ret_clustering)
-{
-    struct clustering_row row;
-    int r = clustering_row_get(kv, number, &row);
-    if (r <= 0)
-        return r;
-    *ret_clustering = row.clustering;
-    return row.state == CLUSTERING_COMPLETE;
-}
-
-int clustering_row_rule(struct kv *kv, unsigned number, struct edge_rule *ret_rule)
-{
-    struct index_clustering clustering;
-    int r = read_complete(kv, number, &clustering);
-    if (r <= 0 || clustering_is_remade(clustering.kind))
-        return r < 0 ? r : 0;
-    *ret_rule = clustering_rule(&clustering);
-    return 1;
-}
-
-int clustering_row_remade(struct kv *kv, unsigned number, enum batch_mode *ret_mode,
-                          double *ret_threshold)
+int clustering_row_current(struct kv *kv, unsigned number, struct index_clustering *ret_clustering)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
-    struct index_clustering clustering;
     struct clustering_meta meta;
-    int r = read_complete(kv, number, &clustering);
-    if (r <= 0 || !clustering_is_remade(clustering.kind))
+    struct clustering_row row;
+    int r = clustering_row_get(kv, number, &row);
+    if (r <= 0 || row.state == CLUSTERING_REMOVING)
         return r < 0 ? r : 0;
-    *ret_mode = clustering_mode(clustering.kind);
-    *ret_threshold = clustering.resemblance;
+    *ret_clustering = row.clustering;
     r = kv_get(kv, TABLE_META, clustering_meta_key(&meta, "remade", number), &value);
     return r < 0 ? (r == -ENOENT ? 0 : r) : remade_read_row(&value);
 }

@@ -1,10 +1,10 @@
-/* The row of a named clustering: which one it is, and whether all documents are in it.
+/* The row of a named clustering: which one it is.
  *
  * TABLE_META
  *
  *   key    "clustering.N"
- *   value  version 1 | state 1 | sid 8 | text     state: enum clustering_state
- *                                                 text: as index_clustering_print() makes it
+ *   value  version 1 | state 1 | text     state: enum clustering_state
+ *                                         text: as index_clustering_print() makes it
  *
  * N is the number of the clustering in its rows and its clusters' ids (cluster_ids.h).
  */
@@ -13,29 +13,25 @@
 
 #include "engine/cluster/batch.h"
 #include "engine/index/tables/cluster_ids.h"
-#include "engine/index/clusters/edge_rule.h"
 #include "engine/index/index.h"
 #include "store/kv.h"
 
 enum clustering_state {
-    CLUSTERING_MAKING = 1,
-    CLUSTERING_PAUSED = 2, /* documents up to sid are in it; at a clean end */
-    CLUSTERING_COMPLETE = 3,
-    CLUSTERING_REMOVING = 4,
+    CLUSTERING_WANTED = 1,
+    CLUSTERING_REMOVING = 2,
 };
 
 struct clustering_row {
     unsigned number;
     enum clustering_state state;
-    uint64_t sid;
     struct index_clustering clustering;
 };
 
 /* 0, -ENOMEM or a store error. */
-int clustering_row_put(struct kv *kv, unsigned number, enum clustering_state state, uint64_t sid,
+int clustering_row_put(struct kv *kv, unsigned number, enum clustering_state state,
                        const struct index_clustering *clustering);
-/* Of a value. One whose rule this version does not know is none to keep: it is being removed. 0,
- * -EUCLEAN or -ENOMEM. */
+/* Of a value. One of another version, or whose rule this one does not know, is none to keep: it is
+ * being removed. 0, -EUCLEAN or -ENOMEM. */
 int clustering_row_parse(const struct kv_buf *value, unsigned number,
                          struct clustering_row *ret_row);
 /* Returns 1, 0 where there is none, -EUCLEAN, -ENOMEM or a store error. */
@@ -46,21 +42,15 @@ int clustering_rows_get(struct kv *kv, struct clustering_row rows[CLUSTERING_MAX
 
 /* -- what it says of the clustering; anyone's -- */
 
-/* One that a batch makes (remade.h), how, and what links documents in one that it does not. */
-bool clustering_is_remade(enum index_clustering_kind kind);
-enum batch_mode clustering_mode(enum index_clustering_kind kind);
-struct edge_rule clustering_rule(const struct index_clustering *clustering);
+/* How a batch makes it: of the options mode, threshold, containment and whole, all else 0. */
+struct batch_options clustering_batch(const struct index_clustering *clustering);
 
-/* The clustering that such a value is of, whole or being made. Returns 1, 0 where it is being
- * removed or this version does not know its rule; -EUCLEAN or -ENOMEM. */
+/* The clustering that such a value is of. Returns 1, 0 where it is being removed; -EUCLEAN or
+ * -ENOMEM. */
 int clustering_row_wanted(const struct kv_buf *value, unsigned number,
                           struct index_clustering *ret_clustering);
-/* The rule of a clustering of which all documents are in it, and which follows every change.
- * Returns 1, 0 where there is none such, -EUCLEAN, -ENOMEM or a store error. */
-int clustering_row_rule(struct kv *kv, unsigned number, struct edge_rule *ret_rule);
-/* Of one that a batch makes, and whose clusters are those of now, as its row says: its mode and
- * threshold. Returns the same. */
-int clustering_row_remade(struct kv *kv, unsigned number, enum batch_mode *ret_mode,
-                          double *ret_threshold);
+/* Of one whose clusters are those of now, as its row says (remade.h). Returns 1, 0 where there is
+ * none such, -EUCLEAN, -ENOMEM or a store error. */
+int clustering_row_current(struct kv *kv, unsigned number, struct index_clustering *ret_clustering);
 
 #endif

@@ -1,7 +1,16 @@
 #include "engine/index/clusters/graph.h"
 
+#include <errno.h>
+
 #include "base/bytes.h"
 #include "engine/index/tables/schema.h"
+
+int graph_edge(double threshold, const struct min_sketch *a, const struct min_sketch *b)
+{
+    struct estimate estimate;
+    int r = threshold < 1 ? min_sketch_reaches(a, b, threshold, &estimate) : 0;
+    return r == -ENODATA ? 0 : r;
+}
 
 /* A document comes into its lists: in those of another cluster it is a stray. */
 static int posted_short(const struct graph *graph, uint64_t sid, const struct min_sketch *sketch)
@@ -26,18 +35,14 @@ static int posted_short(const struct graph *graph, uint64_t sid, const struct mi
     return r;
 }
 
-int graph_post(const struct graph *first, uint64_t sid, const struct min_sketch *sketch)
+int graph_post(const struct graph *graph, uint64_t sid, const struct min_sketch *sketch)
 {
-    for (const struct graph *graph = first; graph; graph = graph->next) {
-        if (sid > graph->linked_sid)
-            continue;
-        long_lists_posted(graph->long_lists, sid, sketch);
-        int r = graph->short_lists ? posted_short(graph, sid, sketch) : 0;
-        if (r < 0)
-            return r;
-    }
-    filter_cache_put(first->filters, sid, sketch);
-    return postings_add(first->postings, sid, sketch);
+    long_lists_posted(graph->long_lists, sid, sketch);
+    int r = posted_short(graph, sid, sketch);
+    if (r < 0)
+        return r;
+    filter_cache_put(graph->filters, sid, sketch);
+    return postings_add(graph->postings, sid, sketch);
 }
 
 void graph_joined(const struct graph *graph, uint64_t from, uint64_t to)
@@ -66,7 +71,6 @@ void graph_moved(const struct graph *graph, uint64_t from, uint64_t to)
 
 void graph_forget(const struct graph *graph)
 {
-    centre_cache_clear(&graph->membership->centres);
     long_lists_forget(graph->long_lists);
     if (graph->short_lists)
         short_lists_forget(graph->short_lists);

@@ -1,14 +1,13 @@
-/* A clustering as a graph over the postings: its rule for edges, its members, and what is known of
- * posting lists. The committer's, but for what is said to be anyone's. */
+/* The clusters that follow every change, as a graph over the postings: the threshold of its edges,
+ * its members, and what is known of posting lists; and beside it the members of clusterings that a
+ * batch makes. The committer's. */
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_GRAPH_H
 #define KINFS_ENGINE_INDEX_CLUSTERS_GRAPH_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "engine/index/clusters/cluster_repair.h"
-#include "engine/index/clusters/edge_rule.h"
 #include "engine/index/postings/filter_cache.h"
 #include "engine/index/postings/long_lists.h"
 #include "engine/index/tables/membership.h"
@@ -25,17 +24,18 @@ struct graph {
     struct long_lists *long_lists;
     struct short_lists *short_lists; /* NULL: none */
     struct filter_cache *filters;    /* of all clusterings */
-    struct edge_rule rule;
+    double threshold;
     struct remade *remade; /* not NULL: there are no edges, its clusters are those of a batch
-                              (remade.h), and no document is linked: linked_sid is 0 */
-    struct cluster_repairs *repairs; /* of all clusterings */
-    size_t small_cluster;            /* documents, at most SMALL_CLUSTER_MAX */
-    /* Documents above it are not in the clustering yet; UINT64_MAX: all are. The committer changes
-     * it, anybody looks. */
-    atomic_uint_fast64_t linked_sid;
-    struct graph *next; /* of another clustering, over the same postings; the default one's is the
-                           first. NULL: none */
+                              (remade.h) */
+    struct cluster_repairs *repairs;
+    size_t small_cluster; /* documents, at most SMALL_CLUSTER_MAX */
+    struct graph *next;   /* of another clustering; the default one's is the first. NULL: none */
 };
+
+/* Whether there is an edge between two documents of different classes; symmetric. At a threshold of
+ * 1 there is none, as equal documents are of one class; documents without shingles have none.
+ * Returns 1, 0 or -EPROTO (sketches of two policies). A merge of the two sketches. */
+int graph_edge(double threshold, const struct min_sketch *a, const struct min_sketch *b);
 
 /* The graph that a cluster is of, among one and those after it; NULL: none of these. */
 const struct graph *graph_of_cluster(const struct graph *first, uint64_t cluster);
@@ -47,9 +47,8 @@ void graph_split(const struct graph *graph, uint64_t cluster);
 void graph_moved(const struct graph *graph, uint64_t from, uint64_t to);
 void graph_forget(const struct graph *graph);
 
-/* Note the postings of a document that is, or becomes, the first of its class, for one graph and
- * those after it. 0 or an error. */
-int graph_post(const struct graph *first, uint64_t sid, const struct min_sketch *sketch);
+/* Note the postings of a document that is, or becomes, the first of its class. 0 or an error. */
+int graph_post(const struct graph *graph, uint64_t sid, const struct min_sketch *sketch);
 
 /* Read the record of a document. Returns 0, -ENOENT, or an error; ret_record gives. */
 int graph_record(const struct graph *graph, uint64_t sid, struct record *ret_record);

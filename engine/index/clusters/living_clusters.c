@@ -23,24 +23,22 @@
 enum { FILTERS_MAX = 1 << 18 }; /* 21 MB */
 
 static int clustering_init(struct clustering *clustering, struct living_clusters *clusters,
-                           struct records *records, struct postings *postings,
-                           const struct edge_rule *rule, unsigned number)
+                           struct records *records, struct postings *postings, double threshold,
+                           unsigned number)
 {
     clustering->graph = (struct graph){.kv = clusters->kv,
                                        .records = records,
                                        .postings = postings,
                                        .membership = &clustering->membership,
-                                       .rule = *rule,
+                                       .threshold = threshold,
                                        .filters = clusters->filters,
                                        .repairs = clusters->repairs,
-                                       .small_cluster = clusters->limits.small_cluster,
-                                       .linked_sid = UINT64_MAX};
+                                       .small_cluster = clusters->limits.small_cluster};
     int r = long_lists_new(clusters->limits.long_from, &clustering->graph.long_lists);
     if (r < 0)
         return r;
     struct cluster_hubs *hubs = NULL;
     r = cluster_hubs_new(clusters->limits.long_from, &hubs);
-    /* Named ones do without: each would remember as much. */
     if (r == 0 && number == 0)
         r = short_lists_new(0, &clustering->graph.short_lists);
     if (r == 0)
@@ -58,7 +56,6 @@ int living_clusters_open(struct kv *kv, struct records *records, struct postings
                          double threshold, const struct living_limits *limits,
                          struct living_clusters **ret_clusters)
 {
-    const struct edge_rule rule = {.resemblance = threshold};
     struct living_clusters *clusters = calloc(1, sizeof(*clusters));
     if (!clusters)
         return -ENOMEM;
@@ -72,7 +69,7 @@ int living_clusters_open(struct kv *kv, struct records *records, struct postings
     if (r == 0)
         r = filter_cache_new(FILTERS_MAX, &clusters->filters);
     if (r == 0)
-        r = clustering_init(&clusters->clusterings[0], clusters, records, postings, &rule, 0);
+        r = clustering_init(&clusters->clusterings[0], clusters, records, postings, threshold, 0);
     if (r < 0) {
         filter_cache_free(clusters->filters);
         cluster_repairs_free(clusters->repairs);
@@ -84,17 +81,16 @@ int living_clusters_open(struct kv *kv, struct records *records, struct postings
     return 0;
 }
 
-int living_clusters_add(struct living_clusters *clusters, unsigned number,
-                        const struct edge_rule *rule, uint64_t linked_sid)
+int living_clusters_add(struct living_clusters *clusters, unsigned number, struct remade *remade)
 {
     assert(number > 0 && number <= CLUSTERING_MAX &&
            clusters->n_clusterings <= LIVING_CLUSTERINGS_MAX);
     struct clustering *clustering = &clusters->clusterings[clusters->n_clusterings];
     const struct graph *like = clusters->graph;
-    int r = clustering_init(clustering, clusters, like->records, like->postings, rule, number);
+    int r = clustering_init(clustering, clusters, like->records, like->postings, 1, number);
     if (r < 0)
         return r;
-    clustering->graph.linked_sid = linked_sid;
+    clustering->graph.remade = remade;
     clusters->clusterings[clusters->n_clusterings++ - 1].graph.next = &clustering->graph;
     return 0;
 }
@@ -114,22 +110,12 @@ void living_clusters_close(struct living_clusters *clusters)
     free(clusters);
 }
 
-int living_clusters_add_remade(struct living_clusters *clusters, unsigned number,
-                               struct remade *remade)
-{
-    int r = living_clusters_add(clusters, number, &(struct edge_rule){0}, 0);
-    if (r == 0)
-        clusters->clusterings[clusters->n_clusterings - 1].graph.remade = remade;
-    return r;
-}
-
 /* Before documents come or go. */
 static int about_to_change(struct living_clusters *clusters)
 {
     int r = 0;
-    for (const struct graph *graph = clusters->graph; r == 0 && graph; graph = graph->next)
-        if (graph->remade)
-            r = remade_changed(graph->remade);
+    for (const struct graph *graph = clusters->graph->next; r == 0 && graph; graph = graph->next)
+        r = remade_changed(graph->remade);
     return r;
 }
 
@@ -145,64 +131,14 @@ static int insert(struct living_clusters *clusters, const struct coming *coming)
         r = posted_intent_put(clusters->kv, coming->sid);
     if (r < 0)
         return r;
-    for (const struct graph *graph = clusters->graph; r == 0 && graph; graph = graph->next)
-        if (graph->remade)
-            r = cluster_link_in_place(graph, coming);
-        else if (coming->sid <= graph->linked_sid)
-            r = cluster_link(graph, coming);
+    if (r == 0)
+        r = cluster_link(clusters->graph, coming);
+    for (const struct graph *graph = clusters->graph->next; r == 0 && graph; graph = graph->next)
+        r = cluster_link_in_place(graph, coming);
     /* After it was looked for, so that fingerprints that nobody else has are not asked for; and
      * whatever came of that: what is repeated finds it as others do. */
     int posted = is_first ? graph_post(clusters->graph, coming->sid, &coming->record->sketch) : 0;
     return r < 0 ? r : posted;
-}
-
-/* -- one clustering alone -- */
-
-struct linking_more {
-    struct graph *graph;
-    size_t n_left;
-};
-
-/* A document that is not in its class yet is inserted again, and then linked. */
-static int link_next(void *user, uint64_t sid, const struct record *record)
-{
-    _cleanup_(sid_vector_done) struct sid_vector class = {0};
-    struct linking_more *more = user;
-    const uint64_t linked_before = more->graph->linked_sid;
-    uint8_t class_id[CLASS_BYTES];
-
-    if (more->n_left-- == 0)
-        return 1;
-    record_class(record, class_id);
-    int r = classes_list(more->graph->kv, class_id, 1, &class);
-    if (r < 0)
-        return r;
-    more->graph->linked_sid = sid;
-    if (class.n_sids > 0 && class.sids[0] == sid)
-        long_lists_posted(more->graph->long_lists, sid, &record->sketch);
-    if (class.n_sids > 0)
-        r = cluster_link(more->graph, &(struct coming){.sid = sid,
-                                                       .record = record,
-                                                       .first = class.sids[0],
-                                                       .may_be_in = true});
-    if (r < 0)
-        more->graph->linked_sid = linked_before;
-    return r;
-}
-
-int living_clusters_link_more(struct living_clusters *clusters, unsigned number, size_t n_documents)
-{
-    struct clustering *clustering = living_clusters_find(clusters, number);
-    int r = living_clusters_recover(clusters);
-
-    if (r < 0 || !clustering || clustering->graph.linked_sid == UINT64_MAX)
-        return r;
-    struct linking_more more = {&clustering->graph, n_documents};
-    r = records_each(clusters->kv, clustering->graph.linked_sid + 1, link_next, &more);
-    clusters->unfinished = r < 0;
-    if (r == 0)
-        clustering->graph.linked_sid = UINT64_MAX;
-    return r;
 }
 
 int living_clusters_remake(struct living_clusters *clusters, unsigned number,

@@ -1,12 +1,14 @@
-/* Clusters, of one clustering or of several side by side, that follow every insert, rewrite and
- * delete: the connected components of the documents whose resemblance (record_resemblance) is at
- * least the threshold, among the candidates of tier R.
+/* Clusters that follow every insert, rewrite and delete: the connected components of the documents
+ * whose resemblance (record_resemblance) is at least the threshold, among the candidates of tier R.
  *
  * What they equal, whatever the history: components over all live documents, an edge between two of
  * one class, and an edge between two classes when their first documents are candidates of each
  * other in tier R and their resemblance reaches the threshold. Only the first live document
  * (smallest sid) of a class has postings. But for pairs that have no fingerprint in common other
  * than what very many have (neighbours.c), which may or may not be found.
+ *
+ * Beside them stand the clusters of clusterings that a batch makes anew (remade.h); of these only
+ * what leaves, and what comes in its place, is followed.
  *
  * Ids: given when two documents first join (from a counter, never reused); a merge keeps the id of
  * the side with more documents (tie: the smaller id); a split leaves it with the part with more
@@ -23,7 +25,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/index/clusters/edge_rule.h"
 #include "engine/index/postings/postings.h"
 #include "engine/index/tables/record.h"
 #include "engine/index/tables/records.h"
@@ -52,19 +53,14 @@ int living_clusters_open(struct kv *kv, struct records *records, struct postings
                          struct living_clusters **ret_clusters);
 void living_clusters_close(struct living_clusters *clusters);
 
-/* Another clustering over the same documents; before anything else is asked or done.
+/* Another clustering over the same documents, which a batch makes anew (remade, borrowed): what
+ * comes is in none of its clusters until then, but in place of a document that was. Before anything
+ * else is asked or done.
  *
- * number      1 to CLUSTERING_MAX, of none that is there
- * linked_sid  documents up to it are in it already; UINT64_MAX: all are
+ * number  1 to CLUSTERING_MAX, of none that is there
  *
  * Returns 0, -ENOMEM or a store error. */
-int living_clusters_add(struct living_clusters *clusters, unsigned number,
-                        const struct edge_rule *rule, uint64_t linked_sid);
-
-/* As living_clusters_add(), of one that is made anew by a batch (remade.h, borrowed): what comes is
- * in none of its clusters until then, but in place of a document that was. */
-int living_clusters_add_remade(struct living_clusters *clusters, unsigned number,
-                               struct remade *remade);
+int living_clusters_add(struct living_clusters *clusters, unsigned number, struct remade *remade);
 
 /* -- the committer's; one thread -- */
 
@@ -120,12 +116,6 @@ int living_clusters_repair(struct living_clusters *clusters);
 void living_clusters_set_repair_bounds(struct living_clusters *clusters, size_t at_once,
                                        size_t a_step);
 
-/* Take some documents more, in order of sids, into a clustering that has not all of them; no
- * document is read for that, only records. Idempotent. Returns 1, 0 when all are in it, or an
- * error. */
-int living_clusters_link_more(struct living_clusters *clusters, unsigned number,
-                              size_t n_documents);
-
 /* A step of remake_plan_step(), of a clustering that is made anew; returns as that. */
 int living_clusters_remake(struct living_clusters *clusters, unsigned number,
                            struct remake_plan *plan);
@@ -135,9 +125,6 @@ int living_clusters_remake(struct living_clusters *clusters, unsigned number,
 /* Whether a cluster may be more than one, which is being found out; and how many are such. */
 bool living_clusters_is_repairing(struct living_clusters *clusters, uint64_t id);
 size_t living_clusters_n_repairing(struct living_clusters *clusters);
-
-/* As linked_sid above; 0 too for a clustering that is not there. */
-uint64_t living_clusters_linked(struct living_clusters *clusters, unsigned number);
 
 /* As living_clusters_of() and living_clusters_count(), of one clustering. */
 int living_clusters_of_in(struct living_clusters *clusters, unsigned number, uint64_t sid,

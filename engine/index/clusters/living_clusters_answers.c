@@ -22,12 +22,6 @@ struct clustering *living_clusters_find(struct living_clusters *clusters, unsign
     return NULL;
 }
 
-uint64_t living_clusters_linked(struct living_clusters *clusters, unsigned number)
-{
-    const struct clustering *clustering = living_clusters_find(clusters, number);
-    return clustering ? clustering->graph.linked_sid : 0;
-}
-
 bool living_clusters_is_repairing(struct living_clusters *clusters, uint64_t id)
 {
     return cluster_repairs_has(clusters->repairs, id);

@@ -1,12 +1,9 @@
-/* The named clusterings of a store: which there are, whether all documents are in them, and what is
- * left of those that are not wanted any more. What is missing or too much is done in the
- * background, some documents or rows at a time. The committer's, but for what is said to be
- * anyone's.
+/* The named clusterings of a store: which there are, and what is left of those that are not wanted
+ * any more. A batch makes each anew in the background when documents have changed (remade.h); rows
+ * of those that are not wanted are removed there, some at a time. The committer's, but for what is
+ * said to be anyone's.
  *
- * A row of each says which it is and how far it is (clustering_row.h). Which documents are in one
- * that is being made is known in memory only, so one whose making was interrupted otherwise than by
- * a clean end is made anew, under another number. One that a batch makes (remade.h) is complete
- * from the beginning: its own row says whether it is current.
+ * A row of each says which it is (clustering_row.h), another whether its clusters are those of now.
  */
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_NAMED_CLUSTERINGS_H
 #define KINFS_ENGINE_INDEX_CLUSTERS_NAMED_CLUSTERINGS_H
@@ -23,7 +20,7 @@ struct remaking;
 struct named_clustering {
     unsigned number;
     struct index_clustering clustering;
-    struct remade *remade; /* NULL: it follows every change */
+    struct remade *remade;
 };
 
 /* The things they are made of, and with; all borrowed. */
@@ -70,8 +67,6 @@ int named_clusterings_step(struct named_clusterings *named, bool rests, bool wan
 /* What other threads do for it ends; the committer is no more, or calls. */
 void named_clusterings_stop(struct named_clusterings *named);
 
-/* At a clean end: what is under way is taken up there by the next start. 0, or a store error. */
-int named_clusterings_store(struct named_clusterings *named);
 void named_clusterings_done(struct named_clusterings *named);
 
 /* Whether the clustering of a cluster has not seen the last changes (remade.h). Anyone's. */

@@ -8,7 +8,7 @@ bool named_clusterings_retry(struct named_clusterings *named)
 {
     bool retries = false;
     for (size_t i = 0; i < named->n_wanted; i++)
-        if (named->wanted[i].remade && remade_retry(named->wanted[i].remade))
+        if (remade_retry(named->wanted[i].remade))
             retries = true;
     return retries;
 }
@@ -26,7 +26,7 @@ bool named_clusterings_is_stale(const struct named_clusterings *named, uint64_t 
 {
     const struct named_clustering *wanted =
         named_clusterings_find(named, cluster_clustering(cluster));
-    return wanted && wanted->remade && !remade_is_current(wanted->remade);
+    return wanted && !remade_is_current(wanted->remade);
 }
 
 bool named_clusterings_loss(const struct named_clusterings *named, uint64_t cluster,

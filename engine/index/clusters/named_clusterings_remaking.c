@@ -17,7 +17,7 @@ static const struct named_clustering *find_due(const struct named_clusterings *n
     const int64_t now_ms = clock_now_ms();
     for (size_t i = 0; i < named->n_wanted; i++) {
         struct remade *remade = named->wanted[i].remade;
-        if (remade && remade_is_due(remade, rests, wanted, now_ms))
+        if (remade_is_due(remade, rests, wanted, now_ms))
             return &named->wanted[i];
     }
     return NULL;
@@ -31,8 +31,7 @@ static int begin_remaking(struct named_clusterings *named, const struct named_cl
         .scratch = named->of.scratch,
         .niceness = named->of.niceness,
         .number = due->number,
-        .mode = clustering_mode(due->clustering.kind),
-        .threshold = due->clustering.resemblance,
+        .how = clustering_batch(&due->clustering),
     };
     named->remade = due;
     named->n_changes = remade_n_changes(due->remade);

@@ -8,17 +8,16 @@ static int compare_one(const struct graph *graph, const struct min_sketch *sketc
                        uint64_t cluster, const struct record *record, neighbour_found_fn found,
                        void *user)
 {
-    int r = edge_rule_holds(&graph->rule, sketch, &record->sketch);
+    int r = graph_edge(graph->threshold, sketch, &record->sketch);
 
     return r > 0 ? found(user, sid, cluster, record) : r;
 }
 
 /* Both are sorted. */
-static bool share_key(enum postings_tier tier, const struct min_sketch *a,
-                      const struct min_sketch *b)
+static bool share_key(const struct min_sketch *a, const struct min_sketch *b)
 {
-    size_t n_a = postings_tier_keys(tier, a), i = 0;
-    size_t n_b = postings_tier_keys(tier, b), j = 0;
+    size_t n_a = postings_tier_keys(POSTINGS_TIER_R, a), i = 0;
+    size_t n_b = postings_tier_keys(POSTINGS_TIER_R, b), j = 0;
 
     while (i < n_a && j < n_b && a->values[i] != b->values[j]) {
         const bool step = a->values[i] < b->values[j];
@@ -28,17 +27,10 @@ static bool share_key(enum postings_tier tier, const struct min_sketch *a,
     return i < n_a && j < n_b;
 }
 
-bool neighbours_share_key(const struct graph *graph, const struct min_sketch *a,
-                          const struct min_sketch *b)
-{
-    return share_key(POSTINGS_TIER_R, a, b) ||
-           (neighbours_asks_tier_c(graph) && share_key(POSTINGS_TIER_C, a, b));
-}
-
 int neighbours_by_tier_r(const struct graph *graph, const struct min_sketch *a,
                          const struct min_sketch *b)
 {
-    return share_key(POSTINGS_TIER_R, a, b) ? edge_rule_holds(&graph->rule, a, b) : 0;
+    return share_key(a, b) ? graph_edge(graph->threshold, a, b) : 0;
 }
 
 struct chunk {
@@ -71,15 +63,14 @@ static int compare_chunk(const struct graph *graph, const struct min_sketch *ske
 /* A document whose candidates are looked for. */
 struct asking {
     const struct min_sketch *sketch;
-    struct overlap_filter filter; /* n 0: by the rule nobody is refused for it */
+    struct overlap_filter filter;
     overlap_scan_fn *scan;
 };
 
-static struct asking asking_of(const struct graph *graph, const struct min_sketch *sketch)
+static struct asking asking_of(const struct min_sketch *sketch)
 {
     struct asking asking = {.sketch = sketch, .scan = overlap_scan_of(kernel_in_use())};
-    if (!graph->rule.super_shingle && graph->rule.containment == 0)
-        overlap_filter_make(sketch, &asking.filter);
+    overlap_filter_make(sketch, &asking.filter);
     return asking;
 }
 
@@ -104,7 +95,7 @@ static void refuse(const struct graph *graph, const struct asking *asking, struc
     }
     for (size_t at = 0; at < n_filters; at++) {
         at = asking->scan(&asking->filter, 1, filters, sets, at, n_filters, asking->sketch->s,
-                          graph->rule.resemblance, &n_others);
+                          graph->threshold, &n_others);
         if (at < n_filters)
             refused[places[at]] = false;
     }
@@ -167,7 +158,7 @@ int neighbours_compare(const struct graph *graph, const struct min_sketch *sketc
 
     if (candidates->n_sids == 0)
         return 0;
-    const struct asking asking = asking_of(graph, sketch);
+    const struct asking asking = asking_of(sketch);
     while (r == 0 && at < candidates->n_sids) {
         struct chunk chunk;
         r = next_chunk(graph, &asking, candidates, &at, n_most, wanted, user, &chunk);
@@ -176,15 +167,6 @@ int neighbours_compare(const struct graph *graph, const struct min_sketch *sketc
         n_most = CHUNK;
     }
     return r;
-}
-
-/* Documents that are not in the clustering yet are nobody's neighbours, and in no digest. */
-void neighbours_keep_linked(const struct graph *graph, struct sid_list *list)
-{
-    const uint64_t linked_sid = graph->linked_sid;
-
-    while (list->n_sids > 0 && list->sids[list->n_sids - 1] > linked_sid)
-        list->n_sids--;
 }
 
 int neighbours_find(const struct graph *graph, const struct min_sketch *sketch,
@@ -208,14 +190,11 @@ int neighbours_find(const struct graph *graph, const struct min_sketch *sketch,
     if (r == 0)
         r = postings_with(graph->postings, POSTINGS_TIER_R, keys.plain, keys.n_plain, 0, &rest,
                           NULL);
-    neighbours_keep_linked(graph, &rest);
-    neighbours_keep_linked(graph, &candidates);
     if (r == 0)
         r = neighbours_compare(graph, sketch, &rest, wanted, found, user, dead);
     if (r == 0)
         r = neighbours_compare(graph, sketch, &candidates, wanted, found, user, dead);
-    if (r == 0)
-        r = neighbours_compare_common(graph, sketch, &keys, n - keys.n_common, wanted, found, user,
-                                      dead);
-    return r < 0 ? r : neighbours_find_by_tier_c(graph, sketch, wanted, found, user, dead);
+    return r < 0 ? r
+                 : neighbours_compare_common(graph, sketch, &keys, n - keys.n_common, wanted, found,
+                                             user, dead);
 }

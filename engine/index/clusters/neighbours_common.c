@@ -22,7 +22,6 @@ int neighbours_judge_long(const struct graph *graph, struct neighbour_keys *keys
         if (lengths[i] > LONG_LISTS_COMMON_FROM)
             r = postings_first(graph->postings, POSTINGS_TIER_R, keys->plain[i],
                                LONG_LISTS_COMMON_FROM, &first);
-        neighbours_keep_linked(graph, &first);
         if (r == 0 && lengths[i] > LONG_LISTS_COMMON_FROM)
             r = long_lists_judge(graph->long_lists, graph->membership, keys->plain[i], &first);
         if (r > 0)
@@ -57,7 +56,6 @@ int neighbours_compare_common(const struct graph *graph, const struct min_sketch
     if (keys->n_common == 0)
         return 0;
     int r = read_further(graph, sketch, keys, &further);
-    neighbours_keep_linked(graph, &further);
     if (r == 0)
         r = neighbours_compare(graph, sketch, &further, wanted, found, user, dead);
     for (size_t i = 0; r == 0 && i < keys->n_common && n_read < COMMON_READ; i++) {
@@ -74,6 +72,5 @@ int neighbours_compare_common(const struct graph *graph, const struct min_sketch
     /* Who is in several of them is compared once. */
     sid_vector_sort_unique(&all);
     struct sid_list list = {all.sids, all.n_sids};
-    neighbours_keep_linked(graph, &list);
     return neighbours_compare(graph, sketch, &list, wanted, found, user, dead);
 }

@@ -1,4 +1,4 @@
-/* What the neighbours*.c, and centre_search.c, share. */
+/* Functions that the neighbours*.c share. */
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_NEIGHBOURS_PRIVATE_H
 #define KINFS_ENGINE_INDEX_CLUSTERS_NEIGHBOURS_PRIVATE_H
 
@@ -8,13 +8,6 @@
 int neighbours_compare(const struct graph *graph, const struct min_sketch *sketch,
                        const struct sid_list *candidates, neighbour_wanted_fn wanted,
                        neighbour_found_fn found, void *user, struct sid_vector *dead);
-/* Documents that are not in the clustering yet are nobody's neighbours, and in no digest. */
-void neighbours_keep_linked(const struct graph *graph, struct sid_list *list);
-
-/* Whether two documents are candidates of each other, by what is asked for the rule. */
-bool neighbours_share_key(const struct graph *graph, const struct min_sketch *a,
-                          const struct min_sketch *b);
-
 /* -- neighbours_learn.c -- */
 
 /* Whether a document has it in tier R. */
@@ -41,15 +34,5 @@ int neighbours_compare_common(const struct graph *graph, const struct min_sketch
                               const struct neighbour_keys *keys, size_t n_other,
                               neighbour_wanted_fn wanted, neighbour_found_fn found, void *user,
                               struct sid_vector *dead);
-
-/* -- neighbours_tier_c.c: whether a rule asks for it at all, what is left to be found when tier R
- * has been asked, of rules by which there is any; as neighbours_find() and neighbours_reach() -- */
-bool neighbours_asks_tier_c(const struct graph *graph);
-int neighbours_find_by_tier_c(const struct graph *graph, const struct min_sketch *sketch,
-                              neighbour_wanted_fn wanted, neighbour_found_fn found, void *user,
-                              struct sid_vector *dead);
-int neighbours_reach_by_tier_c(const struct graph *graph, const struct min_sketch *sketch,
-                               neighbour_wanted_fn wanted, neighbour_found_fn found, void *user,
-                               struct sid_vector *dead);
 
 #endif

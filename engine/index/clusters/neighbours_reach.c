@@ -179,7 +179,6 @@ static int compare_whole(struct reach *reach, const struct digest *digest)
         return 0;
     int r =
         postings_with(graph->postings, POSTINGS_TIER_R, &digest->fingerprint, 1, 0, &list, NULL);
-    neighbours_keep_linked(graph, &list);
     if (r == 0) /* anew first: examples that are found below stay */
         r = long_lists_learn(graph->long_lists, graph->membership, POSTINGS_TIER_R,
                              digest->fingerprint, &list);
@@ -189,7 +188,6 @@ static int compare_whole(struct reach *reach, const struct digest *digest)
 static int learn(const struct graph *graph, uint64_t fingerprint, struct sid_list *ret_list)
 {
     int r = postings_with(graph->postings, POSTINGS_TIER_R, &fingerprint, 1, 0, ret_list, NULL);
-    neighbours_keep_linked(graph, ret_list);
     return r < 0 ? r
                  : long_lists_learn(graph->long_lists, graph->membership, POSTINGS_TIER_R,
                                     fingerprint, ret_list);
@@ -211,7 +209,6 @@ static int compare_single(struct reach *reach)
         return 0;
     int r =
         postings_with(reach->graph->postings, POSTINGS_TIER_R, &keys->plain[at], 1, 0, &list, NULL);
-    neighbours_keep_linked(reach->graph, &list);
     if (r == 0)
         r = compare_listed(reach, &list);
     return r < 0 ? r : explain(reach, &list);
@@ -302,5 +299,5 @@ int neighbours_reach(const struct graph *graph, const struct min_sketch *sketch,
     if (r == 0)
         r = neighbours_compare_common(graph, sketch, keys, n - keys->n_common, reach_wanted,
                                       reach_found, &reach, dead);
-    return r < 0 ? r : neighbours_reach_by_tier_c(graph, sketch, wanted, found, user, dead);
+    return r;
 }

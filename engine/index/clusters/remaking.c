@@ -86,15 +86,12 @@ static int cluster(struct remaking *remaking)
     const size_t n = plan->sids.n_sids;
     if (n >= UINT32_MAX)
         return -E2BIG;
-    const struct batch_options options = {
-        .scratch = remaking->task.scratch,
-        .memory_bytes = batch_least_memory((uint32_t)n) + WORK_BYTES,
-        .n_threads = 1,
-        .mode = remaking->task.mode,
-        .threshold = remaking->task.threshold,
-        .n_documents = (uint32_t)n,
-        .stop = &remaking->stop,
-    };
+    struct batch_options options = remaking->task.how;
+    options.scratch = remaking->task.scratch;
+    options.memory_bytes = batch_least_memory((uint32_t)n) + WORK_BYTES;
+    options.n_threads = 1;
+    options.n_documents = (uint32_t)n;
+    options.stop = &remaking->stop;
     plan->groups = calloc(n + 1, sizeof(*plan->groups));
     int r = plan->groups ? batch_new(remaking->task.policy, &options, &batch) : -ENOMEM;
     if (r == 0)

@@ -15,10 +15,9 @@ struct remaking_task {
     const struct policy *policy;
     const char *scratch; /* directory for what does not fit into memory */
     struct niceness *niceness;
-    unsigned number; /* of the clustering */
-    enum batch_mode mode;
-    double threshold;
-    size_t a_step; /* of the plan; 0: 256 */
+    unsigned number;          /* of the clustering */
+    struct batch_options how; /* clustering_batch() */
+    size_t a_step;            /* of the plan; 0: 256 */
 };
 
 /* What a thread would, by the caller's: a plan whose moves and joins are the differences from what

@@ -1,10 +1,10 @@
 /* The same graph as neighbours.h has, walked breadth first: two documents are neighbours if they
  * are of one class, or have a fingerprint of tier R in common, by which they would find each other,
- * and the rule joins them.
+ * and an edge.
  *
  * A search of the postings may find some that this does not: where lists are common others are read
  * in their place, and so two may meet who have no fingerprint of tier R in common. So parts count
- * as such only where no two documents of them would be joined by the rule, however they meet. */
+ * as such only where no two documents of them have an edge, however they meet. */
 #include "engine/index/clusters/small_cluster.h"
 
 #include <stdlib.h>
@@ -72,8 +72,8 @@ static int may_meet(const struct graph *graph, const struct rest *rest)
     for (size_t i = 0; i < rest->n; i++)
         for (size_t k = i + 1; r == 0 && k < rest->n; k++)
             if (rest->parts[i] != rest->parts[k])
-                r = edge_rule_holds(&graph->rule, &rest->records[i]->sketch,
-                                    &rest->records[k]->sketch);
+                r = graph_edge(graph->threshold, &rest->records[i]->sketch,
+                               &rest->records[k]->sketch);
     return r;
 }
 
@@ -143,7 +143,7 @@ int small_cluster_plan(const struct graph *graph, uint64_t size, struct cluster_
     _cleanup_(sid_vector_done) struct sid_vector members = {0};
     struct rest rest;
 
-    if (size > graph->small_cluster || graph->rule.containment > 0 || graph->rule.super_shingle)
+    if (size > graph->small_cluster)
         return 0;
     rest.n = rest.n_parts = 0;
     int r = membership_list(graph->membership, split->cluster, SMALL_CLUSTER_MAX, &members);

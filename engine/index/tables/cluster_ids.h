@@ -20,8 +20,8 @@ static inline unsigned cluster_clustering(uint64_t id)
     return (unsigned)(id >> CLUSTERING_SHIFT);
 }
 
-/* Whether the clusters of a clustering have centres (cluster_centres.h), and their members stand in
- * another order (member.h): its number says so. */
+/* Whether the clusters of a clustering have centres (mode center), and their members stand in the
+ * order of these (member.h): its number says so. */
 static inline bool clustering_has_centres(unsigned number)
 {
     return number >= CLUSTERING_CENTRES_FROM && number <= CLUSTERING_MAX;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "engine/cluster/overlap_filter.h"
 #include "engine/index/tables/cluster_ids.h"
 #include "engine/index/tables/sid.h"
 
@@ -14,8 +15,10 @@ enum {
 
 void member_order(uint8_t order[ORDER_BYTES], const struct record *record)
 {
+    struct overlap_filter filter;
+    overlap_filter_make(&record->sketch, &filter);
     put_be64(order, ~(uint64_t)min_sketch_cardinality(&record->sketch));
-    record_class(record, order + 8);
+    put_be64(order + 8, overlap_filter_rank(&filter));
 }
 
 static size_t order_bytes(uint64_t cluster)

@@ -10,21 +10,22 @@
 #include "store/kv.h"
 
 enum {
-    ORDER_BYTES = 8 + CLASS_BYTES,
+    ORDER_BYTES = 16,
     RANK_MAX_BYTES = 8 + FINGERPRINT_BYTES + 1 + FILE_KEY_MAX_BYTES,
     MEMBER_KEY_MAX_BYTES = 8 + ORDER_BYTES + RANK_MAX_BYTES + 8
 };
 
 struct member {
     uint64_t sid;
-    uint8_t order[ORDER_BYTES]; /* of its node; stands in the key where clusters have centres */
+    uint8_t order[ORDER_BYTES]; /* stands in the key where clusters have centres */
     uint8_t rank_bytes;
     uint8_t rank[RANK_MAX_BYTES];
 };
 
 void member_init(struct member *member, uint64_t sid, const struct record *record);
 
-/* The place of a document's class among all: 2^64-1 - distinct shingles 8 | class 17. */
+/* The place of a document among those that may be centres (engine/cluster/loose.h):
+ * 2^64-1 - distinct shingles 8 | overlap_filter_rank() 8. */
 void member_order(uint8_t order[ORDER_BYTES], const struct record *record);
 
 /* The key of a member's row, in memory of the caller. */

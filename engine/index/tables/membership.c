@@ -101,7 +101,6 @@ void membership_done(struct membership *membership, bool clean)
     }
     number_cache_done(&membership->heads);
     number_cache_done(&membership->clusters);
-    centre_cache_clear(&membership->centres);
 }
 
 int membership_before_change(struct membership *membership)

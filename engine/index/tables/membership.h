@@ -35,7 +35,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/index/clusters/centre_cache.h"
 #include "engine/index/tables/cluster_ids.h"
 #include "engine/index/clusters/dissolved_clusters.h"
 #include "engine/index/tables/member.h"
@@ -53,8 +52,7 @@ struct membership {
     /* The committer's: by sid in which cluster a document is, by cluster how many members it has.
      */
     struct number_cache clusters, heads;
-    struct centre_cache centres; /* where clusters have such */
-    struct cluster_hubs *hubs;   /* is told of what moves; borrowed; NULL: nobody */
+    struct cluster_hubs *hubs; /* is told of what moves; borrowed; NULL: nobody */
     struct cluster_ids ids;
     struct dissolved_clusters dissolved;
     /* Set by who carries out again what was interrupted: of what is moved some may be there. */

@@ -121,7 +121,6 @@ int membership_leave(struct membership *membership, const uint64_t *clusters,
     for (size_t i = 0; i < n_members; i++) {
         if (membership->hubs)
             cluster_hubs_moved(membership->hubs, clusters[i], 0, &members[i], 1);
-        centre_cache_changed(&membership->centres, clusters[i], &members[i], 1);
         number_cache_drop(&membership->clusters, members[i].sid);
     }
     list_clusters(clusters, n_members, &left);

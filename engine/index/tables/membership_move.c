@@ -124,8 +124,6 @@ int membership_move(struct membership *membership, uint64_t from, uint64_t to,
 
     if (membership->hubs)
         cluster_hubs_moved(membership->hubs, from, to, members, n_members);
-    centre_cache_changed(&membership->centres, from, members, n_members);
-    centre_cache_changed(&membership->centres, to, members, n_members);
     for (size_t i = 0; i < n_members && to; i++)
         dissolved_clusters_forget(&membership->dissolved, members[i].sid);
     for (size_t at = 0; at < n_members && r == 0; at += MEMBERS_AT_ONCE) {

@@ -3,8 +3,7 @@
  * same, as living_clusters.h says what that is. Of a list of tier R so long that it may have been
  * common (long_lists.h) pairs of two clusters may have been missed; and further keys, of tier C,
  * may have found others: so of both only pairs of one cluster are compared, which must hang
- * together by some pairs. Where the rule has candidates of tier C it is read as tier R is, and
- * whole.
+ * together by some pairs.
  */
 #include <errno.h>
 #include <string.h>
@@ -22,7 +21,7 @@ struct group {
 struct components {
     struct check_nodes *nodes;
     struct union_find sets;
-    bool within, whole; /* compare pairs of one cluster only; of long lists, too, all */
+    bool within; /* compare pairs of one cluster only */
     struct group *groups;
     size_t n_groups, max_groups;
 };
@@ -148,17 +147,15 @@ static int join_within(struct components *components, uint64_t *numbers, size_t 
 static int join_list(void *user, uint64_t *numbers, size_t n, size_t length)
 {
     struct components *components = user;
-    return components->within || (!components->whole && length > LONG_LISTS_COMMON_FROM)
+    return components->within || length > LONG_LISTS_COMMON_FROM
                ? join_within(components, numbers, n)
                : join_all(components, numbers, n);
 }
 
 static int join_tiers(struct components *components)
 {
-    const struct edge_rule *rule = &components->nodes->rule;
     int r = check_nodes_each_list(components->nodes, TABLE_TIER_R, join_list, components);
-    components->whole = rule->containment > 0 || rule->super_shingle;
-    components->within = !components->whole;
+    components->within = true;
     return r < 0 ? r
                  : check_nodes_each_list(components->nodes, TABLE_TIER_C, join_list, components);
 }

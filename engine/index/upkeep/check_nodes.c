@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "engine/index/clusters/graph.h"
 #include "engine/index/tables/cluster_ids.h"
 #include "engine/index/tables/member.h"
 
@@ -45,6 +46,16 @@ static int take_class(void *user, const struct kv_entry *row)
     return 0;
 }
 
+static int take_cluster(void *user, const struct kv_entry *row)
+{
+    struct check_nodes *nodes = user;
+    size_t number;
+    if (member_is_cluster_of(row) && cluster_clustering(get_be64(row->value.data)) == 0 &&
+        check_nodes_find(nodes, get_be64(row->key.data), &number))
+        nodes->clusters[number] = get_be64(row->value.data);
+    return 0;
+}
+
 int check_nodes_init(struct check_nodes *nodes, struct check *check)
 {
     *nodes = (struct check_nodes){.check = check};
@@ -61,9 +72,12 @@ int check_nodes_init(struct check_nodes *nodes, struct check *check)
     r = refused_pairs_init(REFUSED_BYTES, &nodes->refused);
     if (r == 0)
         r = records_open(check->kv, RECORDS_BYTES, &nodes->records);
-    return r < 0 ? r
-                 : check_each_row(check, TABLE_CLASSES, (struct kv_slice){0}, take_class,
-                                  &(struct class_walk){.nodes = nodes});
+    if (r == 0)
+        r = check_each_row(check, TABLE_CLASSES, (struct kv_slice){0}, take_class,
+                           &(struct class_walk){.nodes = nodes});
+    return r < 0
+               ? r
+               : check_each_row(check, TABLE_CLUSTER_OF, (struct kv_slice){0}, take_cluster, nodes);
 }
 
 void check_nodes_done(struct check_nodes *nodes)
@@ -73,27 +87,6 @@ void check_nodes_done(struct check_nodes *nodes)
     refused_pairs_done(&nodes->refused);
     free(nodes->firsts);
     free(nodes->clusters);
-}
-
-static int take_cluster(void *user, const struct kv_entry *row)
-{
-    struct check_nodes *nodes = user;
-    size_t number;
-    if (member_is_cluster_of(row) &&
-        cluster_clustering(get_be64(row->value.data)) == nodes->clustering &&
-        check_nodes_find(nodes, get_be64(row->key.data), &number))
-        nodes->clusters[number] = get_be64(row->value.data);
-    return 0;
-}
-
-int check_nodes_take(struct check_nodes *nodes, unsigned clustering, const struct edge_rule *rule)
-{
-    nodes->clustering = clustering;
-    nodes->rule = *rule;
-    memset(nodes->clusters, 0, nodes->sids.n_sids * sizeof(*nodes->clusters));
-    memset(nodes->refused.pairs, 0, nodes->refused.n * sizeof(*nodes->refused.pairs));
-    return check_each_row(nodes->check, TABLE_CLUSTER_OF, (struct kv_slice){0}, take_cluster,
-                          nodes);
 }
 
 bool check_nodes_are_whole(const struct check_nodes *nodes)
@@ -113,7 +106,7 @@ int check_nodes_joined(struct check_nodes *nodes, uint64_t a, uint64_t b)
     if (r < 0)
         return r == -EUCLEAN ? 0 : r;
     if (records[0] && records[1])
-        r = edge_rule_holds(&nodes->rule, &records[0]->sketch, &records[1]->sketch);
+        r = graph_edge(nodes->check->threshold, &records[0]->sketch, &records[1]->sketch);
     records_put(nodes->records, records, 2);
     if (r == 0)
         refused_pairs_add(&nodes->refused, (uint32_t)a, (uint32_t)b);

@@ -1,11 +1,10 @@
-/* The graph behind the clusterings, read whole: documents as numbers, and the documents of one
+/* The graph behind the clusters, read whole: documents as numbers, and the documents of one
  * posting list at a time. For --deep alone. */
 #ifndef KINFS_ENGINE_INDEX_UPKEEP_CHECK_NODES_H
 #define KINFS_ENGINE_INDEX_UPKEEP_CHECK_NODES_H
 
 #include "engine/cluster/refused_pairs.h"
 #include "engine/index/upkeep/check.h"
-#include "engine/index/clusters/edge_rule.h"
 #include "engine/index/tables/records.h"
 #include "engine/index/tables/sid_vector.h"
 
@@ -14,11 +13,7 @@ struct check_nodes {
     struct records *records;
     struct sid_vector sids; /* ascending; a document's number is its place */
     uint32_t *firsts;       /* by number: the first of its class */
-
-    /* Of the clustering that is looked at. */
-    unsigned clustering;
-    struct edge_rule rule;
-    uint64_t *clusters; /* that are stored, by number; 0: none */
+    uint64_t *clusters;     /* that are stored of the default clustering, by number; 0: none */
     struct refused_pairs refused;
 };
 
@@ -26,8 +21,6 @@ struct check_nodes {
  * document, and 32 MiB. */
 int check_nodes_init(struct check_nodes *nodes, struct check *check);
 void check_nodes_done(struct check_nodes *nodes);
-/* The clusters of another clustering. */
-int check_nodes_take(struct check_nodes *nodes, unsigned clustering, const struct edge_rule *rule);
 /* Whether all could be read that says what the clusters are. */
 bool check_nodes_are_whole(const struct check_nodes *nodes);
 
@@ -53,6 +46,5 @@ int check_nodes_found(struct check_nodes *nodes, size_t number, const char *what
 /* -- what clusters must be; each returns 0 or an error, whatever was found -- */
 
 int check_components(struct check_nodes *nodes);
-int check_centres(struct check_nodes *nodes);
 
 #endif

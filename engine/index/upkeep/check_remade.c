@@ -1,4 +1,4 @@
-/* Clusterings that a batch made and that are said to be those of now: another batch of the same
+/* Named clusterings that are said to be those of now: another batch of the same
  * records must make them again. What differs is what would have to be moved. To be mended they need
  * only be made anew, which is what comes of rows of members that are wrong. */
 #include <errno.h>
@@ -88,7 +88,10 @@ int check_remade(struct check *check)
                                      .policy = &policy,
                                      .scratch = check->options->scratch,
                                      .number = number};
-        r = clustering_row_remade(check->kv, number, &task.mode, &task.threshold);
+        struct index_clustering clustering;
+        r = clustering_row_current(check->kv, number, &clustering);
+        if (r > 0)
+            task.how = clustering_batch(&clustering);
         if (r > 0)
             r = compare(check, number, &task);
         else if (r == -EUCLEAN || r == -EIO)

@@ -101,11 +101,11 @@ static bool is_read_by_name(const struct kv_slice *key)
 }
 
 /* 1: such a row, and sound; 0: damaged, or none that there is; or an error. */
-static int is_sound(struct check *check, const struct kv_entry *row)
+static int is_sound(const struct kv_entry *row)
 {
     const struct kv_buf value = {.data = (void *)row->value.data,
                                  .size_bytes = row->value.size_bytes};
-    struct edge_rule rule;
+    struct index_clustering clustering;
     unsigned number;
     if (is_read_by_name(&row->key))
         return 1;
@@ -123,14 +123,14 @@ static int is_sound(struct check *check, const struct kv_entry *row)
         return number > 0 && remade_read_row(&value) >= 0;
     if (!is_of_clustering(&row->key, "clustering", &number) || number == 0)
         return 0;
-    int r = clustering_row_rule(check->kv, number, &rule);
+    int r = clustering_row_wanted(&value, number, &clustering);
     return r == -EUCLEAN ? 0 : r < 0 ? r : 1;
 }
 
 static int check_meta_row(void *user, const struct kv_entry *row)
 {
     struct check *check = user;
-    int r = is_sound(check, row);
+    int r = is_sound(row);
     if (r != 0)
         return r < 0 ? check_read_failed(check, TABLE_META, r) : 0;
     return check_found(check, CHECK_STATE, TABLE_META, NULL, "'%.*s' is damaged",
