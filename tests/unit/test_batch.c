@@ -245,6 +245,7 @@ static void test_batch__counts_the_three_equivalences(void **state)
         assert_int_equal(totals->n_clusters, 4);
         assert_int_equal(totals->n_clustered, 10);
         assert_int_equal(totals->n_identical_clusters, 2);
+        assert_int_equal(totals->n_identical_clustered, 4);
         assert_int_equal(totals->largest, 4);
     }
     world_end(&world);

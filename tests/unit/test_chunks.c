@@ -102,6 +102,25 @@ static void test_chunks__are_those_of_the_definition_however_fed(void **state)
     }
 }
 
+/* One in a thousand ends as soon as it may. */
+static void test_chunks__are_as_short_as_they_may_be(void **state)
+{
+    (void)state;
+    static struct cuts slow, fast;
+    uint8_t bytes[2 * CHUNK_MIN_BYTES];
+    unsigned seed = 3, n_shortest = 0;
+    while (n_shortest < 3) {
+        for (size_t i = 0; i < sizeof(bytes); i++)
+            bytes[i] = (uint8_t)rand_r(&seed);
+        cut_slowly(bytes, sizeof(bytes), &slow);
+        const XXH128_hash_t shortest = XXH3_128bits(bytes, CHUNK_MIN_BYTES);
+        n_shortest += slow.features[0].low == shortest.low64;
+        cut(bytes, sizeof(bytes), 0, &fast);
+        assert_int_equal(fast.n, slow.n);
+        assert_memory_equal(fast.features, slow.features, slow.n * sizeof(struct feature));
+    }
+}
+
 static int compare(const void *a, const void *b)
 {
     return memcmp(a, b, sizeof(struct feature));
@@ -187,6 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chunks__are_those_of_the_definition_however_fed),
+        cmocka_unit_test(test_chunks__are_as_short_as_they_may_be),
         cmocka_unit_test(test_chunks__an_edit_changes_few),
         cmocka_unit_test(test_chunks__archives_that_share_members_share_chunks),
         cmocka_unit_test(test_chunks__are_the_features_of_binary_documents_also_packed),

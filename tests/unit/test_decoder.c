@@ -195,6 +195,19 @@ static void test_decoder__what_is_cut_short_is_a_beginning(void **state)
     canonical_done(&plain);
 }
 
+/* Of what was packed twice all may be there but the sum behind it. */
+static void test_decoder__damage_of_the_outer_packing_is_told(void **state)
+{
+    (void)state;
+    static struct packed once, twice;
+    once = (struct packed){.codec = TEXT_CODEC_GZIP};
+    add(&once, "packed words", 12);
+    twice = (struct packed){.codec = TEXT_CODEC_GZIP};
+    add(&twice, once.bytes, once.size);
+    twice.bytes[twice.size - 8] ^= 1;
+    expect(&twice, "packed words ", true);
+}
+
 static void test_decoder__damage_is_told_and_does_not_depend_on_the_pieces(void **state)
 {
     (void)state;
@@ -380,6 +393,7 @@ int main(void)
         cmocka_unit_test(test_decoder__output_that_just_fills_the_buffer_is_whole),
         cmocka_unit_test(test_decoder__empty_members_and_padding_are_nothing),
         cmocka_unit_test(test_decoder__what_is_cut_short_is_a_beginning),
+        cmocka_unit_test(test_decoder__damage_of_the_outer_packing_is_told),
         cmocka_unit_test(test_decoder__damage_is_told_and_does_not_depend_on_the_pieces),
         cmocka_unit_test(test_decoder__packed_twice_is_text_and_three_times_binary),
         cmocka_unit_test(test_decoder__markup_inside_is_seen),

@@ -100,6 +100,7 @@ static void test_json__a_notebook_is_the_sources_of_its_cells(void **state)
            "\"metadata\":{\"source\":\"no\"}}]}",
            text);
     expect_type("{\"cells\": [1, 2], \"a\": \"b\"}", TEXT_JSON);
+    expect_type("{\"cells\": [1, 2], \"cell_type\": \"b\"}", TEXT_JSON);
     expect_type("{\"a\": {\"cells\": [{\"cell_type\": \"code\"}]}}", TEXT_JSON);
     assert_string_equal(text_type_name(TEXT_NOTEBOOK), "notebook");
     assert_string_equal(text_type_name(TEXT_JSON), "json");

@@ -86,6 +86,7 @@ static void test_latex__sniffing_takes_documents_and_parts_of_them(void **state)
     expect_type("\xef\xbb\xbf\\chapter{One}\r\nText.\r\n\\section{Two}\r\n\\label{a}\r\n",
                 TEXT_LATEX);
     expect_type("\\chapter{One}\nText only.\n", TEXT_PLAIN);
+    expect_type("\\chapter{One}\nText.\n\\section{Two}\n", TEXT_PLAIN);
     expect_type("Write\n\\documentclass{article}\n", TEXT_PLAIN);
     expect_type("\\input texinfo\n@setfilename x\n@section y\n", TEXT_PLAIN);
     expect_type("\\\\server\\share\n\\begin{x}\n\\end{x}\n\\item\n", TEXT_PLAIN);

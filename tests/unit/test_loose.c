@@ -103,13 +103,14 @@ static void find_centres(const struct world *world, const uint32_t *nodes, uint3
 }
 
 static void divide(const struct world *world, uint32_t *cluster, uint32_t root, double threshold,
-                   bool center, uint32_t *n_divided)
+                   bool center, struct loose_counts *counts)
 {
     _cleanup_free_ uint32_t *nodes = calloc(world->n, sizeof(*nodes));
     _cleanup_free_ uint32_t *centres = calloc(world->n, sizeof(*centres));
     _cleanup_free_ uint32_t *first = calloc(world->n, sizeof(*first));
     _cleanup_free_ uint32_t *stars = malloc(world->n * sizeof(*stars));
-    assert_true(nodes && centres && first && stars);
+    _cleanup_free_ uint32_t *sizes = calloc(world->n, sizeof(*sizes));
+    assert_true(nodes && centres && first && stars && sizes);
     const uint32_t n = contents_of(world, cluster, root, center, nodes);
     if (n == 0 || (center ? n < 3 : !is_loose(world, nodes, n, threshold)))
         return;
@@ -126,9 +127,13 @@ static void divide(const struct world *world, uint32_t *cluster, uint32_t root, 
         uint32_t *star = &first[centres[node]];
         *star = *star == world->n ? i : *star;
         stars[i] = *star;
+        sizes[*star]++;
+        counts->n_documents++;
     }
+    for (uint32_t i = 0; i < world->n; i++)
+        counts->n_alone += sizes[i] == 1;
     memcpy(cluster, stars, world->n * sizeof(*stars));
-    ++*n_divided;
+    counts->n_components++;
 }
 
 /* Returns how many components were divided. */
@@ -140,18 +145,21 @@ static uint32_t expect_definition(const struct world *world, double threshold, b
     _cleanup_free_ uint32_t *expected = world_clusters(world, are_neighbours, &threshold);
     _cleanup_free_ uint32_t *components = calloc(world->n, sizeof(*components));
     const uint32_t *clusters = batch_clusters(batch);
-    uint32_t n_divided = 0;
+    const struct loose_counts *counts = &batch_totals(batch)->loose;
+    struct loose_counts divided = {0};
     assert_non_null(components);
     memcpy(components, expected, world->n * sizeof(*components));
     for (uint32_t i = 0; i < world->n; i++)
         if (components[i] == i)
-            divide(world, expected, i, threshold, center, &n_divided);
+            divide(world, expected, i, threshold, center, &divided);
     for (uint32_t i = 0; i < world->n; i++)
         if (clusters[i] != expected[i])
             fail_msg("document %u of %u at %g: cluster %u, expected %u", i, world->n, threshold,
                      clusters[i], expected[i]);
-    assert_int_equal(batch_totals(batch)->loose.n_components, n_divided);
-    return n_divided;
+    assert_int_equal(counts->n_components, divided.n_components);
+    assert_int_equal(counts->n_documents, divided.n_documents);
+    assert_int_equal(counts->n_alone, divided.n_alone);
+    return (uint32_t)divided.n_components;
 }
 
 static void add_families(struct world *world, const struct families *families)
@@ -184,6 +192,27 @@ static void test_loose__chains_of_versions_become_stars(void **state)
     for (unsigned i = 0; i < sizeof(thresholds) / sizeof(thresholds[0]); i++)
         for (unsigned center = 0; center < 2; center++)
             assert_true(expect_definition(&world, thresholds[i], center) >= 2);
+    world_end(&world);
+}
+
+/* Short texts have sketches that count: of as many shingles the first by rank is the largest, and
+ * which that is decides of some whether they are loose. */
+static void test_loose__of_equally_large_ones_the_first_is_the_largest(void **state)
+{
+    (void)state;
+    struct family plan[40];
+    _cleanup_(families_free_p) struct families *families = NULL;
+    struct world world;
+    struct policy policy;
+    for (unsigned i = 0; i < sizeof(plan) / sizeof(plan[0]); i++)
+        plan[i] = (struct family){FAMILY_CHAIN, 5 + i % 8, 60, 2 + i % 2, 0, 0, 0};
+    assert_int_equal(policy_preset("default", &policy), 0);
+    world_begin(&world, &policy);
+    assert_int_equal(families_new(10, policy.w, plan, sizeof(plan) / sizeof(plan[0]), &families),
+                     0);
+    add_families(&world, families);
+    uint32_t n_divided = expect_definition(&world, 0.5);
+    assert_in_range(n_divided, 1, sizeof(plan) / sizeof(plan[0]) - 1);
     world_end(&world);
 }
 
@@ -406,6 +435,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_loose__chains_of_versions_become_stars),
+        cmocka_unit_test(test_loose__of_equally_large_ones_the_first_is_the_largest),
         cmocka_unit_test(test_loose__real_documents),
         cmocka_unit_test(test_loose__stars_do_not_depend_on_memory_or_threads),
         cmocka_unit_test(test_loose__parts_are_joined_to_what_contains_them),

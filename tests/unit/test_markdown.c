@@ -124,6 +124,8 @@ static void test_markdown__is_known_by_two_of_its_constructs(void **state)
     expect_type("# A\n\n# B\n\n# C\n\ntext\n", TEXT_PLAIN); /* one kind */
     expect_type("text [a](http://b)\n[c](http://d)\n[e](http://f)\n", TEXT_PLAIN);
     expect_type("# A\n\n```\nx\n", TEXT_PLAIN);
+    expect_type("# A\n\n[x](http://y)\n", TEXT_PLAIN);           /* two of two kinds */
+    expect_type("# A\n\n# B\n\n```\nx\n```sh\ny\n", TEXT_PLAIN); /* that one ends no fence */
     expect_type("# A\n\n# B\n\n// [x](http://y)\nint a;\nint b;\nf(x);\n", TEXT_PLAIN);
     expect_type("# A\n\n# B\n\nhandlers[i](event)\n", TEXT_PLAIN);
     assert_string_equal(text_type_name(TEXT_MARKDOWN), "markdown");

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/mix.h"
 #include "engine/sketch/merge_values.h"
 #include "engine/sketch/min_sketch.h"
@@ -318,6 +319,13 @@ static void test_min_sketch__damage_is_refused_or_harmless(void **state)
             min_sketch_done(&damaged);
         }
         assert_true(n_refused > 8 * 20);
+        /* No power of two, and one above 2^64/m. */
+        static const uint64_t no_bounds[] = {3, UINT64_MAX, (uint64_t)1 << 63};
+        for (size_t i = 0; i < sizeof(no_bounds) / sizeof(no_bounds[0]); i++) {
+            put_be64(data + 40, no_bounds[i]);
+            assert_int_equal(min_sketch_decode(data, size, &damaged), -EUCLEAN);
+        }
+        put_be64(data + 40, sketch.v_below);
         for (size_t cut = 0; cut < size; cut++)
             assert_int_equal(min_sketch_decode(data, cut, &damaged), -EUCLEAN);
         min_sketch_done(&sketch);

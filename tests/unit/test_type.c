@@ -88,19 +88,23 @@ static void test_type__office_documents_are_archives_with_a_certain_beginning(vo
 static void test_type__without_an_extractor_they_are_binary(void **state)
 {
     (void)state;
-    char office[512], pdf[3000];
+    char office[512], epub[512], pdf[3000];
     size_t size = zip(office, "_rels/.rels", 0, "some bytes of it");
+    size_t epub_size = zip(epub, "mimetype", 0, "application/epub+zip");
     memset(pdf, 'x', sizeof(pdf));
     memcpy(pdf, "%PDF-1.4", 8);
     struct canonical a = canonical_of(office, size, 0), b = canonical_of(pdf, sizeof(pdf), 0),
-                     c = canonical_as(TEXT_BINARY, pdf, sizeof(pdf), 0);
+                     c = canonical_as(TEXT_BINARY, pdf, sizeof(pdf), 0),
+                     d = canonical_of(epub, epub_size, 0);
     assert_int_equal(a.form.type, TEXT_BINARY);
     assert_int_equal(b.form.type, TEXT_BINARY);
+    assert_int_equal(d.form.type, TEXT_BINARY);
     assert_string_equal(b.text, c.text);
     assert_true(a.size > 0 && b.size > 0);
     canonical_done(&a);
     canonical_done(&b);
     canonical_done(&c);
+    canonical_done(&d);
 }
 
 /* Bytes at random are none in Windows-1252 either, though none of them is 0; and text that has some
@@ -120,6 +124,7 @@ static void test_type__control_characters_are_not_of_a_text(void **state)
     EXPECT("N\bNA\bAM\bME\bE caf\xc3\xa9", TEXT_PLAIN);
     EXPECT("caf\xe9 \1", TEXT_PLAIN);
     EXPECT("caf\xe9 \1\2", TEXT_BINARY);
+    EXPECT("caf \1\2\xe9", TEXT_BINARY);
     EXPECT("coffee \1\2\3\4", TEXT_PLAIN);
     EXPECT("\xff\xfe\1\0\2\0\3\0", TEXT_PLAIN); /* UTF-16 says that it is text */
 }

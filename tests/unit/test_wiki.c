@@ -33,6 +33,7 @@ static void test_wiki__markup_is_no_text(void **state)
     expect("one<ref name=x>{{no}}</ref> two<ref name=x /> th<b>r</b>ee<br/>four<!-- no\nno -->five "
            "<nowiki>''[[x|y]]</nowiki> a&nbsp;b&amp;c <REF>\nno</REF>6 < 7",
            "one two three fourfive x y a b c 6 7 ");
+    expect("six<!-- no - no -->seven <nowiki>eight<nine ten</nowiki>", "sixseven eight nine ten ");
 }
 
 static void test_wiki__tables_are_their_cells(void **state)
@@ -42,6 +43,8 @@ static void test_wiki__tables_are_their_cells(void **state)
            "one || two\n"
            "| style=\"y\" | three\n| [[a|four]] || {{b|c}} || x | five\n|}\n| text",
            "caption head more one two three four five text ");
+    /* Two exclamation marks separate heads alone, and a table's lines end with it. */
+    expect("{|\n| x !! y | one\n! x | two !! three\n|}\n| four | five", "one two three four five ");
 }
 
 static void test_wiki__sniffing_takes_wikis(void **state)
@@ -51,6 +54,8 @@ static void test_wiki__sniffing_takes_wikis(void **state)
     expect_type("{{Stub}}\n'''X''' is [[a]], [[b|c]] or [[d]].\n", TEXT_WIKI);
     expect_type("\xef\xbb\xbf== A ==\r\n[[b]]\r\n", TEXT_WIKI);
     expect_type("== Heading ==\n\ntext\n", TEXT_PLAIN);
+    expect_type("==> file <==\n[[text]]\n", TEXT_PLAIN); /* of head and tail */
+    expect_type("== Heading ==\n[[a] and b\n", TEXT_PLAIN);
     expect_type("== AsciiDoc\n\n[[anchor]]\ntext\n", TEXT_PLAIN);
     expect_type("Notes: [[a]] and [[b]] and [[c]]\n", TEXT_PLAIN);
     expect_type("#!/bin/sh\n# == A ==\n[[a == b]]\n== x ==\n", TEXT_PLAIN);
