@@ -1,4 +1,4 @@
-/* The scalar kernel: eight bytes at a time through a table, with no branch that depends on the
+/* The scalar kernel: sixteen bytes at a time through a table, with no branch that depends on the
  * text. Each byte is written where the next canonical byte belongs, which moves on only behind a
  * word character; and the end of a token is written where the next end belongs, which moves on only
  * behind the last character of a word.
@@ -9,7 +9,14 @@
 
 #include "engine/text/words.h"
 
-enum { STEP = 8 };
+enum { STEP = 16 };
+
+#define ONES UINT64_C(0x0101010101010101)
+
+static inline size_t first_of(uint64_t high_bits)
+{
+    return (size_t)__builtin_ctzll(high_bits) / 8;
+}
 
 const uint8_t ascii_words_fold[128] = {
     ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4', ['5'] = '5', ['6'] = '6',
@@ -29,20 +36,27 @@ static inline bool may_end_line(const uint8_t *p, size_t size_bytes)
     return *p == '-' && (size_bytes == 1 || p[1] < ' ');
 }
 
+/* Of eight bytes, with one behind them, the high bit of the first that is not ASCII, or is a hyphen
+ * that may end a line: no bit of what it differs in from one is left, nor of what its next byte has
+ * that no control character has. Those behind that byte say nothing. */
+static inline uint64_t others_ahead(const uint8_t *p)
+{
+    uint64_t bytes, next;
+    memcpy(&bytes, p, sizeof(bytes));
+    memcpy(&next, p + 1, sizeof(next));
+    uint64_t line_ends = (bytes ^ '-' * ONES) | (next & 0x60 * ONES); /* where it is 0 */
+    return ((line_ends - ONES) | bytes) & 0x80 * ONES;
+}
+
 /* How many of the next bytes, at most STEP, are ASCII, and no hyphen that may end a line. */
 static inline size_t ascii_ahead(const uint8_t *p, size_t size_bytes)
 {
-    const uint64_t ones = 0x0101010101010101, high = 0x80 * ones;
     size_t n = 0;
     if (size_bytes > STEP) {
-        uint64_t step, next;
-        memcpy(&step, p, STEP);
-        uint64_t hyphens = ~(((step ^ '-' * ones) + 0x7f * ones)); /* of ASCII, where it is one */
-        if (!((hyphens | step) & high))
+        uint64_t low = others_ahead(p), high = others_ahead(p + STEP / 2);
+        if (!(low | high))
             return STEP;
-        memcpy(&next, p + 1, STEP);
-        uint64_t others = ((hyphens & ~((next | next << 1) << 1)) | step) & high;
-        return others ? (size_t)__builtin_ctzll(others) / 8 : STEP;
+        return low ? first_of(low) : STEP / 2 + first_of(high);
     }
     while (n < size_bytes && n < STEP && p[n] < 0x80 && !may_end_line(p + n, size_bytes - n))
         n++;
@@ -54,17 +68,15 @@ struct place {
 };
 
 static inline __attribute__((always_inline)) void take(struct words *words, struct place *place,
-                                                       const uint8_t *p, size_t n)
+                                                       uint8_t byte)
 {
-    for (size_t i = 0; i < n; i++) {
-        uint8_t folded = ascii_words_fold[p[i]];
-        uint32_t is_word = folded != 0;
-        words->bytes[place->n_bytes] = folded;
-        words->ends[place->n_tokens + 1] = place->n_bytes;
-        place->n_tokens += place->in_word & ~is_word;
-        place->n_bytes += is_word;
-        place->in_word = is_word;
-    }
+    uint8_t folded = ascii_words_fold[byte];
+    uint32_t is_word = folded != 0;
+    words->bytes[place->n_bytes] = folded;
+    words->ends[place->n_tokens + 1] = place->n_bytes;
+    place->n_tokens += place->in_word & ~is_word;
+    place->n_bytes += is_word;
+    place->in_word = is_word;
 }
 
 size_t ascii_words_scalar(struct words *words, const uint8_t *p, size_t size_bytes)
@@ -75,10 +87,15 @@ size_t ascii_words_scalar(struct words *words, const uint8_t *p, size_t size_byt
     while ((n = ascii_ahead(p + at, size_bytes - at)) > 0 &&
            place.n_bytes <= WORDS_STEP_BYTES_MAX && place.n_tokens <= WORDS_STEP_TOKENS_MAX &&
            place.n_bytes - words->ends[place.n_tokens] <= CANON_TOKEN_MAX_BYTES - STEP) {
-        if (n == STEP)
-            take(words, &place, p + at, STEP);
-        else
-            take(words, &place, p + at, n);
+        const uint8_t *from = p + at;
+        if (n == STEP) {
+#pragma GCC unroll 16
+            for (size_t i = 0; i < STEP; i++)
+                take(words, &place, from[i]);
+        } else {
+            for (size_t i = 0; i < n; i++)
+                take(words, &place, from[i]);
+        }
         at += n;
     }
     words->n_bytes = place.n_bytes;

@@ -129,6 +129,17 @@ static void join(struct words *words, uint32_t n, const struct unicode_property 
     settle(words, &place);
 }
 
+/* Whether the open token ends with a letter of two bytes. Behind it a mark that no letter becomes
+ * one with stays where it is. */
+static inline bool ends_with_pair(const struct words *words, const struct place *place)
+{
+    const uint8_t *end = words->bytes + place->n_bytes;
+    if (place->n_bytes - place->start < 2)
+        return false;
+    uint32_t first = end[-2] ^ 0xc0u, second = end[-1] ^ 0x80u;
+    return first <= 0x1f && second <= 0x3f && unicode_pairs[first << 6 | second] != 0;
+}
+
 /* A hyphen behind two letters or more leaves the token open until it shows what comes. */
 static void put_hyphen(struct words *words, bool soft)
 {
@@ -197,8 +208,12 @@ static __attribute__((noinline)) void put_joining(struct words *words, uint32_t 
     settle(words, &place);
     if (place.n_bytes == place.start && !is_word)
         return;
+    bool stays = place.n_bytes == place.start ||
+                 (property->class == UNICODE_ORDERED && !property->expands &&
+                  place.n_bytes - place.start + UTF8_MAX_BYTES <= CANON_TOKEN_MAX_BYTES &&
+                  ends_with_pair(words, &place));
     uint32_t n = unicode_put_folded(words->bytes + place.n_bytes, code, property);
-    if (place.n_bytes == place.start)
+    if (stays)
         words->n_bytes += n;
     else
         join(words, n, property);

@@ -740,6 +740,32 @@ static void test_words__kernels_agree_on_every_pattern(void **state)
     free(text);
 }
 
+/* A byte that is none of UTF-8 there, in front of a letter, a control character or another: all
+ * kernels stop at it. */
+static void test_words__kernels_stop_at_each_malformed_byte(void **state)
+{
+    (void)state;
+    static const uint8_t behind[] = {'a', '\n', ' ', '-', 0xff};
+    for (unsigned byte = 0x80; byte < 0x100; byte++)
+        for (size_t at = 1; at < 34; at++)
+            for (size_t i = 0; i < sizeof(behind); i++) {
+                uint8_t text[81];
+                char tokens[96] = {0};
+                memset(text, 'x', sizeof(text) - 1);
+                text[80] = 0;
+                text[at] = (uint8_t)byte;
+                text[at + 1] = behind[i];
+                memset(tokens, 'x', at);
+                tokens[at] = ' ';
+                size_t n = at + 1;
+                if (behind[i] == 'a')
+                    tokens[n++] = 'a';
+                memset(tokens + n, 'x', 80 - at - 2);
+                tokens[n + 80 - at - 2] = ' ';
+                expect_tokens(text, tokens, 1);
+            }
+}
+
 static void test_words__kernels_cut_long_words_alike(void **state)
 {
     (void)state;
@@ -795,6 +821,7 @@ int main(void)
         cmocka_unit_test(test_words__broken_anywhere_are_whole),
         cmocka_unit_test(test_words__kernels_agree_wherever_pieces_are_cut),
         cmocka_unit_test(test_words__kernels_agree_on_every_pattern),
+        cmocka_unit_test(test_words__kernels_stop_at_each_malformed_byte),
         cmocka_unit_test(test_words__kernels_cut_long_words_alike),
         cmocka_unit_test(test_words__one_kernel_at_least_is_there),
     };
