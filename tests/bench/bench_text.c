@@ -1,6 +1,8 @@
 /* How fast documents become canonical tokens, on one core, with the kernel in use.
  *
- *   bench_text FILE...    files are read into memory first, each is one document
+ *   bench_text FILE...          files are read into memory first, each is one document
+ *   bench_text --each FILE...   each file by itself and as it comes, whatever it is, packed or not:
+ *                               a line of kernel, form, bytes, tokens, features and MB/s
  *
  * Prints a line of tab separated fields for ASCII text, other text, HTML, roff and mail: kernel,
  * what, bytes, tokens, and MB/s of canonicalising, of memcpy and of XXH3 over the same bytes, piece
@@ -22,37 +24,54 @@ enum { PASSES = 5, PIECE_BYTES = 128 * 1024 };
 
 static uint8_t piece[PIECE_BYTES];
 
+static struct found {
+    size_t n_tokens, n_features;
+    struct text_form form; /* of the last */
+} found;
+
 static void count_tokens(void *user, const struct token_block *block)
 {
-    *(size_t *)user += block->n_tokens;
+    ((struct found *)user)->n_tokens += block->n_tokens;
 }
 
-static void ignore_features(void *user, const struct feature *features, size_t n_features)
+static void count_features(void *user, const struct feature *features, size_t n_features)
 {
-    (void)user;
     (void)features;
-    (void)n_features;
+    ((struct found *)user)->n_features += n_features;
 }
 
-static void canonicalise(struct kind *kind)
+static void feed_all(struct kind *kind, bool as_it_comes)
 {
     static struct canon *canon;
-    static size_t n_tokens;
-    if (!canon &&
-        canon_new(&(struct canon_sink){count_tokens, ignore_features, &n_tokens}, &canon) < 0)
+    if (!canon && canon_new(&(struct canon_sink){.tokens = count_tokens,
+                                                 .features = count_features,
+                                                 .user = &found},
+                            &canon) < 0)
         exit(1);
-    n_tokens = 0;
+    found = (struct found){0};
     for (size_t i = 0; i < kind->n; i++) {
         const struct document *document = &kind->documents[i];
-        canon_begin_as(canon, kind->type);
+        if (as_it_comes)
+            canon_begin(canon);
+        else
+            canon_begin_as(canon, kind->type);
         for (size_t at = 0; at < document->size_bytes; at += PIECE_BYTES) {
             size_t left = document->size_bytes - at;
             canon_feed(canon, document->bytes + at, left < PIECE_BYTES ? left : PIECE_BYTES);
         }
-        struct text_form form;
-        canon_finish(canon, &form);
+        canon_finish(canon, &found.form);
     }
-    kind->n_tokens = n_tokens;
+    kind->n_tokens = found.n_tokens;
+}
+
+static void canonicalise(struct kind *kind)
+{
+    feed_all(kind, false);
+}
+
+static void canonicalise_as_it_comes(struct kind *kind)
+{
+    feed_all(kind, true);
 }
 
 static void copy(struct kind *kind)
@@ -92,13 +111,34 @@ static double mb_a_second(void (*what)(struct kind *kind), struct kind *kind)
     return (double)kind->size_bytes / 1e6 / best;
 }
 
+static int measure_each(char **paths, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct document document;
+        char form[TEXT_FORM_MAX_BYTES];
+        if (!document_load(paths[i], &document)) {
+            fprintf(stderr, "bench_text: %s: cannot be read\n", paths[i]);
+            return 1;
+        }
+        struct kind kind = {.documents = &document, .n = 1, .size_bytes = document.size_bytes};
+        double canonical = mb_a_second(canonicalise_as_it_comes, &kind);
+        text_form_print(&found.form, form);
+        printf("%s\t%s\t%zu\t%zu\t%zu\t%.1f\n", kernel_name(kernel_in_use()), form, kind.size_bytes,
+               found.n_tokens, found.n_features, canonical);
+        free(document.bytes);
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct kind kinds[BENCH_N_KINDS];
     if (argc < 2) {
-        fprintf(stderr, "usage: bench_text FILE...\n");
+        fprintf(stderr, "usage: bench_text [--each] FILE...\n");
         return 2;
     }
+    if (strcmp(argv[1], "--each") == 0)
+        return measure_each(argv + 2, (size_t)argc - 2);
     kinds_load(kinds, argv + 1, (size_t)argc - 1);
     for (size_t i = 0; i < BENCH_N_KINDS; i++) {
         struct kind *kind = &kinds[i];

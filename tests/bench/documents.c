@@ -1,14 +1,13 @@
 #include "tests/bench/documents.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 
-static bool load(const char *path, struct document *ret_document)
+bool document_load(const char *path, struct document *ret_document)
 {
     _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat st;
@@ -55,7 +54,7 @@ void kinds_load(struct kind kinds[BENCH_N_KINDS], char **paths, size_t n)
     }
     for (size_t i = 0; i < n; i++) {
         struct document document;
-        if (!load(paths[i], &document))
+        if (!document_load(paths[i], &document))
             continue;
         size_t number = kind_of(&document);
         if (number == BENCH_N_KINDS) {

@@ -2,6 +2,7 @@
 #ifndef KINFS_TESTS_BENCH_DOCUMENTS_H
 #define KINFS_TESTS_BENCH_DOCUMENTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,10 @@ struct kind {
 };
 
 enum { BENCH_ASCII, BENCH_UTF8, BENCH_HTML, BENCH_ROFF, BENCH_MAIL, BENCH_N_KINDS };
+
+/* Reads a file. Returns false where it is no regular file, is empty or cannot be read; the bytes
+ * are the caller's. */
+bool document_load(const char *path, struct document *ret_document);
 
 /* Read files. What is no regular file, is empty or cannot be read is left out, and what is of none
  * of the kinds. Without memory the process ends. */
