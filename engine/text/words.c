@@ -224,8 +224,11 @@ static inline __attribute__((always_inline)) void put(struct words *words, struc
                                                       uint32_t code)
 {
     const struct unicode_property *property = unicode_property(code);
+    if (property->class == UNICODE_SEPARATOR) { /* most are, and a switch is a jump to anywhere */
+        end_token(words, place);
+        return;
+    }
     switch ((enum unicode_class)property->class) {
-    case UNICODE_SEPARATOR: end_token(words, place); return;
     case UNICODE_IGNORED: return;
     case UNICODE_MARK:
     case UNICODE_FIRST:
