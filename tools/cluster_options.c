@@ -134,7 +134,7 @@ static const struct argp_option cluster_options[] = {
     {"threshold", 't', "R", 0, "least resemblance that joins two documents (0.5)", 0},
     {"mode", OPTION_MODE, "MODE", 0,
      "exact (the default): as if all pairs were compared; fast: by representatives, and what hangs "
-     "together loosely is divided; broder1997: "
+     "together loosely is divided; center: all is, around the largest documents; broder1997: "
      "the paper's phases to the letter, with its limit of 1,000 documents; supershingle: who "
      "shares "
      "a super shingle, for documents that are nearly the same",

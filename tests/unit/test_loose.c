@@ -211,7 +211,7 @@ static void test_loose__of_equally_large_ones_the_first_is_the_largest(void **st
     assert_int_equal(families_new(10, policy.w, plan, sizeof(plan) / sizeof(plan[0]), &families),
                      0);
     add_families(&world, families);
-    uint32_t n_divided = expect_definition(&world, 0.5);
+    uint32_t n_divided = expect_definition(&world, 0.5, false);
     assert_in_range(n_divided, 1, sizeof(plan) / sizeof(plan[0]) - 1);
     world_end(&world);
 }

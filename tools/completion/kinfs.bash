@@ -21,7 +21,7 @@ _kinfs_choices() { # NAME
         stopwords) echo none english arabic armenian basque catalan danish dutch finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian portuguese romanian russian spanish swedish turkish ;;
         stemmer) echo none arabic armenian basque catalan danish dutch english finnish french german greek hindi hungarian indonesian irish italian lithuanian nepali norwegian portuguese romanian russian serbian spanish swedish tamil turkish yiddish ;;
         policy) echo default broder1997 ;;
-        mode) echo exact fast broder1997 supershingle ;;
+        mode) echo exact fast center broder1997 supershingle ;;
         phase) echo sketch duplicates sort pairs merge clusters ;;
         sketch) kinfs compare --sketch=help 2> /dev/null | cut -d ' ' -f 1 ;;
         watch) echo auto fanotify inotify none ;;

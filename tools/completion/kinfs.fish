@@ -23,7 +23,7 @@ complete -c kinfs -n '__fish_seen_subcommand_from similar' -l containing -d 'wha
 complete -c kinfs -n '__fish_seen_subcommand_from clusters' -s i -l id -x -d 'of one cluster'
 complete -c kinfs -n '__fish_seen_subcommand_from clusters' -l clustering -x -d 'of a named clustering'
 complete -c kinfs -n '__fish_seen_subcommand_from clusters' -l explain -x -d 'how it hangs together'
-complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l mode -x -a 'exact fast broder1997 supershingle' -d 'how'
+complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l mode -x -a 'exact fast center broder1997 supershingle' -d 'how'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l stored -d 'sketches of the store'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l keep -r -d 'leave what phases make'
 complete -c kinfs -n '__fish_seen_subcommand_from cluster' -l phase -x -a 'sketch duplicates sort pairs merge clusters' -d 'begin with'
