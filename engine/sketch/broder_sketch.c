@@ -1,12 +1,23 @@
-/* The sketch as printed (Broder, Glassman, Manasse and Zweig 1997, section 4): Rabin fingerprints
- * of 40 bits, permuted, of which those that are 0 mod 25 are kept, 5 bytes each. The size is
- * proportional to the document, and a short one may have none (one of 25 shingles with probability
- * 0.36): there is no answer then, which is not the same as an answer of 0.
+/* The broder1997 family is the sketch as it is printed (Broder, Glassman, Manasse and Zweig 1997,
+ * section 4): every shingle has a Rabin fingerprint of 40 bits, a permutation scatters these
+ * fingerprints, and the sketch keeps the permuted values that are 0 mod 25. The permutation is the
+ * same for all documents, so a shingle that two documents share is kept in both or in neither, and
+ * the kept values are a sample of the shingles at a rate of 1 in 25.
  *
- * With w = 10 and the elements of rabin.h it is the paper's to the letter. Any other elements are
- * taken for strings of 64 bits.
+ * Example: V(A) = {25 75} and V(B) = {75 100} have 1 of 3 values in common, the estimate of the
+ * resemblance is 1/3, that of the containment of A in B is 1/2.
  *
- * Payload: the selected, 5 bytes each, big endian, ascending, each once.
+ * With w = 10 and the elements of rabin.h the sketch is the paper's to the letter. Elements of
+ * another kind are read as strings of 64 bits.
+ *
+ * Cost: six table look-ups, four Feistel rounds and a division an element; a comparison is one
+ * merge. The sketch is 5 bytes for every 25 shingles.
+ *
+ * Left out: a minimum size. A short document may have an empty sketch (one of 25 shingles with
+ * probability 0.36); the estimate is then -ENODATA, which is not an estimate of 0. min_sketch.h
+ * removes this weakness and is the family of the index.
+ *
+ * Payload: the kept values, 5 bytes each, big endian, ascending, each once.
  */
 #include <errno.h>
 #include <stdbool.h>

@@ -1,3 +1,13 @@
+/* The elements of a document: canonical tokens come in blocks, each window of w tokens becomes one
+ * fingerprint, and the fingerprints go to a sink in pieces. The last w - 1 token fingerprints of a
+ * block are carried to the front of the next one, so that no window is lost between blocks.
+ *
+ * Example with w = 2: the blocks "a b c" and "d" give the elements ab, bc and then cd. A document
+ * "a" is shorter than w and has the one element a; an empty one has none.
+ *
+ * Cost: linear in the bytes, fixed memory. Left out: anything about which elements are kept;
+ * that is the business of the families (family.h).
+ */
 #include "engine/sketch/document_elements.h"
 
 #include <errno.h>
@@ -17,7 +27,7 @@ struct reader {
     void *user;
     int result; /* of the sink, the first that is not 0 */
     uint64_t n_tokens;
-    /* one of them is there */
+    /* exactly one of hash and window is there */
     struct shingle_hash *hash;
     struct rabin_window *window;
     struct rabin rabin;

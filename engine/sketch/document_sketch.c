@@ -1,13 +1,19 @@
-/* Three things are made of the canonical tokens as they come: the fingerprint of the text, token
- * fingerprints, and from these the fingerprints of the shingles, which the builder samples.
+/* The document sketcher makes three things of the canonical tokens as they come: the fingerprint of
+ * the text, token fingerprints, and from these the fingerprints of the shingles, which the builder
+ * samples (min_sketch_build.c).
+ *
+ * Example with w = 2: the block "the quick" gives the token fingerprints t1 t2 and the shingle
+ * h(t1 t2); t2 is carried over, so that the block "fox" gives t3 and the shingle h(t2 t3).
  *
  * The fingerprint of the text is XXH3-128 over two streams: the bytes of the tokens one after the
  * other, and the length of each as a byte (1 to 256, less one), hashed apart and then together.
  * Both streams determine the tokens, neither depends on the blocks they come in, and both are at
- * hand: a stream with separators would have to be written first. Of features the first stream is
- * these, the second what canon.h says of their order. (Hashing the token fingerprints
- * would be as fast, but its result would depend on the policy's key, and be no better than they
- * are: 64 bits.)
+ * hand: a stream with separators would have to be written first. In a document of features the
+ * first stream is the features, the second the digests of their order (canon.h).
+ *
+ * Cost: linear in the bytes, one pass, fixed memory. Left out: hashing the token fingerprints in
+ * place of the text. It would be as fast, but the result would depend on the policy's key, and be
+ * no better than token fingerprints are: 64 bits.
  */
 #include "engine/sketch/document_sketch.h"
 
@@ -31,8 +37,8 @@ struct document_sketcher {
     struct word_filter *filter; /* between canon and this; NULL: none */
     struct min_sketch_builder *builder;
     const struct stream_hash_kernel *stream_hash;
-    void *content, *text_bytes, *text_lengths; /* its states */
-    uint64_t size_bytes, n_tokens, n_features; /* a document has only one of these */
+    void *content, *text_bytes, *text_lengths; /* states of stream_hash */
+    uint64_t size_bytes, n_tokens, n_features; /* a document has either tokens or features */
     size_t n_carried; /* the last min(w - 1, n_tokens) token fingerprints begin the next window */
     uint64_t tokens[POLICY_W_MAX + TOKEN_BLOCK_MAX];
     uint64_t windows[TOKEN_BLOCK_MAX];

@@ -18,16 +18,16 @@ struct document_sketch {
     struct min_sketch sketch;                       /* values are the sketcher's */
 };
 
-/* True: the fingerprint of the text is that of all of it, and there is any: what stands behind a
- * cut or a damage could differ. */
+/* True when the fingerprint of the text is that of all the text, and there is any. Behind a cut or
+ * a damage two documents could differ. */
 static inline bool document_text_is_known(const struct text_form *form,
                                           const struct min_sketch *sketch)
 {
     return sketch->n_values > 0 && !form->cut && !form->damaged;
 }
 
-/* The fingerprint by which documents are equal: of the text where that is known, else of the
- * content. Borrowed. */
+/* The fingerprint by which documents are equal: that of the text where it is known, else that of
+ * the content. Borrowed. */
 static inline const uint8_t *document_equality(const struct document_sketch *document)
 {
     return document_text_is_known(&document->form, &document->sketch)
@@ -35,7 +35,7 @@ static inline const uint8_t *document_equality(const struct document_sketch *doc
                : document->content_fingerprint;
 }
 
-/* How the text of a document comes to the sketcher. */
+/* The ways in which the text of a document comes to the sketcher. */
 enum document_text {
     DOCUMENT_TEXT_IN_IT, /* as canon.h finds it in its bytes */
     DOCUMENT_TEXT_GIVEN, /* apart, UTF-8, of TEXT_EPUB HTML: document_sketcher_feed_text() */
@@ -50,7 +50,7 @@ int document_sketcher_new(const struct policy *policy, const struct shingle_hash
 void document_sketcher_free(struct document_sketcher *sketcher);
 DEFINE_CLEANUP(struct document_sketcher *, document_sketcher_free);
 
-/* canon_on_unpacking(). */
+/* Passed on to canon_on_unpacking(). */
 void document_sketcher_on_unpacking(struct document_sketcher *sketcher,
                                     bool (*goes_on)(void *user, uint64_t n_bytes), void *user);
 
@@ -58,8 +58,9 @@ void document_sketcher_on_unpacking(struct document_sketcher *sketcher,
  * does not depend on the pieces. ret_sketch->sketch.values stay valid until the next begin. */
 void document_sketcher_begin(struct document_sketcher *sketcher);
 
-/* One of which text or features are given apart: begin; then feed its bytes, of which the content
- * fingerprint is made, and feed_text, in any order; then finish. type: what it is shown as. */
+/* A document whose text or features are given apart: begin; then feed its bytes, of which the
+ * content fingerprint is made, and feed_text, in any order; then finish. The document is shown as
+ * one of this type. */
 void document_sketcher_begin_given(struct document_sketcher *sketcher, enum text_type type,
                                    enum document_text text);
 void document_sketcher_feed_text(struct document_sketcher *sketcher, const void *bytes,

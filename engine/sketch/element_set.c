@@ -1,3 +1,19 @@
+/* A set as an array that is sorted now and then: elements are appended, and sorting makes them
+ * ascending and unique.
+ *
+ * Fingerprints are random, so four passes of a radix sort over the bytes of the upper halves put
+ * nearly all of them into order, and an insertion sort puts right the few that agree there. Where
+ * it has too much to move, the elements are not random, and all eight bytes are sorted.
+ *
+ * Example: 0x02..07, 0x01..05, 0x02..03 (upper and lower halves) are ordered by the upper halves to
+ * 0x01..05, 0x02..07, 0x02..03; the insertion sort swaps the last two.
+ *
+ * Cost: n elements take some five passes over 8 n bytes and as much memory again while sorting.
+ * Memory is doubled only where sorting has not made half of it free: each sort is paid for by as
+ * many additions, and there is room for some four times the distinct elements at most.
+ *
+ * Left out: a hash table, which would use as much memory and leave the elements unsorted.
+ */
 #include "engine/sketch/element_set.h"
 
 #include <errno.h>
@@ -26,7 +42,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Byte by byte from the first one on (0: the lowest), to and fro. Returns where they are. */
+/* A radix sort, least significant byte first, that begins at byte `first` (0: the lowest) and moves
+ * the elements to and fro between the two arrays. Returns the array that holds the result. */
 static uint64_t *sort_by_bytes(uint64_t *from, uint64_t *to, size_t n, unsigned first)
 {
     size_t starts[8][256] = {0};
@@ -36,7 +53,7 @@ static uint64_t *sort_by_bytes(uint64_t *from, uint64_t *to, size_t n, unsigned 
     for (unsigned byte = first; byte < 8; byte++) {
         size_t *start = starts[byte], sum = 0;
         if (start[from[0] >> 8 * byte & 255] == n)
-            continue; /* all have the same */
+            continue; /* all elements have the same byte here */
         for (size_t value = 0; value < 256; value++) {
             size_t n_here = start[value];
             start[value] = sum;
@@ -51,7 +68,8 @@ static uint64_t *sort_by_bytes(uint64_t *from, uint64_t *to, size_t n, unsigned 
     return from;
 }
 
-/* Sort what is all but sorted. Returns whether it was. */
+/* An insertion sort of elements that are nearly sorted. Returns false when it gave up, as they were
+ * not. */
 static bool sort_neighbours(uint64_t *elements, size_t n)
 {
     size_t n_moves = 0;
@@ -66,7 +84,8 @@ static bool sort_neighbours(uint64_t *elements, size_t n)
     return n_moves < n;
 }
 
-/* Of fingerprints the upper halves tell nearly all apart. */
+/* The upper halves of fingerprints tell nearly all of them apart, so they are sorted first and
+ * alone. */
 static uint64_t *sort_many(uint64_t *elements, uint64_t *scratch, size_t n)
 {
     uint64_t *sorted = sort_by_bytes(elements, scratch, n, 4);
@@ -93,8 +112,8 @@ void element_set_sort(struct element_set *set)
     set->n_elements = set->n_sorted = n;
 }
 
-/* Memory grows with the set, not with what is added to it over and over: it is doubled only where
- * sorting has not made half of it free. */
+/* Memory grows with the number of distinct elements, not with the number of additions: it is
+ * doubled only where sorting has not made half of it free. */
 static int make_room(struct element_set *set, size_t n_more)
 {
     if (n_more <= set->room - set->n_elements)

@@ -1,3 +1,10 @@
+/* Standard errors by Agresti and Coull: the share of successes in the formula is (x+2)/(k+4) in
+ * place of x/k, which near 0 and 1 would make the error far too small.
+ *
+ * Example: 0 of 128 makes 0 +- 0.011, where the plain formula makes 0 +- 0; 64 of 128 makes
+ * 0.5 +- 0.044 by either. A sample of 128 out of 256 without replacement has that error times
+ * sqrt(128/255) = 0.71.
+ */
 #include "engine/sketch/estimate.h"
 
 #include <math.h>
@@ -15,7 +22,7 @@ struct estimate estimate_of_trials(uint32_t x, uint32_t k)
 
 struct estimate estimate_of_sample(uint32_t x, uint32_t k, double population)
 {
-    double n = fmax(population, k + 1.0); /* not exact: at least one more is out there */
+    double n = fmax(population, k + 1.0); /* a sample is not the whole: at least one more is left */
     double error = sqrt(share_variance(x, k) * (n - k) / (n - 1));
     return (struct estimate){(double)x / k, error, k, false};
 }

@@ -1,4 +1,4 @@
-/* What two sketches say about two documents: a value, and how far to trust it. */
+/* An estimate: a value of two documents as two sketches tell it, and how far to trust it. */
 #ifndef KINFS_ENGINE_SKETCH_ESTIMATE_H
 #define KINFS_ENGINE_SKETCH_ESTIMATE_H
 
@@ -8,7 +8,7 @@
 struct estimate {
     double value;       /* 0.0 to 1.0; a count of shingles where the measure is a distance */
     double error;       /* standard error; 0 when exact; never 0 otherwise; NAN: not known */
-    uint32_t n_samples; /* what the value rests on; fewer than 8: low confidence */
+    uint32_t n_samples; /* the size of the sample behind the value; below 8: low confidence */
     bool exact;
 };
 
@@ -25,7 +25,7 @@ static inline bool estimate_is_low(bool exact, uint32_t n_samples)
  */
 struct estimate estimate_of_trials(uint32_t x, uint32_t k);
 
-/* The same for k drawn without replacement from so many. */
+/* The same for a sample of k drawn without replacement from a population of this size. */
 struct estimate estimate_of_sample(uint32_t x, uint32_t k, double population);
 
 #endif

@@ -1,8 +1,17 @@
-/* Shares the canonical form with the sketches and nothing else: no shingle_hash.c, no sampling, so
- * that each can be a test of the other.
+/* The exact set of a document's shingles, by a way of its own: it shares the canonical form with
+ * the sketches and nothing else, no shingle_hash.c and no sampling, so that each can be a test of
+ * the other.
  *
  * A shingle is the text of its tokens, each followed by a byte that UTF-8 does not have. The texts
- * of the last tokens stand one after the other in a buffer, so that a shingle is a part of it.
+ * of the last tokens stand one after the other in a buffer, so that a shingle is a part of it, and
+ * its 128-bit hash is that of the part.
+ *
+ * Example with w = 2 and | for the byte: the tokens "a b a b" stand in the buffer as a|b|a|b| and
+ * the shingles are a|b|, b|a|, a|b|: two different ones. Without the byte, "ab c" and "a bc" would
+ * be one shingle.
+ *
+ * Cost: each token is hashed w times, and n distinct shingles take 16 n to 32 n bytes. Left out: a
+ * rolling hash, which would be faster and no independent test.
  */
 #include "engine/sketch/exact_set.h"
 
@@ -31,7 +40,7 @@ struct exact_set {
 
 struct reader {
     unsigned w;
-    int error; /* the first: no memory, or more shingles than `most` */
+    int error; /* the first one: -ENOMEM, or -E2BIG for more shingles than `most` */
     struct exact_set *set;
     size_t room, most;
     uint64_t n_tokens;

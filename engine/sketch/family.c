@@ -1,4 +1,8 @@
-/* The stored form of any sketch (big endian):
+/* The list of families, and the frame that is common to their sketches: a family makes the payload,
+ * this file adds what tells sketches apart before two of them are compared. An empty set has a
+ * frame without payload, so that no family has to think of it.
+ *
+ * The stored form of any sketch (big endian):
  *
  *   0   family         2   sketch_family.number
  *   2   version        1   SKETCH_VERSION

@@ -19,7 +19,7 @@
 #include "engine/sketch/estimate.h"
 #include "engine/sketch/sketch_key.h"
 
-/* What psi estimates, of sets A and B with resemblance r = |A n B| / |A u B|. */
+/* The measure f that psi estimates, for sets A and B with resemblance r = |A n B| / |A u B|. */
 enum sketch_measure {
     SKETCH_RESEMBLANCE, /* r */
     SKETCH_SUPER,       /* r^14: the share of super shingles of 14 that are common */
@@ -37,7 +37,7 @@ struct sketch_payload {
 typedef int (*sketch_psi)(const struct sketch_payload *a, const struct sketch_payload *b,
                           struct estimate *ret_estimate);
 
-/* What a family implements. Functions that return int return 0, -ENOMEM, or what is said. */
+/* The functions of a family. Those that return int return 0, -ENOMEM, or as noted. */
 struct sketch_family {
     const char *name, *summary;
     enum sketch_measure measure;
@@ -48,12 +48,13 @@ struct sketch_family {
     int (*state_new)(const uint8_t key[SKETCH_KEY_BYTES], void **ret_state);
     void (*state_free)(void *state);
     void (*begin)(void *state);
-    /* Any order, any pieces, an element any number of times. */
+    /* Elements come in any order, in any pieces, and each any number of times. */
     int (*add)(void *state, const uint64_t *elements, size_t n_elements);
-    /* At least one element was added. The payload is the state's, until the next begin. */
+    /* finish is called after at least one element was added. The payload is owned by the state and
+     * valid until the next begin. */
     int (*finish)(void *state, struct sketch_payload *ret_payload);
 
-    /* Neither set is empty. -EUCLEAN: no payload of this family; -ENODATA: no answer. */
+    /* Neither set is empty here. -EUCLEAN: no payload of this family; -ENODATA: no answer. */
     sketch_psi estimate;
     sketch_psi containment; /* |A n B| / |A|; NULL: the sketch does not tell */
 };
@@ -61,7 +62,7 @@ struct sketch_family {
 /* All families, the one of the index first, NULL behind the last. */
 extern const struct sketch_family *const sketch_families[];
 
-/* NULL: there is none of this name. */
+/* The family of this name, or NULL. */
 const struct sketch_family *sketch_family_find(const char *name);
 
 /* -- phi -- */

@@ -1,3 +1,17 @@
+/* Parities for the Hamming distance: their number, how they are drawn, and the decision. The idea
+ * is told in hamming.h, the drawing of 64 choices at once in hamming_kernel.h.
+ *
+ * Example at k = 2, where a random choice takes an element with probability 1/4: A = {1 2} and
+ * B = {2 3} are at distance 2. The choice {2} gives both the parity 1; {1 2} gives A 0 and B 1;
+ * {1 3} gives both 1, as it takes an even number of the elements 1 and 3 that are in one set only.
+ * By hamming_agreement() the parities agree with probability (1 + (1 - 1/2)^2) / 2 = 0.625.
+ *
+ * Cost: some ten random numbers for 64 parities and element (flip_scalar); a comparison is t / 64
+ * words of exclusive or. hamming_parities() sums binomial tails and is for set-up only.
+ *
+ * Left out: storing the choices. They are drawn anew from the seed for each element, so that the
+ * elements may be any numbers of 64 bits.
+ */
 #include "engine/sketch/hamming.h"
 
 #include <errno.h>
@@ -14,7 +28,8 @@ double hamming_agreement(uint32_t k, double m)
     return (1 + pow(1 - 1. / k, m)) / 2;
 }
 
-/* Accepted is who agrees in more than 11/18 of t. */
+/* The most parities of t that agree in a pair that is rejected: 11/18, between the shares that are
+ * expected at the distances k and 2k (hamming.h). */
 static uint32_t most_rejected(uint32_t t)
 {
     return (uint32_t)(11 * (uint64_t)t / 18);
@@ -24,7 +39,8 @@ static uint32_t most_rejected(uint32_t t)
 static double at_most(uint32_t x, uint32_t t, double p)
 {
     double sum = 0, odds = p / (1 - p);
-    /* Down from x, where it is largest of the sum if that is the lower tail. */
+    /* The terms are added from x down: in the lower tail that is the largest one, and the sum may
+     * end at a term too small to change it. */
     double term = exp(lgamma(t + 1.) - lgamma(x + 1.) - lgamma(t - x + 1.) + x * log(p) +
                       (t - x) * log1p(-p));
     for (uint32_t i = x;; i--) {
@@ -35,6 +51,7 @@ static double at_most(uint32_t x, uint32_t t, double p)
     }
 }
 
+/* Whether both errors, at the distances k and 2k, are at most delta with t parities. */
 static bool suffices(uint32_t k, double delta, uint32_t t)
 {
     double near = hamming_agreement(k, k), far = hamming_agreement(k, 2. * k);
@@ -51,8 +68,9 @@ int hamming_parities(uint32_t k, double delta, uint32_t *ret_t)
         return -EDOM;
     if (!(delta > 0 && delta < 0.5))
         return -EINVAL;
-    /* The errors fall with t but for the steps of 11 t / 18, which come round every 18: the first
-     * eighteen in a row that all do are found by halving, the least of all just below them. */
+    /* The errors fall with t except for the steps of 11 t / 18, which repeat every 18. Among the
+     * multiples of 18 the least one that suffices is found by halving; the least t of all is just
+     * below it. */
     uint32_t too_few = 0, enough = 18;
     while (!suffices(k, delta, enough)) {
         too_few = enough;
@@ -97,7 +115,8 @@ int hamming_init(struct hamming *hamming, const uint8_t key[SKETCH_KEY_BYTES], u
     return sketch_key_derive(key, purpose, &hamming->seed, sizeof(hamming->seed));
 }
 
-/* The random numbers of words are worked out side by side, until none has a choice left to make. */
+/* The random numbers of eight words are worked out side by side, until none of them has an
+ * undecided choice. */
 static void flip_scalar(const struct hamming *hamming, const uint64_t *elements, size_t n_elements,
                         uint64_t *parities)
 {

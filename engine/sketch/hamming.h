@@ -50,14 +50,15 @@ int hamming_init(struct hamming *hamming, const uint8_t key[SKETCH_KEY_BYTES], u
 typedef void hamming_flip_fn(const struct hamming *hamming, const uint64_t *elements,
                              size_t n_elements, uint64_t *parities);
 
-/* That of the kernel in use; the one of a kernel, NULL when that is not there. */
+/* The function of the kernel in use, and that of a given kernel; NULL when this processor does not
+ * have it. */
 hamming_flip_fn hamming_flip;
 hamming_flip_fn *hamming_flip_of(enum kernel kernel);
 
-/* How many of the t parities differ. */
+/* The number of the t parities that differ. */
 uint32_t hamming_differences(const struct hamming *hamming, const uint64_t *a, const uint64_t *b);
 
-/* Whether more than 11/18 agree: the distance is at most k, if it is not between k and 2k. */
+/* True when more than 11/18 agree: the distance is at most k, if it is not between k and 2k. */
 bool hamming_accepts(const struct hamming *hamming, const uint64_t *a, const uint64_t *b);
 
 #endif

@@ -1,9 +1,11 @@
-/* Eight words in a vector. */
+/* The AVX-512 kernel of hamming.c holds eight words of choices in a vector and draws the random
+ * numbers of all eight at once. The results are those of flip_scalar(); the loops are turned round,
+ * words outside and elements inside, so that the sums stay in a register. */
 #include <immintrin.h>
 
 #include "engine/sketch/hamming_kernel.h"
 
-enum { SURE = 8 }; /* digits after which most have choices left */
+enum { SURE = 8 }; /* digits after which choices are nearly always left: no test is made earlier */
 
 static inline __m512i mix(__m512i z)
 {
@@ -19,7 +21,8 @@ void hamming_flip_avx512(const struct hamming *hamming, const uint64_t *elements
 {
     const __m512i step = _mm512_set1_epi64((int64_t)HAMMING_STEP);
     const uint64_t word_step = hamming->n_digits * HAMMING_STEP;
-    /* Digits from the first 1 on; and those behind which all may be decided, in earnest. */
+    /* n_others counts the digits from the first 1 on, n_sure those that are left when the test
+     * begins whether all choices are made. */
     const unsigned n_others = 64 - (unsigned)__builtin_clzll(hamming->digits);
     const unsigned n_sure = hamming->n_digits > SURE ? hamming->n_digits - SURE : 0;
     const __m512i in_order = _mm512_setr_epi64(1, 2, 3, 4, 5, 6, 7, 8);

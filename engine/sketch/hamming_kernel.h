@@ -1,10 +1,13 @@
-/* How an element chooses, which the kernels of hamming.c do alike.
+/* The drawing of choices, which all kernels of hamming.c do alike: for each of t parities, an
+ * element takes part in it with probability 1/(2k).
  *
- * 64 choices at once: digit for digit a random number below 1 is compared with 1/(2k), from the
- * first binary digit on. Where that is 1, a random bit of 1 is a choice, one of 0 leaves it to the
- * digits that follow; where it is 0, a random 0 is none, a random 1 leaves it to those. What is
- * undecided behind the last digit is none. Each digit halves what is undecided: of 512 choices all
- * are made after ten or so.
+ * 64 choices are drawn at once. A random number below 1 is compared with 1/(2k) digit for digit,
+ * from the first binary digit on. At a digit of 1 a random bit of 1 makes the element take part,
+ * and a 0 leaves the choice to the digits that follow; at a digit of 0 a random 0 makes it not take
+ * part, and a 1 leaves the choice open. An element undecided behind the last digit does not take
+ * part. Each digit halves the undecided choices: of 512 choices all are made after ten or so.
+ *
+ * Example: for k = 2, 1/4 is 0.01 in binary. The bits 1 1 take part; 1 0 and 0 do not: one in four.
  *
  * The random number of digit i of a word, both counted from 0, digits from the last one, is that of
  * the step word * n_digits + i + 1 from the element's seed.

@@ -1,8 +1,8 @@
 /* h(x) = ax + b mod p with p = 2^61 - 1, 0 < a < p, 0 <= b < p: pairwise independent, cheap, and
  * what the literature takes for a random permutation (Haveliwala, Gionis and Indyk 2000, section
  * 4). It is none: of numbers in a row the ends are the least too often, so that k minima estimate
- * the resemblance of such sets with a bias that no k makes smaller. What goes in is therefore to be
- * hashed before (tabulation.h).
+ * the resemblance of such sets with a bias that no k makes smaller. Elements are therefore hashed
+ * before they come here (tabulation.h).
  */
 #ifndef KINFS_ENGINE_SKETCH_LINEAR_HASH_H
 #define KINFS_ENGINE_SKETCH_LINEAR_HASH_H
@@ -22,7 +22,7 @@ static inline uint64_t linear_residue(uint64_t x)
     return x >= LINEAR_PRIME ? x - LINEAR_PRIME : x;
 }
 
-/* Of random 64 bits each. */
+/* The function that two random numbers of 64 bits choose. */
 static inline struct linear_hash linear_hash_of(uint64_t random_a, uint64_t random_b)
 {
     return (struct linear_hash){1 + random_a % (LINEAR_PRIME - 1), random_b % LINEAR_PRIME};

@@ -1,3 +1,5 @@
+/* The AVX-512 kernel of merge_values.h: eight values are one vector, so a block pair takes eight
+ * vector comparisons. merge_values_blocks.h has the idea. */
 #include "engine/sketch/merge_values_blocks.h"
 
 static inline unsigned common(const uint64_t a[MERGE_BLOCK], const uint64_t b[MERGE_BLOCK])

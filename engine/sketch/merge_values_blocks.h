@@ -3,8 +3,15 @@
  * The blocks at the front of A and of B are compared, all with all; then the one that ends lower is
  * done (both, if they end alike). Let `last` be its greatest value. Every value up to it in A has
  * been compared with every one in B that could be the same, and no greater pair has been seen,
- * since a pair is never greater than the end of either block. So at any time the merge stands at
- * last.
+ * since a pair is never greater than the end of either block. At any time the merge therefore
+ * stands at last.
+ *
+ * Example with blocks of two: A = {1 4 | 6 9}, B = {2 4 | 5 6}. The blocks 1 4 and 2 4 have one
+ * pair, end alike and are both done; 6 9 and 5 6 have one pair, and 5 6 is done: last = 6, and of A
+ * the values 1 4 6 are merged.
+ *
+ * Cost: one step for eight values of A or B, without a branch on a value. A step compares 64 pairs
+ * where a scalar merge compares some ten, which pays as a vector compares eight pairs at once.
  */
 #ifndef KINFS_ENGINE_SKETCH_MERGE_VALUES_BLOCKS_H
 #define KINFS_ENGINE_SKETCH_MERGE_VALUES_BLOCKS_H
@@ -16,7 +23,7 @@
 
 enum { MERGE_BLOCK = 8, MERGE_SMALL_BLOCK = 4 };
 
-/* Which values of a are in b, a bit each. */
+/* A mask of the values of a that are in b: bit i is set for a[i]. Each kernel has its own. */
 static unsigned common(const uint64_t a[MERGE_BLOCK], const uint64_t b[MERGE_BLOCK]);
 
 static inline unsigned common_small(const uint64_t a[MERGE_SMALL_BLOCK],
@@ -29,7 +36,8 @@ static inline unsigned common_small(const uint64_t a[MERGE_SMALL_BLOCK],
     return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(found));
 }
 
-/* How many values of a sorted array, from the n-th on, are up to last, and n. */
+/* The number of values of a sorted array that are up to last, of which the first n are known to be,
+ * and which ends within a block behind them. */
 static inline uint32_t n_up_to(const uint64_t *values, uint32_t n, uint32_t end, uint64_t last)
 {
     uint32_t until = end - n < MERGE_BLOCK ? end : n + MERGE_BLOCK;
@@ -45,7 +53,7 @@ static inline __attribute__((always_inline)) void merge_blocks_of(struct value_m
     uint32_t n_a = merge->n_a, n_b = merge->n_b, n_both = merge->n_both;
     uint64_t last = 0;
     bool any = false;
-    /* A block more of each is at most so much further. */
+    /* A block of each adds at most 2 * size values to the union. */
     while (n_a + size <= merge->end_a && n_b + size <= merge->end_b &&
            n_a + n_b - n_both + 2 * size <= u_end) {
         uint64_t last_a = a[n_a + size - 1], last_b = b[n_b + size - 1];
@@ -64,7 +72,7 @@ static inline __attribute__((always_inline)) void merge_blocks_of(struct value_m
     }
 }
 
-/* The block at p, or if it is shorter a copy that repeats its last value. */
+/* The block at p, or, where fewer than eight values are left, a copy that repeats the last one. */
 static inline const uint64_t *whole_block(const uint64_t *p, uint32_t n, uint64_t copy[MERGE_BLOCK])
 {
     if (n >= MERGE_BLOCK)
@@ -74,7 +82,7 @@ static inline const uint64_t *whole_block(const uint64_t *p, uint32_t n, uint64_
     return copy;
 }
 
-/* To the end: there it does not matter where the merge stands in between. */
+/* The merge of all values, without keeping count of the union on the way. */
 static inline __attribute__((always_inline)) void merge_all_blocks(struct value_merge *merge)
 {
     const uint64_t *a = merge->a + merge->n_a, *b = merge->b + merge->n_b;

@@ -1,3 +1,21 @@
+/* MinHash: k permutations of all elements, and for each the least value that it gives to an element
+ * of the set. The element of the union A u B whose value is least under a permutation is equally
+ * likely to be any of them; A and B have the same minimum exactly when it is in both, so they agree
+ * in a slot with probability |A n B| / |A u B|.
+ *
+ * Example with k = 2, the permutations 3x + 1 and 5x + 2 modulo 11: A = {1 4} has the values 4 2
+ * and 7 0 and so the slots (2, 0); B = {4 7} has 2 0 and 0 4 and the slots (0, 0). They agree in
+ * one slot of two; the resemblance is 1/3.
+ *
+ * A linear function modulo a prime is not a random permutation: it is biased on elements that
+ * stand in a row (linear_hash.h). Elements are therefore hashed by tabulation first, once for all
+ * k.
+ *
+ * Cost: eight table look-ups an element, and for each slot one multiplication of 64 by 64 bits.
+ * Adding is O(k) an element, which is why the index uses min_sketch.h, whose cost is constant.
+ *
+ * Left out: vectors. The family only serves comparisons between families.
+ */
 #include "engine/sketch/min_hash.h"
 
 #include <errno.h>

@@ -1,5 +1,12 @@
-/* k = 100 minima, whole: the fraction of agreeing slots estimates the resemblance with standard
- * deviation sqrt(r (1-r) / 100), whatever the sizes of the sets. 800 bytes. */
+/* The min-hash family keeps the k = 100 minima of min_hash.c whole, 8 bytes each: 800 bytes a
+ * document, whatever its length. The share of agreeing slots is the estimate of the resemblance r;
+ * its standard deviation is sqrt(r (1-r) / 100), whatever the sizes of the sets.
+ *
+ * Example: 80 of 100 slots agree, the estimate is 0.80 +- 0.04.
+ *
+ * Cost: O(k) an element, 100 comparisons a pair. Left out: the containment, which minima alone do
+ * not tell, and any packing; b_bit.c keeps fewer bits of each minimum.
+ */
 #include <errno.h>
 
 #include "base/bytes.h"

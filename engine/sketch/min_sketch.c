@@ -6,17 +6,21 @@
  * known to belong to A, to B, or to both.
  *
  * Why that is unbiased. The fingerprints are a random permutation's (2-independence suffices, see
- * shingle_hash.c). Given the *set* of the union's fingerprints, which of them belong to both
+ * shingle_hash.c). Given the *set* of the union's fingerprints, the subset that belongs to both
  * documents is a uniformly random choice of |A n B| among |A u B|. k is a function of that set and
- * of fixed bounds, so the sample is one without replacement, and x / k    (x of the sample belong
- * to both)           has mean |A n B| / |A u B|, x / k_A  (k_A > 0 of the sample belong to A) has
- * mean |A n B| / |A|: given which of the sample belong to A, which of those belong to B too is
- * again a random choice. Choosing k by one document's values, say all below the s-th value of B for
- * the containment, would break this: the last value then always belongs to B. When k = s this is
- * Broder's theorem part 1, when k is the number below the fixed bound part 2, and part 3 for
- * containment. Part 3 is printed without its condition: V(A) may be empty. We answer -ENODATA then,
- * and are unbiased given an answer; who counts no answer as 0 must divide by 1 - (1 - 1/m)^n to be
- * unbiased. (v_below itself is halved when V gets larger than v_max, which is a choice by one
+ * of fixed bounds, so the sample is drawn without replacement. Let x of the sample belong to both
+ * documents, and k_A > 0 of it to A. Then
+ *
+ *   x / k    has mean |A n B| / |A u B|,
+ *   x / k_A  has mean |A n B| / |A|: among the sample's values in A, those in B are again a random
+ *            choice.
+ *
+ * Choosing k by one document's values, say all below the s-th value of B for the containment, would
+ * break this: the last value then always belongs to B. With k = s this is Broder's theorem part 1,
+ * with k the number below the fixed bound part 2, and part 3 for containment. Part 3 is printed
+ * without its condition: V(A) may be empty. The answer is then -ENODATA, and the estimate is
+ * unbiased given an answer; a caller that counts no answer as 0 must divide by 1 - (1 - 1/m)^n to
+ * be unbiased. (v_below itself is halved when V gets larger than v_max, which is a choice by one
  * document's values; it moves the mean by less than 1/v_max.)
  *
  * Standard error: hypergeometric, sqrt(r (1-r) / k * (N-k) / (N-1)) with N the size of the union
@@ -32,12 +36,17 @@
  *   0.0701   1484  128         -1.20              1.02              0.944              3
  *   0.1054    958  128          0.26              0.99              0.936              4
  *
- * (Beyond 4 errors lie estimates of 0 to 2 of 128: small counts are skew. All pairs of one store
- * share one key, so where a text that many documents have is undersampled, it is for all of them.)
+ * (The estimates beyond 4 errors are 0 to 2 of 128: small counts are skew. All pairs of one store
+ * share one key, so a text that many documents have is undersampled in all of them or in none.)
  *
  * Worked example, s = 3: A = {1 4 6 9}, B = {2 4 6 7} in units of 2^-4: A keeps 1 4 6 and is
  * complete below 7, so does B with 2 4 6. The union begins 1 2 4, of which 4 is in both: estimate
  * 1/3, which is also the exact 2/6.
+ *
+ * Cost: two searches for the common bound and one merge of at most n_values(A) + n_values(B) steps,
+ * no allocation. A pair that cannot reach a threshold is given up earlier: min_sketch_reaches().
+ *
+ * Left out: an estimate from both samples together, for which the proof above does not hold.
  */
 #include "engine/sketch/min_sketch.h"
 
@@ -68,8 +77,9 @@ static double bound_share(uint64_t below)
     return below ? (double)below / RANGE : 1.0;
 }
 
-/* No branch on values, which would be mispredicted every other time; and in the last two of three
- * steps no question that waits for the answer to another. */
+/* The search has three steps: halving down to MANY values, counting in strides of STEP, counting
+ * one by one. No step branches on a value, as such a branch would be mispredicted every other time,
+ * and in the last two steps no comparison waits for the result of another. */
 static uint32_t count_below(const struct min_sketch *sketch, uint64_t below)
 {
     enum { MANY = 128, STEP = 16 };
@@ -98,7 +108,7 @@ static int comparable(const struct min_sketch *a, const struct min_sketch *b)
     return a->policy_id == b->policy_id && a->s == b->s ? 0 : -EPROTO;
 }
 
-/* Begin the merge for the values below the fixed common bound (all, when exact). */
+/* The merge begins with the values below the fixed common bound (all values, when exact). */
 static struct value_merge merge_fixed(const struct min_sketch *a, const struct min_sketch *b)
 {
     uint64_t below = is_exact(a, b) ? 0 : bound_min(a->v_below, b->v_below);
@@ -108,7 +118,7 @@ static struct value_merge merge_fixed(const struct min_sketch *a, const struct m
                                 .end_b = count_below(b, below)};
 }
 
-/* Go on past the fixed bound, with all values there are. */
+/* The merge goes on past the fixed bound, with all values of both sketches. */
 static void merge_unbound(struct value_merge *m, const struct min_sketch *a,
                           const struct min_sketch *b)
 {
@@ -120,7 +130,7 @@ static struct value_merge sample(const struct min_sketch *a, const struct min_sk
 {
     struct value_merge m = merge_fixed(a, b);
     bool exact = is_exact(a, b);
-    if (exact || m.end_a + m.end_b > a->s) /* else it is the first s in any case */
+    if (exact || m.end_a + m.end_b > a->s) /* else the sample is the first s in any case */
         merge_values(&m, UINT32_MAX);
     if (m.u < a->s && !exact) {
         merge_unbound(&m, a, b);
@@ -129,7 +139,7 @@ static struct value_merge sample(const struct min_sketch *a, const struct min_sk
     return m;
 }
 
-/* Size of the union, estimated from the sample. */
+/* The size of the union, estimated from the sample. */
 static double union_cardinality(const struct min_sketch *a, const struct min_sketch *b,
                                 const struct value_merge *m)
 {
@@ -181,7 +191,8 @@ int min_sketch_containment(const struct min_sketch *a, const struct min_sketch *
     return 0;
 }
 
-/* The most that n_both / u can come to when the merge goes on to its end. */
+/* An upper bound of n_both / u when the merge goes on to its end: every value left in the shorter
+ * rest would have to be in the longer rest, too. */
 static double at_most_fixed(const struct value_merge *m)
 {
     uint32_t left_a = m->end_a - m->n_a, left_b = m->end_b - m->n_b;
@@ -190,14 +201,14 @@ static double at_most_fixed(const struct value_merge *m)
     return (double)(m->n_both + fewer) / (m->u + more);
 }
 
-/* The same when it goes on to u = s. */
+/* An upper bound of n_both / u when the merge goes on to u = s. */
 static double at_most_first(const struct value_merge *m, uint32_t s)
 {
     return m->u < s ? (double)(m->n_both + (s - m->u)) / s : 0;
 }
 
-/* How much further the merge may go at least before that can be less than at_least: a value more
- * takes at most 1 from the numerator and adds at most 1 to the denominator. */
+/* The number of merge steps after which at_most_fixed() can first fall below at_least: a step takes
+ * at most 1 from the numerator and adds at most 1 to the denominator. */
 static uint32_t stride_fixed(const struct value_merge *m, double at_least)
 {
     uint32_t left_a = m->end_a - m->n_a, left_b = m->end_b - m->n_b;
@@ -213,16 +224,18 @@ static uint32_t stride_first(const struct value_merge *m, uint32_t s, double at_
     return 1 + (uint32_t)(spare > 0 ? spare : 0);
 }
 
-/* Merge the sample like sample(), but give up when n_both / u cannot reach at_least any more, and
- * look whether it can only where it may have ceased to. (Division rounds monotonously: no bound is
- * ever less than what it bounds.) */
+/* The sample is merged as in sample(), but the merge is given up when n_both / u cannot reach
+ * at_least any more. The bound is evaluated only after as many steps as it needs at least to fall
+ * below at_least. (Division rounds monotonously, so a rounded bound is never less than the rounded
+ * value that it bounds.) */
 static bool sample_reaching(const struct min_sketch *a, const struct min_sketch *b, double at_least,
                             struct value_merge *m)
 {
     enum { MIN_STRIDE = 32 }; /* fewer at a time would be merged one by one */
 
-    /* Which of the two samples it will be is known but when the number of values below the common
-     * bound may be on either side of s. */
+    /* The sample is either all values below the common bound or the first s of the union. The two
+     * flags are both true only while the number of values below the bound may be on either side of
+     * s. */
     *m = merge_fixed(a, b);
     bool exact = is_exact(a, b);
     bool maybe_first = !exact && m->end_a < a->s && m->end_b < a->s;
@@ -297,7 +310,8 @@ double min_sketch_cardinality(const struct min_sketch *sketch)
 
 void min_sketch_fingerprint(const struct min_sketch *sketch, uint8_t ret_fingerprint[16])
 {
-    /* The bounds too: equal fingerprints then mean that every estimate is the same for both. */
+    /* The bounds are hashed, too: equal fingerprints then mean that every estimate is the same for
+     * both documents. */
     const uint64_t bounds[] = {sketch->below, sketch->v_below};
     XXH128_hash_t values = XXH3_128bits(sketch->values, sketch->n_values * sizeof(uint64_t));
     const uint64_t all[] = {values.low64, values.high64, bounds[0], bounds[1]};

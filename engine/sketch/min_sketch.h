@@ -26,7 +26,7 @@ struct min_sketch {
     uint64_t n_tokens; /* of the document */
     uint64_t below;    /* complete below this; 0: complete */
     uint64_t v_below;  /* V = values below this (0: 2^64): 2^64/m, or 2^(64-i) when that were more
-                          than v_max values (V_i); the values have a say in nothing but i */
+                          than v_max values (V_i); the bound depends on the values only by i */
     uint32_t s, m;
     uint32_t n_values;
     const uint64_t *values; /* owned by whoever made the sketch; see min_sketch_copy() */
@@ -58,9 +58,8 @@ int min_sketch_resemblance(const struct min_sketch *a, const struct min_sketch *
 int min_sketch_containment(const struct min_sketch *a, const struct min_sketch *b,
                            struct estimate *ret_estimate);
 
-/* Whether the resemblance reaches at_least, decided as early as the values allow; the answer is
- * that of min_sketch_resemblance(). *ret_estimate is filled when it does. Returns 1, 0, or an
- * error.
+/* Returns 1 when the resemblance of min_sketch_resemblance() is at least at_least, and fills
+ * *ret_estimate; 0 when it is less, which is found as early as the values allow; or an error.
  */
 int min_sketch_reaches(const struct min_sketch *a, const struct min_sketch *b, double at_least,
                        struct estimate *ret_estimate);
@@ -70,10 +69,11 @@ int min_sketch_reaches(const struct min_sketch *a, const struct min_sketch *b, d
  */
 double min_sketch_cardinality(const struct min_sketch *sketch);
 
-/* How many values V = MOD_m (or V_i) has: they are values[0 .. n). */
+/* The number of values that V = MOD_m (or V_i) has: they are values[0 .. n). */
 uint32_t min_sketch_n_v(const struct min_sketch *sketch);
 
-/* Of how many fingerprints one is in V: m, or 2^i of a V_i; UINT32_MAX when that were more. */
+/* The modulus of V, which holds one of so many fingerprints: m, or 2^i for V_i; UINT32_MAX when
+ * that were more. */
 uint32_t min_sketch_modulus(const struct min_sketch *sketch);
 
 /* 128-bit fingerprint of the selected shingles; equal for *shingle-equivalent* documents. Of no use
@@ -112,8 +112,8 @@ int min_sketch_merge(const struct policy *policy, const struct min_sketch *a,
 int min_sketch_copy(const struct min_sketch *sketch, struct min_sketch *ret_copy); /* -ENOMEM */
 void min_sketch_done(struct min_sketch *owned); /* frees the values of a copy, merge or decode */
 
-/* Whether all holds that follows from what a sketch is: of numbers that come from elsewhere.
- * n_tokens is not looked at. O(n_values). */
+/* True when a sketch whose numbers come from elsewhere has all relations between them that a built
+ * one has. n_tokens is not looked at. O(n_values). */
 bool min_sketch_is_sound(const struct min_sketch *sketch);
 
 size_t min_sketch_encoded_bytes(const struct min_sketch *sketch);

@@ -1,18 +1,28 @@
-/* Sketches from fingerprints, and from sketches.
+/* The builder of sketches: from the fingerprints of a document's shingles, or from two sketches.
  *
  * The builder keeps the values below a falling cut and drops the rest at one comparison each. At
  * the start the cut is 2^64. What the sketch of all values so far needs are those below
  * max(v_below, x_(s) + 1), which only falls as values are added, so no value is dropped that the
  * end still needs as long as the cut stays above it, and the result does not depend on the order.
  *
+ * Example, s = 2 and v_below next to 0: 9 3 7 1 have come. The smallest two are 1 and 3, so the cut
+ * falls from 2^64 to 4 and 1 3 stay. The next values are 8, dropped at once, and 2, kept. At the
+ * end 1 2 3 are cut exactly: values 1 2, below = 3.
+ *
  * Until the cut has come down to v_below it is lowered whenever some values have gathered, without
- * sorting them: below the bound of equal parts of the range of which s are occupied there are s
- * different values at least. Sorted, made unique and cut exactly they are at the end only, or when
- * memory is full.
+ * sorting them: the range below the cut is divided into equal parts, each part that holds a value
+ * is marked, and below the end of the s-th marked part there are at least s different values. The
+ * values are sorted, made unique and cut exactly only at the end, or when memory is full.
+ *
+ * Cost: one comparison for almost every fingerprint (select_values.h), as the cut falls quickly: of
+ * n distinct fingerprints some s log(n/s) get below it, and those below v_below.
  *
  * Memory: v_max + 1 values are the most a sketch can need before v_below is halved, and as many
  * again (at least MIN_GATHER) can gather before the next sort, so that a sort of 2n values is paid
  * for by n additions.
+ *
+ * Left out: a heap of the s smallest values. It costs a branch on a random value and log s steps
+ * for every value it takes, and needs a hash table besides to refuse duplicates.
  */
 #include "engine/sketch/min_sketch.h"
 
@@ -25,8 +35,8 @@
 enum {
     MIN_GATHER = 256,     /* lowering the cut for fewer costs more than it saves */
     MAX_BUCKET_BITS = 13, /* of a sort: 32 KiB of bucket starts */
-    MANY_MOVES = 8,       /* a value, in a sort: more than chance makes */
-    PARTS_PER_VALUE = 32, /* of the range, for each of s: two of s are rarely in one part */
+    MANY_MOVES = 8,       /* moves a value in a sort: more than random values need */
+    PARTS_PER_VALUE = 32, /* parts of the range for each of s: two of s are rarely in one part */
 };
 
 struct min_sketch_builder {
@@ -59,8 +69,9 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sort values of which none exceeds last. They are uniform below it, so that their upper bits put
- * them into place but for some neighbours. */
+/* A bucket sort of values of which none exceeds last. Fingerprints are uniform below it, so their
+ * upper bits put them next to their places and an insertion sort moves only some neighbours. Values
+ * that an adversary chose, who must know the key for it, are sorted by qsort(3) instead. */
 static void sort_values(uint64_t *values, uint32_t n, uint64_t last, uint64_t *scratch)
 {
     uint32_t starts[(1 << MAX_BUCKET_BITS) + 1];
@@ -89,7 +100,7 @@ static void sort_values(uint64_t *values, uint32_t n, uint64_t last, uint64_t *s
             values[at] = values[at - 1];
         values[at] = value;
         moves += i - at;
-        if (moves > (uint64_t)MANY_MOVES * n) { /* values of somebody's choice */
+        if (moves > (uint64_t)MANY_MOVES * n) { /* the values are not random */
             memcpy(values + i + 1, scratch + i + 1, (n - i - 1) * sizeof(*values));
             qsort(values, n, sizeof(*values), compare_values);
             return;
@@ -97,7 +108,7 @@ static void sort_values(uint64_t *values, uint32_t n, uint64_t last, uint64_t *s
     }
 }
 
-/* How many of the sorted values are below a bound. */
+/* The number of sorted values that are below a bound (0: 2^64). */
 static uint32_t n_below(const uint64_t *values, uint32_t n, uint64_t below)
 {
     while (n > 0 && below && values[n - 1] >= below)
@@ -105,11 +116,12 @@ static uint32_t n_below(const uint64_t *values, uint32_t n, uint64_t below)
     return n;
 }
 
-/* Find the bounds of a sketch and how many values it keeps.
+/* The bounds of a sketch, and the number of values that it keeps.
  *
- * values   of the document, sorted and unique: all below *below (0: all there are), maybe some more
- * v_below  of the sketch so far, falls
- * below    in: as said; out: that of the sketch
+ * values   values of the document, sorted and unique: all of those below *below (0: all of them),
+ *          and maybe some more
+ * v_below  in: the bound of V so far; out: the same or a lower one
+ * below    in: the bound under which values is complete; out: that of the sketch
  */
 static uint32_t cut_values(const uint64_t *values, uint32_t n, uint32_t s, uint32_t v_max,
                            uint64_t *v_below, uint64_t *below)
@@ -167,8 +179,8 @@ void min_sketch_builder_free(struct min_sketch_builder *builder)
     free(builder);
 }
 
-/* When to settle next: when there are twice the values, within the memory; with nothing to be won
- * before memory is full, then. */
+/* The next settling comes when the values have doubled, or when memory is full. Where the cut has
+ * reached v_below it cannot fall any further, and memory may fill up first. */
 static void plan_settling(struct min_sketch_builder *builder)
 {
     uint32_t least = 4 * builder->s > MIN_GATHER ? 4 * builder->s : MIN_GATHER;
@@ -204,8 +216,8 @@ static void settle(struct min_sketch_builder *builder)
         cut_values(values, n, builder->s, builder->v_max, &builder->v_below, &builder->cut);
 }
 
-/* The bound of the parts of the range of which s are occupied, at least v_below; 0: there is none
- * below the cut. */
+/* A lower cut: the end of the s-th occupied part of the range, but at least v_below; 0: there is no
+ * such bound below the present cut. */
 static uint64_t lower_cut(struct min_sketch_builder *builder)
 {
     uint64_t last = builder->cut - 1, *occupied = builder->occupied;
@@ -236,7 +248,7 @@ static uint64_t lower_cut(struct min_sketch_builder *builder)
     return 0;
 }
 
-/* Fewer values, without sorting them, where that is possible. */
+/* The cut is lowered, without sorting, where that leaves fewer values. */
 static void lower(struct min_sketch_builder *builder)
 {
     uint64_t cut = builder->cut == builder->v_below ? 0 : lower_cut(builder);
@@ -244,7 +256,7 @@ static void lower(struct min_sketch_builder *builder)
         return;
     uint32_t n =
         (uint32_t)builder->select(builder->values, builder->n_values, cut - 1, builder->values);
-    if (n == builder->n_values) /* maybe all there are: then nothing is to be cut */
+    if (n == builder->n_values) /* maybe the document has no others: its sketch stays complete */
         return;
     builder->cut = cut;
     builder->n_values = n;
@@ -263,7 +275,7 @@ void min_sketch_builder_add(struct min_sketch_builder *builder, const uint64_t *
                             size_t n_fingerprints)
 {
     while (n_fingerprints > 0) {
-        /* As many as fit even if all of them are kept. */
+        /* A piece is as many as fit even if all of them are kept. */
         size_t n = builder->settle_at - builder->n_values;
         if (n > n_fingerprints)
             n = n_fingerprints;

@@ -1,17 +1,25 @@
-/* One permutation, k = 128 bins: a bin holds the least value of the elements that fall into it. A
- * bin that nothing fell into takes the value of another, the first non-empty one of a sequence of
- * bins that is drawn for it and is the same for every set ("optimal densification": Shrivastava
- * 2017, "Optimal densification for fast and accurate minwise hashing"). Two sets agree in a bin
- * with probability r then. One hash an element instead of k.
+/* One-permutation hashing: k = 128 bins, each of which holds the least value of the elements that
+ * fall into it. A bin that nothing fell into takes the value of another one, the first non-empty
+ * bin of a sequence of bins that is drawn for it and is the same for every set ("optimal
+ * densification": Shrivastava 2017, "Optimal densification for fast and accurate minwise hashing").
+ * Two sets then agree in a bin with probability r.
+ *
+ * Example with 4 bins of the range 0..1: the values 0.1, 0.2 and 0.3 leave 0.1 in bin 0 and 0.3 in
+ * bin 1. Bins 2 and 3 are empty; where the sequence of bin 2 is 3 1 ... and that of bin 3 is 0 ...,
+ * bin 2 takes the value of bin 1 and bin 3 that of bin 0.
  *
  * Error. Let M bins of the union be non-empty. Their minima are M of the N elements of the union,
  * drawn without replacement; each of the k - M others is one of these, drawn with replacement. (The
  * union's sequence decides: where its first non-empty bin has a least value that only A has, A and
- * B end at different elements.) So
+ * B end at different elements.) The variance is therefore
  *
- *     variance = r (1-r) ((N-M)/(N-1)/M + (1 - 1/M) (k-M)/k^2)
+ *     r (1-r) ((N-M)/(N-1)/M + (1 - 1/M) (k-M)/k^2)
  *
- * M is known from which bins are a set's own, N is estimated from it: M = k (1 - (1-1/k)^N).
+ * M is known from the bins that are a set's own, N is estimated from it: M = k (1 - (1-1/k)^N).
+ *
+ * Cost: one hash an element instead of k (eight table look-ups); finishing takes k / M draws on
+ * average for an empty bin; a comparison is 128 numbers. Left out: the containment, and rotation in
+ * place of drawn sequences, which is simpler but has a larger variance for short documents.
  *
  * Payload: k values of 8 bytes, then k bits, lowest first: the bin is the set's own.
  */
@@ -28,7 +36,7 @@ enum { BIN_BITS = 7, K = 1 << BIN_BITS, OWN_AT = 8 * K, PAYLOAD_BYTES = OWN_AT +
 
 struct one_permutation {
     struct tabulation permutation;
-    uint64_t detours[K]; /* what the sequence of bins of bin i is drawn from */
+    uint64_t detours[K]; /* the seed of the sequence of bins that bin i follows when empty */
     uint64_t bins[K];    /* UINT64_MAX: empty */
     uint8_t payload[PAYLOAD_BYTES];
 };
@@ -68,6 +76,8 @@ static int one_permutation_add(void *state, const uint64_t *elements, size_t n_e
     return 0;
 }
 
+/* The bin whose value a bin has: itself, or the first non-empty one of its sequence. At least one
+ * bin is non-empty. */
 static size_t donor(const struct one_permutation *one, size_t bin)
 {
     uint64_t detour = one->detours[bin];
@@ -92,7 +102,7 @@ static int one_permutation_finish(void *state, struct sketch_payload *ret_payloa
 
 static double variance(double r, double m)
 {
-    if (m < 2) /* one bin of the union has anything: one element, or more than can be told */
+    if (m < 2) /* one non-empty bin: its minimum is a single trial, however large the union is */
         return r * (1 - r);
     double n = m < K ? log1p(-m / K) / log1p(-1. / K) : INFINITY;
     double fewer = isinf(n) ? 1 : fmax(n - m, 0) / (n - 1);

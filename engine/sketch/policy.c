@@ -15,6 +15,9 @@
  *   92  check       4   lower half of XXH3-64 of the bytes before: a damaged policy would make
  *                       sketches that silently compare with no other
  *
+ * The id of a policy is a hash of this form, so two policies with any field different, even the
+ * name, have different ids, and sketches under them never compare.
+ *
  * Why these presets. w: a shingle of 5 words is rarely shared by chance and still leaves short
  * documents enough shingles; Broder et al. 1997 took 10 for web pages. s = 128 gives a standard
  * deviation of at most 0.044 (at r = 0.5). m = 25 is Broder's. v_max bounds a sketch to 32 KiB:

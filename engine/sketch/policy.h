@@ -12,11 +12,11 @@
 enum { POLICY_KEY_BYTES = 32, POLICY_NAME_MAX = 31, POLICY_ENCODED_BYTES = 96 };
 enum { POLICY_W_MAX = 64, POLICY_S_MAX = 4096, POLICY_M_MAX = 1 << 20, POLICY_V_MAX = 65536 };
 
-/* canon.h; 1 knew UTF-8 alone, had other rules for HTML, and nothing for binary files; 2 composed
- * nothing and joined nothing, told fewer charsets apart, and had other tables;
- * 3 took the cells of tables as bytes */
+/* The version of canon.h. Version 1 knew UTF-8 alone, had other rules for HTML, and nothing for
+ * binary files; 2 composed and joined nothing, told fewer charsets apart, and had
+ * other tables; 3 took the cells of tables as bytes. */
 enum policy_tokeniser { POLICY_TOKENISER_WORDS = 4 };
-/* shingle_hash.h; 1 was multilinear mod 2^128 */
+/* The version of shingle_hash.h. Version 1 was multilinear modulo 2^128. */
 enum policy_hash { POLICY_HASH_GF64 = 2 };
 
 struct policy {
@@ -27,8 +27,8 @@ struct policy {
     uint32_t s;         /* values of MIN_s, 2 to 4096 */
     uint32_t m;         /* V = MOD_m keeps one shingle in m, 1 to 2^20 */
     uint32_t v_max;     /* most values of V before V_i takes its place, s to 65536 */
-    uint8_t key[POLICY_KEY_BYTES]; /* secret: who knows it can choose which shingles are sampled */
-    struct word_options words;     /* what becomes of its words; {0}: they are taken as they are */
+    uint8_t key[POLICY_KEY_BYTES]; /* secret: with it one can choose which shingles are sampled */
+    struct word_options words;     /* how words are filtered; {0}: not at all */
 };
 
 /* Fill in a preset by name: "default" (w=5, s=128, m=25) or "broder1997" (w=10). The key is fresh
@@ -44,7 +44,7 @@ int policy_validate(const struct policy *policy);
  */
 uint64_t policy_id(const struct policy *policy);
 
-/* Secret bytes of their own for another use of the policy's key, which they tell nothing of.
+/* Secret bytes for another use of the policy's key. They tell nothing of the key.
  *
  * purpose  which use: a string that no other has
  */

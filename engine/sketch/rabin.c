@@ -1,3 +1,20 @@
+/* Rabin fingerprints: a string of bits is a polynomial over GF(2), its fingerprint the remainder by
+ * an irreducible polynomial. Appending a byte shifts the remainder by eight and reduces the bits
+ * that go past the degree, by one look-up.
+ *
+ * Example of degree 3, with t^3 + t + 1 = 1011: the string 1101 is appended bit by bit: 1, 11, 110,
+ * and then 1101, which is reduced to 1101 ^ 1011 = 110.
+ *
+ * A window of w tokens is the difference of two prefixes: with P_i the fingerprint of all bytes up
+ * to token i, that of tokens i-w+1 .. i is P_i - P_(i-w) t^(8 bytes of the window), one
+ * multiplication by a power that was worked out before.
+ *
+ * Cost: a look-up a byte, and 45 steps or so for a multiplication a window. The polynomial is drawn
+ * once a key, some 20 tests for irreducibility.
+ *
+ * Left out: carry-less multiplication by the processor. These fingerprints serve the family of
+ * broder_sketch.c alone; the index uses shingle_hash.c.
+ */
 #include "engine/sketch/rabin.h"
 
 #include <errno.h>
@@ -81,8 +98,8 @@ void rabin_init_of(struct rabin *rabin, uint64_t polynomial)
         rabin->over[i] = remainder_of(i << RABIN_DEGREE, polynomial);
 }
 
-/* One polynomial in 40 is irreducible, one in 20 of those with a constant term: that none of 512
- * is has probability 10^-11, and then there are 512 more. */
+/* One polynomial in 40 is irreducible, one in 20 of those with a constant term. With probability
+ * 10^-11 none of 512 drawn is, and then 512 more are drawn. */
 int rabin_init(struct rabin *rabin, const uint8_t key[SKETCH_KEY_BYTES])
 {
     const uint64_t top = (uint64_t)1 << RABIN_DEGREE;
@@ -141,15 +158,14 @@ uint64_t rabin_remainder(const struct rabin *rabin, uint64_t bits)
 
 /* -- windows -- */
 
-/* The fingerprint P_i of all bytes so far is kept for the last w + 1 ends of tokens: that of the
- * window is P_i - P_(i-w) t^(8 bytes of the window). */
+/* The fingerprints P_i of all bytes up to the last w + 1 ends of tokens. */
 struct rabin_window {
     const struct rabin *rabin;
     unsigned w;
     uint64_t n_tokens, n_bytes, fingerprint;
     struct {
         uint64_t n_bytes, fingerprint;
-    } ends[POLICY_W_MAX + 1]; /* of token i at (i + 1) % (w + 1); at 0 of the beginning */
+    } ends[POLICY_W_MAX + 1]; /* the end of token i at (i + 1) % (w + 1); at 0 the beginning */
     uint64_t powers[];        /* t^(8 i), up to the most bytes of a window */
 };
 

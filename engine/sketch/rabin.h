@@ -2,8 +2,8 @@
  * "Fingerprinting by random polynomials"): a string is the polynomial whose coefficients are its
  * bits, its fingerprint the remainder by an irreducible polynomial of degree 40, drawn at random.
  * Two different strings of n bits collide with probability below n / 2^40 over that draw. It can be
- * rolled, and it is linear: f(x) ^ f(y) = f(x ^ y). So its least values are no random choice of
- * shingles, and are made one by a permutation behind it (permutation40.h).
+ * rolled, and it is linear: f(x) ^ f(y) = f(x ^ y). Its least values are therefore no random choice
+ * of shingles; a permutation behind it makes them one (permutation40.h).
  *
  * In all numbers here bit i is the coefficient of t^i.
  */
@@ -19,7 +19,7 @@
 
 enum { RABIN_DEGREE = 40, RABIN_BYTES = RABIN_DEGREE / 8 };
 
-/* Whether a polynomial of degree 1 to 63 has no divisor but itself and 1 (Rabin's test). */
+/* True when a polynomial of degree 1 to 63 has no divisor but itself and 1 (Rabin's test). */
 bool rabin_is_irreducible(uint64_t polynomial);
 
 struct rabin {
@@ -29,7 +29,7 @@ struct rabin {
 
 /* Draw an irreducible polynomial of degree 40. Returns 0 or -ENOMEM. */
 int rabin_init(struct rabin *rabin, const uint8_t key[SKETCH_KEY_BYTES]);
-/* With this one, which is irreducible and of degree 40. */
+/* The same with a given polynomial, which is irreducible and of degree 40. */
 void rabin_init_of(struct rabin *rabin, uint64_t polynomial);
 
 /* The fingerprint of a string and one more byte from that of the string. */
@@ -45,7 +45,7 @@ uint64_t rabin_of_bytes(const struct rabin *rabin, const void *bytes, size_t siz
 /* a and b are remainders. */
 uint64_t rabin_multiply(const struct rabin *rabin, uint64_t a, uint64_t b);
 
-/* The remainder of 64 bits. Of a fingerprint: itself. */
+/* The remainder of 64 bits. The remainder of a fingerprint is itself. */
 uint64_t rabin_remainder(const struct rabin *rabin, uint64_t bits);
 
 /* -- windows of tokens -- */
@@ -64,7 +64,7 @@ void rabin_window_begin(struct rabin_window *window);
  * w, once there are as many. */
 bool rabin_window_add(struct rabin_window *window, const void *token, size_t size_bytes,
                       uint64_t *ret_fingerprint);
-/* Of all tokens there were, when they are fewer than w. */
+/* The fingerprint of all tokens so far, for a document of fewer than w. */
 uint64_t rabin_window_all(const struct rabin_window *window);
 
 #endif

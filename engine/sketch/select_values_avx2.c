@@ -1,8 +1,17 @@
+/* The AVX2 kernel of select_values.h compares four values at once. AVX2 has no instruction that
+ * moves the selected values to the front, so a table of the 16 possible selections says which
+ * halves of values go where.
+ *
+ * Example: of four values the first and the third are selected, 0101 in binary, which is entry 5:
+ * halves 0 1 (the first value) and 4 5 (the third one). One permutation and one store for four
+ * values.
+ */
 #include <immintrin.h>
 
 #include "engine/sketch/select_values.h"
 
-/* For each choice among four, its values' halves in order. */
+/* gather[selection] has the halves of the selected values in order; bit i of a selection is value
+ * i. */
 static const uint32_t gather[16][8] = {{0},
                                        {0, 1},
                                        {2, 3},
@@ -22,7 +31,7 @@ static const uint32_t gather[16][8] = {{0},
 
 size_t select_values_avx2(const uint64_t *values, size_t n, uint64_t last, uint64_t *to)
 {
-    /* There is only a signed comparison. */
+    /* AVX2 compares signed numbers only; with the sign bits turned they order as unsigned ones. */
     const __m256i sign = _mm256_set1_epi64x(INT64_MIN);
     const __m256i bound = _mm256_xor_si256(_mm256_set1_epi64x((int64_t)last), sign);
     size_t n_selected = 0, i = 0;

@@ -18,7 +18,7 @@
  * and uniform as they were. Without it the fingerprints of tokens that differ in some bits of one
  * word would be all sums of a few elements, those of their shingles again, and such a subspace has
  * a power of two of elements below a power of two: unbiased over all keys, but with a scatter that
- * a few keys make up. m is not linear, neither over the bits nor over the integers.
+ * comes from a few keys alone. m is not linear, neither over the bits nor over the integers.
  *
  * Shingles. x is the w fingerprints of the tokens. A shingle of n < w tokens, the only one of a
  * document so short, has keys of its own for each n: its a_0 is independent of that of any other
@@ -36,9 +36,17 @@
  * random stream of 64-bit keys, four a block; the theorem holds for random keys, and for these as
  * far as nobody can tell them from random.
  *
+ * Example in the field of 4 elements (x^2 + x + 1, so 2 * 2 = 3, 2 * 3 = 1, 3 * 3 = 2): with the
+ * keys a_0 = 1, a_1 = 2, a_2 = 3, the shingle (3, 2) has the fingerprint
+ * 1 ^ 2*3 ^ 3*2 = 1 ^ 1 ^ 1 = 1.
+ *
  * Cost: the products are added up unreduced, as 128 bits, and the sum is reduced once: one
  * carry-less multiplication a word where the processor has them (the kernels of
- * shingle_hash_kernel.h).
+ * shingle_hash_kernel.h), w for a shingle.
+ *
+ * Left out: a rolling hash, which costs O(1) a shingle instead of w products but needs powers of
+ * one key, for which the theorem does not hold; with w = 5 there is nothing to be won. Left out,
+ * too: multilinear hashing modulo 2^128, which had to drop half of the bits.
  */
 #include "engine/sketch/shingle_hash.h"
 
@@ -56,7 +64,7 @@
 #error "the words of a token are read as they lie"
 #endif
 
-/* The first part of a key's domain: what the key is for. A window of n tokens has purpose n. */
+/* The purpose is the first part of a key's domain. A window of n tokens has purpose n. */
 enum { PURPOSE_TOKEN = 0, PURPOSE_FEATURE = POLICY_W_MAX + 1 };
 
 enum { BLOCK_KEYS = SHA256_DIGEST_LENGTH / 8 };

@@ -4,8 +4,7 @@
  *   h(x_1..x_n) = a_0 + sum a_i * x_i,   a_i random,
  * which is strongly universal (proof and layout in shingle_hash.c). Any two different tokens
  * collide with probability 2^-64, whatever their lengths. All functions but new and free only read:
- * any thread, no lock, no allocation. Which kernel (base/kernel.h) does the work makes no
- * difference to the results.
+ * any thread, no lock, no allocation. The results do not depend on the kernel (base/kernel.h).
  */
 #ifndef KINFS_ENGINE_SKETCH_SHINGLE_HASH_H
 #define KINFS_ENGINE_SKETCH_SHINGLE_HASH_H
@@ -28,8 +27,8 @@ DEFINE_CLEANUP(struct shingle_hash *, shingle_hash_free);
 void shingle_hash_tokens(const struct shingle_hash *hash, const struct token_block *block,
                          uint64_t *ret);
 
-/* The fingerprint of n_tokens consecutive token fingerprints, 1 <= n_tokens <= w. Fewer than w is
- * only for a document shorter than w, and is another function of its own for each n_tokens.
+/* The fingerprint of n_tokens consecutive token fingerprints, 1 <= n_tokens <= w. Only a document
+ * shorter than w has a shingle of fewer; each n_tokens has a function of its own.
  */
 uint64_t shingle_hash_window(const struct shingle_hash *hash, const uint64_t *tokens,
                              size_t n_tokens);

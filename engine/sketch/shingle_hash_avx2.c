@@ -1,5 +1,7 @@
-/* Four tokens, or four windows, at a time: products without carries one by one, all else in vectors
- * of four. */
+/* The AVX2 kernel of shingle_hash.c works on four tokens, or four windows, at a time: carry-less
+ * products one by one, as the processor has no vector of them, and everything else in vectors of
+ * four. Tokens of at most 16 bytes are hashed without a branch; longer ones are noted and hashed
+ * again by long_token(). */
 #include <immintrin.h>
 #include <string.h>
 
@@ -31,7 +33,7 @@ static inline __m256i mix(__m256i x)
     return _mm256_xor_si256(x, _mm256_srli_epi64(product, 32));
 }
 
-/* 16 bytes of a token of which the first n count. */
+/* 16 bytes at p, of which those behind the first n are made 0. */
 static inline __m128i load_words(const uint8_t *p, size_t n)
 {
     static const uint8_t ones_zeros[32] = {[0 ... 15] = 0xff};

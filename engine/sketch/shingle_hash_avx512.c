@@ -1,5 +1,6 @@
-/* Eight tokens, or eight windows, at a time. A vector holds four 128-bit sums of products without
- * carries; two of them, one of the even and one of the odd of eight, are reduced together. */
+/* The AVX-512 kernel of shingle_hash.c works on eight tokens, or eight windows, at a time. A vector
+ * holds four 128-bit sums of carry-less products; two vectors, one with the even and one with the
+ * odd of eight sums, are reduced together. */
 #include <immintrin.h>
 
 #include "engine/sketch/shingle_hash_kernel.h"
@@ -11,7 +12,7 @@ static inline __m512i xor3(__m512i a, __m512i b, __m512i c)
     return _mm512_ternarylogic_epi64(a, b, c, XOR3);
 }
 
-/* gf64_reduce() of eight sums, those of the two vectors in turn. */
+/* gf64_reduce() of eight sums, which are taken from the two vectors in turn. */
 static inline __m512i reduce(__m512i even, __m512i odd)
 {
     __m512i low = _mm512_unpacklo_epi64(even, odd), high = _mm512_unpackhi_epi64(even, odd);
@@ -31,7 +32,7 @@ static inline __m512i mix(__m512i x)
     return _mm512_xor_si512(x, _mm512_srli_epi64(product, 32));
 }
 
-/* 16 bytes at a time. */
+/* A token of any length, 16 bytes at a time. */
 static uint64_t long_token(const struct shingle_hash *hash, const uint8_t *p, size_t size_bytes)
 {
     __m128i sum = _mm_cvtsi64_si128((int64_t)hash->token_offset[size_bytes]);
@@ -47,7 +48,8 @@ static uint64_t long_token(const struct shingle_hash *hash, const uint8_t *p, si
         gf64_reduce((uint64_t)_mm_extract_epi64(sum, 1), (uint64_t)_mm_cvtsi128_si64(sum)));
 }
 
-/* The first byte of each of four dwords, sixteen times each; and of four behind them. */
+/* Indices of bytes: that of the first byte of each of four dwords, sixteen times each; with `first`
+ * those of the next four dwords. */
 static inline __m512i places_of(size_t first)
 {
     const __m512i places =

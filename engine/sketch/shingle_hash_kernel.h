@@ -1,4 +1,4 @@
-/* What the kernels of shingle_hash.c share: the keys, and the parts of the formula. */
+/* The kernels of shingle_hash.c share the keys and the parts of the formula that are here. */
 #ifndef KINFS_ENGINE_SKETCH_SHINGLE_HASH_KERNEL_H
 #define KINFS_ENGINE_SKETCH_SHINGLE_HASH_KERNEL_H
 
@@ -26,7 +26,7 @@ struct shingle_hash_kernel {
 
 struct shingle_hash {
     const struct shingle_hash_kernel *kernel;
-    struct shingle_hash_tables *tables; /* of the scalar kernel only */
+    struct shingle_hash_tables *tables; /* the scalar kernel has them, others NULL */
     unsigned w;
     uint64_t token_offset[CANON_TOKEN_MAX_BYTES + 1]; /* a_0 + a_1 * length */
     uint64_t token_key[TOKEN_WORDS];                  /* a_2 .. */
@@ -34,7 +34,7 @@ struct shingle_hash {
     struct window_keys window[]; /* of 1..w tokens */
 };
 
-/* shingle_hash_new() with a kernel that is there; -ENOTSUP for one that is not. */
+/* shingle_hash_new() with a given kernel; -ENOTSUP when this processor does not have it. */
 int shingle_hash_new_for(const struct policy *policy, enum kernel kernel,
                          struct shingle_hash **ret_hash);
 
@@ -52,7 +52,8 @@ static inline uint64_t shingle_mix(uint64_t x)
 extern const struct shingle_hash_kernel shingle_hash_scalar, shingle_hash_avx2, shingle_hash_avx512,
     shingle_hash_neon;
 
-/* The products that the scalar kernel looks up. Returns 0 or -ENOMEM; it needs all other keys. */
+/* The products that the scalar kernel looks up. Returns 0 or -ENOMEM. The keys of hash must all be
+ * there before. */
 int shingle_hash_tables_new(const struct shingle_hash *hash,
                             struct shingle_hash_tables **ret_tables);
 void shingle_hash_tables_free(struct shingle_hash_tables *tables,

@@ -1,4 +1,5 @@
-/* Two sums at a time: products without carries one by one, reduced in vectors of two. */
+/* The NEON kernel of shingle_hash.c works on two sums at a time: carry-less products one by one,
+ * reduced in vectors of two. */
 #include <arm_neon.h>
 #include <string.h>
 

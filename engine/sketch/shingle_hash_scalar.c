@@ -1,12 +1,20 @@
-/* In portable C a product with a fixed key is looked up: it is linear in its other factor, so that
- * the products of that factor's bytes, or of parts of six bits, add up to it.
+/* The portable kernel of shingle_hash.c looks up products with a fixed key: a product is linear in
+ * its other factor, so that the products of that factor's bytes, or of parts of six bits, add up to
+ * it.
  *
- * Tokens: by bytes, 16 KiB of products a key for the first keys. Letters being few, most of the
- * tables is hardly ever touched.
+ * Example: 0x4142 * key = table[1][0x41] ^ table[0][0x42], where table[i][v] is the product of
+ * v * x^(8i) and the key.
  *
- * Windows: by six bits, as token fingerprints are random: what there is for eight keys, 41 KiB,
- * stays in the first cache. The products of one value with the eight keys are side by side in one
- * of its lines, and are added up together.
+ * Tokens are looked up by bytes, with 16 KiB of products for each of the first keys. Letters are
+ * few, so most of these tables is hardly ever touched.
+ *
+ * Windows are looked up by six bits, as token fingerprints are random: the tables for eight keys,
+ * 41 KiB, stay in the first cache. The products of one value with the eight keys lie side by side
+ * in one cache line and are added up together: a token fingerprint is looked up once for all the
+ * windows it is in.
+ *
+ * Cost: eight look-ups for a token of up to eight bytes, eleven for a shingle of up to eight
+ * tokens. Left out: tables for features, of which few documents have any.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +39,7 @@ _Static_assert(ROW_BYTES == 1 << PART_BITS, "a value and its row are shifted ali
 
 typedef uint64_t lanes __attribute__((vector_size(8 * LANES)));
 
-/* Of each value of each part; of the last part there are four bits. */
+/* The products of each value of each part with eight keys; the last part has four bits. */
 struct tap_products {
     lanes of[((PARTS - 1) << PART_BITS) + (1 << (64 - (PARTS - 1) * PART_BITS))][TAPS / LANES];
 };
@@ -47,7 +55,7 @@ static size_t tables_bytes(const struct shingle_hash *hash)
     return sizeof(struct shingle_hash_tables) + n_groups * sizeof(struct tap_products);
 }
 
-/* products[v * stride] = v * x^low * key for all v of so many bits */
+/* Sets products[v * stride] to v * x^low * key for all v of so many bits. */
 static void fill(uint64_t *products, size_t stride, unsigned bits, unsigned low, uint64_t key)
 {
     uint64_t power = gf64_multiply((uint64_t)1 << low, key);
@@ -92,7 +100,7 @@ static inline uint64_t load_word(const uint8_t *p)
     return x;
 }
 
-/* Eight bytes of a token of which, or of fewer of them, n count: and with these. */
+/* The mask of the first min(n, 8) bytes of a word. */
 static inline uint64_t mask_of(size_t n)
 {
     static const uint8_t ones[CANON_TOKEN_MAX_BYTES + 8] = {[0 ... CANON_TOKEN_MAX_BYTES - 1] =
@@ -120,7 +128,8 @@ static uint64_t long_sum(const struct shingle_hash *hash, const uint8_t *p, size
     return sum;
 }
 
-/* First, without a branch, as if all had one word; then those that have more. */
+/* All tokens are first hashed without a branch as if they had one word; those that have more are
+ * then completed. */
 static void tokens(const struct shingle_hash *hash, const struct token_block *block, uint64_t *ret)
 {
     struct long_token {
@@ -145,16 +154,16 @@ static void tokens(const struct shingle_hash *hash, const struct token_block *bl
     }
 }
 
-/* Add the products with n_taps keys to n_windows windows, of which the first has its first of these
- * tokens at p. sums[k] is of the window of which the next token is the k-th: after it, it is
- * sums[k + 1].
+/* The products with n_taps keys are added to n_windows windows; the token of the first window that
+ * meets the first key is at p. sums[k] belongs to the window for which the token at hand is the
+ * k-th: with the next token it has moved on to sums[k + 1], and at the last key it is complete.
  */
 static inline __attribute__((always_inline)) void add_taps(const struct tap_products *products,
                                                            size_t n_taps, const uint64_t *p,
                                                            size_t n_windows, uint64_t *ret)
 {
     const size_t n_vectors = (n_taps + LANES - 1) / LANES, last = n_taps - 1;
-    const char *from = (const char *)products; /* what is indexed otherwise, gcc makes slow */
+    const char *from = (const char *)products; /* gcc makes slower code of an array's index */
     lanes sums[TAPS / LANES] = {{0}};
     for (size_t i = 0; i < n_windows + last; i++) {
         uint64_t x = p[i];
@@ -202,7 +211,8 @@ static void windows(const struct shingle_hash *hash, const uint64_t *p, size_t n
     }
 }
 
-/* Few documents have any, so that tables of their products would only push out others. */
+/* Few documents have features, so tables of their products would only push others out of the
+ * cache. */
 static void features(const struct shingle_hash *hash, const struct feature *p, size_t n,
                      uint64_t *ret)
 {

@@ -1,3 +1,13 @@
+/* The search reads the document once more, keeps the last w tokens as text and as fingerprints, and
+ * hashes each window until one has the fingerprint that is wanted.
+ *
+ * Example with w = 2: for h("quick fox") in "the quick fox" the window holds "the quick ", which
+ * does not match, then "quick fox ", which does; "quick fox" is the answer.
+ *
+ * Cost: linear in the bytes up to the match, fixed memory; a window is moved down by one token at
+ * each step, which copies w tokens. Left out: an index from fingerprints to places. It would be
+ * larger than the sketches, and the question is asked rarely.
+ */
 #include "engine/sketch/shingle_text.h"
 
 #include <errno.h>
@@ -9,7 +19,8 @@
 
 enum { READ_BYTES = 64 * 1024, WINDOW_BYTES = POLICY_W_MAX * (CANON_TOKEN_MAX_BYTES + 1) };
 
-/* The last tokens, up to w: their fingerprints, and their text, each with a blank behind it. */
+/* The window has the last tokens, at most w: their fingerprints, and their text, each token with a
+ * blank behind it. */
 struct window {
     const struct shingle_hash *hash;
     unsigned w;

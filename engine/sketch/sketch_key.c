@@ -1,5 +1,7 @@
-/* SHAKE256 over domain, key and purpose: of any length, and as good as random to who does not have
- * the key. */
+/* The derivation is SHAKE256 over domain, key and purpose. Its output has any length and cannot be
+ * told from random bytes without the key; another purpose gives unrelated bytes. HMAC-SHA-256, as
+ * in policy_derive(), would have to be repeated for the tables of tabulation.h, which take 16 KiB.
+ */
 #include "engine/sketch/sketch_key.h"
 
 #include <errno.h>

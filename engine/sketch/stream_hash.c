@@ -1,3 +1,4 @@
+/* The portable kernel of stream_hash.h: XXH3 as the distribution's library has it. */
 #include "engine/sketch/stream_hash.h"
 
 #include <xxhash.h>

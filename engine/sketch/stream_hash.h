@@ -1,5 +1,5 @@
-/* XXH3-128 of a stream of bytes, by the kernel in use: a distribution's library is built for
- * any processor. The values are those of XXH3_128bits(). */
+/* XXH3-128 of a stream of bytes, by the kernel in use, as a distribution's library is built for any
+ * processor and uses no vectors beyond those of all. The values are those of XXH3_128bits(). */
 #ifndef KINFS_ENGINE_SKETCH_STREAM_HASH_H
 #define KINFS_ENGINE_SKETCH_STREAM_HASH_H
 
@@ -20,7 +20,7 @@ struct stream_hash_kernel {
     void (*digest)(const void *state, uint8_t ret_digest[STREAM_HASH_BYTES]); /* big endian */
 };
 
-/* The one of a kernel, NULL when that is not there. */
+/* The functions of a kernel; NULL when this processor does not have it. */
 const struct stream_hash_kernel *stream_hash_of(enum kernel kernel);
 
 extern const struct stream_hash_kernel stream_hash_scalar, stream_hash_avx2, stream_hash_avx512;

@@ -1,3 +1,4 @@
+/* The AVX2 kernel of stream_hash.h: XXH3 compiled into this file with AVX2. */
 #define XXH_INLINE_ALL
 #define XXH_VECTOR XXH_AVX2
 #include <xxhash.h>

@@ -1,3 +1,4 @@
+/* The AVX-512 kernel of stream_hash.h: XXH3 compiled into this file with AVX-512. */
 #define XXH_INLINE_ALL
 #define XXH_VECTOR XXH_AVX512
 #include <xxhash.h>

@@ -1,4 +1,5 @@
-/* The functions of a kernel, by the xxhash.h that was included before this. */
+/* The functions of a kernel. The xxhash.h that was included before this file decides by which
+ * instructions they hash. */
 #include <string.h>
 
 #include "engine/sketch/stream_hash.h"
