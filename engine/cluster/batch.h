@@ -4,12 +4,13 @@
  *   (sketch)     the caller makes document sketches and adds them  section 4, phase 1
  *   duplicates   equal documents become one node                   section 5.2
  *   sort         lists of <shingle, document>                      phase 2
- *   pairs        who shares what with whom                         phase 3
+ *   pairs        pairs of documents that share fingerprints        phase 3
  *   clusters     union-find; equal documents are put back          phase 4
  *
- * Knows nothing of stores, file systems or processes; what does not fit into the memory it is given
- * goes to files without names in a directory it is given. The clusters depend on documents, policy,
- * mode and threshold alone: not on the memory, the threads, or the order of adding.
+ * A batch knows nothing of stores, file systems or processes. Data that does not fit into the
+ * memory it is given goes to files without names in a directory it is given. The clusters depend on
+ * documents, policy, mode and threshold alone: not on the memory, the threads, or the order of
+ * adding.
  */
 #ifndef KINFS_ENGINE_CLUSTER_BATCH_H
 #define KINFS_ENGINE_CLUSTER_BATCH_H
@@ -25,24 +26,26 @@
 struct batch;
 
 enum batch_mode {
-    /* Documents are compared that have one of their n_keys smallest fingerprints in common: two of
-     * estimated resemblance r have none with probability (1-r)^n_keys, 6e-8 at 0.5. But for that it
-     * is the answer of comparing all pairs of sketches, as long as no fingerprint is in more than
-     * most_compared documents (list_counts.n_shortened counts those that are). */
+    /* Two documents are compared when they have one of their n_keys smallest fingerprints in
+     * common; two of estimated resemblance r have none with probability (1-r)^n_keys, 6e-8 at 0.5.
+     * But for that the clusters are those of comparing all pairs of sketches, as long as no
+     * fingerprint is in more than most_compared documents (list_counts.n_shortened counts those
+     * that are). */
     BATCH_EXACT,
-    /* The clusters that kinfs means: as exact, but of more than most_compared (1,000) documents
-     * with one fingerprint each is compared with n_representatives only, those of the smallest rank
-     * by a hash of the sketch; and components that hang together loosely are divided into stars
-     * (loose.h). Linear in postings. */
+    /* The clusters that kinfs means: as exact, but where more than most_compared (1,000) documents
+     * have a fingerprint, each of them is compared with n_representatives only, those of the
+     * smallest rank by a hash of the sketch; and components that hang together loosely are divided
+     * into stars (loose.h). Linear in postings. */
     BATCH_FAST,
     /* As fast, but all components are divided into stars, the largest documents being the first
      * centres (loose.h). */
     BATCH_CENTER,
-    /* All values of V; pairs are counted; what more than 1,000 documents share is left out. */
+    /* All values of V are keys; pairs are counted; fingerprints of more than 1,000 documents are
+     * left out. */
     BATCH_BRODER1997,
-    /* Who shares a super shingle, which is a run of 14 of the 84 smallest fingerprints, is of one
-     * cluster: no sketches are compared, no threshold, there is no third phase (section 5.3). For
-     * documents that are nearly the same. */
+    /* Documents that share a super shingle, which is a run of 14 of the 84 smallest fingerprints,
+     * are of one cluster: no sketches are compared, no threshold, there is no third phase (section
+     * 5.3). For documents that are nearly the same. */
     BATCH_SUPERSHINGLE,
     BATCH_N_MODES,
 };
@@ -82,8 +85,8 @@ struct batch_options {
     /* By the thread that runs, now and then; or NULL. */
     void (*progress)(void *user, enum batch_phase phase, uint32_t done, uint32_t of);
     void *user;
-    const bool *stop; /* what a batch is for may be over: read while it runs, by atomic operations,
-                         until it is true; or NULL */
+    const bool *stop; /* the batch is cancelled when this becomes true: read while it runs, by
+                         atomic operations; or NULL */
 };
 
 struct batch_cost {
@@ -110,14 +113,14 @@ struct batch_totals {
  * caller's. */
 uint64_t batch_least_memory(uint32_t n_documents);
 
-/* How many documents a directory has sketches of, and by which policy. Returns 0 or as
+/* The number of documents that a kept directory has sketches of, and their policy. Returns 0 or as
  * batch_resume(). */
 int batch_kept_documents(const char *keep, struct policy *ret_policy, uint32_t *ret_n_documents);
 
 /* policy   whose sketches will be added; borrowed during the call
  * options  borrowed during the call, but for progress and user
  * Returns 0; -EINVAL for an option out of range; -E2BIG for too little memory; -ENOMEM;
- * what scratch_file_open() says of a directory; of options->keep -ENOTEMPTY (somebody else's),
+ * an error of scratch_file_open(); for options->keep -ENOTEMPTY (it is not a batch's directory),
  * -EPERM (it or a file in it is not the effective user's own, base/trust.h) and -EBUSY (another
  * batch has it). ret_batch gives. */
 int batch_new(const struct policy *policy, const struct batch_options *options,
@@ -141,7 +144,8 @@ int batch_resume(const struct batch_options *options, enum batch_phase from,
 
 enum batch_phase batch_begins_with(const struct batch *batch);
 
-/* How many writers there may be at a time: options->n_threads, or for how many there is memory. */
+/* The number of writers there may be at a time: options->n_threads, or fewer where memory is for
+ * fewer. */
 unsigned batch_n_writers(const struct batch *batch);
 
 /* A writer belongs to one thread. */

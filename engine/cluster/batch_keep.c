@@ -1,13 +1,21 @@
-/* A directory of what phases made:
+/* A directory in which the results of phases are kept:
  *
- *   kinfs-batch empty: the directory is one of these, and all in it may be overwritten
+ *   kinfs-batch empty: marks the directory as a batch's, in which everything may be overwritten
  *   sketches    blocks of sketch_file.h       sketches.head    policy, how many
  *   pairs       blocks of pair_file.h         pairs.head       of which sketches, how many
  *   duplicates  sets and marks after the first phase, for the pairs
  *
- * A head is written when all that it is of has been, and removed before any of that is changed. Of
- * data nothing is forced to the disk, it can all be made again: checksums tell what a machine that
- * went down has lost. Numbers are as this machine has them; those of another are not taken for it.
+ * A head is written after all data that it describes, and removed before any of that data is
+ * changed: a head that is there describes complete data. The data is not forced to the disk, as it
+ * can be made again: checksums tell what a machine that went down has lost. Numbers have the byte
+ * order of this machine; a head of another order has another magic number and is refused.
+ *
+ * Example: `kinfs cluster --keep` writes sketches, then sketches.head, then duplicates and pairs,
+ * then pairs.head. After a crash while pairs were written there is no pairs.head, and the next run
+ * begins with the sketches.
+ *
+ * Cost: one write of the data; beginning with the last phase reads the pairs and 4.25 bytes a
+ * document. Left out: keeping sorted lists. They are larger than the sketches and quickly made.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -29,7 +37,7 @@ static const uint64_t pairs_magic = UINT64_C(0x6b696e6673707232);    /* "kinfspr
 struct sketches_head {
     uint64_t magic;
     uint8_t policy[POLICY_ENCODED_BYTES];
-    uint64_t n_documents; /* numbers; of which were added, and have no shingle: */
+    uint64_t n_documents; /* of options; of these n_added were added, n_empty without a shingle */
     uint64_t n_added, n_empty, file_bytes;
     uint64_t checksum; /* of all before */
 };
@@ -69,7 +77,8 @@ static int read_head(const struct kept *kept, const char *name, uint64_t magic, 
     return good ? 0 : -EUCLEAN;
 }
 
-/* Complete, or not at all. */
+/* A head is written to a file of another name, which is then renamed: it is there completely or not
+ * at all. */
 static int write_head(const struct kept *kept, const char *name, void *head, size_t size_bytes)
 {
     uint64_t sum = XXH3_64bits(head, size_bytes - sizeof(sum));
@@ -131,7 +140,8 @@ static bool is_empty(int directory)
     return true;
 }
 
-/* Nothing in somebody else's directory is touched. */
+/* A directory that is not empty and has no mark of a batch is refused, and nothing in it is
+ * touched. */
 static int check_directory(const struct kept *kept, bool fresh)
 {
     static const char name[] = "kinfs-batch";
@@ -199,7 +209,7 @@ int batch_keep_sketches(struct batch *batch)
 {
     struct kept *kept = batch->kept;
     if (!kept || kept->sketches.magic)
-        return 0; /* they are there */
+        return 0; /* the sketches are kept already */
     int r = sketch_file_keep(&batch->sketches);
     if (r < 0)
         return r;
@@ -280,8 +290,9 @@ int batch_keep_pairs(struct batch *batch)
 
 /* -- beginning with the last phase -- */
 
-/* A checksum tells of damage, not of who made the file. A root is the smallest of its set: so there
- * is neither a member out of range nor a circle. */
+/* A checksum tells of damage, but a file that somebody else made may have a good one. No parent is
+ * larger than its child in a union-find, so a file that keeps to that has neither a member out of
+ * range nor a circle. */
 static int check_parents(const struct union_find *sets)
 {
     for (size_t i = 0; i < sets->n; i++)

@@ -1,4 +1,15 @@
-/* The phases, one after the other, and what each took. */
+/* The run of a batch: the phases one after the other, each with its share of memory and threads,
+ * and the accounts of what each took.
+ *
+ * Example of five documents in mode fast, of which 1 and 3 have the same text and 0, 1 and 4
+ * resemble each other: the duplicates phase joins 1 and 3 and makes 1 the node of both; sort and
+ * pairs compare the nodes 0, 1, 2 and 4 where they share keys and join 0, 1 and 4; the clusters
+ * phase labels the documents 0 0 2 0 0.
+ *
+ * Cost: each phase reads its spill once and is linear in it; comparisons are bounded by the lists
+ * (links.h). Left out: overlap between phases. Each would have to share its memory with the next,
+ * and sorting more partitions at a time is the better use of it.
+ */
 #include <errno.h>
 
 #include "base/clock.h"
@@ -58,7 +69,8 @@ int batch_check_phases(const struct batch *batch)
                                 &share);
 }
 
-/* The room of a partition as there are most of, and a little more; larger ones take the file. */
+/* The room of an average partition and a little more. Larger partitions are sorted in parts, by way
+ * of the file. */
 static uint64_t usual_room(uint64_t all_bytes, uint32_t n_partitions)
 {
     uint64_t each = all_bytes / n_partitions;
@@ -97,8 +109,9 @@ static void show_progress(void *user, uint32_t done, uint32_t of)
         batch->options.progress(batch->options.user, BATCH_PAIRS, done, of);
 }
 
-/* Threads that compare wait for sketches that are not in memory, one page after the other: three a
- * processor have a disk read as many at a time. (More would share its cache.) */
+/* Threads that compare wait for sketches that are not in memory, one page after the other. Three
+ * threads a processor let a disk read as many pages at a time; more would share the processor's
+ * cache. */
 static int share_links(const struct batch *batch, struct budget_share *ret_share)
 {
     const struct batch_options *options = &batch->options;
@@ -239,7 +252,7 @@ static int count_pairs(struct batch *batch)
     if (r == 0)
         r = pairs_merge(&pairing, &paired);
     if (r == 0 && parallel_told(options->stop))
-        r = -ECANCELED; /* what there is of pairs is not to be kept */
+        r = -ECANCELED; /* the pairs are not complete and must not be kept */
     end_phase(batch, BATCH_PAIRS, &begin, paired.expand_cpu_s);
     struct batch_totals *totals = &batch->totals;
     double first_cpu_s = paired.sort_cpu_s + paired.expand_cpu_s;
@@ -253,8 +266,8 @@ static int count_pairs(struct batch *batch)
     return r == 0 && batch->kept ? batch_keep_pairs(batch) : r;
 }
 
-/* Give each document the first of its cluster, and count the clusters. A cluster is of one content
- * when it is one node, whose class is. */
+/* Labels each document with the first one of its cluster, and counts the clusters. A cluster is of
+ * one content when it is a single node whose class is of one content. */
 static int label(struct batch *batch)
 {
     struct batch_begin begin = batch_begin_now(batch);
@@ -273,7 +286,7 @@ static int label(struct batch *batch)
         return -ENOMEM;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t root = union_find_root(&batch->sets, i);
-        cluster[i] = root; /* the smallest: it has been here already */
+        cluster[i] = root; /* the root is the smallest member and has its label already */
         sizes[root]++;
         if (root != i && mark_is_set(batch->marks.node, i))
             mark_set(mixed, root);
@@ -298,7 +311,8 @@ static int label(struct batch *batch)
     return 0;
 }
 
-/* What only comparing takes: the room of files, and memory that the last phase is given. */
+/* Gives back what only the comparing phases need: the room of files, and memory that the last phase
+ * uses. */
 static void end_sketches(struct batch *batch)
 {
     spill_end(batch->keys);

@@ -1,4 +1,4 @@
-/* What batch.c, batch_run.c and batch_keep.c share. */
+/* The state of a batch, shared by batch.c, batch_run.c and batch_keep.c. */
 #ifndef KINFS_ENGINE_CLUSTER_BATCH_STATE_H
 #define KINFS_ENGINE_CLUSTER_BATCH_STATE_H
 
@@ -12,7 +12,7 @@ enum {
     SCRATCH_FILTERS,
     SCRATCH_EQUIVALENCES,
     SCRATCH_KEYS,
-    SCRATCH_PAIRS, /* broder1997: not counted yet */
+    SCRATCH_PAIRS, /* broder1997: pairs that are not counted yet */
     SCRATCH_RUNS,  /* sorted parts of partitions */
     N_SCRATCH_FILES,
 };
@@ -23,7 +23,7 @@ struct batch {
     uint64_t policy_id, modulus_below;
     unsigned number_bits;
     struct budget budget;
-    unsigned n_writers; /* there are now; by atomic operations */
+    unsigned n_writers; /* writers there are now; by atomic operations */
     struct scratch_file scratch[N_SCRATCH_FILES];
     struct scratch_use scratch_use; /* of all of them */
     struct sketch_file sketches;
@@ -50,8 +50,8 @@ static inline bool batch_joins_equal(const struct batch *batch)
 
 /* -- batch_run.c -- */
 
-/* Whether the budget is enough for the phases to come, however long a sketch is. Returns 0, -E2BIG.
- */
+/* Returns 0 when the budget is enough for the phases to come, however long a sketch is, else
+ * -E2BIG. */
 int batch_check_phases(const struct batch *batch);
 
 struct batch_begin {
@@ -64,21 +64,21 @@ struct batch_cost batch_cost_since(const struct batch *batch, const struct batch
 
 /* -- batch_keep.c -- */
 
-/* A directory where what phases made remains. fresh: nothing of what is there is of use. Returns 0,
- * -EBUSY (another batch has it), -ENOTEMPTY (somebody else's), -ENOENT (not fresh, and nothing
- * there) or what open(2) says. */
+/* Opens a directory in which the results of phases remain. fresh: the batch is a new one, and old
+ * results are removed. Returns 0, -EBUSY (another batch has it), -ENOTEMPTY (it is not a batch's),
+ * -ENOENT (not fresh, and nothing there) or an errno of open(2). */
 int kept_open(const char *directory, bool fresh, struct scratch_file *ret_sketches,
               struct kept **ret_kept);
 void kept_free(struct kept *kept); /* NULL allowed */
 DEFINE_CLEANUP(struct kept *, kept_free);
 
-/* Of an opened one that is not fresh: policy and totals of what was added, number of documents, and
- * where to begin next. */
+/* Reads from a directory that is not fresh the policy, the number of documents and the totals of
+ * adding. */
 int kept_read(struct kept *kept, struct policy *ret_policy, uint32_t *ret_n_documents,
               struct batch_totals *ret_totals);
 
-/* Whether the file of sketches, after kept_read(), is as long as it was: 0, -EUCLEAN. What the
- * blocks say of themselves does not tell that one is missing. */
+/* Returns 0 when the file of sketches, after kept_read(), is as long as it was, else -EUCLEAN. The
+ * checksums of blocks do not tell that one is missing. */
 int kept_check_sketches(const struct kept *kept, const struct scratch_file *sketches);
 
 int batch_keep_sketches(struct batch *batch);            /* all documents have been added */
@@ -86,7 +86,7 @@ int batch_keep_duplicates(struct batch *batch);          /* broder1997: sets and
 struct pair_file *batch_kept_pairs(struct batch *batch); /* where pairs go; NULL: nowhere */
 int batch_keep_pairs(struct batch *batch);               /* they are complete */
 int batch_load_duplicates(struct batch *batch);
-/* Join what the kept pairs join at the threshold. */
+/* Joins the documents of each kept pair that reaches the threshold. */
 int batch_join_kept_pairs(struct batch *batch, double *cpu_s);
 
 #endif

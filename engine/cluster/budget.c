@@ -1,3 +1,15 @@
+/* The numbers of budget.h.
+ *
+ * Example: 1,000,000 documents and 256 MiB. The documents take 16.2 MiB, and 2 MiB are for nothing
+ * in particular; of the other 237.8 MiB a sixteenth is 14.9 MiB. Sketches and filters have 133.8
+ * MiB in memory, keys and equivalences 14.9 MiB each, and the writers 44.6 MiB: with some 2 MiB for
+ * each writer as many as there are threads, up to 22.
+ *
+ * A phase gives each thread the room that it wants for a partition and has as many threads as there
+ * is memory for; where the room does not suffice even for one, the threads have some 1 MiB each and
+ * sort in parts. Left out: moving memory between phases by what the documents turn out to be like;
+ * the bound must hold whatever they are like.
+ */
 #include "engine/cluster/budget.h"
 
 #include <errno.h>
@@ -11,10 +23,10 @@
 enum {
     DOCUMENT_BYTES = 17, /* parent 4, place of the sketch 8, |V| or size of cluster 4, marks 1/4 */
     LEAST_BYTES = 16 << 20,
-    NOBODYS_BYTES = 2 << 20,  /* tables of partitions, and what malloc(3) keeps */
+    NOBODYS_BYTES = 2 << 20,  /* tables of partitions, and memory that malloc(3) keeps */
     THREAD_BYTES = 384 << 10, /* stack: sort_numbers() */
     WRITER_BYTES = 1 << 20,   /* beside its buffer of sketches, where there is to be a second one */
-    COMFORT_BYTES = 1 << 20,  /* the same of rooms that do not suffice */
+    COMFORT_BYTES = 1 << 20,  /* of a room that does not suffice, where there is a second thread */
     SKETCHES = 9,
     KEYS = 1,
     EQUIVALENCES = 1,
@@ -60,7 +72,8 @@ int budget_make(uint64_t memory_bytes, uint32_t n_documents, unsigned n_threads,
     return 0;
 }
 
-/* As many threads as have the room they want; where one alone has not, as many as have some. */
+/* A share has as many threads as can have the room that is wanted; where not even one can, as many
+ * as can have COMFORT_BYTES. */
 static int deal(uint64_t bytes, unsigned most, uint64_t thread_bytes, uint64_t wanted_bytes,
                 struct budget_share *share)
 {

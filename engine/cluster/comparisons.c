@@ -1,5 +1,17 @@
-/* Measured: see docs/BENCHMARKS.md. A sketch that the disk is asked for alone takes 9 us of
- * processor time, of which a third is going to sleep and waking up. */
+/* Comparisons are made for up to 128 documents at once, each with a cursor that goes through the
+ * documents before it in its list. In a round every cursor advances, by filters and sets alone, to
+ * the next document that it must be compared with, and asks the disk for the two sketches; then all
+ * these pairs are compared. The disk so reads many sketches at a time, and no thread waits for one.
+ *
+ * Example: in the list 1 2 3 the cursors of 2 and 3 advance to 1. Both pairs are compared in one
+ * round; if 2 and 3 resemble 1, the next round finds 3 and 2 in one set and ends.
+ *
+ * Cost: the filters take 72 bytes a look; sketches are read once while there is room, else each
+ * time. Measurements are in docs/BENCHMARKS.md: a sketch that the disk is asked for alone takes 9
+ * us of processor time, of which a third is going to sleep and waking up.
+ *
+ * Left out: asynchronous reads. The page cache serves as their buffer, and needs no other limit.
+ */
 #include "engine/cluster/comparisons.h"
 
 #include <errno.h>
@@ -9,7 +21,8 @@
 
 enum { AHEAD = 8, OF_HELD = 0, OF_CURSORS = 1 };
 
-/* Of several short lists together, or of a long one. */
+/* The most documents that are held at a time: those of several short lists together, or of a long
+ * one. */
 static size_t most_held(size_t of_one)
 {
     return of_one > COMPARISONS_AT_ONCE ? of_one : COMPARISONS_AT_ONCE;
@@ -81,7 +94,7 @@ static struct held_document *held_at(const struct comparisons *comparisons,
     return at < list->n_held ? &comparisons->held[list->held_begin + at] : NULL;
 }
 
-/* Whether there was room for the sketch. */
+/* Returns 1 when there was room for the sketch and it was read, 0 when not, or an error. */
 static int read_into(struct comparisons *comparisons, unsigned which, uint32_t document,
                      struct min_sketch *ret_sketch)
 {
@@ -95,8 +108,8 @@ static int read_into(struct comparisons *comparisons, unsigned which, uint32_t d
     return r < 0 ? r : 1;
 }
 
-/* The sketch of one that is held, or of the cursor's own, which may be so, too. Where there is no
- * room it is read each time. */
+/* The sketch of a held document, or of the cursor's own document, which may be held, too. A sketch
+ * for which there is no room is read each time. */
 static int get_sketch(struct comparisons *comparisons, struct link_cursor *cursor, uint32_t at,
                       struct min_sketch *ret_sketch)
 {
@@ -132,7 +145,7 @@ static void ask_for(const struct comparisons *comparisons, struct link_cursor *c
 
 /* -- comparing -- */
 
-/* All of the cursor's list that had one of two roots have the new one. */
+/* Every document of the cursor's list that had one of the two roots gets the new one. */
 static void merge_roots(struct comparisons *comparisons, struct link_cursor *cursor,
                         uint32_t other_root, uint32_t root)
 {
@@ -149,7 +162,7 @@ static uint32_t root_at(const struct comparisons *comparisons, const struct link
     return comparisons->roots[comparisons->lists[cursor->list].held_begin + at];
 }
 
-/* Whether two documents are of one cluster by now, or are known not to resemble each other. */
+/* True when two documents are of one cluster by now, or are known not to resemble each other. */
 static bool is_decided(struct comparisons *comparisons, struct link_cursor *cursor)
 {
     struct union_find *sets = comparisons->linking->sets;
@@ -162,7 +175,8 @@ static bool is_decided(struct comparisons *comparisons, struct link_cursor *curs
     return refused_pairs_has(comparisons->refused, a, b);
 }
 
-/* Go on to the next one that it is to be compared with. Returns whether there is one. */
+/* A cursor goes on to the next document that it must be compared with. Returns false when there is
+ * none. */
 static bool advance(struct comparisons *comparisons, struct link_cursor *cursor)
 {
     const struct linking *linking = comparisons->linking;
@@ -222,8 +236,8 @@ static int compare(struct comparisons *comparisons, struct link_cursor *cursor)
     return 0;
 }
 
-/* Each cursor to its end: those that have another one to be compared with ask for sketches, then
- * all of these are compared, and once more. */
+/* All cursors run to their ends, in rounds: those that have another document to be compared with
+ * ask for the sketches, then all these pairs are compared. */
 static int run_cursors(struct comparisons *comparisons)
 {
     bool asks = sketch_file_is_on_disk(comparisons->linking->sketches);
@@ -253,7 +267,8 @@ static int run_cursors(struct comparisons *comparisons)
 
 /* -- lists -- */
 
-/* One document of a list: all before it have been taken. */
+/* A document of a list gets a cursor, and is held where others are compared with it. All documents
+ * before it have been taken. */
 static int take_document(struct comparisons *comparisons, uint32_t number, uint32_t at)
 {
     const struct compared_list *list = &comparisons->lists[number];

@@ -1,3 +1,16 @@
+/* Classes of equal documents are found by sorting: a record has the fingerprint of the class, and
+ * within a class those of text and content, so that equal documents are neighbours.
+ *
+ * Example: A is "Hello world", B "Hello, world!", and C has A's bytes. All three have one set of
+ * shingles and one text, and so are one class: n_identical 1 (C), n_lexical 1 (B), one node, which
+ * is the one of the three with the smallest number, marked as mixed as it has two contents.
+ *
+ * Cost: 40 bytes a document; nearly all of the sorting is that of numbers (sort_numbers.h): 40 bits
+ * of the fingerprint above the place of the record. Records that agree in these are sorted by
+ * comparison, and are nearly always one class.
+ *
+ * Left out: a hash table, which takes all classes in memory at once; sorting takes a partition.
+ */
 #include "engine/cluster/equivalence.h"
 
 #include <errno.h>
@@ -28,7 +41,7 @@ int equivalence_add(struct spill_writer *writer, uint32_t document,
 
 /* -- sorting -- */
 
-/* By what makes classes, and within them texts and contents. */
+/* Records are ordered by class, within a class by text, and within a text by content. */
 static int compare(const void *a, const void *b)
 {
     const struct equivalence_record *x = a, *y = b;
@@ -49,8 +62,8 @@ static void swap(struct equivalence_record *a, struct equivalence_record *b)
     *b = record;
 }
 
-/* In place (qsort(3) may want as much memory again). Most are equal: those that are as the one in
- * the middle are done with. */
+/* A quicksort in three parts, in place (qsort(3) may want as much memory again). Most records of a
+ * run are equal, and those equal to the one in the middle are done after one pass. */
 static void sort_run(struct equivalence_record *records, size_t n)
 {
     while (n > 1) {
@@ -65,7 +78,7 @@ static void sort_run(struct equivalence_record *records, size_t n)
             else
                 i++;
         }
-        if (less < n - more) { /* the shorter side by a call: no more of them than n has bits */
+        if (less < n - more) { /* the shorter side by recursion, which is so at most log n deep */
             sort_run(records, less);
             records += more;
             n -= more;
@@ -76,8 +89,9 @@ static void sort_run(struct equivalence_record *records, size_t n)
     }
 }
 
-/* By 40 bits of each as one number; then those in which these are equal, which nearly all are of
- * one class. The first byte, their partition, all have in common. */
+/* Records are sorted by 40 bits of their classes as numbers, which carry the place of the record
+ * below; then runs of equal bits, nearly always of one class, are sorted by comparison. The first
+ * byte of the class is the partition, which all records have in common, and is left out. */
 static void *sort(void *from, size_t n, void *scratch)
 {
     const struct equivalence_record *records = from;
@@ -118,7 +132,7 @@ struct joining {
     uint32_t next;
 };
 
-/* A class, as far as it has been seen. */
+/* A class, as far as its records have been seen. */
 struct class
 {
     struct equivalence_record last;
@@ -134,7 +148,7 @@ static void end_class(const struct joining *joining, struct class *class,
         return;
     counts->n_identical += class->n - class->n_contents;
     if (class->last.is_empty)
-        return; /* of one content, and no node */
+        return; /* a class without shingles is of one content, and no node */
     mark_set(joining->task->marks->node, class->first);
     if (class->n_contents > 1)
         mark_set(joining->task->marks->mixed, class->first);

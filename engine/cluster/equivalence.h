@@ -1,10 +1,10 @@
 /* Documents that are the same: the three equivalences, identical, lexical and of shingles, each
- * implying the next (Broder et al. 1997, section 5.2). Those of equal shingles become one node of
- * what follows; the others of a class are put back by being in its set.
+ * implying the next (Broder et al. 1997, section 5.2). Documents of equal shingles become one node
+ * of the phases that follow; the other documents of a class are put back by being in its set.
  *
  * A document without shingles is like none by its shingles or its words: "the empty set never
- * counts". Those of the same bytes are the same for all that, and nothing else is compared with
- * them. */
+ * counts". Empty documents of the same bytes are identical for all that, and nothing else is
+ * compared with them. */
 #ifndef KINFS_ENGINE_CLUSTER_EQUIVALENCE_H
 #define KINFS_ENGINE_CLUSTER_EQUIVALENCE_H
 
@@ -17,7 +17,7 @@ enum { EQUIVALENCE_PARTITIONS = 256 };
 struct equivalence_record {
     uint8_t class[FINGERPRINT_BYTES]; /* of the shingles or the text; where there are none, of the
                                          content */
-    uint64_t text, content; /* the first 64 bits of theirs: told apart within a class only */
+    uint64_t text, content; /* the first 64 bits of these fingerprints, compared within a class */
     uint32_t document;
     uint32_t is_empty;
 };
@@ -26,16 +26,16 @@ struct equivalence_counts {
     uint64_t n_identical; /* documents whose content another one before has */
     uint64_t n_lexical;   /* further ones whose text another one before has */
     uint64_t n_shingles;  /* further ones whose shingles another one before has */
-    uint64_t n_nodes;     /* what is left of those that have shingles */
+    uint64_t n_nodes;     /* classes that have shingles */
 };
 
 struct equivalence_marks {
     uint64_t *node;  /* a bit a document: the first of its class */
-    uint64_t *mixed; /* of a node: its class has several contents */
+    uint64_t *mixed; /* a bit a node: its class has several contents */
 };
 
-/* Note a document. by_text: a class is of one text (document_equality()), not of equal shingles,
- * of which a sample is all that is known. Returns 0 or an error of spill_add(). */
+/* Adds a document. by_text: a class is of one text (document_equality()), not of equal shingles,
+ * which are known by a sample only. Returns 0 or an error of spill_add(). */
 int equivalence_add(struct spill_writer *writer, uint32_t document,
                     const struct document_sketch *sketch, bool by_text);
 

@@ -1,3 +1,14 @@
+/* The summary of Misra and Gries: a counter for each of the values seen; when there are too many
+ * counters all are lowered by the same amount, and those that reach 0 are dropped. A value loses at
+ * most the sum of all lowerings.
+ *
+ * Example with n_counters = 1, the stream a b a a c: a 1, b 1 are two values, and both are lowered
+ * by 1 and dropped; then a 2; with c 1 there are two again, and a keeps 1. a came three times, its
+ * counter says 1, and 2 may be missed.
+ *
+ * Cost: amortised constant, as a lowering of n counters comes after n new values at least. Left
+ * out: the Count-Min sketch, which overestimates and has to be asked about each value.
+ */
 #include "engine/cluster/frequent.h"
 
 #include <errno.h>
@@ -5,8 +16,8 @@
 
 enum { COUNTERS_MAX = 1 << 24 };
 
-/* A table by linear probing, of four times n_counters slots and so never more than half full: it is
- * lowered when there are twice n_counters values in it. */
+/* A hash table by linear probing. It has at least four times n_counters slots and is lowered when
+ * there are twice n_counters values in it, so that it is never more than half full. */
 struct frequent {
     size_t n_counters, n_used, n_slots; /* a power of two */
     struct frequent_value *slots;       /* count 0: free */
@@ -42,8 +53,8 @@ void frequent_free(struct frequent *frequent)
     free(frequent);
 }
 
-/* Fingerprints are uniform, but only in the bits that a sample's bound leaves free: the low ones.
- */
+/* The kept fingerprints are below a bound, so only their low bits are uniform; the multiplication
+ * brings these into the bits that choose a slot. */
 static struct frequent_value *slot_of(struct frequent *frequent, uint64_t value)
 {
     size_t mask = frequent->n_slots - 1,
@@ -60,7 +71,7 @@ static int compare_counts(const void *a, const void *b)
                                 : (x->value > y->value) - (x->value < y->value);
 }
 
-/* Largest counter first. */
+/* Sorts the counters, the largest first, and returns their number. */
 static size_t sort(struct frequent *frequent)
 {
     size_t n = 0;
@@ -71,8 +82,9 @@ static size_t sort(struct frequent *frequent)
     return n;
 }
 
-/* By the largest counter of those that are to go. Each lowering takes as much from at least
- * n_counters + 1 values, so that it cannot come to more than one in n_counters of all. */
+/* All counters are lowered by the (n_counters + 1)-th largest one, which leaves n_counters at most.
+ * Each lowering takes its amount from at least n_counters + 1 values, so all of them together come
+ * to less than one in n_counters of all values added. */
 static void lower(struct frequent *frequent)
 {
     size_t n = sort(frequent);

@@ -19,14 +19,14 @@ DEFINE_CLEANUP(struct frequent *, frequent_free);
 /* Amortised constant time, no allocation. */
 void frequent_add(struct frequent *frequent, uint64_t value);
 
-/* How often a value was there can be more than its counter says, but by no more than this. */
+/* The most by which a value may have come more often than its counter says. */
 uint64_t frequent_missed(const struct frequent *frequent);
 
 /* The values that may be among the n most frequent, the largest counters first and of equal ones
  * the smaller values, at most max of them. One that was there no more often than can be missed may
  * be lacking. Returns how many. */
 struct frequent_value {
-    uint64_t value, count; /* count: at least so often */
+    uint64_t value, count; /* the value came at least count times */
 };
 size_t frequent_candidates(struct frequent *frequent, size_t n, struct frequent_value *ret_values,
                            size_t max);

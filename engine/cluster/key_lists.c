@@ -1,3 +1,14 @@
+/* Lists of the documents that share a key, read from the sorted records of a partition. Records of
+ * one key are neighbours; the list of a key has its nodes, ascending, each once, and a key of a
+ * single node has none.
+ *
+ * Example: the records f3 f7 g2 h1 h5 h5 (key, document) give the lists 3 7 and 1 5. g has one
+ * document, and 5 comes once though it has two fingerprints with the kept bits of h.
+ *
+ * A list longer than its room comes in pieces, with the first n_kept documents in front of each
+ * further piece. Cost: one look at each record, nothing but the room for a list. Left out: the
+ * positions of shingles in documents; a resemblance does not depend on them.
+ */
 #include "engine/cluster/key_lists.h"
 
 #include <errno.h>
@@ -6,7 +17,7 @@
 
 unsigned key_number_bits(uint32_t n_documents)
 {
-    unsigned bits = KEY_PARTITION_BITS; /* fewer would keep no more of a key */
+    unsigned bits = KEY_PARTITION_BITS; /* fewer would leave no more bits of a key */
     while (bits < 32 && (uint64_t)1 << bits < n_documents)
         bits++;
     return bits;
@@ -36,7 +47,7 @@ void key_partition_done(struct key_partition *partition)
     *partition = (struct key_partition){0};
 }
 
-/* Whether there is another record: 1, 0, or an error. */
+/* Returns 1 when there is another record, 0 at the end, or an error. */
 static int look(struct key_partition *partition)
 {
     const void *records;
@@ -58,7 +69,8 @@ int key_partition_begin(struct key_partition *partition, uint32_t number)
     return r < 0 ? r : 0;
 }
 
-/* The list of the next record, but for those that nobody shares. */
+/* A list begins at the next record whose key comes at least twice, as far as records are at hand.
+ */
 static void begin_list(struct key_partition *partition, uint64_t mask)
 {
     const uint64_t *records = partition->records;
@@ -70,8 +82,8 @@ static void begin_list(struct key_partition *partition, uint64_t mask)
     partition->n_documents = partition->n_before = 0;
 }
 
-/* Go on with a list, of which n are there. Returns how many are then, or an error; more: not all.
- */
+/* Goes on with a list that has n documents so far. Returns their number then, or an error;
+ * partition->more tells that the list has more. */
 static int64_t go_on(struct key_partition *partition, const uint64_t *nodes, uint64_t mask,
                      size_t n)
 {

@@ -38,17 +38,16 @@ static inline int key_add(struct spill_writer *writer, unsigned number_bits, uin
 /* The lists of a partition, one after the other. */
 struct key_partition {
     struct sorted_partition sorted;
-    const uint64_t *records; /* of it those at hand */
+    const uint64_t *records; /* those records of it that are at hand */
     size_t n, at;            /* at: the next one */
     unsigned number_bits;
     uint64_t key; /* of the list */
     uint32_t *list;
     size_t list_room, n_kept;
-    /* Of the list: documents so far, and before the piece that was returned last; whether more of
-     * it follow. */
+    /* n_documents of the list so far, n_before of them before the piece that was returned last. */
     uint64_t n_documents, n_before;
-    uint32_t last;
-    bool more;
+    uint32_t last; /* the last document of the list so far */
+    bool more;     /* more of the list follow */
 };
 
 /* Room with which lists up to a length come in one piece. */
@@ -65,7 +64,7 @@ int key_partition_init(struct sorted_partition *sorted, unsigned number_bits, si
                        size_t n_kept, struct key_partition *ret_partition);
 void key_partition_done(struct key_partition *partition); /* of zeroes, too */
 
-/* Another one, in place of what was there before; sorts it, or as much as there is room for.
+/* Begins another partition in place of the one before; sorts it, or as much as there is room for.
  * Returns 0 or an error of sorted_partition_next(). */
 int key_partition_begin(struct key_partition *partition, uint32_t number);
 

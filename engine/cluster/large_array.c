@@ -1,11 +1,18 @@
+/* Large arrays are mapped and not taken from malloc(3): their pages come as they are touched and go
+ * back to the machine when the array is freed. Arrays of less than 128 KiB come from calloc(3).
+ *
+ * Example: an array of 120 MB for 30 million documents, of which 1 million are used, takes 4 MB. A
+ * mapping costs a system call, and each page a fault on its first touch; arrays of two large pages
+ * or more ask for large pages, which saves most of the faults.
+ */
 #include "engine/cluster/large_array.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
 enum {
-    OWN_BYTES = 128 << 10, /* pages of their own, which the machine has back at once */
-    LARGE_BYTES = 4 << 20, /* two pages of those that are large */
+    OWN_BYTES = 128 << 10, /* from here on an array has pages of its own */
+    LARGE_BYTES = 4 << 20, /* two large pages of 2 MiB */
 };
 
 void *large_array_new(size_t size_bytes)

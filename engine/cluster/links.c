@@ -1,3 +1,19 @@
+/* The linking threads take partitions of keys, go through the lists of each, and hand those that
+ * need it to comparisons.c. links.h says why the clusters do not depend on the order.
+ *
+ * Example: in the list 1 2 3, the documents 1 and 2 are in one set. 3 is compared with 1; if they
+ * resemble each other the two sets become one and 2 is not compared, else 3 is compared with 2.
+ *
+ * A list longer than most_compared has representatives, the documents of the smallest rank. Such a
+ * list may come in pieces, as there is room for a piece only; its representatives are known at the
+ * end of the last piece, so the partition is then gone through once more (link_split).
+ *
+ * Cost: a look at each posting, and for a list of n documents n^2/2 comparisons at worst, where no
+ * two resemble each other; refused pairs are remembered, as two documents that share one
+ * fingerprint often share more.
+ *
+ * Left out: ordering lists by length, so that most joins come first. It needs all lists at once.
+ */
 #include "engine/cluster/links.h"
 
 #include <errno.h>
@@ -14,8 +30,8 @@ struct chosen {
     uint32_t document;
 };
 
-/* The representatives of a list that comes in several pieces: known when all of it has been seen.
- */
+/* The representatives of a list that came in several pieces. They are known when the last piece has
+ * been seen. */
 struct split_list {
     uint64_t number; /* of the list in its partition */
     struct chosen *chosen;
@@ -67,7 +83,7 @@ static void linker_done(struct linker *linker)
     free(linker->comparisons);
 }
 
-/* Of super shingles: who has one in common is of one cluster. */
+/* Documents that have a super shingle in common are of one cluster. */
 static void join_list(struct linker *linker, size_t n)
 {
     const uint32_t *list = linker->partition.list;
@@ -95,7 +111,7 @@ static void choose(struct linker *linker, const struct chosen *next)
     linker->n_chosen += linker->n_chosen < most;
 }
 
-/* Of the documents of a list, or of a further piece of it. */
+/* The documents of a list, or of a further piece of it, may become representatives. */
 static int choose_some(struct linker *linker, const uint32_t *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -115,7 +131,8 @@ static bool is_chosen(const struct chosen *chosen, uint32_t n, uint32_t document
     return n > 0;
 }
 
-/* All of a long list, or of a piece of it, with its representatives. */
+/* All documents of a long list, or of a piece of it, are compared with its representatives, which
+ * stand in front of them. */
 static int compare_with(struct linker *linker, const struct chosen *chosen, uint32_t n_chosen,
                         size_t n)
 {
@@ -129,7 +146,7 @@ static int compare_with(struct linker *linker, const struct chosen *chosen, uint
     return comparisons_add(linker->comparisons, linker->piece, n_piece, n_chosen);
 }
 
-/* Of a list in pieces the representatives are kept, for another way through the partition. */
+/* The representatives of a list in pieces are kept for the second way through the partition. */
 static int keep_split(struct linker *linker)
 {
     if (linker->n_split == linker->most_split) {
@@ -174,7 +191,7 @@ static bool is_one_set(const struct linking *linking, const uint32_t *list, size
     return i == n;
 }
 
-/* A list, or a piece of one. */
+/* The first way through a partition: a list, or a piece of one. */
 static int link_list(struct linker *linker, size_t n)
 {
     const struct linking *linking = linker->linking;
@@ -192,7 +209,8 @@ static int link_list(struct linker *linker, size_t n)
                    : comparisons_add(linker->comparisons, partition->list, n, n);
 }
 
-/* A list that came in pieces once more, now that its representatives are known. */
+/* The second way through a partition: a list that came in pieces comes again, now that its
+ * representatives are known. */
 static int link_split(struct linker *linker, size_t n)
 {
     if (linker->at_split == linker->n_split ||

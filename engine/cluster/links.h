@@ -1,12 +1,13 @@
-/* From lists of documents that share a fingerprint to clusters: who resembles whom is decided by
- * their sketches, and only of documents that are not in one cluster already.
+/* Links: from lists of documents that share a fingerprint to clusters. Two documents of a list are
+ * joined when their sketches resemble each other, and compared only when they are not in one
+ * cluster already.
  *
- * Literally (pair_counts.h) a list of n documents makes n^2/2 pairs, of which nearly all say what
- * is known: that two documents of one cluster resemble each other. So a list whose documents are
- * all in one set costs a look at each; of the others each pair of two sets is compared, until these
- * are one. Whether two documents are compared depends on who comes first; what is joined at the end
- * does not: a pair that is left out would have joined what is joined. So any number of threads, any
- * order and any amount of memory give the same clusters.
+ * Literally (pair_counts.h) a list of n documents makes n^2/2 pairs, and nearly all of them repeat
+ * that two documents of one cluster resemble each other. Here a list whose documents are all in one
+ * set costs a look at each; in any other list each pair from two sets is compared, until the two
+ * are one. The pairs that are compared depend on the order; the sets at the end do not, as a pair
+ * that is left out would have joined documents that are joined. Any number of threads, any order
+ * and any amount of memory therefore give the same clusters.
  *
  * In a list longer than most_compared all documents are compared with n_representatives of it only:
  * those of the smallest rank (overlap_filter_rank()), which depends on nothing but their sketches.
@@ -26,7 +27,7 @@ struct link_totals {
 
 struct linking {
     struct spill *keys;
-    const struct sketch_file *sketches; /* NULL: all of a list are joined, without a look */
+    const struct sketch_file *sketches; /* NULL: all of a list are joined without comparing */
     struct union_find *sets;
     const uint64_t *nodes;
     unsigned number_bits, n_threads;
@@ -43,13 +44,13 @@ struct linking {
     const bool *stop; /* as batch_options has it: the rest is left out */
 };
 
-/* With how many documents those of a list are compared at most. */
+/* The most documents that those of a list are compared with. */
 static inline uint32_t links_most_held(uint32_t most_compared, uint32_t n_representatives)
 {
     return most_compared > n_representatives ? most_compared : n_representatives;
 }
 
-/* What a thread takes at most beside room_bytes and sketch_bytes. */
+/* The most memory that a thread takes beside room_bytes and sketch_bytes. */
 uint64_t links_thread_bytes(uint32_t most_held, size_t longest_sketch_bytes);
 
 /* Returns 0, -ENOMEM, an error of reading or writing a scratch file. The spill is used up. */

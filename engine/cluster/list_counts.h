@@ -1,4 +1,4 @@
-/* What there was of lists of <shingle, document>, and what was made of them. */
+/* Counts of the lists of <shingle, document>, and of the pairs that they gave. */
 #ifndef KINFS_ENGINE_CLUSTER_LIST_COUNTS_H
 #define KINFS_ENGINE_CLUSTER_LIST_COUNTS_H
 
@@ -10,14 +10,14 @@ struct list_counts {
     /* exact, fast */
     uint64_t n_shortened;  /* lists in which only representatives were compared with all */
     uint64_t n_candidates; /* pairs of different clusters; depend on chance where threads do */
-    uint64_t n_compared;   /* of them those whose sketches were; overlap_filter.h left the rest */
+    uint64_t n_compared;   /* candidates whose sketches were compared; filters refused the rest */
     /* broder1997 */
     uint64_t n_left_out;          /* lists longer than the cap */
-    uint64_t n_postings_left_out; /* in them */
+    uint64_t n_postings_left_out; /* postings in these lists */
     uint64_t n_pairs, n_counted;  /* <ID, ID, 1>; <ID, ID, count> */
 };
 
-/* One list more, of n nodes. */
+/* Counts one more list, of n nodes. */
 static inline void list_counts_note(struct list_counts *counts, uint64_t n)
 {
     counts->n_lists++;

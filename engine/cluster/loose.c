@@ -6,8 +6,8 @@
  * not, and is the next centre, with 7 and 9; then 2, with 1 and 3.
  *
  * The centres a node is compared with are found as candidates are anywhere: by one of its n_keys
- * smallest values. So the cost is that of the postings, but for a key that very many centres have
- * (a frame of pages), of which the first LOOSE_MOST_CENTRES are asked.
+ * smallest values. The cost is therefore that of the postings, except for a key that very many
+ * centres have (a frame of pages), of which the first LOOSE_MOST_CENTRES are asked.
  *
  * Documents of equal shingles stand with the first of them; which that was is forgotten in the
  * component, and found again by the sketch.
@@ -45,27 +45,27 @@ struct node {
     uint64_t size; /* center: shingles; else 0 */
     uint64_t rank; /* of its filter */
     uint32_t document, centre;
-    uint32_t n_documents, first; /* of a centre: of its star */
+    uint32_t n_documents, first; /* of a centre's star: its documents, and the first of them */
     struct min_sketch sketch;    /* n_values 0: not in the room */
 };
 
 struct posting {
     uint64_t key;
     uint32_t centre, next; /* next: of the same key; NONE ends */
-    uint32_t n;            /* of the last one: how many there are of the key */
+    uint32_t n;            /* in the last posting of a key: the number of its postings */
 };
 
-/* One thread's. */
+/* The state of one thread. */
 struct divider {
     struct loose_run *run;
     uint8_t *room; /* for sketches of one component */
     size_t n_room;
-    uint8_t *spare[2]; /* for one that has no room */
+    uint8_t *spare[2]; /* for a sketch that has no room there */
     struct node *nodes;
     size_t n_nodes, most_nodes;
     struct posting *postings;
     size_t n_postings, most_postings;
-    uint32_t *slots, *compared_by; /* slots: of the last posting of a key */
+    uint32_t *slots, *compared_by; /* slots: the last posting of a key, by a hash of it */
     size_t n_slots;
     struct loose_counts counts;
 };
@@ -165,7 +165,7 @@ static int take_nodes(struct divider *divider, uint32_t root)
     return r;
 }
 
-/* The node with the most shingles, the first by rank of those with as many. */
+/* The node with the most shingles; of several with as many the first by rank. */
 static int find_largest(struct divider *divider, size_t *ret_place)
 {
     double most = -1;
@@ -331,8 +331,8 @@ static int find_node(struct divider *divider, uint32_t document, size_t *ret_pla
     return r < 0 ? r : -EUCLEAN;
 }
 
-/* Documents become the stars of their nodes. They come in ascending order, so the first of a star
- * is its root. */
+/* Each document joins the star of its node. Documents come in ascending order, so the first of a
+ * star is the root of its set. */
 static int put_stars(struct divider *divider, uint32_t root)
 {
     struct loose_run *run = divider->run;

@@ -46,8 +46,9 @@ struct loose_counts {
 };
 
 /* Returns 0, -ENOMEM or an error of scratch_file_read(). Adds processor time to *cpu_s. Blocks;
- * threads of its own. A read of each sketch of a component of LOOSE_LEAST_NODES nodes, and of a
- * loose one at most n_keys * LOOSE_MOST_CENTRES comparisons of each. 4.25 bytes a document. */
+ * threads of its own. Cost: a read of each sketch of a component of LOOSE_LEAST_NODES nodes or
+ * more, and in a loose one at most n_keys * LOOSE_MOST_CENTRES comparisons for each node; 4.25
+ * bytes a document. */
 int loose_divide(const struct loose_dividing *dividing, struct loose_counts *ret_counts,
                  double *cpu_s);
 

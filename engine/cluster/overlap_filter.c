@@ -1,3 +1,13 @@
+/* The overlap filter is made here; overlap_filter.h has the idea, the bound and the comparison.
+ *
+ * Example with 8 bits in place of 512: the values 1 3 9 12 set the bits 1 3 4, the values 1 5 6 12
+ * the bits 1 4 5 6. Three bits differ, so at most (4 + 4 - 3) / 2 = 2 values are common; 1 and 12
+ * are.
+ *
+ * Cost: a bit for each of s values; comparing two filters is 64 bytes of exclusive or and a count.
+ * Left out: filters of other sizes. 512 bits are a cache line, and for s = 128 tell nearly all
+ * pairs of unlike documents apart.
+ */
 #include "engine/cluster/overlap_filter.h"
 
 void overlap_filter_make(const struct min_sketch *sketch, struct overlap_filter *ret_filter)

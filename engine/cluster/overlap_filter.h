@@ -1,6 +1,6 @@
-/* A bound on how many values two sketches have in common, from 64 bytes of each: most pairs that
- * share a fingerprint but not much more are told apart without their sketches being looked at. No
- * pair that reaches the threshold is ever refused.
+/* A filter bounds how many values two sketches have in common, from 64 bytes of each: most pairs
+ * that share a fingerprint but not much more are refused without a look at their sketches. No pair
+ * that reaches the threshold is ever refused.
  *
  * A filter has a bit for each residue mod 512 that one of the first s values has. Of n_a and n_b
  * values x in common leave at most n_a + n_b - 2x values to set the bits in which the filters
@@ -35,7 +35,7 @@ static inline uint64_t overlap_filter_rank(const struct overlap_filter *filter)
     return rank;
 }
 
-/* In how many bits two filters differ. */
+/* The number of bits in which two filters differ. */
 static inline uint32_t overlap_differing(const struct overlap_filter *a,
                                          const struct overlap_filter *b)
 {
@@ -45,7 +45,7 @@ static inline uint32_t overlap_differing(const struct overlap_filter *a,
         n += (uint32_t)__builtin_popcountll(a->bits[i] ^ b->bits[i]);
     return n;
 #else
-    uint64_t sums = 0; /* eight, of at most 64 each */
+    uint64_t sums = 0; /* eight sums in eight bytes, at most 64 each */
     for (unsigned i = 0; i < OVERLAP_WORDS; i++) {
         uint64_t x = a->bits[i] ^ b->bits[i];
         x -= x >> 1 & 0x5555555555555555u;
@@ -57,7 +57,7 @@ static inline uint32_t overlap_differing(const struct overlap_filter *a,
 #endif
 }
 
-/* Whether two sketches of one policy, with MIN_s of s values, may have a resemblance of at_least.
+/* True when two sketches of one policy, with MIN_s of s values, may have a resemblance of at_least.
  * False only where min_sketch_reaches() returns 0. */
 static inline bool overlap_filter_passes(const struct overlap_filter *a,
                                          const struct overlap_filter *b, uint32_t s,
@@ -68,10 +68,10 @@ static inline bool overlap_filter_passes(const struct overlap_filter *a,
         return most * (1 + at_least) >= at_least * ((double)a->n + b->n);
     if ((uint32_t)a->n_v + b->n_v > s) /* maybe the sample is larger than s */
         return true;
-    return most >= at_least * s; /* those of the first s of the union are of the first s of both */
+    return most >= at_least * s; /* common values in the union's first s are in both first s */
 }
 
-/* One against many: which of them are in another set, and pass.
+/* A scan finds the next filter of many that is of another set and passes.
  *
  * filters, sets  n of them; those with sets[i] != set are looked at, their number is added to
  *                *n_others
@@ -81,8 +81,8 @@ typedef size_t overlap_scan_fn(const struct overlap_filter *filter, uint32_t set
                                size_t from, size_t n, uint32_t s, double at_least,
                                uint64_t *n_others);
 
-/* The one of a kernel, NULL when that is not there. (AVX2 is the portable one, for processors that
- * count bits by an instruction.) */
+/* The scan of a kernel; NULL when this processor does not have it. (That of AVX2 is the portable
+ * one, compiled for processors that count bits by an instruction.) */
 overlap_scan_fn *overlap_scan_of(enum kernel kernel);
 
 overlap_scan_fn overlap_scan_scalar, overlap_scan_avx2, overlap_scan_avx512;

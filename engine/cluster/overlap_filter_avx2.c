@@ -1,3 +1,4 @@
+/* The portable scan compiled with the instructions of AVX2 processors, which count bits at once. */
 #include "engine/cluster/overlap_filter.h"
 
 size_t overlap_scan_avx2(const struct overlap_filter *filter, uint32_t set,

@@ -1,5 +1,6 @@
-/* Eight filters at a time: their bits are counted in a register each, and the sums of eight
- * registers brought together in one. */
+/* The AVX-512 scan looks at eight filters at a time: the differing bits of each are counted in a
+ * register, and the sums of eight registers are brought together in one. A filter that may pass is
+ * then decided by overlap_filter_passes(), so that the result is that of the portable scan. */
 #include <immintrin.h>
 
 #include "engine/cluster/overlap_filter.h"
@@ -23,18 +24,19 @@ static __m512i count_differing(__m512i bits, const struct overlap_filter *other)
     return _mm512_popcnt_epi64(_mm512_xor_si512(bits, _mm512_loadu_si512(other->bits)));
 }
 
-/* Each half of 128 bits: of x, of y. */
+/* In each lane of 128 bits, the sum of the two halves of x, then that of y. */
 static __m512i add_pairs(__m512i x, __m512i y)
 {
     return _mm512_add_epi64(_mm512_unpacklo_epi64(x, y), _mm512_unpackhi_epi64(x, y));
 }
 
+/* The sums of neighbouring lanes of x, then those of y. */
 static __m512i add_lanes(__m512i x, __m512i y)
 {
     return _mm512_add_epi64(_mm512_shuffle_i64x2(x, y, 0x88), _mm512_shuffle_i64x2(x, y, 0xdd));
 }
 
-/* In how many bits each of eight differs. */
+/* The numbers of bits in which eight filters differ from `bits`. */
 static __m512i count_eight(__m512i bits, const struct overlap_filter *others)
 {
     __m512i sums[4];

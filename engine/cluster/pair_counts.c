@@ -1,8 +1,17 @@
-/* A pair is one number, smaller document above the larger one, so that sorting numbers sorts pairs
- * by their first document (section 4: "sorted by the first ID"); its count is how often it is
- * there.
+/* Counting of pairs: each list is expanded to all its pairs, the pairs are sorted, and the count of
+ * a pair is how often it is there: the number of fingerprints that the two documents share.
+ *
+ * Example: the lists 1 2 3 and 1 3 expand to 1-2, 1-3, 2-3 and 1-3. Sorted, 1-3 is there twice;
+ * with |V| = 4 for each document its resemblance is 2 / (4 + 4 - 2) = 1/3.
+ *
+ * A pair is one number, smaller document above the larger one, so that sorting numbers sorts pairs
+ * by their first document (section 4: "sorted by the first ID"):
  *
  *    | 64 - 2b bits: 0 | b bits: the smaller | b bits: the larger |     b <= 32
+ *
+ * Cost: 8 bytes a pair and n^2/2 pairs a list of n, which is why lists longer than the cap are left
+ * out. links.c needs neither. This file is there to repeat the paper's experiment, and leaves out
+ * nothing of it.
  */
 #include "engine/cluster/pair_counts.h"
 
@@ -34,7 +43,7 @@ static void expander_done(struct expander *expander)
     spill_writer_done(&expander->writer);
 }
 
-/* A list, or a piece of one that is longer than the cap by all means. */
+/* A list is expanded, unless it is longer than the cap. A list that comes in pieces always is. */
 static int expand_list(struct expander *expander, size_t n)
 {
     const struct pairing *pairing = expander->pairing;
@@ -147,7 +156,7 @@ static uint32_t count_below(const struct min_sketch *sketch, uint64_t below)
     return n;
 }
 
-/* |V| of both at the longer one's modulus (section 3), where they have not the same. */
+/* |V| of both documents at the modulus of the longer one (section 3), where the moduli differ. */
 static int sizes_at_one_modulus(const struct merger *merger, const uint32_t documents[2],
                                 uint32_t ret_sizes[2])
 {
@@ -186,7 +195,7 @@ static int take_pair(struct merger *merger, uint64_t pair, uint32_t count)
     return pairing->counted ? pair_writer_add(&merger->counted, &counted) : 0;
 }
 
-/* As often as it is there, one behind the other, also where one window ends and the next begins. */
+/* Equal pairs stand one behind the other and are counted, also across the end of a window. */
 static int merge_partition(struct merger *merger, uint32_t number)
 {
     const void *records;

@@ -20,20 +20,20 @@ struct pair_totals {
     double expand_wall_s, merge_wall_s; /* that of sorting is in the first */
 };
 
-/* A document's |V|, and whether its V is that of a smaller modulus' (V_i): then the sketches say.
- */
+/* A document's |V|, and in the lowest bit whether its V is that of another modulus (V_i); the sizes
+ * are then counted from the sketches. */
 static inline uint32_t pair_size(uint32_t n_v, bool is_other_modulus)
 {
     return n_v << 1 | is_other_modulus;
 }
 
 struct pairing {
-    struct spill *keys;        /* of all values of V */
+    struct spill *keys;        /* postings of all values of V */
     struct spill *pairs;       /* empty; records of 8 bytes, PAIR_PARTITIONS */
     struct pair_file *counted; /* where to put counted pairs; NULL: nowhere */
     const uint32_t *sizes;     /* pair_size(), by document */
     const struct sketch_file
-        *sketches; /* of those of another modulus, and all that share with them */
+        *sketches; /* read for documents of another modulus, and all that share with them */
     struct union_find *sets;
     const uint64_t *nodes;
     unsigned number_bits;
@@ -54,8 +54,8 @@ struct pairing {
 int pairs_expand(const struct pairing *pairing, struct pair_totals *totals);
 int pairs_merge(const struct pairing *pairing, struct pair_totals *totals);
 
-/* What a thread takes at most beside room_bytes, and beside a writer of pairs, and what it takes
- * when it merges. */
+/* The most memory that a thread takes beside room_bytes: when it expands, with the writer of pairs
+ * not counted, and when it merges. */
 uint64_t pairs_expand_bytes(uint32_t cap);
 uint64_t pairs_merge_bytes(size_t longest_sketch_bytes);
 

@@ -1,3 +1,10 @@
+/* The file of counted pairs: blocks of 65,535 pairs, each with a checksum, which are written and
+ * read by several threads in any order.
+ *
+ * Example: three pairs are one block, with 3 in front and zeroes behind them. Cost: 16 bytes a
+ * pair; joining all pairs at another threshold takes one read of the file. Left out: sorting by
+ * count, with which a higher threshold would read less; it would take another pass over all pairs.
+ */
 #include "engine/cluster/pair_file.h"
 
 #include <errno.h>

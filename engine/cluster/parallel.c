@@ -1,3 +1,10 @@
+/* Threads for one task: they are started, take pieces of work by parallel_next() until there are
+ * none, and are joined. The first error sets `stop`, which the others read between pieces.
+ *
+ * Example: 2,048 partitions and two threads; each takes the next number, so that neither waits
+ * while there is work. Cost: starting the threads. Left out: a pool that lives on; a phase takes
+ * seconds or more.
+ */
 #include "engine/cluster/parallel.h"
 
 #include <time.h>

@@ -1,4 +1,4 @@
-/* The same work by several threads, and what it cost. */
+/* A piece of work done by several threads, and the processor time that it took. */
 #ifndef KINFS_ENGINE_CLUSTER_PARALLEL_H
 #define KINFS_ENGINE_CLUSTER_PARALLEL_H
 
@@ -7,12 +7,14 @@
 
 enum { PARALLEL_MAX_THREADS = 64 };
 
-/* Returns 0 or an error. Ends with 0 soon after parallel_stopped(): another one has failed. */
+/* Returns 0 or an error. A thread ends with 0 soon after parallel_stopped(): another one has
+ * failed.
+ */
 typedef int (*parallel_work)(void *user, unsigned thread, const bool *stop);
 
-/* Run work in n_threads threads (1 to PARALLEL_MAX_THREADS), of which one is the caller's, thread
- * 0; where threads cannot be had, fewer do it. Adds the processor time of all to *cpu_s. Returns 0
- * or the first error. */
+/* Runs work in n_threads threads (1 to PARALLEL_MAX_THREADS), one of which is the caller's, thread
+ * 0. Where threads cannot be started, fewer do the work. Adds the processor time of all to *cpu_s.
+ * Returns 0 or the first error. */
 int parallel_run(unsigned n_threads, parallel_work work, void *user, double *cpu_s);
 
 double parallel_cpu_s(void); /* of the calling thread */
@@ -22,13 +24,13 @@ static inline bool parallel_stopped(const bool *stop)
     return __atomic_load_n(stop, __ATOMIC_RELAXED);
 }
 
-/* Of who may be told to end; NULL: nobody tells. */
+/* True when the caller of a batch has cancelled it; stop is NULL where it cannot. */
 static inline bool parallel_told(const bool *stop)
 {
     return stop && parallel_stopped(stop);
 }
 
-/* Deal out 0 .. n-1: the next one, atomically. */
+/* The next of the numbers 0 .. n-1, each of which is given to one thread. */
 static inline uint32_t parallel_next(uint32_t *next)
 {
     return __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);

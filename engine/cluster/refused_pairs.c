@@ -1,3 +1,11 @@
+/* The table of refused pairs has one place for each pair by a hash of it, and a pair overwrites the
+ * one that was there: it is a cache, which may forget and never lies. A place is one word, written
+ * and read by atomic operations, so threads need no lock.
+ *
+ * Example: the pair (7, 3) is the word 3 << 32 | 7. A pair that was overwritten is compared again,
+ * with the same result. Cost: 8 bytes a place, one cache miss a question. Left out: chains, which
+ * would need memory without a bound, or locks.
+ */
 #include "engine/cluster/refused_pairs.h"
 
 #include <errno.h>

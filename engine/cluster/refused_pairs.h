@@ -1,6 +1,6 @@
-/* Pairs of documents that were compared and do not resemble each other enough: they share further
- * fingerprints, and would be compared again for each. As many are remembered as there is room for,
- * the later one of two that fall on one place; any threads at once. */
+/* Pairs of documents that were compared and do not resemble each other enough. Such a pair often
+ * shares further fingerprints, and would be compared again for each. As many pairs are remembered
+ * as there is room for; of two that fall on one place the later one is. Any threads at once. */
 #ifndef KINFS_ENGINE_CLUSTER_REFUSED_PAIRS_H
 #define KINFS_ENGINE_CLUSTER_REFUSED_PAIRS_H
 

@@ -1,3 +1,16 @@
+/* The sketch file is written in blocks of 1 MiB, each by one thread, which reserves the next block
+ * when its own is full. A document is found by its place, one word: 47 bits of offset in words, 17
+ * bits of number of values. sketch_file.h has the bytes.
+ *
+ * Example: a document of 128 values takes 130 words. As the third of its size in the first block
+ * (of a file that is not kept) it is at word 260, and its place is 260 << 17 | 128.
+ *
+ * Cost: adding copies the sketch once; reading is one system call, or nothing where the block is in
+ * memory. No sketch is split between blocks, which leaves some 32 KiB of 1 MiB empty at most with
+ * the default policy.
+ *
+ * Left out: compression, as values are random; and a cache of blocks, as the page cache is one.
+ */
 #include "engine/cluster/sketch_file.h"
 
 #include <errno.h>
@@ -11,7 +24,7 @@
 
 enum {
     HEAD_WORDS = 2,
-    KEPT_WORDS = 6,           /* before that, in a file that is kept */
+    KEPT_WORDS = 6,           /* before the head, in a file that is kept */
     BUFFER_WORDS = 128 << 10, /* 1 MiB: more than the longest sketch */
     N_BITS = 17,              /* of a place: the number of values, at most POLICY_V_MAX */
     FILTERS_AT_ONCE = 256,
@@ -140,7 +153,7 @@ static int add_filter(struct sketch_writer *writer, uint32_t number,
     return 0;
 }
 
-/* The next part of the file: in memory, where that goes so far. */
+/* The writer goes on to the next block of the file, which is in memory where that goes so far. */
 static void begin_buffer(struct sketch_writer *writer)
 {
     struct sketch_file *sketches = writer->sketches;
@@ -150,7 +163,7 @@ static void begin_buffer(struct sketch_writer *writer)
     writer->buffer = in_memory ? (uint64_t *)(sketches->memory + writer->begin) : writer->own;
 }
 
-/* The first word is never one of zeroes, which is behind the last document. */
+/* The first word of a document is never 0, which stands behind the last document of a block. */
 static void put_kept(uint64_t to[KEPT_WORDS], uint32_t number, const struct document_sketch *sketch)
 {
     put_be32((uint8_t *)to, number);
@@ -162,7 +175,8 @@ static void put_kept(uint64_t to[KEPT_WORDS], uint32_t number, const struct docu
     memcpy(to + 5, sketch->content_fingerprint, 8);
 }
 
-/* Returns whether the number had none. A place of no values says as much as that it is taken. */
+/* Sets the place of a document, and returns false when the number had one before. A place of no
+ * values marks a number that is taken. */
 static bool put_place(struct sketch_file *sketches, uint32_t number, uint64_t at, uint32_t n_values)
 {
     uint32_t most = __atomic_load_n(&sketches->most_values, __ATOMIC_RELAXED);
@@ -229,8 +243,8 @@ static struct min_sketch sketch_of(const struct sketch_file *sketches, const uin
     };
 }
 
-/* Whether a document begins at a word of a block, as a run leaves them: a checksum tells of damage,
- * not of who made the file. */
+/* Reads the document that begins at a word of a block. Returns false for one that no run has
+ * written: a checksum tells of damage, but a file that somebody else made may have a good one. */
 static bool get_kept(const struct sketch_file *sketches, const uint64_t *words, size_t n_left,
                      uint32_t *ret_number, struct document_sketch *ret_sketch)
 {

@@ -1,7 +1,7 @@
-/* Sorting numbers that are nearly uniform in the range they take, as fingerprints are: one pass
- * puts them into buckets of a few, which are then sorted each. 30 to 60 million a second and core
- * while they fit into the cache; where many are close together, by the bytes in which they differ.
- */
+/* A sort for numbers that are nearly uniform in the range they take, as fingerprints are: one pass
+ * puts them into buckets of a few, each of which is then sorted. 30 to 60 million a second and core
+ * while they fit into the cache. Numbers many of which are close together are sorted by the bytes
+ * in which they differ. */
 #ifndef KINFS_ENGINE_CLUSTER_SORT_NUMBERS_H
 #define KINFS_ENGINE_CLUSTER_SORT_NUMBERS_H
 

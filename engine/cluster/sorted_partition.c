@@ -1,5 +1,17 @@
-/* The room, while parts are sorted:  | runs, 1/8 | records | what stands behind | scratch |
- * while they are merged:             | runs, 1/8 | a buffer a run | window | */
+/* A partition that fits into the room is read and sorted there. A larger one is read and sorted in
+ * parts, each of which goes to the file as a run; a heap of the runs then gives the least record
+ * again and again.
+ *
+ * Example with room for three records: 5 2 9 4 1 become the runs 2 5 9 and 1 4; the heap gives 1
+ * (of the second run), 2 (of the first), 4, 5, 9, into a window that is returned when it is full.
+ *
+ * The room, while parts are sorted:  | runs, 1/8 | records | what stands behind | scratch |
+ * while they are merged:             | runs, 1/8 | a buffer a run | window |
+ *
+ * Cost: in the room one pass; else a write and a read more of each record, and log k comparisons
+ * for k runs. When the runs are as many as have buffers of 4 KiB, they are merged to one. Left out:
+ * longer runs by replacement selection, which compares record by record; sort_numbers() does not.
+ */
 #include "engine/cluster/sorted_partition.h"
 
 #include <errno.h>
@@ -70,7 +82,7 @@ void sorted_partition_begin(struct sorted_partition *sorted, uint32_t partition)
 
 /* -- sorting -- */
 
-/* Read and sort as many as the room from there on takes. */
+/* Reads and sorts as many records as the room takes from `from` on. */
 static int64_t take(struct sorted_partition *sorted, uint8_t *from, const void **ret_records)
 {
     const struct sorting *sorting = sorted->sorting;
@@ -138,7 +150,8 @@ static int begin_merging(struct sorted_partition *sorted)
     return r;
 }
 
-/* The least record goes; its run, when that was its last one. */
+/* The least record has been taken: its run goes on to the next one, or is removed and its room in
+ * the file given back. */
 static int pass(struct sorted_partition *sorted)
 {
     struct sorted_run *run = &sorted->runs[0];
@@ -155,7 +168,7 @@ static int pass(struct sorted_partition *sorted)
     return r;
 }
 
-/* As many as the window takes: 0 when all have been. */
+/* Merges as many records as the window takes. Returns their number, 0 at the end. */
 static int64_t merge(struct sorted_partition *sorted)
 {
     size_t each = sorted->sorting->record_bytes, n = 0;
@@ -175,7 +188,7 @@ static int put(struct sorted_partition *sorted, const void *records, uint64_t at
     return scratch_file_write(sorted->file, at, records, n * sorted->sorting->record_bytes);
 }
 
-/* One of all there are, as no more can be merged. */
+/* All runs are merged to one, as there are as many as can be merged at a time. */
 static int merge_to_one(struct sorted_partition *sorted)
 {
     struct sorted_run one = {0};

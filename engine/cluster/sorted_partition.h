@@ -1,6 +1,6 @@
-/* The records of one partition of a spill in ascending order, in a room of a given size: where they
- * do not fit into it, as of a shingle that a tenth of all documents have, they are sorted in parts,
- * which go to a scratch file and are merged as they are read. */
+/* The records of one partition of a spill in ascending order, in a room of a given size. Records
+ * that do not fit into it, as those of a shingle that a tenth of all documents have, are sorted in
+ * parts, which go to a scratch file and are merged as they are read. */
 #ifndef KINFS_ENGINE_CLUSTER_SORTED_PARTITION_H
 #define KINFS_ENGINE_CLUSTER_SORTED_PARTITION_H
 
@@ -8,10 +8,10 @@
 
 struct sorting {
     size_t record_bytes;  /* a multiple of 8 */
-    size_t scratch_bytes; /* what a record takes beside itself while it is sorted, also */
+    size_t scratch_bytes; /* more memory for each record while it is sorted; a multiple of 8, too */
     size_t most;          /* records at a time */
-    /* Sort n records. scratch: n times scratch_bytes. Returns where they are then: records, or the
-     * beginning of scratch. */
+    /* Sorts n records. scratch: n times scratch_bytes. Returns the array that has the result:
+     * records, or the beginning of scratch. */
     void *(*sort)(void *records, size_t n, void *scratch);
     int (*compare)(const void *a, const void *b); /* as sort has them */
 };
@@ -20,7 +20,7 @@ extern const struct sorting sorting_numbers; /* of 8 bytes, by sort_numbers() */
 
 enum { SORTED_LEAST_BYTES = 256 << 10 };
 
-/* One a thread, of one partition after the other. */
+/* The state of one thread, which reads one partition after the other. */
 struct sorted_partition {
     const struct sorting *sorting;
     struct spill *spill;
@@ -42,13 +42,13 @@ int sorted_partition_init(const struct sorting *sorting, struct spill *spill,
                           struct sorted_partition *ret_sorted);
 void sorted_partition_done(struct sorted_partition *sorted); /* of zeroes, too */
 
-/* Another one, in place of what was there before; each once. */
+/* Begins another partition in place of the one before; each may be read once. */
 void sorted_partition_begin(struct sorted_partition *sorted, uint32_t partition);
-/* The next ones, until the next call. Returns how many, 0 when there are none left, an error of
- * scratch_file_read() or scratch_file_write(). */
+/* The next records, which are valid until the next call. Returns their number, 0 when there are
+ * none left, an error of scratch_file_read() or scratch_file_write(). */
 int64_t sorted_partition_next(struct sorted_partition *sorted, const void **ret_records);
 
-/* Bytes of room in which so many are sorted without the file. */
+/* The room in which so many records are sorted without the file. */
 static inline uint64_t sorted_partition_bytes(const struct sorting *sorting, uint64_t n_records)
 {
     return n_records * (sorting->record_bytes + sorting->scratch_bytes) + SPILL_BEHIND_BYTES;

@@ -1,10 +1,21 @@
+/* A spill deals records to partitions in one pass. Each writer has a chunk in memory for each
+ * partition; a full chunk is handed over to the common memory or, when that is full, to the file,
+ * and behind it stands the place of the partition's chunk before: a list that is read backwards.
+ *
+ * Example with chunks of two records of 8 bytes: 1 2 3 go to partition 0. "1 2" is handed over to
+ * place 0, with "none" behind it; at the end "3" goes to place 32, with "place 0" behind it. The
+ * partition is known by its last place alone, 32, and is read as 3 1 2.
+ *
+ * Cost: two copies of a record, a lock for each chunk of up to 16 KiB (not held while it is
+ * written), and 16 bytes for each chunk. Left out: a table of chunks, which grows with the data.
+ */
 #include "engine/cluster/spill.h"
 
 #include <errno.h>
 
 #include "engine/cluster/large_array.h"
 
-/* Where a chunk is: in memory up to memory_bytes, behind that in the file. */
+/* The place of a chunk: below memory_bytes in memory, from there on in the file. */
 struct place {
     uint64_t at;
     uint32_t n_bytes; /* 0: there is none */
@@ -109,7 +120,8 @@ void spill_writer_done(struct spill_writer *writer)
     *writer = (struct spill_writer){0};
 }
 
-/* Where a chunk goes; what was the last one of its partition is before it now. */
+/* Gives a chunk its place, and makes it the last one of its partition. Returns the place of the one
+ * that was the last before. */
 static struct place append(struct spill *spill, uint32_t number, uint32_t n_bytes,
                            struct place *ret_here)
 {

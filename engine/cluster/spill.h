@@ -1,11 +1,11 @@
 /* Records of one size, dealt to partitions: in memory as far as it goes, the rest in a scratch
- * file. What was written by several threads is read a partition at a time, in no particular order.
+ * file. Several threads write; then a partition at a time is read, in no particular order.
  *
  * One write-combining pass: each writer gathers a chunk for each partition and hands it over when
- * it is full, so that memory and disk see nothing smaller. Behind each chunk stands where the one
- * before it of its partition is, so that of a partition only the last one has to be known: however
+ * it is full, so that memory and disk see nothing smaller. Behind each chunk stands the place of
+ * the chunk before it in its partition, so that a partition is known by its last chunk: however
  * many chunks there are, they take no other memory. (Broder et al. 1997, section 4, phase 2, sorts
- * by merging; here whoever reads a partition sorts it, in the cache: sorted_partition.h.) */
+ * by merging; here the reader of a partition sorts it, in the cache: sorted_partition.h.) */
 #ifndef KINFS_ENGINE_CLUSTER_SPILL_H
 #define KINFS_ENGINE_CLUSTER_SPILL_H
 
@@ -20,9 +20,9 @@
 struct spill;
 
 enum {
-    SPILL_CHUNK_MAX_BYTES = 16 << 10, /* what stands behind it not counted */
+    SPILL_CHUNK_MAX_BYTES = 16 << 10, /* without SPILL_BEHIND_BYTES */
     SPILL_LEAST_RECORDS = 16,         /* of a chunk */
-    SPILL_BEHIND_BYTES = 16,          /* what stands behind a chunk */
+    SPILL_BEHIND_BYTES = 16,          /* behind a chunk: the place of the one before it */
 };
 
 /* Least buffer_bytes. */
@@ -34,7 +34,7 @@ static inline size_t spill_least_buffer(size_t record_bytes, uint32_t n_partitio
 
 /* file          borrowed; outlives the spill; nothing else is in it
  * n_partitions  1 to 65536
- * buffer_bytes  what a writer may take, or the least if that is more
+ * buffer_bytes  the memory of a writer, or the least if that is more
  * memory_bytes  full chunks beyond this go to the file
  * Returns 0, -ENOMEM; gives. */
 int spill_new(struct scratch_file *file, size_t record_bytes, uint32_t n_partitions,
@@ -42,18 +42,18 @@ int spill_new(struct scratch_file *file, size_t record_bytes, uint32_t n_partiti
 void spill_free(struct spill *spill);
 DEFINE_CLEANUP(struct spill *, spill_free);
 
-/* One a thread; ends before the first partition is read. */
+/* A writer belongs to one thread, and ends before the first partition is read. */
 struct spill_writer {
     struct spill *spill;
-    uint8_t *chunks;   /* for each partition, and what stands behind */
-    uint32_t *n_bytes; /* of each */
+    uint8_t *chunks;   /* one for each partition, with SPILL_BEHIND_BYTES */
+    uint32_t *n_bytes; /* in each chunk so far */
     size_t record_bytes, chunk_bytes;
 };
 
 int spill_writer_init(struct spill *spill, struct spill_writer *ret_writer); /* -ENOMEM */
-/* Hands over what it has. Returns 0 or an error of scratch_file_write(). */
+/* Hands over all chunks. Returns 0 or an error of scratch_file_write(). */
 int spill_writer_flush(struct spill_writer *writer);
-void spill_writer_done(struct spill_writer *writer); /* of zeroes, too; drops what it has */
+void spill_writer_done(struct spill_writer *writer); /* of zeroes, too; drops unflushed records */
 
 int spill_hand_over(struct spill_writer *writer, uint32_t partition);
 
@@ -73,15 +73,15 @@ uint32_t spill_n_partitions(const struct spill *spill);
 uint64_t spill_count(const struct spill *spill); /* records, all that were handed over */
 uint64_t spill_partition_count(const struct spill *spill, uint32_t partition);
 
-/* Read some of a partition, and forget them. Any threads, each other partitions.
+/* Reads some records of a partition, and forgets them. Any threads, each for other partitions.
  *
  * room_bytes  at least SPILL_CHUNK_MAX_BYTES and SPILL_BEHIND_BYTES; for all of it what the records
  *             take and SPILL_BEHIND_BYTES
  * Returns how many records, 0 when there is none left, or an error of scratch_file_read(). */
 int64_t spill_take(struct spill *spill, uint32_t partition, void *ret_records, size_t room_bytes);
 
-/* All partitions were read, or will not be: memory and file, in which there is nothing else, are
- * given back. No writers and readers meanwhile. */
+/* Gives back the memory and the file, in which there is nothing else, when all partitions were read
+ * or will not be. No writers and readers meanwhile. */
 void spill_end(struct spill *spill);
 
 #endif

@@ -1,9 +1,9 @@
 /* Disjoint sets of 0..n-1 with path halving and union by the smaller root, so that a set's root is
  * its smallest member (Broder et al. 1997, section 4, phase 4).
  *
- * Any number of threads may ask and join at once, without a lock: a root is hooked under a smaller
- * one by compare and swap, and only a root is; parents never grow but to another ancestor. What has
- * been joined stays joined, in whatever order; the sets at the end depend on the pairs alone.
+ * Any number of threads may ask and join at once, without a lock: only a root is hooked, under a
+ * smaller one and by compare and swap, and any other store replaces a parent by another ancestor.
+ * Joined elements stay joined, in whatever order; the sets at the end depend on the pairs alone.
  * (Jayanti and Tarjan 2021, hooking by index.) */
 #ifndef KINFS_ENGINE_CLUSTER_UNION_FIND_H
 #define KINFS_ENGINE_CLUSTER_UNION_FIND_H
