@@ -1,6 +1,6 @@
-/* What the kernels share that can make a mask of word bytes but not compress by it: each run of
- * word bytes is copied, folded on the way, to where the next canonical byte belongs. Four runs go
- * without a question whether there are so many: what is not there has no length.
+/* The loop of kernels that can make a mask of word bytes but not compress by it: each run of word
+ * bytes is copied, folded on the way, to the place of the next canonical byte. Runs are copied four
+ * at a time without a test whether there are so many: a run that is not there has no length.
  *
  * To be included behind definitions of RUNS_COPY, the bytes that go in one copy, and of
  *   runs_copy(to, from)  copies as many, folding what are word bytes among them

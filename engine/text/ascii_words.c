@@ -30,7 +30,7 @@ const uint8_t ascii_words_fold[128] = {
     ['t'] = 't', ['u'] = 'u', ['v'] = 'v', ['w'] = 'w', ['x'] = 'x', ['y'] = 'y', ['z'] = 'z',
 };
 
-/* Whether a line may end behind a hyphen at p; so where nothing is. */
+/* True when p is a hyphen and a line may end behind it, as behind the last byte there is. */
 static inline bool may_end_line(const uint8_t *p, size_t size_bytes)
 {
     return *p == '-' && (size_bytes == 1 || p[1] < ' ');

@@ -1,15 +1,15 @@
-/* The kernels of words.c: ASCII to tokens, and with AVX-512 letters of two bytes among it. All make
- * the same of it to the bit.
+/* The kernels of words.c: ASCII to tokens, and with AVX-512 letters of two bytes among it. The
+ * results of all kernels are the same to the bit.
  *
- * Each takes bytes from p on, at most size_bytes, up to the first that is not ASCII (AVX-512: nor
- * of a letter of two bytes whose folding has as many, or that ends behind size_bytes), or that is a
- * hyphen with a control character behind it, such as ends a line, or, now and then, any; it stops
- * before when the block is past WORDS_STEP_BYTES_MAX or WORDS_STEP_TOKENS_MAX, or when the open
- * token might get longer than CANON_TOKEN_MAX_BYTES by one more step of it (at most 64 bytes). It
- * leaves the last token open, and hands out nothing. Returns how many bytes it took.
+ * A kernel takes bytes from p on, at most size_bytes, up to the first that is not ASCII (AVX-512:
+ * nor of a letter of two bytes whose folding has as many, or that ends behind size_bytes), or that
+ * is a hyphen with a control character behind it, such as ends a line, and sometimes any hyphen. It
+ * stops before when the block is past WORDS_STEP_BYTES_MAX or WORDS_STEP_TOKENS_MAX, or when the
+ * open token might get longer than CANON_TOKEN_MAX_BYTES by one more step (at most 64 bytes). It
+ * leaves the last token open, and hands out nothing. Returns the number of bytes taken.
  *
- * Each writes more than it keeps: what stands behind words->n_bytes and words->ends[n_tokens] is
- * of no value.
+ * A kernel writes more than it keeps: bytes behind words->n_bytes and ends behind
+ * words->ends[n_tokens] are of no value.
  */
 #ifndef KINFS_ENGINE_TEXT_ASCII_WORDS_H
 #define KINFS_ENGINE_TEXT_ASCII_WORDS_H
@@ -27,8 +27,8 @@ ascii_words_fn ascii_words_avx2;
 ascii_words_fn ascii_words_avx512;
 ascii_words_fn ascii_words_neon;
 
-/* Of hyphens among the next 64 bytes, at most size_bytes, a bit each, those with a control
- * character behind them, or nothing. */
+/* Selects from the hyphens among the next 64 bytes (a bit each), at most size_bytes, those with a
+ * control character or nothing behind them. */
 static inline uint64_t ascii_words_line_ends(uint64_t hyphens, const uint8_t *p, size_t size_bytes)
 {
     uint64_t ends = 0;

@@ -1,7 +1,7 @@
-/* 64 bytes at a time: two tables of half bytes say which are word bytes, and what each eight of
- * them have of these is shuffled to where the next canonical byte belongs. The ends of tokens come
- * of the same mask: a word byte before another that is none is the last of its token, and where it
- * stands among the word bytes (PEXT) is where it stands in the block.
+/* The AVX2 kernel takes 64 bytes at a time: two tables of half bytes tell the word bytes, and the
+ * word bytes of each eight are shuffled to the place of the next canonical byte. The ends of tokens
+ * come of the same mask: a word byte before one that is none is the last of its token, and its
+ * number among the word bytes (PEXT) is its place in the block.
  */
 #include <immintrin.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static inline __attribute__((always_inline)) void take(struct words *words, stru
         to += _mm_popcnt_u32(mask);
     }
 
-    /* Whether the last valid byte ends its token, only the next one tells. */
+    /* The last valid byte may end its token: only the byte behind it tells, in the next step. */
     uint64_t last = word & ~(word >> 1) & valid >> 1;
     uint64_t ends = _pext_u64(last, word) << 1 | (place->in_word & ~word);
     uint32_t *to_end = words->ends + place->n_tokens + 1;

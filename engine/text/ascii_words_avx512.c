@@ -1,7 +1,7 @@
-/* 64 bytes at a time: one permutation of a table of 128 bytes classifies and folds them, what is a
- * word is compressed to where the next canonical byte belongs, and the ends of tokens come of the
- * same mask: a word byte before another that is none is the last of its token, and where it stands
- * among the word bytes (PEXT) is where it stands in the block.
+/* The AVX-512 kernel takes 64 bytes at a time: one permutation of a table of 128 bytes classifies
+ * and folds them, word bytes are compressed to the place of the next canonical byte, and the ends
+ * of tokens come of the same mask: a word byte before one that is none is the last of its token,
+ * and its number among the word bytes (PEXT) is its place in the block.
  *
  * Letters of two bytes are looked up sixteen at a time, in the table that words.c has for them, and
  * are word bytes like others then.
@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) void take(struct words *words, stru
     uint64_t word = _mm512_test_epi8_mask(folded, folded) & valid;
     _mm512_storeu_si512(words->bytes + place->n_bytes, _mm512_maskz_compress_epi8(word, folded));
 
-    /* Whether the last valid byte ends its token, only the next one tells. */
+    /* The last valid byte may end its token: only the byte behind it tells, in the next step. */
     uint64_t last = word & ~(word >> 1) & valid >> 1;
     uint64_t ends = _pext_u64(last, word) << 1 | (place->in_word & ~word);
     unsigned n_ends = (unsigned)_mm_popcnt_u64(ends); /* 32 at most */

@@ -1,3 +1,5 @@
+/* The NEON kernel folds by a table of 128 bytes, of which a half is looked up at a time, makes
+ * masks of 64 bytes, and copies runs of word bytes as ascii_runs.h has it. */
 #include <arm_neon.h>
 
 #include "engine/text/ascii_words.h"
@@ -17,7 +19,7 @@ static inline void runs_copy(uint8_t *to, const uint8_t *from)
     vst1q_u8(to + 16, fold(vld1q_u8(from + 16)));
 }
 
-/* 64 bytes of zeros and ones (all bits) to a bit each. */
+/* A mask of 64 bytes, each of which has all bits set or none. */
 static inline uint64_t pack(const uint8x16_t bytes[4])
 {
     static const uint8_t bits[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};

@@ -1,15 +1,15 @@
 /* Canonical form: the bytes of a document to its sequence of canonical tokens.
  *
- * What the canonical form keeps is words in their order; what it drops is layout, letter case,
- * punctuation and, in HTML, markup, comments, scripts and styles. Two documents with the same
- * canonical form are *lexically equivalent* (Broder et al. 1997, sections 2 and 5.2).
+ * The canonical form keeps words in their order; it drops layout, letter case, punctuation and, in
+ * HTML, markup, comments, scripts and styles. Two documents with the same canonical form are
+ * *lexically equivalent* (Broder et al. 1997, sections 2 and 5.2).
  *
  * A token is a maximal run of word characters (Unicode letters, marks, numbers and the underscore),
  * case folded, in UTF-8 and composed (NFC), with compatibility forms of letters folded and without
- * what has no width; in scripts that do not set words apart it is a character: of Han, Hiragana
- * and Katakana any, of Thai, Lao, Khmer and Burmese a letter with its marks (words.c has it to the
- * letter). A run longer than CANON_TOKEN_MAX_BYTES is cut there into several tokens. Malformed
- * bytes separate words.
+ * characters that have no width; in scripts that do not set words apart it is a character: in Han,
+ * Hiragana and Katakana any, in Thai, Lao, Khmer and Burmese a letter with its marks (words.c has
+ * it to the letter). A run longer than CANON_TOKEN_MAX_BYTES is cut there into several tokens.
+ * Malformed bytes separate words.
  */
 #ifndef KINFS_ENGINE_TEXT_CANON_H
 #define KINFS_ENGINE_TEXT_CANON_H
@@ -41,26 +41,26 @@ struct feature {
 /* A link of an HTML document (a, area). Its text is the tokens [first, end) of the document,
  * counted from 0; a token that only begins or ends in it belongs to it. The title is a link of the
  * document to itself, with no bytes of href. */
-enum { CANON_HREF_MAX_BYTES = 2048 }; /* what refers to more is no link */
+enum { CANON_HREF_MAX_BYTES = 2048 }; /* a longer address makes no link */
 struct canon_link {
     const char *href; /* as it stands there, references replaced; not NUL-terminated */
     size_t href_bytes;
     uint64_t first, end;
 };
 
-/* Where the canonical form goes. A document has tokens or features, by its type. What is passed is
+/* The receiver of the canonical form. A document has tokens or features, by its type. Arguments are
  * valid during the call. */
 struct canon_sink {
     void (*tokens)(void *user, const struct token_block *block); /* in order */
     void (*features)(void *user, const struct feature *features, size_t n_features);
     void *user;
-    /* NULL: nobody wants them. In the order of their ends; their last tokens may come later. */
+    /* Links come in the order of their ends; their last tokens may come later. NULL: not wanted. */
     void (*links)(void *user, const struct canon_link *link);
-    /* Of HTML and XML each tag is a token too, "<p>" or "</p>", where its name has ended; not where
-     * links are wanted. */
+    /* Each tag of HTML and XML is a token too, "<p>" or "</p>", where its name has ended. Not
+     * together with links. */
     bool tags;
-    /* NULL: nobody wants it. In which order the features stand where they do not say so themselves:
-     * digests, which two tables have in common as far as they are the same text. */
+    /* Digests of the order of features, where these do not tell it themselves: two tables have the
+     * digests in common as far as they are the same text. NULL: not wanted. */
     void (*order)(void *user, const struct feature *digests, size_t n_digests);
 };
 
@@ -77,16 +77,16 @@ int canon_new(const struct canon_sink *sink, struct canon **ret_canon);
 void canon_free(struct canon *canon);
 DEFINE_CLEANUP(struct canon *, canon_free);
 
-/* True: what begins so (8 bytes, or all) is packed, and canon_feed() takes time and memory by what
- * is in it. */
+/* True when a document that begins with this head (8 bytes, or all) is compressed; canon_feed()
+ * then takes time and memory by its unpacked size. */
 bool canon_is_packed(const void *head, size_t head_bytes);
 
-/* Have somebody asked, while a document is unpacked, after each CANON_UNPACKED_STEP_BYTES that come
- * out whether to go on.
+/* Sets a function that is asked whether to go on, after each CANON_UNPACKED_STEP_BYTES that are
+ * unpacked from a document.
  *
- * n_bytes  that came out of this document by now; of what is packed twice, of both
+ * n_bytes  unpacked from this document so far; from one that is packed twice, at both levels
  *
- * False: nothing more of it is unpacked, and the rest of it is passed over; it is cut. */
+ * When it returns false nothing more of the document is unpacked, and the document is cut. */
 enum { CANON_UNPACKED_STEP_BYTES = 256 * 1024 };
 void canon_on_unpacking(struct canon *canon, bool (*goes_on)(void *user, uint64_t n_bytes),
                         void *user);

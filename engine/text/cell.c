@@ -1,6 +1,10 @@
-/* The classes of unicode.h say what becomes of a character, as in words.c; but a mark stands behind
- * whatever is there. Left as they are: compatibility forms of punctuation and symbols other than
- * those of width, which mean something else as often as not.
+/* A cell is folded and composed as a word is (words.c), but keeps everything between its words. The
+ * classes of unicode.h decide about each character; a mark joins whatever is before it.
+ *
+ * Example: "New  York, <U+FF21>" becomes "new  york, a". Cost: linear, no allocation.
+ *
+ * Left out: compatibility forms of punctuation and symbols other than those of width, which mean
+ * something else as often as not.
  */
 #include "engine/text/cell.h"
 
@@ -10,7 +14,7 @@
 
 enum { WIDE_FIRST = 0xff01, WIDE_LAST = 0xff5e, WIDE_LESS_ASCII = WIDE_FIRST - '!' };
 
-/* What is no part of a word. */
+/* The form of a character that is no part of a word. */
 static uint32_t fold_other(uint32_t code)
 {
     if (code >= WIDE_FIRST && code <= WIDE_LAST)

@@ -12,9 +12,9 @@
 /* A character of two bytes or more becomes UNICODE_EXPANSION_MAX_BYTES at most. */
 #define CELL_FORM_BYTES(n) ((n)*UNICODE_EXPANSION_MAX_BYTES / 2 + UNICODE_EXPANSION_MAX_BYTES)
 
-/* Bring a cell into its form: case and forms of letters folded, composed (NFC), without what has no
- * width, as words are (canon.h), but with all that stands between words; there forms of width are
- * folded, and any space is one, and so is each malformed byte.
+/* Brings a cell into its form: case and forms of letters folded, composed (NFC), without characters
+ * that have no width, as words are (canon.h), but with everything between words. There, forms of
+ * width are folded, and any white space character and each malformed byte is a space.
  *
  * bytes  size_bytes of UTF-8, of which cell_form_ascii() was made, and UTF8_MAX_BYTES more of zero
  * to     room for CELL_FORM_BYTES(size_bytes)

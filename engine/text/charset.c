@@ -1,3 +1,17 @@
+/* The bytes of a text in any charset to UTF-8. charset.h has the order in which a text's charset is
+ * decided; here are the tests of the bytes, and the converters.
+ *
+ * Example: "caf\xe9 " is ASCII up to the \xe9, which is handed out at once. From there bytes are
+ * gathered; \xe9 followed by a space is malformed UTF-8, no sequence is well-formed, and one byte
+ * is too little for a guess: the text is Windows-1252, and \xe9 becomes U+00E9.
+ *
+ * Cost: ASCII is passed on by its address, 32 bytes at a time; UTF-8 is validated for the first
+ * 4,096 bytes behind the first that is not ASCII, then passed on as well. Windows-1252 and UTF-16
+ * are converted a character at a time, other charsets by iconv(3).
+ *
+ * Left out: looking further than CHARSET_GUESS_BYTES. A text whose charset changes in the middle
+ * keeps the first one.
+ */
 #include "engine/text/charset.h"
 
 #include <errno.h>
@@ -47,7 +61,7 @@ static bool is_one_of(const char *name, const char *const *names)
     return false;
 }
 
-/* Returns whether there is one. */
+/* Takes the converter of this name. Returns false when there is none. */
 static bool find_converter(struct charset *charset, const char *name)
 {
     charset->iconv = converters_find(&charset->converters, name);
@@ -119,9 +133,8 @@ static int sequence_bytes(const uint8_t *p, size_t size_bytes)
     return n;
 }
 
-/* Whether the bytes behind the first three, of which AT_ONCE are looked at, belong where they are
- * as far as those before tell (The Unicode Standard, 3.9). No branch: compilers make vectors of it.
- */
+/* Checks AT_ONCE bytes, of which each must be what the three before it demand (The Unicode
+ * Standard, 3.9): p has three more in front. There is no branch, so that compilers use vectors. */
 enum { AT_ONCE = 64, BEFORE = UTF8_MAX_BYTES - 1 };
 
 static bool is_well_formed(const uint8_t p[BEFORE + AT_ONCE])
@@ -139,7 +152,8 @@ static bool is_well_formed(const uint8_t p[BEFORE + AT_ONCE])
     return !bad;
 }
 
-/* How many of the first bytes are well-formed, or begin what may be; whole blocks of them. */
+/* The number of first bytes, in whole blocks, that are well-formed or may be the beginning of a
+ * well-formed sequence. */
 static size_t well_formed_bytes(const uint8_t *p, size_t size_bytes)
 {
     uint8_t begin[BEFORE + AT_ONCE] = {0};
@@ -178,7 +192,7 @@ static enum text_charset charset_of_bytes(const uint8_t *p, size_t size_bytes, b
     return n_good > n_bad ? TEXT_CHARSET_UTF8 : TEXT_CHARSET_WINDOWS_1252;
 }
 
-/* ASCII only, and without a branch: compilers make vectors of it. */
+/* Folds the case of ASCII letters, without a branch, so that compilers use vectors. */
 static void fold(char *text, const uint8_t *bytes, size_t size_bytes)
 {
     memset(text, ' ', DECLARED_HEAD_BYTES);
@@ -297,7 +311,8 @@ static void feed_wide(struct charset *charset, const uint8_t *bytes, size_t size
     }
 }
 
-/* All of a piece, but for what may be the beginning of a character. Returns how many are left. */
+/* Converts a piece, except for a beginning of a character at its end. Returns the number of bytes
+ * that are left. */
 static size_t convert(struct charset *charset, uint8_t *bytes, size_t size_bytes)
 {
     char *in = (char *)bytes;
@@ -357,8 +372,8 @@ static void feed_known(struct charset *charset, const uint8_t *bytes, size_t siz
     flush(charset);
 }
 
-/* By the first bytes, from the first that is not ASCII on; all: no more come behind them. Where the
- * window is not UTF-8 more are wanted. */
+/* Decides by the bytes from the first one that is not ASCII on; all: no more come behind them. For
+ * a window that is not UTF-8 the guess waits for more bytes. */
 static void decide(struct charset *charset, bool all)
 {
     uint32_t n_window = charset->n_first;

@@ -1,10 +1,10 @@
 /* The bytes of a text to UTF-8, streaming. Private to engine/text.
  *
- * What the head shows to be UTF-16 or UTF-32 counts first (wide.h), and a byte order mark of UTF-8;
- * then what the document declares, then what its bytes are: up to the first byte that is not ASCII
- * there is nothing to tell, and from there CHARSET_WINDOW_BYTES are looked at. If they are
- * well-formed UTF-8, or more of their sequences are than are not, it is UTF-8; else what
- * libuchardet takes the bytes from there for (charset_guess.h); and Windows-1252 (of which Latin-1
+ * A head of UTF-16 or UTF-32 counts first (wide.h), and a byte order mark of UTF-8; then the
+ * charset that the document declares; then its bytes: up to the first byte that is not ASCII there
+ * is nothing to tell, and from there CHARSET_WINDOW_BYTES are looked at. If they are well-formed
+ * UTF-8, or more of their sequences are than are not, the text is UTF-8; else it is in the charset
+ * that libuchardet guesses from these bytes (charset_guess.h), and Windows-1252 (of which Latin-1
  * is a part, for every character that is a letter) where that cannot tell. Text that is taken for
  * another charset than its own becomes words of the wrong letters.
  */
@@ -25,8 +25,8 @@ struct charset {
     struct charset_guesser guesser;
     uint32_t surrogate; /* the first half of a UTF-16 pair, or 0 */
     uint32_t n_first, n_window, n_out;
-    uint8_t first[CHARSET_GUESS_BYTES];   /* what nothing has told yet */
-    uint8_t window[CHARSET_WINDOW_BYTES]; /* what is left of a character, and what is behind it */
+    uint8_t first[CHARSET_GUESS_BYTES];   /* bytes gathered before the charset is decided */
+    uint8_t window[CHARSET_WINDOW_BYTES]; /* the rest of a character, and bytes behind it */
     uint8_t out[CHARSET_OUT_BYTES];
 };
 
@@ -34,7 +34,7 @@ struct charset {
 void charset_init(struct charset *charset, const struct byte_sink *sink);
 void charset_done(struct charset *charset);
 
-/* Another document begins, of one text or many; it need not be told of the first. */
+/* Begins another document, of one text or many; the first one need not be begun. */
 void charset_document(struct charset *charset);
 
 /* Begin a text.
@@ -46,7 +46,7 @@ void charset_document(struct charset *charset);
 void charset_begin(struct charset *charset, const uint8_t *head, size_t head_bytes,
                    const char *declared);
 void charset_feed(struct charset *charset, const uint8_t *bytes, size_t size_bytes);
-/* Returns what it was. */
+/* Returns the charset that the text was in. */
 enum text_charset charset_finish(struct charset *charset);
 
 /* The charset that an HTML or XML document declares among its first bytes: <?xml encoding="...">,

@@ -21,7 +21,7 @@ struct charset_guesser {
     const char *found;         /* the last */
 };
 
-/* Another document begins. The first time it is zeroed memory. */
+/* Begins another document. The guesser is zeroed memory before the first one. */
 void charset_guess_begin(struct charset_guesser *guesser);
 void charset_guess_done(struct charset_guesser *guesser);
 

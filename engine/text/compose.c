@@ -1,3 +1,16 @@
+/* Canonical composition of a token as its characters come. A joining character is looked at
+ * together with the last letter (combining class 0) and the marks behind it: it becomes one with
+ * the letter, or is put into its place among the marks, or stays where it came.
+ *
+ * Example: e, dot below (class 220) and acute (class 230) come in any order. With the dot first it
+ * becomes one with e, and the acute stays behind; with the acute first e-acute is made, and the dot
+ * then is decomposed with it and composed again: e-dot, acute. Both orders give one token.
+ *
+ * Most marks stay where they came and are told by the last character alone. The rest is decided by
+ * utf8proc over at most COMPOSE_MARKS_MAX marks, so that a mark costs a bounded time.
+ *
+ * Left out: normalising whole texts before, which would take another pass and a buffer.
+ */
 #include "engine/text/compose.h"
 
 #include <assert.h>
@@ -24,8 +37,8 @@ static unsigned combining_class(uint32_t code)
     return (unsigned)utf8proc_get_property((utf8proc_int32_t)code)->combining_class;
 }
 
-/* The open token's last character of combining class 0 and the marks behind it, COMPOSE_MARKS_MAX
- * at most, in canonical order and composed. Returns how many bytes they have. */
+/* Brings a letter and the marks behind it, COMPOSE_MARKS_MAX at most, into canonical order and
+ * composes them. Returns the number of bytes they then have. */
 static uint32_t compose(uint8_t *bytes, uint32_t n_bytes)
 {
     enum { DECOMPOSED_MAX = 4 * (COMPOSE_MARKS_MAX + UNICODE_EXPANSION_MAX_BYTES) };
@@ -48,8 +61,8 @@ static bool is_decomposable(uint32_t code)
                                    &bound_class) != 1;
 }
 
-/* What two characters are, 0 where that is two: the consonant and the vowel of a syllable of
- * Hangul, these and its last consonant, and those of the table. */
+/* The character that two compose to, 0 where they stay two: the consonant and the vowel of a
+ * syllable of Hangul, these and its last consonant, and the pairs of the table. */
 static uint32_t composed(uint32_t first, uint32_t second)
 {
     const uint32_t n_first = first - 0x1100, n_vowel = second - 0x1161, n_last = second - 0x11a7;
@@ -60,15 +73,15 @@ static uint32_t composed(uint32_t first, uint32_t second)
     return unicode_composed(first, second);
 }
 
-/* True: behind `before` the mark is in its place, and one with nothing, for that is a mark of its
- * class. Nor is any other mark one with something else for it. */
+/* True when `before` is a mark of the same class as the mark `code`, which bars it from the letter:
+ * the mark is then in its place and composes with nothing, and changes nothing for others. */
 static bool is_barred(uint32_t before, uint32_t code)
 {
     return combining_class(code) > 0 && combining_class(before) == combining_class(code);
 }
 
-/* Whether a mark that is not barred becomes one with the letter, which may have become one with
- * marks before: with what it was ahead of those that belong behind this one. */
+/* True when a mark that is not barred composes with the letter. The letter may be composed with
+ * marks already; those that belong behind this mark are taken off it first. */
 static bool mark_joins(uint32_t letter, uint32_t code)
 {
     utf8proc_int32_t codes[4];
@@ -84,7 +97,7 @@ static bool mark_joins(uint32_t letter, uint32_t code)
     return composed(letter, code) != 0;
 }
 
-/* Put the n bytes behind end where they belong. */
+/* Moves the n bytes behind end to their place at `at`. */
 static void insert(uint8_t *bytes, uint32_t at, uint32_t end, uint32_t n)
 {
     uint8_t mark[UNICODE_EXPANSION_MAX_BYTES];
@@ -93,7 +106,7 @@ static void insert(uint8_t *bytes, uint32_t at, uint32_t end, uint32_t n)
     memcpy(bytes + at, mark, n);
 }
 
-/* Whether a character that is not one with the token's last one may stay behind it. */
+/* True when a character that does not compose with the token's last one may stay behind it. */
 static bool stays(uint32_t last, uint32_t code, enum unicode_class class)
 {
     switch (class) {
@@ -112,11 +125,11 @@ uint32_t compose_join(uint8_t *bytes, uint32_t start, uint32_t end, uint32_t n,
     uint32_t one = property->expands ? 0 : composed(last, joining);
     const bool moves = property->expands || !stays(last, joining, property->class);
     *ret_tail = start;
-    /* Most marks stay where they came, which is told without a look at those before the last. */
+    /* Most marks stay where they came, which the last character alone tells. */
     if (!one && !moves && end + n - start <= CANON_TOKEN_MAX_BYTES)
         return end + n;
     const unsigned class = combining_class(joining);
-    uint32_t place = end; /* of the joining one: ahead of the marks of higher classes */
+    uint32_t place = end; /* the place of the joining mark: ahead of marks of higher classes */
     bool barred = false;
     unsigned its;
     for (unsigned i = 0; (its = combining_class(code)) > 0 && tail > start && i < COMPOSE_MARKS_MAX;
@@ -131,7 +144,7 @@ uint32_t compose_join(uint8_t *bytes, uint32_t start, uint32_t end, uint32_t n,
         return tail + (uint32_t)utf8_put(bytes + tail, one);
     if (!whole || !moves)
         return end + n;
-    /* It stays a mark, and then all others stay what they are. */
+    /* The mark does not compose with the letter; then all other marks stay as they are, too. */
     if (!property->expands && class > 0 && (barred || !mark_joins(code, joining))) {
         insert(bytes, place, end, n);
         return end + n;

@@ -1,11 +1,18 @@
+/* A small cache of open converters: a document gets its first CONVERTERS_MAX charsets, and a
+ * further one closes a converter that this document has not used.
+ *
+ * Example: a mail with three parts in ISO-8859-2 opens one converter, which is reset between parts
+ * and still open for the next mail. Cost: opening loads a module, some 80 us; finding one is eight
+ * comparisons of names. Left out: an order of last use; eight are more than documents name.
+ */
 #include "engine/text/converters.h"
 
 #include <string.h>
 #include <strings.h>
 
-/* The C library knows a thousand, some of whose converters have states that nobody looked at for
- * long, and a document names whichever it likes: these are those of the web, of mail and of code
- * pages. */
+/* The C library knows a thousand charsets, some of whose converters are rarely used and little
+ * tested, and a document may name any of them. Only those of the web, of mail and of code pages are
+ * let in. */
 bool converters_know(const char *name)
 {
     static const char *const known[] = {
@@ -58,8 +65,8 @@ static struct converter *find(struct converters *converters, const char *name)
     return NULL;
 }
 
-/* The place of one that the document has not wanted, of which there is one while it may want
- * another. */
+/* The place of a converter that the document has not used. There is one as long as the document may
+ * have another. */
 static struct converter *make_place(struct converters *converters)
 {
     struct converter *place = converters->open;

@@ -1,9 +1,10 @@
 /* The C library's converters to UTF-8, for the charsets that a document declares. Private to
  * engine/text.
  *
- * Each is a module that is loaded where it is not there yet, which takes some 80 us, and a mail may
- * name another charset for each word of its subject. So a document is given its first few, and any
- * further name is as if none were declared; what stays open is used again by the next document.
+ * Each converter is a module that is loaded when it is first opened, which takes some 80 us, and a
+ * mail may name another charset for each word of its subject. A document therefore gets its first
+ * few, and any further name counts as if none were declared; open converters are used again by the
+ * next document.
  */
 #ifndef KINFS_ENGINE_TEXT_CONVERTERS_H
 #define KINFS_ENGINE_TEXT_CONVERTERS_H
@@ -24,7 +25,7 @@ struct converters {
     struct converter open[CONVERTERS_MAX];
 };
 
-/* Another document begins. The first time it is zeroed memory. */
+/* Begins another document. The converters are zeroed memory before the first one. */
 void converters_begin(struct converters *converters);
 void converters_done(struct converters *converters);
 
@@ -33,8 +34,8 @@ void converters_done(struct converters *converters);
  * most. */
 iconv_t converters_find(struct converters *converters, const char *name);
 
-/* Whether a charset of this name is read where a document declares it; any other is as if none were
- * declared. Hyphens, underscores and letter case make no difference. */
+/* True when a charset of this name is read where a document declares it; any other name counts as
+ * if none were declared. Hyphens, underscores and letter case make no difference. */
 bool converters_know(const char *name);
 
 #endif

@@ -1,8 +1,15 @@
-/* One decoder for five libraries, which agree on how they are fed: bytes left, room left, go on.
+/* One decoder for five libraries, which are all fed alike: bytes left, room left, go on.
  *
- * What each calls the end differs: members of gzip and bzip2 are counted here, as their libraries
- * stop behind each, and what stands behind the last and is no other is passed over, as gzip(1) does
- * with padding; liblzma, libzstd and liblz4 go on by themselves.
+ * They differ in what they call the end. Members of gzip and bzip2 are counted here, as their
+ * libraries stop behind each; bytes behind the last member that begin no other are passed over, as
+ * gzip(1) does with padding. liblzma, libzstd and liblz4 go on to the next frame by themselves.
+ *
+ * Example: two gzip files one behind the other are two members. The first step ends with
+ * Z_STREAM_END in state BETWEEN; the next byte, 0x1f, begins another member, and zlib is reset.
+ *
+ * Cost: that of the library; 16 KiB of output at a time, and at most DECODER_MEMORY_MAX_BYTES
+ * within the library. Left out: processes of their own for these libraries, as the readers of
+ * tools/extract have.
  */
 #include "engine/text/decoder.h"
 
@@ -19,7 +26,7 @@ enum {
     OUT_BYTES = 16 * 1024,
     ZSTD_WINDOW_LOG = 27, /* of DECODER_MEMORY_MAX_BYTES */
     ZLIB_GZIP = 16 + MAX_WBITS,
-    LZ4_BETWEEN_BYTES = 4, /* the size of the next block, which the library counts to this one */
+    LZ4_BETWEEN_BYTES = 4, /* the size of the next block, which the library adds to this block */
 };
 _Static_assert(1 << ZSTD_WINDOW_LOG == DECODER_MEMORY_MAX_BYTES, "one limit");
 
@@ -30,7 +37,7 @@ struct decoder {
     enum text_codec codec;
     enum state state;
     bool damaged, cut;
-    bool full; /* the last step filled out: there may be more without further bytes */
+    bool full; /* the last step filled `out`: more may come out without further bytes */
     uint64_t n_out;
     z_stream zlib;
     bool has_zlib;
@@ -39,7 +46,7 @@ struct decoder {
     bz_stream bzip2;
     bool has_bzip2;
     LZ4F_dctx *lz4;
-    size_t lz4_wants; /* bytes, at most, of the next call */
+    size_t lz4_wants; /* the most bytes that the next call is given */
     uint8_t out[OUT_BYTES];
 };
 
@@ -55,7 +62,7 @@ enum text_codec decoder_sniff(const uint8_t *head, size_t size_bytes)
         {TEXT_CODEC_ZSTD, 4, {0x28, 0xb5, 0x2f, 0xfd}},
         {TEXT_CODEC_LZ4, 4, {0x04, 0x22, 0x4d, 0x18}},
     };
-    /* Behind the level a block, or the end: three letters alone might be a word's. */
+    /* A block or the end of the stream follows the level. "BZh" alone might begin a word. */
     if (size_bytes >= 6 && memcmp(head, "BZh", 3) == 0 && head[3] >= '1' && head[3] <= '9' &&
         (memcmp(head + 4, "\x31\x41", 2) == 0 || memcmp(head + 4, "\x17\x72", 2) == 0))
         return TEXT_CODEC_BZIP2;
@@ -103,7 +110,7 @@ void decoder_free(struct decoder *decoder)
 
 void decoder_rest(struct decoder *decoder)
 {
-    /* These two begin anew each time, or take little for it, and do not tell what they have. */
+    /* bzip2 begins anew each time and lz4 takes little for it, and neither tells its memory. */
     end_bzip2(decoder);
     end_lz4(decoder);
     if (lzma_memusage(&decoder->lzma) > DECODER_KEPT_MAX_BYTES)
@@ -138,8 +145,8 @@ static bool begin_zstd(struct decoder *decoder)
                ZSTD_DCtx_setParameter(decoder->zstd, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG));
 }
 
-/* Also between members. The library can begin only anew; what it has for a block it takes when it
- * comes to one. */
+/* bzip2 is begun between members, too, as the library cannot be reset. It allocates the memory for
+ * blocks only when it comes to one. */
 static bool begin_bzip2(struct decoder *decoder)
 {
     end_bzip2(decoder);
@@ -203,11 +210,11 @@ static void hand_out(struct decoder *decoder, size_t n)
         decoder->sink.bytes(decoder->sink.user, decoder->out, n);
 }
 
-/* The steps: decode what fits into out. Return how many of the bytes were taken. */
+/* The steps decode as much as `out` has room for. They return the number of bytes taken. */
 
 static size_t step_gzip(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes)
 {
-    /* Between members zlib would take what is no member for a damaged one. */
+    /* zlib would take other bytes between members for a damaged member. */
     if (decoder->state == BETWEEN && bytes[0] != 0x1f) {
         end(decoder, NULL);
         return size_bytes;
@@ -299,9 +306,9 @@ static size_t step_bzip2(struct decoder *decoder, const uint8_t *bytes, size_t s
     return n;
 }
 
-/* A call that fails does not say what it put out before it did. So none is given more than the rest
- * of one block: what is between blocks is a call of its own, and so is what is still to be put out.
- */
+/* A call that fails does not tell how much it had put out before. No call is therefore given more
+ * than the rest of one block: bytes between blocks are a call of their own, and so is output that
+ * is still to come. */
 static size_t step_lz4(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes)
 {
     size_t n_in = decoder->full ? 0 : decoder->lz4_wants, n_out = OUT_BYTES;
@@ -340,7 +347,7 @@ void decoder_feed(struct decoder *decoder, const uint8_t *bytes, size_t size_byt
         const bool was_full = decoder->full;
         size_t n = step(decoder, bytes, size_bytes);
         if (n == 0 && size_bytes > 0 && !was_full && !decoder->full && decoder->state == INSIDE)
-            end(decoder, &decoder->damaged); /* takes nothing and gives nothing */
+            end(decoder, &decoder->damaged); /* the library takes nothing and gives nothing */
         bytes += n;
         size_bytes -= n;
     }

@@ -1,6 +1,5 @@
-/* Compressed bytes to what they hold, streaming: gzip (RFC 1952), xz, zstd (RFC 8878), bzip2 and
- * lz4 (its frames), by their libraries; of several members or frames one after the other, all.
- * Private to engine/text.
+/* Decompression, streaming: gzip (RFC 1952), xz, zstd (RFC 8878), bzip2 and lz4 (its frames), by
+ * their libraries, with all members or frames that are one after the other. Private to engine/text.
  */
 #ifndef KINFS_ENGINE_TEXT_DECODER_H
 #define KINFS_ENGINE_TEXT_DECODER_H
@@ -12,14 +11,14 @@
 #include "engine/text/type.h"
 
 enum {
-    DECODER_MEMORY_MAX_BYTES = 128 << 20, /* what `xz -9` and `zstd --long` need, and no more */
-    DECODER_KEPT_MAX_BYTES = 4 << 20,     /* by one that decodes nothing */
+    DECODER_MEMORY_MAX_BYTES = 128 << 20, /* enough for `xz -9` and `zstd --long`, and no more */
+    DECODER_KEPT_MAX_BYTES = 4 << 20,     /* kept by a decoder between documents */
 };
 
 /* How it compares with its input, or a limit on time: what more is packed than this is cut off. */
 #define DECODER_OUTPUT_MAX_BYTES ((uint64_t)1 << 30)
 
-/* Where the bytes go. */
+/* The receiver of bytes. */
 struct byte_sink {
     void (*bytes)(void *user, const uint8_t *bytes, size_t size_bytes);
     void *user;
@@ -40,17 +39,16 @@ DEFINE_CLEANUP(struct decoder *, decoder_free);
 void decoder_begin(struct decoder *decoder, enum text_codec codec);
 void decoder_feed(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes);
 
-/* No more is wanted of what was begun: what is fed from now on is passed over. The sink may call
- * it. */
+/* Stops decoding: bytes that are fed from now on are passed over. The sink may call it. */
 void decoder_stop(struct decoder *decoder);
 
-/* Nothing is being decoded any more, and no call is: of what the libraries have allocated at most
- * DECODER_KEPT_MAX_BYTES is kept for what comes next. */
+/* Gives back memory of the libraries, of which at most DECODER_KEPT_MAX_BYTES is kept for the next
+ * document. Not called while something is decoded. */
 void decoder_rest(struct decoder *decoder);
 
-/* No more bytes. *ret_damaged: something could not be decoded, or bytes are missing; *ret_cut:
- * there was more than DECODER_OUTPUT_MAX_BYTES, or it wanted more memory than it may have. Neither
- * unmakes what was handed out. */
+/* No more bytes come. *ret_damaged: something could not be decoded, or bytes are missing; *ret_cut:
+ * there was more than DECODER_OUTPUT_MAX_BYTES, or the library would need more memory than it may
+ * have. Bytes that were handed out before stay valid. */
 void decoder_finish(struct decoder *decoder, bool *ret_damaged, bool *ret_cut);
 
 #endif

@@ -1,3 +1,9 @@
+/* A buffer between the filters of markup and the words: pieces of text are copied into it, and the
+ * words are fed when it is full. A long piece is fed by itself, without a copy, after the buffer.
+ *
+ * Example: "<b>H</b><sub>2</sub>O" gives the pieces "H", "2" and "O", which lie in the buffer as
+ * "H2O" and are one word. Cost: one copy of short pieces, at most 16 KiB of delay.
+ */
 #include "engine/text/gather.h"
 
 #include <string.h>

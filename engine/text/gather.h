@@ -6,8 +6,8 @@
 #include "engine/text/words.h"
 
 enum {
-    GATHER_BYTES = 16 * 1024,  /* what is fed at a time stays in the first cache */
-    GATHER_SLACK_BYTES = 64,   /* may be written behind what is gathered */
+    GATHER_BYTES = 16 * 1024,  /* fed at a time, and still in the first cache then */
+    GATHER_SLACK_BYTES = 64,   /* bytes behind the gathered ones that may be written */
     GATHER_DIRECT_BYTES = 512, /* longer pieces are not copied */
 };
 
@@ -19,9 +19,9 @@ struct gather {
 
 void gather_begin(struct gather *gather, struct words *words);
 void gather_put(struct gather *gather, const uint8_t *bytes, size_t size_bytes);
-/* What is before and what comes are different words. */
+/* Ends a word: text before and behind this call is not of one word. */
 void gather_separate(struct gather *gather);
-/* All that was gathered is fed when this returns. */
+/* Feeds all that was gathered. */
 void gather_flush(struct gather *gather);
 
 #endif

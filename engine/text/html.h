@@ -48,7 +48,7 @@ enum html_state {
     XML_DOCTYPE,     /* with the declarations in it */
 };
 
-/* Where a "<" within a script, or what followed it, may lead. */
+/* The states behind a "<" within a script. */
 enum html_script_at {
     SCRIPT_TEXT,
     SCRIPT_LESS,       /* "<" */
@@ -62,11 +62,11 @@ enum html_script_escape { SCRIPT_PLAIN, SCRIPT_ESCAPED, SCRIPT_DOUBLE_ESCAPED };
 
 enum html_value { HTML_VALUE_DROPPED, HTML_VALUE_ALT, HTML_VALUE_HREF };
 
-/* What is within a document type declaration of XML. */
+/* The states within a document type declaration of XML. */
 enum xml_doctype_at { XML_DOCTYPE_MARKUP, XML_DOCTYPE_COMMENT, XML_DOCTYPE_INSTRUCTION };
 
-/* Takes text and simple tags, as many as there are before something else or the end is near, in
- * HTML_DATA. Of what elements mean only the flags count. Returns how many bytes. */
+/* A stride takes text and simple tags in HTML_DATA, up to anything else or near the end. Only those
+ * flags of elements count that are in `flags`. Returns the number of bytes. */
 typedef size_t html_stride(struct gather *gather, uint8_t flags, const uint8_t *bytes,
                            size_t size_bytes);
 
@@ -95,8 +95,8 @@ struct html {
 /* kernel: kernel_in_use(), or another to compare with. */
 void html_begin(struct html *html, struct words *words, enum kernel kernel);
 void html_begin_xml(struct html *html, struct words *words, enum kernel kernel);
-/* After html_begin(): links go to the sink, which stays where it is. n_handed_out: the tokens of
- * the document that words have handed out so far. */
+/* After html_begin(): links go to the sink, which is borrowed. n_handed_out: the number of tokens
+ * of the document that words have handed out so far. */
 void html_want_links(struct html *html, const struct canon_sink *sink,
                      const uint64_t *n_handed_out);
 /* After html_begin() or html_begin_xml(): tags are tokens too. */
@@ -118,7 +118,7 @@ size_t html_feed_xml_instruction(struct html *html, const uint8_t *p, size_t n);
 size_t html_feed_xml_doctype(struct html *html, const uint8_t *p, size_t n);
 void html_begin_xml_doctype(struct html *html);
 
-/* The tokenizer says what it met. */
+/* The calls of the tokenizer to html_text.c, for each thing that it meets. */
 void html_tag_named(struct html *html);
 void html_attribute_named(struct html *html);
 void html_value_begins(struct html *html);

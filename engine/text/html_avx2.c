@@ -1,3 +1,4 @@
+/* The AVX2 kernel of html_stride.h: a block is two vectors of 32 bytes. */
 #include <immintrin.h>
 #include <stdint.h>
 
@@ -29,7 +30,8 @@ static inline uint64_t block_equal(block b, char c)
     return equal(b, all, all);
 }
 
-/* Each of them is the only one with its low four bits. */
+/* No two white space characters have the same low four bits: these look up the only one that the
+ * byte can be. */
 static inline uint64_t block_space(block b)
 {
     const __m256i spaces = _mm256_broadcastsi128_si256(

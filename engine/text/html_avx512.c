@@ -1,3 +1,4 @@
+/* The AVX-512 kernel of html_stride.h: a block is one vector of 64 bytes. */
 #include <immintrin.h>
 #include <stdint.h>
 
@@ -18,7 +19,8 @@ static inline uint64_t block_equal(block b, char c)
     return _mm512_cmpeq_epi8_mask(b, _mm512_set1_epi8(c));
 }
 
-/* Each of them is the only one with its low four bits. */
+/* No two white space characters have the same low four bits: these look up the only one that the
+ * byte can be. */
 static inline uint64_t block_space(block b)
 {
     const __m512i spaces = _mm512_broadcast_i32x4(

@@ -43,14 +43,14 @@ enum { HTML_ELEMENT_SLOTS = 256 };
 #define HTML_ELEMENT_SLOT(low) ((size_t)(((low)*HTML_ELEMENT_FACTOR) >> 56))
 extern const struct html_element html_elements[HTML_ELEMENT_SLOTS];
 
-/* Whatever is in the name's slot: it is this element when low and n are the name's. (The one of
+/* The element in the name's slot. It is the element of that name when low and n are. (The one of
  * more than eight bytes is told from others of these eight and as long by its last.) */
 static inline const struct html_element *html_element_slot(uint64_t low)
 {
     return &html_elements[HTML_ELEMENT_SLOT(low)];
 }
 
-/* One without flags for any other. */
+/* The element of a name. One that is not in the table has no flags. */
 const struct html_element *html_element(const struct html_name *name);
 
 #endif

@@ -1,3 +1,11 @@
+/* The links of an HTML document, with the places of their texts among its tokens. A place is the
+ * number of complete tokens and the bytes of the open one, so a link may begin within a word.
+ *
+ * Example: "see <a href=x>the page</a> now" has a link of the tokens 1 and 2, [1, 3). In
+ * "pre<a href=x>fix</a>" the one token belongs to the link, as it ends in it.
+ *
+ * Cost: the gathered text is fed to the words at each end of a link, so that they can be asked.
+ */
 #include "engine/text/html_links.h"
 
 #include <string.h>

@@ -6,19 +6,19 @@
 
 #include "engine/text/gather.h"
 
-/* Where the text is that was gathered so far. */
+/* The place of the text that was gathered so far. */
 struct html_place {
-    uint64_t n_tokens; /* complete ones */
-    uint32_t n_open;   /* bytes of the one that may go on */
+    uint64_t n_tokens; /* complete tokens before it */
+    uint32_t n_open;   /* bytes of the token that may go on */
 };
 
 struct html_links {
-    const struct canon_sink *sink; /* NULL: nobody wants them */
+    const struct canon_sink *sink; /* NULL: links are not wanted */
     const uint64_t *n_handed_out;  /* tokens of the document */
-    bool open;                     /* the text of one goes on */
+    bool open;                     /* a link has begun and not ended */
     bool in_title, title_seen;
-    bool has_href; /* the tag */
-    bool is_long;  /* too long */
+    bool has_href; /* the tag has one */
+    bool is_long;  /* the href is too long to be kept */
     size_t href_bytes;
     struct html_place begin;
     char href[CANON_HREF_MAX_BYTES];
@@ -27,7 +27,7 @@ struct html_links {
 /* A tag that may have a href has begun. */
 void html_links_tag(struct html_links *links, struct gather *gather);
 void html_links_href(struct html_links *links, const uint8_t *bytes, size_t size_bytes);
-/* The text of the link begins, and ends: what is in between is its text. */
+/* The text of the link begins, and ends. */
 void html_links_begin(struct html_links *links, struct gather *gather);
 void html_links_end(struct html_links *links, struct gather *gather);
 

@@ -1,3 +1,4 @@
+/* The NEON kernel of html_stride.h: a block is four vectors of 16 bytes. */
 #include <arm_neon.h>
 #include <stdint.h>
 
@@ -13,7 +14,7 @@ static inline void block_store(uint8_t *p, block b)
     vst1q_u8_x4(p, b);
 }
 
-/* A bit for each byte, of four times sixteen that are all ones or none. */
+/* A mask of 64 bytes, each of which has all bits set or none. */
 static inline uint64_t bits_of(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d)
 {
     static const uint8_t bits[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};

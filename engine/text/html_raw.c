@@ -1,4 +1,13 @@
-/* The content of elements in which tags mean nothing (WHATWG HTML 13.2.5.2 to 4 and 9 to 31). */
+/* The content of elements in which tags mean nothing: title and textarea (RCDATA, with references),
+ * style, xmp and the like (RAWTEXT), script, and plaintext (WHATWG HTML 13.2.5.2 to 4 and 9 to 31).
+ * Only the end tag of the open element ends it.
+ *
+ * Example: in <title>a <b> &amp; b</titles></title> the text is "a <b> & b" and "</titles>", whose
+ * letters are words; </title> ends it. Within a script, <!-- and <script> begin escapes in which
+ * </script> does not end it, as the standard has it.
+ *
+ * Cost: a memchr for the next "<"; the letters of a possible end tag are counted, not kept.
+ */
 #include "engine/text/html.h"
 
 #include <string.h>
@@ -21,7 +30,7 @@ static bool goes_on(const struct html *html, size_t matched, uint8_t c)
            html_lower(c) == (uint8_t)(html->element->low >> (8 * matched));
 }
 
-/* Its end tag is there, up to what is behind the name. */
+/* The end tag of the open element has come, with its name. */
 static void end_tag_begins(struct html *html)
 {
     html->end_tag = true;
@@ -44,7 +53,8 @@ void html_begin_raw(struct html *html)
 
 /* -- RCDATA and RAWTEXT -- */
 
-/* What could have been the end tag is text: "<", "/" and letters of the name in some case. */
+/* A beginning of an end tag that turned out to be none is text: "<", "/" and letters of the name,
+ * whose case is lost. */
 static void put_match(struct html *html)
 {
     if (html->matched && !(html->element->flags & ELEMENT_HIDDEN)) {
@@ -126,7 +136,7 @@ static size_t feed_script_text(struct html *html, const uint8_t *p, size_t n)
     }
 }
 
-/* Behind a "<". Returns whether the byte was used. */
+/* Takes the byte behind a "<". Returns true when it was used. */
 static bool feed_script_less(struct html *html, uint8_t c)
 {
     html->matched = 0;
@@ -139,7 +149,7 @@ static bool feed_script_less(struct html *html, uint8_t c)
     return html->script_at == SCRIPT_LESS_SLASH || html->script_at == SCRIPT_LESS_BANG;
 }
 
-/* In a name that may be "script"; matched counts its letters. */
+/* Takes a byte of a name that may be "script"; matched counts its letters. */
 static bool feed_script_name(struct html *html, uint8_t c)
 {
     if (goes_on(html, html->matched, c)) {

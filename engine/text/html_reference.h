@@ -25,17 +25,17 @@ struct html_reference {
     enum html_reference_at at;
     bool in_attribute;
     uint32_t code;
-    /* What is read, then what it stands for, UTF-8. */
+    /* The bytes of the reference as read, and at its end the text it stands for, UTF-8. */
     size_t n_bytes;
     uint8_t bytes[REFERENCE_TEXT_MAX];
 };
 
 void html_reference_begin(struct html_reference *reference, bool in_attribute);
 
-/* The next byte. Returns whether it is a part of the reference, in *ret_ends whether that is
- * complete: then bytes has the text it stands for, which is what stood there if it is none. */
+/* Takes the next byte. Returns true when it is a part of the reference. *ret_ends: the reference is
+ * complete, and bytes has the text it stands for, which for one that is none is itself. */
 bool html_reference_feed(struct html_reference *reference, uint8_t byte, bool *ret_ends);
-/* No byte comes. */
+/* No more bytes come. */
 void html_reference_end(struct html_reference *reference);
 
 /* A whole one, from the first byte behind its '&' at a place among some bytes. Returns the place

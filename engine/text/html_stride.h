@@ -1,12 +1,16 @@
-/* Text, whole tags and references at a stride: what html_tokenizer.c does a state at a time, here
- * over 64 bytes at once, wherever a tag is all there and means nothing but a separator or not even
- * that. Whatever else comes is left where it begins. Both ways have one result.
+/* Text, whole tags and references at a stride: the tokenizer over 64 bytes at once, in place of a
+ * state at a time as in html_tokenizer.c, wherever a tag is all there and means nothing but a
+ * separator or not even that. The stride stops at the beginning of anything else. Both ways have
+ * one result.
  *
  * Bytes are looked at as bits, one for each byte of a block. Where all attributes of a tag have the
- * usual form (no value, or one in quotation marks right behind the equals sign), what is within
- * quotation marks is the parity of those before it, and the tag ends at the first '>' outside: a
- * few operations a tag, with no branch that depends on what is in it. Other tags are gone through
- * an attribute at a time.
+ * usual form (no value, or one in quotation marks right behind the equals sign), a byte is within
+ * quotation marks when their number before it is odd, and the tag ends at the first '>' outside: a
+ * few operations a tag, with no branch that depends on its content. Other tags are gone through an
+ * attribute at a time.
+ *
+ * Example: in <a title="x > y">z the quotation marks are odd at the first '>' and even at the
+ * second, which ends the tag.
  *
  * A file that includes this has defined: block (64 bytes), block_load(), block_store(), and two
  * functions that give a bit for each byte, the first one lowest: block_equal() (is this one) and
@@ -17,9 +21,10 @@
 
 enum {
     BLOCK_BYTES = 64,
-    /* Behind the beginning of a block: itself, and what is copied from its last byte on. */
+    /* Bytes that are read from the beginning of a block on: itself, and a copy that begins at its
+     * last byte. */
     AHEAD_BYTES = 2 * BLOCK_BYTES,
-    /* What a block adds to the text at most: itself, a separator for each tag, a reference. */
+    /* The most that a block adds to the text: itself, a separator for each tag, a reference. */
     ROOM_BYTES = 3 * BLOCK_BYTES,
 };
 
@@ -73,8 +78,9 @@ static inline const uint8_t *find(const uint8_t *p, const uint8_t *last, char by
     return NULL;
 }
 
-/* p is in "before attribute name". Returns where the '>' is that ends the tag, NULL when that is
- * for the states: an attribute longer than a block, or too near to the end. */
+/* Goes through attributes from p on, where the state is "before attribute name". Returns the '>' of
+ * the tag, or NULL when the state machine must find it: an attribute is longer than a block, or the
+ * end is too near. */
 static __attribute__((noinline)) const uint8_t *skip_attributes(const uint8_t *p,
                                                                 const uint8_t *last)
 {
@@ -150,8 +156,8 @@ static inline const uint8_t *replace_reference(const uint8_t *p, uint8_t **out)
     return NULL; /* with that many digits */
 }
 
-/* Where the tag that begins with the '<' at `tag` ends, which is the place of its '>', when it is
- * of the usual form and all in the block, else 64. name_end: of the tag's name. */
+/* The place of the '>' of the tag that begins at `tag`, when the tag is of the usual form and all
+ * in the block, else 64. name_end: the end of the tag's name. */
 static inline unsigned usual_tag_end(const struct bits *b, unsigned tag, unsigned name_end)
 {
     uint64_t quoted = b->quoted ^ (0 - (b->quoted >> tag & 1));

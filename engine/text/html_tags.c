@@ -1,5 +1,8 @@
-/* A tag is the token "<name>" or "</name>": no word has such a character. It has no attributes, and
- * one without content is its start tag. */
+/* Tags as tokens. A tag is the token "<name>" or "</name>", which no word can be, as no word has
+ * such a character. The token has no attributes, and an element without content has its start tag.
+ *
+ * Example: "<p class=x>a<br/>b</p>" has the tokens <p>, a, <br>, b, </p>. Cost: the gathered text
+ * is fed to the words at each tag; html_stride.h is not used. */
 #include "engine/text/html_tags.h"
 
 #include <string.h>
@@ -16,7 +19,7 @@ void html_tags_put(struct html_tags *tags, bool end_tag, struct gather *gather)
     gather_flush(gather);
     words_separate(words);
     if (n > WORDS_BLOCK_BYTES - words->n_bytes)
-        words_finish(words); /* which hands them out */
+        words_finish(words); /* hands out the tokens, which makes room */
     memcpy(words->bytes + words->n_bytes, token, n);
     words->n_bytes += (uint32_t)n;
     words_separate(words);

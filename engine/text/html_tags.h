@@ -17,7 +17,7 @@ static inline void html_tags_begin(struct html_tags *tags)
     tags->n_bytes = 2;
 }
 
-/* What is more than a token may have is cut. */
+/* A name that is longer than a token may be is cut. */
 static inline void html_tags_name(struct html_tags *tags, uint8_t byte)
 {
     if (tags->n_bytes < CANON_TOKEN_MAX_BYTES - 1)

@@ -1,13 +1,13 @@
-/* What of an HTML document is text: what stands outside of tags, comments, declarations, scripts
- * and styles; titles and text areas; CDATA sections; the alt text of images. A tag separates words,
- * but not one that only changes how a part of a word looks: a reader sees one word in
+/* The text of an HTML document: everything outside of tags, comments, declarations, scripts and
+ * styles; titles and text areas; CDATA sections; the alt text of images. A tag separates words,
+ * except one that only changes how a part of a word looks: a reader sees one word in
  * "<b>H</b><sub>2</sub>O" and two in "<td>a<td>b". A comment separates nothing.
  *
- * The content of iframe, noembed and noframes is what a program shows that knows none of them: no
- * text. Of noscript it is markup like any other. */
+ * The content of iframe, noembed and noframes is for programs that know none of them, and is no
+ * text. The content of noscript is markup like any other. */
 #include "engine/text/html.h"
 
-/* A start or end tag of a or area, and somebody wants to know. */
+/* True for a tag of a or area where links are wanted. */
 static bool is_link(const struct html *html)
 {
     return html->element->flags & html->element_flags & ELEMENT_LINK;

@@ -1,23 +1,30 @@
-/* The tokenizer of the WHATWG HTML standard (section 13.2.5) as far as it decides what is text and
- * what is markup, as a state machine that can stop at any byte. No tree is built.
+/* The tokenizer of the WHATWG HTML standard (section 13.2.5) as far as it tells text from markup,
+ * as a state machine that can stop at any byte. No tree is built.
+ *
+ * Example: "a<b title=x>c" is "a" in HTML_DATA, "<" to HTML_TAG_OPEN, "b" in HTML_TAG_NAME, "title"
+ * in HTML_ATTRIBUTE_NAME, "x" in HTML_VALUE_UNQUOTED, and "c" in HTML_DATA again.
+ *
+ * Cost: memchr(3) over text, a step a byte within tags; with a kernel whole tags are taken at once
+ * (html_stride.h).
  *
  * States of the standard that differ only in errors, or in what goes into tokens that are dropped,
  * are one here: all of DOCTYPE and the bogus comment end at the first '>'.
  *
  * Departures, each on the side of keeping text:
  *   - CDATA sections are text anywhere, not in foreign content only; XHTML has them.
- *   - <script/>, and any other whose content is not markup, is empty, as XHTML means it.
- *   - What the state of the tokenizer depends on in the tree is not known: <title> is RCDATA within
+ *   - <script/>, and any other element whose content is not markup, is empty, as in XHTML.
+ *   - The tree, on which some states depend in the standard, is not known: <title> is RCDATA within
  *     <svg> too.
  *   - The alt text of a tag that never ends is kept.
- * Bytes are UTF-8; what they were in the file is not the tokenizer's matter.
+ * Bytes are UTF-8: charset.h has converted them.
  */
 #include "engine/text/html.h"
 
 #include <string.h>
 
-/* What is read in one step. A step looks for the end of what it reads, and stops at what comes
- * before: whoever has a million references before the next tag has it looked for a million times.
+/* The most bytes that are read in one step. A step looks for the next tag, and stops at a reference
+ * before it: in a document of a million references the next tag is looked for a million times, each
+ * time within a step.
  */
 enum { STEP_BYTES = 1024 };
 
@@ -64,7 +71,7 @@ static bool feed_tag_open(struct html *html, uint8_t c)
     return true;
 }
 
-/* One byte inside of a tag but not of a name or value. Returns whether it was used. */
+/* Takes a byte inside of a tag that is not of a name or value. Returns true when it was used. */
 static bool feed_tag(struct html *html, uint8_t c)
 {
     switch (html->state) {
@@ -106,7 +113,7 @@ static bool feed_tag(struct html *html, uint8_t c)
     }
 }
 
-/* Of a tag or an attribute, to its end or to the end of what there is. */
+/* Takes the name of a tag or an attribute, up to its end or to the last byte. */
 static size_t feed_name(struct html *html, const uint8_t *p, size_t n)
 {
     bool of_tag = html->state == HTML_TAG_NAME, wanted = of_tag && html->tags.wanted;
@@ -127,7 +134,7 @@ static size_t feed_name(struct html *html, const uint8_t *p, size_t n)
     return n;
 }
 
-/* A part of a value up to its end, a reference, or the end of what there is. */
+/* Takes a part of a value, up to its end, a reference, or the last byte. */
 static size_t feed_value(struct html *html, const uint8_t *p, size_t n)
 {
     bool quoted = html->state == HTML_VALUE_QUOTED;
@@ -150,7 +157,7 @@ static size_t feed_value(struct html *html, const uint8_t *p, size_t n)
         return n;
     html_value_ends(html);
     html->state = HTML_BEFORE_ATTRIBUTE;
-    return size + quoted; /* what ends an unquoted value is looked at again */
+    return size + quoted; /* the byte that ends an unquoted value is looked at again */
 }
 
 /* -- comments, declarations, CDATA -- */
@@ -348,7 +355,7 @@ void html_want_links(struct html *html, const struct canon_sink *sink, const uin
 
 void html_want_tags(struct html *html)
 {
-    html->stride = NULL; /* which takes tags for what they do */
+    html->stride = NULL; /* a stride takes tags for separators and drops their names */
     html->tags.wanted = true;
 }
 

@@ -3,9 +3,12 @@
  * "?>", and a document type declaration has other declarations in it. Besides, no element means
  * anything, so that every tag separates words; names may begin with other characters than letters.
  *
- * What is the same: of references, those that HTML knows by the name are replaced, the five of XML
- * among them. Document types that declare others under these names are few; whatever else they
- * declare is not read, and the name of the entity stays in the text. Documents that are not well
+ * Example: <!DOCTYPE a [<!ENTITY b "c>d"> <!-- > --> ]> ends at its last '>': depth counts '<', and
+ * a '>' within quotation marks or a comment does not count.
+ *
+ * References are read as in HTML: those that HTML knows by the name are replaced, the five of XML
+ * among them. Few document types declare others under these names; entities that they declare
+ * besides are left out, and the name of the entity stays in the text. Documents that are not well
  * formed are read on. */
 #include "engine/text/html.h"
 
@@ -31,7 +34,7 @@ void html_begin_xml_doctype(struct html *html)
     html->quote = 0;
 }
 
-/* Of declarations, outside of comments and instructions; matched counts bytes of "<!--". */
+/* Takes declarations, outside of comments and instructions; matched counts bytes of "<!--". */
 static void feed_markup(struct html *html, uint8_t c)
 {
     static const char comment[] = "<!--";
@@ -72,7 +75,7 @@ size_t html_feed_xml_doctype(struct html *html, const uint8_t *p, size_t n)
             feed_markup(html, c);
             continue;
         }
-        /* matched counts what is there of "--" or "?" */
+        /* matched counts the bytes of "--" or "?" so far */
         bool in_comment = html->doctype_at == XML_DOCTYPE_COMMENT;
         if (c == (in_comment ? '-' : '?')) {
             html->matched += html->matched < (in_comment ? 2 : 1);

@@ -1,6 +1,13 @@
-/* A string ends at its quotation mark, or with the line, which no string goes beyond: so a text
- * that is damaged is read on. An escape that stands for no character separates words, as those for
- * the ends of lines and tabs do.
+/* The strings of JSON, unescaped. A string ends at its quotation mark or with its line, which no
+ * string goes beyond, so that a damaged text is read on. An escape that stands for no character
+ * separates words, as those for the ends of lines and tabs do.
+ *
+ * Example: {"name": "M\u00fcller", "tags": ["a\nb"]} has the words name, m<U+00FC>ller, tags, a
+ * and b. A notebook is followed down to the sources of its cells: the stack of levels has the
+ * containers that lead there, and any other container is only counted until it ends.
+ *
+ * Cost: memchr(3) between strings, a look at each byte within them. Left out: numbers as anything
+ * but words, and keys as less than text.
  */
 #include "engine/text/json.h"
 
@@ -57,7 +64,7 @@ static int digit_of(uint8_t c)
     return c >= '0' && c <= '9' ? c - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/* Returns whether the byte is taken. */
+/* Takes a digit of an escape. Returns false for a byte that is none. */
 static bool feed_hex(struct json *json, uint8_t c)
 {
     const int digit = digit_of(c);
@@ -99,7 +106,7 @@ static enum json_level level(const struct json *json)
     return json->n_levels ? json->levels[json->n_levels - 1] : JSON_TOP;
 }
 
-/* What a container is that begins here; JSON_TOP: one whose strings are no text. */
+/* The level of a container that begins here; JSON_TOP for one whose strings are no text. */
 static enum json_level level_of(const struct json *json, bool object)
 {
     switch (level(json)) {
@@ -175,7 +182,7 @@ static void end_string(struct json *json)
         gather_separate(&json->gather);
 }
 
-/* Between strings, to the next one. Returns how many bytes were taken. */
+/* Takes bytes between strings, up to the next one. Returns their number. */
 static size_t feed_between(struct json *json, const uint8_t *p, size_t n)
 {
     const uint8_t *quote = memchr(p, '"', n);
@@ -193,7 +200,7 @@ static size_t feed_between(struct json *json, const uint8_t *p, size_t n)
     return n_between + 1;
 }
 
-/* Up to what is no character of itself. */
+/* Takes a run of characters that stand for themselves, and the one that ends it. */
 static size_t feed_string(struct json *json, const uint8_t *p, size_t n)
 {
     size_t i = 0;

@@ -1,8 +1,8 @@
-/* JSON (RFC 8259, and a value a line) to the text of its strings, unescaped, and what stands
+/* JSON (RFC 8259, and a value a line) to the text of its strings, unescaped, and of everything
  * between them; Jupyter notebooks to the sources of their cells. Private to engine/text.
  *
  * json.c        strings, and which of them are shown
- * json_sniff.c  what is JSON, and what of it a notebook
+ * json_sniff.c  tells JSON, and notebooks, from other texts
  */
 #ifndef KINFS_ENGINE_TEXT_JSON_H
 #define KINFS_ENGINE_TEXT_JSON_H
@@ -15,7 +15,8 @@
 
 enum { JSON_KEY_MAX_BYTES = 11 }; /* of those that mean something, and the zero */
 
-/* What an open container of a notebook is: all others, with what is in them, are only counted. */
+/* The open containers of a notebook that lead to its text. All others, with their content, are only
+ * counted. */
 enum json_level {
     JSON_TOP,
     JSON_ROOT,
@@ -31,7 +32,7 @@ struct json {
     enum { JSON_BETWEEN, JSON_STRING, JSON_ESCAPE, JSON_HEX } state;
     uint8_t n_hex;
     uint16_t hex, surrogate; /* the digits so far; the first half of a pair, or 0 */
-    /* Of a notebook: */
+    /* The state within a notebook. */
     bool at_key, shown; /* what comes next is a key; the string is text */
     uint8_t n_levels;
     uint8_t levels[JSON_SOURCE + 1];
@@ -42,8 +43,8 @@ struct json {
 
 enum json_is { JSON_IS_NONE, JSON_IS_JSON, JSON_IS_NOTEBOOK };
 
-/* What a text that begins so is. JSON has a string, and is well formed up to the end of the head.
- */
+/* Tells whether a text with this head is JSON or a notebook. JSON has a string, and is well formed
+ * up to the end of the head. */
 enum json_is json_sniff(const uint8_t *head, size_t head_bytes);
 
 void json_begin(struct json *json, bool notebook, struct words *words);

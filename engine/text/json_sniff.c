@@ -1,5 +1,9 @@
-/* What is JSON: the grammar decides, up to where the head ends or nests deeper than is followed
- * here; so nothing else that has braces is taken for it. */
+/* JSON is told from other texts by its grammar, up to the end of the head or to a nesting that is
+ * deeper than is followed here. No program that has braces is taken for it.
+ *
+ * Example: {"a": [1, {"b" ends in the middle, and is JSON so far; { int a; } is none, as a key must
+ * be a string. Cost: one pass over the head; a stack of 64 bits. Left out: what readers allow
+ * beside the grammar (comments, trailing commas). */
 #include "engine/text/json.h"
 
 #include <string.h>
@@ -19,7 +23,7 @@ static void skip_spaces(struct sniff *sniff)
         sniff->p++;
 }
 
-/* Whether it is one, or may be, where the head ends. */
+/* Takes a string. Returns false when there is none; one that the head cuts off is taken for one. */
 static bool take_string(struct sniff *sniff, struct sniff *ret_text)
 {
     if (*sniff->p != '"')
@@ -84,7 +88,7 @@ static bool take_key(struct sniff *sniff)
     return *sniff->p++ == ':';
 }
 
-/* What may stand behind a value: ends of containers, a comma, and at the top another value. */
+/* Takes the bytes behind a value: ends of containers, a comma, and at the top another value. */
 static bool take_ends(struct sniff *sniff)
 {
     for (;;) {
@@ -105,7 +109,7 @@ static bool take_ends(struct sniff *sniff)
     }
 }
 
-/* Behind "{" or "[": an end of it, or what its first value follows. */
+/* Takes "{" or "[", and behind it the end of the container or the key of its first value. */
 static bool take_begin(struct sniff *sniff, bool *ret_empty)
 {
     const bool object = *sniff->p++ == '{';

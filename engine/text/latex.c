@@ -1,11 +1,16 @@
-/* A command's name is dropped, with what stands in brackets behind it, and those of its arguments
- * that are no text (keys, lengths, files, definitions); its other arguments are text. Comments are
- * dropped with the end of their line, as TeX does. Before \begin{document}, where there is a class,
- * only titles and authors are shown, and nothing is behind \end{document}. Of mathematics letters
- * and numbers are text, those of one group joined, as they are on the page.
+/* LaTeX by commands and groups. The name of a command is dropped, with its options in brackets, and
+ * those of its arguments that are no text (keys, lengths, files, definitions); its other arguments
+ * are text. Comments are dropped with the end of their line, as TeX does. Before \begin{document},
+ * where there is a class, only titles and authors are shown, and behind \end{document} nothing is.
+ * Letters and numbers of mathematics are text, those of one group joined, as they are on the page.
  *
- * Macros that a document defines are not expanded: what they stand for is not shown, their
- * arguments are. Verbatim text is text as it stands.
+ * Example: "\section*{A \emph{new} way}\label{s:1} to \"Uber%" has the words A, new, way, to and
+ * U-umlaut-ber: \section shows its argument, \label drops it, \" is an accent.
+ *
+ * Cost: a state machine, one look at each byte, no allocation; a binary search for each command.
+ *
+ * Left out: macros that a document defines. Their expansion is not shown, their arguments are.
+ * Verbatim text is text as it stands.
  */
 #include "engine/text/latex.h"
 
@@ -54,7 +59,7 @@ static void begin_name(struct latex *latex)
     memset(latex->name, 0, sizeof(latex->name));
 }
 
-/* What is longer than any that is known is none of them. */
+/* A name that is longer than any that is known is cut, and is none of these. */
 static void add_to_name(struct latex *latex, uint8_t c)
 {
     if (latex->n_name < LATEX_NAME_BYTES)
@@ -183,7 +188,7 @@ static size_t feed_text(struct latex *latex, const uint8_t *p, size_t n)
     case '}': feed_brace(latex, p[0]); break;
     case '&':
     case '~': separate(latex); break;
-    default: break; /* of mathematics */
+    default: break; /* characters of mathematics */
     }
     latex->after_brace = ends_group;
     return 1;

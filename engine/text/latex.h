@@ -2,8 +2,8 @@
  * engine/text.
  *
  * latex.c          groups, arguments, comments, mathematics
- * latex_command.c  what commands and accents are
- * latex_sniff.c    what is LaTeX
+ * latex_command.c  commands and accents
+ * latex_sniff.c    tells LaTeX from other texts
  */
 #ifndef KINFS_ENGINE_TEXT_LATEX_H
 #define KINFS_ENGINE_TEXT_LATEX_H
@@ -16,7 +16,7 @@
 
 enum {
     LATEX_NAME_BYTES = 23,     /* of a command or an environment; no longer one means anything */
-    LATEX_OPTION_BYTES = 1024, /* in brackets; what goes on longer is text */
+    LATEX_OPTION_BYTES = 1024, /* in brackets; the rest of a longer one is text */
 };
 
 enum latex_state {
@@ -29,7 +29,7 @@ enum latex_state {
     LATEX_OPTION,      /* in brackets, dropped */
     LATEX_DROPPED,     /* in braces */
     LATEX_ENVIRONMENT, /* the name in braces, behind \begin or \end */
-    LATEX_ACCENT,      /* what it is for comes */
+    LATEX_ACCENT,      /* its letter comes */
     LATEX_VERB,
     LATEX_VERBATIM, /* up to \end{name} */
 };
@@ -37,20 +37,20 @@ enum latex_state {
 struct latex {
     enum latex_state state;
     bool preamble, ended;      /* before and behind the document */
-    bool options, after_brace; /* those that come are dropped; a group has just ended */
-    bool closed;               /* an argument or an option that is dropped has just ended */
-    bool escaped;              /* of what is dropped the last byte was a backslash */
+    bool options, after_brace; /* options that come are dropped; a group has just ended */
+    bool closed;               /* a dropped argument or option has just ended */
+    bool escaped;              /* the last dropped byte was a backslash */
     bool begins, hidden;       /* \begin, not \end; the verbatim environment is not shown */
     uint8_t n_drop;            /* arguments still to be dropped */
     uint8_t n_name, name[LATEX_NAME_BYTES + 1];
     uint8_t accent, delimiter, n_matched; /* of LATEX_VERBATIM: bytes of "\end{name}" */
-    uint32_t depth, n_option;             /* braces open in what is dropped; bytes of an option */
-    uint32_t title_depth;                 /* of a title that is shown in a preamble; 0: none */
+    uint32_t depth, n_option; /* open braces in a dropped argument; bytes of an option */
+    uint32_t title_depth;     /* of a title that is shown in a preamble; 0: none */
     struct gather gather;
 };
 
-/* Whether what begins so is LaTeX: its first line that is no comment is a command, and there is the
- * class of a document, or three lines at least begin with commands for its structure. */
+/* True when a document with this head is LaTeX: its first line that is no comment is a command, and
+ * there is the class of a document, or three lines at least begin with commands for structure. */
 bool latex_sniff(const uint8_t *head, size_t head_bytes);
 
 void latex_begin(struct latex *latex, struct words *words);
@@ -74,7 +74,7 @@ struct latex_command {
     char text[8]; /* UTF-8, in its place */
 };
 
-/* One of no arguments for any that is not known. */
+/* The command of a name. One that is not known has no arguments to be dropped. */
 const struct latex_command *latex_command(const char *name);
 
 /* The letter with the accent, by the byte behind the backslash, to UTF-8. Returns how many bytes.

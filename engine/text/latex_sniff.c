@@ -1,3 +1,10 @@
+/* LaTeX is told by its first line that is no comment, which must begin with a command, and by the
+ * class of a document or three lines that begin with commands for structure.
+ *
+ * Example: "% note\n\documentclass{article}" is LaTeX; "\d+ matches digits" is none, as nothing of
+ * structure follows. Cost: a look at the lines of the head; most texts are refused at the first.
+ * Left out: plain TeX, whose structure is macros of each author.
+ */
 #include "engine/text/latex.h"
 
 #include <string.h>

@@ -1,3 +1,10 @@
+/* A reader of lines hands out a line where it lies when all of it is in one piece, and copies only
+ * lines that are cut between two pieces. A line longer than LINE_MAX_BYTES comes in parts, so that
+ * memory is bounded.
+ *
+ * Example: the pieces "one\ntw" and "o\n" give "one" from the first piece, and "two" from the
+ * reader's buffer. Cost: one search for the line feed; no allocation.
+ */
 #include "engine/text/line.h"
 
 #include <string.h>

@@ -36,15 +36,15 @@ void line_reader_begin(struct line_reader *reader);
 bool line_next(struct line_reader *reader, const uint8_t **bytes, size_t *size_bytes,
                struct line *ret_line);
 
-/* No more bytes come. Returns whether there was a line that nothing ended. */
+/* No more bytes come. Returns true when there is a last line, without an end. */
 bool line_last(struct line_reader *reader, struct line *ret_line);
 
-/* The next line begins with these bytes of the one that was handed out last, and is what it was: a
- * rest, if its end has not come. n_bytes: less than all of it. */
+/* Keeps some bytes of the line that was handed out last: the next line begins with them, and is a
+ * rest if the line's end has not come. n_bytes: less than all of it. */
 void line_keep(struct line_reader *reader, const struct line *line, size_t from, size_t n_bytes);
 
-/* The next line of bytes that are all there, from *at on, which is behind its end then: without LF.
- * Of a last one that is not ended, *at is more than size_bytes. */
+/* The line from *at on, without LF, of bytes that are all there. *at is moved behind its end;
+ * behind a last line without an end it is more than size_bytes. */
 const uint8_t *line_at(const uint8_t *bytes, size_t size_bytes, size_t *at, size_t *ret_n_bytes);
 
 #endif

@@ -1,3 +1,9 @@
+/* Each line of an extractor's output is one feature, the digest of its bytes. A line that is longer
+ * than LINES_LINE_MAX_BYTES is several features, so that memory is bounded.
+ *
+ * Example: "layer1 conv\n\nlayer2 relu\n" gives two features. Cost: one copy and one digest a line.
+ * Left out: the order of lines.
+ */
 #include "engine/text/lines.h"
 
 #include <string.h>
@@ -9,7 +15,7 @@ static void end_line(struct lines *lines)
     lines->n_bytes = 0;
 }
 
-/* Of one line. */
+/* Adds bytes to the open line. */
 static void add_bytes(struct lines *lines, const uint8_t *bytes, size_t size_bytes)
 {
     while (size_bytes > 0) {

@@ -1,4 +1,4 @@
-/* The lines of what an extractor says to features: one a line, but for empty ones. Private to
+/* The lines of an extractor's output to features: one for each line that is not empty. Private to
  * engine/text.
  */
 #ifndef KINFS_ENGINE_TEXT_LINES_H

@@ -1,7 +1,11 @@
-/* Mail's text: subjects (also of messages within), and the parts that are text or HTML, in their
- * order. Dropped are all other header fields, attachments, what no one reads before the first and
- * behind the last part, and of alternatives all but the first that can be read. What is quoted
- * stays: the marks before it are no words.
+/* The text of mail: subjects (also of messages within), and the parts that are text or HTML, in
+ * their order. Other header fields are dropped, and attachments, the text before the first and
+ * behind the last part, which no reader shows, and all alternatives but the first that can be read.
+ * Quotations stay: the marks before them are no words.
+ *
+ * Example: a message of multipart/alternative with a text part and an HTML part has the words of
+ * its subject and of the text part. The levels are a stack of open multiparts: here one, which is
+ * taken after the first part, so that the second is dropped.
  *
  * A boundary counts wherever it stands, also that of an outer multipart whose inner one never ended
  * (RFC 2046, 5.1.2); a multipart that says none is text. In a mailbox a line
@@ -88,7 +92,8 @@ static void begin_part(struct mail *mail)
     begin_header(mail, level->digest);
 }
 
-/* Whether the line is a boundary of one that is open; then what follows has begun. */
+/* Takes a line that is a boundary of an open multipart: its part ends, and the next one, if there
+ * is one, has begun. Returns false for any other line. */
 static bool take_boundary(struct mail *mail, const struct line *whole)
 {
     const uint8_t *line = whole->bytes;
@@ -150,7 +155,8 @@ static void take_line(struct mail *mail, const struct line *line)
         mail_put_line(mail, mail->part.encoding, line);
 }
 
-/* Of a line that is cut, what may be half a character of quoted-printable is left for its rest. */
+/* The bytes of a line that is cut, without a half character of quoted-printable at its end, which
+ * is left for the rest of the line. */
 static size_t cut(const uint8_t *line, size_t n_bytes)
 {
     for (size_t n = 1; n <= 2; n++)

@@ -3,8 +3,8 @@
  *
  * mail.c         messages, parts and which of them are read
  * mail_header.c  header fields
- * mail_body.c    what a part is encoded in
- * mail_sniff.c   what is mail
+ * mail_body.c    the encodings of parts
+ * mail_sniff.c   tells mail from other texts
  */
 #ifndef KINFS_ENGINE_TEXT_MAIL_H
 #define KINFS_ENGINE_TEXT_MAIL_H
@@ -21,7 +21,7 @@
 enum {
     MAIL_HEADER_MAX_BYTES = 4096, /* of a longer one the rest is dropped */
     MAIL_BOUNDARY_MAX_BYTES = 70, /* RFC 2046, 5.1.1 */
-    MAIL_DEPTH_MAX = 8,           /* what is nested deeper is dropped */
+    MAIL_DEPTH_MAX = 8,           /* parts that are nested deeper are dropped */
     MAIL_DECODED_BYTES = 1024,
 };
 
@@ -31,7 +31,7 @@ enum mail_type { MAIL_TEXT, MAIL_HTML, MAIL_MULTIPART, MAIL_MESSAGE, MAIL_OTHER 
 
 enum mail_encoding { MAIL_IDENTITY, MAIL_QUOTED_PRINTABLE, MAIL_BASE64, MAIL_UNKNOWN };
 
-/* What the header says of the part it begins. */
+/* The properties of a part, by its header. */
 struct mail_part {
     enum mail_type type;
     enum mail_encoding encoding;
@@ -45,7 +45,7 @@ struct mail_part {
 struct mail_level {
     bool alternative, digest;
     bool taken;   /* one of its parts was read */
-    bool dropped; /* what it has now is not to be read */
+    bool dropped; /* its present part is not to be read */
     uint8_t n_boundary;
     char boundary[MAIL_BOUNDARY_MAX_BYTES];
 };
@@ -55,7 +55,7 @@ struct mail {
     struct html *html;
     bool tags; /* of HTML are wanted */
     struct charset charset;
-    bool is_html; /* what comes of the charset */
+    bool is_html; /* the text that the charset hands out is HTML */
 
     bool began, is_mailbox;
     bool after_empty; /* the line before was empty */
@@ -79,9 +79,7 @@ bool mail_sniff(const uint8_t *head, size_t head_bytes);
 void mail_init(struct mail *mail);
 void mail_done(struct mail *mail);
 
-/* html, words: stay where they are; html is for what is HTML, of which tags are tokens if so
- * wanted.
- */
+/* html, words: borrowed; html reads the parts that are HTML, whose tags are tokens if `tags`. */
 void mail_begin(struct mail *mail, struct html *html, struct words *words, bool tags);
 void mail_feed(struct mail *mail, const uint8_t *bytes, size_t size_bytes);
 void mail_finish(struct mail *mail);

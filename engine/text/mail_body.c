@@ -1,5 +1,8 @@
-/* Encoded bytes to text: quoted-printable and base64 (RFC 2045, 6.7 and 6.8), then the charset,
- * then HTML or words. */
+/* The body of a part: its lines are decoded by quoted-printable or base64 (RFC 2045, 6.7 and 6.8),
+ * then by the charset, then read as HTML or words.
+ *
+ * Example: "caf=C3=A9=" is decoded to "caf\xc3\xa9", and its line goes on, as "=" at the end is a
+ * soft break. "Y2Fm" is "caf" by four digits of six bits. */
 #include "engine/text/mail.h"
 
 #include <string.h>
@@ -81,8 +84,8 @@ static int base64_digit(uint8_t c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* What is no digit is passed over, as the RFC has it; padding ends a piece, of which several may be
- * put behind one another. */
+/* Bytes that are no digits are passed over, as the RFC has it; padding ends a piece of base64, and
+ * another piece may follow. */
 void mail_put_base64(struct mail *mail, const uint8_t *bytes, size_t n_bytes)
 {
     for (size_t i = 0; i < n_bytes; i++) {

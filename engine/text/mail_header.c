@@ -1,4 +1,7 @@
-/* Header fields: the subject, which is text, and what they say of the part. */
+/* Header fields: the subject is text, with its encoded words decoded (RFC 2047), and fields of the
+ * content set the properties of the part.
+ *
+ * Example: "Subject: =?utf-8?q?caf=C3=A9?= open" has the words "café" and "open". */
 #include "engine/text/mail.h"
 
 #include <string.h>

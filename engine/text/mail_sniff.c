@@ -1,5 +1,9 @@
-/* What is mail: all lines up to the first empty one are header fields, and those of a mail are
- * among them. */
+/* Mail is told by its header: all lines up to the first empty one are header fields, and fields
+ * that only mail has are among them.
+ *
+ * Example: "From: a@b" and "Date: ..." with an empty line behind are mail; "Name: x" and "Age: 7"
+ * are not. A mailbox begins with a line "From " and then a header. Cost: a look at each line up to
+ * the first that is no field. */
 #include "engine/text/mail.h"
 
 #include <string.h>
@@ -7,8 +11,8 @@
 
 enum {
     FROM = 1,       /* who, in a field of its own */
-    WHEN = 2,       /* a date, or what only a mail that is on its way has */
-    ON_ITS_WAY = 4, /* what programs that carry mail write */
+    WHEN = 2,       /* a date, or a field that only mail on its way has */
+    ON_ITS_WAY = 4, /* a field that programs that carry mail write */
     ABOUT = 8,      /* to whom, or about what */
 };
 
@@ -38,7 +42,7 @@ static unsigned meaning_of(const uint8_t *name, size_t n_bytes)
     return 0;
 }
 
-/* Of a line its name, which is letters, digits and dashes up to a colon. */
+/* The name of a line's field: letters, digits and dashes up to a colon. */
 static size_t name_bytes(const uint8_t *line, size_t n_bytes)
 {
     size_t n = 0;

@@ -1,19 +1,20 @@
-/* Markdown by lines. Headings, lists, quotations and tables are marked by what separates words
- * anyway; a number that counts a list stays. Of fences the inside is text as it stands, without the
- * language behind the first; front matter is text as it stands. Definitions of references are
- * dropped.
+/* Markdown by lines. Headings, lists, quotations and tables are marked by characters that separate
+ * words anyway; a number that counts a list stays. The inside of a fence is text as it stands,
+ * without the language behind the first fence; front matter is text as it stands. Definitions of
+ * references are dropped.
  *
- * Blocks that are code because they are indented are not told from the paragraphs of lists: their
- * markup counts, which costs what looks like a tag in them, and the underscores around words. The
- * inside of script and style within Markdown is text.
+ * Example: "# A *new* [way](x.html)" has the words A, new, way; "[way]: x.html" has none.
+ *
+ * Left out: blocks that are code because they are indented, which look as the paragraphs of lists.
+ * Their markup counts, so that tags in them and underscores around words are lost. The inside of
+ * script and style within Markdown is text.
  *
  * Compared with the words of the HTML that cmark 0.30 makes, of 150 documents found in a Debian 12
  * system 121 have the same words in the same order, and of 240,327 words 228 differ: 208 numbers of
  * lists, and 20 of links, labels and definitions that go on in the next line, of underscores at a
- * word's end that mark nothing, and of what looks like a tag in code that is indented.
- * Of 1,695 other files (headers, scripts, configuration, documentation) three
- * were taken for Markdown: a change log and a README that are, and the METADATA of a Python
- * package, of which the second half is.
+ * word's end that mark nothing, and of tags in code that is indented. Of 1,695 other files
+ * (headers, scripts, configuration, documentation) three were taken for Markdown: a change log and
+ * a README that are, and the METADATA of a Python package, whose second half is.
  */
 #include "engine/text/markdown.h"
 
@@ -69,8 +70,8 @@ bool markdown_is_definition(const uint8_t *p, size_t n)
     return at > begin && is_title(p + skip_blanks(p, n, at), n - skip_blanks(p, n, at));
 }
 
-/* (destination), (<destination>), (destination "title"). Returns where it ends, or where it is
- * clear that it does not. */
+/* (destination), (<destination>), (destination "title"). Returns its end, or the place at which it
+ * is clear that it has none. */
 static size_t read_destination(const uint8_t *p, size_t n, bool *ret_ends)
 {
     size_t at = skip_blanks(p, n, 1), depth = 1;

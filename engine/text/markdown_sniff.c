@@ -1,5 +1,12 @@
-/* What is Markdown and not a text, a script or a program that happens to have a "#" at the
- * beginning of a line. */
+/* Markdown is told from texts, scripts and programs that happen to have a "#" at the beginning of a
+ * line: it must have two kinds of constructs, three in all, and few lines of code outside of
+ * fences.
+ *
+ * Example: "# Title", an empty line, and "See [x](y.md) and [z](w.md)." are a heading and two
+ * links: Markdown. A shell script with comments has lines that look like headings, and no other
+ * construct.
+ *
+ * Cost: one look for the bytes of brackets and fences; few texts are then read line by line. */
 #include "engine/text/markdown.h"
 
 #include <string.h>
@@ -10,7 +17,7 @@ enum { LEAST = 3, SHARE_OF_CODE = 5 };
 
 struct found {
     unsigned n_headings, n_fences, n_links, n_definitions;
-    unsigned n_lines, n_code; /* that are not empty, outside of fences */
+    unsigned n_lines, n_code; /* lines that are not empty, outside of fences; lines of code */
     uint32_t looks;
 };
 
@@ -43,7 +50,7 @@ static bool has_link(const uint8_t *p, size_t n, uint32_t *looks)
     return false;
 }
 
-/* Of a definition: an address of the web, or of the document itself. */
+/* The destination of a definition: an address of the web, or of the document itself. */
 static bool has_address(const uint8_t *p, size_t n)
 {
     for (size_t at = 0; at < n; at++)
@@ -78,7 +85,7 @@ enum { MARKS_AT_ONCE = 64, MARK_BYTES = 3 };
 static bool has_mark_among(const uint8_t p[MARKS_AT_ONCE + MARK_BYTES - 1])
 {
     uint8_t found = 0;
-    for (size_t i = 0; i < MARKS_AT_ONCE; i++) { /* no branch: compilers make vectors of it */
+    for (size_t i = 0; i < MARKS_AT_ONCE; i++) { /* no branch, so that compilers use vectors */
         uint8_t a = p[i], b = p[i + 1], c = p[i + 2];
         uint8_t bracket = (uint8_t)((a == ']') & ((b == '(') | (b == ':')));
         uint8_t fence = (uint8_t)(((a == '`') | (a == '~')) & (a == b) & (b == c));
@@ -87,8 +94,8 @@ static bool has_mark_among(const uint8_t p[MARKS_AT_ONCE + MARK_BYTES - 1])
     return found;
 }
 
-/* Two kinds of four are wanted, of which a heading is only one: the others have a bracket or a
- * fence. Most text has neither, and is not read line by line. */
+/* Two kinds of constructs of four are needed, and only headings have neither a bracket nor a fence.
+ * Most texts have none of these bytes, and are not read line by line. */
 static bool has_mark(const uint8_t *head, size_t head_bytes)
 {
     uint8_t last[MARKS_AT_ONCE + MARK_BYTES - 1] = {0};

@@ -1,21 +1,24 @@
-/* Roff's text, line by line, as nroff would have it on a terminal, without headers and footers:
+/* The text of roff, line by line, as nroff would show it on a terminal, without headers and
+ * footers:
  *
  *  - text lines are shown; one that ends in a backslash goes on in the next;
  *  - requests (.sp, .ds), whose names begin with a small letter, are dropped;
- *  - of macros (.SH, .Ar) the arguments are shown, as roff_macro.c has it;
- *  - .TH, .Dd, .Dt and .Os are dropped: they say what headers and footers say;
+ *  - macros (.SH, .Ar) show their arguments, as roff_macro.c has it;
+ *  - .TH, .Dd, .Dt and .Os are dropped: they are for headers and footers;
  *  - definitions (.de, .am) and .ig are dropped with all lines to their end;
- *  - of .if, .ie and .el the branch is taken that nroff takes, as far as roff_condition.c knows,
- * and the other one is dropped with its braces;
- *  - of a table (.TS) the rows are shown, without options and formats;
+ *  - .if, .ie and .el take the branch that nroff takes, as far as roff_condition.c knows, and drop
+ *    the other one with its braces;
+ *  - a table (.TS) shows its rows, without options and formats;
  *  - equations (.EQ) and pictures (.PS) are dropped: no one reads them as they stand.
  *
- * Macros that the document defines are not expanded: a call shows its arguments. Of 21,497 pages of
- * Debian 12 a thousand define some, most of them of pod2man and the like, without text; three have
- * more than ten words in them (dmsetup, dmstats and crypt, 349, 236 and 39). What .so includes is
- * not read: whoever reads a document has that alone. Fifteen pages are nothing else, and have no
- * words. What macros say of themselves is not shown, but for the names of systems and commands in
- * mdoc.
+ * Example: ".SH NAME", "ls \- list", ".B \-a" and ".\" note" show "NAME ls - list -a".
+ *
+ * Left out: macros that the document defines. They are not expanded, a call shows its arguments. Of
+ * 21,497 pages of Debian 12 a thousand define some, most of them of pod2man and the like, without
+ * text; three have more than ten words in them (dmsetup, dmstats and crypt, 349, 236 and 39). A
+ * file that .so includes is not read, as a document is read alone. Fifteen pages are nothing else,
+ * and have no words. Text that macros add by themselves is not shown, but for the names of systems
+ * and commands in mdoc.
  *
  * Compared with the words of `man -l PAGE | col -b`, less header and footer, on pages of Debian 12:
  * of 100 in English, by many tools, 97 have the same words in the same order, and of 72,609 words
@@ -61,7 +64,7 @@ void roff_show(struct roff *roff, struct rest text)
     }
 }
 
-/* A row of tbl(1): fields, of which those made of a line only are none. */
+/* A row of tbl(1) has fields; a field that is only a rule is no text. */
 static void show_row(struct roff *roff, struct rest row)
 {
     static const char *const no_text[] = {"_", "=", "\\_", "\\=", "\\^", "T{", NULL};
@@ -122,7 +125,7 @@ static void count_braces(struct roff *roff, struct rest line)
     }
 }
 
-/* What stands behind a condition. Returns whether it is a line to go on with. */
+/* Takes the rest of a line behind a condition. Returns true when a line is left to go on with. */
 static bool branch(struct roff *roff, bool taken, struct rest *rest)
 {
     bool block = rest_begins(rest, "\\{");
@@ -138,7 +141,9 @@ static bool branch(struct roff *roff, bool taken, struct rest *rest)
 
 /* -- control lines -- */
 
-/* All that is no text but for lines between two macros. Returns whether the name is one. */
+/* Begins a part that is dropped up to a macro that ends it. Returns false when the name begins
+ * none.
+ */
 static bool open_region(struct roff *roff, const struct rest *name, struct rest rest)
 {
     static const char *const definitions[] = {"de",  "de1", "dei",  "dei1", "am",
@@ -161,7 +166,8 @@ static bool open_region(struct roff *roff, const struct rest *name, struct rest 
     return true;
 }
 
-/* A request of roff, or a macro that is not as others. Returns whether it was. */
+/* Takes a request of roff, or a macro with a meaning of its own. Returns false for any other name.
+ */
 static bool request(struct roff *roff, const struct rest *name, const struct rest *rest)
 {
     static const char *const breaks[] = {"br", "sp", "nf", "fi", "ce", "in", "ti", "bp", NULL};
@@ -190,7 +196,7 @@ static bool request(struct roff *roff, const struct rest *name, const struct res
     return true;
 }
 
-/* To the comment, if there is one. */
+/* Cuts a line at its comment, if there is one. */
 static void cut_comment(struct rest *line)
 {
     for (const uint8_t *p = line->p; p < line->end; p += 2) {
@@ -202,7 +208,7 @@ static void cut_comment(struct rest *line)
     }
 }
 
-/* Behind the dot. Returns whether a line is left behind a condition. */
+/* Takes a control line, behind its dot. Returns true when a line is left behind a condition. */
 static bool control_line(struct roff *roff, struct rest *rest)
 {
     rest_skip_blanks(rest);
@@ -271,8 +277,9 @@ static void take_line(struct roff *roff, const struct line *read)
     roff->space &= read->whole;
 }
 
-/* It ends in a backslash that nothing escapes, outside of a comment. What is before it in a line
- * that went on has neither comments nor half escapes, and need not be looked at again. */
+/* True when a line goes on in the next: it ends in a backslash that nothing escapes, outside of a
+ * comment. The part of it that came from the line before has neither comments nor half escapes, and
+ * is not looked at again. */
 static bool goes_on(const struct line *line)
 {
     const uint8_t *end = line->bytes + line->n_bytes;

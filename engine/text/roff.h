@@ -2,10 +2,10 @@
  * engine/text.
  *
  * roff.c            lines, requests and conditions
- * roff_macro.c      what the arguments of macros are
+ * roff_macro.c      macros and their arguments
  * roff_condition.c  conditions
  * roff_escape.c     escapes and special characters
- * roff_sniff.c      what is roff
+ * roff_sniff.c      tells roff from other texts
  * roff_string.c     strings
  *
  * It is no formatter: macros and registers that a document defines are not expanded, and
@@ -27,7 +27,7 @@ enum {
     ROFF_STRINGS = 64,
     ROFF_STRING_NAME_BYTES = 14,
     ROFF_STRING_BYTES = 64,
-    ROFF_SHOWS = 32, /* how many bytes of strings are shown for one of a line, on average */
+    ROFF_SHOWS = 32, /* the most bytes of strings that are shown for one of a line, on average */
 };
 
 struct roff_string {
@@ -39,8 +39,8 @@ struct roff_string {
 enum roff_table_at { ROFF_NO_TABLE, ROFF_TABLE_OPTIONS, ROFF_TABLE_FORMAT, ROFF_TABLE_ROWS };
 
 struct roff {
-    bool space;      /* what is shown next is another word than what was */
-    bool joined;     /* the line ends in \c: so does no word */
+    bool space;      /* the next text is another word than the last */
+    bool joined;     /* the line ends in \c, and its last word goes on */
     bool raw;        /* between .eo and .ec: no escapes */
     bool unspaced;   /* after mdoc's .Sm off */
     bool drops_line; /* with the rest of it */
@@ -56,12 +56,12 @@ struct roff {
     uint32_t n_strings;
     struct roff_string strings[ROFF_STRINGS];
     struct line_reader
-        reader; /* of a line that is cut the rest is shown as text, or dropped with it */
+        reader; /* the rest of a line that is cut is shown as text, or dropped with the line */
     struct gather gather;
 };
 
-/* Whether a document that begins with these bytes is roff: it begins with a comment or a macro, and
- * others, or one that only man pages have, follow. */
+/* True when a document with this head is roff: it begins with a comment or a macro, and other
+ * macros, or one that only man pages have, follow. */
 bool roff_sniff(const uint8_t *head, size_t head_bytes);
 
 void roff_begin(struct roff *roff, struct words *words);
@@ -72,34 +72,34 @@ void roff_finish(struct roff *roff);
 
 enum {
     ROFF_DROP = 1,      /* no argument is text */
-    ROFF_FIRST = 2,     /* the first one is */
-    ROFF_JOINED = 4,    /* they are parts of a word */
-    ROFF_PARSED = 8,    /* those that name callable macros are not text */
-    ROFF_CALLABLE = 16, /* it may be an argument of a parsed one */
+    ROFF_FIRST = 2,     /* the first argument is text */
+    ROFF_JOINED = 4,    /* the arguments are parts of one word */
+    ROFF_PARSED = 8,    /* arguments that name callable macros are not text */
+    ROFF_CALLABLE = 16, /* the macro may be an argument of a parsed one */
     ROFF_INLINE = 32,   /* a word may go on in it */
-    ROFF_NO_SPACE = 64, /* what is before it, and what follows, are parts of a word */
-    ROFF_PREFIX = 128,  /* its first argument and what follows are */
-    ROFF_SWAPPED = 256, /* the second is shown before the first */
-    ROFF_OPTIONS = 512, /* those that begin with a dash are no text */
+    ROFF_NO_SPACE = 64, /* the text before it and behind it are parts of one word */
+    ROFF_PREFIX = 128,  /* its first argument and the text behind it are */
+    ROFF_SWAPPED = 256, /* the second argument is shown before the first */
+    ROFF_OPTIONS = 512, /* arguments that begin with a dash are no text */
 };
 
-/* Text to words, as it stands; and with its escapes. */
+/* Feeds text to the words, as it stands; and with its escapes. */
 void roff_put(struct roff *roff, const uint8_t *bytes, size_t size_bytes);
 void roff_show(struct roff *roff, struct rest text);
 
-/* Behind ".ds"; and what it shows, which for one that is not known is a space: most stand for
- * quotes and dashes. */
+/* Defines a string by the rest of a line ".ds", and shows one. A string that is not known shows a
+ * space, as most of these stand for quotes and dashes. */
 void roff_define_string(struct roff *roff, struct rest rest);
 void roff_show_string(struct roff *roff, const struct rest *name);
 
-/* The rest behind a condition. Returns whether it is true. */
+/* Takes a condition from the front of a rest. Returns true when the condition holds. */
 bool roff_take_condition(struct rest *rest);
 
 /* The next argument of a macro; within quotes a doubled one stays so, which separates words as well
  * as a single one. Returns false when there is none. */
 bool roff_take_argument(struct rest *rest, struct rest *ret_argument, bool *ret_quoted);
 
-/* A name of the document, to be shown or met again. Returns how many bytes. */
+/* Keeps a name of the document, which is shown or compared later. Returns the number of bytes. */
 uint8_t roff_keep_name(uint8_t kept[ROFF_NAME_MAX_BYTES + 1], const struct rest *name);
 
 /* A macro of the packages man, mdoc, ms and of pod2man. */
@@ -109,7 +109,7 @@ struct roff_macro {
     char text[11]; /* shown before its arguments */
 };
 
-/* NULL: none of them. */
+/* The macro of a name, or NULL. */
 const struct roff_macro *roff_macro_find(const uint8_t *name, size_t n_bytes);
 /* The text of its line; macro: NULL for one that is not known. */
 void roff_macro_line(struct roff *roff, const struct roff_macro *macro, struct rest rest);
@@ -132,7 +132,8 @@ struct roff_escape {
     struct rest name; /* of a string */
 };
 
-/* p begins with a backslash and is a line's rest; what is missing counts as there. */
+/* Reads the escape at the front of a line's rest, which begins with a backslash. An escape that the
+ * end of the line cuts off counts as complete. */
 struct roff_escape roff_escape_read(const uint8_t *p, size_t n_bytes);
 
 #endif

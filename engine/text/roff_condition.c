@@ -1,4 +1,8 @@
-/* The conditions of .if and .ie: those that hold for nroff, as `man` uses it. */
+/* The conditions of .if and .ie, as they hold for nroff as `man` uses it.
+ *
+ * Example: "n" (a terminal) and "o" (an odd page, the first) hold, "t" (a typesetter) does not;
+ * "'a'a'" holds, "\n(.g" (groff) does; "!n" does not. Left out: registers that a document sets, of
+ * which nothing is known: a condition on one does not hold. */
 #include "engine/text/roff.h"
 
 static bool take_group(const struct rest *at, uint8_t delimiter, struct rest *ret_group)
@@ -8,7 +12,7 @@ static bool take_group(const struct rest *at, uint8_t delimiter, struct rest *re
     return end;
 }
 
-/* 'this'that': whether they are the same. */
+/* Takes 'this'that', a comparison of two texts. */
 static bool take_comparison(struct rest *rest)
 {
     uint8_t delimiter = *rest->p++;
@@ -20,7 +24,7 @@ static bool take_comparison(struct rest *rest)
     return rest_size(&a) == rest_size(&b) && memcmp(a.p, b.p, rest_size(&a)) == 0;
 }
 
-/* A number as it stands, or \n(.g; of all else nothing is known. */
+/* Takes a number as it stands, or \n(.g; the value of any other expression is not known. */
 static bool take_expression(struct rest *rest)
 {
     struct rest expression = *rest;

@@ -1,4 +1,10 @@
-/* Escapes of roff (groff(7), "Escape sequences"; groff_char(7) for the names of characters). */
+/* Escapes of roff (groff(7), "Escape sequences"; groff_char(7) for the names of characters): text,
+ * a space, a string, nothing at all, or the beginning of a comment.
+ *
+ * Example: "\(oq" and "\[oq]" are a quote, which separates words; "\[u00E9]" and "\['e]" are
+ * U+00E9;
+ * "\fB" changes the font and is nothing. Only names of letters are in the table, as any other
+ * character separates words. Cost: one look at the bytes of the escape. */
 #include "engine/text/roff.h"
 
 #include <string.h>
@@ -43,7 +49,7 @@ static int peek(const struct rest *rest)
     return rest->p < rest->end ? *rest->p : -1;
 }
 
-/* Up to the byte, which is passed; the end of the line will do. */
+/* Takes bytes up to this one, which is passed, or to the end of the line. */
 static struct rest take_until(struct rest *rest, uint8_t byte)
 {
     struct rest taken = *rest;
@@ -76,8 +82,8 @@ static struct rest take_name(struct rest *rest)
     return take(rest, 1);
 }
 
-/* 'text', between two of any byte. Within it escapes may have that byte; only the simplest of these
- * are known here: \w, and others, with quotes of their own. */
+/* Takes 'text' between two of any byte. Escapes within it may have that byte; only the simplest of
+ * these are known here: \w, and others, with quotes of their own. */
 static struct rest take_quoted(struct rest *rest)
 {
     int quote = peek(rest);
@@ -135,7 +141,8 @@ static void put(struct roff_escape *escape, uint32_t code)
     escape->n_text = (uint8_t)(escape->n_text + n);
 }
 
-/* Digits to a number that is a character. Returns whether there were any and nothing else. */
+/* Reads digits as the number of a character. Returns false when there are none, or anything else.
+ */
 static bool read_code(struct rest *digits, unsigned base, uint32_t *ret_code)
 {
     uint32_t code = 0;

@@ -1,5 +1,9 @@
-/* What man(7), mdoc(7), ms(7) and pod2man(1) say their macros do with arguments. Others show them
- * all. */
+/* The macros of man(7), mdoc(7), ms(7) and pod2man(1), and how each shows its arguments. A macro
+ * that is not in the table shows them all.
+ *
+ * Example: ".BR ls (1)" joins its arguments to "ls(1)"; ".Fl a Ar file" of mdoc is parsed: Ar is
+ * called, and "-a file" is shown; ".sp 2" is dropped. Cost: a search of the table for each macro.
+ */
 #include "engine/text/roff.h"
 
 #include <string.h>
@@ -196,7 +200,7 @@ bool roff_take_argument(struct rest *rest, struct rest *ret_argument, bool *ret_
     return true;
 }
 
-/* A name of the document, to be shown or met again. */
+/* Keeps a name of the document, which is shown or compared later. */
 uint8_t roff_keep_name(uint8_t kept[ROFF_NAME_MAX_BYTES + 1], const struct rest *name)
 {
     size_t n = rest_size(name) < ROFF_NAME_MAX_BYTES ? rest_size(name) : ROFF_NAME_MAX_BYTES;
@@ -212,7 +216,7 @@ static const struct roff_macro *callable(const struct rest *argument, bool quote
     return macro && macro->flags & ROFF_CALLABLE ? macro : NULL;
 }
 
-/* What a macro of mdoc shows before its arguments, or for want of any. */
+/* Shows the text that a macro of mdoc has before its arguments, or in place of missing ones. */
 static void begin_parsed(struct roff *roff, const struct roff_macro *macro, struct rest rest)
 {
     struct rest argument;

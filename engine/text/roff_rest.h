@@ -44,7 +44,7 @@ static inline bool rest_begins(const struct rest *rest, const char *text)
     return rest_size(rest) >= strlen(text) && memcmp(rest->p, text, strlen(text)) == 0;
 }
 
-/* Of a request or macro. */
+/* The name of a request or macro. */
 static inline struct rest rest_take_name(struct rest *rest)
 {
     struct rest name = *rest;

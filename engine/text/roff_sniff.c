@@ -1,8 +1,13 @@
-/* What is roff: its first line is a comment or a known request or macro, and so is another, or it
- * is one that only man pages have. */
+/* Roff is told by its first lines: the first is a comment or a known request or macro, and so is
+ * another, or it is one that only man pages have.
+ *
+ * Example: ".TH LS 1" alone is enough; ".br" needs another macro; ".5 of them" begins with a dot
+ * and is none. Cost: a look at the lines of the head; most texts are refused at the first one. */
 #include "engine/text/roff.h"
 
-/* How much a line says for it: nothing, something, or, of what only a man page has, enough. */
+/* The evidence of a line for roff: 0, 1, or 2 for a macro that only man pages have, which is
+ * enough.
+ */
 static int evidence(struct rest line, bool *ret_comment)
 {
     static const char *const requests[] = {

@@ -1,4 +1,7 @@
-/* The strings that a document defines (.ds) and shows (\*). */
+/* The strings that a document defines (.ds) and shows (\*).
+ *
+ * Example: ".ds Nm kinfs" and "\*(Nm mounts" show "kinfs mounts". Cost: a linear search of at most
+ * ROFF_STRINGS strings. Left out: strings within strings, and appending (.as). */
 #include "engine/text/roff.h"
 
 static struct roff_string *find(struct roff *roff, const struct rest *name)
@@ -11,8 +14,8 @@ static struct roff_string *find(struct roff *roff, const struct rest *name)
     return NULL;
 }
 
-/* One that there is no room for is unknown. So is pod2man's dash, which is an Omega that .tr makes
- * a dash of. */
+/* A string for which there is no room is unknown, and so is pod2man's dash, which is an Omega that
+ * .tr makes a dash of. */
 void roff_define_string(struct roff *roff, struct rest rest)
 {
     struct rest name = rest;
@@ -35,8 +38,8 @@ void roff_define_string(struct roff *roff, struct rest rest)
     memcpy(string->value, rest.p, string->n_value);
 }
 
-/* Strings within it are not, and of a line no more than ROFF_SHOWS says, so that a few of them make
- * no long text: the name of an mdoc page may be many. */
+/* Shows a string, without strings within it, and no more than ROFF_SHOWS allows a line, so that a
+ * short line makes no long text. */
 void roff_show_string(struct roff *roff, const struct rest *name)
 {
     const struct roff_string *string = roff->in_string ? NULL : find(roff, name);

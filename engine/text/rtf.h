@@ -15,22 +15,22 @@
 
 enum {
     RTF_PAGE_OF_WINDOWS = 1252,
-    RTF_DEPTH = 128,     /* groups in each other; deeper ones are as the last of these */
-    RTF_FONTS = 64,      /* of another charset than the document's; others are in that */
-    RTF_PAGES = 8,       /* code pages of a document; in others only ASCII is read */
+    RTF_DEPTH = 128,     /* groups in each other; deeper groups have the properties of the last */
+    RTF_FONTS = 64,      /* fonts of another charset than the document's; further ones have that */
+    RTF_PAGES = 8,       /* code pages of a document; in further ones only ASCII is read */
     RTF_WORD_BYTES = 15, /* of a control word; no longer one means anything */
 };
 
 struct rtf_group {
-    bool hidden, fonts; /* no text of it is shown, it being what it is; it is the table of fonts */
-    bool left_out;      /* for now: what comes is deleted, or hidden, or was */
+    bool hidden, fonts; /* its kind of group is not shown; it is the table of fonts */
+    bool left_out;      /* the text that comes was deleted, or is hidden */
     uint8_t n_fallback; /* characters behind one in Unicode, for readers without that */
     uint16_t page;      /* 0: the document's */
 };
 
 struct rtf_page {
     uint16_t number;
-    iconv_t iconv; /* (iconv_t)-1: nobody knows it */
+    iconv_t iconv; /* (iconv_t)-1: there is no converter */
 };
 
 struct rtf {
@@ -79,10 +79,11 @@ static inline struct rtf_group *rtf_group(struct rtf *rtf)
 
 void rtf_show(struct rtf *rtf, const uint8_t *bytes, size_t n); /* UTF-8 */
 
-/* A character of the text, or a byte of one, by its code page; of a fallback it is passed over. */
+/* Takes a character of the text, or a byte of one, by its code page. In a fallback it is passed
+ * over. */
 void rtf_take_byte(struct rtf *rtf, uint8_t byte);
 void rtf_take_space(struct rtf *rtf);
 void rtf_take_unicode(struct rtf *rtf, uint32_t number); /* behind "\\u" */
-void rtf_end_surrogate(struct rtf *rtf);                 /* what comes next is no second half */
+void rtf_end_surrogate(struct rtf *rtf);                 /* the next character is no second half */
 
 #endif

@@ -23,7 +23,7 @@ struct stop_words {
     const uint16_t *slots;   /* STOP_WORDS_SLOTS */
 };
 
-/* By enum stop_list; NULL for none. */
+/* The lists by enum stop_list; NULL for none. */
 extern const struct stop_words *const stop_words_lists[N_STOP_LISTS];
 
 /* FNV-1a, 32 bits, folded to a slot; stop_words.py has the same. */

@@ -1,4 +1,5 @@
-/* A row is the set of its cells, a table the set of its rows. The features of a row are
+/* The features of a table: a row is the set of its cells, a table the set of its rows. The features
+ * of a row are
  *
  *   its cells       so that a row in which one was changed is like the row that it was
  *   pairs of cells  so that it is not like a row of another table that has the same values: numbers
@@ -10,8 +11,12 @@
  * cell has those four behind it, going around in the order of their digests. That order makes the
  * order of columns mean nothing, and needs no names of columns, which many tables do not have.
  *
- * docs/decisions/0052-a-row-of-a-table-is-its-cells-and-their-pairs.md has what else was thought
- * of.
+ * Example: "ann,7,york" has the features ann, 7, york and the pairs ann-7, ann-york, 7-york. In
+ * "ann,8,york" ann, york and ann-york are the same: 3 of the 9 features of both rows together.
+ *
+ * Cost: at most 5 features a cell; a digest a cell, and for a pair one multiplication of two
+ * digests. docs/decisions/0052-a-row-of-a-table-is-its-cells-and-their-pairs.md has the
+ * alternatives that were left out.
  */
 #include "engine/text/table.h"
 
@@ -21,17 +26,17 @@
 enum { ROWS_OF_MANY = 3, ROWS_OF_TWO = 8, FIRST_ROWS = 3, LEAST_SPACED = 16 };
 enum { ROWS_OF_ONE_RAGGED = 4, ROWS_PER_RAGGED = 8, ROWS_OF_SPACED = 4 };
 
-/* -- what is a table -- */
+/* -- sniffing -- */
 
 struct count {
-    size_t n_rows, n_ragged; /* whole ones, and those with another number of separators */
+    size_t n_rows, n_ragged; /* whole rows, and those with another number of separators */
     size_t n_separators;     /* of a row */
     size_t first[FIRST_ROWS];
     size_t n_all, n_spaced; /* separators, and those with a space behind, as in prose */
     size_t n_last, n_first; /* separators at the end of a row, rows that begin with one */
 };
 
-/* All rows so far have as many separators, two or more, as lines of prose rarely have. */
+/* True when all rows so far have one number of separators, two or more, which is rare in prose. */
 static bool is_even(const struct count *count)
 {
     return count->n_rows > 0 && count->first[0] > 1 && count->n_ragged == 0 &&
@@ -54,7 +59,7 @@ static bool has_few_ragged(const struct count *count)
            (count->n_ragged == 1 && count->n_rows >= ROWS_OF_ONE_RAGGED);
 }
 
-/* Two of the first three rows say how many there are in all. */
+/* Two of the first three rows decide how many separators a row has. */
 static bool count_first(struct count *count, size_t n)
 {
     const size_t *first = count->first;
@@ -67,8 +72,8 @@ static bool count_first(struct count *count, size_t n)
     return count->n_separators > 0 && count->n_ragged < 2;
 }
 
-/* Returns whether it may still be a table. Most text has two lines of three without any, or with
- * different numbers: so ends the looking. */
+/* Counts a row. Returns false when the text can be no table any more. Most texts have three lines
+ * without separators, or with different numbers of them, and are refused there. */
 static bool count_row(struct count *count, size_t n)
 {
     if (count->n_rows < FIRST_ROWS)
@@ -124,7 +129,8 @@ static bool count_rows(const uint8_t *head, size_t head_bytes, bool whole, char 
         }
         empty = empty && c == '\r';
     }
-    /* What has one at the end, or at the beginning, of each row and no other is a program. */
+    /* A program may have one separator at the end, or at the beginning, of each line and no other.
+     */
     return count->n_rows >= (count->n_separators > 1 ? ROWS_OF_MANY : ROWS_OF_TWO) &&
            count->n_separators > 0 && has_few_ragged(count) &&
            (!is_spaced(count) || (is_even(count) && count->n_rows >= ROWS_OF_SPACED)) &&
@@ -177,7 +183,7 @@ static int compare(const void *a, const void *b)
     return (x->low64 > y->low64) - (x->low64 < y->low64);
 }
 
-/* Most rows are short. */
+/* Most rows are short, and are sorted by insertion. */
 static void sort(XXH128_hash_t *cells, uint32_t n)
 {
     enum { SHORT_CELLS = 16 };
@@ -194,7 +200,7 @@ static void sort(XXH128_hash_t *cells, uint32_t n)
     }
 }
 
-/* In order, each once. */
+/* Sorts the cells of a row by their digests, and keeps each once. */
 static void sort_cells(struct table *table)
 {
     XXH128_hash_t *cells = table->cells;
@@ -206,8 +212,8 @@ static void sort_cells(struct table *table)
     table->n_cells = n;
 }
 
-/* As good as random, as its parts are, and a product, so that pairs that share cells are no sums of
- * each other. */
+/* The digest of a pair. Its parts are as good as random, so the pair is; it is a product, so that
+ * the digests of pairs that share cells are no sums of each other. */
 static XXH128_hash_t pair_of(XXH128_hash_t a, XXH128_hash_t b)
 {
     const unsigned __int128 product = (unsigned __int128)a.low64 * b.high64;
@@ -221,7 +227,7 @@ static void add_features(struct table *table)
     const uint32_t n = table->n_cells;
     for (uint32_t i = 0; i < n; i++) {
         feature_list_add(table->features, cells[i]);
-        /* Half around, the other half is the same pairs. */
+        /* Pairs are taken half around the row; the other half has the same pairs. */
         for (uint32_t d = 1; d <= TABLE_NEIGHBOURS && 2 * d <= n; d++)
             if (2 * d < n || i < d)
                 feature_list_add(table->features, i + d < n ? pair_of(cells[i], cells[i + d])
@@ -230,7 +236,7 @@ static void add_features(struct table *table)
     table->n_cells = 0;
 }
 
-/* What is no cell's digest, but by chance. */
+/* Marks in the order of a table, which no cell has as its digest but by chance. */
 static const XXH128_hash_t row_ends = {0, 0}, cell_goes_on = {1, 0};
 
 static void note(struct table *table, XXH128_hash_t digest)
@@ -291,7 +297,7 @@ static bool is_mark(const struct table *table)
 static void put(struct table *table, uint8_t byte)
 {
     if (is_full(table, byte)) {
-        end_cell(table, false); /* out of a quotation that never ends, too */
+        end_cell(table, false); /* also in a quotation that never ends */
         note(table, cell_goes_on);
     }
     table->cell[table->n_bytes++] = cell_form_ascii(byte);
@@ -326,7 +332,7 @@ static void feed_byte(struct table *table, uint8_t byte)
     }
 }
 
-/* Take what a cell has most of. Returns how many bytes. */
+/* Takes a run of ASCII that belongs to the open cell. Returns the number of bytes. */
 static size_t feed_ascii(struct table *table, const uint8_t *bytes, size_t size_bytes)
 {
     uint8_t *to = table->cell + table->n_bytes;

@@ -29,11 +29,11 @@ struct table {
     XXH128_hash_t cells[TABLE_ROW_MAX_CELLS]; /* digests of those that are not empty */
 };
 
-/* The separator of the table that begins with these bytes, 0 when it is none: behind lines of
- * comment rows of one number of separators each, three of two or more, or eight of one; of four
- * rows or more one may have another number, and one of each eight. Where half of the separators
- * have a space behind, as in prose, four rows of two or more and none of another number. whole: the
- * document has no more bytes. */
+/* The separator of the table that begins with these bytes, 0 when they begin none. A table has,
+ * behind lines of comment, rows with one number of separators each: three rows of two or more, or
+ * eight of one. In four rows or more one row may have another number, and one row of each eight.
+ * Where half of the separators have a space behind them, as in prose, there must be four rows of
+ * two or more and none of another number. whole: the document has no more bytes. */
 char table_sniff(const uint8_t *head, size_t head_bytes, bool whole);
 
 /* order: takes the digests of all cells as they stand, and of what ends rows (canon.h); NULL: not

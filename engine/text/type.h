@@ -1,4 +1,4 @@
-/* What kind of document it is, by its content: names do not count, users rename. */
+/* The type of a document by its content. File names do not count, as users change them. */
 #ifndef KINFS_ENGINE_TEXT_TYPE_H
 #define KINFS_ENGINE_TEXT_TYPE_H
 
@@ -14,8 +14,8 @@ enum text_type {
     TEXT_BINARY, /* no text: its features are chunks (chunks.h) */
     TEXT_XML,
     TEXT_TABLE,     /* its features are rows (table.h) */
-    TEXT_PDF,       /* what a library reads: canon.h takes it for binary, unless it is given */
-    TEXT_OFFICE,    /* the text; OpenDocument and Office Open XML */
+    TEXT_PDF,       /* read by a library: binary to canon.h, unless its text is given */
+    TEXT_OFFICE,    /* the same; OpenDocument and Office Open XML */
     TEXT_EXTRACTED, /* text or features of it are made by a program; never sniffed */
     TEXT_ROFF,
     TEXT_MAIL, /* its charsets are those of its parts */
@@ -29,7 +29,7 @@ enum text_type {
     TEXT_N_TYPES,
 };
 
-/* How the text is written; ASCII is all of them. The numbers are stored in records: new ones are
+/* The charset of a text; ASCII is a part of each. The numbers are stored in records: new ones are
  * added at the end. */
 enum text_charset {
     TEXT_CHARSET_ASCII,
@@ -44,7 +44,7 @@ enum text_charset {
     TEXT_N_CHARSETS,
 };
 
-/* What it is packed in, outermost; numbered as the types are. */
+/* The compression of a document, the outermost one; numbered as the types are. */
 enum text_codec {
     TEXT_CODEC_NONE,
     TEXT_CODEC_GZIP,
@@ -55,7 +55,7 @@ enum text_codec {
     TEXT_N_CODECS,
 };
 
-/* All that reading a document found out about its form. */
+/* The form of a document, as reading it has shown. */
 struct text_form {
     enum text_type type; /* of what is inside, where it is packed */
     enum text_charset charset;
@@ -64,7 +64,7 @@ struct text_form {
     bool damaged; /* it could not be unpacked to its end; what came before counts */
 };
 
-/* What kind of document begins with these bytes, which are not packed: binary when there is a NUL
+/* The type of a document with this head, which is not packed: binary when there is a NUL
  * character (a byte, where it is not UTF-16 or UTF-32: wide.h) among the first TEXT_SNIFF_BYTES, or
  * other control characters among such as are not ASCII, HTML and XML by their first markup, RTF and
  * LaTeX by how they begin, JSON by its grammar, roff by its first macros, mail by its header,
@@ -78,10 +78,10 @@ enum text_type text_type_sniff(const void *head, size_t size_bytes);
 enum text_type text_type_sniff_library(const void *head, size_t size_bytes);
 const char *text_type_name(enum text_type type); /* "text", "html", "binary", ... */
 
-/* What separates the fields of the table that begins with these bytes, 0 when it is none. */
+/* The separator of fields of the table that begins with these bytes, 0 when they begin none. */
 char text_type_separator(const void *head, size_t size_bytes);
 
-/* "html", "text, windows-1252, gzip, damaged": the type, then what is not as usual. */
+/* Prints "html", "text, windows-1252, gzip, damaged": the type, then everything unusual. */
 enum { TEXT_FORM_MAX_BYTES = 64 };
 void text_form_print(const struct text_form *form, char ret_text[TEXT_FORM_MAX_BYTES]);
 

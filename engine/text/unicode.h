@@ -1,6 +1,6 @@
-/* What Unicode says of a character, as far as words need it: a table made when kinfs is built, by
- * unicode_generate.c, from utf8proc. 169 KB, of which a text touches the few hundred bytes of its
- * scripts. */
+/* The properties of characters that words need: a table made when kinfs is built, by
+ * unicode_generate.c, from utf8proc. It has 169 KB, of which a text touches the few hundred bytes
+ * of its scripts. */
 #ifndef KINFS_ENGINE_TEXT_UNICODE_H
 #define KINFS_ENGINE_TEXT_UNICODE_H
 
@@ -11,7 +11,7 @@
 
 #include "engine/text/utf8.h"
 
-/* words.c says what each does. */
+/* The classes of characters; words.c describes each. */
 enum unicode_class {
     UNICODE_SEPARATOR,
     UNICODE_IGNORED,
@@ -52,20 +52,20 @@ struct unicode_composition {
 
 #define UNICODE_TABLE extern __attribute__((visibility("hidden")))
 
-/* By character, the two bytes, as they lie in memory, of the folding of a character of two bytes
- * that is of class word; 0 for all others, and where the folding has not two. */
+/* The folding of each character of two bytes that is of class word and whose folding has two bytes,
+ * as these lie in memory; 0 for all others. */
 UNICODE_TABLE const uint16_t unicode_pairs[0x800 + 1]; /* the last one may be read with another */
 UNICODE_TABLE const uint8_t unicode_blocks[UNICODE_END / UNICODE_BLOCK];
 UNICODE_TABLE const uint8_t unicode_indexes[][UNICODE_BLOCK];
 UNICODE_TABLE const struct unicode_property unicode_properties[];
-/* By code, and the first of each block. */
+/* The expansions by code, and the first of each block. */
 UNICODE_TABLE const struct unicode_expansion unicode_expansions[];
 UNICODE_TABLE const uint16_t unicode_expansion_blocks[UNICODE_END / UNICODE_BLOCK + 1];
 /* A hash table, linear probing, three of four slots at least are empty. */
 UNICODE_TABLE const struct unicode_composition unicode_compositions[UNICODE_COMPOSITIONS];
 
-/* The number of its property, which is the class itself for all that fold to themselves. code <
- * UNICODE_END; surrogates separate. */
+/* The number of a character's property, which is the class itself for all that fold to themselves.
+ * code < UNICODE_END; surrogates separate. */
 static inline unsigned unicode_index(uint32_t code)
 {
     return unicode_indexes[unicode_blocks[code / UNICODE_BLOCK]][code % UNICODE_BLOCK];
@@ -76,7 +76,7 @@ static inline const struct unicode_property *unicode_property(uint32_t code)
     return &unicode_properties[unicode_index(code)];
 }
 
-/* Of a character that expands. */
+/* The expansion of a character that has one. */
 static inline const struct unicode_expansion *unicode_expansion(uint32_t code)
 {
     size_t low = unicode_expansion_blocks[code / UNICODE_BLOCK];
@@ -91,7 +91,7 @@ static inline const struct unicode_expansion *unicode_expansion(uint32_t code)
     return &unicode_expansions[low];
 }
 
-/* The canonical bytes of a character that is kept. Returns how many. */
+/* Puts the canonical bytes of a character that is kept. Returns their number. */
 static inline uint32_t unicode_put_folded(uint8_t *to, uint32_t code,
                                           const struct unicode_property *property)
 {
@@ -108,7 +108,7 @@ static inline uint32_t unicode_composition_slot(uint32_t first, uint32_t second)
     return ((first * 0x9e3779b1u) ^ second * 0x85ebca6bu) >> 16 & (UNICODE_COMPOSITIONS - 1);
 }
 
-/* What they are, 0 where that is two. */
+/* The character that two compose to, 0 where they stay two. */
 static inline uint32_t unicode_composed(uint32_t first, uint32_t second)
 {
     uint32_t slot = unicode_composition_slot(first, second);

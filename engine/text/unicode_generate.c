@@ -31,8 +31,8 @@ enum { HANGUL_MARKS = 0x1160, HANGUL_END = 0x1200, HANGUL_FIRST = 0xac00, HANGUL
 static struct unicode_property properties[MAX];
 static struct unicode_expansion expansions[MAX_EXPANSIONS];
 static struct unicode_composition compositions[UNICODE_COMPOSITIONS];
-static bool is_first[UNICODE_END], is_second[UNICODE_END]; /* of two that compose */
-static bool joins_letters[UNICODE_END];                    /* a second of letters */
+static bool is_first[UNICODE_END], is_second[UNICODE_END]; /* in a pair that composes */
+static bool joins_letters[UNICODE_END];                    /* second in a pair with a letter */
 static uint8_t indexes[MAX][UNICODE_BLOCK], blocks[N_BLOCKS];
 static size_t n_properties, n_expansions, n_compositions, n_blocks;
 
@@ -113,11 +113,12 @@ static utf8proc_ssize_t decompose(uint32_t code, int options, utf8proc_int32_t *
                                    (utf8proc_option_t)(UTF8PROC_DECOMPOSE | options), &bound_class);
 }
 
-/* A form that only looks otherwise, of letters, digits and marks: full and half width, ligatures
- * and digraphs, presentation forms of Arabic and Hebrew, letters of mathematics, Roman numerals,
- * radicals of Han. Not: what stands above, below or in a circle, fractions, units in a square,
- * which mean something else; letters of Hangul by themselves, which would join what is beside them;
- * and what would become several tokens, as the vowels "am" of Thai and Lao. */
+/* True for a compatibility form that only looks different, of letters, digits and marks: full and
+ * half width, ligatures and digraphs, presentation forms of Arabic and Hebrew, letters of
+ * mathematics, Roman numerals, radicals of Han. Left out are characters above, below or in a
+ * circle, fractions and units in a square, which mean something else; letters of Hangul by
+ * themselves, which would join their neighbours; and forms that would become several tokens, as the
+ * vowels "am" of Thai and Lao. */
 static bool is_form(uint32_t code)
 {
     utf8proc_int32_t codes[MAX_CODES];
@@ -141,7 +142,8 @@ static bool is_form(uint32_t code)
     return n > 0;
 }
 
-/* Its folding; of one that is composed with a form, too. Returns how many codes. */
+/* The folding of a character, also of one that is composed with a compatibility form. Returns the
+ * number of codes. */
 static utf8proc_ssize_t map(uint32_t code, utf8proc_int32_t *codes)
 {
     int options = UTF8PROC_CASEFOLD | (is_form(code) ? UTF8PROC_COMPAT : 0);
@@ -226,8 +228,8 @@ static size_t property_of(uint32_t code)
     return n_properties++;
 }
 
-/* Who is the second of two that compose: the last of a decomposition that composes again. Hangul
- * composes by rule. Returns false when there is no room. */
+/* Finds the characters that are the second of two that compose: each is the last of a decomposition
+ * that composes again. Hangul composes by rule. Returns false when there is no room. */
 static bool find_compositions(void)
 {
     const utf8proc_option_t compose = (utf8proc_option_t)(UTF8PROC_COMPOSE | UTF8PROC_STABLE);
@@ -275,7 +277,8 @@ static bool make_block(size_t block)
     return true;
 }
 
-/* In the order of the machine that compiles the table: as {first byte, second byte} would lie. */
+/* The two bytes of a pair are in the order of the machine that compiles the table: as {first byte,
+ * second byte} would lie. */
 static void print_pairs(void)
 {
     for (uint32_t code = 0; code < 0x800; code++) {

@@ -1,7 +1,13 @@
-/* Text of no mark is told by what other files have in its place: a unit of zero, characters that
- * are none, and controls or characters of private use, of which text has few. The other byte order
- * makes of a line feed what is no character, of a space another one. Of 66,284 files with a NUL
- * byte on a development machine 12 are taken for text, and are that.
+/* UTF-16 and UTF-32 without a byte order mark are told from other files by their units. A unit of
+ * zero or one that is no character is in no text, and controls or characters of private use are
+ * rare; the wrong byte order makes a line feed no character, and a space another one.
+ *
+ * Example: the bytes 48 00 69 00 20 00 ... are "Hi " in UTF-16LE. As UTF-16BE they are U+4800,
+ * U+6900, U+2000: characters, but no spaces, and the form with most spaces wins.
+ *
+ * Of 66,284 files with a NUL byte on a development machine 12 are taken for text, and are text.
+ * Cost: nothing for a head without a NUL byte, else one look at each unit in four forms. Left out:
+ * a mark or a byte order that a document declares; wide text cannot declare anything in ASCII.
  */
 #include "engine/text/wide.h"
 
@@ -11,10 +17,10 @@
 
 enum {
     MARK = 0xfeff,
-    LEAST_UNITS = 16,    /* of ASCII mostly */
-    LEAST_OTHERS = 64,   /* of others */
-    SPACES_ONE_IN = 128, /* units at least; Chinese has few but its line feeds */
-    ODD_ONE_IN = 64,     /* units at most: a bell, the bullets of a list */
+    LEAST_UNITS = 16,    /* units of a text that is mostly ASCII */
+    LEAST_OTHERS = 64,   /* units of another text */
+    SPACES_ONE_IN = 128, /* at least one unit in so many; Chinese has few but its line feeds */
+    ODD_ONE_IN = 64,     /* at most one unit in so many: a bell, the bullets of a list */
 };
 
 static const struct {
@@ -43,7 +49,7 @@ static enum kind kind_of(uint32_t code)
     }
 }
 
-/* How many spaces and line feeds the text has; none where it is no text. */
+/* The number of spaces and line feeds of the text; 0 where it is no text. */
 static size_t spaces_of(const uint8_t *head, size_t n_units, unsigned unit_bytes, bool big)
 {
     size_t n = 0, n_spaces = 0, n_ascii = 0, n_odd = 0;

@@ -7,10 +7,10 @@
 
 #include "engine/text/type.h"
 
-/* Which of the four a document is in that begins with these bytes; TEXT_CHARSET_ASCII for none.
- * Without a mark there has to be a NUL byte among the first WIDE_WITHIN_BYTES, and every unit of
- * the head has to be a character, nearly all such as texts have, in one byte order; a few units
- * tell too little. A head without a NUL takes some nanoseconds. */
+/* The one of the four charsets that a document with this head is in; TEXT_CHARSET_ASCII for none.
+ * Without a mark there must be a NUL byte among the first WIDE_WITHIN_BYTES, and every unit of the
+ * head must be a character, nearly all of them as texts have, in one byte order; a few units tell
+ * too little. A head without a NUL takes some nanoseconds. */
 enum { WIDE_WITHIN_BYTES = 1024 };
 enum text_charset wide_sniff(const uint8_t *head, size_t size_bytes);
 

@@ -1,5 +1,9 @@
-/* Wiki markup by lines. Headings, lists and rules are marked by what separates words anyway. Of a
- * table the lines that begin it, its rows and what says how a cell looks are dropped. */
+/* Wiki markup by lines. Headings, lists and rules are marked by characters that separate words
+ * anyway. The lines that begin a table and its rows are dropped, and the attributes of cells.
+ *
+ * Example: "{| class=x", "|-", "| align=left | a || b", "|}" show "a b"; "== [[Page|text]] =="
+ * shows "text". Cost: one pass over the lines, with bounded looks ahead (WIKI_LOOKS). Left out:
+ * templates, whose text is in other pages. */
 #include "engine/text/wiki.h"
 
 #include <string.h>
@@ -9,7 +13,7 @@ static bool is_blank(uint8_t c)
     return c == ' ' || c == '\t' || c == ':';
 }
 
-/* A cell: what stands before a bar says how it looks. */
+/* A cell may have attributes before a bar, which are dropped. */
 static void take_cell(struct wiki *wiki, const uint8_t *p, size_t n)
 {
     const size_t bar = wiki_bar(wiki, p, n, 0);
@@ -37,7 +41,7 @@ static void take_cells(struct wiki *wiki, const uint8_t *p, size_t n, bool heads
         take_cell(wiki, p + begin, n - begin);
 }
 
-/* Returns whether the line is one of a table. */
+/* Takes a line of a table. Returns false when it is none. */
 static bool take_table_line(struct wiki *wiki, const uint8_t *p, size_t n)
 {
     if (wiki_begins(p, n, "{|")) {
@@ -66,7 +70,7 @@ static void take_line(struct wiki *wiki, const struct line *line)
     if (line->is_rest || wiki->inside != WIKI_IN_TEXT ||
         !take_table_line(wiki, p + blanks, n - blanks))
         wiki_inline(wiki, p, n);
-    /* What is not shown ends no word, be it of several lines. */
+    /* A comment or a template ends no word, even when it has several lines. */
     if (line->whole && (wiki->inside == WIKI_IN_TEXT || wiki->inside == WIKI_IN_NOWIKI))
         gather_separate(&wiki->gather);
 }

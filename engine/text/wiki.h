@@ -3,7 +3,7 @@
  *
  * wiki.c         lines and tables
  * wiki_inline.c  links, templates and tags within a line
- * wiki_sniff.c   what is wiki markup
+ * wiki_sniff.c   tells wiki markup from other texts
  */
 #ifndef KINFS_ENGINE_TEXT_WIKI_H
 #define KINFS_ENGINE_TEXT_WIKI_H
@@ -16,12 +16,12 @@
 #include "engine/text/line.h"
 
 enum {
-    WIKI_LOOKS = 32,             /* how often a byte is looked at, on average over its line */
-    WIKI_TEMPLATE_BYTES = 65536, /* one that goes on longer is none */
-    WIKI_NESTING = 4,            /* of links: pictures, and links in what stands below them */
+    WIKI_LOOKS = 32,             /* the most looks at a byte, on average over its line */
+    WIKI_TEMPLATE_BYTES = 65536, /* a longer template is none */
+    WIKI_NESTING = 4,            /* of links: pictures, and links in their captions */
 };
 
-/* What a line before did not end. */
+/* The construct that a line before did not end. */
 enum wiki_inside { WIKI_IN_TEXT, WIKI_IN_COMMENT, WIKI_IN_NOTE, WIKI_IN_NOWIKI, WIKI_IN_TEMPLATE };
 
 struct wiki {
@@ -32,8 +32,9 @@ struct wiki {
     struct gather gather;
 };
 
-/* Whether what begins so is: it has links in double brackets, and headings between equals signs, or
- * some of them and other constructs of wikis; and few lines that look like a program's. */
+/* True when a document with this head is wiki markup: it has links in double brackets, and headings
+ * between equals signs, or some of them and other constructs of wikis; and few lines that look like
+ * a program's. */
 bool wiki_sniff(const uint8_t *head, size_t head_bytes);
 
 void wiki_begin(struct wiki *wiki, struct words *words);
@@ -45,8 +46,7 @@ void wiki_finish(struct wiki *wiki);
 /* The text of a line, or of a part of it. */
 void wiki_inline(struct wiki *wiki, const uint8_t *p, size_t n);
 
-/* Where the next bar is that stands in no link and no template, from `from` on; n: there is none.
- */
+/* The place of the next bar from `from` on that is in no link and no template; n: there is none. */
 size_t wiki_bar(struct wiki *wiki, const uint8_t *p, size_t n, size_t from);
 
 static inline bool wiki_begins(const uint8_t *p, size_t n, const char *two)

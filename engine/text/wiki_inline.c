@@ -1,6 +1,10 @@
-/* What stands within lines of a wiki. Of a link its text is shown, of a picture what stands below
- * it, of a category nothing. Templates are dropped: what they make of their arguments is said
- * elsewhere. So are notes (<ref>), which stand at the end of the page or are templates, too. */
+/* The inside of lines of a wiki. A link shows its text, a picture its caption, a category nothing.
+ * Templates are dropped, as their text is in other pages, and notes (<ref>), which are shown at the
+ * end of a page and are mostly templates, too.
+ *
+ * Example: "a [[Page|link]]s {{cite|x}} [[File:p.png|thumb|a ''view'']]" shows "a links a view".
+ * Cost: one pass, with the ends of links and templates looked for ahead, at most WIKI_LOOKS a byte.
+ */
 #include "engine/text/wiki.h"
 
 #include <string.h>
@@ -48,8 +52,8 @@ static void looked(struct wiki *wiki, size_t n)
 
 /* -- links -- */
 
-/* Where "]]" or "}}" ends what begins at `at` with two others; 0: nowhere, or no looks
- * are left. */
+/* The end, behind "]]" or "}}", of a link or template that begins at `at`; 0: it has none, or no
+ * looks are left. */
 static size_t find_end(struct wiki *wiki, const uint8_t *p, size_t n, size_t at)
 {
     const char *open = p[at] == '[' ? "[[" : "{{", *close = p[at] == '[' ? "]]" : "}}";
@@ -177,7 +181,7 @@ static void read_template(struct span *span)
 
 /* -- tags -- */
 
-/* Up to this text, and whether it is there; ret_bytes: of what stands before it. */
+/* Looks for a text. Returns false when it is not there; *ret_bytes: the bytes before it. */
 static bool read_up_to(struct span *span, const char *text, size_t *ret_bytes)
 {
     const size_t begin = span->at;
@@ -246,7 +250,7 @@ static void read_reference(struct span *span)
     gather_put(&span->wiki->gather, reference.bytes, reference.n_bytes);
 }
 
-/* Two and more mark emphasis: "'''ro'''se" is a word. */
+/* Two apostrophes and more mark emphasis: "'''ro'''se" is a word. */
 static void read_apostrophes(struct span *span)
 {
     size_t n = 1;

@@ -1,4 +1,8 @@
-/* What is wiki markup and not Markdown, AsciiDoc or a program in which brackets stand in twos. */
+/* Wiki markup is told from Markdown, AsciiDoc and programs that have double brackets: it has links
+ * in double brackets and headings between equals signs, or other constructs of wikis beside them.
+ *
+ * Example: "== History ==" and "[[Page|text]]" are wiki markup; "if [[ -f x ]]" is a test in a
+ * shell, whose brackets have a blank behind them. Cost: one pass over the lines of the head. */
 #include "engine/text/wiki.h"
 
 #include <string.h>
@@ -9,7 +13,7 @@ enum { LEAST_LINKS = 3, SHARE_OF_CODE = 5 };
 
 struct found {
     unsigned n_links, n_headings, n_others;
-    unsigned n_lines, n_code; /* that are not empty */
+    unsigned n_lines, n_code; /* lines that are not empty; lines of code among them */
 };
 
 /* "== Heading ==" */
@@ -22,8 +26,8 @@ static bool is_heading(const uint8_t *p, size_t n)
            p[level] != '>' && p[n - level - 1] != '=';
 }
 
-/* "[[Page|text]]", by one that can be a name and ends in its line. Of a test in a shell there is a
- * blank. */
+/* "[[Page|text]]" has a page that can be a name, and ends in its line. A test in a shell has a
+ * blank behind its brackets. */
 static unsigned count_links(const uint8_t *p, size_t n)
 {
     unsigned n_links = 0;

@@ -1,3 +1,12 @@
+/* A filter of tokens between the canonical form and a sink. A block is gone through token by token;
+ * the tokens that remain are copied to a block of the filter's own.
+ *
+ * Example with English stop words and stemmer: the block "the quick foxes" becomes "quick fox".
+ * With letters alone "h2o" becomes the two tokens "h" and "o".
+ *
+ * Cost: a hash for a stop word, a call of the stemmer, one copy. Memory is fixed: the stemmer's
+ * buffer is made to grow to its most at the start. Left out: a cache of stems.
+ */
 #include "engine/text/word_filter.h"
 
 #include <errno.h>
@@ -9,10 +18,10 @@
 #include "engine/text/stop_words.h"
 
 enum {
-    /* A block of the words' own and some for stems that are longer; what finds no room begins the
-     * next block. */
+    /* Room for a block of the words and for stems that are longer; a token that finds no room
+     * begins the next block. */
     OUT_BYTES = 16 * TOKEN_BLOCK_MAX,
-    /* More than a stem can have: no algorithm adds more than a few letters. */
+    /* Longer than any stem: no algorithm adds more than a few letters. */
     WARM_UP_BYTES = 4 * CANON_TOKEN_MAX_BYTES,
 };
 
@@ -45,7 +54,7 @@ static void add(struct word_filter *filter, const uint8_t *token, size_t size_by
 
 static void add_stem(struct word_filter *filter, const uint8_t *token, size_t size_bytes)
 {
-    /* It answers NULL where it finds no memory; after the warming up it needs none. */
+    /* The stemmer returns NULL where it finds no memory; after the warming up it needs none. */
     const uint8_t *stem = sb_stemmer_stem(filter->stemmer, token, (int)size_bytes);
     size_t stem_bytes = stem ? (size_t)sb_stemmer_length(filter->stemmer) : 0;
     if (stem_bytes == 0 || stem_bytes > CANON_TOKEN_MAX_BYTES)
@@ -64,8 +73,8 @@ static void take_token(struct word_filter *filter, const uint8_t *token, size_t 
         add(filter, token, size_bytes);
 }
 
-/* Bytes of the letter, or of the mark behind one, that a token goes on with; 0 for anything else,
- * of which there are *ret_bytes. */
+/* The bytes of a letter at the front, or of a mark behind a letter; 0 for any other character.
+ * *ret_bytes: the bytes of the character, whatever it is. */
 static size_t letter_bytes(const uint8_t *token, size_t size_bytes, bool behind_letter,
                            size_t *ret_bytes)
 {

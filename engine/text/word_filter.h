@@ -1,7 +1,7 @@
-/* A step between the canonical form and whoever takes its tokens: leaves out what is no letter (a
- * token is what of it are letters and their marks, several where something stands between them) and
- * stop words, and hands on the stems of the others, in their order. Where neither is wanted there
- * is no step.
+/* A step between the canonical form and the receiver of its tokens: it may leave out everything but
+ * letters (of a token each run of letters and their marks is a token), leave out stop words, and
+ * hand on the stems of the others, in their order. Where nothing of this is wanted there is no
+ * step.
  */
 #ifndef KINFS_ENGINE_TEXT_WORD_FILTER_H
 #define KINFS_ENGINE_TEXT_WORD_FILTER_H

@@ -1,3 +1,5 @@
+/* Names of the options of words, and their numbers, which are stored: a number is the place of a
+ * name in its list, and names are only added at the end. */
 #include "engine/text/word_options.h"
 
 #include <errno.h>
@@ -7,7 +9,7 @@
 #include <libstemmer.h>
 
 static const char *const token_choices[N_TOKEN_CHOICES] = {"words", "words+tags", "letters"};
-/* As meson.build has them; new ones go to the end. */
+/* The lists of stop words, as meson.build has them; new ones go to the end. */
 static const char *const stop_lists[N_STOP_LISTS] = {
     "none",       "english", "arabic",  "armenian",   "basque",  "catalan",   "danish",
     "dutch",      "finnish", "french",  "german",     "greek",   "hindi",     "hungarian",

@@ -1,6 +1,6 @@
-/* What is taken of a document beside the canonical form's words, and what may become of them before
- * they are sketched: nothing (the default), tags taken too, what is no letter left out, stop words
- * left out, words stemmed. */
+/* The options of words: which tokens of a document are sketched, and how they are filtered before.
+ * By default all words of the canonical form are, unchanged; tags may be tokens, too, everything
+ * but letters may be left out, stop words may be, and words may be stemmed. */
 #ifndef KINFS_ENGINE_TEXT_WORD_OPTIONS_H
 #define KINFS_ENGINE_TEXT_WORD_OPTIONS_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All are stored: numbers stay what they are. 0 is none, of tokens words alone. */
+/* All numbers are stored and never change. 0 is none, or of tokens words alone. */
 enum token_choice { TOKENS_WORDS, TOKENS_WORDS_AND_TAGS, TOKENS_LETTERS, N_TOKEN_CHOICES };
 enum stop_list { STOP_LIST_NONE, STOP_LIST_ENGLISH, N_STOP_LISTS = 26 }; /* word_options.c */
 enum { N_STEMMERS = 30 }; /* a number for each name of word_options.c */
@@ -30,7 +30,7 @@ const char *token_choice_name(unsigned tokens);
 const char *stop_list_name(unsigned stop_list);
 const char *stemmer_name(unsigned stemmer);
 
-/* All names there are, separated by commas, that of 0 first. text: of WORD_OPTIONS_NAMES_MAX. */
+/* All names, separated by commas, that of 0 first. text: WORD_OPTIONS_NAMES_MAX bytes. */
 enum { WORD_OPTIONS_NAMES_MAX = 512 };
 void token_choice_names(char *text);
 void stop_list_names(char *text);
@@ -40,7 +40,7 @@ void stemmer_names(char *text);
  * does not have. */
 int word_options_check(const struct word_options *options);
 
-/* Whether words become something else, or nothing. */
+/* True when words are changed or left out. */
 static inline bool word_options_filter(const struct word_options *options)
 {
     return options->stop_list != STOP_LIST_NONE || options->stemmer != 0 ||

@@ -1,4 +1,4 @@
-/* What is a word, by the classes of unicode.h:
+/* The words of a text, by the classes of unicode.h:
  *
  *   word       letters and digits of scripts that set words apart, and U+005F: a maximal run of
  *              them is a token
@@ -9,31 +9,35 @@
  *              own; a Khmer sign that puts the next consonant below ends a token. Digits of the
  *              latter four are words: numbers are set apart by what is around them
  *   mark       part of the token before; after a separator, part of that
- *   ignored    nothing, also within a word: what has no width, soft hyphens, variation selectors
+ *   ignored    nothing, also within a word: characters without width, soft hyphens, variation
+ *              selectors
  *   separator, malformed bytes: between tokens
  *
- * Letters are case folded by full Unicode case folding (CaseFolding.txt C and F; "ss" for U+00DF),
- * and what is one text by canonical equivalence is one here: tokens are composed (NFC). The table
- * has each character as it is in that form, so that only what may join the character before it
- * takes more: a mark that has a place in an order, or may become one with a letter, and the parts
- * of a syllable of Hangul. Forms that only look otherwise (full width, ligatures, presentation
- * forms) are what they are forms of; unicode_generate.c says which. The iota below a letter of
- * Greek is an iota, as case folding has it, so that marks behind it are its own.
+ * Example: "Das Maß: H<U+2082>O, <U+4E2D><U+6587>!" gives the tokens das, mass, h2o, and a token
+ * for each of the two characters of Han.
  *
- * Hyphens at the ends of lines. A soft one is never there. Of others the text alone cannot say
- * whether it was put there by who broke the line ("docu-", "ment") or stood there before ("well-",
- * "known"), but whether its lines are broken within words shows by how often they end so. The word
- * goes on in the next line where that begins with a small letter, and another line that ended so is
- * not more than HYPHENS_WITHIN words before. Of 1,966 words that nroff had broken in manual pages
- * 96 % are made whole; of 704 compounds at the ends of lines, in documents of a development machine
- * that nobody had hyphenated, 82 % stay two words, as where they stand within a line.
+ * Letters are case folded by full Unicode case folding (CaseFolding.txt C and F; "ss" for U+00DF),
+ * and canonically equivalent texts are one: tokens are composed (NFC). The table has each character
+ * in that form already, so that only characters that may join the one before take more: a mark that
+ * has a place in an order, or may become one with a letter, and the parts of a syllable of Hangul.
+ * Compatibility forms (full width, ligatures, presentation forms) become the characters they are
+ * forms of; unicode_generate.c says which. The iota below a letter of Greek is an iota, as case
+ * folding has it, so that marks behind it are its own.
+ *
+ * Hyphens at the ends of lines. A soft hyphen is always dropped. The text alone cannot say whether
+ * another hyphen came with the break of the line ("docu-", "ment") or stood there before ("well-",
+ * "known"), but texts whose lines are broken within words show it by how often they end so. The
+ * word goes on in the next line where that begins with a small letter, and another line that ended
+ * so is not more than HYPHENS_WITHIN words before. Of 1,966 words that nroff had broken in manual
+ * pages 96 % are made whole; of 704 compounds at the ends of lines, in documents of a development
+ * machine that nobody had hyphenated, 82 % stay two words, as they are within a line.
  *
  * Left out: dictionaries for the scripts without spaces.
  *
  * ASCII is taken by a kernel (ascii_words.h), up to the first byte it does not know; from there on
  * characters are read, runs of letters of two and of three bytes in loops of their own, until eight
- * bytes of ASCII are ahead, or what else the kernel takes. What is left where a piece is cut within
- * a character goes byte by byte.
+ * bytes of ASCII are ahead, or others that the kernel takes. The bytes of a character that is cut
+ * by the end of a piece go one by one. Cost: linear, one pass, no allocation.
  */
 #include "engine/text/words.h"
 
@@ -78,14 +82,14 @@ static void hand_out(struct words *words)
     words->n_tokens = 0;
 }
 
-/* Room for what goes in one step, 64 bytes of ASCII or a character. */
+/* Makes room for one step: 64 bytes of ASCII or a character. */
 static inline void make_room(struct words *words)
 {
     if (words->n_bytes > WORDS_STEP_BYTES_MAX || words->n_tokens > WORDS_STEP_TOKENS_MAX)
         hand_out(words);
 }
 
-/* Where the next character goes: what struct words says, kept in registers for a while. */
+/* The place of the next character: fields of struct words, kept in registers for a while. */
 struct place {
     uint32_t n_bytes, n_tokens, start; /* start is ends[n_tokens] */
     bool open_is_solo;                 /* there may be no open token */
@@ -111,14 +115,14 @@ static inline void end_token(struct words *words, struct place *place)
     place->open_is_solo = false;
 }
 
-/* Cut the open token where its last character begins to belong to the next one. */
+/* The open token is cut at a byte from which on it belongs to the next token. */
 static void cut_token(struct words *words, struct place *place, uint32_t at)
 {
     words->ends[++place->n_tokens] = place->start = at;
 }
 
-/* n bytes that were written behind the open token, of a character that may join what is before it.
- * A letter and its marks are not cut apart. */
+/* The n bytes behind the open token are a character that may join the one before it. A letter and
+ * its marks are not cut apart. */
 static void join(struct words *words, uint32_t n, const struct unicode_property *property)
 {
     struct place place = place_of(words);
@@ -155,7 +159,7 @@ static void put_hyphen(struct words *words, bool soft)
     }
 }
 
-/* Whether the word before a hyphen goes on in a line that begins with this character. */
+/* True when the word before a hyphen goes on in a line that begins with this character. */
 static bool goes_on(struct words *words, uint32_t code)
 {
     utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)code);
@@ -168,7 +172,7 @@ static bool goes_on(struct words *words, uint32_t code)
     return before > 0 && now - before <= HYPHENS_WITHIN;
 }
 
-/* A character behind a hyphen. Returns whether it was taken. */
+/* A character behind a hyphen. Returns true when it was taken, as white space of the line's end. */
 static bool put_behind_hyphen(struct words *words, uint32_t code)
 {
     bool behind_line = words->hyphen != WORDS_HYPHEN;
@@ -193,7 +197,7 @@ static bool put_behind_hyphen(struct words *words, uint32_t code)
     return false;
 }
 
-/* A character that may join the one before it, or be one word with what comes. */
+/* A character that may join the one before it, or a hyphen. */
 static __attribute__((noinline)) void put_joining(struct words *words, uint32_t code)
 {
     const struct unicode_property *property = unicode_property(code);
@@ -219,7 +223,7 @@ static __attribute__((noinline)) void put_joining(struct words *words, uint32_t 
         join(words, n, property);
 }
 
-/* One character; there is room. */
+/* Puts a character into its place, where there is room for it. */
 static inline __attribute__((always_inline)) void put(struct words *words, struct place *place,
                                                       uint32_t code)
 {
@@ -283,14 +287,14 @@ void words_feed_code(struct words *words, uint32_t code)
         put_code(words, code);
 }
 
-/* What the kernel takes begins here, with no solo open. */
+/* True when the kernel takes a character that begins with this byte, where no solo is open. */
 static inline bool is_for_kernel(const struct words *words, uint8_t byte)
 {
     return byte < 0x80 || (words->takes_pairs && (byte & 0xe0) == 0xc0);
 }
 
-/* Take what is for the kernel, with no sequence open. Returns how many bytes; none where it does
- * not know the first character. */
+/* The kernel takes as many bytes as it can, with no sequence open. Returns their number; 0 where it
+ * does not know the first character. */
 static size_t feed_kernel(struct words *words, const uint8_t *p, size_t size_bytes)
 {
     size_t at = 0;
@@ -320,7 +324,7 @@ static inline bool is_ascii_ahead(const uint8_t *p)
     return (ahead & 0x8080808080808080) == 0;
 }
 
-/* Nothing of three bytes or more. */
+/* True when no character of three bytes or more is among the next eight bytes. */
 static inline bool are_pairs_ahead(const uint8_t *p)
 {
     uint64_t ahead;
@@ -328,7 +332,7 @@ static inline bool are_pairs_ahead(const uint8_t *p)
     return (ahead & ahead << 1 & ahead << 2 & 0x8080808080808080) == 0;
 }
 
-/* How many more characters of n_bytes there is room for in the block and in the open token. */
+/* The number of characters of n_bytes that the block and the open token have room for. */
 static inline size_t room_for(const struct place *place, size_t n_bytes, size_t token_bytes)
 {
     size_t bytes = (WORDS_BLOCK_BYTES - place->n_bytes) / n_bytes;
@@ -343,8 +347,8 @@ static inline size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Letters of two bytes, whose foldings have two as well, one behind the other, where no solo is
- * open. Returns how many bytes were taken. */
+/* Takes a run of letters of two bytes whose foldings have two as well, where no solo is open.
+ * Returns the number of bytes taken. */
 static inline __attribute__((always_inline)) size_t
 take_pairs(struct words *words, struct place *place, const uint8_t *p, size_t size_bytes)
 {
@@ -363,8 +367,8 @@ take_pairs(struct words *words, struct place *place, const uint8_t *p, size_t si
     return 2 * n;
 }
 
-/* The class of a well-formed character of three bytes that folds to itself; a number past those
- * that are kept for any other, and for what is none. Four bytes are read. */
+/* The class of a well-formed character of three bytes that folds to itself; UNICODE_N_CLASSES or
+ * more for any other character and for malformed bytes. Four bytes are read. */
 static inline unsigned class_of_three(const uint8_t *p, uint32_t *ret_bytes)
 {
     uint32_t bytes;
@@ -375,7 +379,7 @@ static inline unsigned class_of_three(const uint8_t *p, uint32_t *ret_bytes)
                                                            : UNICODE_N_CLASSES;
 }
 
-/* Solos of three bytes without marks, one behind the other. Returns how many bytes were taken. */
+/* Takes a run of solos of three bytes without marks. Returns the number of bytes taken. */
 static inline __attribute__((always_inline)) size_t
 take_solos(struct words *words, struct place *place, const uint8_t *p, size_t size_bytes)
 {
@@ -402,9 +406,9 @@ take_solos(struct words *words, struct place *place, const uint8_t *p, size_t si
 
 #define BIT_OF(class) (1u << UNICODE_##class)
 
-/* Letters and marks of three bytes that go with the open token. A mark that may join what is before
- * it is taken where it does not: behind_solo says that the token is a solo that nothing joined yet.
- * Returns how many bytes were taken. */
+/* Takes a run of letters and marks of three bytes that belong to the open token. A mark that may
+ * join the character before it is taken only where it does not: behind_solo says that the token is
+ * a solo that nothing joined yet. Returns the number of bytes taken. */
 static inline __attribute__((always_inline)) size_t take_threes(struct words *words,
                                                                 struct place *place,
                                                                 const uint8_t *p, size_t size_bytes,
@@ -434,8 +438,8 @@ static inline __attribute__((always_inline)) size_t take_threes(struct words *wo
     return 3 * n;
 }
 
-/* Take whole characters as long as there may be one, with no sequence open, until enough ASCII for
- * a kernel is ahead. Returns how many bytes; none when it cannot see that far. */
+/* Takes whole characters, with no sequence open, until enough ASCII for a kernel is ahead, or fewer
+ * bytes are left than it takes to see that. Returns the number of bytes taken. */
 static size_t feed_codes(struct words *words, const uint8_t *p, size_t size_bytes)
 {
     size_t at = 0;
@@ -476,7 +480,7 @@ static size_t feed_codes(struct words *words, const uint8_t *p, size_t size_byte
     return at;
 }
 
-/* One byte of UTF-8 as the table of well-formed sequences has it (The Unicode Standard, 3.9): no
+/* Takes a byte of UTF-8 by the table of well-formed sequences (The Unicode Standard, 3.9): no
  * overlong forms, no surrogates, nothing past U+10FFFF. */
 static void feed_byte(struct words *words, uint8_t byte)
 {

@@ -9,15 +9,16 @@
 
 enum {
     WORDS_BLOCK_BYTES = 8 * TOKEN_BLOCK_MAX, /* a word and its space have seven on average */
-    /* At most 64 bytes are taken at a time where there are no more than these in the block. */
+    /* A step takes 64 bytes at most, and begins only where the block has no more than these. */
     WORDS_STEP_BYTES_MAX = WORDS_BLOCK_BYTES - 64,
     WORDS_STEP_TOKENS_MAX = TOKEN_BLOCK_MAX - 64,
-    WORDS_OVERRUN = 64, /* what may be written behind the block, and TOKEN_BLOCK_SLACK_BYTES read */
+    WORDS_OVERRUN =
+        64, /* bytes behind the block that may be written, and read as slack of tokens */
 };
 
 _Static_assert((int)TOKEN_BLOCK_SLACK_BYTES <= (int)WORDS_OVERRUN, "");
 
-/* What the open token has behind it. */
+/* The characters behind the open token that do not end it yet. */
 enum words_hyphen {
     WORDS_NO_HYPHEN,
     WORDS_HYPHEN,   /* a hyphen */
@@ -46,8 +47,8 @@ struct words {
 void words_init(struct words *words, const struct canon_sink *sink);
 void words_begin(struct words *words);
 void words_feed(struct words *words, const uint8_t *bytes, size_t size_bytes);
-/* A character that did not come as UTF-8; any number is good, those that are no character separate.
- */
+/* Feeds a character that did not come as UTF-8. Any number may be given; one that is no character
+ * separates words. */
 void words_feed_code(struct words *words, uint32_t code);
 void words_separate(struct words *words);
 void words_finish(struct words *words);
