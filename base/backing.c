@@ -1,21 +1,28 @@
-/* File keys are file handles with the file system's id in front:
+/* The backing tree. Its file keys are file handles with the file system's id in front:
  *
  *   handles      fsid | the kernel's handle type | handle (file_key_of_handle())
  *   no handles   fsid | 0xffffffff               | inode number (8)
  *
- * The id is statfs(2)'s f_fsid, which most file systems derive from their UUID; so a key outlives a
+ * The id is statfs(2)'s f_fsid, which most file systems derive from their UUID: a key outlives a
  * reboot. Where it is 0, or two file systems below the root share it (cloned images), the device
- * number is mixed in. A second mount of the same has an id of its own for as long as it is there:
- * it is reached by itself, since it may be read-only.
+ * number is mixed in. A second mount of the same file system has an id of its own for as long as it
+ * is there, and is reached by itself, since it may be read-only.
  *
  * A second form of key never holds the birth time: a copy-up of overlayfs changes it under an open
  * file. The generation is in no interface that works for every file type.
  *
  * open_by_handle_at(2) needs a descriptor on the handle's mount, not an O_PATH one. For the tree's
- * own mount that is the root. For a mount inside the tree it is opened each time by the path of the
- * mount point (base/mount_point.h): any descriptor kept there, O_PATH too, would keep people from
- * unmounting it. So mounts are not remembered either, whose ids are used again, but file systems,
- * until it is seen that their mounts are gone.
+ * own mount that is the root. For a mount inside the tree a descriptor is opened each time by the
+ * path of the mount point (base/mount_point.h), as any descriptor that is kept there, O_PATH too,
+ * would keep people from unmounting it. Mounts are not remembered, as their ids are used again;
+ * file systems are, until it is seen that their mounts are gone.
+ *
+ * Example: the key of /tree/usb/a is the fsid of the stick and a's handle. To open it, the file
+ * system is found by its fsid, "usb" is opened as its mount point, and the handle is opened on that
+ * descriptor. When the stick is gone, "usb" is another file system, and the answer is -ESTALE.
+ *
+ * Left out: a cache of descriptors of mount points, for the reason above. Cost: about 3 us for a
+ * key of the tree's own mount, and twice that for one inside.
  */
 #include "base/backing.h"
 
@@ -48,17 +55,17 @@ union handle {
     char space[sizeof(struct file_handle) + HANDLE_MAX_BYTES];
 };
 
-/* One that has, or had, a mount inside the tree; or a subvolume of one. */
+/* A file system that has, or had, a mount inside the tree; or a subvolume of one. */
 struct filesystem {
-    uint64_t own_fsid; /* statfs(2)'s; with the device and the mount, what it is known by */
+    uint64_t own_fsid; /* statfs(2)'s; identifies it together with the device and the mount */
     dev_t device;
     uint64_t mount; /* see mount_of() */
     int mount_id;
     uint64_t fsid;        /* in keys */
-    bool has_handles;     /* can be opened */
+    bool has_handles;     /* its keys can be opened */
     unsigned long denies; /* see backing_key_denies() */
     dev_t top_device;     /* of its mount point */
-    char *mount_point;    /* relative to the root, where it was last; NULL: not known */
+    char *mount_point;    /* its last place, relative to the root; NULL: not known */
 };
 
 struct backing {
@@ -102,7 +109,7 @@ static uint64_t fsid_of(int fd, unsigned long *ret_denies)
     return fsid;
 }
 
-/* The handle of a name, and where that is. -EOPNOTSUPP: the file system makes none. */
+/* The handle of a name, and the id of its mount. -EOPNOTSUPP: the file system makes no handles. */
 static int make_handle(int dirfd, const char *name, union handle *handle, int *ret_mount_id)
 {
     handle->handle.handle_bytes = HANDLE_MAX_BYTES;
@@ -121,8 +128,8 @@ static bool opens_handles(int fd)
     return again >= 0;
 }
 
-/* Which mount a descriptor is on: by a number that is not used again where the kernel has it (Linux
- * 6.8), else by the mount's id. */
+/* The mount that a descriptor is on: a number that is not used again where the kernel has one
+ * (Linux 6.8), else the mount's id. */
 static uint64_t mount_of(int fd, int mount_id)
 {
 #ifndef STATX_MNT_ID_UNIQUE
@@ -154,8 +161,8 @@ static bool is_taken(const struct backing *backing, uint64_t fsid)
     return taken;
 }
 
-/* Ids are used again: of those that had the id of one that is seen now only subvolumes, which come
- * by the same mount, are still there. */
+/* Forgets file systems whose mount had the id that another mount has now: ids are used again, and
+ * only subvolumes, which come by the same mount, are still there. */
 static bool had_id_of(const struct filesystem *filesystem, const struct filesystem *seen)
 {
     return filesystem->mount_id == seen->mount_id &&
@@ -169,15 +176,15 @@ static void drop_filesystem(struct backing *backing, size_t i)
     backing->filesystems[i] = backing->filesystems[--backing->n_filesystems];
 }
 
-/* Drops those whose mount is gone: who may mount would add one each time. Where it cannot be seen
- * which are, they stay. Asks no file server. */
+/* Drops file systems whose mount is gone, as anybody who may mount could add one each time. Where
+ * the table of mounts cannot be read they stay. Asks no file server. */
 static void drop_gone(struct backing *backing)
 {
     _cleanup_(mount_table_done) struct mount_table table = {0};
     struct mount_row row;
     size_t n_seen = 0;
     int r = mount_table_open(&table, NULL);
-    /* Those that are there come to the front. */
+    /* File systems that are still there come to the front. */
     while (r == 0 && (r = mount_table_next(&table, &row)) > 0) {
         r = 0;
         for (size_t i = n_seen; i < backing->n_filesystems; i++) {
@@ -200,7 +207,7 @@ static int add_filesystem(struct backing *backing, const struct filesystem *file
     const bool is_full = backing->n_filesystems == backing->n_room;
     if (is_full)
         drop_gone(backing);
-    /* So that it is not soon full again. */
+    /* There is room for as many again, so that the table is not soon full. */
     if (is_full && backing->n_filesystems >= backing->n_room / 2) {
         size_t n_room = backing->n_room ? 2 * backing->n_room : 4;
         struct filesystem *more = reallocarray(backing->filesystems, n_room, sizeof(*more));
@@ -212,14 +219,15 @@ static int add_filesystem(struct backing *backing, const struct filesystem *file
     struct filesystem added = *filesystem;
     if (is_taken(backing, added.fsid))
         added.fsid ^= (uint64_t)added.device * UINT64_C(0x9e3779b97f4a7c15);
-    /* A second mount of the same: each is reached by its own, which may be read-only. */
+    /* A second mount of a file system is reached by itself, as it may be read-only. */
     while (is_taken(backing, added.fsid))
         added.fsid += UINT64_C(0x9e3779b97f4a7c15);
     backing->filesystems[backing->n_filesystems++] = added;
     return 0;
 }
 
-/* Where a mount is and whether it opens handles; nothing of both when it cannot be found. */
+/* Finds the place of a mount, and whether it opens handles; leaves both as they are when it cannot
+ * be found. */
 static void look_at_mount(struct backing *backing, int mount_id, struct filesystem *filesystem)
 {
     struct stat st;
@@ -227,7 +235,7 @@ static void look_at_mount(struct backing *backing, int mount_id, struct filesyst
         return;
     _cleanup_close_ int top = mount_point_open(backing->root_fd, filesystem->mount_point, 0);
     if (top < 0 || fstat(top, &st) < 0)
-        return; /* of a file, maybe */
+        return; /* it may be mounted on a file */
     filesystem->top_device = st.st_dev;
     filesystem->has_handles = opens_handles(top);
 }
@@ -337,7 +345,8 @@ int backing_key_at(struct backing *backing, int dirfd, const char *name, struct 
     return backing_identify(backing, dirfd, name, ret_key, &nested);
 }
 
-/* Whether a key can be opened at all: 0 or why not. With the lock held, or for the root's alone. */
+/* Returns 0 when a key can be opened at all, else the error. With the lock held, or for the root's
+ * key alone. */
 static int check_key(struct backing *backing, const struct file_key *key,
                      const struct filesystem **ret_filesystem)
 {
@@ -382,7 +391,7 @@ unsigned long backing_key_denies(struct backing *backing, const struct file_key 
     return DENIABLE;
 }
 
-/* -ESTALE where something else is mounted there, or nothing. */
+/* Opens a mount at its known place. -ESTALE where another one is mounted there, or none. */
 static int open_mount_at(struct backing *backing, const struct filesystem *wanted, const char *path)
 {
     int fd = mount_point_open(backing->root_fd, path, wanted->top_device);
@@ -417,8 +426,8 @@ static int open_mount(struct backing *backing, const struct filesystem *wanted)
     return fd;
 }
 
-/* The descriptor of the mount a key can be opened on; or why it cannot. *ret_own is it, or -1 when
- * it is the root's. */
+/* The descriptor of the mount that a key can be opened on, or the error. *ret_own is the same when
+ * the caller must close it, and -1 when it is the root's. */
 static int open_mount_of(struct backing *backing, const struct file_key *key, int *ret_own)
 {
     const struct filesystem *filesystem;
@@ -438,8 +447,8 @@ static int open_mount_of(struct backing *backing, const struct file_key *key, in
     return *ret_own = open_mount(backing, &wanted);
 }
 
-/* ENOMEM is also what Linux says of an inode that is gone, while its number is being given to a new
- * one: a matter of microseconds, or of milliseconds where whoever makes that one has lost his
+/* Linux also returns ENOMEM for an inode that is gone, while its number is being given to a new
+ * one: for microseconds, or for milliseconds where the process that makes the new one has lost its
  * processor. */
 static int open_handle(int mount_fd, union handle *handle, int flags)
 {

@@ -29,31 +29,31 @@ void backing_close(struct backing *backing);
 int backing_root_fd(const struct backing *backing);
 const struct file_key *backing_root_key(const struct backing *backing);
 
-/* Whether files can be opened by key (CAP_DAC_READ_SEARCH and a file system with handles). Where
+/* True when files can be opened by key (CAP_DAC_READ_SEARCH and a file system with handles). Where
  * they cannot, keys still identify (from fsid and inode number) but backing_open_key() gives
  * -EOPNOTSUPP for all but the root, and the caller must hold a descriptor or a path.
  */
 bool backing_has_handles(const struct backing *backing);
 
-/* As backing_key_at(), and whether it is on a mount inside the tree, which any descriptor kept
- * there would keep from being unmounted. */
+/* As backing_key_at(). *ret_nested: the file is on a mount inside the tree, which any descriptor
+ * that is kept there would keep from being unmounted. */
 int backing_identify(struct backing *backing, int dirfd, const char *name, struct file_key *ret_key,
                      bool *ret_nested);
 
-/* Whether backing_open_key() can open a file of this key's kind (which may be gone all the same);
- * the mounts inside the tree need not all have handles. */
+/* True when backing_open_key() can open files of this key's file system (the file may be gone all
+ * the same); the mounts inside the tree need not all have handles. */
 bool backing_key_opens(struct backing *backing, const struct file_key *key);
 
 /* True: the key, made since backing_open(), is of a mount inside the tree, which may be anybody's.
  * Any thread; asks nobody. */
 bool backing_key_is_nested(const struct backing *backing, const struct file_key *key);
 
-/* What the mount inside the tree that a key is of keeps its files from: of ST_NOSUID and ST_NODEV
- * (statvfs(3)) those it has, as it was when something was last identified in it, and both where
- * that is not known. 0: nothing, or it is on the tree's own mount. Any thread; asks nobody. */
+/* The restrictions of the mount inside the tree that a key is of: those of ST_NOSUID and ST_NODEV
+ * (statvfs(3)) that it has, as it was when a file was last identified in it, and both where that is
+ * not known. 0: none, or the key is of the tree's own mount. Any thread; asks nobody. */
 unsigned long backing_key_denies(struct backing *backing, const struct file_key *key);
 
-/* The key of what name means in the directory dirfd, symbolic links not followed.
+/* The key of the file that name is in the directory dirfd, symbolic links not followed.
  *
  * name  "" means dirfd itself (which may be O_PATH)
  *

@@ -1,5 +1,5 @@
-/* Byte strings: big-endian integers in them, whose byte order is their numeric order, and what they
- * begin with. */
+/* Byte strings: big-endian integers in them, whose byte order is their numeric order, and their
+ * beginnings. */
 #ifndef KINFS_BASE_BYTES_H
 #define KINFS_BASE_BYTES_H
 

@@ -1,4 +1,4 @@
-/* Scope-bound destructors: what a function acquires it releases on every way out. */
+/* Scope-bound destructors: a function releases everything that it acquires on every way out. */
 #ifndef KINFS_BASE_CLEANUP_H
 #define KINFS_BASE_CLEANUP_H
 

@@ -12,7 +12,7 @@ static inline int64_t clock_now_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* Never 0, which so may stand for no time. */
+/* Never 0, which may therefore stand for no time. */
 static inline int64_t clock_now_ms(void)
 {
     return clock_now_us() / 1000 + 1;

@@ -1,3 +1,4 @@
+/* counted(2, "row") is "2 rows", and counted(1, "row") is "1 row". */
 #include "base/counted.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* A number and what it counts, as they are said: "1 cluster", "2 clusters". */
+/* A number with its noun, in the singular or the plural: "1 cluster", "2 clusters". */
 #ifndef KINFS_BASE_COUNTED_H
 #define KINFS_BASE_COUNTED_H
 
@@ -8,8 +8,8 @@ struct counted {
     char text[64];
 };
 
-/* noun  of one; the others have an s, at its end. Used at once: printf("%s", counted(n,
- * "row").text)
+/* noun  in the singular; the plural has an s at its end
+ * The result is used at once: printf("%s", counted(n, "row").text)
  */
 struct counted counted(uint64_t n, const char *noun);
 

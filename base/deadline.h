@@ -1,4 +1,4 @@
-/* When a bounded wait ends, on the monotonic clock, as pthread_cond_timedwait(3) takes it. */
+/* The end of a bounded wait, on the monotonic clock, as pthread_cond_timedwait(3) takes it. */
 #ifndef KINFS_BASE_DEADLINE_H
 #define KINFS_BASE_DEADLINE_H
 

@@ -1,3 +1,9 @@
+/* Escaping goes character by character: one that prints is copied, any other is escaped byte by
+ * byte. A byte that begins no valid UTF-8 is a character of its own.
+ *
+ * Example: "a b\xff\n" becomes "a\ b\377\n", and "\xc3\xa9" (U+00E9) stays. At most 4 bytes for
+ * each.
+ */
 #include "base/escape.h"
 
 #include <errno.h>
@@ -25,7 +31,7 @@ static size_t character(const uint8_t *p, uint32_t *ret_code)
     return size;
 }
 
-/* Controls, and the two characters besides them that end a line. */
+/* True for a character that is no control, nor one of the two others that end a line. */
 static int prints(uint32_t code)
 {
     return code >= 0x20 && !(code >= 0x7f && code < 0xa0) && code != 0x2028 && code != 0x2029;

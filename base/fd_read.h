@@ -1,4 +1,4 @@
-/* read(2) and pread(2) for those whom a signal does not concern. */
+/* read(2) and pread(2) that a signal does not interrupt. */
 #ifndef KINFS_BASE_FD_READ_H
 #define KINFS_BASE_FD_READ_H
 
@@ -7,7 +7,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Begun again where a signal ended it. Returns how many bytes, 0 at the end, or an errno. */
+/* The call is repeated where a signal ended it. Returns the number of bytes, 0 at the end, or an
+ * errno. */
 static inline ssize_t fd_read(int fd, void *bytes, size_t n_bytes)
 {
     ssize_t n;

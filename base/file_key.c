@@ -1,3 +1,9 @@
+/* Keys are made of handles and turned back into them. The words of a handle are little endian on
+ * most machines; turned to big endian, files of neighbouring inodes have neighbouring keys.
+ *
+ * Example: ext4's handle of inode 0x1234 and generation 0x99 is 34 12 00 00 99 00 00 00; in the key
+ * it is 00 00 12 34 00 00 00 99.
+ */
 #include "base/file_key.h"
 
 #include <sys/random.h>
@@ -6,14 +12,15 @@
 
 uint64_t file_key_secret;
 
-/* Before there is a table. A kernel without getrandom(2) does without the secret. */
+/* The secret is drawn before any table is made. On a kernel without getrandom(2) it is 0. */
 __attribute__((constructor)) static void draw_secret(void)
 {
     if (getrandom(&file_key_secret, sizeof(file_key_secret), 0) < 0)
         file_key_secret = 0;
 }
 
-/* Its own inverse. What is left over at the end stays. */
+/* Turns each word of four bytes round, which is its own inverse. Bytes left over at the end stay.
+ */
 static void turn_words(uint8_t *to, const uint8_t *from, size_t n_bytes)
 {
     size_t i = 0;

@@ -44,9 +44,9 @@ static inline bool file_key_same_file_system(const struct file_key *a, const str
     return memcmp(a->bytes, b->bytes, sizeof(uint64_t)) == 0;
 }
 
-/* A hash for tables in memory, by a secret that each process draws when it begins: who makes files
- * until their keys are as he likes does not have them alike in a table. Never stored, nor compared
- * with another process's. */
+/* A hash for tables in memory, by a secret that each process draws when it begins: a user who makes
+ * files until their keys suit cannot have them collide in a table. Never stored, nor compared with
+ * another process's. */
 extern uint64_t file_key_secret;
 static inline uint64_t file_key_hash(const struct file_key *key)
 {

@@ -1,3 +1,9 @@
+/* The kernel is chosen at the first question, once for the process: the last one in the order of
+ * enum kernel that this processor has, or the one that KINFS_KERNEL names.
+ *
+ * Example: KINFS_KERNEL=scalar has all hot loops run in portable C, to compare the results with
+ * those of vectors. KINFS_KERNEL=neon on x86-64 is refused, and the best one is used.
+ */
 #include "base/kernel.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* Kernels: the same hot loops written for several instruction sets, all with the same results to
- * the bit. Which is used is settled once, for all of them together. */
+ * the bit. One kernel is chosen once, for all loops together. */
 #ifndef KINFS_BASE_KERNEL_H
 #define KINFS_BASE_KERNEL_H
 
@@ -14,12 +14,12 @@ enum kernel {
 
 const char *kernel_name(enum kernel kernel); /* "scalar", "avx2", "avx512", "neon" */
 
-/* Whether this processor, and this program, have it. Any thread. */
+/* True when this processor, and this program, have the kernel. Any thread. */
 int kernel_is_there(enum kernel kernel);
 
-/* The one in use: what the environment variable KINFS_KERNEL names, else the best there is. One
- * that is not there, or that no kernel is called, counts for nothing here; a program says so, by
- * kernel_refused(). The environment is read once. Any thread.
+/* The kernel in use: the one that the environment variable KINFS_KERNEL names, else the best there
+ * is. A name of no kernel, or of one that is not there, is ignored here; a program tells the user
+ * by kernel_refused(). The environment is read once. Any thread.
  */
 enum kernel kernel_in_use(void);
 

@@ -1,3 +1,10 @@
+/* The bound of a control group is the least of its own and those above it, as a group cannot have
+ * more than its parents.
+ *
+ * Example: the group /a/b with "max" in b and 1 GiB in a may have 1 GiB; a machine of 512 MiB has
+ * less, and counts then. Left out: control groups of version 1, and limits of resources
+ * (setrlimit).
+ */
 #include "base/memory.h"
 
 #include <inttypes.h>
@@ -8,7 +15,7 @@
 
 #include "base/cleanup.h"
 
-/* "max" is no number. */
+/* The bound in a file, UINT64_MAX where it says "max" or cannot be read. */
 static uint64_t read_bound(const char *path)
 {
     uint64_t bytes;

@@ -1,13 +1,13 @@
-/* How much memory there is for this process. */
+/* The memory that this process may have. */
 #ifndef KINFS_BASE_MEMORY_H
 #define KINFS_BASE_MEMORY_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes: that of the machine, or less where a control group (version 2) that the process is in, or
- * one above it, has a bound. 0 when not even the machine says. Reads some small files; any thread.
- */
+/* The bytes of the machine's memory, or less where a control group (version 2) that the process is
+ * in, or one above it, has a bound. 0 when not even the machine's are known. Reads some small
+ * files; any thread. */
 uint64_t memory_of_process(void);
 
 /* bytes within [least, most] */
@@ -15,7 +15,7 @@ size_t memory_within(uint64_t bytes, size_t least, size_t most);
 
 /* The least bound of a control group and of those above it, UINT64_MAX where there is none.
  *
- * root   where the control groups are, such as "/sys/fs/cgroup"
+ * root   the directory of the control groups, such as "/sys/fs/cgroup"
  * group  a path below it, such as "/system.slice/kinfs.service", as /proc/self/cgroup has it */
 uint64_t memory_of_group(const char *root, const char *group);
 

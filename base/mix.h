@@ -1,5 +1,5 @@
-/* Numbers that look random, from numbers that do not. Never others: what stores have of documents
- * without words depends on them (engine/text/chunks.c). */
+/* Numbers that look random, from numbers that do not. The functions never change: the features of
+ * documents without words, which stores have, depend on them (engine/text/chunks.c). */
 #ifndef KINFS_BASE_MIX_H
 #define KINFS_BASE_MIX_H
 

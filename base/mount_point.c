@@ -1,3 +1,10 @@
+/* Mount points are read from /proc/self/mountinfo, which asks no file server, and directories are
+ * opened component by component by the kernel with RESOLVE_NO_XDEV, so that nothing is reached
+ * through another mount.
+ *
+ * Example: below /tree, mounts at /tree/a, /tree/a (again, on top) and /tree/a/b give "a" twice,
+ * and not "a/b", which is inside of a mount.
+ */
 #include "base/mount_point.h"
 
 #include <errno.h>
@@ -56,7 +63,7 @@ static void points_done(struct points *points)
     free(points->ids);
 }
 
-/* On the directory's own mount, or on top of one that is. */
+/* True for a mount on the directory's own mount, or on top of one that is. */
 static bool is_direct(const struct points *points, uint64_t parent_id, const char *point)
 {
     if (parent_id == points->ids[0])

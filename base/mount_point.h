@@ -34,13 +34,12 @@ int mount_points_below(int root_fd, char ***ret_points, size_t *ret_n_points);
  */
 int mount_point_open(int root_fd, const char *path, dev_t device);
 
-/* Open a name in a directory, but nothing through what is mounted on it or on the way there, which
- * is asked for nothing: its server may be anybody's, and never answer. No symbolic link is
- * followed.
+/* Open a name in a directory, but nothing in a mount on it or on the way there. The mount is asked
+ * for nothing, as its server may be anybody's, and never answer. No symbolic link is followed.
  *
  * flags  of open(2); with O_PATH and O_NOFOLLOW a symbolic link itself is opened
  *
- * Returns a descriptor the caller closes, -EXDEV for what is mounted there, or another errno of
+ * Returns a descriptor the caller closes, -EXDEV when a mount is there, or another errno of
  * openat2(2). Any thread; about 1 us.
  */
 int mount_point_avoid(int dirfd, const char *name, int flags);

@@ -1,3 +1,9 @@
+/* The rows of /proc/self/mountinfo, read line by line. A line is cut at its blanks in place, so a
+ * row's strings point into it.
+ *
+ * Example: "36 35 98:0 / /mnt\040a rw - ext4 /dev/sda rw" has the id 36, the point "/mnt a" and the
+ * type ext4. The optional fields before " - " are passed over.
+ */
 #include "base/mount_table.h"
 
 #include <errno.h>
@@ -19,7 +25,7 @@ void mount_table_done(struct mount_table *table)
     *table = (struct mount_table){0};
 }
 
-/* In place. */
+/* Unescapes \ooo in place. */
 static void unescape(char *text)
 {
     char *to = text;

@@ -18,13 +18,13 @@ struct mount_table {
 };
 
 struct mount_row {
-    uint64_t id;         /* what statx(2) calls stx_mnt_id */
-    uint64_t parent_id;  /* of the mount it is on */
-    dev_t device;        /* of the file system, the same for all mounts of it */
-    const char *root;    /* which directory of the file system is seen, "/" but for bind mounts */
-    const char *point;   /* where */
-    const char *type;    /* "fuse.kinfs" */
-    const char *source;  /* of kinfs: the backing tree */
+    uint64_t id;        /* stx_mnt_id of statx(2) */
+    uint64_t parent_id; /* of the mount it is on */
+    dev_t device;       /* of the file system, the same for all mounts of it */
+    const char *root;   /* the directory of the file system that is seen; "/" but for bind mounts */
+    const char *point;  /* the mount point */
+    const char *type;   /* "fuse.kinfs" */
+    const char *source; /* of kinfs: the backing tree */
     const char *options; /* of the file system, as they stand there */
 };
 

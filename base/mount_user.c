@@ -1,3 +1,8 @@
+/* The user of a FUSE mount is in its options, as user_id=N, which the kernel writes.
+ *
+ * Example: "rw,user_id=1000,group_id=1000" is a mount of user 1000. Text that others have chosen
+ * may look like the option; the kernel's own comes last, and counts.
+ */
 #include "base/mount_user.h"
 
 #include <errno.h>
@@ -6,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/mount_table.h"
 
-/* True: this is the option, and its whole value a number that a user can have. */
+/* True when this is the option, and its whole value is a number that a user can have. */
 static bool take_user_id(const char *option, size_t n, uid_t *ret_uid)
 {
     static const char name[] = "user_id=";
@@ -33,9 +38,8 @@ int mount_user_of_options(const char *type, const char *options, uid_t *ret_uid)
         *ret_uid = 0;
         return 0;
     }
-    /* The last one: behind it the kernel writes numbers alone, before it what others may have
-     * named.
-     */
+    /* The last option of this name counts: behind it the kernel writes only numbers, before it
+     * there may be text that others have chosen. */
     while (*options) {
         size_t n = strcspn(options, ",");
         found = take_user_id(options, n, ret_uid) || found;

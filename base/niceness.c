@@ -1,3 +1,9 @@
+/* Threads of an index have the nice value 19, and 10 while somebody waits for them: they still
+ * stand back behind the threads that serve users.
+ *
+ * Coming back from 19 to 10 needs CAP_SYS_NICE. A thread finds out whether it may when it joins, by
+ * going from 10 to 9; one that may not stays at 10, as it could never come back.
+ */
 #include "base/niceness.h"
 
 #include <stdbool.h>
@@ -17,7 +23,7 @@ void niceness_done(struct niceness *niceness)
     pthread_mutex_destroy(&niceness->lock);
 }
 
-/* Zero for the calling thread. */
+/* Sets the nice value of a thread; 0 is the calling one. */
 static int set(pid_t thread, int value)
 {
     return setpriority(PRIO_PROCESS, (id_t)thread, value);

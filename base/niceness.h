@@ -1,5 +1,6 @@
-/* How far the threads of an index stand back behind those that serve users: as far as there is,
- * but while somebody waits for them. Any thread; the lock is a leaf, held for a system call. */
+/* The nice value of an index's threads: they stand back behind the threads that serve users as far
+ * as possible, and less while somebody waits for them. Any thread; the lock is a leaf, held for a
+ * system call. */
 #ifndef KINFS_BASE_NICENESS_H
 #define KINFS_BASE_NICENESS_H
 
@@ -19,12 +20,12 @@ struct niceness {
 void niceness_init(struct niceness *niceness);
 void niceness_done(struct niceness *niceness);
 
-/* The calling thread is one of them from now on, or no more. One that may not come back from
- * standing further back (no CAP_SYS_NICE), or is one too many, stays at NICENESS_WAITED. */
+/* The calling thread joins, or leaves. A thread that could not come back from a higher nice value
+ * (no CAP_SYS_NICE), or is one too many, stays at NICENESS_WAITED. */
 void niceness_join(struct niceness *niceness);
 void niceness_leave(struct niceness *niceness);
 
-/* Somebody begins to wait for them, and ends. */
+/* Somebody begins to wait for the threads, and ends. */
 void niceness_wait_begin(struct niceness *niceness);
 void niceness_wait_end(struct niceness *niceness);
 

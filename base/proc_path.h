@@ -1,4 +1,5 @@
-/* Paths of descriptors: what O_PATH descriptors need instead of f*() calls, and where they are. */
+/* Paths of descriptors: by which O_PATH descriptors are used where f*() calls refuse them, and
+ * those that their files have now. */
 #ifndef KINFS_BASE_PROC_PATH_H
 #define KINFS_BASE_PROC_PATH_H
 
@@ -11,7 +12,7 @@ struct proc_path {
     char text[32];
 };
 
-/* The path by which the kernel follows to what is open. No system call. */
+/* The path in /proc by which the kernel finds the open file. No system call. */
 static inline struct proc_path proc_path_of(int fd)
 {
     struct proc_path path;
@@ -19,8 +20,8 @@ static inline struct proc_path proc_path_of(int fd)
     return path;
 }
 
-/* The path that what is open has now, as the kernel says it. Returns the bytes before its NUL, or
- * -ENAMETOOLONG or an errno of readlink(2). */
+/* The path that the open file has now. Returns the bytes before its NUL, or -ENAMETOOLONG or an
+ * errno of readlink(2). */
 static inline ssize_t proc_path_read(int fd, char ret_path[PATH_MAX])
 {
     ssize_t n = readlink(proc_path_of(fd).text, ret_path, PATH_MAX);

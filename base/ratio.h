@@ -1,12 +1,12 @@
 /* A resemblance or a containment as it is shown, in every name, attribute, line and JSON number.
- * 1 is said of equal documents, and of what was counted whole and is 1: what comes near it is never
- * rounded up to it, so that nobody takes two documents for one. */
+ * 1 is shown for equal documents, and for an exact value of 1. A smaller value is never rounded up
+ * to it, so that nobody takes two documents for one. */
 #ifndef KINFS_BASE_RATIO_H
 #define KINFS_BASE_RATIO_H
 
 #include <stdio.h>
 
-/* The most that is shown of less than 1: the last number of four decimals before it. */
+/* The greatest value that is shown below 1: the last number of four decimals. */
 #define RATIO_BELOW_ONE 0.9999
 
 static inline double ratio_shown(double ratio)
@@ -25,8 +25,8 @@ static inline struct ratio_text ratio_text(double ratio)
     return text;
 }
 
-/* 0 to 100, rounded down. (0.29 * 100 is 28.999999999999996; ratios are fractions of small numbers,
- * no two of which are so close that what is added would lift one over a whole per cent.) */
+/* 0 to 100, rounded down. (0.29 * 100 is 28.999999999999996, hence the 1e-9. Ratios are fractions
+ * of small numbers, and none is so close below a whole per cent that this would lift it there.) */
 static inline unsigned ratio_percent(double ratio)
 {
     return ratio > 0 ? (unsigned)(ratio_shown(ratio) * 100 + 1e-9) : 0;

@@ -1,4 +1,4 @@
-/* Threads of the daemon's own, and what they wait by. */
+/* Threads of the daemon's own, and the conditions they wait for. */
 #ifndef KINFS_BASE_THREAD_H
 #define KINFS_BASE_THREAD_H
 

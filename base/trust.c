@@ -1,3 +1,13 @@
+/* A path is walked component by component with O_PATH descriptors: each directory and each symbolic
+ * link on the way is checked when it is reached, and the next component is opened in the descriptor
+ * that was checked, so nobody can exchange it in between. trust.h has the rules.
+ *
+ * Example: /home/ann/.cache/kinfs for ann: "/" and "/home" are root's and not writable by others;
+ * "/home/ann" and the rest must be ann's. With a link /home/ann/.cache -> /tmp/c the walk begins
+ * again at "/": /tmp is sticky, so it may be on the way, and /tmp/c must be ann's.
+ *
+ * Left out: access control lists themselves; their mask is in the mode of the group.
+ */
 #include "base/trust.h"
 
 #include <errno.h>
@@ -20,7 +30,7 @@ enum {
     UID_TEXT = 32
 };
 
-/* -- why not -- */
+/* -- refusals -- */
 
 __attribute__((format(printf, 2, 3))) static int refuse(char **ret_why, const char *format, ...)
 {
@@ -71,8 +81,8 @@ static struct user_text user_text(uid_t uid)
 
 struct walk {
     int fd;            /* the directory that was reached, O_PATH */
-    uint64_t mount_id; /* that was looked at last */
-    char *rest;        /* what is to be walked from there */
+    uint64_t mount_id; /* the mount that was checked last */
+    char *rest;        /* the rest of the path, from there */
     unsigned n_links;
     char **ret_why;
 };
@@ -90,7 +100,7 @@ static bool is_fuse(int fd)
     return fstatfs(fd, &fs) < 0 || fs.f_type == FUSE_SUPER_MAGIC;
 }
 
-/* Before anything in a mount is asked: whose it is. */
+/* Checks whose a mount is, before anything in it is asked. */
 static int check_mount(struct walk *walk, int fd)
 {
     struct statx stx;
@@ -185,7 +195,7 @@ static int begin_at_root(struct walk *walk)
     return check_on_way(walk, fd);
 }
 
-/* The rest goes on with what a symbolic link says. */
+/* The walk goes on with the target of a symbolic link, in front of the rest. */
 static int follow(struct walk *walk, int link_fd)
 {
     char target[PATH_MAX];
@@ -202,7 +212,7 @@ static int follow(struct walk *walk, int link_fd)
     return target[0] == '/' ? begin_at_root(walk) : 0;
 }
 
-/* is_end: what is there is to be opened itself. */
+/* Checks a directory on the way; is_end: it is the one to be opened, which others may not write. */
 static int step(struct walk *walk, const char *name, bool is_end)
 {
     struct stat st;
@@ -240,7 +250,7 @@ static int make(struct walk *walk, const char *name, enum making making, bool is
     return 0;
 }
 
-/* A name that is missing is still to be walked. */
+/* Puts a name that is missing back into the rest. */
 static bool put_back(struct walk *walk, const char *name)
 {
     char *rest;
@@ -286,7 +296,7 @@ static char *absolute(const char *path)
     return !here || asprintf(&text, "%s/%s", here, path) < 0 ? NULL : text;
 }
 
-/* End with walk_done(), whatever it returns. */
+/* Walks a path. The caller ends with walk_done(), whatever it returns. */
 static int walk_along(struct walk *walk, const char *path, enum making making, bool *ret_made,
                       char **ret_why)
 {
@@ -423,7 +433,7 @@ int trust_open_file(int directory_fd, const char *name, int flags, char **ret_wh
         _cleanup_close_ int fd =
             openat(directory_fd, name,
                    (flags & ~(O_CREAT | O_TRUNC)) | always | (exists ? 0 : O_CREAT | O_EXCL), 0600);
-        /* Another process of ours was faster with making or removing it. */
+        /* Another process of this user has made or removed it meanwhile. */
         if (fd < 0 && (exists ? errno == ENOENT && flags & O_CREAT : errno == EEXIST))
             continue;
         if (fd < 0 || fstat(fd, &st) < 0)

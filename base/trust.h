@@ -2,15 +2,14 @@
  * can do everything) can have made or changed them, or put another thing in their place. This is
  * the one place that decides it, as strictly as sshd does for its keys.
  *
- * A directory is reached component by component from "/", by descriptors. Each on the way, and each
- * symbolic link, belongs to root or the effective user; others can write none of them but one that
- * is sticky, as /tmp is, and only the owner of an entry removes that from there. Access control
- * lists count by their mask, which is what the mode shows for the group. A FUSE mount counts where
- * the kernel says that it is root's or the effective user's: in another's, owners and modes are
- * made up.
+ * A directory is reached component by component from "/", by descriptors. Each directory and each
+ * symbolic link on the way belongs to root or the effective user; others can write none of them but
+ * a sticky one, as /tmp is, from which only the owner of an entry removes it. Access control lists
+ * count by their mask, which the mode shows for the group. A FUSE mount counts where the kernel
+ * says that it is root's or the effective user's: in another's, owners and modes are made up.
  *
- * So whatever was opened by these stays what it is: later uses of the same path need not look
- * again.
+ * A directory or file that was opened by these functions stays what it is: later uses of the same
+ * path need not look again.
  *
  * Everywhere ret_why (may be NULL; it points to NULL before) is given with -EPERM alone: a line
  * without newline that names the path and what to change. Any thread may call any of these; each
@@ -39,14 +38,14 @@ int trust_make_directory(const char *path, bool *ret_made, char **ret_why);
 int trust_make_parents(const char *path, char **ret_why);
 
 /* The absolute path, without links, "." and "..", of a directory that trust_open_directory() opens,
- * or of one to be made, whose last components are missing: what there is of it is to be trusted on
- * the way, and what is missing is there as it is named. ret_path gives. Returns 0, or as
- * trust_open_directory(); -ENOENT for ".." behind what is missing. */
+ * or of one to be made, whose last components are missing: components that are there can be trusted
+ * on the way, and missing ones are appended as they are named. ret_path gives. Returns 0, or as
+ * trust_open_directory(); -ENOENT for ".." behind a missing component. */
 int trust_resolve(const char *path, char **ret_path, char **ret_why);
 
-/* Open the directory that a path's last component is in. It may be another's on the way: root's, or
- * sticky, as /tmp is; what trust_open_file() opens there is one's own nevertheless. Returns as
- * trust_open_directory(). */
+/* Open the directory that a path's last component is in. It may be one that is allowed on the way:
+ * root's, or sticky, as /tmp is; a file that trust_open_file() opens there is one's own
+ * nevertheless. Returns as trust_open_directory(). */
 int trust_open_parent(const char *path, char **ret_why);
 
 /* A directory within one that was opened above; name has no slash. A symbolic link is refused.
