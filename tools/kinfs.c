@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/kernel.h"
-#include "tools/command.h"
+#include "tools/commands/command.h"
 #include "tools/mount_helper.h"
 
 static void print_usage(FILE *to)

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "tools/command.h"
+#include "tools/commands/command.h"
 
 enum { MOUNT_USAGE = 1, MOUNT_FAILED = 32, MOST_ARGUMENTS = 16 };
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "tests/lib/scratch.h"
-#include "tools/configuration.h"
+#include "tools/options/configuration.h"
 
 static char root[64];
 

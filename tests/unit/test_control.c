@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/control.h"
-#include "tools/json_path.h"
-#include "tools/message.h"
+#include "tools/questions/control.h"
+#include "tools/show/json_path.h"
+#include "tools/show/message.h"
 
 /* A store whose path is longer than a socket's address. */
 static char *store_root, *store;

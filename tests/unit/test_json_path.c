@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "tools/json_path.h"
-#include "tools/progress.h"
+#include "tools/show/json_path.h"
+#include "tools/show/progress.h"
 
 static void round_trip(const char *path, bool is_text)
 {

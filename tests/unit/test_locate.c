@@ -14,11 +14,11 @@
 #include <sys/wait.h>
 
 #include "base/backing.h"
-#include "tools/holder.h"
-#include "tools/locate.h"
-#include "tools/message.h"
-#include "tools/mount_options.h"
-#include "tools/mount_plan.h"
+#include "tools/questions/holder.h"
+#include "tools/questions/locate.h"
+#include "tools/show/message.h"
+#include "tools/options/mount_options.h"
+#include "tools/mount/mount_plan.h"
 
 /* A scratch directory as KINFS_STATE_DIR, with a tree beside it. */
 struct scratch {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/mount_options.h"
+#include "tools/options/mount_options.h"
 
 static void test_mount_options__every_option_is_taken(void **state)
 {

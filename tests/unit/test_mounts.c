@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "tools/mounts.h"
+#include "tools/questions/mounts.h"
 
 static int read_text(const char *text, struct mounts *ret_mounts)
 {

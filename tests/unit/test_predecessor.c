@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/control.h"
-#include "tools/holder.h"
-#include "tools/message.h"
-#include "tools/predecessor.h"
+#include "tools/questions/control.h"
+#include "tools/questions/holder.h"
+#include "tools/show/message.h"
+#include "tools/questions/predecessor.h"
 
 static char *store;
 

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 
 #include "base/cleanup.h"
-#include "tools/background.h"
-#include "tools/signals.h"
+#include "tools/mount/background.h"
+#include "tools/mount/signals.h"
 
 enum { FAILED = 1 }; /* exit code of a child that saw something wrong */
 

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/json_path.h"
-#include "tools/work.h"
+#include "tools/show/json_path.h"
+#include "tools/questions/work.h"
 
 static double through_text(double value)
 {

@@ -1,0 +1,195 @@
+#include "tools/commands/cluster_options.h"
+
+#include <string.h>
+
+#include "engine/cluster/parallel.h"
+#include "tools/options/byte_count.h"
+#include "tools/commands/command.h"
+#include "tools/options/policy_choice.h"
+
+enum {
+    OPTION_MODE = 0x100,
+    OPTION_MEMORY,
+    OPTION_SCRATCH,
+    OPTION_THREADS,
+    OPTION_COSTS,
+    OPTION_KEEP,
+    OPTION_PHASE,
+    OPTION_STORED,
+};
+
+static uint64_t parse_memory(struct argp_state *state, const char *text)
+{
+    uint64_t bytes = 0;
+    if (byte_count_parse(text, &bytes) < 0)
+        argp_error(state, "--memory takes a number of bytes, as 512M or 2G, not '%s'", text);
+    return bytes;
+}
+
+static enum batch_mode parse_mode(struct argp_state *state, const char *text)
+{
+    for (enum batch_mode mode = 0; mode < BATCH_N_MODES; mode++)
+        if (strcmp(text, batch_mode_name(mode)) == 0)
+            return mode;
+    argp_error(state, "--mode=%s: exact, fast, center, broder1997 or supershingle", text);
+    return BATCH_EXACT;
+}
+
+static void parse_phase(struct argp_state *state, const char *text, struct cluster_options *options)
+{
+    options->resketches = strcmp(text, "sketch") == 0;
+    for (enum batch_phase phase = 0; phase < BATCH_N_PHASES; phase++) {
+        if (strcmp(text, batch_phase_name(phase)) == 0) {
+            options->resumes = true;
+            options->phase = phase;
+        }
+    }
+    if (!options->resketches && !options->resumes)
+        argp_error(state, "--phase=%s: sketch, duplicates, sort, pairs, merge or clusters", text);
+}
+
+static void check_phase(const struct cluster_options *options, struct argp_state *state)
+{
+    if (!options->batch.keep)
+        argp_error(state, "--phase begins with what an earlier run left: name that by --keep");
+    if (options->n_paths || options->stored || (options->policy && !options->resketches))
+        argp_error(state, "--phase takes documents and policy from what --keep has");
+}
+
+static const char *parse_directory(struct argp_state *state, const char *option, const char *text)
+{
+    if (!*text)
+        argp_error(state, "%s takes a directory", option);
+    return text;
+}
+
+static error_t parse_end(struct cluster_options *options, struct argp_state *state)
+{
+    if (options->json && options->null)
+        argp_error(state, "--json and -0 exclude each other");
+    if (options->batch.mode == BATCH_SUPERSHINGLE && options->threshold_given)
+        argp_error(state, "--mode=supershingle has no threshold");
+    if (options->resumes || options->resketches)
+        check_phase(options, state);
+    else if (options->n_paths == 0 && !options->stored)
+        argp_usage(state);
+    for (size_t i = 0; i < options->n_paths; i++)
+        options->reads_list |= strcmp(options->paths[i], "-") == 0;
+    if (options->reads_list && options->n_paths > 1)
+        argp_error(state, "'-' is a list on standard input and stands alone");
+    if (options->stored && (options->n_paths > 1 || options->reads_list))
+        argp_error(state, "--stored is of one tree");
+    if (options->store && !options->stored)
+        argp_error(state, "--store goes with --stored");
+    if (options->stored && options->policy)
+        argp_error(state, "--stored: the sketches of a store have its policy");
+    return 0;
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct cluster_options *options = state->input;
+    struct batch_options *batch = &options->batch;
+    _cleanup_free_ char *error = NULL;
+    switch (key) {
+    case 'j': options->json = true; return 0;
+    case '0': options->null = true; return 0;
+    case 't':
+        batch->threshold = command_parse_ratio(state, "--threshold", argument);
+        if (batch->threshold == 0)
+            argp_error(state, "--threshold=0 would join all documents");
+        options->threshold_given = true;
+        return 0;
+    case 'p':
+        if (policy_choice("--policy=", argument, &error) < 0)
+            argp_error(state, "%s", error);
+        options->policy = argument;
+        return 0;
+    case 'c': options->config = argument; return 0;
+    case OPTION_MODE: batch->mode = parse_mode(state, argument); return 0;
+    case OPTION_MEMORY: batch->memory_bytes = parse_memory(state, argument); return 0;
+    case OPTION_SCRATCH: options->scratch = parse_directory(state, "--scratch", argument); return 0;
+    case OPTION_THREADS:
+        batch->n_threads =
+            (unsigned)command_parse_count(state, "--threads", argument, 0, PARALLEL_MAX_THREADS);
+        return 0;
+    case OPTION_COSTS: options->costs = true; return 0;
+    case OPTION_KEEP: batch->keep = parse_directory(state, "--keep", argument); return 0;
+    case OPTION_STORED: options->stored = true; return 0;
+    case 's': options->store = argument; return 0;
+    case OPTION_PHASE:
+        options->resumes = false; /* the last one counts */
+        parse_phase(state, argument, options);
+        return 0;
+    case ARGP_KEY_ARGS:
+        options->paths = state->argv + state->next;
+        options->n_paths = (size_t)(state->argc - state->next);
+        return 0;
+    case ARGP_KEY_END: return parse_end(options, state);
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option cluster_options[] = {
+    {"threshold", 't', "R", 0, "least resemblance that joins two documents (0.5)", 0},
+    {"mode", OPTION_MODE, "MODE", 0,
+     "exact (the default): as if all pairs were compared; fast: by representatives, and what hangs "
+     "together loosely is divided; center: all is, around the largest documents; broder1997: "
+     "the paper's phases to the letter, with its limit of 1,000 documents; supershingle: who "
+     "shares "
+     "a super shingle, for documents that are nearly the same",
+     0},
+    {"policy", 'p', "NAME", 0, "how documents are sketched: default or broder1997", 0},
+    {"config", 'c', "FILE", 0, "the configuration, for its extractors (" CONFIGURATION_FILE ")", 0},
+    {"memory", OPTION_MEMORY, "BYTES", 0, "most memory for sketches and lists (1G)", 0},
+    {"scratch", OPTION_SCRATCH, "DIRECTORY", 0,
+     "where to put what does not fit ($TMPDIR, else /var/tmp)", 0},
+    {"threads", OPTION_THREADS, "N", 0, "0, the default: one a processor", 0},
+    {"stored", OPTION_STORED, NULL, 0,
+     "the documents are those of the store of the tree that PATH is in, by the sketches it has; "
+     "the "
+     "tree must not be mounted",
+     0},
+    {"store", 's', "DIRECTORY", 0, "with --stored: the store, where it is not the default one", 0},
+    {"keep", OPTION_KEEP, "DIRECTORY", 0,
+     "leave there what the phases make, for --phase; none of its files is a document", 0},
+    {"phase", OPTION_PHASE, "PHASE", 0,
+     "begin with a phase of --costs, with what an earlier run has left by --keep, or with the "
+     "nearest "
+     "before it for which that is enough: sketch, with the documents; duplicates, with their "
+     "sketches, "
+     "any mode and threshold; clusters, of broder1997, with its pairs, another threshold",
+     0},
+    {"costs", OPTION_COSTS, NULL, 0,
+     "at the end, on standard error, what each phase took; with --json as objects", 0},
+    {"json", 'j', NULL, 0, "print JSON, an object a line", 10},
+    {"null", '0', NULL, 0,
+     "print only paths, unescaped, each with a NUL behind it, and one more behind each cluster",
+     10},
+    {0},
+};
+static const struct argp parser = {
+    cluster_options, parse, "PATH...\n-\n--stored [PATH]\n--keep=DIRECTORY --phase=PHASE",
+    "Print which documents below PATHs resemble each other, without an index and leaving nothing "
+    "behind: a line for each document in a cluster, the cluster's number, a tab, the path. '-': "
+    "the "
+    "documents are those of a list on standard input, each path with a NUL behind it. Exit code 1 "
+    "when no two documents resemble each other.",
+    NULL};
+
+void cluster_options_parse(int argc, char **argv, struct cluster_options *ret_options)
+{
+    const char *temporary = getenv("TMPDIR");
+    struct cluster_options options = {
+        .scratch = temporary && *temporary ? temporary : "/var/tmp",
+        .batch = {.memory_bytes = (uint64_t)1 << 30, .threshold = 0.5},
+    };
+    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    if (options.batch.n_threads == 0) {
+        long n = sysconf(_SC_NPROCESSORS_ONLN);
+        options.batch.n_threads = n < 1                      ? 1
+                                  : n > PARALLEL_MAX_THREADS ? PARALLEL_MAX_THREADS
+                                                             : (unsigned)n;
+    }
+    *ret_options = options;
+}

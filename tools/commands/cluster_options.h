@@ -1,0 +1,27 @@
+/* The options of `kinfs cluster`. */
+#ifndef KINFS_TOOLS_COMMANDS_CLUSTER_OPTIONS_H
+#define KINFS_TOOLS_COMMANDS_CLUSTER_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/cluster/batch.h"
+
+struct cluster_options {
+    bool json, null, costs, reads_list, stored;
+    bool threshold_given;
+    bool resketches; /* the documents whose names are kept */
+    bool resumes;    /* from what is kept, from the phase: */
+    enum batch_phase phase;
+    const char *policy, *scratch; /* policy NULL: the default one */
+    const char *config;           /* the configuration, NULL: the usual one */
+    const char *store;            /* of stored, NULL: where the tree has it */
+    char **paths;                 /* borrowed */
+    size_t n_paths;
+    struct batch_options batch;
+};
+
+/* Fill in defaults and parse, or end with a usage error. Strings are of argv, or static. */
+void cluster_options_parse(int argc, char **argv, struct cluster_options *ret_options);
+
+#endif

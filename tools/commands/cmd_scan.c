@@ -1,0 +1,156 @@
+/* kinfs scan: index a tree without a mount, or look at all of it again. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/show/json_path.h"
+#include "tools/questions/mounts.h"
+#include "tools/questions/patience.h"
+#include "tools/options/policy_choice.h"
+#include "tools/commands/settling.h"
+#include "tools/options/word_choice.h"
+
+int work_scan(const struct work_context *context, struct json_object *request, row_fn row,
+              void *user, char **ret_error)
+{
+    if (!context->scan_is_new)
+        index_rescan(context->index);
+    return settling_work(context, request, row, user, ret_error);
+}
+
+enum { OPTION_TOKENS = 0x100, OPTION_STOPWORDS, OPTION_STEMMER }; /* no letters */
+
+struct scan_options {
+    struct command_options common;
+    const char *policy, *tokens, *stopwords, *stemmer, *config;
+    unsigned n_workers;
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct scan_options *options = state->input;
+    _cleanup_free_ char *error = NULL;
+    uint8_t choice;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
+    case 'c': options->config = argument; return 0;
+    case 'p':
+        if (policy_choice("--policy=", argument, &error) < 0)
+            argp_error(state, "%s", error);
+        options->policy = argument;
+        return 0;
+    case OPTION_STOPWORDS:
+        if (word_choice_stopwords("--stopwords=", argument, &choice, &error) < 0)
+            argp_error(state, "%s", error);
+        options->stopwords = argument;
+        return 0;
+    case OPTION_TOKENS:
+        if (word_choice_tokens("--tokens=", argument, &choice, &error) < 0)
+            argp_error(state, "%s", error);
+        options->tokens = argument;
+        return 0;
+    case OPTION_STEMMER:
+        if (word_choice_stemmer("--stemmer=", argument, &choice, &error) < 0)
+            argp_error(state, "%s", error);
+        options->stemmer = argument;
+        return 0;
+    case 'w':
+        options->n_workers = (unsigned)command_parse_count(state, "--workers", argument, 0, 256);
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option scan_options[] = {
+    {"config", 'c', "FILE", 0,
+     "the configuration: its extractors, and its clusterings, which are those of the store from "
+     "then on (" CONFIGURATION_FILE ")",
+     0},
+    {"policy", 'p', "NAME", 0, "of a new store: default (w=5) or broder1997 (w=10)", 0},
+    {"tokens", OPTION_TOKENS, "KIND", 0,
+     "of a new store: words (the default), letters (what is not alphabetic is left out), or "
+     "words+tags: those of HTML and XML count as words do",
+     0},
+    {"stopwords", OPTION_STOPWORDS, "LIST", 0,
+     "of a new store: words that are left out, none (the default), english, german, ...", 0},
+    {"stemmer", OPTION_STEMMER, "NAME", 0,
+     "of a new store: words are compared by their stems; none (the default), english, german, ...",
+     0},
+    {"workers", 'w', "N", 0, "threads that sketch, 0 (the default) for one a processor", 0},
+    {0},
+};
+static const struct argp_child children[] = {{&command_argp, 0, NULL, 0}, {0}};
+static const struct argp parser = {scan_options, parse, "SOURCE",
+                                   "Index the documents below the directory SOURCE, without a "
+                                   "mount; what was indexed before and has "
+                                   "not changed is not read again. In a mount (or the source of "
+                                   "one) its daemon looks at the whole "
+                                   "tree again.",
+                                   children};
+
+/* The tree of a mount when the source is in one, else the source itself: it need not have a store.
+ */
+static int locate_source(const struct scan_options *options, struct location *ret_location,
+                         char **ret_error)
+{
+    _cleanup_(location_done) struct location location = {0};
+    _cleanup_(mounts_done) struct mounts mounts = {0};
+    const struct mount *mount = NULL;
+    patience_look(options->common.path);
+    if (options->common.store)
+        patience_look(options->common.store);
+    _cleanup_free_ char *real = realpath(options->common.path, NULL);
+    struct stat st;
+    if (!real && errno == ENOENT)
+        return refuse(ret_error, -ENOENT, "%s: no such directory; name the tree to index",
+                      options->common.path);
+    if (!real || stat(real, &st) < 0)
+        return refuse(ret_error, -errno, "%s: %s", options->common.path, strerror(errno));
+    if (!S_ISDIR(st.st_mode))
+        return refuse(ret_error, -ENOTDIR, "%s: not a directory; name the tree to index",
+                      options->common.path);
+    if (!options->common.store && mounts_read(NULL, &mounts) == 0 &&
+        mounts_of(&mounts, real, &mount) == 0 && mount_is_kinfs(mount))
+        return locate(real, NULL, ret_location, ret_error);
+    if (options->common.store) {
+        location.store = message("%s", options->common.store);
+    } else {
+        int r = location_default_store(real, &location.store, ret_error);
+        if (r < 0)
+            return r;
+    }
+    location.source = message("%s", real);
+    location.base = message("%s", real);
+    location.path = message("%s", "");
+    *ret_location = location;
+    location = (struct location){0};
+    return 0;
+}
+
+int cmd_scan(int argc, char **argv)
+{
+    struct scan_options options = {.common.needs_path = true};
+    _cleanup_(location_done) struct location location = {0};
+    _cleanup_free_ char *error = NULL;
+    _cleanup_(configuration_done) struct configuration configuration = {0};
+    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    command_configuration(options.config, &configuration);
+    int r = locate_source(&options, &location, &error);
+    if (r < 0)
+        return command_end(r, error);
+    _cleanup_json_ struct json_object *request = json_object_new_object();
+    const struct ask question = {
+        .location = &location,
+        .command = "scan",
+        .start = true,
+        .create = true,
+        .policy = options.policy,
+        .tokens = options.tokens,
+        .stopwords = options.stopwords,
+        .stemmer = options.stemmer,
+        .n_workers = options.n_workers,
+        .configuration = &configuration,
+        /* Of one that was not asked for and has none the store keeps those of -o clusters=. */
+        .sets_clusterings = options.config || configuration.n_clusterings,
+    };
+    return settling_run(&question, request, options.common.json);
+}

@@ -1,0 +1,271 @@
+/* kinfs similar: which documents resemble one. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/counted.h"
+#include "tools/commands/command.h"
+#include "tools/show/json_path.h"
+#include "tools/questions/patience.h"
+#include "tools/questions/question.h"
+#include "tools/documents/regular_file.h"
+
+/* As the mount's: what clusters at 0.5 shall not be lacking in a list, and an estimate near 0.5 has
+ * a standard error of 0.044, so lists go down by more than two of them. */
+static const double DEFAULT_THRESHOLD = 0.4;
+enum { DEFAULT_LIMIT = 100 };
+
+static int emit_all(const struct kin_list *list, row_fn row, void *user)
+{
+    int r = *list->incomplete ? row(user, question_incomplete_row(list->incomplete)) : 0;
+    for (size_t i = 0; r == 0 && i < list->n_kin; i++)
+        r = row(user, question_row(&list->kin[i]));
+    return r;
+}
+
+static bool never(void *user)
+{
+    (void)user;
+    return false;
+}
+
+static int similar_to_foreign(const struct work_context *context, struct json_object *request,
+                              const struct index_query *query, row_fn row, void *user,
+                              char **ret_error)
+{
+    _cleanup_(index_foreign_free_p) struct index_foreign *foreign = NULL;
+    _cleanup_(kin_list_done) struct kin_list list = {0};
+    const char *shown = work_shown(request, "document");
+    int r = index_read_foreign(context->index, *context->document, never, NULL, &foreign);
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s", shown, error_text(r));
+    const struct document_info *info = index_foreign_info(foreign);
+    if (info->state == DOCUMENT_SKIPPED)
+        return refuse(ret_error, -EBADMSG, "%s: cannot be sketched: %s", shown, info->reason);
+    r = work_flag(request, "containing") ? index_foreign_containing(foreign, query, &list)
+                                         : index_foreign_similar(foreign, query, &list);
+    return r < 0 ? refuse(ret_error, r, "%s: %s", shown, error_text(r))
+                 : emit_all(&list, row, user);
+}
+
+int work_similar(const struct work_context *context, struct json_object *request, row_fn row,
+                 void *user, char **ret_error)
+{
+    const struct index_query query = {
+        .threshold = work_number(request, "threshold", DEFAULT_THRESHOLD),
+        .limit = work_count(request, "limit", DEFAULT_LIMIT),
+        .wait_ms = WORK_SETTLE_MS,
+    };
+    if (context->document)
+        return similar_to_foreign(context, request, &query, row, user, ret_error);
+    _cleanup_free_ char *path = NULL;
+    _cleanup_(kin_list_done) struct kin_list list = {0};
+    struct file_key key;
+    struct document_info info;
+    int r = work_document(context, request, "path", &path, &key, &info, ret_error);
+    if (r < 0)
+        return r;
+    if (info.state == DOCUMENT_SKIPPED)
+        return refuse(ret_error, -EIO, "%s: not sketched: %s", work_shown(request, "path"),
+                      info.reason);
+    r = work_flag(request, "containing") ? index_containing(context->index, &key, &query, &list)
+                                         : index_similar(context->index, &key, &query, &list);
+    if (r == -ENOENT)
+        return refuse(ret_error, r, "%s: not sketched yet; kinfs settle waits for it",
+                      work_shown(request, "path"));
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s", work_shown(request, "path"), error_text(r));
+    return emit_all(&list, row, user);
+}
+
+struct similar_options {
+    struct command_options common;
+    const char *base, *tree;
+    double threshold;
+    uint64_t limit;
+    bool containing, absolute;
+    char *incomplete; /* why something may be missing, or NULL */
+    uint64_t n_rows;
+};
+
+enum { OPTION_CONTAINING = 0x100 };
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct similar_options *options = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &options->common; return 0;
+    case 't': options->threshold = command_parse_ratio(state, "--threshold", argument); return 0;
+    case 'n':
+        options->limit = command_parse_count(state, "--limit", argument, 0, UINT32_MAX);
+        return 0;
+    case OPTION_CONTAINING: options->containing = true; return 0;
+    case 'a': options->absolute = true; return 0;
+    case 'T': options->tree = argument; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option similar_options[] = {
+    {"threshold", 't', "R", 0, "least resemblance, 0 to 1 (default 0.4)", 0},
+    {"limit", 'n', "N", 0, "most answers, 0 for all (default 100)", 0},
+    {"containing", OPTION_CONTAINING, NULL, 0,
+     "what the document is contained in, instead: at least R of it (the number printed is the "
+     "containment)",
+     0},
+    {"absolute", 'a', NULL, 0, "print absolute paths, not paths below the tree", 0},
+    {"tree", 'T', "PATH", 0,
+     "FILE need not be in it: any document, which is only read; of the tree that PATH is in", 0},
+    {0},
+};
+static const struct argp_child children[] = {{&command_paths_argp, 0, NULL, 0}, {0}};
+static const struct argp parser = {similar_options, parse, "FILE",
+                                   "Print the documents that resemble FILE, the best first: "
+                                   "resemblance, a tab, the path below the "
+                                   "tree. FILE - is a document on standard input, "
+                                   "asked about in the tree of the working directory unless "
+                                   "--tree names another. Exit code 1 when there is none, 4 "
+                                   "when none was found but cannot be told: FILE is too short, or "
+                                   "the threshold too low.",
+                                   children};
+
+static void print_confidence(struct json_object *row)
+{
+    uint64_t n = command_count(row, "containment_samples");
+    if (!work_flag(row, "exact") && n > 0 && n < INDEX_CONFIDENT_SAMPLES)
+        printf(" (%s: low confidence)", counted(n, "sample").text);
+}
+
+static int print_row(void *user, struct json_object *row)
+{
+    struct similar_options *options = user;
+    _cleanup_json_ struct json_object *taken = row;
+    if (!taken)
+        return -ENOMEM;
+    if (json_object_object_get_ex(taken, "incomplete", NULL)) {
+        free(options->incomplete);
+        options->incomplete = message("%s", command_text(taken, "incomplete"));
+        return 0;
+    }
+    options->n_rows++;
+    if (options->absolute)
+        command_make_absolute(taken, "path", options->base);
+    if (options->common.json) {
+        json_object_object_add(taken, "complete", json_object_new_boolean(!options->incomplete));
+        command_print_json(taken);
+        return 0;
+    }
+    if (!options->common.null) {
+        command_print_ratio(taken, options->containing ? "containment" : "resemblance");
+        if (options->containing)
+            print_confidence(taken);
+        putchar('\t');
+    }
+    command_print_path(taken, "path", options->common.null);
+    if (!options->common.null)
+        putchar('\n');
+    return 0;
+}
+
+static int open_document(const struct similar_options *options, const char *shown, char **ret_error)
+{
+    const char *path = options->common.path;
+    if (strcmp(path, "-") == 0) {
+        int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+        return fd < 0 ? refuse(ret_error, -errno, "%s: %s", shown, strerror(errno)) : fd;
+    }
+    patience_look(path);
+    int fd = regular_file_open(path);
+    return fd >= 0 ? fd
+                   : refuse(ret_error, fd, "%s: %s", shown,
+                            fd == -EINVAL ? "not a regular file; a pipe is asked about as -"
+                                          : strerror(-fd));
+}
+
+static const char *shown_path(const struct similar_options *options)
+{
+    return strcmp(options->common.path, "-") == 0 ? "standard input" : options->common.path;
+}
+
+/* A mount is asked through itself, as anybody may; else the store is opened here. */
+static int similar_elsewhere(struct similar_options *options, struct json_object *request,
+                             struct location *ret_location, char **ret_error)
+{
+    const char *shown = shown_path(options);
+    _cleanup_close_ int fd = open_document(options, shown, ret_error);
+    if (fd < 0)
+        return fd;
+    _cleanup_free_ char *mountpoint =
+        options->common.store ? NULL : question_mountpoint(options->tree);
+    if (!mountpoint) {
+        int r = locate(options->tree, options->common.store, ret_location, ret_error);
+        if (r < 0)
+            return r;
+        mountpoint = question_mountpoint_of_store(ret_location->store);
+    }
+    options->base = mountpoint ? mountpoint : ret_location->base;
+    if (mountpoint) {
+        const struct question question = {.mountpoint = mountpoint,
+                                          .document = fd,
+                                          .shown = shown,
+                                          .threshold = options->threshold,
+                                          .limit = options->limit,
+                                          .containing = options->containing};
+        return question_ask(&question, print_row, options, ret_error);
+    }
+    int r = question_make_seekable(&fd);
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s", shown, strerror(-r));
+    const struct ask question = {.location = ret_location, .command = "similar", .document = &fd};
+    json_path_add(request, "document", shown);
+    return ask(&question, request, print_row, options, ret_error);
+}
+
+static int similar_in_tree(struct similar_options *options, struct json_object *request,
+                           struct location *ret_location, char **ret_error)
+{
+    int r = locate(options->common.path, options->common.store, ret_location, ret_error);
+    if (r < 0)
+        return r;
+    options->base = ret_location->base;
+    command_add_path(request, "path", options->common.path, ret_location->path);
+    const struct ask question = {.location = ret_location, .command = "similar"};
+    return ask(&question, request, print_row, options, ret_error);
+}
+
+/* Said beside the rows, and in them; without any row it is all there is to say. */
+static int end_incomplete(const struct similar_options *options, const char *shown)
+{
+    if (options->common.json && options->n_rows == 0) {
+        _cleanup_json_ struct json_object *row = question_incomplete_row(options->incomplete);
+        json_object_object_add(row, "complete", json_object_new_boolean(false));
+        command_print_json(row);
+    } else if (!options->common.json) {
+        complain("%s: %s", shown, options->incomplete);
+    }
+    return options->n_rows == 0 ? COMMAND_UNCERTAIN : COMMAND_OK;
+}
+
+int cmd_similar(int argc, char **argv)
+{
+    struct similar_options options = {
+        .common.needs_path = true, .threshold = DEFAULT_THRESHOLD, .limit = DEFAULT_LIMIT};
+    _cleanup_(location_done) struct location location = {0};
+    _cleanup_free_ char *error = NULL;
+    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    _cleanup_json_ struct json_object *request = json_object_new_object();
+    json_object_object_add(request, "threshold", json_object_new_double(options.threshold));
+    work_add_count(request, "limit", options.limit);
+    json_object_object_add(request, "containing", json_object_new_boolean(options.containing));
+    bool elsewhere = options.tree || strcmp(options.common.path, "-") == 0;
+    int r = elsewhere ? similar_elsewhere(&options, request, &location, &error)
+                      : similar_in_tree(&options, request, &location, &error);
+    int code = command_end(r, error);
+    if (code == COMMAND_OK && options.incomplete)
+        code = end_incomplete(&options, shown_path(&options));
+    else if (code == COMMAND_OK && options.n_rows == 0)
+        code = COMMAND_NO_ANSWER;
+    free(options.incomplete);
+    return code;
+}

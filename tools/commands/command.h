@@ -1,0 +1,109 @@
+/* The subcommands: their table, and what they share. */
+#ifndef KINFS_TOOLS_COMMANDS_COMMAND_H
+#define KINFS_TOOLS_COMMANDS_COMMAND_H
+
+#include <argp.h>
+
+#include "tools/questions/ask.h"
+#include "tools/options/configuration.h"
+#include "tools/show/message.h"
+
+enum command_exit {
+    COMMAND_OK = 0,
+    COMMAND_NO_ANSWER = 1, /* it worked, and the answer is that there is none */
+    COMMAND_USAGE = 2,
+    COMMAND_FAILED = 3,
+    COMMAND_UNCERTAIN = 4, /* none was found, and that there is none cannot be told */
+};
+
+struct command {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv); /* argv[0] is "kinfs NAME" */
+    work_fn work;                      /* NULL: not asked over the socket */
+};
+
+extern const struct command commands[]; /* ends with a NULL name */
+
+/* The work function of a command, NULL when there is none. */
+work_fn command_work(const char *name);
+
+/* What the asking subcommands have in common: a child parser whose input is a struct
+ * command_options. It takes the arguments that its parent does not. */
+struct command_options {
+    bool needs_path; /* the caller's: to be called without one is a usage error */
+    const char *path, *store;
+    bool json, null;
+};
+extern const struct argp command_argp;       /* PATH, --store, --json of one object */
+extern const struct argp command_paths_argp; /* PATH, --store, --json of many, -0 */
+
+/* Ask about a file: its path in the tree, and as the person wrote it (work_shown()). */
+void command_add_path(struct json_object *request, const char *name, const char *written,
+                      const char *path);
+
+/* A row as one line of JSON. */
+void command_print_json(struct json_object *row);
+
+/* A path member of a row: for -0 with a NUL behind it, else escaped as `ls -b` does. */
+void command_print_path(struct json_object *row, const char *name, bool null);
+
+/* Replace a path member of a row, relative to the tree, by base/path. */
+void command_make_absolute(struct json_object *row, const char *name, const char *base);
+
+/* A ratio member of a row with four decimals, 1.0000 only when it is 1; "-" when it is null. */
+void command_print_ratio(struct json_object *row, const char *name);
+
+uint64_t command_count(struct json_object *row, const char *name);
+
+/* Whether a member of a row is absent, or a list of such things: a row function returns -EPROTO
+ * where it is anything else, which a forged socket may have sent. */
+bool command_is_list(struct json_object *row, const char *name, enum json_type type);
+
+/* Text of a row, which a forged store or socket may have chosen, as message_make_plain() has it.
+ * "", when it is absent or null; the row's. */
+const char *command_text(struct json_object *row, const char *name);
+const char *command_plain(struct json_object *member);
+
+/* Complain when code is negative; the exit code of a command that ended with it. -ENODATA and 0
+ * pass silently. */
+int command_end(int code, const char *error);
+
+/* configuration_read(), or ends with a usage error. */
+void command_configuration(const char *path, struct configuration *ret_configuration);
+
+/* Parses a number of an option or ends with a usage error. */
+double command_parse_ratio(struct argp_state *state, const char *option, const char *text);
+uint64_t command_parse_count(struct argp_state *state, const char *option, const char *text,
+                             uint64_t least, uint64_t most);
+
+int cmd_mount(int argc, char **argv);
+int cmd_umount(int argc, char **argv);
+int cmd_scan(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_rebuild(int argc, char **argv);
+int cmd_settle(int argc, char **argv);
+int cmd_status(int argc, char **argv);
+int cmd_similar(int argc, char **argv);
+int cmd_clusters(int argc, char **argv);
+int cmd_cluster(int argc, char **argv);
+int cmd_shingles(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
+
+int work_settle(const struct work_context *context, struct json_object *request, row_fn row,
+                void *user, char **ret_error);
+int work_scan(const struct work_context *context, struct json_object *request, row_fn row,
+              void *user, char **ret_error);
+int work_status(const struct work_context *context, struct json_object *request, row_fn row,
+                void *user, char **ret_error);
+int work_similar(const struct work_context *context, struct json_object *request, row_fn row,
+                 void *user, char **ret_error);
+int work_clusters(const struct work_context *context, struct json_object *request, row_fn row,
+                  void *user, char **ret_error);
+int work_shingles(const struct work_context *context, struct json_object *request, row_fn row,
+                  void *user, char **ret_error);
+int work_check(const struct work_context *context, struct json_object *request, row_fn row,
+               void *user, char **ret_error);
+int work_compare(const struct work_context *context, struct json_object *request, row_fn row,
+                 void *user, char **ret_error);
+
+#endif

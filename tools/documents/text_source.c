@@ -1,0 +1,189 @@
+#include "tools/documents/text_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd_read.h"
+#include "engine/index/extract/extractor.h"
+#include "engine/index/extract/sketching.h"
+#include "tools/show/message.h"
+
+enum { READ_BYTES = 64 * 1024 };
+
+DEFINE_CLEANUP(struct extractors *, extractors_free);
+DEFINE_CLEANUP(struct extractor_choice *, extractor_choice_free);
+
+static const enum text_type as_text = TEXT_PLAIN, as_book = TEXT_EPUB, as_lines = TEXT_EXTRACTED;
+
+void text_source_done(struct text_source *text)
+{
+    if (text->fd >= 0)
+        close(text->fd);
+    text->fd = -1;
+}
+
+static int file_without_name(void)
+{
+    const char *directory = getenv("TMPDIR");
+    int fd = open(directory ? directory : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0)
+        fd = memfd_create("kinfs-text", MFD_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
+struct output {
+    int fd, error;
+};
+
+static void put(void *user, const void *bytes, size_t size_bytes)
+{
+    struct output *output = user;
+    for (size_t at = 0; at < size_bytes && output->error == 0;) {
+        ssize_t n = write(output->fd, (const char *)bytes + at, size_bytes - at);
+        if (n < 0 && errno != EINTR)
+            output->error = -errno;
+        at += n > 0 ? (size_t)n : 0;
+    }
+}
+
+static bool never(void *user)
+{
+    (void)user;
+    return false;
+}
+
+/* -- whether there are words, and which -- */
+
+static int sketch(const struct text_source *text, const struct word_options *words,
+                  struct document_sketcher **ret_sketcher, struct document_sketch *ret_sketch)
+{
+    _cleanup_(document_sketcher_free_p) struct document_sketcher *sketcher = NULL;
+    _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = NULL;
+    _cleanup_free_ uint8_t *buffer = malloc(READ_BYTES);
+    struct policy policy;
+    int r = buffer ? policy_preset("default", &policy) : -ENOMEM;
+    if (r == 0 && words)
+        policy.words = *words;
+    if (r == 0)
+        r = shingle_hash_new(&policy, &hash);
+    if (r == 0)
+        r = document_sketcher_new(&policy, hash, &sketcher);
+    if (r == 0 && lseek(text->fd, 0, SEEK_SET) < 0)
+        r = -errno;
+    if (r < 0)
+        return r;
+    if (text->as)
+        document_sketcher_begin_given(sketcher, *text->as,
+                                      *text->as == TEXT_EXTRACTED ? DOCUMENT_LINES_GIVEN
+                                                                  : DOCUMENT_TEXT_GIVEN);
+    ssize_t n;
+    while ((n = fd_read(text->fd, buffer, READ_BYTES)) > 0) {
+        if (text->as)
+            document_sketcher_feed_text(sketcher, buffer, (size_t)n);
+        else
+            document_sketcher_feed(sketcher, buffer, (size_t)n);
+    }
+    if (n < 0)
+        return (int)n;
+    document_sketcher_finish(sketcher, ret_sketch);
+    ret_sketch->form.cut |= text->cut;
+    if (lseek(text->fd, 0, SEEK_SET) < 0)
+        return -errno;
+    *ret_sketcher = TAKE_PTR(sketcher);
+    return 0;
+}
+
+int text_source_equal(const struct text_source *a, const struct text_source *b,
+                      const struct word_options *words)
+{
+    _cleanup_(document_sketcher_free_p) struct document_sketcher *of_a = NULL, *of_b = NULL;
+    struct document_sketch x, y;
+    int r = sketch(a, words, &of_a, &x);
+    if (r == 0)
+        r = sketch(b, words, &of_b, &y);
+    if (r < 0)
+        return r;
+    return document_text_is_known(&x.form, &x.sketch) &&
+           document_text_is_known(&y.form, &y.sketch) &&
+           memcmp(x.text_fingerprint, y.text_fingerprint, FINGERPRINT_BYTES) == 0;
+}
+
+/* -- reading -- */
+
+/* Returns 0, or 1 where there are no words in it. */
+static int extract(const char *path, int fd, const struct extractor *extractor,
+                   struct text_source *text, char **ret_error)
+{
+    _cleanup_(document_sketcher_free_p) struct document_sketcher *sketcher = NULL;
+    char reason[EXTRACTOR_REASON_BYTES] = "";
+    struct output output = {.fd = file_without_name()};
+    struct document_sketch found;
+    if (output.fd < 0)
+        return refuse(ret_error, output.fd, "%s: its text: %s", path, strerror(-output.fd));
+    const enum text_type *as = extractor->lines               ? &as_lines
+                               : extractor->type == TEXT_EPUB ? &as_book
+                                                              : &as_text;
+    *text = (struct text_source){output.fd, as, false};
+    const struct extractor_run run = {
+        .extractor = extractor, .document = fd, .output = put, .stop = never, .user = &output};
+    int r = extractor_run(&run, reason);
+    text->cut = r == 1;
+    if (r == -EBADMSG)
+        return refuse(ret_error, r, "%s: cannot be read: %s: %s", path, extractor->name, reason);
+    if (r >= 0)
+        r = output.error;
+    /* A scan has no words: its bytes are all there is to compare. */
+    if (r == 0 && extractor->type != TEXT_EXTRACTED)
+        r = sketch(text, NULL, &sketcher, &found);
+    if (r < 0)
+        return refuse(ret_error, r, "%s: its text: %s", path, strerror(-r));
+    if (lseek(text->fd, 0, SEEK_SET) < 0)
+        return -errno;
+    return sketcher && found.sketch.n_values == 0;
+}
+
+int text_source_open(const char *path, int fd, const struct configuration *configuration,
+                     struct text_source *ret_text, char **ret_error)
+{
+    _cleanup_(extractors_free_p) struct extractors *extractors = NULL;
+    _cleanup_(extractor_choice_free_p) struct extractor_choice *choice = NULL;
+    _cleanup_(text_source_done) struct text_source text = {.fd = -1};
+    uint8_t head[8 * 1024];
+    char reason[SKETCHING_REASON_BYTES];
+    size_t n_head = 0;
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return refuse(ret_error, -errno, "%s: %s", path, strerror(errno));
+    if ((uint64_t)st.st_size > SKETCHING_MOST_BYTES)
+        return refuse(ret_error, sketching_refuse(reason), "%s: %s; name another", path, reason);
+    int r = extractors_new(configuration->extractors, configuration->n_extractors, &extractors,
+                           ret_error);
+    if (r == 0)
+        r = extractor_choice_new(extractors, true, &choice);
+    if (r < 0)
+        return r;
+    for (ssize_t n = 1; n > 0 && n_head < sizeof(head); n_head += (size_t)n) {
+        n = fd_pread(fd, head + n_head, sizeof(head) - n_head, (off_t)n_head);
+        if (n < 0)
+            return refuse(ret_error, (int)n, "%s: %s", path, strerror((int)-n));
+    }
+    const struct extractor *extractor;
+    extractor_choose(choice, fd, head, n_head, &extractor); /* tells all */
+    r = extractor ? extract(path, fd, extractor, &text, ret_error) : 1;
+    if (r == 1) {
+        text_source_done(&text);
+        text = (struct text_source){.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)};
+        r = text.fd < 0 || lseek(fd, 0, SEEK_SET) < 0
+                ? refuse(ret_error, -errno, "%s: %s", path, strerror(errno))
+                : 0;
+    }
+    if (r < 0)
+        return r;
+    *ret_text = text;
+    text.fd = -1;
+    return 0;
+}

@@ -1,0 +1,32 @@
+/* A file as the index reads it: its own bytes, or the text that an extractor makes of them. For
+ * those who compare two files without an index. */
+#ifndef KINFS_TOOLS_DOCUMENTS_TEXT_SOURCE_H
+#define KINFS_TOOLS_DOCUMENTS_TEXT_SOURCE_H
+
+#include <stdbool.h>
+
+#include "engine/sketch/document_sketch.h"
+#include "tools/options/configuration.h"
+
+struct text_source {
+    int fd;                   /* at its beginning: the file, or its text */
+    const enum text_type *as; /* canon_begin_as() of what is text already; NULL: not known */
+    bool cut;                 /* there was more text */
+};
+
+/* Open the text of a document.
+ *
+ * fd  of the document, seekable; its offset is moved
+ *
+ * The text is in a file without a name. Returns 0, -EBADMSG (its extractor failed), -ENOMEM or an
+ * errno, with a line in *ret_error; end with text_source_done(). */
+int text_source_open(const char *path, int fd, const struct configuration *configuration,
+                     struct text_source *ret_text, char **ret_error);
+void text_source_done(struct text_source *text);
+
+/* Whether two have the same canonical text, and any, all of which is known: by fingerprints of 128
+ * bits of all of it. Reads both. Returns 1, 0 or an errno. */
+int text_source_equal(const struct text_source *a, const struct text_source *b,
+                      const struct word_options *words);
+
+#endif

@@ -1,0 +1,152 @@
+#include "tools/mount/mount_hold.h"
+
+#include <string.h>
+
+#include "tools/questions/ask.h"
+#include "tools/mount/background.h"
+#include "tools/options/configuration.h"
+#include "tools/questions/holder.h"
+#include "tools/show/message.h"
+#include "tools/questions/predecessor.h"
+
+/* What was closed before the end is sketched at the next start if it takes longer than this. */
+enum { DRAIN_MS = 5000 };
+
+struct taking {
+    const struct mount_plan *plan;
+    struct index_options index_options;
+    struct index_clustering clusterings[INDEX_CLUSTERINGS_MAX];
+    struct mount_hold *hold;
+    char *error;
+};
+
+static int take_index(void *user)
+{
+    struct taking *taking = user;
+    free(TAKE_PTR(taking->error));
+    return index_open(&taking->index_options, &taking->hold->index, &taking->error);
+}
+
+static int take_place(void *user)
+{
+    struct taking *taking = user;
+    const struct mount_plan *plan = taking->plan;
+    return holder_make(plan->store, plan->source, plan->mountpoint, &taking->hold->holder);
+}
+
+static int refuse_held(const struct mount_plan *plan, const char *error, char **ret_error)
+{
+    _cleanup_(holder_done) struct holder holder = {0};
+    if (holder_read(plan->store, &holder) < 0 || !holder.alive)
+        return refuse(ret_error, -EBUSY, "%s", error ? error : strerror(EBUSY));
+    _cleanup_free_ char *who = holder_describe(&holder), *remedy = holder_remedy(&holder);
+    return refuse(ret_error, -EBUSY, "%s: this store is %s; %s%s", plan->store, who,
+                  holder_is_mounted(&holder) ? "use that mount, or " : "", remedy);
+}
+
+/* The index, held for this process. */
+static int hold_index(struct taking *taking, char **ret_error)
+{
+    const struct mount_plan *plan = taking->plan;
+    int r = predecessor_outlive(plan->store, take_index, taking);
+    if (r == -EBUSY)
+        return refuse_held(plan, taking->error, ret_error);
+    if (r < 0)
+        return refuse(ret_error, r, "%s", taking->error ? taking->error : strerror(-r));
+    r = holder_hold(plan->store, "mount", plan->source, plan->mountpoint, &taking->hold->holder);
+    return r < 0 ? refuse(ret_error, r,
+                          "%s/holder cannot be written: %s; make room, or name another store with "
+                          "-o store=",
+                          plan->store, strerror(-r))
+                 : 0;
+}
+
+/* Without an index: a place to be asked at. */
+static int hold_place(struct taking *taking, char **ret_error)
+{
+    const struct mount_plan *plan = taking->plan;
+    int r = predecessor_outlive(plan->store, take_place, taking);
+    if (r == -EBUSY)
+        return refuse(ret_error, r,
+                      "%s: an earlier mount here, unmounted lazily, is still in use; end that "
+                      "first, or mount elsewhere",
+                      plan->mountpoint);
+    if (r < 0)
+        return refuse(ret_error, r,
+                      "%s: %s; say with KINFS_STATE_DIR where the daemon's control socket can be",
+                      plan->store, strerror(-r));
+    taking->hold->place = message("%s", plan->store);
+    return 0;
+}
+
+/* Those of the configuration, where no option names another by the name. */
+static int take_clusterings(const struct mount_options *options, struct taking *taking,
+                            char **ret_error)
+{
+    const struct configuration *configuration = options->configuration;
+    size_t n = options->n_clusterings;
+    memcpy(taking->clusterings, options->clusterings, sizeof(taking->clusterings));
+    for (size_t i = 0; i < configuration->n_clusterings; i++) {
+        const struct index_clustering *clustering = &configuration->clusterings[i];
+        bool named = false;
+        for (size_t k = 0; k < options->n_clusterings && !named; k++)
+            named = strcmp(options->clusterings[k].name, clustering->name) == 0;
+        if (named)
+            continue;
+        if (n == INDEX_CLUSTERINGS_MAX)
+            return refuse(ret_error, -EINVAL,
+                          "clustering %s of the configuration is one too many; %d can be named",
+                          clustering->name, INDEX_CLUSTERINGS_MAX);
+        taking->clusterings[n++] = *clustering;
+    }
+    taking->index_options.clusterings = taking->clusterings;
+    taking->index_options.n_clusterings = n;
+    return 0;
+}
+
+int mount_hold_take(const struct mount_plan *plan, const struct mount_options *options,
+                    struct backing *backing, struct mount_hold *ret_hold, char **ret_error)
+{
+    _cleanup_(mount_hold_done) struct mount_hold hold = {.holder = -1};
+    struct taking taking = {
+        .plan = plan,
+        .index_options = {.backing = backing,
+                          .source = plan->source,
+                          .store_path = plan->store,
+                          .create = true,
+                          .policy = options->policy,
+                          .tokens = options->tokens,
+                          .stopwords = options->stopwords,
+                          .stemmer = options->stemmer,
+                          .n_workers = options->n_workers,
+                          .cache_bytes = options->cache_bytes,
+                          .extractors = options->configuration->extractors,
+                          .n_extractors = options->configuration->n_extractors,
+                          .log = background_log},
+        .hold = &hold,
+    };
+    int r = take_clusterings(options, &taking, ret_error);
+    if (r == 0)
+        r = ask_make_parents(plan->store, ret_error);
+    if (r == 0)
+        r = options->sketch ? hold_index(&taking, ret_error) : hold_place(&taking, ret_error);
+    free(taking.error);
+    if (r < 0)
+        return r;
+    *ret_hold = hold;
+    hold = (struct mount_hold){.holder = -1};
+    return 0;
+}
+
+void mount_hold_done(struct mount_hold *hold)
+{
+    if (hold->used)
+        index_close(hold->index, DRAIN_MS);
+    else
+        index_abandon(hold->index, "holder");
+    holder_remove(hold->place);
+    free(hold->place);
+    if (hold->holder >= 0)
+        close(hold->holder);
+    *hold = (struct mount_hold){.holder = -1};
+}

@@ -1,0 +1,26 @@
+/* What a mount has to itself as long as it lives: its index, or without one a place to be asked at;
+ * in either case it is the holder (holder.h) of mount_plan.store. */
+#ifndef KINFS_TOOLS_MOUNT_MOUNT_HOLD_H
+#define KINFS_TOOLS_MOUNT_MOUNT_HOLD_H
+
+#include "engine/index/index.h"
+#include "tools/options/mount_options.h"
+#include "tools/mount/mount_plan.h"
+
+struct mount_hold {
+    struct index *index; /* NULL with -o nosketch */
+    char *place;         /* NULL but with -o nosketch */
+    int holder;
+    bool used; /* set by the caller: there was a mount */
+};
+
+/* Waits for a daemon that is about to give it up. backing is borrowed until mount_hold_done().
+ * Returns 0, or an errno with a line in *ret_error; ret_hold gives, end with mount_hold_done(). */
+int mount_hold_take(const struct mount_plan *plan, const struct mount_options *options,
+                    struct backing *backing, struct mount_hold *ret_hold, char **ret_error);
+
+/* Drains what was just written, for some seconds at most, and gives it up. Does nothing to one that
+ * is {.holder = -1}. A store that was made for a mount that then was none goes again. */
+void mount_hold_done(struct mount_hold *hold);
+
+#endif

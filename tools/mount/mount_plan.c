@@ -1,0 +1,304 @@
+#include "tools/mount/mount_plan.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/proc_path.h"
+#include "base/trust.h"
+#include "tools/questions/locate.h"
+#include "tools/show/message.h"
+#include "tools/questions/patience.h"
+
+/* Dead mounts can lie on top of each other; more than this is something else. */
+enum { MAX_DEAD = 16 };
+
+extern char **environ;
+
+void mount_plan_done(struct mount_plan *plan)
+{
+    free(plan->source);
+    free(plan->mountpoint);
+    free(plan->store);
+    free(plan->log);
+    close_p(&plan->source_fd);
+    close_p(&plan->mountpoint_fd);
+    *plan = MOUNT_PLAN_NONE;
+}
+
+int path_absolute(const char *path, char **ret_path)
+{
+    char *real = realpath(path, NULL);
+    if (real) {
+        *ret_path = real;
+        return 0;
+    }
+    /* A dead mount point cannot be asked, a store to be made not either: the rest of the path can.
+     */
+    if (errno != ENOENT && errno != ENOTCONN)
+        return -errno;
+    _cleanup_free_ char *parent = message("%s", path), *above = NULL;
+    size_t n = strlen(parent);
+    while (n > 1 && parent[n - 1] == '/')
+        parent[--n] = '\0';
+    char *slash = strrchr(parent, '/');
+    const char *name = slash ? slash + 1 : parent;
+    if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return -ENOENT;
+    _cleanup_free_ char *last = message("%s", name);
+    if (slash)
+        slash[slash == parent] = '\0';
+    int r = path_absolute(slash ? parent : ".", &above);
+    if (r < 0)
+        return r;
+    *ret_path = message("%s/%s", strcmp(above, "/") == 0 ? "" : above, last);
+    return 0;
+}
+
+static int fusermount(const char *point, bool lazy)
+{
+    const char *argv[] = {"fusermount3", "-q", "-u", "--", point, NULL};
+    const char *lazy_argv[] = {"fusermount3", "-q", "-u", "-z", "--", point, NULL};
+    pid_t pid;
+    int status;
+    int r = posix_spawnp(&pid, argv[0], NULL, NULL, (char **)(lazy ? lazy_argv : argv), environ);
+    if (r != 0)
+        return -r;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return -errno;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EPERM;
+}
+
+/* By the directory it is mounted in, where nobody can change the name of a mount point; that
+ * directory may be moved. */
+int unmount(const struct mount *mount, int flags)
+{
+    const char *name = strrchr(mount->point, '/');
+    if (!name || !*++name)
+        return -EINVAL;
+    _cleanup_free_ char *above = message("%.*s", (int)(name - mount->point), mount->point);
+    _cleanup_close_ int fd = open(above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    if (!mount_has(mount, fd, name))
+        return -ENOENT;
+    _cleanup_free_ char *point = message("/proc/self/fd/%d/%s", fd, name);
+    if (umount2(point, UMOUNT_NOFOLLOW | flags) == 0)
+        return 0;
+    return errno == EPERM ? fusermount(mount->point, flags & MNT_DETACH) : -errno;
+}
+
+/* What the kernel remembers of a directory outlives the daemon: it has to be asked for anew. */
+static bool is_dead(const char *path)
+{
+    struct statx st;
+    return statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_MODE, &st) < 0 &&
+           (errno == ENOTCONN || errno == ECONNABORTED);
+}
+
+/* The mount an open directory is in, whatever has become of the path: by the time of the call
+ * another kinfs mount may have unmounted a dead one there and be serving. Only fusermount3 has to
+ * be told a path. */
+static int detach(const char *opened, const char *point)
+{
+    if (umount2(opened, MNT_DETACH) == 0)
+        return 0;
+    return errno == EPERM ? fusermount(point, true) : -errno;
+}
+
+/* Unmounts what a dead daemon left exactly at a path; anything else is left alone. Others may be
+ * about the same: what matters is that nothing dead is there in the end. */
+static int clean_dead(const char *path, char **ret_error)
+{
+    uint64_t refused_id = 0;
+    int refused = 0;
+    for (int i = 0; i < MAX_DEAD; i++) {
+        _cleanup_(mounts_done) struct mounts mounts = {0};
+        _cleanup_free_ char *point = NULL;
+        const struct mount *mount = NULL;
+        _cleanup_close_ int fd = open(path, O_PATH | O_CLOEXEC);
+        if (fd < 0 && !is_dead(path))
+            return 0;
+        if (fd < 0)
+            break;
+        const struct proc_path opened = proc_path_of(fd);
+        int r = path_absolute(path, &point);
+        if (r >= 0 && !is_dead(opened.text))
+            return 0;
+        if (r >= 0)
+            r = mounts_read(NULL, &mounts);
+        if (r >= 0)
+            r = mounts_of_open(&mounts, fd, &mount);
+        if (r == -ENOENT) /* somebody else was faster */
+            continue;
+        if (r < 0)
+            return refuse(ret_error, r, "%s: %s", path, strerror(-r));
+        if (!mount_is_kinfs(mount) || strcmp(mount->point, point) != 0)
+            break;
+        if (refused < 0 && mount->id == refused_id)
+            return refuse(ret_error, refused,
+                          "%s: the daemon of this mount has died, and it cannot be unmounted (%s); "
+                          "do so as the user who mounted it",
+                          point, strerror(-refused));
+        refused = detach(opened.text, point);
+        refused_id = mount->id;
+    }
+    return refuse(ret_error, -ENOTCONN, "%s: a mount whose daemon has died; unmount it first",
+                  path);
+}
+
+/* The path is what the kernel says of the opened directory: the name given is followed once. */
+static int open_real(const char *path, int *ret_fd, char **ret_real)
+{
+    char real[PATH_MAX];
+    struct stat st;
+    _cleanup_close_ int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return -errno;
+    ssize_t n = proc_path_read(fd, real);
+    if (n < 0)
+        return (int)n;
+    if (st.st_nlink == 0 || real[0] != '/')
+        return -ENOENT;
+    *ret_real = strdup(real);
+    *ret_fd = TAKE_FD(fd);
+    return 0;
+}
+
+static int find_directory(const char *path, const char *what, int *ret_fd, char **ret_real,
+                          char **ret_error)
+{
+    patience_look(path);
+    int r = clean_dead(path, ret_error);
+    if (r < 0)
+        return r;
+    r = open_real(path, ret_fd, ret_real);
+    if (r == -ENOENT)
+        return refuse(ret_error, r, "%s: no such %s; make it first, or correct the name", path,
+                      what);
+    if (r == -ENOTDIR)
+        return refuse(ret_error, r, "%s: not a directory; the %s has to be one", path, what);
+    return r < 0 ? refuse(ret_error, r, "%s: %s", path, strerror(-r)) : 0;
+}
+
+static int check_not_mounted(const struct mount_plan *plan, char **ret_error)
+{
+    _cleanup_(mounts_done) struct mounts mounts = {0};
+    const struct mount *mount = NULL;
+    int r = mounts_read(NULL, &mounts);
+    if (r < 0)
+        return refuse(ret_error, r, "/proc/self/mountinfo: %s", strerror(-r));
+    if (mounts_of_open(&mounts, plan->source_fd, &mount) == 0 && mount_is_kinfs(mount))
+        return refuse(
+            ret_error, -EBUSY,
+            "%s: is in the kinfs mount of %s on %s already; unmount that first with kinfs "
+            "umount %s",
+            plan->source, mount->source, mount->point, mount->point);
+    mount = mounts_at(&mounts, plan->mountpoint);
+    if (mount_is_kinfs(mount))
+        return refuse(ret_error, -EBUSY,
+                      "%s: %s is mounted here already; unmount it first with kinfs umount %s",
+                      plan->mountpoint, mount->source, plan->mountpoint);
+    return 0;
+}
+
+/* A file of the daemon's that is reached through its own mount would make it wait for itself. */
+static int check_outside(const struct mount_plan *plan, const char *path, const char *what,
+                         const char *remedy, char **ret_error)
+{
+    if (path_within(path, plan->mountpoint, NULL))
+        return refuse(ret_error, -EINVAL,
+                      "%s: the %s would be inside the mount on %s; put it elsewhere with %s", path,
+                      what, plan->mountpoint, remedy);
+    return 0;
+}
+
+static int find_file(const struct mount_plan *plan, const char *path, const char *what,
+                     const char *remedy, char **ret_path, char **ret_error)
+{
+    _cleanup_free_ char *absolute = NULL;
+    patience_look(path);
+    int r = path_absolute(path, &absolute);
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s; name another %s with %s", path, strerror(-r), what,
+                      remedy);
+    r = check_outside(plan, absolute, what, remedy, ret_error);
+    if (r < 0)
+        return r;
+    *ret_path = TAKE_PTR(absolute);
+    return 0;
+}
+
+/* What is missing of its path is there for nobody else to make: it is looked at again, by the path
+ * found here, when it is made. */
+static int find_store(struct mount_plan *plan, const char *path, const char *what,
+                      const char *remedy, char **ret_error)
+{
+    _cleanup_free_ char *why = NULL;
+    patience_look(path);
+    int r = trust_resolve(path, &plan->store, &why);
+    if (r == -EPERM)
+        return refuse(ret_error, r, "store %s is not opened: %s", path, why ? why : strerror(-r));
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s; name another %s with %s", path, strerror(-r), what,
+                      remedy);
+    return check_outside(plan, plan->store, what, remedy, ret_error);
+}
+
+int mount_plan_make(const char *source, const char *mountpoint, const char *store, bool sketch,
+                    const char *log, struct mount_plan *ret_plan, char **ret_error)
+{
+    _cleanup_(mount_plan_done) struct mount_plan plan = MOUNT_PLAN_NONE;
+    _cleanup_free_ char *default_store = NULL;
+
+    int r = find_directory(source, "source", &plan.source_fd, &plan.source, ret_error);
+    if (r < 0)
+        return r;
+    if (mountpoint)
+        r = find_directory(mountpoint, "mount point", &plan.mountpoint_fd, &plan.mountpoint,
+                           ret_error);
+    else
+        plan.mountpoint = message("%s", plan.source);
+    if (r < 0)
+        return r;
+    if (!mountpoint && (plan.mountpoint_fd = fcntl(plan.source_fd, F_DUPFD_CLOEXEC, 0)) < 0)
+        return refuse(ret_error, -errno, "%s: %s", plan.source, strerror(errno));
+    r = check_not_mounted(&plan, ret_error);
+    if (r < 0)
+        return r;
+    if (strcmp(plan.source, plan.mountpoint) != 0) {
+        if (path_within(plan.mountpoint, plan.source, NULL))
+            return refuse(
+                ret_error, -EINVAL,
+                "%s: the mount point is inside the source %s; mount outside of it, or over "
+                "it with kinfs mount %s",
+                plan.mountpoint, plan.source, plan.source);
+        if (path_within(plan.source, plan.mountpoint, NULL))
+            return refuse(ret_error, -EINVAL,
+                          "%s: the mount would hide its own source %s; mount elsewhere",
+                          plan.mountpoint, plan.source);
+    }
+    if (!sketch || !store) {
+        r = sketch ? location_default_store(plan.source, &default_store, ret_error)
+                   : location_of_mount(plan.mountpoint, &default_store, ret_error);
+        if (r < 0)
+            return r;
+        store = default_store;
+    }
+    r = find_store(&plan, store, sketch ? "store" : "control socket",
+                   sketch ? "-o store=" : "KINFS_STATE_DIR", ret_error);
+    _cleanup_free_ char *log_real = NULL;
+    if (r >= 0 && log) /* which is opened as it was named: links on the way may be another's */
+        r = find_file(&plan, log, "log", "-o log=", &log_real, ret_error);
+    if (r < 0)
+        return r;
+    plan.log = log ? message("%s", log) : NULL;
+    *ret_plan = plan;
+    plan = MOUNT_PLAN_NONE;
+    return 0;
+}

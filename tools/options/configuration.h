@@ -1,0 +1,38 @@
+/* The configuration: a file of sections, of extractors and of named clusterings.
+ *
+ *   # for all documents of a kind, as libmagic names it
+ *   [extractor "audio/midi"]
+ *   command = /usr/local/bin/notes --quiet 'an argument'
+ *   output = features
+ *
+ *   # beside the clusters there are (-o clusters= of kinfs mount)
+ *   [clustering "near"]
+ *   rule = components:0.95
+ */
+#ifndef KINFS_TOOLS_OPTIONS_CONFIGURATION_H
+#define KINFS_TOOLS_OPTIONS_CONFIGURATION_H
+
+#include "engine/index/index.h"
+
+#define CONFIGURATION_FILE "/etc/kinfs/kinfs.conf"
+
+struct configuration {
+    struct index_extractor *extractors;
+    size_t n_extractors;
+    struct index_clustering clusterings[INDEX_CLUSTERINGS_MAX];
+    size_t n_clusterings;
+};
+
+/* Read a file, or with NULL that of KINFS_CONFIG, or CONFIGURATION_FILE, which need not be there.
+ *
+ * Returns 0, -EINVAL with file and line in *ret_error, or an errno of open(2); ret_configuration
+ * gives, end with configuration_done(). */
+int configuration_read(const char *path, struct configuration *ret_configuration, char **ret_error);
+void configuration_done(struct configuration *configuration);
+
+/* A command line to its words: blanks separate, unless quoted by '...', "..." or a backslash (which
+ * within '...' is a backslash); nothing is expanded. Returns the words, NULL behind the last (free
+ * each, and all), or NULL when a quotation does not end. */
+char **configuration_split(const char *line);
+
+#endif

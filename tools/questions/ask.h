@@ -1,0 +1,40 @@
+/* A question to an index, whether a daemon has it or not. */
+#ifndef KINFS_TOOLS_QUESTIONS_ASK_H
+#define KINFS_TOOLS_QUESTIONS_ASK_H
+
+#include "tools/options/configuration.h"
+#include "tools/questions/locate.h"
+#include "tools/questions/work.h"
+
+struct ask {
+    const struct location *location;
+    const char *command; /* of the command table */
+    bool start;          /* without a daemon: follow the tree while answering, from a scan on */
+    bool create;         /* make the store when there is none */
+    const int *document; /* of work_context; then no daemon is asked. NULL: none */
+    const char *policy;  /* of a new store, NULL for the default */
+    const char *tokens, *stopwords, *stemmer;  /* the same */
+    unsigned n_workers;                        /* 0: the engine's choice */
+    const struct configuration *configuration; /* with start; NULL: that of no name is read */
+    bool sets_clusterings; /* the named clusterings are those of the configuration; else as the
+                              store has them */
+};
+
+/* Ask the daemon that holds the store, or else open the store in this process. request is borrowed;
+ * its member "command" is set. Returns what the work function returned, or why it could not be
+ * asked, with a line in *ret_error. */
+int ask(const struct ask *ask, struct json_object *request, row_fn row, void *user,
+        char **ret_error);
+
+/* An index_options.log of a tool in front: complains of what is not mere information. */
+void ask_log(void *user, enum index_log_level level, const char *text);
+
+/* Make the directories above a store (0700). Returns 0, -EPERM where others could put
+ * another directory in their place, or an errno of mkdir(2), with *ret_error. */
+int ask_make_parents(const char *store, char **ret_error);
+
+/* Open the tree of a location. Returns 0 or an errno of backing_open(), with a line in *ret_error.
+ */
+int ask_open_tree(const struct location *at, struct backing **ret_backing, char **ret_error);
+
+#endif

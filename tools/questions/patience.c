@@ -1,0 +1,121 @@
+#include "tools/questions/patience.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/deadline.h"
+#include "base/thread.h"
+#include "tools/commands/command.h"
+#include "tools/show/message.h"
+#include "tools/questions/mounts.h"
+
+/* As long as a daemon that lives may take on a busy machine. */
+enum { WAIT_MS = 20000 };
+
+/* The path as it was named, from the root; nothing of it is looked at. */
+static char *whole_text(const char *path)
+{
+    char directory[PATH_MAX];
+    if (strcmp(path, ".") == 0)
+        path = "";
+    if (*path == '/' || !getcwd(directory, sizeof(directory)))
+        return message("%s", path);
+    return message("%s%s%s", directory, *path ? "/" : "", path);
+}
+
+/* The kinfs mount that the path leads into, or the one of the tree that it leads into. */
+static const struct mount *mount_of_text(const struct mounts *mounts, const char *path)
+{
+    _cleanup_free_ char *whole = whole_text(path);
+    const struct mount *found = NULL, *of_source = NULL;
+    for (size_t i = 0; i < mounts->n_mounts; i++) {
+        const struct mount *mount = &mounts->mounts[i];
+        if (path_within(whole, mount->point, NULL))
+            found = mount;
+        if (mount_is_trusted(mount) && path_within(whole, mount->source, NULL))
+            of_source = mount;
+    }
+    return mount_is_kinfs(found) ? found : of_source;
+}
+
+static void complain_of(const char *path)
+{
+    _cleanup_(mounts_done) struct mounts mounts = {0};
+    const struct mount *mount =
+        mounts_read(NULL, &mounts) < 0 ? NULL : mount_of_text(&mounts, path);
+    if (mount)
+        complain("%s: the mount %s has not answered for %d s; its daemon is stopped (kill -CONT "
+                 "lets it go on) or hangs (kinfs umount --force %s)",
+                 path, mount->point, WAIT_MS / 1000, mount->point);
+    else
+        complain("%s: the file system there has not answered for %d s", path, WAIT_MS / 1000);
+}
+
+static void *wait_for_end(void *user)
+{
+    struct patience *patience = user;
+    const struct timespec end = deadline_after_ms(WAIT_MS);
+    {
+        LOCKED(&patience->lock);
+        while (!patience->is_over)
+            if (pthread_cond_timedwait(&patience->ended, &patience->lock, &end) == ETIMEDOUT)
+                break;
+        if (patience->is_over)
+            return NULL;
+    }
+    complain_of(patience->path);
+    fflush(stderr);
+    _exit(COMMAND_FAILED);
+}
+
+void patience_begin(struct patience *ret_patience, const char *path)
+{
+    *ret_patience = (struct patience){.path = path};
+    pthread_mutex_init(&ret_patience->lock, NULL);
+    thread_cond_init(&ret_patience->ended);
+    ret_patience->has_thread = thread_start(&ret_patience->thread, wait_for_end, ret_patience) == 0;
+}
+
+void patience_end(struct patience *patience)
+{
+    {
+        LOCKED(&patience->lock);
+        patience->is_over = true;
+        pthread_cond_signal(&patience->ended);
+    }
+    if (patience->has_thread)
+        pthread_join(patience->thread, NULL);
+    pthread_cond_destroy(&patience->ended);
+    pthread_mutex_destroy(&patience->lock);
+}
+
+static void look(const char *path, int flags)
+{
+    struct patience patience;
+    struct statx st;
+    patience_begin(&patience, path);
+    /* What the kernel remembers of a file says nothing of the daemon: it has to be asked. */
+    (void)statx(AT_FDCWD, path, flags | AT_STATX_FORCE_SYNC, STATX_MODE, &st);
+    patience_end(&patience);
+}
+
+void patience_look(const char *path)
+{
+    look(path, 0);
+}
+
+void patience_look_below(const char *directory)
+{
+    _cleanup_(mounts_done) struct mounts mounts = {0};
+    if (mounts_read(NULL, &mounts) < 0)
+        return;
+    for (size_t i = 0; i < mounts.n_mounts; i++)
+        if (path_within(mounts.mounts[i].point, directory, NULL))
+            look(mounts.mounts[i].point, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT);
+}

@@ -1,0 +1,244 @@
+#include "tools/questions/question.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/fd_read.h"
+#include "tools/questions/holder.h"
+#include "tools/show/json_path.h"
+#include "tools/show/message.h"
+#include "tools/questions/mounts.h"
+#include "tools/questions/patience.h"
+
+/* Where a mount takes questions: the name is the daemon's in the root of the file system, and the
+ * tree's in any other directory that somebody has mounted elsewhere (mount --bind). What others
+ * have put in the way, or mounted there, is refused. */
+static int open_query(const struct mount *mount)
+{
+    if (strcmp(mount->root, "/") != 0)
+        return -ENOENT;
+    const struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+                                 .resolve =
+                                     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV};
+    _cleanup_close_ int top = mount_open_top(mount);
+    if (top < 0)
+        return top;
+    int fd = (int)syscall(SYS_openat2, top, ".kinfs/query", &how, sizeof(how));
+    return fd < 0 ? -errno : fd;
+}
+
+static char *if_it_answers(const struct mount *mount)
+{
+    if (!mount_is_trusted(mount))
+        return NULL;
+    patience_look(mount->point);
+    _cleanup_close_ int query = open_query(mount);
+    return query >= 0 ? message("%s", mount->point) : NULL;
+}
+
+/* Begin a question; its name is found by nobody. */
+static int open_question(const struct mount *mount, const char *name)
+{
+    _cleanup_close_ int query = open_query(mount);
+    if (query < 0)
+        return query;
+    int fd = openat(query, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return fd < 0 ? -errno : fd;
+}
+
+char *question_mountpoint(const char *path)
+{
+    _cleanup_(mounts_done) struct mounts mounts = {0};
+    const struct mount *mount;
+    path = path ? path : ".";
+    patience_look(path);
+    if (mounts_read(NULL, &mounts) < 0 || mounts_of(&mounts, path, &mount) < 0)
+        return NULL;
+    return if_it_answers(mount);
+}
+
+char *question_mountpoint_of_store(const char *store)
+{
+    _cleanup_(holder_done) struct holder holder = {0};
+    _cleanup_(mounts_done) struct mounts mounts = {0};
+    if (holder_read(store, &holder) < 0 || !holder.alive || !holder.mountpoint ||
+        mounts_read(NULL, &mounts) < 0)
+        return NULL;
+    return if_it_answers(mounts_at(&mounts, holder.mountpoint));
+}
+
+/* Returns 0, or the errno of which side failed: *ret_writing. */
+static int copy(int from, int to, bool *ret_writing)
+{
+    enum { BLOCK_BYTES = 128 * 1024 };
+    _cleanup_free_ char *block = malloc(BLOCK_BYTES);
+    *ret_writing = false;
+    if (!block)
+        return -ENOMEM;
+    for (;;) {
+        ssize_t n = fd_read(from, block, BLOCK_BYTES);
+        if (n <= 0)
+            return (int)n;
+        *ret_writing = true;
+        for (ssize_t at = 0; at < n;) {
+            ssize_t put = write(to, block + at, (size_t)(n - at));
+            if (put < 0 && errno != EINTR)
+                return -errno;
+            at += put > 0 ? put : 0;
+        }
+        *ret_writing = false;
+    }
+}
+
+int question_make_seekable(int *fd)
+{
+    bool writing;
+    if (lseek(*fd, 0, SEEK_CUR) >= 0)
+        return 0;
+    const char *directory = getenv("TMPDIR");
+    _cleanup_close_ int copied =
+        open(directory ? directory : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (copied < 0)
+        copied = memfd_create("kinfs-document", MFD_CLOEXEC);
+    if (copied < 0)
+        return -errno;
+    int r = copy(*fd, copied, &writing);
+    if (r == 0 && lseek(copied, 0, SEEK_SET) < 0)
+        r = -errno;
+    if (r < 0)
+        return r;
+    close(*fd);
+    *fd = TAKE_FD(copied);
+    return 0;
+}
+
+struct json_object *question_row(const struct kin *kin)
+{
+    _cleanup_json_ struct json_object *object = json_object_new_object();
+    if (!object || json_path_add(object, "path", kin->path) < 0)
+        return NULL;
+    work_add_ratio(object, "resemblance", kin->resemblance);
+    work_add_ratio(object, "error", kin->error);
+    work_add_ratio(object, "containment", kin->containment);
+    work_add_count(object, "containment_samples", kin->containment_samples);
+    json_object_object_add(object, "exact", json_object_new_boolean(kin->exact));
+    return TAKE_PTR(object);
+}
+
+struct json_object *question_incomplete_row(const char *why)
+{
+    struct json_object *object = json_object_new_object();
+    json_object_object_add(object, "incomplete", json_object_new_string(why));
+    return object;
+}
+
+/* The next of a record's numbers, NAN for "-"; or, and *record NULL, what is none. */
+static double take_number(char **record)
+{
+    char *field = strsep(record, "\t"), *end;
+    if (!field || strcmp(field, "-") == 0)
+        return NAN;
+    double value = strtod(field, &end);
+    if (end == field || *end)
+        *record = NULL;
+    return value;
+}
+
+/* As view_question.h has it. record is taken apart. Returns 0, what row returned, or -EPROTO. */
+static int take_record(char *record, row_fn row, void *user)
+{
+    static const char incomplete[] = "incomplete\t";
+    if (strncmp(record, incomplete, strlen(incomplete)) == 0)
+        return row(user, question_incomplete_row(record + strlen(incomplete)));
+    struct kin kin = {.resemblance = take_number(&record)};
+    kin.error = take_number(&record);
+    kin.containment = take_number(&record);
+    kin.containment_samples = (uint32_t)take_number(&record);
+    const char *exact = strsep(&record, "\t");
+    if (!exact || !record)
+        return -EPROTO;
+    kin.exact = strcmp(exact, "exact") == 0;
+    kin.path = record;
+    return row(user, question_row(&kin));
+}
+
+static int read_answer(int fd, char **ret_text, size_t *ret_n_bytes)
+{
+    enum { PIECE_BYTES = 64 * 1024 };
+    _cleanup_free_ char *text = NULL;
+    size_t n_bytes = 0;
+    for (;;) {
+        char *larger = realloc(text, n_bytes + PIECE_BYTES);
+        if (!larger)
+            return -ENOMEM;
+        text = larger;
+        /* Stopped, and continued: the question still stands. */
+        ssize_t n = fd_read(fd, text + n_bytes, PIECE_BYTES);
+        if (n < 0)
+            return (int)n;
+        if (n == 0)
+            break;
+        n_bytes += (size_t)n;
+    }
+    *ret_text = TAKE_PTR(text);
+    *ret_n_bytes = n_bytes;
+    return 0;
+}
+
+static int take_answer(int fd, row_fn row, void *user)
+{
+    _cleanup_free_ char *text = NULL;
+    size_t n_bytes = 0;
+    int r = read_answer(fd, &text, &n_bytes);
+    for (size_t at = 0, n; r == 0 && at < n_bytes; at += n + 1) {
+        n = strnlen(text + at, n_bytes - at);
+        r = at + n < n_bytes ? take_record(text + at, row, user) : -EPROTO;
+    }
+    return r;
+}
+
+int question_ask(const struct question *question, row_fn row, void *user, char **ret_error)
+{
+    const char *shown = question->shown;
+    _cleanup_(mounts_done) struct mounts mounts = {0};
+    _cleanup_free_ char *name =
+        message("document,records,threshold=%.17g,limit=%zu%s", question->threshold,
+                question->limit, question->containing ? ",containing" : "");
+    bool writing;
+    int r = mounts_read(NULL, &mounts);
+    const struct mount *mount = r < 0 ? NULL : mounts_at(&mounts, question->mountpoint);
+    /* By now another may be mounted there. */
+    if (r == 0 && mount && !mount_is_trusted(mount))
+        return refuse(ret_error, -EACCES,
+                      "%s: this mount is another user's, and is not asked; ask as that user",
+                      question->mountpoint);
+    if (r == 0)
+        r = mount ? open_question(mount, name) : -EBUSY;
+    if (r == -EBUSY)
+        return refuse(ret_error, r, "%s: somebody has unmounted, moved or covered it meanwhile",
+                      question->mountpoint);
+    if (r < 0)
+        return refuse(ret_error, r, "%s: cannot be asked: %s", question->mountpoint, strerror(-r));
+    _cleanup_close_ int fd = r;
+    r = copy(question->document, fd, &writing);
+    if (r < 0 && writing)
+        return refuse(ret_error, r, "%s: takes no more of %s: %s", question->mountpoint, shown,
+                      strerror(-r));
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s", shown, strerror(-r));
+    if (lseek(fd, 0, SEEK_SET) < 0)
+        return refuse(ret_error, -errno, "%s: %s", question->mountpoint, strerror(errno));
+    r = take_answer(fd, row, user);
+    if (r == -EBADMSG)
+        return refuse(ret_error, r, "%s: cannot be sketched: its extractor failed", shown);
+    return r < 0 ? refuse(ret_error, r, "%s: %s", shown, error_text(r)) : 0;
+}
