@@ -1,5 +1,5 @@
 /* Numbers that look random, from numbers that do not. The functions never change: the features of
- * documents without words, which stores have, depend on them (engine/text/chunks.c). */
+ * documents without words, which stores have, depend on them (engine/text/features/chunks.c). */
 #ifndef KINFS_BASE_MIX_H
 #define KINFS_BASE_MIX_H
 

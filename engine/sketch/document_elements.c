@@ -17,7 +17,7 @@
 #include "engine/sketch/rabin.h"
 #include "engine/sketch/shingle_hash.h"
 #include "engine/text/canon.h"
-#include "engine/text/word_filter.h"
+#include "engine/text/words/word_filter.h"
 
 enum { READ_BYTES = 64 * 1024 };
 

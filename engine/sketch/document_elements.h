@@ -8,7 +8,7 @@
 
 #include "engine/sketch/family.h"
 #include "engine/text/type.h"
-#include "engine/text/word_options.h"
+#include "engine/text/words/word_options.h"
 
 /* Takes elements; returns 0 or an error, which ends the reading. */
 typedef int (*element_sink)(void *user, const uint64_t *elements, size_t n_elements);

@@ -24,7 +24,7 @@
 
 #include "engine/sketch/stream_hash.h"
 #include "engine/text/canon.h"
-#include "engine/text/word_filter.h"
+#include "engine/text/words/word_filter.h"
 
 _Static_assert((int)FINGERPRINT_BYTES == (int)STREAM_HASH_BYTES, "");
 

@@ -24,7 +24,7 @@
 #include "base/fd_read.h"
 #include "engine/sketch/policy.h"
 #include "engine/text/canon.h"
-#include "engine/text/word_filter.h"
+#include "engine/text/words/word_filter.h"
 
 enum {
     END_OF_TOKEN = 0xff,

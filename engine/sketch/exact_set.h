@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "engine/text/canon.h"
-#include "engine/text/word_options.h"
+#include "engine/text/words/word_options.h"
 
 struct exact_set;
 

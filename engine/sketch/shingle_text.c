@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/fd_read.h"
-#include "engine/text/word_filter.h"
+#include "engine/text/words/word_filter.h"
 
 enum { READ_BYTES = 64 * 1024, WINDOW_BYTES = POLICY_W_MAX * (CANON_TOKEN_MAX_BYTES + 1) };
 

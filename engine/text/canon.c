@@ -21,20 +21,20 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/text/charset.h"
-#include "engine/text/chunks.h"
-#include "engine/text/decoder.h"
-#include "engine/text/html.h"
-#include "engine/text/json.h"
-#include "engine/text/latex.h"
-#include "engine/text/lines.h"
-#include "engine/text/mail.h"
-#include "engine/text/markdown.h"
-#include "engine/text/roff.h"
-#include "engine/text/rtf.h"
-#include "engine/text/table.h"
-#include "engine/text/wiki.h"
-#include "engine/text/words.h"
+#include "engine/text/encoding/charset.h"
+#include "engine/text/features/chunks.h"
+#include "engine/text/encoding/decoder.h"
+#include "engine/text/html/html.h"
+#include "engine/text/formats/json.h"
+#include "engine/text/formats/latex.h"
+#include "engine/text/features/lines.h"
+#include "engine/text/formats/mail.h"
+#include "engine/text/formats/markdown.h"
+#include "engine/text/formats/roff.h"
+#include "engine/text/formats/rtf.h"
+#include "engine/text/features/table.h"
+#include "engine/text/formats/wiki.h"
+#include "engine/text/words/words.h"
 
 enum { N_LEVELS = 3 };
 

@@ -17,15 +17,15 @@
 #include <strings.h>
 
 #include "base/bytes.h"
-#include "engine/text/json.h"
-#include "engine/text/latex.h"
-#include "engine/text/mail.h"
-#include "engine/text/markdown.h"
-#include "engine/text/roff.h"
-#include "engine/text/rtf.h"
-#include "engine/text/table.h"
-#include "engine/text/wide.h"
-#include "engine/text/wiki.h"
+#include "engine/text/formats/json.h"
+#include "engine/text/formats/latex.h"
+#include "engine/text/formats/mail.h"
+#include "engine/text/formats/markdown.h"
+#include "engine/text/formats/roff.h"
+#include "engine/text/formats/rtf.h"
+#include "engine/text/features/table.h"
+#include "engine/text/encoding/wide.h"
+#include "engine/text/formats/wiki.h"
 
 /* A cursor over the head of a document. */
 struct head {

@@ -9,7 +9,7 @@
 
 #include <xxhash.h>
 
-#include "engine/text/html.h"
+#include "engine/text/html/html.h"
 #include "tests/fuzz/fuzz.h"
 
 struct seen {

@@ -2,10 +2,11 @@
  *
  *   html_libxml2 FILE...
  *
- * libxml2 makes a tree, of which what is text is taken by the same rules (engine/text/html_text.c).
- * Prints a line for each page that differs, at the first place where it does, and last how many
- * pages and tokens were compared and how many are of one side only. tests/README.md says what
- * differs, and why. Not a test: which pages there are depends on the machine.
+ * libxml2 makes a tree, of which what is text is taken by the same rules
+ * (engine/text/html/html_text.c). Prints a line for each page that differs, at the first place
+ * where it does, and last how many pages and tokens were compared and how many are of one side
+ * only. tests/README.md says what differs, and why. Not a test: which pages there are depends on
+ * the machine.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef KINFS_TESTS_UNIT_HTML_WAYS_H
 #define KINFS_TESTS_UNIT_HTML_WAYS_H
 
-#include "engine/text/html.h"
+#include "engine/text/html/html.h"
 #include "tests/unit/canonical.h"
 
 /* With `lead` spaces before it and `trail` behind it, which are no part of any token. piece_bytes 0

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/text/cell.h"
-#include "engine/text/compose.h"
-#include "engine/text/words.h"
+#include "engine/text/features/cell.h"
+#include "engine/text/words/compose.h"
+#include "engine/text/words/words.h"
 
 enum { CELL_BYTES = 1024 };
 

@@ -7,8 +7,8 @@
 #include <iconv.h>
 #include <utf8proc.h>
 
-#include "engine/text/charset.h"
-#include "engine/text/wide.h"
+#include "engine/text/encoding/charset.h"
+#include "engine/text/encoding/wide.h"
 #include "tests/unit/canonical.h"
 
 enum { N_PIECES = 4, TEXT_MAX = 1 << 17 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/text/chunks.h"
+#include "engine/text/features/chunks.h"
 #include "tests/unit/canonical.h"
 
 enum { SIZE = 300000, N_MAX = SIZE / CHUNK_MIN_BYTES + 2 };

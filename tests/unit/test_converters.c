@@ -1,4 +1,4 @@
-/* engine/text/converters.h */
+/* engine/text/encoding/converters.h */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "engine/text/converters.h"
+#include "engine/text/encoding/converters.h"
 
 /* Each has another letter at 0xe1: that of ISO 8859-1 is in none of them. */
 static const struct {

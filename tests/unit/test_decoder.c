@@ -12,7 +12,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "engine/text/decoder.h"
+#include "engine/text/encoding/decoder.h"
 #include "tests/unit/canonical.h"
 
 enum { PACKED_MAX = 1 << 19, N_PIECES = 5 };

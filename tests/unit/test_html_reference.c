@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/text/html_reference.h"
+#include "engine/text/html/html_reference.h"
 
 /* What "&" and these bytes stand for, with what is left of them. */
 static void expect(const char *bytes, bool in_attribute, const char *text)

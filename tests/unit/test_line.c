@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/text/line.h"
+#include "engine/text/formats/line.h"
 
 struct lines {
     FILE *file;

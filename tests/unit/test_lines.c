@@ -7,7 +7,7 @@
 
 #include <xxhash.h>
 
-#include "engine/text/lines.h"
+#include "engine/text/features/lines.h"
 #include "tests/unit/canonical.h"
 
 static const size_t pieces[] = {1 << 20, 0, 1, 3};

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/text/mail.h"
+#include "engine/text/formats/mail.h"
 #include "tests/unit/canonical.h"
 
 #define FROM "From: A <a@x.org>\nDate: Thu, 1 May 2024 10:00:00 +0200\n"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/text/markdown.h"
+#include "engine/text/formats/markdown.h"
 #include "tests/unit/canonical.h"
 
 static void expect(const char *markdown, const char *tokens)

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/text/roff.h"
+#include "engine/text/formats/roff.h"
 #include "tests/unit/canonical.h"
 
 static void expect(const char *roff, const char *tokens)

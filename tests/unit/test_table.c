@@ -7,7 +7,7 @@
 
 #include <xxhash.h>
 
-#include "engine/text/table.h"
+#include "engine/text/features/table.h"
 #include "tests/unit/canonical.h"
 
 enum { DIGEST_CHARACTERS = 33, CELLS_MAX = 16, TEXT_MAX = 1 << 16, FEATURES_MAX = 1 << 14 };

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/text/wiki.h"
+#include "engine/text/formats/wiki.h"
 #include "tests/unit/canonical.h"
 
 static void expect(const char *wiki, const char *tokens)

@@ -13,8 +13,8 @@
 
 #include <libstemmer.h>
 
-#include "engine/text/stop_words.h"
-#include "engine/text/word_filter.h"
+#include "engine/text/words/stop_words.h"
+#include "engine/text/words/word_filter.h"
 
 /* Of sb_stemmer_list(), which this program has instead of the library's. */
 static bool library_lacks_yiddish;

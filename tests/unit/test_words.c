@@ -10,8 +10,8 @@
 
 #include <utf8proc.h>
 
-#include "engine/text/compose.h"
-#include "engine/text/words.h"
+#include "engine/text/words/compose.h"
+#include "engine/text/words/words.h"
 
 /* The tokens, each followed by a space; none has one. */
 struct tokens {

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "engine/text/word_options.h"
+#include "engine/text/words/word_options.h"
 #include "tools/show/message.h"
 
 /* The number of a name, if it is one. */

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* The number of a name (engine/text/word_options.h).
+/* The number of a name (engine/text/words/word_options.h).
  *
  * shown  the option as it was given, up to the name: "-o stemmer=" or "--stopwords="
  *

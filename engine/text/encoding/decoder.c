@@ -1,0 +1,365 @@
+/* One decoder for five libraries, which are all fed alike: bytes left, room left, go on.
+ *
+ * They differ in what they call the end. Members of gzip and bzip2 are counted here, as their
+ * libraries stop behind each; bytes behind the last member that begin no other are passed over, as
+ * gzip(1) does with padding. liblzma, libzstd and liblz4 go on to the next frame by themselves.
+ *
+ * Example: two gzip files one behind the other are two members. The first step ends with
+ * Z_STREAM_END in state BETWEEN; the next byte, 0x1f, begins another member, and zlib is reset.
+ *
+ * Cost: that of the library; 16 KiB of output at a time, and at most DECODER_MEMORY_MAX_BYTES
+ * within the library. Left out: processes of their own for these libraries, as the readers of
+ * tools/extract have.
+ */
+#include "engine/text/encoding/decoder.h"
+
+#include <string.h>
+
+#include <bzlib.h>
+#include <lz4frame.h>
+#include <lzma.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+enum {
+    OUT_BYTES = 16 * 1024,
+    ZSTD_WINDOW_LOG = 27, /* of DECODER_MEMORY_MAX_BYTES */
+    ZLIB_GZIP = 16 + MAX_WBITS,
+    LZ4_BETWEEN_BYTES = 4, /* the size of the next block, which the library adds to this block */
+};
+_Static_assert(1 << ZSTD_WINDOW_LOG == DECODER_MEMORY_MAX_BYTES, "one limit");
+
+enum state { INSIDE, BETWEEN /* members, or frames */, ENDED };
+
+struct decoder {
+    struct byte_sink sink;
+    enum text_codec codec;
+    enum state state;
+    bool damaged, cut;
+    bool full; /* the last step filled `out`: more may come out without further bytes */
+    uint64_t n_out;
+    z_stream zlib;
+    bool has_zlib;
+    lzma_stream lzma;
+    ZSTD_DCtx *zstd;
+    bz_stream bzip2;
+    bool has_bzip2;
+    LZ4F_dctx *lz4;
+    size_t lz4_wants; /* the most bytes that the next call is given */
+    uint8_t out[OUT_BYTES];
+};
+
+enum text_codec decoder_sniff(const uint8_t *head, size_t size_bytes)
+{
+    static const struct {
+        enum text_codec codec;
+        size_t n;
+        uint8_t magic[6];
+    } codecs[] = {
+        {TEXT_CODEC_GZIP, 3, {0x1f, 0x8b, 0x08}},
+        {TEXT_CODEC_XZ, 6, {0xfd, '7', 'z', 'X', 'Z', 0x00}},
+        {TEXT_CODEC_ZSTD, 4, {0x28, 0xb5, 0x2f, 0xfd}},
+        {TEXT_CODEC_LZ4, 4, {0x04, 0x22, 0x4d, 0x18}},
+    };
+    /* A block or the end of the stream follows the level. "BZh" alone might begin a word. */
+    if (size_bytes >= 6 && memcmp(head, "BZh", 3) == 0 && head[3] >= '1' && head[3] <= '9' &&
+        (memcmp(head + 4, "\x31\x41", 2) == 0 || memcmp(head + 4, "\x17\x72", 2) == 0))
+        return TEXT_CODEC_BZIP2;
+    for (size_t i = 0; i < sizeof(codecs) / sizeof(codecs[0]); i++)
+        if (size_bytes >= codecs[i].n && memcmp(head, codecs[i].magic, codecs[i].n) == 0)
+            return codecs[i].codec;
+    return TEXT_CODEC_NONE;
+}
+
+struct decoder *decoder_new(const struct byte_sink *sink)
+{
+    struct decoder *decoder = calloc(1, sizeof(*decoder));
+    if (!decoder)
+        return NULL;
+    decoder->sink = *sink;
+    decoder->lzma = (lzma_stream)LZMA_STREAM_INIT;
+    return decoder;
+}
+
+static void end_bzip2(struct decoder *decoder)
+{
+    if (decoder->has_bzip2)
+        BZ2_bzDecompressEnd(&decoder->bzip2);
+    decoder->has_bzip2 = false;
+}
+
+static void end_lz4(struct decoder *decoder)
+{
+    LZ4F_freeDecompressionContext(decoder->lz4);
+    decoder->lz4 = NULL;
+}
+
+void decoder_free(struct decoder *decoder)
+{
+    if (!decoder)
+        return;
+    if (decoder->has_zlib)
+        inflateEnd(&decoder->zlib);
+    lzma_end(&decoder->lzma);
+    ZSTD_freeDCtx(decoder->zstd);
+    end_bzip2(decoder);
+    end_lz4(decoder);
+    free(decoder);
+}
+
+void decoder_rest(struct decoder *decoder)
+{
+    /* bzip2 begins anew each time and lz4 takes little for it, and neither tells its memory. */
+    end_bzip2(decoder);
+    end_lz4(decoder);
+    if (lzma_memusage(&decoder->lzma) > DECODER_KEPT_MAX_BYTES)
+        lzma_end(&decoder->lzma);
+    if (ZSTD_sizeof_DCtx(decoder->zstd) > DECODER_KEPT_MAX_BYTES) {
+        ZSTD_freeDCtx(decoder->zstd);
+        decoder->zstd = NULL;
+    }
+}
+
+static bool begin_gzip(struct decoder *decoder)
+{
+    if (decoder->has_zlib)
+        return inflateReset(&decoder->zlib) == Z_OK;
+    decoder->has_zlib = inflateInit2(&decoder->zlib, ZLIB_GZIP) == Z_OK;
+    return decoder->has_zlib;
+}
+
+static bool begin_xz(struct decoder *decoder)
+{
+    return lzma_stream_decoder(&decoder->lzma, DECODER_MEMORY_MAX_BYTES, LZMA_CONCATENATED) ==
+           LZMA_OK;
+}
+
+static bool begin_zstd(struct decoder *decoder)
+{
+    if (!decoder->zstd)
+        decoder->zstd = ZSTD_createDCtx();
+    return decoder->zstd &&
+           !ZSTD_isError(ZSTD_DCtx_reset(decoder->zstd, ZSTD_reset_session_only)) &&
+           !ZSTD_isError(
+               ZSTD_DCtx_setParameter(decoder->zstd, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG));
+}
+
+/* bzip2 is begun between members, too, as the library cannot be reset. It allocates the memory for
+ * blocks only when it comes to one. */
+static bool begin_bzip2(struct decoder *decoder)
+{
+    end_bzip2(decoder);
+    decoder->bzip2 = (bz_stream){0};
+    decoder->has_bzip2 = BZ2_bzDecompressInit(&decoder->bzip2, 0, 0) == BZ_OK;
+    return decoder->has_bzip2;
+}
+
+static bool begin_lz4(struct decoder *decoder)
+{
+    if (!decoder->lz4 && LZ4F_isError(LZ4F_createDecompressionContext(&decoder->lz4, LZ4F_VERSION)))
+        decoder->lz4 = NULL;
+    if (decoder->lz4)
+        LZ4F_resetDecompressionContext(decoder->lz4);
+    decoder->lz4_wants = LZ4F_HEADER_SIZE_MIN;
+    return decoder->lz4;
+}
+
+static bool begin_codec(struct decoder *decoder)
+{
+    switch (decoder->codec) {
+    case TEXT_CODEC_GZIP: return begin_gzip(decoder);
+    case TEXT_CODEC_XZ: return begin_xz(decoder);
+    case TEXT_CODEC_BZIP2: return begin_bzip2(decoder);
+    case TEXT_CODEC_LZ4: return begin_lz4(decoder);
+    default: return begin_zstd(decoder);
+    }
+}
+
+static void end(struct decoder *decoder, bool *reason)
+{
+    decoder->state = ENDED;
+    if (reason)
+        *reason = true;
+}
+
+void decoder_begin(struct decoder *decoder, enum text_codec codec)
+{
+    decoder->codec = codec;
+    decoder->state = INSIDE;
+    decoder->damaged = decoder->cut = false;
+    decoder->n_out = 0;
+    if (!begin_codec(decoder))
+        end(decoder, &decoder->cut);
+}
+
+void decoder_stop(struct decoder *decoder)
+{
+    end(decoder, &decoder->cut);
+}
+
+static void hand_out(struct decoder *decoder, size_t n)
+{
+    decoder->full = n == OUT_BYTES;
+    if (n > DECODER_OUTPUT_MAX_BYTES - decoder->n_out) {
+        n = (size_t)(DECODER_OUTPUT_MAX_BYTES - decoder->n_out);
+        end(decoder, &decoder->cut);
+    }
+    decoder->n_out += n;
+    if (n > 0)
+        decoder->sink.bytes(decoder->sink.user, decoder->out, n);
+}
+
+/* The steps decode as much as `out` has room for. They return the number of bytes taken. */
+
+static size_t step_gzip(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes)
+{
+    /* zlib would take other bytes between members for a damaged member. */
+    if (decoder->state == BETWEEN && bytes[0] != 0x1f) {
+        end(decoder, NULL);
+        return size_bytes;
+    }
+    if (decoder->state == BETWEEN)
+        inflateReset(&decoder->zlib);
+    decoder->state = INSIDE;
+
+    z_stream *z = &decoder->zlib;
+    z->next_in = (uint8_t *)bytes;
+    z->avail_in = size_bytes < UINT32_MAX ? (uInt)size_bytes : UINT32_MAX;
+    z->next_out = decoder->out;
+    z->avail_out = OUT_BYTES;
+    uInt before = z->avail_in;
+    int r = inflate(z, Z_NO_FLUSH);
+    size_t n = before - z->avail_in;
+    if (r == Z_STREAM_END)
+        decoder->state = BETWEEN;
+    else if (r == Z_MEM_ERROR)
+        end(decoder, &decoder->cut);
+    else if (r != Z_OK && r != Z_BUF_ERROR)
+        end(decoder, &decoder->damaged);
+    hand_out(decoder, OUT_BYTES - z->avail_out);
+    return n;
+}
+
+static size_t step_xz(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes,
+                      lzma_action action)
+{
+    lzma_stream *lzma = &decoder->lzma;
+    lzma->next_in = bytes;
+    lzma->avail_in = size_bytes;
+    lzma->next_out = decoder->out;
+    lzma->avail_out = OUT_BYTES;
+    lzma_ret r = lzma_code(lzma, action);
+    if (r == LZMA_STREAM_END)
+        decoder->state = BETWEEN;
+    else if (r == LZMA_MEM_ERROR || r == LZMA_MEMLIMIT_ERROR)
+        end(decoder, &decoder->cut);
+    else if (r != LZMA_OK && r != LZMA_BUF_ERROR)
+        end(decoder, &decoder->damaged);
+    hand_out(decoder, OUT_BYTES - lzma->avail_out);
+    return size_bytes - lzma->avail_in;
+}
+
+static size_t step_zstd(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes)
+{
+    ZSTD_inBuffer in = {bytes, size_bytes, 0};
+    ZSTD_outBuffer out = {decoder->out, OUT_BYTES, 0};
+    size_t r = ZSTD_decompressStream(decoder->zstd, &out, &in);
+    decoder->state = r == 0 ? BETWEEN : INSIDE;
+    if (ZSTD_isError(r)) {
+        ZSTD_ErrorCode code = ZSTD_getErrorCode(r);
+        bool memory = code == ZSTD_error_frameParameter_windowTooLarge ||
+                      code == ZSTD_error_memory_allocation;
+        end(decoder, memory ? &decoder->cut : &decoder->damaged);
+    }
+    hand_out(decoder, out.pos);
+    return in.pos;
+}
+
+static size_t step_bzip2(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes)
+{
+    if (decoder->state == BETWEEN && bytes[0] != 'B') {
+        end(decoder, NULL);
+        return size_bytes;
+    }
+    if (decoder->state == BETWEEN && !begin_bzip2(decoder)) {
+        end(decoder, &decoder->cut);
+        return size_bytes;
+    }
+    decoder->state = INSIDE;
+
+    bz_stream *bzip2 = &decoder->bzip2;
+    bzip2->next_in = (char *)(uintptr_t)bytes;
+    bzip2->avail_in = size_bytes < UINT32_MAX ? (unsigned)size_bytes : UINT32_MAX;
+    bzip2->next_out = (char *)decoder->out;
+    bzip2->avail_out = OUT_BYTES;
+    unsigned before = bzip2->avail_in;
+    int r = BZ2_bzDecompress(bzip2);
+    size_t n = before - bzip2->avail_in;
+    if (r == BZ_STREAM_END)
+        decoder->state = BETWEEN;
+    else if (r == BZ_MEM_ERROR)
+        end(decoder, &decoder->cut);
+    else if (r != BZ_OK)
+        end(decoder, &decoder->damaged);
+    hand_out(decoder, OUT_BYTES - bzip2->avail_out);
+    return n;
+}
+
+/* A call that fails does not tell how much it had put out before. No call is therefore given more
+ * than the rest of one block: bytes between blocks are a call of their own, and so is output that
+ * is still to come. */
+static size_t step_lz4(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes)
+{
+    size_t n_in = decoder->full ? 0 : decoder->lz4_wants, n_out = OUT_BYTES;
+    if (n_in > size_bytes)
+        n_in = size_bytes;
+    size_t r = LZ4F_decompress(decoder->lz4, decoder->out, &n_out, bytes, &n_in, NULL);
+    if (LZ4F_isError(r)) {
+        end(decoder, &decoder->damaged);
+        return size_bytes;
+    }
+    decoder->state = r == 0 ? BETWEEN : INSIDE;
+    decoder->lz4_wants = r == 0                  ? LZ4F_HEADER_SIZE_MIN
+                         : r > LZ4_BETWEEN_BYTES ? r - LZ4_BETWEEN_BYTES
+                                                 : r;
+    hand_out(decoder, n_out);
+    return n_in;
+}
+
+static size_t step(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes)
+{
+    switch (decoder->codec) {
+    case TEXT_CODEC_GZIP: return step_gzip(decoder, bytes, size_bytes);
+    case TEXT_CODEC_XZ: return step_xz(decoder, bytes, size_bytes, LZMA_RUN);
+    case TEXT_CODEC_BZIP2: return step_bzip2(decoder, bytes, size_bytes);
+    case TEXT_CODEC_LZ4: return step_lz4(decoder, bytes, size_bytes);
+    default: return step_zstd(decoder, bytes, size_bytes);
+    }
+}
+
+void decoder_feed(struct decoder *decoder, const uint8_t *bytes, size_t size_bytes)
+{
+    decoder->full = false;
+    while (decoder->state != ENDED && (size_bytes > 0 || decoder->full)) {
+        if (size_bytes == 0 && decoder->state == BETWEEN)
+            break;
+        const bool was_full = decoder->full;
+        size_t n = step(decoder, bytes, size_bytes);
+        if (n == 0 && size_bytes > 0 && !was_full && !decoder->full && decoder->state == INSIDE)
+            end(decoder, &decoder->damaged); /* the library takes nothing and gives nothing */
+        bytes += n;
+        size_bytes -= n;
+    }
+}
+
+void decoder_finish(struct decoder *decoder, bool *ret_damaged, bool *ret_cut)
+{
+    if (decoder->codec == TEXT_CODEC_XZ && decoder->state == INSIDE) {
+        do
+            step_xz(decoder, NULL, 0, LZMA_FINISH);
+        while (decoder->state == INSIDE && decoder->full);
+    }
+    *ret_damaged = decoder->damaged || decoder->state == INSIDE;
+    *ret_cut = decoder->cut;
+}
