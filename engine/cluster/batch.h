@@ -21,7 +21,7 @@
 #include "engine/cluster/equivalence.h"
 #include "engine/cluster/list_counts.h"
 #include "engine/cluster/loose.h"
-#include "engine/sketch/document_sketch.h"
+#include "engine/sketch/documents/document_sketch.h"
 
 struct batch;
 

@@ -10,7 +10,7 @@
 
 #include "engine/cluster/spill.h"
 #include "engine/cluster/union_find.h"
-#include "engine/sketch/document_sketch.h"
+#include "engine/sketch/documents/document_sketch.h"
 
 enum { EQUIVALENCE_PARTITIONS = 256 };
 

@@ -13,7 +13,7 @@
 
 #include "base/kernel.h"
 #include "base/mix.h"
-#include "engine/sketch/min_sketch.h"
+#include "engine/sketch/minima/min_sketch.h"
 
 enum { OVERLAP_WORDS = 8, OVERLAP_BITS = 64 * OVERLAP_WORDS };
 

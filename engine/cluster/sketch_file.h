@@ -22,7 +22,7 @@
 
 #include "engine/cluster/overlap_filter.h"
 #include "engine/cluster/scratch_file.h"
-#include "engine/sketch/document_sketch.h"
+#include "engine/sketch/documents/document_sketch.h"
 
 struct sketch_file {
     struct scratch_file *file;

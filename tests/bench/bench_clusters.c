@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "engine/cluster/batch.h"
 #include "engine/cluster/union_find.h"
-#include "engine/sketch/exact_set.h"
+#include "engine/sketch/documents/exact_set.h"
 
 enum {
     TIER_R_KEYS = 16,

@@ -17,9 +17,9 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
-#include "engine/sketch/exact_set.h"
-#include "engine/sketch/family.h"
-#include "engine/sketch/shingle_hash.h"
+#include "engine/sketch/documents/exact_set.h"
+#include "engine/sketch/families/family.h"
+#include "engine/sketch/hash/shingle_hash.h"
 
 enum { N_BINS = 20, PAIRS_A_BIN = 12, FILES_MAX = 2500 };
 

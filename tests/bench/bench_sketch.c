@@ -19,10 +19,10 @@
 #include <xxhash.h>
 
 #include "base/kernel.h"
-#include "engine/sketch/document_elements.h"
-#include "engine/sketch/document_sketch.h"
-#include "engine/sketch/element_set.h"
-#include "engine/sketch/hamming.h"
+#include "engine/sketch/documents/document_elements.h"
+#include "engine/sketch/documents/document_sketch.h"
+#include "engine/sketch/families/element_set.h"
+#include "engine/sketch/families/hamming.h"
 #include "tests/bench/clock.h"
 #include "tests/bench/documents.h"
 

@@ -18,7 +18,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "engine/sketch/exact_set.h"
+#include "engine/sketch/documents/exact_set.h"
 
 enum { W = 5 };
 static const double MUST_BE_LISTED = 0.6, FAR = 4.0;

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "engine/sketch/document_sketch.h"
+#include "engine/sketch/documents/document_sketch.h"
 
 enum { DIRECTORY_FILES = 100 };
 

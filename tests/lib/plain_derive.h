@@ -7,7 +7,7 @@
 
 #include <openssl/evp.h>
 
-#include "engine/sketch/sketch_key.h"
+#include "engine/sketch/hash/sketch_key.h"
 
 static inline void plain_derive(const uint8_t key[SKETCH_KEY_BYTES], const char *purpose, void *out,
                                 size_t size_bytes)

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/mix.h"
-#include "engine/sketch/shingle_hash.h"
+#include "engine/sketch/hash/shingle_hash.h"
 
 /* One of how many trials is made: all of them, but where it is the memory that is watched over and
  * each takes several times as long (TRIALS_SHARE). */

@@ -4,7 +4,7 @@
  * it is in docs/TRUTH.md. */
 #include "batch_world.h"
 
-#include "engine/sketch/exact_set.h"
+#include "engine/sketch/documents/exact_set.h"
 #include "tests/lib/scratch.h"
 
 enum { FILES_MAX = 700, BYTES_MAX = 100000 };

@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-#include "engine/sketch/family.h"
-#include "engine/sketch/rabin.h"
+#include "engine/sketch/families/family.h"
+#include "engine/sketch/hash/rabin.h"
 #include "tests/lib/plain_derive.h"
 #include "tests/lib/trials.h"
 

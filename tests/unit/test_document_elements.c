@@ -13,10 +13,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "engine/sketch/document_elements.h"
-#include "engine/sketch/document_sketch.h"
-#include "engine/sketch/element_set.h"
-#include "engine/sketch/rabin.h"
+#include "engine/sketch/documents/document_elements.h"
+#include "engine/sketch/documents/document_sketch.h"
+#include "engine/sketch/families/element_set.h"
+#include "engine/sketch/hash/rabin.h"
 #include "tests/lib/trials.h"
 
 static int open_text(const char *text, size_t size)

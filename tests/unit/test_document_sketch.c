@@ -14,9 +14,9 @@
 
 #include <xxhash.h>
 
-#include "engine/sketch/document_sketch.h"
-#include "engine/sketch/stream_hash.h"
-#include "engine/sketch/exact_set.h"
+#include "engine/sketch/documents/document_sketch.h"
+#include "engine/sketch/hash/stream_hash.h"
+#include "engine/sketch/documents/exact_set.h"
 
 static struct policy test_policy(uint32_t w)
 {

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "engine/sketch/exact_set.h"
+#include "engine/sketch/documents/exact_set.h"
 #include "engine/sketch/policy.h"
 
 static int open_bytes(const void *bytes, size_t size)

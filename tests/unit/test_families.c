@@ -17,7 +17,7 @@
 #include <xxhash.h>
 
 #include "base/bytes.h"
-#include "engine/sketch/family.h"
+#include "engine/sketch/families/family.h"
 #include "tests/lib/trials.h"
 
 enum { MOST = 30000, HEAD_BYTES = 24 };

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/sketch/hamming.h"
+#include "engine/sketch/families/hamming.h"
 #include "tests/lib/trials.h"
 
 static struct hamming make(unsigned key_number, uint32_t k, uint32_t t)

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 
 #include "engine/index/index_private.h"
-#include "engine/sketch/exact_set.h"
+#include "engine/sketch/documents/exact_set.h"
 #include "tests/lib/scratch.h"
 
 struct fixture {

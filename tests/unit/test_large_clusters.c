@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "engine/sketch/exact_set.h"
+#include "engine/sketch/documents/exact_set.h"
 #include "tests/lib/family_world.h"
 
 enum { W = FAMILY_WORLD_W, WORDS = 300, SEED = FAMILY_WORLD_SEED };

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "engine/sketch/min_hash.h"
+#include "engine/sketch/families/min_hash.h"
 #include "tests/lib/plain_derive.h"
 #include "tests/lib/trials.h"
 

@@ -11,9 +11,9 @@
 
 #include "base/bytes.h"
 #include "base/mix.h"
-#include "engine/sketch/merge_values.h"
-#include "engine/sketch/min_sketch.h"
-#include "engine/sketch/select_values.h"
+#include "engine/sketch/minima/merge_values.h"
+#include "engine/sketch/minima/min_sketch.h"
+#include "engine/sketch/minima/select_values.h"
 
 enum { MANY = 20000 };
 

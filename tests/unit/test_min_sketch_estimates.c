@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/sketch/min_sketch.h"
+#include "engine/sketch/minima/min_sketch.h"
 #include "tests/lib/trials.h"
 
 static uint64_t next(uint64_t *x)

@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/sketch/linear_hash.h"
-#include "engine/sketch/permutation40.h"
-#include "engine/sketch/rabin.h"
-#include "engine/sketch/tabulation.h"
+#include "engine/sketch/hash/linear_hash.h"
+#include "engine/sketch/hash/permutation40.h"
+#include "engine/sketch/hash/rabin.h"
+#include "engine/sketch/hash/tabulation.h"
 #include "tests/lib/trials.h"
 
 enum { MOST = 1000, KEYS = 6000 };

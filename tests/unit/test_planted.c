@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "engine/sketch/document_sketch.h"
-#include "engine/sketch/exact_set.h"
+#include "engine/sketch/documents/document_sketch.h"
+#include "engine/sketch/documents/exact_set.h"
 #include "tests/lib/planted.h"
 #include "tests/lib/trials.h"
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/sketch/permutation40.h"
-#include "engine/sketch/rabin.h"
+#include "engine/sketch/hash/permutation40.h"
+#include "engine/sketch/hash/rabin.h"
 #include "tests/lib/trials.h"
 
 static unsigned degree(uint64_t a)

@@ -14,8 +14,8 @@
 
 #include "base/bytes.h"
 #include "base/mix.h"
-#include "engine/sketch/shingle_hash.h"
-#include "engine/sketch/shingle_hash_kernel.h"
+#include "engine/sketch/hash/shingle_hash.h"
+#include "engine/sketch/hash/shingle_hash_kernel.h"
 
 static struct policy test_policy(uint32_t w, uint8_t key)
 {

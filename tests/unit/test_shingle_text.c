@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "engine/sketch/shingle_text.h"
+#include "engine/sketch/documents/shingle_text.h"
 
 static const char rose[] = "A Rose, is a rose. IS a Rose (is) no <rose>.";
 static const char *const words[] = {"a", "rose", "is", "a",  "rose", "is",

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/sketch/family.h"
-#include "engine/sketch/min_sketch.h"
+#include "engine/sketch/families/family.h"
+#include "engine/sketch/minima/min_sketch.h"
 #include "tests/lib/trials.h"
 
 enum { MOST = 20000 };

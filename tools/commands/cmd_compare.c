@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/counted.h"
-#include "engine/sketch/exact_set.h"
+#include "engine/sketch/documents/exact_set.h"
 #include "engine/sketch/policy.h"
 #include "tools/commands/command.h"
 #include "tools/documents/fresh_compare.h"

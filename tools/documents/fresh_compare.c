@@ -7,9 +7,9 @@
 #include <sys/random.h>
 
 #include "base/ratio.h"
-#include "engine/sketch/document_elements.h"
-#include "engine/sketch/element_set.h"
-#include "engine/sketch/hamming.h"
+#include "engine/sketch/documents/document_elements.h"
+#include "engine/sketch/families/element_set.h"
+#include "engine/sketch/families/hamming.h"
 #include "tools/show/message.h"
 #include "tools/questions/work.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "engine/sketch/document_sketch.h"
+#include "engine/sketch/documents/document_sketch.h"
 #include "tools/options/configuration.h"
 
 struct text_source {

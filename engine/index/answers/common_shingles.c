@@ -5,7 +5,7 @@
 
 #include "engine/cluster/frequent.h"
 #include "engine/index/answers/answer.h"
-#include "engine/sketch/shingle_text.h"
+#include "engine/sketch/documents/shingle_text.h"
 
 enum { N_COUNTERS = 1 << 16 };
 

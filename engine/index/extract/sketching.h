@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "engine/index/extract/extractor.h"
-#include "engine/sketch/document_sketch.h"
+#include "engine/sketch/documents/document_sketch.h"
 
 struct sketching; /* one per thread */
 

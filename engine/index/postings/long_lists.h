@@ -13,7 +13,7 @@
 
 #include "engine/index/tables/membership.h"
 #include "engine/index/postings/postings.h"
-#include "engine/sketch/min_sketch.h"
+#include "engine/sketch/minima/min_sketch.h"
 
 /* Some 1.1 KB a digest, of which there are 4,096 at most. Documents of a list that is of more
  * clusters would mostly have to be compared one by one anyway. */

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/sketch/min_sketch.h"
+#include "engine/sketch/minima/min_sketch.h"
 #include "store/kv.h"
 
 enum { POSTINGS_TIER_R_KEYS = 16 };

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/file_key.h"
-#include "engine/sketch/document_sketch.h"
+#include "engine/sketch/documents/document_sketch.h"
 #include "store/kv.h"
 
 struct record {

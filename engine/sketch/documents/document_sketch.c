@@ -1,0 +1,214 @@
+/* The document sketcher makes three things of the canonical tokens as they come: the fingerprint of
+ * the text, token fingerprints, and from these the fingerprints of the shingles, which the builder
+ * samples (min_sketch_build.c).
+ *
+ * Example with w = 2: the block "the quick" gives the token fingerprints t1 t2 and the shingle
+ * h(t1 t2); t2 is carried over, so that the block "fox" gives t3 and the shingle h(t2 t3).
+ *
+ * The fingerprint of the text is XXH3-128 over two streams: the bytes of the tokens one after the
+ * other, and the length of each as a byte (1 to 256, less one), hashed apart and then together.
+ * Both streams determine the tokens, neither depends on the blocks they come in, and both are at
+ * hand: a stream with separators would have to be written first. In a document of features the
+ * first stream is the features, the second the digests of their order (canon.h).
+ *
+ * Cost: linear in the bytes, one pass, fixed memory. Left out: hashing the token fingerprints in
+ * place of the text. It would be as fast, but the result would depend on the policy's key, and be
+ * no better than token fingerprints are: 64 bits.
+ */
+#include "engine/sketch/documents/document_sketch.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "engine/sketch/hash/stream_hash.h"
+#include "engine/text/canon.h"
+#include "engine/text/words/word_filter.h"
+
+_Static_assert((int)FINGERPRINT_BYTES == (int)STREAM_HASH_BYTES, "");
+
+struct document_sketcher {
+    const struct shingle_hash *hash;
+    unsigned w;
+    enum text_type type;     /* with a text that is given */
+    enum document_text text; /* of the document */
+    struct canon *canon;
+    struct word_filter *filter; /* between canon and this; NULL: none */
+    struct min_sketch_builder *builder;
+    const struct stream_hash_kernel *stream_hash;
+    void *content, *text_bytes, *text_lengths; /* states of stream_hash */
+    uint64_t size_bytes, n_tokens, n_features; /* a document has either tokens or features */
+    size_t n_carried; /* the last min(w - 1, n_tokens) token fingerprints begin the next window */
+    uint64_t tokens[POLICY_W_MAX + TOKEN_BLOCK_MAX];
+    uint64_t windows[TOKEN_BLOCK_MAX];
+};
+
+static void add_shingles(struct document_sketcher *sketcher, size_t n_new)
+{
+    size_t n = sketcher->n_carried + n_new;
+    size_t n_kept = n < sketcher->w - 1 ? n : sketcher->w - 1;
+    if (n >= sketcher->w) {
+        size_t n_windows = n - (sketcher->w - 1);
+        shingle_hash_windows(sketcher->hash, sketcher->tokens, n_windows, sketcher->windows);
+        min_sketch_builder_add(sketcher->builder, sketcher->windows, n_windows);
+    }
+    memmove(sketcher->tokens, sketcher->tokens + n - n_kept, n_kept * sizeof(uint64_t));
+    sketcher->n_carried = n_kept;
+    sketcher->n_tokens += n_new;
+}
+
+static void take_tokens(void *user, const struct token_block *block)
+{
+    struct document_sketcher *sketcher = user;
+    sketcher->stream_hash->update(sketcher->text_bytes, block->bytes,
+                                  block->ends[block->n_tokens - 1]);
+    sketcher->stream_hash->update_lengths(sketcher->text_lengths, block->ends, block->n_tokens);
+    shingle_hash_tokens(sketcher->hash, block, sketcher->tokens + sketcher->n_carried);
+    add_shingles(sketcher, block->n_tokens);
+}
+
+static void take_features(void *user, const struct feature *features, size_t n_features)
+{
+    struct document_sketcher *sketcher = user;
+    sketcher->stream_hash->update(sketcher->text_bytes, features, n_features * sizeof(*features));
+    while (n_features > 0) {
+        size_t n = n_features < TOKEN_BLOCK_MAX ? n_features : TOKEN_BLOCK_MAX;
+        shingle_hash_features(sketcher->hash, features, n, sketcher->windows);
+        min_sketch_builder_add(sketcher->builder, sketcher->windows, n);
+        sketcher->n_features += n;
+        features += n;
+        n_features -= n;
+    }
+}
+
+static void take_order(void *user, const struct feature *digests, size_t n_digests)
+{
+    struct document_sketcher *sketcher = user;
+    sketcher->stream_hash->update(sketcher->text_lengths, digests, n_digests * sizeof(*digests));
+}
+
+int document_sketcher_new(const struct policy *policy, const struct shingle_hash *hash,
+                          struct document_sketcher **ret_sketcher)
+{
+    _cleanup_(document_sketcher_free_p) struct document_sketcher *sketcher =
+        calloc(1, sizeof(*sketcher));
+    if (!sketcher)
+        return -ENOMEM;
+
+    int r = min_sketch_builder_new(policy, &sketcher->builder);
+    if (r < 0)
+        return r;
+    const struct canon_sink sink = {
+        .tokens = take_tokens, .features = take_features, .user = sketcher, .order = take_order};
+    struct canon_sink before;
+    r = word_filter_new(&policy->words, &sink, &sketcher->filter, &before);
+    if (r == 0)
+        r = canon_new(&before, &sketcher->canon);
+    if (r < 0)
+        return r;
+    sketcher->stream_hash = stream_hash_of(kernel_in_use());
+    void **states[] = {&sketcher->content, &sketcher->text_bytes, &sketcher->text_lengths};
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        *states[i] = sketcher->stream_hash->new ();
+        if (!*states[i])
+            return -ENOMEM;
+    }
+    sketcher->hash = hash;
+    sketcher->w = policy->w;
+    document_sketcher_begin(sketcher);
+    *ret_sketcher = TAKE_PTR(sketcher);
+    return 0;
+}
+
+void document_sketcher_free(struct document_sketcher *sketcher)
+{
+    if (!sketcher)
+        return;
+    void *states[] = {sketcher->content, sketcher->text_bytes, sketcher->text_lengths};
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
+        if (states[i])
+            sketcher->stream_hash->free(states[i]);
+    canon_free(sketcher->canon);
+    word_filter_free(sketcher->filter);
+    min_sketch_builder_free(sketcher->builder);
+    free(sketcher);
+}
+
+void document_sketcher_on_unpacking(struct document_sketcher *sketcher,
+                                    bool (*goes_on)(void *user, uint64_t n_bytes), void *user)
+{
+    canon_on_unpacking(sketcher->canon, goes_on, user);
+}
+
+void document_sketcher_begin(struct document_sketcher *sketcher)
+{
+    sketcher->stream_hash->reset(sketcher->content);
+    sketcher->stream_hash->reset(sketcher->text_bytes);
+    sketcher->stream_hash->reset(sketcher->text_lengths);
+    min_sketch_builder_begin(sketcher->builder);
+    canon_begin(sketcher->canon);
+    sketcher->size_bytes = sketcher->n_tokens = sketcher->n_features = 0;
+    sketcher->n_carried = 0;
+    sketcher->text = DOCUMENT_TEXT_IN_IT;
+}
+
+void document_sketcher_begin_given(struct document_sketcher *sketcher, enum text_type type,
+                                   enum document_text text)
+{
+    document_sketcher_begin(sketcher);
+    canon_begin_as(sketcher->canon, text == DOCUMENT_LINES_GIVEN ? TEXT_EXTRACTED
+                                    : type == TEXT_EXTRACTED     ? TEXT_PLAIN
+                                                                 : type);
+    sketcher->type = type;
+    sketcher->text = text;
+}
+
+void document_sketcher_feed_text(struct document_sketcher *sketcher, const void *bytes,
+                                 size_t size_bytes)
+{
+    canon_feed(sketcher->canon, bytes, size_bytes);
+}
+
+void document_sketcher_feed(struct document_sketcher *sketcher, const void *bytes,
+                            size_t size_bytes)
+{
+    if (size_bytes == 0)
+        return;
+    sketcher->stream_hash->update(sketcher->content, bytes, size_bytes);
+    sketcher->size_bytes += size_bytes;
+    if (sketcher->text == DOCUMENT_TEXT_IN_IT)
+        canon_feed(sketcher->canon, bytes, size_bytes);
+}
+
+static void text_digest(const struct document_sketcher *sketcher,
+                        uint8_t fingerprint[FINGERPRINT_BYTES])
+{
+    uint8_t both[2 * FINGERPRINT_BYTES];
+    XXH128_canonical_t canonical;
+    sketcher->stream_hash->digest(sketcher->text_bytes, both);
+    sketcher->stream_hash->digest(sketcher->text_lengths, both + FINGERPRINT_BYTES);
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits(both, sizeof(both)));
+    memcpy(fingerprint, canonical.digest, FINGERPRINT_BYTES);
+}
+
+void document_sketcher_finish(struct document_sketcher *sketcher,
+                              struct document_sketch *ret_sketch)
+{
+    struct text_form form;
+    canon_finish(sketcher->canon, &form);
+    if (sketcher->text != DOCUMENT_TEXT_IN_IT)
+        form = (struct text_form){.type = sketcher->type};
+    if (sketcher->n_tokens > 0 && sketcher->n_tokens < sketcher->w) {
+        uint64_t only = shingle_hash_window(sketcher->hash, sketcher->tokens, sketcher->n_tokens);
+        min_sketch_builder_add(sketcher->builder, &only, 1);
+    }
+
+    *ret_sketch = (struct document_sketch){.form = form, .size_bytes = sketcher->size_bytes};
+    min_sketch_builder_finish(sketcher->builder, sketcher->n_tokens + sketcher->n_features,
+                              &ret_sketch->sketch);
+    sketcher->stream_hash->digest(sketcher->content, ret_sketch->content_fingerprint);
+    text_digest(sketcher, ret_sketch->text_fingerprint);
+    if (ret_sketch->sketch.n_values > 0)
+        min_sketch_fingerprint(&ret_sketch->sketch, ret_sketch->shingle_fingerprint);
+}
