@@ -1,4 +1,9 @@
-/* The part of kv.h that is the same for every back end: checks, and the shape of results. */
+/* The part of kv.h that is the same for every back end: arguments are checked before a back end is
+ * called, and results are empty again after a failure.
+ *
+ * Example: kv_get() with a key of 5,000 bytes returns -EINVAL and the back end is not called; when
+ * the third of ten pages of kv_multi_scan() fails, the two that were filled are freed.
+ */
 #include "store/kv.h"
 
 #include <assert.h>
@@ -21,7 +26,7 @@ void kv_set_last_error(const char *text)
             *c = ' ';
 }
 
-/* Every call begins without one: what is said later is of it. */
+/* Every call begins with an empty last error: a text that is set later is of this call. */
 static const struct kv_ops *begin(const struct kv *kv)
 {
     last_error[0] = '\0';
@@ -143,7 +148,7 @@ int kv_cas(struct kv *kv, unsigned table, struct kv_slice key, const struct kv_s
     return begin(kv)->cas(kv, table, key, expected, desired);
 }
 
-/* A caller's run, with what the caller promised of it checked. */
+/* A caller's run, whose order, keys and values are checked as they come. */
 struct checked_run {
     const struct kv *kv;
     kv_run_next_fn next;

@@ -1,24 +1,24 @@
-/* An ordered key-value store: all that the engine knows of where its data live.
+/* An ordered key-value store: the engine knows no more than this of the place of its data.
  *
  * A store holds a fixed set of *tables*; a table maps binary keys, ordered bytewise, to binary
  * values. The first component of every key is its *partition* (see struct kv_table): the unit of
  * atomicity, and of placement when a distributed store stands behind this header.
  *
- * What may be relied on, of any back end:
+ * Every back end guarantees:
  *   - a write that returned 0 is seen by every later read of any thread or process;
  *   - the writes of one kv_apply() that fall in one partition happen all or not at all; across
  *     partitions there is neither atomicity nor order;
  *   - every call may take milliseconds and may fail with -EAGAIN (nothing happened) or -ETIMEDOUT
  *     (it may have happened): both are transient and the caller repeats, so writes must be
  *     idempotent;
- *   - what was acknowledged before a crash of this process survives it; before a crash of the
- *     machine, only what preceded the last kv_checkpoint().
+ *   - writes that were acknowledged survive a crash of this process; those that preceded the last
+ *     kv_checkpoint() survive a crash of the machine, too.
  *
  * Other errors: -ENOSPC (no room), -EUCLEAN (stored data are damaged), -EIO, -ENOMEM, -EROFS
- * (opened read-only). A write that failed so may have happened, or some partitions of it; once
- * kv_resume() has returned 0, reads tell for good. All functions may be called by any thread at any
- * time; none keeps a pointer into the caller's memory after it returns. Do not hold a lock over a
- * call that another thread's reply to a user waits for.
+ * (opened read-only). A write that failed with one of these may have happened, or some partitions
+ * of it; once kv_resume() has returned 0, reads tell for good. All functions may be called by any
+ * thread at any time; none keeps a pointer into the caller's memory after it returns. A caller does
+ * not hold a lock over a call when another thread's reply to a user waits for that lock.
  */
 #ifndef KINFS_STORE_KV_H
 #define KINFS_STORE_KV_H
@@ -31,7 +31,7 @@
 
 struct kv;
 
-/* Bytes that belong to somebody else. */
+/* Bytes that are borrowed. */
 struct kv_slice {
     const void *data;
     size_t size_bytes;
@@ -54,7 +54,7 @@ static inline struct kv_slice kv_buf_slice(const struct kv_buf *buf)
     return (struct kv_slice){buf->data, buf->size_bytes};
 }
 
-/* How a table's keys begin. */
+/* The partition of a key, by the table. */
 enum kv_partition {
     KV_PARTITION_WHOLE,    /* the whole key is the partition */
     KV_PARTITION_FIXED,    /* the first partition_bytes bytes (the whole key if shorter) */
@@ -68,23 +68,23 @@ struct kv_table {
     bool scans_only;         /* hint: point lookups are rare (no filter worth its memory) */
     bool partitions_sought; /* hint: scans are mostly within one partition, and there are very many,
                                of a few entries each (not KV_PARTITION_WHOLE) */
-    bool hashed;    /* hint: keys are hashes for the most part, and all there is of an entry:
-                       nothing in it gets smaller, and neighbours are read by chance */
-    bool ascending; /* hint: new keys come after all others; else from anywhere */
+    bool hashed;    /* hint: entries are hardly more than keys, and keys are hashes for the most
+                       part: they do not compress, and neighbours are rarely read together */
+    bool ascending; /* hint: new keys come after all others; else they come anywhere */
 };
 
 /* Options a store is opened with; everything borrowed, until kv_close(). */
 struct kv_options {
     const struct kv_table *tables; /* a table is named in calls by its place in this array */
     size_t n_tables;
-    bool create;            /* make the store where there is none; else -ENOENT */
-    bool read_only;         /* no write reaches the store; needs no exclusive hold of it */
-    bool damaged;           /* with read_only: open whatever can be read of a store that is refused
-                               otherwise; it may be of any moment, each table of another */
-    size_t cache_bytes;     /* bound of what is kept in memory of what was read; 0: the back end's
-                               default, by the memory there is */
-    const char *shown_path; /* what messages call the store where its path is not what the user
-                               named; NULL: the path */
+    bool create;        /* make the store where there is none; else -ENOENT */
+    bool read_only;     /* no write reaches the store; needs no exclusive hold of it */
+    bool damaged;       /* with read_only: open as much as can be read of a store that is refused
+                           otherwise; the tables may be of different moments */
+    size_t cache_bytes; /* bound of the cache of data that was read; 0: the back end's default,
+                           by the memory there is */
+    const char *shown_path; /* the path in messages, where the user named another than `path`; NULL:
+                               `path` */
 };
 
 /* Keys have 1 to max_key_bytes bytes, values 0 to max_value_bytes, the keys and values of a batch
@@ -96,8 +96,8 @@ struct kv_limits {
 /* The default back end, in a directory of this machine.
  *
  * path       borrowed; a directory that exists or, with create, whose parent does
- * ret_error  on failure gives one line, without newline, that says what is wrong with which path
- *            and what can be done; may be NULL. Untouched on success
+ * ret_error  on failure gives one line, without newline, that names the path, the error and the
+ *            remedy; may be NULL. Untouched on success
  *
  * The directory and all in it is the effective user's own (base/trust.h), which is looked at before
  * anything is touched, and which keeps a descriptor; RocksDB knows the directory by that.
@@ -112,37 +112,37 @@ struct kv_limits {
 int kv_rocksdb_open(const char *path, const struct kv_options *options, struct kv **ret_kv,
                     char **ret_error);
 
-/* Have a line said when the default back end ends the process, which it does for want of memory or
- * of threads; the exit code then is KV_TERMINATED. Of the process; called by whichever thread
- * fails, once. Before the first store is opened. */
+/* Sets a function that gets a line when the default back end ends the process, which it does for
+ * want of memory or of threads; the exit code then is KV_TERMINATED. It is set for the process,
+ * before the first store is opened, and called once by the thread that fails. */
 enum { KV_TERMINATED = 3 };
 void kv_set_last_words(void (*say)(void *user, const char *line), void *user);
 
-/* Of a store that was opened for writing after a crash: how many rows had been written last that
- * its log does not have any more, because it is lost, cut or damaged, or because the machine ended
- * before it was on the disk. Those of the last tenth of a second are not counted. 0: none. */
+/* The number of rows that a crash took from a store that is opened for writing: rows that had been
+ * written last and are not in its log any more, because it is lost, cut or damaged, or because the
+ * machine ended before it was on the disk. Rows of the last tenth of a second are not counted. */
 uint64_t kv_rocksdb_n_lost(struct kv *kv);
 
-/* Whether a directory is a store of this back end: finished, damaged or with its making
+/* True when a directory is a store of this back end: finished, damaged or with its making
  * interrupted. Touches nothing. */
 bool kv_rocksdb_is_store(const char *path);
 
-/* Whether kv_rocksdb_remove() can remove what has this name in a directory of one's own, or nothing
- * is there. Touches nothing. Returns 0, -EPERM with a line in *ret_why (as trust.h has it) for
- * what is not one's own and for directories in it that no store has, or another error. */
+/* Returns 0 when kv_rocksdb_remove() can remove the entry of this name in a directory of one's own,
+ * or there is none; -EPERM with a line in *ret_why (as trust.h has it) when it is not one's own or
+ * has directories that no store has; or another error. Touches nothing. */
 int kv_rocksdb_check_removable(int directory_fd, const char *name, char **ret_why);
 
-/* Remove a store of this back end that nobody uses, whole or not; with a directory in it that no
- * store has it stays as it is. Returns 0, also where there is none, or as above. */
+/* Remove a store of this back end that nobody uses, complete or not. A store with a directory in it
+ * that no store has stays as it is. Returns 0, also where there is none, or as above. */
 int kv_rocksdb_remove(int directory_fd, const char *name);
 
-/* Put back what a store of this back end lost of what it says of itself: which files count, which
- * tables it has; not data. For whoever alone has the store, and after it could not be opened.
- * Returns 1 when something was put back, 0, -EPERM or -EBUSY as kv_rocksdb_open(), or another
- * error. */
+/* Put back files in which a store of this back end describes itself, and which it lost: those that
+ * list its files and its tables; never data. Called when the store could not be opened, and while
+ * nobody else has it. Returns 1 when something was put back, 0, -EPERM or -EBUSY as
+ * kv_rocksdb_open(), or another error. */
 int kv_rocksdb_restore(const char *path, const struct kv_options *options);
 
-/* In memory, for tests; gone with kv_close(). */
+/* A store in memory, for tests, which is gone with kv_close(). */
 int kv_memory_open(const struct kv_options *options, struct kv **ret_kv);
 
 /* Flushes and ends; NULL is allowed. No call may be in progress. */
@@ -179,8 +179,8 @@ struct kv_page {
 void kv_page_done(struct kv_page *page);
 
 /* Read the first entries of a range, at most limit (1 or more) of them. A back end may return
- * fewer, with more set. What a page holds of one partition is of one moment; the next page is of a
- * later one. To go on, start at kv_page_cursor().
+ * fewer, with more set. The entries of one partition in a page are of one moment; the next page is
+ * of a later one. To go on, start at kv_page_cursor().
  * Returns 0 or an error; ret_page gives.
  */
 int kv_scan(struct kv *kv, unsigned table, const struct kv_range *range, size_t limit,
@@ -202,7 +202,7 @@ int kv_page_cursor(const struct kv_page *page, struct kv_buf *ret_from);
  */
 int kv_prefix_range(struct kv_slice prefix, struct kv_range *ret_range, struct kv_buf *ret_to);
 
-/* A list of puts and deletes, in order; the last one to a key wins. Copies what it is given. An
+/* A list of puts and deletes, in order; the last one to a key wins. Keys and values are copied. An
  * allocation failure is remembered and returned by kv_apply(), so that adding needs no check.
  */
 struct kv_batch;
@@ -221,8 +221,8 @@ size_t kv_batch_bytes(const struct kv_batch *batch);
  */
 int kv_apply(struct kv *kv, const struct kv_batch *batch);
 
-/* Replace the value of a key if it is what the caller thinks: expected NULL means absent, desired
- * NULL means delete. Returns 0, -ECANCELED when the present value differs, or an error. Atomic
+/* Replace the value of a key if it is the expected one: expected NULL means absent, desired NULL
+ * means delete. Returns 0, -ECANCELED when the present value differs, or an error. Atomic
  * among kv_cas() calls; a kv_apply() of the same key at the same time may fall in between.
  */
 int kv_cas(struct kv *kv, unsigned table, struct kv_slice key, const struct kv_slice *expected,
@@ -249,17 +249,16 @@ int kv_checkpoint(struct kv *kv);
  */
 int kv_resume(struct kv *kv);
 
-/* The store as it is now, all tables at one moment, to be read alone however long it takes while
- * others write: what is deleted meanwhile stays on the disk as long as it is open. kv_close() it,
- * before the store. Once kv_resume() had to open the store anew its reads fail with -ESTALE.
- * Reading it leaves the cache to the store's own readers. Returns 0, -ENOMEM or an error;
+/* The store as it is now, all tables at one moment, for reading alone, however long that takes
+ * while others write: entries that are deleted meanwhile stay on the disk as long as it is open.
+ * kv_close() it, before the store. Once kv_resume() had to open the store anew its reads fail with
+ * -ESTALE. Reading it leaves the cache to the store's own readers. Returns 0, -ENOMEM or an error;
  * ret_snapshot gives. Takes microseconds.
  */
 int kv_snapshot(struct kv *kv, struct kv **ret_snapshot);
 
-/* What the back end said of the last call that failed, of this thread and of any store: one line
- * that names the file in question where it knows one, "" when it said nothing. Borrowed until the
- * thread's next call.
+/* The text of the back end for the last call that failed, of this thread and of any store: one line
+ * that names the file in question where one is known, or "". Borrowed until the thread's next call.
  */
 const char *kv_last_error(void);
 

@@ -1,8 +1,8 @@
-/* What a back end of kv.h implements. Only the files of store/ include this.
+/* The operations of a back end of kv.h. Only the files of store/ include this.
  *
  * kv.c checks and shapes before it calls: tables exist, keys and values of writes are within the
- * limits, a run's order holds, results start out empty and are emptied again after a failure. So an
- * operation below only does its work.
+ * limits, a run's order holds, results start out empty and are emptied again after a failure. An
+ * operation below need not check any of this.
  */
 #ifndef KINFS_STORE_KV_BACKEND_H
 #define KINFS_STORE_KV_BACKEND_H
@@ -38,9 +38,9 @@ struct kv {
     struct kv_limits limits;
 };
 
-/* The limits of the back ends of one machine, the same for all so that what passes with one passes
- * with the other. A key may hold a path (PATH_MAX). A batch is in memory three times (caller, log
- * buffer, write buffer), so it is kept well below the write buffers' bound of
+/* The limits of the back ends of one machine, the same for all, so that a write that passes with
+ * one passes with the other. A key may hold a path (PATH_MAX). A batch is in memory three times
+ * (caller, log buffer, write buffer), so it is kept well below the write buffers' bound of
  * KV_WRITE_BUFFERS_BYTES; a value is at most half a batch, so that it never travels alone. */
 enum {
     KV_MAX_KEY_BYTES = 4096,
@@ -49,7 +49,7 @@ enum {
     KV_WRITE_BUFFERS_BYTES = 32 << 20,
 };
 
-/* For kv_last_error(); control characters become blanks. */
+/* Sets the text of kv_last_error(); control characters become blanks. */
 void kv_set_last_error(const char *text);
 
 void kv_init(struct kv *kv, const struct kv_ops *ops, const struct kv_options *options);
@@ -66,7 +66,7 @@ static inline int slice_compare(struct kv_slice a, struct kv_slice b)
 /* A copy with non-NULL data, however short. */
 int slice_copy(struct kv_slice slice, struct kv_buf *ret_copy);
 
-/* Whether a present value (NULL: absent) is the expected one (NULL: absent). */
+/* True when a present value (NULL: absent) is the expected one (NULL: absent). */
 static inline bool slice_is_expected(const struct kv_slice *present,
                                      const struct kv_slice *expected)
 {

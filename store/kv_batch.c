@@ -1,4 +1,10 @@
-/* Batches: operations in one array, their bytes one after the other in a second. */
+/* Batches: operations in one array, their bytes one after the other in a second. Offsets and not
+ * pointers refer to the bytes, as both arrays move when they grow.
+ *
+ * Example: put(a, xy) and delete(b) have the bytes "axyb", and the operations {at 0, key 1, value
+ * 2} and {at 3, key 1, value 0}. Cost: amortised one copy of the bytes. Left out: finding several
+ * operations on one key; the last one wins when the batch is applied.
+ */
 #include "store/kv_backend.h"
 
 struct stored_op {

@@ -3,6 +3,10 @@
  * A batch that is split goes to the inner store one partition at a time: its operations are sorted
  * by partition (their own order kept inside it), the partitions shuffled. A run that is split goes
  * there in batches of a few entries.
+ *
+ * Example: with split_batches and crash_after_writes 2, a batch of three partitions has one of them
+ * written, chosen by the seed; the second write and everything after it fails with -EIO. A test
+ * then opens the inner store, as after a crash, and looks whether the index repairs it.
  */
 #include "store/kv_fault.h"
 
@@ -53,7 +57,7 @@ static int begin_locked(struct kv_fault *fault, uint64_t *ret_delay_us)
     return 0;
 }
 
-/* Every call begins here. Returns 0 or the error the call is to fail with. */
+/* Every call begins here. Returns 0, or the error with which the call must fail. */
 static int begin(struct kv_fault *fault)
 {
     uint64_t delay_us = 0;
@@ -67,7 +71,7 @@ static int begin(struct kv_fault *fault)
     return r;
 }
 
-/* Every write of one partition begins here. Returns 0, 1 where it is to fail once it has happened,
+/* Every write of one partition begins here. Returns 0, 1 where it must fail after it has happened,
  * or -EIO. */
 static int begin_write(struct kv_fault *fault)
 {
@@ -81,7 +85,8 @@ static int begin_write(struct kv_fault *fault)
     return fault->n_writes == fault->plan.late_failure;
 }
 
-/* ... and ends here: begun as that returned it, r what the inner store did. */
+/* Every write of one partition ends here. begun: the result of its beginning; r: that of the inner
+ * store. */
 static int end_write(const struct kv_fault *fault, int begun, int r)
 {
     return r == 0 && begun == 1 ? fault->plan.fail_error : r;
@@ -243,7 +248,7 @@ static int fault_cas(struct kv *kv, unsigned table, struct kv_slice key,
 
 enum { MAX_PIECE_ENTRIES = 32 }; /* small, so that a countdown finds the middle of a test's run */
 
-/* Move up to n entries of a run into a batch. Returns how many, or an error. */
+/* Moves up to n entries of a run into a batch. Returns their number, or an error. */
 static int take_piece(unsigned table, kv_run_next_fn next, void *user, size_t n,
                       struct kv_batch *piece)
 {
@@ -322,7 +327,7 @@ static int fault_usage(struct kv *kv, uint64_t *ret_size_bytes)
     return r < 0 ? r : kv_usage(fault_of(kv)->inner, ret_size_bytes);
 }
 
-/* What is read of it never fails. */
+/* A snapshot is the inner store's: its reads never fail on purpose. */
 static int fault_snapshot(struct kv *kv, struct kv **ret_snapshot)
 {
     int r = begin(fault_of(kv));

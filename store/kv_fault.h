@@ -7,7 +7,7 @@
 
 #include "store/kv.h"
 
-/* What goes wrong, all off when zero. */
+/* The faults of a store; each is off when zero. */
 struct kv_fault_plan {
     uint64_t seed;               /* of the choices below */
     unsigned delay_us;           /* each call sleeps up to this */
@@ -22,13 +22,13 @@ struct kv_fault_plan {
                                     cas, a batch or a run, or each part of it with split_batches */
     uint64_t fail_call;          /* the n-th call of any kind (1..) fails once, with fail_error */
     uint64_t late_failure; /* the n-th write (1.., as above) happens, and fails all the same, once,
-                              with fail_error; of what is split, the rest does not happen */
+                              with fail_error; the rest of a split batch does not happen */
     int fail_error;        /* negative errno */
 };
 
 /* Wrap a store.
  *
- * inner  borrowed; outlives the wrapper, so a test can reopen what "survived"
+ * inner  borrowed; outlives the wrapper, so that a test can reopen the store that "survived"
  *
  * Returns 0 or -ENOMEM. kv_close() of the wrapper leaves inner open.
  */

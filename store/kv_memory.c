@@ -1,8 +1,12 @@
 /* The store in memory: a skip list for each table, one mutex for all.
  *
  * A skip list is a sorted linked list with express lanes: a node is on lane h with probability
- * 4^-h, so a search walks about 4 steps on each of log4(n) lanes. Chosen over a balanced tree for
- * being half the code, with the scan in order for free. (Pugh 1990; left out: search fingers.)
+ * 4^-h, so a search walks about 4 steps on each of log4(n) lanes. It was chosen over a balanced
+ * tree for being half the code, with the scan in order for free. (Pugh 1990; left out: search
+ * fingers.)
+ *
+ * Example with nodes a b c d e on lane 0, and c also on lane 1: the search for d begins on lane 1,
+ * goes from the head to c, finds no further node there, and goes on from c on lane 0 to d.
  *
  * A batch is atomic, also when memory runs out: first all its nodes are made, then they are linked,
  * which cannot fail.
@@ -14,7 +18,7 @@ enum { MAX_HEIGHT = 16 }; /* 4^16 entries */
 struct node {
     struct kv_slice key, value; /* into bytes */
     unsigned height;
-    struct node *next[]; /* of height, then the bytes */
+    struct node *next[]; /* `height` of them, then the bytes */
 };
 
 struct skip_list {
@@ -63,7 +67,8 @@ static struct node *node_new(struct kv_memory *memory, struct kv_slice key, stru
     return node;
 }
 
-/* The links that pass over or arrive at the first node whose key is not below key; that node. */
+/* Finds the first node whose key is not below key, and returns it. links: on each lane the link
+ * that passes over that node or leads to it. */
 static struct node *search(struct skip_list *list, struct kv_slice key,
                            struct node **links[MAX_HEIGHT])
 {
@@ -297,7 +302,7 @@ int kv_memory_open(const struct kv_options *options, struct kv **ret_kv)
     return 0;
 }
 
-/* A copy. */
+/* A snapshot is a copy. */
 static int memory_snapshot(struct kv *kv, struct kv **ret_snapshot)
 {
     const struct kv_options options = {.tables = kv->tables, .n_tables = kv->n_tables};

@@ -1,4 +1,11 @@
-/* Pages of scans, their cursors, and the ranges of prefixes. */
+/* Pages of scans, their cursors, and the ranges of prefixes.
+ *
+ * Example: the range of the prefix "a\xff" is from "a\xff" to "b", as the trailing 0xff has nothing
+ * above it; behind a page whose last key is "ab" the next one begins at "ab\0".
+ *
+ * A page is gathered by a builder, as offsets into one block of memory; pointers are made at the
+ * end, when the block does not move any more. Cost: amortised one copy of keys and values.
+ */
 #include "store/kv_backend.h"
 
 void kv_page_done(struct kv_page *page)

@@ -1,3 +1,9 @@
+/* The repeating store passes each call on and repeats it while the result is transient, with pauses
+ * that double: 0.5 ms, 1 ms, 2 ms, ... twelve times, some two seconds in all.
+ *
+ * Example: a write that answers -ETIMEDOUT may have happened; it is idempotent, so it is repeated.
+ * A kv_cas() may not be: if it has happened, the repeated one finds another value than it expects.
+ */
 #include "store/kv_retry.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* A store that repeats what another says is transient, so that its callers need not. */
+/* A store that repeats the calls of another whose errors are transient, so that callers need not.
+ */
 #ifndef KINFS_STORE_KV_RETRY_H
 #define KINFS_STORE_KV_RETRY_H
 
@@ -15,9 +16,9 @@
  */
 int kv_retry_open(struct kv *inner, struct kv **ret_kv);
 
-/* For who repeats a call himself: whether to, after this result. Pauses before it says so. n_tries
- * is the caller's, 0 at first; a call like any other's gives up after about two seconds. Not under
- * a lock. */
+/* For a caller that repeats a call itself: returns true, after a pause, when it should be repeated
+ * after this result. n_tries is the caller's, 0 at first; it gives up after about two seconds. Not
+ * called with a lock held. */
 bool kv_retry_wanted(int result, unsigned *n_tries);
 
 #endif

@@ -3,6 +3,12 @@
  * Writes go to the log, unsynced, and are therefore safe from a crash of the process at once and
  * from one of the machine after a checkpoint, which syncs the log. RocksDB's own atomicity (a batch
  * over all column families) is more than kv.h promises.
+ *
+ * Example of a full disk: check_room_for() finds less than 64 MiB free, and writes fail with
+ * -ENOSPC before RocksDB sees them, until there is room again. Where a write to the log itself
+ * fails, all later ones fail with its error until kv_resume() has opened the database anew.
+ *
+ * Left out: RocksDB's transactions. kv_cas() locks one of 64 mutexes by a hash of the key instead.
  */
 #include "store/kv_rocksdb.h"
 
@@ -107,7 +113,7 @@ int kv_rocksdb_check_room(const struct kv_rocksdb *store)
     return (uint64_t)fs.f_bavail * fs.f_frsize < KV_ROCKSDB_RESERVED_BYTES ? -ENOSPC : 0;
 }
 
-/* Asks the file system (about 1 us here, a message on a network) once a MiB. */
+/* The file system is asked for its room once a MiB (about 1 us here, a message on a network). */
 static int check_room_for(struct kv_rocksdb *store, size_t size_bytes)
 {
     enum { CHECK_EVERY_BYTES = 1 << 20 };
@@ -120,7 +126,7 @@ static int check_room_for(struct kv_rocksdb *store, size_t size_bytes)
     return r;
 }
 
-/* After a failure; passes the error on. */
+/* Stops all writing after a failure, and returns the error. */
 static int stop_writing(struct kv_rocksdb *store, int error)
 {
     if (error < 0)
@@ -162,7 +168,7 @@ static int kv_rocksdb_apply(struct kv *kv, const struct kv_batch *batch)
     _cleanup_(rocksdb_writebatch_destroy_p) rocksdb_writebatch_t *operations =
         rocksdb_writebatch_create();
     IN_USE(store);
-    if (store->write_error < 0) /* there may be no handles */
+    if (store->write_error < 0) /* the handles may be gone with the database */
         return store->write_error;
     for (size_t i = 0; i < kv_batch_count(batch); i++) {
         struct kv_batch_op op = kv_batch_op(batch, i);
@@ -173,7 +179,7 @@ static int kv_rocksdb_apply(struct kv *kv, const struct kv_batch *batch)
 
 static pthread_mutex_t *cas_lock(struct kv_rocksdb *store, unsigned table, struct kv_slice key)
 {
-    /* FNV-1a: spreads keys that differ in a counter's last byte, all that is asked of it */
+    /* FNV-1a, which spreads keys that differ in a counter's last byte; no more is needed */
     uint64_t h = 0xcbf29ce484222325u ^ table;
     for (size_t i = 0; i < key.size_bytes; i++)
         h = (h ^ ((const uint8_t *)key.data)[i]) * 0x100000001b3u;
@@ -216,8 +222,8 @@ static int kv_rocksdb_checkpoint(struct kv *kv)
 
 /* -- after a full disk -- */
 
-/* A write reaches the log and the disk: 0, or the error. The key is of the default column
- * family, which no table uses. */
+/* Tries a write, to the log and to the disk. Returns 0 or the error. The key is of the default
+ * column family, which no table uses. */
 static int try_to_write(struct kv_rocksdb *store)
 {
     _cleanup_(rocksdb_writebatch_destroy_p) rocksdb_writebatch_t *operation =
@@ -228,8 +234,9 @@ static int try_to_write(struct kv_rocksdb *store)
     return r < 0 ? r : checkpoint_in_use(store);
 }
 
-/* RocksDB takes no write after one to its log failed, until it is opened again: its C interface has
- * no other way. Reads must go on if that fails, so then it is opened for reading. */
+/* Opens the database again: after a failed write to its log RocksDB takes no other until then, and
+ * its C interface has no other way. Where that fails it is opened for reading, as reads must go on.
+ */
 static int reopen(struct kv_rocksdb *store)
 {
     kv_rocksdb_close_db(store);
@@ -254,7 +261,7 @@ static int kv_rocksdb_resume(struct kv *kv)
             return r;
     }
     pthread_rwlock_wrlock(&store->in_use);
-    r = store->write_error < 0 ? reopen(store) : 0; /* unless somebody else just did */
+    r = store->write_error < 0 ? reopen(store) : 0; /* another thread may have done it meanwhile */
     pthread_rwlock_unlock(&store->in_use);
     return r;
 }
@@ -263,7 +270,7 @@ static int kv_rocksdb_resume(struct kv *kv)
 
 struct usage {
     uint64_t size_bytes;      /* on the disk */
-    uint64_t logs_size_bytes; /* of the logs, by what is in them: they take room ahead */
+    uint64_t logs_size_bytes; /* of the logs' content; their files take room ahead */
 };
 
 static bool is_log(const char *name)
@@ -307,8 +314,9 @@ static int kv_rocksdb_usage(struct kv *kv, uint64_t *ret_size_bytes)
     return 0;
 }
 
-/* The logs are what the next opening reads, which after a scan takes longer than to write the
- * tables now. After a little it does not, and each table would get a small file. */
+/* Writes the tables before the end where the logs are long: the next opening reads the logs, which
+ * after a scan takes longer than to write the tables now. Short logs stay, as each table would get
+ * a small file. */
 static void flush_long_logs(struct kv_rocksdb *store)
 {
     enum { LEFT_BYTES = 4 << 20 };
@@ -329,7 +337,7 @@ static void kv_rocksdb_close(struct kv *kv)
 {
     struct kv_rocksdb *store = kv_rocksdb_of(kv);
     bool written = store->db && !kv->read_only;
-    /* A failure of these changes nothing that was promised. */
+    /* A failure of the following calls breaks no guarantee. */
     if (written && kv_rocksdb_checkpoint(kv) == 0)
         flush_long_logs(store);
     kv_rocksdb_close_db(store);

@@ -1,4 +1,5 @@
-/* Things the files of the RocksDB back end share. Only they include this, and rocksdb/c.h. */
+/* The state and functions that the files of the RocksDB back end share. Only they include this, and
+ * rocksdb/c.h. */
 #ifndef KINFS_STORE_KV_ROCKSDB_H
 #define KINFS_STORE_KV_ROCKSDB_H
 
@@ -21,7 +22,7 @@ LIST_HEAD(kv_rocksdb_snapshots, kv_rocksdb_snapshot);
 struct kv_rocksdb {
     struct kv kv;
     int directory_fd;                 /* of the database, claimed */
-    char path[KV_ROCKSDB_PATH_BYTES]; /* by which RocksDB knows it */
+    char path[KV_ROCKSDB_PATH_BYTES]; /* the path by which RocksDB opens it */
     bool damaged;                     /* as of kv_options */
     rocksdb_cache_t *cache;
     rocksdb_options_t *db_options;
@@ -47,15 +48,15 @@ struct kv_rocksdb {
      * where it is built with its assertions, it would end the process. */
     pthread_mutex_t writing;
     uint64_t unchecked_bytes; /* written since the room on the disk was looked at */
-    int64_t noted_ms;         /* when it was noted how far it is written; 0: not since opening */
+    int64_t noted_ms;         /* the time of the last note in WRITTEN; 0: none since opening */
     atomic_int write_error;   /* every write fails with it until kv_resume() */
 
     int written_fd;  /* kv_rocksdb_written.c; -1: none */
     uint64_t n_lost; /* rows that a crash took, found at the opening */
 };
 
-/* Room a file system must have for a write to be taken: what is in the write buffers, flushed while
- * as much again comes in. So a disk that fills up is met between two writes, not amid one. */
+/* The room that a file system must have for a write to be taken: the write buffers, flushed while
+ * as much again comes in. A disk that fills up is so met between two writes, not amid one. */
 enum { KV_ROCKSDB_RESERVED_BYTES = 2 * KV_WRITE_BUFFERS_BYTES };
 
 static inline struct kv_rocksdb *kv_rocksdb_of(struct kv *kv)
@@ -69,7 +70,7 @@ static inline const char *kv_rocksdb_bytes(struct kv_slice slice)
     return slice.data ? slice.data : "";
 }
 
-/* True: the filters of a table's files are over its partitions instead of its keys. */
+/* True when the filters of a table's files are over its partitions instead of its keys. */
 static inline bool kv_rocksdb_filters_partitions(const struct kv_table *table)
 {
     return table && table->partitions_sought && table->partition != KV_PARTITION_WHOLE;
@@ -109,7 +110,7 @@ int kv_rocksdb_take_error(char *message);
 /* RocksDB's text, with the paths of directories in place of descriptors; takes and gives (malloc).
  */
 char *kv_rocksdb_with_paths(char *message);
-/* One line on why a store cannot be opened and what to do; NULL without memory. */
+/* A line that tells why a store cannot be opened, and the remedy; NULL without memory. */
 char *kv_rocksdb_describe(int error, bool create, const char *path, const char *detail);
 
 /* kv_rocksdb_stamp.c: text is what kv_rocksdb_stamp_text() makes of the options. */
@@ -132,21 +133,21 @@ int kv_rocksdb_open_db(struct kv_rocksdb *store, bool read_only, char **ret_mess
 void kv_rocksdb_close_db(struct kv_rocksdb *store);
 void kv_rocksdb_free(struct kv_rocksdb *store); /* the database is closed */
 
-/* The reads, with in_use held; options NULL: of now. */
+/* The reads, with in_use held. options NULL: the present state. */
 int kv_rocksdb_get_in_use(struct kv_rocksdb *store, const rocksdb_readoptions_t *options,
                           unsigned table, struct kv_slice key, struct kv_buf *ret_value);
 int kv_rocksdb_multi_get_in_use(struct kv_rocksdb *store, const rocksdb_readoptions_t *options,
                                 unsigned table, const struct kv_slice *keys, size_t n_keys,
                                 struct kv_buf *ret_values);
 
-/* kv_rocksdb_scan.c; snapshot NULL: of now. */
+/* kv_rocksdb_scan.c. snapshot NULL: the present state. */
 int kv_rocksdb_multi_scan_in_use(struct kv_rocksdb *store, const rocksdb_snapshot_t *snapshot,
                                  unsigned table, const struct kv_range *ranges, size_t n_ranges,
                                  size_t limit, struct kv_page *ret_pages);
 
 /* kv_rocksdb_snapshot.c */
 int kv_rocksdb_take_snapshot(struct kv *kv, struct kv **ret_snapshot);
-/* Before the database is closed: theirs ends. No operation is under way. */
+/* Releases RocksDB's snapshots before the database is closed. No operation is under way. */
 void kv_rocksdb_release_snapshots(struct kv_rocksdb *store);
 
 /* kv_rocksdb_run.c */
@@ -163,9 +164,9 @@ extern const struct kv_ops kv_rocksdb_ops;
 
 /* -- kv_rocksdb_claim.c -- */
 
-/* Open the directory of a database, all of it being one's own; make it (0700) where it is missing
- * and create; lock it, but for a reader. Returns a descriptor, -EPERM with a line in *ret_why (as
- * trust.h has it), -EBUSY, or an error. */
+/* Open the directory of a database, and check that all in it is one's own; make it (0700) where it
+ * is missing and create is set; lock it, unless for reading alone. Returns a descriptor, -EPERM
+ * with a line in *ret_why (as trust.h has it), -EBUSY, or an error. */
 int kv_rocksdb_claim(const char *path, bool create, bool read_only, char **ret_why);
 /* The name under which RocksDB finds the directory as long as it is open, whatever becomes of its
  * path. In messages kv_rocksdb_error.c puts the path back. */
@@ -173,19 +174,21 @@ void kv_rocksdb_path_of(int directory_fd, char ret_path[KV_ROCKSDB_PATH_BYTES]);
 
 /* -- kv_rocksdb_files.c -- */
 
-/* CURRENT names the manifest, which says what the database consists of. */
+/* CURRENT names the manifest, which lists the files of the database. */
 #define KV_ROCKSDB_CURRENT "CURRENT"
 enum { KV_ROCKSDB_NAME_BYTES = 64 };
 
 int kv_rocksdb_list(int directory_fd, DIR **ret_directory); /* 0 or a negative errno */
 bool kv_rocksdb_is_manifest(const char *name);              /* MANIFEST- and digits */
-/* True: the file holds data: it is a manifest, CURRENT, or digits and .sst, .log or .blob. No other
- * name is taken out of a file, or put into one. */
+/* True for the name of a data file: a manifest, CURRENT, or digits and .sst, .log or .blob. No
+ * other name is read from a file, or written to one. */
 bool kv_rocksdb_is_data_file(const char *name);
-/* The name of the manifest that counts, which may not be there; false where nothing says that. */
+/* The name of the manifest that CURRENT names, which may not be there; false where CURRENT is
+ * missing or damaged. */
 bool kv_rocksdb_read_current(int directory_fd, char ret_name[KV_ROCKSDB_NAME_BYTES]);
 int kv_rocksdb_write_all(int fd, const void *bytes, size_t n); /* 0 or a negative errno */
-/* A file that appears whole under its name, or not at all: fd is `from`. 0 or a negative errno. */
+/* Renames a complete file, `fd`, from `from` to `to`, after a sync: it appears under its name
+ * completely or not at all. 0 or a negative errno. */
 int kv_rocksdb_end_file(int directory_fd, int fd, const char *from, const char *to);
 
 /* -- kv_rocksdb_live.c: the manifest by a second name, while the database is open -- */
@@ -194,19 +197,20 @@ void kv_rocksdb_drop_live(int directory_fd);
 /* 1 where the manifest was lost and is there again, 0, or a negative errno. */
 int kv_rocksdb_restore_live(int directory_fd);
 
-/* -- kv_rocksdb_written.c: what the log of a crash should have -- */
-/* Once it is open for writing. */
+/* -- kv_rocksdb_written.c: the last row that was written, to compare the log of a crash with -- */
+/* Called once the database is open for writing. */
 void kv_rocksdb_open_written(struct kv_rocksdb *store, int directory_fd, bool crashed);
 void kv_rocksdb_note_written(struct kv_rocksdb *store); /* writing is held; mostly 10 ns */
 
-/* -- kv_rocksdb_seal.c: what the database consisted of when it was closed -- */
+/* -- kv_rocksdb_seal.c: the files of the database when it was closed -- */
 int kv_rocksdb_seal(int directory_fd); /* after a clean end; 0 or a negative errno */
 /* 1 where all is as it was sealed, 0 without a seal, or -EUCLEAN when a file is gone or has another
  * size, with *ret_message. */
 int kv_rocksdb_check_seal(int directory_fd, char **ret_message);
 int kv_rocksdb_break_seal(int directory_fd); /* before the first change */
-/* The manifest as it was sealed, where it is lost or another by now; ret_name: its name, "" without
- * a seal. Returns 1 when it was put back, 0, or an error. */
+/* Puts the sealed manifest back, where it is lost or has another content by now; ret_name: its
+ * name,
+ * "" without a seal. Returns 1 when it was put back, 0, or an error. */
 int kv_rocksdb_restore_manifest(int directory_fd, char ret_name[KV_ROCKSDB_NAME_BYTES]);
 
 #endif

@@ -1,12 +1,16 @@
-/* The directory of a database, before RocksDB gets it: whether all in it is one's own. RocksDB
- * opens, empties and removes files by their names, and follows what a name leads to; and it makes
- * names that can be guessed. So there is nothing in the directory but files of the effective
- * user's, and the directories below.
+/* The directory of a database is checked before RocksDB gets it: everything in it must be one's
+ * own. RocksDB opens, empties and removes files by their names, follows links, and makes names that
+ * can be guessed. The directory may therefore have nothing but files of the effective user, and the
+ * directories below.
  *
  * A file may have several names where they are all here: LIVE.MANIFEST-* is a link, and a run that
- * is being ingested is one for a moment. That others cannot search the directory says nothing of
- * the other names: they may be older than its owner and mode. And what is written under one name is
- * written under all, so two stores made one by cp -al would spoil each other.
+ * is being ingested is one for a moment. Other names of a file elsewhere may be older than the
+ * owner and mode of the directory, so they are refused even where others cannot search it. A write
+ * under one name is a write under all: two stores that share files by cp -al would spoil each
+ * other.
+ *
+ * Example: 000012.sst with two links, of which only one is met here, is refused with a line that
+ * asks for a copy. Cost: one stat(2) for each file, at each opening.
  */
 #include "store/kv_rocksdb.h"
 
@@ -20,7 +24,7 @@
 struct linked {
     dev_t device;
     ino_t number;
-    nlink_t n_missing; /* names that were not met yet */
+    nlink_t n_missing; /* names that have not been met yet */
     char *name;
 };
 
@@ -64,7 +68,7 @@ static int check_entry(struct claim *claim, int directory_fd, const char *name, 
 {
     struct stat st;
     if (fstatat(directory_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return errno == ENOENT ? 0 : -errno; /* the writer's that this one reads beside */
+        return errno == ENOENT ? 0 : -errno; /* a writer may remove files beside this reader */
     if (is_top && strcmp(name, KV_ROCKSDB_RUNS_DIR) == 0) {
         _cleanup_close_ int runs = trust_open_directory_at(directory_fd, name, claim->ret_why);
         return runs < 0 ? runs : check_files(claim, runs, false);
@@ -84,7 +88,8 @@ static int check_files(struct claim *claim, int directory_fd, bool is_top)
     return r < 0 ? r : -errno;
 }
 
-/* Beside a writer names come and go while they are counted: whoever only reads does no harm. */
+/* Refuses files that have names elsewhere. Not called for a reader: beside a writer names come and
+ * go while they are counted, and a reader does no harm. */
 static int check_names(const struct claim *claim, const char *path)
 {
     for (size_t i = 0; i < claim->n_linked; i++)
@@ -106,8 +111,8 @@ int kv_rocksdb_claim(const char *path, bool create, bool read_only, char **ret_w
         create ? trust_make_directory(path, NULL, ret_why) : trust_open_directory(path, ret_why);
     if (fd < 0)
         return fd;
-    /* RocksDB's own lock goes by the path it was given. A file system that has no locks for
-     * directories has that alone. */
+    /* RocksDB's own lock goes by the path it was given, and is the only one on a file system that
+     * has no locks for directories. */
     if (!read_only && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
         return -EBUSY;
     _cleanup_(claim_done) struct claim claim = {.ret_why = ret_why};

@@ -1,4 +1,8 @@
-/* RocksDB's errors. Its C interface gives them as text only: "Kind: what was done: strerror". */
+/* RocksDB's errors. Its C interface gives them as text only, "Kind: what was done: strerror", so
+ * the errno is found by looking for the text of strerror(3) for each error that kv.h has.
+ *
+ * Example: "IO error: While appending to file: /proc/self/fd/7/000004.log: No space left on device"
+ * is -ENOSPC, and in messages the path of descriptor 7 is put in its place. */
 #include "store/kv_rocksdb.h"
 
 #include <limits.h>
@@ -12,7 +16,7 @@ static bool begins(const char *text, const char *prefix)
 
 int kv_rocksdb_errno(const char *message)
 {
-    /* The system's words are there as strerror(3) gives them, hence in the same language. */
+    /* RocksDB has the text of strerror(3), hence in the same language. */
     static const struct {
         int said, meant;
     } system_errors[] = {

@@ -1,4 +1,7 @@
-/* Files of a database's directory, for those who look after them beside RocksDB. */
+/* Files of a database's directory, for the parts of the back end that handle them beside RocksDB:
+ * seals, second names, restoring and removing. Only names that RocksDB itself makes are data files.
+ *
+ * Example: MANIFEST-000005, CURRENT and 000012.sst are; 12.sst.old, LOG and ../x.sst are not. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

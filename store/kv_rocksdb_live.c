@@ -1,11 +1,16 @@
-/* The manifest of a database that is open, by a second name: LIVE. and its own. Nothing else says
- * which files belong to which table, and after a crash there is no seal with a copy of it.
+/* The manifest of an open database has a second name: LIVE. and its own. Nothing else tells which
+ * files belong to which table, and after a crash there is no seal with a copy of it.
  *
- * It is a link, and so always what the manifest is, at no cost. A copy would be of a moment: it
- * would not name files that were written since, which RocksDB removes at an opening, and would name
- * some that compactions have removed; and RocksDB tells nobody when its manifest changes. So it
- * counts only where it is the manifest that CURRENT names, and that is lost; of one that is damaged
- * it is no help. Where a file system has no links there is none.
+ * The second name is a hard link, and so always the present manifest, at no cost. It counts only
+ * where it is the manifest that CURRENT names, and that one is lost; a damaged manifest is damaged
+ * under both names. On a file system without links there is none.
+ *
+ * Example: somebody removes MANIFEST-000005, and the machine crashes. CURRENT names it, and
+ * LIVE.MANIFEST-000005 is there: it gets its own name back, and the database opens.
+ *
+ * Left out: a copy. It would be of a moment: it would not name files that were written since, which
+ * RocksDB removes at an opening, and would name some that compactions have removed; and RocksDB
+ * tells nobody when its manifest changes.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,15 @@
-/* The store in RocksDB: how it is opened, and what is said when it cannot be.
+/* The store in RocksDB: opening, and the message when it fails.
  *
  * The directory of a store:
- *   TABLES          which tables it was made with, as text; written last: without it there is no
+ *   TABLES          the tables that it was made with, as text; written last: without it there is no
  *                   store here yet
  *   TABLES.new      the same while the store is being made; a making that was interrupted goes on
  *   runs/           files of sorted runs that are being written; leftovers are removed
  *   the rest        is RocksDB's
+ *
+ * An opening claims the directory, reads the stamp, checks the seal, breaks it, and opens the
+ * database. Example: after a crash there is no seal, and the log is read up to its last whole
+ * record; after a clean end there is one, and a log that ends early is damage.
  */
 #include "store/kv_rocksdb.h"
 
@@ -47,7 +51,7 @@ void kv_rocksdb_free(struct kv_rocksdb *store)
 }
 DEFINE_CLEANUP(struct kv_rocksdb *, kv_rocksdb_free);
 
-/* The store takes the descriptor, and on failure it is the caller's still. */
+/* Makes the struct, which takes the descriptor; on failure the descriptor stays the caller's. */
 static struct kv_rocksdb *kv_rocksdb_new(int *directory_fd, const struct kv_options *options,
                                          bool create)
 {
@@ -61,7 +65,8 @@ static struct kv_rocksdb *kv_rocksdb_new(int *directory_fd, const struct kv_opti
     pthread_mutex_init(&store->writing, NULL);
     pthread_mutex_init(&store->snapshots_lock, NULL);
     LIST_INIT(&store->snapshots);
-    /* kv_resume() must not wait for ever behind readers. No operation read-holds it twice. */
+    /* Writers are preferred, as kv_resume() must not wait for ever behind readers. No operation
+     * read-holds the lock twice. */
     pthread_rwlockattr_t attributes;
     pthread_rwlockattr_init(&attributes);
     pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
@@ -85,7 +90,7 @@ static struct kv_rocksdb *kv_rocksdb_new(int *directory_fd, const struct kv_opti
     store->column_families[n - 1] = "default";
     store->table_options[n - 1] = kv_rocksdb_make_table_options(store, NULL);
     store->db_options = kv_rocksdb_make_db_options(create);
-    if (store->damaged) { /* files may be missing, and logs end or resume anywhere */
+    if (store->damaged) { /* files may be missing, and logs may have holes or end early */
         rocksdb_options_set_paranoid_checks(store->db_options, 0);
         rocksdb_options_set_wal_recovery_mode(store->db_options,
                                               rocksdb_skip_any_corrupted_records_recovery);
@@ -124,10 +129,10 @@ static void set_compression(struct kv_rocksdb *store, int compression)
 
 int kv_rocksdb_open_db(struct kv_rocksdb *store, bool read_only, char **ret_message)
 {
-    /* Fast rather than small: keys are mostly hashes, and do not shrink. */
+    /* LZ4 is fast rather than small: keys are mostly hashes, and do not shrink. */
     static const int compressions[] = {rocksdb_lz4_compression, rocksdb_no_compression};
     char *message = NULL;
-    /* A reader goes without a log where none can be made; it would move the writer's aside. */
+    /* A reader gets a directory where no log can be made, as it would move the writer's aside. */
     rocksdb_options_set_db_log_dir(store->db_options, read_only ? "/dev/null/none" : "");
     for (size_t i = 0; i < sizeof(compressions) / sizeof(compressions[0]); i++) {
         set_compression(store, compressions[i]);
@@ -164,20 +169,20 @@ void kv_rocksdb_close_db(struct kv_rocksdb *store)
 
 /* -- kv_rocksdb_open() -- */
 
-/* Open the database of a store, in place or with its making finished first. ret_message may be
- * given with an error. */
+/* Opens the database of a store, or finishes its making first. ret_message may be given with an
+ * error. */
 static int open_stamped(struct kv_rocksdb *store, int directory_fd, enum kv_rocksdb_stamp stamp,
                         const char *text, char **ret_message)
 {
     bool read_only = store->kv.read_only;
-    /* Beside a writer a file may vanish between reading of it and opening it. */
+    /* Beside a writer a file may vanish after it was read about and before it is opened. */
     int r, tries = read_only ? 3 : 1;
     do {
         rocksdb_free(*ret_message);
         *ret_message = NULL;
         r = kv_rocksdb_open_db(store, read_only, ret_message);
     } while (r < 0 && --tries > 0);
-    /* The stamp says that there is a database with these tables: what is not found is damage. */
+    /* By the stamp there is a database with these tables: a missing file is damage. */
     if (r == -EINVAL || (r == -EIO && strstr(*ret_message, strerror(ENOENT))))
         return -EUCLEAN;
     if (r < 0 || read_only)
@@ -223,14 +228,14 @@ static int open_store(const char *path, const struct kv_options *options, struct
     if (r == 0 && !store->damaged)
         r = kv_rocksdb_check_seal(directory_fd, ret_message);
     const bool sealed = r > 0;
-    if (r > 0) /* a log that does not read to its end is no crash's */
+    if (r > 0) /* after a clean end a log that does not read to its end is damaged */
         rocksdb_options_set_wal_recovery_mode(store->db_options,
                                               rocksdb_absolute_consistency_recovery);
     if (r >= 0 && !options->read_only)
         r = kv_rocksdb_break_seal(directory_fd);
     if (r >= 0)
         r = open_stamped(store, directory_fd, stamp, text, ret_message);
-    if (!store->damaged) /* from here on one may be */
+    if (!store->damaged) /* a later reopening may meet the log of a crash */
         rocksdb_options_set_wal_recovery_mode(store->db_options, rocksdb_point_in_time_recovery);
     if (r < 0) {
         kv_rocksdb_close_db(store);

@@ -1,12 +1,15 @@
-/* How RocksDB is to keep a store: the options of the database and of its tables.
+/* The options of the database and of its tables.
  *
- * Memory: the block cache (what a read costs where it is missed is copying its block from the
- * kernel's: 184 us a document between half a million and a million with 64 MiB of it, 150 with
- * 512), KV_WRITE_BUFFERS_BYTES of write buffers over all tables, up to once more
- * of it while they are being flushed, two compactions of a few MiB, and the indexes and filters of
- * all open files, some 30 bytes a document. In the cache they would be bounded, but most gets are
- * of what is absent, which filters answer: at a million documents one took 4 to 10 us when they did
- * not fit, and 1 to 2 us beside it.
+ * Memory: the block cache (a miss costs a copy of the block from the kernel's cache: 184 us a
+ * document between half a million and a million with 64 MiB of cache, 150 with 512),
+ * KV_WRITE_BUFFERS_BYTES of write buffers over all tables, up to once more of it while they are
+ * being flushed, two compactions of a few MiB, and the indexes and filters of all open files, some
+ * 30 bytes a document. In the cache these would be bounded, but most gets are of absent keys, which
+ * filters answer: at a million documents one took 4 to 10 us when the filters did not fit, and 1 to
+ * 2 us with them beside the cache.
+ *
+ * Left out: a cache of rows, and direct reads. The kernel's page cache has the files anyway, and
+ * gives memory back when others need it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,35 +19,39 @@
 #include "store/kv_rocksdb.h"
 
 enum {
-    /* By default a part of the memory there is: half a GiB from 16 GiB on. */
+    /* The default cache is a part of the machine's memory: half a GiB from 16 GiB on. */
     CACHE_PART = 32,
     CACHE_LEAST_BYTES = 64 << 20,
     CACHE_MOST_BYTES = 512 << 20,
     CACHE_SHARD_BITS = 2,          /* there are few threads */
     TARGET_FILE_BYTES = 32 << 20,  /* half the default of RocksDB: a compaction is short */
     WRITE_BUFFER_BYTES = 32 << 20, /* of one table; all share KV_WRITE_BUFFERS_BYTES */
-    /* Twice RocksDB's 4 KiB: an index half as large. Not where a read finds a few entries. */
+    /* Twice RocksDB's 4 KiB, for an index half as large; not in tables whose reads find a few
+     * entries. */
     BLOCK_BYTES = 8 << 10,
     HASHED_BLOCK_BYTES = 4 << 10,
-    /* A log is kept until every table's part of it is flushed: bounds what an opening replays. */
+    /* A log is kept until every table's part of it is flushed; this bounds the log that an opening
+     * replays. */
     MAX_LOGS_BYTES = 64 << 20,
-    /* Of the descriptors a process may have, a quarter. Closing a file and opening it again costs
-     * a hundred gets; and what keeps files is in 64 parts, of which each closes its own. */
+    /* A quarter of the descriptors that a process may have. Closing a file and opening it again
+     * costs a hundred gets, and RocksDB's table of files has 64 parts, each of which closes its
+     * own.
+     */
     OPEN_FILES_PART = 4,
     OPEN_FILES_MIN = 256,
     OPEN_FILES_MAX = 4096,
-    FILTER_BITS_PER_KEY = 10, /* 1 % false positives; or a partition, where filters are over these:
+    FILTER_BITS_PER_KEY = 10, /* 1 % false positives; bits a partition where filters are over these:
                                  some 20 bytes a document for its 16 posting lists */
-    /* RocksDB insists on a log of what it does. Debian's is built with its assertions, and one of
-     * them ends the process when that log meets a full disk: so it gets but its head (about 70 KiB)
-     * at every opening, before which the room was looked at. */
+    /* RocksDB insists on a log of its actions. Debian's is built with its assertions, and one of
+     * them ends the process when that log meets a full disk: the log therefore gets only its head
+     * (about 70 KiB) at every opening, before which the room was looked at. */
     INFO_LOG_LEVEL_FATAL = 4,
     INFO_LOGS = 2,
     COMPACTION_READ_BYTES = 256 << 10, /* for each input file of each compaction */
-    /* What a table's part of the write buffers grows by: each has one that is begun. RocksDB's 1
-     * MiB in each of a dozen tables would be a third of all. */
+    /* The unit by which a table's part of the write buffers grows; each table has begun one.
+     * RocksDB's 1 MiB in each of a dozen tables would be a third of all. */
     ARENA_BYTES = 128 << 10,
-    SORTED_RUNS = 6, /* of a table, from where on some are merged: what a read may look into */
+    SORTED_RUNS = 6, /* of a table, at which some are merged: the most that a read looks into */
 };
 
 static rocksdb_options_t *common_options(void)
@@ -59,9 +66,10 @@ static rocksdb_options_t *common_options(void)
     return options;
 }
 
-/* Keys come from all over most tables with each flush, so that levels would be rewritten from end
- * to end again and again. Runs of one size are merged instead, a few times in all; filters tell
- * which of them a read has to look into. Meanwhile a merge takes as much room again. */
+/* Sets universal compaction. Each flush has keys from all over most tables, so that levels would be
+ * rewritten from end to end again and again. Runs of one size are merged instead, a few times in
+ * all; filters tell which of them a read must look into. A merge takes as much room again while it
+ * goes on. */
 static void merge_runs_of_one_size(rocksdb_options_t *options)
 {
     rocksdb_options_set_compaction_style(options, rocksdb_universal_compaction);
@@ -78,14 +86,14 @@ static int max_open_files(void)
     return n > OPEN_FILES_MAX ? OPEN_FILES_MAX : (int)n;
 }
 
-/* RocksDB would take room ahead for each log as for what it may become, 35 MB, and 4 MB for its
- * list of files: many times what a small tree needs. The option has no function of its own in C. */
+/* RocksDB would reserve room for the full size of each log, 35 MB, and 4 MB for its list of files:
+ * many times the size of a small tree's store. The option has no function of its own in C. */
 static rocksdb_options_t *without_room_ahead(rocksdb_options_t *base)
 {
     char *message = NULL;
     rocksdb_options_t *options = rocksdb_options_create();
     rocksdb_get_options_from_string(base, "allow_fallocate=false", options, &message);
-    if (message) { /* a RocksDB that does not know it */
+    if (message) { /* this RocksDB does not know the option */
         rocksdb_free(message);
         rocksdb_options_destroy(options);
         return base;
@@ -101,8 +109,7 @@ rocksdb_options_t *kv_rocksdb_make_db_options(bool create)
     rocksdb_options_set_create_missing_column_families(options, create);
     rocksdb_options_set_db_write_buffer_size(options, KV_WRITE_BUFFERS_BYTES);
     rocksdb_options_set_max_total_wal_size(options, MAX_LOGS_BYTES);
-    /* All tables are written at once: without its log a store is as it was at a moment, not each
-     * table at another. */
+    /* All tables are flushed at once: without its log a store is as it was at one moment. */
     rocksdb_options_set_atomic_flush(options, 1);
     rocksdb_options_set_max_open_files(options, max_open_files());
     rocksdb_options_set_max_background_jobs(options, 2);
@@ -114,11 +121,11 @@ rocksdb_options_t *kv_rocksdb_make_db_options(bool create)
     return options;
 }
 
-/* What filters over partitions are made of: RocksDB's own of fixed length must not meet a shorter
- * key. */
+/* The part of a key that filters over partitions are made of. RocksDB's own function of fixed
+ * length must not meet a shorter key. */
 struct key_partition {
     struct kv_table table;
-    char name[32]; /* in the files: with filters of another one they are read without */
+    char name[32]; /* stored in the files; files of another name are read without filters */
 };
 
 static char *key_partition_cut(void *state, const char *key, size_t size_bytes, size_t *ret_size)

@@ -1,6 +1,8 @@
-/* The end of a database, in whatever state it is. Everything goes by the descriptor of a directory
- * of one's own, and of directories only those that a database has: in another user's a name can be
- * a link elsewhere at the next moment.
+/* The removal of a database, in whatever state it is. Everything is removed by the descriptor of a
+ * directory of one's own, and no directories but those that a database has: in another user's
+ * directory a name can be a link elsewhere at the next moment.
+ *
+ * Example: a store with a directory "photos" in it is refused before anything is removed.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -24,7 +26,7 @@ static int remove_entry(int directory_fd, const char *name, char **ret_why)
     return unlinkat(directory_fd, name, 0) < 0 ? -errno : 0;
 }
 
-/* What is gone meanwhile counts as done: another process of ours may have the store. */
+/* A file that is gone meanwhile counts as removed: another process of this user may remove, too. */
 static int for_each(int directory_fd, bool is_top, entry_fn act, char **ret_why)
 {
     _cleanup_closedir_ DIR *directory = NULL;

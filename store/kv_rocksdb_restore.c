@@ -1,7 +1,10 @@
-/* The files a database says of itself, put back where they are lost: CURRENT, which names the
- * manifest; the manifest, from the copy that a seal has (kv_rocksdb_seal.c) or, after a crash, by
- * its second name (kv_rocksdb_live.c); and TABLES. Data are never touched, and nothing is put back
- * that is not known for certain.
+/* Files in which a database describes itself are put back where they are lost: CURRENT, which names
+ * the manifest; the manifest, from the copy that a seal has (kv_rocksdb_seal.c) or, after a crash,
+ * by its second name (kv_rocksdb_live.c); and TABLES. Data are never touched, and nothing is put
+ * back that is not known for certain.
+ *
+ * Example: CURRENT is lost after a crash, and there is one MANIFEST-000005: it is the one. With two
+ * manifests nothing is put back, as none is certain.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +15,8 @@
 #include "base/trust.h"
 #include "store/kv_rocksdb.h"
 
-/* The only manifest there is: after a crash nothing else says which one counts. 1, 0 or an error.
- */
+/* Finds the only manifest there is; after a crash nothing else tells which one counts. Returns 1, 0
+ * or an error. */
 static int find_manifest(int directory_fd, char ret_name[KV_ROCKSDB_NAME_BYTES])
 {
     _cleanup_closedir_ DIR *directory = NULL;
@@ -32,7 +35,7 @@ static int find_manifest(int directory_fd, char ret_name[KV_ROCKSDB_NAME_BYTES])
     return n == 1;
 }
 
-/* True: CURRENT names a manifest that is there. */
+/* True when CURRENT names a manifest that is there. */
 static bool has_current(int directory_fd)
 {
     char name[KV_ROCKSDB_NAME_BYTES];
@@ -40,7 +43,7 @@ static bool has_current(int directory_fd)
            faccessat(directory_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* 1 when it was written, or an error. */
+/* Writes CURRENT. Returns 1 or an error. */
 static int write_current(int directory_fd, const char *manifest)
 {
     static const char new_name[] = "CURRENT.restored";
@@ -67,7 +70,7 @@ static int restore_current(int directory_fd, const char *sealed_manifest)
     return r <= 0 ? r : write_current(directory_fd, *sealed_manifest ? sealed_manifest : manifest);
 }
 
-/* 1: the tables in the database are those of the options; else 0. */
+/* Returns 1 when the tables in the database are those of the options, else 0. */
 static int has_these_tables(int directory_fd, const struct kv_options *options)
 {
     char path[KV_ROCKSDB_PATH_BYTES];

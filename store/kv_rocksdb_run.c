@@ -2,8 +2,11 @@
  * sorting. A run is written to the store's directory of runs, as several files when it is long, and
  * ingested by one call.
  *
- * The log is synced before: so a run never survives a crash of the machine that a write
- * acknowledged before it did not.
+ * The log is synced before, so that a run never survives a crash of the machine that took a write
+ * acknowledged before it.
+ *
+ * Example: a run of 100 MiB is four files of 32 MiB at most in runs/, which one call moves into the
+ * database. A crash before that call leaves files in runs/, which the next opening removes.
  */
 #include "store/kv_rocksdb.h"
 
@@ -14,13 +17,13 @@
 
 #include "base/trust.h"
 
-/* As the target size of compacted files. */
+/* The size of a run's files is the target size of compacted ones. */
 enum { RUN_FILE_BYTES = 32 << 20 };
 
 struct run {
     struct kv_rocksdb *store;
     unsigned table;
-    rocksdb_sstfilewriter_t *writer; /* of the last file, NULL between files */
+    rocksdb_sstfilewriter_t *writer; /* of the last file; NULL between files */
     char **files;
     size_t n_files;
 };
@@ -30,7 +33,7 @@ static void run_done(struct run *run)
     if (run->writer)
         rocksdb_sstfilewriter_destroy(run->writer);
     for (size_t i = 0; i < run->n_files; i++) {
-        unlink(run->files[i]); /* ingested ones are gone from here */
+        unlink(run->files[i]); /* ingested files are gone from this directory already */
         free(run->files[i]);
     }
     free(run->files);

@@ -1,14 +1,17 @@
-/* Scans. A question asks for some sixteen short ranges at once, each of one partition: they share
- * an iterator where the table's filters are over partitions, so that most files are not looked into
- * and none is opened sixteen times.
+/* Scans of ranges. A question asks for some sixteen short ranges at once, each of one partition:
+ * they share an iterator where the table's filters are over partitions, so that most files are not
+ * looked into and none is opened sixteen times.
+ *
+ * Example: for the posting lists of 16 fingerprints, one iterator is put on each list in turn, and
+ * a file whose filter does not have the list is passed over.
  */
 #include "store/kv_rocksdb.h"
 
 DEFINE_CLEANUP(rocksdb_iterator_t *, rocksdb_iter_destroy);
 DEFINE_CLEANUP(rocksdb_readoptions_t *, rocksdb_readoptions_destroy);
 
-/* Whether all keys of a range are of one partition, that of its first key: it ends within it, or
- * with the first key after it, which has no more bytes and may lack those that are 0. */
+/* True when all keys of a range are of one partition, that of its first key: the range ends within
+ * it, or with the first key behind it, which has no more bytes and may lack those that are 0. */
 static bool is_of_one_partition(const struct kv_table *table, const struct kv_range *range)
 {
     enum { PARTITION_MAX_BYTES = 256 };
@@ -78,8 +81,8 @@ static rocksdb_readoptions_t *options_of(const rocksdb_snapshot_t *snapshot)
     return options;
 }
 
-/* Each of one partition: an iterator that ends with the partition it was put on does for all, and
- * does not walk over what was deleted behind a range. */
+/* Scans ranges that are each of one partition. One iterator serves all: it ends with the partition
+ * it was put on, and does not walk over entries that were deleted behind a range. */
 static int scan_partitions(struct kv_rocksdb *store, const rocksdb_snapshot_t *snapshot,
                            unsigned table, const struct kv_range *ranges, size_t n_ranges,
                            size_t limit, struct kv_page *ret_pages)
@@ -96,8 +99,8 @@ static int scan_partitions(struct kv_rocksdb *store, const rocksdb_snapshot_t *s
     return r;
 }
 
-/* Of whatever partitions. The bound keeps the iterator from walking over what was deleted behind
- * the range. */
+/* Scans a range over any partitions. The upper bound keeps the iterator from walking over entries
+ * that were deleted behind the range. */
 static int scan_one(struct kv_rocksdb *store, const rocksdb_snapshot_t *snapshot, unsigned table,
                     const struct kv_range *range, size_t limit, struct kv_page *ret_page)
 {
@@ -106,7 +109,7 @@ static int scan_one(struct kv_rocksdb *store, const rocksdb_snapshot_t *snapshot
     _cleanup_(rocksdb_readoptions_destroy_p) rocksdb_readoptions_t *options = options_of(snapshot);
     if (range->to.data)
         rocksdb_readoptions_set_iterate_upper_bound(options, range->to.data, range->to.size_bytes);
-    /* Filters over partitions know nothing of it. */
+    /* Filters over partitions cannot tell anything about a range over several. */
     rocksdb_readoptions_set_total_order_seek(options, 1);
     _cleanup_(rocksdb_iter_destroy_p) rocksdb_iterator_t *iterator =
         rocksdb_create_iterator_cf(store->db, options, store->handles[table]);

@@ -1,4 +1,4 @@
-/* The parts of a database when it was closed: its files and their sizes, in a file SEAL beside
+/* A seal has the files of a database and their sizes when it was closed, in a file SEAL beside
  * them.
  *
  *   name, blank, size, newline; for each
@@ -8,9 +8,16 @@
  * version has another sum and counts as none until the next clean end.)
  *
  * RocksDB takes a manifest or a log that ends early for one that a crash cut off, and goes back in
- * time to where it ends, each table by itself. After a clean end that is damage, and only somebody
- * who knows how long the files were can tell. A seal is broken by the first opening for writing:
- * after a crash there is none, and going back is right.
+ * time to where it ends, each table by itself. After a clean end that is damage, and only the
+ * former sizes of the files tell it. A seal is broken by the first opening for writing: after a
+ * crash there is none, and going back is right.
+ *
+ * Example: SEAL has the line "000009.log 120" and the file has 100 bytes: the store is damaged, and
+ * the message names the file and both sizes. Without a seal RocksDB would read the log up to its
+ * last whole record. Cost: one stat(2) a file and the sum of the manifest, at each opening.
+ *
+ * Left out: sums of all files, which would read the whole database; RocksDB has a sum in each
+ * block.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,8 +55,8 @@ static int write_lines(int directory_fd, FILE *file)
     return -errno;
 }
 
-/* Returns 1 with a line, 0 behind the last, or -EUCLEAN for what write_lines() does not write: a
- * name of another kind, or one with a slash, might be that of a file elsewhere. */
+/* Reads a line. Returns 1, 0 behind the last, or -EUCLEAN for a line that write_lines() does not
+ * write: a name of another kind, or one with a slash, might be that of a file elsewhere. */
 static int read_line(FILE *file, char ret_name[KV_ROCKSDB_NAME_BYTES], int64_t *ret_size)
 {
     enum { SIZE_DIGITS = 18 }; /* such a number is below INT64_MAX */
@@ -73,8 +80,8 @@ static int read_line(FILE *file, char ret_name[KV_ROCKSDB_NAME_BYTES], int64_t *
 
 DEFINE_CLEANUP(XXH3_state_t *, XXH3_freeState);
 
-/* Copy so many bytes, to < 0: only sum them. Returns 0, -ENODATA when there are less, or an error.
- */
+/* Copies and sums so many bytes; to < 0: only sums them. Returns 0, -ENODATA when there are fewer,
+ * or an error. */
 static int copy_bytes(int from, int to, int64_t n, uint64_t *ret_sum)
 {
     uint8_t buffer[COPY_BYTES];
@@ -98,8 +105,8 @@ static int copy_bytes(int from, int to, int64_t n, uint64_t *ret_sum)
     return 0;
 }
 
-/* The manifest of a seal, and how long it is: 1, or 0. Of several, where RocksDB had not removed an
- * old one yet, that which was copied. */
+/* The manifest of a seal, and its size. Returns 1, or 0 when there is none. Among several, where
+ * RocksDB had not removed an old one yet, it is the one that was copied. */
 static int sealed_manifest(int directory_fd, char ret_name[KV_ROCKSDB_NAME_BYTES],
                            int64_t *ret_size)
 {
@@ -118,13 +125,13 @@ static int sealed_manifest(int directory_fd, char ret_name[KV_ROCKSDB_NAME_BYTES
             strcpy(found, name);
             *ret_size = size;
         }
-    if (r < 0 || !*found) /* of a seal that is damaged nothing counts */
+    if (r < 0 || !*found) /* a damaged seal counts as none */
         return 0;
     strcpy(ret_name, found);
     return 1;
 }
 
-/* Of a database that is closed: there is one, which CURRENT names. */
+/* Copies the manifest of a closed database, which is the one that CURRENT names. */
 static int copy_manifest(int directory_fd)
 {
     char name[KV_ROCKSDB_NAME_BYTES];
@@ -148,7 +155,7 @@ static int copy_manifest(int directory_fd)
     return r < 0 ? r : kv_rocksdb_end_file(directory_fd, to, new_copy_name, copy_name);
 }
 
-/* True: a file is that long and, as the copy's bytes are, of that sum. */
+/* True when a file has this size and this sum, which are those of the copy. */
 static bool is_as_sealed(int fd, int64_t size, uint64_t sum)
 {
     struct stat st;
@@ -157,7 +164,7 @@ static bool is_as_sealed(int fd, int64_t size, uint64_t sum)
            copy_bytes(fd, -1, size, &found) == 0 && found == sum;
 }
 
-/* The copy, at its beginning, where it is sound and of so long a manifest; -1: it is not. */
+/* Opens the copy, at its beginning, where it is sound and of a manifest of this size; else -1. */
 static int open_copy(int directory_fd, int64_t size, uint64_t *ret_sum)
 {
     uint8_t stored[SUM_BYTES];
@@ -170,7 +177,7 @@ static int open_copy(int directory_fd, int64_t size, uint64_t *ret_sum)
     return TAKE_FD(copy);
 }
 
-/* True: the manifest is another than the copy says, where that says anything. */
+/* True when there is a sound copy, and the manifest differs from it. */
 static bool is_another(int directory_fd, const char *name, int64_t size)
 {
     uint64_t sum;
@@ -220,7 +227,7 @@ int kv_rocksdb_seal(int directory_fd)
     if (r == 0 && renameat(directory_fd, new_name, directory_fd, seal_name) < 0)
         r = -errno;
     if (r == 0)
-        kv_rocksdb_drop_live(directory_fd); /* from here on the copy is what counts */
+        kv_rocksdb_drop_live(directory_fd); /* the copy has taken the place of the second name */
     return r;
 }
 

@@ -1,6 +1,10 @@
-/* A moment of the store, kept readable while it is written. RocksDB's own snapshot belongs to the
- * opened database and ends with it: kv_resume() may have to open that anew, after which a read here
- * is of a moment that is gone.
+/* A snapshot is a moment of the store, kept readable while the store is written. RocksDB's own
+ * snapshot belongs to the opened database and ends with it: kv_resume() may have to open the
+ * database anew, after which reads of this snapshot fail with -ESTALE.
+ *
+ * Example: a check of the store takes a snapshot and reads all tables for minutes; documents that
+ * are written meanwhile are not in it, and its records and postings agree. Cost: microseconds;
+ * entries that are deleted meanwhile stay on the disk until it is closed.
  */
 #include "store/kv_rocksdb.h"
 
@@ -86,7 +90,7 @@ void kv_rocksdb_release_snapshots(struct kv_rocksdb *store)
     release(snapshot);
 }
 
-/* kv.c lets no write through to what is for reading alone, nor what goes with writes. */
+/* A snapshot has only the operations of reading: kv.c passes no write on to a read-only store. */
 static const struct kv_ops snapshot_ops = {
     .close = snapshot_close,
     .get = snapshot_get,

@@ -1,5 +1,5 @@
-/* The file TABLES of a store: which tables it was made with, one a line, so that a store of another
- * shape is refused before anything of it is touched.
+/* The file TABLES of a store has the tables that it was made with, one a line, so that a store of
+ * another shape is refused before anything of it is touched.
  *
  *   kinfs store 1
  *   meta whole
@@ -7,7 +7,11 @@
  *   names prefixed
  *
  * It is written as TABLES.new before the database is made and renamed after: a store whose making
- * was interrupted is told from one that lost something, and from a directory of somebody else's.
+ * was interrupted differs from one that lost a file, and from a directory that is no store.
+ *
+ * Example: with TABLES.new alone the making goes on; with TABLES and another line in it the store
+ * is of another version, and opening gives -EPROTO; with CURRENT alone TABLES is lost, and opening
+ * gives -EUCLEAN, which kv_rocksdb_restore() may mend.
  */
 #include "store/kv_rocksdb.h"
 
@@ -18,7 +22,7 @@
 
 #include "base/trust.h"
 
-/* Far more than the tables of any version take. */
+/* The size of the text is bounded far above that of any version. */
 enum { STAMP_MAX_BYTES = 64 << 10 };
 
 static const char stamp_name[] = "TABLES", unfinished_name[] = "TABLES.new";
@@ -48,7 +52,7 @@ int kv_rocksdb_stamp_text(const struct kv_options *options, char **ret_text)
     return 0;
 }
 
-/* Zero bytes and what is behind them are not read as text. */
+/* A text is read up to its first zero byte. */
 static int read_stamp(int directory_fd, char ret_text[STAMP_MAX_BYTES])
 {
     _cleanup_close_ int fd = trust_open_file(directory_fd, stamp_name, O_RDONLY, NULL);
@@ -67,7 +71,7 @@ static int read_stamp(int directory_fd, char ret_text[STAMP_MAX_BYTES])
     return 0;
 }
 
-/* True: a line of version 1 says of a table how its keys begin. */
+/* True for a line of version 1, which has a table and its partition. */
 static bool is_table_line(const char *line, size_t n)
 {
     size_t name = strspn(line, "abcdefghijklmnopqrstuvwxyz_");
@@ -83,7 +87,7 @@ static bool is_table_line(const char *line, size_t n)
            (n == 8 && strncmp(kind, "prefixed", n) == 0);
 }
 
-/* True: some version of kinfs wrote it; anything else is damage. */
+/* True when some version of kinfs wrote the text; any other text is damage. */
 static bool is_stamp(const char *text)
 {
     static const char head[] = "kinfs store ";
@@ -95,7 +99,7 @@ static bool is_stamp(const char *text)
         return false;
     const char *line = version + digits + 1;
     if (digits > 1 || *version != '1')
-        return true; /* a newer one's lines are not known here */
+        return true; /* the lines of a newer version are not known here */
     for (const char *end; *line; line = end + 1) {
         end = strchr(line, '\n');
         if (!end || !is_table_line(line, (size_t)(end - line)))
@@ -104,7 +108,7 @@ static bool is_stamp(const char *text)
     return true;
 }
 
-/* 1 when there is nothing in the directory. */
+/* Returns 1 when the directory is empty. */
 static int is_empty(int directory_fd)
 {
     _cleanup_closedir_ DIR *directory = NULL;
@@ -133,7 +137,7 @@ int kv_rocksdb_stamp_check(int directory_fd, const char *text, enum kv_rocksdb_s
         return 0;
     }
     if (faccessat(directory_fd, KV_ROCKSDB_CURRENT, F_OK, 0) ==
-        0) /* RocksDB's, without its stamp */
+        0) /* a database without its stamp */
         return -EUCLEAN;
     r = is_empty(directory_fd);
     if (r < 0)
@@ -154,7 +158,7 @@ int kv_rocksdb_stamp_begin(int directory_fd, const char *text)
 
 int kv_rocksdb_stamp_finish(int directory_fd, const char *text)
 {
-    /* Whoever began it may have had other tables; this is what was made. */
+    /* The making may have been begun with other tables; the text is that of the tables made. */
     int r = kv_rocksdb_stamp_begin(directory_fd, text);
     if (r < 0)
         return r;

@@ -1,7 +1,10 @@
-/* RocksDB has no way to answer that there is no memory or no thread left for it: its operator new
- * throws, in a thread of its own as well, and what nobody catches ends the process. Before it does
- * so this says why, in one line, in place of the C++ runtime's. That runtime came with RocksDB; its
- * functions are looked up by the names that the linker knows, because its headers are not C. */
+/* RocksDB cannot return an error when there is no memory or no thread left for it: operator new
+ * throws, also in RocksDB's own threads, and an exception that nobody catches ends the process. The
+ * handler here tells why, in one line, in place of the C++ runtime's. That runtime came with
+ * RocksDB; its functions are looked up by their linker names, because its headers are not C.
+ *
+ * Example: for std::bad_alloc the line says that there is no memory, and the exit code is
+ * KV_TERMINATED. Left out: going on. The database may be in the middle of a write. */
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>

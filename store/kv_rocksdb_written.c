@@ -1,14 +1,20 @@
-/* How far a database was written, in a file WRITTEN beside it: RocksDB's number of the last row
- * that was, and the XXH3-64 of that, 8 bytes each, big endian.
+/* The file WRITTEN beside a database has RocksDB's number of the last row that was written, and the
+ * XXH3-64 of that, 8 bytes each, big endian.
  *
- * A log that is lost or cut after a crash reads as one that ends there, and whoever opens it goes
- * on from what it has: nothing is wrong with that, but it should be told. RocksDB can keep account
- * of its logs in the manifest (track_and_verify_wals_in_manifest, which its interface in C sets by
- * text alone), but of those that are synced and no longer written: not of the one that a crash
- * meets; and it refuses to open then, where there is nothing to mend.
+ * A log that is lost or cut after a crash reads as one that ends there, and the database goes on
+ * from what it has: nothing is wrong with that, but the user should be told.
  *
- * It is noted at an opening, at the first write after it and, when there are more, ten times a
- * second: what was written within a tenth of a second before a crash may be lost without a word.
+ * The number is noted at an opening, at the first write after it and, when there are more, ten
+ * times a second: rows that were written within a tenth of a second before a crash may be lost
+ * untold.
+ *
+ * Example: WRITTEN has 1000, and after a crash the database opens with row 990 as its last: n_lost
+ * is 10. Cost: a look at a coarse clock for each write, 16 bytes ten times a second.
+ *
+ * Left out: RocksDB's own account of its logs in the manifest (track_and_verify_wals_in_manifest,
+ * which its interface in C sets by text alone). It covers logs that are synced and no longer
+ * written, not the one that a crash meets; and RocksDB then refuses to open, where there is nothing
+ * to mend.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +36,7 @@ static int64_t coarse_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* One that cannot be kept or is damaged says nothing. */
+/* Notes the number. A file that cannot be written, or is damaged, counts as none. */
 static void note(const struct kv_rocksdb *store)
 {
     uint8_t bytes[WRITTEN_BYTES];
@@ -58,7 +64,7 @@ void kv_rocksdb_open_written(struct kv_rocksdb *store, int directory_fd, bool cr
         pread(store->written_fd, bytes, sizeof(bytes), 0) == sizeof(bytes) &&
         get_be64(bytes + 8) == XXH3_64bits(bytes, 8) && get_be64(bytes) > found)
         store->n_lost = get_be64(bytes) - found;
-    note(store); /* the next row that is written may have a number that was lost */
+    note(store); /* the next row may get a number that was lost, so the old note must not stay */
 }
 
 uint64_t kv_rocksdb_n_lost(struct kv *kv)
