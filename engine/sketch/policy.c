@@ -22,6 +22,9 @@
  * documents enough shingles; Broder et al. 1997 took 10 for web pages. s = 128 gives a standard
  * deviation of at most 0.044 (at r = 0.5). m = 25 is Broder's. v_max bounds a sketch to 32 KiB:
  * past 4096 * m shingles the error of V is below 0.008 and more samples are of no use.
+ *
+ * Example: a document of 2,000 shingles has some 80 of them in V and 128 in MIN_s; one of 100,000
+ * has some 4,000 in V; one of 200,000 would have 8,000, so its V is V_6, with one in 64: 3,125.
  */
 #include "engine/sketch/policy.h"
 

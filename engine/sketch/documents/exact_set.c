@@ -97,7 +97,7 @@ static void add_shingle(struct reader *reader, const uint8_t *text, size_t size_
     add(reader, XXH3_128bits(text, size_bytes));
 }
 
-/* Keep the last w tokens only. */
+/* Makes room for a token, by dropping all but the last w. */
 static void make_room(struct reader *reader)
 {
     if (reader->size_bytes + CANON_TOKEN_MAX_BYTES + 1 <= sizeof(reader->text))

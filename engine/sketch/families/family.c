@@ -11,6 +11,9 @@
  *   8   key id         8   64 bits of SHAKE256 over the key: tells keys apart and nothing of them
  *   16  check          8   XXH3-64 of all other bytes
  *   24  payload            the family's own
+ *
+ * Example: a super-shingles sketch has 24 + 48 bytes and begins 00 07 01 00 00 00 00 30. Another
+ * key makes another key id, and comparing the two sketches gives -EPROTO and no estimate.
  */
 #include "engine/sketch/families/family.h"
 

@@ -3,8 +3,8 @@
  *
  *     phi: {0,1}^n -> a few hundred bytes       psi: (phi(A), phi(B)) -> estimate of f(A, B)
  *
- * (phi, psi and f are shared by all who sketch; what is drawn at random follows from a key.) The
- * index of a tree uses one family, min_sketch.h, which is the first of the list. The others are
+ * (phi, psi and f are the same for everybody who sketches; all random choices follow from a key.)
+ * The index of a tree uses one family, min_sketch.h, which is the first of the list. The others are
  * there to compare with: `kinfs compare --sketch=NAME`.
  *
  * The elements of a set are 64-bit fingerprints of shingles (shingle_hash.h, rabin.h).
@@ -69,7 +69,7 @@ const struct sketch_family *sketch_family_find(const char *name);
 
 struct sketcher; /* one per thread */
 
-/* A sketch, in its stored form: what it is, of which key, and a check sum. */
+/* A sketch, in its stored form: family, version, id of the key, payload and check sum. */
 struct sketch {
     uint8_t *bytes;
     size_t size_bytes;

@@ -51,7 +51,7 @@ static double at_most(uint32_t x, uint32_t t, double p)
     }
 }
 
-/* Whether both errors, at the distances k and 2k, are at most delta with t parities. */
+/* True when both errors, at the distances k and 2k, are at most delta with t parities. */
 static bool suffices(uint32_t k, double delta, uint32_t t)
 {
     double near = hamming_agreement(k, k), far = hamming_agreement(k, 2. * k);

@@ -27,7 +27,7 @@ enum { HAMMING_T_MAX = 1 << 20 };
 double hamming_agreement(uint32_t k, double m);
 
 /* The least t (from 1 on) with which both errors are at most delta, from the binomial distribution.
- * Returns 0, -EDOM for k < 2 (k = 1: compare what is there instead), -EINVAL for delta not within 0
+ * Returns 0, -EDOM for k < 2 (k = 1: compare the sets instead), -EINVAL for delta not within 0
  * and 1/2, -ERANGE when HAMMING_T_MAX parities do not do. Time: O(t log t). */
 int hamming_parities(uint32_t k, double delta, uint32_t *ret_t);
 

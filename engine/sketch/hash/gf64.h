@@ -21,7 +21,7 @@ static inline uint64_t gf64_double(uint64_t x)
     return x << 1 ^ (0x1b & -(x >> 63));
 }
 
-/* Portable, four bits of a at a time: some 20 ns. */
+/* A product in portable C, four bits of a at a time: some 20 ns. */
 static inline uint64_t gf64_multiply(uint64_t a, uint64_t b)
 {
     uint64_t multiples[16] = {0, b};

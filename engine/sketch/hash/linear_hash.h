@@ -15,7 +15,7 @@ struct linear_hash {
     uint64_t a, b;
 };
 
-/* 0 <= x < 2^64 to 0 <= . < p. */
+/* The residue of any x modulo p. */
 static inline uint64_t linear_residue(uint64_t x)
 {
     x = (x & LINEAR_PRIME) + (x >> 61);
@@ -28,7 +28,7 @@ static inline struct linear_hash linear_hash_of(uint64_t random_a, uint64_t rand
     return (struct linear_hash){1 + random_a % (LINEAR_PRIME - 1), random_b % LINEAR_PRIME};
 }
 
-/* x < p. */
+/* The value of h at x < p. */
 static inline uint64_t linear_hash(const struct linear_hash *hash, uint64_t x)
 {
     unsigned __int128 product = (unsigned __int128)hash->a * x + hash->b;

@@ -23,7 +23,7 @@ static inline int permutation40_init(struct permutation40 *permutation,
     return sketch_key_derive(key, "permutation of 40 bits", permutation, sizeof(*permutation));
 }
 
-/* 20 bits to 20 bits. */
+/* The round function, of 20 bits to 20 bits. */
 static inline uint32_t permutation40_round(uint64_t key, uint32_t half)
 {
     uint64_t z = (half + key) * 0xbf58476d1ce4e5b9;

@@ -1,4 +1,4 @@
-/* The secret that decides what a sketch draws at random. */
+/* The secret that decides all random choices of a sketch. */
 #ifndef KINFS_ENGINE_SKETCH_SKETCH_KEY_H
 #define KINFS_ENGINE_SKETCH_SKETCH_KEY_H
 

@@ -2,8 +2,8 @@
  *
  * Both estimates rest on one sample: the k smallest fingerprints of the union S(A) u S(B), with
  * k = max(s, number of them below min(v_below(A), v_below(B))). Both sketches are complete that
- * far: the s-th value of the union is at most the s-th of A or of B. So each value of the sample is
- * known to belong to A, to B, or to both.
+ * far: the s-th value of the union is at most the s-th of A or of B. Each value of the sample is
+ * then known to belong to A, to B, or to both.
  *
  * Why that is unbiased. The fingerprints are a random permutation's (2-independence suffices, see
  * shingle_hash.c). Given the *set* of the union's fingerprints, the subset that belongs to both

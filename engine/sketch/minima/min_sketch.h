@@ -4,7 +4,7 @@
  *
  * values  sorted ascending, unique: all fingerprints of the document below `below`
  * below   the bound under which the sketch is complete; 0 means 2^64: it holds every shingle, and
- *         whatever is computed from two such sketches is exact
+ *         every estimate from two such sketches is exact
  *
  *    0 ......... |MIN_s| ......... 2^64/m ............................ 2^64
  *    |- F: the first s ----|
@@ -29,7 +29,7 @@ struct min_sketch {
                           than v_max values (V_i); the bound depends on the values only by i */
     uint32_t s, m;
     uint32_t n_values;
-    const uint64_t *values; /* owned by whoever made the sketch; see min_sketch_copy() */
+    const uint64_t *values; /* owned by the maker of the sketch; see min_sketch_copy() */
 };
 
 /* -- estimates -- */
@@ -97,7 +97,7 @@ void min_sketch_builder_begin(struct min_sketch_builder *builder);
 void min_sketch_builder_add(struct min_sketch_builder *builder, const uint64_t *fingerprints,
                             size_t n_fingerprints);
 
-/* The sketch of what was added; its values are the builder's, valid until the next begin. */
+/* The sketch of all that was added; its values are the builder's, valid until the next begin. */
 void min_sketch_builder_finish(struct min_sketch_builder *builder, uint64_t n_tokens,
                                struct min_sketch *ret_sketch);
 

@@ -1,7 +1,7 @@
 /* The builder of sketches: from the fingerprints of a document's shingles, or from two sketches.
  *
  * The builder keeps the values below a falling cut and drops the rest at one comparison each. At
- * the start the cut is 2^64. What the sketch of all values so far needs are those below
+ * the start the cut is 2^64. The sketch of all values so far needs only those below
  * max(v_below, x_(s) + 1), which only falls as values are added, so no value is dropped that the
  * end still needs as long as the cut stays above it, and the result does not depend on the order.
  *
