@@ -108,9 +108,9 @@ struct batch_totals {
     uint64_t largest;
 };
 
-/* Least memory for so many documents: 17 bytes each, and 16 MiB. Whatever they are like, and in all
- * phases, no more than options->memory_bytes is taken (budget.h); the names of documents are the
- * caller's. */
+/* The least memory for so many documents: 17 bytes each, and 16 MiB. Whatever they are like, and in
+ * all phases, no more than options->memory_bytes is taken (budget.h); the names of documents are
+ * the caller's. */
 uint64_t batch_least_memory(uint32_t n_documents);
 
 /* The number of documents that a kept directory has sketches of, and their policy. Returns 0 or as
@@ -128,7 +128,8 @@ int batch_new(const struct policy *policy, const struct batch_options *options,
 void batch_free(struct batch *batch);
 DEFINE_CLEANUP(struct batch *, batch_free);
 
-/* A batch of what options->keep has of an earlier one, to be run without adding anything.
+/* Makes a batch from the results that an earlier one has kept in options->keep, to be run without
+ * adding anything.
  *
  * options  but for n_documents, which is as it was; any mode and threshold
  * from     where to begin, or before that with the nearest phase for which there is what it takes,
@@ -150,9 +151,9 @@ unsigned batch_n_writers(const struct batch *batch);
 
 /* A writer belongs to one thread. */
 struct batch_writer;
-/* 0, -ENOMEM, -EBUSY (there are as many as there may be) */
+/* Returns 0, -ENOMEM, -EBUSY (there are as many as there may be). */
 int batch_writer_new(struct batch *batch, struct batch_writer **ret_writer);
-/* Add a document, each number once, in any order; those never added resemble nothing. Returns 0,
+/* Add a document, each number once, in any order; numbers never added resemble nothing. Returns 0,
  * -EPROTO for a sketch of another policy, -EINVAL for a number out of range, -ENOMEM, -ENOSPC,
  * -EIO. 0.5 to 1 us. */
 int batch_writer_add(struct batch_writer *writer, uint32_t number,
@@ -168,8 +169,8 @@ DEFINE_CLEANUP(struct batch_writer *, batch_writer_free);
  * -ENOSPC, -EIO; -ECANCELED soon after *options->stop; after batch_resume() -EUCLEAN, too. */
 int batch_run(struct batch *batch);
 
-/* After batch_run(): by document the smallest number of its cluster, its own when it resembles
- * nothing. Valid until batch_free(). */
+/* The clusters after batch_run(): for each document the smallest number of its cluster, its own
+ * when it resembles nothing. Valid until batch_free(). */
 const uint32_t *batch_clusters(const struct batch *batch);
 const struct batch_totals *batch_totals(const struct batch *batch);
 

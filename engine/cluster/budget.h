@@ -20,7 +20,7 @@
 struct budget {
     uint64_t rest_bytes; /* without the bytes of each document and the 2 MiB */
     unsigned n_threads;  /* at most */
-    /* While documents are added: */
+    /* The shares while documents are added. */
     unsigned n_writers;
     uint64_t sketch_bytes, key_bytes, equivalence_bytes; /* in memory */
     uint64_t key_buffer_bytes, equivalence_buffer_bytes; /* of a writer */

@@ -59,8 +59,8 @@ struct comparisons {
     size_t spare_bytes;
 };
 
-/* linking and refused are borrowed, counts added to. linking->sketch_bytes is what sketches take
- * that are not in memory. Returns 0, -ENOMEM. */
+/* linking and refused are borrowed, counts added to. linking->sketch_bytes: the room for
+ * sketches that are not in memory. Returns 0, -ENOMEM. */
 int comparisons_init(const struct linking *linking, const struct refused_pairs *refused,
                      struct list_counts *counts, struct comparisons *ret_comparisons);
 void comparisons_done(struct comparisons *comparisons); /* of zeroes, too */

@@ -2,11 +2,11 @@
  * that share a fingerprint but not much more are refused without a look at their sketches. No pair
  * that reaches the threshold is ever refused.
  *
- * A filter has a bit for each residue mod 512 that one of the first s values has. Of n_a and n_b
- * values x in common leave at most n_a + n_b - 2x values to set the bits in which the filters
- * differ: x <= (n_a + n_b - differing) / 2. (Sandes, Teodoro, Melo 2020, Bitmap filter: speeding up
- * exact set similarity joins with bitwise operations.) Two sketches of 128 values with few in
- * common differ in some 170 bits: at most 43; for a resemblance of 0.5 it takes 64.
+ * A filter has a bit for each residue mod 512 that one of the first s values has. With x values
+ * of n_a and n_b in common, at most n_a + n_b - 2x values are left to set the bits in which the
+ * filters differ: x <= (n_a + n_b - differing) / 2. (Sandes, Teodoro, Melo 2020, Bitmap filter:
+ * speeding up exact set similarity joins with bitwise operations.) Two sketches of 128 values with
+ * few in common differ in some 170 bits: at most 43; for a resemblance of 0.5 it takes 64.
  */
 #ifndef KINFS_ENGINE_CLUSTER_OVERLAP_FILTER_H
 #define KINFS_ENGINE_CLUSTER_OVERLAP_FILTER_H

@@ -2,7 +2,7 @@
  * <ID, ID> pairs, these are sorted and counted, and pairs whose counts give the resemblance asked
  * for join their clusters (Broder et al. 1997, section 4). Lists longer than `cap` are left out as
  * too common (section 5.1): a cluster of more near-identical documents than that loses all its
- * pairs. What was left out is counted. */
+ * pairs. Lists that are left out are counted. */
 #ifndef KINFS_ENGINE_CLUSTER_PAIR_COUNTS_H
 #define KINFS_ENGINE_CLUSTER_PAIR_COUNTS_H
 

@@ -16,7 +16,7 @@ struct scratch_file {
     int fd;
     uint64_t size_bytes;                /* reserved */
     uint64_t written_bytes, read_bytes; /* so far */
-    uint64_t given_back_bytes;          /* of what was written */
+    uint64_t given_back_bytes;          /* of the written bytes */
     struct scratch_use *use;            /* borrowed; NULL: not counted */
 };
 

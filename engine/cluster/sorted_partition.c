@@ -5,7 +5,7 @@
  * Example with room for three records: 5 2 9 4 1 become the runs 2 5 9 and 1 4; the heap gives 1
  * (of the second run), 2 (of the first), 4, 5, 9, into a window that is returned when it is full.
  *
- * The room, while parts are sorted:  | runs, 1/8 | records | what stands behind | scratch |
+ * The room, while parts are sorted:  | runs, 1/8 | records | 16 bytes of spill_take() | scratch |
  * while they are merged:             | runs, 1/8 | a buffer a run | window |
  *
  * Cost: in the room one pass; else a write and a read more of each record, and log k comparisons

@@ -30,7 +30,7 @@ struct sorted_partition {
     uint32_t partition;
     struct sorted_run *runs; /* in the room; while they are merged a heap, by the next record */
     size_t n_runs, most_runs;
-    uint8_t *window; /* what was merged; as long as each run's buffer */
+    uint8_t *window; /* merged records; as long as each run's buffer */
     size_t window_bytes;
 };
 
