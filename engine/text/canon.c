@@ -166,7 +166,7 @@ static void filter_finish(struct canon *canon)
     words_finish(&canon->words);
 }
 
-/* -- the document inside -- */
+/* -- the unpacked document -- */
 
 static void text_begin(struct canon *canon, const uint8_t *head, size_t head_bytes,
                        const char *charset)
@@ -313,7 +313,7 @@ static void level_finish(struct level *level)
         level_finish(level + 1);
 }
 
-/* -- */
+/* -- documents -- */
 
 int canon_new(const struct canon_sink *sink, struct canon **ret_canon)
 {

@@ -33,7 +33,7 @@ struct token_block {
     size_t n_tokens; /* 1 to TOKEN_BLOCK_MAX */
 };
 
-/* A feature of a document without words: the 128-bit digest (XXH3) of what it is. */
+/* A feature of a document without words: the 128-bit digest (XXH3) of a chunk, a cell or a line. */
 struct feature {
     uint64_t low, high;
 };
@@ -92,9 +92,9 @@ void canon_on_unpacking(struct canon *canon, bool (*goes_on)(void *user, uint64_
                         void *user);
 
 /* Begin a document (any unfinished one is dropped, and the memory it took), whose form shows when
- * its first bytes are there; or one known to be of this type, not packed, and in UTF-8. Of
- * TEXT_EXTRACTED each line that is not empty is a feature; TEXT_PDF and TEXT_OFFICE are fed as what
- * an extractor made of them, TEXT_EPUB as the HTML that one made of it. */
+ * its first bytes are there; or one known to be of this type, not packed, and in UTF-8. Each line
+ * of TEXT_EXTRACTED that is not empty is a feature; TEXT_PDF and TEXT_OFFICE are fed as the text
+ * that an extractor made of them, TEXT_EPUB as HTML. */
 void canon_begin(struct canon *canon);
 void canon_begin_as(struct canon *canon, enum text_type type);
 

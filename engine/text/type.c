@@ -59,7 +59,7 @@ static void skip_past(struct head *head, const char *text)
     head->p = found ? found + strlen(text) : head->end;
 }
 
-/* The root of an HTML document that begins as XML does. */
+/* True at the root of an HTML document that begins as XML does. */
 static bool at_xhtml(struct head head)
 {
     if (skip(&head, "<!doctype")) {
@@ -70,7 +70,7 @@ static bool at_xhtml(struct head head)
            (head.p == head.end || at_space(&head) || *head.p == '>' || *head.p == '/');
 }
 
-/* An element with a namespace: a word beginning with xmlns in the first tag. */
+/* True at an element with a namespace: a word beginning with xmlns in the first tag. */
 static bool at_xml_root(struct head head)
 {
     if (!skip(&head, "<") || head.p == head.end ||
@@ -180,7 +180,7 @@ static enum text_type type_of_zip(const uint8_t *head, size_t size_bytes)
                                                                            : TEXT_BINARY;
 }
 
-/* -- */
+/* -- all types -- */
 
 char text_type_separator(const void *head_bytes, size_t size_bytes)
 {

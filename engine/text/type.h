@@ -57,11 +57,11 @@ enum text_codec {
 
 /* The form of a document, as reading it has shown. */
 struct text_form {
-    enum text_type type; /* of what is inside, where it is packed */
+    enum text_type type; /* of the unpacked document, where it is packed */
     enum text_charset charset;
     enum text_codec codec;
-    bool cut;     /* a limit was reached; what stands before it counts */
-    bool damaged; /* it could not be unpacked to its end; what came before counts */
+    bool cut;     /* a limit was reached; the text before it counts */
+    bool damaged; /* it could not be unpacked to its end; the text before counts */
 };
 
 /* The type of a document with this head, which is not packed: binary when there is a NUL

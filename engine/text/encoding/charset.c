@@ -51,7 +51,7 @@ void charset_document(struct charset *charset)
     charset_guess_begin(&charset->guesser);
 }
 
-/* -- which -- */
+/* -- the charset of a text -- */
 
 static bool is_one_of(const char *name, const char *const *names)
 {
@@ -334,7 +334,7 @@ static size_t convert(struct charset *charset, uint8_t *bytes, size_t size_bytes
             if (stands)
                 iconv(charset->iconv, NULL, NULL, NULL, NULL);
             put(charset, REPLACEMENT);
-            if (size_bytes == 0) /* it failed at what it had taken */
+            if (size_bytes == 0) /* it failed at bytes that it had taken already */
                 break;
             in++;
             size_bytes--;

@@ -40,7 +40,7 @@ void charset_document(struct charset *charset);
 /* Begin a text.
  *
  * head      the first bytes, which are fed later with the others
- * declared  the name of a charset, or NULL; names that nobody knows, and more than CONVERTERS_MAX
+ * declared  the name of a charset, or NULL; unknown names, and more than CONVERTERS_MAX
  *           of one document, count for nothing
  */
 void charset_begin(struct charset *charset, const uint8_t *head, size_t head_bytes,

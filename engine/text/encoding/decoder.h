@@ -15,7 +15,8 @@ enum {
     DECODER_KEPT_MAX_BYTES = 4 << 20,     /* kept by a decoder between documents */
 };
 
-/* How it compares with its input, or a limit on time: what more is packed than this is cut off. */
+/* The most bytes that are unpacked: the rest is cut off, which bounds time whatever the input is.
+ */
 #define DECODER_OUTPUT_MAX_BYTES ((uint64_t)1 << 30)
 
 /* The receiver of bytes. */
@@ -24,7 +25,7 @@ struct byte_sink {
     void *user;
 };
 
-/* TEXT_CODEC_NONE when the head is no compressed one. */
+/* The codec of a document with this head; TEXT_CODEC_NONE when it is not compressed. */
 enum text_codec decoder_sniff(const uint8_t *head, size_t size_bytes);
 
 struct decoder;

@@ -7,7 +7,7 @@
 
 enum { UTF8_MAX_BYTES = 4 };
 
-/* code: up to U+10FFFF. Returns how many bytes. */
+/* Puts a character, up to U+10FFFF. Returns the number of bytes. */
 static inline size_t utf8_put(uint8_t to[UTF8_MAX_BYTES], uint32_t code)
 {
     if (code < 0x80) {
@@ -32,7 +32,7 @@ static inline size_t utf8_put(uint8_t to[UTF8_MAX_BYTES], uint32_t code)
     return 4;
 }
 
-/* A character, which is whole: UTF8_MAX_BYTES may be read. Malformed bytes are taken one by one, as
+/* Gets a whole character; UTF8_MAX_BYTES may be read. Malformed bytes are taken one by one, as
  * spaces. Returns how many bytes. */
 static inline __attribute__((always_inline)) size_t utf8_get(const uint8_t *p, uint32_t *ret_code)
 {

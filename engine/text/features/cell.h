@@ -1,4 +1,5 @@
-/* The form of a table's cell: what is one text as a word is one as a cell. Private to engine/text.
+/* The form of a table's cell: texts that are equal as words are equal as cells. Private to
+ * engine/text.
  */
 #ifndef KINFS_ENGINE_TEXT_CELL_H
 #define KINFS_ENGINE_TEXT_CELL_H

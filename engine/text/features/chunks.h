@@ -1,4 +1,4 @@
-/* Any bytes to chunks whose bounds the bytes themselves decide: what is inserted or removed changes
+/* Any bytes to chunks whose bounds the bytes themselves decide: an insertion or a removal changes
  * the chunks around it, and no others. A document's features are the digests of its chunks. Private
  * to engine/text.
  */

@@ -1,5 +1,5 @@
-/* Tables (CSV, RFC 4180, with commas, semicolons or tabs) to features: of each row its cells, and
- * which cells stand together in it, whatever the separator, the quoting, the spaces around cells
+/* Tables (CSV, RFC 4180, with commas, semicolons or tabs) to features: the cells of each row, and
+ * pairs of cells that are in one row, whatever the separator, the quoting, the spaces around cells
  * and the order of columns and rows; cells in the form of cell.h. Two tables have one text when
  * they also have the same cells, the empty ones too, in the same order. Private to engine/text.
  */
@@ -18,7 +18,7 @@ enum {
 };
 
 struct table {
-    struct feature_list *features, *order; /* NULL: nobody wants the order */
+    struct feature_list *features, *order; /* order NULL: not wanted */
     char separator;
     bool has_cells; /* the row, before the open one, empty ones too */
     enum { TABLE_AT_CELL, TABLE_IN_CELL, TABLE_QUOTED, TABLE_QUOTE_IN_QUOTED } state;

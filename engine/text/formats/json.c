@@ -34,7 +34,7 @@ static void show_code(struct json *json, uint32_t code)
     show(json, bytes, utf8_put(bytes, code));
 }
 
-/* A half of a pair that is alone stands for nothing. */
+/* Ends a first half of a pair. One that has no second half stands for no character. */
 static void end_surrogate(struct json *json)
 {
     if (json->surrogate)
@@ -172,7 +172,7 @@ static void feed_structure(struct json *json, uint8_t c)
     }
 }
 
-/* -- */
+/* -- states -- */
 
 static void end_string(struct json *json)
 {

@@ -33,7 +33,7 @@ struct json {
     uint8_t n_hex;
     uint16_t hex, surrogate; /* the digits so far; the first half of a pair, or 0 */
     /* The state within a notebook. */
-    bool at_key, shown; /* what comes next is a key; the string is text */
+    bool at_key, shown; /* the next string is a key; the string is text */
     uint8_t n_levels;
     uint8_t levels[JSON_SOURCE + 1];
     uint32_t n_others;                      /* open in the last of these */

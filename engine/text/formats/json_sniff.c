@@ -46,7 +46,7 @@ static bool take_string(struct sniff *sniff, struct sniff *ret_text)
     return true;
 }
 
-/* A number, true, false or null. */
+/* Takes a number, true, false or null. */
 static bool take_plain(struct sniff *sniff)
 {
     static const char *const words[] = {"true", "false", "null"};
@@ -75,7 +75,7 @@ static void note_key(struct sniff *sniff, const struct sniff *key)
         sniff->depth > 1 && n == strlen("cell_type") && !memcmp(key->p, "cell_type", n);
 }
 
-/* "key" : in an object. Returns false when it is none. */
+/* Takes "key" and the colon behind it, in an object. Returns false when there is none. */
 static bool take_key(struct sniff *sniff)
 {
     struct sniff text;

@@ -149,7 +149,7 @@ static void take_symbol(struct latex *latex, uint8_t c)
     }
 }
 
-/* -- bytes; each returns how many were taken -- */
+/* -- bytes; each function returns the number of those it took -- */
 
 static void feed_brace(struct latex *latex, uint8_t c)
 {
@@ -203,7 +203,7 @@ static size_t feed_comment(struct latex *latex, const uint8_t *p, size_t n)
     return (size_t)(newline - p) + 1;
 }
 
-/* An empty line ends a paragraph, whatever is before it. */
+/* Takes blanks behind a comment's line. An empty line there ends a paragraph, as anywhere. */
 static size_t feed_behind_comment(struct latex *latex, uint8_t c)
 {
     if (is_blank(c))
@@ -289,7 +289,7 @@ static size_t feed_environment(struct latex *latex, uint8_t c)
     return c == '}';
 }
 
-/* A letter, in braces or not, or \i and \j. */
+/* Takes the letter of an accent, in braces or not, or \i and \j. */
 static size_t feed_accent(struct latex *latex, uint8_t c)
 {
     uint8_t bytes[LATEX_LETTER_BYTES];

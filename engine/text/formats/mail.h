@@ -86,17 +86,18 @@ void mail_finish(struct mail *mail);
 
 /* -- between the files of mail -- */
 
-/* The header field that was gathered. */
+/* Reads the header field that was gathered. */
 void mail_header_ends(struct mail *mail);
 
-/* Text begins, in a charset of this name, or "" for one that its bytes show; and ends. */
+/* A text begins, in a charset of this name, or "" where its bytes decide; and ends. */
 void mail_text_begins(struct mail *mail, const char *charset, bool is_html);
 void mail_text_ends(struct mail *mail);
-/* Bytes of it; a line, with its end when whole; what base64 stands for. */
+/* These put a byte of the text; a line, with its end when whole; the bytes that base64 stands for.
+ */
 void mail_put(struct mail *mail, uint8_t byte);
 void mail_put_line(struct mail *mail, enum mail_encoding encoding, const struct line *line);
 void mail_put_base64(struct mail *mail, const uint8_t *bytes, size_t n_bytes);
-/* The byte that two digits stand for, -1 when they are none. */
+/* The byte that two hexadecimal digits stand for, -1 when they are none. */
 int mail_hex(const uint8_t digits[2]);
 
 #endif

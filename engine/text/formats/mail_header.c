@@ -70,7 +70,7 @@ static bool take_encoded_word(struct value *value, struct encoded_word *ret_word
     return true;
 }
 
-/* A name, as a string; one that is too long is none. */
+/* Copies a name as a string; one that is too long becomes "". */
 static void copy_name(const struct value *value, char ret_name[CHARSET_NAME_MAX + 1])
 {
     size_t n = size_of(value) <= CHARSET_NAME_MAX ? size_of(value) : 0;
@@ -110,7 +110,7 @@ static void show_subject(struct mail *mail, struct value subject)
         bool is_word = take_encoded_word(&subject, &word);
         if (!is_word && subject.p < subject.end)
             text.end = subject.p += 2;
-        /* Nothing stands between two of them. */
+        /* Blanks between two encoded words are no text. */
         if (size_of(&text) > 0 && !(blank && after_word && is_word)) {
             mail_text_begins(mail, "", false);
             mail_put_line(mail, MAIL_IDENTITY,
@@ -124,7 +124,7 @@ static void show_subject(struct mail *mail, struct value subject)
     words_separate(mail->words);
 }
 
-/* -- what the part is -- */
+/* -- the properties of the part -- */
 
 static void skip_spaces(struct value *value)
 {
@@ -132,7 +132,7 @@ static void skip_spaces(struct value *value)
         value->p++;
 }
 
-/* ; name=value, where the value may be quoted. Returns false when there are no more. */
+/* Takes "; name=value", where the value may be quoted. Returns false when there are no more. */
 static bool take_parameter(struct value *rest, struct value *ret_name, struct value *ret_value)
 {
     take_until(rest, ";");

@@ -288,7 +288,7 @@ static void read_closing_bracket(struct span *span)
     span->markdown->open_bracket = false;
 }
 
-/* -- */
+/* -- runs of characters -- */
 
 static void read_special(struct span *span)
 {

@@ -111,7 +111,7 @@ struct roff_macro {
 
 /* The macro of a name, or NULL. */
 const struct roff_macro *roff_macro_find(const uint8_t *name, size_t n_bytes);
-/* The text of its line; macro: NULL for one that is not known. */
+/* Shows the line of a macro; macro: NULL for one that is not known. */
 void roff_macro_line(struct roff *roff, const struct roff_macro *macro, struct rest rest);
 
 enum roff_escape_is {

@@ -68,7 +68,7 @@ static struct rest take(struct rest *rest, size_t n)
     return taken;
 }
 
-/* x, (xx or [...] */
+/* Takes a name: x, (xx or [...]. */
 static struct rest take_name(struct rest *rest)
 {
     if (peek(rest) == '(') {
@@ -107,7 +107,7 @@ static struct rest take_quoted(struct rest *rest)
     return taken;
 }
 
-/* N, +N, (NN, +(NN, [N], 'N'; of two digits when the first is 1, 2 or 3 */
+/* Takes a number: N, +N, (NN, +(NN, [N] or 'N'. N has two digits when the first is 1, 2 or 3. */
 static void skip_size(struct rest *rest)
 {
     bool has_sign = peek(rest) == '+' || peek(rest) == '-';
@@ -161,7 +161,7 @@ static bool read_code(struct rest *digits, unsigned base, uint32_t *ret_code)
     return digits->p > begin && code > 0 && !(code >= 0xd800 && code <= 0xdfff);
 }
 
-/* A character by its name: xx, u1F3D, u0065_0301, char233, or a single one. */
+/* The text of a character by its name: xx, u1F3D, u0065_0301, char233, or a single one. */
 static void read_special(struct roff_escape *escape, struct rest name)
 {
     size_t n = (size_t)(name.end - name.p);
@@ -280,7 +280,7 @@ struct roff_escape roff_escape_read(const uint8_t *p, size_t n_bytes)
     case 'e':
     case 'p':
     case 't': escape.is = ROFF_ESCAPE_SPACE; break;
-    default: /* itself; what is not alphanumeric separates */
+    default: /* the character itself; one that is not alphanumeric separates */
         escape.is = ROFF_ESCAPE_TEXT;
         escape.text[escape.n_text++] = (uint8_t)c;
         break;

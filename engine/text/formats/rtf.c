@@ -181,7 +181,7 @@ static int digit_of(uint8_t c)
     return c >= '0' && c <= '9' ? c - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/* -- bytes; each returns how many were taken -- */
+/* -- bytes; each function returns the number of those it took -- */
 
 static size_t feed_text(struct rtf *rtf, const uint8_t *p, size_t n)
 {
@@ -218,7 +218,7 @@ static size_t feed_control(struct rtf *rtf, uint8_t c)
     return 0;
 }
 
-/* A blank behind it is part of it. */
+/* Takes a byte of a control word's number. A blank behind the word is part of it. */
 static size_t feed_word(struct rtf *rtf, uint8_t c)
 {
     if (rtf->state == RTF_WORD && is_letter(c)) {

@@ -1,4 +1,4 @@
-/* Wiki markup, as MediaWiki has it, to the text that is shown, without what templates make. Private
+/* Wiki markup, as MediaWiki has it, to the text that is shown, without that of templates. Private
  * to engine/text.
  *
  * wiki.c         lines and tables

@@ -100,7 +100,7 @@ static bool is_category(const uint8_t *p, size_t n)
     return false;
 }
 
-/* The last of the parts between bars. */
+/* The last of the parts of a link that bars separate, which is shown. */
 static void read_link(struct span *span, size_t end)
 {
     struct span text = {span->wiki, span->p + span->at + 2, end - 4 - span->at, 0,
@@ -241,7 +241,7 @@ static void read_tag(struct span *span)
     span->at += (size_t)(end - p) + 1;
 }
 
-/* -- */
+/* -- runs of characters -- */
 
 static void read_reference(struct span *span)
 {

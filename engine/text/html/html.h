@@ -1,13 +1,13 @@
 /* HTML to the text it shows, and XML to the text it holds; the first half of canon.h for them,
  * private to engine/text.
  *
- * html_tokenizer.c  what is text and what is markup
+ * html_tokenizer.c  text and markup
  * html_raw.c        the inside of script, style, title and their like
  * html_text.c       which of it is a document's text
  * html_reference.c  character references
  * html_links.c      links and their text
  * html_tags.c       tags as tokens
- * html_xml.c        what is otherwise in XML
+ * html_xml.c        the differences of XML
  * html_stride.h     the same over whole tags at once, for each instruction set
  */
 #ifndef KINFS_ENGINE_TEXT_HTML_H
@@ -75,7 +75,7 @@ struct html {
     uint8_t element_flags; /* those that count: all, or in XML none */
     enum html_state state, after_reference;
     bool end_tag, self_closing;
-    bool alt_seen;       /* in this tag; what comes twice counts once */
+    bool alt_seen;       /* in this tag; a second one does not count */
     bool comment_begins; /* nothing but dashes so far */
     uint8_t matched;     /* bytes of what may be "--", "[CDATA[" or an end tag; dashes; brackets */
     uint8_t quote;
@@ -106,12 +106,13 @@ void html_finish(struct html *html);
 
 /* -- between the files of html -- */
 
-/* Bytes of these states, at least one or else another state. Each returns how many. */
+/* These take bytes in their states: at least one, or else they change the state. Each returns the
+ * number of bytes. */
 size_t html_feed_raw(struct html *html, const uint8_t *p, size_t n);
 size_t html_feed_script(struct html *html, const uint8_t *p, size_t n);
 void html_begin_raw(struct html *html);
 void html_finish_raw(struct html *html);
-/* The state is over but for a reference in the middle of it. */
+/* A reference begins, behind which the present state goes on. */
 void html_begin_reference(struct html *html);
 
 size_t html_feed_xml_instruction(struct html *html, const uint8_t *p, size_t n);

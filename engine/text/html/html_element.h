@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* The beginning of a name, lower case: the first byte is the lowest. n counts to its end, or to
- * 17 when it is longer than what is kept. */
+ * 17 when it is longer than the bytes that are kept. */
 struct html_name {
     uint64_t low, high;
     uint8_t n;

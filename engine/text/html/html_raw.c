@@ -23,7 +23,7 @@ static bool ends_name(uint8_t c)
     return html_is_space(c) || c == '/' || c == '>';
 }
 
-/* The name of the open element goes on with this byte, matched bytes of it being there. */
+/* True when the name of the open element goes on with this byte behind `matched` bytes. */
 static bool goes_on(const struct html *html, size_t matched, uint8_t c)
 {
     return matched < html->element->n &&
@@ -107,7 +107,7 @@ void html_finish_raw(struct html *html)
 
 /* -- script -- */
 
-/* Outside of "<..." within a script; matched counts dashes, up to two. */
+/* Takes bytes of a script outside of "<..."; matched counts dashes, up to two. */
 static size_t feed_script_text(struct html *html, const uint8_t *p, size_t n)
 {
     if (html->script_escape == SCRIPT_PLAIN) {

@@ -67,7 +67,8 @@ static void add(struct html_reference *reference, uint8_t c)
     reference->bytes[reference->n_bytes++] = c;
 }
 
-/* 13.2.5.80; the control characters that are errors there are themselves here too. */
+/* The character of a number (13.2.5.80). Control characters, which are errors there, stay as they
+ * are. */
 static void stand_for_number(struct html_reference *reference)
 {
     uint32_t code = reference->code;
@@ -78,7 +79,7 @@ static void stand_for_number(struct html_reference *reference)
     reference->n_bytes = utf8_put(reference->bytes, code);
 }
 
-/* The first n_name bytes of what was read are this name. */
+/* Replaces this name, the first n_name bytes behind the '&', by its text. */
 static void stand_for_name(struct html_reference *reference, const struct html_reference_name *name,
                            size_t n_name)
 {
@@ -88,7 +89,7 @@ static void stand_for_name(struct html_reference *reference, const struct html_r
     reference->n_bytes = n_text + n_rest;
 }
 
-/* next: the byte behind the name, 0 at the end. Returns whether it is used. */
+/* A name ends. next: the byte behind it, 0 at the end. Returns true when that byte is used. */
 static bool end_name(struct html_reference *reference, uint8_t next)
 {
     const uint8_t *name = reference->bytes + 1;

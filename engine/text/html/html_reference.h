@@ -38,20 +38,18 @@ bool html_reference_feed(struct html_reference *reference, uint8_t byte, bool *r
 /* No more bytes come. */
 void html_reference_end(struct html_reference *reference);
 
-/* A whole one, from the first byte behind its '&' at a place among some bytes. Returns the place
- * behind it. */
+/* Reads a whole reference, whose first byte behind '&' is at `at`. Returns the place behind it. */
 size_t html_reference_read(struct html_reference *reference, const uint8_t *bytes, size_t n_bytes,
                            size_t at);
 
-/* One of the names that HTML knows: the text it stands for, UTF-8, and whether it does so with no
- * semicolon behind it. */
+/* A name that HTML knows, with its text, UTF-8. legacy: it needs no semicolon behind it. */
 struct html_reference_name {
     uint16_t at; /* in the string of names, which end in NUL */
     bool legacy;
     char text[7];
 };
 
-/* NULL when it is no name. */
+/* The entry of a name, or NULL. */
 const struct html_reference_name *html_reference_find(const uint8_t *name, size_t n_bytes);
 
 /* Sorted (html_names.c, made by html_names.py). */

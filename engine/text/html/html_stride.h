@@ -113,7 +113,7 @@ static __attribute__((noinline)) const uint8_t *skip_attributes(const uint8_t *p
     return NULL;
 }
 
-/* The eight bytes, the letters among them in lower case. */
+/* Eight bytes with their letters in lower case. */
 static inline uint64_t lower_8(uint64_t bytes)
 {
     const uint64_t ones = 0x0101010101010101, high = 0x80 * ones;
@@ -129,7 +129,7 @@ static inline uint64_t load_8(const uint8_t *p)
     return bytes; /* little endian, as all are that have a kernel */
 }
 
-/* The reference that begins with the '&' at p. Adds its text, returns what is behind it. */
+/* Adds the text of the reference that begins with the '&' at p, and returns the byte behind it. */
 static inline const uint8_t *replace_reference(const uint8_t *p, uint8_t **out)
 {
     /* "lt;", "gt;", "amp;", "nbsp", "quot": nine of ten in real pages, and separators all. */

@@ -24,7 +24,7 @@ static inline void html_tags_name(struct html_tags *tags, uint8_t byte)
         tags->token[tags->n_bytes++] = byte;
 }
 
-/* The tag as a token behind all that was gathered so far. */
+/* Puts the tag as a token behind all that was gathered so far. */
 void html_tags_put(struct html_tags *tags, bool end_tag, struct gather *gather);
 
 #endif

@@ -189,7 +189,7 @@ static bool feed_declaration_open(struct html *html, uint8_t c)
     return false;
 }
 
-/* matched counts dashes, up to two. */
+/* Takes bytes of a comment; matched counts dashes, up to two. */
 static size_t feed_comment(struct html *html, const uint8_t *p, size_t n)
 {
     if (html->matched == 0 && !html->comment_begins) {
@@ -210,8 +210,8 @@ static size_t feed_comment(struct html *html, const uint8_t *p, size_t n)
     return 1;
 }
 
-/* matched counts closing brackets, up to three: those before the last two are text, and separate.
- */
+/* Takes bytes of a CDATA section; matched counts closing brackets, up to three: those before the
+ * last two are text, and separate. */
 static size_t feed_cdata(struct html *html, const uint8_t *p, size_t n)
 {
     if (html->matched == 0) {
@@ -281,7 +281,7 @@ static size_t feed_data(struct html *html, const uint8_t *p, size_t n)
     return size + 1;
 }
 
-/* Take some of the bytes, at least one or else another state. */
+/* Takes some of the bytes by the present state: at least one, or else the state changes. */
 static size_t feed_some(struct html *html, const uint8_t *p, size_t n)
 {
     switch (html->state) {

@@ -12,7 +12,7 @@
  * formed are read on. */
 #include "engine/text/html/html.h"
 
-/* matched: the byte before was a '?'. */
+/* Takes bytes of an instruction. matched: the byte before was a '?'. */
 size_t html_feed_xml_instruction(struct html *html, const uint8_t *p, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -3,7 +3,7 @@
  * at a time without a test whether there are so many: a run that is not there has no length.
  *
  * To be included behind definitions of RUNS_COPY, the bytes that go in one copy, and of
- *   runs_copy(to, from)  copies as many, folding what are word bytes among them
+ *   runs_copy(to, from)  copies as many, folding the word bytes among them
  *   runs_mask(p, &others, &hyphens)  64 bytes: a bit each that is a word byte; each that is not
  *                 ASCII; and each that is a hyphen
  *   runs_first(mask)  the number of the first bit that is set, 64 where there is none
@@ -24,7 +24,8 @@ struct runs_place {
     uint64_t in_word; /* 0 or 1 */
 };
 
-/* n bytes of 64, of which the first is at p; RUNS_READ may be read there. word has no others. */
+/* Takes the first n of the 64 bytes at p, where RUNS_READ bytes may be read. word has no bits of
+ * other bytes. */
 static inline __attribute__((always_inline)) void runs_take(struct words *words,
                                                             struct runs_place *place,
                                                             const uint8_t *p, uint64_t word,

@@ -40,7 +40,7 @@ static inline uint64_t ascii_words_line_ends(uint64_t hyphens, const uint8_t *p,
     return ends;
 }
 
-/* NULL: this program has none for that kernel. */
+/* The function of a kernel; NULL when this program has none. */
 ascii_words_fn *ascii_words(enum kernel kernel);
 
 /* The canonical byte of an ASCII character, 0 for separators. */

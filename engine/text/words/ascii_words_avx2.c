@@ -11,7 +11,7 @@
 
 enum { STEP = 64, MOST_ENDS = 12 };
 
-/* The numbers of the bits that are set in each byte, one behind the other, a byte each. */
+/* positions[byte] has the numbers of the bits that are set in the byte, a byte each. */
 #define BIT(m, i) ((uint64_t)((m) >> (i)&1))
 #define BEFORE(m, i, others) ((others) << 8 * BIT(m, i) | BIT(m, i) * (i))
 #define POSITIONS(m)                                                                               \
@@ -35,8 +35,8 @@ static inline __m256i fold(__m256i bytes)
     return _mm256_or_si256(bytes, _mm256_andnot_si256(is_underscore, _mm256_set1_epi8(0x20)));
 }
 
-/* The upper half of a byte says which lower halves make a word byte: digits (bit 0), A-O and a-o
- * (bit 1), P-Z and the underscore (bit 2), p-z (bit 3). What is not ASCII finds none. */
+/* The upper half of a byte selects the lower halves that make a word byte: digits (bit 0), A-O and
+ * a-o (bit 1), P-Z and the underscore (bit 2), p-z (bit 3). Bytes that are not ASCII find none. */
 static inline uint32_t word_mask(__m256i bytes)
 {
     const __m256i lower =
@@ -50,7 +50,7 @@ static inline uint32_t word_mask(__m256i bytes)
     return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(both, _mm256_setzero_si256()));
 }
 
-/* Hyphens that a control character follows (or one that is not ASCII), or nothing. */
+/* The hyphens that are followed by a control character, by one that is not ASCII, or by nothing. */
 static inline __m256i line_ends(__m256i bytes, const uint8_t *next)
 {
     __m256i behind = _mm256_loadu_si256((const __m256i *)next);
@@ -69,8 +69,8 @@ struct place {
     uint64_t in_word; /* 0 or 1 */
 };
 
-/* The first bytes of 64, as valid has them: one run of ones from bit 0 on. word: which of these are
- * word bytes. */
+/* Takes the first of 64 bytes, as many as `valid` has ones from bit 0 on. word: a mask of the word
+ * bytes among them. */
 static inline __attribute__((always_inline)) void take(struct words *words, struct place *place,
                                                        __m256i low, __m256i high, uint64_t word,
                                                        uint64_t valid)

@@ -3,6 +3,10 @@
  * of tokens come of the same mask: a word byte before one that is none is the last of its token,
  * and its number among the word bytes (PEXT) is its place in the block.
  *
+ * Example with eight bytes: "Ab, c-d " is folded to a b . . c . d . with the mask 11001010 (first
+ * byte first); the bytes are compressed to "abcd". The last bytes of tokens are b, c and d, which
+ * are numbers 1, 2 and 3 among the word bytes: the ends are 2, 3 and 4.
+ *
  * Letters of two bytes are looked up sixteen at a time, in the table that words.c has for them, and
  * are word bytes like others then.
  */
@@ -65,14 +69,14 @@ static inline __m512i fold_both(__m512i bytes, uint64_t *ret_others)
     return _mm512_mask_expand_epi8(folded, leads << 1, seconds);
 }
 
-/* Hyphens that a control character follows (or one that is not ASCII), or nothing. */
+/* The hyphens that are followed by a control character, by one that is not ASCII, or by nothing. */
 static inline uint64_t line_ends(__m512i bytes, __m512i next)
 {
     __mmask64 hyphens = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('-'));
     return _mm512_mask_cmplt_epi8_mask(hyphens, next, _mm512_set1_epi8(' '));
 }
 
-/* The first bytes of the 64, as valid has them: one run of ones from bit 0 on. */
+/* Takes the first of the 64 bytes, as many as `valid` has ones from bit 0 on. */
 static inline __attribute__((always_inline)) void take(struct words *words, struct place *place,
                                                        __m512i folded, __mmask64 valid)
 {

@@ -30,7 +30,8 @@ static inline uint64_t pack(const uint8x16_t bytes[4])
     return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(all, all)), 0);
 }
 
-/* The table of folded bytes, of which a half is looked up at a time; past it nothing is found. */
+/* The masks of 64 bytes. The table of folded bytes is looked up in halves; a byte past a half finds
+ * 0 there. */
 static inline uint64_t runs_mask(const uint8_t *p, uint64_t *ret_others, uint64_t *ret_hyphens)
 {
     const uint8x16x4_t low = vld1q_u8_x4(ascii_words_fold);

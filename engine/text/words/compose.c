@@ -21,7 +21,7 @@
 #include "engine/text/canon.h"
 #include "engine/text/encoding/utf8.h"
 
-/* The character that ends before `end`; *ret_at: where it begins. */
+/* The character that ends before `end`; *ret_at: its beginning. */
 static uint32_t code_before(const uint8_t *bytes, uint32_t end, uint32_t *ret_at)
 {
     uint32_t code = 0;

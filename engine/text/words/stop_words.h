@@ -1,5 +1,5 @@
-/* Lists of stop words: words so frequent that they say nothing of what a text is about. Private to
- * engine/text and its tests.
+/* Lists of stop words: words so frequent that they tell nothing about the subject of a text.
+ * Private to engine/text and its tests.
  *
  * A list is a hash table, made of stop_words/NAME.txt when kinfs is built: the words one after
  * the other, and in each slot where one begins (plus one; 0: none). Open addressing, linear

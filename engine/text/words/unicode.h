@@ -45,7 +45,7 @@ struct unicode_expansion {
     uint8_t n_bytes, bytes[UNICODE_EXPANSION_MAX_BYTES]; /* in UTF-8 */
 };
 
-/* Two characters that are one, but for those of Hangul, which are by rule. */
+/* A pair of characters that composes to one. Pairs of Hangul compose by rule and are not here. */
 struct unicode_composition {
     uint32_t first, second, composed; /* 0: none */
 };

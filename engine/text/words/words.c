@@ -7,7 +7,7 @@
  *              shingles of their characters overlap as shingles of words do. The vowel signs of
  *              Thai and Lao that are written before their consonant are letters, tokens of their
  *              own; a Khmer sign that puts the next consonant below ends a token. Digits of the
- *              latter four are words: numbers are set apart by what is around them
+ *              latter four are words: the text around a number sets it apart
  *   mark       part of the token before; after a separator, part of that
  *   ignored    nothing, also within a word: characters without width, soft hyphens, variation
  *              selectors
