@@ -142,7 +142,7 @@ static uint64_t mount_of(int fd, int mount_id)
     return (uint64_t)mount_id;
 }
 
-/* With the lock held. */
+/* Looks a file system up, with the lock held. */
 static struct filesystem *find_filesystem(struct backing *backing, const struct filesystem *seen)
 {
     for (size_t i = 0; i < backing->n_filesystems; i++)

@@ -44,8 +44,8 @@ int backing_identify(struct backing *backing, int dirfd, const char *name, struc
  * the same); the mounts inside the tree need not all have handles. */
 bool backing_key_opens(struct backing *backing, const struct file_key *key);
 
-/* True: the key, made since backing_open(), is of a mount inside the tree, which may be anybody's.
- * Any thread; asks nobody. */
+/* True when the key, which was made since backing_open(), is of a mount inside the tree, which may
+ * be anybody's. Any thread; asks nobody. */
 bool backing_key_is_nested(const struct backing *backing, const struct file_key *key);
 
 /* The restrictions of the mount inside the tree that a key is of: those of ST_NOSUID and ST_NODEV

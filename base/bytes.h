@@ -50,7 +50,7 @@ static inline uint64_t get_be64(const void *p)
 #error "a big-endian host needs these six functions without the swap"
 #endif
 
-/* True: the first bytes are those of the text. */
+/* True when the first bytes are those of the text. */
 static inline bool bytes_begin(const void *bytes, size_t size_bytes, const char *text)
 {
     return size_bytes >= strlen(text) && memcmp(bytes, text, strlen(text)) == 0;

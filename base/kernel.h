@@ -23,7 +23,7 @@ int kernel_is_there(enum kernel kernel);
  */
 enum kernel kernel_in_use(void);
 
-/* The value of KINFS_KERNEL when it is no kernel that is there, else NULL. */
+/* The value of KINFS_KERNEL when it names no kernel that this processor has, else NULL. */
 const char *kernel_refused(void);
 
 #endif

@@ -74,7 +74,7 @@ static bool is_direct(const struct points *points, uint64_t parent_id, const cha
     return false;
 }
 
-/* Opens what is mounted at a path. The way there is in the directory's own mount: another, whose
+/* Opens the mount at a path. The way there stays in the directory's own mount: another one, whose
  * server need not answer, may have been mounted over a part of it. */
 static int open_top(int root_fd, const char *path)
 {

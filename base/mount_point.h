@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The mount point of a mount below a directory, by its id of now (name_to_handle_at(2)).
+/* The mount point of a mount below a directory, by its present id (name_to_handle_at(2)).
  *
- * root_fd   the directory, as it was opened: nothing is reached by way of what was mounted over it
+ * root_fd   the directory, as it was opened: mounts over it do not matter
  * ret_path  gives, relative to root_fd
  *
  * Returns 0, -ENOENT when there is none, -ENOMEM or another errno. Reads /proc/self/mountinfo, some
@@ -26,7 +26,7 @@ int mount_point_of_id(int root_fd, int mount_id, char **ret_path);
  */
 int mount_points_below(int root_fd, char ***ret_points, size_t *ret_n_points);
 
-/* Open the top directory of what is mounted at a path for reading; symbolic links are not followed.
+/* Open the top directory of the mount at a path for reading; symbolic links are not followed.
  *
  * device  if not 0, of the directory wanted: -ENOENT for another
  *
