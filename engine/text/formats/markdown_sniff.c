@@ -2,8 +2,8 @@
  * line: it must have two kinds of constructs, three in all, and few lines of code outside of
  * fences.
  *
- * Example: "# Title", an empty line, and "See [x](y.md) and [z](w.md)." are a heading and two
- * links: Markdown. A shell script with comments has lines that look like headings, and no other
+ * Example: "# Title", an empty line, and the lines "[x](y.md)" and "[z](w.md)" are a heading and
+ * two links: Markdown. A shell script with comments has lines that look like headings, and no other
  * construct.
  *
  * Cost: one look for the bytes of brackets and fences; few texts are then read line by line. */

@@ -13,7 +13,7 @@
  *              selectors
  *   separator, malformed bytes: between tokens
  *
- * Example: "Das Maß: H<U+2082>O, <U+4E2D><U+6587>!" gives the tokens das, mass, h2o, and a token
+ * Example: "Das Maß: H2O, <U+4E2D><U+6587>!" gives the tokens das, mass, h2o, and a token
  * for each of the two characters of Han.
  *
  * Letters are case folded by full Unicode case folding (CaseFolding.txt C and F; "ss" for U+00DF),
