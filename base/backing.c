@@ -73,6 +73,7 @@ struct backing {
     dev_t root_device;
     uint64_t root_fsid;
     bool has_handles;
+    unsigned long root_denies; /* see backing_key_denies() */
     struct file_key root_key;
     pthread_rwlock_t lock; /* of all below */
     struct filesystem *filesystems;
@@ -383,7 +384,7 @@ unsigned long backing_key_denies(struct backing *backing, const struct file_key 
 {
     const uint64_t fsid = get_be64(key->bytes);
     if (!backing_key_is_nested(backing, key))
-        return 0;
+        return backing->root_denies;
     SHARED(&backing->lock);
     for (size_t i = 0; i < backing->n_filesystems; i++)
         if (backing->filesystems[i].fsid == fsid)
@@ -512,7 +513,6 @@ static int root_mount_id(int fd)
 static int open_tree(int dirfd, const char *path, struct backing **ret_backing)
 {
     struct stat st;
-    unsigned long denies;
     _cleanup_close_ int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) < 0)
         return -errno;
@@ -522,7 +522,7 @@ static int open_tree(int dirfd, const char *path, struct backing **ret_backing)
     pthread_rwlock_init(&backing->lock, NULL);
     backing->root_mount_id = root_mount_id(fd);
     backing->root_device = st.st_dev;
-    backing->root_fsid = fsid_of(fd, &denies);
+    backing->root_fsid = fsid_of(fd, &backing->root_denies);
     backing->has_handles = opens_handles(fd);
     backing->root_fd = TAKE_FD(fd);
     int r = backing_key_at(backing, backing->root_fd, "", &backing->root_key);

@@ -48,9 +48,9 @@ bool backing_key_opens(struct backing *backing, const struct file_key *key);
  * be anybody's. Any thread; asks nobody. */
 bool backing_key_is_nested(const struct backing *backing, const struct file_key *key);
 
-/* The restrictions of the mount inside the tree that a key is of: those of ST_NOSUID and ST_NODEV
- * (statvfs(3)) that it has, as it was when a file was last identified in it, and both where that is
- * not known. 0: none, or the key is of the tree's own mount. Any thread; asks nobody. */
+/* The restrictions of the mount that a key is of: those of ST_NOSUID and ST_NODEV (statvfs(3)) that
+ * it has, the tree's own as it was at backing_open(), one inside the tree as it was when a file was
+ * last identified in it, and both where that is not known. Any thread; asks nobody. */
 unsigned long backing_key_denies(struct backing *backing, const struct file_key *key);
 
 /* The key of the file that name is in the directory dirfd, symbolic links not followed.

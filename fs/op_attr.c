@@ -20,8 +20,8 @@ double lasting_s(double timeout_s, mode_t mode)
     return S_ISREG(mode) && mode & (S_ISUID | S_ISGID) ? 0 : timeout_s;
 }
 
-/* A mount inside the tree may keep its files from what the kernel would let them, since it looks at
- * the flags of this mount alone; then it is not told of it. */
+/* The mount of a file may keep it from what the kernel would let it, since it looks at the flags of
+ * kinfs' mount alone; then it is not told of it. */
 static void hide_denied(struct fs *fs, const struct inode *inode, struct stat *st)
 {
     const unsigned long denied = backing_key_denies(fs->backing, &inode->key);

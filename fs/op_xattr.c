@@ -53,8 +53,8 @@ static int do_getxattr(fuse_req_t req, struct inode *inode, const char *name, ch
     return n_bytes < 0 ? -errno : r < 0 ? r : (int)n_bytes;
 }
 
-/* True: the kernel would give a program these rights, which its mount inside the tree keeps it from
- * (nosuid); the kernel looks at the flags of this mount alone. */
+/* True: the kernel would give a program these rights, which its own mount keeps it from (nosuid);
+ * the kernel looks at the flags of kinfs' mount alone. */
 static bool is_denied(struct fs *fs, const struct inode *inode, const char *name)
 {
     return strcmp(name, "security.capability") == 0 &&

@@ -117,8 +117,7 @@ static inline struct stat stat_told(const struct statx *stx)
         .st_ctim = {.tv_sec = stx->stx_ctime.tv_sec, .tv_nsec = stx->stx_ctime.tv_nsec}};
 }
 
-/* The mode to tell of a file that its mount inside the tree keeps from these: backing_key_denies().
- */
+/* The mode to tell of a file that its own mount keeps from these: backing_key_denies(). */
 static inline mode_t mode_told(unsigned long denied, mode_t mode)
 {
     return S_ISREG(mode) && denied & ST_NOSUID ? mode & ~(mode_t)(S_ISUID | S_ISGID) : mode;

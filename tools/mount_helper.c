@@ -1,10 +1,12 @@
 #include "tools/mount_helper.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "tools/commands/command.h"
+#include "tools/options/mount_options.h"
 
 enum { MOUNT_USAGE = 1, MOUNT_FAILED = 32, MOST_ARGUMENTS = 16 };
 
@@ -27,12 +29,29 @@ bool mount_helper_is_called(int argc, char **argv)
            strcmp(name, "mount.fuse.kinfs") == 0 || (argc > 2 && argv[1][0] == '/');
 }
 
+/* The flags that hold whatever is asked for: those of the mount of SOURCE. Where SOURCE cannot be
+ * looked at, or is under the mount, those that the mount has stay. */
+static int find_denials(const char *source, const char *point, char **ret_denials)
+{
+    _cleanup_close_ int fd = open(source, O_PATH | O_CLOEXEC);
+    if (fd < 0)
+        fd = open(point, O_PATH | O_CLOEXEC);
+    return fd < 0 ? -errno : mount_options_denials(fd, ret_denials);
+}
+
 /* -o remount is of flags that the kernel keeps, the daemon has no part in it. With "bind" they are
  * changed where it is mounted: of the file system itself newer kernels and mount(8) change nothing.
+ * All of them are replaced, so that those of SOURCE are named again, behind all others.
  */
-static int remount(const char *point, const char *options)
+static int remount(const char *source, const char *point, const char *options)
 {
-    _cleanup_free_ char *here = message("bind,%s", options);
+    _cleanup_free_ char *denials = NULL;
+    int r = find_denials(source, point, &denials);
+    if (r < 0) {
+        complain("%s: %s", point, strerror(-r));
+        return MOUNT_FAILED;
+    }
+    _cleanup_free_ char *here = message("bind,%s%s", options, denials);
     execlp("mount", "mount", "-i", "-o", here, "--", point, NULL);
     complain("%s: cannot run mount(8): %s", point, strerror(errno));
     return MOUNT_FAILED;
@@ -101,7 +120,7 @@ int mount_helper_run(int argc, char **argv)
         if (call.fake)
             return COMMAND_OK;
         if (call.options && has_word(call.options, "remount"))
-            return remount(named[1], call.options);
+            return remount(named[0], named[1], call.options);
         if (call.sloppy)
             arguments[n++] = "--sloppy";
         /* mount(8) tells of no option that is its default, and these are not those of FUSE; what it

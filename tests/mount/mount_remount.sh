@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# A tree on a mount with nosuid and nodev, whose mount of kinfs is remounted, as `mount -o remount,ro DIR` does with a line of fstab that
+# names neither: no program of it gets its owner's rights and no device opens, even where root takes the flags away by hand.
+. "$(dirname "$0")/../lib/mount.sh"
+[[ $EUID = 0 ]] || skip 'only root can let programs have its rights'
+needs_fuse
+needs setpriv id mount
+chmod 755 "$SCRATCH"
+trap 'umount -l "$SOURCE" 2> /dev/null || true' EXIT
+mkdir -p "$SOURCE" "$MNT"
+mount -t tmpfs -o nosuid,nodev,noexec,mode=755 none "$SOURCE" 2> /dev/null || skip 'no tmpfs can be mounted here'
+cp "$(readlink -f "$(command -v id)")" "$SOURCE/id"
+chmod 4755 "$SOURCE/id"
+mknod -m 666 "$SOURCE/zero" c 1 5
+
+flags() { awk -v point="$1" '$5 == point { print $6 }' /proc/self/mountinfo | tr , '\n' | grep -xE 'ro|nosuid|nodev|noexec' | paste -sd,; }
+as_user() { setpriv --reuid=54321 --regid=54321 --clear-groups "$@"; }
+can_open() { if as_user head -c 1 "$1" > /dev/null 2>&1; then echo yes; else echo no; fi; }
+# What mount(8) runs for `mount -o remount,...`.
+remount() { "$KINFS" "$SOURCE" "$MNT" -o "nosketch,remount,$1"; }
+
+start -o suid,dev,exec,nosketch,allow_other
+expect_equal 'mounted' nosuid,nodev,noexec "$(flags "$MNT")"
+remount ro
+expect_equal 'remounted ro' ro,nosuid,nodev,noexec "$(flags "$MNT")"
+remount rw,suid,dev,exec
+expect_equal 'remounted suid,dev,exec' nosuid,nodev,noexec "$(flags "$MNT")"
+mount -i -o remount,bind,suid,dev,exec "$MNT"
+expect_equal 'taken away by hand' '' "$(flags "$MNT")"
+expect_equal 'whose rights a program has' 54321 "$(as_user "$MNT/id" -u)"
+expect_equal 'what is told of a device' 'no 0:0' "$(can_open "$MNT/zero") $(stat -c %t:%T "$MNT/zero")"
+expect_equal 'what is told of a program' 755 "$(stat -c %a "$MNT/id")"
+stop
+
+# Of a tree that cannot be looked at, or is under its own mount, the flags stay that are there.
+start -o suid,dev,nosketch,allow_other
+"$KINFS" "$SOURCE/moved" "$MNT" -o remount,ro,suid,dev,exec
+expect_equal 'without SOURCE' ro,nosuid,nodev,noexec "$(flags "$MNT")"
+stop
+"$KINFS" mount -o suid,dev,nosketch "$SOURCE"
+"$KINFS" "$SOURCE" "$SOURCE" -o remount,ro,suid,dev,exec
+expect_equal 'over itself' ro,nosuid,nodev,noexec "$(awk -v point="$SOURCE" '$5 == point && /fuse.kinfs/ { print $6 }' /proc/self/mountinfo |
+    tr , '\n' | grep -xE 'ro|nosuid|nodev|noexec' | paste -sd,)"
+"$KINFS" umount "$SOURCE"
+
+# Where the tree may, a remount says whether the mount may.
+umount "$SOURCE"
+cp "$(readlink -f "$(command -v id)")" "$SOURCE/id"
+chmod 4755 "$SOURCE/id"
+start -o nosketch,allow_other
+expect_equal 'by default' nosuid,nodev "$(flags "$MNT")"
+remount suid,dev
+expect_equal 'remounted suid,dev' '0' "$(flags "$MNT")$(as_user "$MNT/id" -u)"
+stop
