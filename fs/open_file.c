@@ -99,6 +99,7 @@ void open_file_release(fuse_req_t req, struct open_file *file)
     struct fs *fs = fs_of(req);
     struct inode *inode = file->inode;
     struct lock_owner *taken;
+    int unused_id = 0;
     {
         LOCKED(inode_lock(&fs->inodes, inode));
         struct open_file **link = &inode->files;
@@ -108,11 +109,16 @@ void open_file_release(fuse_req_t req, struct open_file *file)
         taken = posix_lock_take_file(inode, file);
         if (file->may_store && inode->backing_id > 0)
             atomic_fetch_sub(&inode->n_may_store, 1);
-        if (!inode->files && inode->backing_id > 0) {
-            fuse_passthrough_close(req, inode->backing_id);
+        if (!inode->files) {
+            unused_id = inode->backing_id;
             inode->backing_id = 0;
         }
     }
+    /* The id may hold the last of a file that writes what was stored in it when it is closed, and
+     * its file system may never answer. The kernel has let go of the id with the last file, so
+     * whoever opens the inode meanwhile gets another. */
+    if (unused_id > 0)
+        fuse_passthrough_close(req, unused_id);
     posix_lock_drop(taken);
     if (file->writes)
         notice_writing(fs, inode, -1);

@@ -70,6 +70,10 @@ static void tell_inode(struct watch *watch, struct inode *inode, unsigned what,
     enum { LATER_MS = 700, TAKEN_MS = 1000 };
     struct fs *fs = watch->fs;
     int64_t now_ms = clock_now_ms();
+    /* Of a mount inside the tree the kernel asks again by itself; asked here it might never answer.
+     */
+    if (backing_key_is_nested(fs->backing, &inode->key))
+        return;
     LOCKED(inode_lock(&fs->inodes, inode)); /* this notice waits for nothing */
     if (when == AGAIN_ANSWERED && !inode->changed_ms)
         return;

@@ -1,19 +1,24 @@
 #!/usr/bin/env python3
-"""hanging_fs.py DIRECTORY UID [allow_other]
+"""hanging_fs.py DIRECTORY UID [writeback] [allow_other] [OPTION]...
 
 Mounts a file system of the user UID with one file, f, whose reads are never answered, and an empty directory, d; from SIGUSR1
-on nothing is answered but INIT.
+on nothing is answered but INIT. With writeback f has zeros to read, and the kernel keeps what is written to it until it is closed.
 Says "ready" when it is mounted, then a line for each request that it leaves without an answer: its name, or number. It ends
 with the mount, and whoever waits for it with it. Run by root.
 """
 import errno
 import signal
+import struct
 import sys
 
 import raw_fuse as fuse
 
 FILE, DIRECTORY, N_BYTES = 2, 3, 1 << 20
 UID = int(sys.argv[2])
+OPTIONS = sys.argv[3:]
+writeback = "writeback" in OPTIONS
+if writeback:
+    OPTIONS.remove("writeback")
 silent = False
 
 
@@ -27,9 +32,11 @@ def status_of(node):
 
 
 def answer(request):
-    if silent or request.code == fuse.READ:
+    if silent or (request.code == fuse.READ and not writeback):
         print(fuse.NAMES.get(request.code, request.code), flush=True)
         return None
+    if request.code == fuse.READ:
+        return bytes(struct.unpack_from("<I", request.body, 16)[0])
     if request.code == fuse.LOOKUP:
         node = {b"f\0": FILE, b"d\0": DIRECTORY}.get(request.body)
         return fuse.found(*status_of(node)) if node else -errno.ENOENT
@@ -41,4 +48,4 @@ def answer(request):
 
 
 signal.signal(signal.SIGUSR1, be_silent)
-fuse.serve(sys.argv[1], "hanging", answer, uid=UID, options=sys.argv[3:])
+fuse.serve(sys.argv[1], "hanging", answer, uid=UID, options=OPTIONS, flags=fuse.WRITEBACK_CACHE if writeback else 0)

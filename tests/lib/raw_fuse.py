@@ -9,6 +9,7 @@ LOOKUP, GETATTR, OPEN, READ, WRITE, STATFS, SETXATTR, GETXATTR, LISTXATTR, REMOV
     1, 3, 14, 15, 16, 17, 21, 22, 23, 24, 25, 26, 27, 28
 NAMES = {LOOKUP: "lookup", GETATTR: "getattr", OPEN: "open", READ: "read", WRITE: "write", STATFS: "statfs", GETXATTR: "getxattr",
          FLUSH: "flush", OPENDIR: "opendir", 34: "access", 35: "create"}
+WRITEBACK_CACHE = 1 << 16  # a flag of INIT
 WITHOUT_ANSWER = (2, 36, 42)  # forget, interrupt, forget many
 HEADER = struct.Struct("<2I2Q4I")
 ROOT = 1
@@ -41,9 +42,9 @@ def attribute_value(request, value):
     return value if struct.unpack_from("<I", request.body)[0] else struct.pack("<2I", len(value), 0)
 
 
-def serve(directory, kind, answer, source="none", uid=0, options=()):
+def serve(directory, kind, answer, source="none", uid=0, options=(), flags=0):
     """Mounts it as the user's, says "ready", and serves until it is unmounted. answer(request) gives the data of the reply, a
-    negative errno, or None: then there is no reply."""
+    negative errno, or None: then there is no reply. flags: what the kernel is to do, of those of INIT."""
     device = os.open("/dev/fuse", os.O_RDWR)
     options = ",".join([f"fd={device},rootmode=40000,user_id={uid},group_id={uid}", *options])
     nosuid_nodev = 6
@@ -62,7 +63,7 @@ def serve(directory, kind, answer, source="none", uid=0, options=()):
         if code in WITHOUT_ANSWER:
             continue
         if code == INIT:
-            said = struct.pack("<4I2H2I2H8I", 7, 31, 0, 0, 8, 8, 65536, 1, 16, 0, 0, *(0,) * 7)
+            said = struct.pack("<4I2H2I2H8I", 7, 31, 0, flags, 8, 8, 65536, 1, 16, 0, 0, *(0,) * 7)
         else:
             said = answer(Request(code, node, *who, message[HEADER.size:]))
         if said is not None:

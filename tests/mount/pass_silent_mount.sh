@@ -66,4 +66,41 @@ start -o allow_other,watch=none,views=none
 held_up getattr '' "while True: os.stat('/dev/fd/3')"
 held_up open '' 'fcntl.lockf(f, fcntl.LOCK_EX)'
 held_up flush 'fcntl.lockf(f, fcntl.LOCK_EX)' 'f.close()'
+
+# The last close writes what was stored in a mapping. The file of the first opening is closed by none but the daemon, which gave
+# it to the kernel for the later ones.
+"$lib/hanging_fs.py" "$SOURCE/nested" 54321 writeback allow_other default_permissions > said-release &
+server=$!
+soon 'the nested file system' grep -q ready said-release
+until [[ -e $MNT/nested/f ]]; do :; done
+python3 -c "
+import ctypes, mmap, os, time
+map = ctypes.CDLL(None).mmap # that of the module keeps a descriptor
+map.restype = ctypes.c_void_p
+map.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+os.setgroups([])
+os.setresgid(54321, 54321, 54321)
+os.setresuid(54321, 54321, 54321)
+first = os.open('$MNT/nested/f', os.O_RDWR)
+mapping = ctypes.cast(map(None, 4096, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, first, 0), ctypes.POINTER(ctypes.c_char))
+second = os.open('$MNT/nested/f', os.O_RDONLY)
+os.close(first)
+mapping[0] = 1
+print('begun', flush=True)
+while not os.path.exists('$SCRATCH/silent-release'):
+    time.sleep(0.01)
+os.close(second)
+" > begun-release 2>&1 &
+asker=$!
+soon 'it has begun' grep -q begun begun-release
+kill -USR1 "$server"
+touch "$SCRATCH/silent-release"
+soon 'a request that is not answered' grep -qvx ready said-release
+served release &
+others=$!
+soon 'others are served: release' test -e "$SCRATCH/served-release"
+wait "$others"
+kill "$server"
+wait "$asker" || true
+umount -l "$SOURCE/nested"
 stop
