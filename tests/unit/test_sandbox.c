@@ -11,6 +11,7 @@
 #include <linux/seccomp.h>
 #include <seccomp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -48,6 +49,8 @@ static long make(const struct call *call, unsigned long upper, int pipe_fd)
 
 /* A child that confines itself and makes the call. Returns 0 or its errno; -1: it is not confined.
  */
+static char **command; /* what is confined is a run of it */
+
 static int make_confined(const struct call *call, unsigned long upper)
 {
     int status, pipe_fds[2];
@@ -58,7 +61,7 @@ static int make_confined(const struct call *call, unsigned long upper)
         const struct sandbox_limits limits = {.seconds = 60, .memory_mb = 1u << 30};
         const char *step;
         setpgid(0, 0);
-        if (sandbox_enter(&limits, &step) < 0)
+        if (sandbox_enter(&limits, command, &step) < 0)
             _exit(255);
         long r = make(call, upper, pipe_fds[0]);
         _exit(r < 0 ? errno : 0);
@@ -113,10 +116,13 @@ static void test_sandbox__the_upper_half_of_an_int_makes_no_difference(void **st
 static void test_sandbox__queues_and_semaphores_of_others_are_out_of_reach(void **state)
 {
     static const char *const names[] = {
-        "semget",    "semop",        "semtimedop",      "semctl",    "msgget",        "msgsnd",
-        "msgrcv",    "msgctl",       "shmget",          "shmat",     "shmctl",        "mq_open",
-        "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr", "syslog",
-        "add_key",   "request_key",  "keyctl"};
+        "semget",        "semop",        "semtimedop",      "semctl",
+        "msgget",        "msgsnd",       "msgrcv",          "msgctl",
+        "shmget",        "shmat",        "shmctl",          "mq_open",
+        "mq_unlink",     "mq_timedsend", "mq_timedreceive", "mq_notify",
+        "mq_getsetattr", "syslog",       "add_key",         "request_key",
+        "keyctl",        "inotify_init", "inotify_init1",   "inotify_add_watch",
+        "fanotify_init", "fanotify_mark"};
     (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const struct call call = {names[i], {~0UL, 0, 0}, EPERM};
@@ -138,23 +144,23 @@ static void test_sandbox__files_are_changed_by_no_call_of_any_width(void **state
     }
 }
 
-static void test_sandbox__what_makes_something_by_being_opened_is_not_opened(void **state)
-{
 #define OPENED(path, error)                                                                        \
     {                                                                                              \
         "openat", {(unsigned long)AT_FDCWD, (uintptr_t)(path), O_RDONLY | O_NOCTTY}, error         \
     }
+
+static void test_sandbox__what_makes_something_by_being_opened_is_not_opened(void **state)
+{
     static const struct call calls[] = {OPENED("/dev/ptmx", EACCES),
                                         OPENED("/dev/../dev/ptmx", EACCES),
                                         OPENED("/proc/self/root/dev/ptmx", EACCES),
                                         OPENED("/dev/null", 0),
                                         OPENED("/dev/zero", 0),
                                         OPENED("/dev/urandom", 0),
-                                        OPENED("/proc/self/exe", 0),
+                                        OPENED("/proc/self/status", 0),
                                         OPENED("/etc/passwd", 0),
                                         OPENED("/proc/self/fd/0", 0),
                                         OPENED("/dev/stdin", 0)};
-#undef OPENED
     (void)state;
     if (landlock_version() < 1 || access("/dev/ptmx", F_OK) < 0 || access("/dev/stdin", F_OK) < 0)
         skip();
@@ -170,6 +176,63 @@ static void test_sandbox__what_makes_something_by_being_opened_is_not_opened(voi
         close(saved);
     }
     close(document);
+}
+
+static void make_readable(const char *path)
+{
+    int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+    assert_true(fd >= 0);
+    assert_int_equal(fchmod(fd, 0644), 0);
+    close(fd);
+}
+
+/* Who watches 16 files of one's own sees a hexadecimal digit in which of them is opened: a file
+ * that all may read, or one of a process's own in /proc. */
+static void test_sandbox__files_of_others_are_not_opened_however_readable(void **state)
+{
+    static const char *const roots[] = {"/tmp", "/var/tmp", "/dev/shm"};
+    char others[sizeof(roots) / sizeof(roots[0])][64], programs[64], beside[96], process[64];
+    (void)state;
+    if (landlock_version() < 1)
+        skip();
+    for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+        snprintf(others[i], sizeof(others[i]), "%s/test_sandbox.%d", roots[i], getpid());
+        make_readable(others[i]);
+        const struct call call = OPENED(others[i], EACCES);
+        assert_answers(&call, 1, 0);
+    }
+    snprintf(process, sizeof(process), "/proc/%d/stat", getpid());
+    const struct call of_process[] = {OPENED(process, EACCES), OPENED("/proc/self/stat", 0),
+                                      OPENED("/proc/meminfo", 0)};
+    assert_answers(of_process, sizeof(of_process) / sizeof(of_process[0]), 0);
+    /* What is beside a program is its own, but not in a directory where all can put something. */
+    snprintf(programs, sizeof(programs), "/tmp/test_sandbox.%d.programs", getpid());
+    snprintf(beside, sizeof(beside), "%s/beside", programs);
+    assert_int_equal(mkdir(programs, 0755), 0);
+    assert_int_equal(chmod(programs, 0755), 0);
+    make_readable(beside);
+    char program[128], root[] = "/", root_program[] = "/program";
+    snprintf(program, sizeof(program), "%s/program", programs);
+    char *of_programs[] = {program, NULL}, *of_others[] = {others[0], others[1], NULL},
+         *of_root[] = {root_program, root, NULL};
+    const struct {
+        char **command;
+        const char *path;
+        int error;
+    } named[] = {{of_programs, beside, 0},       {of_programs, others[0], EACCES},
+                 {of_others, others[0], 0},      {of_others, others[1], 0},
+                 {of_others, others[2], EACCES}, {of_others, beside, EACCES},
+                 {of_root, others[0], EACCES}};
+    for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+        const struct call call = OPENED(named[i].path, named[i].error);
+        command = named[i].command;
+        assert_answers(&call, 1, 0);
+    }
+    command = NULL;
+    unlink(beside);
+    rmdir(programs);
+    for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++)
+        unlink(others[i]);
 }
 
 /* An older filter stands for a kernel that has all calls: what reaches it is EXDEV. */
@@ -207,7 +270,7 @@ static void test_sandbox__calls_newer_than_the_rules_do_not_exist(void **state)
         const char *step;
         setpgid(0, 0);
         have_every_call();
-        if (sandbox_enter(&limits, &step) < 0)
+        if (sandbox_enter(&limits, command, &step) < 0)
             _exit(255);
         for (answered->call = FIRST_NEWER; answered->call < 4096; answered->call++)
             if (syscall(answered->call, -1, NULL, 0, 0, 0, 0) >= 0 || errno != ENOSYS) {
@@ -229,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_sandbox__the_upper_half_of_an_int_makes_no_difference),
         cmocka_unit_test(test_sandbox__files_are_changed_by_no_call_of_any_width),
         cmocka_unit_test(test_sandbox__what_makes_something_by_being_opened_is_not_opened),
+        cmocka_unit_test(test_sandbox__files_of_others_are_not_opened_however_readable),
         cmocka_unit_test(test_sandbox__calls_newer_than_the_rules_do_not_exist),
         cmocka_unit_test(test_sandbox__queues_and_semaphores_of_others_are_out_of_reach),
     };

@@ -51,7 +51,7 @@ _Noreturn static void run(const struct task *task)
     int program = open(task->command[0], O_PATH | O_CLOEXEC);
     if (program < 0)
         fail(task->command[0], errno);
-    int r = sandbox_enter(&task->limits, &step);
+    int r = sandbox_enter(&task->limits, task->command, &step);
     if (r < 0)
         fail(step, -r);
     if (getppid() != task->watcher) /* it has died before it could take this along */

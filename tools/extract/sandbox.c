@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
@@ -20,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -121,7 +123,8 @@ static int drop_privileges(void)
     return prctl(PR_SET_DUMPABLE, 0) < 0 ? -errno : 0;
 }
 
-/* -- Landlock: no write access below any path, no device opened; the kernel may have none -- */
+/* -- Landlock: no write access below any path, no device opened, and nothing read but what is the
+ * system's; the kernel may have none -- */
 
 #ifdef SYS_landlock_create_ruleset
 
@@ -133,33 +136,62 @@ static void allow_reading(int rules, int file)
     (void)syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0);
 }
 
-static void allow_reading_at(int rules, int directory, const char *name)
+static void allow_reading_at(int rules, const char *path)
 {
-    int file = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    int file = open(path, O_PATH | O_CLOEXEC);
     if (file < 0)
         return;
     allow_reading(rules, file);
     close(file);
 }
 
-/* All but what makes or takes something by being opened: who opens /dev/ptmx has one of the
- * terminals of the whole machine. Landlock knows no exceptions, so what stands beside /dev is
- * allowed by name, and the document, which may be where no name leads. */
-static void allow_reading_but_devices(int rules, DIR *root)
+/* The directory of a program has what belongs to it; not where others put theirs beside it, as in
+ * /tmp, and not the root, which has all there is. */
+static void allow_reading_beside(int rules, const char *program)
 {
-    static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
-                                          "/dev/urandom"};
-    struct dirent *entry;
-    while ((entry = readdir(root)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-            strcmp(entry->d_name, "dev") != 0)
-            allow_reading_at(rules, dirfd(root), entry->d_name);
-    for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++)
-        allow_reading_at(rules, AT_FDCWD, devices[i]);
-    allow_reading(rules, STDIN_FILENO);
+    char path[PATH_MAX];
+    struct stat st;
+    if (snprintf(path, sizeof(path), "%s", program) >= (int)sizeof(path))
+        return;
+    char *slash = strrchr(path, '/');
+    if (!slash || slash == path)
+        return;
+    *slash = '\0';
+    if (stat(path, &st) == 0 && !(st.st_mode & S_IWOTH))
+        allow_reading_at(rules, path);
 }
 
-static void forbid_paths(void)
+/* What its command names. A path may be a link, as /etc/alternatives has them. */
+static void allow_reading_named(int rules, char *const command[])
+{
+    char program[PATH_MAX];
+    if (!command)
+        return;
+    for (char *const *word = command; *word; word++)
+        if (**word == '/' && strspn(*word, "/") < strlen(*word))
+            allow_reading_at(rules, *word);
+    allow_reading_beside(rules, command[0]);
+    if (realpath(command[0], program))
+        allow_reading_beside(rules, program);
+}
+
+/* What the system is made of: programs, libraries, fonts and settings. Files of other users, who
+ * could watch which of them are opened, are not there; nor is what makes or takes something by
+ * being opened: who opens /dev/ptmx has one of the terminals of the whole machine. Of /proc it is
+ * what is of the machine, and of the program itself; a process that it starts has to do without. */
+static const char *const read_below[] = {
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt",
+    /* distributions that have their programs there */
+    "/nix/store", "/gnu/store",
+    /* what packages put together when they are installed */
+    "/var/cache/fontconfig", "/var/lib/ghostscript", "/var/lib/texmf",
+    "/var/lib/ca-certificates-java", "/dev/null", "/dev/zero", "/dev/full", "/dev/random",
+    "/dev/urandom", "/proc/self", "/proc/sys", "/proc/cpuinfo", "/proc/filesystems",
+    "/proc/meminfo", "/proc/stat", "/proc/uptime", "/proc/version", "/sys/devices/system"};
+
+/* A descriptor of the rules; -1: there is no Landlock. They are made before a process gives up the
+ * rights that it takes to find what its command names. The document may be where no name leads. */
+static int make_path_rules(char *const command[])
 {
     static const uint64_t of_version[] = {
         LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
@@ -176,24 +208,37 @@ static void forbid_paths(void)
     for (long i = 0; i < version && i < (long)(sizeof(of_version) / sizeof(of_version[0])); i++)
         attr.handled_access_fs |= of_version[i];
     if (version < 1)
-        return;
-    DIR *root = opendir("/");
-    if (!root) /* nothing can be named beside /dev */
-        attr.handled_access_fs &= ~(uint64_t)LANDLOCK_ACCESS_FS_READ_FILE;
+        return -1;
     int rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
-    if (rules >= 0) {
-        if (root)
-            allow_reading_but_devices(rules, root);
-        (void)syscall(SYS_landlock_restrict_self, rules, 0);
-        close(rules);
-    }
-    if (root)
-        closedir(root);
+    if (rules < 0)
+        return -1;
+    for (size_t i = 0; i < sizeof(read_below) / sizeof(read_below[0]); i++)
+        allow_reading_at(rules, read_below[i]);
+    allow_reading_named(rules, command);
+    allow_reading(rules, STDIN_FILENO);
+    return rules;
+}
+
+static void forbid_paths(int rules)
+{
+    if (rules < 0)
+        return;
+    (void)syscall(SYS_landlock_restrict_self, rules, 0);
+    close(rules);
 }
 
 #else
 
-static void forbid_paths(void) {}
+static int make_path_rules(char *const command[])
+{
+    (void)command;
+    return -1;
+}
+
+static void forbid_paths(int rules)
+{
+    (void)rules;
+}
 
 #endif
 
@@ -214,14 +259,15 @@ static const char *const forbidden[] = {
     /* what goes around a filter of calls, or makes the kernel's own surface larger */
     "io_uring_setup", "io_uring_enter", "io_uring_register", "io_setup", "io_submit", "bpf",
     "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key", "unshare", "setns",
-    "fanotify_init", "kexec_load", "init_module", "finit_module", "delete_module",
+    "kexec_load", "init_module", "finit_module", "delete_module",
     /* queues, semaphores and memory of others, whose numbers can be guessed, and queues that can be
      * opened as files */
     "ipc", "shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl", "semget", "semop",
     "semtimedop", "semctl", "mq_open", "mq_unlink", "mq_timedsend", "mq_timedreceive", "mq_notify",
     "mq_getsetattr",
-    /* the kernel's log */
-    "syslog",
+    /* the kernel's log, and what others do with files */
+    "syslog", "inotify_init", "inotify_init1", "inotify_add_watch", "fanotify_init",
+    "fanotify_mark",
     /* files */
     "creat", "open_by_handle_at", "name_to_handle_at", "truncate", "ftruncate", "fallocate",
     "rename", "renameat", "renameat2", "unlink", "unlinkat", "rmdir", "mkdir", "mkdirat", "link",
@@ -370,8 +416,9 @@ static int forbid_newer(void)
 
 /* -- */
 
-int sandbox_enter(const struct sandbox_limits *limits, const char **ret_step)
+int sandbox_enter(const struct sandbox_limits *limits, char *const command[], const char **ret_step)
 {
+    const int path_rules = make_path_rules(command);
     prefer_to_be_killed(); /* as long as it may write of itself below /proc */
     *ret_step = "another user";
     int r = drop_privileges();
@@ -387,7 +434,7 @@ int sandbox_enter(const struct sandbox_limits *limits, const char **ret_step)
     *ret_step = "an end with its parent";
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) /* not sooner: another user takes it away */
         return -errno;
-    forbid_paths();
+    forbid_paths(path_rules);
     *ret_step = "seccomp";
     r = forbid_calls();
     return r < 0 ? r : forbid_newer();
