@@ -34,8 +34,8 @@ for command in mount umount scan settle status similar clusters shingles cluster
 done
 
 offers 'kinfs com' compare
-offers 'kinfs cluster --mo' --mode=exact --mode=fast --mode=broder1997 --mode=supershingle
-offers 'kinfs cluster --mode=' exact fast broder1997 supershingle
+offers 'kinfs cluster --mo' --mode=exact --mode=fast --mode=center --mode=broder1997 --mode=supershingle
+offers 'kinfs cluster --mode=' exact fast center broder1997 supershingle
 offers 'kinfs cluster --mode=f' fast
 offers 'kinfs scan --tokens=words+' words+tags
 offers 'kinfs mount -o watch=f' fanotify
