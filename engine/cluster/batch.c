@@ -16,6 +16,7 @@
 #include "engine/cluster/batch_state.h"
 #include "engine/cluster/key_lists.h"
 #include "engine/cluster/large_array.h"
+#include "engine/cluster/links.h"
 #include "engine/cluster/pair_counts.h"
 #include "engine/cluster/parallel.h"
 
@@ -23,8 +24,6 @@ enum {
     EXACT_KEYS = 24,
     FAST_KEYS = 16,
     EXACT_MOST_COMPARED = 16384,
-    FAST_MOST_COMPARED = 1000,
-    REPRESENTATIVES = 64,
     BRODER_CAP = 1000,
     SUPER_VALUES = 84, /* super_run.c: as the paper says it */
     SUPER_RUN = 14,
@@ -64,9 +63,9 @@ static void set_defaults(struct batch_options *options)
 {
     bool fast = options->mode == BATCH_FAST || options->mode == BATCH_CENTER;
     options->n_keys = or_else(options->n_keys, fast ? FAST_KEYS : EXACT_KEYS);
-    options->n_representatives = or_else(options->n_representatives, REPRESENTATIVES);
+    options->n_representatives = or_else(options->n_representatives, LINKS_REPRESENTATIVES);
     options->most_compared =
-        or_else(options->most_compared, fast ? FAST_MOST_COMPARED : EXACT_MOST_COMPARED);
+        or_else(options->most_compared, fast ? LINKS_MOST_COMPARED : EXACT_MOST_COMPARED);
     options->cap = or_else(options->cap, BRODER_CAP);
     if (options->most_compared > options->n_documents) /* no list is longer */
         options->most_compared = options->n_documents;

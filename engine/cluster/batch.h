@@ -9,8 +9,8 @@
  *
  * A batch knows nothing of stores, file systems or processes. Data that does not fit into the
  * memory it is given goes to files without names in a directory it is given. The clusters depend on
- * documents, policy, mode and threshold alone: not on the memory, the threads, or the order of
- * adding.
+ * documents and their numbers, policy, mode and threshold alone: not on the memory, the threads, or
+ * the order of adding.
  */
 #ifndef KINFS_ENGINE_CLUSTER_BATCH_H
 #define KINFS_ENGINE_CLUSTER_BATCH_H
@@ -33,9 +33,9 @@ enum batch_mode {
      * that are). */
     BATCH_EXACT,
     /* The clusters that kinfs means: as exact, but where more than most_compared (1,000) documents
-     * have a fingerprint, each of them is compared with n_representatives only, those of the
-     * smallest rank by a hash of the sketch; and components that hang together loosely are divided
-     * into stars (loose.h). Linear in postings. */
+     * have a fingerprint, each of them is compared with n_representatives only, the first ones by
+     * number; and components that hang together loosely are divided into stars (loose.h). Linear in
+     * postings. */
     BATCH_FAST,
     /* As fast, but all components are divided into stars, the largest documents being the first
      * centres (loose.h). */

@@ -79,7 +79,7 @@ static void begin_list(struct key_partition *partition, uint64_t mask)
         at++;
     partition->at = at;
     partition->key = records[at] & mask;
-    partition->n_documents = partition->n_before = 0;
+    partition->n_documents = 0;
 }
 
 /* Goes on with a list that has n documents so far. Returns their number then, or an error;
@@ -112,10 +112,8 @@ int64_t key_partition_next(struct key_partition *partition, const uint64_t *node
 {
     uint64_t mask = ~(((uint64_t)1 << partition->number_bits) - 1);
     int r = 1;
-    if (partition->more) {
-        partition->n_before = partition->n_documents;
+    if (partition->more)
         return go_on(partition, nodes, mask, partition->n_kept);
-    }
     while ((r = look(partition)) > 0) {
         begin_list(partition, mask);
         int64_t n = go_on(partition, nodes, mask, 0);

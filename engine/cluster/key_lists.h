@@ -44,8 +44,7 @@ struct key_partition {
     uint64_t key; /* of the list */
     uint32_t *list;
     size_t list_room, n_kept;
-    /* n_documents of the list so far, n_before of them before the piece that was returned last. */
-    uint64_t n_documents, n_before;
+    uint64_t n_documents; /* of the list so far */
     uint32_t last; /* the last document of the list so far */
     bool more;     /* more of the list follow */
 };

@@ -9,8 +9,9 @@
  * that is left out would have joined documents that are joined. Any number of threads, any order
  * and any amount of memory therefore give the same clusters.
  *
- * In a list longer than most_compared all documents are compared with n_representatives of it only:
- * those of the smallest rank (overlap_filter_rank()), which depends on nothing but their sketches.
+ * In a list longer than most_compared all documents are compared with n_representatives of it only,
+ * the first ones. So the clusters depend on the order of numbers where such a list is all that holds
+ * two documents together, and on nothing else.
  */
 #ifndef KINFS_ENGINE_CLUSTER_LINKS_H
 #define KINFS_ENGINE_CLUSTER_LINKS_H
@@ -19,6 +20,9 @@
 #include "engine/cluster/list_counts.h"
 #include "engine/cluster/sketch_file.h"
 #include "engine/cluster/union_find.h"
+
+/* What is meant by a long list wherever clusters are made. */
+enum { LINKS_MOST_COMPARED = 1000, LINKS_REPRESENTATIVES = 64 };
 
 struct link_totals {
     struct list_counts counts;

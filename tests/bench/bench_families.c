@@ -263,6 +263,14 @@ static void change_singly(struct bench *bench, const struct group *group)
     report(group, "rewritten", rewritten, SINGLE, "");
 }
 
+/* What is dirty after n changes is clustered anew. */
+static void repair(struct bench *bench, uint32_t n)
+{
+    double cpu = clock_thread_s();
+    unsigned n_steps = fileless_repair(bench->fileless);
+    printf("    repaired: %.1f us each, %u steps\n", (clock_thread_s() - cpu) * 1e6 / n, n_steps);
+}
+
 /* Of each family every other member. */
 static void remove_half(struct bench *bench)
 {
@@ -284,10 +292,7 @@ static void remove_half(struct bench *bench)
            (clock_thread_s() - cpu) * 1e6 / n_removed,
            (clock_others_s() - others) * 1e6 / n_removed);
     fflush(stdout);
-    cpu = clock_thread_s();
-    unsigned n_steps = fileless_repair(bench->fileless);
-    printf("    repaired: %.1f us each of those removed, %u steps\n",
-           (clock_thread_s() - cpu) * 1e6 / n_removed, n_steps);
+    repair(bench, n_removed);
 }
 
 int main(int argc, char **argv)
@@ -303,6 +308,7 @@ int main(int argc, char **argv)
     bench.fileless = fileless_open(argv[1]);
     bench.index = fileless_index(bench.fileless);
     put_all(&bench);
+    repair(&bench, families_n_documents(bench.families));
     print_found(&bench, "found");
     for (size_t i = 0; i < bench.n_groups; i++) {
         ask(&bench, &bench.groups[i], 100, ASKED);

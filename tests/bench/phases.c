@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "engine/index/tables/classes.h"
-#include "engine/index/clusters/cluster_change.h"
+#include "engine/index/clusters/cluster_insert.h"
 #include "engine/index/clusters/cluster_delete.h"
 #include "engine/index/index_private.h"
 #include "engine/index/clusters/neighbours.h"
+#include "engine/index/clusters/recluster.h"
 #include "engine/index/tables/stored_row.h"
 #include "tests/bench/clock.h"
 
@@ -29,6 +30,7 @@ const char *const phase_names[N_PHASES] = {
     [PHASE_INTENT] = "intent of a change",
     [PHASE_JOIN] = "clusters joined",
     [PHASE_DELETE] = "clusters left",
+    [PHASE_RECLUSTER] = "clustered anew",
     [PHASE_FLUSH] = "postings into the store",
 };
 
@@ -163,29 +165,36 @@ WRAP(PHASE_READ_RECORDS, graph_record,
 WRAP(PHASE_READ_CLUSTERS, membership_clusters_of,
      (struct membership * membership, const uint64_t *sids, size_t n_sids, uint64_t *ret_ids),
      (membership, sids, n_sids, ret_ids))
-WRAP(PHASE_COMPARE, neighbours_reach,
-     (const struct graph *graph, const struct min_sketch *sketch, neighbour_wanted_fn wanted,
-      neighbour_found_fn found, void *user, struct sid_vector *dead, struct lists_read *ret_read),
-     (graph, sketch, wanted, found, user, dead, ret_read))
-WRAP(PHASE_COMPARE, neighbours_find,
-     (const struct graph *graph, const struct min_sketch *sketch, neighbour_wanted_fn wanted,
-      neighbour_found_fn found, void *user, struct sid_vector *dead),
-     (graph, sketch, wanted, found, user, dead))
+WRAP(PHASE_CANDIDATES, neighbours_candidates,
+     (const struct graph *graph, uint64_t sid, const struct min_sketch *sketch,
+      struct sid_vector *candidates, struct sid_vector *grown),
+     (graph, sid, sketch, candidates, grown))
+WRAP(PHASE_COMPARE, neighbours_compare,
+     (const struct graph *graph, const struct min_sketch *sketch,
+      const struct sid_vector *candidates, neighbours_wanted_fn wanted, neighbour_found_fn found,
+      void *user),
+     (graph, sketch, candidates, wanted, found, user))
 WRAP(PHASE_POST, postings_add,
      (struct postings * postings, uint64_t sid, const struct min_sketch *sketch),
      (postings, sid, sketch))
 WRAP(PHASE_POST, postings_remove,
      (struct postings * postings, uint64_t sid, const struct min_sketch *sketch),
      (postings, sid, sketch))
-WRAP(PHASE_INTENT, cluster_intent_put, (struct kv * kv, const struct cluster_intent *intent),
-     (kv, intent))
-WRAP(PHASE_INTENT, cluster_intent_clear, (struct kv * kv), (kv))
-WRAP(PHASE_JOIN, cluster_change_join, (const struct graph *graph, const struct joining *joining),
-     (graph, joining))
+WRAP(PHASE_INTENT, dirty_mark, (struct dirty * dirty, const uint64_t *clusters, size_t n),
+     (dirty, clusters, n))
+WRAP(PHASE_INTENT, dirty_clear,
+     (struct dirty * dirty, const uint64_t *clusters, size_t n, uint64_t up_to),
+     (dirty, clusters, n, up_to))
+WRAP(PHASE_JOIN, cluster_insert, (const struct graph *graph, const struct coming *coming),
+     (graph, coming))
 WRAP(PHASE_DELETE, cluster_delete,
      (const struct graph *graph, const uint64_t *sids, const struct record *const *records,
       size_t n),
      (graph, sids, records, n))
+WRAP(PHASE_RECLUSTER, recluster_small,
+     (const struct graph *graph, const struct sid_vector *clusters), (graph, clusters))
+WRAP(PHASE_RECLUSTER, recluster_step, (struct recluster * run, const struct graph *graph),
+     (run, graph))
 WRAP(PHASE_FLUSH, living_clusters_flush, (struct living_clusters * clusters), (clusters))
 
 /* Calls of the store, which are counted apart; the committer's own write is that of records. */

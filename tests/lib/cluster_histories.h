@@ -12,7 +12,7 @@ static inline void world_run(struct world *world, unsigned n_steps, unsigned n_t
 {
     for (unsigned i = 0; i < n_steps; i++) {
         struct world_step step = world_choose(world, n_target);
-        assert_int_equal(world_do(world, &step), 0);
+        assert_int_equal(world_do_all(world, &step), 0);
         world_model_step(world, &step);
         world_check(world);
     }
@@ -29,17 +29,17 @@ static inline void world_restart(struct world *world, const struct world_step *s
     assert_int_equal(world_recover(world, step), 0);
 }
 
-/* As world_do(); where the store dies of it, for the first time (*crashed), a new process over what
+/* As world_do_all(); where the store dies of it, for the first time (*crashed), a new process over what
  * survived does it again. */
 static inline void world_do_or_restart(struct world *world, const struct world_step *step,
                                        bool *crashed)
 {
-    int r = world_do(world, step);
+    int r = world_do_all(world, step);
 
     if (r == -EIO && !*crashed) {
         *crashed = true;
         world_restart(world, step);
-        r = world_do(world, step);
+        r = world_do_all(world, step);
     }
     assert_int_equal(r, 0);
 }
@@ -52,10 +52,10 @@ static inline bool world_run_with_failure(struct world *world, unsigned n_steps,
 
     for (unsigned i = 0; i < n_steps; i++) {
         struct world_step step = world_choose(world, n_target);
-        int r = world_do(world, &step);
+        int r = world_do_all(world, &step);
         if (r == -ENOSPC) {
             failed = true;
-            r = world_do(world, &step);
+            r = world_do_all(world, &step);
         }
         assert_int_equal(r, 0);
         world_model_step(world, &step);

@@ -25,10 +25,8 @@ void world_start(struct world *world, const struct kv_fault_plan *plan)
     assert_int_equal(records_open(world->inner, 0, &world->reader_records), 0);
     assert_int_equal(postings_open(world->kv, tables, WORLD_POSTINGS, &world->postings), 0);
     assert_int_equal(living_clusters_open(world->kv, world->records, world->postings,
-                                          WORLD_THRESHOLD, &world->limits, &world->clusters),
+                                          WORLD_THRESHOLD, &world->bounds, &world->clusters),
                      0);
-    if (world->repairs)
-        living_clusters_set_repair_bounds(world->clusters, 1, 2);
     assert_int_equal(living_clusters_open(world->inner, world->reader_records, world->postings,
                                           WORLD_THRESHOLD, NULL, &world->reader),
                      0);
@@ -57,11 +55,11 @@ void world_open(struct world *world, uint64_t seed, const struct kv_fault_plan *
     struct kv_options options = {
         .tables = schema_tables, .n_tables = SCHEMA_N_TABLES, .create = true};
 
-    /* Two times in three there are digests, mostly of lists of a few documents. */
     *world = (struct world){.random = seed,
                             .fresh = WORLD_FRESH,
-                            .limits = {.long_from = seed % 3 ? 1 + seed % 3 : 0,
-                                       .small_cluster = seed % 3 == 1 || seed % 2 ? 1 : 0}};
+                            .bounds = {.most_compared = seed < WORLD_LONG_LISTS ? 1000 : 3 + seed % 3,
+                                       .n_representatives = 1 + seed % 4,
+                                       .at_once = seed % 2 ? 1 + seed % 5 : 64}};
     assert_int_equal(policy_preset("default", &world->policy), 0);
     world->policy.s = 24; /* smaller than most documents: estimates, not only exact values */
     world->policy.v_max = 24;
@@ -72,13 +70,11 @@ void world_open(struct world *world, uint64_t seed, const struct kv_fault_plan *
     world_start(world, plan);
 }
 
-/* What is left of a small cluster would be known without a search. */
 void world_open_repairing(struct world *world, uint64_t seed)
 {
     world_open(world, seed, &(struct kv_fault_plan){0});
     world_stop(world);
-    world->limits.small_cluster = 1;
-    world->repairs = true;
+    world->bounds.at_once = 1;
     world_start(world, &(struct kv_fault_plan){0});
 }
 

@@ -65,8 +65,7 @@ struct world {
     struct records *records, *reader_records;
     struct postings *postings;
     struct living_clusters *clusters;
-    struct living_limits limits;    /* of living_clusters_open() */
-    bool repairs;                   /* next to nothing is looked at by a delete itself */
+    struct cluster_bounds bounds;   /* of living_clusters_open(); no member is 0 */
     struct living_clusters *reader; /* over inner: its questions meet no fault */
     struct policy policy;
     struct min_sketch_builder *builder;
@@ -77,6 +76,9 @@ struct world {
     unsigned n_named;
     struct remade *remades[WORLD_NAMED][2]; /* of the clusters, and of the reader */
 };
+
+/* Seeds from here on are of worlds in which posting lists of a few documents are long. */
+enum { WORLD_LONG_LISTS = 2000 };
 
 enum { WORLD_OLD = 12, WORLD_NEW = 4 };
 
@@ -91,10 +93,10 @@ struct world_step {
 /* From 0 to n - 1, the same in every run of a seed. */
 uint64_t world_random(struct world *world, uint64_t n);
 
-/* Empty, over a store in memory that fails by the plan. limits, repairs and named may be changed
- * between a stop and a start. */
+/* Empty, over a store in memory that fails by the plan. bounds and named may be changed between a
+ * stop and a start. */
 void world_open(struct world *world, uint64_t seed, const struct kv_fault_plan *plan);
-/* Where deletes leave next to everything to a repair. */
+/* Where nothing is clustered anew at once. */
 void world_open_repairing(struct world *world, uint64_t seed);
 void world_close(struct world *world);
 void world_start(struct world *world, const struct kv_fault_plan *plan);
@@ -156,8 +158,10 @@ void world_delete(struct world *world, struct world_document *document);
 uint64_t world_id_of(struct world *world, const struct world_document *document);
 /* May be repeated after a failure. */
 int world_do(struct world *world, const struct world_step *step);
-/* What large clusters need is done at once. May be repeated after a failure. */
+/* What is dirty is clustered anew. May be repeated after a failure. */
 int world_repair(struct world *world);
+/* Both. */
+int world_do_all(struct world *world, const struct world_step *step);
 /* What the index does after a crash, in the step if not NULL. */
 int world_recover(struct world *world, const struct world_step *step);
 

@@ -112,6 +112,12 @@ int world_repair(struct world *world)
     return r;
 }
 
+int world_do_all(struct world *world, const struct world_step *step)
+{
+    int r = world_do(world, step);
+    return r < 0 ? r : world_repair(world);
+}
+
 int world_recover(struct world *world, const struct world_step *step)
 {
     int r = living_clusters_recover(world->clusters);
@@ -134,7 +140,7 @@ int world_recover(struct world *world, const struct world_step *step)
 
 static void do_all(struct world *world, const struct world_step *step)
 {
-    assert_int_equal(world_do(world, step), 0);
+    assert_int_equal(world_do_all(world, step), 0);
     world_model_step(world, step);
 }
 

@@ -25,15 +25,50 @@ static void world_firsts(const struct world *world, unsigned first[WORLD_DOCUMEN
     }
 }
 
-/* Between the first documents of two classes. */
-static bool world_edge(const struct world *world, unsigned x, unsigned y)
+static bool world_has_key(const struct min_sketch *sketch, uint64_t key)
 {
-    struct estimate estimate;
+    for (uint32_t i = 0; i < sketch->n_values && i < POSTINGS_TIER_R_KEYS; i++)
+        if (sketch->values[i] == key)
+            return true;
+    return false;
+}
+
+/* Whether one of two documents is a candidate of the other by a key both have: more than so many
+ * firsts of classes have it only where one of the two is among the first of these. */
+static bool world_key_counts(const struct world *world, const unsigned *first, uint64_t key,
+                             unsigned x, unsigned y)
+{
+    unsigned n = 0, rank_x = 0, rank_y = 0;
+    for (unsigned i = 0; i < world->n_documents; i++) {
+        if (!world->documents[i].live || first[i] != i ||
+            !world_has_key(&world->documents[i].record.sketch, key))
+            continue;
+        rank_x += i < x;
+        rank_y += i < y;
+        n++;
+    }
+    return n <= world->bounds.most_compared || rank_x < world->bounds.n_representatives ||
+           rank_y < world->bounds.n_representatives;
+}
+
+static bool world_are_candidates(const struct world *world, const unsigned *first, unsigned x,
+                                 unsigned y)
+{
     const struct min_sketch *p = &world->documents[x].record.sketch;
     const struct min_sketch *q = &world->documents[y].record.sketch;
-    return x == y ||
-           (world_share(p, POSTINGS_TIER_R_KEYS, q, POSTINGS_TIER_R_KEYS) &&
-            min_sketch_resemblance(p, q, &estimate) == 0 && estimate.value >= WORLD_THRESHOLD);
+    for (uint32_t i = 0; i < p->n_values && i < POSTINGS_TIER_R_KEYS; i++)
+        if (world_has_key(q, p->values[i]) && world_key_counts(world, first, p->values[i], x, y))
+            return true;
+    return false;
+}
+
+/* Between the first documents of two classes. */
+static bool world_edge(const struct world *world, const unsigned *first, unsigned x, unsigned y)
+{
+    struct estimate estimate;
+    return x == y || (min_sketch_resemblance(&world->documents[x].record.sketch,
+                                             &world->documents[y].record.sketch, &estimate) == 0 &&
+                      estimate.value >= WORLD_THRESHOLD && world_are_candidates(world, first, x, y));
 }
 
 void world_components(const struct world *world, unsigned component[WORLD_DOCUMENTS])
@@ -52,7 +87,7 @@ void world_components(const struct world *world, unsigned component[WORLD_DOCUME
             unsigned x = queue[at++];
             for (unsigned y = 0; y < world->n_documents; y++)
                 if (world->documents[y].live && component[y] == UINT32_MAX &&
-                    world_edge(world, first[x], first[y])) {
+                    world_edge(world, first, first[x], first[y])) {
                     component[y] = i;
                     queue[n++] = y;
                 }

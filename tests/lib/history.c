@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/mix.h"
+#include "engine/index/clusters/living_clusters_private.h"
 #include "engine/index/index_private.h"
 #include "tests/lib/history_private.h"
 #include "tests/lib/scratch.h"
@@ -445,8 +446,8 @@ struct index *history_open_index(const struct history *history, struct backing *
         fprintf(stderr, "history: %s\n", error);
         _exit(3);
     }
-    if (history->seed % 2) /* clusters of a few documents are large enough to be repaired */
-        living_clusters_set_repair_bounds(index->clusters, 2, 4);
+    if (history->seed % 2) /* clusters of three documents are not clustered anew at once */
+        index->clusters->graph->bounds.at_once = 2;
     return index;
 }
 

@@ -682,7 +682,8 @@ static void test_check__no_read_that_fails_is_passed_over(void **state)
     for (uint64_t n = 1; n <= n_calls; n += failure_share())
         for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
             const struct kv_fault_plan plan = {.fail_call = n, .fail_error = errors[i]};
-            const struct index_check_options options = {.deep = i == 0};
+            const struct index_check_options options = {.deep = i == 0,
+                                                        .scratch = f->index->store_path};
             struct index_check counts = {0};
             struct kv *failing;
             assert_int_equal(kv_fault_open(f->index->kv, &plan, &failing), 0);

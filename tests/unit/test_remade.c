@@ -325,7 +325,7 @@ static int make_anew(struct world *world, unsigned i, bool with_changes)
     while ((r = living_clusters_remake(world->clusters, ways[i].number, plan)) > 0) {
         if (with_changes && world_random(world, 2)) {
             struct world_step step = world_choose(world, 14);
-            assert_int_equal(world_do(world, &step), 0);
+            assert_int_equal(world_do_all(world, &step), 0);
             world_model_step(world, &step);
             world_check(world);
         }
@@ -421,7 +421,7 @@ static void check(const struct world *world, unsigned i, const struct before *be
 static void step(struct world *world, unsigned n_target)
 {
     struct world_step chosen = world_choose(world, n_target);
-    assert_int_equal(world_do(world, &chosen), 0);
+    assert_int_equal(world_do_all(world, &chosen), 0);
     world_model_step(world, &chosen);
     world_check(world);
 }

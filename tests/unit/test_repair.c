@@ -1,4 +1,4 @@
-/* A cluster too large for a delete to see whether it holds together, in an index. */
+/* A cluster too large to be clustered anew within a delete, in an index. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -82,8 +82,7 @@ static uint64_t take_out(struct indexed_tree *f)
     snprintf(name, sizeof(name), "%03u", GOES);
     const struct file_key key = indexed_tree_key(f, name);
     index_stop(f->index); /* from here on this thread is the committer */
-    living_clusters_set_repair_bounds(f->index->clusters, 1, 1);
-    f->index->clusters->graph->small_cluster = 1; /* of a small one all would be known */
+    f->index->clusters->graph->bounds.at_once = 1;
     assert_int_equal(unlink(scratch_path(f->tree, "%s", name)), 0);
     assert_int_equal(commit_drop_document(f->index, &key), 0);
     return id;
@@ -102,7 +101,7 @@ static void test_repair__is_told_of_until_it_is_over(void **state)
         n_steps++;
         assert_true((r = living_clusters_repair(f->index->clusters)) >= 0);
     } while (r > 0);
-    assert_true(n_steps > N / 2); /* in pieces */
+    assert_true(n_steps > 2); /* in pieces */
     expect_parts(f, id);
 }
 
@@ -110,7 +109,7 @@ static void test_repair__is_done_by_the_next_process_and_waited_for(void **state
 {
     struct indexed_tree *f = *state;
     uint64_t id = take_out(f);
-    for (unsigned i = 0; i < 5; i++)
+    for (unsigned i = 0; i < 2; i++)
         assert_int_equal(living_clusters_repair(f->index->clusters), 1);
     index_close(f->index, 0);
     indexed_tree_open(f);

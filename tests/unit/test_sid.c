@@ -12,7 +12,7 @@
 #include "engine/index/tables/catalogue.h"
 #include "engine/index/tables/classes.h"
 #include "engine/index/tables/cluster_aliases.h"
-#include "engine/index/clusters/cluster_intent.h"
+#include "engine/index/clusters/intents.h"
 #include "engine/index/tables/member.h"
 #include "engine/index/tables/membership.h"
 #include "engine/index/postings/postings.h"
@@ -147,50 +147,24 @@ static int read_alias(struct kv *kv, uint64_t cluster)
     return cluster_aliases_find(kv, 5, &found);
 }
 
+static int read_intent(struct kv *kv, enum intent kind, uint64_t number)
+{
+    _cleanup_(sid_vector_done) struct sid_vector numbers = {0};
+    struct kv_batch *batch = kv_batch_new();
+    intent_put(batch, kind, number, (struct kv_slice){"", 0});
+    assert_int_equal(kv_apply(kv, batch), 0);
+    kv_batch_free(batch);
+    return intents_list(kv, kind, &numbers);
+}
+
 static int read_posted(struct kv *kv, uint64_t sid)
 {
-    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
-    assert_int_equal(posted_intent_put(kv, sid), 0);
-    return posted_intent_list(kv, &sids);
+    return read_intent(kv, INTENT_POSTED, sid);
 }
 
-/* An intent as docs/ON_DISK.md has it: of an id and a sid, or of a part that leaves. */
-static int read_intent(struct kv *kv, uint8_t kind, size_t at, uint64_t number)
+static int read_deleted(struct kv *kv, uint64_t sid)
 {
-    enum { HEAD_BYTES = 26 };
-    uint8_t value[HEAD_BYTES + 16] = {1, kind};
-    _cleanup_(cluster_intent_done) struct cluster_intent intent = {0};
-    put_be64(value + 10, 1);
-    put_be32(value + 18, 1);
-    put_be32(value + 22, 1);
-    put_be64(value + at, number);
-    write_row(kv, TABLE_INTENTS, "cluster", 7, value, sizeof(value));
-    return cluster_intent_get(kv, &intent);
-}
-
-static int read_join_cluster(struct kv *kv, uint64_t number)
-{
-    return read_intent(kv, INTENT_JOIN, 10, number);
-}
-
-static int read_join_id(struct kv *kv, uint64_t number)
-{
-    return read_intent(kv, INTENT_JOIN, 26, number);
-}
-
-static int read_join_sid(struct kv *kv, uint64_t number)
-{
-    return read_intent(kv, INTENT_JOIN, 34, number);
-}
-
-static int read_delete_sid(struct kv *kv, uint64_t number)
-{
-    return read_intent(kv, INTENT_DELETE, 2, number);
-}
-
-static int read_delete_cluster(struct kv *kv, uint64_t number)
-{
-    return read_intent(kv, INTENT_DELETE, 10, number);
+    return read_intent(kv, INTENT_DELETE, sid);
 }
 
 static void test_sid__one_that_no_store_has_given_out_is_damage(void **state)
@@ -208,11 +182,7 @@ static void test_sid__one_that_no_store_has_given_out_is_damage(void **state)
         {"cluster of", read_cluster_of},
         {"former id", read_alias},
         {"posted", read_posted},
-        {"cluster of a join", read_join_cluster},
-        {"id of a join", read_join_id},
-        {"sid of a join", read_join_sid},
-        {"sid of a delete", read_delete_sid},
-        {"cluster of a delete", read_delete_cluster},
+        {"deleted", read_deleted},
     };
     const struct kv_options options = {.tables = schema_tables, .n_tables = SCHEMA_N_TABLES};
     (void)state;

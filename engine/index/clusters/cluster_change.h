@@ -1,44 +1,29 @@
-/* Changes of the clusters, carried out from their stored intents: the same code does a change for
- * the first time and finishes one that was interrupted. The committer's. */
+/* Changes of clusters that insert, delete and recluster are made of. Each is some writes, and may be
+ * done again where it was interrupted; what could be wrong meanwhile is marked dirty by the caller.
+ * All return 0, -ENOMEM, -EUCLEAN or a store error. The committer's. */
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_CLUSTER_CHANGE_H
 #define KINFS_ENGINE_INDEX_CLUSTERS_CLUSTER_CHANGE_H
 
-#include "engine/index/clusters/cluster_intent.h"
-#include "engine/index/clusters/neighbours.h"
-
-/* Documents that are found to belong together: the clusters they are in, each once, and those in
- * none. */
-struct joining {
-    struct sid_vector clusters, loners;
-};
-void joining_done(struct joining *joining);
-int joining_add(struct joining *joining, uint64_t sid, uint64_t cluster); /* 0, -ENOMEM */
-
-/* Make one cluster of them, of the graph's clustering. Nothing is written when they are one
- * already. */
-int cluster_change_join(const struct graph *graph, const struct joining *joining);
+#include "engine/index/clusters/graph.h"
 
 /* The id of a cluster of documents that are in none: that of one which dissolved around one of them
- * a short while ago, the smallest; else a fresh one. 0, -ENOMEM, -EUCLEAN or a store error. */
-int cluster_change_new_id(const struct graph *graph, const struct sid_vector *loners,
-                          uint64_t *ret_id);
-
-/* Give up clusters that have one document left, or none, and what led to them: those are no
- * clusters; but others may have come, then they stay. Each once, at most MEMBERS_AT_ONCE. 0,
- * -ENOMEM, -EUCLEAN or a store error. */
-int cluster_change_dissolve(const struct graph *graph, const uint64_t *clusters, size_t n);
+ * a short while ago, the smallest; else a fresh one. In the default clustering it is marked dirty. */
+int cluster_new_id(const struct graph *graph, const struct sid_vector *loners, uint64_t *ret_id);
 
 /* Move documents from a cluster (0: none) into another (0: none); those that are no more are left
- * out. Idempotent. */
-int cluster_change_move(const struct graph *graph, uint64_t from, uint64_t to,
-                        const struct sid_vector *sids);
+ * out. */
+int cluster_move(const struct graph *graph, uint64_t from, uint64_t to,
+                 const struct sid_vector *sids);
 
-/* What follows finds the clusterings that an intent is about among a graph and those after it. */
+/* All of a cluster becomes part of another, and its id leads there. */
+int cluster_merge(const struct graph *graph, uint64_t from, uint64_t to);
 
-/* Store an intent, carry it out, and remove it. */
-int cluster_change_carry_out(const struct graph *first, struct cluster_intent *intent);
+/* A cluster has no document left: its id leads where most of them went; to: 0, nowhere, and what led
+ * to it goes. */
+int cluster_emptied(const struct graph *graph, uint64_t cluster, uint64_t to);
 
-/* Carry out a stored intent, and remove it. */
-int cluster_change_finish(const struct graph *first, struct cluster_intent *intent);
+/* Give up clusters, each once, that have one document left or none, and what led to them: those are
+ * no clusters. Others stay. */
+int cluster_dissolve(const struct graph *graph, const uint64_t *clusters, size_t n);
 
 #endif

@@ -1,256 +1,372 @@
-/* First, changing nothing, what the clusters fall into without the documents (cluster_rest.h). All
- * that is stored as the intent, one for all that go together, and carried out by the code that
- * would finish it after a crash (cluster_change.h). Clusters have no document in common, so what
- * one falls into does not depend on the others.
+/* A delete searches nothing. Where other documents of its class live on, its postings pass to the
+ * next of them, and no cluster changes but by one member. Else its cluster is marked dirty first and
+ * is clustered anew: at once when it is small, behind otherwise (recluster.h).
  *
- * Twins go before, each by itself: their postings pass to another, which the search for parts has
- * to find there.
- */
+ * Example: of a chain of drafts a - b - c, b goes. An intent and the mark stand; then its postings,
+ * its row of the class, its rows as a member and its record go. a and c are compared: they do not
+ * resemble each other, and the cluster is no more.
+ *
+ * Cost: five writes, shared by up to 64 documents that go together, and what clustering anew costs.
+ * Left out: finding out whether a document held its cluster together before it goes. To know that
+ * its neighbours have to be read and compared, which is what clustering anew does. */
 #include "engine/index/clusters/cluster_delete.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/index/tables/classes.h"
+#include "base/bytes.h"
 #include "engine/index/clusters/cluster_change.h"
-#include "engine/index/clusters/cluster_rest.h"
+#include "engine/index/clusters/intents.h"
+#include "engine/index/clusters/recluster.h"
+#include "engine/index/tables/classes.h"
+#include "engine/index/tables/schema.h"
 
-/* As many are deleted by one intent. */
-enum { DELETED_AT_ONCE = 512 };
+enum { AT_ONCE = MEMBERS_AT_ONCE };
 
-struct leaver {
-    uint64_t cluster, sid;
-    struct leaving_document known;
+/* Documents that go together, at most AT_ONCE. */
+struct leaving {
+    uint64_t sids[AT_ONCE], others[AT_ONCE]; /* others: the smallest of its class besides; 0: none */
+    const struct record *records[AT_ONCE];
+    uint8_t class_ids[AT_ONCE][CLASS_BYTES];
+    struct member members[AT_ONCE];
+    uint64_t clusters[AT_ONCE]; /* of the default clustering */
+    size_t n;
+    bool may_be_gone; /* it is done again */
 };
 
-static int compare_leavers(const void *a, const void *b)
+/* Whether it is the first of its class. */
+static bool has_postings(const struct leaving *leaving, size_t i)
 {
-    const struct leaver *x = a, *y = b;
-    if (x->cluster != y->cluster)
-        return x->cluster < y->cluster ? -1 : 1;
-    return (x->sid > y->sid) - (x->sid < y->sid);
+    return leaving->others[i] == 0 || leaving->others[i] > leaving->sids[i];
 }
 
-static int compare_sids(const void *a, const void *b)
-{
-    const struct leaver *x = a, *y = b;
-    return (x->sid > y->sid) - (x->sid < y->sid);
-}
+/* -- before -- */
 
-/* A split more, of the leavers from one on that are in its cluster. Returns how many they are, or
- * an error. */
-static int take_leavers(const struct leaver *leavers, size_t n_leavers,
-                        struct cluster_intent *intent)
+/* The clusters that lose a node by them, and have others left, each once; but for those that are
+ * dirty already. Those of which one document is left, or none, are no clusters then. */
+static int dirty_clusters_of(const struct graph *graph, const struct leaving *leaving,
+                             struct sid_vector *clusters)
 {
-    struct cluster_split *split = cluster_intent_add_split(intent);
-    size_t n = 0;
     int r = 0;
-
-    if (!split)
-        return -ENOMEM;
-    split->cluster = leavers[0].cluster;
-    for (; r == 0 && n < n_leavers && leavers[n].cluster == split->cluster; n++)
-        r = sid_vector_push(&split->leaving, leavers[n].sid);
-    return r < 0 ? r : (int)n;
+    for (size_t i = 0; r == 0 && i < leaving->n; i++) {
+        const uint64_t cluster = leaving->clusters[i];
+        uint64_t size = 0;
+        size_t n_leaving = 0;
+        if (cluster == 0 || leaving->others[i] || sid_vector_has(clusters, cluster) ||
+            dirty_has(graph->dirty, cluster))
+            continue;
+        for (size_t k = 0; k < leaving->n; k++)
+            n_leaving += leaving->clusters[k] == cluster;
+        r = membership_known_size(graph->membership, cluster, &size);
+        if (r == 0 && size > n_leaving + 1)
+            r = sid_vector_push(clusters, cluster);
+    }
+    return r;
 }
 
-/* The clusters of another clustering that documents leave: a split for each. */
-static int add_splits(const struct graph *graph, const struct sid_vector *leaving,
-                      struct cluster_intent *intent)
+/* Lists of which a document is a representative have another one when it is gone. */
+static int dirty_lists_of(const struct graph *graph, const struct leaving *leaving,
+                          struct sid_vector *lists)
 {
-    size_t n = leaving->n_sids;
-    _cleanup_free_ uint64_t *clusters = calloc(n, sizeof(*clusters));
-    _cleanup_free_ struct leaver *leavers = calloc(n, sizeof(*leavers));
-    if (!clusters || !leavers)
-        return -ENOMEM;
-    int r = membership_clusters_of(graph->membership, leaving->sids, n, clusters);
-    if (r < 0)
-        return r;
-    for (size_t i = 0; i < n; i++)
-        leavers[i] = (struct leaver){clusters[i], leaving->sids[i]};
-    qsort(leavers, n, sizeof(*leavers), compare_leavers);
-    for (size_t at = 0; at < n; at += (size_t)r) {
-        if (leavers[at].cluster == 0) {
-            r = 1;
-            continue;
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < leaving->n; i++) {
+        const struct min_sketch *sketch = &leaving->records[i]->sketch;
+        const size_t n_keys =
+            has_postings(leaving, i) ? postings_tier_keys(POSTINGS_TIER_R, sketch) : 0;
+        for (size_t k = 0; r == 0 && k < n_keys; k++) {
+            struct posting_list list;
+            size_t n_compared;
+            if (!long_lists_have(graph->long_lists, sketch->values[k]))
+                continue;
+            r = graph_list(graph, sketch->values[k], &list, &n_compared);
+            if (r == 0 && n_compared > 0 && leaving->sids[i] <= list.sids[n_compared - 1] &&
+                !sid_vector_has(lists, sketch->values[k]))
+                r = sid_vector_push(lists, sketch->values[k]);
         }
-        r = take_leavers(leavers + at, n - at, intent);
+    }
+    return r;
+}
+
+/* Value of the intent: number of clusters 1 | clusters 8 each, of any clustering | fingerprints of
+ * tier R 8 each. */
+static int put_intent(const struct graph *first, struct kv_batch *batch, uint64_t sid,
+                      const struct min_sketch *sketch)
+{
+    const size_t n_keys = postings_tier_keys(POSTINGS_TIER_R, sketch);
+    uint8_t value[1 + 8 * (CLUSTERING_MAX + POSTINGS_TIER_R_KEYS)], *p = value + 1;
+    value[0] = 0;
+    for (const struct graph *graph = first; graph; graph = graph->next) {
+        uint64_t cluster;
+        int r = membership_clusters_of(graph->membership, &sid, 1, &cluster);
         if (r < 0)
             return r;
+        if (cluster == 0)
+            continue;
+        value[0]++;
+        put_be64(p, cluster);
+        p += 8;
     }
+    for (size_t i = 0; i < n_keys; i++, p += 8)
+        put_be64(p, sketch->values[i]);
+    intent_put(batch, INTENT_DELETE, sid, (struct kv_slice){value, (size_t)(p - value)});
     return 0;
 }
 
-/* What documents leave in the clusterings after the default one, and carry it out. */
-static int leave_others(const struct graph *first, struct cluster_intent *intent)
+/* What stands before the first write. */
+static int announce(const struct graph *graph, const struct leaving *leaving,
+                    struct sid_vector *dirty)
 {
-    int r = 0;
-
-    for (const struct graph *graph = first->next; r == 0 && graph; graph = graph->next) {
-        const struct sid_vector leaving = intent->splits[0].leaving; /* the array may move */
-        r = add_splits(graph, &leaving, intent);
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    _cleanup_(sid_vector_done) struct sid_vector lists = {0};
+    const size_t n_before = dirty->n_sids;
+    int r = batch ? dirty_clusters_of(graph, leaving, dirty) : -ENOMEM;
+    if (r == 0)
+        r = dirty_lists_of(graph, leaving, &lists);
+    if (r == 0 && lists.n_sids)
+        r = dirty_mark_lists(graph->dirty, lists.sids, lists.n_sids);
+    for (size_t i = 0; r == 0 && i < leaving->n; i++) {
+        if (!leaving->may_be_gone) /* else it stands, and says where the document was */
+            r = put_intent(graph, batch, leaving->sids[i], &leaving->records[i]->sketch);
+        if (r == 0 && leaving->others[i] > leaving->sids[i]) /* which gets the postings */
+            intent_put(batch, INTENT_POSTED, leaving->others[i], (struct kv_slice){"", 0});
     }
-    return r < 0 ? r : cluster_change_carry_out(first, intent);
+    if (r == 0)
+        r = dirty_mark_in(graph->dirty, batch, dirty->sids + n_before, dirty->n_sids - n_before);
+    return r < 0 ? r : kv_apply(graph->kv, batch);
 }
 
-static size_t numbers_of(const struct cluster_intent *intent)
+/* -- postings -- */
+
+/* Long lists that are no more. */
+static int note_shrunk(const struct graph *graph, const uint64_t *fingerprints, size_t n)
 {
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        struct posting_list list;
+        if (!long_lists_have(graph->long_lists, fingerprints[i]))
+            continue;
+        r = postings_list(graph->postings, fingerprints[i], &list);
+        if (r < 0 || !list.whole || list.n > graph->bounds.most_compared)
+            continue;
+        r = dirty_mark_lists(graph->dirty, &fingerprints[i], 1);
+        if (r == 0)
+            r = long_lists_set(graph->long_lists, fingerprints[i], false);
+    }
+    return r;
+}
+
+/* The postings pass to the next document of the class, whose sketch has the same fingerprints. */
+static int remove_postings(const struct graph *graph, const struct leaving *leaving)
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < leaving->n; i++) {
+        const struct min_sketch *sketch = &leaving->records[i]->sketch;
+        if (!has_postings(leaving, i))
+            continue;
+        if (leaving->others[i])
+            r = graph_post(graph, leaving->others[i], sketch);
+        if (r == 0)
+            r = postings_remove(graph->postings, leaving->sids[i], sketch);
+        if (r == 0)
+            r = note_shrunk(graph, sketch->values, postings_tier_keys(POSTINGS_TIER_R, sketch));
+    }
+    return r;
+}
+
+/* -- members -- */
+
+/* Out of the clusters of one clustering. Those that are none then are given up, but for those that
+ * are dirty. */
+static int leave_clusters(const struct graph *graph, const struct leaving *leaving)
+{
+    uint64_t clusters[AT_ONCE], n_left[AT_ONCE];
+    struct member members[AT_ONCE];
+    _cleanup_(sid_vector_done) struct sid_vector ended = {0};
     size_t n = 0;
-    for (size_t i = 0; i < intent->n_splits; i++)
-        n += intent->splits[i].leaving.n_sids + 2 * intent->splits[i].ids.n_sids;
-    return n;
-}
-
-/* The splits of one cluster of the default clustering after the other, until the intent has enough.
- * Returns of how many leavers, or an error. */
-static int plan_some(const struct graph *graph, const struct leaver *leavers, size_t n_leavers,
-                     struct cluster_intent *intent)
-{
-    size_t at = 0;
-
-    while (at < n_leavers && numbers_of(intent) < INTENT_NUMBERS) {
-        int n = take_leavers(leavers + at, n_leavers - at, intent);
-        if (n < 0)
-            return n;
-        at += (size_t)n;
-        struct cluster_split *split = &intent->splits[intent->n_splits - 1];
-        int r = split->cluster ? cluster_rest_plan(graph, split) : 0;
-        if (r < 0)
-            return r;
+    int r = membership_clusters_of(graph->membership, leaving->sids, leaving->n, clusters);
+    for (size_t i = 0; r == 0 && i < leaving->n; i++) {
+        if (clusters[i] == 0)
+            continue;
+        members[n] = leaving->members[i];
+        clusters[n++] = clusters[i];
     }
-    return (int)at;
-}
-
-/* The first split has all that leave. Where they are of one cluster it is that one's. */
-static int name_all(struct leaver *leavers, size_t n_leavers, struct cluster_intent *intent)
-{
-    int r = 0;
-
-    qsort(leavers, n_leavers, sizeof(*leavers), compare_sids);
-    for (size_t i = 0; r == 0 && i < n_leavers; i++)
-        r = sid_vector_push(&intent->splits[0].leaving, leavers[i].sid);
-    return r;
-}
-
-/* None has a twin that stays. Returns how many of them are gone, or an error. */
-static int delete_together(const struct graph *first, struct leaver *leavers, size_t n_leavers)
-{
-    _cleanup_(cluster_intent_done) struct cluster_intent intent = {.kind = INTENT_DELETE};
-    struct leaving_document known[DELETED_AT_ONCE];
-    const bool of_one = leavers[0].cluster == leavers[n_leavers - 1].cluster;
-
-    if (!of_one && !cluster_intent_add_split(&intent))
-        return -ENOMEM;
-    int n = plan_some(first, leavers, n_leavers, &intent);
-    int r = n < 0 ? n : of_one ? 0 : name_all(leavers, (size_t)n, &intent);
-    for (int i = 0; i < n; i++)
-        known[i] = leavers[i].known;
-    intent.known = known;
-    if (r == 0)
-        r = leave_others(first, &intent);
-    return r < 0 ? r : n;
-}
-
-/* A document whose class lives on takes no node away. */
-static int delete_twin(const struct graph *first, struct leaver *leaver)
-{
-    _cleanup_(cluster_intent_done) struct cluster_intent intent = {.kind = INTENT_DELETE};
-
-    int r = membership_clusters_of(first->membership, &leaver->sid, 1, &leaver->cluster);
-    if (r == 0)
-        r = take_leavers(leaver, 1, &intent);
-    intent.known = &leaver->known;
-    return r < 0 ? r : leave_others(first, &intent);
-}
-
-/* Whom they have in their classes. */
-static int find_others(const struct graph *graph, struct leaver *leavers, size_t n)
-{
-    uint8_t class_ids[CLASSES_AT_ONCE][CLASS_BYTES];
-    uint64_t sids[CLASSES_AT_ONCE], others[CLASSES_AT_ONCE];
-    int r = 0;
-
-    for (size_t at = 0; r == 0 && at < n; at += CLASSES_AT_ONCE) {
-        size_t n_some = n - at < CLASSES_AT_ONCE ? n - at : CLASSES_AT_ONCE;
-        for (size_t i = 0; i < n_some; i++) {
-            sids[i] = leavers[at + i].sid;
-            record_class(leavers[at + i].known.record, class_ids[i]);
-        }
-        r = classes_others(graph->kv, (const uint8_t(*)[CLASS_BYTES])class_ids, sids, n_some,
-                           others);
-        for (size_t i = 0; r == 0 && i < n_some; i++)
-            leavers[at + i].known.other = others[i];
-    }
-    return r;
-}
-
-/* When the twins have gone: a cluster may have gone with one. */
-static int find_clusters(const struct graph *graph, struct leaver *leavers, size_t n)
-{
-    uint64_t sids[DELETED_AT_ONCE], clusters[DELETED_AT_ONCE];
-
-    sids[0] = 0; /* for a compiler that cannot know */
-    for (size_t i = 0; i < n; i++)
-        sids[i] = leavers[i].sid;
-    int r = membership_clusters_of(graph->membership, sids, n, clusters);
+    if (r < 0 || n == 0)
+        return r;
+    r = membership_leave(graph->membership, clusters, members, n, leaving->may_be_gone, n_left);
     for (size_t i = 0; r == 0 && i < n; i++)
-        leavers[i].cluster = clusters[i];
+        if (n_left[i] <= 1 && !dirty_has(graph->dirty, clusters[i]) &&
+            !sid_vector_has(&ended, clusters[i]))
+            r = sid_vector_push(&ended, clusters[i]);
+    return r < 0 ? r : cluster_dissolve(graph, ended.sids, ended.n_sids);
+}
+
+static int delete_records(const struct graph *graph, const struct leaving *leaving)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    if (!batch)
+        return -ENOMEM;
+    for (size_t i = 0; i < leaving->n; i++) {
+        struct record_key key;
+        kv_batch_delete(batch, TABLE_RECORDS, record_key(&key, leaving->sids[i]));
+    }
+    int r = kv_apply(graph->kv, batch);
+    for (size_t i = 0; i < leaving->n; i++) {
+        records_forget(graph->records, leaving->sids[i]);
+        filter_cache_drop(graph->filters, leaving->sids[i]);
+    }
     return r;
 }
 
-/* One whose other goes as well has to look again in its turn. */
-static int look_again(const struct graph *graph, const struct sid_vector *sids,
-                      struct leaver *leaver)
-{
-    uint8_t class_id[CLASS_BYTES];
-    uint64_t other = 0;
+/* -- all of it -- */
 
-    if (!sid_vector_finds(sids, leaver->known.other))
+/* None has another of its class that goes with it, before it has gone itself. */
+static int delete_some(const struct graph *first, struct leaving *leaving, struct sid_vector *dirty)
+{
+    if (leaving->n == 0)
         return 0;
-    record_class(leaver->known.record, class_id);
-    int r = classes_other(graph->kv, class_id, leaver->sid, &other);
-    leaver->known.other = other;
-    return r < 0 ? r : 0;
+    for (size_t i = 0; i < leaving->n; i++)
+        member_init(&leaving->members[i], leaving->sids[i], leaving->records[i]);
+    int r = membership_clusters_of(first->membership, leaving->sids, leaving->n,
+                                   leaving->clusters);
+    if (r == 0)
+        r = announce(first, leaving, dirty);
+    if (r == 0)
+        r = remove_postings(first, leaving);
+    if (r == 0)
+        r = classes_remove_all(first->kv, (const uint8_t(*)[CLASS_BYTES])leaving->class_ids,
+                               leaving->sids, leaving->n);
+    for (const struct graph *graph = first; r == 0 && graph; graph = graph->next)
+        r = leave_clusters(graph, leaving);
+    return r < 0 ? r : delete_records(first, leaving);
 }
 
-/* At most DELETED_AT_ONCE. */
-static int delete_some(const struct graph *first, const uint64_t *sids,
-                       const struct record *const *records, size_t n)
+static void add(struct leaving *leaving, uint64_t sid, const struct record *record)
 {
-    _cleanup_free_ struct leaver *leavers = calloc(n + 1, sizeof(*leavers));
-    _cleanup_(sid_vector_done) struct sid_vector all = {0};
-    size_t n_leavers = 0;
-    int r = leavers ? 0 : -ENOMEM;
+    const size_t i = leaving->n++;
+    leaving->sids[i] = sid;
+    leaving->records[i] = record;
+    record_class(record, leaving->class_ids[i]);
+}
 
-    for (size_t i = 0; r == 0 && i < n; i++) {
-        leavers[i] = (struct leaver){.sid = sids[i], .known = {.record = records[i]}};
-        r = sid_vector_push(&all, sids[i]);
-    }
-    sid_vector_sort_unique(&all);
+/* A document whose class lives on goes by itself: the next of it may be going, too. */
+static int delete_twin(const struct graph *first, uint64_t sid, const struct record *record,
+                       bool may_be_gone, struct sid_vector *dirty)
+{
+    _cleanup_free_ struct leaving *leaving = calloc(1, sizeof(*leaving));
+    uint64_t other = 0;
+    if (!leaving)
+        return -ENOMEM;
+    leaving->may_be_gone = may_be_gone;
+    add(leaving, sid, record);
+    int r = classes_other(first->kv, leaving->class_ids[0], sid, &other);
+    leaving->others[0] = r > 0 ? other : 0;
+    return r < 0 ? r : delete_some(first, leaving, dirty);
+}
+
+static int delete_page(const struct graph *first, const uint64_t *sids,
+                       const struct record *const *records, size_t n, bool may_be_gone,
+                       struct sid_vector *dirty)
+{
+    _cleanup_free_ struct leaving *leaving = calloc(1, sizeof(*leaving));
+    uint8_t class_ids[AT_ONCE][CLASS_BYTES];
+    uint64_t others[AT_ONCE];
+    int r = leaving ? 0 : -ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        record_class(records[i], class_ids[i]);
     if (r == 0)
-        r = find_others(first, leavers, n);
-    for (size_t i = 0; r == 0 && i < n; i++) {
-        r = look_again(first, &all, &leavers[i]);
-        if (r == 0 && leavers[i].known.other)
-            r = delete_twin(first, &leavers[i]);
-        else if (r == 0)
-            leavers[n_leavers++] = leavers[i];
-    }
-    if (r == 0)
-        r = find_clusters(first, leavers, n_leavers);
-    if (r == 0 && n_leavers)
-        qsort(leavers, n_leavers, sizeof(*leavers), compare_leavers);
-    for (size_t at = 0; r >= 0 && at < n_leavers; at += (size_t)r)
-        r = delete_together(first, leavers + at, n_leavers - at);
-    return r < 0 ? r : 0;
+        r = classes_others(first->kv, (const uint8_t(*)[CLASS_BYTES])class_ids, sids, n, others);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        if (others[i])
+            r = delete_twin(first, sids[i], records[i], may_be_gone, dirty);
+    if (r < 0)
+        return r;
+    leaving->may_be_gone = may_be_gone;
+    for (size_t i = 0; i < n; i++)
+        if (!others[i])
+            add(leaving, sids[i], records[i]);
+    return delete_some(first, leaving, dirty);
 }
 
 int cluster_delete(const struct graph *first, const uint64_t *sids,
                    const struct record *const *records, size_t n)
 {
+    _cleanup_(sid_vector_done) struct sid_vector dirty = {0};
     int r = 0;
-    for (size_t at = 0; r == 0 && at < n; at += DELETED_AT_ONCE)
-        r = delete_some(first, sids + at, records + at,
-                        n - at < DELETED_AT_ONCE ? n - at : DELETED_AT_ONCE);
+    for (size_t at = 0; r == 0 && at < n; at += AT_ONCE)
+        r = delete_page(first, sids + at, records + at, n - at < AT_ONCE ? n - at : AT_ONCE, false,
+                        &dirty);
+    return r < 0 ? r : recluster_small(first, &dirty);
+}
+
+/* What an intent says. */
+struct intended {
+    uint64_t clusters[CLUSTERING_MAX + 1], fingerprints[POSTINGS_TIER_R_KEYS];
+    size_t n_clusters, n_fingerprints;
+};
+
+static int read_intent(const struct graph *first, uint64_t sid, struct intended *ret_intended)
+{
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
+    struct intended intended = {.n_clusters = 0};
+    int r = intent_value(first->kv, INTENT_DELETE, sid, &value);
+    if (r < 0)
+        return r;
+    const uint8_t *p = value.data, *end = p + value.size_bytes;
+    if (value.size_bytes % 8 != 1 || p[0] > CLUSTERING_MAX || end < p + 1 + 8 * p[0] ||
+        end > p + 1 + 8 * (p[0] + POSTINGS_TIER_R_KEYS))
+        return -EUCLEAN;
+    const size_t n_clusters = *p++;
+    for (; intended.n_clusters < n_clusters; p += 8)
+        intended.clusters[intended.n_clusters++] = get_be64(p);
+    for (; p < end; p += 8)
+        intended.fingerprints[intended.n_fingerprints++] = get_be64(p);
+    *ret_intended = intended;
+    return 0;
+}
+
+/* The record is gone, as are its rows of members and classes; its postings may be back. */
+static int remove_postings_of(const struct graph *graph, uint64_t sid,
+                              const struct intended *intended)
+{
+    const struct min_sketch sketch = {.values = intended->fingerprints,
+                                      .n_values = (uint32_t)intended->n_fingerprints};
+    int r = postings_remove(graph->postings, sid, &sketch);
+    return r < 0 ? r : note_shrunk(graph, sketch.values, sketch.n_values);
+}
+
+/* Clusters that it was in and that may be none since. */
+static int end_clusters(const struct graph *first, const struct intended *intended)
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < intended->n_clusters; i++) {
+        const struct graph *graph = graph_of_cluster(first, intended->clusters[i]);
+        if (graph && !dirty_has(first->dirty, intended->clusters[i]))
+            r = cluster_dissolve(graph, &intended->clusters[i], 1);
+    }
     return r;
+}
+
+static int delete_again(const struct graph *first, uint64_t sid, struct sid_vector *dirty)
+{
+    _cleanup_(record_done) struct record record = {0};
+    const struct record *going = &record;
+    struct intended intended;
+    int r = read_intent(first, sid, &intended);
+    if (r < 0)
+        return r;
+    r = graph_record(first, sid, &record);
+    if (r == -ENOENT)
+        r = remove_postings_of(first, sid, &intended);
+    else if (r == 0)
+        r = delete_page(first, &sid, &going, 1, true, dirty);
+    return r < 0 ? r : end_clusters(first, &intended);
+}
+
+int cluster_delete_again(const struct graph *first)
+{
+    _cleanup_(sid_vector_done) struct sid_vector sids = {0}, dirty = {0};
+    int r = intents_list(first->kv, INTENT_DELETE, &sids);
+    for (size_t i = 0; r == 0 && i < sids.n_sids; i++)
+        r = delete_again(first, sids.sids[i], &dirty);
+    return r; /* clusters are clustered anew later, when all that was inserted is in them */
 }

@@ -12,68 +12,24 @@ int graph_edge(double threshold, const struct min_sketch *a, const struct min_sk
     return r == -ENODATA ? 0 : r;
 }
 
-/* A document comes into its lists: in those of another cluster it is a stray. */
-static int posted_short(const struct graph *graph, uint64_t sid, const struct min_sketch *sketch)
-{
-    uint64_t sids[1 + POSTINGS_TIER_R_KEYS] = {sid}, clusters[1 + POSTINGS_TIER_R_KEYS];
-    uint64_t fingerprints[1 + POSTINGS_TIER_R_KEYS];
-    size_t n_keys = postings_tier_keys(POSTINGS_TIER_R, sketch), n = 1;
-
-    for (size_t i = 0; i < n_keys; i++) {
-        fingerprints[n] = sketch->values[i];
-        sids[n] = short_lists_find(graph->short_lists, sketch->values[i]);
-        n += sids[n] != 0;
-    }
-    if (n == 1)
-        return 0;
-    int r = membership_clusters_of(graph->membership, sids, n, clusters);
-    for (size_t i = 1; i < n; i++)
-        if (r < 0 || !short_lists_vouches(graph->short_lists, fingerprints[i], clusters[i]))
-            short_lists_drop(graph->short_lists, fingerprints[i]);
-        else if (clusters[i] != clusters[0])
-            short_lists_stray(graph->short_lists, fingerprints[i], sid);
-    return r;
-}
-
 int graph_post(const struct graph *graph, uint64_t sid, const struct min_sketch *sketch)
 {
-    long_lists_posted(graph->long_lists, sid, sketch);
-    int r = posted_short(graph, sid, sketch);
-    if (r < 0)
-        return r;
     filter_cache_put(graph->filters, sid, sketch);
     return postings_add(graph->postings, sid, sketch);
 }
 
-void graph_joined(const struct graph *graph, uint64_t from, uint64_t to)
+int graph_list(const struct graph *graph, uint64_t fingerprint, struct posting_list *ret_list,
+               size_t *ret_n_compared)
 {
-    long_lists_joined(graph->long_lists, from, to);
-    if (graph->short_lists)
-        short_lists_split(graph->short_lists, from);
-}
-
-void graph_split(const struct graph *graph, uint64_t cluster)
-{
-    long_lists_split(graph->long_lists, cluster);
-    if (graph->short_lists)
-        short_lists_split(graph->short_lists, cluster);
-}
-
-void graph_moved(const struct graph *graph, uint64_t from, uint64_t to)
-{
-    if (to == 0)
-        graph_split(graph, from);
-    else if (from)
-        long_lists_moved(graph->long_lists, from, to);
-    if (to && graph->short_lists)
-        short_lists_split(graph->short_lists, from);
-}
-
-void graph_forget(const struct graph *graph)
-{
-    long_lists_forget(graph->long_lists);
-    if (graph->short_lists)
-        short_lists_forget(graph->short_lists);
+    const struct cluster_bounds *bounds = &graph->bounds;
+    int r = postings_list(graph->postings, fingerprint, ret_list);
+    if (r < 0)
+        return r;
+    const bool is_long = ret_list->n > bounds->most_compared ||
+                         long_lists_have(graph->long_lists, fingerprint);
+    *ret_n_compared =
+        is_long && bounds->n_representatives < ret_list->n ? bounds->n_representatives : ret_list->n;
+    return 0;
 }
 
 const struct graph *graph_of_cluster(const struct graph *first, uint64_t cluster)

@@ -1,26 +1,28 @@
-/* Incremental connected components, with deletion, over a graph that is not stored.
+/* The clusterings of an index as one thing: what is done to documents is done in each, in order, and
+ * what a crash or a failing store left half done is finished before anything else.
  *
- * Insert finds the document's neighbours and joins their clusters, small into large. Delete looks
- * whether the neighbours still reach each other (cluster_parts.h). Every change of more than one
- * partition of the store stands in TABLE_INTENTS while it lasts (cluster_intent.h) and can be done
- * again.
- */
+ * Join eagerly, split lazily: an insert joins one cluster (cluster_insert.h), a delete marks one
+ * dirty (cluster_delete.h), and what is dirty is clustered anew (recluster.h). */
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/index/tables/classes.h"
-#include "engine/index/tables/cluster_aliases.h"
+#include "engine/cluster/links.h"
 #include "engine/index/clusters/cluster_change.h"
 #include "engine/index/clusters/cluster_delete.h"
-#include "engine/index/clusters/cluster_hubs.h"
-#include "engine/index/clusters/cluster_link.h"
+#include "engine/index/clusters/cluster_insert.h"
+#include "engine/index/clusters/intents.h"
 #include "engine/index/clusters/living_clusters_private.h"
+#include "engine/index/clusters/neighbours.h"
 #include "engine/index/clusters/remade.h"
 #include "engine/index/clusters/remake_plan.h"
-#include "engine/index/clusters/small_cluster.h"
+#include "engine/index/tables/classes.h"
+#include "engine/index/tables/cluster_aliases.h"
 
-enum { FILTERS_MAX = 1 << 18 }; /* 21 MB */
+enum {
+    FILTERS_MAX = 1 << 18, /* 21 MB */
+    AT_ONCE = 64,          /* some hundred microseconds */
+};
 
 static int clustering_init(struct clustering *clustering, struct living_clusters *clusters,
                            struct records *records, struct postings *postings, double threshold,
@@ -30,50 +32,68 @@ static int clustering_init(struct clustering *clustering, struct living_clusters
                                        .records = records,
                                        .postings = postings,
                                        .membership = &clustering->membership,
-                                       .threshold = threshold,
                                        .filters = clusters->filters,
-                                       .repairs = clusters->repairs,
-                                       .small_cluster = clusters->limits.small_cluster};
-    int r = long_lists_new(clusters->limits.long_from, &clustering->graph.long_lists);
-    if (r < 0)
-        return r;
-    struct cluster_hubs *hubs = NULL;
-    r = cluster_hubs_new(clusters->limits.long_from, &hubs);
-    if (r == 0 && number == 0)
-        r = short_lists_new(0, &clustering->graph.short_lists);
+                                       .long_lists = &clusters->long_lists,
+                                       .seen = clusters->seen,
+                                       .dirty = clusters->dirty,
+                                       .bounds = clusters->bounds,
+                                       .threshold = threshold};
+    return membership_init(&clustering->membership, clusters->kv, number);
+}
+
+static void set_bounds(struct living_clusters *clusters, const struct cluster_bounds *bounds)
+{
+    struct cluster_bounds *to = &clusters->bounds;
+    if (bounds)
+        *to = *bounds;
+    if (to->most_compared == 0)
+        to->most_compared = LINKS_MOST_COMPARED;
+    if (to->n_representatives == 0)
+        to->n_representatives = LINKS_REPRESENTATIVES;
+    if (to->at_once == 0)
+        to->at_once = AT_ONCE;
+}
+
+/* What all clusterings have. */
+static int init_shared(struct living_clusters *clusters)
+{
+    int r = dirty_new(clusters->kv, &clusters->dirty);
     if (r == 0)
-        r = membership_init(&clustering->membership, clusters->kv, number);
-    clustering->membership.hubs = hubs;
-    if (r < 0) {
-        cluster_hubs_free(hubs);
-        long_lists_free(clustering->graph.long_lists);
-        short_lists_free(clustering->graph.short_lists);
-    }
-    return r;
+        r = recluster_new(&clusters->run);
+    if (r == 0)
+        r = filter_cache_new(FILTERS_MAX, &clusters->filters);
+    if (r == 0)
+        r = seen_sids_new(&clusters->seen);
+    if (r == 0)
+        r = long_lists_read(clusters->kv, &clusters->long_lists);
+    return r < 0 ? r : dirty_read(clusters->dirty);
+}
+
+static void free_shared(struct living_clusters *clusters)
+{
+    long_lists_done(&clusters->long_lists);
+    seen_sids_free(clusters->seen);
+    filter_cache_free(clusters->filters);
+    recluster_free(clusters->run);
+    dirty_free(clusters->dirty);
+    free(clusters);
 }
 
 int living_clusters_open(struct kv *kv, struct records *records, struct postings *postings,
-                         double threshold, const struct living_limits *limits,
+                         double threshold, const struct cluster_bounds *bounds,
                          struct living_clusters **ret_clusters)
 {
     struct living_clusters *clusters = calloc(1, sizeof(*clusters));
     if (!clusters)
         return -ENOMEM;
     clusters->kv = kv;
-    if (limits)
-        clusters->limits = *limits;
-    if (clusters->limits.small_cluster == 0)
-        clusters->limits.small_cluster = SMALL_CLUSTER_MAX;
+    set_bounds(clusters, bounds);
     clusters->graph = &clusters->clusterings[0].graph;
-    int r = cluster_repairs_new(&clusters->repairs);
-    if (r == 0)
-        r = filter_cache_new(FILTERS_MAX, &clusters->filters);
+    int r = init_shared(clusters);
     if (r == 0)
         r = clustering_init(&clusters->clusterings[0], clusters, records, postings, threshold, 0);
     if (r < 0) {
-        filter_cache_free(clusters->filters);
-        cluster_repairs_free(clusters->repairs);
-        free(clusters);
+        free_shared(clusters);
         return r;
     }
     clusters->n_clusterings = 1;
@@ -99,15 +119,9 @@ void living_clusters_close(struct living_clusters *clusters)
 {
     if (!clusters)
         return;
-    for (size_t i = 0; i < clusters->n_clusterings; i++) {
+    for (size_t i = 0; i < clusters->n_clusterings; i++)
         membership_done(&clusters->clusterings[i].membership, !clusters->unfinished);
-        cluster_hubs_free(clusters->clusterings[i].membership.hubs);
-        long_lists_free(clusters->clusterings[i].graph.long_lists);
-        short_lists_free(clusters->clusterings[i].graph.short_lists);
-    }
-    filter_cache_free(clusters->filters);
-    cluster_repairs_free(clusters->repairs);
-    free(clusters);
+    free_shared(clusters);
 }
 
 /* Before documents come or go. */
@@ -121,34 +135,43 @@ static int about_to_change(struct living_clusters *clusters)
 
 /* -- insert -- */
 
+/* Postings that a replay past the watermark would not find again are noted. */
+static int post(struct living_clusters *clusters, const struct coming *coming)
+{
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = NULL;
+    int r = 0;
+    if (coming->sid <= clusters->flushed_sid) {
+        batch = kv_batch_new();
+        if (!batch)
+            return -ENOMEM;
+        intent_put(batch, INTENT_POSTED, coming->sid, (struct kv_slice){"", 0});
+        r = kv_apply(clusters->kv, batch);
+    }
+    return r < 0 ? r : graph_post(clusters->graph, coming->sid, &coming->record->sketch);
+}
+
 static int insert(struct living_clusters *clusters, const struct coming *coming)
 {
-    const bool is_first = coming->first == coming->sid;
-    int r = 0;
-
-    /* Postings that a replay past the watermark would not find again are noted. */
-    if (is_first && coming->sid <= clusters->flushed_sid)
-        r = posted_intent_put(clusters->kv, coming->sid);
-    if (r < 0)
-        return r;
+    int r = coming->first == coming->sid ? post(clusters, coming) : 0;
     if (r == 0)
-        r = cluster_link(clusters->graph, coming);
+        r = cluster_insert(clusters->graph, coming);
     for (const struct graph *graph = clusters->graph->next; r == 0 && graph; graph = graph->next)
-        r = cluster_link_in_place(graph, coming);
-    /* After it was looked for, so that fingerprints that nobody else has are not asked for; and
-     * whatever came of that: what is repeated finds it as others do. */
-    int posted = is_first ? graph_post(clusters->graph, coming->sid, &coming->record->sketch) : 0;
-    return r < 0 ? r : posted;
+        r = cluster_insert_in_place(graph, coming);
+    return r;
 }
 
 int living_clusters_remake(struct living_clusters *clusters, unsigned number,
                            struct remake_plan *plan)
 {
     const struct clustering *clustering = living_clusters_find(clusters, number);
+    const uint64_t on_its_way = clustering_base(number);
     int r = living_clusters_recover(clusters);
-    if (r < 0)
-        return r;
-    r = remake_plan_step(plan, &clustering->graph);
+    if (r == 0 && !dirty_has(clusters->dirty, on_its_way))
+        r = dirty_mark(clusters->dirty, &on_its_way, 1);
+    if (r == 0)
+        r = remake_plan_step(plan, &clustering->graph);
+    if (r == 0)
+        r = dirty_clear(clusters->dirty, &on_its_way, 1, UINT64_MAX);
     clusters->unfinished = r < 0;
     return r;
 }
@@ -257,10 +280,27 @@ int living_clusters_replace(struct living_clusters *clusters, uint64_t old_sid,
     return r < 0 ? r : living_clusters_delete(clusters, old_sid, old_record);
 }
 
+/* Interrupted, some of the documents have the new id and the others the old one: what is dirty is
+ * clustered anew, and the larger part's id stays. */
+static int carry_out_rename(struct living_clusters *clusters, const struct graph *graph,
+                            uint64_t id, uint64_t new_id)
+{
+    const uint64_t on_its_way = clustering_base(graph->membership->clustering);
+    const uint64_t marked[2] = {on_its_way ? on_its_way : new_id, id};
+    const size_t n = on_its_way ? 1 : 2;
+    const bool was_dirty = dirty_has(clusters->dirty, on_its_way ? on_its_way : id);
+    int r = dirty_mark(clusters->dirty, marked, n);
+    if (r == 0)
+        r = cluster_aliases_rename(clusters->kv, id, new_id);
+    if (r == 0)
+        r = membership_move_all(graph->membership, id, new_id);
+    if (r == 0) /* what was dirty still is, under its new id */
+        r = dirty_clear(clusters->dirty, marked + was_dirty, n - was_dirty, UINT64_MAX);
+    return r;
+}
+
 int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64_t new_id)
 {
-    _cleanup_(cluster_intent_done) struct cluster_intent intent = {.kind = INTENT_RENAME,
-                                                                   .cluster = new_id};
     const struct graph *graph = graph_of_cluster(clusters->graph, id);
     uint64_t size = 0, new_size = 0;
 
@@ -274,14 +314,10 @@ int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64
         r = membership_size(graph->membership, new_id, &new_size);
     if (r < 0 || size == 0 || id == new_id || new_size > 0)
         return r < 0 ? r : size == 0 ? -ENOENT : id == new_id ? 0 : -EEXIST;
-    graph_forget(graph); /* what may know the new id as a former one */
-    cluster_hubs_forget(graph->membership->hubs);
     graph->membership->dissolved = (struct dissolved_clusters){0};
     r = cluster_ids_pass(&graph->membership->ids, clusters->kv, new_id);
-    if (r == 0)
-        r = sid_vector_push(&intent.ids, id);
     if (r == 0) {
-        r = cluster_change_carry_out(graph, &intent);
+        r = carry_out_rename(clusters, graph, id, new_id);
         clusters->unfinished = r < 0;
     }
     return r;
@@ -317,13 +353,7 @@ int living_clusters_repair(struct living_clusters *clusters)
     int r = living_clusters_recover(clusters);
 
     if (r == 0)
-        r = cluster_repairs_step(clusters->graph);
+        r = recluster_step(clusters->run, clusters->graph);
     clusters->unfinished = r < 0;
     return r;
-}
-
-void living_clusters_set_repair_bounds(struct living_clusters *clusters, size_t at_once,
-                                       size_t a_step)
-{
-    cluster_repairs_set_bounds(clusters->repairs, at_once, a_step);
 }

@@ -1,11 +1,15 @@
 /* Clusters that follow every insert, rewrite and delete: the connected components of the documents
- * whose resemblance (record_resemblance) is at least the threshold, among the candidates of tier R.
+ * whose resemblance (record_resemblance) is at least the threshold, among candidates.
  *
- * What they equal, whatever the history: components over all live documents, an edge between two of
- * one class, and an edge between two classes when their first documents are candidates of each
- * other in tier R and their resemblance reaches the threshold. Only the first live document
- * (smallest sid) of a class has postings. But for pairs that have no fingerprint in common other
- * than what very many have (neighbours.c), which may or may not be found.
+ * What they equal when nothing is dirty, whatever the history: components over all live documents,
+ * an edge between two of one class, and an edge between two classes when their first documents are
+ * candidates of each other and their resemblance reaches the threshold. Candidates share one of
+ * their 16 smallest fingerprints; where more than 1,000 classes have it, one of the two is among the
+ * 64 oldest of these. Only the first live document (smallest sid) of a class has postings. A batch
+ * of mode fast, undivided, of all records makes the same.
+ *
+ * What an insert or a delete leaves to be found out later is dirty (dirty.h): a merge or a split of
+ * clusters that are not small, and lists that become long or get other representatives.
  *
  * Beside them stand the clusters of clusterings that a batch makes anew (remade.h); of these only
  * what leaves, and what comes in its place, is followed.
@@ -40,16 +44,17 @@ struct remake_plan;
 /* Named ways of clustering beside the default one. */
 enum { LIVING_CLUSTERINGS_MAX = 8 };
 
-/* From where on something is done in another way, for tests; 0: as is best. */
-struct living_limits {
-    size_t long_from;     /* posting lists of this length get a digest (long_lists.h) */
-    size_t small_cluster; /* of up to so many documents (small_cluster.h) */
+/* How much is done where; 0: as is best. */
+struct cluster_bounds {
+    size_t most_compared;     /* longer posting lists have representatives; at most 1,000 */
+    size_t n_representatives; /* of such a list, its first documents */
+    size_t at_once; /* documents that are clustered anew within a change; more are afterwards */
 };
 
-/* kv, records, postings borrowed. limits: NULL or copied. Returns 0, -ENOMEM or a store error;
+/* kv, records, postings borrowed. bounds: NULL or copied. Returns 0, -ENOMEM or a store error;
  * ret_clusters gives. */
 int living_clusters_open(struct kv *kv, struct records *records, struct postings *postings,
-                         double threshold, const struct living_limits *limits,
+                         double threshold, const struct cluster_bounds *bounds,
                          struct living_clusters **ret_clusters);
 void living_clusters_close(struct living_clusters *clusters);
 
@@ -108,13 +113,9 @@ int living_clusters_pass_ids(struct living_clusters *clusters, uint64_t n);
  * error; then nothing is lost and it can be repeated. */
 int living_clusters_flush(struct living_clusters *clusters);
 
-/* A step of the repair of large clusters that documents have left (cluster_repair.h), of some
- * milliseconds. Returns 1 when there is more to do, 0 when nothing is left, or an error, after
- * which it can be repeated. */
+/* A step of clustering anew what is dirty (recluster.h), of some milliseconds. Returns 1 when there
+ * is more to do, 0 when nothing is left, or an error, after which it can be repeated. */
 int living_clusters_repair(struct living_clusters *clusters);
-/* For tests: cluster_repairs_set_bounds(). */
-void living_clusters_set_repair_bounds(struct living_clusters *clusters, size_t at_once,
-                                       size_t a_step);
 
 /* A step of remake_plan_step(), of a clustering that is made anew; returns as that. */
 int living_clusters_remake(struct living_clusters *clusters, unsigned number,
@@ -122,7 +123,8 @@ int living_clusters_remake(struct living_clusters *clusters, unsigned number,
 
 /* -- anyone's -- */
 
-/* Whether a cluster may be more than one, which is being found out; and how many are such. */
+/* Whether a cluster may be more than one, or part of another, which is being found out; and how many
+ * clusters and lists are such. */
 bool living_clusters_is_repairing(struct living_clusters *clusters, uint64_t id);
 size_t living_clusters_n_repairing(struct living_clusters *clusters);
 

@@ -24,12 +24,12 @@ struct clustering *living_clusters_find(struct living_clusters *clusters, unsign
 
 bool living_clusters_is_repairing(struct living_clusters *clusters, uint64_t id)
 {
-    return cluster_repairs_has(clusters->repairs, id);
+    return dirty_has(clusters->dirty, id);
 }
 
 size_t living_clusters_n_repairing(struct living_clusters *clusters)
 {
-    return cluster_repairs_count(clusters->repairs);
+    return dirty_count(clusters->dirty);
 }
 
 int living_clusters_of_in(struct living_clusters *clusters, unsigned number, uint64_t sid,

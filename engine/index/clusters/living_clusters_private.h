@@ -4,7 +4,7 @@
 
 #include "engine/index/clusters/living_clusters.h"
 #include "engine/index/tables/membership.h"
-#include "engine/index/clusters/neighbours.h"
+#include "engine/index/clusters/recluster.h"
 
 /* One way of clustering. */
 struct clustering {
@@ -15,10 +15,13 @@ struct clustering {
 struct living_clusters {
     struct clustering clusterings[1 + LIVING_CLUSTERINGS_MAX]; /* first the default one */
     size_t n_clusterings;
-    struct living_limits limits;
+    struct cluster_bounds bounds;
     struct kv *kv;
-    struct cluster_repairs *repairs;
+    struct dirty *dirty;
+    struct recluster *run;
     struct filter_cache *filters;
+    struct seen_sids *seen;
+    struct long_lists long_lists;
     struct graph *graph;                /* the default one's, and through it all */
     bool posted;                        /* the postings lost by a crash are there again */
     bool unfinished;                    /* a change may have stopped half-way; its intent stands */

@@ -4,15 +4,20 @@
  *   TABLE_META   "postings_flushed"   sid 8 (big endian): the postings of all documents up to it
  *                                     are in the store, but for those TABLE_INTENTS names
  *
- * and what happens at the next start is: finish removing what was being deleted; post what is past
- * the watermark or named; finish the interrupted change, which needs the postings.
+ * and what happens at the next start is: documents that were on their way between two clusters
+ * arrive; what is past the watermark or named is posted; deletes are finished. What is dirty is
+ * clustered anew later, behind other work.
+ *
+ * A document moves in three writes: its row in the new cluster and what says that it is in that one;
+ * then its row in the old one goes. Both clusters are dirty meanwhile, so the rows of dirty clusters
+ * tell who had not arrived.
  */
 #include <errno.h>
 
 #include "base/bytes.h"
 #include "engine/index/clusters/cluster_change.h"
-#include "engine/index/clusters/cluster_hubs.h"
-#include "engine/index/clusters/leaving_documents.h"
+#include "engine/index/clusters/cluster_delete.h"
+#include "engine/index/clusters/intents.h"
 #include "engine/index/clusters/living_clusters_private.h"
 #include "engine/index/clusters/postings_replay.h"
 #include "engine/index/tables/schema.h"
@@ -34,13 +39,10 @@ static int read_flushed(struct living_clusters *clusters)
     return r;
 }
 
-/* The postings that were in memory. A document that was being deleted goes first. */
-static int recover_postings(struct living_clusters *clusters, struct cluster_intent *intent)
+/* The postings that were in memory. */
+static int recover_postings(struct living_clusters *clusters)
 {
     int r = read_flushed(clusters);
-
-    if (r == 0 && intent && intent->kind == INTENT_DELETE)
-        r = leaving_documents_remove(clusters->graph, intent);
     if (r == 0)
         r = postings_replay(clusters->graph, &clusters->last_sid);
     if (r == 0)
@@ -58,55 +60,105 @@ static int recount(struct living_clusters *clusters)
 
 static void forget_what_is_known(struct living_clusters *clusters)
 {
+    recluster_forget(clusters->run);
     for (const struct graph *graph = clusters->graph; graph; graph = graph->next) {
-        graph_forget(graph);
-        cluster_hubs_forget(graph->membership->hubs);
         number_cache_clear(&graph->membership->heads);
+        number_cache_clear(&graph->membership->clusters);
     }
 }
 
-/* What an intent moves may have been moved. */
-static int finish_change(struct living_clusters *clusters, struct cluster_intent *intent)
+static void set_repeating(struct living_clusters *clusters, bool repeating)
 {
     for (size_t i = 0; i < clusters->n_clusterings; i++)
-        clusters->clusterings[i].membership.repeating = true;
-    int r = cluster_change_finish(clusters->graph, intent);
-    for (size_t i = 0; i < clusters->n_clusterings; i++)
-        clusters->clusterings[i].membership.repeating = false;
+        clusters->clusterings[i].membership.repeating = repeating;
+}
+
+/* -- documents on their way -- */
+
+static int arrive_of(const struct graph *graph, uint64_t cluster)
+{
+    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+    int r = membership_list(graph->membership, cluster, 0, &sids);
+    for (size_t i = 0; r == 0 && i < sids.n_sids; i++) {
+        const struct sid_vector one = {&sids.sids[i], 1, 1};
+        uint64_t to;
+        r = membership_clusters_of(graph->membership, &sids.sids[i], 1, &to);
+        if (r == 0 && to != cluster)
+            r = cluster_move(graph, cluster, to, &one);
+    }
     return r;
 }
 
-/* What a crash or a failing store left half-done comes before any other change. */
-int living_clusters_recover(struct living_clusters *clusters)
+/* Of any cluster of a clustering. */
+static int arrive_in(const struct graph *graph)
 {
-    _cleanup_(cluster_intent_done) struct cluster_intent intent = {0};
+    enum { IDS = 64 };
+    uint64_t ids[IDS], after = clustering_base(graph->membership->clustering);
+    int n;
+    while ((n = membership_ids(graph->membership, after, IDS, ids)) > 0) {
+        for (int i = 0; i < n; i++) {
+            int r = arrive_of(graph, ids[i]);
+            if (r < 0)
+                return r;
+        }
+        after = ids[n - 1];
+    }
+    return n;
+}
 
-    if (clusters->posted && !clusters->unfinished)
-        return 0;
-    bool failed = clusters->unfinished; /* in this process, which may have lost count */
+/* The next batch of a clustering moves what is still to be moved. */
+static int arrive(struct living_clusters *clusters)
+{
+    _cleanup_(sid_vector_done) struct sid_vector dirty = {0};
+    int r = dirty_read(clusters->dirty);
+    if (r == 0)
+        r = dirty_clusters(clusters->dirty, &dirty);
+    for (size_t i = 0; r == 0 && i < dirty.n_sids; i++) {
+        const uint64_t id = dirty.sids[i];
+        const struct graph *graph = graph_of_cluster(clusters->graph, id);
+        const bool all = cluster_clustering(id) && id == clustering_base(cluster_clustering(id));
+        if (graph)
+            r = all ? arrive_in(graph) : arrive_of(graph, id);
+        if (r == 0 && (all || !graph))
+            r = dirty_clear(clusters->dirty, &id, 1, UINT64_MAX);
+    }
+    return r;
+}
+
+/* -- */
+
+static int recover(struct living_clusters *clusters)
+{
+    const bool failed = clusters->unfinished; /* in this process, which may have lost count */
     clusters->unfinished = true;
     forget_what_is_known(clusters);
-    int interrupted = cluster_intent_get(clusters->kv, &intent);
-    if (interrupted < 0 && interrupted != -ENOENT)
-        return interrupted;
-    int r = clusters->posted ? 0 : cluster_repairs_load(clusters->repairs, clusters->graph);
+    int r = arrive(clusters);
     if (r == 0 && !clusters->posted)
-        r = recover_postings(clusters, interrupted == 0 ? &intent : NULL);
-    if (r == 0 && interrupted == 0)
-        r = finish_change(clusters, &intent);
+        r = recover_postings(clusters);
     if (r == 0)
-        r = cluster_repairs_recover(clusters->repairs, clusters->graph);
-    if (r == 0 && (failed || interrupted == 0))
+        r = cluster_delete_again(clusters->graph);
+    if (r == 0 && failed)
         r = recount(clusters);
     if (r == 0)
         clusters->unfinished = false;
     return r;
 }
 
+/* What a crash or a failing store left half-done comes before any other change. */
+int living_clusters_recover(struct living_clusters *clusters)
+{
+    if (clusters->posted && !clusters->unfinished)
+        return 0;
+    set_repeating(clusters, true);
+    int r = recover(clusters);
+    set_repeating(clusters, false);
+    return r;
+}
+
 int living_clusters_flush(struct living_clusters *clusters)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    _cleanup_(sid_vector_done) struct sid_vector posted = {0};
+    _cleanup_(sid_vector_done) struct sid_vector posted = {0}, deleted = {0};
     uint8_t value[8];
 
     if (!batch)
@@ -114,7 +166,9 @@ int living_clusters_flush(struct living_clusters *clusters)
     int r = living_clusters_recover(clusters);
     uint64_t sid = clusters->first_failed ? clusters->first_failed - 1 : clusters->last_sid;
     if (r == 0)
-        r = posted_intent_list(clusters->kv, &posted);
+        r = intents_list(clusters->kv, INTENT_POSTED, &posted);
+    if (r == 0)
+        r = intents_list(clusters->kv, INTENT_DELETE, &deleted);
     if (r == 0)
         r = postings_flush(clusters->graph->postings);
     if (r < 0)
@@ -125,5 +179,6 @@ int living_clusters_flush(struct living_clusters *clusters)
     if (r < 0)
         return r;
     clusters->flushed_sid = sid;
-    return posted_intent_clear(clusters->kv, &posted);
+    r = intents_drop(clusters->kv, INTENT_POSTED, &posted);
+    return r < 0 ? r : intents_drop(clusters->kv, INTENT_DELETE, &deleted);
 }

@@ -1,6 +1,13 @@
-/* The graph behind a clustering: its edges are not stored, they are found by asking the
- * postings and comparing full sketches. Nodes are classes, named by their first document, the only
- * one of a class that has postings. */
+/* The neighbours of a document: those that resemble it among its candidates. Two documents are
+ * candidates of each other where they share one of their 16 smallest fingerprints; in a long list
+ * (long_lists.h) one of the two must be a representative of it.
+ *
+ * So the candidates of a document that come before it are found in its posting lists: all that are
+ * before it in a short one, and the representatives before it in a long one. Those that come after
+ * it find it in the same way; whoever asks for each document of a set in turn has all pairs once.
+ *
+ * Cost: a look at each of some thousand candidates at most (16 lists of 1,000), a comparison for
+ * those that are wanted and that the 64-byte filters let pass. The committer's. */
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_NEIGHBOURS_H
 #define KINFS_ENGINE_INDEX_CLUSTERS_NEIGHBOURS_H
 
@@ -8,59 +15,35 @@
 #include <stdint.h>
 
 #include "engine/index/clusters/graph.h"
-#include "engine/index/postings/short_lists.h"
 
-/* Whether two documents are neighbours that would find each other by tier R: 1; 0, also where it is
- * by another way only; or an error. */
-int neighbours_by_tier_r(const struct graph *graph, const struct min_sketch *a,
-                         const struct min_sketch *b);
+/* Documents that were met while one is looked at; emptied in no time. */
+struct seen_sids;
+int seen_sids_new(struct seen_sids **ret_seen); /* 0, -ENOMEM */
+void seen_sids_free(struct seen_sids *seen);
 
-/* Whether the caller wants to know if a candidate, in cluster (0: none), is a neighbour. */
-typedef bool (*neighbour_wanted_fn)(void *user, uint64_t sid, uint64_t cluster);
-/* A neighbour. Returns 0 or an error, which ends the search. */
-typedef int (*neighbour_found_fn)(void *user, uint64_t sid, uint64_t cluster,
-                                  const struct record *record);
-
-/* Find the neighbours of a document; itself is asked about like any other candidate.
+/* The candidates of a document that come before it: appended, each once. Its postings are there.
  *
- * dead  gets candidates whose record is gone, when not NULL
+ * grown  gets the fingerprints of lists that have become long and are not known to be; or NULL
  *
- * Returns 0, what found returned, -ENOMEM, -EUCLEAN or a store error. The committer's. One query of
- * the postings, and a read and a comparison for each wanted candidate. */
-int neighbours_find(const struct graph *graph, const struct min_sketch *sketch,
-                    neighbour_wanted_fn wanted, neighbour_found_fn found, void *user,
-                    struct sid_vector *dead);
+ * Returns 0, -ENOMEM, -EUCLEAN or a store error. */
+int neighbours_candidates(const struct graph *graph, uint64_t sid, const struct min_sketch *sketch,
+                          struct sid_vector *candidates, struct sid_vector *grown);
 
-/* A list that was not read: all are in one cluster with a document, but for some strays. */
-struct known_list {
-    uint64_t fingerprint, by;
-    uint64_t strays[SHORT_LISTS_STRAYS];
-    size_t n_strays;
-};
+/* Whether one of two documents is a candidate of the other: 1, 0 or an error. */
+int neighbours_are_candidates(const struct graph *graph, uint64_t sid_a,
+                              const struct min_sketch *a, uint64_t sid_b,
+                              const struct min_sketch *b);
 
-/* The posting lists of a document that were read, all of each, with who is in them; and those that
- * were not. */
-struct lists_read {
-    uint64_t fingerprints[POSTINGS_TIER_R_KEYS];
-    struct sid_list list;
-    struct known_list known[POSTINGS_TIER_R_KEYS];
-    size_t n_fingerprints, n_known;
-};
-void lists_read_done(struct lists_read *read);
+/* Whether the caller wants to know if candidates are neighbours; asked again for each that is left
+ * when others were found. Sets ret_wanted[i]. 0 or an error, which ends the search. */
+typedef int (*neighbours_wanted_fn)(void *user, const uint64_t *sids, size_t n, bool *ret_wanted);
+/* A neighbour. 0 or an error, likewise. */
+typedef int (*neighbour_found_fn)(void *user, uint64_t sid);
 
-/* Find at least one neighbour in each cluster that has one, and all that are in none. wanted() must
- * say no for a cluster once a neighbour in it was found, and is also asked about clusters as such
- * (sid 0). ret_read gives, also on failure.
- *
- * Returns and costs as neighbours_find(), but for posting lists with a digest (long_lists.h) or of
- * one cluster (short_lists.h): of these a few documents are looked at, and the whole list only when
- * it has a cluster in which none of those is a neighbour. */
-int neighbours_reach(const struct graph *graph, const struct min_sketch *sketch,
-                     neighbour_wanted_fn wanted, neighbour_found_fn found, void *user,
-                     struct sid_vector *dead, struct lists_read *ret_read);
-
-/* What is known of these lists, once the document has joined those it belongs to. Its postings may
- * not have been noted yet. 0 or an error. */
-int neighbours_learn(const struct graph *graph, uint64_t sid, const struct lists_read *read);
+/* Compare a document with candidates, as far as they are wanted. Returns 0, what a function
+ * returned, -ENOMEM, -EUCLEAN or a store error. */
+int neighbours_compare(const struct graph *graph, const struct min_sketch *sketch,
+                       const struct sid_vector *candidates, neighbours_wanted_fn wanted,
+                       neighbour_found_fn found, void *user);
 
 #endif

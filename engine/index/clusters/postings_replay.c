@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "engine/index/tables/classes.h"
-#include "engine/index/clusters/cluster_intent.h"
+#include "engine/index/clusters/intents.h"
 #include "engine/index/tables/schema.h"
 
 _Static_assert((int)RECORDS_VISITED <= (int)CLASSES_AT_ONCE, "of classes as many at once");
@@ -52,7 +52,7 @@ static int replay_records(void *user, const uint64_t *sids, const struct record 
 static int repost_named(const struct graph *graph)
 {
     _cleanup_(sid_vector_done) struct sid_vector sids = {0};
-    int r = posted_intent_list(graph->kv, &sids);
+    int r = intents_list(graph->kv, INTENT_POSTED, &sids);
 
     for (size_t i = 0; i < sids.n_sids && r == 0; i++) {
         _cleanup_(record_done) struct record record = {0};

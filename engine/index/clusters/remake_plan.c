@@ -9,7 +9,6 @@
 #include "engine/index/tables/cluster_heads.h"
 #include "engine/index/clusters/id_votes.h"
 #include "engine/index/tables/member.h"
-#include "engine/index/clusters/neighbours.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/table_walk.h"
 
@@ -25,22 +24,8 @@ void remake_plan_done(struct remake_plan *plan)
 
 /* -- what is stored -- */
 
-/* By number. */
-struct stored {
-    uint64_t *clusters; /* 0: in none */
-    uint32_t *ranks;    /* among its members */
-    uint32_t *sizes;    /* of groups, by their smallest number */
-};
-
-static void stored_done(struct stored *stored)
-{
-    free(stored->clusters);
-    free(stored->ranks);
-    free(stored->sizes);
-}
-
 static int read_members(const struct remake_plan *plan, struct kv *kv, unsigned number,
-                        const bool *stop, struct stored *stored)
+                        const bool *stop, uint64_t *clusters, uint32_t *ranks)
 {
     _cleanup_(table_walk_done) struct table_walk walk = {0};
     uint8_t from[8];
@@ -66,27 +51,20 @@ static int read_members(const struct remake_plan *plan, struct kv *kv, unsigned 
                            : sid_vector_place(&plan->sids, member.sid);
         if (place == SIZE_MAX)
             continue;
-        stored->clusters[place] = cluster;
-        stored->ranks[place] = rank++;
+        clusters[place] = cluster;
+        ranks[place] = rank++;
     }
     return r;
 }
 
-static int read_stored(const struct remake_plan *plan, struct kv *kv, unsigned number,
-                       const bool *stop, struct stored *stored)
-{
-    const size_t n = plan->sids.n_sids;
-    stored->clusters = calloc(n + 1, sizeof(*stored->clusters));
-    stored->ranks = calloc(n + 1, sizeof(*stored->ranks));
-    stored->sizes = calloc(n + 1, sizeof(*stored->sizes));
-    if (!stored->clusters || !stored->ranks || !stored->sizes)
-        return -ENOMEM;
-    for (size_t i = 0; i < n; i++)
-        stored->sizes[plan->groups[i]]++;
-    return read_members(plan, kv, number, stop, stored);
-}
-
 /* -- ids -- */
+
+/* By number. */
+struct stored {
+    const uint64_t *clusters; /* 0: in none */
+    const uint32_t *ranks;    /* among its members */
+    uint32_t *sizes;          /* of groups, by their smallest number */
+};
 
 static bool is_alone(const struct remake_plan *plan, const struct stored *stored, size_t number)
 {
@@ -183,14 +161,29 @@ static int add_moves(struct remake_plan *plan, const struct stored *stored,
     return 0;
 }
 
+int remake_plan_decide(struct remake_plan *plan, const uint64_t *clusters, const uint32_t *ranks)
+{
+    const size_t n = plan->sids.n_sids;
+    _cleanup_free_ uint32_t *sizes = calloc(n + 1, sizeof(*sizes));
+    const struct stored stored = {clusters, ranks, sizes};
+    _cleanup_(id_map_done) struct id_map joins = {0};
+    if (!sizes)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        sizes[plan->groups[i]]++;
+    int r = decide_ids(plan, &stored, &joins);
+    return r < 0 ? r : add_moves(plan, &stored, &joins);
+}
+
 int remake_plan_make(struct remake_plan *plan, struct kv *kv, unsigned number, const bool *stop)
 {
-    _cleanup_(stored_done) struct stored stored = {0};
-    _cleanup_(id_map_done) struct id_map joins = {0};
-    int r = read_stored(plan, kv, number, stop, &stored);
-    if (r == 0)
-        r = decide_ids(plan, &stored, &joins);
-    return r < 0 ? r : add_moves(plan, &stored, &joins);
+    const size_t n = plan->sids.n_sids;
+    _cleanup_free_ uint64_t *clusters = calloc(n + 1, sizeof(*clusters));
+    _cleanup_free_ uint32_t *ranks = calloc(n + 1, sizeof(*ranks));
+    if (!clusters || !ranks)
+        return -ENOMEM;
+    int r = read_members(plan, kv, number, stop, clusters, ranks);
+    return r < 0 ? r : remake_plan_decide(plan, clusters, ranks);
 }
 
 /* -- carrying it out -- */
@@ -203,15 +196,52 @@ static int give_id(struct remake_plan *plan, const struct graph *graph, size_t m
     int r = 0;
     for (; r == 0 && move < plan->n_moves && plan->moves[move].group == group; move++)
         r = sid_vector_push(&sids, plan->sids.sids[plan->moves[move].number]);
-    return r < 0 ? r : cluster_change_new_id(graph, &sids, &plan->ids[group]);
+    return r < 0 ? r : cluster_new_id(graph, &sids, &plan->ids[group]);
+}
+
+/* A document that moves from a cluster (0: none) into another (0: none). */
+struct moving {
+    uint64_t sid, from, to;
+};
+
+static int by_clusters(const void *a, const void *b)
+{
+    const struct moving *x = a, *y = b;
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    if (x->to != y->to)
+        return x->to < y->to ? -1 : 1;
+    return (x->sid > y->sid) - (x->sid < y->sid);
+}
+
+/* Those that leave one cluster; where all have gone its id leads to where most of them did. */
+static int move_from(const struct graph *graph, const struct moving *moving, size_t n)
+{
+    uint64_t best = 0, size = 0;
+    size_t n_best = 0;
+    int r = 0;
+    for (size_t at = 0, end; r == 0 && at < n; at = end) {
+        _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+        for (end = at; r == 0 && end < n && moving[end].to == moving[at].to; end++)
+            r = sid_vector_push(&sids, moving[end].sid);
+        if (r == 0)
+            r = cluster_move(graph, moving[at].from, moving[at].to, &sids);
+        if (moving[at].to && end - at > n_best) {
+            best = moving[at].to;
+            n_best = end - at;
+        }
+    }
+    if (r < 0 || moving[0].from == 0)
+        return r;
+    r = membership_known_size(graph->membership, moving[0].from, &size);
+    return r < 0 || size > 0 ? r : cluster_emptied(graph, moving[0].from, best);
 }
 
 static int move_some(struct remake_plan *plan, const struct graph *graph)
 {
-    _cleanup_(cluster_intent_done) struct cluster_intent intent = {.kind = INTENT_MOVE};
-    _cleanup_(cluster_moves_done) struct cluster_moves moves = {0};
     uint64_t sids[REMAKE_STEP_MAX], from[REMAKE_STEP_MAX], to[REMAKE_STEP_MAX];
-    size_t n = 0;
+    struct moving moving[REMAKE_STEP_MAX];
+    size_t n = 0, n_moving = 0;
     int r = 0;
     for (; r == 0 && n < plan->a_step && plan->moved + n < plan->n_moves; n++) {
         const struct remake_move *move = &plan->moves[plan->moved + n];
@@ -224,11 +254,14 @@ static int move_some(struct remake_plan *plan, const struct graph *graph)
         r = membership_clusters_of(graph->membership, sids, n, from);
     for (size_t i = 0; r == 0 && i < n; i++)
         if (from[i] != to[i])
-            r = cluster_moves_add(&moves, sids[i], from[i], to[i]);
-    if (r == 0)
-        r = cluster_intent_add_moves(&intent, &moves);
-    if (r == 0 && intent.n_splits > 0)
-        r = cluster_change_carry_out(graph, &intent);
+            moving[n_moving++] = (struct moving){sids[i], from[i], to[i]};
+    if (n_moving)
+        qsort(moving, n_moving, sizeof(*moving), by_clusters);
+    for (size_t at = 0, end; r == 0 && at < n_moving; at = end) {
+        for (end = at + 1; end < n_moving && moving[end].from == moving[at].from;)
+            end++;
+        r = move_from(graph, moving + at, end - at);
+    }
     if (r == 0)
         plan->moved += n;
     return r;
@@ -239,16 +272,12 @@ static int move_some(struct remake_plan *plan, const struct graph *graph)
 static int join_one(const struct remake_plan *plan, const struct graph *graph,
                     const struct remake_join *join)
 {
-    _cleanup_(cluster_intent_done) struct cluster_intent intent = {
-        .kind = INTENT_JOIN, .cluster = plan->ids[join->group]};
+    const uint64_t to = plan->ids[join->group];
     uint64_t size = 0, to_size = 0;
     int r = membership_size(graph->membership, join->cluster, &size);
     if (r == 0)
-        r = membership_size(graph->membership, intent.cluster, &to_size);
-    if (r < 0 || size == 0 || to_size == 0)
-        return r;
-    r = sid_vector_push(&intent.ids, join->cluster);
-    return r < 0 ? r : cluster_change_carry_out(graph, &intent);
+        r = membership_size(graph->membership, to, &to_size);
+    return r < 0 || size == 0 || to_size == 0 ? r : cluster_merge(graph, join->cluster, to);
 }
 
 int remake_plan_step(struct remake_plan *plan, const struct graph *graph)

@@ -1,6 +1,5 @@
 /* What a clustering that was made anew differs in from what is stored of it: who moves where, which
- * cluster keeps which id, and which become part of others (engine.md 2.7). Made by any thread from
- * rows as they were at some moment, carried out by the committer, which looks again where a
+ * cluster keeps which id, and which become part of others. Made by any thread from rows as they were at some moment, carried out by the committer, which looks again where a
  * document is; so documents may come and go in between.
  *
  * Memory: 52 bytes for each document, 24 more while it is made for each that is in a cluster.
@@ -45,11 +44,14 @@ struct remake_plan {
  * clustering. Reads all its rows of TABLE_MEMBERS, asking now and then whether to stop. Returns 0,
  * -ESHUTDOWN (stopped), -ENOMEM, -EUCLEAN or a store error. */
 int remake_plan_make(struct remake_plan *plan, struct kv *kv, unsigned number, const bool *stop);
+/* The same from what the caller knows: by number the cluster a document is in (0: none), and its
+ * rank among the members. Returns 0 or -ENOMEM. */
+int remake_plan_decide(struct remake_plan *plan, const uint64_t *clusters, const uint32_t *ranks);
 void remake_plan_done(struct remake_plan *plan);
 
-/* Some documents of it, or a cluster; some milliseconds. Each step stands in an intent while it
- * lasts. Returns 1 when there is more to do, 0 when all is done, -ENOMEM or a store error, after
- * which a plan is made anew: what was done counts. The committer's. */
+/* Some documents of it, or a cluster; some milliseconds. What is on its way was marked dirty before
+ * the first step. Returns 1 when there is more to do, 0 when all is done, -ENOMEM or a store error,
+ * after which a plan is made anew: what was done counts. The committer's. */
 int remake_plan_step(struct remake_plan *plan, const struct graph *graph);
 
 #endif

@@ -29,6 +29,7 @@ enum {
     /* Some 30,000 documents of 5 KB: 30 MB, and a quarter second to write. */
     DEFAULT_FLUSH_AFTER = 1 << 20,
     FIRST_BYTES = 32 << 20, /* of beginnings of long lists: some 1,500 of 16,384 documents */
+    LISTS_BYTES = 256 << 20,
 };
 
 /* -- the deltas -- */
@@ -76,11 +77,14 @@ int postings_open(struct kv *kv, const unsigned tables[POSTINGS_N_TIERS], size_t
     if (r == 0)
         r = first_postings_new(FIRST_BYTES, &postings->first);
     if (r == 0)
+        r = list_cache_new(LISTS_BYTES, &postings->lists);
+    if (r == 0)
         r = delta_init(&postings->live, postings->flush_after / POSTINGS_N_TIERS);
     if (r < 0) {
         fingerprint_filter_free(postings->filter);
         fingerprint_filter_free(postings->again);
         first_postings_free(postings->first);
+        list_cache_free(postings->lists);
         free(postings);
         return r;
     }
@@ -104,6 +108,8 @@ void postings_close(struct postings *postings)
     fingerprint_filter_free(postings->filter);
     fingerprint_filter_free(postings->again);
     first_postings_free(postings->first);
+    list_cache_free(postings->lists);
+    sid_list_done(&postings->unkept);
     pthread_rwlock_destroy(&postings->lock);
     pthread_mutex_destroy(&postings->flush_lock);
     free(postings);
@@ -158,12 +164,23 @@ int postings_add(struct postings *postings, uint64_t sid, const struct min_sketc
     size_t n_keys = postings_tier_keys(POSTINGS_TIER_R, sketch);
 
     postings_filter_posted(postings, sketch->values, n_keys);
-    return note(postings, sid, sketch, false);
+    int r = note(postings, sid, sketch, false);
+    for (size_t i = 0; r == 0 && i < n_keys; i++)
+        list_cache_add(postings->lists, sketch->values[i], sid);
+    if (r < 0) /* some of them are noted */
+        list_cache_clear(postings->lists);
+    return r;
 }
 
 int postings_remove(struct postings *postings, uint64_t sid, const struct min_sketch *sketch)
 {
-    return note(postings, sid, sketch, true);
+    size_t n_keys = postings_tier_keys(POSTINGS_TIER_R, sketch);
+    int r = note(postings, sid, sketch, true);
+    for (size_t i = 0; r == 0 && i < n_keys; i++)
+        list_cache_remove(postings->lists, sketch->values[i], sid);
+    if (r < 0)
+        list_cache_clear(postings->lists);
+    return r;
 }
 
 bool postings_flush_due(const struct postings *postings)

@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/index/postings/list_cache.h"
 #include "engine/sketch/minima/min_sketch.h"
 #include "store/kv.h"
 
@@ -87,6 +88,11 @@ int postings_with(struct postings *postings, enum postings_tier tier, const uint
  * Returns what postings_candidates() does. */
 int postings_first(struct postings *postings, enum postings_tier tier, uint64_t fingerprint,
                    size_t most, struct sid_list *ret_list);
+
+/* The beginning of a list of tier R, its first LIST_CACHE_MOST sids or all. The writer's; it stays
+ * in memory (list_cache.h, up to 256 MiB): again it costs 50 ns. Valid until the writer's next call.
+ * Returns what postings_candidates() does. */
+int postings_list(struct postings *postings, uint64_t fingerprint, struct posting_list *ret_list);
 
 /* All candidates of a sketch in a tier. Returns 0, -ENOMEM or a store error. Any thread; one
  * multi_scan of up to 16 (tier R) or |V| (tier C) short ranges, repeated for long lists. */

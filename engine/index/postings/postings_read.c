@@ -328,6 +328,22 @@ int postings_first(struct postings *postings, enum postings_tier tier, uint64_t 
     return 0;
 }
 
+int postings_list(struct postings *postings, uint64_t fingerprint, struct posting_list *ret_list)
+{
+    struct sid_list *list = &postings->unkept;
+    if (list_cache_find(postings->lists, fingerprint, ret_list))
+        return 0;
+    sid_list_done(list);
+    int r = postings_first(postings, POSTINGS_TIER_R, fingerprint, LIST_CACHE_MOST + 1, list);
+    if (r < 0)
+        return r;
+    const bool whole = list->n_sids <= LIST_CACHE_MOST;
+    const struct posting_list read = {list->sids, whole ? list->n_sids : LIST_CACHE_MOST, whole};
+    *ret_list = read;
+    list_cache_put(postings->lists, fingerprint, &read, ret_list);
+    return 0;
+}
+
 int postings_candidates(struct postings *postings, enum postings_tier tier,
                         const struct min_sketch *sketch, struct sid_list *ret_list)
 {

@@ -42,8 +42,6 @@
 #include "engine/index/tables/sid_vector.h"
 #include "store/kv.h"
 
-struct cluster_hubs;
-
 enum { MEMBERS_AT_ONCE = 64 };
 
 struct membership {
@@ -52,7 +50,6 @@ struct membership {
     /* The committer's: by sid in which cluster a document is, by cluster how many members it has.
      */
     struct number_cache clusters, heads;
-    struct cluster_hubs *hubs; /* is told of what moves; borrowed; NULL: nobody */
     struct cluster_ids ids;
     struct dissolved_clusters dissolved;
     /* Set by who carries out again what was interrupted: of what is moved some may be there. */
@@ -77,9 +74,11 @@ int membership_recount(struct membership *membership);
  * them is in `to`; but when it is repeated, those that are lose their old row only. */
 int membership_move(struct membership *membership, uint64_t from, uint64_t to,
                     const struct member *members, size_t n_members);
+/* A document that is new comes into a cluster; it is inserted again after a crash. One write. */
+int membership_insert(struct membership *membership, uint64_t to, const struct member *member);
 /* Move all of a cluster into another. */
 int membership_move_all(struct membership *membership, uint64_t from, uint64_t to);
-/* Documents out of the clusters they are in: members[i] out of clusters[i], at most
+/* Documents that are deleted out of the clusters they are in: members[i] out of clusters[i], at most
  * MEMBERS_AT_ONCE; ret_sizes[i]: what that one has left.
  *
  * may_be_gone  what is done again may have been done: it is looked at which are still there

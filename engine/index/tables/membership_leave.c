@@ -1,10 +1,10 @@
-/* First what says in which cluster a document is, then the cluster's row of it: who is found there
- * after a crash is taken out again. */
+/* Of a document that goes, first the cluster's row of it, then what says in which cluster it is: so
+ * who does it again after a crash knows from where. Of one that stays the other way round: it is
+ * found in the cluster again. */
 #include <assert.h>
 #include <errno.h>
 
 #include "base/bytes.h"
-#include "engine/index/clusters/cluster_hubs.h"
 #include "engine/index/tables/membership_private.h"
 #include "engine/index/tables/schema.h"
 
@@ -88,7 +88,8 @@ static int look_at_left(struct membership *membership, const struct member *memb
 }
 
 static int write_rows(struct membership *membership, const uint64_t *clusters,
-                      const struct member *members, size_t n, const struct left_clusters *left)
+                      const struct member *members, size_t n, const struct left_clusters *left,
+                      bool stay)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *of = kv_batch_new();
     _cleanup_(kv_batch_free_p) struct kv_batch *rows = kv_batch_new();
@@ -106,29 +107,28 @@ static int write_rows(struct membership *membership, const uint64_t *clusters,
             membership_batch_head(rows, left->ids[i], left->sizes[i] - left->n_gone[i]);
     for (size_t i = 0; i < left->n; i++)
         number_cache_drop(&membership->heads, left->ids[i]);
-    int r = kv_apply(membership->kv, of);
-    return r == 0 && kv_batch_count(rows) > 0 ? kv_apply(membership->kv, rows) : r;
+    int r = stay ? kv_apply(membership->kv, of) : 0;
+    if (r == 0 && kv_batch_count(rows) > 0)
+        r = kv_apply(membership->kv, rows);
+    return r < 0 || stay ? r : kv_apply(membership->kv, of);
 }
 
-int membership_leave(struct membership *membership, const uint64_t *clusters,
-                     const struct member *members, size_t n_members, bool may_be_gone,
-                     uint64_t *ret_sizes)
+static int leave(struct membership *membership, const uint64_t *clusters,
+                 const struct member *members, size_t n_members, bool may_be_gone, bool stay,
+                 uint64_t *ret_sizes)
 {
     struct left_clusters left = {.n = 0};
 
     assert(n_members <= MEMBERS_AT_ONCE);
     int r = membership_before_change(membership);
-    for (size_t i = 0; i < n_members; i++) {
-        if (membership->hubs)
-            cluster_hubs_moved(membership->hubs, clusters[i], 0, &members[i], 1);
+    for (size_t i = 0; i < n_members; i++)
         number_cache_drop(&membership->clusters, members[i].sid);
-    }
     list_clusters(clusters, n_members, &left);
     if (r == 0)
         r = may_be_gone ? look_at_left(membership, members, n_members, &left)
                         : take_for_granted(membership, n_members, &left);
     if (r == 0)
-        r = write_rows(membership, clusters, members, n_members, &left);
+        r = write_rows(membership, clusters, members, n_members, &left, stay);
     if (r < 0)
         return r;
     for (size_t i = 0; i < left.n; i++) {
@@ -142,6 +142,13 @@ int membership_leave(struct membership *membership, const uint64_t *clusters,
         ret_sizes[i] = left.sizes[left.places[i]];
     }
     return 0;
+}
+
+int membership_leave(struct membership *membership, const uint64_t *clusters,
+                     const struct member *members, size_t n_members, bool may_be_gone,
+                     uint64_t *ret_sizes)
+{
+    return leave(membership, clusters, members, n_members, may_be_gone, false, ret_sizes);
 }
 
 /* -- dissolving -- */
@@ -200,5 +207,5 @@ int membership_dissolve(struct membership *membership, const uint64_t *ids, size
         clusters[i] = ids[places[i]];
         dissolved_clusters_note(&membership->dissolved, members[i].sid, clusters[i]);
     }
-    return membership_leave(membership, clusters, members, (size_t)r, false, sizes);
+    return leave(membership, clusters, members, (size_t)r, false, true, sizes);
 }

@@ -1,10 +1,10 @@
-/* A move is two batches: the new rows, then the old ones. Interrupted in between a document is in
- * two clusters, never in none, and the same move again completes it. Who repeats one says so: then
+/* A move is some writes: the new row, what says in which cluster the document is, and then the old
+ * row goes. Interrupted in between a document is in two clusters, never in none, and the same move
+ * again completes it. Who repeats one says so: then
  * what is there is looked at first, and the head's count, an absolute number, is of that. */
 #include <errno.h>
 
 #include "base/bytes.h"
-#include "engine/index/clusters/cluster_hubs.h"
 #include "engine/index/tables/membership_private.h"
 #include "engine/index/tables/schema.h"
 
@@ -54,13 +54,15 @@ static int look_before_entering(struct membership *membership, uint64_t to,
                                  : membership_known_size(membership, to, &ret_presence->size);
 }
 
-static int enter(struct membership *membership, uint64_t to, const struct member *members, size_t n)
+/* at_once: what is known of each by another row, or by who inserts it again, is written together. */
+static int enter(struct membership *membership, uint64_t to, const struct member *members, size_t n,
+                 bool at_once)
 {
-    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
+    _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new(), *of = kv_batch_new();
     struct presence presence;
     uint64_t size = 0;
 
-    if (!batch)
+    if (!batch || !of)
         return -ENOMEM;
     int r = look_before_entering(membership, to, members, n, &presence);
     if (r < 0)
@@ -70,7 +72,7 @@ static int enter(struct membership *membership, uint64_t to, const struct member
         if (to && !presence.has[i])
             kv_batch_put(batch, TABLE_MEMBERS, member_key(key, to, &members[i]),
                          (struct kv_slice){"", 0});
-        membership_batch_cluster_of(membership, batch, members[i].sid, to);
+        membership_batch_cluster_of(membership, at_once ? batch : of, members[i].sid, to);
         number_cache_drop(&membership->clusters, members[i].sid);
     }
     size = presence.size + n - presence.n_has;
@@ -79,6 +81,8 @@ static int enter(struct membership *membership, uint64_t to, const struct member
         membership_batch_head(batch, to, size);
     }
     r = kv_apply(membership->kv, batch);
+    if (r == 0 && !at_once)
+        r = kv_apply(membership->kv, of);
     if (r < 0)
         return r;
     if (to)
@@ -122,17 +126,22 @@ int membership_move(struct membership *membership, uint64_t from, uint64_t to,
 {
     int r = membership_before_change(membership);
 
-    if (membership->hubs)
-        cluster_hubs_moved(membership->hubs, from, to, members, n_members);
     for (size_t i = 0; i < n_members && to; i++)
         dissolved_clusters_forget(&membership->dissolved, members[i].sid);
     for (size_t at = 0; at < n_members && r == 0; at += MEMBERS_AT_ONCE) {
         size_t n = n_members - at < MEMBERS_AT_ONCE ? n_members - at : MEMBERS_AT_ONCE;
-        r = enter(membership, to, members + at, n);
+        r = enter(membership, to, members + at, n, from != 0);
         if (r == 0 && from && from != to)
             r = leave(membership, from, members + at, n);
     }
     return r;
+}
+
+int membership_insert(struct membership *membership, uint64_t to, const struct member *member)
+{
+    int r = membership_before_change(membership);
+    dissolved_clusters_forget(&membership->dissolved, member->sid);
+    return r < 0 ? r : enter(membership, to, member, 1, true);
 }
 
 int membership_move_all(struct membership *membership, uint64_t from, uint64_t to)

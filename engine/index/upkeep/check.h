@@ -97,8 +97,7 @@ int check_compare_counts(struct check *check, unsigned table, const char *name, 
 int check_intents(struct check *check);
 int check_catalogue(struct check *check);   /* names, links, files beside links */
 int check_documents(struct check *check);   /* files, records, classes; and what hangs on records */
-int check_clusterings(struct check *check); /* recomputed from records and postings */
-int check_remade(struct check *check);      /* those that a batch made, by another batch */
+int check_clusterings(struct check *check); /* by a batch of the records */
 
 /* -- what hangs on records: fed by the walk over them in check_documents() -- */
 

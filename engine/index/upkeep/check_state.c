@@ -5,10 +5,11 @@
 #include "base/bytes.h"
 #include "engine/index/upkeep/check.h"
 #include "engine/index/tables/cluster_ids.h"
-#include "engine/index/clusters/cluster_intent.h"
+#include "engine/index/clusters/intents.h"
 #include "engine/index/clusters/clustering_row.h"
 #include "engine/index/index_private.h"
 #include "engine/index/clusters/remade.h"
+#include "engine/index/postings/long_lists.h"
 #include "engine/index/tables/sid.h"
 
 static struct kv_slice text_slice(const char *text)
@@ -109,6 +110,8 @@ static int is_sound(const struct kv_entry *row)
     unsigned number;
     if (is_read_by_name(&row->key))
         return 1;
+    if (long_lists_is_row(&row->key))
+        return row->value.size_bytes == 0;
     if (is_name(&row->key, "source"))
         return row->value.size_bytes > 0;
     if (is_name(&row->key, META_MADE))
@@ -196,35 +199,17 @@ static bool begins_with(struct kv_slice key, const char *text)
     return key.size_bytes >= n && memcmp(key.data, text, n) == 0;
 }
 
-static bool ends_in_number(struct kv_slice key, const char *text)
-{
-    uint64_t number;
-    return key.size_bytes == strlen(text) + sizeof(number) &&
-           sid_decode((const uint8_t *)key.data + strlen(text), &number) == 0;
-}
-
-static int check_cluster_intent(struct check *check, const struct kv_entry *entry)
-{
-    _cleanup_(cluster_intent_done) struct cluster_intent intent = {0};
-    int r = cluster_intent_get(check->kv, &intent);
-    return r == -EUCLEAN ? check_bad_row(check, TABLE_INTENTS, entry) : r;
-}
-
 static int check_intent(void *user, const struct kv_entry *entry)
 {
     struct check *check = user;
     struct kv_slice rest;
     struct file_key key;
     check->counts->intents++;
-    if (entry->key.size_bytes == strlen("cluster") && begins_with(entry->key, "cluster"))
-        return check_cluster_intent(check, entry);
-    if (begins_with(entry->key, "posted"))
-        return ends_in_number(entry->key, "posted") ? 0
-                                                    : check_bad_row(check, TABLE_INTENTS, entry);
-    if (begins_with(entry->key, "repair")) {
-        check->repairing = true;
-        return ends_in_number(entry->key, "repair") ? 0
-                                                    : check_bad_row(check, TABLE_INTENTS, entry);
+    enum intent kind;
+    int known = intent_check(entry, &kind);
+    if (known != 0) {
+        check->repairing |= known > 0 && (kind == INTENT_DIRTY || kind == INTENT_LIST);
+        return known > 0 ? 0 : check_bad_row(check, TABLE_INTENTS, entry);
     }
     if (begins_with(entry->key, "removed")) {
         rest = (struct kv_slice){(const uint8_t *)entry->key.data + strlen("removed"),

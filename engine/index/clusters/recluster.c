@@ -1,0 +1,467 @@
+/* A run has three parts:
+ *
+ *   gather   the documents of the scope, each with the cluster it is in, a cluster or list a step
+ *   link     each document with its candidates of the scope that come before it (neighbours.h), some
+ *            documents a step
+ *   settle   components against clusters: ids by vote, then the moves (remake_plan.h)
+ *
+ * Example: from the cluster 7 of a b c d the document that held a b and c d together has gone. The
+ * scope is a b c d, linking makes {a b} and {c d} of it. Both have two votes for the id 7; a comes
+ * before c in the cluster, so {a b} keep it, and c d move into the new cluster 8.
+ *
+ * A scope of a few documents is linked without posting lists: each is compared with each.
+ *
+ * Whatever has an edge into a scope is in it: edges that lead out of a cluster come with a document
+ * that is inserted, which marks all clusters it touches, or with a list, which is marked.
+ *
+ * Left out: the batch engine for large scopes. It would have to be told which lists are long in the
+ * whole index, and what is read for that is what linking reads here. */
+#include "engine/index/clusters/recluster.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "engine/cluster/union_find.h"
+#include "engine/index/clusters/cluster_change.h"
+#include "engine/index/clusters/neighbours.h"
+#include "engine/index/clusters/remake_plan.h"
+#include "engine/index/tables/id_map.h"
+
+enum { LINKED_AT_ONCE = 64 };
+
+struct scope_document {
+    uint64_t sid, cluster; /* 0: in none */
+    uint32_t rank;         /* among its members */
+};
+
+struct recluster {
+    struct scope_document *documents; /* by sid, once all are gathered */
+    size_t n, room;
+    struct sid_vector clusters, lists; /* of the scope */
+    struct id_map taken;               /* clusters, each with the number of its documents */
+    struct id_map places, classes;     /* of sids; of classes: the place of the first */
+    struct union_find sets;
+    size_t at_cluster, at_list, at; /* how far it has come */
+    uint64_t up_to;                 /* the last mark that was made before it began */
+    bool began, linking;
+    unsigned n_void; /* runs, one after the other */
+};
+
+int recluster_new(struct recluster **ret_run)
+{
+    *ret_run = calloc(1, sizeof(**ret_run));
+    return *ret_run ? 0 : -ENOMEM;
+}
+
+void recluster_forget(struct recluster *run)
+{
+    const unsigned n_void = run->n_void;
+    free(run->documents);
+    sid_vector_done(&run->clusters);
+    sid_vector_done(&run->lists);
+    id_map_done(&run->taken);
+    id_map_done(&run->places);
+    id_map_done(&run->classes);
+    union_find_done(&run->sets);
+    *run = (struct recluster){.n_void = n_void};
+}
+
+void recluster_free(struct recluster *run)
+{
+    if (run)
+        recluster_forget(run);
+    free(run);
+}
+
+/* -- gather -- */
+
+static int add_document(struct recluster *run, uint64_t sid, uint64_t cluster, size_t rank)
+{
+    if (run->n == run->room) {
+        const size_t room = run->room ? 2 * run->room : 64;
+        struct scope_document *larger = reallocarray(run->documents, room, sizeof(*larger));
+        if (!larger)
+            return -ENOMEM;
+        run->documents = larger;
+        run->room = room;
+    }
+    if (run->n == UINT32_MAX - 1)
+        return -E2BIG;
+    run->documents[run->n++] = (struct scope_document){sid, cluster, (uint32_t)rank};
+    return 0;
+}
+
+/* Those of which there is none are gathered, too: their marks go at the end. */
+static int gather_cluster(struct recluster *run, const struct graph *graph, uint64_t cluster)
+{
+    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+    int r = membership_list(graph->membership, cluster, 0, &sids);
+    for (size_t i = 0; r == 0 && i < sids.n_sids; i++)
+        r = add_document(run, sids.sids[i], cluster, i);
+    return r < 0 ? r : id_map_add(&run->taken, cluster, (uint32_t)sids.n_sids);
+}
+
+/* The documents of a list: clusters that they are in, whole, and those that are in none. */
+static int gather_list(struct recluster *run, const struct graph *graph, uint64_t fingerprint)
+{
+    _cleanup_(sid_list_done) struct sid_list list = {0};
+    int r = postings_with(graph->postings, POSTINGS_TIER_R, &fingerprint, 1, 0, &list, NULL);
+    for (size_t at = 0; r == 0 && at < list.n_sids; at += MEMBERS_AT_ONCE) {
+        const size_t n =
+            list.n_sids - at < MEMBERS_AT_ONCE ? list.n_sids - at : MEMBERS_AT_ONCE;
+        uint64_t clusters[MEMBERS_AT_ONCE];
+        r = membership_clusters_of(graph->membership, list.sids + at, n, clusters);
+        for (size_t i = 0; r == 0 && i < n; i++) {
+            if (clusters[i] == 0)
+                r = add_document(run, list.sids[at + i], 0, 0);
+            else if (id_map_find(&run->taken, clusters[i]) == ID_MAP_NONE)
+                r = gather_cluster(run, graph, clusters[i]);
+        }
+    }
+    return r;
+}
+
+static int compare_documents(const void *a, const void *b)
+{
+    const struct scope_document *x = a, *y = b;
+    return (x->sid > y->sid) - (x->sid < y->sid);
+}
+
+/* Documents of several lists came several times. */
+static int begin_linking(struct recluster *run)
+{
+    size_t n = 0;
+    if (run->n)
+        qsort(run->documents, run->n, sizeof(*run->documents), compare_documents);
+    for (size_t i = 0; i < run->n; i++)
+        if (n == 0 || run->documents[n - 1].sid != run->documents[i].sid)
+            run->documents[n++] = run->documents[i];
+    run->n = n;
+    run->linking = true;
+    int r = union_find_init(&run->sets, n + 1);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        r = id_map_add(&run->places, run->documents[i].sid, (uint32_t)i);
+    return r;
+}
+
+/* -- link -- */
+
+struct linking {
+    struct recluster *run;
+    uint32_t place;
+};
+
+static int wanted(void *user, const uint64_t *sids, size_t n, bool *ret_wanted)
+{
+    const struct linking *linking = user;
+    struct recluster *run = linking->run;
+    const uint32_t root = union_find_root(&run->sets, linking->place);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t place = id_map_find(&run->places, sids[i]);
+        ret_wanted[i] = place != ID_MAP_NONE && union_find_root(&run->sets, place) != root;
+    }
+    return 0;
+}
+
+static int found(void *user, uint64_t sid)
+{
+    const struct linking *linking = user;
+    struct recluster *run = linking->run;
+    union_find_join(&run->sets, linking->place, id_map_find(&run->places, sid));
+    return 0;
+}
+
+/* Joins a document with the first of its class. Returns 1 where it is that itself, 0, or an error.
+ * Half of what names a class is enough to tell it from others. */
+static int link_class(struct recluster *run, uint32_t place, const struct record *record)
+{
+    uint8_t class_id[CLASS_BYTES];
+    record_class(record, class_id);
+    uint64_t number = get_be64(class_id + 1) ^ class_id[0];
+    number += number == 0;
+    const uint32_t first = id_map_find(&run->classes, number);
+    if (first == ID_MAP_NONE) {
+        int r = id_map_add(&run->classes, number, place);
+        return r < 0 ? r : 1;
+    }
+    union_find_join(&run->sets, first, place);
+    return 0;
+}
+
+static int link_by_lists(struct recluster *run, const struct graph *graph, uint32_t place,
+                         const struct record *record)
+{
+    _cleanup_(sid_vector_done) struct sid_vector candidates = {0};
+    struct linking linking = {run, place};
+    int r = neighbours_candidates(graph, run->documents[place].sid, &record->sketch, &candidates,
+                                  NULL);
+    return r < 0 ? r
+                 : neighbours_compare(graph, &record->sketch, &candidates, wanted, found, &linking);
+}
+
+/* Compares two firsts of their classes, where they are not in one set. */
+static int link_pair(struct recluster *run, const struct graph *graph,
+                     const struct record *const *records, uint32_t a, uint32_t b)
+{
+    if (union_find_root(&run->sets, a) == union_find_root(&run->sets, b))
+        return 0;
+    const struct min_sketch *sketch_a = &records[a]->sketch, *sketch_b = &records[b]->sketch;
+    int r = neighbours_are_candidates(graph, run->documents[a].sid, sketch_a,
+                                      run->documents[b].sid, sketch_b);
+    if (r > 0)
+        r = graph_edge(graph->threshold, sketch_a, sketch_b);
+    if (r > 0)
+        union_find_join(&run->sets, a, b);
+    return r < 0 ? r : 0;
+}
+
+/* Some documents from run->at on, whose records are there but for those that are gone; all: they are
+ * the whole scope. */
+static int link_records(struct recluster *run, const struct graph *graph,
+                        const struct record *const *records, size_t n, bool all)
+{
+    bool is_first[LINKED_AT_ONCE];
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        const uint32_t place = (uint32_t)(run->at + i);
+        is_first[i] = false;
+        if (!records[i])
+            continue;
+        r = link_class(run, place, records[i]);
+        is_first[i] = r > 0;
+        r = r > 0 ? 0 : r;
+        if (r < 0 || !is_first[i])
+            continue;
+        if (!all)
+            r = link_by_lists(run, graph, place, records[i]);
+        for (size_t k = 0; r == 0 && all && k < i; k++)
+            if (is_first[k])
+                r = link_pair(run, graph, records, (uint32_t)k, place);
+    }
+    return r;
+}
+
+static int link_some(struct recluster *run, const struct graph *graph)
+{
+    const struct record *records[LINKED_AT_ONCE];
+    uint64_t sids[LINKED_AT_ONCE] = {0};
+    const size_t n = run->n - run->at < LINKED_AT_ONCE ? run->n - run->at : LINKED_AT_ONCE;
+    for (size_t i = 0; i < n; i++)
+        sids[i] = run->documents[run->at + i].sid;
+    int r = records_get(graph->records, sids, n, records);
+    if (r < 0)
+        return r;
+    r = link_records(run, graph, records, n, n == run->n);
+    records_put(graph->records, records, n);
+    run->at += n;
+    return r;
+}
+
+/* -- settle -- */
+
+/* Clusters of the scope that are not as they were gathered. */
+static int find_changed(struct recluster *run, const struct graph *graph, bool *changed)
+{
+    struct membership *membership = graph->membership;
+    int r = 0;
+    for (size_t at = 0; r == 0 && at < run->n; at += MEMBERS_AT_ONCE) {
+        const size_t n = run->n - at < MEMBERS_AT_ONCE ? run->n - at : MEMBERS_AT_ONCE;
+        uint64_t sids[MEMBERS_AT_ONCE], clusters[MEMBERS_AT_ONCE], size;
+        for (size_t i = 0; i < n; i++)
+            sids[i] = run->documents[at + i].sid;
+        r = membership_clusters_of(membership, sids, n, clusters);
+        for (size_t i = 0; r == 0 && i < n; i++) {
+            const uint64_t cluster = run->documents[at + i].cluster;
+            changed[at + i] = clusters[i] != cluster;
+            if (cluster == 0 || changed[at + i])
+                continue;
+            r = membership_known_size(membership, cluster, &size);
+            changed[at + i] = size != id_map_find(&run->taken, cluster);
+        }
+    }
+    return r;
+}
+
+/* What is void spreads: to all of a component, and to all of a cluster. void_sets is by the root of
+ * a set, void_clusters has those of clusters. Returns whether there is any, or an error. */
+static int spread_void(struct recluster *run, bool *changed, struct sid_vector *void_clusters)
+{
+    _cleanup_(id_map_done) struct id_map clusters = {0};
+    bool any = false;
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < run->n; i++) {
+            const uint32_t root = union_find_root(&run->sets, (uint32_t)i);
+            const uint64_t cluster = run->documents[i].cluster;
+            const bool known = cluster && id_map_find(&clusters, cluster) != ID_MAP_NONE;
+            if (!changed[i] && !changed[root] && !known)
+                continue;
+            any = true;
+            more |= !changed[i] || !changed[root] || (cluster && !known);
+            changed[i] = changed[root] = true;
+            int r = cluster && !known ? id_map_add(&clusters, cluster, 0) : 0;
+            if (r == 0 && cluster && !known)
+                r = sid_vector_push(void_clusters, cluster);
+            if (r < 0)
+                return r;
+        }
+    }
+    return any;
+}
+
+/* The documents of what is not void, as a plan. */
+static int make_plan(struct recluster *run, const bool *changed, struct remake_plan *plan)
+{
+    _cleanup_free_ uint64_t *clusters = calloc(run->n + 1, sizeof(*clusters));
+    _cleanup_free_ uint32_t *ranks = calloc(run->n + 1, sizeof(*ranks));
+    _cleanup_free_ uint32_t *numbers = calloc(run->n + 1, sizeof(*numbers));
+    plan->a_step = REMAKE_STEP_MAX;
+    plan->groups = calloc(run->n + 1, sizeof(*plan->groups));
+    if (!clusters || !ranks || !numbers || !plan->groups)
+        return -ENOMEM;
+    for (size_t i = 0; i < run->n; i++) {
+        const size_t number = plan->sids.n_sids;
+        if (changed[i])
+            continue;
+        numbers[i] = (uint32_t)number; /* of a root it is known before it is asked for */
+        clusters[number] = run->documents[i].cluster;
+        ranks[number] = run->documents[i].rank;
+        plan->groups[number] = numbers[union_find_root(&run->sets, (uint32_t)i)];
+        int r = sid_vector_push(&plan->sids, run->documents[i].sid);
+        if (r < 0)
+            return r;
+    }
+    return remake_plan_decide(plan, clusters, ranks);
+}
+
+/* Clusters that are new are in order. */
+static int carry_out(struct recluster *run, const struct graph *graph, const bool *changed)
+{
+    _cleanup_(remake_plan_done) struct remake_plan plan = {0};
+    int r = make_plan(run, changed, &plan);
+    while (r == 0 && (r = remake_plan_step(&plan, graph)) > 0)
+        r = 0;
+    for (size_t i = 0; r == 0 && i < plan.sids.n_sids; i++)
+        if (plan.ids[i] && id_map_find(&run->taken, plan.ids[i]) == ID_MAP_NONE)
+            r = dirty_clear(graph->dirty, &plan.ids[i], 1, UINT64_MAX);
+    return r;
+}
+
+/* Those of the scope that came by lists, and are not dirty: they are while documents move. */
+static int mark_others(const struct recluster *run, const struct graph *graph,
+                       struct sid_vector *others)
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < run->n; i++) {
+        const uint64_t cluster = run->documents[i].cluster;
+        if (cluster && run->documents[i].rank == 0 && !dirty_has(graph->dirty, cluster))
+            r = sid_vector_push(others, cluster);
+    }
+    return r < 0 ? r : dirty_mark(graph->dirty, others->sids, others->n_sids);
+}
+
+/* What is in order now: all of the scope but for what is void. */
+static int clear_marks(struct recluster *run, const struct graph *graph,
+                       const struct sid_vector *void_clusters, const struct sid_vector *others)
+{
+    _cleanup_(sid_vector_done) struct sid_vector clean = {0};
+    int r = cluster_dissolve(graph, others->sids, others->n_sids);
+    if (r == 0)
+        r = dirty_clear(graph->dirty, others->sids, others->n_sids, UINT64_MAX);
+    for (size_t i = 0; r == 0 && i < run->clusters.n_sids; i++)
+        if (!sid_vector_finds(void_clusters, run->clusters.sids[i]))
+            r = sid_vector_push(&clean, run->clusters.sids[i]);
+    if (r == 0)
+        r = cluster_dissolve(graph, clean.sids, clean.n_sids);
+    if (r == 0)
+        r = dirty_clear(graph->dirty, clean.sids, clean.n_sids, run->up_to);
+    if (r == 0 && run->n_void == 0)
+        r = dirty_clear_lists(graph->dirty, run->lists.sids, run->lists.n_sids, run->up_to);
+    return r;
+}
+
+static int settle(struct recluster *run, const struct graph *graph)
+{
+    _cleanup_(sid_vector_done) struct sid_vector void_clusters = {0}, others = {0};
+    _cleanup_free_ bool *changed = calloc(run->n + 1, sizeof(*changed));
+    if (!changed)
+        return -ENOMEM;
+    int r = find_changed(run, graph, changed);
+    if (r == 0)
+        r = spread_void(run, changed, &void_clusters);
+    if (r < 0)
+        return r;
+    run->n_void = r > 0 ? run->n_void + 1 : 0;
+    sid_vector_sort_unique(&void_clusters);
+    r = run->lists.n_sids ? mark_others(run, graph, &others) : 0;
+    if (r == 0)
+        r = carry_out(run, graph, changed);
+    return r < 0 ? r : clear_marks(run, graph, &void_clusters, &others);
+}
+
+/* -- a run -- */
+
+static int begin(struct recluster *run, const struct graph *graph)
+{
+    run->began = true;
+    run->up_to = dirty_last_mark(graph->dirty);
+    int r = dirty_clusters(graph->dirty, &run->clusters);
+    while (run->clusters.n_sids && cluster_clustering(run->clusters.sids[run->clusters.n_sids - 1]))
+        run->clusters.n_sids--; /* those of another clustering are on their way */
+    return r < 0 ? r : dirty_lists(graph->dirty, &run->lists);
+}
+
+/* Returns 1 when there is more to do, 0 at its end, or an error. */
+static int go_on(struct recluster *run, const struct graph *graph)
+{
+    int r;
+    if (run->at_cluster < run->clusters.n_sids)
+        r = gather_cluster(run, graph, run->clusters.sids[run->at_cluster++]);
+    else if (run->at_list < run->lists.n_sids)
+        r = gather_list(run, graph, run->lists.sids[run->at_list++]);
+    else if (!run->linking)
+        r = begin_linking(run);
+    else if (run->at < run->n)
+        r = link_some(run, graph);
+    else
+        return settle(run, graph);
+    return r < 0 ? r : 1;
+}
+
+int recluster_step(struct recluster *run, const struct graph *graph)
+{
+    int r = 1;
+    if (!run->began && dirty_count(graph->dirty) == 0)
+        return 0;
+    if (!run->began)
+        r = begin(run, graph);
+    const bool at_a_stretch = run->n_void >= RECLUSTER_RUNS;
+    do
+        r = r < 0 ? r : go_on(run, graph);
+    while (r > 0 && at_a_stretch);
+    if (r <= 0)
+        recluster_forget(run);
+    return r < 0 ? r : dirty_count(graph->dirty) > 0;
+}
+
+int recluster_small(const struct graph *graph, const struct sid_vector *clusters)
+{
+    struct recluster run = {.began = true, .up_to = dirty_last_mark(graph->dirty)};
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < clusters->n_sids; i++) {
+        uint64_t size;
+        r = membership_known_size(graph->membership, clusters->sids[i], &size);
+        if (r < 0 || size > graph->bounds.at_once)
+            continue;
+        r = sid_vector_push(&run.clusters, clusters->sids[i]);
+        if (r == 0)
+            while ((r = go_on(&run, graph)) > 0)
+                ;
+        recluster_forget(&run);
+        run = (struct recluster){.began = true, .up_to = dirty_last_mark(graph->dirty)};
+    }
+    recluster_forget(&run);
+    return r;
+}
