@@ -30,8 +30,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +66,9 @@ struct filesystem {
     uint64_t fsid;        /* in keys */
     bool has_handles;     /* its keys can be opened */
     unsigned long denies; /* see backing_key_denies() */
+    uint64_t type;        /* statfs(2)'s */
+    enum judges judges;   /* see backing_key_judges() */
+    unsigned judged_at;   /* at which of the changes of the table of mounts */
     dev_t top_device;     /* of its mount point */
     char *mount_point;    /* its last place, relative to the root; NULL: not known */
 };
@@ -73,7 +78,10 @@ struct backing {
     dev_t root_device;
     uint64_t root_fsid;
     bool has_handles;
-    unsigned long root_denies; /* see backing_key_denies() */
+    unsigned long root_denies;    /* see backing_key_denies() */
+    enum judges root_judges;      /* see backing_key_judges() */
+    int mounts_fd;                /* the table of mounts, which tells that it has changed; or -1 */
+    atomic_uint n_mounts_changes; /* as far as it was asked */
     struct file_key root_key;
     pthread_rwlock_t lock; /* of all below */
     struct filesystem *filesystems;
@@ -94,15 +102,18 @@ static void unlock_rw(pthread_rwlock_t **lock)
 
 enum { DENIABLE = ST_NOSUID | ST_NODEV };
 
-static uint64_t fsid_of(int fd, unsigned long *ret_denies)
+/* The type is 0 where the file system does not say it. */
+static uint64_t fsid_of(int fd, unsigned long *ret_denies, uint64_t *ret_type)
 {
     struct statfs fs;
     uint64_t fsid = 0;
     *ret_denies = DENIABLE;
+    *ret_type = 0;
     if (fstatfs(fd, &fs) == 0) {
         static_assert(sizeof(fs.f_fsid) == sizeof(fsid), "fsid is 8 bytes");
         memcpy(&fsid, &fs.f_fsid, sizeof(fsid));
         *ret_denies = (unsigned long)fs.f_flags & DENIABLE;
+        *ret_type = (uint64_t)fs.f_type;
     }
     struct stat st;
     if (!fsid && fstat(fd, &st) == 0)
@@ -227,6 +238,16 @@ static int add_filesystem(struct backing *backing, const struct filesystem *file
     return 0;
 }
 
+/* Asks whether mounts have come or gone. The number of a mount and that of its device are used
+ * again, and what has both then may judge otherwise. Gives a number that has changed if so. */
+static unsigned mounts_changes(struct backing *backing)
+{
+    struct pollfd mounts = {.fd = backing->mounts_fd, .events = POLLPRI};
+    const bool may_have = backing->mounts_fd < 0 || poll(&mounts, 1, 0) != 0;
+    return may_have ? atomic_fetch_add(&backing->n_mounts_changes, 1) + 1
+                    : atomic_load(&backing->n_mounts_changes);
+}
+
 /* Finds the place of a mount, and whether it opens handles; leaves both as they are when it cannot
  * be found. */
 static void look_at_mount(struct backing *backing, int mount_id, struct filesystem *filesystem)
@@ -249,16 +270,20 @@ static int fsid_of_nested(struct backing *backing, int fd, int mount_id, uint64_
         return -errno;
     struct filesystem seen = {
         .device = st.st_dev, .mount = mount_of(fd, mount_id), .mount_id = mount_id};
-    seen.own_fsid = fsid_of(fd, &seen.denies);
+    seen.own_fsid = fsid_of(fd, &seen.denies, &seen.type);
+    const bool by_mode = judges_by_type(seen.type);
+    seen.judged_at = by_mode ? 0 : mounts_changes(backing);
     {
         SHARED(&backing->lock);
         const struct filesystem *known = find_filesystem(backing, &seen);
-        if (known && known->mount_point && known->denies == seen.denies) {
+        if (known && known->mount_point && known->denies == seen.denies &&
+            known->type == seen.type && known->judged_at == seen.judged_at) {
             *ret_fsid = known->fsid;
             return 0;
         }
     }
     seen.fsid = seen.own_fsid;
+    seen.judges = by_mode ? JUDGES_BY_MODE : judges_of_mount((uint64_t)mount_id, NULL);
     look_at_mount(backing, mount_id, &seen);
     _cleanup_free_ char *mount_point = seen.mount_point;
     EXCLUSIVE(&backing->lock);
@@ -274,6 +299,9 @@ static int fsid_of_nested(struct backing *backing, int fd, int mount_id, uint64_
         known->has_handles = seen.has_handles;
     }
     known->denies = seen.denies;
+    known->type = seen.type;
+    known->judges = seen.judges;
+    known->judged_at = seen.judged_at;
     if (known->mount_point == mount_point)
         (void)TAKE_PTR(mount_point);
     *ret_fsid = known->fsid;
@@ -346,6 +374,17 @@ int backing_key_at(struct backing *backing, int dirfd, const char *name, struct 
     return backing_identify(backing, dirfd, name, ret_key, &nested);
 }
 
+/* Finds the file system of a key that is not of the tree's own, with the lock held. */
+static const struct filesystem *filesystem_of(const struct backing *backing,
+                                              const struct file_key *key)
+{
+    const uint64_t fsid = get_be64(key->bytes);
+    for (size_t i = 0; i < backing->n_filesystems; i++)
+        if (backing->filesystems[i].fsid == fsid)
+            return &backing->filesystems[i];
+    return NULL;
+}
+
 /* Returns 0 when a key can be opened at all, else the error. With the lock held, or for the root's
  * key alone. */
 static int check_key(struct backing *backing, const struct file_key *key,
@@ -356,16 +395,10 @@ static int check_key(struct backing *backing, const struct file_key *key,
         return -EINVAL;
     if (get_be32(key->bytes + 8) == KEY_TYPE_INODE)
         return -EOPNOTSUPP;
-    uint64_t fsid = get_be64(key->bytes);
-    if (fsid == backing->root_fsid)
+    if (get_be64(key->bytes) == backing->root_fsid)
         return backing->has_handles ? 0 : -EOPNOTSUPP;
-    for (size_t i = 0; i < backing->n_filesystems; i++) {
-        if (backing->filesystems[i].fsid != fsid)
-            continue;
-        *ret_filesystem = &backing->filesystems[i];
-        return backing->filesystems[i].has_handles ? 0 : -EOPNOTSUPP;
-    }
-    return -ESTALE;
+    const struct filesystem *filesystem = *ret_filesystem = filesystem_of(backing, key);
+    return !filesystem ? -ESTALE : filesystem->has_handles ? 0 : -EOPNOTSUPP;
 }
 
 bool backing_key_opens(struct backing *backing, const struct file_key *key)
@@ -382,14 +415,20 @@ bool backing_key_is_nested(const struct backing *backing, const struct file_key 
 
 unsigned long backing_key_denies(struct backing *backing, const struct file_key *key)
 {
-    const uint64_t fsid = get_be64(key->bytes);
     if (!backing_key_is_nested(backing, key))
         return backing->root_denies;
     SHARED(&backing->lock);
-    for (size_t i = 0; i < backing->n_filesystems; i++)
-        if (backing->filesystems[i].fsid == fsid)
-            return backing->filesystems[i].denies;
-    return DENIABLE;
+    const struct filesystem *filesystem = filesystem_of(backing, key);
+    return filesystem ? filesystem->denies : DENIABLE;
+}
+
+enum judges backing_key_judges(struct backing *backing, const struct file_key *key)
+{
+    if (!backing_key_is_nested(backing, key))
+        return backing->root_judges;
+    SHARED(&backing->lock);
+    const struct filesystem *filesystem = filesystem_of(backing, key);
+    return filesystem ? filesystem->judges : JUDGES_BY_OWNER;
 }
 
 /* Opens a mount at its known place. -ESTALE where another one is mounted there, or none. */
@@ -492,6 +531,7 @@ void backing_close(struct backing *backing)
         free(backing->filesystems[i].mount_point);
     free(backing->filesystems);
     close_p(&backing->root_fd);
+    close_p(&backing->mounts_fd);
     pthread_rwlock_destroy(&backing->lock);
     free(backing);
 }
@@ -513,6 +553,7 @@ static int root_mount_id(int fd)
 static int open_tree(int dirfd, const char *path, struct backing **ret_backing)
 {
     struct stat st;
+    uint64_t type;
     _cleanup_close_ int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) < 0)
         return -errno;
@@ -522,7 +563,11 @@ static int open_tree(int dirfd, const char *path, struct backing **ret_backing)
     pthread_rwlock_init(&backing->lock, NULL);
     backing->root_mount_id = root_mount_id(fd);
     backing->root_device = st.st_dev;
-    backing->root_fsid = fsid_of(fd, &backing->root_denies);
+    backing->root_fsid = fsid_of(fd, &backing->root_denies, &type);
+    backing->root_judges = judges_by_type(type)
+                               ? JUDGES_BY_MODE
+                               : judges_of_mount((uint64_t)backing->root_mount_id, NULL);
+    backing->mounts_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
     backing->has_handles = opens_handles(fd);
     backing->root_fd = TAKE_FD(fd);
     int r = backing_key_at(backing, backing->root_fd, "", &backing->root_key);

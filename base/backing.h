@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/file_key.h"
+#include "base/judges.h"
 
 struct backing;
 
@@ -52,6 +53,11 @@ bool backing_key_is_nested(const struct backing *backing, const struct file_key 
  * it has, the tree's own as it was at backing_open(), one inside the tree as it was when a file was
  * last identified in it, and both where that is not known. Any thread; asks nobody. */
 unsigned long backing_key_denies(struct backing *backing, const struct file_key *key);
+
+/* How the file system that a key is of judges who may do what: the tree's own as it was at
+ * backing_open(), one inside the tree as it was when a file was last identified in it, and
+ * JUDGES_BY_OWNER where that is not known. Any thread; asks nobody. */
+enum judges backing_key_judges(struct backing *backing, const struct file_key *key);
 
 /* The key of the file that name is in the directory dirfd, symbolic links not followed.
  *

@@ -328,6 +328,35 @@ static void test_backing__mounts_that_are_gone_are_forgotten(void **state)
     assert_int_equal(umount2(path, 0), 0);
 }
 
+static enum judges judges_at(const char *name)
+{
+    struct file_key key;
+    assert_int_equal(backing_key_at(backing, backing_root_fd(backing), name, &key), 0);
+    return backing_key_judges(backing, &key);
+}
+
+static void test_backing__what_is_mounted_in_the_place_of_another_judges_as_it_does(void **state)
+{
+    (void)state;
+    char path[80];
+    mount_inside(path);
+    const enum judges of_tree = judges_at("above");
+    assert_int_equal(judges_at("above/in ner/f"), JUDGES_BY_MODE);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(umount2(path, 0), 0);
+        assert_int_equal(mount("none", path, "proc", 0, NULL), 0);
+        assert_int_equal(judges_at("above/in ner/version"), JUDGES_BY_CALLER);
+        assert_int_equal(umount2(path, 0), 0);
+        assert_int_equal(mount("none", path, "tmpfs", 0, NULL), 0);
+        assert_int_equal(judges_at("above/in ner"), JUDGES_BY_MODE);
+    }
+    assert_int_equal(judges_at("above"), of_tree);
+    struct file_key key = *backing_root_key(backing);
+    key.bytes[0] ^= 1;
+    assert_int_equal(backing_key_judges(backing, &key), JUDGES_BY_OWNER);
+    assert_int_equal(umount2(path, 0), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_backing__##name, set_up, tear_down)
@@ -343,6 +372,7 @@ int main(void)
         TEST(a_mount_inside_the_tree_is_learnt),
         TEST(a_mount_inside_the_tree_can_be_unmounted),
         TEST(mounts_that_are_gone_are_forgotten),
+        TEST(what_is_mounted_in_the_place_of_another_judges_as_it_does),
         TEST(a_second_mount_of_the_tree_s_own_file_system_is_reached_by_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,89 @@
+/* A list of those that are known to leave all to mode and POSIX access control list; what is not in
+ * it judges for itself, which is never wrong, but slower.
+ *
+ * In it: overlayfs, which compares the caller with its own inode's mode and list, and asks what is
+ * below as who mounted it. Not in it: ecryptfs, which asks what is below as the caller, and may lie
+ * over anything; ZFS, which keeps lists of its own kind, unless its lists are the POSIX ones.
+ *
+ * Of FUSE the options of the mount tell: default_permissions leaves all to the mode, and without
+ * allow_other the kernel admits none but the owner of the mount, for which it takes the daemon.
+ * virtiofs has both and does not say so.
+ *
+ * Example: "rw,user_id=0,group_id=0,allow_other" of type fuse.sshfs is JUDGES_BY_CALLER.
+ */
+#include "base/judges.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/mount_table.h"
+
+/* Of linux/magic.h and of the sources of the file systems. */
+static const uint32_t by_mode[] = {
+    0xef53,     /* ext2, ext3, ext4 */
+    0x01021994, /* tmpfs, devtmpfs */
+    0x58465342, /* xfs */
+    0x9123683e, /* btrfs */
+    0xf2f52010, /* f2fs */
+    0x794c7630, /* overlayfs */
+    0xca451a4e, /* bcachefs */
+    0x858458f6, /* ramfs */
+    0x73717368, /* squashfs */
+    0xe0f5e1e2, /* erofs */
+    0x28cd3d45, /* cramfs */
+    0x9660,     /* iso9660 */
+    0x15013346, /* udf */
+    0x4d44,     /* vfat */
+    0x2011bab0, /* exfat */
+    0x7366746e, /* ntfs3 */
+    0x482b,     /* hfsplus */
+    0x3153464a, /* jfs */
+    0x52654973, /* reiserfs */
+    0x3434,     /* nilfs2 */
+};
+
+bool judges_by_type(uint64_t f_type)
+{
+    for (size_t i = 0; i < sizeof(by_mode) / sizeof(*by_mode); i++)
+        if (by_mode[i] == f_type)
+            return true;
+    return false;
+}
+
+static bool has_option(const char *options, const char *name)
+{
+    const size_t n = strlen(name);
+    for (const char *at = options; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, name, n) == 0 && (at[n] == ',' || !at[n]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_fuse(const char *type)
+{
+    return strcmp(type, "fuse") == 0 || strncmp(type, "fuse.", strlen("fuse.")) == 0 ||
+           strcmp(type, "fuseblk") == 0;
+}
+
+static enum judges judges_of_row(const struct mount_row *row)
+{
+    if (strcmp(row->type, "virtiofs") == 0 ||
+        (strcmp(row->type, "zfs") == 0 && has_option(row->options, "posixacl")))
+        return JUDGES_BY_MODE;
+    if (!is_fuse(row->type))
+        return JUDGES_BY_CALLER;
+    if (!has_option(row->options, "allow_other"))
+        return JUDGES_BY_OWNER;
+    return has_option(row->options, "default_permissions") ? JUDGES_BY_MODE : JUDGES_BY_CALLER;
+}
+
+enum judges judges_of_mount(uint64_t mount_id, const char *table)
+{
+    _cleanup_(mount_table_done) struct mount_table rows = {0};
+    struct mount_row row;
+    return mount_table_find(&rows, table, mount_id, &row) < 0 ? JUDGES_BY_OWNER
+                                                              : judges_of_row(&row);
+}
