@@ -123,6 +123,25 @@ static int become(const struct fuse_ctx *ctx, const struct rights *rights)
     return r;
 }
 
+static enum judges judges_of(fuse_req_t req, const struct inode *inode)
+{
+    const struct fs *fs = fuse_req_userdata(req);
+    return inode_judges(&fs->inodes, inode);
+}
+
+bool identity_is_judged(fuse_req_t req, const struct inode *inode)
+{
+    return judges_of(req, inode) != JUDGES_BY_MODE && caller_is_restricted(fuse_req_ctx(req)->uid);
+}
+
+int identity_enter_judged(fuse_req_t req, const struct inode *inode)
+{
+    if (!identity_is_judged(req, inode))
+        return 0;
+    return can_switch && judges_of(req, inode) == JUDGES_BY_CALLER ? identity_enter_alone(req)
+                                                                   : -EACCES;
+}
+
 /* Whether a directory's sticky bit may keep the user from names in it. */
 static bool is_guarded(uid_t uid, int dirfd)
 {
@@ -130,9 +149,11 @@ static bool is_guarded(uid_t uid, int dirfd)
     return fstat(dirfd, &st) < 0 || (st.st_mode & S_ISVTX && st.st_uid != uid);
 }
 
-int identity_enter_removal(fuse_req_t req, int dirfd, int other_dirfd)
+int identity_enter_removal(fuse_req_t req, const struct inode *in, int dirfd, int other_dirfd)
 {
     const struct fuse_ctx *ctx = fuse_req_ctx(req);
+    if (identity_is_judged(req, in))
+        return identity_enter_judged(req, in);
     if (!caller_is_restricted(ctx->uid) ||
         !(is_guarded(ctx->uid, dirfd) ||
           (other_dirfd != dirfd && is_guarded(ctx->uid, other_dirfd))))
@@ -171,10 +192,12 @@ static int become_creator(fuse_req_t req)
     return r < 0 ? r : become_with_groups(req, n_groups, groups, &rights);
 }
 
-int identity_enter(fuse_req_t req, mode_t mode)
+int identity_enter(fuse_req_t req, const struct inode *in, mode_t mode)
 {
     const struct fuse_ctx *ctx = fuse_req_ctx(req);
     int r = take_umask(ctx->umask);
+    if (r == 0 && identity_is_judged(req, in))
+        return identity_enter_judged(req, in);
     if (r < 0 || !can_switch || (is_own(ctx) && !(mode & S_ISGID)))
         return r;
     if (mode & S_ISGID && caller_is_restricted(ctx->uid))
@@ -212,18 +235,21 @@ static void change_fsetid(void (*change)(struct rights *rights, int capability))
     errno = saved;
 }
 
-int identity_again(fuse_req_t req, int r, change_fn *make, const void *what)
+int identity_again(fuse_req_t req, const struct inode *inode, int r, change_fn *make,
+                   const void *what)
 {
-    bool is_refused =
-        (r == -EPERM || r == -EACCES) && can_switch && caller_is_restricted(fuse_req_ctx(req)->uid);
+    bool is_refused = (r == -EPERM || r == -EACCES) && can_switch &&
+                      caller_is_restricted(fuse_req_ctx(req)->uid) &&
+                      judges_of(req, inode) != JUDGES_BY_OWNER;
     return is_refused ? capable_change(req, r, &serving, make, what) : r;
 }
 
-int identity_change(fuse_req_t req, int fd, bool with_groups, bool with_sgid, change_fn *make,
-                    const void *what)
+int identity_change(fuse_req_t req, const struct inode *inode, int fd, bool with_groups,
+                    bool with_sgid, change_fn *make, const void *what)
 {
     const bool raise = with_sgid && !caller_is_restricted(fuse_req_ctx(req)->uid);
-    int r = enter_change(req, fd, with_groups || with_sgid);
+    int r = identity_is_judged(req, inode) ? identity_enter_judged(req, inode)
+                                           : enter_change(req, fd, with_groups || with_sgid);
     if (r == 0) {
         if (raise)
             change_fsetid(rights_add);
@@ -232,7 +258,7 @@ int identity_change(fuse_req_t req, int fd, bool with_groups, bool with_sgid, ch
             change_fsetid(rights_drop);
         identity_leave();
     }
-    return identity_again(req, r, make, what);
+    return identity_again(req, inode, r, make, what);
 }
 
 static int make_with_groups(fuse_req_t req, bool with_groups, change_fn *make, const void *what)
@@ -274,6 +300,12 @@ void identity_enter_allocation(uid_t uid)
 {
     if (can_switch && uid != geteuid())
         is_switched = rights_set_fsuid(uid);
+}
+
+void identity_enter_transfer(fuse_req_t req, const struct inode *inode)
+{
+    if (!identity_is_judged(req, inode) || identity_enter_judged(req, inode) < 0)
+        identity_enter_allocation(fuse_req_ctx(req)->uid);
 }
 
 void identity_leave(void)

@@ -35,22 +35,33 @@ struct identity_limits {
 };
 struct identity_limits identity_get_limits(void);
 
+/* Act as the caller until identity_leave() where the file system of an inode judges by itself
+ * (base/judges.h): with the caller's supplementary groups and without any capability. Elsewhere,
+ * and for root and the owner of the process, nothing is done.
+ *
+ * Returns 0, -ENOMEM, or -EACCES: the caller cannot be acted as, has groups that cannot be known,
+ * or is somebody whom the kernel would not let in. 30 us where it is done. */
+int identity_enter_judged(fuse_req_t req, const struct inode *inode);
+bool identity_is_judged(fuse_req_t req, const struct inode *inode); /* whether it is done */
+
 /* Act as the caller of a request, with his umask, until identity_leave(), which keeps errno.
- * mode is that of what is to be created; an sgid bit in it stays only where the caller is of the
- * group that it comes to have, which the kernel decides once more (30 us).
+ * in is the directory, and mode that of what is to be created; an sgid bit in it stays only where
+ * the caller is of the group that it comes to have, which the kernel decides once more (30 us).
  *
  * Returns 0, or a negative errno when the thread cannot, and then it acts as before: -EPERM,
  * -ENOMEM; -EACCES where groups count and cannot be known.
  */
-int identity_enter(fuse_req_t req, mode_t mode);
+int identity_enter(fuse_req_t req, const struct inode *in, mode_t mode);
 void identity_leave(void);
 
 /* The same to remove or rename names, in one or two directories. The kernel has decided by what it
  * last knew of a name, which may be another file's since. Where a sticky bit makes that count, the
  * kernel decides once more, for the caller and the files there are, as the names change. -EPERM
  * also where the process cannot act as others. One fstat(2) of each directory for other users than
- * the process's and root, for those nothing. */
-int identity_enter_removal(fuse_req_t req, int dirfd, int other_dirfd);
+ * the process's and root, for those nothing.
+ *
+ * in  the first directory, whose file system may judge; a name moves within one */
+int identity_enter_removal(fuse_req_t req, const struct inode *in, int dirfd, int other_dirfd);
 
 /* Make one change of a file's attributes as the caller: mode, owner, times, flags, extended ones.
  * The kernel has decided by the owner it last knew, and whoever has given a file away could make it
@@ -60,7 +71,7 @@ int identity_enter_removal(fuse_req_t req, int dirfd, int other_dirfd);
  * own the file, and of who gives it to a group. Root and the owner of the process act as before,
  * and so does a process that cannot act as others, which has no such capabilities.
  *
- * fd           of the file, maybe O_PATH
+ * inode, fd    the file, maybe O_PATH; where its file system judges, it judges the caller
  * with_groups  whether they count for the owner of the file, too
  * with_sgid    whether an sgid bit is to be set or to stay: by CAP_FSETID where that is the
  * caller's, root's or that of the owner of the process; of all others it stays who are of the
@@ -68,8 +79,8 @@ int identity_enter_removal(fuse_req_t req, int dirfd, int other_dirfd);
  *
  * Returns what make returns; -EACCES also where groups count and cannot be known. Some 2 us, with
  * groups 30 us. */
-int identity_change(fuse_req_t req, int fd, bool with_groups, bool with_sgid, change_fn *make,
-                    const void *what);
+int identity_change(fuse_req_t req, const struct inode *inode, int fd, bool with_groups,
+                    bool with_sgid, change_fn *make, const void *what);
 
 /* Whether changes are made as who asks for them. */
 bool identity_can_switch(void);
@@ -85,10 +96,12 @@ int identity_move(fuse_req_t req, bool with_groups, change_fn *make, const void 
 /* Make a change that failed once more where that may be for want of capabilities which the caller
  * has (fs/capable.h), on a thread that acts as itself.
  *
- * r  what it returned without
+ * inode  it, or its directory
+ * r      what it returned without
  *
  * Returns r or what make returns. Costs nothing of what did not fail. */
-int identity_again(fuse_req_t req, int r, change_fn *make, const void *what);
+int identity_again(fuse_req_t req, const struct inode *inode, int r, change_fn *make,
+                   const void *what);
 
 /* Act as the caller until identity_leave() for what the kernel leaves to the file system to decide:
  * with the caller's supplementary groups and without any capability; root's and the owner's of the
@@ -103,5 +116,10 @@ int identity_get_groups(fuse_req_t req, gid_t **ret_groups, size_t *ret_n_groups
 /* Allocate as a user, until identity_leave(): the blocks a file system reserves for root, and
  * quotas, count for others (who are refused CAP_SYS_RESOURCE by all threads that serve). */
 void identity_enter_allocation(uid_t uid);
+
+/* Read, write or allocate in an open file as the caller, until identity_leave(): where its file
+ * system judges with all that the caller is, as far as that can be known, for it has judged already
+ * who opened it; elsewhere as identity_enter_allocation(). */
+void identity_enter_transfer(fuse_req_t req, const struct inode *inode);
 
 #endif

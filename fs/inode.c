@@ -72,6 +72,7 @@ int inode_table_init(struct inode_table *table, struct backing *backing)
                                   .path_fds.n_pinned_max = path_fd_cache_pins(n_descriptors),
                                   .root = root,
                                   .device = st.st_dev,
+                                  .judges = backing_key_judges(backing, &root->key),
                                   .backing = backing};
     user_room_init(&table->descriptors, n_descriptors - n_descriptors / OWN_SHARE);
     gone_init(&table->gone);
@@ -302,16 +303,19 @@ static int look_up(struct inode_table *table, struct inode *parent, const char *
     return 0;
 }
 
-int inode_lookup(struct inode_table *table, struct inode *parent, int dirfd, const char *name,
-                 struct inode **ret_inode, struct stat *ret_stat)
+int inode_open_name(struct inode_table *table, int dirfd, const char *name)
 {
     int fd;
-    /* By a descriptor, not by name: key and attributes must be of one inode. */
     do
         fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     while (fd < 0 && (errno == EMFILE || errno == ENFILE) && inode_table_shed(table));
-    if (fd < 0)
-        return -errno;
+    return fd < 0 ? -errno : fd;
+}
+
+/* By a descriptor, not by name: key and attributes must be of one inode. */
+int inode_lookup(struct inode_table *table, struct inode *parent, const char *name, int fd,
+                 struct inode **ret_inode, struct stat *ret_stat)
+{
     _cleanup_close_ int path_fd = fd;
     return look_up(table, parent, name, fd, &path_fd, ret_inode, ret_stat);
 }
@@ -373,8 +377,8 @@ int inode_reopen(struct inode_table *table, const struct inode *inode, int fd, i
 {
     int again;
     do
-        again = inode->type == S_IFDIR
-                    ? openat(fd, ".", flags | O_CLOEXEC)
+        again = inode->type == S_IFDIR && inode_judges(table, inode) == JUDGES_BY_MODE
+                    ? openat(fd, ".", flags | O_CLOEXEC) /* which takes the right to search it */
                     : open(proc_path_of(fd).text, (flags & ~O_NOFOLLOW) | O_CLOEXEC);
     while (again < 0 && (errno == EMFILE || errno == ENFILE) && inode_table_shed(table));
     return again < 0 ? -errno : again;

@@ -73,6 +73,7 @@ struct inode_table {
     struct path_fd_cache path_fds;
     struct user_room descriptors; /* that users have open or lock by */
     dev_t device;                 /* st_dev of the root */
+    enum judges judges;           /* the tree's own file system */
     bool any_by_name;             /* there is or was such an inode; only ever set */
     /* Where a file or directory may be that moved beside the mount; -ENOENT: not known. Or NULL. */
     int (*find_path)(void *user, const struct file_key *key, char **ret_path);
@@ -87,15 +88,19 @@ struct inode_table {
 int inode_table_init(struct inode_table *table, struct backing *backing);
 void inode_table_done(struct inode_table *table); /* closes what is still open */
 
-/* The inode of a name in a directory, its lookup count one higher.
+/* A name of a directory as an O_PATH descriptor, symbolic links not followed. Returns it, -ENOENT
+ * or another errno of open(2). */
+int inode_open_name(struct inode_table *table, int dirfd, const char *name);
+
+/* The inode of what a name was found to be, its lookup count one higher.
  *
- * parent, dirfd  the directory, and a descriptor of it
- * name           symbolic links are not followed
- * ret_stat       its attributes
+ * parent, name  where it is
+ * fd            inode_open_name()'s; taken
+ * ret_stat      its attributes
  *
  * Returns 0, -ENOENT, -ENOMEM or another errno. Undo with inode_forget(table, inode, 1).
  */
-int inode_lookup(struct inode_table *table, struct inode *parent, int dirfd, const char *name,
+int inode_lookup(struct inode_table *table, struct inode *parent, const char *name, int fd,
                  struct inode **ret_inode, struct stat *ret_stat);
 
 /* The same of what was just created and is open; the descriptor is borrowed.
@@ -164,6 +169,13 @@ bool inode_table_shed(struct inode_table *table);
 /* For fs/inode_path.c: with the table's lock held; and the end of a reference. */
 struct inode *inode_find(struct inode_table *table, const struct file_key *key, mode_t type);
 void inode_unref(struct inode_table *table, struct inode *inode);
+
+/* How the file system of an inode judges, as it was when a file was last identified in it: what has
+ * taken its place since may judge otherwise, so an inode by name is borrowed first. */
+static inline enum judges inode_judges(const struct inode_table *table, const struct inode *inode)
+{
+    return inode->is_foreign ? backing_key_judges(table->backing, &inode->key) : table->judges;
+}
 
 /* Guards what an inode says it guards. Taken before the table's lock; no other with it. */
 pthread_mutex_t *inode_lock(struct inode_table *table, const struct inode *inode);

@@ -49,12 +49,16 @@ static int fill_entry(struct fs *fs, struct inode *parent, struct inode *inode,
     return 0;
 }
 
-int make_entry(struct fs *fs, struct inode *parent, int dirfd, const char *name,
+int make_entry(fuse_req_t req, struct inode *parent, int dirfd, const char *name,
                struct fuse_entry_param *ret_entry)
 {
+    struct fs *fs = fs_of(req);
     struct inode *inode;
     struct stat st;
-    int r = inode_lookup(&fs->inodes, parent, dirfd, name, &inode, &st);
+    int r = identity_enter_judged(req, parent);
+    int fd = r < 0 ? r : inode_open_name(&fs->inodes, dirfd, name);
+    identity_leave();
+    r = fd < 0 ? fd : inode_lookup(&fs->inodes, parent, name, fd, &inode, &st);
     return r < 0 ? r : fill_entry(fs, parent, inode, &st, ret_entry);
 }
 
@@ -83,7 +87,7 @@ void reply_entry(fuse_req_t req, int r, const struct fuse_entry_param *entry)
         inode_forget(&fs->inodes, inode_of(fs, entry->ino), 1);
 }
 
-static int do_lookup(struct fs *fs, struct inode *parent, const char *name,
+static int do_lookup(fuse_req_t req, struct inode *parent, const char *name,
                      struct fuse_entry_param *ret_entry)
 {
     _cleanup_inode_fd_ struct inode_fd dir = INODE_FD_NONE;
@@ -91,8 +95,8 @@ static int do_lookup(struct fs *fs, struct inode *parent, const char *name,
      * directory outside of the tree. */
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return -ESTALE;
-    int dirfd = borrow_fd(fs, parent, &dir);
-    return dirfd < 0 ? dirfd : make_entry(fs, parent, dirfd, name, ret_entry);
+    int dirfd = borrow_fd(fs_of(req), parent, &dir);
+    return dirfd < 0 ? dirfd : make_entry(req, parent, dirfd, name, ret_entry);
 }
 
 /* That there is no such name may be kept, too: compilers and git ask for many. */
@@ -118,7 +122,7 @@ void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
     int r = -ENOENT;
     double timeout_s = watch_entry_timeout_s(fs, dir);
     if (!is_own)
-        r = do_lookup(fs, dir, name, &entry);
+        r = do_lookup(req, dir, name, &entry);
     if (r == -ENOENT && is_view_name)
         views_lookup_root(fs, req, name);
     else if (r == -ENOENT && timeout_s > WATCH_SHORT_S)
@@ -171,12 +175,17 @@ int borrow_attributes_fd(struct fs *fs, struct inode *inode, const struct fuse_f
                : fd;
 }
 
-static int do_getattr(struct fs *fs, struct inode *inode, const struct fuse_file_info *fi,
+static int do_getattr(fuse_req_t req, struct inode *inode, const struct fuse_file_info *fi,
                       struct stat *ret_stat)
 {
+    struct fs *fs = fs_of(req);
     _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
     int fd = borrow_attributes_fd(fs, inode, fi, &borrowed);
-    return fd < 0 ? fd : tell_stat(fs, inode, fd, ret_stat);
+    int r = fd < 0 ? fd : identity_enter_judged(req, inode);
+    if (r == 0)
+        r = tell_stat(fs, inode, fd, ret_stat);
+    identity_leave();
+    return r;
 }
 
 /* inode: NULL for a node of the views. */
@@ -198,7 +207,7 @@ void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
     struct inode *inode = view ? NULL : inode_of(fs, ino);
     struct stat st;
     double timeout_s = view ? 0 : watch_attr_timeout_s(fs, inode);
-    int r = view ? views_stat(fs, view, &st) : do_getattr(fs, inode, fi, &st);
+    int r = view ? views_stat(fs, view, &st) : do_getattr(req, inode, fi, &st);
     reply_attr(req, r, inode, &st, timeout_s);
 }
 
@@ -224,12 +233,12 @@ static int change_mode(const void *what, const struct capable_ids *ids)
     return chmod(proc_path_of(change->fd).text, change->mode) < 0 ? -errno : 0;
 }
 
-static int set_mode(fuse_req_t req, int fd, mode_t mode)
+static int set_mode(fuse_req_t req, const struct inode *inode, int fd, mode_t mode)
 {
     const struct mode_change change = {.fd = fd, .mode = mode};
     return only_clears_bits(fs_of(req), fd, mode)
                ? change_mode(&change, NULL)
-               : identity_change(req, fd, false, mode & S_ISGID, change_mode, &change);
+               : identity_change(req, inode, fd, false, mode & S_ISGID, change_mode, &change);
 }
 
 struct owner_change {
@@ -249,7 +258,8 @@ static int change_owner(const void *what, const struct capable_ids *ids)
     return fchownat(change->fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
-static int set_owner(fuse_req_t req, int fd, const struct stat *attr, int to_set)
+static int set_owner(fuse_req_t req, const struct inode *inode, int fd, const struct stat *attr,
+                     int to_set)
 {
     struct stat st;
     const struct owner_change change = {
@@ -262,18 +272,29 @@ static int set_owner(fuse_req_t req, int fd, const struct stat *attr, int to_set
     bool with_groups =
         change.gid != (gid_t)-1 && change.gid != st.st_gid && change.gid != fuse_req_ctx(req)->gid;
     /* Without the x of the group the sgid bit stays for those who are of it. */
-    return identity_change(req, fd, with_groups, st.st_mode & S_ISGID, change_owner, &change);
+    return identity_change(req, inode, fd, with_groups, st.st_mode & S_ISGID, change_owner,
+                           &change);
 }
 
-static int set_size(struct fs *fs, struct inode *inode, off_t size, const struct fuse_file_info *fi)
+static int truncate_open(fuse_req_t req, const struct inode *inode, int fd, off_t size)
+{
+    int r = identity_enter_judged(req, inode);
+    if (r == 0 && ftruncate(fd, size) < 0)
+        r = -errno;
+    identity_leave();
+    return r;
+}
+
+static int set_size(fuse_req_t req, struct inode *inode, off_t size,
+                    const struct fuse_file_info *fi)
 {
     if (fi && open_file_of(fi)->writes)
-        return ftruncate(open_file_of(fi)->fd, size) < 0 ? -errno : 0;
+        return truncate_open(req, inode, open_file_of(fi)->fd, size);
     /* truncate(2) would wait for whoever holds a lease on the file, while the kernel holds the
      * file's lock; who removes the file waits for that with the lock of its directory, and so would
      * everybody in it. */
-    _cleanup_close_ int own = inode_open(&fs->inodes, inode, O_WRONLY | O_NONBLOCK | O_NOFOLLOW);
-    return own < 0 ? own : ftruncate(own, size) < 0 ? -errno : 0;
+    _cleanup_close_ int own = open_inode(req, inode, O_WRONLY | O_NONBLOCK | O_NOFOLLOW);
+    return own < 0 ? own : truncate_open(req, inode, own, size);
 }
 
 struct times_change {
@@ -289,7 +310,8 @@ static int change_times(const void *what, const struct capable_ids *ids)
     return utimensat(change->fd, "", change->times, flags) < 0 ? -errno : 0;
 }
 
-static int set_times(fuse_req_t req, int fd, const struct stat *attr, int to_set)
+static int set_times(fuse_req_t req, const struct inode *inode, int fd, const struct stat *attr,
+                     int to_set)
 {
     struct times_change change = {.fd = fd,
                                   .times = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_OMIT}}};
@@ -301,7 +323,7 @@ static int set_times(fuse_req_t req, int fd, const struct stat *attr, int to_set
         change.times[1].tv_nsec = UTIME_NOW;
     else if (to_set & FUSE_SET_ATTR_MTIME)
         change.times[1] = attr->st_mtim;
-    return identity_change(req, fd, false, false, change_times, &change);
+    return identity_change(req, inode, fd, false, false, change_times, &change);
 }
 
 static int do_setattr(fuse_req_t req, struct inode *inode, const struct stat *attr, int to_set,
@@ -315,14 +337,14 @@ static int do_setattr(fuse_req_t req, struct inode *inode, const struct stat *at
     int r = 0;
     /* The owner first: chown(2) takes away the suid bits that the mode may set. */
     if (to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
-        r = set_owner(req, fd, attr, to_set);
+        r = set_owner(req, inode, fd, attr, to_set);
     if (r == 0 && to_set & FUSE_SET_ATTR_SIZE)
-        r = set_size(fs, inode, attr->st_size, fi);
+        r = set_size(req, inode, attr->st_size, fi);
     if (r == 0 && to_set & FUSE_SET_ATTR_MODE)
-        r = set_mode(req, fd, attr->st_mode & 07777);
+        r = set_mode(req, inode, fd, attr->st_mode & 07777);
     if (r == 0 && to_set & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_ATIME_NOW |
                             FUSE_SET_ATTR_MTIME_NOW))
-        r = set_times(req, fd, attr, to_set);
+        r = set_times(req, inode, fd, attr, to_set);
     notice_content(fs, inode);
     if (r < 0)
         return r;
@@ -344,13 +366,15 @@ void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
     reply_attr(req, r, inode, &st, timeout_s);
 }
 
-static int do_readlink(struct fs *fs, struct inode *inode, char target[PATH_MAX + 1])
+static int do_readlink(fuse_req_t req, struct inode *inode, char target[PATH_MAX + 1])
 {
     _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
-    int fd = borrow_fd(fs, inode, &borrowed);
-    if (fd < 0)
-        return fd;
+    int fd = borrow_fd(fs_of(req), inode, &borrowed);
+    int r = fd < 0 ? fd : identity_enter_judged(req, inode);
+    if (r < 0)
+        return r;
     ssize_t n_bytes = readlinkat(fd, "", target, PATH_MAX + 1);
+    identity_leave();
     if (n_bytes < 0)
         return -errno;
     if (n_bytes > PATH_MAX)
@@ -368,20 +392,22 @@ void op_readlink(fuse_req_t req, fuse_ino_t ino)
         return;
     }
     char target[PATH_MAX + 1];
-    int r = do_readlink(fs, inode_of(fs, ino), target);
+    int r = do_readlink(req, inode_of(fs, ino), target);
     if (r < 0)
         reply(req, r);
     else
         fuse_reply_readlink(req, target);
 }
 
-static int do_statfs(struct fs *fs, struct inode *inode, struct statvfs *ret_statfs)
+static int do_statfs(fuse_req_t req, struct inode *inode, struct statvfs *ret_statfs)
 {
     _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
-    int fd = borrow_fd(fs, inode, &borrowed);
-    if (fd < 0)
-        return fd;
-    return fstatvfs(fd, ret_statfs) < 0 ? -errno : 0;
+    int fd = borrow_fd(fs_of(req), inode, &borrowed);
+    int r = fd < 0 ? fd : identity_enter_judged(req, inode);
+    if (r == 0 && fstatvfs(fd, ret_statfs) < 0)
+        r = -errno;
+    identity_leave();
+    return r;
 }
 
 void op_statfs(fuse_req_t req, fuse_ino_t ino)
@@ -393,7 +419,7 @@ void op_statfs(fuse_req_t req, fuse_ino_t ino)
         return;
     }
     struct statvfs st;
-    int r = do_statfs(fs, inode_of(fs, ino), &st);
+    int r = do_statfs(req, inode_of(fs, ino), &st);
     if (r < 0)
         reply(req, r);
     else

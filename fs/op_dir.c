@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "fs/identity.h"
 #include "fs/views.h"
 #include "fs/watch.h"
 
@@ -50,14 +51,17 @@ static void dir_handle_free(struct fs *fs, struct dir_handle *dir)
     free(dir);
 }
 
-static int do_opendir(struct fs *fs, struct inode *inode, struct dir_handle **ret_dir)
+static int do_opendir(fuse_req_t req, struct inode *inode, struct dir_handle **ret_dir)
 {
     /* The listing is opened from what is held, which may be removed beside the mount in between. */
     _cleanup_inode_fd_ struct inode_fd held = INODE_FD_NONE;
+    struct fs *fs = fs_of(req);
     int held_fd = borrow_fd(fs, inode, &held);
-    if (held_fd < 0)
-        return held_fd;
+    int r = held_fd < 0 ? held_fd : identity_enter_judged(req, inode);
+    if (r < 0)
+        return r;
     _cleanup_close_ int fd = inode_reopen(&fs->inodes, inode, held_fd, O_RDONLY | O_DIRECTORY);
+    identity_leave();
     if (fd < 0)
         return fd;
     _cleanup_free_ struct dir_handle *dir = calloc(1, sizeof(*dir));
@@ -84,7 +88,7 @@ void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
     struct dir_handle *dir = NULL;
     int r = fs_take_descriptors(req, DESCRIPTORS);
     if (r == 0) {
-        r = do_opendir(fs, inode_of(fs, ino), &dir);
+        r = do_opendir(req, inode_of(fs, ino), &dir);
         if (r < 0)
             fs_give_descriptors(req, DESCRIPTORS);
     }
@@ -119,7 +123,8 @@ struct listing {
     struct fs *fs;
     char *data;
     size_t size, used;
-    bool plus; /* entries are looked up */
+    bool plus;      /* entries are looked up */
+    bool is_judged; /* the thread is who asks */
 };
 
 /* True: there was room. next_offset: of the entry after this one. */
@@ -175,10 +180,11 @@ static int add_entry(struct listing *listing, struct inode *parent, struct dir_h
     bool is_dot = strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
     if (is_hidden(listing->fs, parent, dirfd(dir->stream), entry))
         return 1;
-    if (!listing->plus || is_dot)
+    /* Of each a file system that judges asks when it is looked up. */
+    if (!listing->plus || is_dot || listing->is_judged)
         return add_name(listing, name, ino, type, entry->d_off);
     struct fuse_entry_param looked_up;
-    int r = make_entry(listing->fs, parent, dirfd(dir->stream), name, &looked_up);
+    int r = make_entry(listing->req, parent, dirfd(dir->stream), name, &looked_up);
     if (r == -ENOENT || r == -ESTALE)
         return 1; /* gone since */
     if (r < 0)
@@ -236,9 +242,16 @@ static void list(fuse_req_t req, struct inode *inode, size_t size, off_t offset,
                  const struct fuse_file_info *fi, bool plus)
 {
     _cleanup_free_ char *data = malloc(size);
-    struct listing listing = {
-        .req = req, .fs = fs_of(req), .data = data, .size = size, .plus = plus};
-    int r = data ? fill(&listing, inode, dir_handle_of(fi), offset) : -ENOMEM;
+    struct listing listing = {.req = req,
+                              .fs = fs_of(req),
+                              .data = data,
+                              .size = size,
+                              .plus = plus,
+                              .is_judged = identity_is_judged(req, inode)};
+    int r = data ? identity_enter_judged(req, inode) : -ENOMEM;
+    if (r == 0)
+        r = fill(&listing, inode, dir_handle_of(fi), offset);
+    identity_leave();
     if (r < 0)
         reply(req, r);
     else

@@ -33,13 +33,27 @@ static void refresh_attributes(struct fs *fs, const struct inode *inode, const s
         stale_content(fs, inode);
 }
 
+int open_inode(fuse_req_t req, struct inode *inode, int flags)
+{
+    struct fs *fs = fs_of(req);
+    _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+    if (!inode->by_name && !identity_is_judged(req, inode))
+        return inode_open(&fs->inodes, inode, flags);
+    int fd = borrow_fd(fs, inode, &borrowed);
+    int r = fd < 0 ? fd : identity_enter_judged(req, inode);
+    if (r == 0)
+        r = inode_reopen(&fs->inodes, inode, fd, flags);
+    identity_leave();
+    return r;
+}
+
 /* may_wait: for whoever holds a lease on the file, as open(2) does; else -EWOULDBLOCK. */
 static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *fi, bool may_wait,
                    struct open_file **ret_file)
 {
     struct fs *fs = fs_of(req);
     const int flags = backing_flags(fi->flags) & ~(O_CREAT | O_EXCL);
-    int fd = inode_open(&fs->inodes, inode, flags | (may_wait ? 0 : O_NONBLOCK));
+    int fd = open_inode(req, inode, flags | (may_wait ? 0 : O_NONBLOCK));
     _cleanup_close_ int owned = fd;
     if (fd < 0)
         return fd;
@@ -182,11 +196,12 @@ static int refuse_existing(struct fs *fs, int dirfd, const char *name)
     return -ESTALE;
 }
 
-static int create_at(fuse_req_t req, int dirfd, const char *name, int flags, mode_t mode)
+static int create_at(fuse_req_t req, const struct inode *parent, int dirfd, const char *name,
+                     int flags, mode_t mode)
 {
     int fd;
     do {
-        int r = identity_enter(req, mode);
+        int r = identity_enter(req, parent, mode);
         if (r < 0)
             return r;
         fd = openat(dirfd, name, flags, mode);
@@ -208,7 +223,8 @@ static int do_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t
     int r = check_name(fs, inode_of(fs, parent), dirfd, name);
     if (r < 0)
         return r;
-    int fd = create_at(req, dirfd, name, backing_flags(fi->flags) | O_CREAT | O_EXCL, mode);
+    int fd = create_at(req, inode_of(fs, parent), dirfd, name,
+                       backing_flags(fi->flags) | O_CREAT | O_EXCL, mode);
     if (fd == -EEXIST && !(fi->flags & O_EXCL))
         return refuse_existing(fs, dirfd, name);
     if (fd < 0)
@@ -243,7 +259,8 @@ static int do_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fus
     int dirfd = borrow_fd(fs, inode_of(fs, parent), &dir);
     if (dirfd < 0)
         return dirfd;
-    int fd = create_at(req, dirfd, ".", (backing_flags(fi->flags) & ~O_CREAT) | O_TMPFILE, mode);
+    int fd = create_at(req, inode_of(fs, parent), dirfd, ".",
+                       (backing_flags(fi->flags) & ~O_CREAT) | O_TMPFILE, mode);
     if (fd < 0)
         return fd;
     int r = enter_created(req, NULL, NULL, fd, fi, ret_entry, ret_file);

@@ -26,7 +26,11 @@ void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct f
     data.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
     data.buf[0].fd = open_file_of(fi)->fd;
     data.buf[0].pos = offset;
+    /* One that judges may do so of each read, too. */
+    if (identity_is_judged(req, inode_of(fs, ino)))
+        identity_enter_transfer(req, inode_of(fs, ino));
     fuse_reply_data(req, &data, 0);
+    identity_leave();
 }
 
 /* Pages of a mapping belong where they are from; by a descriptor that appends they would go to the
@@ -47,10 +51,15 @@ static int open_for_pages(struct fs *fs, const struct fuse_file_info *fi, int *r
 }
 
 /* What was stored in a mapping the kernel writes when it likes, as nobody in particular, by a file
- * that was opened for it: of several the one that was mapped last. */
-static uid_t writer_of(fuse_req_t req, const struct fuse_file_info *fi)
+ * that was opened for it: of several the one that was mapped last. A file system that judges is
+ * asked for that as by the kernel, by root. */
+static void enter_writing(fuse_req_t req, const struct fuse_file_info *fi)
 {
-    return fi->writepage ? open_file_of(fi)->uid : fuse_req_ctx(req)->uid;
+    const struct open_file *file = open_file_of(fi);
+    if (!fi->writepage)
+        identity_enter_transfer(req, file->inode);
+    else if (inode_judges(&fs_of(req)->inodes, file->inode) == JUDGES_BY_MODE)
+        identity_enter_allocation(file->uid);
 }
 
 static ssize_t do_write_buf(fuse_req_t req, struct fuse_bufvec *in, off_t offset,
@@ -64,7 +73,7 @@ static ssize_t do_write_buf(fuse_req_t req, struct fuse_bufvec *in, off_t offset
     out.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
     out.buf[0].fd = own < 0 ? open_file_of(fi)->fd : own;
     out.buf[0].pos = offset;
-    identity_enter_allocation(writer_of(req, fi));
+    enter_writing(req, fi);
     ssize_t n_bytes = fuse_buf_copy(&out, in, 0);
     identity_leave();
     return n_bytes;
@@ -100,7 +109,7 @@ void op_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_
 static int do_fallocate(fuse_req_t req, struct open_file *file, int mode, off_t offset,
                         off_t length)
 {
-    identity_enter_allocation(fuse_req_ctx(req)->uid);
+    identity_enter_transfer(req, file->inode);
     int r = fallocate(file->fd, mode, offset, length) < 0 ? -errno : 0;
     identity_leave();
     notice_content(fs_of(req), file->inode); /* a failed one may have done a part */
@@ -121,7 +130,7 @@ void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t 
 static ssize_t do_copy_file_range(fuse_req_t req, struct open_file *in, off_t in_offset,
                                   struct open_file *out, off_t out_offset, size_t size, int flags)
 {
-    identity_enter_allocation(fuse_req_ctx(req)->uid);
+    identity_enter_transfer(req, out->inode);
     ssize_t n_bytes =
         copy_file_range(in->fd, &in_offset, out->fd, &out_offset, size, (unsigned)flags);
     identity_leave();
@@ -232,8 +241,8 @@ static int change_control(const void *what, const struct capable_ids *ids)
 
 /* Everything else is the whole file system's (FITRIM, FS_IOC_SETFSLABEL), of which this is a part,
  * or would be nobody knows what. Returns how many bytes are in out. */
-static int do_ioctl(fuse_req_t req, int fd, unsigned cmd, const void *in, size_t in_bytes,
-                    size_t out_bytes, union control_data *out)
+static int do_ioctl(fuse_req_t req, const struct inode *inode, int fd, unsigned cmd, const void *in,
+                    size_t in_bytes, size_t out_bytes, union control_data *out)
 {
     const struct control *control = controls,
                          *end = controls + sizeof(controls) / sizeof(*controls);
@@ -248,7 +257,7 @@ static int do_ioctl(fuse_req_t req, int fd, unsigned cmd, const void *in, size_t
     if (!control->in_bytes)
         return ioctl(fd, cmd, out) < 0 ? -errno : (int)control->out_bytes;
     const struct control_change change = {.fd = fd, .cmd = cmd, .in = in};
-    return identity_change(req, fd, false, false, change_control, &change);
+    return identity_change(req, inode, fd, false, false, change_control, &change);
 }
 
 void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned cmd, void *arg, struct fuse_file_info *fi,
@@ -263,7 +272,7 @@ void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned cmd, void *arg, struct fu
     }
     union control_data out = {0};
     int fd = inode_of(fs, ino)->type == S_IFDIR ? dir_handle_fd(fi) : open_file_of(fi)->fd;
-    int n_bytes = do_ioctl(req, fd, cmd, in, in_bytes, out_bytes, &out);
+    int n_bytes = do_ioctl(req, inode_of(fs, ino), fd, cmd, in, in_bytes, out_bytes, &out);
     /* Of this change of attributes the kernel does not know itself. */
     if (cmd == FS_IOC_SETFLAGS || cmd == FS_IOC_FSSETXATTR)
         fuse_lowlevel_notify_inval_inode(fs->session, ino, -1, 0);

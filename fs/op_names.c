@@ -41,11 +41,12 @@ static int borrow_parent(struct fs *fs, fuse_ino_t parent, const char *name,
 /* The new file at a name is told to the index, and made an entry of. Replaced beside the mount
  * since by what is of another type, it is gone: the kernel would call that an input/output error.
  */
-static int made(struct fs *fs, fuse_ino_t parent, int dirfd, const char *name, mode_t type,
+static int made(fuse_req_t req, fuse_ino_t parent, int dirfd, const char *name, mode_t type,
                 struct fuse_entry_param *ret_entry)
 {
+    struct fs *fs = fs_of(req);
     notice_entry(fs, inode_of(fs, parent), name);
-    int r = make_entry(fs, inode_of(fs, parent), dirfd, name, ret_entry);
+    int r = make_entry(req, inode_of(fs, parent), dirfd, name, ret_entry);
     if (r == 0 && ((ret_entry->attr.st_mode ^ type) & S_IFMT)) {
         inode_forget(&fs->inodes, inode_of(fs, ret_entry->ino), 1);
         return -ENOENT;
@@ -60,13 +61,13 @@ static int do_mknod(struct fs *fs, fuse_req_t req, fuse_ino_t parent, const char
     int dirfd = borrow_parent(fs, parent, name, &dir);
     if (dirfd < 0)
         return dirfd;
-    int r = identity_enter(req, mode);
+    int r = identity_enter(req, inode_of(fs, parent), mode);
     if (r < 0)
         return r;
     r = S_ISDIR(mode) ? mkdirat(dirfd, name, mode & 07777) : mknodat(dirfd, name, mode, rdev);
     identity_leave();
     mode_t type = mode & S_IFMT ? mode & S_IFMT : S_IFREG;
-    return r < 0 ? -errno : made(fs, parent, dirfd, name, type, ret_entry);
+    return r < 0 ? -errno : made(req, parent, dirfd, name, type, ret_entry);
 }
 
 void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t rdev)
@@ -88,12 +89,12 @@ static int do_symlink(struct fs *fs, fuse_req_t req, const char *target, fuse_in
     int dirfd = borrow_parent(fs, parent, name, &dir);
     if (dirfd < 0)
         return dirfd;
-    int r = identity_enter(req, 0);
+    int r = identity_enter(req, inode_of(fs, parent), 0);
     if (r < 0)
         return r;
     r = symlinkat(target, dirfd, name);
     identity_leave();
-    return r < 0 ? -errno : made(fs, parent, dirfd, name, S_IFLNK, ret_entry);
+    return r < 0 ? -errno : made(req, parent, dirfd, name, S_IFLNK, ret_entry);
 }
 
 void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
@@ -103,9 +104,10 @@ void op_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const cha
     reply_entry(req, r, &entry);
 }
 
-static int do_link(struct fs *fs, fuse_ino_t ino, fuse_ino_t parent, const char *name,
+static int do_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name,
                    struct fuse_entry_param *ret_entry)
 {
+    struct fs *fs = fs_of(req);
     _cleanup_inode_fd_ struct inode_fd dir = INODE_FD_NONE;
     _cleanup_inode_fd_ struct inode_fd file = INODE_FD_NONE;
     if (view_of(fs, ino))
@@ -116,18 +118,22 @@ static int do_link(struct fs *fs, fuse_ino_t ino, fuse_ino_t parent, const char 
     int fd = borrow_fd(fs, inode_of(fs, ino), &file);
     if (fd < 0)
         return fd;
+    int r = identity_enter_judged(req, inode_of(fs, parent));
     /* By way of /proc, since AT_EMPTY_PATH needs CAP_DAC_READ_SEARCH; what is followed is that
      * link alone, also to a symbolic link. */
-    if (linkat(AT_FDCWD, proc_path_of(fd).text, dirfd, name, AT_SYMLINK_FOLLOW) < 0)
-        return -errno;
+    if (r == 0 && linkat(AT_FDCWD, proc_path_of(fd).text, dirfd, name, AT_SYMLINK_FOLLOW) < 0)
+        r = -errno;
+    identity_leave();
+    if (r < 0)
+        return r;
     inode_path_linked(&fs->inodes, inode_of(fs, ino));
-    return made(fs, parent, dirfd, name, inode_of(fs, ino)->type, ret_entry);
+    return made(req, parent, dirfd, name, inode_of(fs, ino)->type, ret_entry);
 }
 
 void op_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name)
 {
     struct fuse_entry_param entry;
-    int r = do_link(fs_of(req), ino, parent, name, &entry);
+    int r = do_link(req, ino, parent, name, &entry);
     reply_entry(req, r, &entry);
 }
 
@@ -154,11 +160,11 @@ static int do_unlink(fuse_req_t req, fuse_ino_t parent, const char *name, int fl
     struct inode_change change;
     inode_removal_begin(&fs->inodes, dirfd, name, &change);
     const struct removal removal = {.dirfd = dirfd, .name = name, .flags = flags};
-    int r = identity_enter_removal(req, dirfd, dirfd);
+    int r = identity_enter_removal(req, inode_of(fs, parent), dirfd, dirfd);
     if (r == 0)
         r = remove_name(&removal, NULL);
     identity_leave();
-    r = identity_again(req, r, remove_name, &removal);
+    r = identity_again(req, inode_of(fs, parent), r, remove_name, &removal);
     inode_removal_end(&fs->inodes, &change, inode_of(fs, parent), name, r == 0);
     if (r < 0)
         return r;
@@ -177,6 +183,7 @@ void op_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name)
 }
 
 struct renaming {
+    const struct inode *old_parent;
     int old_fd, new_fd;
     const char *old_name, *new_name;
     unsigned flags;
@@ -193,9 +200,11 @@ static int rename_name(const void *what, const struct capable_ids *ids)
 /* A whiteout, which it leaves behind, belongs to the caller. */
 static int rename_in_place(fuse_req_t req, const struct renaming *renaming)
 {
-    int r = renaming->flags & RENAME_WHITEOUT ? identity_enter(req, 0) : 0;
+    const bool leaves_whiteout =
+        renaming->flags & RENAME_WHITEOUT && !identity_is_judged(req, renaming->old_parent);
+    int r = leaves_whiteout ? identity_enter(req, renaming->old_parent, 0) : 0;
     if (r == 0)
-        r = identity_enter_removal(req, renaming->old_fd, renaming->new_fd);
+        r = identity_enter_removal(req, renaming->old_parent, renaming->old_fd, renaming->new_fd);
     if (r == 0)
         r = rename_name(renaming, NULL);
     identity_leave();
@@ -213,7 +222,8 @@ static bool is_others_directory(fuse_req_t req, int dirfd, const char *name)
 /* A process that cannot act as others moves no directory for them. */
 static int rename_between(fuse_req_t req, const struct renaming *renaming)
 {
-    if (!caller_is_restricted(fuse_req_ctx(req)->uid))
+    if (!caller_is_restricted(fuse_req_ctx(req)->uid) ||
+        identity_is_judged(req, renaming->old_parent))
         return rename_in_place(req, renaming);
     bool is_others = is_others_directory(req, renaming->old_fd, renaming->old_name) ||
                      (renaming->flags & RENAME_EXCHANGE &&
@@ -235,14 +245,15 @@ static int do_rename(struct fs *fs, fuse_req_t req, fuse_ino_t old_parent, const
         return new_fd;
     struct inode_change change;
     inode_rename_begin(&fs->inodes, old_fd, old_name, new_fd, new_name, &change);
-    const struct renaming renaming = {.old_fd = old_fd,
+    const struct renaming renaming = {.old_parent = inode_of(fs, old_parent),
+                                      .old_fd = old_fd,
                                       .new_fd = new_fd,
                                       .old_name = old_name,
                                       .new_name = new_name,
                                       .flags = flags};
     int r =
         old_parent == new_parent ? rename_in_place(req, &renaming) : rename_between(req, &renaming);
-    r = identity_again(req, r, rename_name, &renaming);
+    r = identity_again(req, inode_of(fs, old_parent), r, rename_name, &renaming);
     inode_rename_end(&fs->inodes, &change, inode_of(fs, old_parent), old_name,
                      inode_of(fs, new_parent), new_name, flags, r == 0);
     if (r < 0)

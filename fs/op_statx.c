@@ -12,6 +12,7 @@
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 
+#include "fs/identity.h"
 #include "fs/open_file.h"
 #include "fs/views.h"
 #include "fs/watch.h"
@@ -43,15 +44,19 @@ static int view_statx(struct fs *fs, struct view_node *view, struct statx *ret_s
     return 0;
 }
 
-static int do_statx(struct fs *fs, struct inode *inode, int flags, int mask,
+static int do_statx(fuse_req_t req, struct inode *inode, int flags, int mask,
                     const struct fuse_file_info *fi, struct statx *ret_statx)
 {
+    struct fs *fs = fs_of(req);
     _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
     int fd = borrow_attributes_fd(fs, inode, fi, &borrowed);
-    if (fd < 0)
-        return fd;
+    int r = fd < 0 ? fd : identity_enter_judged(req, inode);
+    if (r < 0)
+        return r;
     flags &= AT_STATX_SYNC_TYPE;
-    if (statx(fd, "", flags | AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, (unsigned)mask, ret_statx) < 0)
+    r = statx(fd, "", flags | AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW, (unsigned)mask, ret_statx);
+    identity_leave();
+    if (r < 0)
         return -errno;
     struct stat told = stat_told(ret_statx);
     inode_tell(&fs->inodes, inode, &told);
@@ -70,7 +75,7 @@ void op_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_f
     struct statx st;
     double timeout_s = view ? 0 : watch_attr_timeout_s(fs, inode_of(fs, ino));
     int r =
-        view ? view_statx(fs, view, &st) : do_statx(fs, inode_of(fs, ino), flags, mask, fi, &st);
+        view ? view_statx(fs, view, &st) : do_statx(req, inode_of(fs, ino), flags, mask, fi, &st);
     if (r < 0)
         reply(req, r);
     else

@@ -46,7 +46,12 @@ static int do_getxattr(fuse_req_t req, struct inode *inode, const char *name, ch
     int fd = borrow_fd(fs_of(req), inode, &borrowed);
     if (fd < 0)
         return fd;
-    int r = is_of_file_system(name) ? identity_enter_alone(req) : 0;
+    const bool is_judged = identity_is_judged(req, inode) && !is_access_list(name);
+    int r = is_judged                 ? identity_enter_judged(req, inode)
+            : is_of_file_system(name) ? identity_enter_alone(req)
+                                      : 0;
+    if (is_judged && r < 0)
+        return r;
     /* A caller that cannot be acted as gets the error of an attribute that is not there. */
     ssize_t n_bytes = getxattr(proc_path_of(fd).text, name, value, r < 0 ? 0 : size);
     identity_leave();
@@ -79,13 +84,15 @@ static size_t drop_hidden(struct fs *fs, const struct inode *inode, bool sees_al
     return left;
 }
 
-static int do_listxattr(struct fs *fs, struct inode *inode, char *names, size_t size)
+static int do_listxattr(fuse_req_t req, struct inode *inode, char *names, size_t size)
 {
     _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
-    int fd = borrow_fd(fs, inode, &borrowed);
-    if (fd < 0)
-        return fd;
+    int fd = borrow_fd(fs_of(req), inode, &borrowed);
+    int r = fd < 0 ? fd : identity_enter_judged(req, inode);
+    if (r < 0)
+        return r;
     ssize_t n_bytes = listxattr(proc_path_of(fd).text, names, size);
+    identity_leave();
     return n_bytes < 0 ? -errno : (int)n_bytes;
 }
 
@@ -174,7 +181,7 @@ void op_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size)
         !sees_all || without_computed || backing_key_denies(fs->backing, &inode->key) & ST_NOSUID;
     size_t room = with_computed || hides ? XATTR_LIST_MAX : size;
     _cleanup_free_ char *names = room ? malloc(room) : NULL;
-    int r = room && !names ? -ENOMEM : do_listxattr(fs, inode_of(fs, ino), names, room);
+    int r = room && !names ? -ENOMEM : do_listxattr(req, inode_of(fs, ino), names, room);
     if (hides && r > 0)
         r = (int)drop_hidden(fs, inode, sees_all, without_computed, names, (size_t)r);
     if (with_computed && r == -EOPNOTSUPP)
@@ -201,11 +208,11 @@ struct xattr_change {
 };
 
 /* One as the caller, of whom a file system that decides by itself is to see no capability. */
-static int change_as_caller(fuse_req_t req, bool with_sgid, change_fn *make,
-                            const struct xattr_change *change)
+static int change_as_caller(fuse_req_t req, const struct inode *inode, bool with_sgid,
+                            change_fn *make, const struct xattr_change *change)
 {
-    if (!is_of_file_system(change->name))
-        return identity_change(req, change->fd, false, with_sgid, make, change);
+    if (!is_of_file_system(change->name) || identity_is_judged(req, inode))
+        return identity_change(req, inode, change->fd, false, with_sgid, make, change);
     int r = identity_enter_alone(req);
     if (r < 0)
         return r;
@@ -271,7 +278,7 @@ static int do_setxattr(fuse_req_t req, struct inode *inode, const char *name, co
         return fd;
     const struct xattr_change change = {
         .fd = fd, .name = name, .value = value, .size = size, .flags = flags};
-    return change_as_caller(req, may_lose_sgid(fd, name), set, &change);
+    return change_as_caller(req, inode, may_lose_sgid(fd, name), set, &change);
 }
 
 void op_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size,
@@ -298,7 +305,7 @@ static int do_removexattr(fuse_req_t req, struct inode *inode, const char *name)
     if (fd < 0)
         return fd;
     const struct xattr_change change = {.fd = fd, .name = name};
-    return change_as_caller(req, false, remove_one, &change);
+    return change_as_caller(req, inode, false, remove_one, &change);
 }
 
 void op_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name)

@@ -41,7 +41,8 @@ static int enter(fuse_req_t req, struct open_file *file, bool append_only,
     LOCKED(inode_lock(&fs->inodes, inode));
     /* The credentials of this thread become those of all reads and writes the kernel makes by the
      * id: see fs/identity.h for what it must not hold. Any access mode serves. */
-    if (!inode->files && fs->status.passthrough && !append_only) {
+    if (!inode->files && fs->status.passthrough && !append_only &&
+        inode_judges(&fs->inodes, inode) == JUDGES_BY_MODE) {
         identity_enter_allocation(fuse_req_ctx(req)->uid);
         inode->backing_id = fuse_passthrough_open(req, file->fd);
         identity_leave();

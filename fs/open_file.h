@@ -9,6 +9,9 @@
  * written by the daemon therefore, as who asks (direct_io, which the kernel allows beside; mappings
  * are still passed through: it stores by these as who stores).
  *
+ * Where the file system of an inode judges by itself (base/judges.h) nothing is passed through: it
+ * is asked as who asks.
+ *
  * What may only be appended to (chattr +a) cannot be mapped for writing in the tree, which the
  * kernel does not know of a file that is passed through. So it is not; and one that could be mapped
  * for writing is not cached either (direct_io), since such a file cannot be mapped shared.

@@ -108,6 +108,9 @@ static inline int borrow_fd(struct fs *fs, struct inode *inode, struct inode_fd 
     return inode_borrow_fd(&fs->inodes, inode, ret_fd);
 }
 
+/* As inode_open(), for who asks where its file system judges. */
+int open_inode(fuse_req_t req, struct inode *inode, int flags);
+
 /* Of what statx(2) says that which the kernel is told: see inode_tell(). The rest is 0. */
 static inline struct stat stat_told(const struct statx *stx)
 {
@@ -129,7 +132,7 @@ int borrow_attributes_fd(struct fs *fs, struct inode *inode, const struct fuse_f
 
 /* A name of a directory as an entry for the kernel, which then counts as looked up. -ENOENT also
  * for what is not to be seen. And what is open, of a name (parent NULL: none). */
-int make_entry(struct fs *fs, struct inode *parent, int dirfd, const char *name,
+int make_entry(fuse_req_t req, struct inode *parent, int dirfd, const char *name,
                struct fuse_entry_param *ret_entry);
 int make_entry_fd(struct fs *fs, struct inode *parent, const char *name, int fd,
                   struct fuse_entry_param *ret_entry);

@@ -26,7 +26,11 @@ int view_caller(struct fs *fs, fuse_req_t req, struct caller *ret_caller)
     const struct fuse_ctx *ctx = fuse_req_ctx(req);
     _cleanup_free_ gid_t *groups = NULL;
     size_t n_groups = 0;
-    int r = caller_is_restricted(ctx->uid) ? identity_get_groups(req, &groups, &n_groups) : 0;
+    int r = 0;
+    if (identity_is_judged(req, fs->inodes.root))
+        r = -EACCES;
+    else if (caller_is_restricted(ctx->uid))
+        r = identity_get_groups(req, &groups, &n_groups);
     if (r < 0)
         return r;
     return caller_init(ret_caller, fs->backing, ctx->uid, ctx->gid, groups, n_groups);

@@ -75,6 +75,9 @@ static bool folds_case(struct fs *fs, struct inode *directory)
 
 double watch_entry_timeout_s(struct fs *fs, struct inode *directory)
 {
+    /* Who asks next may be refused by its file system. */
+    if (directory && inode_judges(&fs->inodes, directory) != JUDGES_BY_MODE)
+        return 0;
     if (!directory || !is_watched(fs, directory) || atomic_load(&fs->watch->names_lost) ||
         atomic_load(&fs->watch->names_behind) || !atomic_load(&fs->watch->entry_timeout_s) ||
         folds_case(fs, directory))

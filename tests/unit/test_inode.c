@@ -33,13 +33,20 @@ static void make_files(size_t n_files)
     }
 }
 
+static int look_up_at(struct inode *parent, int dirfd, const char *name, struct inode **ret_inode,
+                      struct stat *ret_stat)
+{
+    int fd = inode_open_name(&table, dirfd, name);
+    return fd < 0 ? fd : inode_lookup(&table, parent, name, fd, ret_inode, ret_stat);
+}
+
 static struct inode *look_up_in(struct inode *parent, const char *name)
 {
     struct inode *inode = NULL;
     struct stat st;
     struct inode_fd dir = INODE_FD_NONE;
     assert_true(inode_borrow_fd(&table, parent, &dir) >= 0);
-    assert_int_equal(inode_lookup(&table, parent, dir.fd, name, &inode, &st), 0);
+    assert_int_equal(look_up_at(parent, dir.fd, name, &inode, &st), 0);
     assert_int_equal(inode->ino, st.st_ino);
     inode_return_fd(&dir);
     return inode;
@@ -517,7 +524,7 @@ static void *look_up_and_forget(void *user)
         struct inode_fd fd = INODE_FD_NONE;
         /* Few names, so that a lookup often meets the last forget of the same inode. */
         snprintf(name, sizeof(name), "%d", rand_r(&seed) % 3);
-        if (inode_lookup(&table, table.root, backing_root_fd(backing), name, &inode, &st) < 0) {
+        if (look_up_at(table.root, backing_root_fd(backing), name, &inode, &st) < 0) {
             wrong++;
             continue;
         }
