@@ -45,8 +45,8 @@ struct key_partition {
     uint32_t *list;
     size_t list_room, n_kept;
     uint64_t n_documents; /* of the list so far */
-    uint32_t last; /* the last document of the list so far */
-    bool more;     /* more of the list follow */
+    uint32_t last;        /* the last document of the list so far */
+    bool more;            /* more of the list follow */
 };
 
 /* Room with which lists up to a length come in one piece. */

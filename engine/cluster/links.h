@@ -10,8 +10,8 @@
  * and any amount of memory therefore give the same clusters.
  *
  * In a list longer than most_compared all documents are compared with n_representatives of it only,
- * the first ones. So the clusters depend on the order of numbers where such a list is all that holds
- * two documents together, and on nothing else.
+ * the first ones. So the clusters depend on the order of numbers where such a list is all that
+ * holds two documents together, and on nothing else.
  */
 #ifndef KINFS_ENGINE_CLUSTER_LINKS_H
 #define KINFS_ENGINE_CLUSTER_LINKS_H

@@ -24,7 +24,7 @@ enum phase {
     PHASE_INTENT,
     PHASE_JOIN, /* which cluster, and its rows */
     PHASE_DELETE,
-    PHASE_FLUSH, /* postings into the store */
+    PHASE_FLUSH,     /* postings into the store */
     PHASE_RECLUSTER, /* what is dirty is clustered anew */
     N_PHASES
 };

@@ -29,8 +29,8 @@ static inline void world_restart(struct world *world, const struct world_step *s
     assert_int_equal(world_recover(world, step), 0);
 }
 
-/* As world_do_all(); where the store dies of it, for the first time (*crashed), a new process over what
- * survived does it again. */
+/* As world_do_all(); where the store dies of it, for the first time (*crashed), a new process over
+ * what survived does it again. */
 static inline void world_do_or_restart(struct world *world, const struct world_step *step,
                                        bool *crashed)
 {

@@ -66,9 +66,10 @@ static bool world_are_candidates(const struct world *world, const unsigned *firs
 static bool world_edge(const struct world *world, const unsigned *first, unsigned x, unsigned y)
 {
     struct estimate estimate;
-    return x == y || (min_sketch_resemblance(&world->documents[x].record.sketch,
-                                             &world->documents[y].record.sketch, &estimate) == 0 &&
-                      estimate.value >= WORLD_THRESHOLD && world_are_candidates(world, first, x, y));
+    return x == y ||
+           (min_sketch_resemblance(&world->documents[x].record.sketch,
+                                   &world->documents[y].record.sketch, &estimate) == 0 &&
+            estimate.value >= WORLD_THRESHOLD && world_are_candidates(world, first, x, y));
 }
 
 void world_components(const struct world *world, unsigned component[WORLD_DOCUMENTS])

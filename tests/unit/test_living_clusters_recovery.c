@@ -5,8 +5,9 @@
 enum { N_STEPS = 28, N_TARGET = 10 };
 
 /* Among them those in which ids once depended on where it died. */
-static const uint64_t seeds[] = {1, 28, WORLD_LONG_LISTS + 3}, split_seeds[] = {11, 80, WORLD_LONG_LISTS + 5}, recovery_seeds[] = {42, 67, 80},
-                      failure_seeds[] = {80, WORLD_LONG_LISTS + 7};
+static const uint64_t seeds[] = {1, 28, WORLD_LONG_LISTS + 3},
+                      split_seeds[] = {11, 80, WORLD_LONG_LISTS + 5},
+                      recovery_seeds[] = {42, 67, 80}, failure_seeds[] = {80, WORLD_LONG_LISTS + 7};
 #define N_OF(array) (sizeof(array) / sizeof(*(array)))
 
 /* A history over a store that dies at its n-th write. After the death: a new process over what

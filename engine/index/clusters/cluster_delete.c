@@ -1,6 +1,6 @@
 /* A delete searches nothing. Where other documents of its class live on, its postings pass to the
- * next of them, and no cluster changes but by one member. Else its cluster is marked dirty first and
- * is clustered anew: at once when it is small, behind otherwise (recluster.h).
+ * next of them, and no cluster changes but by one member. Else its cluster is marked dirty first
+ * and is clustered anew: at once when it is small, behind otherwise (recluster.h).
  *
  * Example: of a chain of drafts a - b - c, b goes. An intent and the mark stand; then its postings,
  * its row of the class, its rows as a member and its record go. a and c are compared: they do not
@@ -25,7 +25,8 @@ enum { AT_ONCE = MEMBERS_AT_ONCE };
 
 /* Documents that go together, at most AT_ONCE. */
 struct leaving {
-    uint64_t sids[AT_ONCE], others[AT_ONCE]; /* others: the smallest of its class besides; 0: none */
+    uint64_t sids[AT_ONCE],
+        others[AT_ONCE]; /* others: the smallest of its class besides; 0: none */
     const struct record *records[AT_ONCE];
     uint8_t class_ids[AT_ONCE][CLASS_BYTES];
     struct member members[AT_ONCE];
@@ -226,8 +227,7 @@ static int delete_some(const struct graph *first, struct leaving *leaving, struc
         return 0;
     for (size_t i = 0; i < leaving->n; i++)
         member_init(&leaving->members[i], leaving->sids[i], leaving->records[i]);
-    int r = membership_clusters_of(first->membership, leaving->sids, leaving->n,
-                                   leaving->clusters);
+    int r = membership_clusters_of(first->membership, leaving->sids, leaving->n, leaving->clusters);
     if (r == 0)
         r = announce(first, leaving, dirty);
     if (r == 0)

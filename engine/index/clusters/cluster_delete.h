@@ -5,8 +5,8 @@
 #include "engine/index/clusters/graph.h"
 
 /* Delete documents, whose records are still there and go with them. Idempotent; when it fails it is
- * repeated, or cluster_delete_again() does it. first: of the default clustering, and through it all.
- * Returns 0, -ENOMEM, -EUCLEAN or a store error. */
+ * repeated, or cluster_delete_again() does it. first: of the default clustering, and through it
+ * all. Returns 0, -ENOMEM, -EUCLEAN or a store error. */
 int cluster_delete(const struct graph *first, const uint64_t *sids,
                    const struct record *const *records, size_t n);
 

@@ -25,10 +25,10 @@ int graph_list(const struct graph *graph, uint64_t fingerprint, struct posting_l
     int r = postings_list(graph->postings, fingerprint, ret_list);
     if (r < 0)
         return r;
-    const bool is_long = ret_list->n > bounds->most_compared ||
-                         long_lists_have(graph->long_lists, fingerprint);
-    *ret_n_compared =
-        is_long && bounds->n_representatives < ret_list->n ? bounds->n_representatives : ret_list->n;
+    const bool is_long =
+        ret_list->n > bounds->most_compared || long_lists_have(graph->long_lists, fingerprint);
+    *ret_n_compared = is_long && bounds->n_representatives < ret_list->n ? bounds->n_representatives
+                                                                         : ret_list->n;
     return 0;
 }
 

@@ -30,8 +30,8 @@ enum intent { INTENT_DIRTY, INTENT_LIST, INTENT_DELETE, INTENT_POSTED, INTENT_KI
 void intent_put(struct kv_batch *batch, enum intent kind, uint64_t number, struct kv_slice value);
 void intent_drop(struct kv_batch *batch, enum intent kind, uint64_t number);
 
-/* The numbers of all intents of a kind, ascending: appended. Returns 0, -ENOMEM, -EUCLEAN or a store
- * error. */
+/* The numbers of all intents of a kind, ascending: appended. Returns 0, -ENOMEM, -EUCLEAN or a
+ * store error. */
 int intents_list(struct kv *kv, enum intent kind, struct sid_vector *numbers);
 /* Returns 0, -ENOENT or a store error; gives. */
 int intent_value(struct kv *kv, enum intent kind, uint64_t number, struct kv_buf *ret_value);

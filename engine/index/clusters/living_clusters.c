@@ -1,5 +1,5 @@
-/* The clusterings of an index as one thing: what is done to documents is done in each, in order, and
- * what a crash or a failing store left half done is finished before anything else.
+/* The clusterings of an index as one thing: what is done to documents is done in each, in order,
+ * and what a crash or a failing store left half done is finished before anything else.
  *
  * Join eagerly, split lazily: an insert joins one cluster (cluster_insert.h), a delete marks one
  * dirty (cluster_delete.h), and what is dirty is clustered anew (recluster.h). */

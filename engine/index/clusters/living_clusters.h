@@ -4,9 +4,9 @@
  * What they equal when nothing is dirty, whatever the history: components over all live documents,
  * an edge between two of one class, and an edge between two classes when their first documents are
  * candidates of each other and their resemblance reaches the threshold. Candidates share one of
- * their 16 smallest fingerprints; where more than 1,000 classes have it, one of the two is among the
- * 64 oldest of these. Only the first live document (smallest sid) of a class has postings. A batch
- * of mode fast, undivided, of all records makes the same.
+ * their 16 smallest fingerprints; where more than 1,000 classes have it, one of the two is among
+ * the 64 oldest of these. Only the first live document (smallest sid) of a class has postings. A
+ * batch of mode fast, undivided, of all records makes the same.
  *
  * What an insert or a delete leaves to be found out later is dirty (dirty.h): a merge or a split of
  * clusters that are not small, and lists that become long or get other representatives.
@@ -123,8 +123,8 @@ int living_clusters_remake(struct living_clusters *clusters, unsigned number,
 
 /* -- anyone's -- */
 
-/* Whether a cluster may be more than one, or part of another, which is being found out; and how many
- * clusters and lists are such. */
+/* Whether a cluster may be more than one, or part of another, which is being found out; and how
+ * many clusters and lists are such. */
 bool living_clusters_is_repairing(struct living_clusters *clusters, uint64_t id);
 size_t living_clusters_n_repairing(struct living_clusters *clusters);
 

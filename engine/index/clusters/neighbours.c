@@ -1,8 +1,8 @@
-/* Example: a document has 16 fingerprints. Twelve nobody else has, which the filters of the postings
- * know. Three are in lists of the two documents it is a version of, the last in the list of 40,000
- * documents with the same licence, of which the 64 oldest are representatives. The candidates are
- * the two, then the 64; the first of the two resembles it and is in a cluster, so nothing else of
- * that cluster is wanted; the filters refuse the 64 without a read.
+/* Example: a document has 16 fingerprints. Twelve nobody else has, which the filters of the
+ * postings know. Three are in lists of the two documents it is a version of, the last in the list
+ * of 40,000 documents with the same licence, of which the 64 oldest are representatives. The
+ * candidates are the two, then the 64; the first of the two resembles it and is in a cluster, so
+ * nothing else of that cluster is wanted; the filters refuse the 64 without a read.
  *
  * Left out: remembering which lists are of one cluster. Such a note speaks of two tables, and would
  * have to be told of all that happens in both. */
@@ -105,9 +105,8 @@ static int are_candidates_by(const struct graph *graph, uint64_t fingerprint, ui
     return r < 0 ? r : n_compared > 0 && first <= list.sids[n_compared - 1];
 }
 
-int neighbours_are_candidates(const struct graph *graph, uint64_t sid_a,
-                              const struct min_sketch *a, uint64_t sid_b,
-                              const struct min_sketch *b)
+int neighbours_are_candidates(const struct graph *graph, uint64_t sid_a, const struct min_sketch *a,
+                              uint64_t sid_b, const struct min_sketch *b)
 {
     const size_t n_a = postings_tier_keys(POSTINGS_TIER_R, a);
     const size_t n_b = postings_tier_keys(POSTINGS_TIER_R, b);

@@ -30,9 +30,8 @@ int neighbours_candidates(const struct graph *graph, uint64_t sid, const struct 
                           struct sid_vector *candidates, struct sid_vector *grown);
 
 /* Whether one of two documents is a candidate of the other: 1, 0 or an error. */
-int neighbours_are_candidates(const struct graph *graph, uint64_t sid_a,
-                              const struct min_sketch *a, uint64_t sid_b,
-                              const struct min_sketch *b);
+int neighbours_are_candidates(const struct graph *graph, uint64_t sid_a, const struct min_sketch *a,
+                              uint64_t sid_b, const struct min_sketch *b);
 
 /* Whether the caller wants to know if candidates are neighbours; asked again for each that is left
  * when others were found. Sets ret_wanted[i]. 0 or an error, which ends the search. */

@@ -1,9 +1,9 @@
 /* A run has three parts:
  *
  *   gather   the documents of the scope, each with the cluster it is in, a cluster or list a step
- *   link     each document with its candidates of the scope that come before it (neighbours.h), some
- *            documents a step
- *   settle   components against clusters: ids by vote, then the moves (remake_plan.h)
+ *   link     each document with its candidates of the scope that come before it (neighbours.h),
+ * some documents a step settle   components against clusters: ids by vote, then the moves
+ * (remake_plan.h)
  *
  * Example: from the cluster 7 of a b c d the document that held a b and c d together has gone. The
  * scope is a b c d, linking makes {a b} and {c d} of it. Both have two votes for the id 7; a comes
@@ -109,8 +109,7 @@ static int gather_list(struct recluster *run, const struct graph *graph, uint64_
     _cleanup_(sid_list_done) struct sid_list list = {0};
     int r = postings_with(graph->postings, POSTINGS_TIER_R, &fingerprint, 1, 0, &list, NULL);
     for (size_t at = 0; r == 0 && at < list.n_sids; at += MEMBERS_AT_ONCE) {
-        const size_t n =
-            list.n_sids - at < MEMBERS_AT_ONCE ? list.n_sids - at : MEMBERS_AT_ONCE;
+        const size_t n = list.n_sids - at < MEMBERS_AT_ONCE ? list.n_sids - at : MEMBERS_AT_ONCE;
         uint64_t clusters[MEMBERS_AT_ONCE];
         r = membership_clusters_of(graph->membership, list.sids + at, n, clusters);
         for (size_t i = 0; r == 0 && i < n; i++) {
@@ -195,8 +194,8 @@ static int link_by_lists(struct recluster *run, const struct graph *graph, uint3
 {
     _cleanup_(sid_vector_done) struct sid_vector candidates = {0};
     struct linking linking = {run, place};
-    int r = neighbours_candidates(graph, run->documents[place].sid, &record->sketch, &candidates,
-                                  NULL);
+    int r =
+        neighbours_candidates(graph, run->documents[place].sid, &record->sketch, &candidates, NULL);
     return r < 0 ? r
                  : neighbours_compare(graph, &record->sketch, &candidates, wanted, found, &linking);
 }
@@ -208,8 +207,8 @@ static int link_pair(struct recluster *run, const struct graph *graph,
     if (union_find_root(&run->sets, a) == union_find_root(&run->sets, b))
         return 0;
     const struct min_sketch *sketch_a = &records[a]->sketch, *sketch_b = &records[b]->sketch;
-    int r = neighbours_are_candidates(graph, run->documents[a].sid, sketch_a,
-                                      run->documents[b].sid, sketch_b);
+    int r = neighbours_are_candidates(graph, run->documents[a].sid, sketch_a, run->documents[b].sid,
+                                      sketch_b);
     if (r > 0)
         r = graph_edge(graph->threshold, sketch_a, sketch_b);
     if (r > 0)
@@ -217,8 +216,8 @@ static int link_pair(struct recluster *run, const struct graph *graph,
     return r < 0 ? r : 0;
 }
 
-/* Some documents from run->at on, whose records are there but for those that are gone; all: they are
- * the whole scope. */
+/* Some documents from run->at on, whose records are there but for those that are gone; all: they
+ * are the whole scope. */
 static int link_records(struct recluster *run, const struct graph *graph,
                         const struct record *const *records, size_t n, bool all)
 {

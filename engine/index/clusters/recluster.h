@@ -1,10 +1,10 @@
-/* Clustering a scope anew: the documents of clusters that are dirty, and of those that meet in dirty
- * posting lists. Nothing else merges clusters that are not small, splits them, or moves documents
- * from one to another.
+/* Clustering a scope anew: the documents of clusters that are dirty, and of those that meet in
+ * dirty posting lists. Nothing else merges clusters that are not small, splits them, or moves
+ * documents from one to another.
  *
  * A run goes on in steps, behind all other work, and ends by moving what is not where it belongs.
- * Documents may come and go between its steps: where a cluster of the scope is not as it was when the
- * run looked at it, what came out of it is void and it stays dirty for the next run. After
+ * Documents may come and go between its steps: where a cluster of the scope is not as it was when
+ * the run looked at it, what came out of it is void and it stays dirty for the next run. After
  * RECLUSTER_RUNS runs with something void the next one is done in one step.
  *
  * Cost: for a document some 20 us, its record and its posting lists; 60 bytes while it lasts.
@@ -20,14 +20,14 @@ struct recluster;
 int recluster_new(struct recluster **ret_run); /* 0, -ENOMEM */
 void recluster_free(struct recluster *run);    /* NULL allowed */
 
-/* A step, of some milliseconds, of a run over all that is dirty. Returns 1 when there is more to do,
- * 0 when nothing is dirty. */
+/* A step, of some milliseconds, of a run over all that is dirty. Returns 1 when there is more to
+ * do, 0 when nothing is dirty. */
 int recluster_step(struct recluster *run, const struct graph *graph);
 /* What a run has found out is forgotten: anything may have happened. */
 void recluster_forget(struct recluster *run);
 
-/* Of clusters that have just become dirty, those that are small, all in one go: they have nothing to
- * do with others that are dirty. */
+/* Of clusters that have just become dirty, those that are small, all in one go: they have nothing
+ * to do with others that are dirty. */
 int recluster_small(const struct graph *graph, const struct sid_vector *clusters);
 
 #endif

@@ -1,6 +1,7 @@
 /* What a clustering that was made anew differs in from what is stored of it: who moves where, which
- * cluster keeps which id, and which become part of others. Made by any thread from rows as they were at some moment, carried out by the committer, which looks again where a
- * document is; so documents may come and go in between.
+ * cluster keeps which id, and which become part of others. Made by any thread from rows as they
+ * were at some moment, carried out by the committer, which looks again where a document is; so
+ * documents may come and go in between.
  *
  * Memory: 52 bytes for each document, 24 more while it is made for each that is in a cluster.
  */

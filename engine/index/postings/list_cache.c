@@ -1,13 +1,14 @@
 /* A table of sets of eight lists, found by a hash of the fingerprint. A set that is full gives up a
  * list that was not asked for since the last time it gave one up (second chance). The table doubles
- * while it is half full and there are bytes left; when there are none, a hand goes round the sets and
- * gives up what was not asked for since it last came by.
+ * while it is half full and there are bytes left; when there are none, a hand goes round the sets
+ * and gives up what was not asked for since it last came by.
  *
- * Example: the lists of a family of near-copies have the same forty sids, and stay, as each new copy
- * asks for all sixteen; the list of a word in common of two letters was asked for once, and goes.
+ * Example: the lists of a family of near-copies have the same forty sids, and stay, as each new
+ * copy asks for all sixteen; the list of a word in common of two letters was asked for once, and
+ * goes.
  *
- * Left out: one list for fingerprints that have the same sids. It would take a reference count and a
- * copy at the first difference, for a quarter of the bytes. */
+ * Left out: one list for fingerprints that have the same sids. It would take a reference count and
+ * a copy at the first difference, for a quarter of the bytes. */
 #include "engine/index/postings/list_cache.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ enum { WAYS = 8, INSIDE = 4, FIRST_SETS = 1 << 9 };
 
 struct cached_list {
     uint64_t fingerprint;
-    uint32_t n; /* 0: no list is here, as none is empty */
+    uint32_t n;    /* 0: no list is here, as none is empty */
     uint16_t room; /* of the sids outside; 0: they are inside */
     bool whole, asked;
     union {
@@ -187,8 +188,8 @@ static void keep_to_bound(struct list_cache *cache)
     }
 }
 
-bool list_cache_put(struct list_cache *cache, uint64_t fingerprint,
-                    const struct posting_list *list, struct posting_list *ret_list)
+bool list_cache_put(struct list_cache *cache, uint64_t fingerprint, const struct posting_list *list,
+                    struct posting_list *ret_list)
 {
     struct cached_list *old = find(cache, fingerprint);
     if (old)

@@ -1,6 +1,6 @@
 /* Posting lists of tier R in memory, those asked for lately: of a list its first sids, mostly all
- * there are. It mirrors the table and nothing else: postings.c puts in what it read, and tells it of
- * each posting that is added or removed.
+ * there are. It mirrors the table and nothing else: postings.c puts in what it read, and tells it
+ * of each posting that is added or removed.
  *
  * Memory: 48 bytes a list of up to four documents, 8 more for each further one; bounded, what was
  * not asked for lately goes first. Of one thread, the writer of postings. */
@@ -29,12 +29,11 @@ int list_cache_new(size_t max_bytes, struct list_cache **ret_cache);
 void list_cache_free(struct list_cache *cache);
 
 /* Returns whether it is there; valid until the cache is next changed. 50 ns. */
-bool list_cache_find(struct list_cache *cache, uint64_t fingerprint,
-                     struct posting_list *ret_list);
+bool list_cache_find(struct list_cache *cache, uint64_t fingerprint, struct posting_list *ret_list);
 /* A list that was read, its first LIST_CACHE_MOST sids or all. Without memory it is not kept.
  * Returns whether it is there now, as list_cache_find(). */
-bool list_cache_put(struct list_cache *cache, uint64_t fingerprint,
-                    const struct posting_list *list, struct posting_list *ret_list);
+bool list_cache_put(struct list_cache *cache, uint64_t fingerprint, const struct posting_list *list,
+                    struct posting_list *ret_list);
 
 /* What happens to a list, whether it is there or not. */
 void list_cache_add(struct list_cache *cache, uint64_t fingerprint, uint64_t sid);

@@ -32,7 +32,7 @@ struct postings {
     bool filter_broken;                /* the writer's: some is missing, for lack of memory */
     struct first_postings *first;      /* what the store has of long lists */
     struct list_cache *lists;          /* the writer's */
-    struct sid_list unkept;            /* the writer's: the list it asked for last, if not in there */
+    struct sid_list unkept; /* the writer's: the list it asked for last, if not in there */
 };
 
 /* The writer's: fingerprints of tier R are posted. Takes up some more of what the store has, until

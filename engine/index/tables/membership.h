@@ -36,7 +36,7 @@
 #include <stdint.h>
 
 #include "engine/index/tables/cluster_ids.h"
-#include "engine/index/clusters/dissolved_clusters.h"
+#include "engine/index/tables/dissolved_clusters.h"
 #include "engine/index/tables/member.h"
 #include "engine/index/tables/number_cache.h"
 #include "engine/index/tables/sid_vector.h"
@@ -78,8 +78,8 @@ int membership_move(struct membership *membership, uint64_t from, uint64_t to,
 int membership_insert(struct membership *membership, uint64_t to, const struct member *member);
 /* Move all of a cluster into another. */
 int membership_move_all(struct membership *membership, uint64_t from, uint64_t to);
-/* Documents that are deleted out of the clusters they are in: members[i] out of clusters[i], at most
- * MEMBERS_AT_ONCE; ret_sizes[i]: what that one has left.
+/* Documents that are deleted out of the clusters they are in: members[i] out of clusters[i], at
+ * most MEMBERS_AT_ONCE; ret_sizes[i]: what that one has left.
  *
  * may_be_gone  what is done again may have been done: it is looked at which are still there
  *

@@ -54,7 +54,8 @@ static int look_before_entering(struct membership *membership, uint64_t to,
                                  : membership_known_size(membership, to, &ret_presence->size);
 }
 
-/* at_once: what is known of each by another row, or by who inserts it again, is written together. */
+/* at_once: what is known of each by another row, or by who inserts it again, is written together.
+ */
 static int enter(struct membership *membership, uint64_t to, const struct member *members, size_t n,
                  bool at_once)
 {

@@ -1,6 +1,7 @@
 /* Clusters against what a batch makes of the records: those that follow every change, and those of
  * named clusterings that are said to be of now. What differs is what would have to be moved. To be
- * mended named ones need only be made anew, which is what comes of rows of members that are wrong. */
+ * mended named ones need only be made anew, which is what comes of rows of members that are wrong.
+ */
 #include <errno.h>
 
 #include "base/bytes.h"

@@ -3,10 +3,10 @@
  * before the new one is known, and a cluster of two is gone in between.
  *
  * In memory only, and only the last ones: what is forgotten gets a new id. So does a document that
- * has been in another cluster since: what is known of the id (short_lists.h) is of before.
+ * has been in another cluster since.
  */
-#ifndef KINFS_ENGINE_INDEX_CLUSTERS_DISSOLVED_CLUSTERS_H
-#define KINFS_ENGINE_INDEX_CLUSTERS_DISSOLVED_CLUSTERS_H
+#ifndef KINFS_ENGINE_INDEX_TABLES_DISSOLVED_CLUSTERS_H
+#define KINFS_ENGINE_INDEX_TABLES_DISSOLVED_CLUSTERS_H
 
 #include <stdint.h>
 

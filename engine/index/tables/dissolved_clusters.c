@@ -1,4 +1,4 @@
-#include "engine/index/clusters/dissolved_clusters.h"
+#include "engine/index/tables/dissolved_clusters.h"
 
 #include <string.h>
 
