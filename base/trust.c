@@ -131,16 +131,19 @@ static int check_mount(struct walk *walk, int fd)
     return 0;
 }
 
-static int check_owner(const struct walk *walk, int fd, const char *what, const struct stat *st)
+/* Of a directory or a symbolic link. A chown is not advised: what that user has put there would
+ * count as one's own then. */
+static int check_owner(const struct walk *walk, int fd, const struct stat *st)
 {
-    const uid_t euid = geteuid();
-    if (st->st_uid == 0 || st->st_uid == euid)
+    if (st->st_uid == 0 || st->st_uid == geteuid())
         return 0;
-    return refuse(
-        walk->ret_why,
-        "%s%s belongs to %s, who can put anything in the place of what is below; chown it "
-        "to %s, or name a directory elsewhere",
-        what, shown(fd, NULL).text, user_text(st->st_uid).text, user_text(euid).text);
+    const bool is_link = S_ISLNK(st->st_mode);
+    return refuse(walk->ret_why, "%s%s belongs to %s, who can %s",
+                  is_link ? "the symbolic link " : "", shown(fd, NULL).text,
+                  user_text(st->st_uid).text,
+                  is_link ? "have it lead anywhere; name the directory without it"
+                          : "put anything in the place of what is below; name a directory "
+                            "elsewhere, for a new one");
 }
 
 static int check_on_way(struct walk *walk, int fd)
@@ -153,7 +156,7 @@ static int check_on_way(struct walk *walk, int fd)
         return -errno;
     if (!S_ISDIR(st.st_mode))
         return -ENOTDIR;
-    r = check_owner(walk, fd, "", &st);
+    r = check_owner(walk, fd, &st);
     if (r < 0 || !(st.st_mode & OTHERS_WRITE) || st.st_mode & S_ISVTX)
         return r;
     const struct shown path = shown(fd, NULL);
@@ -225,7 +228,7 @@ static int step(struct walk *walk, const char *name, bool is_end)
     if (fstat(fd, &st) < 0)
         return -errno;
     if (S_ISLNK(st.st_mode)) {
-        r = check_owner(walk, fd, "the symbolic link ", &st);
+        r = check_owner(walk, fd, &st);
         return r < 0 ? r : follow(walk, fd);
     }
     r = is_end ? check_own(fd, walk->ret_why) : check_on_way(walk, fd);

@@ -156,6 +156,20 @@ static void test_trust__what_another_user_owns_is_refused(void **state)
     assert_refused(planted, planted, "symbolic link");
 }
 
+static void test_trust__nobody_is_told_to_chown_what_another_user_made(void **state)
+{
+    (void)state;
+    needs_root();
+    _cleanup_free_ char *why = NULL, *why_own = NULL;
+    const char *others = made("others", 0755, STRANGER), *inside = scratch_path(others, "store");
+    assert_int_equal(mkdir(inside, 0700), 0);
+    assert_int_equal(trust_open_directory(inside, &why), -EPERM);
+    assert_line(why, others, "a new one");
+    assert_null(strstr(why, "chown"));
+    assert_int_equal(trust_open_directory(others, &why_own), -EPERM);
+    assert_null(strstr(why_own, "chown"));
+}
+
 static void test_trust__an_ordinary_user_trusts_root_above_but_not_its_directory(void **state)
 {
     (void)state;
@@ -363,6 +377,7 @@ int main(void)
         CASE(test_trust__a_directory_that_others_can_write_is_refused),
         CASE(test_trust__every_directory_above_is_looked_at),
         CASE(test_trust__what_another_user_owns_is_refused),
+        CASE(test_trust__nobody_is_told_to_chown_what_another_user_made),
         CASE(test_trust__an_ordinary_user_trusts_root_above_but_not_its_directory),
         CASE(test_trust__what_is_made_is_for_its_owner_alone),
         CASE(test_trust__nothing_is_made_where_others_can_write),
