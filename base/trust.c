@@ -84,6 +84,7 @@ struct walk {
     uint64_t mount_id; /* the mount that was checked last */
     char *rest;        /* the rest of the path, from there */
     unsigned n_links;
+    bool links_alone; /* are looked at: directories may be anybody's */
     char **ret_why;
 };
 
@@ -195,7 +196,24 @@ static int begin_at_root(struct walk *walk)
     if (walk->fd >= 0)
         close(walk->fd);
     walk->fd = fd;
-    return check_on_way(walk, fd);
+    return walk->links_alone ? 0 : check_on_way(walk, fd);
+}
+
+/* A link of /proc leads to what the kernel has there, which its text may name in vain. */
+static bool is_magic(int link_fd)
+{
+    struct statfs fs;
+    return fstatfs(link_fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+static int jump(struct walk *walk, const char *name)
+{
+    int fd = openat(walk->fd, name, O_PATH | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    close(walk->fd);
+    walk->fd = fd;
+    return 0;
 }
 
 /* The walk goes on with the target of a symbolic link, in front of the rest. */
@@ -222,16 +240,21 @@ static int step(struct walk *walk, const char *name, bool is_end)
     _cleanup_close_ int fd = openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    int r = check_mount(walk, fd);
+    int r = walk->links_alone ? 0 : check_mount(walk, fd);
     if (r < 0)
         return r;
     if (fstat(fd, &st) < 0)
         return -errno;
     if (S_ISLNK(st.st_mode)) {
-        r = check_owner(walk, fd, &st);
-        return r < 0 ? r : follow(walk, fd);
+        r = check_mount(walk, fd);
+        if (r == 0)
+            r = check_owner(walk, fd, &st);
+        if (r < 0)
+            return r;
+        return walk->links_alone && is_magic(fd) ? jump(walk, name) : follow(walk, fd);
     }
-    r = is_end ? check_own(fd, walk->ret_why) : check_on_way(walk, fd);
+    if (!walk->links_alone)
+        r = is_end ? check_own(fd, walk->ret_why) : check_on_way(walk, fd);
     if (r < 0)
         return r;
     close(walk->fd);
@@ -365,6 +388,22 @@ int trust_resolve(const char *path, char **ret_path, char **ret_why)
 int trust_open_parent(const char *path, char **ret_why)
 {
     return walk_to(path, STOP_ABOVE, NULL, ret_why);
+}
+
+int trust_open_anybodys(const char *path, char **ret_why)
+{
+    struct stat st;
+    _cleanup_(walk_done) struct walk walk = {
+        .mount_id = UINT64_MAX, .rest = strdup(path), .links_alone = true, .ret_why = ret_why};
+    walk.fd = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (!*path || !walk.rest || walk.fd < 0)
+        return *path ? -errno : -ENOENT;
+    int r = go(&walk, MAKE_NONE, NULL);
+    if (r == 0 && fstat(walk.fd, &st) < 0)
+        r = -errno;
+    if (r < 0)
+        return r;
+    return S_ISDIR(st.st_mode) ? TAKE_FD(walk.fd) : -ENOTDIR;
 }
 
 int trust_open_directory_at(int directory_fd, const char *name, char **ret_why)

@@ -48,6 +48,13 @@ int trust_resolve(const char *path, char **ret_path, char **ret_why);
  * nevertheless. Returns as trust_open_directory(). */
 int trust_open_parent(const char *path, char **ret_why);
 
+/* Open a directory that may be anybody's, O_PATH, where nobody else can have chosen to what the
+ * path leads by a symbolic link: each is root's or the effective user's, and not in another user's
+ * FUSE mount. Directories on the way are not looked at: who may rename them puts no directory there
+ * but those of their own. Links of /proc are followed by the kernel.
+ * Returns as trust_open_directory(). */
+int trust_open_anybodys(const char *path, char **ret_why);
+
 /* A directory within one that was opened above; name has no slash. A symbolic link is refused.
  * Returns as trust_open_directory(). */
 int trust_open_directory_at(int directory_fd, const char *name, char **ret_why);

@@ -89,6 +89,37 @@ expect_code 0 "$KINFS" status "$SOURCE/2.txt"
 "$KINFS" umount "$HIS/docs"
 wait
 
+# -- a link of another user's on the way to SOURCE or the mount point --
+
+fresh
+mkdir -p "$MNT" "$SCRATCH/own"
+as_him ln -s "$SYSTEM" "$HIS/link"
+as_him ln -s "$HIS/docs" "$HIS/in"
+ln -s "$SOURCE" "$SCRATCH/own/link"
+refuse_link() { # LINK SOURCE MOUNTPOINT
+    expect_code 3 timeout 60 "$KINFS" mount -o nosketch "$2" "$3"
+    expect_match "$2 on $3" "^kinfs: (source|mount point) [^ ]* is not opened: the symbolic link $1 belongs to user $ORDINARY" "$OUT"
+    [[ $OUT != *$'\n'* ]] || fail "more than a line: $OUT"
+    ! findmnt -rn -t fuse.kinfs -o TARGET | grep "^$SCRATCH" || fail "mounted"
+}
+refuse_link "$HIS/link" "$HIS/link/data" "$MNT"
+refuse_link "$HIS/link" "$HIS/docs/../link" "$MNT"
+refuse_link "$HIS/link" "$SOURCE" "$HIS/link/data"
+refuse_link "$HIS/in" "$HIS/in" "$MNT"
+(cd "$HIS" && refuse_link "$HIS/in" in "$MNT")
+refuse_link "$HIS/in" "$SCRATCH/own/link" "$HIS/in"
+"$KINFS" mount -o nosketch "$SCRATCH/own/link" "$HIS/docs"
+"$KINFS" umount "$HIS/docs"
+(cd "$HIS/docs" && "$KINFS" mount -o nosketch . "$MNT")
+"$KINFS" umount "$MNT"
+# The links of an ordinary user lead that one, and nobody else.
+mkdir "$SCRATCH/another"
+chown 54322:54322 "$SCRATCH/another"
+chmod 0755 "$HIS"
+chown -h 54322:54322 "$HIS/in"
+expect_code 3 as_him timeout 60 "$KINFS" mount -o nosketch "$HIS/in" "$HIS/docs"
+expect_match "an ordinary user" "the symbolic link $HIS/in belongs to user 54322" "$OUT"
+
 # -- a log in another user's hands --
 
 fresh

@@ -346,6 +346,73 @@ static void test_trust__what_is_missing_of_a_path_stays_as_it_is_named(void **st
     assert_int_equal(unlink(link), 0);
 }
 
+static void assert_opens_anybodys(const char *path)
+{
+    struct stat st, expected;
+    _cleanup_free_ char *why = NULL;
+    _cleanup_close_ int fd = trust_open_anybodys(path, &why);
+    if (fd < 0)
+        fail_msg("%s: %d %s", path, fd, why ? why : "");
+    assert_int_equal(fstat(fd, &st), 0);
+    assert_int_equal(stat(path, &expected), 0);
+    assert_int_equal(st.st_ino, expected.st_ino);
+    assert_int_equal(st.st_dev, expected.st_dev);
+}
+
+static void test_trust__a_directory_of_anybodys_opens_by_links_of_ones_own(void **state)
+{
+    (void)state;
+    _cleanup_free_ char *open_to_all = strdup(made("all", 0777, geteuid()));
+    _cleanup_free_ char *inside = strdup(scratch_path(open_to_all, "inside"));
+    assert_int_equal(mkdir(inside, 0700), 0);
+    assert_int_equal(symlink("all/inside", scratch_path(root, "way")), 0);
+    assert_int_equal(symlink("loop", scratch_path(root, "loop")), 0);
+    scratch_write(scratch_path(root, "file"), "");
+    assert_opens_anybodys(inside);
+    assert_opens_anybodys(scratch_path(root, "way/../inside/."));
+    assert_opens_anybodys("/");
+    assert_opens_anybodys("/proc/self/root");
+    assert_int_equal(chdir(inside), 0);
+    assert_int_equal(rmdir(inside), 0); /* has no path any more */
+    assert_opens_anybodys(".");
+    assert_opens_anybodys("/proc/self/cwd/");
+    assert_int_equal(chdir("/"), 0);
+    assert_int_equal(trust_open_anybodys("", NULL), -ENOENT);
+    assert_int_equal(trust_open_anybodys(inside, NULL), -ENOENT);
+    assert_int_equal(trust_open_anybodys(scratch_path(root, "way"), NULL), -ENOENT);
+    assert_int_equal(trust_open_anybodys(scratch_path(root, "loop"), NULL), -ELOOP);
+    assert_int_equal(trust_open_anybodys(scratch_path(root, "file"), NULL), -ENOTDIR);
+    assert_int_equal(trust_open_anybodys(scratch_path(root, "file/.."), NULL), -ENOTDIR);
+}
+
+static void test_trust__another_users_link_leads_nowhere(void **state)
+{
+    (void)state;
+    needs_root();
+    _cleanup_free_ char *his = strdup(made("his", 0755, ORDINARY));
+    _cleanup_free_ char *planted = strdup(scratch_path(his, "link"));
+    _cleanup_free_ char *why = NULL, *why_ordinary = NULL;
+    assert_int_equal(chmod(root, 0755), 0);
+    assert_int_equal(chmod(own, 0755), 0);
+    assert_opens_anybodys(his);
+    assert_int_equal(symlink(own, planted), 0);
+    assert_opens_anybodys(planted);
+    assert_int_equal(lchown(planted, ORDINARY, ORDINARY), 0);
+    assert_int_equal(trust_open_anybodys(scratch_path(planted, "."), &why), -EPERM);
+    assert_line(why, planted, "belongs to user 54321");
+    assert_line(why, planted, "without it");
+    assert_int_equal(seteuid(ORDINARY), 0);
+    int of_owner = trust_open_anybodys(planted, NULL);
+    assert_int_equal(seteuid(0), 0);
+    assert_int_equal(seteuid(STRANGER), 0);
+    int of_stranger = trust_open_anybodys(planted, &why_ordinary);
+    assert_int_equal(seteuid(0), 0);
+    assert_true(of_owner >= 0);
+    close(of_owner);
+    assert_int_equal(of_stranger, -EPERM);
+    assert_line(why_ordinary, planted, "belongs to user 54321");
+}
+
 static void test_mount_user__is_what_the_kernel_wrote_last(void **state)
 {
     (void)state;
@@ -386,6 +453,8 @@ int main(void)
         CASE(test_trust__a_file_is_emptied_only_when_it_is_ones_own),
         CASE(test_trust__a_line_is_one_whatever_a_name_has),
         CASE(test_trust__what_is_missing_of_a_path_stays_as_it_is_named),
+        CASE(test_trust__a_directory_of_anybodys_opens_by_links_of_ones_own),
+        CASE(test_trust__another_users_link_leads_nowhere),
         cmocka_unit_test(test_mount_user__is_what_the_kernel_wrote_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,12 +153,14 @@ static int clean_dead(const char *path, char **ret_error)
 }
 
 /* The path is what the kernel says of the opened directory: the name given is followed once. */
-static int open_real(const char *path, int *ret_fd, char **ret_real)
+static int open_real(const char *path, int *ret_fd, char **ret_real, char **ret_why)
 {
     char real[PATH_MAX];
     struct stat st;
-    _cleanup_close_ int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st) < 0)
+    _cleanup_close_ int fd = trust_open_anybodys(path, ret_why);
+    if (fd < 0)
+        return fd;
+    if (fstat(fd, &st) < 0)
         return -errno;
     ssize_t n = proc_path_read(fd, real);
     if (n < 0)
@@ -173,11 +175,17 @@ static int open_real(const char *path, int *ret_fd, char **ret_real)
 static int find_directory(const char *path, const char *what, int *ret_fd, char **ret_real,
                           char **ret_error)
 {
+    _cleanup_free_ char *why = NULL;
     patience_look(path);
-    int r = clean_dead(path, ret_error);
-    if (r < 0)
+    /* By another user's link nothing is looked for, a dead mount neither. */
+    _cleanup_close_ int looked_at = trust_open_anybodys(path, &why);
+    int r = why ? looked_at : clean_dead(path, ret_error);
+    if (r < 0 && !why)
         return r;
-    r = open_real(path, ret_fd, ret_real);
+    if (!why)
+        r = open_real(path, ret_fd, ret_real, &why);
+    if (why)
+        return refuse(ret_error, r, "%s %s is not opened: %s", what, path, why);
     if (r == -ENOENT)
         return refuse(ret_error, r, "%s: no such %s; make it first, or correct the name", path,
                       what);
