@@ -1,8 +1,8 @@
 #include "tools/documents/document_list.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include "base/cleanup.h"
+#include "base/mount_user.h"
 #include "base/trust.h"
 #include "tools/show/message.h"
 #include "tools/questions/patience.h"
@@ -44,17 +45,6 @@ static int add(struct document_list *list, const char *path)
     return 0;
 }
 
-static int compare_names(const FTSENT **a, const FTSENT **b)
-{
-    return strcmp((*a)->fts_name, (*b)->fts_name);
-}
-
-static void close_walk(FTS **walk)
-{
-    if (*walk)
-        fts_close(*walk);
-}
-
 /* A directory that is not walked: none where the path is NULL or nothing is there yet. */
 struct left_out {
     bool is_there;
@@ -70,35 +60,126 @@ static struct left_out left_out_of(const char *path)
     return (struct left_out){true, st.st_dev, st.st_ino};
 }
 
-static int walk_directory(struct document_list *list, const struct left_out *left_out,
-                          const char *path)
+/* -- the walk -- */
+
+struct walk {
+    struct document_list *list;
+    const struct left_out *left_out;
+};
+
+struct entries {
+    char **names;
+    size_t n, room;
+};
+
+static void entries_done(struct entries *entries)
 {
-    char *const roots[] = {(char *)path, NULL};
-    _cleanup_(close_walk) FTS *walk =
-        fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, compare_names);
-    if (!walk)
-        return -errno;
-    int r = 0;
-    errno = 0;
-    for (FTSENT *entry; r == 0 && (entry = fts_read(walk)); errno = 0) {
-        switch (entry->fts_info) {
-        case FTS_F: r = add(list, entry->fts_path); break;
-        case FTS_D:
-            if (left_out->is_there && entry->fts_level > 0 &&
-                entry->fts_statp->st_dev == left_out->dev &&
-                entry->fts_statp->st_ino == left_out->ino)
-                fts_set(walk, entry, FTS_SKIP);
-            break;
-        case FTS_DNR:
-        case FTS_ERR:
-        case FTS_NS:
-            complain("%s: %s; left out", entry->fts_path, strerror(entry->fts_errno));
-            list->n_unread++;
-            break;
-        default: break;
-        }
+    for (size_t i = 0; i < entries->n; i++)
+        free(entries->names[i]);
+    free(entries->names);
+}
+
+static int add_entry(struct entries *entries, const char *name)
+{
+    if (entries->n == entries->room) {
+        size_t room = 2 * entries->room + 16;
+        char **names = reallocarray(entries->names, room, sizeof(*names));
+        if (!names)
+            return -ENOMEM;
+        entries->names = names;
+        entries->room = room;
     }
-    return r < 0 ? r : -errno;
+    char *copy = strdup(name);
+    if (!copy)
+        return -ENOMEM;
+    entries->names[entries->n++] = copy;
+    return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int read_entries(int fd, struct entries *entries)
+{
+    int list_fd = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+    _cleanup_closedir_ DIR *dir = list_fd < 0 ? NULL : fdopendir(list_fd);
+    if (!dir)
+        return -errno;
+    errno = 0;
+    for (struct dirent *entry; r == 0 && (entry = readdir(dir)); errno = 0)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            r = add_entry(entries, entry->d_name);
+    if (r == 0 && errno)
+        r = -errno;
+    qsort(entries->names, entries->n, sizeof(*entries->names), compare_names);
+    return r;
+}
+
+/* The mount of what is open, which need not answer for that. */
+static int find_mount(int fd, uint64_t *ret_id)
+{
+    struct statx st;
+    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st) < 0)
+        return -errno;
+    *ret_id = st.stx_mnt_id;
+    return 0;
+}
+
+static bool is_anothers(uint64_t mount_id)
+{
+    uid_t uid;
+    return mount_user_of_id(mount_id, &uid) < 0 || !mount_user_is_trusted(uid);
+}
+
+static int leave_out(struct document_list *list, const char *path, const char *why)
+{
+    complain("%s: %s; left out", path, why);
+    list->n_unread++;
+    return 0;
+}
+
+static bool is_left_out(const struct left_out *left_out, const struct stat *st)
+{
+    return left_out->is_there && st->st_dev == left_out->dev && st->st_ino == left_out->ino;
+}
+
+/* Adds a file, gives the entries of a directory. Nothing is open afterwards: directories may be
+ * deeper than a process may have descriptors. above: the mount that the directory above is in; NULL
+ * for what was named, which is followed whosever it is. */
+static int look_at(struct walk *walk, const char *path, const uint64_t *above, uint64_t *ret_mount,
+                   struct entries *entries)
+{
+    struct stat st;
+    _cleanup_close_ int fd = open(path, O_PATH | (above ? O_NOFOLLOW : 0) | O_CLOEXEC);
+    int r = fd < 0 ? -errno : find_mount(fd, ret_mount);
+    if (r < 0)
+        return leave_out(walk->list, path, strerror(-r));
+    if (above && *ret_mount != *above && is_anothers(*ret_mount))
+        return leave_out(walk->list, path, "another user's mount, which can show anything");
+    if (fstat(fd, &st) < 0)
+        return leave_out(walk->list, path, strerror(errno));
+    if (S_ISREG(st.st_mode))
+        return add(walk->list, path);
+    if (!S_ISDIR(st.st_mode) || (above && is_left_out(walk->left_out, &st)))
+        return 0;
+    r = read_entries(fd, entries);
+    return r < 0 && r != -ENOMEM ? leave_out(walk->list, path, strerror(-r)) : r;
+}
+
+static int visit(struct walk *walk, const char *path, const uint64_t *above)
+{
+    _cleanup_(entries_done) struct entries entries = {0};
+    const size_t n = strlen(path);
+    uint64_t mount;
+    int r = look_at(walk, path, above, &mount, &entries);
+    for (size_t i = 0; r == 0 && i < entries.n; i++) {
+        const bool ends = path[n - 1] == '/';
+        _cleanup_free_ char *below = message("%s%s%s", path, ends ? "" : "/", entries.names[i]);
+        r = visit(walk, below, &mount);
+    }
+    return r;
 }
 
 static int add_path(struct document_list *list, const struct left_out *left_out, const char *path)
@@ -106,9 +187,9 @@ static int add_path(struct document_list *list, const struct left_out *left_out,
     struct stat st;
     if (stat(path, &st) < 0)
         return -errno;
-    if (S_ISDIR(st.st_mode))
-        return walk_directory(list, left_out, path);
-    return S_ISREG(st.st_mode) ? add(list, path) : -EINVAL;
+    if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
+        return -EINVAL;
+    return visit(&(struct walk){list, left_out}, path, NULL);
 }
 
 /* -- paths that overlap -- */

@@ -17,6 +17,7 @@ void document_list_done(struct document_list *list);
 /* Add regular files, and all regular files below directories, sorted by name in each; links are not
  * followed but those named. What several of the paths lead to is added once. without: a directory
  * that is left out with all below it, unless it is one of the paths; NULL, or not there: none.
+ * Another user's FUSE mount below a directory is left out unasked, and complained of.
  * Returns 0, -ENOENT or another errno for what does not exist, -EINVAL for what is neither
  * (ret_failed: which of the paths), -ENOMEM, -EOVERFLOW past 2^32 - 2 documents. */
 int document_list_add(struct document_list *list, char *const *paths, size_t n, const char *without,

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/deadline.h"
+#include "base/mount_user.h"
 #include "base/thread.h"
 #include "tools/commands/command.h"
 #include "tools/show/message.h"
@@ -110,12 +111,23 @@ void patience_look(const char *path)
     look(path, 0);
 }
 
+/* Whether a mount is another user's, or to be reached through one: then nobody waits for it. */
+static bool is_anothers(const struct mounts *mounts, const char *point)
+{
+    for (size_t i = 0; i < mounts->n_mounts; i++)
+        if (!mount_user_is_trusted(mounts->mounts[i].user) &&
+            path_within(point, mounts->mounts[i].point, NULL))
+            return true;
+    return false;
+}
+
 void patience_look_below(const char *directory)
 {
     _cleanup_(mounts_done) struct mounts mounts = {0};
     if (mounts_read(NULL, &mounts) < 0)
         return;
     for (size_t i = 0; i < mounts.n_mounts; i++)
-        if (path_within(mounts.mounts[i].point, directory, NULL))
+        if (path_within(mounts.mounts[i].point, directory, NULL) &&
+            !is_anothers(&mounts, mounts.mounts[i].point))
             look(mounts.mounts[i].point, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT);
 }

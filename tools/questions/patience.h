@@ -26,7 +26,8 @@ void patience_end(struct patience *patience);
 void patience_look(const char *path);
 
 /* The same of each mount at or below a directory, as realpath(3) gives it, before what is below it
- * is walked: the line names the mount. One after the other; mounts nothing. */
+ * is walked: the line names the mount. Another user's is not looked at, and is not to be walked.
+ * One after the other; mounts nothing. */
 void patience_look_below(const char *directory);
 
 #endif

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# What another user has mounted below a directory is not asked by kinfs cluster, which says that it is left out and reads the rest.
+. "$(dirname "$0")/../lib/mount.sh"
+[[ $EUID = 0 ]] || skip 'only root can mount for another user'
+needs_fuse
+needs python3 setpriv
+lib=$(cd "$(dirname "$0")/../lib" && pwd)
+chmod 755 "$SCRATCH"
+mkdir -p tree/a tree/nested tree/z
+words 1 100 > tree/a/one
+words 1 100 > tree/z/two
+server=
+trap '[[ ! $server ]] || kill "$server" 2> /dev/null || true' EXIT
+
+mount_hanging() { # USER OPTION...
+    : > said
+    "$lib/hanging_fs.py" tree/nested "$@" > said &
+    server=$!
+    soon 'the nested file system' grep -q ready said
+    kill -USR1 "$server" # from now on it answers nothing
+}
+unmount_hanging() {
+    kill "$server"
+    wait "$server" || true
+    server=
+    umount -l tree/nested
+}
+expect_left_out() { # WHO COMMAND...
+    local who=$1 asking
+    shift
+    "$@" cluster tree > out 2>&1 &
+    asking=$!
+    # Who waits for what does not answer cannot be ended but with that.
+    timeout 30 tail --pid=$asking -f /dev/null || fail "$who: waits for another user's mount"
+    expect_code 3 wait $asking
+    expect_match "$who: the line" "^kinfs: tree/nested: another user's mount, .*; left out" "$(cat out)"
+    expect_match "$who: the rest" $'\n1\ttree/a/one\n1\ttree/z/two' "$(cat out)"
+    expect_equal "$who: what the mount was asked" ready "$(cat said)"
+}
+
+mount_hanging 54321 allow_other
+expect_left_out root "$KINFS"
+expect_left_out 'an ordinary user' setpriv --reuid=54322 --regid=54322 --clear-groups "$KINFS"
+mount --bind tree/a tree/a
+expect_left_out 'root, with a mount of its own' "$KINFS"
+umount tree/a
+unmount_hanging
+
+# Closed to others, too.
+mount_hanging 54321
+expect_left_out 'root, where it may not enter' "$KINFS"
+unmount_hanging
+
+# Mounts of root's are walked, by everybody.
+mkdir -p "$SOURCE"
+words 1 100 > "$SOURCE/three"
+"$KINFS" mount -o nosketch,allow_other "$SOURCE" tree/nested
+for user in 0 54322; do
+    expect_code 0 setpriv --reuid=$user --regid=$user --clear-groups "$KINFS" cluster tree
+    expect_equal "user $user" $'1\ttree/a/one\n1\ttree/nested/three\n1\ttree/z/two' "$OUT"
+done
+"$KINFS" umount tree/nested
