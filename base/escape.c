@@ -37,6 +37,19 @@ static int prints(uint32_t code)
     return code >= 0x20 && !(code >= 0x7f && code < 0xa0) && code != 0x2028 && code != 0x2029;
 }
 
+char *escape_make_plain(char *text)
+{
+    for (uint8_t *p = (uint8_t *)text; *p;) {
+        uint32_t code = *p; /* of a byte alone, as charsets of bytes have it */
+        size_t size = character(p, &code);
+        size += size == 0;
+        if (!prints(code))
+            memset(p, '?', size);
+        p += size;
+    }
+    return text;
+}
+
 static char *put_escape(char *out, uint8_t byte)
 {
     static const char from[] = "\a\b\f\n\r\t\v\\ ", to[] = "abfnrtv\\ ";

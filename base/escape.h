@@ -1,4 +1,4 @@
-/* Names as `ls -b` prints them, so that any name fits on one line of text. */
+/* Names as `ls -b` prints them, and messages, so that any text fits on one line. */
 #ifndef KINFS_BASE_ESCAPE_H
 #define KINFS_BASE_ESCAPE_H
 
@@ -13,5 +13,11 @@
  * Returns 0 or -ENOMEM. Any thread. Linear in the length of the name.
  */
 int escape_name(const char *name, char **ret_escaped);
+
+/* Make each byte of what a terminal could obey or end a line at '?', in place: control characters,
+ * U+0080 to U+009F and bytes of these values that are not UTF-8, U+2028, U+2029. For messages; of a
+ * name escape_name() loses nothing. Returns the text. Any thread. Linear in its length.
+ */
+char *escape_make_plain(char *text);
 
 #endif

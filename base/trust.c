@@ -20,6 +20,7 @@
 #include <sys/vfs.h>
 
 #include "base/cleanup.h"
+#include "base/escape.h"
 #include "base/mount_user.h"
 #include "base/proc_path.h"
 
@@ -42,11 +43,8 @@ __attribute__((format(printf, 2, 3))) static int refuse(char **ret_why, const ch
     if (vasprintf(&why, format, arguments) < 0)
         why = NULL;
     va_end(arguments);
-    for (char *c = why; c && *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
     free(*ret_why);
-    *ret_why = why;
+    *ret_why = why ? escape_make_plain(why) : NULL;
     return -EPERM;
 }
 

@@ -93,6 +93,11 @@ says 3 'gone: not a document of the tree; name' similar -s "$SCRATCH/st" "$SCRAT
 says 3 'nosuch: no such file or directory; ' status nosuch
 # A name may be anybody's: nothing of it is a command to the terminal, be it one of two bytes.
 says 3 'a\?\?1m\?b\?é: no such file or directory; ' status $'a\xc2\x9b1m\eb\x7f\xc3\xa9'
+says 3 'a\?1m: no such file or directory; ' status $'a\x9b1m'
+for option in $'--a\e\x9b1m' $'-\e' --shingle=$'\e\x9b1m' $'--s\e\x9b1m'; do
+    expect_code 2 "$KINFS" compare "$option" "$SOURCE/a" "$SOURCE/a"
+    expect_equal "$option" '' "$(LC_ALL=C tr -d '\n -~' <<< "$OUT")"
+done
 says 3 'nosuch: no such file or directory; ' compare -s "$SCRATCH/st" "$SCRATCH/gone/a" "$SCRATCH/gone/nosuch"
 says 3 'nosuch: no such file; ' compare -e --shingle=5 "$SOURCE/a" nosuch
 says 3 'nosuch: no such directory; ' scan nosuch

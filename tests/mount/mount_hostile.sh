@@ -150,6 +150,41 @@ for log in "$SCRATCH/sticky/own" "$SCRATCH/logs/own" ./logs/relative /dev/stderr
 done
 [[ -f $SCRATCH/logs/relative && -f $SCRATCH/sticky/own ]] || fail "no log"
 
+# -- what a name and an extractor say in the system's log --
+
+fresh
+named=$HIS/$'a\e[2J\x9b1m'
+as_him mkdir -p "$named"
+printf 'GIF89a\1\0\1\0\0\0\0' > "$named/1.gif"
+mkdir "$SCRATCH/dev"
+printf '#!/bin/sh\nprintf "no\\033[2J\\233gif" >&2\nexit 7\n' > "$SCRATCH/dev.fail"
+chmod +x "$SCRATCH/dev.fail"
+printf '[extractor "image/gif"]\ncommand = %s\n' "$SCRATCH/dev.fail" > "$SCRATCH/dev.conf"
+# shellcheck disable=SC2016
+unshare -m --propagation slave bash -euc '
+    cd "$1"
+    mount --bind /dev dev
+    mount -t tmpfs kinfs-test /dev
+    for device in fuse null zero urandom random; do
+        : > /dev/$device
+        mount --bind "dev/$device" /dev/$device
+    done
+    python3 -c "
+import os, socket
+log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+log.bind(\"/dev/log\")
+log.settimeout(60)
+for _ in range(2):
+    os.write(1, log.recv(65536) + b\"\\n\")" > logged &
+    while [[ ! -S /dev/log ]]; do :; done
+    "$2" mount -o store="$1/store.log",config="$1/dev.conf" "$3" "$4"
+    "$2" settle "$4"
+    kill -SEGV "$(sed -n "s/.*\"pid\": *\([0-9]*\).*/\1/p" store.log/holder | head -n 1)"
+    wait
+    umount "$4"' bash "$SCRATCH" "$KINFS" "$named" "$MNT"
+expect_match "an extractor's words" 'kinfs\[[0-9]+\]: .*no\?\[2J\?gif' "$(cat "$SCRATCH/logged")"
+expect_match "a name" 'ended by SIGSEGV; .*/a\?\[2J\?1m ' "$(cat "$SCRATCH/logged")"
+
 # -- a mount point whose name is a command, where a shell completes names --
 
 fresh

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <string.h>
+
 #include "base/cleanup.h"
 #include "base/escape.h"
 
@@ -43,12 +45,36 @@ static void test_escape__shows_bytes_that_are_not_utf8(void **state)
     expect("\xe9t\xe9", "\\351t\\351");                 /* Latin-1 */
 }
 
+static void expect_plain(const char *text, const char *plain)
+{
+    _cleanup_free_ char *copy = strdup(text);
+    assert_string_equal(escape_make_plain(copy), plain);
+}
+
+static void test_escape__makes_plain_what_a_terminal_obeys(void **state)
+{
+    (void)state;
+    expect_plain("", "");
+    expect_plain("a b\\", "a b\\");
+    expect_plain("a\nb\033[2J\177", "a?b?[2J?");
+    expect_plain("\xc2\x9b"
+                 "1m\xe2\x80\xa8",
+                 "??1m???");
+    expect_plain("\x9b"
+                 "1m\x80 \x9f",
+                 "?1m? ?"); /* in a charset of bytes */
+    expect_plain("caf\xc3\xa9 caf\xe9", "caf\xc3\xa9 caf\xe9");
+    expect_plain("\xc5\x9b\xf0\x9f\x98\x80", "\xc5\x9b\xf0\x9f\x98\x80"); /* of others */
+    expect_plain("\xe2\x9b", "\xe2?");                                    /* cut short */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_escape__leaves_ordinary_names_alone),
         cmocka_unit_test(test_escape__makes_one_line_of_any_name),
         cmocka_unit_test(test_escape__shows_bytes_that_are_not_utf8),
+        cmocka_unit_test(test_escape__makes_plain_what_a_terminal_obeys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,7 +184,7 @@ void cluster_options_parse(int argc, char **argv, struct cluster_options *ret_op
         .scratch = temporary && *temporary ? temporary : "/var/tmp",
         .batch = {.memory_bytes = (uint64_t)1 << 30, .threshold = 0.5},
     };
-    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    command_parse(&parser, argc, argv, &options);
     if (options.batch.n_threads == 0) {
         long n = sysconf(_SC_NPROCESSORS_ONLN);
         options.batch.n_threads = n < 1                      ? 1

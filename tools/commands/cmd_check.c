@@ -168,7 +168,7 @@ static void print_finding(struct json_object *finding)
         fputs(": ", stdout);
     }
     (void)json_path_get(finding, "what", &what);
-    printf("%s: %s\n", command_text(finding, "table"), what ? message_make_plain(what) : "");
+    printf("%s: %s\n", command_text(finding, "table"), what ? escape_make_plain(what) : "");
 }
 
 static int take_row(void *user, struct json_object *row)
@@ -413,7 +413,7 @@ int cmd_check(int argc, char **argv)
     _cleanup_(location_done) struct location location = {0};
     _cleanup_free_ char *error = NULL;
     _cleanup_(configuration_done) struct configuration configuration = {0};
-    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    command_parse(&parser, argc, argv, &options);
     if (options.repair)
         command_configuration(options.config, &configuration);
     _cleanup_(checking_done) struct checking checking = {.options = &options,

@@ -334,7 +334,7 @@ int cmd_clusters(int argc, char **argv)
     struct clusters_options options = {0};
     _cleanup_(location_done) struct location location = {0};
     _cleanup_free_ char *error = NULL;
-    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    command_parse(&parser, argc, argv, &options);
     int r = locate(options.common.path, options.common.store, &location, &error);
     if (r < 0)
         return command_end(r, error);

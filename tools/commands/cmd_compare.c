@@ -502,7 +502,7 @@ int cmd_compare(int argc, char **argv)
 {
     struct compare_options options = {0};
     _cleanup_free_ char *error = NULL;
-    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    command_parse(&parser, argc, argv, &options);
     int r = options.exact          ? compare_exactly(&options, &error)
             : options.fresh.family ? compare_freshly(&options, &error)
                                    : compare_sketches(&options, &error);

@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "base/escape.h"
 #include "fs/fs.h"
 #include "tools/mount/background.h"
 #include "tools/commands/command.h"
@@ -309,7 +310,7 @@ int cmd_mount(int argc, char **argv)
     mount_options_init(&options.mount);
     struct mount_options *mount = &options.mount;
     _cleanup_(configuration_done) struct configuration configuration = {0};
-    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    command_parse(&parser, argc, argv, &options);
     if (mount->sketch)
         command_configuration(mount->config, &configuration);
     mount->configuration = &configuration;
@@ -344,7 +345,7 @@ int cmd_mount(int argc, char **argv)
     _cleanup_free_ char *remedy =
         message("the mount on %s is dead, mount it again with kinfs mount %s %s", plan.mountpoint,
                 plan.source, plan.mountpoint);
-    signals_tell_crashes(remedy);
+    signals_tell_crashes(escape_make_plain(remedy));
     r = serve(&plan, mount, options.in_front, &error);
     if (r < 0) {
         background_log(NULL, INDEX_LOG_ERROR, error ? error : strerror(-r));

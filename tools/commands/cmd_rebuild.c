@@ -46,7 +46,7 @@ int cmd_rebuild(int argc, char **argv)
     _cleanup_(location_done) struct location location = {0};
     _cleanup_free_ char *error = NULL;
     _cleanup_(configuration_done) struct configuration configuration = {0};
-    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    command_parse(&parser, argc, argv, &options);
     command_configuration(options.config, &configuration);
     struct remake remake = {
         .at = &location, .configuration = &configuration, .n_workers = options.n_workers};

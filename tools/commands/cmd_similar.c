@@ -253,7 +253,7 @@ int cmd_similar(int argc, char **argv)
         .common.needs_path = true, .threshold = DEFAULT_THRESHOLD, .limit = DEFAULT_LIMIT};
     _cleanup_(location_done) struct location location = {0};
     _cleanup_free_ char *error = NULL;
-    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    command_parse(&parser, argc, argv, &options);
     _cleanup_json_ struct json_object *request = json_object_new_object();
     json_object_object_add(request, "threshold", json_object_new_double(options.threshold));
     work_add_count(request, "limit", options.limit);

@@ -340,7 +340,7 @@ int cmd_status(int argc, char **argv)
     struct command_options options = {0};
     _cleanup_(location_done) struct location location = {0};
     _cleanup_free_ char *error = NULL;
-    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    command_parse(&parser, argc, argv, &options);
     int r = locate(options.path, options.store, &location, &error);
     if (r < 0)
         return command_end(r, error);

@@ -123,7 +123,7 @@ int cmd_umount(int argc, char **argv)
     _cleanup_(mounts_done) struct mounts mounts = {0};
     _cleanup_free_ char *store = NULL, *error = NULL;
     const struct mount *mount = NULL;
-    argp_parse(&parser, argc, argv, 0, NULL, &options);
+    command_parse(&parser, argc, argv, &options);
     const bool is_waiting = !options.lazy && !options.force;
     int r = find_mount(options.path, &mounts, &mount, is_waiting ? &store : NULL, &error);
     if (r < 0)

@@ -153,7 +153,7 @@ const char *command_plain(struct json_object *member)
                          !json_object_is_type(member, json_type_array);
     const char *text = is_text ? json_object_get_string(member) : "";
     _cleanup_free_ char *plain = message("%s", text ? text : "");
-    message_make_plain(plain);
+    escape_make_plain(plain);
     if (json_object_is_type(member, json_type_string) && strcmp(plain, text) != 0) {
         json_object_set_string(member, plain);
         text = json_object_get_string(member);
@@ -185,6 +185,17 @@ void command_configuration(const char *path, struct configuration *ret_configura
         return;
     complain("%s", error ? error : strerror(-r));
     exit(COMMAND_USAGE);
+}
+
+void command_parse(const struct argp *parser, int argc, char **argv, void *input)
+{
+    FILE *plain = message_stream(), *raw = stderr;
+    if (plain)
+        stderr = plain; /* to which getopt_long(3), by which argp reads options, complains, too */
+    argp_parse(parser, argc, argv, 0, NULL, input);
+    stderr = raw;
+    if (plain)
+        fclose(plain);
 }
 
 double command_parse_ratio(struct argp_state *state, const char *option, const char *text)

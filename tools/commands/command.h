@@ -59,7 +59,7 @@ uint64_t command_count(struct json_object *row, const char *name);
  * where it is anything else, which a forged socket may have sent. */
 bool command_is_list(struct json_object *row, const char *name, enum json_type type);
 
-/* Text of a row, which a forged store or socket may have chosen, as message_make_plain() has it.
+/* Text of a row, which a forged store or socket may have chosen, as escape_make_plain() has it.
  * "", when it is absent or null; the row's. */
 const char *command_text(struct json_object *row, const char *name);
 const char *command_plain(struct json_object *member);
@@ -67,6 +67,10 @@ const char *command_plain(struct json_object *member);
 /* Complain when code is negative; the exit code of a command that ended with it. -ENODATA and 0
  * pass silently. */
 int command_end(int code, const char *error);
+
+/* argp_parse(): ends with a usage error, in which what was typed is as escape_make_plain() makes
+ * it. */
+void command_parse(const struct argp *parser, int argc, char **argv, void *input);
 
 /* configuration_read(), or ends with a usage error. */
 void command_configuration(const char *path, struct configuration *ret_configuration);

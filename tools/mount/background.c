@@ -10,6 +10,7 @@
 #include <syslog.h>
 #include <time.h>
 
+#include "base/escape.h"
 #include "base/fd_read.h"
 #include "base/trust.h"
 #include "tools/show/message.h"
@@ -151,8 +152,10 @@ static int syslog_priority(enum index_log_level level)
 void background_log(void *user, enum index_log_level level, const char *text)
 {
     (void)user;
+    _cleanup_free_ char *copy = strdup(text);
+    const char *plain = copy ? escape_make_plain(copy) : strerror(ENOMEM);
     if (log_fd < 0) {
-        syslog(syslog_priority(level), "%s", text);
+        syslog(syslog_priority(level), "%s", plain);
         return;
     }
     char stamp[32] = "";
@@ -162,9 +165,7 @@ void background_log(void *user, enum index_log_level level, const char *text)
         strftime(stamp, sizeof(stamp), "%F %T ", localtime_r(&now, &parts));
     }
     LOCKED(&log_lock);
-    _cleanup_free_ char *plain = strdup(text);
-    dprintf(log_fd, "%skinfs[%d]: %s%s\n", stamp, getpid(), level_name(level),
-            plain ? message_make_plain(plain) : strerror(ENOMEM));
+    dprintf(log_fd, "%skinfs[%d]: %s%s\n", stamp, getpid(), level_name(level), plain);
 }
 
 static int connect_to_syslog(void)

@@ -1,12 +1,14 @@
 #include "tools/show/message.h"
 
 #include <errno.h>
-#include <stdint.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/escape.h"
 
 static char *format_all(const char *format, va_list args)
 {
@@ -27,23 +29,35 @@ char *message(const char *format, ...)
     return text;
 }
 
-char *message_make_plain(char *text)
-{
-    for (uint8_t *c = (uint8_t *)text; *c; c++)
-        if (*c < ' ' || *c == 0x7f)
-            *c = '?';
-        else if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) /* as terminals have them in UTF-8 */
-            c[0] = c[1] = '?';
-    return text;
-}
-
 void complain(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     _cleanup_free_ char *text = format_all(format, args);
     va_end(args);
-    fprintf(stderr, "kinfs: %s\n", message_make_plain(text));
+    fprintf(stderr, "kinfs: %s\n", escape_make_plain(text));
+}
+
+/* Each line by itself: newlines stay. */
+static ssize_t write_plain(void *user, const char *bytes, size_t n)
+{
+    (void)user;
+    _cleanup_free_ char *text = message("%.*s", (int)n, bytes);
+    for (char *line = text, *end; *line; line = end) {
+        end = strchrnul(line, '\n');
+        const bool ends = *end;
+        *end = '\0';
+        (void)!write(STDERR_FILENO, line, strlen(escape_make_plain(line)));
+        if (ends)
+            (void)!write(STDERR_FILENO, "\n", 1);
+        end += ends;
+    }
+    return (ssize_t)n;
+}
+
+FILE *message_stream(void)
+{
+    return fopencookie(NULL, "w", (cookie_io_functions_t){.write = write_plain});
 }
 
 int refuse(char **ret_error, int code, const char *format, ...)

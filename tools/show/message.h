@@ -3,17 +3,17 @@
 #define KINFS_TOOLS_SHOW_MESSAGE_H
 
 #include <stdarg.h>
+#include <stdio.h>
 
 /* A formatted string on the heap. Never NULL: without memory the program ends. */
 char *message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Make control characters of a text '?', in place: it may be a store's, a socket's or a mount's,
- * and is for a terminal. For names there is escape_name(), which loses nothing. Returns the text.
- */
-char *message_make_plain(char *text);
-
-/* Print "kinfs: ..." as one line on standard error, control characters as '?'. */
+/* Print "kinfs: ..." as one line on standard error, as escape_make_plain() has it. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A stream to standard error, each line of which is as escape_make_plain() makes it; the caller
+ * closes it. For what a library prints there. NULL without memory. */
+FILE *message_stream(void);
 
 /* Give a message to whoever asked for it, or drop it. Returns code, so that a failing function ends
  * with `return refuse(ret_error, -EINVAL, "...")`. */
