@@ -330,6 +330,16 @@ static void test_roff__pieces_make_no_difference(void **state)
     }
 }
 
+static void test_roff__an_empty_argument_does_not_begin_with_what_is_behind_the_line(void **state)
+{
+    (void)state;
+    static const uint8_t line[] = "\"-";
+    struct roff roff = {0};
+    roff_macro_line(&roff, roff_macro_find((const uint8_t *)"An", 2),
+                    (struct rest){line, line + 1});
+    assert_true(roff.space); /* it was shown */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +359,7 @@ int main(void)
         cmocka_unit_test(test_roff__is_known_by_its_first_lines),
         cmocka_unit_test(test_roff__form_and_markup_make_no_difference),
         cmocka_unit_test(test_roff__pieces_make_no_difference),
+        cmocka_unit_test(test_roff__an_empty_argument_does_not_begin_with_what_is_behind_the_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

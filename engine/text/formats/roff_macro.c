@@ -249,7 +249,7 @@ static void parsed_line(struct roff *roff, const struct roff_macro *macro, struc
             return;
         macro = callable(&argument, quoted);
         if (!macro) {
-            if (options && *argument.p == '-')
+            if (options && rest_begins(&argument, "-"))
                 continue;
             roff_show(roff, argument);
             roff->space = !prefix && !roff->unspaced && !roff->joined;
