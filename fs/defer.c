@@ -4,8 +4,8 @@
  * next, with the task that has waited longest. A user who comes after a while begins where the one
  * of the others is who is furthest behind: time in which nothing was asked is not made up for. How
  * long a task takes is not known before, so that it is charged at its end; until then a user who
- * has many is held back by having at most half of the threads, so that some are left for others at
- * once.
+ * has many is held back by having no more threads than are left for others: of eight the first one
+ * has four, who comes next two, and two more one each.
  *
  * Two things of the paper are not here: weights, as all users are equal; and a heap, as the queue
  * is gone through in a few microseconds when it is full and is mostly empty.
@@ -21,7 +21,7 @@
 #include "base/deadline.h"
 #include "base/thread.h"
 
-/* A thread that has nothing to do, as what waits is of users who have their half, looks this often
+/* A thread that has nothing to do, as what waits is of users who have their share, looks this often
  * who of those gave up. */
 enum { REAP_MS = 50 };
 
@@ -138,17 +138,18 @@ static struct place take_out(struct defer *defer, size_t i)
     return place;
 }
 
-static unsigned half(unsigned n)
+/* Whether a user who has so many may have another: as long as more than these are left. */
+static bool leaves_some(unsigned n_of_user, unsigned n_taken, unsigned n_max)
 {
-    return (n + 1) / 2;
+    return n_taken < n_max && n_of_user < n_max - n_taken;
 }
 
 static bool may_run(const struct defer *defer, const struct place *place)
 {
     const struct defer_options *options = &defer->options;
-    return place->user->n_running < half(options->n_threads) &&
-           (!place->is_long || (defer->n_long < options->n_long_max &&
-                                place->user->n_long < half(options->n_long_max)));
+    return leaves_some(place->user->n_running, defer->n_running, options->n_threads) &&
+           (!place->is_long ||
+            leaves_some(place->user->n_long, defer->n_long, options->n_long_max));
 }
 
 /* Begin the task whose turn it is; false: there is none. */

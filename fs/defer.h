@@ -15,8 +15,10 @@
 struct defer;
 
 struct defer_options {
-    unsigned n_threads;   /* 1 or more; half of them, rounded up, may be one user's at a time */
-    unsigned n_long_max;  /* threads with long tasks; half of so many, rounded up, one user's */
+    /* 1 or more. A user who has as many as are free begins no other: the first one has half of
+     * them, rounded up, the next half of the rest. */
+    unsigned n_threads;
+    unsigned n_long_max;  /* threads with long tasks, shared out likewise */
     size_t n_waiting_max; /* tasks queued, those being run not counted */
     /* Do the task (error 0), or answer it without (-EINTR: given up, and there is no thread for it,
      * -EAGAIN: others want its place in a full queue, -ESHUTDOWN: the end). Owns the task. Called

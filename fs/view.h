@@ -7,6 +7,7 @@
 
 #include "fs/caller.h"
 #include "fs/defer.h"
+#include "fs/user_room.h"
 #include "fs/view_room.h"
 #include "fs/state.h"
 #include "fs/view_links.h"
@@ -23,6 +24,7 @@ struct views {
     struct fs *fs;
     struct defer *defer;
     struct looks *looks;
+    struct user_room groups; /* of those who wait */
     struct view_table nodes;
     struct view_links_memory memory;
     struct caller_numbers callers; /* of the memory's keys */
@@ -43,6 +45,8 @@ struct view_task {
     fuse_req_t req;
     const struct caller *as; /* of the handle, which opened it; NULL: who sends this request */
     struct caller caller;    /* the one who is answered; borrowed where there is `as` */
+    uid_t asker;             /* who sends this request, where there is no `as` */
+    size_t n_room;           /* which that one has taken for groups */
     struct listed_way way;   /* to what is answered; the task's own */
     struct looking looking;  /* the caller's; anew whenever it is run */
     int64_t end_ms;          /* how long it may wait, all its waits together; of clock_now_ms() */

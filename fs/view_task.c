@@ -9,14 +9,17 @@
 #include "fs/view.h"
 
 /* Queries mostly wait: for the index to settle or for reads of the store. A user has four at a time
- * (half of them, fs/defer.h), for more would only compete with the sketching they wait for; so many
- * are left for others. */
+ * at most, for more would only compete with the sketching they wait for, and no more than are left
+ * for others (fs/defer.h): three users who ask all they can leave one to a fourth. */
 enum { N_THREADS = 8 };
 /* Questions about documents in no tree, two of a user: what such a one has is read and sketched
  * here, where an extractor can take its minute. */
 enum { N_LONG_MAX = 4 };
 /* One per process that waits in a view; who has the most is told EAGAIN when there are more. */
 enum { N_WAITING_MAX = 1024 };
+/* Supplementary groups of those, and themselves: 16 MiB. A user may have as many as are left then,
+ * so that one of 65,536 groups, the most there can be, waits with 31. */
+enum { N_GROUPS_MAX = 1 << 22 };
 /* When two owners of locked directories have all they can have, a quarter of these is left: a third
  * one has as many as there are threads that ask. */
 enum { N_LOOKS_MAX = 64 };
@@ -38,6 +41,8 @@ int view_caller(struct fs *fs, fuse_req_t req, struct caller *ret_caller)
 
 static void task_free(struct view_task *task)
 {
+    if (task->n_room)
+        user_room_leave(&task->fs->views->groups, task->asker, task->n_room);
     if (!task->as)
         caller_done(&task->caller);
     free(task->name);
@@ -85,6 +90,7 @@ static bool is_long(void *user)
 
 int view_tasks_new(struct views *views)
 {
+    user_room_init(&views->groups, N_GROUPS_MAX);
     int r = looks_new(N_LOOKS_MAX, &views->looks);
     if (r < 0)
         return r;
@@ -96,6 +102,19 @@ int view_tasks_new(struct views *views)
                                     .user_of = user_of,
                                     .is_long = is_long};
     return defer_new(&options, &views->defer);
+}
+
+static int take_caller(struct view_task *task)
+{
+    int r = view_caller(task->fs, task->req, &task->caller);
+    if (r < 0)
+        return r;
+    const size_t n = task->caller.n_groups + 1;
+    task->asker = task->caller.uid; /* a handle takes the caller over */
+    if (!user_room_enter(&task->fs->views->groups, task->asker, n))
+        return -EAGAIN;
+    task->n_room = n;
+    return 0;
 }
 
 static int make_task(struct fs *fs, fuse_req_t req, const struct view_task *like,
@@ -118,7 +137,7 @@ static int make_task(struct fs *fs, fuse_req_t req, const struct view_task *like
     }
     int r = like->name && !task->name ? -ENOMEM : 0;
     if (!r && !like->as)
-        r = view_caller(fs, req, &task->caller);
+        r = take_caller(task);
     if (r < 0) {
         task_free(task);
         return r;

@@ -57,6 +57,7 @@ void views_free(struct views *views)
         return;
     defer_free(views->defer);
     looks_free(views->looks);
+    user_room_done(&views->groups);
     view_table_done(&views->nodes);
     view_links_memory_done(&views->memory);
     caller_numbers_done(&views->callers);

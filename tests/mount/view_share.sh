@@ -70,3 +70,49 @@ run(MANY, lambda: fill(lambda i: os.open(f"{mount}/.kinfs", os.O_RDONLY | os.O_D
         list(range(100000, 100000 + n_groups)))
 PYTHON
 stop
+
+# Who has very many groups waits with a few questions, and the others are told at once that they are too many.
+[[ -x $(dirname "$KINFS")/kinfs-extract ]] || skip 'kinfs-extract is not built'
+cat > kinfs.conf << EOF
+[extractor "image/png"]
+command = $(readlink -f "$(command -v sleep)") 100000
+seconds = 1000
+EOF
+start -o "allow_other,settle_ms=600000,config=$PWD/kinfs.conf"
+"$KINFS" settle "$MNT" > /dev/null
+printf '\211PNG\r\n\032\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\10\2\0\0\0' > "$MNT/documents/picture.png" # never read to its end
+python3 - "$MNT" << 'PYTHON' || fail 'see above'
+import errno, os, signal, sys
+mount = sys.argv[1]
+MANY, N, N_GROUPS = 54323, 48, 65536
+MOST = (1 << 22) // 2 // (N_GROUPS + 1)
+
+
+def asks(tell):
+    pid = os.fork()
+    if pid:
+        return pid
+    os.setgroups(range(100000, 100000 + N_GROUPS))
+    os.setresgid(MANY, MANY, MANY)
+    os.setresuid(MANY, MANY, MANY)
+    signal.alarm(120)
+    try:
+        os.getxattr(f"{mount}/documents/1", "user.kinfs.similar")
+    except OSError as error:
+        os.write(tell, b"x" if error.errno == errno.EAGAIN else b"?")
+    os._exit(0)
+
+
+told, tell = os.pipe()
+pids = [asks(tell) for _ in range(N)]
+os.close(tell)
+said = b""
+while len(said) < N - MOST:
+    more = os.read(told, N)
+    assert more, f"{len(said)} were told"
+    said += more
+assert said == b"x" * (N - MOST), said
+for pid in pids:
+    os.kill(pid, signal.SIGKILL)
+PYTHON
+stop

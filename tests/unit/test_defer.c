@@ -463,6 +463,41 @@ static void test_defer__a_user_has_half_of_the_threads_at_most(void **state)
     assert_int_equal(threads.n_max[1], 2);
 }
 
+/* Of eight one has four, the next two, and others are left one each. */
+static void test_defer__who_comes_later_leaves_threads_to_others_too(void **state)
+{
+    (void)state;
+    enum { N_GREEDY = 3, N = 8 };
+    static const int n_expected[N_GREEDY] = {4, 6, 7};
+    static struct job jobs[N_GREEDY][N];
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    struct threads threads = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    atomic_int n_running = 0;
+    struct defer *defer = make(8, 64);
+    struct job last = {.uid = N_GREEDY + 1};
+    pthread_mutex_lock(&gate);
+    for (int user = 0; user < N_GREEDY; user++) {
+        for (int i = 0; i < N; i++) {
+            jobs[user][i] = (struct job){.gate = &gate,
+                                         .n_running = &n_running,
+                                         .threads = &threads,
+                                         .uid = (uid_t)user + 1};
+            assert_int_equal(defer_push(defer, &jobs[user][i]), 0);
+        }
+        wait_for(&n_running, n_expected[user]);
+    }
+    assert_int_equal(defer_push(defer, &last), 0);
+    wait_for(&last.n_runs, 1); /* while no other one ends */
+    assert_int_equal(n_running, 7);
+    for (int user = 0; user < N_GREEDY; user++)
+        assert_int_equal(threads.n_max[user + 1], 4 >> user);
+    pthread_mutex_unlock(&gate);
+    for (int user = 0; user < N_GREEDY; user++)
+        for (int i = 0; i < N; i++)
+            wait_for(&jobs[user][i].n_runs, 1);
+    defer_free(defer);
+}
+
 /* Of four threads two may do what is long, one for each user; what is not passes by. */
 static void test_defer__long_tasks_are_few_and_others_pass_by(void **state)
 {
@@ -611,6 +646,7 @@ int main(void)
         cmocka_unit_test(test_defer__who_asked_nothing_for_long_has_no_more_turns_than_others),
         cmocka_unit_test(test_defer__who_had_more_than_others_waits_for_them),
         cmocka_unit_test(test_defer__a_user_has_half_of_the_threads_at_most),
+        cmocka_unit_test(test_defer__who_comes_later_leaves_threads_to_others_too),
         cmocka_unit_test(test_defer__long_tasks_are_few_and_others_pass_by),
         cmocka_unit_test(test_defer__a_full_queue_has_room_for_who_has_less),
         cmocka_unit_test(test_defer__answers_those_given_up_behind_their_users_half),
