@@ -13,6 +13,7 @@ enum { TOLD_MS = 5000 };
 
 static _Thread_local struct gone_asker {
     pid_t thread;
+    uid_t uid;
     uint64_t name; /* of a lookup, a hash; 0: it is none */
     uint64_t no;   /* grows */
 } asker;
@@ -32,9 +33,10 @@ void gone_done(struct gone *gone)
     pthread_mutex_destroy(&gone->lock);
 }
 
-void gone_ask(pid_t thread)
+void gone_ask(pid_t thread, uid_t uid)
 {
     asker.thread = thread;
+    asker.uid = uid;
     asker.name = 0;
     asker.no++;
 }
@@ -77,18 +79,32 @@ static struct gone_mark *mark_of_asker(struct gone *gone)
     return found;
 }
 
-/* A free one, or the oldest. */
+static unsigned n_of_user(const struct gone *gone, uid_t uid)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < GONE_MARKS; i++)
+        n += gone->marks[i].thread && gone->marks[i].uid == uid;
+    return n;
+}
+
+/* A free one, or the oldest of who has the most: nobody takes the marks of others by many. */
 static struct gone_mark *new_mark(struct gone *gone)
 {
-    struct gone_mark *oldest = &gone->marks[0];
-    for (size_t i = 0; i < GONE_MARKS && oldest->thread; i++)
-        if (!gone->marks[i].thread || gone->marks[i].told_ms < oldest->told_ms)
-            oldest = &gone->marks[i];
-    if (oldest->thread)
-        end_mark(gone, oldest);
+    struct gone_mark *new = NULL;
+    unsigned n_most = 0;
+    for (size_t i = 0; i < GONE_MARKS && !(new && !new->thread); i++) {
+        struct gone_mark *mark = &gone->marks[i];
+        unsigned n = n_of_user(gone, mark->uid);
+        if (!mark->thread || n > n_most || (n == n_most && mark->told_ms < new->told_ms)) {
+            new = mark;
+            n_most = n;
+        }
+    }
+    if (new->thread)
+        end_mark(gone, new);
     atomic_fetch_add(&gone->n_marks, 1);
-    *oldest = (struct gone_mark){.thread = asker.thread, .fd = -1};
-    return oldest;
+    *new = (struct gone_mark){.thread = asker.thread, .uid = asker.uid, .fd = -1};
+    return new;
 }
 
 static bool is_found(const struct gone_mark *mark, const struct inode *inode)
@@ -138,8 +154,11 @@ void gone_tell(struct gone *gone, const struct inode *inode)
     if (!mark)
         mark = new_mark(gone);
     take_fd(mark, -1);
-    *mark = (struct gone_mark){
-        .thread = asker.thread, .told = inode, .told_ms = clock_now_ms(), .fd = -1};
+    *mark = (struct gone_mark){.thread = asker.thread,
+                               .uid = asker.uid,
+                               .told = inode,
+                               .told_ms = clock_now_ms(),
+                               .fd = -1};
 }
 
 void gone_found(struct gone *gone, const struct inode *inode, int *fd)

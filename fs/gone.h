@@ -29,6 +29,7 @@ enum { GONE_MARKS = 64, GONE_NAMES = 2 };
 
 struct gone_mark {
     pid_t thread;             /* 0: none */
+    uid_t uid;                /* the thread's */
     const struct inode *told; /* compared only, as found; NULL: of what is not known, or freed */
     const struct inode *found;
     int fd; /* O_PATH, of found; or -1 */
@@ -51,8 +52,8 @@ void gone_init(struct gone *gone);
 void gone_done(struct gone *gone);
 
 /* Who asks from now on, in this thread of ours, and, of a lookup, for which name. 0: nobody who
- * could come back. */
-void gone_ask(pid_t thread);
+ * could come back. Marks are few: of too many the oldest of the user who has the most ends. */
+void gone_ask(pid_t thread, uid_t uid);
 void gone_ask_name(const char *name);
 
 /* Of an inode that has no links any more: whether the asker may have it nevertheless. */

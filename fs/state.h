@@ -40,7 +40,7 @@ static inline struct fs *fs_of(fuse_req_t req)
 {
     struct fs *fs = fuse_req_userdata(req);
     KERNEL_ORDER_LEARN(fs);
-    gone_ask(fuse_req_ctx(req)->pid);
+    gone_ask(fuse_req_ctx(req)->pid, fuse_req_ctx(req)->uid);
     return fs;
 }
 

@@ -10,7 +10,7 @@
 
 #include "fs/inode.h"
 
-enum { THREAD = 1000, OTHER = 1001 };
+enum { THREAD = 1000, OTHER = 1001, MANY = 2000, USER = 1, STRANGER = 2 };
 
 static struct gone gone;
 static struct inode inodes[GONE_MARKS + 1];
@@ -26,26 +26,26 @@ static int tear_down(void **state)
 {
     (void)state;
     gone_done(&gone);
-    gone_ask(0);
+    gone_ask(0, USER);
     return 0;
 }
 
 static bool is_back(const struct inode *inode)
 {
-    gone_ask(THREAD);
+    gone_ask(THREAD, USER);
     return gone_is_back(&gone, inode);
 }
 
 static bool is_back_for(const char *name, const struct inode *inode)
 {
-    gone_ask(THREAD);
+    gone_ask(THREAD, USER);
     gone_ask_name(name);
     return gone_is_back(&gone, inode);
 }
 
 static void tell(pid_t thread, const struct inode *inode)
 {
-    gone_ask(thread);
+    gone_ask(thread, USER);
     gone_tell(&gone, inode);
 }
 
@@ -73,7 +73,7 @@ static void test_gone__nobody_else_comes_back_with_him(void **state)
     tell(OTHER, &inodes[0]);
     assert_false(is_back(&inodes[0]));
     tell(0, &inodes[1]); /* nobody who could come back */
-    gone_ask(0);
+    gone_ask(0, USER);
     assert_false(gone_is_back(&gone, &inodes[1]));
     assert_int_equal(gone.n_marks, 1);
 }
@@ -99,14 +99,14 @@ static void test_gone__what_he_finds_then_is_kept_for_him(void **state)
 {
     (void)state;
     int first = open("/", O_PATH), second = open("/", O_PATH), kept = first, other = second;
-    gone_ask(THREAD);
+    gone_ask(THREAD, USER);
     gone_found(&gone, &inodes[1], &kept);
     assert_int_equal(kept, first); /* nobody was told of anything */
     tell(THREAD, &inodes[0]);
-    gone_ask(OTHER);
+    gone_ask(OTHER, USER);
     gone_found(&gone, &inodes[1], &kept);
     assert_int_equal(kept, first);
-    gone_ask(THREAD);
+    gone_ask(THREAD, USER);
     gone_found(&gone, &inodes[1], &kept);
     assert_int_equal(kept, -1);
     gone_found(&gone, &inodes[2], &other); /* the last one */
@@ -150,8 +150,26 @@ static void test_gone__too_many_at_once_forget_the_oldest(void **state)
     assert_int_equal(gone.n_marks, GONE_MARKS);
     assert_false(is_open(fd));
     assert_false(is_back(&inodes[0]));
-    gone_ask(THREAD + GONE_MARKS);
+    gone_ask(THREAD + GONE_MARKS, USER);
     assert_true(gone_is_back(&gone, &inodes[GONE_MARKS]));
+}
+
+static void test_gone__who_has_many_at_once_forgets_nobody_elses(void **state)
+{
+    (void)state;
+    tell(THREAD, &inodes[0]);
+    gone.marks[0].told_ms--; /* the oldest */
+    for (pid_t i = 0; i < 2 * GONE_MARKS; i++) {
+        gone_ask(MANY + i, STRANGER);
+        gone_tell(&gone, &inodes[1]);
+    }
+    assert_int_equal(gone.n_marks, GONE_MARKS);
+    tell(OTHER, &inodes[2]);
+    assert_true(is_back(&inodes[0]));
+    gone_ask(OTHER, USER);
+    assert_true(gone_is_back(&gone, &inodes[2]));
+    gone_ask(MANY + 2 * GONE_MARKS - 1, STRANGER);
+    assert_true(gone_is_back(&gone, &inodes[1]));
 }
 
 static void test_gone__old_marks_end_whoever_asks(void **state)
@@ -162,7 +180,7 @@ static void test_gone__old_marks_end_whoever_asks(void **state)
     tell(THREAD, &inodes[0]);
     gone_found(&gone, &inodes[1], &kept);
     gone.marks[0].told_ms -= LONG_MS;
-    gone_ask(OTHER);
+    gone_ask(OTHER, USER);
     assert_false(gone_is_back(&gone, &inodes[0]));
     assert_false(is_open(fd));
     assert_int_equal(gone.n_marks, 0);
@@ -178,6 +196,7 @@ int main(void)
         TEST(what_he_finds_then_is_kept_for_him),
         TEST(of_what_is_freed_nothing_is_kept),
         TEST(too_many_at_once_forget_the_oldest),
+        TEST(who_has_many_at_once_forgets_nobody_elses),
         TEST(old_marks_end_whoever_asks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
