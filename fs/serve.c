@@ -318,7 +318,8 @@ static uid_t opener_of(struct fs *fs, uint64_t node_id, uint64_t fh)
 
 /* Who is answered. Of what the kernel does by itself with an open file it names no user: it is who
  * opened the file, which the kernel keeps until it is answered. What else ends something is
- * nobody's, and stands for nobody. */
+ * nobody's, and stands for nobody: a directory's end is told to a FUSE file system that users mount
+ * inside the tree in the background, and to others by nothing that a user can hold up. */
 static uid_t user_of(struct fs *fs, const struct fuse_in_header *in)
 {
     const void *arguments = in + 1;
