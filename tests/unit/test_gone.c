@@ -168,8 +168,6 @@ static void test_gone__who_has_many_at_once_forgets_nobody_elses(void **state)
     assert_true(is_back(&inodes[0]));
     gone_ask(OTHER, USER);
     assert_true(gone_is_back(&gone, &inodes[2]));
-    gone_ask(MANY + 2 * GONE_MARKS - 1, STRANGER);
-    assert_true(gone_is_back(&gone, &inodes[1]));
 }
 
 static void test_gone__old_marks_end_whoever_asks(void **state)

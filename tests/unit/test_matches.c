@@ -108,10 +108,42 @@ static void test_matches__are_those_that_reach_the_threshold(void **state)
         assert_int_equal(matches_find(fixture.records, POSTINGS_TIER_R, fixture.asked, &query,
                                       &candidates, &matches),
                          0);
-        matches_sort(POSTINGS_TIER_R, &matches);
         check(&matches, candidates.sids, candidates.n_sids, thresholds[i % 3]);
         matches_done(&matches);
     }
+    close_fixture(&fixture);
+}
+
+/* However few are kept at once: each once, in one order. */
+static void test_matches__of_too_many_come_piece_by_piece(void **state)
+{
+    static const size_t most[] = {1, 3, 64, N};
+    const struct index_query query = {.threshold = 0.21};
+    struct matches all = {0};
+    struct fixture fixture;
+    (void)state;
+
+    open_fixture(&fixture, &(struct kv_fault_plan){.delay_us = 20});
+    const struct sid_list candidates = {fixture.sids, N};
+    assert_int_equal(
+        matches_find(fixture.records, POSTINGS_TIER_R, fixture.asked, &query, &candidates, &all),
+        0);
+    assert_false(all.more);
+    for (size_t i = 0; i < sizeof(most) / sizeof(*most); i++) {
+        struct matches matches = {.n_most = most[i]};
+        size_t n = 0;
+        do {
+            assert_int_equal(matches_find(fixture.records, POSTINGS_TIER_R, fixture.asked, &query,
+                                          &candidates, &matches),
+                             0);
+            assert_true(matches.n_matches <= most[i] && matches.max_matches <= 2 * most[i] + 64);
+            for (size_t k = 0; k < matches.n_matches; k++)
+                assert_int_equal(matches.matches[k].sid, all.matches[n++].sid);
+        } while (matches.more);
+        assert_int_equal(n, all.n_matches);
+        matches_done(&matches);
+    }
+    matches_done(&all);
     close_fixture(&fixture);
 }
 
@@ -191,6 +223,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_matches__are_those_that_reach_the_threshold),
+        cmocka_unit_test(test_matches__of_too_many_come_piece_by_piece),
         cmocka_unit_test(test_matches__contain_the_document),
         cmocka_unit_test(test_matches__fail_with_the_store),
         cmocka_unit_test(test_matches__end_when_nobody_waits_for_them),

@@ -39,6 +39,7 @@ int matches_add(struct matches *matches, const struct match *match)
     return 0;
 }
 
+/* The order in which they are given. */
 static int compare_ranks(enum postings_tier tier, const struct match *x, const struct match *y)
 {
     const double a = match_rank(tier, x), b = match_rank(tier, y);
@@ -57,7 +58,7 @@ static int compare_containments(const void *a, const void *b)
     return compare_ranks(POSTINGS_TIER_C, a, b);
 }
 
-void matches_sort(enum postings_tier tier, struct matches *matches)
+static void sort(enum postings_tier tier, struct matches *matches)
 {
     if (matches->n_matches)
         qsort(matches->matches, matches->n_matches, sizeof(*matches->matches),
@@ -72,11 +73,30 @@ struct search {
     const struct record *record;
     const struct index_query *query;
     const struct sid_list *candidates;
+    const struct match *after; /* those up to it are not wanted; NULL: all are */
+    size_t n_most;
     uint32_t next;    /* piece */
     int64_t until_us; /* of who is alone */
     pthread_mutex_t lock;
     struct matches *matches; /* under it */
 };
+
+/* Leaves the best. */
+static void cut(const struct search *search, struct matches *matches)
+{
+    sort(search->tier, matches);
+    if (matches->n_matches <= search->n_most)
+        return;
+    matches->n_matches = search->n_most;
+    matches->more = true;
+}
+
+static int add(const struct search *search, const struct match *match, struct matches *matches)
+{
+    if (matches->n_matches == 2 * search->n_most)
+        cut(search, matches);
+    return matches_add(matches, match);
+}
 
 static int compare_one(const struct search *search, uint64_t sid, const struct record *other,
                        struct matches *matches)
@@ -97,8 +117,10 @@ static int compare_one(const struct search *search, uint64_t sid, const struct r
         match.containment = (struct estimate){.value = NAN};
     if (!(match_rank(search->tier, &match) >= search->query->threshold)) /* as it is shown */
         return 0;
+    if (search->after && compare_ranks(search->tier, &match, search->after) <= 0)
+        return 0;
     record_class(other, match.class);
-    return matches_add(matches, &match);
+    return add(search, &match, matches);
 }
 
 static int compare_piece(const struct search *search, const uint64_t *sids, size_t n,
@@ -121,8 +143,9 @@ static int hand_over(struct search *search, const struct matches *matches)
 {
     int r = 0;
     LOCKED(&search->lock);
+    search->matches->more |= matches->more;
     for (size_t i = 0; r == 0 && i < matches->n_matches; i++)
-        r = matches_add(search->matches, &matches->matches[i]);
+        r = add(search, &matches->matches[i], search->matches);
     return r;
 }
 
@@ -157,22 +180,29 @@ int matches_find(struct records *records, enum postings_tier tier, const struct 
                  const struct index_query *query, const struct sid_list *candidates,
                  struct matches *matches)
 {
+    const struct match last =
+        matches->more ? matches->matches[matches->n_matches - 1] : (struct match){0};
     struct search search = {.records = records,
                             .tier = tier,
                             .record = record,
                             .query = query,
                             .candidates = candidates,
+                            .after = matches->more ? &last : NULL,
+                            .n_most = matches->n_most ? matches->n_most : MATCHES_MAX,
                             .until_us = clock_now_us() + ALONE_US,
                             .lock = PTHREAD_MUTEX_INITIALIZER,
                             .matches = matches};
     double cpu_s = 0;
 
+    matches->n_matches = 0;
+    matches->more = false;
     int r = compare_some(&search, 0, NULL);
     search.until_us = 0;
     const uint32_t n = n_pieces(&search);
     const uint32_t n_left = search.next < n ? n - search.next : 0;
-    if (r < 0 || n_left == 0)
-        return r;
-    return parallel_run(n_left < MOST_THREADS ? n_left : MOST_THREADS, compare_some, &search,
-                        &cpu_s);
+    if (r == 0 && n_left > 0)
+        r = parallel_run(n_left < MOST_THREADS ? n_left : MOST_THREADS, compare_some, &search,
+                         &cpu_s);
+    cut(&search, matches);
+    return r;
 }

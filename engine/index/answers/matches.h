@@ -13,16 +13,25 @@ struct match {
     struct estimate resemblance, containment; /* containment.value: NAN when unknown */
 };
 
+/* How many are kept at once, 5 MB of them; while they are looked for ten times that at most. Of
+ * very many candidates, which others may have made, the best are found first, and those behind them
+ * by comparing all once more. */
+enum { MATCHES_MAX = 1 << 16 };
+
 /* Zero-initialised; ends with matches_done(). */
 struct matches {
     struct match *matches;
     size_t n_matches, max_matches;
+    size_t n_most; /* another number in place of MATCHES_MAX; 0: none */
+    bool more;     /* there are others, behind the last one */
 };
 void matches_done(struct matches *matches);
 int matches_add(struct matches *matches, const struct match *match); /* 0, -ENOMEM */
 
-/* Add the candidates whose resemblance (tier R), or containment of the document (tier C), reaches
- * query->threshold; in no order. Of the query besides only stop is used.
+/* Find the candidates whose resemblance (tier R), or containment of the document (tier C), reaches
+ * query->threshold; those of the highest rank first, of equals the oldest. Of more than MATCHES_MAX
+ * the first; where matches->more says so from a call before, those behind the ones that it found,
+ * in place of these. Of the query besides only stop is used.
  *
  * Any thread. One record for each candidate, 2 us from memory, 12 from the kernel's and as much as
  * a disk takes from there; what takes more than a millisecond is done by four threads. Returns 0,
@@ -36,8 +45,5 @@ static inline double match_rank(enum postings_tier tier, const struct match *mat
 {
     return tier == POSTINGS_TIER_C ? match->containment.value : match->resemblance.value;
 }
-
-/* Those of the highest rank first, of equals the oldest. */
-void matches_sort(enum postings_tier tier, struct matches *matches);
 
 #endif

@@ -158,6 +158,24 @@ static void say_incomplete(struct index *index, enum postings_tier tier,
                  candidates_certain_resemblance());
 }
 
+/* The next match; where those that were found are used up, those behind them are looked for.
+ * Returns 1, 0 where there is none, or as matches_find(). */
+static int next_match(struct index *index, enum postings_tier tier, const struct record *record,
+                      const struct index_query *query, const struct sid_list *candidates,
+                      struct matches *matches, size_t *at, const struct match **ret_match)
+{
+    if (*at == matches->n_matches && matches->more) {
+        int r = matches_find(index->records, tier, record, query, candidates, matches);
+        if (r < 0)
+            return r;
+        *at = 0;
+    }
+    if (*at == matches->n_matches)
+        return 0;
+    *ret_match = &matches->matches[(*at)++];
+    return 1;
+}
+
 /* enough  stop when this many were found, whichever they are (0: the best query->limit)
  *
  * For who may not read everything all candidates are compared: the likeliest may be hidden, and
@@ -178,27 +196,28 @@ static int answer(struct index *index, enum postings_tier tier, const struct doc
     const struct record *record = document->record;
     int r = 0;
     record_class(record, own.class);
-    if (record->sketch.n_values)
-        r = candidates_of(index, tier, &record->sketch, query->threshold, most, &candidates);
-    else
+    if (record->sketch.n_values == 0)
         r = matches_add(&matches, &own);
-    if (r == 0)
+    else
+        r = candidates_of(index, tier, &record->sketch, query->threshold, most, &candidates);
+    if (r == 0 && record->sketch.n_values)
         r = matches_find(index->records, tier, record, query, &candidates, &matches);
-    if (r == 0 && matches.n_matches) {
-        matches_sort(tier, &matches);
+    if (r == 0 && matches.n_matches)
         r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
-    }
 
     /* Whole classes of one rank, so that which of them are cut off by the limit is decided
      * by their paths alone. */
-    for (size_t i = 0; r == 0 && i < matches.n_matches; i++) {
-        bool next_rank = i == 0 || match_rank(tier, &matches.matches[i]) !=
-                                       match_rank(tier, &matches.matches[i - 1]);
+    const struct match *match;
+    double rank = NAN; /* of the one before */
+    for (size_t at = 0; r == 0; rank = match_rank(tier, match)) {
+        r = next_match(index, tier, record, query, &candidates, &matches, &at, &match);
+        if (r <= 0)
+            break;
+        const bool next_rank = match_rank(tier, match) != rank;
         if ((enough && list.n_kin >= enough) ||
             (next_rank && query->limit && !query->counts && list.n_kin >= query->limit))
             break;
-        r = expand(index, tier, &matches.matches[i], document->sid, record, query, paths, enough,
-                   &list, &stale);
+        r = expand(index, tier, match, document->sid, record, query, paths, enough, &list, &stale);
     }
     if (r < 0)
         return r;

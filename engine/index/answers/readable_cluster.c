@@ -153,11 +153,13 @@ static int add_neighbours(struct search *search, const struct record *record)
     struct index *index = search->cluster->index;
     int r = candidates_for(index->postings, POSTINGS_TIER_R, &record->sketch,
                            search->query.threshold, 0, &candidates);
-    if (r == 0)
-        r = matches_find(index->records, POSTINGS_TIER_R, record, &search->query, &candidates,
-                         &matches);
-    for (size_t i = 0; r == 0 && i < matches.n_matches; i++)
-        r = add_class(search, matches.matches[i].class);
+    do {
+        if (r == 0)
+            r = matches_find(index->records, POSTINGS_TIER_R, record, &search->query, &candidates,
+                             &matches);
+        for (size_t i = 0; r == 0 && i < matches.n_matches; i++)
+            r = add_class(search, matches.matches[i].class);
+    } while (r == 0 && matches.more);
     for (size_t i = 0; r == -E2BIG && i < matches.n_matches; i++)
         note_large(search, matches.matches[i].class);
     return r;
