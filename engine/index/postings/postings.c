@@ -29,7 +29,7 @@ enum {
     /* Some 30,000 documents of 5 KB: 30 MB, and a quarter second to write. */
     DEFAULT_FLUSH_AFTER = 1 << 20,
     FIRST_BYTES = 32 << 20, /* of beginnings of long lists: some 1,500 of 16,384 documents */
-    LISTS_BYTES = 256 << 20,
+    LISTS_BYTES = 160 << 20,
 };
 
 /* -- the deltas -- */

@@ -90,7 +90,7 @@ int postings_first(struct postings *postings, enum postings_tier tier, uint64_t 
                    size_t most, struct sid_list *ret_list);
 
 /* The beginning of a list of tier R, its first LIST_CACHE_MOST sids or all. The writer's; it stays
- * in memory (list_cache.h, up to 256 MiB): again it costs 50 ns. Valid until the writer's next
+ * in memory (list_cache.h, up to 160 MiB): again it costs 50 ns. Valid until the writer's next
  * call. Returns what postings_candidates() does. */
 int postings_list(struct postings *postings, uint64_t fingerprint, struct posting_list *ret_list);
 
