@@ -20,13 +20,14 @@ PLACES = [source, mnt]
 
 
 def make(name, text="first\n", flag="+a"):
-    path = f"{source}/{name}"
+    path, new = f"{source}/{name}", f"{source}/../new"
     if os.path.exists(path):
         subprocess.check_call(["chattr", "-a", path])
         os.unlink(path)
-    with open(path, "w") as out:
+    with open(new, "w") as out:
         out.write(text)
-    os.chown(path, USER, USER)
+    os.chown(new, USER, USER)
+    os.rename(new, path)  # it is the user's before the mount can see it
     subprocess.check_call(["chattr", flag, path])
 
 
