@@ -397,8 +397,9 @@ struct document_info {
     char reason[96];     /* of DOCUMENT_SKIPPED */
     uint64_t cluster_id; /* 0: in none */
     uint64_t cluster_size;
-    bool repairing; /* the cluster, and so it may turn out to be of another one or of none */
-    char type[64];  /* "text", "html", "binary"; and what is not as usual: "text, gzip, damaged" */
+    bool
+        repairing; /* the cluster is clustered anew: it may turn out to be of another, or of none */
+    char type[64]; /* "text", "html", "binary"; and what is not as usual: "text, gzip, damaged" */
     uint64_t n_tokens;
 };
 
@@ -413,7 +414,7 @@ int index_document(struct index *index, const struct file_key *file,
 struct cluster_info {
     uint64_t id;
     uint64_t size;  /* documents */
-    bool repairing; /* it may turn out to be several: documents that held it together have gone */
+    bool repairing; /* it may turn out to be several, or part of another */
     bool stale;     /* its clustering is made anew, and has not seen the last changes */
     struct kin representative;
     double resemblance_min,
@@ -579,7 +580,7 @@ struct index_status {
     uint32_t policy_w;                        /* tokens in a shingle */
     const char *tokens, *stopwords, *stemmer; /* names: what becomes of words before; static */
     uint64_t documents, clusters, clustered_documents, store_bytes;
-    uint64_t repairing; /* clusters of which it is being found out whether they are one still */
+    uint64_t repairing; /* clusters and posting lists whose documents are to be clustered anew */
     /* Items queued or in work; or, of the first, that a store which takes no writes left out. */
     uint64_t pending_foreground, pending_scan;
     uint64_t pending_slow;    /* of them: those above 1 MiB, and those that take an extractor */

@@ -84,8 +84,8 @@ int living_clusters_insert(struct living_clusters *clusters, uint64_t sid,
 int living_clusters_insert_all(struct living_clusters *clusters, const uint64_t *sids,
                                const struct record *const *records, size_t n);
 
-/* A document is going: its record is still in TABLE_RECORDS and is removed by this call (last but
- * for the repair of the cluster). Idempotent; record is its decoded record. */
+/* A document is going: its record is still in TABLE_RECORDS and is removed by this call.
+ * Idempotent; record is its decoded record. */
 int living_clusters_delete(struct living_clusters *clusters, uint64_t sid,
                            const struct record *record);
 

@@ -1,9 +1,10 @@
 /* A run has three parts:
  *
- *   gather   the documents of the scope, each with the cluster it is in, a cluster or list a step
- *   link     each document with its candidates of the scope that come before it (neighbours.h),
- * some documents a step settle   components against clusters: ids by vote, then the moves
- * (remake_plan.h)
+ *   gather   the documents of the scope, each with its cluster; a cluster or list a step
+ *
+ *   link     each document with its candidates in the scope (neighbours.h); some a step
+ *
+ *   settle   ids for the components, by vote of their documents; then the moves (remake_plan.h)
  *
  * Example: from the cluster 7 of a b c d the document that held a b and c d together has gone. The
  * scope is a b c d, linking makes {a b} and {c d} of it. Both have two votes for the id 7; a comes

@@ -14,8 +14,8 @@
  *   key    fingerprint 8 | sid 8     big endian; partition: the fingerprint
  *   value  empty
  *
- * Left out: a cap on long lists. Documents of a large cluster share all their fingerprints, and a
- * cap of 1000 loses them all.
+ * Left out: a cap on the lists that are stored. Documents of a large cluster share all their
+ * fingerprints, and questions are asked of all of them (candidates.h).
  */
 #include "engine/index/postings/postings_private.h"
 

@@ -1,7 +1,10 @@
-/* A move is some writes: the new row, what says in which cluster the document is, and then the old
+/* A move is some writes: the new row and what says in which cluster the document is, then the old
  * row goes. Interrupted in between a document is in two clusters, never in none, and the same move
- * again completes it. Who repeats one says so: then
- * what is there is looked at first, and the head's count, an absolute number, is of that. */
+ * again completes it. Who repeats one says so: then what is there is looked at first, and the
+ * head's count, an absolute number, is of that.
+ *
+ * The new row and what says where the document is are of two partitions: of a document that had no
+ * row before, the row is written first, as nothing else would tell of it. */
 #include <errno.h>
 
 #include "base/bytes.h"

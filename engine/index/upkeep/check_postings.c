@@ -1,5 +1,6 @@
 /* Postings of one tier: the first document of each class has all of its own, nobody else has any.
- * Those of documents that are gone do no harm (a crash forgets removals): they are counted. */
+ * Those of documents that are gone do no harm (a crash forgets removals in tier C): they are
+ * counted. */
 #include <assert.h>
 #include <errno.h>
 
