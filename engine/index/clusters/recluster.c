@@ -1,6 +1,6 @@
 /* A run has three parts:
  *
- *   gather   the documents of the scope, each with its cluster; a cluster or list a step
+ *   gather   the documents of the scope, each with its cluster; some, or a list, a step
  *
  *   link     each document with its candidates in the scope (neighbours.h); some a step
  *
@@ -40,9 +40,13 @@ struct scope_document {
 struct recluster {
     struct scope_document *documents; /* by sid, once all are gathered */
     size_t n, room;
-    struct sid_vector clusters, lists; /* of the scope */
-    struct id_map taken;               /* clusters, each with the number of its documents */
-    struct id_map places, classes;     /* of sids; of classes: the place of the first */
+    struct sid_vector clusters, lists; /* that are dirty */
+    struct sid_vector queue;           /* clusters to be gathered */
+    struct id_map queued;
+    struct kv_buf cursor;          /* where to go on in the next of them */
+    size_t n_gathered;             /* of that one */
+    struct id_map taken;           /* clusters, each with the number of its documents */
+    struct id_map places, classes; /* of sids; of classes: the place of the first */
     struct union_find sets;
     size_t at_cluster, at_list, at; /* how far it has come */
     uint64_t up_to;                 /* the last mark that was made before it began */
@@ -62,6 +66,9 @@ void recluster_forget(struct recluster *run)
     free(run->documents);
     sid_vector_done(&run->clusters);
     sid_vector_done(&run->lists);
+    sid_vector_done(&run->queue);
+    id_map_done(&run->queued);
+    kv_buf_done(&run->cursor);
     id_map_done(&run->taken);
     id_map_done(&run->places);
     id_map_done(&run->classes);
@@ -94,17 +101,34 @@ static int add_document(struct recluster *run, uint64_t sid, uint64_t cluster, s
     return 0;
 }
 
-/* Those of which there is none are gathered, too: their marks go at the end. */
-static int gather_cluster(struct recluster *run, const struct graph *graph, uint64_t cluster)
+static int queue_cluster(struct recluster *run, uint64_t cluster)
 {
-    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
-    int r = membership_list(graph->membership, cluster, 0, &sids);
-    for (size_t i = 0; r == 0 && i < sids.n_sids; i++)
-        r = add_document(run, sids.sids[i], cluster, i);
-    return r < 0 ? r : id_map_add(&run->taken, cluster, (uint32_t)sids.n_sids);
+    if (id_map_find(&run->queued, cluster) != ID_MAP_NONE)
+        return 0;
+    int r = id_map_add(&run->queued, cluster, 0);
+    return r < 0 ? r : sid_vector_push(&run->queue, cluster);
 }
 
-/* The documents of a list: clusters that they are in, whole, and those that are in none. */
+/* Some documents of the next cluster. One that there is not is gathered, too: its mark goes at the
+ * end. */
+static int gather_some(struct recluster *run, const struct graph *graph)
+{
+    _cleanup_(sid_vector_done) struct sid_vector sids = {0};
+    const uint64_t cluster = run->queue.sids[run->at_cluster];
+    int more = membership_list_some(graph->membership, cluster, &run->cursor, &sids);
+    int r = more < 0 ? more : 0;
+    for (size_t i = 0; r == 0 && i < sids.n_sids; i++)
+        r = add_document(run, sids.sids[i], cluster, run->n_gathered++);
+    if (r < 0 || more > 0)
+        return r;
+    r = id_map_add(&run->taken, cluster, (uint32_t)run->n_gathered);
+    run->n_gathered = 0;
+    run->at_cluster++;
+    return r;
+}
+
+/* The documents of a list: clusters that they are in, to be gathered whole, and those that are in
+ * none. */
 static int gather_list(struct recluster *run, const struct graph *graph, uint64_t fingerprint)
 {
     _cleanup_(sid_list_done) struct sid_list list = {0};
@@ -116,8 +140,8 @@ static int gather_list(struct recluster *run, const struct graph *graph, uint64_
         for (size_t i = 0; r == 0 && i < n; i++) {
             if (clusters[i] == 0)
                 r = add_document(run, list.sids[at + i], 0, 0);
-            else if (id_map_find(&run->taken, clusters[i]) == ID_MAP_NONE)
-                r = gather_cluster(run, graph, clusters[i]);
+            else
+                r = queue_cluster(run, clusters[i]);
         }
     }
     return r;
@@ -410,6 +434,8 @@ static int begin(struct recluster *run, const struct graph *graph)
     int r = dirty_clusters(graph->dirty, &run->clusters);
     while (run->clusters.n_sids && cluster_clustering(run->clusters.sids[run->clusters.n_sids - 1]))
         run->clusters.n_sids--; /* those of another clustering are on their way */
+    for (size_t i = 0; r == 0 && i < run->clusters.n_sids; i++)
+        r = queue_cluster(run, run->clusters.sids[i]);
     return r < 0 ? r : dirty_lists(graph->dirty, &run->lists);
 }
 
@@ -417,10 +443,10 @@ static int begin(struct recluster *run, const struct graph *graph)
 static int go_on(struct recluster *run, const struct graph *graph)
 {
     int r;
-    if (run->at_cluster < run->clusters.n_sids)
-        r = gather_cluster(run, graph, run->clusters.sids[run->at_cluster++]);
-    else if (run->at_list < run->lists.n_sids)
+    if (run->at_list < run->lists.n_sids)
         r = gather_list(run, graph, run->lists.sids[run->at_list++]);
+    else if (run->at_cluster < run->queue.n_sids)
+        r = gather_some(run, graph);
     else if (!run->linking)
         r = begin_linking(run);
     else if (run->at < run->n)
@@ -456,6 +482,8 @@ int recluster_small(const struct graph *graph, const struct sid_vector *clusters
         if (r < 0 || size > graph->bounds.at_once)
             continue;
         r = sid_vector_push(&run.clusters, clusters->sids[i]);
+        if (r == 0)
+            r = queue_cluster(&run, clusters->sids[i]);
         if (r == 0)
             while ((r = go_on(&run, graph)) > 0)
                 ;

@@ -242,9 +242,9 @@ void membership_is_new(struct membership *membership, uint64_t id)
     number_cache_set(&membership->heads, id, 0);
 }
 
-static int take_members(const struct kv_page *page, size_t limit, struct sid_vector *sids)
+static int take_members(const struct kv_page *page, struct sid_vector *sids)
 {
-    for (size_t i = 0; i < page->n_entries && (limit == 0 || sids->n_sids < limit); i++) {
+    for (size_t i = 0; i < page->n_entries; i++) {
         struct member member;
         int r = member_parse(&page->entries[i].key, &member);
         if (r == 0)
@@ -255,34 +255,35 @@ static int take_members(const struct kv_page *page, size_t limit, struct sid_vec
     return 0;
 }
 
+int membership_list_some(struct membership *membership, uint64_t id, struct kv_buf *cursor,
+                         struct sid_vector *sids)
+{
+    uint8_t start[HEAD_KEY_BYTES + 1] = {0}, to[HEAD_KEY_BYTES];
+    _cleanup_(kv_page_done) struct kv_page page = {0};
+    put_be64(start, id);
+    put_be64(to, id + 1);
+    const struct kv_slice from =
+        cursor->data ? kv_buf_slice(cursor) : (struct kv_slice){start, sizeof(start)};
+    const struct kv_range range = {from, {to, sizeof(to)}};
+    int r = kv_scan(membership->kv, TABLE_MEMBERS, &range, PAGE_ROWS, &page);
+    if (r == 0)
+        r = take_members(&page, sids);
+    kv_buf_done(cursor);
+    if (r == 0 && page.more && page.n_entries > 0)
+        r = kv_page_cursor(&page, cursor);
+    return r < 0 ? r : cursor->data != NULL;
+}
+
 int membership_list(struct membership *membership, uint64_t id, size_t limit,
                     struct sid_vector *sids)
 {
-    uint8_t start[HEAD_KEY_BYTES + 1] = {0}, to[HEAD_KEY_BYTES];
     _cleanup_(kv_buf_done) struct kv_buf cursor = {0};
-    struct kv_slice from = {start, sizeof(start)};
-    bool more = true;
-
-    put_be64(start, id);
-    put_be64(to, id + 1);
-    while (more && (limit == 0 || sids->n_sids < limit)) {
-        struct kv_range range = {from, {to, sizeof(to)}};
-        struct kv_page page;
-        int r = kv_scan(membership->kv, TABLE_MEMBERS, &range, PAGE_ROWS, &page);
-        if (r < 0)
-            return r;
-        more = page.more;
-        r = take_members(&page, limit, sids);
-        kv_buf_done(&cursor);
-        if (r == 0 && more && page.n_entries > 0)
-            r = kv_page_cursor(&page, &cursor);
-        kv_page_done(&page);
-        if (r < 0)
-            return r;
-        if (cursor.data)
-            from = kv_buf_slice(&cursor);
-    }
-    return 0;
+    int r = 1;
+    while (r > 0 && (limit == 0 || sids->n_sids < limit))
+        r = membership_list_some(membership, id, &cursor, sids);
+    if (limit && sids->n_sids > limit)
+        sids->n_sids = limit;
+    return r < 0 ? r : 0;
 }
 
 /* All stands behind the head, whose key is the cluster's alone; what stands behind an order begins

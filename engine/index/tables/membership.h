@@ -108,6 +108,10 @@ int membership_size(struct membership *membership, uint64_t id, uint64_t *ret_si
 /* Append members in order of rank, up to limit (0: all). */
 int membership_list(struct membership *membership, uint64_t id, size_t limit,
                     struct sid_vector *sids);
+/* Some more of them. *cursor: nothing at first; ends with kv_buf_done(). Returns 1 when there may
+ * be more, 0 or an error. */
+int membership_list_some(struct membership *membership, uint64_t id, struct kv_buf *cursor,
+                         struct sid_vector *sids);
 /* The first members in order of rank, at most `most`; behind an order of a clustering with centres,
  * or of all (NULL). Returns how many, -EUCLEAN or a store error. */
 int membership_after(struct membership *membership, uint64_t id, const uint8_t *order, size_t most,
