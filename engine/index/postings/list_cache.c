@@ -1,7 +1,7 @@
 /* A table of sets of eight lists, found by a hash of the fingerprint. A set that is full gives up a
  * list that was not asked for since the last time it gave one up (second chance). The table doubles
- * while it is half full and there are bytes left; when there are none, a hand goes round the sets
- * and gives up what was not asked for since it last came by.
+ * when three quarters of it are full and there are bytes left; when there are none, a hand goes
+ * round the sets and gives up what was not asked for since it last came by.
  *
  * Example: the lists of a family of near-copies have the same forty sids, and stay, as each new
  * copy asks for all sixteen; the list of a word in common of two letters was asked for once, and
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAYS = 8, INSIDE = 4, FIRST_SETS = 1 << 9 };
+enum { WAYS = 8, INSIDE = 3, FIRST_SETS = 1 << 9 };
 
 struct cached_list {
     uint64_t fingerprint;
@@ -197,7 +197,7 @@ bool list_cache_put(struct list_cache *cache, uint64_t fingerprint, const struct
     if (list->n == 0 || list->n > LIST_CACHE_MOST)
         return false;
     keep_to_bound(cache);
-    if (cache->n_lists > cache->n_sets * WAYS / 2 &&
+    if (cache->n_lists > cache->n_sets * WAYS / 4 * 3 &&
         cache->n_bytes + table_bytes(cache->n_sets) <= cache->max_bytes)
         grow(cache);
     struct cached_list *to = place_in(cache, set_of(cache, fingerprint));

@@ -2,8 +2,8 @@
  * there are. It mirrors the table and nothing else: postings.c puts in what it read, and tells it
  * of each posting that is added or removed.
  *
- * Memory: 48 bytes a list of up to four documents, 8 more for each further one; bounded, what was
- * not asked for lately goes first. Of one thread, the writer of postings. */
+ * Memory: 54 to 107 bytes a list of up to three documents, 8 more for each further one; bounded,
+ * what was not asked for lately goes first. Of one thread, the writer of postings. */
 #ifndef KINFS_ENGINE_INDEX_POSTINGS_LIST_CACHE_H
 #define KINFS_ENGINE_INDEX_POSTINGS_LIST_CACHE_H
 
