@@ -118,6 +118,41 @@ static void test_living_clusters__a_bridge_joins_large_clusters_and_its_end_part
     world_close(&world);
 }
 
+/* Of two clusters to be merged later the other one may have become the larger when what is of both
+ * is inserted again: it stays where it is. */
+static void test_living_clusters__a_bridge_that_is_inserted_again_is_in_one_cluster(void **state)
+{
+    enum { N_LEFT = 8, N_RIGHT = 7, N_MORE = 4 };
+    struct world world;
+    struct world_document *more = NULL;
+    uint64_t id, size;
+    (void)state;
+
+    world_open_repairing(&world, 1);
+    world.policy.s = 64; /* exact: left and right are each half of the bridge */
+    world.policy.v_max = 64;
+    min_sketch_builder_free(world.builder);
+    assert_int_equal(min_sketch_builder_new(&world.policy, &world.builder), 0);
+
+    for (unsigned i = 0; i < N_LEFT; i++)
+        world_insert(&world, write_tokens(&world, 1, 22));
+    for (unsigned i = 0; i < N_RIGHT; i++)
+        world_insert(&world, write_tokens(&world, 21, 22));
+    for (unsigned i = 0; i <= N_MORE; i++) {
+        more = write_tokens(&world, i ? 21 : 1, i ? 22 : 42); /* first the bridge */
+        more->live = true;
+        assert_int_equal(world_do(&world, &(struct world_step){.new = {more}, .n_new = 1}), 0);
+    }
+    world_restart(&world, NULL); /* nothing was flushed: all are inserted again */
+    for (unsigned i = 0; i < 100 && living_clusters_repair(world.clusters) > 0; i++)
+        ;
+    assert_int_equal(living_clusters_n_repairing(world.clusters), 0);
+    world_check_partition(&world);
+    assert_int_equal(living_clusters_of(world.clusters, more->sid, &id, &size), 0);
+    assert_int_equal(size, N_LEFT + 1 + N_RIGHT + N_MORE);
+    world_close(&world);
+}
+
 /* -- clusters that come back -- */
 
 static void test_living_clusters__one_that_dissolved_comes_back_under_its_id(void **state)
@@ -676,6 +711,7 @@ int main(void)
         cmocka_unit_test(test_living_clusters__a_restart_changes_nothing),
         cmocka_unit_test(
             test_living_clusters__a_bridge_joins_large_clusters_and_its_end_parts_them),
+        cmocka_unit_test(test_living_clusters__a_bridge_that_is_inserted_again_is_in_one_cluster),
         cmocka_unit_test(test_living_clusters__one_that_dissolved_comes_back_under_its_id),
         cmocka_unit_test(test_living_clusters__one_comes_back_to_a_document_that_was_replaced),
         cmocka_unit_test(test_living_clusters__an_id_in_use_does_not_come_back),

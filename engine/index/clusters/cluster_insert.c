@@ -24,6 +24,7 @@ struct joining {
     const struct graph *graph;
     const struct coming *coming;
     struct sid_vector clusters, loners;
+    uint64_t own; /* one of the clusters: it is in that already; 0: in none */
 };
 
 static void joining_done(struct joining *joining)
@@ -151,6 +152,8 @@ static int join(struct joining *joining)
     int r = founds ? cluster_new_id(graph, &joining->loners, &id) : choose(joining, &id, &n_others);
     if (r == 0 && joining->clusters.n_sids > 1)
         r = merge(joining, id, n_others);
+    if (r == 0 && joining->own) /* it is in no second one until they are one */
+        id = joining->own;
     if (r >= 0)
         r = enter(joining, id);
     if (r == 0 && founds)
@@ -183,7 +186,7 @@ int cluster_insert(const struct graph *graph, const struct coming *coming)
     if (r == 0 && coming->may_be_in)
         r = membership_clusters_of(graph->membership, &coming->sid, 1, &cluster);
     if (r == 0 && cluster)
-        r = add(&joining, coming->sid, cluster);
+        r = add(&joining, coming->sid, joining.own = cluster);
     if (r == 0 && coming->first == coming->sid) {
         r = find_neighbours(&joining);
     } else if (r == 0) {
