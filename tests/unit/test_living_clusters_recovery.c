@@ -7,7 +7,8 @@ enum { N_STEPS = 28, N_TARGET = 10 };
 /* Among them those in which ids once depended on where it died. */
 static const uint64_t seeds[] = {1, 28, WORLD_LONG_LISTS + 3},
                       split_seeds[] = {11, 80, WORLD_LONG_LISTS + 5},
-                      recovery_seeds[] = {42, 67, 80}, failure_seeds[] = {80, WORLD_LONG_LISTS + 7};
+                      recovery_seeds[] = {42, 67, 80}, failure_seeds[] = {80, WORLD_LONG_LISTS + 7},
+                      deleted_seeds[] = {11, WORLD_LONG_LISTS + 5};
 #define N_OF(array) (sizeof(array) / sizeof(*(array)))
 
 /* A history over a store that dies at its n-th write. After the death: a new process over what
@@ -109,6 +110,49 @@ static void test_living_clusters_recovery__a_failed_call_is_made_good_by_repeati
             ;
 }
 
+/* What fails to be inserted, with some of it written, is deleted instead. Returns whether anything
+ * failed. */
+static bool run_with_deletes(uint64_t seed, uint64_t n)
+{
+    const struct kv_fault_plan plan = {
+        .seed = seed, .split_batches = true, .late_failure = n, .fail_error = -ENOSPC};
+    struct world world;
+    bool failed = false;
+
+    world_open(&world, seed, &plan);
+    for (unsigned i = 0; i < N_STEPS; i++) {
+        struct world_step step = world_choose(&world, N_TARGET);
+        int r = world_do_all(&world, &step);
+        if (r == -ENOSPC) {
+            failed = true;
+            for (unsigned k = 0; k < step.n_new && step.n_old == 0; k++)
+                step.old[k] = step.new[k];
+            if (step.n_old == 0) {
+                step.n_old = step.n_new;
+                step.n_new = 0;
+                step.new[0] = NULL;
+            }
+            r = world_do_all(&world, &step);
+        }
+        assert_int_equal(r, 0);
+        for (unsigned k = 0; k < step.n_new; k++)
+            step.new[k]->live = true;
+        for (unsigned k = 0; k < step.n_old; k++)
+            step.old[k]->live = false;
+        world_check_partition(&world); /* the model of ids does not follow */
+    }
+    world_close(&world);
+    return failed;
+}
+
+static void test_living_clusters_recovery__a_failed_insert_is_made_good_by_a_delete(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_OF(deleted_seeds); i++)
+        for (uint64_t n = 1; run_with_deletes(deleted_seeds[i], n); n += failure_share())
+            ;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +161,7 @@ int main(void)
         cmocka_unit_test(test_living_clusters_recovery__a_crash_amid_a_repair_is_made_good),
         cmocka_unit_test(test_living_clusters_recovery__a_crash_while_recovering_is_made_good),
         cmocka_unit_test(test_living_clusters_recovery__a_failed_call_is_made_good_by_repeating),
+        cmocka_unit_test(test_living_clusters_recovery__a_failed_insert_is_made_good_by_a_delete),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -251,10 +251,24 @@ int living_clusters_insert(struct living_clusters *clusters, uint64_t sid,
     return living_clusters_insert_all(clusters, &sid, &record, 1);
 }
 
+/* What may have been inserted in part is inserted before it goes: others move with it. */
+static int insert_failed(struct living_clusters *clusters, const uint64_t *sids,
+                         const struct record *const *records, size_t n)
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < n; i++)
+        if (clusters->first_failed && sids[i] >= clusters->first_failed &&
+            sids[i] <= clusters->last_failed)
+            r = insert_all(clusters, &sids[i], &records[i], 1, 0);
+    return r;
+}
+
 int living_clusters_delete_all(struct living_clusters *clusters, const uint64_t *sids,
                                const struct record *const *records, size_t n)
 {
     int r = living_clusters_recover(clusters);
+    if (r == 0)
+        r = insert_failed(clusters, sids, records, n);
     if (r == 0)
         r = about_to_change(clusters);
     if (r < 0)
