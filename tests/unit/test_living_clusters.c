@@ -290,6 +290,38 @@ static void test_living_clusters__a_repair_holds_over_changes_and_restarts(void 
     assert_true(n_amid > 100);
 }
 
+/* A row of a cluster that nothing else knows of: clustering it anew comes to nothing, which is said
+ * rather than tried for ever. */
+static void test_living_clusters__a_row_too_many_is_no_work_without_end(void **state)
+{
+    enum { N = 4 };
+    struct world world;
+    struct world_document *documents[N];
+    struct member member;
+    uint8_t key[MEMBER_KEY_MAX_BYTES];
+    int r;
+    (void)state;
+
+    world_open_repairing(&world, 800);
+    for (unsigned i = 0; i < N; i++)
+        world_insert(&world, documents[i] = write_tokens(&world, 1 + i, 30));
+    struct world_document *elsewhere = write_tokens(&world, 100, 30);
+    world_insert(&world, elsewhere);
+    world_check(&world);
+    member_init(&member, elsewhere->sid, &elsewhere->record);
+    struct kv_batch *batch = kv_batch_new();
+    kv_batch_put(batch, TABLE_MEMBERS, member_key(key, world_id_of(&world, documents[0]), &member),
+                 (struct kv_slice){"", 0});
+    assert_int_equal(kv_apply(world.inner, batch), 0);
+    kv_batch_free(batch);
+    const struct world_step step = {.old = {documents[N - 1]}, .n_old = 1};
+    assert_int_equal(world_do(&world, &step), 0);
+    for (unsigned i = 0; i < 100 && (r = living_clusters_repair(world.clusters)) > 0; i++)
+        ;
+    assert_int_equal(r, -EUCLEAN);
+    world_close(&world);
+}
+
 /* -- ids stay -- */
 
 static uint64_t *ids_of_all(struct world *world)
@@ -717,6 +749,7 @@ int main(void)
         cmocka_unit_test(test_living_clusters__an_id_in_use_does_not_come_back),
         cmocka_unit_test(test_living_clusters__a_repair_does_what_a_delete_would_have_done),
         cmocka_unit_test(test_living_clusters__a_repair_holds_over_changes_and_restarts),
+        cmocka_unit_test(test_living_clusters__a_row_too_many_is_no_work_without_end),
         cmocka_unit_test(test_living_clusters__ids_change_on_smaller_sides_only),
         cmocka_unit_test(test_living_clusters__rewriting_a_document_as_it_is_changes_no_id),
         cmocka_unit_test(test_living_clusters__a_member_more_changes_no_id),

@@ -467,6 +467,8 @@ int recluster_step(struct recluster *run, const struct graph *graph)
     do
         r = r < 0 ? r : go_on(run, graph);
     while (r > 0 && at_a_stretch);
+    if (r == 0 && at_a_stretch && run->n_void > 0) /* by nobody: rows contradict each other */
+        r = -EUCLEAN;
     if (r <= 0)
         recluster_forget(run);
     return r < 0 ? r : dirty_count(graph->dirty) > 0;
