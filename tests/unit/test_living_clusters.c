@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "engine/index/clusters/living_clusters_private.h"
 #include "engine/index/tables/classes.h"
 
 static void run(uint64_t seed, unsigned n_steps, unsigned n_target,
@@ -288,6 +289,78 @@ static void test_living_clusters__a_repair_holds_over_changes_and_restarts(void 
         world_close(&world);
     }
     assert_true(n_amid > 100);
+}
+
+/* A document was in no cluster when a list of it was looked at, and in one when the next was; then
+ * another one took its place in that, which has as many as before. */
+static void test_living_clusters__a_repair_holds_over_who_is_met_twice(void **state)
+{
+    struct world world;
+    (void)state;
+    world_open(&world, 1, &no_fault);
+    struct world_document *x = write_tokens(&world, 1, 30);
+    world_insert(&world, x);
+    struct dirty *dirty = world.clusters->graph->dirty;
+    assert_int_equal(dirty_mark_lists(dirty, x->record.sketch.values, 2), 0);
+    assert_int_equal(living_clusters_repair(world.clusters), 1);
+    struct world_step steps[] = {{.new = {write_tokens(&world, 1, 30)}, .n_new = 1},
+                                 {.new = {write_tokens(&world, 1, 30)}, .n_new = 1},
+                                 {.old = {x}, .n_old = 1}};
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(world_do(&world, &steps[i]), 0);
+        world_model_step(&world, &steps[i]);
+        if (i == 0) /* the second list */
+            assert_int_equal(living_clusters_repair(world.clusters), 1);
+    }
+    assert_int_equal(world_repair(&world), 0);
+    world_check(&world);
+    world_close(&world);
+}
+
+/* Four documents with one fingerprint in common, of which more than three make a list long: when
+ * one goes, the last two are compared. After some steps one of these goes as well, or is rewritten.
+ */
+static void repair_amid_loners(unsigned n_steps, bool rewritten)
+{
+    const struct world_stretch texts[4][3] = {{{1, 1}, {1000, 40}, {0}},
+                                              {{1, 1}, {2000, 40}, {0}},
+                                              {{1, 1}, {100, 20}, {5000, 40}},
+                                              {{1, 1}, {200, 20}, {5000, 40}}};
+    struct world_document *documents[4];
+    struct world world;
+    world_open(&world, WORLD_LONG_LISTS, &no_fault);
+    world_stop(&world);
+    world.bounds = (struct cluster_bounds){.most_compared = 3, .n_representatives = 1, 64};
+    world.policy.s = world.policy.v_max = 128; /* exact */
+    min_sketch_builder_free(world.builder);
+    assert_int_equal(min_sketch_builder_new(&world.policy, &world.builder), 0);
+    world_start(&world, &no_fault);
+    for (unsigned i = 0; i < 4; i++)
+        world_insert(&world, documents[i] = world_new_of_stretches(&world, texts[i], 3));
+    assert_int_equal(world_id_of(&world, documents[3]), 0);
+    struct world_step step = {.old = {documents[1]}, .n_old = 1};
+    assert_int_equal(world_do(&world, &step), 0);
+    world_model_step(&world, &step);
+    for (unsigned i = 0; i < n_steps; i++)
+        assert_true(living_clusters_repair(world.clusters) >= 0);
+    step = (struct world_step){.old = {documents[2]}, .n_old = 1, .n_new = rewritten};
+    if (rewritten)
+        step.new[0] = world_new_of_stretches(&world, texts[2], 3);
+    assert_int_equal(world_do(&world, &step), 0);
+    world_model_step(&world, &step);
+    assert_int_equal(world_repair(&world), 0);
+    assert_int_equal(world_id_of(&world, documents[3]) != 0, rewritten);
+    world_check_partition(&world);
+    world_close(&world);
+}
+
+static void test_living_clusters__a_repair_holds_over_who_is_in_no_cluster_and_goes(void **state)
+{
+    (void)state;
+    for (unsigned n_steps = 0; n_steps < 8; n_steps++) {
+        repair_amid_loners(n_steps, false);
+        repair_amid_loners(n_steps, true);
+    }
 }
 
 /* A row of a cluster that nothing else knows of: clustering it anew comes to nothing, which is said
@@ -749,6 +822,8 @@ int main(void)
         cmocka_unit_test(test_living_clusters__an_id_in_use_does_not_come_back),
         cmocka_unit_test(test_living_clusters__a_repair_does_what_a_delete_would_have_done),
         cmocka_unit_test(test_living_clusters__a_repair_holds_over_changes_and_restarts),
+        cmocka_unit_test(test_living_clusters__a_repair_holds_over_who_is_met_twice),
+        cmocka_unit_test(test_living_clusters__a_repair_holds_over_who_is_in_no_cluster_and_goes),
         cmocka_unit_test(test_living_clusters__a_row_too_many_is_no_work_without_end),
         cmocka_unit_test(test_living_clusters__ids_change_on_smaller_sides_only),
         cmocka_unit_test(test_living_clusters__rewriting_a_document_as_it_is_changes_no_id),

@@ -43,6 +43,8 @@ struct recluster {
     struct sid_vector clusters, lists; /* that are dirty */
     struct sid_vector queue;           /* clusters to be gathered */
     struct id_map queued;
+    struct sid_vector torn; /* clusters that a document came into, or left, between two steps that
+                               gathered it */
     struct kv_buf cursor;          /* where to go on in the next of them */
     size_t n_gathered;             /* of that one */
     struct id_map taken;           /* clusters, each with the number of its documents */
@@ -69,6 +71,7 @@ void recluster_forget(struct recluster *run)
     sid_vector_done(&run->queue);
     id_map_done(&run->queued);
     kv_buf_done(&run->cursor);
+    sid_vector_done(&run->torn);
     id_map_done(&run->taken);
     id_map_done(&run->places);
     id_map_done(&run->classes);
@@ -153,18 +156,30 @@ static int compare_documents(const void *a, const void *b)
     return (x->sid > y->sid) - (x->sid < y->sid);
 }
 
+/* A document that was gathered twice. */
+static int note_torn(struct recluster *run, uint64_t cluster, uint64_t other)
+{
+    int r = cluster && cluster != other ? sid_vector_push(&run->torn, cluster) : 0;
+    return r < 0 || other == 0 || cluster == other ? r : sid_vector_push(&run->torn, other);
+}
+
 /* Documents of several lists came several times. */
 static int begin_linking(struct recluster *run)
 {
     size_t n = 0;
+    int r = 0;
     if (run->n)
         qsort(run->documents, run->n, sizeof(*run->documents), compare_documents);
-    for (size_t i = 0; i < run->n; i++)
+    for (size_t i = 0; r == 0 && i < run->n; i++)
         if (n == 0 || run->documents[n - 1].sid != run->documents[i].sid)
             run->documents[n++] = run->documents[i];
+        else
+            r = note_torn(run, run->documents[n - 1].cluster, run->documents[i].cluster);
+    if (r < 0)
+        return r;
     run->n = n;
     run->linking = true;
-    int r = union_find_init(&run->sets, n + 1);
+    r = union_find_init(&run->sets, n + 1);
     for (size_t i = 0; r == 0 && i < n; i++)
         r = id_map_add(&run->places, run->documents[i].sid, (uint32_t)i);
     return r;
@@ -285,6 +300,27 @@ static int link_some(struct recluster *run, const struct graph *graph)
 
 /* -- settle -- */
 
+/* Those in no cluster of which nothing but the record tells that they are gone. */
+static int find_gone(const struct graph *graph, const uint64_t *sids, const uint64_t *clusters,
+                     size_t n, bool *changed)
+{
+    const struct record *records[MEMBERS_AT_ONCE];
+    uint64_t loners[MEMBERS_AT_ONCE];
+    size_t places[MEMBERS_AT_ONCE], n_loners = 0;
+    for (size_t i = 0; i < n; i++)
+        if (clusters[i] == 0 && !changed[i]) {
+            places[n_loners] = i;
+            loners[n_loners++] = sids[i];
+        }
+    int r = n_loners ? records_get(graph->records, loners, n_loners, records) : 0;
+    if (r < 0 || n_loners == 0)
+        return r;
+    for (size_t i = 0; i < n_loners; i++)
+        changed[places[i]] = !records[i];
+    records_put(graph->records, records, n_loners);
+    return 0;
+}
+
 /* Clusters of the scope that are not as they were gathered. */
 static int find_changed(struct recluster *run, const struct graph *graph, bool *changed)
 {
@@ -304,6 +340,8 @@ static int find_changed(struct recluster *run, const struct graph *graph, bool *
             r = membership_known_size(membership, cluster, &size);
             changed[at + i] = size != id_map_find(&run->taken, cluster);
         }
+        if (r == 0)
+            r = find_gone(graph, sids, clusters, n, changed + at);
     }
     return r;
 }
@@ -313,7 +351,14 @@ static int find_changed(struct recluster *run, const struct graph *graph, bool *
 static int spread_void(struct recluster *run, bool *changed, struct sid_vector *void_clusters)
 {
     _cleanup_(id_map_done) struct id_map clusters = {0};
-    bool any = false;
+    bool any = run->torn.n_sids > 0;
+    for (size_t i = 0; i < run->torn.n_sids; i++) {
+        int r = sid_vector_push(void_clusters, run->torn.sids[i]);
+        if (r == 0 && id_map_find(&clusters, run->torn.sids[i]) == ID_MAP_NONE)
+            r = id_map_add(&clusters, run->torn.sids[i], 0);
+        if (r < 0)
+            return r;
+    }
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < run->n; i++) {
