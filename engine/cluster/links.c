@@ -17,7 +17,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "engine/cluster/comparisons.h"
 #include "engine/cluster/large_array.h"

@@ -1,7 +1,5 @@
 #include "engine/index/clusters/cluster_change.h"
 
-#include <errno.h>
-
 #include "engine/index/tables/cluster_aliases.h"
 
 int cluster_new_id(const struct graph *graph, const struct sid_vector *loners, uint64_t *ret_id)

@@ -10,8 +10,6 @@
  * documents that move. Left out: looking for neighbours beyond the first in a cluster. */
 #include "engine/index/clusters/cluster_insert.h"
 
-#include <errno.h>
-
 #include "engine/index/clusters/cluster_change.h"
 #include "engine/index/clusters/neighbours.h"
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "engine/cluster/links.h"
-#include "engine/index/clusters/cluster_change.h"
 #include "engine/index/clusters/cluster_delete.h"
 #include "engine/index/clusters/cluster_insert.h"
 #include "engine/index/clusters/intents.h"

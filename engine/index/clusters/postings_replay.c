@@ -4,7 +4,6 @@
 
 #include "engine/index/tables/classes.h"
 #include "engine/index/clusters/intents.h"
-#include "engine/index/tables/schema.h"
 
 _Static_assert((int)RECORDS_VISITED <= (int)CLASSES_AT_ONCE, "of classes as many at once");
 

@@ -311,12 +311,6 @@ int membership_after(struct membership *membership, uint64_t id, const uint8_t *
     return r < 0 ? r : n;
 }
 
-int membership_first(struct membership *membership, uint64_t id, struct member *ret_member)
-{
-    int n = membership_after(membership, id, NULL, 1, ret_member);
-    return n < 0 ? n : n == 0 ? -ENOENT : 0;
-}
-
 int membership_ids(struct membership *membership, uint64_t after, size_t limit, uint64_t *ret_ids)
 {
     struct cluster_heads heads;

@@ -116,8 +116,6 @@ int membership_list_some(struct membership *membership, uint64_t id, struct kv_b
  * or of all (NULL). Returns how many, -EUCLEAN or a store error. */
 int membership_after(struct membership *membership, uint64_t id, const uint8_t *order, size_t most,
                      struct member *ret_members);
-/* The first in rank. Returns 0, -ENOENT (no such cluster), -EUCLEAN or a store error. */
-int membership_first(struct membership *membership, uint64_t id, struct member *ret_member);
 /* after  an id of the clustering, or clustering_base() */
 int membership_ids(struct membership *membership, uint64_t after, size_t limit, uint64_t *ret_ids);
 
