@@ -363,6 +363,25 @@ static void test_living_clusters__a_repair_holds_over_who_is_in_no_cluster_and_g
     }
 }
 
+/* As a posting of a document that is no more: it is passed over. */
+static void test_living_clusters__a_posting_too_many_is_no_work_without_end(void **state)
+{
+    struct world world;
+    int r = 1;
+    (void)state;
+    world_open(&world, 1, &no_fault);
+    struct world_document *document = write_tokens(&world, 1, 30);
+    world_insert(&world, document);
+    const struct min_sketch *sketch = &document->record.sketch;
+    assert_int_equal(postings_add(world.postings, 77, sketch), 0);
+    assert_int_equal(dirty_mark_lists(world.clusters->graph->dirty, sketch->values, 1), 0);
+    for (unsigned i = 0; i < 100 && r > 0; i++)
+        r = living_clusters_repair(world.clusters);
+    assert_int_equal(r, 0);
+    world_check(&world);
+    world_close(&world);
+}
+
 /* A row of a cluster that nothing else knows of: clustering it anew comes to nothing, which is said
  * rather than tried for ever. */
 static void test_living_clusters__a_row_too_many_is_no_work_without_end(void **state)
@@ -824,6 +843,7 @@ int main(void)
         cmocka_unit_test(test_living_clusters__a_repair_holds_over_changes_and_restarts),
         cmocka_unit_test(test_living_clusters__a_repair_holds_over_who_is_met_twice),
         cmocka_unit_test(test_living_clusters__a_repair_holds_over_who_is_in_no_cluster_and_goes),
+        cmocka_unit_test(test_living_clusters__a_posting_too_many_is_no_work_without_end),
         cmocka_unit_test(test_living_clusters__a_row_too_many_is_no_work_without_end),
         cmocka_unit_test(test_living_clusters__ids_change_on_smaller_sides_only),
         cmocka_unit_test(test_living_clusters__rewriting_a_document_as_it_is_changes_no_id),

@@ -52,7 +52,8 @@ struct recluster {
     size_t at_cluster, at_list, at; /* how far it has come */
     uint64_t up_to;                 /* the last mark that was made before it began */
     bool began, linking;
-    unsigned n_void; /* runs, one after the other */
+    bool at_a_stretch; /* nothing comes between its steps */
+    unsigned n_void;   /* runs, one after the other */
 };
 
 int recluster_new(struct recluster **ret_run)
@@ -339,7 +340,7 @@ static int find_changed(struct recluster *run, const struct graph *graph, bool *
             r = membership_known_size(membership, cluster, &size);
             changed[at + i] = size != id_map_find(&run->taken, cluster);
         }
-        if (r == 0)
+        if (r == 0 && !run->at_a_stretch) /* else it was gone before: a posting too many */
             r = find_gone(graph, sids, clusters, n, changed + at);
     }
     return r;
@@ -507,7 +508,7 @@ int recluster_step(struct recluster *run, const struct graph *graph)
         return 0;
     if (!run->began)
         r = begin(run, graph);
-    const bool at_a_stretch = run->n_void >= RECLUSTER_RUNS;
+    const bool at_a_stretch = run->at_a_stretch = run->n_void >= RECLUSTER_RUNS;
     do
         r = r < 0 ? r : go_on(run, graph);
     while (r > 0 && at_a_stretch);
