@@ -162,13 +162,15 @@ static int read_marks(struct dirty *dirty, enum intent kind, struct marks *marks
 {
     _cleanup_(sid_vector_done) struct sid_vector ids = {0};
     int r = intents_list(dirty->kv, kind, &ids);
-    {
-        LOCKED(&dirty->lock);
-        marks->n = 0;
-    }
-    for (size_t i = 0; r >= 0 && i < ids.n_sids; i++)
-        r = set(dirty, marks, ids.sids[i]);
-    return r < 0 ? r : 0;
+    struct mark *read = r == 0 ? calloc(ids.n_sids + 1, sizeof(*read)) : NULL;
+    if (!read)
+        return r < 0 ? r : -ENOMEM;
+    LOCKED(&dirty->lock);
+    for (size_t i = 0; i < ids.n_sids; i++)
+        read[i] = (struct mark){ids.sids[i], ++dirty->last};
+    free(marks->marks);
+    *marks = (struct marks){read, ids.n_sids, ids.n_sids + 1};
+    return 0;
 }
 
 int dirty_read(struct dirty *dirty)

@@ -126,7 +126,8 @@ void living_clusters_close(struct living_clusters *clusters)
 /* Before documents come or go. */
 static int about_to_change(struct living_clusters *clusters)
 {
-    int r = 0;
+    int r = recluster_finish(clusters->run, clusters->graph);
+    clusters->unfinished = r < 0;
     for (const struct graph *graph = clusters->graph->next; r == 0 && graph; graph = graph->next)
         r = remade_changed(graph->remade);
     return r;
@@ -327,6 +328,9 @@ int living_clusters_rename(struct living_clusters *clusters, uint64_t id, uint64
         r = membership_size(graph->membership, new_id, &new_size);
     if (r < 0 || size == 0 || id == new_id || new_size > 0)
         return r < 0 ? r : size == 0 ? -ENOENT : id == new_id ? 0 : -EEXIST;
+    r = about_to_change(clusters);
+    if (r < 0)
+        return r;
     graph->membership->dissolved = (struct dissolved_clusters){0};
     r = cluster_ids_pass(&graph->membership->ids, clusters->kv, new_id);
     if (r == 0) {

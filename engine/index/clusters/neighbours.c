@@ -17,7 +17,7 @@ enum { FIRST_CHUNK = 8, CHUNK = 64 };
 
 /* -- documents met -- */
 
-enum { SEEN_SLOTS = 1 << 16 }; /* three times what 16 lists of LIST_CACHE_MOST have */
+enum { SEEN_SLOTS = 1 << 16 }; /* nearly four times what 16 lists of LIST_CACHE_MOST have */
 
 struct seen_sids {
     uint32_t round;

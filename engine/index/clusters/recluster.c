@@ -4,7 +4,8 @@
  *
  *   link     each document with its candidates in the scope (neighbours.h); some a step
  *
- *   settle   ids for the components, by vote of their documents; then the moves (remake_plan.h)
+ *   move     what is not where it belongs; ids by vote of the documents (remake_plan.h); some a
+ * step
  *
  * Example: from the cluster 7 of a b c d the document that held a b and c d together has gone. The
  * scope is a b c d, linking makes {a b} and {c d} of it. Both have two votes for the id 7; a comes
@@ -44,16 +45,18 @@ struct recluster {
     struct id_map queued;
     struct sid_vector torn; /* clusters that a document came into, or left, between two steps that
                                gathered it */
-    struct kv_buf cursor;          /* where to go on in the next of them */
-    size_t n_gathered;             /* of that one */
-    struct id_map taken;           /* clusters, each with the number of its documents */
+    struct kv_buf cursor;   /* where to go on in the next of them */
+    size_t n_gathered;      /* of that one */
+    struct id_map taken;    /* clusters, each with the number of its documents */
     struct id_map places, classes; /* of sids; of classes: the place of the first */
     struct union_find sets;
     size_t at_cluster, at_list, at; /* how far it has come */
     uint64_t up_to;                 /* the last mark that was made before it began */
-    bool began, linking;
-    bool at_a_stretch; /* nothing comes between its steps */
-    unsigned n_void;   /* runs, one after the other */
+    bool began, linking, moving;
+    struct remake_plan plan;                 /* of what moves */
+    struct sid_vector void_clusters, others; /* others: dirty only while documents move */
+    bool at_a_stretch;                       /* nothing comes between its steps */
+    unsigned n_void;                         /* runs, one after the other */
 };
 
 int recluster_new(struct recluster **ret_run)
@@ -72,6 +75,9 @@ void recluster_forget(struct recluster *run)
     id_map_done(&run->queued);
     kv_buf_done(&run->cursor);
     sid_vector_done(&run->torn);
+    remake_plan_done(&run->plan);
+    sid_vector_done(&run->void_clusters);
+    sid_vector_done(&run->others);
     id_map_done(&run->taken);
     id_map_done(&run->places);
     id_map_done(&run->classes);
@@ -405,42 +411,48 @@ static int make_plan(struct recluster *run, const bool *changed, struct remake_p
     return remake_plan_decide(plan, clusters, ranks);
 }
 
-/* Clusters that are new are in order. */
-static int carry_out(struct recluster *run, const struct graph *graph, const bool *changed)
-{
-    _cleanup_(remake_plan_done) struct remake_plan plan = {0};
-    int r = make_plan(run, changed, &plan);
-    while (r == 0 && (r = remake_plan_step(&plan, graph)) > 0)
-        r = 0;
-    for (size_t i = 0; r == 0 && i < plan.sids.n_sids; i++)
-        if (plan.ids[i] && id_map_find(&run->taken, plan.ids[i]) == ID_MAP_NONE)
-            r = dirty_clear(graph->dirty, &plan.ids[i], 1, UINT64_MAX);
-    return r;
-}
-
 /* Those of the scope that came by lists, and are not dirty: they are while documents move. */
-static int mark_others(const struct recluster *run, const struct graph *graph,
-                       struct sid_vector *others)
+static int mark_others(struct recluster *run, const struct graph *graph)
 {
     int r = 0;
     for (size_t i = 0; r == 0 && i < run->n; i++) {
         const uint64_t cluster = run->documents[i].cluster;
         if (cluster && run->documents[i].rank == 0 && !dirty_has(graph->dirty, cluster))
-            r = sid_vector_push(others, cluster);
+            r = sid_vector_push(&run->others, cluster);
     }
-    return r < 0 ? r : dirty_mark(graph->dirty, others->sids, others->n_sids);
+    return r < 0 ? r : dirty_mark(graph->dirty, run->others.sids, run->others.n_sids);
 }
 
-/* What is in order now: all of the scope but for what is void. */
-static int clear_marks(struct recluster *run, const struct graph *graph,
-                       const struct sid_vector *void_clusters, const struct sid_vector *others)
+static int begin_moving(struct recluster *run, const struct graph *graph)
+{
+    _cleanup_free_ bool *changed = calloc(run->n + 1, sizeof(*changed));
+    if (!changed)
+        return -ENOMEM;
+    int r = find_changed(run, graph, changed);
+    if (r == 0)
+        r = spread_void(run, changed, &run->void_clusters);
+    if (r < 0)
+        return r;
+    run->n_void = r > 0 ? run->n_void + 1 : 0;
+    sid_vector_sort_unique(&run->void_clusters);
+    run->moving = true;
+    r = run->lists.n_sids ? mark_others(run, graph) : 0;
+    return r < 0 ? r : make_plan(run, changed, &run->plan);
+}
+
+/* What is in order now: all of the scope but for what is void, and clusters that are new. */
+static int clear_marks(struct recluster *run, const struct graph *graph)
 {
     _cleanup_(sid_vector_done) struct sid_vector clean = {0};
-    int r = cluster_dissolve(graph, others->sids, others->n_sids);
+    const struct remake_plan *plan = &run->plan;
+    int r = cluster_dissolve(graph, run->others.sids, run->others.n_sids);
+    for (size_t i = 0; r == 0 && i < plan->sids.n_sids; i++)
+        if (plan->ids[i] && id_map_find(&run->taken, plan->ids[i]) == ID_MAP_NONE)
+            r = sid_vector_push(&run->others, plan->ids[i]);
     if (r == 0)
-        r = dirty_clear(graph->dirty, others->sids, others->n_sids, UINT64_MAX);
+        r = dirty_clear(graph->dirty, run->others.sids, run->others.n_sids, UINT64_MAX);
     for (size_t i = 0; r == 0 && i < run->clusters.n_sids; i++)
-        if (!sid_vector_finds(void_clusters, run->clusters.sids[i]))
+        if (!sid_vector_finds(&run->void_clusters, run->clusters.sids[i]))
             r = sid_vector_push(&clean, run->clusters.sids[i]);
     if (r == 0)
         r = cluster_dissolve(graph, clean.sids, clean.n_sids);
@@ -451,30 +463,12 @@ static int clear_marks(struct recluster *run, const struct graph *graph,
     return r;
 }
 
-static int settle(struct recluster *run, const struct graph *graph)
-{
-    _cleanup_(sid_vector_done) struct sid_vector void_clusters = {0}, others = {0};
-    _cleanup_free_ bool *changed = calloc(run->n + 1, sizeof(*changed));
-    if (!changed)
-        return -ENOMEM;
-    int r = find_changed(run, graph, changed);
-    if (r == 0)
-        r = spread_void(run, changed, &void_clusters);
-    if (r < 0)
-        return r;
-    run->n_void = r > 0 ? run->n_void + 1 : 0;
-    sid_vector_sort_unique(&void_clusters);
-    r = run->lists.n_sids ? mark_others(run, graph, &others) : 0;
-    if (r == 0)
-        r = carry_out(run, graph, changed);
-    return r < 0 ? r : clear_marks(run, graph, &void_clusters, &others);
-}
-
 /* -- a run -- */
 
 static int begin(struct recluster *run, const struct graph *graph)
 {
     run->began = true;
+    run->at_a_stretch = run->n_void >= RECLUSTER_RUNS;
     run->up_to = dirty_last_mark(graph->dirty);
     int r = dirty_clusters(graph->dirty, &run->clusters);
     while (run->clusters.n_sids && cluster_clustering(run->clusters.sids[run->clusters.n_sids - 1]))
@@ -496,9 +490,21 @@ static int go_on(struct recluster *run, const struct graph *graph)
         r = begin_linking(run);
     else if (run->at < run->n)
         r = link_some(run, graph);
-    else
-        return settle(run, graph);
+    else if (!run->moving)
+        r = begin_moving(run, graph);
+    else if ((r = remake_plan_step(&run->plan, graph)) == 0)
+        return clear_marks(run, graph);
     return r < 0 ? r : 1;
+}
+
+int recluster_finish(struct recluster *run, const struct graph *graph)
+{
+    int r = run->moving;
+    while (r > 0)
+        r = go_on(run, graph);
+    if (r < 0 || run->moving)
+        recluster_forget(run);
+    return r;
 }
 
 int recluster_step(struct recluster *run, const struct graph *graph)
@@ -508,11 +514,10 @@ int recluster_step(struct recluster *run, const struct graph *graph)
         return 0;
     if (!run->began)
         r = begin(run, graph);
-    const bool at_a_stretch = run->at_a_stretch = run->n_void >= RECLUSTER_RUNS;
     do
         r = r < 0 ? r : go_on(run, graph);
-    while (r > 0 && at_a_stretch);
-    if (r == 0 && at_a_stretch && run->n_void > 0) /* by nobody: rows contradict each other */
+    while (r > 0 && run->at_a_stretch);
+    if (r == 0 && run->at_a_stretch && run->n_void > 0) /* by nobody: rows contradict each other */
         r = -EUCLEAN;
     if (r <= 0)
         recluster_forget(run);

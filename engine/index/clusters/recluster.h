@@ -3,9 +3,10 @@
  * documents from one to another.
  *
  * A run goes on in steps, behind all other work, and ends by moving what is not where it belongs.
- * Documents may come and go between its steps: where a cluster of the scope is not as it was when
- * the run looked at it, what came out of it is void and it stays dirty for the next run. After
- * RECLUSTER_RUNS runs with something void the next one is done in one step.
+ * Documents may come and go between its steps, but for the last ones, when they move: where a
+ * cluster of the scope is not as it was when the run looked at it, what came out of it is void and
+ * it stays dirty for the next run. After RECLUSTER_RUNS runs with something void the next one is
+ * done in one step.
  *
  * Cost: for a document some 20 us, its record and its posting lists; 60 bytes while it lasts.
  * The committer's. All return 0 or as it says, -ENOMEM, -EUCLEAN or a store error. */
@@ -20,9 +21,11 @@ struct recluster;
 int recluster_new(struct recluster **ret_run); /* 0, -ENOMEM */
 void recluster_free(struct recluster *run);    /* NULL allowed */
 
-/* A step, of some milliseconds, of a run over all that is dirty. Returns 1 when there is more to
- * do, 0 when nothing is dirty. */
+/* A step, mostly of some milliseconds, of a run over all that is dirty. Returns 1 when there is
+ * more to do, 0 when nothing is dirty. */
 int recluster_step(struct recluster *run, const struct graph *graph);
+/* Before documents come or go: what is being moved is moved to its end. 0 or an error. */
+int recluster_finish(struct recluster *run, const struct graph *graph);
 /* What a run has found out is forgotten: anything may have happened. */
 void recluster_forget(struct recluster *run);
 
