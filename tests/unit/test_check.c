@@ -373,7 +373,7 @@ static void test_check__what_a_store_says_of_itself_is_checked(void **state)
     static const struct {
         const char *name, *value;
         size_t size_bytes;
-    } wrong[] = {{"schema", "\0\0\0\0\0\0\0\3", 8},
+    } wrong[] = {{"schema", "\0\0\0\0\0\0\0\4", 8},
                  {"schema", "\0\0\0\0\0\0\0\1", 8},
                  {"document_counts", "\0\0\0\0\0\0\0\12\0\0\0\0\0\0\0\0", 16},
                  {"cluster_counts", "\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\13", 16},
