@@ -1,13 +1,15 @@
-/* A list of those that are known to leave all to mode and POSIX access control list; what is not in
- * it judges for itself, which is never wrong, but slower.
+/* Two lists of what is known: types that leave all to mode and POSIX access control list, and types
+ * that decide by the identity which a thread has for file systems. What is in neither may decide by
+ * anything: by who the process is otherwise, or who opened a file, or for whom it may trace (proc,
+ * cgroup, keys of AFS). Such a file system is for who owns the mount.
  *
- * In it: overlayfs, which compares the caller with its own inode's mode and list, and asks what is
- * below as who mounted it. Not in it: ecryptfs, which asks what is below as the caller, and may lie
- * over anything; ZFS, which keeps lists of its own kind, unless its lists are the POSIX ones.
+ * In the first: overlayfs, which compares the caller with its own inode's mode and list, and asks
+ * what is below as who mounted it; virtiofs, for which the kernel compares. In neither: ecryptfs,
+ * which may lie over anything.
  *
- * Of FUSE the options of the mount tell: default_permissions leaves all to the mode, and without
- * allow_other the kernel admits none but the owner of the mount, for which it takes the daemon.
- * virtiofs has both and does not say so.
+ * FUSE with allow_other is asked as the caller even where it has default_permissions: its server
+ * may tell each user something else, as kinfs does. Without allow_other the kernel admits none but
+ * the owner of the mount, for which it takes the daemon.
  *
  * Example: "rw,user_id=0,group_id=0,allow_other" of type fuse.sshfs is JUDGES_BY_CALLER.
  */
@@ -43,6 +45,13 @@ static const uint32_t by_mode[] = {
     0x3434,     /* nilfs2 */
 };
 
+/* By fsuid, fsgid, supplementary groups and capabilities alone. */
+static const char *const by_fsuid[] = {
+    "nfs",      "nfs4", "cifs", "smb3", "9p",    "ceph",   "lustre",
+    "orangefs", "coda", "zfs",  "gfs2", "ocfs2", "autofs", "ubifs",
+    "jffs2",    "hfs",  "ufs",  "ntfs", "minix", "romfs",  "vboxsf",
+};
+
 bool judges_by_type(uint64_t f_type)
 {
     for (size_t i = 0; i < sizeof(by_mode) / sizeof(*by_mode); i++)
@@ -68,16 +77,22 @@ static bool is_fuse(const char *type)
            strcmp(type, "fuseblk") == 0;
 }
 
+static bool goes_by_fsuid(const char *type)
+{
+    for (size_t i = 0; i < sizeof(by_fsuid) / sizeof(*by_fsuid); i++)
+        if (strcmp(type, by_fsuid[i]) == 0)
+            return true;
+    return false;
+}
+
 static enum judges judges_of_row(const struct mount_row *row)
 {
     if (strcmp(row->type, "virtiofs") == 0 ||
         (strcmp(row->type, "zfs") == 0 && has_option(row->options, "posixacl")))
         return JUDGES_BY_MODE;
-    if (!is_fuse(row->type))
+    if (is_fuse(row->type) ? has_option(row->options, "allow_other") : goes_by_fsuid(row->type))
         return JUDGES_BY_CALLER;
-    if (!has_option(row->options, "allow_other"))
-        return JUDGES_BY_OWNER;
-    return has_option(row->options, "default_permissions") ? JUDGES_BY_MODE : JUDGES_BY_CALLER;
+    return JUDGES_BY_OWNER;
 }
 
 enum judges judges_of_mount(uint64_t mount_id, const char *table)

@@ -1,8 +1,8 @@
 /* Which file systems judge by more than modes and access control lists who may do what.
  *
  * The kernel checks a caller by the copy of mode and list that kinfs has told it. For an ext4 that
- * is all there is to check. A server of FUSE without default_permissions, NFS, or a file system
- * with other lists decides by who asks, and would take the daemon, root, for the one who does.
+ * is all there is to check. A server of FUSE, NFS, or a file system with other lists decides by who
+ * asks, and would take the daemon, root, for the one who does.
  */
 #ifndef KINFS_BASE_JUDGES_H
 #define KINFS_BASE_JUDGES_H
@@ -13,7 +13,8 @@
 enum judges {
     JUDGES_BY_MODE,   /* and POSIX access control list, which the kernel does for it */
     JUDGES_BY_CALLER, /* by itself: it is to be asked as who asks */
-    JUDGES_BY_OWNER   /* FUSE without allow_other: nobody but who mounted it is let in */
+    JUDGES_BY_OWNER   /* FUSE without allow_other, and what is not known: nobody but root and who
+                       * mounted it is let in */
 };
 
 /* Whether all file systems of a type (f_type of statfs(2), or 0: not known) judge by mode. Of those

@@ -7,7 +7,7 @@ needs_fuse
 needs python3 setpriv
 lib=$(cd "$(dirname "$0")/../lib" && pwd)
 chmod 755 "$SCRATCH"
-mkdir -p "$SOURCE/"{nested,mild,late,private,trusting,plain}
+mkdir -p "$SOURCE/"{nested,mild,late,private,trusting,kernel,plain}
 
 judging() { # DIRECTORY [OPTIONS [CODES]]: serves until it is unmounted
     "$lib/judging_fs.py" "$@" > "$SCRATCH/ready" &
@@ -102,14 +102,18 @@ for how in passthrough nopassthrough; do
     try EACCES "$MNT/private" 12345 ''
     try EACCES "$MNT/private" 12346 '5 777'
 
-    # One that leaves all to modes is not asked as others, but for what the kernel opens and reads itself.
-    judging "$SOURCE/trusting" allow_other,default_permissions 3 14 15 # GETATTR OPEN READ
-    expect_equal 'left to modes' 'text' "$(setpriv --reuid 12346 --clear-groups cat "$MNT/trusting/f")"
+    # One that has the kernel compare modes, too, judges all the same.
+    judging "$SOURCE/trusting" allow_other,default_permissions
+    refused "$MNT/trusting"
     umount "$SOURCE/trusting"
-    judging "$SOURCE/trusting" allow_other 3 14 15
-    expect_code 1 setpriv --reuid 12346 --clear-groups cat "$MNT/trusting/f"
-    expect_match 'one that came in its place' 'Permission denied' "$OUT"
-    umount "$SOURCE/trusting"
+
+    # Of what may judge by more than ids for file systems none but root has anything.
+    mount -t proc proc "$SOURCE/kernel"
+    expect_match 'for root' '(^| )version($| )' "$(ls -C -w 0 "$MNT/kernel" | xargs)"
+    expect_code 1 setpriv --reuid 12346 --clear-groups cat "$MNT/kernel/version"
+    expect_match 'a file of the kernel' 'Permission denied' "$OUT"
+    expect_code 2 setpriv --reuid 12346 --clear-groups ls "$MNT/kernel"
+    umount "$SOURCE/kernel"
 
     # Nor do the capabilities of a service let it in, by what it was given open.
     expect_code 1 setpriv --reuid 12346 --clear-groups --inh-caps=+fowner --ambient-caps=+fowner \

@@ -61,16 +61,15 @@ static void test_judges__of_others_the_type_does_not_tell(void **state)
         assert_false(judges_by_type(types[i]));
 }
 
-static void test_judges__fuse_leaves_to_modes_what_it_says_it_does(void **state)
+/* Modes are not all that a server may judge by, whatever the kernel compares before. */
+static void test_judges__fuse_that_lets_others_in_judges_them(void **state)
 {
     (void)state;
     assert_int_equal(judges("fuse.x", "rw,user_id=0,default_permissions,allow_other,max_read=9"),
-                     JUDGES_BY_MODE);
-    assert_int_equal(judges("fuse", "rw,allow_other,default_permissions"), JUDGES_BY_MODE);
-    assert_int_equal(judges("fuseblk", "allow_other,default_permissions"), JUDGES_BY_MODE);
-    assert_int_equal(judges("fuse.x", "rw,user_id=0,group_id=0,allow_other"), JUDGES_BY_CALLER);
-    assert_int_equal(judges("fuse.x", "rw,no_default_permissions,default_permissions2,allow_other"),
                      JUDGES_BY_CALLER);
+    assert_int_equal(judges("fuse", "rw,allow_other,default_permissions"), JUDGES_BY_CALLER);
+    assert_int_equal(judges("fuseblk", "allow_other,default_permissions"), JUDGES_BY_CALLER);
+    assert_int_equal(judges("fuse.x", "rw,user_id=0,group_id=0,allow_other"), JUDGES_BY_CALLER);
     assert_int_equal(judges("virtiofs", "rw"), JUDGES_BY_MODE);
     assert_int_equal(judges("fuse.virtiofs", "rw,allow_other"), JUDGES_BY_CALLER);
 }
@@ -82,14 +81,24 @@ static void test_judges__fuse_for_its_owner_lets_nobody_else_in(void **state)
     assert_int_equal(judges("fuse", ""), JUDGES_BY_OWNER);
 }
 
-static void test_judges__what_is_not_known_judges_by_itself(void **state)
+static void test_judges__what_goes_by_fsuid_judges_by_itself(void **state)
 {
     (void)state;
     assert_int_equal(judges("nfs4", "rw,vers=4.2,default_permissions,allow_other"),
                      JUDGES_BY_CALLER);
-    assert_int_equal(judges("fused", "rw,default_permissions,allow_other"), JUDGES_BY_CALLER);
+    assert_int_equal(judges("ceph", "rw,acl"), JUDGES_BY_CALLER);
     assert_int_equal(judges("zfs", "rw,xattr,noacl"), JUDGES_BY_CALLER);
     assert_int_equal(judges("zfs", "rw,xattr,posixacl"), JUDGES_BY_MODE);
+}
+
+static void test_judges__what_is_not_known_is_for_its_owner(void **state)
+{
+    (void)state;
+    const char *const types[] = {"proc",     "sysfs",   "cgroup",   "cgroup2",
+                                 "debugfs",  "tracefs", "configfs", "securityfs",
+                                 "ecryptfs", "afs",     "fused",    "nfs5"};
+    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+        assert_int_equal(judges(types[i], "rw,default_permissions,allow_other"), JUDGES_BY_OWNER);
 }
 
 static void test_judges__what_is_not_in_the_table_is_for_its_owner(void **state)
@@ -106,9 +115,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_judges__a_local_file_system_judges_by_mode),
         cmocka_unit_test(test_judges__of_others_the_type_does_not_tell),
-        cmocka_unit_test(test_judges__fuse_leaves_to_modes_what_it_says_it_does),
+        cmocka_unit_test(test_judges__fuse_that_lets_others_in_judges_them),
         cmocka_unit_test(test_judges__fuse_for_its_owner_lets_nobody_else_in),
-        cmocka_unit_test(test_judges__what_is_not_known_judges_by_itself),
+        cmocka_unit_test(test_judges__what_goes_by_fsuid_judges_by_itself),
+        cmocka_unit_test(test_judges__what_is_not_known_is_for_its_owner),
         cmocka_unit_test(test_judges__what_is_not_in_the_table_is_for_its_owner),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
