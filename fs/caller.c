@@ -1,11 +1,11 @@
 /* The identity is switched around the one system call that needs it and not around a query, whose
  * store reads need the daemon's own rights.
  *
- * setfsuid() away from root takes CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH and their kind out of the
- * thread's effective set, and setfsuid() back to root puts them in again (capabilities(7), "Effect
- * of user ID changes on capabilities"); CAP_SETGID stays all the while. Those put in again are more
- * than a thread that serves has: without care it would have CAP_FSETID from then on, and what other
- * users write or truncate would keep its suid bit (fs/identity.h).
+ * All capabilities are taken out of the thread's effective set for that call: setfsuid() takes out
+ * CAP_DAC_OVERRIDE and its kind of a thread that comes from root alone, and not where a securebit
+ * forbids it (capabilities(7), "Effect of user ID changes on capabilities"). setfsuid() back to
+ * root puts in more than a thread that serves has: without care it would have CAP_FSETID from then
+ * on, and what other users write or truncate would keep its suid bit (fs/identity.h).
  */
 #include "fs/caller.h"
 
@@ -74,8 +74,11 @@ static struct rights_own own_of(const struct caller *caller)
 
 static bool become_caller(const struct caller *caller, struct rights_own *own)
 {
-    return rights_get(&own->rights) == 0 &&
-           rights_become_all(caller->uid, caller->gid, caller->n_groups, caller->groups, NULL,
+    if (rights_get(&own->rights) < 0)
+        return false;
+    struct rights none = own->rights;
+    rights_drop_all(&none);
+    return rights_become_all(caller->uid, caller->gid, caller->n_groups, caller->groups, &none,
                              own) == 0;
 }
 

@@ -1,5 +1,6 @@
 /* What the user who asks may see: decided by the kernel, on a thread that for the moment has that
- * user's identity, so that modes, ACLs and security modules all count.
+ * user's ids and groups and no capability, so that modes and ACLs count. What else confines the
+ * process that asks does not.
  */
 #ifndef KINFS_FS_CALLER_H
 #define KINFS_FS_CALLER_H

@@ -302,10 +302,12 @@ void identity_enter_allocation(uid_t uid)
         is_switched = rights_set_fsuid(uid);
 }
 
-void identity_enter_transfer(fuse_req_t req, const struct inode *inode)
+int identity_enter_transfer(fuse_req_t req, const struct inode *inode)
 {
-    if (!identity_is_judged(req, inode) || identity_enter_judged(req, inode) < 0)
-        identity_enter_allocation(fuse_req_ctx(req)->uid);
+    if (identity_is_judged(req, inode))
+        return identity_enter_judged(req, inode);
+    identity_enter_allocation(fuse_req_ctx(req)->uid);
+    return 0;
 }
 
 void identity_leave(void)

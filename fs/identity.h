@@ -118,8 +118,8 @@ int identity_get_groups(fuse_req_t req, gid_t **ret_groups, size_t *ret_n_groups
 void identity_enter_allocation(uid_t uid);
 
 /* Read, write or allocate in an open file as the caller, until identity_leave(): where its file
- * system judges with all that the caller is, as far as that can be known, for it has judged already
- * who opened it; elsewhere as identity_enter_allocation(). */
-void identity_enter_transfer(fuse_req_t req, const struct inode *inode);
+ * system judges as identity_enter_judged(), whose errors it returns, for such a one may judge each
+ * transfer; elsewhere as identity_enter_allocation(). */
+int identity_enter_transfer(fuse_req_t req, const struct inode *inode);
 
 #endif

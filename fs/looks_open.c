@@ -66,8 +66,11 @@ static int open_as(const struct name_look *look, const struct identity *own)
     struct rights_own rights = {.n_groups = own->n_groups, .groups = own->groups};
     if (look->as.uid == own->uid)
         return open_beneath(look->dir_fd, look->name, look->flags, 0);
-    if (rights_get(&rights.rights) < 0 ||
-        rights_become_all(look->as.uid, look->as.gid, look->as.n_groups, look->as.groups, NULL,
+    if (rights_get(&rights.rights) < 0)
+        return -EACCES;
+    struct rights none = rights.rights;
+    rights_drop_all(&none);
+    if (rights_become_all(look->as.uid, look->as.gid, look->as.n_groups, look->as.groups, &none,
                           &rights) < 0)
         return -EACCES;
     int fd = open_beneath(look->dir_fd, look->name, look->flags, 0);

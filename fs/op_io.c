@@ -27,9 +27,11 @@ void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, struct f
     data.buf[0].fd = open_file_of(fi)->fd;
     data.buf[0].pos = offset;
     /* One that judges may do so of each read, too. */
-    if (identity_is_judged(req, inode_of(fs, ino)))
-        identity_enter_transfer(req, inode_of(fs, ino));
-    fuse_reply_data(req, &data, 0);
+    int r = identity_enter_judged(req, inode_of(fs, ino));
+    if (r < 0)
+        fuse_reply_err(req, -r);
+    else
+        fuse_reply_data(req, &data, 0);
     identity_leave();
 }
 
@@ -53,13 +55,14 @@ static int open_for_pages(struct fs *fs, const struct fuse_file_info *fi, int *r
 /* What was stored in a mapping the kernel writes when it likes, as nobody in particular, by a file
  * that was opened for it: of several the one that was mapped last. A file system that judges is
  * asked for that as by the kernel, by root. */
-static void enter_writing(fuse_req_t req, const struct fuse_file_info *fi)
+static int enter_writing(fuse_req_t req, const struct fuse_file_info *fi)
 {
     const struct open_file *file = open_file_of(fi);
     if (!fi->writepage)
-        identity_enter_transfer(req, file->inode);
-    else if (inode_judges(&fs_of(req)->inodes, file->inode) == JUDGES_BY_MODE)
+        return identity_enter_transfer(req, file->inode);
+    if (inode_judges(&fs_of(req)->inodes, file->inode) == JUDGES_BY_MODE)
         identity_enter_allocation(file->uid);
+    return 0;
 }
 
 static ssize_t do_write_buf(fuse_req_t req, struct fuse_bufvec *in, off_t offset,
@@ -73,8 +76,8 @@ static ssize_t do_write_buf(fuse_req_t req, struct fuse_bufvec *in, off_t offset
     out.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
     out.buf[0].fd = own < 0 ? open_file_of(fi)->fd : own;
     out.buf[0].pos = offset;
-    enter_writing(req, fi);
-    ssize_t n_bytes = fuse_buf_copy(&out, in, 0);
+    r = enter_writing(req, fi);
+    ssize_t n_bytes = r < 0 ? r : fuse_buf_copy(&out, in, 0);
     identity_leave();
     return n_bytes;
 }
@@ -109,8 +112,10 @@ void op_fsyncdir(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_
 static int do_fallocate(fuse_req_t req, struct open_file *file, int mode, off_t offset,
                         off_t length)
 {
-    identity_enter_transfer(req, file->inode);
-    int r = fallocate(file->fd, mode, offset, length) < 0 ? -errno : 0;
+    int r = identity_enter_transfer(req, file->inode);
+    if (r < 0)
+        return r;
+    r = fallocate(file->fd, mode, offset, length) < 0 ? -errno : 0;
     identity_leave();
     notice_content(fs_of(req), file->inode); /* a failed one may have done a part */
     /* Of one that keeps the size the kernel takes attributes for old, but also a reply asked for
@@ -130,7 +135,9 @@ void op_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t 
 static ssize_t do_copy_file_range(fuse_req_t req, struct open_file *in, off_t in_offset,
                                   struct open_file *out, off_t out_offset, size_t size, int flags)
 {
-    identity_enter_transfer(req, out->inode);
+    int r = identity_enter_transfer(req, out->inode);
+    if (r < 0)
+        return r;
     ssize_t n_bytes =
         copy_file_range(in->fd, &in_offset, out->fd, &out_offset, size, (unsigned)flags);
     identity_leave();

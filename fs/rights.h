@@ -26,6 +26,8 @@ void rights_drop_all(struct rights *rights);
  * kind (capabilities(7), "Effect of user ID changes on capabilities"), unless rights_set() gives
  * them again; CAP_SETGID stays.
  *
+ * That loss is of a thread that comes from root without SECBIT_NO_SETUID_FIXUP: do not rely on it.
+ *
  * Returns 0; -EPERM without the privilege, and then the thread acts as before.
  */
 int rights_become(uid_t uid, gid_t gid);

@@ -119,6 +119,10 @@ for how in passthrough nopassthrough; do
     expect_code 1 setpriv --reuid 12346 --clear-groups --inh-caps=+fowner --ambient-caps=+fowner \
         chmod 700 /dev/stdin < "$MNT/private/f"
     expect_match 'a service' 'Permission denied' "$OUT"
+    expect_code 1 setpriv --reuid 12346 --clear-groups cat < "$MNT/private/f"
+    expect_match 'given to read' 'Permission denied' "$OUT"
+    expect_code 1 setpriv --reuid 12346 --clear-groups sh -c 'echo x | cat >&3' 3<> "$MNT/private/f"
+    expect_match 'given to write' 'Permission denied' "$OUT"
     stop
 done
 

@@ -101,3 +101,12 @@ expect_equal 'opened' 'b secret' \
     "$(as_user ls "$MNT/similar/open/a" | sed 's/.*-//' | sort | xargs)"
 expect_equal 'the name' open/secret "$(user_value "$MNT/open/a" representative)"
 stop
+
+# Of a daemon whose capabilities a change of user leaves it, too.
+needs setpriv
+chmod 600 "$SOURCE/open/secret"
+setpriv --securebits +no_setuid_fixup "$KINFS" mount -o allow_other "$SOURCE" "$MNT"
+"$KINFS" settle "$MNT" > /dev/null
+expect_equal 'by a securebit' 'b' "$(as_user ls "$MNT/similar/open/a" | sed 's/.*-//' | sort | xargs)"
+! as_user ls "$MNT/similar/closed" 2> /dev/null || fail 'a closed directory is listed by a securebit'
+stop

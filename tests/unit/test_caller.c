@@ -6,11 +6,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/securebits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -127,6 +130,31 @@ static void test_caller__sees_what_the_kernel_lets_that_user_read(void **state)
     assert_false(may_read(&caller, "other-groups"));
     assert_true(may_read(&caller, "users"));
     caller_done(&caller);
+}
+
+static bool sees_of_the_user_alone(struct tree *tree)
+{
+    struct caller caller;
+    if (caller_init(&caller, tree->backing, USER, GROUP, NULL, 0) < 0)
+        return false;
+    bool right = may_read(&caller, "users") && !may_read(&caller, "roots") &&
+                 caller_access(&caller, tree->fd, "roots", R_OK) == -EACCES &&
+                 caller_open_readable(&caller, "closed/everyones") == -EACCES;
+    caller_done(&caller);
+    return right;
+}
+
+static void test_caller__has_no_capability_where_a_change_of_user_leaves_them(void **state)
+{
+    if (geteuid() != 0)
+        skip();
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) < 0 ||
+              !sees_of_the_user_alone(*state));
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
 }
 
 /* A document is asked about by a name, which need not be one that can be listed. */
@@ -258,6 +286,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_caller__sees_what_the_kernel_lets_that_user_read),
+        cmocka_unit_test(test_caller__has_no_capability_where_a_change_of_user_leaves_them),
         cmocka_unit_test(test_caller__may_ask_about_what_can_be_reached_and_read),
         cmocka_unit_test(test_caller__checks_a_directory_held_without_being_open),
         cmocka_unit_test(test_caller__leaves_thread_and_process_as_they_were),
