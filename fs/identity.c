@@ -165,10 +165,22 @@ int identity_enter_removal(fuse_req_t req, const struct inode *in, int dirfd, in
     return become(ctx, &rights);
 }
 
+static pthread_mutex_t *turn_of(uid_t uid)
+{
+    return &turns[(uid * node_secret.rounds[0].factor) >> (64 - TURN_BITS)];
+}
+
+int identity_check_sender(fuse_req_t req)
+{
+    const struct fuse_ctx *ctx = fuse_req_ctx(req);
+    LOCKED(turn_of(ctx->uid));
+    return thread_check_ids(ctx->pid, ctx->uid, ctx->gid);
+}
+
 int identity_get_groups(fuse_req_t req, gid_t **ret_groups, size_t *ret_n_groups)
 {
     const struct fuse_ctx *ctx = fuse_req_ctx(req);
-    LOCKED(&turns[(ctx->uid * node_secret.rounds[0].factor) >> (64 - TURN_BITS)]);
+    LOCKED(turn_of(ctx->uid));
     return thread_groups(ctx->pid, ctx->uid, ctx->gid, ret_groups, ret_n_groups);
 }
 

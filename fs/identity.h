@@ -113,6 +113,11 @@ int identity_enter_alone(fuse_req_t req);
  * nothing may be allowed: who is of a group may be denied what others may. */
 int identity_get_groups(fuse_req_t req, gid_t **ret_groups, size_t *ret_n_groups);
 
+/* Whether the request is of the thread that sent it: not of one that sent it for a file system
+ * stacked on the mount, which asks as whoever mounted that (overlayfs). Returns 0, -ENOMEM, or
+ * -EACCES, as of who cannot be seen or asks by io_uring. Reads /proc, some 30 us. */
+int identity_check_sender(fuse_req_t req);
+
 /* Allocate as a user, until identity_leave(): the blocks a file system reserves for root, and
  * quotas, count for others (who are refused CAP_SYS_RESOURCE by all threads that serve). */
 void identity_enter_allocation(uid_t uid);

@@ -72,6 +72,16 @@ static FILE *open_status(pid_t thread)
     return file;
 }
 
+int thread_check_ids(pid_t thread, uid_t uid, gid_t gid)
+{
+    _cleanup_free_ char *line = NULL;
+    size_t line_bytes = 0;
+    errno = 0;
+    _cleanup_fclose_ FILE *file = open_status(thread);
+    bool is_right = file && find_line(file, uid, gid, &line, &line_bytes);
+    return is_right ? 0 : errno == ENOMEM ? -ENOMEM : -EACCES;
+}
+
 int thread_groups(pid_t thread, uid_t uid, gid_t gid, gid_t **ret_groups, size_t *ret_n_groups)
 {
     _cleanup_free_ char *line = NULL;

@@ -17,4 +17,8 @@
  */
 int thread_groups(pid_t thread, uid_t uid, gid_t gid, gid_t **ret_groups, size_t *ret_n_groups);
 
+/* Whether a thread is known to have the ids it asks by. Returns what thread_groups() does, and
+ * takes as long. */
+int thread_check_ids(pid_t thread, uid_t uid, gid_t gid);
+
 #endif

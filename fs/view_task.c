@@ -34,6 +34,8 @@ int view_caller(struct fs *fs, fuse_req_t req, struct caller *ret_caller)
         r = -EACCES;
     else if (caller_is_restricted(ctx->uid))
         r = identity_get_groups(req, &groups, &n_groups);
+    else
+        r = identity_check_sender(req);
     if (r < 0)
         return r;
     return caller_init(ret_caller, fs->backing, ctx->uid, ctx->gid, groups, n_groups);
