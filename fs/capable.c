@@ -27,7 +27,6 @@ struct status {
     uid_t fsuid;
     gid_t fsgid;
     uint64_t effective;
-    int n_pids; /* pid namespaces from that of /proc down to the process's own */
 };
 
 static FILE *open_stream(int dir_fd, const char *name)
@@ -39,39 +38,18 @@ static FILE *open_stream(int dir_fd, const char *name)
     return stream;
 }
 
-static int count_tabs(const char *text)
-{
-    int n = 0;
-    while ((text = strchr(text, '\t'))) {
-        text++;
-        n++;
-    }
-    return n;
-}
-
 static bool read_status(int dir_fd, struct status *ret_status)
 {
     _cleanup_fclose_ FILE *stream = open_stream(dir_fd, "status");
     _cleanup_free_ char *line = NULL;
     size_t size = 0;
     int n_found = 0;
-    ret_status->n_pids = 1; /* a kernel without pid namespaces does not say */
     while (stream && getline(&line, &size, stream) > 0) {
         n_found += sscanf(line, "Uid: %*u %*u %*u %u", &ret_status->fsuid) == 1;
         n_found += sscanf(line, "Gid: %*u %*u %*u %u", &ret_status->fsgid) == 1;
         n_found += sscanf(line, "CapEff: %" SCNx64, &ret_status->effective) == 1;
-        if (strncmp(line, "NSpid:", strlen("NSpid:")) == 0)
-            ret_status->n_pids = count_tabs(line);
     }
     return n_found == 3;
-}
-
-/* The kernel numbers callers in the pid namespace of this process. */
-static bool is_proc_of_own_pids(void)
-{
-    struct status own;
-    _cleanup_close_ int self = open("/proc/self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return self >= 0 && read_status(self, &own) && own.n_pids == 1;
 }
 
 /* Numbers of a user namespace, by which they are there and by which here. */
@@ -158,7 +136,6 @@ static bool find_caller(fuse_req_t req, struct child *child)
         return false;
     child->effective = status.effective & deciding;
     return child->effective && status.fsuid == child->ctx->uid && status.fsgid == child->ctx->gid &&
-           is_proc_of_own_pids() &&
            identity_get_groups(req, &child->groups, &child->n_groups) == 0 &&
            find_namespace(dir_fd, child);
 }

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +11,15 @@
 #include "base/cleanup.h"
 
 #define GROUPS "Groups:"
+#define NUMBERS "NSpid:" /* of each pid namespace, from that of /proc down to its own */
 
 /* The line of the groups, in a thread that has the ids: access(2) asks by the real ones, all else
  * by those for file systems. The line of the name, which is the thread's to choose, has no newline
  * in it: the kernel writes that as two characters. */
-static bool find_line(FILE *file, uid_t uid, gid_t gid, char **line, size_t *line_bytes)
+static bool find_line(FILE *file, uid_t uid, gid_t gid, bool real_will_do, char **line,
+                      size_t *line_bytes)
 {
-    bool is_real = true, is_for_files = true;
+    bool is_real = real_will_do, is_for_files = true;
     int n_ids = 0;
     for (ssize_t n; (n = getline(line, line_bytes, file)) > 0;) {
         unsigned real, for_files;
@@ -58,9 +60,30 @@ static bool is_io_worker(int dir_fd)
            flags & PF_IO_WORKER;
 }
 
+static size_t count_own_numbers(void)
+{
+    _cleanup_fclose_ FILE *file = fopen("/proc/self/status", "re");
+    _cleanup_free_ char *line = NULL;
+    size_t size = 0, n = 1; /* a kernel without pid namespaces does not say */
+    while (file && getline(&line, &size, file) > 0)
+        if (strncmp(line, NUMBERS, strlen(NUMBERS)) == 0)
+            n = count_words(line + strlen(NUMBERS));
+    return file ? n : 0;
+}
+
+bool thread_is_of_proc(void)
+{
+    static atomic_bool is_known;
+    if (!atomic_load_explicit(&is_known, memory_order_relaxed) && count_own_numbers() == 1)
+        atomic_store_explicit(&is_known, true, memory_order_relaxed);
+    return atomic_load_explicit(&is_known, memory_order_relaxed);
+}
+
 static FILE *open_status(pid_t thread)
 {
     char path[64];
+    if (!thread_is_of_proc())
+        return NULL;
     snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)thread, (int)thread);
     _cleanup_close_ int dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir_fd < 0 || is_io_worker(dir_fd))
@@ -78,7 +101,7 @@ int thread_check_ids(pid_t thread, uid_t uid, gid_t gid)
     size_t line_bytes = 0;
     errno = 0;
     _cleanup_fclose_ FILE *file = open_status(thread);
-    bool is_right = file && find_line(file, uid, gid, &line, &line_bytes);
+    bool is_right = file && find_line(file, uid, gid, false, &line, &line_bytes);
     return is_right ? 0 : errno == ENOMEM ? -ENOMEM : -EACCES;
 }
 
@@ -88,7 +111,7 @@ int thread_groups(pid_t thread, uid_t uid, gid_t gid, gid_t **ret_groups, size_t
     size_t line_bytes = 0;
     errno = 0;
     _cleanup_fclose_ FILE *file = open_status(thread);
-    if (!file || !find_line(file, uid, gid, &line, &line_bytes))
+    if (!file || !find_line(file, uid, gid, true, &line, &line_bytes))
         return errno == ENOMEM ? -ENOMEM : -EACCES;
     const char *text = line + strlen(GROUPS);
     const size_t n_groups = count_words(text);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <linux/io_uring.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,32 @@ static int ask_as(uid_t uid, gid_t gid)
     return r;
 }
 
+/* Comes first: what is known of /proc is remembered. */
+static void test_thread_groups__of_numbers_of_another_namespace_nothing_is_known(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    pid_t parent = fork();
+    if (parent == 0) {
+        int ends[2], status;
+        pid_t pid;
+        if (pipe(ends) < 0 || unshare(CLONE_NEWPID) < 0 || (pid = fork()) < 0)
+            _exit(1);
+        if (pid == 0) {
+            bool right = read(ends[0], &pid, sizeof(pid)) == sizeof(pid) &&
+                         thread_check_ids(pid, geteuid(), getegid()) == -EACCES;
+            _exit(!right);
+        }
+        bool right = write(ends[1], &pid, sizeof(pid)) == sizeof(pid) &&
+                     waitpid(pid, &status, 0) == pid && status == 0;
+        _exit(!right);
+    }
+    int status;
+    assert_int_equal(waitpid(parent, &status, 0), parent);
+    assert_int_equal(status, 0);
+}
+
 /* A number may be another thread's by now. */
 static void test_thread_groups__of_who_has_other_ids_nothing_is_known(void **state)
 {
@@ -109,7 +136,9 @@ static void test_thread_groups__of_who_has_other_ids_nothing_is_known(void **sta
     if (pid == 0) {
         bool right = setresgid(REAL_GID, GID, GID) == 0 && setresuid(REAL_UID, UID, UID) == 0 &&
                      ask_as(UID, GID) == 0 && ask_as(REAL_UID, REAL_GID) == 0 &&
-                     ask_as(UID, REAL_GID) == -EACCES && ask_as(REAL_UID, GID) == -EACCES;
+                     ask_as(UID, REAL_GID) == -EACCES && ask_as(REAL_UID, GID) == -EACCES &&
+                     thread_check_ids(own_thread(), UID, GID) == 0 &&
+                     thread_check_ids(own_thread(), REAL_UID, REAL_GID) == -EACCES;
         _exit(!right);
     }
     int status;
@@ -180,6 +209,7 @@ static void test_thread_groups__of_a_worker_of_io_uring_nothing_is_known(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_thread_groups__of_numbers_of_another_namespace_nothing_is_known),
         cmocka_unit_test(test_thread_groups__a_thread_has_those_it_was_given),
         cmocka_unit_test(test_thread_groups__a_name_says_nothing_of_groups),
         cmocka_unit_test(test_thread_groups__of_who_is_gone_nothing_is_known),
