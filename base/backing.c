@@ -271,8 +271,7 @@ static int fsid_of_nested(struct backing *backing, int fd, int mount_id, uint64_
     struct filesystem seen = {
         .device = st.st_dev, .mount = mount_of(fd, mount_id), .mount_id = mount_id};
     seen.own_fsid = fsid_of(fd, &seen.denies, &seen.type);
-    const bool by_mode = judges_by_type(seen.type);
-    seen.judged_at = by_mode ? 0 : mounts_changes(backing);
+    seen.judged_at = mounts_changes(backing);
     {
         SHARED(&backing->lock);
         const struct filesystem *known = find_filesystem(backing, &seen);
@@ -283,7 +282,7 @@ static int fsid_of_nested(struct backing *backing, int fd, int mount_id, uint64_
         }
     }
     seen.fsid = seen.own_fsid;
-    seen.judges = by_mode ? JUDGES_BY_MODE : judges_of_mount((uint64_t)mount_id, NULL);
+    seen.judges = judges_of_mount((uint64_t)mount_id, seen.type, NULL);
     look_at_mount(backing, mount_id, &seen);
     _cleanup_free_ char *mount_point = seen.mount_point;
     EXCLUSIVE(&backing->lock);
@@ -564,9 +563,7 @@ static int open_tree(int dirfd, const char *path, struct backing **ret_backing)
     backing->root_mount_id = root_mount_id(fd);
     backing->root_device = st.st_dev;
     backing->root_fsid = fsid_of(fd, &backing->root_denies, &type);
-    backing->root_judges = judges_by_type(type)
-                               ? JUDGES_BY_MODE
-                               : judges_of_mount((uint64_t)backing->root_mount_id, NULL);
+    backing->root_judges = judges_of_mount((uint64_t)backing->root_mount_id, type, NULL);
     backing->mounts_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
     backing->has_handles = opens_handles(fd);
     backing->root_fd = TAKE_FD(fd);

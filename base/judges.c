@@ -15,6 +15,7 @@
  */
 #include "base/judges.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -52,7 +53,7 @@ static const char *const by_fsuid[] = {
     "jffs2",    "hfs",  "ufs",  "ntfs", "minix", "romfs",  "vboxsf",
 };
 
-bool judges_by_type(uint64_t f_type)
+static bool judges_by_mode(uint64_t f_type)
 {
     for (size_t i = 0; i < sizeof(by_mode) / sizeof(*by_mode); i++)
         if (by_mode[i] == f_type)
@@ -85,20 +86,22 @@ static bool goes_by_fsuid(const char *type)
     return false;
 }
 
-static enum judges judges_of_row(const struct mount_row *row)
+/* The name of the type comes first: 9p says of itself the number of what its server has. */
+static enum judges judges_of_row(const struct mount_row *row, uint64_t f_type)
 {
     if (strcmp(row->type, "virtiofs") == 0 ||
         (strcmp(row->type, "zfs") == 0 && has_option(row->options, "posixacl")))
         return JUDGES_BY_MODE;
     if (is_fuse(row->type) ? has_option(row->options, "allow_other") : goes_by_fsuid(row->type))
         return JUDGES_BY_CALLER;
-    return JUDGES_BY_OWNER;
+    return judges_by_mode(f_type) ? JUDGES_BY_MODE : JUDGES_BY_OWNER;
 }
 
-enum judges judges_of_mount(uint64_t mount_id, const char *table)
+enum judges judges_of_mount(uint64_t mount_id, uint64_t f_type, const char *table)
 {
     _cleanup_(mount_table_done) struct mount_table rows = {0};
     struct mount_row row;
-    return mount_table_find(&rows, table, mount_id, &row) < 0 ? JUDGES_BY_OWNER
-                                                              : judges_of_row(&row);
+    if (mount_table_find(&rows, table, mount_id, &row) == 0)
+        return judges_of_row(&row, f_type);
+    return judges_by_mode(f_type) ? JUDGES_BY_MODE : JUDGES_BY_OWNER;
 }

@@ -7,7 +7,6 @@
 #ifndef KINFS_BASE_JUDGES_H
 #define KINFS_BASE_JUDGES_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum judges {
@@ -17,17 +16,14 @@ enum judges {
                        * mounted it is let in */
 };
 
-/* Whether all file systems of a type (f_type of statfs(2), or 0: not known) judge by mode. Of those
- * of any other the mount tells. Any thread; some ns. */
-bool judges_by_type(uint64_t f_type);
-
-/* How the file system of a mount judges that its type does not tell of.
+/* How the file system of a mount judges.
  *
  * mount_id  stx_mnt_id of statx(2)
+ * f_type    of statfs(2), or 0: not known
  * table     the path of a table as base/mount_table.h reads it; NULL: /proc/self/mountinfo
  *
- * Returns JUDGES_BY_OWNER of a mount that is not there, or cannot be looked for. Any thread; reads
- * the table. */
-enum judges judges_of_mount(uint64_t mount_id, const char *table);
+ * Of a mount that is not there, or cannot be looked for, f_type alone tells. Any thread; reads the
+ * table. */
+enum judges judges_of_mount(uint64_t mount_id, uint64_t f_type, const char *table);
 
 #endif

@@ -28,7 +28,7 @@ static int teardown(void **state)
 }
 
 /* How the mount 40 judges, of a type and with options, among others that judge otherwise. */
-static enum judges judges(const char *type, const char *options)
+static enum judges judges_as(const char *type, const char *options, uint64_t f_type)
 {
     FILE *table = fopen(path, "w");
     assert_non_null(table);
@@ -38,7 +38,12 @@ static enum judges judges(const char *type, const char *options)
             "401 21 0:41 / /c rw - fuse none rw,allow_other,default_permissions\n",
             type, options);
     assert_int_equal(fclose(table), 0);
-    return judges_of_mount(40, path);
+    return judges_of_mount(40, f_type, path);
+}
+
+static enum judges judges(const char *type, const char *options)
+{
+    return judges_as(type, options, 0);
 }
 
 static void test_judges__a_local_file_system_judges_by_mode(void **state)
@@ -49,16 +54,16 @@ static void test_judges__a_local_file_system_judges_by_mode(void **state)
                               SQUASHFS_MAGIC,    RAMFS_MAGIC,      EROFS_SUPER_MAGIC_V1,
                               ISOFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC};
     for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-        assert_true(judges_by_type(types[i]));
+        assert_int_equal(judges_as("local", "rw", types[i]), JUDGES_BY_MODE);
 }
 
-static void test_judges__of_others_the_type_does_not_tell(void **state)
+static void test_judges__of_others_the_number_does_not_tell(void **state)
 {
     (void)state;
     const uint64_t types[] = {0, FUSE_SUPER_MAGIC, NFS_SUPER_MAGIC, PROC_SUPER_MAGIC,
                               ECRYPTFS_SUPER_MAGIC};
     for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-        assert_false(judges_by_type(types[i]));
+        assert_int_equal(judges_as("local", "rw", types[i]), JUDGES_BY_OWNER);
 }
 
 /* Modes are not all that a server may judge by, whatever the kernel compares before. */
@@ -101,25 +106,37 @@ static void test_judges__what_is_not_known_is_for_its_owner(void **state)
         assert_int_equal(judges(types[i], "rw,default_permissions,allow_other"), JUDGES_BY_OWNER);
 }
 
-static void test_judges__what_is_not_in_the_table_is_for_its_owner(void **state)
+/* 9p passes on what its server says of its own. */
+static void test_judges__the_name_of_a_type_counts_before_its_number(void **state)
+{
+    (void)state;
+    assert_int_equal(judges_as("9p", "rw,access=client,trans=virtio", EXT4_SUPER_MAGIC),
+                     JUDGES_BY_CALLER);
+    assert_int_equal(judges_as("fuse.x", "rw,default_permissions", 0), JUDGES_BY_OWNER);
+    assert_int_equal(judges_as("ext4", "rw", EXT4_SUPER_MAGIC), JUDGES_BY_MODE);
+}
+
+static void test_judges__of_what_is_not_in_the_table_the_number_tells(void **state)
 {
     (void)state;
     judges("virtiofs", "rw");
-    assert_int_equal(judges_of_mount(40, path), JUDGES_BY_MODE);
-    assert_int_equal(judges_of_mount(41, path), JUDGES_BY_OWNER);
-    assert_int_equal(judges_of_mount(40, "/nonexistent"), JUDGES_BY_OWNER);
+    assert_int_equal(judges_of_mount(40, 0, path), JUDGES_BY_MODE);
+    assert_int_equal(judges_of_mount(41, 0, path), JUDGES_BY_OWNER);
+    assert_int_equal(judges_of_mount(41, EXT4_SUPER_MAGIC, path), JUDGES_BY_MODE);
+    assert_int_equal(judges_of_mount(40, 0, "/nonexistent"), JUDGES_BY_OWNER);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_judges__a_local_file_system_judges_by_mode),
-        cmocka_unit_test(test_judges__of_others_the_type_does_not_tell),
+        cmocka_unit_test(test_judges__of_others_the_number_does_not_tell),
         cmocka_unit_test(test_judges__fuse_that_lets_others_in_judges_them),
         cmocka_unit_test(test_judges__fuse_for_its_owner_lets_nobody_else_in),
         cmocka_unit_test(test_judges__what_goes_by_fsuid_judges_by_itself),
         cmocka_unit_test(test_judges__what_is_not_known_is_for_its_owner),
-        cmocka_unit_test(test_judges__what_is_not_in_the_table_is_for_its_owner),
+        cmocka_unit_test(test_judges__the_name_of_a_type_counts_before_its_number),
+        cmocka_unit_test(test_judges__of_what_is_not_in_the_table_the_number_tells),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
