@@ -29,8 +29,9 @@ struct views {
     struct view_links_memory memory;
     struct caller_numbers callers; /* of the memory's keys */
     atomic_uint_fast64_t n_questions;
-    struct view_room questions, listings; /* open ones (view_question.c, view_listing.c) */
-    struct timespec since;                /* times of what mirrors nothing */
+    struct view_room questions, questions_in_memory, listings; /* open ones (view_question.c,
+                                                                * view_listing.c) */
+    struct timespec since;                                     /* times of what mirrors nothing */
 };
 
 /* -- requests that wait (view_task.c) -- */

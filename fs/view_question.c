@@ -263,6 +263,12 @@ static int open_document(struct fs *fs, fuse_req_t req, off_t *ret_max_bytes)
     return fd;
 }
 
+static int move_to_memory(struct fs *fs, struct question *question)
+{
+    view_room_leave(&question->stay);
+    return view_room_enter(&fs->views->questions_in_memory, question->opener.uid, &question->stay);
+}
+
 int question_open(struct fs *fs, fuse_req_t req, const char *name, struct fuse_file_info *fi)
 {
     struct question *question = calloc(1, sizeof(*question));
@@ -283,6 +289,8 @@ int question_open(struct fs *fs, fuse_req_t req, const char *name, struct fuse_f
         question->descriptors = &fs->inodes.descriptors;
         r = question->fd = of_daemon(open_document(fs, req, &question->max_bytes));
     }
+    if (r >= 0 && question->max_bytes == DOCUMENT_IN_MEMORY_MAX_BYTES)
+        r = move_to_memory(fs, question);
     if (r < 0) {
         question_free(question);
         return r;

@@ -18,6 +18,9 @@ static const struct view_room_limits question_limits = {.n_max = 256,
                                                         .n_of_a_user_max = 64,
                                                         .bytes_max = 8192 * MIB,
                                                         .bytes_of_a_user_max = 2048 * MIB};
+/* Where the store's file system has no files without a name. */
+static const struct view_room_limits memory_limits = {
+    .n_max = 256, .n_of_a_user_max = 64, .bytes_max = 256 * MIB, .bytes_of_a_user_max = 128 * MIB};
 /* They are kept in memory. A thousand is what a process may have open where nothing else is said;
  * a mirrored directory has 32 KiB. One cluster's listing can be larger than all else for who sees
  * all, where links are not limited, and is to be had nevertheless. */
@@ -39,6 +42,8 @@ int views_new(struct fs *fs, struct views **ret_views)
     int r = view_table_init(&views->nodes);
     if (!r)
         r = view_room_init(&views->questions, &question_limits);
+    if (!r)
+        r = view_room_init(&views->questions_in_memory, &memory_limits);
     if (!r)
         r = view_room_init(&views->listings, &listing_limits);
     if (!r)
@@ -62,6 +67,7 @@ void views_free(struct views *views)
     view_links_memory_done(&views->memory);
     caller_numbers_done(&views->callers);
     view_room_done(&views->questions);
+    view_room_done(&views->questions_in_memory);
     view_room_done(&views->listings);
     free(views);
 }
