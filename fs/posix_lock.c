@@ -67,7 +67,11 @@ static int open_for_locks(const struct open_file *file, int wanted)
 int posix_lock_await_lease(fuse_req_t req, const struct open_file *file)
 {
     const int flags = lock_flags(req, file) | O_CLOEXEC;
+    int r = identity_enter_judged(req, file->inode);
+    if (r < 0)
+        return r;
     _cleanup_close_ int fd = open(proc_path_of(file->fd).text, flags);
+    identity_leave();
     return fd < 0 ? -errno : 0;
 }
 
@@ -93,6 +97,21 @@ struct lock_owner *posix_lock_known(struct fs *fs, struct inode *inode, uint64_t
     return owner ? ref(owner) : NULL;
 }
 
+/* On a file system that judges as who locks. */
+static int open_as_asker(fuse_req_t req, const struct open_file *file)
+{
+    struct fs *fs = fuse_req_userdata(req);
+    const int flags = lock_flags(req, file);
+    int fd = identity_enter_judged(req, file->inode);
+    if (fd < 0)
+        return fd;
+    do
+        fd = open_for_locks(file, flags);
+    while ((fd == -EMFILE || fd == -ENFILE) && inode_table_shed(&fs->inodes));
+    identity_leave();
+    return fd;
+}
+
 /* Not under inode_lock(): a file system that does not answer is waited for. */
 static int new_owner(fuse_req_t req, const struct open_file *file, uint64_t id,
                      struct lock_owner **ret_owner)
@@ -103,11 +122,7 @@ static int new_owner(fuse_req_t req, const struct open_file *file, uint64_t id,
         free(owner);
         return -ENOLCK;
     }
-    const int flags = lock_flags(req, file);
-    int fd;
-    do
-        fd = open_for_locks(file, flags);
-    while ((fd == -EMFILE || fd == -ENFILE) && inode_table_shed(&fs->inodes));
+    const int fd = open_as_asker(req, file);
     if (fd < 0) {
         fs_give_descriptors(req, 1);
         free(owner);

@@ -18,7 +18,7 @@ judging() { # DIRECTORY [OPTIONS [CODES]]: serves until it is unmounted
 # What a user may do in a directory is what that user may do in another; wanted is what must come of it.
 try() { # WANTED DIRECTORY UID GROUPS EXCEPT...
     python3 - "$@" << 'EOP'
-import os, sys
+import fcntl, os, sys
 from users import attempt, expect
 wanted, at, uid, groups, *free = sys.argv[1:]
 uid, groups = int(uid), [int(group) for group in groups.split()]
@@ -34,6 +34,10 @@ def write(path, flags):
     finally:
         os.close(fd)
 
+def lock(path):
+    with open(path, "r+") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
 f, l, d = f"{at}/f", f"{at}/l", f"{at}/d"
 for what, said, call, *args in (
         ("ls", ["d", "f", "l"], lambda: sorted(os.listdir(at))),
@@ -45,6 +49,7 @@ for what, said, call, *args in (
         ("append", 5, write, f, os.O_APPEND),
         ("cut", 5, write, f, os.O_TRUNC),
         ("touch", None, os.utime, f),
+        ("lock", None, lock, f),
         ("get", b"value", os.getxattr, f, "user.x"),
         ("set", None, os.setxattr, f, "user.x", b"y"),
         ("list", True, lambda: "user.x" in os.listxattr(f)),
