@@ -21,29 +21,41 @@ void document_list_done(struct document_list *list)
     for (uint32_t i = 0; i < list->n; i++)
         free(list->paths[i]);
     free(list->paths);
+    free(list->inodes);
     *list = (struct document_list){0};
 }
 
-static int add(struct document_list *list, const char *path)
+static int grow(struct document_list *list)
+{
+    uint32_t room = list->room < 512        ? 1024
+                    : list->room < 1u << 31 ? 2 * list->room
+                                            : UINT32_MAX - 1;
+    char **paths = reallocarray(list->paths, room, sizeof(*paths));
+    if (paths)
+        list->paths = paths;
+    struct document_inode *inodes =
+        paths ? reallocarray(list->inodes, room, sizeof(*inodes)) : NULL;
+    if (!inodes)
+        return -ENOMEM;
+    list->inodes = inodes;
+    list->room = room;
+    return 0;
+}
+
+static int add(struct document_list *list, const char *path, struct document_inode inode)
 {
     if (list->n == UINT32_MAX - 1)
         return -EOVERFLOW;
-    if (list->n == list->room) {
-        uint32_t room = list->room < 512        ? 1024
-                        : list->room < 1u << 31 ? 2 * list->room
-                                                : UINT32_MAX - 1;
-        char **paths = reallocarray(list->paths, room, sizeof(*paths));
-        if (!paths)
-            return -ENOMEM;
-        list->paths = paths;
-        list->room = room;
-    }
-    char *copy = strdup(path);
+    int r = list->n == list->room ? grow(list) : 0;
+    char *copy = r < 0 ? NULL : strdup(path);
     if (!copy)
         return -ENOMEM;
+    list->inodes[list->n] = inode;
     list->paths[list->n++] = copy;
     return 0;
 }
+
+static const struct document_inode unseen;
 
 /* A directory that is not walked: none where the path is NULL or nothing is there yet. */
 struct left_out {
@@ -65,6 +77,7 @@ static struct left_out left_out_of(const char *path)
 struct walk {
     struct document_list *list;
     const struct left_out *left_out;
+    uint32_t n_named; /* bytes of the path that is walked */
 };
 
 struct entries {
@@ -161,7 +174,7 @@ static int look_at(struct walk *walk, const char *path, const uint64_t *above, u
     if (fstat(fd, &st) < 0)
         return leave_out(walk->list, path, strerror(errno));
     if (S_ISREG(st.st_mode))
-        return add(walk->list, path);
+        return add(walk->list, path, (struct document_inode){st.st_dev, st.st_ino, walk->n_named});
     if (!S_ISDIR(st.st_mode) || (above && is_left_out(walk->left_out, &st)))
         return 0;
     r = read_entries(fd, entries);
@@ -189,7 +202,7 @@ static int add_path(struct document_list *list, const struct left_out *left_out,
         return -errno;
     if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
         return -EINVAL;
-    return visit(&(struct walk){list, left_out}, path, NULL);
+    return visit(&(struct walk){list, left_out, (uint32_t)strlen(path)}, path, NULL);
 }
 
 /* -- paths that overlap -- */
@@ -296,7 +309,7 @@ int document_list_read(struct document_list *list, FILE *from)
     errno = 0;
     while (r == 0 && getdelim(&path, &room, '\0', from) > 0)
         if (*path)
-            r = add(list, path);
+            r = add(list, path, unseen);
     if (r == 0 && ferror(from))
         r = errno ? -errno : -EIO;
     return r;
@@ -305,7 +318,7 @@ int document_list_read(struct document_list *list, FILE *from)
 int document_list_append(struct document_list *list, const char *directory, const char *path)
 {
     _cleanup_free_ char *whole = message("%s/%s", directory, path);
-    return add(list, whole);
+    return add(list, whole, unseen);
 }
 
 /* Stands behind the last path, as if it were one. */

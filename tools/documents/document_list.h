@@ -4,9 +4,18 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
+
+/* What a walk found by a path; all zero: the path was given, and leads where it leads. */
+struct document_inode {
+    dev_t dev;
+    ino_t ino;
+    uint32_t n_named; /* bytes of the path that were named, and may have links in them */
+};
 
 struct document_list {
     char **paths;
+    struct document_inode *inodes; /* as many */
     uint32_t n, room;
     uint32_t
         n_unread; /* directories and files that could not be looked at; each was complained of */

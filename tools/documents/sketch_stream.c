@@ -37,14 +37,16 @@ static bool never(void *user)
 
 /* Returns 0, or an errno of what cannot be read, with the reason; -ENOMEM says
  * nothing of the document. */
-static int sketch_file(struct worker *worker, const char *path, struct document_sketch *ret_sketch,
-                       char reason[SKETCHING_REASON_BYTES])
+static int sketch_file(struct worker *worker, const struct document_list *list, uint32_t i,
+                       struct document_sketch *ret_sketch, char reason[SKETCHING_REASON_BYTES])
 {
-    _cleanup_close_ int fd = regular_file_open(path);
+    _cleanup_close_ int fd = regular_file_open_found(list->paths[i], &list->inodes[i]);
     int r = fd < 0 ? fd : sketching_run_whole(worker->sketching, fd, ret_sketch, reason);
     if (r < 0 && r != -EBADMSG)
         snprintf(reason, SKETCHING_REASON_BYTES, "%s",
-                 r == -EINVAL ? "not a regular file" : strerror(-r));
+                 r == -EINVAL   ? "not a regular file"
+                 : r == -ESTALE ? "replaced since it was found"
+                                : strerror(-r));
     return r;
 }
 
@@ -57,7 +59,7 @@ static int sketch_some(struct sketch_stream *stream, struct worker *worker, uint
         struct document_sketch sketch;
         char reason[SKETCHING_REASON_BYTES];
         const char *path = stream->list->paths[i];
-        int unread = sketch_file(worker, path, &sketch, reason);
+        int unread = sketch_file(worker, stream->list, i, &sketch, reason);
         if (unread == 0) {
             n_bytes += sketch.size_bytes;
             r = batch_writer_add(worker->writer, i, &sketch);
