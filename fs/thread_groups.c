@@ -95,6 +95,15 @@ static FILE *open_status(pid_t thread)
     return file;
 }
 
+/* Where nothing else is known the thread is not the one that asks. A bound of the daemon's on
+ * descriptors is never said to be the caller's own. */
+static int why_unknown(int error)
+{
+    if (error == EMFILE || error == ENFILE)
+        return -ENFILE;
+    return error == ENOMEM ? -ENOMEM : -EACCES;
+}
+
 int thread_check_ids(pid_t thread, uid_t uid, gid_t gid)
 {
     _cleanup_free_ char *line = NULL;
@@ -102,7 +111,7 @@ int thread_check_ids(pid_t thread, uid_t uid, gid_t gid)
     errno = 0;
     _cleanup_fclose_ FILE *file = open_status(thread);
     bool is_right = file && find_line(file, uid, gid, false, &line, &line_bytes);
-    return is_right ? 0 : errno == ENOMEM ? -ENOMEM : -EACCES;
+    return is_right ? 0 : why_unknown(errno);
 }
 
 int thread_groups(pid_t thread, uid_t uid, gid_t gid, gid_t **ret_groups, size_t *ret_n_groups)
@@ -112,7 +121,7 @@ int thread_groups(pid_t thread, uid_t uid, gid_t gid, gid_t **ret_groups, size_t
     errno = 0;
     _cleanup_fclose_ FILE *file = open_status(thread);
     if (!file || !find_line(file, uid, gid, true, &line, &line_bytes))
-        return errno == ENOMEM ? -ENOMEM : -EACCES;
+        return why_unknown(errno);
     const char *text = line + strlen(GROUPS);
     const size_t n_groups = count_words(text);
     gid_t *groups = calloc(n_groups + 1, sizeof(*groups));

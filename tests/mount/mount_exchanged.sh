@@ -44,4 +44,6 @@ for first in his medium; do
     "$KINFS" umount "$point"
     mv "$first.real" "$first"
 done
-umount his/tree medium/tree
+# The kernel lets go of a daemon's files a moment after its end.
+soon 'the trees are let go of' umount his/tree
+soon 'the medium is let go of' umount medium/tree
