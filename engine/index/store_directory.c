@@ -309,6 +309,8 @@ uint64_t store_directory_usage(const char *path)
         const struct stat *st = entry->fts_statp;
         if (entry->fts_info == FTS_DP || entry->fts_info == FTS_NS)
             continue;
+        if (st->st_nlink == 0) /* it was removed meanwhile */
+            continue;
         /* The database has files of two names. */
         n_bytes += (uint64_t)st->st_blocks * 512 / (entry->fts_info == FTS_F ? st->st_nlink : 1);
     }
