@@ -341,54 +341,56 @@ static void test_loose__parts_are_joined_to_what_contains_them(void **state)
 
 /* -- long lists -- */
 
+struct keyed {
+    uint64_t key;
+    uint32_t document;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct keyed *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->document > y->document) - (x->document < y->document);
+}
+
+/* Joins each document of a list with the first n_held. */
+static void join_list(const struct world *world, const struct keyed *list, uint32_t n,
+                      uint32_t n_held, double threshold, uint32_t *cluster)
+{
+    for (uint32_t i = 0; i < n_held; i++)
+        for (uint32_t j = i + 1; j < n; j++) {
+            uint32_t a = cluster[list[i].document], b = cluster[list[j].document];
+            if (a == b || !reaches(&world->documents[list[i].document],
+                                   &world->documents[list[j].document], &threshold))
+                continue;
+            for (uint32_t x = 0; x < world->n; x++)
+                if (cluster[x] == (a > b ? a : b))
+                    cluster[x] = a > b ? b : a;
+        }
+}
+
 /* The edges of the definition, list by list: in one of more than `most` documents each has edges
- * to its representatives alone. */
+ * to the first ones alone. */
 static uint32_t *clusters_by_lists(const struct world *world, uint32_t most, double threshold)
 {
-    uint32_t *cluster = calloc(world->n, sizeof(*cluster)), *list = calloc(world->n, 4);
-    uint64_t *ranks = calloc(world->n, sizeof(*ranks));
-    assert_true(cluster && list && ranks);
+    uint32_t *cluster = calloc(world->n, sizeof(*cluster));
+    struct keyed *lists = calloc((size_t)world->n * KEYS, sizeof(*lists));
+    size_t n_lists = 0;
+    assert_true(cluster && lists);
     for (uint32_t i = 0; i < world->n; i++) {
         cluster[i] = i;
-        ranks[i] = rank_of(&world->documents[i]);
+        for (uint32_t k = 0; k < KEYS && k < world->documents[i].sketch.n_values; k++)
+            lists[n_lists++] = (struct keyed){world->documents[i].sketch.values[k], i};
     }
-    for (uint32_t first = 0; first < world->n; first++)
-        for (uint32_t k = 0; k < KEYS && k < world->documents[first].sketch.n_values; k++) {
-            const uint64_t key = world->documents[first].sketch.values[k];
-            uint32_t n = 0, n_held;
-            bool is_first = true;
-            for (uint32_t i = 0; i < world->n && is_first; i++)
-                for (uint32_t j = 0; j < KEYS && j < world->documents[i].sketch.n_values; j++)
-                    if (world->documents[i].sketch.values[j] == key) {
-                        is_first = i >= first;
-                        list[n++] = i;
-                    }
-            if (!is_first || n < 2)
-                continue;
-            n_held = n;
-            if (n > most) { /* the smallest ranks to the front */
-                n_held = REPRESENTATIVES;
-                for (uint32_t i = 0; i < n_held; i++)
-                    for (uint32_t j = i + 1; j < n; j++)
-                        if (ranks[list[j]] < ranks[list[i]]) {
-                            uint32_t other = list[i];
-                            list[i] = list[j];
-                            list[j] = other;
-                        }
-            }
-            for (uint32_t i = 0; i < n_held; i++)
-                for (uint32_t j = i + 1; j < n; j++) {
-                    uint32_t a = cluster[list[i]], b = cluster[list[j]];
-                    if (a == b || !reaches(&world->documents[list[i]], &world->documents[list[j]],
-                                           &threshold))
-                        continue;
-                    for (uint32_t x = 0; x < world->n; x++)
-                        if (cluster[x] == (a > b ? a : b))
-                            cluster[x] = a > b ? b : a;
-                }
-        }
-    free(list);
-    free(ranks);
+    qsort(lists, n_lists, sizeof(*lists), by_key);
+    for (size_t at = 0, end; at < n_lists; at = end) {
+        for (end = at + 1; end < n_lists && lists[end].key == lists[at].key;)
+            end++;
+        const uint32_t n = (uint32_t)(end - at);
+        join_list(world, lists + at, n, n > most ? REPRESENTATIVES : n, threshold, cluster);
+    }
+    free(lists);
     return cluster;
 }
 
