@@ -21,7 +21,7 @@ struct search {
     struct index_query query; /* with the threshold of its links */
     struct readable_known *known;
     struct path_cache *paths;
-    struct sid_tally classes; /* of which all documents were looked at, by class_number() */
+    struct sid_tally classes; /* of which all documents were looked at, by record_class_number() */
 };
 
 void readable_cluster_done(struct readable_cluster *cluster)
@@ -56,18 +56,11 @@ size_t readable_known_bytes(const struct readable_known *known)
            tally_bytes(2 * LARGE_CLASSES_MAX, &known->large);
 }
 
-/* Half of what names a class, and no 0. */
-static uint64_t class_number(const uint8_t class_id[CLASS_BYTES])
-{
-    const uint64_t number = get_be64(class_id + 1) ^ class_id[0];
-    return number ? number : 1;
-}
-
 static bool is_in_large(const struct search *search, const struct record *record)
 {
     uint8_t class_id[CLASS_BYTES];
     record_class(record, class_id);
-    return search->known && sid_tally_find(&search->known->large, class_number(class_id));
+    return search->known && sid_tally_find(&search->known->large, record_class_number(class_id));
 }
 
 /* Takes the record's reference and the path. */
@@ -90,7 +83,7 @@ static int add_member(struct search *search, struct readable_member *member)
 static void note_large(struct search *search, const uint8_t class_id[CLASS_BYTES])
 {
     if (search->known && search->known->large.n_sids < LARGE_CLASSES_MAX)
-        (void)sid_tally_of(&search->known->large, class_number(class_id));
+        (void)sid_tally_of(&search->known->large, record_class_number(class_id));
 }
 
 /* Adds what of some documents can be shown. */
@@ -126,7 +119,7 @@ static int add_shown(struct search *search, const uint64_t *sids, size_t n)
 static int add_class(struct search *search, const uint8_t class_id[CLASS_BYTES])
 {
     _cleanup_(sid_list_done) struct sid_list class = {0};
-    uint32_t *n_looked = sid_tally_of(&search->classes, class_number(class_id));
+    uint32_t *n_looked = sid_tally_of(&search->classes, record_class_number(class_id));
     if (!n_looked)
         return -ENOMEM;
     if ((*n_looked)++)

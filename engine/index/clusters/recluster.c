@@ -4,8 +4,7 @@
  *
  *   link     each document with its candidates in the scope (neighbours.h); some a step
  *
- *   move     what is not where it belongs; ids by vote of the documents (remake_plan.h); some a
- * step
+ *   move     what is not where it belongs, ids by vote (remake_plan.h); some a step
  *
  * Example: from the cluster 7 of a b c d the document that held a b and c d together has gone. The
  * scope is a b c d, linking makes {a b} and {c d} of it. Both have two votes for the id 7; a comes
@@ -23,7 +22,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/bytes.h"
 #include "engine/cluster/union_find.h"
 #include "engine/index/clusters/cluster_change.h"
 #include "engine/index/clusters/neighbours.h"
@@ -41,17 +39,17 @@ struct recluster {
     struct scope_document *documents; /* by sid, once all are gathered */
     size_t n, room;
     struct sid_vector clusters, lists; /* that are dirty */
-    struct sid_vector queue;           /* clusters to be gathered */
-    struct id_map queued;
+    struct sid_vector queue;           /* clusters of the scope, in the order they are gathered */
+    struct id_map queued;              /* the place of each in it */
+    struct sid_vector sizes;           /* of those that are gathered: the number of documents */
     struct sid_vector torn; /* clusters that a document came into, or left, between two steps that
                                gathered it */
     struct kv_buf cursor;   /* where to go on in the next of them */
     size_t n_gathered;      /* of that one */
-    struct id_map taken;    /* clusters, each with the number of its documents */
     struct id_map places, classes; /* of sids; of classes: the place of the first */
     struct union_find sets;
-    size_t at_cluster, at_list, at; /* how far it has come */
-    uint64_t up_to;                 /* the last mark that was made before it began */
+    size_t at_list, at; /* how far it has come */
+    uint64_t up_to;     /* the last mark that was made before it began */
     bool began, linking, moving;
     struct remake_plan plan;                 /* of what moves */
     struct sid_vector void_clusters, others; /* others: dirty only while documents move */
@@ -73,12 +71,12 @@ void recluster_forget(struct recluster *run)
     sid_vector_done(&run->lists);
     sid_vector_done(&run->queue);
     id_map_done(&run->queued);
+    sid_vector_done(&run->sizes);
     kv_buf_done(&run->cursor);
     sid_vector_done(&run->torn);
     remake_plan_done(&run->plan);
     sid_vector_done(&run->void_clusters);
     sid_vector_done(&run->others);
-    id_map_done(&run->taken);
     id_map_done(&run->places);
     id_map_done(&run->classes);
     union_find_done(&run->sets);
@@ -114,7 +112,7 @@ static int queue_cluster(struct recluster *run, uint64_t cluster)
 {
     if (id_map_find(&run->queued, cluster) != ID_MAP_NONE)
         return 0;
-    int r = id_map_add(&run->queued, cluster, 0);
+    int r = id_map_add(&run->queued, cluster, (uint32_t)run->queue.n_sids);
     return r < 0 ? r : sid_vector_push(&run->queue, cluster);
 }
 
@@ -123,16 +121,15 @@ static int queue_cluster(struct recluster *run, uint64_t cluster)
 static int gather_some(struct recluster *run, const struct graph *graph)
 {
     _cleanup_(sid_vector_done) struct sid_vector sids = {0};
-    const uint64_t cluster = run->queue.sids[run->at_cluster];
+    const uint64_t cluster = run->queue.sids[run->sizes.n_sids];
     int more = membership_list_some(graph->membership, cluster, &run->cursor, &sids);
     int r = more < 0 ? more : 0;
     for (size_t i = 0; r == 0 && i < sids.n_sids; i++)
         r = add_document(run, sids.sids[i], cluster, run->n_gathered++);
     if (r < 0 || more > 0)
         return r;
-    r = id_map_add(&run->taken, cluster, (uint32_t)run->n_gathered);
+    r = sid_vector_push(&run->sizes, run->n_gathered);
     run->n_gathered = 0;
-    run->at_cluster++;
     return r;
 }
 
@@ -219,13 +216,12 @@ static int found(void *user, uint64_t sid)
 }
 
 /* Joins a document with the first of its class. Returns 1 where it is that itself, 0, or an error.
- * Half of what names a class is enough to tell it from others. */
+ */
 static int link_class(struct recluster *run, uint32_t place, const struct record *record)
 {
     uint8_t class_id[CLASS_BYTES];
     record_class(record, class_id);
-    uint64_t number = get_be64(class_id + 1) ^ class_id[0];
-    number += number == 0;
+    const uint64_t number = record_class_number(class_id);
     const uint32_t first = id_map_find(&run->classes, number);
     if (first == ID_MAP_NONE) {
         int r = id_map_add(&run->classes, number, place);
@@ -304,7 +300,7 @@ static int link_some(struct recluster *run, const struct graph *graph)
     return r;
 }
 
-/* -- settle -- */
+/* -- move -- */
 
 /* Those in no cluster of which nothing but the record tells that they are gone. */
 static int find_gone(const struct graph *graph, const uint64_t *sids, const uint64_t *clusters,
@@ -344,7 +340,7 @@ static int find_changed(struct recluster *run, const struct graph *graph, bool *
             if (cluster == 0 || changed[at + i])
                 continue;
             r = membership_known_size(membership, cluster, &size);
-            changed[at + i] = size != id_map_find(&run->taken, cluster);
+            changed[at + i] = size != run->sizes.sids[id_map_find(&run->queued, cluster)];
         }
         if (r == 0 && !run->at_a_stretch) /* else it was gone before: a posting too many */
             r = find_gone(graph, sids, clusters, n, changed + at);
@@ -352,8 +348,8 @@ static int find_changed(struct recluster *run, const struct graph *graph, bool *
     return r;
 }
 
-/* What is void spreads: to all of a component, and to all of a cluster. void_sets is by the root of
- * a set, void_clusters has those of clusters. Returns whether there is any, or an error. */
+/* A void document makes its component void, and its cluster; those are gathered in void_clusters.
+ * Returns whether there is any, or an error. */
 static int spread_void(struct recluster *run, bool *changed, struct sid_vector *void_clusters)
 {
     _cleanup_(id_map_done) struct id_map clusters = {0};
@@ -447,7 +443,7 @@ static int clear_marks(struct recluster *run, const struct graph *graph)
     const struct remake_plan *plan = &run->plan;
     int r = cluster_dissolve(graph, run->others.sids, run->others.n_sids);
     for (size_t i = 0; r == 0 && i < plan->sids.n_sids; i++)
-        if (plan->ids[i] && id_map_find(&run->taken, plan->ids[i]) == ID_MAP_NONE)
+        if (plan->ids[i] && id_map_find(&run->queued, plan->ids[i]) == ID_MAP_NONE)
             r = sid_vector_push(&run->others, plan->ids[i]);
     if (r == 0)
         r = dirty_clear(graph->dirty, run->others.sids, run->others.n_sids, UINT64_MAX);
@@ -484,7 +480,7 @@ static int go_on(struct recluster *run, const struct graph *graph)
     int r;
     if (run->at_list < run->lists.n_sids)
         r = gather_list(run, graph, run->lists.sids[run->at_list++]);
-    else if (run->at_cluster < run->queue.n_sids)
+    else if (run->sizes.n_sids < run->queue.n_sids)
         r = gather_some(run, graph);
     else if (!run->linking)
         r = begin_linking(run);
@@ -524,24 +520,27 @@ int recluster_step(struct recluster *run, const struct graph *graph)
     return r < 0 ? r : dirty_count(graph->dirty) > 0;
 }
 
-int recluster_small(const struct graph *graph, const struct sid_vector *clusters)
+static int recluster_one(const struct graph *graph, uint64_t cluster)
 {
     struct recluster run = {.began = true, .up_to = dirty_last_mark(graph->dirty)};
+    int r = sid_vector_push(&run.clusters, cluster);
+    if (r == 0)
+        r = queue_cluster(&run, cluster);
+    if (r == 0)
+        while ((r = go_on(&run, graph)) > 0)
+            ;
+    recluster_forget(&run);
+    return r;
+}
+
+int recluster_small(const struct graph *graph, const struct sid_vector *clusters)
+{
     int r = 0;
     for (size_t i = 0; r == 0 && i < clusters->n_sids; i++) {
         uint64_t size;
         r = membership_known_size(graph->membership, clusters->sids[i], &size);
-        if (r < 0 || size > graph->bounds.at_once)
-            continue;
-        r = sid_vector_push(&run.clusters, clusters->sids[i]);
-        if (r == 0)
-            r = queue_cluster(&run, clusters->sids[i]);
-        if (r == 0)
-            while ((r = go_on(&run, graph)) > 0)
-                ;
-        recluster_forget(&run);
-        run = (struct recluster){.began = true, .up_to = dirty_last_mark(graph->dirty)};
+        if (r == 0 && size <= graph->bounds.at_once)
+            r = recluster_one(graph, clusters->sids[i]);
     }
-    recluster_forget(&run);
     return r;
 }

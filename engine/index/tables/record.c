@@ -51,6 +51,12 @@ void record_class(const struct record *record, uint8_t ret_class[CLASS_BYTES])
            FINGERPRINT_BYTES);
 }
 
+uint64_t record_class_number(const uint8_t class_id[CLASS_BYTES])
+{
+    const uint64_t number = get_be64(class_id + 1) ^ class_id[0];
+    return number ? number : 1;
+}
+
 bool record_same_text(const struct record *a, const struct record *b)
 {
     return knows_text(a) && knows_text(b) && same(a->text_fingerprint, b->text_fingerprint);

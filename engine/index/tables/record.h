@@ -32,6 +32,8 @@ int record_take_sketch(struct record *record, const struct document_sketch *sket
  * 'T' + fingerprint of the canonical text, or 'C' + fingerprint of the content where there is no
  * text (the empty set never counts), or not all of it is known. */
 void record_class(const struct record *record, uint8_t ret_class[CLASS_BYTES]);
+/* Half of what names a class, and not 0: enough to tell it from others in memory. */
+uint64_t record_class_number(const uint8_t class_id[CLASS_BYTES]);
 
 /* True: two documents have the same canonical text, and any, all of which is known. */
 bool record_same_text(const struct record *a, const struct record *b);
