@@ -78,7 +78,9 @@ static void test_sid_vector__sets_come_many_at_a_time(void **state)
                 n_present += !present[sids[i]];
                 present[sids[i]] = true;
             }
-            assert_int_equal(sid_vector_push_sets(&vector, sids, n), 0);
+            assert_int_equal(sid_vector_make_room(&vector, n), 0);
+            for (size_t i = 0; i < n; i++)
+                assert_int_equal(sid_vector_push(&vector, sids[i]), 0);
             assert_true(vector.n_sids <= vector.capacity);
             if (set % 4 == 3)
                 sid_vector_sort_unique(&vector);

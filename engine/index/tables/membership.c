@@ -286,28 +286,20 @@ int membership_list(struct membership *membership, uint64_t id, size_t limit,
     return r < 0 ? r : 0;
 }
 
-/* All stands behind the head, whose key is the cluster's alone; what stands behind an order begins
- * with the next number. */
-int membership_after(struct membership *membership, uint64_t id, const uint8_t *order, size_t most,
+/* All stands behind the head, whose key is the cluster's alone. */
+int membership_first(struct membership *membership, uint64_t id, size_t most,
                      struct member *ret_members)
 {
-    uint8_t from[HEAD_KEY_BYTES + ORDER_BYTES] = {0}, to[HEAD_KEY_BYTES];
-    struct kv_page page;
+    uint8_t from[HEAD_KEY_BYTES + 1] = {0}, to[HEAD_KEY_BYTES];
+    _cleanup_(kv_page_done) struct kv_page page = {0};
     int n = 0;
 
     put_be64(from, id);
     put_be64(to, id + 1);
-    if (order)
-        memcpy(from + HEAD_KEY_BYTES, order, ORDER_BYTES);
-    for (size_t i = sizeof(from); order && i-- > 0 && ++from[i] == 0;)
-        ;
-    struct kv_range range = {{from, order ? sizeof(from) : HEAD_KEY_BYTES + 1}, {to, sizeof(to)}};
+    const struct kv_range range = {{from, sizeof(from)}, {to, sizeof(to)}};
     int r = kv_scan(membership->kv, TABLE_MEMBERS, &range, most, &page);
-    if (r < 0)
-        return r;
-    for (size_t i = 0; i < page.n_entries && r == 0; i++)
+    for (size_t i = 0; r == 0 && i < page.n_entries; i++)
         r = member_parse(&page.entries[i].key, &ret_members[n++]);
-    kv_page_done(&page);
     return r < 0 ? r : n;
 }
 

@@ -112,9 +112,9 @@ int membership_list(struct membership *membership, uint64_t id, size_t limit,
  * be more, 0 or an error. */
 int membership_list_some(struct membership *membership, uint64_t id, struct kv_buf *cursor,
                          struct sid_vector *sids);
-/* The first members in order of rank, at most `most`; behind an order of a clustering with centres,
- * or of all (NULL). Returns how many, -EUCLEAN or a store error. */
-int membership_after(struct membership *membership, uint64_t id, const uint8_t *order, size_t most,
+/* The first members in order of rank, at most `most`. Returns how many, -EUCLEAN or a store error.
+ */
+int membership_first(struct membership *membership, uint64_t id, size_t most,
                      struct member *ret_members);
 /* after  an id of the clustering, or clustering_base() */
 int membership_ids(struct membership *membership, uint64_t after, size_t limit, uint64_t *ret_ids);

@@ -153,7 +153,7 @@ int membership_move_all(struct membership *membership, uint64_t from, uint64_t t
     struct member members[MEMBERS_AT_ONCE];
 
     for (;;) {
-        int n = membership_after(membership, from, NULL, MEMBERS_AT_ONCE, members);
+        int n = membership_first(membership, from, MEMBERS_AT_ONCE, members);
         if (n <= 0)
             return n;
         int r = membership_move(membership, from, to, members, (size_t)n);

@@ -56,16 +56,6 @@ int sid_vector_make_room(struct sid_vector *vector, size_t n)
     return 0;
 }
 
-int sid_vector_push_sets(struct sid_vector *vector, const uint64_t *sids, size_t n)
-{
-    int r = n ? sid_vector_make_room(vector, n) : 0;
-    if (r < 0 || n == 0)
-        return r;
-    memcpy(vector->sids + vector->n_sids, sids, n * sizeof(*sids));
-    vector->n_sids += n;
-    return 0;
-}
-
 /* What one posting list has comes so. */
 static bool is_ascending(const struct sid_vector *vector)
 {

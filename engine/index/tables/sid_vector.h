@@ -17,8 +17,6 @@ int sid_vector_push(struct sid_vector *vector, uint64_t sid); /* 0, -ENOMEM */
 int sid_vector_push_set(struct sid_vector *vector, uint64_t sid);
 /* For n pushes more, likewise. */
 int sid_vector_make_room(struct sid_vector *vector, size_t n);
-/* n of them, not its own, likewise. */
-int sid_vector_push_sets(struct sid_vector *vector, const uint64_t *sids, size_t n);
 void sid_vector_sort_unique(struct sid_vector *vector);
 /* The first `most` sids of two ascending vectors of unique ones, as one more. Returns 0, -ENOMEM.
  */
