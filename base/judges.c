@@ -22,7 +22,7 @@
 #include "base/cleanup.h"
 #include "base/mount_table.h"
 
-/* Of linux/magic.h and of the sources of the file systems. */
+/* The numbers stand in linux/magic.h and in the sources of the file systems. */
 static const uint32_t by_mode[] = {
     0xef53,     /* ext2, ext3, ext4 */
     0x01021994, /* tmpfs, devtmpfs */

@@ -21,7 +21,7 @@
 #include "engine/cluster/sketch_file.h"
 #include "engine/cluster/union_find.h"
 
-/* What is meant by a long list wherever clusters are made. */
+/* A long list has more documents than the first number, wherever clusters are made. */
 enum { LINKS_MOST_COMPARED = 1000, LINKS_REPRESENTATIVES = 64 };
 
 struct link_totals {

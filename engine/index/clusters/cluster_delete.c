@@ -35,7 +35,7 @@ struct leaving {
     bool may_be_gone; /* it is done again */
 };
 
-/* Whether it is the first of its class. */
+/* The first document of a class has its postings. */
 static bool has_postings(const struct leaving *leaving, size_t i)
 {
     return leaving->others[i] == 0 || leaving->others[i] > leaving->sids[i];
@@ -113,7 +113,7 @@ static int put_intent(const struct graph *first, struct kv_batch *batch, uint64_
     return 0;
 }
 
-/* What stands before the first write. */
+/* Intents and marks stand before the first write. */
 static int announce(const struct graph *graph, const struct leaving *leaving,
                     struct sid_vector *dirty)
 {
@@ -298,7 +298,7 @@ int cluster_delete(const struct graph *first, const uint64_t *sids,
     return r < 0 ? r : recluster_small(first, &dirty);
 }
 
-/* What an intent says. */
+/* An intent, decoded. */
 struct intended {
     uint64_t clusters[CLUSTERING_MAX + 1], fingerprints[POSTINGS_TIER_R_KEYS];
     size_t n_clusters, n_fingerprints;

@@ -42,8 +42,8 @@ static int add(struct joining *joining, uint64_t sid, uint64_t cluster)
 
 /* -- what it belongs to -- */
 
-/* What is in no cluster has no id to keep, and with what comes in its place it would only found a
- * cluster to leave it. */
+/* A document that is replaced and in no cluster is not wanted: it has no id to keep, and would only
+ * found a cluster to leave it. */
 static int wanted(void *user, const uint64_t *sids, size_t n, bool *ret_wanted)
 {
     const struct joining *joining = user;

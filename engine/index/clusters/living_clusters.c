@@ -166,7 +166,7 @@ int living_clusters_remake(struct living_clusters *clusters, unsigned number,
     const struct clustering *clustering = living_clusters_find(clusters, number);
     const uint64_t on_its_way = clustering_base(number);
     int r = living_clusters_recover(clusters);
-    if (r == 0 && !dirty_has(clusters->dirty, on_its_way))
+    if (r == 0)
         r = dirty_mark(clusters->dirty, &on_its_way, 1);
     if (r == 0)
         r = remake_plan_step(plan, &clustering->graph);
