@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "engine/index/postings/candidates.h"
 #include "engine/index/tables/cluster_ids.h"
 #include "engine/index/answers/matches.h"

@@ -1,7 +1,6 @@
 #include "engine/index/tables/membership_private.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/bytes.h"
 #include "engine/index/tables/schema.h"
