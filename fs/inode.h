@@ -35,6 +35,7 @@ struct inode {
     mode_t type;               /* S_IFMT part of st_mode: never changes */
     bool by_name;              /* its key does not open; never changes */
     bool is_foreign;           /* of a file system mounted inside the tree; never changes */
+    bool told_anew;            /* by a reply, which may be under way; under inode_lock() */
     ino_t ino;                 /* st_ino, below; what is shown is inode_number() */
     struct inode *next;        /* in its bucket; under the table's lock */
     uint64_t n_lookups;        /* the kernel's; under the table's lock, as what follows */
@@ -44,7 +45,7 @@ struct inode {
     int backing_id;            /* of kernel passthrough, the same for all files; 0: none */
     uid_t backing_uid;         /* as whom the kernel writes by it */
     struct lock_owner *owners; /* of POSIX locks */
-    off_t told_size;           /* as the kernel was last told */
+    off_t told_size;           /* as the kernel was last told, or found when told to ask */
     struct timespec told_mtime, told_ctime;
     int64_t changed_ms; /* on the monotonic clock: since when a reply to what changes it, which the
                          * kernel takes for true whatever it is told, may be under way */
@@ -55,6 +56,7 @@ struct inode {
     mode_t changed_mode;
     uid_t changed_uid;
     gid_t changed_gid;
+    uint32_t told_ms; /* when told_size or told_mtime became another: what fits of clock_now_ms() */
     struct timespec closed_ctime; /* as a writer through the mount left it at its last close */
     atomic_uint n_may_store;      /* files passed through that may be mapped for writing */
     atomic_int folds_case;        /* of a directory: 0 not known, or one of those below */
@@ -138,8 +140,12 @@ void inode_tell(struct inode_table *table, struct inode *inode, const struct sta
 /* The same in a reply about a name in a directory (NULL: none). */
 void inode_tell_entry(struct inode_table *table, struct inode *inode, const struct inode *directory,
                       const struct stat *st);
-/* True: size and mtime are those the kernel was told last. */
-bool inode_is_told(struct inode_table *table, const struct inode *inode, const struct stat *st);
+/* With inode_lock(): note that the kernel was told to ask when these were the attributes. */
+void inode_tell_asking(struct inode *inode, const struct stat *st);
+/* With inode_lock(): whether size and mtime are those of which the kernel was last told; whether it
+ * is also certain to keep nothing that is older, be its reply still under way. */
+bool inode_is_told(const struct inode *inode, const struct stat *st);
+bool inode_is_surely_told(const struct inode *inode, const struct stat *st);
 
 /* A descriptor of the inode as open(2) with these flags gives it; the caller closes it.
  * Returns it, -ESTALE when the inode is gone, -ENOENT for a directory that is gone and that the

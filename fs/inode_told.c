@@ -26,14 +26,44 @@ static uint32_t number_of(const struct inode *directory)
     return (uint32_t)((uintptr_t)directory >> 4);
 }
 
-/* With the inode's lock. */
-static void tell(struct inode *inode, const struct stat *st)
+bool inode_is_told(const struct inode *inode, const struct stat *st)
 {
-    if (inode->n_tells_new && --inode->n_tells_new == 0)
-        inode->changed_ms = 0;
+    return inode->told_size == st->st_size && is_same_time(&inode->told_mtime, &st->st_mtim);
+}
+
+/* What was written through the mount the kernel takes for new by itself. */
+bool inode_is_surely_told(const struct inode *inode, const struct stat *st)
+{
+    return inode_is_told(inode, st) &&
+           (!inode->told_anew || is_same_time(&inode->closed_ctime, &st->st_ctim));
+}
+
+static void note_told(struct inode *inode, const struct stat *st)
+{
     inode->told_size = st->st_size;
     inode->told_mtime = st->st_mtim;
     inode->told_ctime = st->st_ctim;
+    inode->told_ms = (uint32_t)clock_now_ms();
+}
+
+void inode_tell_asking(struct inode *inode, const struct stat *st)
+{
+    note_told(inode, st);
+    inode->told_anew = false;
+}
+
+/* With the inode's lock. */
+static void tell(struct inode *inode, const struct stat *st)
+{
+    const bool is_first = !inode->told_ctime.tv_sec;
+    if (inode->n_tells_new && --inode->n_tells_new == 0)
+        inode->changed_ms = 0;
+    if (inode_is_told(inode, st)) {
+        inode->told_ctime = st->st_ctim;
+        return;
+    }
+    note_told(inode, st);
+    inode->told_anew = !is_first;
 }
 
 void inode_tell(struct inode_table *table, struct inode *inode, const struct stat *st)
@@ -79,10 +109,4 @@ bool inode_is_changed_as(struct inode_table *table, const struct inode *inode,
     return is_same_time(&inode->changed_ctime, &st->st_ctim) &&
            inode->changed_mode == st->st_mode && inode->changed_uid == st->st_uid &&
            inode->changed_gid == st->st_gid;
-}
-
-bool inode_is_told(struct inode_table *table, const struct inode *inode, const struct stat *st)
-{
-    LOCKED(inode_lock(table, inode));
-    return inode->told_size == st->st_size && is_same_time(&inode->told_mtime, &st->st_mtim);
 }

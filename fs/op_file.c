@@ -23,16 +23,6 @@ static int backing_flags(int flags)
     return (flags & ~(O_DIRECT | O_NOCTTY)) | O_NOFOLLOW | O_CLOEXEC;
 }
 
-/* Whoever opens a file sees what it holds now, though it was changed behind the mount and the
- * kernel may still keep attributes: with the size of yesterday a copy would be cut short. Of
- * attributes alone the kernel can be told by a thread that serves: it waits for nothing. */
-static void refresh_attributes(struct fs *fs, const struct inode *inode, const struct statx *stx)
-{
-    const struct stat st = stat_told(stx);
-    if (!inode_is_told(&fs->inodes, inode, &st))
-        stale_content(fs, inode);
-}
-
 int open_inode(fuse_req_t req, struct inode *inode, int flags)
 {
     struct fs *fs = fs_of(req);
@@ -66,10 +56,11 @@ static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *f
         return -ESTALE;
     }
     gone_over(&fs->inodes.gone);
+    const struct stat st = stat_told(&stx);
     if (fi->flags & O_TRUNC)
         notice_content(fs, inode);
     else
-        refresh_attributes(fs, inode, &stx);
+        stale_unless_told(fs, inode, &st);
     bool append_only = stx.stx_attributes & STATX_ATTR_APPEND;
     int r = open_file_new(req, inode, TAKE_FD(owned), append_only, fi, ret_file);
     /* Where we read and write by it, it shall be as it was asked for. */

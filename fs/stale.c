@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "fs/ops.h"
 
 int stale_attributes(struct fs *fs, const struct inode *inode)
@@ -29,4 +30,16 @@ int stale_content(struct fs *fs, const struct inode *inode)
 {
     int r = tell_nothing_stored(fs, inode);
     return r == 0 || r == -ENOENT ? r : stale_attributes(fs, inode);
+}
+
+/* Said once for each change: said again, or by the watch a moment later, it would make the kernel
+ * throw away the reply that whoever has opened the file is waiting for, and go on with the old size
+ * where it does not ask, in copy_file_range(2). */
+void stale_unless_told(struct fs *fs, struct inode *inode, const struct stat *st)
+{
+    LOCKED(inode_lock(&fs->inodes, inode));
+    if (inode_is_surely_told(inode, st))
+        return;
+    stale_content(fs, inode);
+    inode_tell_asking(inode, st);
 }

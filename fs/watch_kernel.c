@@ -6,7 +6,7 @@
  *   ... of one it does not know yet: it says so (ENOENT), and is told again until it does, or until
  *       nobody looks the inode up any more. So an inode is in the table before its attributes are
  *       read (inode_lookup())
- *   ... of an open one that was just told what is so now: it is told again a little later; of two
+ *   ... of an open one that keeps nothing of before: it is told again a little later; of two
  *       replies that crossed it may have taken the older
  *   ... of what a request changes that has no attributes in its reply (the directories in which a
  *       name is made, removed or moved, what is moved): the kernel takes what it keeps for old, but
@@ -34,14 +34,15 @@
 
 /* Mostly due after all others. */
 static void tell_again(struct watch *watch, const struct file_key *key, unsigned what,
-                       int64_t due_ms, enum watch_again_when when)
+                       int64_t due_ms, bool unless_answered)
 {
     struct watch_again *again = malloc(sizeof(*again)), *before;
     if (!again) {
         watch->all_again = true;
         return;
     }
-    *again = (struct watch_again){.key = *key, .due_ms = due_ms, .what = what, .when = when};
+    *again = (struct watch_again){
+        .key = *key, .due_ms = due_ms, .what = what, .unless_answered = unless_answered};
     TAILQ_FOREACH_REVERSE(before, &watch->again, watch_agains, order)
     if (before->due_ms <= due_ms)
         break;
@@ -51,21 +52,21 @@ static void tell_again(struct watch *watch, const struct file_key *key, unsigned
         TAILQ_INSERT_HEAD(&watch->again, again, order);
 }
 
-/* Whether the kernel was told of an open file as it is now; with its inode_lock(). */
+/* Whether the kernel keeps nothing of an open file from before it became what it is; with its
+ * inode_lock(). */
 static bool is_told_now(const struct inode *inode)
 {
     struct stat st;
     return inode->type == S_IFREG && inode->files && fstat(inode->files->fd, &st) == 0 &&
-           st.st_size == inode->told_size &&
-           memcmp(&st.st_mtim, &inode->told_mtime, sizeof(st.st_mtim)) == 0 &&
+           inode_is_told(inode, &st) &&
            memcmp(&st.st_ctim, &inode->told_ctime, sizeof(st.st_ctim)) == 0;
 }
 
 /* Being told makes the kernel throw away a reply with the size of now that is under way, and go on
  * with the old one in copy_file_range(2): a copy would be cut short. So whoever has just opened the
- * file, and asked for its size, is left alone for a while. */
+ * file, and asks for its size, is left alone for a while. */
 static void tell_inode(struct watch *watch, struct inode *inode, unsigned what,
-                       enum watch_again_when when)
+                       bool unless_answered)
 {
     enum { LATER_MS = 700, TAKEN_MS = 1000 };
     struct fs *fs = watch->fs;
@@ -75,17 +76,18 @@ static void tell_inode(struct watch *watch, struct inode *inode, unsigned what,
     if (backing_key_is_nested(fs->backing, &inode->key))
         return;
     LOCKED(inode_lock(&fs->inodes, inode)); /* this notice waits for nothing */
-    if (when == AGAIN_ANSWERED && !inode->changed_ms)
+    if (unless_answered && !inode->changed_ms)
         return;
-    if (when == AGAIN_UNKNOWN && is_told_now(inode)) {
-        tell_again(watch, &inode->key, what, now_ms + LATER_MS, AGAIN_SURELY);
+    const uint32_t told_since_ms = (uint32_t)now_ms - inode->told_ms;
+    if (told_since_ms < LATER_MS && is_told_now(inode)) {
+        tell_again(watch, &inode->key, what, now_ms + LATER_MS - told_since_ms, unless_answered);
         return;
     }
     int r = what & SEEN_CONTENT ? stale_content(fs, inode) : stale_attributes(fs, inode);
     if (r == -ENOENT && inode != fs->inodes.root)
-        tell_again(watch, &inode->key, what, now_ms, AGAIN_UNKNOWN);
+        tell_again(watch, &inode->key, what, now_ms, false);
     else if (now_ms < inode->changed_ms + TAKEN_MS)
-        tell_again(watch, &inode->key, what, inode->changed_ms + TAKEN_MS, AGAIN_ANSWERED);
+        tell_again(watch, &inode->key, what, inode->changed_ms + TAKEN_MS, true);
 }
 
 /* What this process changed itself, its reply told: if it is so still, it is known. */
@@ -98,7 +100,7 @@ static bool is_as_changed(struct fs *fs, struct inode *inode)
 }
 
 static void tell_key(struct watch *watch, const struct file_key *key, unsigned what,
-                     enum watch_again_when when)
+                     bool unless_answered)
 {
     struct inode_table *inodes = &watch->fs->inodes;
     struct inode *inode = inode_get(inodes, key);
@@ -110,7 +112,7 @@ static void tell_key(struct watch *watch, const struct file_key *key, unsigned w
         what |= SEEN_ATTRIBUTES;
     what &= what & SEEN_ATTRIBUTES ? SEEN_ATTRIBUTES : SEEN_CONTENT;
     if (what)
-        tell_inode(watch, inode, what, when);
+        tell_inode(watch, inode, what, unless_answered);
     /* The reference may be the last by now: then the kernel does not know the inode. */
     inode_unref(inodes, inode);
 }
@@ -125,14 +127,14 @@ void watch_tell_attributes(struct watch *watch, struct watch_batch *batch)
         TAILQ_INSERT_TAIL(&due, again, order);
     }
     while ((again = TAILQ_FIRST(&due))) {
-        tell_key(watch, &again->key, again->what, again->when);
+        tell_key(watch, &again->key, again->what, again->unless_answered);
         TAILQ_REMOVE(&due, again, order);
         free(again);
     }
     struct seen *seen;
     TAILQ_FOREACH(seen, &batch->seen, order)
     if (!*seen->name)
-        tell_key(watch, &seen->key, seen->what, AGAIN_UNKNOWN);
+        tell_key(watch, &seen->key, seen->what, false);
 }
 
 void watch_again_done(struct watch *watch)
@@ -152,9 +154,9 @@ int watch_tell_all(struct watch *watch)
     int r = inode_get_all(inodes, &all, &n_all);
     if (r < 0)
         return r;
-    tell_inode(watch, inodes->root, SEEN_ATTRIBUTES, AGAIN_SURELY);
+    tell_inode(watch, inodes->root, SEEN_ATTRIBUTES, false);
     for (size_t i = 0; i < n_all; i++) {
-        tell_inode(watch, all[i], SEEN_ATTRIBUTES, AGAIN_SURELY);
+        tell_inode(watch, all[i], SEEN_ATTRIBUTES, false);
         inode_unref(inodes, all[i]);
     }
     free(all);
@@ -185,6 +187,12 @@ static void tell_name(struct watch *watch, const struct seen *seen)
     inode_unref(&fs->inodes, directory);
 }
 
+static bool is_told(struct fs *fs, struct inode *inode, const struct stat *st)
+{
+    LOCKED(inode_lock(&fs->inodes, inode));
+    return inode_is_told(inode, st);
+}
+
 /* Pages the kernel holds of a file that it does not pass through, for as long as it is open; only
  * where the file is really another: whoever has mapped them would find them gone. */
 static void tell_pages(struct watch *watch, struct inode *inode)
@@ -195,7 +203,7 @@ static void tell_pages(struct watch *watch, struct inode *inode)
     if (!open_file_is_cached(fs, inode))
         return;
     int fd = borrow_fd(fs, inode, &borrowed);
-    if (fd >= 0 && fstat(fd, &st) == 0 && !inode_is_told(&fs->inodes, inode, &st))
+    if (fd >= 0 && fstat(fd, &st) == 0 && !is_told(fs, inode, &st))
         fuse_lowlevel_notify_inval_inode(fs->session, ino_of(fs, inode), 0, 0);
 }
 

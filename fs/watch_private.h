@@ -29,19 +29,13 @@ struct watch_source {
 };
 extern const struct watch_source watch_fanotify, watch_inotify;
 
-enum watch_again_when {
-    AGAIN_UNKNOWN,  /* the kernel did not know it */
-    AGAIN_SURELY,   /* whatever it was told meanwhile */
-    AGAIN_ANSWERED, /* unless the reply that it takes for true is known to have come before another
-                     */
-};
-
 struct watch_again {
     TAILQ_ENTRY(watch_again) order;
     struct file_key key;
     int64_t due_ms;
-    unsigned what; /* SEEN_ bits */
-    enum watch_again_when when;
+    unsigned what;        /* SEEN_ bits */
+    bool unless_answered; /* not if the reply that the kernel takes for true is known to have come
+                           * before another */
 };
 
 /* Batches of which the kernel may not have been told, when what is read next happened: all that the

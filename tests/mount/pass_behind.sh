@@ -27,3 +27,43 @@ for option in passthrough nopassthrough; do
     rm "$SOURCE/copy"
     stop
 done
+# Three at once, just when the kernel is told of the change: none goes on with the size of before.
+start -o views=none
+cat > "$SCRATCH/three" <<'EOF'
+import os, sys, threading
+source, mount, name = sys.argv[1:]
+
+def copy(number, wrong):
+    file = os.open(f"{mount}/{name}", os.O_RDONLY)
+    other = os.open(f"{mount}/{name}.{number}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    size, copied = os.fstat(file).st_size, 0
+    while n := os.copy_file_range(file, other, 1 << 20):
+        copied += n
+    os.close(file)
+    os.close(other)
+    if (size, copied) != (length, length):
+        wrong.append(f"{copied} bytes copied of {length}, size {size}")
+
+for length in range(1000, 1200):
+    for directory, n in (mount, 50), (source, length):
+        with open(f"{directory}/{name}", "w") as file:
+            file.write("a" * n)
+        if directory == mount:
+            os.stat(f"{mount}/{name}")
+    wrong = []
+    threads = [threading.Thread(target=copy, args=(number, wrong)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if wrong:
+        sys.exit(wrong[0])
+EOF
+copying=()
+for name in one two three; do
+    python3 "$SCRATCH/three" "$SOURCE" "$MNT" "$name" & copying+=($!)
+done
+for pid in "${copying[@]}"; do
+    wait "$pid" || fail "a copy was cut short among three"
+done
+stop

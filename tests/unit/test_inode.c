@@ -436,12 +436,38 @@ static void test_inode__the_kernel_is_known_to_be_told_until_the_file_changes(vo
     struct stat st;
     assert_int_equal(fstatat(backing_root_fd(backing), "0", &st, 0), 0);
     inode_tell(&table, inode, &st);
-    assert_true(inode_is_told(&table, inode, &st));
+    assert_true(inode_is_told(inode, &st));
     st.st_size++;
-    assert_false(inode_is_told(&table, inode, &st));
+    assert_false(inode_is_told(inode, &st));
     st.st_size--;
     st.st_mtim.tv_nsec ^= 1;
-    assert_false(inode_is_told(&table, inode, &st));
+    assert_false(inode_is_told(inode, &st));
+    inode_forget(&table, inode, 1);
+}
+
+static void test_inode__a_reply_that_tells_of_a_change_may_be_under_way(void **state)
+{
+    (void)state;
+    make_files(1);
+    struct inode *inode = look_up("0");
+    struct stat st;
+    assert_int_equal(fstatat(backing_root_fd(backing), "0", &st, 0), 0);
+    inode_tell(&table, inode, &st); /* the first: the kernel kept nothing before */
+    assert_true(inode_is_surely_told(inode, &st));
+    st.st_size++;
+    st.st_ctim.tv_nsec ^= 1;
+    assert_false(inode_is_surely_told(inode, &st));
+    inode_tell(&table, inode, &st);
+    assert_true(inode_is_told(inode, &st));
+    assert_false(inode_is_surely_told(inode, &st));
+    inode_note_closed(&table, inode, &st); /* written through the mount: the kernel knows */
+    assert_true(inode_is_surely_told(inode, &st));
+    st.st_ctim.tv_nsec ^= 1;
+    assert_false(inode_is_surely_told(inode, &st));
+    inode_tell_asking(inode, &st);
+    assert_true(inode_is_surely_told(inode, &st));
+    inode_tell(&table, inode, &st); /* the same again */
+    assert_true(inode_is_surely_told(inode, &st));
     inode_forget(&table, inode, 1);
 }
 
@@ -654,6 +680,7 @@ int main(void)
         TEST(directories_moved_into_each_other_make_no_circle),
         TEST(one_deeper_than_any_path_is_reached_and_forgotten),
         TEST(the_kernel_is_known_to_be_told_until_the_file_changes),
+        TEST(a_reply_that_tells_of_a_change_may_be_under_way),
         TEST(what_a_reply_told_of_a_change_holds_until_anything_changes),
         TEST(the_reply_that_made_it_has_arrived_when_another_is_told),
         TEST(the_reply_that_made_it_may_be_late_for_another_name),
