@@ -14,11 +14,11 @@
 #include <xxhash.h>
 
 #include "engine/cluster/batch_state.h"
-#include "engine/cluster/key_lists.h"
-#include "engine/cluster/large_array.h"
-#include "engine/cluster/links.h"
-#include "engine/cluster/pair_counts.h"
-#include "engine/cluster/parallel.h"
+#include "engine/cluster/pairs/key_lists.h"
+#include "engine/cluster/large/large_array.h"
+#include "engine/cluster/pairs/links.h"
+#include "engine/cluster/pairs/pair_counts.h"
+#include "engine/cluster/large/parallel.h"
 
 enum {
     EXACT_KEYS = 24,

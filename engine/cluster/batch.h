@@ -18,8 +18,8 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
-#include "engine/cluster/equivalence.h"
-#include "engine/cluster/list_counts.h"
+#include "engine/cluster/pairs/equivalence.h"
+#include "engine/cluster/pairs/list_counts.h"
 #include "engine/cluster/loose.h"
 #include "engine/sketch/documents/document_sketch.h"
 

@@ -28,8 +28,8 @@
 
 #include "base/trust.h"
 #include "engine/cluster/batch_state.h"
-#include "engine/cluster/pair_file.h"
-#include "engine/cluster/parallel.h"
+#include "engine/cluster/pairs/pair_file.h"
+#include "engine/cluster/large/parallel.h"
 
 static const uint64_t sketches_magic = UINT64_C(0x6b696e6673736b33); /* "kinfssk3" */
 static const uint64_t pairs_magic = UINT64_C(0x6b696e6673707232);    /* "kinfspr2" */

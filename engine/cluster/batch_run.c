@@ -14,11 +14,11 @@
 
 #include "base/clock.h"
 #include "engine/cluster/batch_state.h"
-#include "engine/cluster/large_array.h"
-#include "engine/cluster/links.h"
+#include "engine/cluster/large/large_array.h"
+#include "engine/cluster/pairs/links.h"
 #include "engine/cluster/loose.h"
-#include "engine/cluster/pair_counts.h"
-#include "engine/cluster/parallel.h"
+#include "engine/cluster/pairs/pair_counts.h"
+#include "engine/cluster/large/parallel.h"
 
 enum { THREADS_THAT_WAIT = 3 };
 

@@ -4,8 +4,8 @@
 
 #include "engine/cluster/batch.h"
 #include "engine/cluster/budget.h"
-#include "engine/cluster/pair_file.h"
-#include "engine/cluster/sketch_file.h"
+#include "engine/cluster/pairs/pair_file.h"
+#include "engine/cluster/pairs/sketch_file.h"
 
 enum {
     SCRATCH_SKETCHES,

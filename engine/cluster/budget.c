@@ -15,10 +15,10 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "engine/cluster/equivalence.h"
-#include "engine/cluster/key_lists.h"
-#include "engine/cluster/pair_counts.h"
-#include "engine/cluster/sketch_file.h"
+#include "engine/cluster/pairs/equivalence.h"
+#include "engine/cluster/pairs/key_lists.h"
+#include "engine/cluster/pairs/pair_counts.h"
+#include "engine/cluster/pairs/sketch_file.h"
 
 enum {
     DOCUMENT_BYTES = 17, /* parent 4, place of the sketch 8, |V| or size of cluster 4, marks 1/4 */

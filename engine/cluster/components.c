@@ -13,7 +13,7 @@
 #include <errno.h>
 
 #include "base/cleanup.h"
-#include "engine/cluster/union_find.h"
+#include "engine/cluster/large/union_find.h"
 
 static int check(const struct resembling_pair *pairs, size_t n_pairs, const uint32_t *same_as,
                  size_t n_documents)

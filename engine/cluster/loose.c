@@ -26,9 +26,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/cluster/equivalence.h"
-#include "engine/cluster/large_array.h"
-#include "engine/cluster/parallel.h"
+#include "engine/cluster/pairs/equivalence.h"
+#include "engine/cluster/large/large_array.h"
+#include "engine/cluster/large/parallel.h"
 
 enum { DEALT_AT_ONCE = 4096, NONE = UINT32_MAX };
 

@@ -12,8 +12,8 @@
 #ifndef KINFS_ENGINE_CLUSTER_LOOSE_H
 #define KINFS_ENGINE_CLUSTER_LOOSE_H
 
-#include "engine/cluster/sketch_file.h"
-#include "engine/cluster/union_find.h"
+#include "engine/cluster/pairs/sketch_file.h"
+#include "engine/cluster/large/union_find.h"
 
 /* A component is loose when its documents resemble its largest one by less than this share of the
  * threshold on average: by 0.4 at a threshold of 0.5. */

@@ -14,7 +14,7 @@
 
 #include "base/cleanup.h"
 #include "engine/cluster/batch.h"
-#include "engine/cluster/union_find.h"
+#include "engine/cluster/large/union_find.h"
 #include "engine/sketch/documents/exact_set.h"
 
 enum {

@@ -6,7 +6,7 @@
 #include <xxhash.h>
 
 #include "base/clock.h"
-#include "engine/cluster/parallel.h"
+#include "engine/cluster/large/parallel.h"
 
 enum { AT_ONCE = 256 }; /* documents: their text stays in the cache, and the clock costs nothing */
 

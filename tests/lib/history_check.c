@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "engine/cluster/batch.h"
-#include "engine/cluster/union_find.h"
+#include "engine/cluster/large/union_find.h"
 #include "engine/index/index_private.h"
 #include "tests/lib/history_private.h"
 #include "tests/lib/scratch.h"

@@ -11,8 +11,8 @@
 
 #include "engine/cluster/batch.h"
 #include "engine/cluster/budget.h"
-#include "engine/cluster/links.h"
-#include "engine/cluster/pair_counts.h"
+#include "engine/cluster/pairs/links.h"
+#include "engine/cluster/pairs/pair_counts.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/trials.h"
 

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/cluster/key_lists.h"
+#include "engine/cluster/pairs/key_lists.h"
 
 /* As many bits as tell the documents apart and no more: what they leave is the fingerprint's. */
 static void test_key_lists__numbers_have_the_bits_they_need(void **state)

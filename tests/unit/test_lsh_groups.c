@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "engine/cluster/key_lists.h"
+#include "engine/cluster/pairs/key_lists.h"
 #include "tests/lib/scratch.h"
 
 enum { N_DOCUMENTS = 4000, N_KEYS = 400, MOST_PAIRS = 400, K_MAX = 4 };

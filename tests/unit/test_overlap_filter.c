@@ -1,6 +1,6 @@
 #include "batch_world.h"
 
-#include "engine/cluster/overlap_filter.h"
+#include "engine/cluster/pairs/overlap_filter.h"
 #include "tests/lib/scratch.h"
 
 static unsigned differing_slowly(const struct overlap_filter *a, const struct overlap_filter *b)

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "engine/cluster/refused_pairs.h"
+#include "engine/cluster/pairs/refused_pairs.h"
 #include "tests/lib/trials.h"
 
 /* Whatever the room: nothing is remembered that was not added, the last one always is, in either

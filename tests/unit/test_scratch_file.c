@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/cluster/scratch_file.h"
+#include "engine/cluster/large/scratch_file.h"
 #include "tests/lib/scratch.h"
 
 static unsigned n_names(const char *directory)

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "engine/cluster/key_lists.h"
+#include "engine/cluster/pairs/key_lists.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/trials.h"
 

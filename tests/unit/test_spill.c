@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "engine/cluster/spill.h"
+#include "engine/cluster/large/spill.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/trials.h"
 

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "engine/cluster/union_find.h"
+#include "engine/cluster/large/union_find.h"
 
 static void test_union_find__starts_with_every_member_alone(void **state)
 {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "engine/cluster/parallel.h"
+#include "engine/cluster/large/parallel.h"
 #include "tools/options/byte_count.h"
 #include "tools/commands/command.h"
 #include "tools/options/policy_choice.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "engine/cluster/parallel.h"
+#include "engine/cluster/large/parallel.h"
 #include "engine/index/extract/sketching.h"
 #include "tools/show/message.h"
 #include "tools/documents/regular_file.h"

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "engine/cluster/parallel.h"
+#include "engine/cluster/large/parallel.h"
 #include "engine/index/answers/answer.h"
 
 enum {

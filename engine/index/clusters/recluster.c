@@ -22,7 +22,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/cluster/union_find.h"
+#include "engine/cluster/large/union_find.h"
 #include "engine/index/clusters/cluster_change.h"
 #include "engine/index/clusters/neighbours.h"
 #include "engine/index/clusters/remake_plan.h"

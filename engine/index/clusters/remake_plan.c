@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
-#include "engine/cluster/parallel.h"
+#include "engine/cluster/large/parallel.h"
 #include "engine/index/clusters/cluster_change.h"
 #include "engine/index/tables/cluster_heads.h"
 #include "engine/index/clusters/id_votes.h"

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/thread.h"
-#include "engine/cluster/parallel.h"
+#include "engine/cluster/large/parallel.h"
 #include "engine/index/tables/record.h"
 #include "engine/index/tables/records.h"
 #include "engine/index/tables/schema.h"

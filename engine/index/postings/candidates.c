@@ -12,7 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "engine/cluster/parallel.h"
+#include "engine/cluster/large/parallel.h"
 #include "engine/index/tables/sid_tally.h"
 #include "engine/index/tables/sid_vector.h"
 

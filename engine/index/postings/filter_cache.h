@@ -1,4 +1,4 @@
-/* Overlap filters (engine/cluster/overlap_filter.h) of documents that were posted or compared
+/* Overlap filters (engine/cluster/pairs/overlap_filter.h) of documents that were posted or compared
  * lately: most candidates of a document that has much boilerplate share that and no more, and are
  * refused without their records being looked at. What a sid stands for never changes; only that it
  * is gone is told, so that whoever meets it in a list looks for its record and drops it there. In
@@ -6,7 +6,7 @@
 #ifndef KINFS_ENGINE_INDEX_POSTINGS_FILTER_CACHE_H
 #define KINFS_ENGINE_INDEX_POSTINGS_FILTER_CACHE_H
 
-#include "engine/cluster/overlap_filter.h"
+#include "engine/cluster/pairs/overlap_filter.h"
 
 struct filter_cache;
 

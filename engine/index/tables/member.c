@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/cluster/overlap_filter.h"
+#include "engine/cluster/pairs/overlap_filter.h"
 #include "engine/index/tables/cluster_ids.h"
 #include "engine/index/tables/sid.h"
 
