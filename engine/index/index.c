@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "base/thread.h"
-#include "engine/index/tables/fine_times.h"
+#include "engine/index/catalogue/fine_times.h"
 #include "engine/index/intake/reconcile.h"
 #include "engine/index/intake/removal.h"
 #include "engine/index/store_directory.h"

@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 #include <sys/queue.h>
 
-#include "engine/index/tables/catalogue.h"
+#include "engine/index/catalogue/catalogue.h"
 #include "engine/index/queue/change_queue.h"
 #include "engine/index/extract/extractor.h"
 #include "engine/index/identity.h"
@@ -28,13 +28,13 @@
 #include "engine/index/clusters/named_clusterings.h"
 #include "base/niceness.h"
 #include "engine/index/postings/postings.h"
-#include "engine/index/tables/document_counts.h"
+#include "engine/index/catalogue/document_counts.h"
 #include "engine/index/tables/largest_modulus.h"
 #include "engine/index/tables/meta.h"
 #include "engine/index/tables/record.h"
 #include "engine/index/tables/records.h"
 #include "engine/index/tables/schema.h"
-#include "engine/index/tables/shown_ids.h"
+#include "engine/index/members/shown_ids.h"
 #include "engine/index/extract/sketching.h"
 #include "engine/index/queue/writing_set.h"
 

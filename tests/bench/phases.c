@@ -9,7 +9,7 @@
 #include "engine/index/index_private.h"
 #include "engine/index/clusters/neighbours.h"
 #include "engine/index/clusters/recluster.h"
-#include "engine/index/tables/stored_row.h"
+#include "engine/index/catalogue/stored_row.h"
 #include "tests/bench/clock.h"
 
 const char *const phase_names[N_PHASES] = {

@@ -19,10 +19,10 @@
 
 #include "base/bytes.h"
 #include "base/mix.h"
-#include "engine/index/tables/cluster_aliases.h"
-#include "engine/index/tables/cluster_ids.h"
+#include "engine/index/members/cluster_aliases.h"
+#include "engine/index/members/cluster_ids.h"
 #include "engine/index/clusters/living_clusters.h"
-#include "engine/index/tables/member.h"
+#include "engine/index/members/member.h"
 #include "engine/index/clusters/remade.h"
 #include "engine/index/tables/schema.h"
 #include "store/kv_fault.h"

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/index/tables/catalogue.h"
+#include "engine/index/catalogue/catalogue.h"
 #include "engine/index/tables/schema.h"
 
 static struct file_key key_of(unsigned n)

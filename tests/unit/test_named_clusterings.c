@@ -13,7 +13,7 @@
 
 #include "engine/cluster/batch.h"
 #include "engine/index/index_private.h"
-#include "engine/index/tables/membership.h"
+#include "engine/index/members/membership.h"
 #include "engine/index/clusters/remade.h"
 #include "tests/lib/indexed_tree.h"
 

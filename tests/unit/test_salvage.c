@@ -19,7 +19,7 @@
 #include "engine/index/upkeep/check.h"
 #include "engine/index/upkeep/derived_tables.h"
 #include "engine/index/index_private.h"
-#include "engine/index/tables/membership.h"
+#include "engine/index/members/membership.h"
 #include "store/kv_fault.h"
 #include "tests/lib/index_answers.h"
 #include "tests/lib/indexed_tree.h"

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/index/tables/shown_ids.h"
+#include "engine/index/members/shown_ids.h"
 
 static struct shown_ids make(struct policy *ret_policy)
 {

@@ -9,12 +9,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/index/tables/catalogue.h"
+#include "engine/index/catalogue/catalogue.h"
 #include "engine/index/tables/classes.h"
-#include "engine/index/tables/cluster_aliases.h"
+#include "engine/index/members/cluster_aliases.h"
 #include "engine/index/clusters/intents.h"
-#include "engine/index/tables/member.h"
-#include "engine/index/tables/membership.h"
+#include "engine/index/members/member.h"
+#include "engine/index/members/membership.h"
 #include "engine/index/postings/postings.h"
 #include "engine/index/tables/records.h"
 #include "engine/index/tables/schema.h"

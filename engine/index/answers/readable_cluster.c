@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "engine/index/postings/candidates.h"
-#include "engine/index/tables/cluster_ids.h"
+#include "engine/index/members/cluster_ids.h"
 #include "engine/index/answers/matches.h"
 
 /* Above the ids of stored clusters and below INDEX_CLUSTER_MAX; no sid reaches it. */

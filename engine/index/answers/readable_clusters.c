@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/index/tables/cluster_ids.h"
-#include "engine/index/tables/member.h"
+#include "engine/index/members/cluster_ids.h"
+#include "engine/index/members/member.h"
 #include "engine/index/answers/readable_cluster.h"
 #include "engine/index/tables/sid_vector.h"
 

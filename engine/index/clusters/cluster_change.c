@@ -1,6 +1,6 @@
 #include "engine/index/clusters/cluster_change.h"
 
-#include "engine/index/tables/cluster_aliases.h"
+#include "engine/index/members/cluster_aliases.h"
 
 int cluster_new_id(const struct graph *graph, const struct sid_vector *loners, uint64_t *ret_id)
 {

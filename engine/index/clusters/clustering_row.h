@@ -12,7 +12,7 @@
 #define KINFS_ENGINE_INDEX_CLUSTERS_CLUSTERING_ROW_H
 
 #include "engine/cluster/batch.h"
-#include "engine/index/tables/cluster_ids.h"
+#include "engine/index/members/cluster_ids.h"
 #include "engine/index/index.h"
 #include "store/kv.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "engine/index/clusters/intents.h"
-#include "engine/index/tables/cluster_ids.h"
+#include "engine/index/members/cluster_ids.h"
 
 struct mark {
     uint64_t id, number;

@@ -13,7 +13,7 @@
 #include "engine/index/postings/filter_cache.h"
 #include "engine/index/postings/long_lists.h"
 #include "engine/index/postings/postings.h"
-#include "engine/index/tables/membership.h"
+#include "engine/index/members/membership.h"
 #include "engine/index/tables/record.h"
 #include "engine/index/tables/records.h"
 

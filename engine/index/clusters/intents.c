@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/index/tables/cluster_ids.h"
+#include "engine/index/members/cluster_ids.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/sid.h"
 

@@ -16,7 +16,7 @@
 #include "engine/index/clusters/remade.h"
 #include "engine/index/clusters/remake_plan.h"
 #include "engine/index/tables/classes.h"
-#include "engine/index/tables/cluster_aliases.h"
+#include "engine/index/members/cluster_aliases.h"
 
 enum {
     FILTERS_MAX = 1 << 18, /* 21 MB */

@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "engine/index/tables/classes.h"
-#include "engine/index/tables/cluster_aliases.h"
+#include "engine/index/members/cluster_aliases.h"
 #include "engine/index/clusters/living_clusters_private.h"
 
 enum { TORN_READS = 8 };

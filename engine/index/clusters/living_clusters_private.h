@@ -3,7 +3,7 @@
 #define KINFS_ENGINE_INDEX_CLUSTERS_LIVING_CLUSTERS_PRIVATE_H
 
 #include "engine/index/clusters/living_clusters.h"
-#include "engine/index/tables/membership.h"
+#include "engine/index/members/membership.h"
 #include "engine/index/clusters/recluster.h"
 
 /* One way of clustering. */

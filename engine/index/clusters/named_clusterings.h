@@ -10,7 +10,7 @@
 
 #include "base/niceness.h"
 #include "engine/index/messages.h"
-#include "engine/index/tables/cluster_ids.h"
+#include "engine/index/members/cluster_ids.h"
 #include "store/kv.h"
 
 struct living_clusters;

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/bytes.h"
-#include "engine/index/tables/cluster_aliases.h"
+#include "engine/index/members/cluster_aliases.h"
 #include "engine/index/clusters/named_clusterings_private.h"
 #include "engine/index/tables/meta.h"
 #include "engine/index/tables/schema.h"

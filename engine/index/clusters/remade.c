@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "engine/index/tables/cluster_ids.h"
+#include "engine/index/members/cluster_ids.h"
 #include "engine/index/tables/schema.h"
 
 enum {

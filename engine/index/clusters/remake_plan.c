@@ -6,9 +6,9 @@
 #include "base/bytes.h"
 #include "engine/cluster/large/parallel.h"
 #include "engine/index/clusters/cluster_change.h"
-#include "engine/index/tables/cluster_heads.h"
+#include "engine/index/members/cluster_heads.h"
 #include "engine/index/clusters/id_votes.h"
-#include "engine/index/tables/member.h"
+#include "engine/index/members/member.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/table_walk.h"
 

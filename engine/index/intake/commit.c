@@ -14,7 +14,7 @@
 #include "base/bytes.h"
 #include "base/escape.h"
 #include "engine/index/index_private.h"
-#include "engine/index/tables/stored_row.h"
+#include "engine/index/catalogue/stored_row.h"
 
 enum {
     SID_BLOCK = 1024,   /* sids reserved at once: what a crash may waste */

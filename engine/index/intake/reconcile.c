@@ -18,7 +18,7 @@
 #include "base/escape.h"
 #include "base/mount_point.h"
 #include "base/proc_path.h"
-#include "engine/index/tables/other_names.h"
+#include "engine/index/catalogue/other_names.h"
 #include "engine/index/intake/reconcile.h"
 #include "engine/index/intake/reconcile_private.h"
 #include "engine/index/intake/removal.h"

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "engine/index/tables/other_names.h"
+#include "engine/index/catalogue/other_names.h"
 #include "engine/index/intake/reconcile_private.h"
 
 enum { PAGE = 128 };

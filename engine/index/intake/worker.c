@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 
 #include "base/proc_path.h"
-#include "engine/index/tables/salvage.h"
+#include "engine/index/intake/salvage.h"
 #include "engine/index/index_private.h"
 
 enum {

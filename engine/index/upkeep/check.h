@@ -11,13 +11,13 @@
 #ifndef KINFS_ENGINE_INDEX_UPKEEP_CHECK_H
 #define KINFS_ENGINE_INDEX_UPKEEP_CHECK_H
 
-#include "engine/index/tables/catalogue.h"
+#include "engine/index/catalogue/catalogue.h"
 #include "engine/index/upkeep/check_tally.h"
 #include "engine/index/index.h"
 #include "engine/index/postings/postings.h"
 #include "engine/index/tables/record.h"
 #include "engine/index/tables/schema.h"
-#include "engine/index/tables/shown_ids.h"
+#include "engine/index/members/shown_ids.h"
 #include "engine/index/tables/table_walk.h"
 
 /* Of each kind so many are told, the others counted. */

@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "engine/index/upkeep/check.h"
 #include "engine/index/clusters/clustering_row.h"
-#include "engine/index/tables/member.h"
+#include "engine/index/members/member.h"
 #include "engine/index/clusters/remaking.h"
 
 static int read_policy(struct check *check, struct policy *ret_policy)

@@ -6,10 +6,10 @@
 #include "base/bytes.h"
 #include "base/counted.h"
 #include "engine/index/upkeep/check.h"
-#include "engine/index/tables/cluster_heads.h"
-#include "engine/index/tables/cluster_ids.h"
+#include "engine/index/members/cluster_heads.h"
+#include "engine/index/members/cluster_ids.h"
 #include "engine/index/clusters/clustering_row.h"
-#include "engine/index/tables/member.h"
+#include "engine/index/members/member.h"
 #include "engine/index/clusters/remade.h"
 
 struct check_members {

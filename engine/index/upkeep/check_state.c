@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/upkeep/check.h"
-#include "engine/index/tables/cluster_ids.h"
+#include "engine/index/members/cluster_ids.h"
 #include "engine/index/clusters/intents.h"
 #include "engine/index/clusters/clustering_row.h"
 #include "engine/index/index_private.h"

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/index/tables/cluster_aliases.h"
-#include "engine/index/tables/cluster_heads.h"
-#include "engine/index/tables/cluster_ids.h"
-#include "engine/index/tables/member.h"
+#include "engine/index/members/cluster_aliases.h"
+#include "engine/index/members/cluster_heads.h"
+#include "engine/index/members/cluster_ids.h"
+#include "engine/index/members/member.h"
 #include "engine/index/tables/schema.h"
 #include "engine/index/tables/table_walk.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "engine/index/answers/answer.h"
-#include "engine/index/tables/cluster_aliases.h"
+#include "engine/index/members/cluster_aliases.h"
 #include "engine/index/clusters/clustering_row.h"
 #include "engine/index/tables/schema.h"
 

@@ -4,7 +4,7 @@
 #define KINFS_ENGINE_INDEX_UPKEEP_KEPT_IDS_H
 
 #include "engine/index/index_private.h"
-#include "engine/index/tables/salvage.h"
+#include "engine/index/intake/salvage.h"
 
 /* What there was: an index, or what can be read of one that is damaged, or nothing. */
 struct old_store {

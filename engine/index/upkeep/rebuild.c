@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "engine/index/upkeep/check.h"
-#include "engine/index/tables/salvage.h"
+#include "engine/index/intake/salvage.h"
 #include "engine/index/store_directory.h"
 
 void making_tell(const struct making *making, const struct index_status *status)
