@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "fs/user_room.h"
+#include "fs/inodes/user_room.h"
 
 enum {
     ASIDE_BUCKETS = 1024,

@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "base/cleanup.h"
-#include "fs/identity.h"
-#include "fs/watch.h"
+#include "fs/inodes/identity.h"
+#include "fs/watch/watch.h"
 
 /* Requests the kernel may have under way in the background (read-ahead, asynchronous I/O, and that
  * a file was closed or unlocked): its own 12 starve two cores. Where there are so many, all others

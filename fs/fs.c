@@ -9,13 +9,13 @@
 
 #include "base/cleanup.h"
 #include "fs/connection.h"
-#include "fs/identity.h"
-#include "fs/ops.h"
+#include "fs/inodes/identity.h"
+#include "fs/ops/ops.h"
 #include "fs/placement.h"
 #include "fs/serve.h"
-#include "fs/views.h"
-#include "fs/waiter.h"
-#include "fs/watch.h"
+#include "fs/views/views.h"
+#include "fs/inodes/waiter.h"
+#include "fs/watch/watch.h"
 
 static const struct fuse_lowlevel_ops operations = {
     .init = op_init,

@@ -16,7 +16,8 @@ struct fs;
  * is mounted over itself, so that whoever copies it or goes through it sees the tree alone. */
 enum { FS_VIEW_SIMILAR = 1, FS_VIEW_CLUSTERS = 2, FS_VIEW_LISTED = 4, FS_VIEW_HIDDEN = 8 };
 
-/* How changes made beside the mount are seen (fs/watch.h); AUTO: by the best that can be had. */
+/* How changes made beside the mount are seen (fs/watch/watch.h); AUTO: by the best that can be had.
+ */
 enum fs_watch { FS_WATCH_AUTO, FS_WATCH_FANOTIFY, FS_WATCH_INOTIFY, FS_WATCH_NONE };
 
 struct fs_options {

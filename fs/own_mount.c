@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/mount_table.h"
 #include "base/proc_path.h"
-#include "fs/rights.h"
+#include "fs/callers/rights.h"
 #include "fs/state.h"
 
 /* So often a mount may be moved while it is looked for. */

@@ -38,7 +38,7 @@
 #include "base/clock.h"
 #include "base/thread.h"
 #include "fs/aside.h"
-#include "fs/open_file.h"
+#include "fs/inodes/open_file.h"
 
 enum {
     /* Each request that stands, in fsync(2) of a slow disk or in a file system that is frozen, has

@@ -9,9 +9,9 @@
 
 #include "base/backing.h"
 #include "fs/fs.h"
-#include "fs/inode.h"
+#include "fs/inodes/inode.h"
 #include "fs/kernel_order.h"
-#include "fs/node.h"
+#include "fs/inodes/node.h"
 #include "fs/own_mount.h"
 
 struct views; /* the views' own state, made by views_new() */
@@ -31,8 +31,8 @@ struct fs {
     pthread_mutex_t status_lock; /* of status: it may be asked for before the kernel has begun */
     struct fs_status status;
     atomic_uint protocol_minor; /* of the kernel, once it has introduced itself */
-    struct waiters *waiters;    /* fs/waiter.h */
-    struct watch *watch;        /* fs/watch.h */
+    struct waiters *waiters;    /* fs/inodes/waiter.h */
+    struct watch *watch;        /* fs/watch/watch.h */
 };
 
 /* The file system a request is for. */
@@ -69,6 +69,19 @@ static inline void fs_give_descriptors(fuse_req_t req, size_t n)
 static inline struct node *node_of(struct fs *fs, fuse_ino_t ino)
 {
     return ino == FUSE_ROOT_ID ? &fs->inodes.root->node : node_of_id(ino);
+}
+
+static inline fuse_ino_t ino_of(struct fs *fs, const struct inode *inode)
+{
+    return inode == fs->inodes.root ? FUSE_ROOT_ID : node_id(inode);
+}
+
+#define _cleanup_inode_fd_ __attribute__((cleanup(inode_return_fd)))
+
+/* Borrows a descriptor of an inode. Returns it, or a negative errno. */
+static inline int borrow_fd(struct fs *fs, struct inode *inode, struct inode_fd *ret_fd)
+{
+    return inode_borrow_fd(&fs->inodes, inode, ret_fd);
 }
 
 #endif

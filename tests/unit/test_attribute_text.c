@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "fs/attribute_text.h"
+#include "fs/views/attribute_text.h"
 
 static void test_attribute_text__names_and_attributes_go_both_ways(void **state)
 {

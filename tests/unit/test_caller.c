@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "fs/caller.h"
+#include "fs/callers/caller.h"
 
 /* No account of the system: a number is all an identity is. */
 enum { USER = 54321, GROUP = 54322, OTHER_GROUP = 54323 };

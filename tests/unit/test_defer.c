@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "fs/defer.h"
+#include "fs/views/defer.h"
 
 /* A task that can be told to wait, and says how it was run. */
 struct job {

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "fs/inode.h"
+#include "fs/inodes/inode.h"
 
 enum { THREAD = 1000, OTHER = 1001, MANY = 2000, USER = 1, STRANGER = 2 };
 

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "fs/inode_path.h"
+#include "fs/inodes/inode_path.h"
 
 enum { N_FILES = 3000, N_THREADS = 4, N_ROUNDS = 20000 };
 
@@ -197,7 +197,7 @@ static void test_inode__it_is_reached_after_a_rename_and_not_after_the_last_unli
     inode_forget(&table, inode, 1);
 }
 
-/* A thread of its own does it (fs/late_close.h). */
+/* A thread of its own does it (fs/inodes/late_close.h). */
 static bool is_closed_soon(int fd)
 {
     for (int i = 0; i < 10000; i++) {

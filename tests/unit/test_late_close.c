@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "fs/late_close.h"
+#include "fs/inodes/late_close.h"
 
 static struct late_close late;
 

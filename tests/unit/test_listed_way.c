@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "fs/listed_way.h"
+#include "fs/callers/listed_way.h"
 #include "tests/lib/scratch.h"
 
 enum { DEEP = 600, LONG_MS = 1000000 };

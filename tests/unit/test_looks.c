@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "fs/looks.h"
+#include "fs/callers/looks.h"
 #include "tests/lib/scratch.h"
 
 enum { N_MAX = 8, SHORT_US = 20000, LONG_US = 100000000 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fs/node.h"
+#include "fs/inodes/node.h"
 
 static void test_node__an_id_is_that_of_its_node(void **state)
 {

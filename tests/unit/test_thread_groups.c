@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fs/thread_groups.h"
+#include "fs/callers/thread_groups.h"
 
 enum { MANY = 30000 };
 

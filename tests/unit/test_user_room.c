@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "fs/user_room.h"
+#include "fs/inodes/user_room.h"
 
 enum { OWN = 4711, N_THREADS = 4, N_ROUNDS = 20000 };
 

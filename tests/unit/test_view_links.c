@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fs/view_links.h"
+#include "fs/views/view_links.h"
 
 static struct view_links *make(const char *directory)
 {

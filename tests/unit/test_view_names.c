@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/ratio.h"
-#include "fs/view_names.h"
+#include "fs/views/view_names.h"
 
 static struct kin kin_of(const char *path, double resemblance)
 {

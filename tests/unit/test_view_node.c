@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fs/view_node.h"
+#include "fs/views/view_node.h"
 
 static struct file_key key_of(unsigned char x)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fs/view_question.h"
+#include "fs/views/view_question.h"
 
 static const struct question_form plain = {.threshold = 0.4, .limit = 100};
 

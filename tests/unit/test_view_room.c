@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "fs/view_room.h"
+#include "fs/views/view_room.h"
 
 enum { N_MAX = 24, N_OF_A_USER_MAX = 10, BYTES_MAX = 8000, BYTES_OF_A_USER_MAX = 2000 };
 static const struct view_room_limits limits = {.n_max = N_MAX,

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "fs/node.h"
-#include "fs/watch_batch.h"
+#include "fs/inodes/node.h"
+#include "fs/watch/watch_batch.h"
 
 static struct file_key key_of(unsigned n)
 {

@@ -5,7 +5,7 @@
 #include <semaphore.h>
 #include <cmocka.h>
 
-#include "fs/watch_post.h"
+#include "fs/watch/watch_post.h"
 
 struct desk {
     struct watch_post post;

@@ -8,7 +8,7 @@
 
 #include <limits.h>
 
-#include "fs/watched_directories.h"
+#include "fs/watch/watched_directories.h"
 
 enum { N_AT_ONCE = 100, N_IN_ALL = 1000000 };
 

@@ -1,0 +1,208 @@
+#include "fs/inodes/capable.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "fs/inodes/identity.h"
+
+enum { STACK_BYTES = 128 << 10 };
+
+/* What decides about attributes and names. */
+static const uint64_t deciding = UINT64_C(1) << CAP_CHOWN | UINT64_C(1) << CAP_DAC_OVERRIDE |
+                                 UINT64_C(1) << CAP_FOWNER | UINT64_C(1) << CAP_FSETID |
+                                 UINT64_C(1) << CAP_LINUX_IMMUTABLE;
+
+/* Of /proc/PID/status, as this process sees it. */
+struct status {
+    uid_t fsuid;
+    gid_t fsgid;
+    uint64_t effective;
+};
+
+static FILE *open_stream(int dir_fd, const char *name)
+{
+    _cleanup_close_ int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+    FILE *stream = fd < 0 ? NULL : fdopen(fd, "r");
+    if (stream)
+        (void)TAKE_FD(fd);
+    return stream;
+}
+
+static bool read_status(int dir_fd, struct status *ret_status)
+{
+    _cleanup_fclose_ FILE *stream = open_stream(dir_fd, "status");
+    _cleanup_free_ char *line = NULL;
+    size_t size = 0;
+    int n_found = 0;
+    while (stream && getline(&line, &size, stream) > 0) {
+        n_found += sscanf(line, "Uid: %*u %*u %*u %u", &ret_status->fsuid) == 1;
+        n_found += sscanf(line, "Gid: %*u %*u %*u %u", &ret_status->fsgid) == 1;
+        n_found += sscanf(line, "CapEff: %" SCNx64, &ret_status->effective) == 1;
+    }
+    return n_found == 3;
+}
+
+/* Numbers of a user namespace, by which they are there and by which here. */
+struct id_range {
+    uint32_t there, here, n;
+};
+struct id_map {
+    struct id_range *ranges;
+    size_t n;
+};
+struct capable_ids {
+    struct id_map uids, gids;
+};
+
+static uint32_t find_id(const struct id_map *map, uint32_t here)
+{
+    for (size_t i = 0; i < map->n; i++)
+        if (here >= map->ranges[i].here && here - map->ranges[i].here < map->ranges[i].n)
+            return map->ranges[i].there + (here - map->ranges[i].here);
+    return (uint32_t)-1;
+}
+
+uid_t capable_uid(const struct capable_ids *ids, uid_t uid)
+{
+    return ids ? find_id(&ids->uids, uid) : uid;
+}
+
+gid_t capable_gid(const struct capable_ids *ids, gid_t gid)
+{
+    return ids ? find_id(&ids->gids, gid) : gid;
+}
+
+static bool read_map(int dir_fd, const char *name, struct id_map *map)
+{
+    _cleanup_fclose_ FILE *stream = open_stream(dir_fd, name);
+    struct id_range range;
+    while (stream && fscanf(stream, "%u %u %u", &range.there, &range.here, &range.n) == 3) {
+        struct id_range *more = reallocarray(map->ranges, map->n + 1, sizeof(*more));
+        if (!more)
+            return false;
+        map->ranges = more;
+        map->ranges[map->n++] = range;
+    }
+    return map->n > 0;
+}
+
+struct child {
+    const struct fuse_ctx *ctx;
+    const struct rights_own *own;
+    change_fn *make;
+    const void *what;
+    gid_t *groups;
+    size_t n_groups;
+    uint64_t effective; /* capabilities of the caller that decide */
+    int namespace_fd;   /* -1: the namespace of this process */
+    struct capable_ids ids;
+    int result;
+};
+
+static bool find_namespace(int dir_fd, struct child *child)
+{
+    struct stat of_caller, own;
+    _cleanup_close_ int fd = openat(dir_fd, "ns/user", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &of_caller) < 0 || stat("/proc/self/ns/user", &own) < 0)
+        return false;
+    if (of_caller.st_dev == own.st_dev && of_caller.st_ino == own.st_ino)
+        return true;
+    child->namespace_fd = TAKE_FD(fd);
+    return read_map(dir_fd, "uid_map", &child->ids.uids) &&
+           read_map(dir_fd, "gid_map", &child->ids.gids);
+}
+
+/* Whether the caller has capabilities that count, and is known well enough to be acted as: a worker
+ * of io_uring is not (thread_groups.h), which may act with less than it has. A file system stacked
+ * on the mount asks as whoever mounted it, whom /proc does not show. */
+static bool find_caller(fuse_req_t req, struct child *child)
+{
+    char path[32];
+    struct status status;
+    snprintf(path, sizeof(path), "/proc/%d", child->ctx->pid);
+    _cleanup_close_ int dir_fd =
+        child->ctx->pid > 0 ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (dir_fd < 0 || !read_status(dir_fd, &status))
+        return false;
+    child->effective = status.effective & deciding;
+    return child->effective && status.fsuid == child->ctx->uid && status.fsgid == child->ctx->gid &&
+           identity_get_groups(req, &child->groups, &child->n_groups) == 0 &&
+           find_namespace(dir_fd, child);
+}
+
+static bool set_capabilities(uint64_t effective)
+{
+    struct rights rights;
+    if (rights_get(&rights) < 0)
+        return false;
+    for (size_t i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+        uint32_t kept = (uint32_t)(effective >> (32 * i)) & rights.caps[i].permitted;
+        rights.caps[i] = (struct __user_cap_data_struct){.effective = kept, .permitted = kept};
+    }
+    return rights_set(&rights) == 0;
+}
+
+/* User and groups come first: what they are does not change with the namespace, which gives all of
+ * its capabilities to who enters. */
+static bool become_caller(const struct child *child)
+{
+    return rights_become_all(child->ctx->uid, child->ctx->gid, child->n_groups, child->groups, NULL,
+                             child->own) == 0 &&
+           prctl(PR_GET_DUMPABLE) != 1 &&
+           (child->namespace_fd < 0 || setns(child->namespace_fd, CLONE_NEWUSER) == 0) &&
+           set_capabilities(child->effective);
+}
+
+static int run_child(void *user)
+{
+    struct child *child = user;
+    if (become_caller(child))
+        child->result = child->make(child->what, child->namespace_fd < 0 ? NULL : &child->ids);
+    return 0;
+}
+
+/* The thread does nothing else until the child has ended, with whom it shares errno, too. */
+static void await_child(pid_t pid)
+{
+    int status = 0;
+    do {
+        while (waitpid(pid, &status, __WALL | WUNTRACED) != pid)
+            continue;
+        if (WIFSTOPPED(status))
+            kill(pid, SIGKILL);
+    } while (WIFSTOPPED(status));
+}
+
+int capable_change(fuse_req_t req, int refused, const struct rights_own *own, change_fn *make,
+                   const void *what)
+{
+    struct child child = {.ctx = fuse_req_ctx(req),
+                          .own = own,
+                          .make = make,
+                          .what = what,
+                          .namespace_fd = -1,
+                          .result = refused};
+    _cleanup_free_ char *stack = malloc(STACK_BYTES);
+    if (stack && find_caller(req, &child)) {
+        /* No signal tells of its end: no other wait(2) of this process takes it. */
+        pid_t pid = clone(run_child, stack + STACK_BYTES, CLONE_VM | CLONE_FILES, &child);
+        if (pid > 0)
+            await_child(pid);
+    }
+    free(child.groups);
+    free(child.ids.uids.ranges);
+    free(child.ids.gids.ranges);
+    if (child.namespace_fd >= 0)
+        close(child.namespace_fd);
+    return child.result;
+}

@@ -1,0 +1,332 @@
+#include "fs/inodes/identity.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "fs/callers/caller.h"
+#include "fs/inodes/node.h"
+#include "fs/callers/rights.h"
+#include "fs/callers/thread_groups.h"
+
+/* Facts of the process; written before there is a second thread that serves. */
+static struct rights all_rights, change_rights;
+static struct rights_own serving; /* what a thread that serves is by itself */
+static bool can_switch;
+
+/* Of who has thousands of groups the kernel writes out thousands, which takes a processor for as
+ * long: of one user, one thread at a time asks for them. Nobody can choose with whom to share a
+ * place. */
+enum { TURN_BITS = 6 };
+static pthread_mutex_t turns[1 << TURN_BITS];
+
+/* What overrules the owner, mode and flags of a file. */
+static const int overruling[] = {CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER,
+                                 CAP_LINUX_IMMUTABLE};
+
+/* Of each thread. */
+static _Thread_local bool is_switched, has_others_groups, has_own_umask;
+static _Thread_local mode_t own_umask;
+
+static bool can_switch_with(const struct rights *rights)
+{
+    return rights_have(rights, CAP_SETUID) && rights_have(rights, CAP_SETGID) &&
+           rights_have(rights, CAP_DAC_OVERRIDE);
+}
+
+static int learn_groups(void)
+{
+    int n = getgroups(0, NULL);
+    gid_t *groups = calloc((size_t)n + 1, sizeof(*groups));
+    if (!groups)
+        return -ENOMEM;
+    n = getgroups(n, groups);
+    serving.groups = groups;
+    serving.n_groups = n < 0 ? 0 : (size_t)n;
+    return n < 0 ? -errno : 0;
+}
+
+void identity_begin_serving(void)
+{
+    if (rights_get(&all_rights) < 0)
+        return;
+    can_switch = can_switch_with(&all_rights) && learn_groups() == 0;
+    serving.rights = all_rights;
+    rights_drop(&serving.rights, CAP_FSETID);
+    rights_drop(&serving.rights, CAP_SYS_RESOURCE);
+    change_rights = serving.rights;
+    for (size_t i = 0; i < sizeof(overruling) / sizeof(overruling[0]); i++)
+        rights_drop(&change_rights, overruling[i]);
+    rights_set(&serving.rights);
+}
+
+void identity_end_serving(void)
+{
+    rights_set(&all_rights);
+    free((gid_t *)serving.groups);
+    serving.groups = NULL;
+}
+
+bool identity_can_switch(void)
+{
+    return can_switch;
+}
+
+bool identity_can_pass_through(void)
+{
+    return rights_have(&all_rights, CAP_SYS_ADMIN);
+}
+
+struct identity_limits identity_get_limits(void)
+{
+    struct rights rights = {0};
+    (void)rights_get(&rights);
+    return (struct identity_limits){
+        .no_passthrough = !rights_have(&rights, CAP_SYS_ADMIN),
+        .no_others = !can_switch_with(&rights),
+        .no_owners = !rights_have(&rights, CAP_CHOWN),
+    };
+}
+
+static int take_umask(mode_t mask)
+{
+    if (!has_own_umask) {
+        /* The umask is shared by all threads until this. */
+        if (unshare(CLONE_FS) < 0)
+            return -errno;
+        own_umask = umask(mask);
+        has_own_umask = true;
+    }
+    if (own_umask != mask)
+        own_umask = (umask(mask), mask);
+    return 0;
+}
+
+static bool is_own(const struct fuse_ctx *ctx)
+{
+    return ctx->uid == geteuid() && ctx->gid == getegid();
+}
+
+/* A change of fsuid takes some rights away, and these are given instead. */
+static int become(const struct fuse_ctx *ctx, const struct rights *rights)
+{
+    int r = is_own(ctx) ? 0 : rights_become(ctx->uid, ctx->gid);
+    if (r < 0)
+        return r;
+    is_switched = true;
+    r = rights_set(rights);
+    if (r < 0)
+        identity_leave();
+    return r;
+}
+
+static enum judges judges_of(fuse_req_t req, const struct inode *inode)
+{
+    const struct fs *fs = fuse_req_userdata(req);
+    return inode_judges(&fs->inodes, inode);
+}
+
+bool identity_is_judged(fuse_req_t req, const struct inode *inode)
+{
+    return judges_of(req, inode) != JUDGES_BY_MODE && caller_is_restricted(fuse_req_ctx(req)->uid);
+}
+
+int identity_enter_judged(fuse_req_t req, const struct inode *inode)
+{
+    if (!identity_is_judged(req, inode))
+        return 0;
+    return can_switch && judges_of(req, inode) == JUDGES_BY_CALLER ? identity_enter_alone(req)
+                                                                   : -EACCES;
+}
+
+/* Whether a directory's sticky bit may keep the user from names in it. */
+static bool is_guarded(uid_t uid, int dirfd)
+{
+    struct stat st;
+    return fstat(dirfd, &st) < 0 || (st.st_mode & S_ISVTX && st.st_uid != uid);
+}
+
+int identity_enter_removal(fuse_req_t req, const struct inode *in, int dirfd, int other_dirfd)
+{
+    const struct fuse_ctx *ctx = fuse_req_ctx(req);
+    if (identity_is_judged(req, in))
+        return identity_enter_judged(req, in);
+    if (!caller_is_restricted(ctx->uid) ||
+        !(is_guarded(ctx->uid, dirfd) ||
+          (other_dirfd != dirfd && is_guarded(ctx->uid, other_dirfd))))
+        return 0;
+    if (!can_switch)
+        return -EPERM;
+    struct rights rights = serving.rights;
+    rights_drop(&rights, CAP_FOWNER);
+    return become(ctx, &rights);
+}
+
+static pthread_mutex_t *turn_of(uid_t uid)
+{
+    return &turns[(uid * node_secret.rounds[0].factor) >> (64 - TURN_BITS)];
+}
+
+int identity_check_sender(fuse_req_t req)
+{
+    const struct fuse_ctx *ctx = fuse_req_ctx(req);
+    LOCKED(turn_of(ctx->uid));
+    return thread_check_ids(ctx->pid, ctx->uid, ctx->gid);
+}
+
+int identity_get_groups(fuse_req_t req, gid_t **ret_groups, size_t *ret_n_groups)
+{
+    const struct fuse_ctx *ctx = fuse_req_ctx(req);
+    LOCKED(turn_of(ctx->uid));
+    return thread_groups(ctx->pid, ctx->uid, ctx->gid, ret_groups, ret_n_groups);
+}
+
+static int become_with_groups(fuse_req_t req, size_t n_groups, const gid_t *groups,
+                              const struct rights *rights)
+{
+    const struct fuse_ctx *ctx = fuse_req_ctx(req);
+    int r = rights_become_all(ctx->uid, ctx->gid, n_groups, groups, rights, &serving);
+    has_others_groups = r == 0;
+    return r;
+}
+
+static int become_creator(fuse_req_t req)
+{
+    _cleanup_free_ gid_t *groups = NULL;
+    size_t n_groups;
+    struct rights rights = all_rights;
+    rights_drop(&rights, CAP_FSETID);
+    rights_drop(&rights, CAP_SYS_RESOURCE);
+    int r = identity_get_groups(req, &groups, &n_groups);
+    return r < 0 ? r : become_with_groups(req, n_groups, groups, &rights);
+}
+
+int identity_enter(fuse_req_t req, const struct inode *in, mode_t mode)
+{
+    const struct fuse_ctx *ctx = fuse_req_ctx(req);
+    int r = take_umask(ctx->umask);
+    if (r == 0 && identity_is_judged(req, in))
+        return identity_enter_judged(req, in);
+    if (r < 0 || !can_switch || (is_own(ctx) && !(mode & S_ISGID)))
+        return r;
+    if (mode & S_ISGID && caller_is_restricted(ctx->uid))
+        return become_creator(req);
+    /* Quotas and the blocks reserved for root hold for what is created as well. */
+    struct rights rights = all_rights;
+    rights_drop(&rights, CAP_SYS_RESOURCE);
+    return become(ctx, &rights);
+}
+
+static int enter_change(fuse_req_t req, int fd, bool with_groups)
+{
+    _cleanup_free_ gid_t *groups = NULL;
+    size_t n_groups = 0;
+    struct stat st;
+    if (!can_switch || !caller_is_restricted(fuse_req_ctx(req)->uid))
+        return 0;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    int r = 0;
+    if (with_groups || st.st_uid != fuse_req_ctx(req)->uid)
+        r = identity_get_groups(req, &groups, &n_groups);
+    return r < 0 ? r : become_with_groups(req, n_groups, groups, &change_rights);
+}
+
+/* The other rights stay what they are: the thread may be acting as the caller. */
+static void change_fsetid(void (*change)(struct rights *rights, int capability))
+{
+    int saved = errno;
+    struct rights rights;
+    if (rights_get(&rights) == 0) {
+        change(&rights, CAP_FSETID);
+        rights_set(&rights);
+    }
+    errno = saved;
+}
+
+int identity_again(fuse_req_t req, const struct inode *inode, int r, change_fn *make,
+                   const void *what)
+{
+    bool is_refused = (r == -EPERM || r == -EACCES) && can_switch &&
+                      caller_is_restricted(fuse_req_ctx(req)->uid) &&
+                      judges_of(req, inode) != JUDGES_BY_OWNER;
+    return is_refused ? capable_change(req, r, &serving, make, what) : r;
+}
+
+int identity_change(fuse_req_t req, const struct inode *inode, int fd, bool with_groups,
+                    bool with_sgid, change_fn *make, const void *what)
+{
+    const bool raise = with_sgid && !caller_is_restricted(fuse_req_ctx(req)->uid);
+    int r = identity_is_judged(req, inode) ? identity_enter_judged(req, inode)
+                                           : enter_change(req, fd, with_groups || with_sgid);
+    if (r == 0) {
+        if (raise)
+            change_fsetid(rights_add);
+        r = make(what, NULL);
+        if (raise)
+            change_fsetid(rights_drop);
+        identity_leave();
+    }
+    return identity_again(req, inode, r, make, what);
+}
+
+static int make_with_groups(fuse_req_t req, bool with_groups, change_fn *make, const void *what)
+{
+    _cleanup_free_ gid_t *groups = NULL;
+    size_t n_groups = 0;
+    int r = with_groups ? identity_get_groups(req, &groups, &n_groups) : 0;
+    if (r == 0)
+        r = become_with_groups(req, n_groups, groups, &change_rights);
+    if (r == 0)
+        r = make(what, NULL);
+    identity_leave();
+    return r;
+}
+
+int identity_move(fuse_req_t req, bool with_groups, change_fn *make, const void *what)
+{
+    if (!can_switch)
+        return -EPERM;
+    int r = make_with_groups(req, with_groups, make, what);
+    return r == -EACCES && !with_groups ? make_with_groups(req, true, make, what) : r;
+}
+
+int identity_enter_alone(fuse_req_t req)
+{
+    _cleanup_free_ gid_t *groups = NULL;
+    size_t n_groups;
+    if (!caller_is_restricted(fuse_req_ctx(req)->uid))
+        return 0;
+    if (!can_switch)
+        return -EPERM;
+    struct rights none = serving.rights;
+    rights_drop_all(&none);
+    int r = identity_get_groups(req, &groups, &n_groups);
+    return r < 0 ? r : become_with_groups(req, n_groups, groups, &none);
+}
+
+void identity_enter_allocation(uid_t uid)
+{
+    if (can_switch && uid != geteuid())
+        is_switched = rights_set_fsuid(uid);
+}
+
+int identity_enter_transfer(fuse_req_t req, const struct inode *inode)
+{
+    if (identity_is_judged(req, inode))
+        return identity_enter_judged(req, inode);
+    identity_enter_allocation(fuse_req_ctx(req)->uid);
+    return 0;
+}
+
+void identity_leave(void)
+{
+    if (has_others_groups)
+        rights_restore_all(&serving);
+    else if (is_switched)
+        rights_restore(&serving.rights);
+    is_switched = has_others_groups = false;
+}

@@ -1,0 +1,456 @@
+#include "fs/inodes/inode.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "fs/inodes/inode_path.h"
+#include "fs/inodes/open_file.h"
+
+enum {
+    FIRST_BUCKETS = 1024,
+    OWN_SHARE = 4, /* of the descriptors: the daemon's, for the store, sockets, what is pinned */
+};
+
+ino_t inode_number(const struct inode *inode, ino_t ino)
+{
+    if (!inode->is_foreign)
+        return ino;
+    /* Each step can be undone, so within a file system no two become one but by the lost bits. */
+    uint64_t h = (get_be64(inode->key.bytes) * UINT64_C(0x9e3779b97f4a7c15)) ^ ino;
+    h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    h ^= h >> 32;
+    return (h & (UINT64_MAX >> 3)) | UINT64_C(1) << 61;
+}
+
+pthread_mutex_t *inode_lock(struct inode_table *table, const struct inode *inode)
+{
+    /* An inode is some 250 bytes: the bits below say nothing. */
+    return &table->inode_locks[((uintptr_t)inode >> 8) % INODE_LOCKS];
+}
+
+/* Without what it holds of others. */
+static void free_inode(struct inode *inode)
+{
+    open_file_close_all(inode);
+    free(inode->path);
+    free(inode);
+}
+
+static size_t descriptor_limit(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
+int inode_table_init(struct inode_table *table, struct backing *backing)
+{
+    const size_t n_descriptors = descriptor_limit();
+    struct stat st;
+    if (fstat(backing_root_fd(backing), &st) < 0)
+        return -errno;
+    _cleanup_free_ struct inode **buckets = calloc(FIRST_BUCKETS, sizeof(struct inode *));
+    struct inode *root = calloc(1, sizeof(*root));
+    if (!buckets || !root) {
+        free(root);
+        return -ENOMEM;
+    }
+    *root = (struct inode){.node.kind = NODE_INODE,
+                           .type = S_IFDIR,
+                           .ino = st.st_ino,
+                           .n_lookups = 1,
+                           .key = *backing_root_key(backing)};
+    *table = (struct inode_table){.buckets = TAKE_PTR(buckets),
+                                  .n_buckets = FIRST_BUCKETS,
+                                  .path_fds.n_max = path_fd_cache_bound(n_descriptors),
+                                  .path_fds.n_pinned_max = path_fd_cache_pins(n_descriptors),
+                                  .root = root,
+                                  .device = st.st_dev,
+                                  .judges = backing_key_judges(backing, &root->key),
+                                  .backing = backing};
+    user_room_init(&table->descriptors, n_descriptors - n_descriptors / OWN_SHARE);
+    gone_init(&table->gone);
+    late_close_init(&table->late_close);
+    pthread_mutex_init(&table->lock, NULL);
+    pthread_rwlock_init(&table->names, NULL);
+    for (size_t i = 0; i < INODE_LOCKS; i++)
+        pthread_mutex_init(&table->inode_locks[i], NULL);
+    return 0;
+}
+
+void inode_table_done(struct inode_table *table)
+{
+    if (!table->root)
+        return;
+    for (size_t i = 0; i < table->n_buckets; i++) {
+        for (struct inode *inode = table->buckets[i], *next; inode; inode = next) {
+            next = inode->next;
+            for (struct inode_place *place = inode->path ? inode->path->places : NULL, *following;
+                 place; place = following) {
+                following = place->next;
+                free(place);
+            }
+            if (inode->path && inode->path->fd.fd >= 0)
+                close(inode->path->fd.fd);
+            free_inode(inode);
+        }
+    }
+    free(table->buckets);
+    free_inode(table->root);
+    pthread_rwlock_destroy(&table->names);
+    gone_done(&table->gone);
+    late_close_done(&table->late_close);
+    user_room_done(&table->descriptors);
+    table->root = NULL;
+}
+
+static struct inode **bucket_of(struct inode_table *table, const struct file_key *key)
+{
+    return &table->buckets[file_key_hash(key) & (table->n_buckets - 1)];
+}
+
+/* A table that cannot grow is only slower. */
+static void grow(struct inode_table *table)
+{
+    size_t n_old = table->n_buckets;
+    struct inode **old = table->buckets;
+    struct inode **buckets = calloc(2 * n_old, sizeof(struct inode *));
+    if (!buckets)
+        return;
+    table->buckets = buckets;
+    table->n_buckets = 2 * n_old;
+    for (size_t i = 0; i < n_old; i++) {
+        for (struct inode *inode = old[i], *next; inode; inode = next) {
+            next = inode->next;
+            struct inode **bucket = bucket_of(table, &inode->key);
+            inode->next = *bucket;
+            *bucket = inode;
+        }
+    }
+    free(old);
+}
+
+struct inode *inode_find(struct inode_table *table, const struct file_key *key, mode_t type)
+{
+    /* Of another type: a number used again where keys have nothing better, and what had it first is
+     * gone. */
+    struct inode *inode = *bucket_of(table, key);
+    while (inode && !(file_key_equal(&inode->key, key) && inode->type == type))
+        inode = inode->next;
+    return inode;
+}
+
+/* With the lock held. */
+static struct inode *add_inode(struct inode_table *table, const struct file_key *key,
+                               const struct stat *st, bool by_name)
+{
+    struct inode *inode = malloc(sizeof(*inode));
+    struct inode_path *path = by_name ? malloc(sizeof(*path)) : NULL;
+    if (!inode || (by_name && !path)) {
+        free(path);
+        free(inode);
+        return NULL;
+    }
+    if (path)
+        *path = (struct inode_path){.fd = PATH_FD_NONE};
+    struct inode **bucket = bucket_of(table, key);
+    *inode = (struct inode){.node.kind = NODE_INODE,
+                            .type = st->st_mode & S_IFMT,
+                            .by_name = by_name,
+                            .is_foreign =
+                                st->st_dev != table->device &&
+                                !file_key_same_file_system(key, backing_root_key(table->backing)),
+                            .ino = st->st_ino,
+                            .path = path,
+                            .key = *key,
+                            .next = *bucket};
+    *bucket = inode;
+    if (++table->n_inodes > table->n_buckets)
+        grow(table);
+    return inode;
+}
+
+/* With the lock held: takes an inode out of its bucket that nobody knows any more. Gives it as a
+ * list of one, or NULL. */
+static struct inode *remove_if_unused(struct inode_table *table, struct inode *inode)
+{
+    if (inode->n_lookups || inode->n_refs || inode == table->root)
+        return NULL;
+    struct inode **link = bucket_of(table, &inode->key);
+    while (*link != inode)
+        link = &(*link)->next;
+    *link = inode->next;
+    inode->next = NULL;
+    table->n_inodes--;
+    return inode;
+}
+
+/* Frees inodes, and in turn those that only they held. A list and no recursion: a tree may be as
+ * deep as somebody likes. */
+static void free_removed(struct inode_table *table, struct inode *removed)
+{
+    while (removed) {
+        struct inode *inode = removed;
+        removed = inode->next;
+        _cleanup_close_ int fd = -1;
+        bool is_gone = false;
+        if (inode->path) {
+            LOCKED(&table->lock);
+            is_gone = inode->path->fd.pinned && inode->type == S_IFREG;
+            fd = path_fd_take(&table->path_fds, &inode->path->fd);
+            for (struct inode_place *place = inode->path->places, *next; place; place = next) {
+                next = place->next;
+                place->parent->n_refs--;
+                struct inode *parent = remove_if_unused(table, place->parent);
+                if (parent) {
+                    parent->next = removed;
+                    removed = parent;
+                }
+                free(place);
+            }
+        }
+        gone_forget(&table->gone, inode);
+        free_inode(inode);
+        if (is_gone)
+            late_close(&table->late_close, TAKE_FD(fd));
+    }
+}
+
+void inode_ref(struct inode_table *table, struct inode *inode)
+{
+    LOCKED(&table->lock);
+    inode->n_refs++;
+}
+
+void inode_unref(struct inode_table *table, struct inode *inode)
+{
+    struct inode *removed;
+    {
+        LOCKED(&table->lock);
+        assert(inode->n_refs);
+        inode->n_refs--;
+        removed = remove_if_unused(table, inode);
+    }
+    free_removed(table, removed);
+}
+
+void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n_lookups)
+{
+    struct inode *removed;
+    if (inode == table->root)
+        return;
+    {
+        LOCKED(&table->lock);
+        assert(inode->n_lookups >= n_lookups);
+        inode->n_lookups -= n_lookups;
+        removed = remove_if_unused(table, inode);
+    }
+    free_removed(table, removed);
+}
+
+/* Takes *path_fd, where the inode is by name; -1: it was just created. */
+static int look_up(struct inode_table *table, struct inode *parent, const char *name, int fd,
+                   int *path_fd, struct inode **ret_inode, struct stat *ret_stat)
+{
+    struct file_key key;
+    struct stat st;
+    bool nested;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    int r = backing_identify(table->backing, fd, "", &key, &nested);
+    if (r < 0)
+        return r;
+    const bool by_name = !backing_key_opens(table->backing, &key), is_new = *path_fd < 0;
+    struct inode_place *dropped = NULL;
+    bool was_known;
+    {
+        /* Found or made, and counted, under one lock: between the two a forget could free it. */
+        LOCKED(&table->lock);
+        struct inode *inode = inode_find(table, &key, st.st_mode & S_IFMT);
+        was_known = inode;
+        if (!inode)
+            inode = add_inode(table, &key, &st, by_name);
+        if (!inode)
+            return -ENOMEM;
+        inode->n_lookups++;
+        if (inode->by_name) {
+            table->any_by_name = true;
+            dropped = inode_path_seen(table, inode, parent, name, st.st_nlink, path_fd, nested);
+        }
+        *ret_inode = inode;
+    }
+    inode_path_free_places(table, dropped);
+    if (is_new)
+        inode_change_begin(table, *ret_inode, was_known ? NULL : parent);
+    /* Once more, now that whoever sees a change finds it in the table (fs/watch/watch_kernel.c).
+     * One that is by name is not watched, and its descriptor not ours any more. */
+    if (!by_name && fstat(fd, &st) < 0) {
+        int error = errno;
+        inode_forget(table, *ret_inode, 1);
+        return -error;
+    }
+    if (!nested)
+        inode_path_keep_directory(table, *ret_inode, path_fd);
+    int none = -1; /* of a mount inside the tree nothing is kept open */
+    gone_found(&table->gone, *ret_inode, nested ? &none : path_fd);
+    *ret_stat = st;
+    return 0;
+}
+
+int inode_open_name(struct inode_table *table, int dirfd, const char *name)
+{
+    int fd;
+    do
+        fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    while (fd < 0 && (errno == EMFILE || errno == ENFILE) && inode_table_shed(table));
+    return fd < 0 ? -errno : fd;
+}
+
+/* By a descriptor, not by name: key and attributes must be of one inode. */
+int inode_lookup(struct inode_table *table, struct inode *parent, const char *name, int fd,
+                 struct inode **ret_inode, struct stat *ret_stat)
+{
+    _cleanup_close_ int path_fd = fd;
+    return look_up(table, parent, name, fd, &path_fd, ret_inode, ret_stat);
+}
+
+int inode_lookup_fd(struct inode_table *table, struct inode *parent, const char *name, int fd,
+                    struct inode **ret_inode, struct stat *ret_stat)
+{
+    int none = -1;
+    return look_up(table, parent, name, fd, &none, ret_inode, ret_stat);
+}
+
+bool inode_table_shed(struct inode_table *table)
+{
+    LOCKED(&table->lock);
+    return path_fd_cache_shed(&table->path_fds);
+}
+
+struct inode *inode_get(struct inode_table *table, const struct file_key *key)
+{
+    LOCKED(&table->lock);
+    struct inode *inode = table->root;
+    if (!file_key_equal(key, &inode->key)) {
+        inode = *bucket_of(table, key);
+        while (inode && !file_key_equal(&inode->key, key))
+            inode = inode->next;
+    }
+    if (inode)
+        inode->n_refs++;
+    return inode;
+}
+
+int inode_get_all(struct inode_table *table, struct inode ***ret_inodes, size_t *ret_n_inodes)
+{
+    LOCKED(&table->lock);
+    struct inode **inodes = malloc((table->n_inodes + 1) * sizeof(inodes[0]));
+    size_t n = 0;
+    if (!inodes)
+        return -ENOMEM;
+    for (size_t i = 0; i < table->n_buckets; i++)
+        for (struct inode *inode = table->buckets[i]; inode; inode = inode->next) {
+            inode->n_refs++;
+            inodes[n++] = inode;
+        }
+    *ret_inodes = inodes;
+    *ret_n_inodes = n;
+    return 0;
+}
+
+static int open_key(struct inode_table *table, const struct inode *inode, int flags)
+{
+    int fd;
+    do
+        fd = backing_open_key(table->backing, &inode->key, flags);
+    while ((fd == -EMFILE || fd == -ENFILE) && inode_table_shed(table));
+    return fd;
+}
+
+int inode_reopen(struct inode_table *table, const struct inode *inode, int fd, int flags)
+{
+    int again;
+    do
+        again = inode->type == S_IFDIR && inode_judges(table, inode) == JUDGES_BY_MODE
+                    ? openat(fd, ".", flags | O_CLOEXEC) /* which takes the right to search it */
+                    : open(proc_path_of(fd).text, (flags & ~O_NOFOLLOW) | O_CLOEXEC);
+    while (again < 0 && (errno == EMFILE || errno == ENFILE) && inode_table_shed(table));
+    return again < 0 ? -errno : again;
+}
+
+int inode_open(struct inode_table *table, struct inode *inode, int flags)
+{
+    /* A directory has a descriptor, or will have one for the names in it. */
+    if (!inode->by_name && inode->type != S_IFDIR) {
+        int fd = open_key(table, inode, flags);
+        if (fd != -ESTALE)
+            return fd;
+    }
+    struct inode_fd borrowed = INODE_FD_NONE;
+    int fd = inode_borrow_fd(table, inode, &borrowed);
+    if (fd >= 0)
+        fd = inode_reopen(table, inode, fd, flags);
+    inode_return_fd(&borrowed);
+    return fd;
+}
+
+static int try_to_borrow(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
+{
+    if (inode == table->root) {
+        *ret_fd = (struct inode_fd){.fd = backing_root_fd(table->backing)};
+        return ret_fd->fd;
+    }
+    if (inode->type == S_IFDIR && !inode->by_name)
+        return inode_path_borrow_directory(table, inode, ret_fd);
+    {
+        LOCKED(inode_lock(table, inode));
+        if (inode->files) {
+            *ret_fd =
+                (struct inode_fd){.file = open_file_ref(inode->files), .fd = inode->files->fd};
+            return ret_fd->fd;
+        }
+    }
+    int fd = -ESTALE;
+    if (!inode->by_name)
+        fd = open_key(table, inode, O_PATH | O_NOFOLLOW);
+    if (fd >= 0)
+        *ret_fd = (struct inode_fd){.is_own = true, .fd = fd};
+    return fd == -ESTALE ? inode_path_borrow(table, inode, ret_fd) : fd;
+}
+
+/* The asker may have a descriptor of it all the same. */
+static int borrow_gone(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
+{
+    int fd = gone_take(&table->gone, inode);
+    if (fd >= 0) {
+        *ret_fd = (struct inode_fd){.is_own = true, .fd = fd};
+        return fd;
+    }
+    if (gone_is_back(&table->gone, inode))
+        return inode->type == S_IFDIR ? -ENOENT : -ESTALE;
+    gone_tell(&table->gone, inode);
+    return -ESTALE;
+}
+
+int inode_borrow_fd(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
+{
+    int fd = try_to_borrow(table, inode, ret_fd);
+    return fd == -ESTALE ? borrow_gone(table, inode, ret_fd) : fd;
+}
+
+void inode_return_fd(struct inode_fd *fd)
+{
+    if (fd->file)
+        open_file_unref(fd->file);
+    if (fd->is_own)
+        close_p(&fd->fd);
+    if (fd->inode)
+        inode_path_return(fd->table, fd->inode);
+    *fd = INODE_FD_NONE;
+}

@@ -1,0 +1,196 @@
+/* Inodes of the backing tree that the kernel knows, by file key.
+ *
+ * An inode holds no descriptor, so their number is not bounded by RLIMIT_NOFILE: it is opened by
+ * its key or, where that is not allowed or not possible, by name, through a bounded cache of
+ * descriptors (fs/inodes/inode_path.h). What was unlinked has neither: it is reached through one of
+ * its open files, or through a descriptor pinned when its last name went.
+ */
+#ifndef KINFS_FS_INODES_INODE_H
+#define KINFS_FS_INODES_INODE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "base/backing.h"
+#include "base/file_key.h"
+#include "base/proc_path.h"
+#include "fs/inodes/gone.h"
+#include "fs/inodes/late_close.h"
+#include "fs/inodes/node.h"
+#include "fs/inodes/path_fd_cache.h"
+#include "fs/inodes/user_room.h"
+
+struct open_file;  /* fs/inodes/open_file.h */
+struct inode_path; /* fs/inodes/inode_path.h */
+struct lock_owner;
+
+struct inode {
+    struct node node;          /* first; the kernel's node id stands for it */
+    mode_t type;               /* S_IFMT part of st_mode: never changes */
+    bool by_name;              /* its key does not open; never changes */
+    bool is_foreign;           /* of a file system mounted inside the tree; never changes */
+    bool told_anew;            /* by a reply, which may be under way; under inode_lock() */
+    ino_t ino;                 /* st_ino, below; what is shown is inode_number() */
+    struct inode *next;        /* in its bucket; under the table's lock */
+    uint64_t n_lookups;        /* the kernel's; under the table's lock, as what follows */
+    unsigned n_refs;           /* of places in it, open files, and calls under way */
+    struct inode_path *path;   /* NULL: not by name, never pinned, no directory in use */
+    struct open_file *files;   /* under inode_lock(), as all below */
+    int backing_id;            /* of kernel passthrough, the same for all files; 0: none */
+    uid_t backing_uid;         /* as whom the kernel writes by it */
+    struct lock_owner *owners; /* of POSIX locks */
+    off_t told_size;           /* as the kernel was last told, or found when told to ask */
+    struct timespec told_mtime, told_ctime;
+    int64_t changed_ms; /* on the monotonic clock: since when a reply to what changes it, which the
+                         * kernel takes for true whatever it is told, may be under way */
+    uint32_t made_in;   /* of what was just created: of the directory's address what fits */
+    unsigned char n_tells_new;     /* ... its own reply, and the next, by which that has arrived; 0
+                                    * otherwise, or where another name may have led to it before */
+    struct timespec changed_ctime; /* as such a reply last told */
+    mode_t changed_mode;
+    uid_t changed_uid;
+    gid_t changed_gid;
+    uint32_t told_ms; /* when told_size or told_mtime became another: what fits of clock_now_ms() */
+    struct timespec closed_ctime; /* as a writer through the mount left it at its last close */
+    atomic_uint n_may_store;      /* files passed through that may be mapped for writing */
+    atomic_int folds_case;        /* of a directory: 0 not known, or one of those below */
+    struct file_key key;          /* never changes */
+};
+
+enum { FOLDS_NOTHING = 1, FOLDS_CASE };
+
+enum { INODE_LOCKS = 64 };
+
+struct inode_table {
+    pthread_rwlock_t names; /* shared: names change through the mount; taken before all others */
+    pthread_mutex_t lock;   /* buckets, counts, path_fds and places; under it only gone's is */
+    struct inode **buckets;
+    size_t n_buckets, n_inodes;
+    struct path_fd_cache path_fds;
+    struct user_room descriptors; /* that users have open or lock by */
+    dev_t device;                 /* st_dev of the root */
+    enum judges judges;           /* the tree's own file system */
+    bool any_by_name;             /* there is or was such an inode; only ever set */
+    /* Where a file or directory may be that moved beside the mount; -ENOENT: not known. Or NULL. */
+    int (*find_path)(void *user, const struct file_key *key, char **ret_path);
+    void *find_user;
+    struct inode *root; /* in no bucket, never forgotten */
+    struct backing *backing;
+    struct gone gone;
+    struct late_close late_close; /* of removed files; under none of the locks here */
+    pthread_mutex_t inode_locks[INODE_LOCKS];
+};
+
+int inode_table_init(struct inode_table *table, struct backing *backing);
+void inode_table_done(struct inode_table *table); /* closes what is still open */
+
+/* A name of a directory as an O_PATH descriptor, symbolic links not followed. Returns it, -ENOENT
+ * or another errno of open(2). */
+int inode_open_name(struct inode_table *table, int dirfd, const char *name);
+
+/* The inode of what a name was found to be, its lookup count one higher.
+ *
+ * parent, name  where it is
+ * fd            inode_open_name()'s; taken
+ * ret_stat      its attributes
+ *
+ * Returns 0, -ENOENT, -ENOMEM or another errno. Undo with inode_forget(table, inode, 1).
+ */
+int inode_lookup(struct inode_table *table, struct inode *parent, const char *name, int fd,
+                 struct inode **ret_inode, struct stat *ret_stat);
+
+/* The same of what was just created and is open; the descriptor is borrowed.
+ *
+ * parent, name  where it is; NULL: it has no name yet
+ */
+int inode_lookup_fd(struct inode_table *table, struct inode *parent, const char *name, int fd,
+                    struct inode **ret_inode, struct stat *ret_stat);
+void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n_lookups);
+
+/* The inode of a key, with a reference, or NULL. To be ended with inode_unref(). */
+struct inode *inode_get(struct inode_table *table, const struct file_key *key);
+/* One more reference to an inode that is known to be there. */
+void inode_ref(struct inode_table *table, struct inode *inode);
+/* All but the root, each with a reference. 0, or -ENOMEM; gives. */
+int inode_get_all(struct inode_table *table, struct inode ***ret_inodes, size_t *ret_n_inodes);
+
+/* Note how an inode is that was written through the mount and has been closed; whether it is so
+ * still. */
+void inode_note_closed(struct inode_table *table, struct inode *inode, const struct stat *st);
+bool inode_is_closed_as(struct inode_table *table, const struct inode *inode,
+                        const struct stat *st);
+
+/* Note that attributes are about to be read for a reply to what changes, or has made it (then
+ * made_in is where, if it was not known before; else NULL); that they are these; whether they still
+ * are, with mode, owner and all that leaves a ctime. */
+void inode_change_begin(struct inode_table *table, struct inode *inode,
+                        const struct inode *made_in);
+void inode_changed(struct inode_table *table, struct inode *inode, const struct stat *st);
+bool inode_is_changed_as(struct inode_table *table, const struct inode *inode,
+                         const struct stat *st);
+
+/* Note that the kernel is told these attributes, for as long as it likes to keep them. */
+void inode_tell(struct inode_table *table, struct inode *inode, const struct stat *st);
+/* The same in a reply about a name in a directory (NULL: none). */
+void inode_tell_entry(struct inode_table *table, struct inode *inode, const struct inode *directory,
+                      const struct stat *st);
+/* With inode_lock(): note that the kernel was told to ask when these were the attributes. */
+void inode_tell_asking(struct inode *inode, const struct stat *st);
+/* With inode_lock(): whether size and mtime are those of which the kernel was last told; whether it
+ * is also certain to keep nothing that is older, be its reply still under way. */
+bool inode_is_told(const struct inode *inode, const struct stat *st);
+bool inode_is_surely_told(const struct inode *inode, const struct stat *st);
+
+/* A descriptor of the inode as open(2) with these flags gives it; the caller closes it.
+ * Returns it, -ESTALE when the inode is gone, -ENOENT for a directory that is gone and that the
+ * asker does not reach by a name (fs/inodes/gone.h), or another errno. */
+int inode_open(struct inode_table *table, struct inode *inode, int flags);
+/* The same of one that is borrowed already, by the descriptor there is: it cannot be gone. */
+int inode_reopen(struct inode_table *table, const struct inode *inode, int fd, int flags);
+
+/* A descriptor, maybe O_PATH, good for fstat(), as the dirfd of *at() calls, and by its path below
+ * /proc/self/fd. Give it back with inode_return_fd(). Returns it too, or as inode_open(). */
+struct inode_fd {
+    struct open_file *file; /* whose descriptor it is, or NULL */
+    struct inode_table *table;
+    struct inode *inode; /* whose descriptor of path_fds it is, or NULL */
+    bool is_own;         /* opened for the occasion */
+    int fd;
+};
+#define INODE_FD_NONE ((struct inode_fd){.fd = -1})
+int inode_borrow_fd(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd);
+void inode_return_fd(struct inode_fd *fd); /* as a cleanup; INODE_FD_NONE allowed */
+
+/* Closes descriptors that only save openings, where they have run out (EMFILE). Whether there were
+ * any, so that it is worth another try: of the one system call that wanted a descriptor, not of
+ * what has borrowed one before it, which would be what is closed here, again and again. */
+bool inode_table_shed(struct inode_table *table);
+
+/* For fs/inodes/inode_path.c: with the table's lock held; and the end of a reference. */
+struct inode *inode_find(struct inode_table *table, const struct file_key *key, mode_t type);
+void inode_unref(struct inode_table *table, struct inode *inode);
+
+/* How the file system of an inode judges, as it was when a file was last identified in it: what has
+ * taken its place since may judge otherwise, so an inode by name is borrowed first. */
+static inline enum judges inode_judges(const struct inode_table *table, const struct inode *inode)
+{
+    return inode->is_foreign ? backing_key_judges(table->backing, &inode->key) : table->judges;
+}
+
+/* Guards what an inode says it guards. Taken before the table's lock; no other with it. */
+pthread_mutex_t *inode_lock(struct inode_table *table, const struct inode *inode);
+
+/* The number to show for one of the inode's file system: its own st_ino, or that of an entry of the
+ * directory it is. All of a mount has one st_dev, and who knows files by both (tar and cp hard
+ * links, find the directories it is in) would take one of a file system mounted inside the tree for
+ * one of the tree's, or of a third: so of those the number is mixed with which it is. Lasts as file
+ * keys do; bit 61 set, 62 and 63 not, and so no number of a view (view_ino()). */
+ino_t inode_number(const struct inode *inode, ino_t ino);
+
+#endif

@@ -1,0 +1,645 @@
+#include "fs/inodes/inode_path.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/fs.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+/* Deeper than any path(7) goes: places may form a circle when directories were moved into each
+ * other beside the mount. */
+enum { DEPTH_MAX = 4096 };
+/* Of a hard link with more names than this, those seen longest ago are not known. */
+enum { PLACES_MAX = 8 };
+/* Directories above an inode that may have to be looked for one after the other. */
+enum { REPAIRS_MAX = 64 };
+
+enum { PATH_FLAGS = O_PATH | O_NOFOLLOW | O_CLOEXEC };
+
+/* -- places; with the lock held, but for what frees -- */
+
+static struct inode_place **find_place(struct inode_path *path, const struct inode *parent,
+                                       const char *name)
+{
+    struct inode_place **link = &path->places;
+    while (*link && ((*link)->parent != parent || strcmp((*link)->name, name) != 0))
+        link = &(*link)->next;
+    return link;
+}
+
+static struct inode_place *take_place(struct inode_place **link)
+{
+    struct inode_place *place = *link;
+    if (place) {
+        *link = place->next;
+        place->next = NULL;
+    }
+    return place;
+}
+
+static struct inode_place *new_place(struct inode *parent, const char *name)
+{
+    size_t n_bytes = strlen(name) + 1;
+    struct inode_place *place = malloc(sizeof(*place) + n_bytes);
+    if (!place)
+        return NULL;
+    *place = (struct inode_place){.parent = parent};
+    memcpy(place->name, name, n_bytes);
+    parent->n_refs++;
+    return place;
+}
+
+/* Makes a place the first of so many. Returns those that are no more. Without memory for it, it is
+ * looked for when it is needed. */
+static struct inode_place *add_place(struct inode_path *path, struct inode *parent,
+                                     const char *name, size_t n_max)
+{
+    struct inode_place *place = take_place(find_place(path, parent, name));
+    if (!place)
+        place = new_place(parent, name);
+    if (!place)
+        return NULL;
+    place->next = path->places;
+    path->places = place;
+    struct inode_place **link = &path->places;
+    for (size_t n = 0; *link && n < n_max; n++)
+        link = &(*link)->next;
+    struct inode_place *dropped = *link;
+    *link = NULL;
+    return dropped;
+}
+
+void inode_path_free_places(struct inode_table *table, struct inode_place *places)
+{
+    while (places) {
+        struct inode_place *next = places->next;
+        inode_unref(table, places->parent);
+        free(places);
+        places = next;
+    }
+}
+
+struct inode_place *inode_path_seen(struct inode_table *table, struct inode *inode,
+                                    struct inode *parent, const char *name, nlink_t n_links,
+                                    int *path_fd, bool nested)
+{
+    struct inode_path *path = inode->path;
+    if (*path_fd >= 0) {
+        path_fd_use_new(&table->path_fds, &path->fd, TAKE_FD(*path_fd), nested);
+        path_fd_release(&table->path_fds, &path->fd);
+    }
+    size_t n_max = inode->type == S_IFDIR || n_links < 2 ? 1 : PLACES_MAX;
+    return parent ? add_place(path, parent, name, n_max) : NULL;
+}
+
+/* -- descriptors -- */
+
+/* Takes the descriptor. */
+static void use_new(struct inode_table *table, struct inode *inode, int fd, bool nested,
+                    struct inode_fd *ret_fd)
+{
+    LOCKED(&table->lock);
+    inode->n_refs++;
+    *ret_fd =
+        (struct inode_fd){.table = table,
+                          .inode = inode,
+                          .fd = path_fd_use_new(&table->path_fds, &inode->path->fd, fd, nested)};
+}
+
+/* True: one is open, and used. */
+static bool use_open(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
+{
+    int fd = inode->path ? path_fd_use(&table->path_fds, &inode->path->fd) : -1;
+    if (fd < 0)
+        return false;
+    inode->n_refs++;
+    *ret_fd = (struct inode_fd){.table = table, .inode = inode, .fd = fd};
+    return true;
+}
+
+void inode_path_return(struct inode_table *table, struct inode *inode)
+{
+    {
+        LOCKED(&table->lock);
+        path_fd_release(&table->path_fds, &inode->path->fd);
+    }
+    inode_unref(table, inode);
+}
+
+/* openat2(2), with descriptors made free where they have run out. Returns it or a negative errno.
+ */
+static int open_at(struct inode_table *table, int dirfd, const char *path, uint64_t flags,
+                   uint64_t resolve)
+{
+    struct open_how how = {.flags = flags, .resolve = resolve};
+    long fd;
+    do
+        fd = syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+    while (fd < 0 && (errno == EMFILE || errno == ENFILE) && inode_table_shed(table));
+    return fd < 0 ? -errno : (int)fd;
+}
+
+/* A name opened, if it means the inode. */
+static int open_verified(struct inode_table *table, const struct inode *inode, int dirfd,
+                         const char *name, bool *ret_nested)
+{
+    struct file_key key;
+    _cleanup_close_ int fd = open_at(table, dirfd, name, PATH_FLAGS, 0);
+    if (fd < 0)
+        return fd == -ENOENT || fd == -ENOTDIR ? -ESTALE : fd;
+    int r = backing_identify(table->backing, fd, "", &key, ret_nested);
+    if (r < 0)
+        return r;
+    return file_key_equal(&key, &inode->key) ? TAKE_FD(fd) : -ESTALE;
+}
+
+/* The name of an inode in a directory it was seen in; renamed there beside the mount. Gives the
+ * name, which in a FUSE mount may be longer than NAME_MAX. */
+static int search_directory(struct inode_table *table, struct inode *inode, int dirfd,
+                            char **ret_name, bool *ret_nested)
+{
+    _cleanup_close_ int list_fd = open_at(table, dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    if (list_fd == -EMFILE || list_fd == -ENFILE)
+        return list_fd;
+    _cleanup_closedir_ DIR *list = list_fd < 0 ? NULL : fdopendir(list_fd);
+    if (!list)
+        return -ESTALE;
+    TAKE_FD(list_fd);
+    for (struct dirent *entry; (entry = readdir(list));) {
+        if (entry->d_ino != inode->ino || strcmp(entry->d_name, ".") == 0 ||
+            strcmp(entry->d_name, "..") == 0)
+            continue;
+        _cleanup_close_ int fd = open_verified(table, inode, dirfd, entry->d_name, ret_nested);
+        if (fd < 0)
+            continue;
+        *ret_name = strdup(entry->d_name);
+        return *ret_name ? TAKE_FD(fd) : -ENOMEM;
+    }
+    return -ESTALE;
+}
+
+/* -- the way to an inode: from one above that is open, down by names -- */
+
+struct way {
+    struct inode_fd top;
+    size_t n_steps, n_room;
+    struct inode **steps; /* the lowest first; each kept in the table */
+    struct inode *lost;   /* one of them: where the way ended */
+};
+
+static void way_done(struct inode_table *table, struct way *way)
+{
+    for (size_t i = 0; i < way->n_steps; i++)
+        inode_unref(table, way->steps[i]);
+    free(way->steps);
+    inode_return_fd(&way->top);
+}
+
+static int add_step(struct way *way, struct inode *inode)
+{
+    if (way->n_steps == DEPTH_MAX)
+        return -ELOOP;
+    if (way->n_steps == way->n_room) {
+        size_t n_room = way->n_room ? 2 * way->n_room : 16;
+        struct inode **more = reallocarray(way->steps, n_room, sizeof(struct inode *));
+        if (!more)
+            return -ENOMEM;
+        way->steps = more;
+        way->n_room = n_room;
+    }
+    inode->n_refs++;
+    way->steps[way->n_steps++] = inode;
+    return 0;
+}
+
+static int climb(struct inode_table *table, struct inode *inode, struct way *way)
+{
+    int r = 0;
+    {
+        LOCKED(&table->lock);
+        while (inode->by_name && !use_open(table, inode, &way->top)) {
+            const struct inode_place *place = inode->path->places;
+            r = add_step(way, inode);
+            if (r < 0)
+                return r;
+            if (!place) {
+                way->lost = inode;
+                return -ESTALE;
+            }
+            inode = place->parent;
+        }
+        if (inode->by_name)
+            return 0;
+        inode->n_refs++;
+    }
+    r = inode_borrow_fd(table, inode, &way->top);
+    inode_unref(table, inode);
+    return r < 0 ? r : 0;
+}
+
+/* One step down. With repair, nothing changes names through the mount meanwhile: a place that is
+ * not right will not become so. */
+static int descend(struct inode_table *table, struct inode *inode, int dirfd, bool repair,
+                   struct inode_fd *ret_fd)
+{
+    _cleanup_free_ char *name = NULL, *found = NULL;
+    struct inode *parent;
+    bool nested = false;
+    {
+        LOCKED(&table->lock);
+        const struct inode_place *place = inode->path->places;
+        if (!place)
+            return -ESTALE;
+        name = strdup(place->name);
+        if (!name)
+            return -ENOMEM;
+        parent = place->parent;
+    }
+    int fd = open_verified(table, inode, dirfd, name, &nested);
+    if (fd == -ESTALE && repair) {
+        struct inode_place *dropped = NULL;
+        fd = search_directory(table, inode, dirfd, &found, &nested);
+        if (fd >= 0) {
+            LOCKED(&table->lock);
+            struct inode_place *wrong = take_place(&inode->path->places);
+            dropped = add_place(inode->path, parent, found, PLACES_MAX);
+            wrong->next = dropped;
+            dropped = wrong;
+        }
+        inode_path_free_places(table, dropped);
+    }
+    if (fd < 0)
+        return fd;
+    use_new(table, inode, fd, nested, ret_fd);
+    return fd;
+}
+
+/* The last place tried is not right. True: there is another to try. */
+static bool drop_place(struct inode_table *table, struct inode *inode)
+{
+    struct inode_place *wrong = NULL;
+    {
+        LOCKED(&table->lock);
+        /* The only one is kept: what was moved may come back. */
+        if (inode->path->places && inode->path->places->next)
+            wrong = take_place(&inode->path->places);
+    }
+    inode_path_free_places(table, wrong);
+    return wrong;
+}
+
+static int walk(struct inode_table *table, struct inode *inode, bool repair,
+                struct inode_fd *ret_fd, struct inode **ret_lost)
+{
+    struct way way = {.top = INODE_FD_NONE};
+    int r = climb(table, inode, &way);
+    size_t n = way.n_steps;
+    while (r >= 0 && n) {
+        struct inode_fd next = INODE_FD_NONE;
+        way.lost = way.steps[--n];
+        r = descend(table, way.lost, way.top.fd, repair, &next);
+        inode_return_fd(&way.top);
+        way.top = next;
+    }
+    if (r >= 0) {
+        *ret_fd = way.top;
+        way.top = INODE_FD_NONE;
+        r = ret_fd->fd;
+    } else if (r == -ESTALE && way.lost && ret_lost) {
+        LOCKED(&table->lock);
+        way.lost->n_refs++;
+        *ret_lost = way.lost;
+    }
+    way_done(table, &way);
+    return r;
+}
+
+/* Opens what cannot be reached by its places where the index says it is. */
+static int open_where_told(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
+{
+    _cleanup_free_ char *path = NULL;
+    struct file_key key;
+    bool nested;
+    if (!table->find_path || table->find_path(table->find_user, &inode->key, &path) < 0)
+        return -ESTALE;
+    _cleanup_close_ int fd = open_at(table, backing_root_fd(table->backing), path, PATH_FLAGS,
+                                     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+    if (fd < 0 || backing_identify(table->backing, fd, "", &key, &nested) < 0 ||
+        !file_key_equal(&key, &inode->key))
+        return -ESTALE;
+    use_new(table, inode, TAKE_FD(fd), nested, ret_fd);
+    return 0;
+}
+
+static int walk_alone(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd,
+                      struct inode **ret_lost)
+{
+    pthread_rwlock_wrlock(&table->names);
+    int r = walk(table, inode, true, ret_fd, ret_lost);
+    pthread_rwlock_unlock(&table->names);
+    return r;
+}
+
+/* Each directory on the way is held until the end, so that it is there for the next walk. */
+static int repair(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
+{
+    struct inode_fd found[REPAIRS_MAX];
+    size_t n_found = 0;
+    int r = -ESTALE;
+    while (r == -ESTALE && n_found < REPAIRS_MAX) {
+        struct inode *lost = NULL;
+        r = walk_alone(table, inode, ret_fd, &lost);
+        if (!lost)
+            break;
+        bool again = drop_place(table, lost);
+        if (!again && open_where_told(table, lost, &found[n_found]) == 0) {
+            n_found++;
+            again = true;
+        }
+        inode_unref(table, lost);
+        if (!again)
+            break;
+    }
+    while (n_found)
+        inode_return_fd(&found[--n_found]);
+    return r;
+}
+
+bool inode_is_pinned(struct inode_table *table, const struct inode *inode)
+{
+    LOCKED(&table->lock);
+    return inode->path && inode->path->fd.pinned;
+}
+
+/* True: a directory was removed so long ago that no name leads there any more: the kernel has been
+ * told, or keeps names for a second only. Whoever asks for it stands in it. */
+static bool is_left_behind(struct inode_path *path)
+{
+    enum { TOLD_AFTER_MS = 2000 };
+    int64_t now_ms = clock_now_ms();
+    if (!path->gone_ms)
+        path->gone_ms = now_ms;
+    return now_ms - path->gone_ms > TOLD_AFTER_MS;
+}
+
+/* The descriptor there is; -ESTALE when it has outlived a removal beside the mount, since what is
+ * done with it would be lost, and the asker may mean what has come in its place; -ENOENT: none is
+ * open. */
+static int borrow_open(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
+{
+    struct stat st;
+    bool pinned;
+    {
+        LOCKED(&table->lock);
+        if (!use_open(table, inode, ret_fd))
+            return -ENOENT;
+        pinned = inode->path->fd.pinned;
+    }
+    /* A file system mounted inside the tree may not answer: then who asks waits without the lock.
+     */
+    if (pinned || fstat(ret_fd->fd, &st) < 0 || st.st_nlink)
+        return ret_fd->fd;
+    {
+        LOCKED(&table->lock);
+        /* A file removed through the mount is pinned before. */
+        if (inode->path->fd.pinned || (inode->type == S_IFDIR && is_left_behind(inode->path)) ||
+            gone_is_back(&table->gone, inode))
+            return ret_fd->fd;
+        /* A directory's takes no room on the disk, and somebody may stand in it. */
+        if (inode->type != S_IFDIR)
+            path_fd_drop(&inode->path->fd);
+    }
+    inode_return_fd(ret_fd);
+    return -ESTALE;
+}
+
+/* Of what is not by name: it has a descriptor only while it is pinned, or asked for with the names
+ * in it. */
+static int make_path(struct inode *inode)
+{
+    if (inode->path)
+        return 0;
+    inode->path = malloc(sizeof(*inode->path));
+    if (!inode->path)
+        return -ENOMEM;
+    *inode->path = (struct inode_path){.fd = PATH_FD_NONE};
+    return 0;
+}
+
+int inode_path_borrow_directory(struct inode_table *table, struct inode *inode,
+                                struct inode_fd *ret_fd)
+{
+    int fd = borrow_open(table, inode, ret_fd);
+    if (fd != -ENOENT)
+        return fd;
+    bool nested = !file_key_same_file_system(&inode->key, &table->root->key);
+    do
+        fd = backing_open_key(table->backing, &inode->key, O_PATH | O_DIRECTORY);
+    while ((fd == -EMFILE || fd == -ENFILE) && inode_table_shed(table));
+    {
+        LOCKED(&table->lock);
+        if (make_path(inode) < 0) {
+            close_p(&fd);
+            return -ENOMEM;
+        }
+        if (fd == -ESTALE && is_left_behind(inode->path))
+            return -ENOENT;
+    }
+    if (fd < 0)
+        return fd;
+    use_new(table, inode, fd, nested, ret_fd);
+    return ret_fd->fd;
+}
+
+void inode_path_keep_directory(struct inode_table *table, struct inode *inode, int *path_fd)
+{
+    if (inode->by_name || inode->type != S_IFDIR || *path_fd < 0)
+        return;
+    LOCKED(&table->lock);
+    if ((inode->path && inode->path->fd.fd >= 0) || make_path(inode) < 0)
+        return;
+    path_fd_use_new(&table->path_fds, &inode->path->fd, TAKE_FD(*path_fd), false);
+    path_fd_release(&table->path_fds, &inode->path->fd);
+}
+
+int inode_path_borrow_held(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
+{
+    LOCKED(&table->lock);
+    bool is_held = inode->path && inode->path->fd.n_users;
+    return is_held && use_open(table, inode, ret_fd) ? ret_fd->fd : -ESTALE;
+}
+
+int inode_path_borrow(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
+{
+    int fd = borrow_open(table, inode, ret_fd);
+    if (fd != -ENOENT)
+        return fd;
+    if (!inode->by_name)
+        return -ESTALE;
+    int r = walk(table, inode, false, ret_fd, NULL);
+    return r == -ESTALE ? repair(table, inode, ret_fd) : r;
+}
+
+/* -- names that change -- */
+
+/* With the lock held: pins, with an O_PATH descriptor that is taken. The inode is in use and kept
+ * until let_go(). */
+static int hold(struct inode_table *table, struct inode *inode, int fd, bool nested)
+{
+    _cleanup_close_ int owned = fd;
+    int r = make_path(inode);
+    if (r < 0)
+        return r;
+    inode->n_refs++;
+    path_fd_use_new(&table->path_fds, &inode->path->fd, TAKE_FD(owned), nested || !inode->by_name);
+    path_fd_pin(&table->path_fds, &inode->path->fd);
+    return 0;
+}
+
+/* After a change of names, of an inode that is in use: a look at its links, without the lock, since
+ * fstat(2) of a file system mounted inside the tree may not return. Of those that look at the same
+ * time the one that began last has seen the changes of all, and it alone decides. */
+static void pin_if_gone(struct inode_table *table, struct inode *inode, bool was_removed)
+{
+    struct stat st;
+    bool gone = was_removed;
+    unsigned look;
+    {
+        LOCKED(&table->lock);
+        look = ++inode->path->n_looks;
+    }
+    if (inode->type != S_IFDIR)
+        gone = fstat(inode->path->fd.fd, &st) == 0 && st.st_nlink == 0;
+    LOCKED(&table->lock);
+    if (look == inode->path->n_looks)
+        (gone ? path_fd_pin : path_fd_unpin)(&table->path_fds, &inode->path->fd);
+}
+
+void inode_pin(struct inode_table *table, struct inode *inode, int fd)
+{
+    int path_fd = open(proc_path_of(fd).text, O_PATH | O_CLOEXEC);
+    if (path_fd < 0)
+        return;
+    {
+        LOCKED(&table->lock);
+        if (hold(table, inode, path_fd, false) < 0)
+            return;
+    }
+    inode_path_return(table, inode);
+}
+
+void inode_path_linked(struct inode_table *table, struct inode *inode)
+{
+    struct inode_fd fd;
+    {
+        LOCKED(&table->lock);
+        if (!inode->path || !inode->path->fd.pinned || !use_open(table, inode, &fd))
+            return;
+    }
+    pin_if_gone(table, inode, false);
+    inode_return_fd(&fd);
+}
+
+static struct inode *hold_name(struct inode_table *table, int dirfd, const char *name)
+{
+    struct file_key key;
+    struct stat st;
+    bool nested;
+    int fd = open_at(table, dirfd, name, PATH_FLAGS, 0);
+    _cleanup_close_ int owned = fd;
+    if (fd < 0 || fstat(fd, &st) < 0 || backing_identify(table->backing, fd, "", &key, &nested) < 0)
+        return NULL;
+    LOCKED(&table->lock);
+    struct inode *inode = inode_find(table, &key, st.st_mode & S_IFMT);
+    return inode && hold(table, inode, TAKE_FD(owned), nested) == 0 ? inode : NULL;
+}
+
+static void let_go(struct inode_table *table, struct inode *inode, struct inode *parent,
+                   const char *name, bool done)
+{
+    struct inode_place *dropped = NULL;
+    pin_if_gone(table, inode, done);
+    if (done && inode->by_name) {
+        LOCKED(&table->lock);
+        dropped = take_place(find_place(inode->path, parent, name));
+    }
+    inode_path_free_places(table, dropped);
+    inode_path_return(table, inode);
+}
+
+void inode_removal_begin(struct inode_table *table, int dirfd, const char *name,
+                         struct inode_change *ret_change)
+{
+    pthread_rwlock_rdlock(&table->names);
+    *ret_change = (struct inode_change){.removed = hold_name(table, dirfd, name)};
+}
+
+void inode_removal_end(struct inode_table *table, struct inode_change *change, struct inode *parent,
+                       const char *name, bool done)
+{
+    if (change->removed)
+        let_go(table, change->removed, parent, name, done);
+    pthread_rwlock_unlock(&table->names);
+}
+
+static struct inode *keep_named(struct inode_table *table, int dirfd, const char *name)
+{
+    struct file_key key;
+    struct stat st;
+    if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+        backing_key_at(table->backing, dirfd, name, &key) < 0)
+        return NULL;
+    LOCKED(&table->lock);
+    struct inode *inode = inode_find(table, &key, st.st_mode & S_IFMT);
+    if (!inode || !inode->by_name)
+        return NULL;
+    inode->n_refs++;
+    return inode;
+}
+
+void inode_rename_begin(struct inode_table *table, int old_dirfd, const char *old_name,
+                        int new_dirfd, const char *new_name, struct inode_change *ret_change)
+{
+    inode_removal_begin(table, new_dirfd, new_name, ret_change);
+    /* Nothing but a mount inside the tree is by name, if the tree's own keys open. */
+    if (table->any_by_name)
+        ret_change->moved = keep_named(table, old_dirfd, old_name);
+}
+
+static void move(struct inode_table *table, struct inode *inode, struct inode *old_parent,
+                 const char *old_name, struct inode *new_parent, const char *new_name)
+{
+    struct inode_place *old, *dropped;
+    {
+        LOCKED(&table->lock);
+        old = take_place(find_place(inode->path, old_parent, old_name));
+        dropped = add_place(inode->path, new_parent, new_name, PLACES_MAX);
+    }
+    inode_path_free_places(table, old);
+    inode_path_free_places(table, dropped);
+}
+
+void inode_rename_end(struct inode_table *table, struct inode_change *change,
+                      struct inode *old_parent, const char *old_name, struct inode *new_parent,
+                      const char *new_name, unsigned flags, bool done)
+{
+    struct inode *moved = change->moved, *other = change->removed;
+    const bool exchanged = flags & RENAME_EXCHANGE;
+    if (done && moved != other) { /* two names of one file both stay */
+        if (moved)
+            move(table, moved, old_parent, old_name, new_parent, new_name);
+        if (exchanged && other && other->by_name)
+            move(table, other, new_parent, new_name, old_parent, old_name);
+    }
+    inode_removal_end(table, change, new_parent, new_name, done && !exchanged && moved != other);
+    if (moved)
+        inode_unref(table, moved);
+}

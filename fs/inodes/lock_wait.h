@@ -1,0 +1,21 @@
+/* Locks that have to be waited for: each in a thread of its own (fs/inodes/waiter.h). */
+#ifndef KINFS_FS_INODES_LOCK_WAIT_H
+#define KINFS_FS_INODES_LOCK_WAIT_H
+
+#include "fs/inodes/posix_lock.h"
+
+struct lock_wanted {
+    struct open_file *file;
+    int flock_op; /* of the whole file; or 0, and */
+    struct flock lock;
+    uint64_t owner_id;
+    pid_t pid;
+    struct lock_owner *owner; /* or NULL: a lease keeps it from being made */
+};
+
+/* Wait for a lock and reply: EINTR when the caller is interrupted, ENOLCK when the caller's user
+ * waits for too many locks, or there can be no thread. The wanted lock is copied; its references
+ * are taken. */
+void lock_wait(fuse_req_t req, const struct lock_wanted *wanted);
+
+#endif

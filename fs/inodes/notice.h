@@ -1,0 +1,35 @@
+/* What the index is told of changes: queue insertions, made before the reply, so that the next look
+ * at a view waits for them. Nothing where there is no index. */
+#ifndef KINFS_FS_INODES_NOTICE_H
+#define KINFS_FS_INODES_NOTICE_H
+
+#include "fs/state.h"
+
+static inline void notice_entry(struct fs *fs, const struct inode *parent, const char *name)
+{
+    if (fs->index)
+        index_note_entry(fs->index, &parent->key, name);
+}
+
+static inline void notice_rename(struct fs *fs, const struct inode *old_parent,
+                                 const char *old_name, const struct inode *new_parent,
+                                 const char *new_name)
+{
+    if (fs->index)
+        index_note_rename(fs->index, &old_parent->key, old_name, &new_parent->key, new_name);
+}
+
+/* Content, size or times: of regular files only. */
+static inline void notice_content(struct fs *fs, const struct inode *inode)
+{
+    if (fs->index && inode->type == S_IFREG)
+        index_note_content(fs->index, &inode->key);
+}
+
+static inline void notice_writing(struct fs *fs, const struct inode *inode, int change)
+{
+    if (fs->index)
+        index_note_writing(fs->index, &inode->key, change);
+}
+
+#endif

@@ -1,0 +1,139 @@
+#include "fs/inodes/open_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "fs/inodes/identity.h"
+#include "fs/inodes/notice.h"
+#include "fs/inodes/posix_lock.h"
+
+struct open_file *open_file_ref(struct open_file *file)
+{
+    atomic_fetch_add_explicit(&file->n_refs, 1, memory_order_relaxed);
+    return file;
+}
+
+void open_file_unref(struct open_file *file)
+{
+    if (atomic_fetch_sub_explicit(&file->n_refs, 1, memory_order_acq_rel) != 1)
+        return;
+    close(file->fd);
+    user_room_leave(file->room, file->uid, 1);
+    free(file);
+}
+
+/* What the kernel wrote by itself would be written as who opened the inode first. */
+static bool writes_as_another(const struct inode *inode, const struct open_file *file)
+{
+    return inode->backing_id > 0 && file->writes && file->uid != inode->backing_uid &&
+           identity_can_switch();
+}
+
+/* Decides for all files of the inode at the first, and for each how the kernel treats it; and lists
+ * it. */
+static int enter(fuse_req_t req, struct open_file *file, bool append_only,
+                 struct fuse_file_info *fi)
+{
+    struct fs *fs = fs_of(req);
+    struct inode *inode = file->inode;
+    LOCKED(inode_lock(&fs->inodes, inode));
+    /* The credentials of this thread become those of all reads and writes the kernel makes by the
+     * id: see fs/inodes/identity.h for what it must not hold. Any access mode serves. */
+    if (!inode->files && fs->status.passthrough && !append_only &&
+        inode_judges(&fs->inodes, inode) == JUDGES_BY_MODE) {
+        identity_enter_allocation(fuse_req_ctx(req)->uid);
+        inode->backing_id = fuse_passthrough_open(req, file->fd);
+        identity_leave();
+        inode->backing_uid = file->uid;
+    }
+    fi->direct_io = (append_only && file->may_store) || writes_as_another(inode, file);
+    /* The flag came while it was open: what is passed through could be written to anywhere, by
+     * asynchronous requests of who takes O_APPEND away, and the kernel allows no other opening. */
+    if (append_only && file->writes && inode->backing_id > 0)
+        return -EBUSY;
+    file->next = inode->files;
+    inode->files = file;
+    fi->backing_id = inode->backing_id;
+    if (file->may_store && inode->backing_id > 0)
+        atomic_fetch_add(&inode->n_may_store, 1);
+    /* Any close of a file ends a process's record locks on it, of which a flush tells. */
+    fi->noflush = !file->writes && !inode->owners;
+    return 0;
+}
+
+int open_file_new(fuse_req_t req, struct inode *inode, int fd, bool append_only,
+                  struct fuse_file_info *fi, struct open_file **ret_file)
+{
+    _cleanup_close_ int owned = fd;
+    _cleanup_free_ struct open_file *file = malloc(sizeof(*file));
+    if (!file)
+        return -ENOMEM;
+    *file = (struct open_file){.inode = inode,
+                               .fd = fd,
+                               .uid = fuse_req_ctx(req)->uid,
+                               .room = &fs_of(req)->inodes.descriptors,
+                               .writes = (fi->flags & O_ACCMODE) != O_RDONLY,
+                               .may_store = (fi->flags & O_ACCMODE) == O_RDWR,
+                               .n_refs = 1};
+    int r = enter(req, file, append_only, fi);
+    if (r < 0)
+        return r;
+    (void)TAKE_FD(owned);
+    inode_ref(&fs_of(req)->inodes, inode);
+    fi->fh = (uintptr_t)file;
+    if (file->writes)
+        notice_writing(fs_of(req), inode, 1);
+    *ret_file = TAKE_PTR(file);
+    return 0;
+}
+
+bool open_file_is_cached(struct fs *fs, const struct inode *inode)
+{
+    LOCKED(inode_lock(&fs->inodes, inode));
+    return inode->files && inode->backing_id <= 0;
+}
+
+void open_file_release(fuse_req_t req, struct open_file *file)
+{
+    struct fs *fs = fs_of(req);
+    struct inode *inode = file->inode;
+    struct lock_owner *taken;
+    int unused_id = 0;
+    {
+        LOCKED(inode_lock(&fs->inodes, inode));
+        struct open_file **link = &inode->files;
+        while (*link != file)
+            link = &(*link)->next;
+        *link = file->next;
+        taken = posix_lock_take_file(inode, file);
+        if (file->may_store && inode->backing_id > 0)
+            atomic_fetch_sub(&inode->n_may_store, 1);
+        if (!inode->files) {
+            unused_id = inode->backing_id;
+            inode->backing_id = 0;
+        }
+    }
+    /* The id may hold the last of a file that writes what was stored in it when it is closed, and
+     * its file system may never answer. The kernel has let go of the id with the last file, so
+     * whoever opens the inode meanwhile gets another. */
+    if (unused_id > 0)
+        fuse_passthrough_close(req, unused_id);
+    posix_lock_drop(taken);
+    if (file->writes)
+        notice_writing(fs, inode, -1);
+    inode_unref(&fs->inodes, inode);
+    open_file_unref(file);
+}
+
+void open_file_close_all(struct inode *inode)
+{
+    while (inode->files) {
+        struct open_file *file = inode->files;
+        inode->files = file->next;
+        posix_lock_drop(posix_lock_take_file(inode, file));
+        open_file_unref(file);
+    }
+    posix_lock_drop(posix_lock_take_all(inode));
+}

@@ -1,0 +1,67 @@
+/* Files the kernel has open: one descriptor of the backing tree each.
+ *
+ * Kernel passthrough of reads and writes is decided for an inode at its first open and holds for
+ * all of its files until the last is released: they share one backing id, since the kernel answers
+ * EIO to a second one, and to a mix of passed-through and other files.
+ *
+ * What the kernel writes by that id it writes as who opened the inode first, so that blocks
+ * reserved for that user would be another's. A file that another opens for writing is read and
+ * written by the daemon therefore, as who asks (direct_io, which the kernel allows beside; mappings
+ * are still passed through: it stores by these as who stores).
+ *
+ * Where the file system of an inode judges by itself (base/judges.h) nothing is passed through: it
+ * is asked as who asks.
+ *
+ * What may only be appended to (chattr +a) cannot be mapped for writing in the tree, which the
+ * kernel does not know of a file that is passed through. So it is not; and one that could be mapped
+ * for writing is not cached either (direct_io), since such a file cannot be mapped shared.
+ */
+#ifndef KINFS_FS_INODES_OPEN_FILE_H
+#define KINFS_FS_INODES_OPEN_FILE_H
+
+#include <stdatomic.h>
+
+#include "fs/state.h"
+
+struct open_file {
+    struct open_file *next; /* of the same inode; under inode_lock() */
+    struct inode *inode;
+    int fd;
+    uid_t uid;              /* who opened it, and has it of the room for descriptors until it is
+                             * closed, which may take long; never changes */
+    struct user_room *room; /* for descriptors */
+    bool writes, may_store; /* may_store: by a mapping */
+    atomic_uint n_refs;
+};
+
+static inline struct open_file *open_file_of(const struct fuse_file_info *fi)
+{
+    return (struct open_file *)(uintptr_t)fi->fh;
+}
+
+/* Enter a descriptor as an open file, and answer in fi how the kernel shall treat it.
+ *
+ * fd           taken, also on failure; on success with the room for it
+ * append_only  whether it may only be appended to, by whomever
+ * fi           flags are read; fh, backing_id, direct_io, noflush are set
+ *
+ * Returns 0, -ENOMEM, or -EBUSY: may only be appended to since it was opened, and could be mapped
+ * until all who have it open by passthrough have closed it. Ended by open_file_release().
+ */
+int open_file_new(fuse_req_t req, struct inode *inode, int fd, bool append_only,
+                  struct fuse_file_info *fi, struct open_file **ret_file);
+
+/* The kernel has closed it, or has not heard of it. */
+void open_file_release(fuse_req_t req, struct open_file *file);
+
+/* Whether the kernel may hold pages of what is open. */
+bool open_file_is_cached(struct fs *fs, const struct inode *inode);
+
+/* Hold the descriptor for longer than the lock. */
+struct open_file *open_file_ref(struct open_file *file);
+void open_file_unref(struct open_file *file);
+
+/* At the end of the mount: whatever an inode still has. */
+void open_file_close_all(struct inode *inode);
+
+#endif

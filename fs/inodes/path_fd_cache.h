@@ -1,0 +1,56 @@
+/* O_PATH descriptors of inodes, so many at most: those used longest ago are closed first.
+ *
+ * For inodes that their key does not open (no CAP_DAC_READ_SEARCH, or a file system without
+ * handles): a descriptor that is closed is opened again by name, see fs/inodes/inode_path.h. A
+ * pinned one is never closed to make room: its inode has no name any more.
+ *
+ * No locks: the caller's lock guards a cache and all that is in it.
+ */
+#ifndef KINFS_FS_INODES_PATH_FD_CACHE_H
+#define KINFS_FS_INODES_PATH_FD_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct path_fd {
+    int fd; /* or -1 */
+    unsigned n_users;
+    bool pinned;
+    bool brief; /* closed as soon as nobody uses it: it is on a mount inside the tree, which could
+                   not be unmounted */
+    struct path_fd *newer, *older; /* while it is open, not pinned, and nobody uses it */
+};
+#define PATH_FD_NONE ((struct path_fd){.fd = -1})
+
+struct path_fd_cache {
+    struct path_fd *newest, *oldest;
+    size_t n_open, n_max; /* pinned ones do not count */
+    size_t n_pinned, n_pinned_max;
+};
+
+/* How many for a process that may have so many descriptors (RLIMIT_NOFILE). */
+size_t path_fd_cache_bound(size_t n_descriptors);
+size_t path_fd_cache_pins(size_t n_descriptors);
+
+/* The descriptor, not to be closed until path_fd_release(); or -1 when it is closed. */
+int path_fd_use(struct path_fd_cache *cache, struct path_fd *path_fd);
+/* The same, of one that may be closed: then it gets this descriptor, else that is closed. */
+int path_fd_use_new(struct path_fd_cache *cache, struct path_fd *path_fd, int fd, bool brief);
+void path_fd_release(struct path_fd_cache *cache, struct path_fd *path_fd);
+
+/* Of one that is in use: it is closed when nobody uses it any more. */
+void path_fd_drop(struct path_fd *path_fd);
+
+/* Of one that is in use. When n_pinned_max are pinned it is not, and stays as it was: a file
+ * without a name is held by anybody who stands in it, and without a bound that would be a way to
+ * take them all. */
+void path_fd_pin(struct path_fd_cache *cache, struct path_fd *path_fd);
+void path_fd_unpin(struct path_fd_cache *cache, struct path_fd *path_fd);
+
+/* Takes the descriptor of one that nobody uses out of the cache; -1 when it had none. */
+int path_fd_take(struct path_fd_cache *cache, struct path_fd *path_fd);
+
+/* Closes all that nobody uses, because descriptors have run out. Whether there were any. */
+bool path_fd_cache_shed(struct path_fd_cache *cache);
+
+#endif

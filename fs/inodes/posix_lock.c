@@ -1,0 +1,236 @@
+#include "fs/inodes/posix_lock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "fs/callers/caller.h"
+#include "fs/inodes/identity.h"
+
+struct lock_owner {
+    struct lock_owner *next; /* of the inode; under inode_lock(), as are id, file and pid */
+    uint64_t id;
+    const struct open_file *file; /* through which it last locked; compared, never followed */
+    pid_t pid;
+    int fd;
+    uid_t uid; /* who first locked by it, and has it of this room */
+    struct user_room *room;
+    atomic_uint n_refs; /* the inode's list, and who waits for a lock */
+};
+
+void posix_lock_unref(struct lock_owner *owner)
+{
+    if (atomic_fetch_sub_explicit(&owner->n_refs, 1, memory_order_acq_rel) != 1)
+        return;
+    close(owner->fd); /* and with it go the locks */
+    user_room_leave(owner->room, owner->uid, 1);
+    free(owner);
+}
+
+int posix_lock_fd(const struct lock_owner *owner)
+{
+    return owner->fd;
+}
+
+/* What a descriptor for locks is opened for. A lock for writing needs one for writing, which the
+ * caller's file may not be now but another of its files later: both ways for who may write. Who may
+ * not keeps nobody from executing the file, and breaks no lease of a reader. */
+static int lock_flags(fuse_req_t req, const struct open_file *file)
+{
+    const struct fuse_ctx *ctx = fuse_req_ctx(req);
+    _cleanup_(caller_done) struct caller caller = {0};
+    _cleanup_free_ gid_t *groups = NULL;
+    size_t n_groups;
+    if (file->writes || !caller_is_restricted(ctx->uid))
+        return O_RDWR;
+    bool may_write = identity_get_groups(req, &groups, &n_groups) == 0 &&
+                     caller_init(&caller, NULL, ctx->uid, ctx->gid, groups, n_groups) == 0 &&
+                     caller_access(&caller, file->fd, "", W_OK) == 0;
+    return may_write ? O_RDWR : O_RDONLY;
+}
+
+/* Less than is wanted where a file or its file system allows no more. Who holds a lease against
+ * writers is not waited for here. */
+static int open_for_locks(const struct open_file *file, int wanted)
+{
+    struct proc_path path = proc_path_of(file->fd);
+    const int modes[] = {wanted, O_RDONLY, O_WRONLY};
+    int fd = -1;
+    for (size_t i = 0; fd < 0 && i < sizeof(modes) / sizeof(*modes); i++) {
+        fd = open(path.text, modes[i] | O_NONBLOCK | O_CLOEXEC);
+        if (fd < 0 && errno == EWOULDBLOCK)
+            break;
+    }
+    return fd < 0 ? -errno : fd;
+}
+
+int posix_lock_await_lease(fuse_req_t req, const struct open_file *file)
+{
+    const int flags = lock_flags(req, file) | O_CLOEXEC;
+    int r = identity_enter_judged(req, file->inode);
+    if (r < 0)
+        return r;
+    _cleanup_close_ int fd = open(proc_path_of(file->fd).text, flags);
+    identity_leave();
+    return fd < 0 ? -errno : 0;
+}
+
+/* Under inode_lock(). */
+static struct lock_owner *find(const struct inode *inode, uint64_t id)
+{
+    struct lock_owner *owner = inode->owners;
+    while (owner && owner->id != id)
+        owner = owner->next;
+    return owner;
+}
+
+static struct lock_owner *ref(struct lock_owner *owner)
+{
+    atomic_fetch_add_explicit(&owner->n_refs, 1, memory_order_relaxed);
+    return owner;
+}
+
+struct lock_owner *posix_lock_known(struct fs *fs, struct inode *inode, uint64_t id)
+{
+    LOCKED(inode_lock(&fs->inodes, inode));
+    struct lock_owner *owner = find(inode, id);
+    return owner ? ref(owner) : NULL;
+}
+
+/* On a file system that judges as who locks. */
+static int open_as_asker(fuse_req_t req, const struct open_file *file)
+{
+    struct fs *fs = fuse_req_userdata(req);
+    const int flags = lock_flags(req, file);
+    int fd = identity_enter_judged(req, file->inode);
+    if (fd < 0)
+        return fd;
+    do
+        fd = open_for_locks(file, flags);
+    while ((fd == -EMFILE || fd == -ENFILE) && inode_table_shed(&fs->inodes));
+    identity_leave();
+    return fd;
+}
+
+/* Not under inode_lock(): a file system that does not answer is waited for. */
+static int new_owner(fuse_req_t req, const struct open_file *file, uint64_t id,
+                     struct lock_owner **ret_owner)
+{
+    struct fs *fs = fuse_req_userdata(req);
+    struct lock_owner *owner = calloc(1, sizeof(*owner));
+    if (!owner || fs_take_descriptors(req, 1) < 0) {
+        free(owner);
+        return -ENOLCK;
+    }
+    const int fd = open_as_asker(req, file);
+    if (fd < 0) {
+        fs_give_descriptors(req, 1);
+        free(owner);
+        return fd;
+    }
+    *owner = (struct lock_owner){.id = id,
+                                 .fd = fd,
+                                 .uid = fuse_req_ctx(req)->uid,
+                                 .room = &fs->inodes.descriptors,
+                                 .n_refs = 1};
+    *ret_owner = owner;
+    return 0;
+}
+
+/* The owner, which is to lock through the file: the one in the list, or *made, which then is taken;
+ * or NULL. Gives a reference. */
+static struct lock_owner *use_listed(struct fs *fs, const struct open_file *file, uint64_t id,
+                                     pid_t pid, struct lock_owner **made)
+{
+    struct inode *inode = file->inode;
+    LOCKED(inode_lock(&fs->inodes, inode));
+    struct lock_owner *owner = find(inode, id);
+    if (!owner && *made) {
+        (*made)->next = inode->owners;
+        owner = inode->owners = TAKE_PTR(*made);
+    }
+    if (!owner)
+        return NULL;
+    owner->file = file;
+    owner->pid = pid;
+    return ref(owner);
+}
+
+int posix_lock_owner(fuse_req_t req, struct open_file *file, uint64_t id, pid_t pid,
+                     struct lock_owner **ret_owner)
+{
+    struct fs *fs = fuse_req_userdata(req);
+    struct lock_owner *made = NULL;
+    *ret_owner = use_listed(fs, file, id, pid, &made);
+    if (*ret_owner)
+        return 0;
+    int r = new_owner(req, file, id, &made);
+    if (r < 0)
+        return r;
+    *ret_owner = use_listed(fs, file, id, pid, &made);
+    if (made) /* another thread was faster */
+        posix_lock_unref(made);
+    return 0;
+}
+
+pid_t posix_lock_other_pid(struct fs *fs, struct inode *inode, const struct lock_owner *owner)
+{
+    LOCKED(inode_lock(&fs->inodes, inode));
+    pid_t pid = 0;
+    for (const struct lock_owner *other = inode->owners; other; other = other->next) {
+        if (other == owner)
+            continue;
+        if (pid)
+            return 0;
+        pid = other->pid;
+    }
+    return pid;
+}
+
+static void take(struct lock_owner **link, struct lock_owner **taken)
+{
+    struct lock_owner *owner = *link;
+    *link = owner->next;
+    owner->next = *taken;
+    *taken = owner;
+}
+
+void posix_lock_drop(struct lock_owner *taken)
+{
+    while (taken) {
+        struct lock_owner *next = taken->next;
+        posix_lock_unref(taken);
+        taken = next;
+    }
+}
+
+void posix_lock_drop_owner(struct fs *fs, struct inode *inode, uint64_t id)
+{
+    struct lock_owner *taken = NULL;
+    {
+        LOCKED(inode_lock(&fs->inodes, inode));
+        struct lock_owner **link = &inode->owners;
+        while (*link && (*link)->id != id)
+            link = &(*link)->next;
+        if (*link)
+            take(link, &taken);
+    }
+    posix_lock_drop(taken);
+}
+
+struct lock_owner *posix_lock_take_file(struct inode *inode, const struct open_file *file)
+{
+    struct lock_owner *taken = NULL;
+    for (struct lock_owner **link = &inode->owners; *link;) {
+        if ((*link)->file == file)
+            take(link, &taken);
+        else
+            link = &(*link)->next;
+    }
+    return taken;
+}
+
+struct lock_owner *posix_lock_take_all(struct inode *inode)
+{
+    return TAKE_PTR(inode->owners);
+}

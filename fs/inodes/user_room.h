@@ -1,0 +1,37 @@
+/* Room for something that the daemon has only so many of (descriptors, threads that wait), and how
+ * much of it each user has taken: nobody leaves the others without.
+ *
+ * A user may have as many as are left then, and no more: the first one half of them, the next half
+ * of what that leaves at the least. Root and the user the daemon runs as are neither counted nor
+ * refused.
+ */
+#ifndef KINFS_FS_INODES_USER_ROOM_H
+#define KINFS_FS_INODES_USER_ROOM_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+enum { USER_ROOM_BUCKETS = 256 };
+
+struct user_share;
+
+struct user_room {
+    pthread_mutex_t lock; /* of what changes; a leaf */
+    uid_t own_uid;
+    size_t n_max, n_taken;
+    struct user_share *buckets[USER_ROOM_BUCKETS];
+};
+
+void user_room_init(struct user_room *room, size_t n_max);
+void user_room_done(struct user_room *room); /* one that is all zero allowed */
+
+/* Take n of them, or none: whether there was room (and memory to count). To be given back by
+ * user_room_leave(). Any thread; for root and the daemon's user a comparison, else some 50 ns. */
+bool user_room_enter(struct user_room *room, uid_t uid, size_t n);
+void user_room_leave(struct user_room *room, uid_t uid, size_t n);
+/* Whether there is none even for a user who has none. */
+bool user_room_is_full(struct user_room *room);
+
+#endif

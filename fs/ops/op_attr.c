@@ -1,0 +1,427 @@
+#include "fs/ops/ops.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "fs/inodes/identity.h"
+#include "fs/inodes/inode_path.h"
+#include "fs/inodes/notice.h"
+#include "fs/inodes/open_file.h"
+#include "fs/views/views.h"
+#include "fs/watch/watch.h"
+
+double lasting_s(double timeout_s, mode_t mode)
+{
+    return S_ISREG(mode) && mode & (S_ISUID | S_ISGID) ? 0 : timeout_s;
+}
+
+/* The mount of a file may keep it from what the kernel would let it, since it looks at the flags of
+ * kinfs' mount alone; then it is not told of it. */
+static void hide_denied(struct fs *fs, const struct inode *inode, struct stat *st)
+{
+    const unsigned long denied = backing_key_denies(fs->backing, &inode->key);
+    st->st_mode = mode_told(denied, st->st_mode);
+    if (denied & ST_NODEV)
+        st->st_rdev = 0;
+}
+
+static int fill_entry(struct fs *fs, struct inode *parent, struct inode *inode,
+                      const struct stat *st, struct fuse_entry_param *ret_entry)
+{
+    if (fs->store_key.size_bytes && st->st_ino == fs->store_ino &&
+        file_key_equal(&inode->key, &fs->store_key)) {
+        inode_forget(&fs->inodes, inode, 1);
+        return -ENOENT;
+    }
+    inode_tell_entry(&fs->inodes, inode, parent, st);
+    *ret_entry = (struct fuse_entry_param){
+        .ino = ino_of(fs, inode),
+        .attr = *st,
+        .attr_timeout = lasting_s(watch_attr_timeout_s(fs, inode), st->st_mode),
+        .entry_timeout = watch_entry_timeout_s(fs, parent)};
+    ret_entry->attr.st_ino = inode_number(inode, st->st_ino);
+    hide_denied(fs, inode, &ret_entry->attr);
+    return 0;
+}
+
+int make_entry(fuse_req_t req, struct inode *parent, int dirfd, const char *name,
+               struct fuse_entry_param *ret_entry)
+{
+    struct fs *fs = fs_of(req);
+    struct inode *inode;
+    struct stat st;
+    int r = identity_enter_judged(req, parent);
+    int fd = r < 0 ? r : inode_open_name(&fs->inodes, dirfd, name);
+    identity_leave();
+    r = fd < 0 ? fd : inode_lookup(&fs->inodes, parent, name, fd, &inode, &st);
+    return r < 0 ? r : fill_entry(fs, parent, inode, &st, ret_entry);
+}
+
+int make_entry_fd(struct fs *fs, struct inode *parent, const char *name, int fd,
+                  struct fuse_entry_param *ret_entry)
+{
+    struct inode *inode;
+    struct stat st;
+    int r = inode_lookup_fd(&fs->inodes, parent, name, fd, &inode, &st);
+    return r < 0 ? r : fill_entry(fs, parent, inode, &st, ret_entry);
+}
+
+int make_short(int r, struct fuse_entry_param *entry)
+{
+    if (r == 0)
+        entry->attr_timeout = lasting_s(WATCH_SHORT_S, entry->attr.st_mode);
+    return r;
+}
+
+void reply_entry(fuse_req_t req, int r, const struct fuse_entry_param *entry)
+{
+    struct fs *fs = fs_of(req);
+    if (r < 0)
+        reply(req, r);
+    else if (fuse_reply_entry(req, entry) == -ENOENT)
+        inode_forget(&fs->inodes, inode_of(fs, entry->ino), 1);
+}
+
+static int do_lookup(fuse_req_t req, struct inode *parent, const char *name,
+                     struct fuse_entry_param *ret_entry)
+{
+    _cleanup_inode_fd_ struct inode_fd dir = INODE_FD_NONE;
+    /* Only an NFS server asks for these, which we do not support; ".." of the root would be a
+     * directory outside of the tree. */
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return -ESTALE;
+    int dirfd = borrow_fd(fs_of(req), parent, &dir);
+    return dirfd < 0 ? dirfd : make_entry(req, parent, dirfd, name, ret_entry);
+}
+
+/* That there is no such name may be kept, too: compilers and git ask for many. */
+static void reply_nothing(fuse_req_t req, double timeout_s)
+{
+    const struct fuse_entry_param nothing = {.entry_timeout = timeout_s};
+    fuse_reply_entry(req, &nothing);
+}
+
+void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
+{
+    struct fs *fs = fs_of(req);
+    struct view_node *view = view_of(fs, parent);
+    if (view) {
+        views_lookup(fs, req, view, name);
+        return;
+    }
+    struct inode *dir = inode_of(fs, parent);
+    gone_ask_name(name);
+    bool is_own = is_own_name(fs, dir, name);
+    bool is_view_name = is_own || (dir == fs->inodes.root && views_is_root_name(fs, name));
+    struct fuse_entry_param entry;
+    int r = -ENOENT;
+    double timeout_s = watch_entry_timeout_s(fs, dir);
+    if (!is_own)
+        r = do_lookup(req, dir, name, &entry);
+    if (r == -ENOENT && is_view_name)
+        views_lookup_root(fs, req, name);
+    else if (r == -ENOENT && timeout_s > WATCH_SHORT_S)
+        reply_nothing(req, timeout_s);
+    else
+        reply_entry(req, r, &entry);
+}
+
+static void forget(struct fs *fs, fuse_ino_t ino, uint64_t n_lookups)
+{
+    struct view_node *view = view_of(fs, ino);
+    if (view)
+        views_forget(fs, view, n_lookups);
+    else
+        inode_forget(&fs->inodes, inode_of(fs, ino), n_lookups);
+}
+
+void op_forget(fuse_req_t req, fuse_ino_t ino, uint64_t n_lookups)
+{
+    forget(fs_of(req), ino, n_lookups);
+    fuse_reply_none(req);
+}
+
+void op_forget_multi(fuse_req_t req, size_t n_forgets, struct fuse_forget_data *forgets)
+{
+    for (size_t i = 0; i < n_forgets; i++)
+        forget(fs_of(req), forgets[i].ino, forgets[i].nlookup);
+    fuse_reply_none(req);
+}
+
+static int tell_stat(struct fs *fs, struct inode *inode, int fd, struct stat *ret_stat)
+{
+    if (fstat(fd, ret_stat) < 0)
+        return -errno;
+    inode_tell(&fs->inodes, inode, ret_stat);
+    ret_stat->st_ino = inode_number(inode, ret_stat->st_ino);
+    return 0;
+}
+
+/* Of what may be open: fstat(2) of a directory that was removed beside the mount is not asked again
+ * when it fails, and a path that led there leads elsewhere as soon as that is told. */
+int borrow_attributes_fd(struct fs *fs, struct inode *inode, const struct fuse_file_info *fi,
+                         struct inode_fd *ret_fd)
+{
+    if (fi && inode->type == S_IFREG)
+        return open_file_of(fi)->fd;
+    int fd = borrow_fd(fs, inode, ret_fd);
+    return fd == -ESTALE && inode->type == S_IFDIR
+               ? inode_path_borrow_held(&fs->inodes, inode, ret_fd)
+               : fd;
+}
+
+static int do_getattr(fuse_req_t req, struct inode *inode, const struct fuse_file_info *fi,
+                      struct stat *ret_stat)
+{
+    struct fs *fs = fs_of(req);
+    _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+    int fd = borrow_attributes_fd(fs, inode, fi, &borrowed);
+    int r = fd < 0 ? fd : identity_enter_judged(req, inode);
+    if (r == 0)
+        r = tell_stat(fs, inode, fd, ret_stat);
+    identity_leave();
+    return r;
+}
+
+/* inode: NULL for a node of the views. */
+static void reply_attr(fuse_req_t req, int r, const struct inode *inode, struct stat *st,
+                       double timeout_s)
+{
+    if (r == 0 && inode)
+        hide_denied(fs_of(req), inode, st);
+    if (r < 0)
+        reply(req, r);
+    else
+        fuse_reply_attr(req, st, lasting_s(timeout_s, st->st_mode));
+}
+
+void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+    struct fs *fs = fs_of(req);
+    struct view_node *view = view_of(fs, ino);
+    struct inode *inode = view ? NULL : inode_of(fs, ino);
+    struct stat st;
+    double timeout_s = view ? 0 : watch_attr_timeout_s(fs, inode);
+    int r = view ? views_stat(fs, view, &st) : do_getattr(req, inode, fi, &st);
+    reply_attr(req, r, inode, &st, timeout_s);
+}
+
+/* A kernel that leaves the clearing of these bits to nobody has them cleared for who writes: one of
+ * them or both. An sgid bit that it leaves is of no use to who executes, and may go. */
+static bool only_clears_bits(const struct fs *fs, int fd, mode_t mode)
+{
+    const mode_t bits = S_ISUID | S_ISGID;
+    struct stat st;
+    return !fs->status.killpriv_v2 && fstat(fd, &st) == 0 &&
+           (mode | bits) == ((st.st_mode & 07777) | bits) && !(mode & bits & ~st.st_mode);
+}
+
+struct mode_change {
+    int fd;
+    mode_t mode;
+};
+
+static int change_mode(const void *what, const struct capable_ids *ids)
+{
+    const struct mode_change *change = what;
+    (void)ids;
+    return chmod(proc_path_of(change->fd).text, change->mode) < 0 ? -errno : 0;
+}
+
+static int set_mode(fuse_req_t req, const struct inode *inode, int fd, mode_t mode)
+{
+    const struct mode_change change = {.fd = fd, .mode = mode};
+    return only_clears_bits(fs_of(req), fd, mode)
+               ? change_mode(&change, NULL)
+               : identity_change(req, inode, fd, false, mode & S_ISGID, change_mode, &change);
+}
+
+struct owner_change {
+    int fd;
+    uid_t uid; /* or -1: not that one */
+    gid_t gid;
+};
+
+static int change_owner(const void *what, const struct capable_ids *ids)
+{
+    const struct owner_change *change = what;
+    const uid_t uid = capable_uid(ids, change->uid);
+    const gid_t gid = capable_gid(ids, change->gid);
+    if ((change->uid != (uid_t)-1 && uid == (uid_t)-1) ||
+        (change->gid != (gid_t)-1 && gid == (gid_t)-1))
+        return -EINVAL;
+    return fchownat(change->fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+}
+
+static int set_owner(fuse_req_t req, const struct inode *inode, int fd, const struct stat *attr,
+                     int to_set)
+{
+    struct stat st;
+    const struct owner_change change = {
+        .fd = fd,
+        .uid = to_set & FUSE_SET_ATTR_UID ? attr->st_uid : (uid_t)-1,
+        .gid = to_set & FUSE_SET_ATTR_GID ? attr->st_gid : (gid_t)-1,
+    };
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    bool with_groups =
+        change.gid != (gid_t)-1 && change.gid != st.st_gid && change.gid != fuse_req_ctx(req)->gid;
+    /* Without the x of the group the sgid bit stays for those who are of it. */
+    return identity_change(req, inode, fd, with_groups, st.st_mode & S_ISGID, change_owner,
+                           &change);
+}
+
+static int truncate_open(fuse_req_t req, const struct inode *inode, int fd, off_t size)
+{
+    int r = identity_enter_judged(req, inode);
+    if (r == 0 && ftruncate(fd, size) < 0)
+        r = -errno;
+    identity_leave();
+    return r;
+}
+
+static int set_size(fuse_req_t req, struct inode *inode, off_t size,
+                    const struct fuse_file_info *fi)
+{
+    if (fi && open_file_of(fi)->writes)
+        return truncate_open(req, inode, open_file_of(fi)->fd, size);
+    /* truncate(2) would wait for whoever holds a lease on the file, while the kernel holds the
+     * file's lock; who removes the file waits for that with the lock of its directory, and so would
+     * everybody in it. */
+    _cleanup_close_ int own = open_inode(req, inode, O_WRONLY | O_NONBLOCK | O_NOFOLLOW);
+    return own < 0 ? own : truncate_open(req, inode, own, size);
+}
+
+struct times_change {
+    int fd;
+    struct timespec times[2];
+};
+
+static int change_times(const void *what, const struct capable_ids *ids)
+{
+    const struct times_change *change = what;
+    const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW;
+    (void)ids;
+    return utimensat(change->fd, "", change->times, flags) < 0 ? -errno : 0;
+}
+
+static int set_times(fuse_req_t req, const struct inode *inode, int fd, const struct stat *attr,
+                     int to_set)
+{
+    struct times_change change = {.fd = fd,
+                                  .times = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_OMIT}}};
+    if (to_set & FUSE_SET_ATTR_ATIME_NOW)
+        change.times[0].tv_nsec = UTIME_NOW;
+    else if (to_set & FUSE_SET_ATTR_ATIME)
+        change.times[0] = attr->st_atim;
+    if (to_set & FUSE_SET_ATTR_MTIME_NOW)
+        change.times[1].tv_nsec = UTIME_NOW;
+    else if (to_set & FUSE_SET_ATTR_MTIME)
+        change.times[1] = attr->st_mtim;
+    return identity_change(req, inode, fd, false, false, change_times, &change);
+}
+
+static int do_setattr(fuse_req_t req, struct inode *inode, const struct stat *attr, int to_set,
+                      const struct fuse_file_info *fi, struct stat *ret_stat)
+{
+    struct fs *fs = fs_of(req);
+    _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+    int fd = borrow_fd(fs, inode, &borrowed);
+    if (fd < 0)
+        return fd;
+    int r = 0;
+    /* The owner first: chown(2) takes away the suid bits that the mode may set. */
+    if (to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
+        r = set_owner(req, inode, fd, attr, to_set);
+    if (r == 0 && to_set & FUSE_SET_ATTR_SIZE)
+        r = set_size(req, inode, attr->st_size, fi);
+    if (r == 0 && to_set & FUSE_SET_ATTR_MODE)
+        r = set_mode(req, inode, fd, attr->st_mode & 07777);
+    if (r == 0 && to_set & (FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_ATIME_NOW |
+                            FUSE_SET_ATTR_MTIME_NOW))
+        r = set_times(req, inode, fd, attr, to_set);
+    notice_content(fs, inode);
+    if (r < 0)
+        return r;
+    inode_change_begin(&fs->inodes, inode, NULL);
+    r = tell_stat(fs, inode, fd, ret_stat);
+    if (r == 0)
+        inode_changed(&fs->inodes, inode, ret_stat);
+    return r;
+}
+
+void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
+                struct fuse_file_info *fi)
+{
+    struct fs *fs = fs_of(req);
+    struct inode *inode = view_of(fs, ino) ? NULL : inode_of(fs, ino);
+    struct stat st;
+    double timeout_s = inode ? watch_attr_timeout_s(fs, inode) : 0;
+    int r = inode ? do_setattr(req, inode, attr, to_set, fi, &st) : -EROFS;
+    reply_attr(req, r, inode, &st, timeout_s);
+}
+
+static int do_readlink(fuse_req_t req, struct inode *inode, char target[PATH_MAX + 1])
+{
+    _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+    int fd = borrow_fd(fs_of(req), inode, &borrowed);
+    int r = fd < 0 ? fd : identity_enter_judged(req, inode);
+    if (r < 0)
+        return r;
+    ssize_t n_bytes = readlinkat(fd, "", target, PATH_MAX + 1);
+    identity_leave();
+    if (n_bytes < 0)
+        return -errno;
+    if (n_bytes > PATH_MAX)
+        return -ENAMETOOLONG;
+    target[n_bytes] = '\0';
+    return 0;
+}
+
+void op_readlink(fuse_req_t req, fuse_ino_t ino)
+{
+    struct fs *fs = fs_of(req);
+    struct view_node *view = view_of(fs, ino);
+    if (view) {
+        views_readlink(fs, req, view);
+        return;
+    }
+    char target[PATH_MAX + 1];
+    int r = do_readlink(req, inode_of(fs, ino), target);
+    if (r < 0)
+        reply(req, r);
+    else
+        fuse_reply_readlink(req, target);
+}
+
+static int do_statfs(fuse_req_t req, struct inode *inode, struct statvfs *ret_statfs)
+{
+    _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+    int fd = borrow_fd(fs_of(req), inode, &borrowed);
+    int r = fd < 0 ? fd : identity_enter_judged(req, inode);
+    if (r == 0 && fstatvfs(fd, ret_statfs) < 0)
+        r = -errno;
+    identity_leave();
+    return r;
+}
+
+void op_statfs(fuse_req_t req, fuse_ino_t ino)
+{
+    struct fs *fs = fs_of(req);
+    struct view_node *view = view_of(fs, ino);
+    if (view) {
+        views_statfs(fs, req, view);
+        return;
+    }
+    struct statvfs st;
+    int r = do_statfs(req, inode_of(fs, ino), &st);
+    if (r < 0)
+        reply(req, r);
+    else
+        fuse_reply_statfs(req, &st);
+}

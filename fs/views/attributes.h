@@ -1,0 +1,40 @@
+/* Computed extended attributes, user.kinfs.*, of documents, of the root and of a cluster's
+ * directory.
+ *
+ * Of a document:
+ *   state               "current", "pending" or "skipped: why"
+ *   cluster             its id; cluster.size: its documents
+ *   representative      path of the member the cluster is named by
+ *   resemblance         to the representative; resemblance.error: its standard error, if estimated
+ *   nearest             path of the most resembling document
+ *   similar             lines "resemblance TAB path", best first, cut at 64 KiB on a line end
+ *   resemblance:PATH    to the document at PATH; containment:PATH: of this document in that one
+ * Of a cluster's directory: size, representative, resemblance.min, resemblance.mean.
+ * Of the root: version, policy; for root and the mount's owner documents, clusters, pending, store.
+ *
+ * A PATH asked for is relative to the root of the mount, one leading slash allowed, as it is (not
+ * escaped); a path in an answer is relative to the root and escaped as `ls -b` does. Numbers have
+ * four decimals; 1.0000 is said only of 1. ENODATA where there is no answer, also where there is
+ * one that the caller may not see: documents the caller cannot read are neither named nor counted.
+ */
+#ifndef KINFS_FS_VIEWS_ATTRIBUTES_H
+#define KINFS_FS_VIEWS_ATTRIBUTES_H
+
+#include "fs/state.h"
+
+/* True: the name is one of these, which nobody may set or remove (EPERM). */
+bool attributes_is_name(const char *name);
+
+/* Answer getxattr of such a name, maybe later from another thread. size 0 asks for the length. */
+void attributes_get(struct fs *fs, fuse_req_t req, const struct inode *inode, const char *name,
+                    size_t size);
+
+/* Answer listxattr: the names the backing tree has, and after them those of the attributes that
+ * have an answer now, when options.list_xattr; only for regular files and directories.
+ *
+ * names, n_bytes  borrowed until the return; as listxattr(2) gave them
+ */
+void attributes_list(struct fs *fs, fuse_req_t req, struct inode *inode, const char *names,
+                     size_t n_bytes, size_t size);
+
+#endif

@@ -1,0 +1,159 @@
+/* Things the parts of the views share. Private to fs/views/. */
+#ifndef KINFS_FS_VIEWS_VIEW_H
+#define KINFS_FS_VIEWS_VIEW_H
+
+#include <stdatomic.h>
+#include <time.h>
+
+#include "fs/callers/caller.h"
+#include "fs/views/defer.h"
+#include "fs/inodes/user_room.h"
+#include "fs/views/view_room.h"
+#include "fs/state.h"
+#include "fs/views/view_links.h"
+#include "fs/views/view_node.h"
+
+#define VIEW_TAG_NAME "CACHEDIR.TAG"
+/* The first line is what makes it one (the Cache Directory Tagging Specification): backup programs
+ * that honour it leave the views out. */
+#define VIEW_TAG_TEXT                                                                              \
+    "Signature: 8a477f597d28d172789f06886806bc55\n"                                                \
+    "# Links computed by kinfs; nothing here is worth a copy.\n"
+
+struct views {
+    struct fs *fs;
+    struct defer *defer;
+    struct looks *looks;
+    struct user_room groups; /* of those who wait */
+    struct view_table nodes;
+    struct view_links_memory memory;
+    struct caller_numbers callers; /* of the memory's keys */
+    atomic_uint_fast64_t n_questions;
+    struct view_room questions, questions_in_memory, listings; /* open ones (view_question.c,
+                                                                * view_listing.c) */
+    struct timespec since;                                     /* times of what mirrors nothing */
+};
+
+/* -- requests that wait (view_task.c) -- */
+
+struct view_task {
+    /* Replies, and the task is freed after it; or says that it is unfinished, and is called again
+     * when others have had their turn. */
+    void (*run)(struct view_task *task);
+    bool unfinished;
+    bool is_long; /* it may take minutes */
+    struct fs *fs;
+    fuse_req_t req;
+    const struct caller *as; /* of the handle, which opened it; NULL: who sends this request */
+    struct caller caller;    /* the one who is answered; borrowed where there is `as` */
+    uid_t asker;             /* who sends this request, where there is no `as` */
+    size_t n_room;           /* which that one has taken for groups */
+    struct listed_way way;   /* to what is answered; the task's own */
+    struct looking looking;  /* the caller's; anew whenever it is run */
+    int64_t end_ms;          /* how long it may wait, all its waits together; of clock_now_ms() */
+    struct view_node *node;  /* of the request, or NULL; the kernel holds it until the reply */
+    struct file_key key;
+    char *name;          /* owned; or several, each with its NUL: */
+    size_t n_name_bytes; /* of all of them, 0: it is one */
+    size_t size;
+    off_t offset;
+    struct fuse_file_info fi;
+    bool plus;
+};
+
+/* Run a task on a thread of the views, with fs, req and caller filled in; task is copied, name too.
+ * task->as is borrowed until the reply: of a handle, which the kernel releases after it. The
+ * contents of a handle are for its opener alone: the descriptor may have become the standard input
+ * of a program that is allowed more. Replies the error itself when it cannot. */
+void view_defer(struct fs *fs, fuse_req_t req, const struct view_task *task);
+
+/* The sender of a request; end with caller_done(). Returns 0, -ENOMEM, or -EACCES of one who is not
+ * known to be the thread that sent it, whose groups cannot be known, or whom the tree's own file
+ * system judges by itself (base/judges.h). */
+int view_caller(struct fs *fs, fuse_req_t req, struct caller *ret_caller);
+
+int view_tasks_new(struct views *views); /* views->defer */
+
+/* -- answers of the index, for a caller (view_query.c) -- */
+
+/* Wait until what was closed before, in the mount or beside it, is in the answers, until
+ * task->end_ms or an interruption at most. Returns 0 (also when that was not enough), -ESHUTDOWN.
+ */
+int view_settle(const struct view_task *task);
+
+/* The state of a document, of its content of now if that can be had until task->end_ms.
+ * Returns 0, -ENOENT, -ESHUTDOWN or an error. */
+int view_document(const struct view_task *task, const struct file_key *key,
+                  struct document_info *ret_info);
+
+/* True: the request of a task, which is user, was given up, or all ends. Any thread. */
+bool view_nobody_waits(void *user);
+
+/* A question as the caller of a task may ask it, with the threshold of similar/. */
+struct index_query view_query_of(const struct view_task *task, size_t limit);
+
+/* Documents that resemble one and that the caller may read; limit 0: all. One not known has no kin.
+ */
+int view_similar(const struct view_task *task, const struct file_key *key, size_t limit,
+                 struct kin_list *ret_list);
+/* How many there are. */
+int view_count_similar(const struct view_task *task, const struct file_key *key, size_t *ret_n);
+
+/* As index_compare(). */
+int view_compare(const struct view_task *task, const struct file_key *a, const struct file_key *b,
+                 struct comparison *ret_comparison);
+
+/* view_similar() would have an answer: 1, 0 or an error. */
+int view_has_kin(const struct view_task *task, const struct file_key *key);
+
+/* A cluster as the caller sees it: who may not read everything is shown clusters of what can be
+ * read, under ids of their own (index_readable_cluster()). -ENOENT when there is none of two
+ * documents or more. limit 0: all members; ret_members may be NULL. Reads all members, whatever the
+ * limit. */
+int view_cluster(const struct view_task *task, uint64_t id, size_t limit,
+                 struct cluster_info *ret_info, struct kin_list *ret_members);
+
+/* The same of a document, in the clustering of a base; for who may not read everything. */
+int view_cluster_of(const struct view_task *task, const struct file_key *key, uint64_t base,
+                    struct cluster_info *ret_info);
+
+/* There is such a cluster for the caller, at less cost: 1, 0 or an error. task->node is as
+ * for view_links(). */
+int view_has_cluster(const struct view_task *task, uint64_t id);
+
+/* The links of a VIEW_DOCUMENT or VIEW_CLUSTER, task->node, which may be one only filled in so far
+ * as for view_table_lookup(). fresh: not from memory. Gives a reference.
+ * Returns 0, -ENOENT (no such cluster), -ESTALE or an error. */
+int view_links(const struct view_task *task, bool fresh, struct view_links **ret_links);
+
+/* True: the document of a link is still where the link says, and the caller may list and read it.
+ */
+bool view_link_is_alive(const struct view_task *task, const struct view_link *link);
+
+/* -- the tree (view_query.c) -- */
+
+/* A path of the tree, as O_PATH; no symbolic link on the way is followed, none leads out, nor into
+ * what is mounted inside. looking NULL: of a thread that serves, and waits. */
+int view_open_path(struct fs *fs, struct looking *looking, const char *path, int *ret_fd);
+
+/* The file a node mirrors: -ESTALE when its path means something else now. */
+int view_open_node(struct fs *fs, struct looking *looking, const struct view_node *node,
+                   int *ret_fd);
+
+/* -- nodes (views.c) -- */
+
+/* Its type in a listing: S_IFDIR and so on. */
+mode_t view_type(enum view_kind kind);
+
+/* True: it stands for a directory or a document of the tree, and may be opened by who may read that
+ * one (view_rights.c). */
+bool view_is_mirror(const struct view_node *node);
+
+/* The rights of a mirror by those of what it mirrors: of all bits of a mode, or of one entry of an
+ * access control list. */
+mode_t view_rights(const struct view_node *mirror, mode_t mirrored);
+
+/* Replies an entry for what is described as for view_table_lookup(). */
+void view_reply_entry(struct fs *fs, fuse_req_t req, const struct view_node *like);
+
+#endif

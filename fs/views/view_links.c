@@ -1,0 +1,127 @@
+#include "fs/views/view_links.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fs/views/view_names.h"
+
+static int descending(const void *a, const void *b)
+{
+    return strcmp(((const struct view_link *)b)->name, ((const struct view_link *)a)->name);
+}
+
+int view_links_new(const char *directory, const struct kin *kin, size_t n_kin,
+                   struct view_links **ret_links)
+{
+    char **names;
+    int r = view_names_make(kin, n_kin, &names);
+    if (r < 0)
+        return r;
+    struct view_links *links = malloc(sizeof(*links) + n_kin * sizeof(links->links[0]));
+    if (!links) {
+        view_names_free(names, n_kin);
+        return -ENOMEM;
+    }
+    links->n_refs = 1;
+    links->n_links = 0;
+    links->n_bytes = sizeof(*links) + n_kin * sizeof(links->links[0]);
+    for (size_t i = 0; r == 0 && i < n_kin; i++) {
+        _cleanup_free_ char *target = NULL;
+        r = view_names_target(directory, kin[i].path, &target);
+        size_t n_bytes = r == 0 ? strlen(target) : 0;
+        if (r < 0 || n_bytes >= PATH_MAX)
+            continue;
+        links->n_bytes += strlen(names[i]) + 1 + n_bytes + 1;
+        const char *path = target + n_bytes - strlen(kin[i].path);
+        links->links[links->n_links++] = (struct view_link){
+            .name = TAKE_PTR(names[i]), .target = target, .path = path, .key = kin[i].key};
+        target = NULL;
+    }
+    view_names_free(names, n_kin);
+    if (r < 0) {
+        view_links_unref(links);
+        return r;
+    }
+    qsort(links->links, links->n_links, sizeof(links->links[0]), descending);
+    *ret_links = links;
+    return 0;
+}
+
+struct view_links *view_links_ref(struct view_links *links)
+{
+    __atomic_add_fetch(&links->n_refs, 1, __ATOMIC_RELAXED);
+    return links;
+}
+
+void view_links_unref(struct view_links *links)
+{
+    if (!links || __atomic_sub_fetch(&links->n_refs, 1, __ATOMIC_ACQ_REL))
+        return;
+    for (size_t i = 0; i < links->n_links; i++) {
+        free(links->links[i].name);
+        free(links->links[i].target);
+    }
+    free(links);
+}
+
+const struct view_link *view_links_find(const struct view_links *links, const char *name)
+{
+    struct view_link wanted = {.name = (char *)name};
+    return bsearch(&wanted, links->links, links->n_links, sizeof(wanted), descending);
+}
+
+void view_links_memory_init(struct view_links_memory *memory)
+{
+    *memory = (struct view_links_memory){0};
+    pthread_mutex_init(&memory->lock, NULL);
+}
+
+void view_links_memory_done(struct view_links_memory *memory)
+{
+    for (int i = 0; i < VIEW_LINKS_REMEMBERED; i++)
+        view_links_unref(memory->places[i].links);
+    pthread_mutex_destroy(&memory->lock);
+}
+
+static bool same_directory(const struct view_links_key *a, const struct view_links_key *b)
+{
+    return a->node == b->node && a->caller == b->caller;
+}
+
+struct view_links *view_links_recall(struct view_links_memory *memory,
+                                     const struct view_links_key *key)
+{
+    LOCKED(&memory->lock);
+    for (int i = 0; i < VIEW_LINKS_REMEMBERED; i++) {
+        if (memory->places[i].links && same_directory(&memory->places[i].key, key) &&
+            memory->places[i].key.generation == key->generation) {
+            memory->places[i].used = ++memory->clock;
+            return view_links_ref(memory->places[i].links);
+        }
+    }
+    return NULL;
+}
+
+void view_links_remember(struct view_links_memory *memory, const struct view_links_key *key,
+                         struct view_links *links)
+{
+    struct view_links *dropped;
+    {
+        LOCKED(&memory->lock);
+        int oldest = 0;
+        for (int i = 0; i < VIEW_LINKS_REMEMBERED; i++) {
+            bool same = memory->places[i].links && same_directory(&memory->places[i].key, key);
+            if (same || memory->places[i].used < memory->places[oldest].used)
+                oldest = i;
+            if (same)
+                break;
+        }
+        dropped = memory->places[oldest].links;
+        memory->places[oldest].links = view_links_ref(links);
+        memory->places[oldest].key = *key;
+        memory->places[oldest].used = ++memory->clock;
+    }
+    view_links_unref(dropped);
+}

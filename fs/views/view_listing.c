@@ -1,0 +1,504 @@
+/* Listings of the views.
+ *
+ * Listings are had in pieces where they can be: a mirrored directory follows the one in the tree
+ * entry by entry (its offsets are that directory's own, so that they stay what they were whatever
+ * comes and goes), and clusters/ follows the ids. So neither the memory nor the time until the
+ * first entry grows with the number of entries. A directory of links is a snapshot of the query
+ * made when it was opened.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "fs/views/view.h"
+#include "fs/views/views.h"
+
+/* Each entry of a listing may be a query: for kin of a document, or readable members of a cluster.
+ * After this time a reply is sent with what there is, so that a long listing shows, and can be
+ * interrupted; when that is nothing, as the caller may see none of it, others have their turn
+ * first.
+ */
+enum { REPLY_MS = 50 };
+enum { DIRENT_BUFFER_BYTES = 32768, N_IDS = 256 };
+
+struct kernel_dirent { /* of getdents64(2) */
+    uint64_t d_ino;
+    int64_t d_off;
+    unsigned short d_reclen;
+    unsigned char d_type;
+    char d_name[];
+};
+
+/* An open directory. The kernel lets one request at a time read it (f_pos lock). */
+struct handle {
+    struct caller opener; /* who is shown what there is, whoever reads */
+    struct view_room_stay stay;
+    size_t n_bytes;                           /* of memory, but for what is listed */
+    struct view_links *links;                 /* of VIEW_DOCUMENT and VIEW_CLUSTER */
+    struct index_readable_clusters *clusters; /* of VIEW_CLUSTERS, where not all may be read */
+    int fd;                                   /* of VIEW_DIRECTORY, or -1 */
+    struct user_room *descriptors;            /* that it is counted in, as stay.uid's; or NULL */
+    off_t at;                                 /* offset of the entry at `used` */
+    off_t from;          /* where the buffer is to be filled from; negative: where it ended */
+    off_t told;          /* what the kernel was told is next: all from there to `at` is not
+                            shown, and not asked about again */
+    size_t used, filled; /* bytes of the buffer */
+    _Alignas(struct kernel_dirent) char buffer[];
+};
+
+static void handle_free(struct handle *handle)
+{
+    if (handle->fd >= 0)
+        close(handle->fd);
+    if (handle->descriptors)
+        user_room_leave(handle->descriptors, handle->stay.uid, 1);
+    view_room_leave(&handle->stay);
+    caller_done(&handle->opener);
+    view_links_unref(handle->links);
+    index_readable_clusters_free(handle->clusters);
+    free(handle);
+}
+DEFINE_CLEANUP(struct handle *, handle_free);
+
+static struct handle *handle_of(const struct fuse_file_info *fi)
+{
+    return (struct handle *)(uintptr_t)fi->fh;
+}
+
+static int open_mirrored(const struct view_task *task, struct handle *handle)
+{
+    _cleanup_close_ int path_fd = -1;
+    struct user_room *descriptors = &task->fs->inodes.descriptors;
+    if (!user_room_enter(descriptors, handle->stay.uid, 1))
+        return -ENFILE;
+    handle->descriptors = descriptors;
+    int r = view_open_node(task->fs, task->caller.looking, task->node, &path_fd);
+    if (!r)
+        r = caller_access(&task->caller, path_fd, "", R_OK);
+    if (r < 0)
+        return r;
+    handle->fd = openat(path_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return handle->fd < 0 ? -errno : 0;
+}
+
+/* What is to be listed. */
+static int find_contents(const struct view_task *task, struct handle *handle)
+{
+    const enum view_kind kind = task->node->kind;
+    int r = view_settle(task);
+    if (!r && kind == VIEW_DIRECTORY)
+        r = open_mirrored(task, handle);
+    if (!r && (kind == VIEW_DOCUMENT || kind == VIEW_CLUSTER))
+        r = view_links(task, true, &handle->links);
+    if (!r && kind == VIEW_CLUSTERS && !task->caller.all)
+        r = index_readable_clusters_new(task->fs->index, task->node->cluster_id, &handle->clusters);
+    return r;
+}
+
+static int make_handle(const struct view_task *task, struct handle **ret_handle)
+{
+    const enum view_kind kind = task->node->kind;
+    const size_t n_bytes =
+        sizeof(struct handle) + (kind == VIEW_DIRECTORY ? DIRENT_BUFFER_BYTES : 0);
+    _cleanup_(handle_free_p) struct handle *handle = malloc(n_bytes);
+    if (!handle)
+        return -ENOMEM;
+    /* Some have thousands of groups. */
+    *handle = (struct handle){
+        .fd = -1, .from = -1, .n_bytes = n_bytes + task->caller.n_groups * sizeof(gid_t)};
+    int r = view_room_enter(&task->fs->views->listings, task->caller.uid, &handle->stay);
+    if (!r)
+        r = of_daemon(find_contents(task, handle));
+    if (!r)
+        r = view_room_hold(&handle->stay,
+                           handle->n_bytes + (handle->links ? handle->links->n_bytes : 0));
+    if (r < 0)
+        return r;
+    *ret_handle = TAKE_PTR(handle);
+    return 0;
+}
+
+static void open_directory(struct view_task *task)
+{
+    struct handle *handle;
+    int r = make_handle(task, &handle);
+    if (r < 0) {
+        fuse_reply_err(task->req, -r);
+        return;
+    }
+    handle->opener = task->caller;
+    handle->opener.looking = NULL;
+    task->caller = (struct caller){0};
+    task->fi.fh = (uintptr_t)handle;
+    if (fuse_reply_open(task->req, &task->fi) < 0)
+        handle_free(handle);
+}
+
+void views_opendir(struct fs *fs, fuse_req_t req, struct view_node *node,
+                   const struct fuse_file_info *fi)
+{
+    if (view_type(node->kind) != S_IFDIR)
+        fuse_reply_err(req, ENOTDIR);
+    else
+        view_defer(fs, req, &(struct view_task){.run = open_directory, .node = node, .fi = *fi});
+}
+
+void views_releasedir(struct fs *fs, fuse_req_t req, struct view_node *node,
+                      const struct fuse_file_info *fi)
+{
+    (void)fs, (void)node;
+    handle_free(handle_of(fi));
+    fuse_reply_err(req, 0);
+}
+
+/* -- a reply in the making -- */
+
+struct reply {
+    struct view_task *task;
+    char *buffer;
+    size_t size, used;
+};
+
+/* False: the entry does not fit any more. */
+static bool add(struct reply *reply, const char *name, ino_t ino, mode_t type, off_t next)
+{
+    const struct view_task *task = reply->task;
+    char *at = reply->buffer + reply->used;
+    const size_t room = reply->size - reply->used;
+    struct stat st = {.st_ino = ino, .st_mode = type};
+    size_t n;
+    if (task->plus) {
+        /* Without a node id the kernel takes it for a plain entry. With one it would ask again
+         * before its first use, as nothing may be kept. */
+        struct fuse_entry_param entry = {.attr = st};
+        n = fuse_add_direntry_plus(task->req, at, room, name, &entry, next);
+    } else {
+        n = fuse_add_direntry(task->req, at, room, name, &st, next);
+    }
+    if (n > room)
+        return false;
+    reply->used += n;
+    return true;
+}
+
+static bool add_child(struct reply *reply, const char *name, mode_t type, off_t next)
+{
+    return add(reply, name, view_ino(reply->task->node->path, name), type, next);
+}
+
+static bool add_dot(struct reply *reply, off_t next)
+{
+    return add(reply, ".", reply->task->node->ino, S_IFDIR, next);
+}
+
+static bool add_dot_dot(struct reply *reply, off_t next)
+{
+    const char *path = reply->task->node->path;
+    const char *slash = strrchr(path, '/');
+    _cleanup_free_ char *parent = slash ? strndup(path, (size_t)(slash - path)) : NULL;
+    struct stat st = {.st_ino = reply->task->node->ino};
+    if (parent)
+        st.st_ino = view_ino(parent, NULL);
+    else
+        fstat(backing_root_fd(reply->task->fs->backing), &st);
+    return add(reply, "..", st.st_ino, S_IFDIR, next);
+}
+
+/* -- each kind of listing: from the offset on, until there is no more or no room -- */
+
+static void list_kinfs(struct reply *reply, off_t offset)
+{
+    static const char *const names[] = {"similar", "clusters", "query"};
+    enum { N_NAMES = sizeof(names) / sizeof(names[0]) };
+    if (offset < 1 && !add_dot(reply, 1))
+        return;
+    if (offset < 2 && !add_dot_dot(reply, 2))
+        return;
+    for (off_t i = offset < 2 ? 0 : offset - 2; i < N_NAMES; i++)
+        if (!add_child(reply, names[i], S_IFDIR, i + 3))
+            return;
+}
+
+static void list_nothing(struct reply *reply, off_t offset)
+{
+    if (offset < 1 && !add_dot(reply, 1))
+        return;
+    if (offset < 2)
+        add_dot_dot(reply, 2);
+}
+
+static void list_links(struct reply *reply, const struct view_links *links, off_t offset)
+{
+    if (offset < 1 && !add_dot(reply, 1))
+        return;
+    if (offset < 2 && !add_dot_dot(reply, 2))
+        return;
+    for (size_t i = offset < 2 ? 0 : (size_t)offset - 2; i < links->n_links; i++)
+        if (!add_child(reply, links->links[i].name, S_IFLNK, (off_t)i + 3))
+            return;
+}
+
+/* 1: the reply ends here. With nothing in it: -EINTR when nobody waits, else it is unfinished. */
+static int is_time_to_reply(const struct reply *reply, int64_t end_ms)
+{
+    if (fuse_req_interrupted(reply->task->req) || defer_is_ending(reply->task->fs->views->defer))
+        return reply->used ? 1 : -EINTR;
+    if (clock_now_ms() < end_ms)
+        return 0;
+    reply->task->unfinished = !reply->used;
+    return 1;
+}
+
+/* The named clusterings, behind ".." and before the clusters; the offset of what follows one is its
+ * place + 1 above NAMES_OFFSET. Returns whether all did fit. */
+#define NAMES_OFFSET ((off_t)1 << 60)
+static bool list_clusterings(struct reply *reply, off_t offset)
+{
+    struct index_clustering_status clusterings[INDEX_CLUSTERINGS_MAX];
+    const size_t n = index_get_clusterings(reply->task->fs->index, clusterings);
+    for (size_t i = offset < NAMES_OFFSET ? 0 : (size_t)(offset - NAMES_OFFSET); i < n; i++)
+        if (!add_child(reply, clusterings[i].clustering.name, S_IFDIR, NAMES_OFFSET + (off_t)i + 1))
+            return false;
+    return true;
+}
+
+static bool add_cluster(struct reply *reply, uint64_t id, off_t next)
+{
+    char name[24];
+    snprintf(name, sizeof(name), "%" PRIu64, id & INDEX_CLUSTER_MAX);
+    return add_child(reply, name, S_IFDIR, next);
+}
+
+/* The offset of what follows a cluster is its id, without its clustering's base, + 2. */
+static int list_all_clusters(struct reply *reply, uint64_t after)
+{
+    const int64_t end_ms = clock_now_ms() + REPLY_MS;
+    const uint64_t base = reply->task->node->cluster_id;
+    uint64_t ids[N_IDS];
+    for (;;) {
+        int n = index_cluster_ids(reply->task->fs->index, base | after, N_IDS, ids);
+        if (n <= 0)
+            return n;
+        for (int i = 0; i < n; i++) {
+            int r = is_time_to_reply(reply, end_ms);
+            if (r) {
+                reply->task->offset = (off_t)after + 2; /* if it is unfinished */
+                return r < 0 ? r : 0;
+            }
+            after = ids[i] & INDEX_CLUSTER_MAX;
+            if (!add_cluster(reply, ids[i], (off_t)after + 2))
+                return 0;
+        }
+    }
+}
+
+/* The offset of what follows a cluster is its place in the order in which they are found, from 1
+ * on, + 2. */
+static int list_readable_clusters(struct reply *reply, struct handle *handle, uint64_t place)
+{
+    struct index_readable_clusters *clusters = handle->clusters;
+    const int64_t end_ms = clock_now_ms() + REPLY_MS;
+    const struct index_query query = view_query_of(reply->task, 1);
+    for (;;) {
+        const uint64_t *ids;
+        const size_t n = index_readable_clusters_ids(clusters, &ids);
+        for (; place < n; place++)
+            if (!add_cluster(reply, ids[place], (off_t)place + 3))
+                return 0;
+        int r = is_time_to_reply(reply, end_ms);
+        if (r) {
+            reply->task->offset = (off_t)place + 2; /* if it is unfinished */
+            return r < 0 ? r : 0;
+        }
+        r = index_readable_clusters_step(clusters, &query);
+        if (r <= 0)
+            return r;
+        r = view_room_hold(&handle->stay,
+                           handle->n_bytes + index_readable_clusters_bytes(clusters));
+        if (r < 0)
+            return r;
+    }
+}
+
+static int list_clusters(struct reply *reply, struct handle *handle, off_t offset)
+{
+    const bool begins = offset < 2 || offset >= NAMES_OFFSET;
+    const uint64_t after = begins ? 0 : (uint64_t)offset - 2;
+    if (offset < 1 && !add_dot(reply, 1))
+        return 0;
+    if (offset < 2 && !add_dot_dot(reply, 2))
+        return 0;
+    if (!reply->task->node->cluster_id && !after && !list_clusterings(reply, offset))
+        return 0;
+    return handle->clusters ? list_readable_clusters(reply, handle, after)
+                            : list_all_clusters(reply, after);
+}
+
+/* 1: the document at an entry of the directory has kin that the caller may see. */
+static int is_document_shown(const struct view_task *task, const struct file_key *key,
+                             const char *name)
+{
+    _cleanup_free_ char *path = NULL;
+    const char *tree = task->node->tree;
+    if (asprintf(&path, "%s%s%s", tree, *tree ? "/" : "", name) < 0)
+        return -ENOMEM;
+    _cleanup_close_ int readable_fd = caller_open_readable(&task->caller, path);
+    struct file_key found;
+    if (readable_fd < 0 || backing_key_at(task->fs->backing, readable_fd, "", &found) < 0 ||
+        !file_key_equal(&found, key))
+        return 0;
+    return view_has_kin(task, key);
+}
+
+/* The type of what is shown for an entry of the tree, 0 for nothing, or an error. */
+static int shown_type(const struct view_task *task, int fd, const struct kernel_dirent *entry)
+{
+    struct file_key key;
+    struct stat st;
+    const char *name = entry->d_name;
+    const bool at_top = !*task->node->tree;
+    if (at_top && (strcmp(name, VIEW_TAG_NAME) == 0 || strcmp(name, ".kinfs") == 0))
+        return 0; /* those names mean something else in the mount */
+    if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_DIR && entry->d_type != DT_REG)
+        return 0;
+    /* Gone meanwhile, in a directory that is locked, or mounted, and then not indexed. */
+    _cleanup_close_ int entry_fd = looks_open(task->caller.looking, fd, name, 0);
+    if (entry_fd < 0 || fstat(entry_fd, &st) < 0 ||
+        backing_key_at(task->fs->backing, entry_fd, "", &key) < 0)
+        return 0;
+    if (S_ISDIR(st.st_mode))
+        return file_key_equal(&key, &task->fs->store_key) ? 0 : S_IFDIR;
+    if (!S_ISREG(st.st_mode))
+        return 0;
+    int r = is_document_shown(task, &key, name);
+    return r <= 0 ? r : S_IFDIR;
+}
+
+/* The next entry of the tree's directory, NULL at its end. One that was locked for too long is not
+ * read again: what would wait for it then is the lock of the offset. */
+static int peek(struct looking *looking, struct handle *handle,
+                const struct kernel_dirent **ret_entry)
+{
+    if (handle->fd < 0)
+        return -EAGAIN;
+    if (handle->used == handle->filled) {
+        int n = looks_list(looking, handle->fd, handle->from, handle->buffer, DIRENT_BUFFER_BYTES);
+        if (n == -ETIMEDOUT) {
+            close(TAKE_FD(handle->fd));
+            n = -EAGAIN;
+        }
+        if (n < 0)
+            return n;
+        handle->from = -1;
+        handle->used = 0;
+        handle->filled = (size_t)n;
+    }
+    *ret_entry = handle->used == handle->filled
+                     ? NULL
+                     : (const struct kernel_dirent *)(handle->buffer + handle->used);
+    return 0;
+}
+
+static int list_mirrored(struct reply *reply, struct handle *handle, off_t offset)
+{
+    const int64_t end_ms = clock_now_ms() + REPLY_MS;
+    if (offset != handle->at && offset != handle->told) {
+        handle->at = handle->told = handle->from = offset;
+        handle->used = handle->filled = 0;
+    }
+    for (;;) {
+        const struct kernel_dirent *entry = NULL;
+        int r = is_time_to_reply(reply, end_ms);
+        if (r)
+            return r < 0 ? r : 0;
+        r = peek(reply->task->caller.looking, handle, &entry);
+        if (r < 0 || !entry)
+            return r;
+        bool shown = true, fits = true;
+        if (strcmp(entry->d_name, ".") == 0) {
+            fits = add_dot(reply, entry->d_off);
+        } else if (strcmp(entry->d_name, "..") == 0) {
+            fits = add_dot_dot(reply, entry->d_off);
+        } else {
+            r = shown_type(reply->task, handle->fd, entry);
+            if (r < 0)
+                return r;
+            shown = r != 0;
+            fits = !shown || add_child(reply, entry->d_name, (mode_t)r, entry->d_off);
+        }
+        if (!fits)
+            return 0;
+        handle->at = entry->d_off;
+        if (shown)
+            handle->told = entry->d_off;
+        handle->used += entry->d_reclen;
+    }
+}
+
+static void read_directory(struct view_task *task)
+{
+    struct handle *handle = handle_of(&task->fi);
+    _cleanup_free_ char *buffer = malloc(task->size);
+    struct reply reply = {.task = task, .buffer = buffer, .size = task->size};
+    int r = buffer ? 0 : -ENOMEM;
+    if (!r) {
+        switch (task->node->kind) {
+        case VIEW_DIRECTORY: r = list_mirrored(&reply, handle, task->offset); break;
+        case VIEW_CLUSTERS: r = list_clusters(&reply, handle, task->offset); break;
+        case VIEW_DOCUMENT:
+        case VIEW_CLUSTER: list_links(&reply, handle->links, task->offset); break;
+        case VIEW_KINFS: list_kinfs(&reply, task->offset); break;
+        case VIEW_QUERY: list_nothing(&reply, task->offset); break;
+        case VIEW_LINK:
+        case VIEW_QUESTION:
+        case VIEW_TAG: r = -ENOTDIR; break;
+        }
+    }
+    if (task->unfinished)
+        return;
+    /* An error after some entries shows again at the next call. */
+    if (r < 0 && !reply.used)
+        fuse_reply_err(task->req, -of_daemon(r));
+    else
+        fuse_reply_buf(task->req, buffer, reply.used);
+}
+
+static void list(struct fs *fs, fuse_req_t req, const struct view_task *task)
+{
+    const enum view_kind kind = task->node->kind;
+    struct view_task now = *task;
+    now.as = &handle_of(&task->fi)->opener;
+    if (kind == VIEW_DIRECTORY || kind == VIEW_CLUSTERS) {
+        view_defer(fs, req, &now);
+        return;
+    }
+    now.fs = fs; /* the others wait for nothing and ask for nobody */
+    now.req = req;
+    read_directory(&now);
+}
+
+void views_readdir(struct fs *fs, fuse_req_t req, struct view_node *node, size_t size, off_t offset,
+                   const struct fuse_file_info *fi)
+{
+    list(fs, req,
+         &(struct view_task){
+             .run = read_directory, .node = node, .size = size, .offset = offset, .fi = *fi});
+}
+
+void views_readdirplus(struct fs *fs, fuse_req_t req, struct view_node *node, size_t size,
+                       off_t offset, const struct fuse_file_info *fi)
+{
+    list(fs, req,
+         &(struct view_task){.run = read_directory,
+                             .node = node,
+                             .size = size,
+                             .offset = offset,
+                             .fi = *fi,
+                             .plus = true});
+}

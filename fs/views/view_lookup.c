@@ -1,0 +1,298 @@
+/* Names of the views: what is looked up, and what it stands for. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "fs/views/view.h"
+#include "fs/views/view_names.h"
+#include "fs/views/views.h"
+
+static const struct root_name {
+    const char *name;
+    enum view_kind kind;
+    unsigned view; /* FS_VIEW_ bit, 0: always */
+} root_names[] = {
+    {".kinfs", VIEW_KINFS, 0},
+    {"similar", VIEW_DIRECTORY, FS_VIEW_SIMILAR},
+    {"clusters", VIEW_CLUSTERS, FS_VIEW_CLUSTERS},
+};
+
+static const struct root_name *find_root_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof(root_names) / sizeof(root_names[0]); i++)
+        if (strcmp(root_names[i].name, name) == 0)
+            return &root_names[i];
+    return NULL;
+}
+
+bool views_is_root_name(const struct fs *fs, const char *name)
+{
+    const struct root_name *root = fs->views ? find_root_name(name) : NULL;
+    return root && (!root->view || (fs->options.views & root->view));
+}
+
+bool views_are_listed(const struct fs *fs)
+{
+    const unsigned views = fs->options.views;
+    return fs->views && !(views & FS_VIEW_HIDDEN) && (!fs->over_itself || views & FS_VIEW_LISTED);
+}
+
+ino_t views_root_ino(const char *name)
+{
+    return view_ino(name, NULL);
+}
+
+static void reply_root_name(struct fs *fs, fuse_req_t req, const struct root_name *root,
+                            const char *path)
+{
+    struct view_node like = {.kind = root->kind, .path = path};
+    if (root->kind == VIEW_DIRECTORY)
+        like.key = *backing_root_key(fs->backing);
+    view_reply_entry(fs, req, &like);
+}
+
+void views_lookup_root(struct fs *fs, fuse_req_t req, const char *name)
+{
+    if (views_is_root_name(fs, name))
+        reply_root_name(fs, req, find_root_name(name), name);
+    else
+        fuse_reply_err(req, ENOENT);
+}
+
+static int join(const struct view_node *parent, const char *name, char **ret_path)
+{
+    return asprintf(ret_path, "%s/%s", parent->path, name) < 0 ? -ENOMEM : 0;
+}
+
+static void lookup_kinfs(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name)
+{
+    const struct root_name *root = find_root_name(name);
+    _cleanup_free_ char *path = NULL;
+    bool is_query = strcmp(name, "query") == 0;
+    if (!is_query && (!root || root->kind == VIEW_KINFS))
+        fuse_reply_err(req, ENOENT);
+    else if (join(parent, name, &path) < 0)
+        fuse_reply_err(req, ENOMEM);
+    else if (is_query)
+        view_reply_entry(fs, req, &(struct view_node){.kind = VIEW_QUERY, .path = path});
+    else
+        reply_root_name(fs, req, root, path);
+}
+
+static void lookup_tag(struct fs *fs, fuse_req_t req, struct view_node *parent)
+{
+    _cleanup_free_ char *path = NULL;
+    if (join(parent, VIEW_TAG_NAME, &path) < 0)
+        fuse_reply_err(req, ENOMEM);
+    else
+        view_reply_entry(fs, req, &(struct view_node){.kind = VIEW_TAG, .path = path});
+}
+
+/* The file a name of a mirrored directory mirrors; -ENOENT for what is neither directory nor
+ * document.
+ */
+static int find_mirrored(struct fs *fs, fuse_req_t req, const struct view_node *parent,
+                         const char *name, struct view_node *ret_like)
+{
+    _cleanup_(caller_done) struct caller caller = {0};
+    _cleanup_close_ int dir = -1, fd = -1;
+    struct stat st;
+    int r = view_caller(fs, req, &caller);
+    if (!r)
+        r = view_open_node(fs, NULL, parent, &dir);
+    if (!r)
+        r = caller_access(&caller, dir, "", X_OK);
+    if (!r)
+        r = fd = looks_open(NULL, dir, name, 0);
+    if (r == -EXDEV)
+        return -ENOENT; /* what is mounted there is not indexed */
+    if (r >= 0 && fstat(fd, &st) < 0)
+        r = -errno;
+    if (r >= 0)
+        r = backing_key_at(fs->backing, fd, "", &ret_like->key);
+    if (r < 0)
+        return r;
+    if (S_ISDIR(st.st_mode) && !file_key_equal(&ret_like->key, &fs->store_key))
+        ret_like->kind = VIEW_DIRECTORY;
+    else if (S_ISREG(st.st_mode))
+        ret_like->kind = VIEW_DOCUMENT;
+    else
+        return -ENOENT;
+    return 0;
+}
+
+static void lookup_mirrored(struct fs *fs, fuse_req_t req, struct view_node *parent,
+                            const char *name)
+{
+    if (!*parent->tree && strcmp(name, VIEW_TAG_NAME) == 0) {
+        lookup_tag(fs, req, parent);
+        return;
+    }
+    struct view_node like = {0};
+    _cleanup_free_ char *path = NULL;
+    int r = find_mirrored(fs, req, parent, name, &like);
+    if (!r)
+        r = join(parent, name, &path);
+    if (r < 0) {
+        fuse_reply_err(req, -of_daemon(r));
+        return;
+    }
+    like.path = path;
+    /* Below the view's own top the tree's path begins after a slash. */
+    like.tree = path + (parent->tree - parent->path) + (*parent->tree ? 0 : 1);
+    view_reply_entry(fs, req, &like);
+}
+
+static int find_link(const struct view_task *task, struct view_links **ret_links,
+                     const struct view_link **ret_link)
+{
+    /* Permissions can change without the index knowing: then the list is made anew. */
+    const int n_tries = task->caller.all ? 1 : 2;
+    int r = view_settle(task);
+    for (int fresh = 0; !r && fresh < n_tries; fresh++) {
+        _cleanup_(view_links_unref_p) struct view_links *links = NULL;
+        r = view_links(task, fresh, &links);
+        if (r < 0)
+            return r;
+        const struct view_link *link = view_links_find(links, task->name);
+        if (link && view_link_is_alive(task, link)) {
+            *ret_link = link;
+            *ret_links = TAKE_PTR(links);
+            return 0;
+        }
+    }
+    return r < 0 ? r : -ENOENT;
+}
+
+static void lookup_link(struct view_task *task)
+{
+    _cleanup_(view_links_unref_p) struct view_links *links = NULL;
+    _cleanup_free_ char *path = NULL;
+    const struct view_link *link;
+    int r = find_link(task, &links, &link);
+    if (!r)
+        r = join(task->node, task->name, &path);
+    if (r < 0)
+        fuse_reply_err(task->req, -of_daemon(r));
+    else
+        view_reply_entry(
+            task->fs, task->req,
+            &(struct view_node){.kind = VIEW_LINK, .path = path, .target = link->target});
+}
+
+/* A cluster's id is a decimal number without a sign or leading zeros; 0 for what is none. */
+static uint64_t parse_id(const char *name)
+{
+    char *end;
+    if (*name < '1' || *name > '9')
+        return 0;
+    errno = 0;
+    unsigned long long id = strtoull(name, &end, 10);
+    return *end || errno || id > INDEX_CLUSTER_MAX ? 0 : id;
+}
+
+/* The caller sees a cluster: 1, 0 or an error. */
+static int sees_cluster(struct view_task *task, const struct view_node *clusters, uint64_t id)
+{
+    _cleanup_free_ char *path = NULL;
+    char name[24];
+    snprintf(name, sizeof(name), "%" PRIu64, id & INDEX_CLUSTER_MAX);
+    int r = join(clusters, name, &path);
+    if (r < 0)
+        return r;
+    const struct view_node like = {.kind = VIEW_CLUSTER, .path = path, .cluster_id = id};
+    task->node = (struct view_node *)&like;
+    r = view_has_cluster(task, id);
+    task->node = (struct view_node *)clusters;
+    return r;
+}
+
+/* An id that a cluster had before it became part of another is a link to that, for who may read
+ * everything. It is not listed. */
+static int find_alias(struct view_task *task, uint64_t id, char target[24])
+{
+    uint64_t cluster;
+    if (!task->caller.all)
+        return 0; /* ids of such callers lead nowhere else */
+    int r = index_cluster_alias(task->fs->index, id, &cluster);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    snprintf(target, 24, "%" PRIu64, cluster & INDEX_CLUSTER_MAX);
+    return sees_cluster(task, task->node, cluster);
+}
+
+static void lookup_cluster(struct view_task *task)
+{
+    _cleanup_free_ char *path = NULL;
+    char target[24];
+    struct view_node like = {.kind = VIEW_CLUSTER,
+                             .cluster_id = task->node->cluster_id | parse_id(task->name)};
+    int r = view_settle(task);
+    if (!r)
+        r = join(task->node, task->name, &path);
+    if (!r)
+        r = sees_cluster(task, task->node, like.cluster_id);
+    if (!r && (r = find_alias(task, like.cluster_id, target)) > 0)
+        like = (struct view_node){.kind = VIEW_LINK, .target = target};
+    like.path = path;
+    if (r <= 0)
+        fuse_reply_err(task->req, r ? -of_daemon(r) : ENOENT);
+    else
+        view_reply_entry(task->fs, task->req, &like);
+}
+
+/* A name in clusters/, or in the directory of a named clustering. */
+static void lookup_in_clusters(struct fs *fs, fuse_req_t req, struct view_node *parent,
+                               const char *name)
+{
+    const struct view_task task = {.node = parent, .name = (char *)name, .run = lookup_cluster};
+    const bool is_default = parent->cluster_id == 0;
+    struct index_clustering_status clustering;
+    _cleanup_free_ char *path = NULL;
+    if (is_default && strcmp(name, VIEW_TAG_NAME) == 0)
+        lookup_tag(fs, req, parent);
+    else if (parse_id(name))
+        view_defer(fs, req, &task);
+    else if (!is_default || index_find_clustering(fs->index, name, &clustering) < 0)
+        fuse_reply_err(req, ENOENT);
+    else if (join(parent, name, &path) < 0)
+        fuse_reply_err(req, ENOMEM);
+    else
+        view_reply_entry(fs, req,
+                         &(struct view_node){
+                             .kind = VIEW_CLUSTERS, .path = path, .cluster_id = clustering.base});
+}
+
+void views_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name)
+{
+    const struct view_task task = {.node = parent, .name = (char *)name, .run = lookup_link};
+    if (strlen(name) > NAME_MAX) {
+        fuse_reply_err(req, ENAMETOOLONG);
+        return;
+    }
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+        fuse_reply_err(req, ENOENT); /* only asked for to export the mount, which is not offered */
+        return;
+    }
+    switch (parent->kind) {
+    case VIEW_KINFS: lookup_kinfs(fs, req, parent, name); break;
+    case VIEW_DIRECTORY: lookup_mirrored(fs, req, parent, name); break;
+    case VIEW_CLUSTERS: lookup_in_clusters(fs, req, parent, name); break;
+    case VIEW_DOCUMENT:
+    case VIEW_CLUSTER:
+        if (view_names_is_link(name))
+            view_defer(fs, req, &task);
+        else
+            fuse_reply_err(req, ENOENT);
+        break;
+    case VIEW_QUERY: fuse_reply_err(req, ENOENT); break; /* a question is its opener's alone */
+    case VIEW_LINK:
+    case VIEW_QUESTION:
+    case VIEW_TAG: fuse_reply_err(req, ENOTDIR); break;
+    }
+}

@@ -1,0 +1,34 @@
+/* What the links of a view are called, and where they point. */
+#ifndef KINFS_FS_VIEWS_VIEW_NAMES_H
+#define KINFS_FS_VIEWS_VIEW_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/index/index.h"
+
+/* The names of the links to some documents in one directory: `RRR-basename`, RRR the resemblance in
+ * per cent (ratio.h). Where that name is taken by a document before, `~2`, `~3` and so on is added;
+ * what would be longer than NAME_MAX is shortened at the end of a character. Depends on kin alone.
+ *
+ * ret_names  n_kin strings, each different; gives; end with view_names_free(names, n_kin)
+ *
+ * Returns 0 or -ENOMEM. Any thread. Linear in n_kin.
+ */
+int view_names_make(const struct kin *kin, size_t n_kin, char ***ret_names);
+void view_names_free(char **names, size_t n_names);
+
+/* Whether a link may have such a name: three digits and a dash. */
+bool view_names_is_link(const char *name);
+
+/* The target of a link: the way from the directory it is in to a document.
+ *
+ * directory  of the link, relative to the mount's root: "similar/a/b.txt"
+ * path       of the document, relative to the mount's root
+ * ret_target "../../../" + path; gives
+ *
+ * Returns 0 or -ENOMEM.
+ */
+int view_names_target(const char *directory, const char *path, char **ret_target);
+
+#endif

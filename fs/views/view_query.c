@@ -1,0 +1,269 @@
+/* Answers of the index, as the one who asks may see them. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "fs/views/view.h"
+
+/* A waiting request looks this often whether it was interrupted. */
+enum { SLICE_MS = 50 };
+
+int view_open_path(struct fs *fs, struct looking *looking, const char *path, int *ret_fd)
+{
+    int fd = looks_open_path(looking, backing_root_fd(fs->backing), *path ? path : ".");
+    if (fd < 0)
+        return fd == -ELOOP || fd == -EXDEV ? -ENOENT : fd;
+    *ret_fd = fd;
+    return 0;
+}
+
+int view_open_node(struct fs *fs, struct looking *looking, const struct view_node *node,
+                   int *ret_fd)
+{
+    _cleanup_close_ int fd = -1;
+    struct file_key key;
+    int r = view_open_path(fs, looking, node->tree, &fd);
+    if (!r)
+        r = backing_key_at(fs->backing, fd, "", &key);
+    if (r == -ENOENT || r == -ENOTDIR || (!r && !file_key_equal(&key, &node->key)))
+        return -ESTALE;
+    if (!r)
+        *ret_fd = TAKE_FD(fd);
+    return r;
+}
+
+/* An interruption ends the waiting, not the question: a process that was frozen or got a signal is
+ * told what is known, where EINTR is an error that no other file system's readdir(3) has. */
+static int left_ms(const struct view_task *task)
+{
+    int64_t left = task->end_ms - clock_now_ms();
+    return left < 0 || fuse_req_interrupted(task->req) ? 0 : (int)left;
+}
+
+/* How long to wait next, 0 when the time is over; -ESHUTDOWN. In between, those that wait in the
+ * queue for this very thread are answered if they were interrupted. */
+static int next_slice(const struct view_task *task)
+{
+    struct defer *defer = task->fs->views->defer;
+    if (defer_is_ending(defer))
+        return -ESHUTDOWN;
+    defer_reap(defer);
+    int left = left_ms(task);
+    return left < SLICE_MS ? left : SLICE_MS;
+}
+
+int view_settle(const struct view_task *task)
+{
+    uint64_t ticket = 0;
+    bool is_told = false; /* the index, of what was changed beside the mount */
+    for (;;) {
+        int slice_ms = next_slice(task);
+        if (slice_ms < 0)
+            return slice_ms;
+        int r = is_told ? index_settle(task->fs->index, INDEX_LANE_FOREGROUND, slice_ms)
+                        : fs_settle(task->fs, false, &ticket, slice_ms);
+        if (!is_told && (r == 0 || slice_ms == 0))
+            is_told = true;
+        else if (r != -ETIMEDOUT || slice_ms == 0)
+            return r == -ETIMEDOUT ? 0 : r;
+    }
+}
+
+bool view_nobody_waits(void *user)
+{
+    const struct view_task *task = user;
+    return fuse_req_interrupted(task->req) || defer_is_ending(task->fs->views->defer);
+}
+
+static enum index_right may_read(void *user, const char *path, const struct file_key *key)
+{
+    struct view_task *task = user;
+    return caller_may_read(&task->caller, &task->way, path, key);
+}
+
+static enum index_right may_ask(void *user, const char *path, const struct file_key *key)
+{
+    const struct view_task *task = user;
+    return caller_may_ask(&task->caller, path, key);
+}
+
+static bool may_open(void *user, const struct file_key *key)
+{
+    const struct view_task *task = user;
+    return caller_may_open(&task->caller, key);
+}
+
+/* As much as listings of one user have (fs/views/views.c). */
+enum { ANSWER_MAX_BYTES = 64 << 20 };
+
+struct index_query view_query_of(const struct view_task *task, size_t limit)
+{
+    return (struct index_query){.threshold = task->fs->options.threshold,
+                                .limit = limit,
+                                .bytes_max = task->caller.all ? 0 : ANSWER_MAX_BYTES,
+                                .may_read = task->caller.all ? NULL : may_read,
+                                .may_ask = task->caller.all ? NULL : may_ask,
+                                .may_open = task->caller.all ? NULL : may_open,
+                                .user = (void *)task,
+                                .wait_ms = left_ms(task),
+                                .stop = view_nobody_waits,
+                                .stop_user = (void *)task};
+}
+
+int view_document(const struct view_task *task, const struct file_key *key,
+                  struct document_info *ret_info)
+{
+    struct index_query query = view_query_of(task, 0);
+    struct document_info info;
+    int r;
+    do {
+        query.wait_ms = next_slice(task);
+        if (query.wait_ms < 0)
+            return query.wait_ms;
+        r = index_document(task->fs->index, key, &query, &info);
+    } while (!r && info.state == DOCUMENT_PENDING && !info.settled && query.wait_ms);
+    if (!r)
+        *ret_info = info;
+    return r;
+}
+
+int view_similar(const struct view_task *task, const struct file_key *key, size_t limit,
+                 struct kin_list *ret_list)
+{
+    struct index_query query = view_query_of(task, limit);
+    int r = index_similar(task->fs->index, key, &query, ret_list);
+    if (r != -ENOENT)
+        return r;
+    *ret_list = (struct kin_list){0};
+    return 0;
+}
+
+int view_count_similar(const struct view_task *task, const struct file_key *key, size_t *ret_n)
+{
+    struct index_query query = view_query_of(task, 1);
+    _cleanup_(kin_list_done) struct kin_list list = {0};
+    query.counts = true;
+    int r = index_similar(task->fs->index, key, &query, &list);
+    if (r < 0 && r != -ENOENT)
+        return r;
+    *ret_n = list.n_found;
+    return 0;
+}
+
+int view_compare(const struct view_task *task, const struct file_key *a, const struct file_key *b,
+                 struct comparison *ret_comparison)
+{
+    const struct index_query query = view_query_of(task, 0);
+    return index_compare(task->fs->index, a, b, &query, ret_comparison);
+}
+
+int view_has_kin(const struct view_task *task, const struct file_key *key)
+{
+    struct index_query query = view_query_of(task, 1);
+    int r = index_has_kin(task->fs->index, key, &query);
+    return r == -ENOENT ? 0 : r;
+}
+
+int view_cluster(const struct view_task *task, uint64_t id, size_t limit,
+                 struct cluster_info *ret_info, struct kin_list *ret_members)
+{
+    struct index_query query = view_query_of(task, limit);
+    _cleanup_(cluster_info_done) struct cluster_info info = {0};
+    int r = index_cluster(task->fs->index, id, &query, &info, ret_members);
+    if (r < 0)
+        return r;
+    if (info.size < 2) {
+        if (ret_members)
+            kin_list_done(ret_members);
+        return -ENOENT;
+    }
+    *ret_info = info;
+    info = (struct cluster_info){0};
+    return 0;
+}
+
+int view_cluster_of(const struct view_task *task, const struct file_key *key, uint64_t base,
+                    struct cluster_info *ret_info)
+{
+    struct index_query query = view_query_of(task, 1);
+    return index_readable_cluster(task->fs->index, key, base, &query, ret_info, NULL);
+}
+
+bool view_link_is_alive(const struct view_task *task, const struct view_link *link)
+{
+    _cleanup_close_ int fd = caller_open_listed(&task->caller, link->path);
+    struct file_key key;
+    return fd >= 0 && backing_key_at(task->fs->backing, fd, "", &key) == 0 &&
+           file_key_equal(&key, &link->key);
+}
+
+/* Of as many as can be read: that is a list, and remembered. Permissions can change without the
+ * index knowing: two of the list are looked at, or it is made anew. */
+static int has_readable_cluster(const struct view_task *task)
+{
+    for (int fresh = 0; fresh < 2; fresh++) {
+        _cleanup_(view_links_unref_p) struct view_links *links = NULL;
+        int r = view_links(task, fresh, &links);
+        if (r < 0)
+            return r == -ENOENT ? 0 : r;
+        size_t n_alive = 0;
+        for (size_t i = 0; i < links->n_links; i++) {
+            n_alive += view_link_is_alive(task, &links->links[i]);
+            if (n_alive == 2)
+                return 1;
+        }
+    }
+    return 0;
+}
+
+int view_has_cluster(const struct view_task *task, uint64_t id)
+{
+    return task->caller.all ? index_has_cluster(task->fs->index, id) : has_readable_cluster(task);
+}
+
+static int ask_for_links(const struct view_task *task, struct view_links **ret_links)
+{
+    const struct view_node *node = task->node;
+    const size_t limit = task->fs->options.limit;
+    _cleanup_(kin_list_done) struct kin_list list = {0};
+    int r;
+    if (node->kind == VIEW_CLUSTER) {
+        _cleanup_(cluster_info_done) struct cluster_info info = {0};
+        r = view_cluster(task, node->cluster_id, limit, &info, &list);
+    } else {
+        r = view_similar(task, &node->key, limit, &list);
+    }
+    return r < 0 ? r : view_links_new(node->path, list.kin, list.n_kin, ret_links);
+}
+
+int view_links(const struct view_task *task, bool fresh, struct view_links **ret_links)
+{
+    int r;
+    if (task->node->kind == VIEW_DOCUMENT) {
+        _cleanup_close_ int fd = -1;
+        struct document_info info;
+        r = view_open_node(task->fs, task->caller.looking, task->node, &fd);
+        if (!r)
+            r = caller_access(&task->caller, fd, "", R_OK);
+        if (!r)
+            r = view_document(task, &task->node->key, &info);
+        if (r < 0 && r != -ENOENT)
+            return r;
+    }
+    struct view_links_memory *memory = &task->fs->views->memory;
+    const struct view_links_key key = {.node = view_node_hash(task->node),
+                                       .caller =
+                                           caller_number(&task->fs->views->callers, &task->caller),
+                                       .generation = index_generation(task->fs->index)};
+    struct view_links *links = fresh ? NULL : view_links_recall(memory, &key);
+    if (!links) {
+        r = ask_for_links(task, &links);
+        if (r < 0)
+            return r;
+        if (key.generation % 2 == 0) /* else of two states of the index, perhaps */
+            view_links_remember(memory, &key, links);
+    }
+    *ret_links = links;
+    return 0;
+}

@@ -1,0 +1,162 @@
+/* Requests that may wait for the index, on threads of their own. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "fs/inodes/identity.h"
+#include "fs/views/view.h"
+
+/* Queries mostly wait: for the index to settle or for reads of the store. A user has four at a time
+ * at most, for more would only compete with the sketching they wait for, and no more than are left
+ * for others (fs/views/defer.h): three users who ask all they can leave one to a fourth. */
+enum { N_THREADS = 8 };
+/* Questions about documents in no tree, two of a user: what such a one has is read and sketched
+ * here, where an extractor can take its minute. */
+enum { N_LONG_MAX = 4 };
+/* One per process that waits in a view; who has the most is told EAGAIN when there are more. */
+enum { N_WAITING_MAX = 1024 };
+/* Supplementary groups of those, and themselves: 16 MiB. A user may have as many as are left then,
+ * so that one of 65,536 groups, the most there can be, waits with 31. */
+enum { N_GROUPS_MAX = 1 << 22 };
+/* When two owners of locked directories have all they can have, a quarter of these is left: a third
+ * one has as many as there are threads that ask. */
+enum { N_LOOKS_MAX = 64 };
+
+int view_caller(struct fs *fs, fuse_req_t req, struct caller *ret_caller)
+{
+    const struct fuse_ctx *ctx = fuse_req_ctx(req);
+    _cleanup_free_ gid_t *groups = NULL;
+    size_t n_groups = 0;
+    int r = 0;
+    if (identity_is_judged(req, fs->inodes.root))
+        r = -EACCES;
+    else if (caller_is_restricted(ctx->uid))
+        r = identity_get_groups(req, &groups, &n_groups);
+    else
+        r = identity_check_sender(req);
+    if (r < 0)
+        return r;
+    return caller_init(ret_caller, fs->backing, ctx->uid, ctx->gid, groups, n_groups);
+}
+
+static void task_free(struct view_task *task)
+{
+    if (task->n_room)
+        user_room_leave(&task->fs->views->groups, task->asker, task->n_room);
+    if (!task->as)
+        caller_done(&task->caller);
+    free(task->name);
+    free(task);
+}
+
+static void run(void *user, int error)
+{
+    struct view_task *task = user;
+    /* From here, not from the request: one that stood in the queue is to wait for the index too. */
+    if (!task->end_ms)
+        task->end_ms = clock_now_ms() + task->fs->options.settle_ms;
+    task->unfinished = false;
+    task->looking =
+        (struct looking){.looks = task->fs->views->looks, .left_us = LOOKING_MS * INT64_C(1000)};
+    task->caller.looking = &task->looking;
+    if (!error)
+        task->run(task);
+    listed_way_done(&task->way);
+    if (task->unfinished) {
+        error = defer_again(task->fs->views->defer, task);
+        if (!error)
+            return; /* it may be over and freed by now */
+    }
+    if (error)
+        fuse_reply_err(task->req, -error);
+    task_free(task);
+}
+
+static bool given_up(void *user)
+{
+    struct view_task *task = user;
+    return fuse_req_interrupted(task->req);
+}
+
+static uid_t user_of(void *user)
+{
+    return ((struct view_task *)user)->caller.uid;
+}
+
+static bool is_long(void *user)
+{
+    return ((struct view_task *)user)->is_long;
+}
+
+int view_tasks_new(struct views *views)
+{
+    user_room_init(&views->groups, N_GROUPS_MAX);
+    int r = looks_new(N_LOOKS_MAX, &views->looks);
+    if (r < 0)
+        return r;
+    struct defer_options options = {.n_threads = N_THREADS,
+                                    .n_long_max = N_LONG_MAX,
+                                    .n_waiting_max = N_WAITING_MAX,
+                                    .run = run,
+                                    .given_up = given_up,
+                                    .user_of = user_of,
+                                    .is_long = is_long};
+    return defer_new(&options, &views->defer);
+}
+
+static int take_caller(struct view_task *task)
+{
+    int r = view_caller(task->fs, task->req, &task->caller);
+    if (r < 0)
+        return r;
+    const size_t n = task->caller.n_groups + 1;
+    task->asker = task->caller.uid; /* a handle takes the caller over */
+    if (!user_room_enter(&task->fs->views->groups, task->asker, n))
+        return -EAGAIN;
+    task->n_room = n;
+    return 0;
+}
+
+static int make_task(struct fs *fs, fuse_req_t req, const struct view_task *like,
+                     struct view_task **ret_task)
+{
+    struct view_task *task = malloc(sizeof(*task));
+    if (!task)
+        return -ENOMEM;
+    *task = *like;
+    task->fs = fs;
+    task->req = req;
+    task->caller = like->as ? *like->as : (struct caller){0};
+    task->way = (struct listed_way){0};
+    task->name = NULL;
+    if (like->name) {
+        size_t n_bytes = like->n_name_bytes ? like->n_name_bytes : strlen(like->name) + 1;
+        task->name = malloc(n_bytes);
+        if (task->name)
+            memcpy(task->name, like->name, n_bytes);
+    }
+    int r = like->name && !task->name ? -ENOMEM : 0;
+    if (!r && !like->as)
+        r = take_caller(task);
+    if (r < 0) {
+        task_free(task);
+        return r;
+    }
+    *ret_task = task;
+    return 0;
+}
+
+void view_defer(struct fs *fs, fuse_req_t req, const struct view_task *like)
+{
+    struct view_task *task;
+    int r = make_task(fs, req, like, &task);
+    if (!r) {
+        r = defer_push(fs->views->defer, task);
+        if (r < 0)
+            task_free(task);
+    }
+    if (r < 0)
+        fuse_reply_err(req, -of_daemon(r));
+}

@@ -1,0 +1,88 @@
+/* The views: directories and links made up from the answers of the index.
+ *
+ *   similar/                  mirrors the tree; each document is a directory of links
+ *   similar/a/b.txt/093-c.txt -> ../../../a/c.txt
+ *   clusters/17/087-c.txt     -> ../../a/c.txt
+ *   clusters/near/5/097-c.txt -> ../../../a/c.txt   of a named clustering
+ *   .kinfs/similar, .kinfs/clusters    the same two, whatever the tree has in its root
+ *   .kinfs/query/NAME        takes a document and answers what resembles it (view_question.h)
+ *
+ * Every operation on a NODE_VIEW is handed to the function of its name, which replies itself: at
+ * once, or from a thread of the views' own when the answer may wait for the index. So a worker of
+ * the mount never stands behind the index. What is not here (whatever changes something) the mount
+ * refuses with EPERM.
+ *
+ * The kernel is told to keep nothing: entry, attribute and negative timeouts are 0.
+ *
+ * What a caller is shown is what the caller could reach and read in the tree. All functions may be
+ * called by any thread.
+ */
+#ifndef KINFS_FS_VIEWS_VIEWS_H
+#define KINFS_FS_VIEWS_VIEWS_H
+
+#include "fs/state.h"
+
+/* Make fs->views' state; fs->options, backing and index are set and index is not NULL.
+ * Starts threads: call it after the daemon has gone into the background.
+ * Returns 0, -ENOMEM or -EAGAIN; gives. */
+int views_new(struct fs *fs, struct views **ret_views);
+
+/* Answer whatever still waits, end the threads, free all nodes. Call when no operation can come any
+ * more and before fuse_session_destroy(). NULL allowed. */
+void views_free(struct views *views);
+
+/* A name looked up in the root of the mount: .kinfs always; similar and clusters when they are
+ * among options.views. ENOENT for any other. The caller has seen to it that the tree wins where it
+ * has an entry `similar` or `clusters` of its own. */
+void views_lookup_root(struct fs *fs, fuse_req_t req, const char *name);
+
+/* Whether views_lookup_root() has an answer for the name; for a readdir of the root where they are
+ * listed, and for the refusal to create such an entry. */
+bool views_is_root_name(const struct fs *fs, const char *name);
+
+/* Whether listings of the root have those names; else they are found by name alone. */
+bool views_are_listed(const struct fs *fs);
+
+/* The inode number and type of a name of the root (".kinfs", "similar", "clusters") in a
+ * directory listing; that of its attributes too. */
+ino_t views_root_ino(const char *name);
+
+void views_lookup(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name);
+/* Without a reply: of forget and of forget_multi. */
+void views_forget(struct fs *fs, struct view_node *node, uint64_t n_lookups);
+/* Its attributes, of which the kernel may keep nothing. Returns 0 or an errno. */
+int views_stat(struct fs *fs, const struct view_node *node, struct stat *ret_stat);
+void views_readlink(struct fs *fs, fuse_req_t req, struct view_node *node);
+void views_statfs(struct fs *fs, fuse_req_t req, struct view_node *node);
+
+void views_opendir(struct fs *fs, fuse_req_t req, struct view_node *node,
+                   const struct fuse_file_info *fi);
+void views_readdir(struct fs *fs, fuse_req_t req, struct view_node *node, size_t size, off_t offset,
+                   const struct fuse_file_info *fi);
+void views_readdirplus(struct fs *fs, fuse_req_t req, struct view_node *node, size_t size,
+                       off_t offset, const struct fuse_file_info *fi);
+void views_releasedir(struct fs *fs, fuse_req_t req, struct view_node *node,
+                      const struct fuse_file_info *fi);
+
+/* Of CACHEDIR.TAG, and of what is opened in .kinfs/query. */
+void views_create(struct fs *fs, fuse_req_t req, struct view_node *parent, const char *name,
+                  const struct fuse_file_info *fi);
+void views_open(struct fs *fs, fuse_req_t req, struct view_node *node,
+                const struct fuse_file_info *fi);
+void views_read(struct fs *fs, fuse_req_t req, struct view_node *node, size_t size, off_t offset,
+                const struct fuse_file_info *fi);
+/* Without a reply: how many bytes, or an errno. */
+ssize_t views_write(fuse_req_t req, const struct view_node *node, const struct fuse_file_info *fi,
+                    struct fuse_bufvec *in, off_t offset);
+void views_release(struct fs *fs, fuse_req_t req, struct view_node *node,
+                   const struct fuse_file_info *fi);
+
+/* The attributes of a cluster's directory; ENODATA for all else. */
+void views_getxattr(struct fs *fs, fuse_req_t req, struct view_node *node, const char *name,
+                    size_t size);
+/* Without a reply: one of the access control lists of a node, as getxattr(2), or an errno. */
+int views_access_list(struct fs *fs, const struct view_node *node, const char *name, void *value,
+                      size_t size);
+void views_listxattr(struct fs *fs, fuse_req_t req, struct view_node *node, size_t size);
+
+#endif

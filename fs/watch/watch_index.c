@@ -1,0 +1,197 @@
+/* What the index is told of changes beside the mount. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "fs/watch/watch_private.h"
+
+enum {
+    /* A file is sketched when it is closed, or when it has stood still for so long; not at each
+     * write of one who writes a line every now and then. */
+    STILL_MS = 500,
+    MOST_PENDING = 4096,
+};
+
+struct index_pending {
+    struct file_key key;
+    char *name; /* "" for the file itself; owned */
+    int64_t due_ms;
+};
+
+/* Whether it is as it was when it was last closed through the mount: the index knows of that, and
+ * with kernel passthrough the writer cannot be told from one beside the mount. */
+static bool is_noted(struct fs *fs, const struct file_key *key)
+{
+    struct inode *inode = inode_get(&fs->inodes, key);
+    if (!inode)
+        return false;
+    bool noted = false;
+    {
+        _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+        struct stat st;
+        int fd = borrow_fd(fs, inode, &borrowed);
+        noted = fd >= 0 && fstat(fd, &st) == 0 && inode_is_closed_as(&fs->inodes, inode, &st);
+    }
+    inode_unref(&fs->inodes, inode);
+    return noted;
+}
+
+static void note_content(struct watch *watch, const struct file_key *key)
+{
+    struct fs *fs = watch->fs;
+    if (!is_noted(fs, key) && index_has(fs->index, key))
+        index_note_content(fs->index, key);
+}
+
+static void note_name(struct watch *watch, const struct file_key *directory, const char *name)
+{
+    if (index_has(watch->fs->index, directory))
+        index_note_entry(watch->fs->index, directory, name);
+}
+
+static void note(struct watch *watch, const struct file_key *key, const char *name)
+{
+    if (*name)
+        note_name(watch, key, name);
+    else
+        note_content(watch, key);
+}
+
+static struct index_pending *find_pending(struct watch *watch, const struct file_key *key,
+                                          const char *name)
+{
+    for (size_t i = 0; i < watch->n_pending; i++)
+        if (file_key_equal(&watch->pending[i].key, key) &&
+            strcmp(watch->pending[i].name, name) == 0)
+            return &watch->pending[i];
+    return NULL;
+}
+
+static void drop_pending(struct watch *watch, struct index_pending *pending)
+{
+    if (!pending)
+        return;
+    free(pending->name);
+    *pending = watch->pending[--watch->n_pending];
+}
+
+/* Returns NULL where there is no room. */
+static struct index_pending *add_pending(struct watch *watch, const struct file_key *key,
+                                         const char *name)
+{
+    if (watch->n_pending == MOST_PENDING)
+        return NULL;
+    if (watch->n_pending == watch->max_pending) {
+        size_t max = watch->max_pending ? 2 * watch->max_pending : 16;
+        struct index_pending *more = reallocarray(watch->pending, max, sizeof(*more));
+        if (!more)
+            return NULL;
+        watch->pending = more;
+        watch->max_pending = max;
+    }
+    char *copy = strdup(name);
+    if (!copy)
+        return NULL;
+    struct index_pending *pending = &watch->pending[watch->n_pending++];
+    *pending = (struct index_pending){.key = *key, .name = copy};
+    return pending;
+}
+
+static void note_later(struct watch *watch, const struct file_key *key, const char *name)
+{
+    struct index_pending *pending = find_pending(watch, key, name);
+    if (!pending)
+        pending = add_pending(watch, key, name);
+    if (pending)
+        pending->due_ms = clock_now_ms() + STILL_MS;
+    else
+        note(watch, key, name);
+}
+
+/* Somebody waits for what is so now. */
+static void note_all(struct watch *watch)
+{
+    while (watch->n_pending && watch_post_step(&watch->index)) {
+        note(watch, &watch->pending->key, watch->pending->name);
+        drop_pending(watch, watch->pending);
+    }
+}
+
+/* In how many milliseconds to come again, -1: never. */
+static int note_due(struct watch *watch)
+{
+    int64_t now_ms = clock_now_ms(), next_ms = -1;
+    for (size_t i = watch->n_pending; i-- > 0;) {
+        struct index_pending *pending = &watch->pending[i];
+        if (pending->due_ms <= now_ms) {
+            note(watch, &pending->key, pending->name);
+            drop_pending(watch, pending);
+        } else if (next_ms < 0 || pending->due_ms - now_ms < next_ms) {
+            next_ms = pending->due_ms - now_ms;
+        }
+    }
+    return (int)next_ms;
+}
+
+void watch_index_done(struct watch *watch)
+{
+    while (watch->n_pending)
+        drop_pending(watch, watch->pending);
+    free(watch->pending);
+}
+
+/* Names first, the last change first: what was renamed is found under its new name before it is
+ * missed under the old. */
+static void note_names(struct watch *watch, struct watch_batch *batch)
+{
+    const struct file_key *known = NULL;
+    bool has = false;
+    struct seen *seen;
+    TAILQ_FOREACH_REVERSE(seen, &batch->seen, seen_list, order)
+    {
+        if (!*seen->name || !(seen->what & SEEN_ENTRY))
+            continue;
+        if (!watch_post_step(&watch->index))
+            return;
+        if (!known || !file_key_equal(known, &seen->key)) {
+            known = &seen->key;
+            has = index_has(watch->fs->index, known);
+        }
+        if (has)
+            index_note_entry(watch->fs->index, known, seen->name);
+    }
+}
+
+static void note_contents(struct watch *watch, struct watch_batch *batch)
+{
+    struct seen *seen;
+    TAILQ_FOREACH(seen, &batch->seen, order)
+    {
+        bool done = seen->what & (*seen->name ? SEEN_ENTRY : SEEN_WRITTEN);
+        if (!done && !(seen->what & SEEN_WRITING))
+            continue;
+        if (!watch_post_step(&watch->index))
+            return;
+        if (!done)
+            note_later(watch, &seen->key, seen->name);
+        else
+            drop_pending(watch, find_pending(watch, &seen->key, seen->name));
+        if (done && !*seen->name)
+            note_content(watch, &seen->key);
+    }
+}
+
+int watch_index_work(void *user, struct watch_batch *batch)
+{
+    struct watch *watch = user;
+    if (batch) {
+        note_names(watch, batch);
+        note_contents(watch, batch);
+    }
+    if (batch && batch->wish.all)
+        note_all(watch);
+    if (batch && batch->wish.number)
+        watch_settle_tell(watch, batch->wish.number);
+    return note_due(watch);
+}

@@ -1,0 +1,250 @@
+/* Telling the kernel that what it keeps of the tree is not true any more.
+ *
+ * A reply that is under way while the tree changes would make the kernel keep what was. What saves
+ * us from that:
+ *   attributes of an inode the kernel knows: it drops a reply that was asked for before it was told
+ *   ... of one it does not know yet: it says so (ENOENT), and is told again until it does, or until
+ *       nobody looks the inode up any more. So an inode is in the table before its attributes are
+ *       read (inode_lookup())
+ *   ... of an open one that keeps nothing of before: it is told again a little later; of two
+ *       replies that crossed it may have taken the older
+ *   ... of what a request changes that has no attributes in its reply (the directories in which a
+ *       name is made, removed or moved, what is moved): the kernel takes what it keeps for old, but
+ *       also a reply asked for before. So it is told what it knows already. (What else it changes
+ *       without a word of attributes, it counts as told; or it is told by the request itself)
+ *   ... in a reply to what changes them: the kernel takes them for true whatever it was told since
+ *       the request. So it is told now, and again when that reply has long arrived, unless that is
+ *       known of one that made the inode: nobody asks about it before; or the reply says that they
+ *       expire after a second
+ *   names: the kernel holds the directory's lock from the request to the end of the reply, and
+ *       telling it of a name waits for that lock. Where it asks without the lock, whether a name
+ *       still means what it did, it is told in time to drop what it asks about
+ *   ... that it moves itself: fs/watch/watch_moves.c
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "fs/inodes/open_file.h"
+#include "fs/inodes/stale.h"
+#include "fs/watch/watch_private.h"
+
+/* Mostly due after all others. */
+static void tell_again(struct watch *watch, const struct file_key *key, unsigned what,
+                       int64_t due_ms, bool unless_answered)
+{
+    struct watch_again *again = malloc(sizeof(*again)), *before;
+    if (!again) {
+        watch->all_again = true;
+        return;
+    }
+    *again = (struct watch_again){
+        .key = *key, .due_ms = due_ms, .what = what, .unless_answered = unless_answered};
+    TAILQ_FOREACH_REVERSE(before, &watch->again, watch_agains, order)
+    if (before->due_ms <= due_ms)
+        break;
+    if (before)
+        TAILQ_INSERT_AFTER(&watch->again, before, again, order);
+    else
+        TAILQ_INSERT_HEAD(&watch->again, again, order);
+}
+
+/* Whether the kernel keeps nothing of an open file from before it became what it is; with its
+ * inode_lock(). */
+static bool is_told_now(const struct inode *inode)
+{
+    struct stat st;
+    return inode->type == S_IFREG && inode->files && fstat(inode->files->fd, &st) == 0 &&
+           inode_is_told(inode, &st) &&
+           memcmp(&st.st_ctim, &inode->told_ctime, sizeof(st.st_ctim)) == 0;
+}
+
+/* Being told makes the kernel throw away a reply with the size of now that is under way, and go on
+ * with the old one in copy_file_range(2): a copy would be cut short. So whoever has just opened the
+ * file, and asks for its size, is left alone for a while. */
+static void tell_inode(struct watch *watch, struct inode *inode, unsigned what,
+                       bool unless_answered)
+{
+    enum { LATER_MS = 700, TAKEN_MS = 1000 };
+    struct fs *fs = watch->fs;
+    int64_t now_ms = clock_now_ms();
+    /* Of a mount inside the tree the kernel asks again by itself; asked here it might never answer.
+     */
+    if (backing_key_is_nested(fs->backing, &inode->key))
+        return;
+    LOCKED(inode_lock(&fs->inodes, inode)); /* this notice waits for nothing */
+    if (unless_answered && !inode->changed_ms)
+        return;
+    const uint32_t told_since_ms = (uint32_t)now_ms - inode->told_ms;
+    if (told_since_ms < LATER_MS && is_told_now(inode)) {
+        tell_again(watch, &inode->key, what, now_ms + LATER_MS - told_since_ms, unless_answered);
+        return;
+    }
+    int r = what & SEEN_CONTENT ? stale_content(fs, inode) : stale_attributes(fs, inode);
+    if (r == -ENOENT && inode != fs->inodes.root)
+        tell_again(watch, &inode->key, what, now_ms, false);
+    else if (now_ms < inode->changed_ms + TAKEN_MS)
+        tell_again(watch, &inode->key, what, inode->changed_ms + TAKEN_MS, true);
+}
+
+/* What this process changed itself, its reply told: if it is so still, it is known. */
+static bool is_as_changed(struct fs *fs, struct inode *inode)
+{
+    _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+    struct stat st;
+    int fd = borrow_fd(fs, inode, &borrowed);
+    return fd >= 0 && fstat(fd, &st) == 0 && inode_is_changed_as(&fs->inodes, inode, &st);
+}
+
+static void tell_key(struct watch *watch, const struct file_key *key, unsigned what,
+                     bool unless_answered)
+{
+    struct inode_table *inodes = &watch->fs->inodes;
+    struct inode *inode = inode_get(inodes, key);
+    if (!inode)
+        return;
+    if (what & SEEN_CROSSED)
+        what |= SEEN_ATTRIBUTES;
+    if (what & SEEN_OWN && !(what & SEEN_ATTRIBUTES) && !is_as_changed(watch->fs, inode))
+        what |= SEEN_ATTRIBUTES;
+    what &= what & SEEN_ATTRIBUTES ? SEEN_ATTRIBUTES : SEEN_CONTENT;
+    if (what)
+        tell_inode(watch, inode, what, unless_answered);
+    /* The reference may be the last by now: then the kernel does not know the inode. */
+    inode_unref(inodes, inode);
+}
+
+void watch_tell_attributes(struct watch *watch, struct watch_batch *batch)
+{
+    int64_t now_ms = clock_now_ms();
+    struct watch_agains due = TAILQ_HEAD_INITIALIZER(due);
+    struct watch_again *again;
+    while ((again = TAILQ_FIRST(&watch->again)) && again->due_ms <= now_ms) {
+        TAILQ_REMOVE(&watch->again, again, order);
+        TAILQ_INSERT_TAIL(&due, again, order);
+    }
+    while ((again = TAILQ_FIRST(&due))) {
+        tell_key(watch, &again->key, again->what, again->unless_answered);
+        TAILQ_REMOVE(&due, again, order);
+        free(again);
+    }
+    struct seen *seen;
+    TAILQ_FOREACH(seen, &batch->seen, order)
+    if (!*seen->name)
+        tell_key(watch, &seen->key, seen->what, false);
+}
+
+void watch_again_done(struct watch *watch)
+{
+    for (struct watch_again *again; (again = TAILQ_FIRST(&watch->again));) {
+        TAILQ_REMOVE(&watch->again, again, order);
+        free(again);
+    }
+}
+
+int watch_tell_all(struct watch *watch)
+{
+    struct inode_table *inodes = &watch->fs->inodes;
+    struct inode **all;
+    size_t n_all;
+    watch->all_again = false;
+    int r = inode_get_all(inodes, &all, &n_all);
+    if (r < 0)
+        return r;
+    tell_inode(watch, inodes->root, SEEN_ATTRIBUTES, false);
+    for (size_t i = 0; i < n_all; i++) {
+        tell_inode(watch, all[i], SEEN_ATTRIBUTES, false);
+        inode_unref(inodes, all[i]);
+    }
+    free(all);
+    watch_post_clear(&watch->kernel);
+    watch_forget_names(watch);
+    return watch->all_again ? -EAGAIN : 0;
+}
+
+void watch_forget_names(struct watch *watch)
+{
+#ifdef HAVE_NOTIFY_INCREMENT_EPOCH
+    fuse_lowlevel_notify_increment_epoch(watch->fs->session);
+#else
+    (void)watch;
+#endif
+}
+
+/* -- the thread that may wait -- */
+
+static void tell_name(struct watch *watch, const struct seen *seen)
+{
+    struct fs *fs = watch->fs;
+    struct inode *directory = inode_get(&fs->inodes, &seen->key);
+    if (!directory)
+        return;
+    fuse_lowlevel_notify_inval_entry(fs->session, ino_of(fs, directory), seen->name,
+                                     strlen(seen->name));
+    inode_unref(&fs->inodes, directory);
+}
+
+static bool is_told(struct fs *fs, struct inode *inode, const struct stat *st)
+{
+    LOCKED(inode_lock(&fs->inodes, inode));
+    return inode_is_told(inode, st);
+}
+
+/* Pages the kernel holds of a file that it does not pass through, for as long as it is open; only
+ * where the file is really another: whoever has mapped them would find them gone. */
+static void tell_pages(struct watch *watch, struct inode *inode)
+{
+    struct fs *fs = watch->fs;
+    _cleanup_inode_fd_ struct inode_fd borrowed = INODE_FD_NONE;
+    struct stat st;
+    if (!open_file_is_cached(fs, inode))
+        return;
+    int fd = borrow_fd(fs, inode, &borrowed);
+    if (fd >= 0 && fstat(fd, &st) == 0 && !is_told(fs, inode, &st))
+        fuse_lowlevel_notify_inval_inode(fs->session, ino_of(fs, inode), 0, 0);
+}
+
+/* The kernel keeps listings, and is told of attributes, by which it would know; but within a tick
+ * of a coarse clock a directory may change twice. Whoever reads the listing holds a page of it. */
+static void tell_listing(struct watch *watch, struct inode *inode)
+{
+    atomic_store(&inode->folds_case, 0); /* it may have been made to fold the case of names */
+    fuse_lowlevel_notify_inval_inode(watch->fs->session, ino_of(watch->fs, inode), 0, 0);
+}
+
+static void tell_content(struct watch *watch, const struct seen *seen)
+{
+    if (!(seen->what & ~SEEN_CROSSED))
+        return;
+    struct inode *inode = inode_get(&watch->fs->inodes, &seen->key);
+    if (!inode)
+        return;
+    if (inode->type == S_IFREG)
+        tell_pages(watch, inode);
+    else if (inode->type == S_IFDIR)
+        tell_listing(watch, inode);
+    inode_unref(&watch->fs->inodes, inode);
+}
+
+static void tell_batch(struct watch *watch, struct watch_batch *batch)
+{
+    struct seen *seen;
+    TAILQ_FOREACH(seen, &batch->seen, order)
+    {
+        if (!watch_post_step(&watch->kernel))
+            return;
+        if (*seen->name)
+            tell_name(watch, seen);
+        else
+            tell_content(watch, seen);
+    }
+}
+
+int watch_kernel_work(void *user, struct watch_batch *batch)
+{
+    if (batch)
+        tell_batch(user, batch);
+    return -1;
+}
