@@ -46,6 +46,9 @@ scan his/hung
 settle his/hung/d
 status his/hung
 status -s his/hung/s
+umount his/hung/f
+umount --force own/hung/d
+umount --lazy own/hung/d/e
 EOF
 for ((i = 1; i <= n; i++)); do
     timeout 200 tail --pid="${asking[i]}" -f /dev/null || fail "kinfs ${said[i]} hangs"

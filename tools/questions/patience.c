@@ -94,6 +94,11 @@ void patience_look(const char *path)
     look(path, AT_STATX_FORCE_SYNC);
 }
 
+void patience_look_at_way(const char *path)
+{
+    look(path, AT_STATX_DONT_SYNC);
+}
+
 /* Whether a mount is another user's, or to be reached through one: then nobody waits for it. */
 static bool is_anothers(const struct mounts *mounts, const char *point)
 {

@@ -11,6 +11,9 @@
  * bound. Not in a daemon, and not before a daemon's mount is to be ended by force. */
 void patience_look(const char *path);
 
+/* The same of what leads to a path: the file there is not asked itself. */
+void patience_look_at_way(const char *path);
+
 /* The same of each mount at or below a directory, as realpath(3) gives it, before what is below it
  * is walked: the line names the mount. Another user's is not looked at, and is not to be walked.
  * One after the other; mounts nothing. */
