@@ -43,17 +43,18 @@ static void unescape(char *text)
 
 static int parse(char *line, struct mount_row *ret_row)
 {
-    enum { ID, PARENT, DEVICE, ROOT, POINT, N_FIRST };
-    char *first[N_FIRST], *rest = line;
+    enum { ID, PARENT, DEVICE, ROOT, POINT, FLAGS, N_FIRST };
+    char *first[N_FIRST], *rest = line, *optional;
     unsigned int major, minor;
     line[strcspn(line, "\n")] = '\0';
     for (int i = 0; i < N_FIRST; i++)
         if (!(first[i] = strsep(&rest, " ")) || !rest)
             return -EINVAL;
-    rest = strstr(rest, " - ");
+    do
+        optional = strsep(&rest, " ");
+    while (rest && strcmp(optional, "-") != 0);
     if (!rest || sscanf(first[DEVICE], "%u:%u", &major, &minor) != 2)
         return -EINVAL;
-    rest += strlen(" - ");
     const char *type = strsep(&rest, " ");
     char *source = strsep(&rest, " ");
     if (!source)
@@ -66,6 +67,7 @@ static int parse(char *line, struct mount_row *ret_row)
                                   .device = makedev(major, minor),
                                   .root = first[ROOT],
                                   .point = first[POINT],
+                                  .flags = first[FLAGS],
                                   .type = type,
                                   .source = source,
                                   .options = rest ? rest : ""};

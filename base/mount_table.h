@@ -23,6 +23,7 @@ struct mount_row {
     dev_t device;       /* of the file system, the same for all mounts of it */
     const char *root;   /* the directory of the file system that is seen; "/" but for bind mounts */
     const char *point;  /* the mount point */
+    const char *flags;  /* of this mount: "rw,nosuid" */
     const char *type;   /* "fuse.kinfs" */
     const char *source; /* of kinfs: the backing tree */
     const char *options; /* of the file system, as they stand there */

@@ -1,12 +1,13 @@
 #include "tools/mount_helper.h"
 
-#include <fcntl.h>
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/mount_user.h"
 #include "tools/commands/command.h"
-#include "tools/options/mount_options.h"
+#include "tools/questions/mounts.h"
 
 enum { MOUNT_USAGE = 1, MOUNT_FAILED = 32, MOST_ARGUMENTS = 16 };
 
@@ -29,34 +30,6 @@ bool mount_helper_is_called(int argc, char **argv)
            strcmp(name, "mount.fuse.kinfs") == 0 || (argc > 2 && argv[1][0] == '/');
 }
 
-/* The flags that hold whatever is asked for: those of the mount of SOURCE. Where SOURCE cannot be
- * looked at, or is under the mount, those that the mount has stay. */
-static int find_denials(const char *source, const char *point, char **ret_denials)
-{
-    _cleanup_close_ int fd = open(source, O_PATH | O_CLOEXEC);
-    if (fd < 0)
-        fd = open(point, O_PATH | O_CLOEXEC);
-    return fd < 0 ? -errno : mount_options_denials(fd, ret_denials);
-}
-
-/* -o remount is of flags that the kernel keeps, the daemon has no part in it. With "bind" they are
- * changed where it is mounted: of the file system itself newer kernels and mount(8) change nothing.
- * All of them are replaced, so that those of SOURCE are named again, behind all others.
- */
-static int remount(const char *source, const char *point, const char *options)
-{
-    _cleanup_free_ char *denials = NULL;
-    int r = find_denials(source, point, &denials);
-    if (r < 0) {
-        complain("%s: %s", point, strerror(-r));
-        return MOUNT_FAILED;
-    }
-    _cleanup_free_ char *here = message("bind,%s%s", options, denials);
-    execlp("mount", "mount", "-i", "-o", here, "--", point, NULL);
-    complain("%s: cannot run mount(8): %s", point, strerror(errno));
-    return MOUNT_FAILED;
-}
-
 static bool has_word(const char *options, const char *word)
 {
     size_t n = strlen(word);
@@ -64,6 +37,51 @@ static bool has_word(const char *options, const char *word)
         if ((at == options || at[-1] == ',') && (!at[n] || at[n] == ','))
             return true;
     return false;
+}
+
+/* The flags of the mount that the tree of a mount is in, by the table alone: on the way to the tree
+ * another user may by now have put a link, or a mount that never answers. */
+static const char *flags_of_tree(const struct mounts *mounts, const struct mount *of)
+{
+    const char *flags = "";
+    for (size_t i = 0; i < mounts->n_mounts; i++) {
+        const struct mount *mount = &mounts->mounts[i];
+        if (mount != of && mount_user_is_trusted(mount->user) &&
+            path_within(of->source, mount->point, NULL))
+            flags = mount->flags;
+    }
+    return flags;
+}
+
+/* -o remount is of flags that the kernel keeps, the daemon has no part in it. With "bind" they are
+ * changed where it is mounted: of the file system itself newer kernels and mount(8) change nothing.
+ * All of them are replaced, so that what the mount, and that of the tree, keeps files from is named
+ * again, behind all others.
+ */
+static int remount(const char *point, const char *options)
+{
+    static const char *const denials[] = {",nosuid", ",nodev", ",noexec"};
+    const char *kept[3];
+    _cleanup_(mounts_done) struct mounts mounts = {0};
+    int r = mounts_read(NULL, &mounts);
+    if (r < 0) {
+        complain("/proc/self/mountinfo: %s", strerror(-r));
+        return MOUNT_FAILED;
+    }
+    const struct mount *mount = mounts_at(&mounts, point);
+    if (!mount_is_kinfs(mount)) {
+        complain("%s: not a mount point of kinfs; findmnt -t fuse.kinfs lists them", point);
+        return MOUNT_FAILED;
+    }
+    const char *of_tree = flags_of_tree(&mounts, mount);
+    for (size_t i = 0; i < 3; i++) {
+        const char *word = denials[i] + 1;
+        kept[i] = has_word(mount->flags, word) || has_word(of_tree, word) ? denials[i] : "";
+    }
+    _cleanup_free_ char *here = message("bind,%s%s%s%s", options, kept[0], kept[1], kept[2]);
+    execlp("mount", "mount", "-i", "-o", here, "--", point, NULL);
+    complain("%s: cannot run mount(8): %s", point, strerror(errno));
+    return MOUNT_FAILED;
 }
 
 struct call {
@@ -120,7 +138,7 @@ int mount_helper_run(int argc, char **argv)
         if (call.fake)
             return COMMAND_OK;
         if (call.options && has_word(call.options, "remount"))
-            return remount(named[0], named[1], call.options);
+            return remount(named[1], call.options);
         if (call.sloppy)
             arguments[n++] = "--sloppy";
         /* mount(8) tells of no option that is its default, and these are not those of FUSE; what it

@@ -63,6 +63,8 @@ scan mnt
 scan -s mnt/s other
 settle mnt
 umount mnt
+umount --force mnt/none/b
+umount --lazy mnt/none/b
 status source
 similar source/a
 check mnt

@@ -51,6 +51,7 @@ static void test_mount_table__fields_are_told_apart(void **state)
     assert_int_equal(row.device, makedev(8, 50));
     assert_string_equal(row.root, "/sub");
     assert_string_equal(row.point, "/mnt");
+    assert_string_equal(row.flags, "rw,nosuid");
     assert_string_equal(row.type, "fuse.kinfs");
     assert_string_equal(row.source, "/srv");
     assert_string_equal(row.options, "rw,user_id=7");
@@ -70,6 +71,7 @@ static void test_mount_table__optional_fields_are_passed_over(void **state)
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(mount_table_next(&table, &row), 1);
         assert_int_equal(row.id, i + 1);
+        assert_string_equal(row.flags, "rw");
         assert_string_equal(row.type, "ext4");
         assert_string_equal(row.source, sources[i]);
         assert_string_equal(row.options, "rw");

@@ -9,6 +9,7 @@
 #include "tools/commands/command.h"
 #include "tools/questions/holder.h"
 #include "tools/questions/locate.h"
+#include "tools/questions/patience.h"
 #include "tools/mount/mount_plan.h"
 #include "tools/mount/mount_users.h"
 
@@ -61,6 +62,7 @@ static int find_mount(const char *path, struct mounts *ret_mounts, const struct 
 {
     _cleanup_free_ char *absolute = NULL;
     _cleanup_(location_done) struct location location = {0};
+    patience_look_at_way(path);
     int r = path_absolute(path, &absolute);
     if (r >= 0)
         r = mounts_read(NULL, ret_mounts);

@@ -287,31 +287,19 @@ static int parse_flag(struct mount_options *options, const char *name, char **re
     return 0;
 }
 
-int mount_options_denials(int fd, char **ret_denials)
+int mount_options_deny_as(struct mount_options *options, int source_fd, const char *source,
+                          char **ret_error)
 {
     static const struct {
         unsigned long flag;
         const char *name;
-    } denials[] = {{ST_NOSUID, ",nosuid"}, {ST_NODEV, ",nodev"}, {ST_NOEXEC, ",noexec"}};
+    } denials[] = {{ST_NOSUID, "nosuid"}, {ST_NODEV, "nodev"}, {ST_NOEXEC, "noexec"}};
     struct statvfs st;
-    if (fstatvfs(fd, &st) < 0)
-        return -errno;
-    const char *names[3];
+    if (fstatvfs(source_fd, &st) < 0)
+        return refuse(ret_error, -errno, "%s: %s", source, strerror(errno));
     for (size_t i = 0; i < 3; i++)
-        names[i] = st.f_flag & denials[i].flag ? denials[i].name : "";
-    *ret_denials = message("%s%s%s", names[0], names[1], names[2]);
-    return 0;
-}
-
-int mount_options_deny_as(struct mount_options *options, int source_fd, const char *source,
-                          char **ret_error)
-{
-    _cleanup_free_ char *denials = NULL;
-    int r = mount_options_denials(source_fd, &denials);
-    if (r < 0)
-        return refuse(ret_error, r, "%s: %s", source, strerror(-r));
-    if (*denials)
-        add_for_kernel(options, denials + 1);
+        if (st.f_flag & denials[i].flag)
+            add_for_kernel(options, denials[i].name);
     return 0;
 }
 

@@ -206,6 +206,8 @@ static int locate_in_source(const struct mounts *mounts, const char *real,
         const char *directory = *above ? above : "/";
         _cleanup_free_ char *store = NULL;
         const struct mount *mount = mount_of_source(mounts, directory);
+        if (mount)
+            patience_look(mount->point);
         int r = mount ? store_of_mount(mount, &store, ret_error)
                       : location_default_store(directory, &store, ret_error);
         if (r < 0)
@@ -284,13 +286,18 @@ static int locate_by_store(const char *store, const char *real, struct location 
     return 0;
 }
 
-static int locate_at_once(const char *path, const char *store, struct location *ret_location,
-                          char **ret_error)
+int locate(const char *path, const char *store, struct location *ret_location, char **ret_error)
 {
     _cleanup_(location_done) struct location location = {0};
     _cleanup_(mounts_done) struct mounts mounts = {0};
     _cleanup_free_ char *real = NULL;
 
+    if (!path && !store)
+        path = ".";
+    if (path)
+        patience_look(path);
+    if (store)
+        patience_look(store);
     if (path && !(real = realpath(path, NULL)))
         return errno == ENOTCONN
                    ? refuse(ret_error, -ENOTCONN,
@@ -322,15 +329,4 @@ static int locate_at_once(const char *path, const char *store, struct location *
     *ret_location = location;
     location = (struct location){0};
     return 0;
-}
-
-int locate(const char *path, const char *store, struct location *ret_location, char **ret_error)
-{
-    struct patience patience;
-    if (!path && !store)
-        path = ".";
-    patience_begin(&patience, path ? path : store);
-    int r = locate_at_once(path, store, ret_location, ret_error);
-    patience_end(&patience);
-    return r;
 }

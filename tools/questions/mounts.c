@@ -14,6 +14,7 @@ static void mount_done(struct mount *mount)
 {
     free(mount->root);
     free(mount->point);
+    free(mount->flags);
     free(mount->type);
     free(mount->source);
 }
@@ -25,13 +26,14 @@ static int copy_row(const struct mount_row *row, struct mount *ret_mount)
         .device = row->device,
         .root = strdup(row->root),
         .point = strdup(row->point),
+        .flags = strdup(row->flags),
         .type = strdup(row->type),
         .source = strdup(row->source),
     };
     /* Of one that says nothing of it nothing is believed. */
     if (mount_user_of_options(row->type, row->options, &mount.user) < 0)
         mount.user = (uid_t)-1;
-    if (!mount.root || !mount.point || !mount.type || !mount.source) {
+    if (!mount.root || !mount.point || !mount.flags || !mount.type || !mount.source) {
         mount_done(&mount);
         return -ENOMEM;
     }

@@ -14,6 +14,7 @@ struct mount {
     uint64_t device; /* of the file system, the same for all mounts of it */
     char *root;      /* which directory of the file system is seen, "/" but for bind mounts */
     char *point;     /* where */
+    char *flags;     /* of this mount: "rw,nosuid" */
     char *type;      /* "fuse.kinfs" */
     char *source;    /* of kinfs: the backing tree */
     uid_t user;      /* who made it, as the kernel says; root's for all but FUSE mounts */

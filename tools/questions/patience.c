@@ -1,17 +1,19 @@
 #include "tools/questions/patience.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/deadline.h"
 #include "base/mount_user.h"
-#include "base/thread.h"
 #include "tools/commands/command.h"
 #include "tools/show/message.h"
 #include "tools/questions/mounts.h"
@@ -58,57 +60,43 @@ static void complain_of(const char *path)
         complain("%s: the file system there has not answered for %d s", path, WAIT_MS / 1000);
 }
 
-static void *wait_for_end(void *user)
+/* The child ends with this program where it can. Where it cannot, nobody waits for it who waits for
+ * the end of a pipe, or for a lock. */
+static void look_as_child(const char *path, int flags)
 {
-    struct patience *patience = user;
-    const struct timespec end = deadline_after_ms(WAIT_MS);
-    {
-        LOCKED(&patience->lock);
-        while (!patience->is_over)
-            if (pthread_cond_timedwait(&patience->ended, &patience->lock, &end) == ETIMEDOUT)
-                break;
-        if (patience->is_over)
-            return NULL;
-    }
-    complain_of(patience->path);
-    fflush(stderr);
-    _exit(COMMAND_FAILED);
-}
-
-void patience_begin(struct patience *ret_patience, const char *path)
-{
-    *ret_patience = (struct patience){.path = path};
-    pthread_mutex_init(&ret_patience->lock, NULL);
-    thread_cond_init(&ret_patience->ended);
-    ret_patience->has_thread = thread_start(&ret_patience->thread, wait_for_end, ret_patience) == 0;
-}
-
-void patience_end(struct patience *patience)
-{
-    {
-        LOCKED(&patience->lock);
-        patience->is_over = true;
-        pthread_cond_signal(&patience->ended);
-    }
-    if (patience->has_thread)
-        pthread_join(patience->thread, NULL);
-    pthread_cond_destroy(&patience->ended);
-    pthread_mutex_destroy(&patience->lock);
+    struct statx st;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close_range(0, ~0U, 0);
+    (void)statx(AT_FDCWD, path, flags, STATX_MODE, &st);
+    _exit(0);
 }
 
 static void look(const char *path, int flags)
 {
-    struct patience patience;
-    struct statx st;
-    patience_begin(&patience, path);
-    /* What the kernel remembers of a file says nothing of the daemon: it has to be asked. */
-    (void)statx(AT_FDCWD, path, flags | AT_STATX_FORCE_SYNC, STATX_MODE, &st);
-    patience_end(&patience);
+    pid_t child = fork();
+    if (child == 0)
+        look_as_child(path, flags);
+    if (child < 0)
+        return;
+    _cleanup_close_ int fd = pidfd_open(child, 0);
+    struct pollfd ended = {.fd = fd, .events = POLLIN};
+    if (fd >= 0 && poll(&ended, 1, WAIT_MS) == 0) {
+        complain_of(path);
+        fflush(stderr);
+        _exit(COMMAND_FAILED);
+    }
+    waitpid(child, NULL, 0);
 }
 
 void patience_look(const char *path)
 {
-    look(path, 0);
+    /* What the kernel remembers of a file says nothing of the daemon: it has to be asked. */
+    look(path, AT_STATX_FORCE_SYNC);
+}
+
+void patience_look_at_way(const char *path)
+{
+    look(path, AT_STATX_DONT_SYNC);
 }
 
 /* Whether a mount is another user's, or to be reached through one: then nobody waits for it. */
@@ -129,5 +117,6 @@ void patience_look_below(const char *directory)
     for (size_t i = 0; i < mounts.n_mounts; i++)
         if (path_within(mounts.mounts[i].point, directory, NULL) &&
             !is_anothers(&mounts, mounts.mounts[i].point))
-            look(mounts.mounts[i].point, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT);
+            look(mounts.mounts[i].point,
+                 AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_FORCE_SYNC);
 }

@@ -1,29 +1,18 @@
-/* A bounded wait for a mount that may not answer: a call into a file system whose daemon is stopped
- * cannot be interrupted, only the process that made it be ended.
+/* A bounded wait for a mount that may not answer. A call whose request a daemon has read, and
+ * leaves without an answer, keeps the process that made it until the daemon ends, even when it is
+ * killed: a child makes it, and is left behind.
  */
 #ifndef KINFS_TOOLS_QUESTIONS_PATIENCE_H
 #define KINFS_TOOLS_QUESTIONS_PATIENCE_H
 
-#include <pthread.h>
-#include <stdbool.h>
-
-struct patience {
-    pthread_mutex_t lock;
-    pthread_cond_t ended;
-    bool is_over, has_thread;
-    pthread_t thread;
-    const char *path; /* borrowed until patience_end() */
-};
-
-/* From now on until patience_end() at most 20 s may pass; then the program ends with COMMAND_FAILED
- * and a line that names the path, the mount it is in and the remedy. Starts a thread; where there
- * is none to be had, there is no bound. Not in a daemon. */
-void patience_begin(struct patience *ret_patience, const char *path);
-void patience_end(struct patience *patience);
-
 /* The first look at a path that a person named: returns when its file system has answered, whatever
- * that is, or ends the program as above. Not before a daemon's mount is to be ended by force. */
+ * that is; when 20 s have passed the program ends with COMMAND_FAILED and a line that names the
+ * path, the mount it is in and the remedy. Forks; where there is no child to be had, there is no
+ * bound. Not in a daemon, and not before a daemon's mount is to be ended by force. */
 void patience_look(const char *path);
+
+/* The same of what leads to a path: the file there is not asked itself. */
+void patience_look_at_way(const char *path);
 
 /* The same of each mount at or below a directory, as realpath(3) gives it, before what is below it
  * is walked: the line names the mount. Another user's is not looked at, and is not to be walked.
