@@ -138,6 +138,34 @@ static int open_store(struct index *index, const struct index_options *options, 
     return kv_retry_open(index->store, &index->kv);
 }
 
+static int read_sid(struct index *index, const char *name, uint64_t *ret_sid)
+{
+    int r = meta_get_sid(index->kv, name, ret_sid);
+    return r == -ENOENT ? 0 : r;
+}
+
+static int refuse_record(void *user, uint64_t sid, const struct record *record)
+{
+    (void)user, (void)sid, (void)record;
+    return -EUCLEAN;
+}
+
+/* A sid that is there, or is said to be, and counts as not given out yet would be given out again.
+ */
+static int read_sids(struct index *index)
+{
+    uint64_t flushed = 0;
+    int r = read_sid(index, "sid_end", &index->sid_end);
+    if (r == 0)
+        r = read_sid(index, "derived_sid", &index->derived_sid);
+    if (r == 0)
+        r = read_sid(index, "postings_flushed", &flushed);
+    const uint64_t last = flushed > index->derived_sid ? flushed : index->derived_sid;
+    if (r == 0 && last && last >= index->sid_end)
+        r = -EUCLEAN;
+    return r < 0 ? r : records_each(index->kv, index->sid_end, refuse_record, NULL);
+}
+
 /* After a crash its log may be lost, and with it which sids were given out; postings, which have no
  * log, may be there. So none is given out that may have been: a log holds some 50,000 documents.
  * Nor ids of clusters, which others may remember. */
@@ -210,11 +238,7 @@ static int open_parts(struct index *index, const struct index_options *options)
     change_queue_on_work(index->queue, wake_for_work, index);
     change_queue_bound_slow(index->queue, SLOW_MAX);
 
-    r = meta_get_sid(index->kv, "derived_sid", &index->derived_sid);
-    if (r == 0 || r == -ENOENT)
-        r = meta_get_sid(index->kv, "sid_end", &index->sid_end);
-    if (r == -ENOENT)
-        r = 0;
+    r = read_sids(index);
     index->last_sid = index->derived_sid;
     if (r == 0)
         r = largest_modulus_read(index->kv, index->policy.m, &index->largest_modulus);

@@ -60,3 +60,50 @@ for user in 0 54322; do
     expect_equal "user $user" $'1\ttree/a/one\n1\ttree/nested/three\n1\ttree/z/two' "$OUT"
 done
 "$KINFS" umount tree/nested
+
+# -- what another user has replaced since it was kept, of a tree of that user's --
+
+mkdir -p home/his/a home/his/b secret/his/a
+words 1 100 > home/his/a/one
+words 1 100 > home/his/b/two
+words 1 100 > secret/his/a/one
+chmod 700 secret
+expect_code 0 "$KINFS" cluster --keep=kept home/his
+again() { # WHAT CODE OUTPUT: a new run with what is kept, which reads nothing in place of what was replaced
+    local asking
+    "$KINFS" cluster --keep=kept --phase=sketch > out 2>&1 &
+    asking=$!
+    timeout 30 tail --pid=$asking -f /dev/null || fail "$1: waits for another user's mount"
+    expect_code "$2" wait $asking
+    expect_match "$1" "$3" "$(cat out)"
+}
+replaced() { # WHAT WITH: by a link of his, with what it leads to
+    mv "$1" away
+    ln -s "$2" "$1"
+    chown -h 54321 "$1"
+    again "a link for $1" 3 "$3"
+    rm "$1"
+    mv away "$1"
+}
+chown -R 54321 home
+both=$'^1\thome/his/a/one\n1\thome/his/b/two$'
+again 'nothing replaced' 0 "$both"
+one='kinfs: home/his/a/one: replaced since it was found; left out'
+replaced home/his/a/one "$SCRATCH/secret/his/a/one" "^$one"
+replaced home/his/a "$SCRATCH/secret/his/a" "^$one"
+replaced home/his "$SCRATCH/secret/his" "^$one"
+replaced home "$SCRATCH/secret" "^$one"
+for place in home/his/a home/his home; do
+    : > said
+    "$lib/hanging_fs.py" $place 54321 allow_other > said &
+    server=$!
+    soon "a mount on $place" grep -q ready said
+    kill -USR1 "$server"
+    again "a mount on $place" 3 "^kinfs: home/his/a/one: another user's mount, which can show anything; left out"
+    expect_equal "what the mount on $place was asked" ready "$(cat said)"
+    kill "$server"
+    wait "$server" || true
+    server=
+    umount -l $place
+done
+again 'nothing replaced any more' 0 "$both"

@@ -98,11 +98,11 @@ expect_code 3 "$KINFS" cluster --keep="$SOURCE" "$SOURCE"
 expect_match 'not ours' 'not empty, and not what --keep has made; name another directory by --keep' "$OUT"
 printf x | dd of=kept/sketches bs=1 seek=100 conv=notrunc 2> /dev/null
 expect_code 3 "$KINFS" cluster --keep=kept --phase=duplicates
-expect_match 'damaged' 'kept: damaged, or of another machine; make it anew without --phase' "$OUT"
+expect_match 'damaged' 'kept: damaged, or of another machine or version; make it anew without --phase' "$OUT"
 "$KINFS" cluster --keep=kept "$SOURCE" > /dev/null
 sed -i 's/alone/alien/' kept/documents
 expect_code 3 "$KINFS" cluster --keep=kept --phase=duplicates
-expect_match 'other names' 'kept: damaged, or of another machine; make it anew without --phase' "$OUT"
+expect_match 'other names' 'kept: damaged, or of another machine or version; make it anew without --phase' "$OUT"
 # Nor is taken what no run leaves, be its checksum right: sketches of few values with a bound.
 mkdir few
 for i in 1 2 3; do
@@ -125,7 +125,7 @@ struct.pack_into('=Q', block, len(block) - 8, of(bytes(block[:-8]), len(block) -
 open('forged/sketches', 'wb').write(block)
 PYTHON
 expect_code 3 "$KINFS" cluster --keep=forged --phase=duplicates
-expect_equal 'forged' 'kinfs: forged: damaged, or of another machine; make it anew without --phase' "$OUT"
+expect_equal 'forged' 'kinfs: forged: damaged, or of another machine or version; make it anew without --phase' "$OUT"
 mkdir other
 echo mine > other/sketches
 expect_code 3 "$KINFS" cluster --keep=other "$SOURCE"

@@ -382,6 +382,12 @@ static void test_check__what_a_store_says_of_itself_is_checked(void **state)
                  {"derived_sid", "bad", 3},
                  {"derived_sid", "\377\377\377\377\377\377\377\377", 8},
                  {"sid_end", "\200\0\0\0\0\0\0\0", 8},
+                 {"sid_end", "\0\200\0\0\0\0\0\1", 8},
+                 {"derived_sid", "\0\0\1\0\0\0\0\0", 8},
+                 {"next_cluster", "\377\377\377\377\377\377\377\360", 8},
+                 {"next_cluster", "\1\0\0\0\0\0\0\1", 8},
+                 {"next_cluster.7", "\0\0\0\0\0\0\0\4", 8},
+                 {"next_cluster.7", "\7\200\0\0\0\0\0\1", 8},
                  {"next_cluster.5", "garbage", 7},
                  {"largest_modulus", "\0\0\0\1\0\0\0\0", 8},
                  {"remade.9", "\1\2", 2}};
@@ -435,7 +441,7 @@ static void test_check__numbers_in_a_store_take_no_time(void **state)
     static const struct kv_slice sid_end = {"sid_end", 7}, far = {"\0\0\20\0\0\0\0\0", 8};
     struct indexed_tree *f = *state;
     write_some(f);
-    write_row(f, TABLE_META, sid_end, &(struct kv_slice){"\177\377\377\377\377\377\377\377", 8});
+    write_row(f, TABLE_META, sid_end, &(struct kv_slice){"\0\200\0\0\0\0\0\0", 8});
     (void)assert_right(f, true);
     _cleanup_(kv_page_done) struct kv_page rows = read_rows(f, TABLE_RECORDS);
     write_row(f, TABLE_RECORDS, far, &rows.entries[0].value);

@@ -20,6 +20,7 @@
 #include "engine/index/upkeep/derived_tables.h"
 #include "engine/index/index_private.h"
 #include "engine/index/members/membership.h"
+#include "engine/index/tables/sid.h"
 #include "store/kv_fault.h"
 #include "tests/lib/index_answers.h"
 #include "tests/lib/indexed_tree.h"
@@ -293,6 +294,76 @@ static void test_salvage__any_table_is_mended(void **state)
         }
 }
 
+/* -- numbers that no store has of itself -- */
+
+static void forge(struct fixture *f, const char *name, uint64_t value)
+{
+    struct kv *kv = open_rows(f);
+    assert_int_equal(meta_put_number(kv, name, value), 0);
+    kv_close(kv);
+}
+
+static void assert_refused(struct fixture *f, const char *what)
+{
+    const struct index_options options = options_of(f);
+    _cleanup_free_ char *error = NULL;
+    if (index_open(&options, &f->tree.index, &error) != -EUCLEAN)
+        fail_msg("%s: not refused", what);
+    assert_non_null(strstr(error, f->tree.store));
+    assert_non_null(strstr(error, "kinfs check --repair"));
+}
+
+static void test_salvage__sids_that_would_be_given_twice_are_refused_and_mended(void **state)
+{
+    static const struct {
+        const char *name;
+        uint64_t value;
+    } forged[] = {{"sid_end", 1},           {"sid_end", N_DOCUMENTS - 1},
+                  {"sid_end", SID_MAX},     {"sid_end", NEXT_MAX + 1},
+                  {"sid_end", UINT64_MAX},  {"derived_sid", (uint64_t)1 << 40},
+                  {"derived_sid", SID_MAX}, {"postings_flushed", (uint64_t)1 << 40}};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++) {
+        char what[64];
+        snprintf(what, sizeof(what), "%s %llx", forged[i].name,
+                 (unsigned long long)forged[i].value);
+        forge(f, forged[i].name, forged[i].value);
+        assert_refused(f, what);
+        assert_noticed(f, what);
+        repair(f, what, true);
+        assert_int_equal(sketched, 0);
+    }
+}
+
+static void test_salvage__ids_of_clusters_that_would_run_out_are_refused_and_mended(void **state)
+{
+    const uint64_t forged[] = {0,
+                               NEXT_MAX + 1,
+                               clustering_base(1) + 1,
+                               clustering_base(64),
+                               SID_MAX,
+                               UINT64_MAX - 10,
+                               UINT64_MAX};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++) {
+        struct cluster_ids ids = {0};
+        uint64_t id;
+        char what[64];
+        snprintf(what, sizeof(what), "next_cluster %llx", (unsigned long long)forged[i]);
+        forge(f, "next_cluster", forged[i]);
+        struct kv *kv = open_rows(f);
+        assert_int_equal(cluster_ids_new(&ids, kv, &id), -EUCLEAN);
+        assert_int_equal(cluster_ids_pass_over(&ids, kv, 1), -EUCLEAN);
+        kv_close(kv);
+        assert_noticed(f, what);
+        repair(f, what, true);
+        kv = open_rows(f);
+        assert_int_equal(cluster_ids_new(&ids, kv, &id), 0);
+        assert_true(id < NEXT_MAX);
+        kv_close(kv);
+    }
+}
+
 /* -- what derives from the rest -- */
 
 static void settle_with(struct fixture *f, unsigned family)
@@ -552,6 +623,11 @@ static void test_salvage__named_clusterings_keep_their_ids(void **state)
             assert_string_equal(found_now, expected[i]);
         }
     }
+    forge(f, "next_cluster.1", UINT64_MAX);
+    assert_noticed(f, "next_cluster.1");
+    repair(f, "next_cluster.1", true);
+    print_named(f, clusterings[0].name, found_now);
+    assert_string_equal(found_now, expected[0]);
 }
 
 static void test_salvage__intents_that_are_none_are_mended(void **state)
@@ -826,6 +902,8 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         CASE(test_salvage__any_table_is_mended),
+        CASE(test_salvage__sids_that_would_be_given_twice_are_refused_and_mended),
+        CASE(test_salvage__ids_of_clusters_that_would_run_out_are_refused_and_mended),
         CASE(test_salvage__what_derives_from_sound_tables_is_mended_alone),
         CASE(test_salvage__a_lost_file_of_postings_is_mended_from_the_others),
         CASE(test_salvage__a_damaged_file_of_any_table_is_mended),

@@ -199,7 +199,8 @@ static int explain_kept(const struct batch_options *options, int error, char **r
                       options->keep);
     if (error == -EUCLEAN)
         return refuse(ret_error, error,
-                      "%s: damaged, or of another machine; make it anew without --phase",
+                      "%s: damaged, or of another machine or version; make it anew "
+                      "without --phase",
                       options->keep);
     return explain(options, error, ret_error);
 }

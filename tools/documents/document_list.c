@@ -11,15 +11,17 @@
 #include <xxhash.h>
 
 #include "base/cleanup.h"
-#include "base/mount_user.h"
 #include "base/trust.h"
+#include "tools/documents/place.h"
 #include "tools/show/message.h"
 #include "tools/questions/patience.h"
 
 void document_list_done(struct document_list *list)
 {
-    for (uint32_t i = 0; i < list->n; i++)
+    for (uint32_t i = 0; i < list->n; i++) {
         free(list->paths[i]);
+        free(list->inodes[i].real);
+    }
     free(list->paths);
     free(list->inodes);
     *list = (struct document_list){0};
@@ -55,7 +57,11 @@ static int add(struct document_list *list, const char *path, struct document_ino
     return 0;
 }
 
-static const struct document_inode unseen;
+/* A path that leads where it leads, so far. */
+static struct document_inode given(const char *path)
+{
+    return (struct document_inode){.n_named = (uint32_t)strlen(path)};
+}
 
 /* A directory that is not walked: none where the path is NULL or nothing is there yet. */
 struct left_out {
@@ -78,6 +84,7 @@ struct walk {
     struct document_list *list;
     const struct left_out *left_out;
     uint32_t n_named; /* bytes of the path that is walked */
+    uint64_t trusted; /* as of place_open() */
 };
 
 struct entries {
@@ -130,22 +137,6 @@ static int read_entries(int fd, struct entries *entries)
     return r;
 }
 
-/* The mount of what is open, which need not answer for that. */
-static int find_mount(int fd, uint64_t *ret_id)
-{
-    struct statx st;
-    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st) < 0)
-        return -errno;
-    *ret_id = st.stx_mnt_id;
-    return 0;
-}
-
-static bool is_anothers(uint64_t mount_id)
-{
-    uid_t uid;
-    return mount_user_of_id(mount_id, &uid) < 0 || !mount_user_is_trusted(uid);
-}
-
 static int leave_out(struct document_list *list, const char *path, const char *why)
 {
     complain("%s: %s; left out", path, why);
@@ -159,38 +150,36 @@ static bool is_left_out(const struct left_out *left_out, const struct stat *st)
 }
 
 /* Adds a file, gives the entries of a directory. Nothing is open afterwards: directories may be
- * deeper than a process may have descriptors. above: the mount that the directory above is in; NULL
- * for what was named, which is followed whosever it is. */
-static int look_at(struct walk *walk, const char *path, const uint64_t *above, uint64_t *ret_mount,
-                   struct entries *entries)
+ * deeper than a process may have descriptors. */
+static int look_at(struct walk *walk, const char *path, struct entries *entries)
 {
     struct stat st;
-    _cleanup_close_ int fd = open(path, O_PATH | (above ? O_NOFOLLOW : 0) | O_CLOEXEC);
-    int r = fd < 0 ? -errno : find_mount(fd, ret_mount);
-    if (r < 0)
-        return leave_out(walk->list, path, strerror(-r));
-    if (above && *ret_mount != *above && is_anothers(*ret_mount))
+    const bool is_named = !path[walk->n_named];
+    _cleanup_close_ int fd = place_open(path, walk->n_named, &walk->trusted);
+    if (fd == -EXDEV)
         return leave_out(walk->list, path, "another user's mount, which can show anything");
+    if (fd < 0)
+        return leave_out(walk->list, path, strerror(-fd));
     if (fstat(fd, &st) < 0)
         return leave_out(walk->list, path, strerror(errno));
     if (S_ISREG(st.st_mode))
-        return add(walk->list, path, (struct document_inode){st.st_dev, st.st_ino, walk->n_named});
-    if (!S_ISDIR(st.st_mode) || (above && is_left_out(walk->left_out, &st)))
+        return add(walk->list, path,
+                   (struct document_inode){st.st_dev, st.st_ino, walk->n_named, NULL});
+    if (!S_ISDIR(st.st_mode) || (!is_named && is_left_out(walk->left_out, &st)))
         return 0;
-    r = read_entries(fd, entries);
+    int r = read_entries(fd, entries);
     return r < 0 && r != -ENOMEM ? leave_out(walk->list, path, strerror(-r)) : r;
 }
 
-static int visit(struct walk *walk, const char *path, const uint64_t *above)
+static int visit(struct walk *walk, const char *path)
 {
     _cleanup_(entries_done) struct entries entries = {0};
     const size_t n = strlen(path);
-    uint64_t mount;
-    int r = look_at(walk, path, above, &mount, &entries);
+    int r = look_at(walk, path, &entries);
     for (size_t i = 0; r == 0 && i < entries.n; i++) {
         const bool ends = path[n - 1] == '/';
         _cleanup_free_ char *below = message("%s%s%s", path, ends ? "" : "/", entries.names[i]);
-        r = visit(walk, below, &mount);
+        r = visit(walk, below);
     }
     return r;
 }
@@ -202,7 +191,7 @@ static int add_path(struct document_list *list, const struct left_out *left_out,
         return -errno;
     if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
         return -EINVAL;
-    return visit(&(struct walk){list, left_out, (uint32_t)strlen(path)}, path, NULL);
+    return visit(&(struct walk){list, left_out, (uint32_t)strlen(path), 0}, path);
 }
 
 /* -- paths that overlap -- */
@@ -309,7 +298,7 @@ int document_list_read(struct document_list *list, FILE *from)
     errno = 0;
     while (r == 0 && getdelim(&path, &room, '\0', from) > 0)
         if (*path)
-            r = add(list, path, unseen);
+            r = add(list, path, given(path));
     if (r == 0 && ferror(from))
         r = errno ? -errno : -EIO;
     return r;
@@ -318,17 +307,14 @@ int document_list_read(struct document_list *list, FILE *from)
 int document_list_append(struct document_list *list, const char *directory, const char *path)
 {
     _cleanup_free_ char *whole = message("%s/%s", directory, path);
-    return add(list, whole, unseen);
+    return add(list, whole, given(directory));
 }
 
-/* Stands behind the last path, as if it were one. */
-static uint64_t checksum(const struct document_list *list)
-{
-    uint64_t sum = list->n;
-    for (uint32_t i = 0; i < list->n; i++)
-        sum = XXH3_64bits_withSeed(list->paths[i], strlen(list->paths[i]), sum);
-    return sum;
-}
+/* -- what is kept -- */
+
+/* Strings that end with a NUL each: this one, then two for each document, the path by which it is
+ * opened (empty: there is none) and the one that was listed; and a checksum of all these. */
+static const char kept_magic[] = "kinfs documents 2";
 
 static int open_kept(const char *directory, int flags, FILE **ret_file)
 {
@@ -337,33 +323,83 @@ static int open_kept(const char *directory, int flags, FILE **ret_file)
                             : trust_open_stream(directory_fd, "documents", flags, ret_file);
 }
 
+static void add_to_sum(uint64_t *sum, const char *text)
+{
+    *sum = XXH3_64bits_withSeed(text, strlen(text) + 1, *sum);
+}
+
+static void put(FILE *to, uint64_t *sum, const char *text)
+{
+    add_to_sum(sum, text);
+    fwrite(text, 1, strlen(text) + 1, to);
+}
+
+static bool is_named_alike(const struct document_list *list, uint32_t i, uint32_t j)
+{
+    uint32_t n = list->inodes[i].n_named;
+    return list->inodes[j].n_named == n && strncmp(list->paths[i], list->paths[j], n) == 0;
+}
+
+static int put_all(const struct document_list *list, FILE *to)
+{
+    uint64_t sum = 0;
+    _cleanup_free_ char *top = NULL; /* what the named part of a path leads to */
+    put(to, &sum, kept_magic);
+    for (uint32_t i = 0; i < list->n; i++) {
+        const char *path = list->paths[i], *known = list->inodes[i].real;
+        uint32_t n_named = list->inodes[i].n_named;
+        if (!known && (i == 0 || !is_named_alike(list, i - 1, i))) {
+            _cleanup_free_ char *named = strndup(path, n_named);
+            if (!named)
+                return -ENOMEM;
+            free(top);
+            top = realpath(named, NULL);
+        }
+        _cleanup_free_ char *real = known || !top ? NULL : message("%s/%s", top, path + n_named);
+        put(to, &sum, known ? known : real ? real : "");
+        put(to, &sum, path);
+    }
+    fprintf(to, "%016llx", (unsigned long long)sum);
+    return ferror(to) ? -EIO : 0;
+}
+
 int document_list_save(const struct document_list *list, const char *directory)
 {
     FILE *to;
     int r = open_kept(directory, O_WRONLY | O_CREAT | O_TRUNC, &to);
     if (r < 0)
         return r;
-    for (uint32_t i = 0; i < list->n; i++)
-        fwrite(list->paths[i], 1, strlen(list->paths[i]) + 1, to);
-    fprintf(to, "%016llx", (unsigned long long)checksum(list));
-    int failed = ferror(to);
-    if (fclose(to) < 0)
-        return -errno;
-    return failed ? -EIO : 0;
+    r = put_all(list, to);
+    return fclose(to) < 0 ? -errno : r;
+}
+
+static int take_all(struct document_list *list, FILE *from)
+{
+    char expected[17];
+    uint64_t sum = 0;
+    size_t path_room = 0, real_room = 0;
+    _cleanup_free_ char *path = NULL, *real = NULL;
+    if (getdelim(&path, &path_room, '\0', from) < 0 || strcmp(path, kept_magic) != 0)
+        return -EUCLEAN;
+    add_to_sum(&sum, path);
+    while (getdelim(&real, &real_room, '\0', from) > 0 &&
+           getdelim(&path, &path_room, '\0', from) > 0) {
+        int r = add(list, path, (struct document_inode){0});
+        if (r < 0)
+            return r;
+        add_to_sum(&sum, real);
+        add_to_sum(&sum, path);
+        list->inodes[list->n - 1].real = strdup(real);
+        if (!list->inodes[list->n - 1].real)
+            return -ENOMEM;
+    }
+    snprintf(expected, sizeof(expected), "%016llx", (unsigned long long)sum);
+    return real && strcmp(real, expected) == 0 ? 0 : -EUCLEAN;
 }
 
 int document_list_load(struct document_list *list, const char *directory)
 {
-    char expected[17];
     _cleanup_fclose_ FILE *from = NULL;
     int r = open_kept(directory, O_RDONLY, &from);
-    if (r == 0)
-        r = document_list_read(list, from);
-    if (r < 0)
-        return r;
-    if (list->n == 0)
-        return -EUCLEAN;
-    _cleanup_free_ char *sum = list->paths[--list->n];
-    snprintf(expected, sizeof(expected), "%016llx", (unsigned long long)checksum(list));
-    return strcmp(sum, expected) == 0 ? 0 : -EUCLEAN;
+    return r < 0 ? r : take_all(list, from);
 }

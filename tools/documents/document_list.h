@@ -6,11 +6,12 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* What a walk found by a path; all zero: the path was given, and leads where it leads. */
+/* What a path leads to. */
 struct document_inode {
     dev_t dev;
-    ino_t ino;
+    ino_t ino;        /* 0: not looked at, or in an earlier run */
     uint32_t n_named; /* bytes of the path that were named, and may have links in them */
+    char *real; /* read back: the path of then without links, by which it is opened; or NULL */
 };
 
 struct document_list {
@@ -45,7 +46,7 @@ int document_list_append(struct document_list *list, const char *directory, cons
 
 /* Write and read back the list as the file `documents` of a directory of the effective user's own
  * (base/trust.h). Return 0, -EPERM (it is not), or an errno of open(2), write(2) or read(2); load
- * -EUCLEAN for what is not as it was written. */
+ * -EUCLEAN for what is not as it was written, or as an older version wrote it. */
 int document_list_save(const struct document_list *list, const char *directory);
 int document_list_load(struct document_list *list, const char *directory);
 

@@ -11,8 +11,10 @@
  * open(2). Three system calls; never waits for a FIFO. Any thread. */
 int regular_file_open(const char *path);
 
-/* The same of what a walk found by the path, which may lead elsewhere by now: who can write there
- * can have put a link in its place. Also -ESTALE. */
-int regular_file_open_found(const char *path, const struct document_inode *found);
+/* The same of a document of a list, to which the path may not lead any more: who can write there
+ * can have put a link or a mount in its place. trusted as of place_open(). Also -ESTALE (it was
+ * replaced), -EXDEV (it is in another user's mount). */
+int regular_file_open_found(const char *path, const struct document_inode *found,
+                            uint64_t *trusted);
 
 #endif

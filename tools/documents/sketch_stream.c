@@ -21,6 +21,7 @@ struct run {
 struct worker {
     struct sketching *sketching;
     struct batch_writer *writer;
+    uint64_t trusted; /* as of place_open() */
 };
 
 static void worker_done(struct worker *worker)
@@ -40,12 +41,14 @@ static bool never(void *user)
 static int sketch_file(struct worker *worker, const struct document_list *list, uint32_t i,
                        struct document_sketch *ret_sketch, char reason[SKETCHING_REASON_BYTES])
 {
-    _cleanup_close_ int fd = regular_file_open_found(list->paths[i], &list->inodes[i]);
+    _cleanup_close_ int fd =
+        regular_file_open_found(list->paths[i], &list->inodes[i], &worker->trusted);
     int r = fd < 0 ? fd : sketching_run_whole(worker->sketching, fd, ret_sketch, reason);
     if (r < 0 && r != -EBADMSG)
         snprintf(reason, SKETCHING_REASON_BYTES, "%s",
                  r == -EINVAL   ? "not a regular file"
                  : r == -ESTALE ? "replaced since it was found"
+                 : r == -EXDEV  ? "another user's mount, which can show anything"
                                 : strerror(-r));
     return r;
 }

@@ -11,6 +11,7 @@
 #include "engine/index/members/membership.h"
 #include "engine/index/tables/meta.h"
 #include "engine/index/tables/schema.h"
+#include "engine/index/tables/sid.h"
 #include "engine/index/tables/table_walk.h"
 
 /* A document by the file it is of. */
@@ -238,15 +239,17 @@ uint64_t salvage_next_cluster(struct kv *kv, unsigned clustering)
 {
     _cleanup_(table_walk_done) struct table_walk walk = {0};
     struct clustering_meta meta;
+    _cleanup_(kv_buf_done) struct kv_buf value = {0};
     struct kv_entry row;
-    uint64_t next = clustering_base(clustering) + 1;
-    clustering_meta_key(&meta, "next_cluster", clustering);
-    if (read_number(kv, meta.bytes, &next) == 0)
+    const uint64_t base = clustering_base(clustering);
+    uint64_t next = base + 1;
+    int r = kv_get(kv, TABLE_META, clustering_meta_key(&meta, "next_cluster", clustering), &value);
+    if (r == 0 && cluster_ids_decode_next(kv_buf_slice(&value), clustering, &next) == 0)
         return next;
-    int r = table_walk_begin(&walk, kv, TABLE_CLUSTER_OF, (struct kv_slice){0});
+    r = table_walk_begin(&walk, kv, TABLE_CLUSTER_OF, (struct kv_slice){0});
     while (r >= 0 && (r = table_walk_next(&walk, &row)) > 0) {
         uint64_t id = row.value.size_bytes == 8 ? get_be64(row.value.data) : 0;
-        if (cluster_clustering(id) == clustering && id >= next)
+        if (id >= next && id - base < NEXT_MAX)
             next = id + 1;
     }
     return next;

@@ -38,7 +38,7 @@ uint64_t salvage_cluster(struct salvage *salvage, unsigned clustering, const str
 uint64_t salvage_made(const struct salvage *salvage);
 
 /* An id above all that were given out in a clustering, as far as the store tells. Reads the table
- * of who is in which cluster only where the row that says it is lost. */
+ * of who is in which cluster only where the row that says it is lost or damaged. */
 uint64_t salvage_next_cluster(struct kv *kv, unsigned clustering);
 
 /* The policy of a store. Returns 0, or -EUCLEAN when it cannot be read. */

@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/tables/schema.h"
+#include "engine/index/tables/sid.h"
 
 enum { IDS_AT_ONCE = 64 }; /* a crash wastes so many at most */
 
@@ -24,6 +25,16 @@ static struct kv_slice next_key(struct clustering_meta *meta, const struct clust
     return clustering_meta_key(meta, "next_cluster", ids->clustering);
 }
 
+int cluster_ids_decode_next(struct kv_slice value, unsigned clustering, uint64_t *ret_next)
+{
+    const uint64_t base = clustering_base(clustering);
+    const uint64_t next = value.size_bytes == 8 ? get_be64(value.data) : 0;
+    if (next <= base || next - base > NEXT_MAX)
+        return -EUCLEAN;
+    *ret_next = next;
+    return 0;
+}
+
 static int read_next(const struct cluster_ids *ids, struct kv *kv, uint64_t *ret_next)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
@@ -32,9 +43,9 @@ static int read_next(const struct cluster_ids *ids, struct kv *kv, uint64_t *ret
     int r = kv_get(kv, TABLE_META, next_key(&meta, ids), &value);
     if (r < 0 && r != -ENOENT)
         return r;
-    if (r == 0 && value.size_bytes != 8)
-        return -EUCLEAN;
-    *ret_next = r == 0 ? get_be64(value.data) : clustering_base(ids->clustering) + 1;
+    if (r == 0)
+        return cluster_ids_decode_next(kv_buf_slice(&value), ids->clustering, ret_next);
+    *ret_next = clustering_base(ids->clustering) + 1;
     return 0;
 }
 

@@ -49,6 +49,10 @@ struct clustering_meta {
 struct kv_slice clustering_meta_key(struct clustering_meta *meta, const char *name,
                                     unsigned clustering);
 
+/* The value of such a row: NEXT_MAX ids of the clustering at most. Returns 0, or -EUCLEAN and gives
+ * nothing. */
+int cluster_ids_decode_next(struct kv_slice value, unsigned clustering, uint64_t *ret_next);
+
 /* Give out an id. Returns 0, -ENOMEM, -EUCLEAN or a store error. */
 int cluster_ids_new(struct cluster_ids *ids, struct kv *kv, uint64_t *ret_id);
 /* Give out none of the next n. Returns as above. */

@@ -24,7 +24,7 @@ int meta_get_sid(struct kv *kv, const char *name, uint64_t *ret_sid)
     int r = meta_get_number(kv, name, &sid);
     if (r < 0)
         return r;
-    if (sid > SID_MAX)
+    if (sid > NEXT_MAX)
         return -EUCLEAN;
     *ret_sid = sid;
     return 0;

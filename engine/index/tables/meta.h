@@ -17,7 +17,7 @@ static inline struct kv_slice meta_key(const char *name)
 
 /* Returns 0, -ENOENT, -EUCLEAN or a store error. */
 int meta_get_number(struct kv *kv, const char *name, uint64_t *ret_value);
-/* The same, of a sketch id: one that is too large is damage. */
+/* The same, of a sketch id or the end of those given out: one that is too large is damage. */
 int meta_get_sid(struct kv *kv, const char *name, uint64_t *ret_sid);
 
 /* Return 0, -ENOMEM or a store error. */

@@ -126,8 +126,9 @@ static int next_id(struct check_members *members, unsigned clustering, uint64_t 
     if (members->next_ids[clustering] == 0) {
         const struct kv_slice key = clustering_meta_key(&meta, "next_cluster", clustering);
         int r = check_look_up(members->check, TABLE_META, &key, 1, &value);
-        members->next_ids[clustering] =
-            value.data && value.size_bytes == 8 ? get_be64(value.data) : 1;
+        members->next_ids[clustering] = 1;
+        (void)cluster_ids_decode_next(kv_buf_slice(&value), clustering,
+                                      &members->next_ids[clustering]);
         kv_buf_done(&value);
         if (r < 0)
             return r;

@@ -36,9 +36,21 @@ static int read_number(struct check *check, const char *name, bool wanted, uint6
     int r = read_row(check, name, wanted, &value);
     if (r <= 0)
         return r;
-    if (value.size_bytes != sizeof(*ret_number) || sid_decode(value.data, ret_number) < 0)
+    if (value.size_bytes != sizeof(*ret_number) || get_be64(value.data) > NEXT_MAX)
         return check_found(check, CHECK_STATE, TABLE_META, NULL, "'%s' is damaged", name);
+    *ret_number = get_be64(value.data);
     return 1;
+}
+
+/* A watermark: of sids up to it something is true. */
+static int read_watermark(struct check *check, const char *name, uint64_t *ret_sid)
+{
+    int r = read_number(check, name, false, ret_sid);
+    return r > 0 && *ret_sid && *ret_sid >= check->state.sid_end
+               ? check_found(check, CHECK_STATE, TABLE_META, NULL,
+                             "'%s' is %llu, which was never given out", name,
+                             (unsigned long long)*ret_sid)
+               : r;
 }
 
 static int read_key(struct check *check, const char *name, bool wanted, struct file_key *ret_key)
@@ -107,6 +119,7 @@ static int is_sound(const struct kv_entry *row)
     const struct kv_buf value = {.data = (void *)row->value.data,
                                  .size_bytes = row->value.size_bytes};
     struct index_clustering clustering;
+    uint64_t next;
     unsigned number;
     if (is_read_by_name(&row->key))
         return 1;
@@ -119,7 +132,7 @@ static int is_sound(const struct kv_entry *row)
     if (is_name(&row->key, LARGEST_MODULUS))
         return row->value.size_bytes == 8 && get_be64(row->value.data) <= UINT32_MAX;
     if (is_of_clustering(&row->key, "next_cluster", &number))
-        return row->value.size_bytes == 8;
+        return cluster_ids_decode_next(row->value, number, &next) == 0;
     if (is_of_clustering(&row->key, "cluster_counts", &number))
         return row->value.size_bytes == 16;
     if (is_of_clustering(&row->key, "remade", &number))
@@ -157,9 +170,9 @@ int check_read_state(struct check *check)
     if (r >= 0)
         r = read_number(check, "sid_end", false, &state->sid_end);
     if (r >= 0)
-        r = read_number(check, "derived_sid", false, &state->derived_sid);
+        r = read_watermark(check, "derived_sid", &state->derived_sid);
     if (r >= 0)
-        r = read_number(check, "postings_flushed", false, &state->postings_flushed);
+        r = read_watermark(check, "postings_flushed", &state->postings_flushed);
     if (r >= 0)
         r = check_each_row(check, TABLE_META, (struct kv_slice){0}, check_meta_row, check);
     if (r >= 0 && state->root.size_bytes)

@@ -134,7 +134,9 @@ static int is_given_out(struct members_copy *members, uint64_t cluster)
                        clustering_meta_key(&meta, "next_cluster", clustering), &value);
         if (r < 0 && r != -ENOENT)
             return r;
-        members->next_ids[clustering] = value.size_bytes == 8 ? get_be64(value.data) : 1;
+        members->next_ids[clustering] = 1;
+        (void)cluster_ids_decode_next(kv_buf_slice(&value), clustering,
+                                      &members->next_ids[clustering]);
     }
     return cluster > clustering_base(clustering) && cluster < members->next_ids[clustering];
 }

@@ -19,9 +19,12 @@ int old_store_know(struct old_store *old)
         struct clustering_meta meta;
         _cleanup_(kv_buf_done) struct kv_buf row = {0};
         named->number = number;
-        old->n_named += kv_get(old->kv, TABLE_META,
-                               clustering_meta_key(&meta, "clustering", number), &row) == 0 &&
-                        clustering_row_wanted(&row, number, &named->clustering) > 0;
+        const struct kv_slice key = clustering_meta_key(&meta, "clustering", number);
+        if (kv_get(old->kv, TABLE_META, key, &row) < 0 ||
+            clustering_row_wanted(&row, number, &named->clustering) <= 0)
+            continue;
+        named->next_cluster = salvage_next_cluster(old->kv, number);
+        old->n_named++;
     }
     return salvage_new(old->kv, &old->salvage);
 }
@@ -62,7 +65,8 @@ static int add_vote(struct votes *votes, uint64_t new_id, uint64_t old_id)
 
 /* old_clustering: the number of the clustering in the old database. */
 static int vote_of_cluster(struct index *fresh, const struct old_store *old,
-                           unsigned old_clustering, uint64_t id, struct votes *votes)
+                           unsigned old_clustering, uint64_t old_next, uint64_t id,
+                           struct votes *votes)
 {
     _cleanup_(sid_list_done) struct sid_list members = {0};
     const uint64_t new_base = clustering_base(cluster_clustering(id));
@@ -73,7 +77,7 @@ static int vote_of_cluster(struct index *fresh, const struct old_store *old,
         r = records_get(fresh->records, &members.sids[i], 1, &document.record);
         if (r == 0 && document.record)
             old_id = salvage_cluster(old->salvage, old_clustering, &document.record->key);
-        if (old_id && (old_clustering || old_id < old->next_cluster))
+        if (old_id && old_id < old_next)
             r = add_vote(votes, id, new_base + old_id - clustering_base(old_clustering));
     }
     return r;
@@ -98,7 +102,7 @@ static int compare_votes(const void *a, const void *b)
 /* New ids are all larger than old ones, so an old id is taken when a cluster has it already, and a
  * new cluster has found its old id when it is no longer known by the new one. */
 static int keep_ids_of(struct index *fresh, unsigned clustering, const struct old_store *old,
-                       unsigned old_clustering)
+                       unsigned old_clustering, uint64_t old_next)
 {
     enum { PAGE = 256 };
     struct votes votes = {0};
@@ -106,7 +110,7 @@ static int keep_ids_of(struct index *fresh, unsigned clustering, const struct ol
     int n;
     while ((n = living_clusters_ids(fresh->clusters, after, PAGE, ids)) > 0) {
         for (int i = 0; i < n; i++) {
-            int r = vote_of_cluster(fresh, old, old_clustering, ids[i], &votes);
+            int r = vote_of_cluster(fresh, old, old_clustering, old_next, ids[i], &votes);
             if (r < 0) {
                 free(votes.votes);
                 return r;
@@ -136,11 +140,11 @@ static unsigned number_in_fresh(const struct index *fresh, const struct old_clus
 
 static int keep_each(struct index *fresh, const struct old_store *old)
 {
-    int r = keep_ids_of(fresh, 0, old, 0);
+    int r = keep_ids_of(fresh, 0, old, 0, old->next_cluster);
     for (size_t i = 0; r == 0 && i < old->n_named; i++) {
         unsigned number = number_in_fresh(fresh, &old->named[i]);
         if (number)
-            r = keep_ids_of(fresh, number, old, old->named[i].number);
+            r = keep_ids_of(fresh, number, old, old->named[i].number, old->named[i].next_cluster);
     }
     return r;
 }
@@ -190,7 +194,7 @@ int kept_ids_begin(struct index *fresh, const struct old_store *old)
         const unsigned old_number = old->named[i].number,
                        number = number_in_fresh(fresh, &old->named[i]);
         if (number)
-            r = count_on(fresh, number, salvage_next_cluster(old->kv, old_number), old_number);
+            r = count_on(fresh, number, old->named[i].next_cluster, old_number);
     }
     return r;
 }

@@ -15,6 +15,7 @@ struct old_store {
     size_t n_named;          /* clusterings, as far as they can be read: */
     struct old_clustering {
         unsigned number;
+        uint64_t next_cluster; /* above all its ids */
         struct index_clustering clustering;
     } named[INDEX_CLUSTERINGS_MAX];
     char *why;     /* it could not be opened as an index at first; NULL: it could */

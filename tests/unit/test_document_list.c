@@ -1,0 +1,194 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "tests/lib/scratch.h"
+#include "tools/documents/regular_file.h"
+
+static char root[64];
+
+static int set_up(void **state)
+{
+    (void)state;
+    scratch_make(root);
+    mkdir(scratch_path(root, "tree"), 0700);
+    mkdir(scratch_path(root, "tree/d"), 0700);
+    mkdir(scratch_path(root, "secret"), 0700);
+    mkdir(scratch_path(root, "kept"), 0700);
+    scratch_write(scratch_path(root, "tree/d/f"), "document");
+    scratch_write(scratch_path(root, "tree/e"), "document");
+    scratch_write(scratch_path(root, "secret/f"), "secret");
+    return symlink("tree", scratch_path(root, "named"));
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    scratch_remove(root);
+    return 0;
+}
+
+static const char *file_of_list(void)
+{
+    return scratch_path(root, "kept/documents");
+}
+
+static void save(const struct document_list *list)
+{
+    assert_int_equal(document_list_save(list, scratch_path(root, "kept")), 0);
+}
+
+static int load(struct document_list *ret_list)
+{
+    *ret_list = (struct document_list){0};
+    return document_list_load(ret_list, scratch_path(root, "kept"));
+}
+
+/* Lists the tree by its link, and keeps that. */
+static void keep_tree(void)
+{
+    size_t failed;
+    _cleanup_(document_list_done) struct document_list list = {0};
+    char *named[] = {(char *)scratch_path(root, "named")};
+    assert_int_equal(document_list_add(&list, named, 1, NULL, &failed), 0);
+    save(&list);
+}
+
+static int open_document(const struct document_list *list, uint32_t i)
+{
+    uint64_t trusted = 0;
+    int fd = regular_file_open_found(list->paths[i], &list->inodes[i], &trusted);
+    return fd < 0 ? fd : close(fd);
+}
+
+/* What comes of opening the first document, named/d/f, of the list that is kept. */
+static int open_kept_document(void)
+{
+    _cleanup_(document_list_done) struct document_list list;
+    assert_int_equal(load(&list), 0);
+    return open_document(&list, 0);
+}
+
+static void move_away(const char *name)
+{
+    assert_int_equal(rename(scratch_path(root, "%s", name), scratch_path(root, "away")), 0);
+}
+
+static void test_document_list__what_is_kept_is_read_back(void **state)
+{
+    (void)state;
+    _cleanup_(document_list_done) struct document_list list;
+    keep_tree();
+    for (int again = 0; again < 2; again++) { /* as a run leaves it that began with it */
+        assert_int_equal(load(&list), 0);
+        assert_int_equal(list.n, 2);
+        assert_string_equal(list.paths[0], scratch_path(root, "named/d/f"));
+        assert_string_equal(list.paths[1], scratch_path(root, "named/e"));
+        assert_int_equal(open_document(&list, 0), 0);
+        assert_int_equal(open_document(&list, 1), 0);
+        save(&list);
+        if (again == 0)
+            document_list_done(&list);
+    }
+}
+
+static void test_document_list__no_link_is_followed_to_what_was_kept(void **state)
+{
+    (void)state;
+    keep_tree();
+    move_away("tree/d/f");
+    assert_int_equal(open_kept_document(), -ENOENT);
+    assert_int_equal(symlink("../../secret/f", scratch_path(root, "tree/d/f")), 0);
+    assert_int_equal(open_kept_document(), -ESTALE);
+}
+
+static void test_document_list__nor_one_in_the_place_of_a_directory(void **state)
+{
+    (void)state;
+    keep_tree();
+    move_away("tree/d");
+    assert_int_equal(symlink("../secret", scratch_path(root, "tree/d")), 0);
+    assert_int_equal(open_kept_document(), -ESTALE);
+}
+
+static void test_document_list__nor_one_in_the_place_of_what_was_named(void **state)
+{
+    (void)state;
+    keep_tree();
+    mkdir(scratch_path(root, "secret/d"), 0700);
+    scratch_write(scratch_path(root, "secret/d/f"), "secret");
+    unlink(scratch_path(root, "named"));
+    assert_int_equal(symlink("secret", scratch_path(root, "named")), 0);
+    assert_int_equal(open_kept_document(), 0); /* what was named then */
+    move_away("tree");
+    assert_int_equal(symlink("secret", scratch_path(root, "tree")), 0);
+    assert_int_equal(open_kept_document(), -ESTALE);
+}
+
+static void test_document_list__so_are_given_paths_and_those_of_a_store(void **state)
+{
+    (void)state;
+    _cleanup_(document_list_done) struct document_list list = {0};
+    char paths[200];
+    int n = snprintf(paths, sizeof(paths), "%s/named/e%c%s/none", root, '\0', root);
+    _cleanup_fclose_ FILE *from = fmemopen(paths, (size_t)n, "r");
+    assert_int_equal(document_list_read(&list, from), 0);
+    assert_int_equal(document_list_append(&list, scratch_path(root, "named"), "d/f"), 0);
+    save(&list);
+    document_list_done(&list);
+    assert_int_equal(load(&list), 0);
+    assert_int_equal(list.n, 3);
+    const int before[] = {0, -ENOENT, 0}, after[] = {-ESTALE, -ENOENT, -ESTALE};
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(open_document(&list, i), before[i]);
+    scratch_write(scratch_path(root, "none"), "which was not there");
+    move_away("tree");
+    assert_int_equal(symlink("away", scratch_path(root, "tree")), 0);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(open_document(&list, i), after[i]);
+}
+
+static void test_document_list__damage_and_older_lists_are_told(void **state)
+{
+    (void)state;
+    _cleanup_(document_list_done) struct document_list list;
+    struct stat st;
+    keep_tree();
+    assert_int_equal(stat(file_of_list(), &st), 0);
+    for (off_t n = st.st_size - 1; n >= 0; n--) {
+        assert_int_equal(truncate(file_of_list(), n), 0);
+        assert_int_equal(load(&list), -EUCLEAN);
+        document_list_done(&list);
+    }
+    scratch_write(file_of_list(), "tree/e");
+    assert_int_equal(load(&list), -EUCLEAN);
+    keep_tree();
+    FILE *file = fopen(file_of_list(), "r+");
+    fseek(file, -20, SEEK_END);
+    fputc('x', file);
+    fclose(file);
+    assert_int_equal(load(&list), -EUCLEAN);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(test_document_list__##name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(what_is_kept_is_read_back),
+        TEST(no_link_is_followed_to_what_was_kept),
+        TEST(nor_one_in_the_place_of_a_directory),
+        TEST(nor_one_in_the_place_of_what_was_named),
+        TEST(so_are_given_paths_and_those_of_a_store),
+        TEST(damage_and_older_lists_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
