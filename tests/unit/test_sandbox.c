@@ -235,6 +235,27 @@ static void test_sandbox__files_of_others_are_not_opened_however_readable(void *
         unlink(others[i]);
 }
 
+/* Who watches directories of one's own is told when one is opened to be listed. */
+static void test_sandbox__directories_of_others_are_not_listed(void **state)
+{
+    static const struct {
+        const char *path;
+        int error;
+    } directories[] = {{"/", EACCES},     {"/tmp", EACCES}, {"/var", EACCES}, {"/proc", EACCES},
+                       {"/dev", EACCES},  {"/usr", 0},      {"/etc", 0},      {"/usr/lib", 0},
+                       {"/proc/self", 0}, {"/bin", 0}};
+    (void)state;
+    if (landlock_version() < 1)
+        skip();
+    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+        const struct call call = {
+            "openat",
+            {(unsigned long)AT_FDCWD, (uintptr_t)directories[i].path, O_RDONLY | O_DIRECTORY},
+            directories[i].error};
+        assert_answers(&call, 1, 0);
+    }
+}
+
 /* An older filter stands for a kernel that has all calls: what reaches it is EXDEV. */
 static void have_every_call(void)
 {
@@ -293,6 +314,7 @@ int main(void)
         cmocka_unit_test(test_sandbox__files_are_changed_by_no_call_of_any_width),
         cmocka_unit_test(test_sandbox__what_makes_something_by_being_opened_is_not_opened),
         cmocka_unit_test(test_sandbox__files_of_others_are_not_opened_however_readable),
+        cmocka_unit_test(test_sandbox__directories_of_others_are_not_listed),
         cmocka_unit_test(test_sandbox__calls_newer_than_the_rules_do_not_exist),
         cmocka_unit_test(test_sandbox__queues_and_semaphores_of_others_are_out_of_reach),
     };

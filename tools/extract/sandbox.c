@@ -123,16 +123,21 @@ static int drop_privileges(void)
     return prctl(PR_SET_DUMPABLE, 0) < 0 ? -errno : 0;
 }
 
-/* -- Landlock: no write access below any path, no device opened, and nothing read but what is the
- * system's; the kernel may have none -- */
+/* -- Landlock: no write access below any path, no device opened, and nothing read or listed but
+ * what is the system's; the kernel may have none -- */
 
 #ifdef SYS_landlock_create_ruleset
 
-/* What is handled is refused wherever a rule does not allow it. */
+/* What is handled is refused wherever a rule does not allow it. Programs list directories of the
+ * system: those of fonts, and of modules of interpreters. */
 static void allow_reading(int rules, int file)
 {
-    const struct landlock_path_beneath_attr below = {.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE,
-                                                     .parent_fd = file};
+    struct stat st;
+    const bool is_directory = fstat(file, &st) == 0 && S_ISDIR(st.st_mode);
+    const struct landlock_path_beneath_attr below = {
+        .allowed_access =
+            LANDLOCK_ACCESS_FS_READ_FILE | (is_directory ? LANDLOCK_ACCESS_FS_READ_DIR : 0),
+        .parent_fd = file};
     (void)syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0);
 }
 
@@ -194,7 +199,7 @@ static const char *const read_below[] = {
 static int make_path_rules(char *const command[])
 {
     static const uint64_t of_version[] = {
-        LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+        LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_WRITE_FILE |
             LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
             LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |
             LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
