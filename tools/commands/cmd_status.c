@@ -118,8 +118,10 @@ static void add_index(const struct work_context *context, struct json_object *ob
     work_add_count(object, "skipped", status.skipped);
     work_add_count(object, "failed", status.failed);
     json_path_add(object, "last_error", status.last_error);
-    if (status.extracts)
+    if (status.extracts) {
+        work_add_count(object, "extractors_left", status.extractors_left);
         add_sandbox(object);
+    }
     add_unread(&status, object);
 }
 
@@ -248,6 +250,15 @@ static void print_sandbox(struct json_object *row)
     putchar('\n');
 }
 
+static void print_left(struct json_object *row)
+{
+    const unsigned long long n = command_count(row, "extractors_left");
+    if (n)
+        printf("%-12s%s that cannot be ended%s; umount -f the FUSE or NFS mounts they wait for\n",
+               "left", counted(n, "extractor").text,
+               n >= INDEX_EXTRACTORS_LEFT_MAX ? ", so none is run" : "");
+}
+
 static void print_unread(struct json_object *row)
 {
     struct json_object *unread;
@@ -308,6 +319,7 @@ static void print_status(struct json_object *row)
         puts(" since the start");
     }
     print_sandbox(row);
+    print_left(row);
     print_unread(row);
     print_kernel(row);
     if (command_count(row, "failed"))
