@@ -5,6 +5,7 @@
 #include "base/counted.h"
 #include "tools/commands/command.h"
 #include "tools/extract/landlock.h"
+#include "tools/extract/own_tree.h"
 #include "tools/extract/own_user.h"
 #include "tools/show/json_path.h"
 
@@ -79,6 +80,8 @@ static void add_sandbox(struct json_object *object)
         json_object_array_add(missing, json_object_new_string("Landlock"));
     if (!own_user_is_to_be_had())
         json_object_array_add(missing, json_object_new_string("a user for each run"));
+    if (!own_tree_is_to_be_had())
+        json_object_array_add(missing, json_object_new_string("a tree for each run"));
     json_object_object_add(object, "sandbox_without", missing);
 }
 
