@@ -572,7 +572,7 @@ int index_find_clustering(struct index *index, const char *name,
 int index_cluster_of(struct index *index, const struct file_key *file, uint64_t base,
                      uint64_t *ret_id);
 
-enum { INDEX_UNREAD_MAX = 3 };
+enum { INDEX_UNREAD_MAX = 3, INDEX_EXTRACTORS_LEFT_MAX = 8 };
 
 struct index_status {
     char version[32], source[4096], store[4096];
@@ -591,6 +591,7 @@ struct index_status {
     /* The kinds of documents whose programs are not installed, so that they are compared as bytes:
      * "pdf"; static, NULL behind the last */
     const char *unread[INDEX_UNREAD_MAX + 1];
+    unsigned extractors_left; /* that no signal ends; at INDEX_EXTRACTORS_LEFT_MAX none is run */
     uint64_t sketched_documents, sketched_bytes; /* since the start */
     int store_error; /* negative errno: nothing can be written for now; 0: it can */
     char last_error[256];

@@ -8,7 +8,7 @@ python=/usr/bin/python3
 tools=$(dirname "$KINFS")
 [[ -x $tools/kinfs-extract ]] || skip 'kinfs-extract is not built'
 ((EUID == 0)) || skip 'users of their own need root'
-without_landlock=("$python" "$(dirname "$0")/../lib/without_landlock.py")
+without_landlock=("$python" "$(dirname "$0")/../lib/without_call.py" landlock)
 "${without_landlock[@]}" true || skip 'no seccomp filter can be set here'
 seconds=120 # for those that wait for each other on a busy machine
 

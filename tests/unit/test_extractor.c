@@ -5,9 +5,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -170,6 +173,65 @@ static void test_extractor__a_document_that_is_open_for_writing_is_given_for_rea
     fclose(file);
 }
 
+static bool has_put_out(void *user)
+{
+    return *(const char *)user != '\0';
+}
+
+/* Each is stopped as soon as it runs, and does not end. */
+static void *run_one_that_stays(void *argument)
+{
+    static char program[] = "/bin/sh", option[] = "-c",
+                script[] = "exec 3< \"$0\"; trap '' TERM; echo x; read -r line <&3";
+    char *argv[] = {program, option, script, argument, NULL};
+    const struct extractor extractor = {.argv = argv, .seconds = 600, .output_mb = 1};
+    char kept[4096] = "", reason[EXTRACTOR_REASON_BYTES];
+    const int document = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    const struct extractor_run run = {.extractor = &extractor,
+                                      .document = document,
+                                      .output = keep,
+                                      .stop = has_put_out,
+                                      .user = kept};
+    const int r = extractor_run(&run, reason);
+    close(document);
+    return r == -ESHUTDOWN ? argument : NULL;
+}
+
+static void test_extractor__those_that_cannot_be_ended_are_left_and_bounded(void **state)
+{
+    enum { N = INDEX_EXTRACTORS_LEFT_MAX + 1 }; /* the last is ended after all */
+    static char program[] = "/bin/true";
+    char directory[] = "/tmp/test_extractor.XXXXXX", fifo[64], reason[EXTRACTOR_REASON_BYTES];
+    char *argv[] = {program, NULL};
+    const struct extractor extractor = {.argv = argv, .seconds = 600, .output_mb = 1};
+    pthread_t threads[N];
+    void *stopped;
+    (void)state;
+    assert_non_null(mkdtemp(directory));
+    snprintf(fifo, sizeof(fifo), "%s/fifo", directory);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    const int end = open(fifo, O_RDWR | O_CLOEXEC), document = open("/dev/zero", O_RDONLY);
+    assert_true(end >= 0 && document >= 0);
+    for (int i = 0; i < N; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_one_that_stays, fifo), 0);
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(pthread_join(threads[i], &stopped), 0);
+        assert_ptr_equal(stopped, fifo);
+    }
+    assert_int_equal(extractors_left(), INDEX_EXTRACTORS_LEFT_MAX);
+    const struct extractor_run run = {
+        .extractor = &extractor, .document = document, .output = keep, .stop = never};
+    assert_int_equal(extractor_run(&run, reason), -EBADMSG);
+    assert_string_equal(reason, "not run: 8 that cannot be ended are left; see kinfs status");
+    close(end);
+    while (extractors_left() > 0)
+        usleep(1000);
+    assert_int_equal(extractor_run(&run, reason), 0);
+    close(document);
+    unlink(fifo);
+    rmdir(directory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +239,7 @@ int main(void)
         cmocka_unit_test(test_extractor__texts_are_told_by_who_takes_what_is_slow),
         cmocka_unit_test(test_extractor__ole_documents_are_told_without_their_tables),
         cmocka_unit_test(test_extractor__a_document_that_is_open_for_writing_is_given_for_reading),
+        cmocka_unit_test(test_extractor__those_that_cannot_be_ended_are_left_and_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "tools/extract/landlock.h"
+#include "tools/extract/own_tree.h"
 #include "tools/extract/sandbox.h"
 
 /* The half of an argument that the kernel does not look at where it takes an int. */
@@ -47,10 +48,27 @@ static long make(const struct call *call, unsigned long upper, int pipe_fd)
     return syscall(seccomp_syscall_resolve_name(call->name), a[0], a[1], a[2], 0, 0);
 }
 
+/* An older filter stands for another kernel: the calls from this number to that are refused. */
+static void refuse_calls(unsigned first, unsigned last, unsigned error)
+{
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, first, 0, 2),
+        BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, last, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {.len = sizeof(steps) / sizeof(steps[0]), .filter = steps};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+        _exit(254);
+}
+
+static char **command; /* what is confined is a run of it */
+static bool in_tree;   /* it may have a tree of its own; else Landlock is the only wall of paths */
+
 /* A child that confines itself and makes the call. Returns 0 or its errno; -1: it is not confined.
  */
-static char **command; /* what is confined is a run of it */
-
 static int make_confined(const struct call *call, unsigned long upper)
 {
     int status, pipe_fds[2];
@@ -61,6 +79,8 @@ static int make_confined(const struct call *call, unsigned long upper)
         const struct sandbox_limits limits = {.seconds = 60, .memory_mb = 1u << 30};
         const char *step;
         setpgid(0, 0);
+        if (!in_tree)
+            refuse_calls(SYS_unshare, SYS_unshare, EPERM);
         if (sandbox_enter(&limits, command, &step) < 0)
             _exit(255);
         long r = make(call, upper, pipe_fds[0]);
@@ -188,17 +208,14 @@ static void make_readable(const char *path)
 
 /* Who watches 16 files of one's own sees a hexadecimal digit in which of them is opened: a file
  * that all may read, or one of a process's own in /proc. */
-static void test_sandbox__files_of_others_are_not_opened_however_readable(void **state)
+static void assert_files_of_others_are_not_opened(int error)
 {
     static const char *const roots[] = {"/tmp", "/var/tmp", "/dev/shm"};
     char others[sizeof(roots) / sizeof(roots[0])][64], programs[64], beside[96], process[64];
-    (void)state;
-    if (landlock_version() < 1)
-        skip();
     for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
         snprintf(others[i], sizeof(others[i]), "%s/test_sandbox.%d", roots[i], getpid());
         make_readable(others[i]);
-        const struct call call = OPENED(others[i], EACCES);
+        const struct call call = OPENED(others[i], error);
         assert_answers(&call, 1, 0);
     }
     snprintf(process, sizeof(process), "/proc/%d/stat", getpid());
@@ -219,10 +236,10 @@ static void test_sandbox__files_of_others_are_not_opened_however_readable(void *
         char **command;
         const char *path;
         int error;
-    } named[] = {{of_programs, beside, 0},       {of_programs, others[0], EACCES},
-                 {of_others, others[0], 0},      {of_others, others[1], 0},
-                 {of_others, others[2], EACCES}, {of_others, beside, EACCES},
-                 {of_root, others[0], EACCES}};
+    } named[] = {{of_programs, beside, 0},      {of_programs, others[0], error},
+                 {of_others, others[0], 0},     {of_others, others[1], 0},
+                 {of_others, others[2], error}, {of_others, beside, error},
+                 {of_root, others[0], error}};
     for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
         const struct call call = OPENED(named[i].path, named[i].error);
         command = named[i].command;
@@ -235,19 +252,37 @@ static void test_sandbox__files_of_others_are_not_opened_however_readable(void *
         unlink(others[i]);
 }
 
-/* An older filter stands for a kernel that has all calls: what reaches it is EXDEV. */
-static void have_every_call(void)
+static void test_sandbox__files_of_others_are_not_opened_however_readable(void **state)
 {
-    struct sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, FIRST_NEWER, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EXDEV),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const struct sock_fprog program = {.len = sizeof(steps) / sizeof(steps[0]), .filter = steps};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
-        _exit(254);
+    (void)state;
+    if (landlock_version() < 1)
+        skip();
+    assert_files_of_others_are_not_opened(EACCES);
+    in_tree = own_tree_is_to_be_had();
+    if (in_tree)
+        assert_files_of_others_are_not_opened(ENOENT);
+    in_tree = false;
+}
+
+/* Who watches directories of one's own is told when one is opened to be listed. */
+static void test_sandbox__directories_of_others_are_not_listed(void **state)
+{
+    static const struct {
+        const char *path;
+        int error;
+    } directories[] = {{"/", EACCES},     {"/tmp", EACCES}, {"/var", EACCES}, {"/proc", EACCES},
+                       {"/dev", EACCES},  {"/usr", 0},      {"/etc", 0},      {"/usr/lib", 0},
+                       {"/proc/self", 0}, {"/bin", 0}};
+    (void)state;
+    if (landlock_version() < 1)
+        skip();
+    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+        const struct call call = {
+            "openat",
+            {(unsigned long)AT_FDCWD, (uintptr_t)directories[i].path, O_RDONLY | O_DIRECTORY},
+            directories[i].error};
+        assert_answers(&call, 1, 0);
+    }
 }
 
 /* setxattrat (463), removexattrat (466), open_tree_attr (467) and file_setattr (469) among them,
@@ -269,7 +304,7 @@ static void test_sandbox__calls_newer_than_the_rules_do_not_exist(void **state)
         const struct sandbox_limits limits = {.seconds = 60, .memory_mb = 1u << 30};
         const char *step;
         setpgid(0, 0);
-        have_every_call();
+        refuse_calls(FIRST_NEWER, UINT32_MAX, EXDEV); /* it has all calls: what reaches it */
         if (sandbox_enter(&limits, command, &step) < 0)
             _exit(255);
         for (answered->call = FIRST_NEWER; answered->call < 4096; answered->call++)
@@ -293,6 +328,7 @@ int main(void)
         cmocka_unit_test(test_sandbox__files_are_changed_by_no_call_of_any_width),
         cmocka_unit_test(test_sandbox__what_makes_something_by_being_opened_is_not_opened),
         cmocka_unit_test(test_sandbox__files_of_others_are_not_opened_however_readable),
+        cmocka_unit_test(test_sandbox__directories_of_others_are_not_listed),
         cmocka_unit_test(test_sandbox__calls_newer_than_the_rules_do_not_exist),
         cmocka_unit_test(test_sandbox__queues_and_semaphores_of_others_are_out_of_reach),
     };

@@ -5,6 +5,7 @@
 #include "base/counted.h"
 #include "tools/commands/command.h"
 #include "tools/extract/landlock.h"
+#include "tools/extract/own_tree.h"
 #include "tools/extract/own_user.h"
 #include "tools/show/json_path.h"
 
@@ -79,6 +80,8 @@ static void add_sandbox(struct json_object *object)
         json_object_array_add(missing, json_object_new_string("Landlock"));
     if (!own_user_is_to_be_had())
         json_object_array_add(missing, json_object_new_string("a user for each run"));
+    if (!own_tree_is_to_be_had())
+        json_object_array_add(missing, json_object_new_string("a tree for each run"));
     json_object_object_add(object, "sandbox_without", missing);
 }
 
@@ -118,8 +121,10 @@ static void add_index(const struct work_context *context, struct json_object *ob
     work_add_count(object, "skipped", status.skipped);
     work_add_count(object, "failed", status.failed);
     json_path_add(object, "last_error", status.last_error);
-    if (status.extracts)
+    if (status.extracts) {
+        work_add_count(object, "extractors_left", status.extractors_left);
         add_sandbox(object);
+    }
     add_unread(&status, object);
 }
 
@@ -248,6 +253,15 @@ static void print_sandbox(struct json_object *row)
     putchar('\n');
 }
 
+static void print_left(struct json_object *row)
+{
+    const unsigned long long n = command_count(row, "extractors_left");
+    if (n)
+        printf("%-12s%s that cannot be ended%s; umount -f the FUSE or NFS mounts they wait for\n",
+               "left", counted(n, "extractor").text,
+               n >= INDEX_EXTRACTORS_LEFT_MAX ? ", so none is run" : "");
+}
+
 static void print_unread(struct json_object *row)
 {
     struct json_object *unread;
@@ -308,6 +322,7 @@ static void print_status(struct json_object *row)
         puts(" since the start");
     }
     print_sandbox(row);
+    print_left(row);
     print_unread(row);
     print_kernel(row);
     if (command_count(row, "failed"))

@@ -148,7 +148,8 @@ static enum ending watch(pid_t program, const sigset_t *signals, unsigned second
 
 /* Kills and buries all there is; returns what became of the program. Again until nothing is left:
  * one that starts others without end was seen to outlive the first time. As long as one is in the
- * group, its number is nobody else's. */
+ * group, its number is nobody else's. For one that no signal ends this process alone waits: the
+ * daemon leaves it. */
 static int end_group(pid_t program)
 {
     static const struct timespec soon = {.tv_nsec = 50 * 1000 * 1000};

@@ -1,7 +1,7 @@
 /* Three walls behind each other. Limits of resources bound what it can use. No privileges, and a
- * user of its own where root has the choice, bound what it could reach: not even the memory of
- * another run. And seccomp, with Landlock beside it where the kernel has that, bounds what it can
- * ask for.
+ * user and a tree of directories of its own where root has the choice, bound what it could reach:
+ * not even the memory of another run. And seccomp, with Landlock beside it where the kernel has
+ * that, bounds what it can ask for.
  *
  * What is forbidden is listed, not what is allowed: the programs are anybody's, in any language.
  */
@@ -30,7 +30,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "tools/extract/landlock.h"
+#include "tools/extract/own_tree.h"
 #include "tools/extract/own_user.h"
 
 enum {
@@ -123,62 +125,53 @@ static int drop_privileges(void)
     return prctl(PR_SET_DUMPABLE, 0) < 0 ? -errno : 0;
 }
 
-/* -- Landlock: no write access below any path, no device opened, and nothing read but what is the
- * system's; the kernel may have none -- */
+/* -- what can be read -- */
 
-#ifdef SYS_landlock_create_ruleset
+enum { READABLE_MAX = 128 }; /* more than this of what its command names is not */
 
-/* What is handled is refused wherever a rule does not allow it. */
-static void allow_reading(int rules, int file)
+struct readable {
+    int proc; /* of a tree of its own; negative: there is none */
+    struct own_tree_part parts[READABLE_MAX];
+    size_t n;
+};
+
+static void add(struct readable *readable, const char *path)
 {
-    const struct landlock_path_beneath_attr below = {.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE,
-                                                     .parent_fd = file};
-    (void)syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0);
-}
-
-static void allow_reading_at(int rules, const char *path)
-{
-    int file = open(path, O_PATH | O_CLOEXEC);
-    if (file < 0)
-        return;
-    allow_reading(rules, file);
-    close(file);
+    int fd = readable->proc < 0 ? open(path, O_PATH | O_CLOEXEC) : own_tree_open(path);
+    if (fd >= 0 && readable->n < READABLE_MAX)
+        readable->parts[readable->n++] = (struct own_tree_part){path, fd};
+    else if (fd >= 0)
+        close(fd);
 }
 
 /* The directory of a program has what belongs to it; not where others put theirs beside it, as in
  * /tmp, and not the root, which has all there is. */
-static void allow_reading_beside(int rules, const char *program)
+static void add_beside(struct readable *readable, const char *program)
 {
-    char path[PATH_MAX];
     struct stat st;
-    if (snprintf(path, sizeof(path), "%s", program) >= (int)sizeof(path))
-        return;
-    char *slash = strrchr(path, '/');
-    if (!slash || slash == path)
-        return;
-    *slash = '\0';
-    if (stat(path, &st) == 0 && !(st.st_mode & S_IWOTH))
-        allow_reading_at(rules, path);
+    const char *slash = strrchr(program, '/');
+    char *path = slash && slash != program ? strndup(program, (size_t)(slash - program)) : NULL;
+    if (path && stat(path, &st) == 0 && !(st.st_mode & S_IWOTH))
+        add(readable, path); /* which it keeps */
+    else
+        free(path);
 }
 
 /* What its command names. A path may be a link, as /etc/alternatives has them. */
-static void allow_reading_named(int rules, char *const command[])
+static void add_named(struct readable *readable, char *const command[])
 {
     char program[PATH_MAX];
-    if (!command)
-        return;
     for (char *const *word = command; *word; word++)
         if (**word == '/' && strspn(*word, "/") < strlen(*word))
-            allow_reading_at(rules, *word);
-    allow_reading_beside(rules, command[0]);
+            add(readable, *word);
+    add_beside(readable, command[0]);
     if (realpath(command[0], program))
-        allow_reading_beside(rules, program);
+        add_beside(readable, program);
 }
 
 /* What the system is made of: programs, libraries, fonts and settings. Files of other users, who
  * could watch which of them are opened, are not there; nor is what makes or takes something by
- * being opened: who opens /dev/ptmx has one of the terminals of the whole machine. Of /proc it is
- * what is of the machine, and of the program itself; a process that it starts has to do without. */
+ * being opened: who opens /dev/ptmx has one of the terminals of the whole machine. */
 static const char *const read_below[] = {
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt",
     /* distributions that have their programs there */
@@ -186,15 +179,53 @@ static const char *const read_below[] = {
     /* what packages put together when they are installed */
     "/var/cache/fontconfig", "/var/lib/ghostscript", "/var/lib/texmf",
     "/var/lib/ca-certificates-java", "/dev/null", "/dev/zero", "/dev/full", "/dev/random",
-    "/dev/urandom", "/proc/self", "/proc/sys", "/proc/cpuinfo", "/proc/filesystems",
-    "/proc/meminfo", "/proc/stat", "/proc/uptime", "/proc/version", "/sys/devices/system"};
+    "/dev/urandom", "/sys/devices/system"};
 
-/* A descriptor of the rules; -1: there is no Landlock. They are made before a process gives up the
- * rights that it takes to find what its command names. The document may be where no name leads. */
-static int make_path_rules(char *const command[])
+static void add_all(struct readable *readable, char *const command[])
+{
+    for (size_t i = 0; i < sizeof(read_below) / sizeof(read_below[0]); i++)
+        add(readable, read_below[i]);
+    if (command)
+        add_named(readable, command);
+}
+
+/* -- Landlock: no write access below any path, no device opened, and nothing read or listed but
+ * what can be read; the kernel may have none -- */
+
+#ifdef SYS_landlock_create_ruleset
+
+/* What is handled is refused wherever a rule does not allow it. Programs list directories of the
+ * system: those of fonts, and of modules of interpreters. */
+static void allow_reading(int rules, int fd)
+{
+    struct stat st;
+    const bool is_directory = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode);
+    const struct landlock_path_beneath_attr below = {
+        .allowed_access =
+            LANDLOCK_ACCESS_FS_READ_FILE | (is_directory ? LANDLOCK_ACCESS_FS_READ_DIR : 0),
+        .parent_fd = fd};
+    (void)syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0);
+}
+
+/* Of /proc it is what is of the machine, and of the program itself; a process that it starts has to
+ * do without. */
+static void allow_reading_proc(int rules)
+{
+    static const char *const paths[] = {"/proc/self",        "/proc/sys",     "/proc/cpuinfo",
+                                        "/proc/filesystems", "/proc/meminfo", "/proc/stat",
+                                        "/proc/uptime",      "/proc/version"};
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        _cleanup_close_ int fd = open(paths[i], O_PATH | O_CLOEXEC);
+        if (fd >= 0)
+            allow_reading(rules, fd);
+    }
+}
+
+/* A descriptor of the rules; -1: there is no Landlock. The document may be where no name leads. */
+static int make_path_rules(const struct readable *readable)
 {
     static const uint64_t of_version[] = {
-        LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+        LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR | LANDLOCK_ACCESS_FS_WRITE_FILE |
             LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
             LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |
             LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
@@ -212,9 +243,9 @@ static int make_path_rules(char *const command[])
     int rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
     if (rules < 0)
         return -1;
-    for (size_t i = 0; i < sizeof(read_below) / sizeof(read_below[0]); i++)
-        allow_reading_at(rules, read_below[i]);
-    allow_reading_named(rules, command);
+    for (size_t i = 0; i < readable->n; i++)
+        allow_reading(rules, readable->parts[i].fd);
+    allow_reading_proc(rules);
     allow_reading(rules, STDIN_FILENO);
     return rules;
 }
@@ -229,9 +260,9 @@ static void forbid_paths(int rules)
 
 #else
 
-static int make_path_rules(char *const command[])
+static int make_path_rules(const struct readable *readable)
 {
-    (void)command;
+    (void)readable;
     return -1;
 }
 
@@ -418,10 +449,17 @@ static int forbid_newer(void)
 
 int sandbox_enter(const struct sandbox_limits *limits, char *const command[], const char **ret_step)
 {
-    const int path_rules = make_path_rules(command);
     prefer_to_be_killed(); /* as long as it may write of itself below /proc */
+    /* What its command names is found as long as this is still whoever the daemon is. */
+    struct readable readable = {.proc = own_tree_begin()};
+    add_all(&readable, command);
+    const int path_rules = make_path_rules(&readable);
+    *ret_step = "a tree for each run";
+    int r = readable.proc < 0 ? 0 : own_tree_enter(readable.proc, readable.parts, readable.n);
+    if (r < 0)
+        return r;
     *ret_step = "another user";
-    int r = drop_privileges();
+    r = drop_privileges();
     if (r < 0)
         return r;
     *ret_step = "limits";

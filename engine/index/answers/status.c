@@ -53,6 +53,7 @@ void index_get_status(struct index *index, struct index_status *ret_status)
     status.scanning = is_scanning(index);
     status.extracts = !extractors_are_none(index->extractors);
     extractors_unread(index->extractors, status.unread);
+    status.extractors_left = extractors_left();
     {
         LOCKED(&index->messages.lock);
         snprintf(status.last_error, sizeof(status.last_error), "%s", index->messages.last_error);

@@ -1,7 +1,7 @@
 /* Documents whose text, or features, another program has to make: which program, and a run of it.
  * Each runs apart from the daemon, confined and for a bounded time, by kinfs-extract
- * (tools/extract); nothing of it is left when extractor_run() has returned, or the daemon is dead.
- */
+ * (tools/extract); nothing of it is left when extractor_run() has returned, or the daemon is dead,
+ * but what no signal ends. */
 #ifndef KINFS_ENGINE_INDEX_EXTRACT_EXTRACTOR_H
 #define KINFS_ENGINE_INDEX_EXTRACT_EXTRACTOR_H
 
@@ -73,11 +73,15 @@ struct extractor_run {
     void *user;
 };
 
-/* Waits for it, for its `seconds` and little more.
+/* Waits for it, for its `seconds` and little more. What cannot be ended by then is left: it goes on
+ * to be ended, and once there are INDEX_EXTRACTORS_LEFT_MAX of them none is run.
  *
  * Returns 0; 1: there was more than output_mb, or it said so itself: what was put out counts; or
  * -EBADMSG with the reason, "took longer than 60 s"; -ESHUTDOWN: stopped; -ENOMEM, -EMFILE,
  * -ENFILE: no process is to be had for now. */
 int extractor_run(const struct extractor_run *run, char ret_reason[EXTRACTOR_REASON_BYTES]);
+
+/* How many of this process are left, and have not ended since. */
+unsigned extractors_left(void);
 
 #endif

@@ -2,6 +2,7 @@
  * and one for the line in which kinfs-extract says what went wrong, whose end is its own. */
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -29,7 +30,7 @@ struct running {
     pid_t pid;
     int output, words; /* to read from; output is -1 when no more is wanted */
     uint64_t room;     /* bytes that may still be put out */
-    bool cut, stopped, late;
+    bool cut, stopped, late, left;
     size_t n_words;
     char *reason;
 };
@@ -138,10 +139,41 @@ static bool is_past(const struct timespec *end)
     return now.tv_sec >= end->tv_sec;
 }
 
+/* -- those that are left -- */
+
+/* A process that waits for an answer of a file system is not ended by any signal. Its kinfs-extract
+ * goes on to kill and to bury it, and ends when that is done. */
+static pthread_mutex_t left_lock = PTHREAD_MUTEX_INITIALIZER;
+static pid_t left[INDEX_EXTRACTORS_LEFT_MAX]; /* 0: none */
+
+unsigned extractors_left(void)
+{
+    unsigned n = 0;
+    LOCKED(&left_lock);
+    for (size_t i = 0; i < INDEX_EXTRACTORS_LEFT_MAX; i++) {
+        if (left[i] && waitpid(left[i], NULL, WNOHANG) != 0)
+            left[i] = 0;
+        n += left[i] != 0;
+    }
+    return n;
+}
+
+/* False: so many have been left since it began that there is no room for it. */
+static bool leave(pid_t pid)
+{
+    LOCKED(&left_lock);
+    for (size_t i = 0; i < INDEX_EXTRACTORS_LEFT_MAX; i++)
+        if (!left[i]) {
+            left[i] = pid;
+            return true;
+        }
+    return false;
+}
+
 /* Until kinfs-extract has ended: nobody else has the writing end of its words. One that is late may
  * have stood still together with the daemon: it is asked to end, and has its time once more.
- * Killed, it would take the program along, but not what that has started. */
-static void follow(struct running *running)
+ * Returns false when it does not end. */
+static bool follow(struct running *running)
 {
     struct timespec end = seconds_from_now(running->run->extractor->seconds + GRACE_SECONDS);
     for (;;) {
@@ -151,20 +183,19 @@ static void follow(struct running *running)
         if (n > 0 && fds[1].revents)
             take_output(running);
         else if (n > 0 && fds[0].revents && !take_words(running))
-            return;
+            return true;
         if (!running->stopped && running->run->stop(running->run->user)) {
             running->stopped = true;
             kill(running->pid, SIGTERM);
-        }
-        if (is_past(&end) && running->late) {
-            kill(running->pid, SIGKILL);
-            return;
-        }
-        if (is_past(&end)) {
-            running->late = true;
-            kill(running->pid, SIGTERM);
             end = seconds_from_now(GRACE_SECONDS);
         }
+        if (!is_past(&end))
+            continue;
+        if (running->late || running->stopped)
+            return false;
+        running->late = true;
+        kill(running->pid, SIGTERM);
+        end = seconds_from_now(GRACE_SECONDS);
     }
 }
 
@@ -173,6 +204,11 @@ static int judge(struct running *running, int status)
     running->reason[running->n_words] = '\0';
     if (running->stopped)
         return -ESHUTDOWN;
+    if (running->left) {
+        snprintf(running->reason, EXTRACTOR_REASON_BYTES,
+                 "cannot be ended; umount -f the FUSE or NFS mount that it waits for");
+        return -EBADMSG;
+    }
     if (running->cut)
         return 1;
     if (running->late) {
@@ -199,6 +235,12 @@ int extractor_run(const struct extractor_run *run, char ret_reason[EXTRACTOR_REA
     struct running running = {
         .run = run, .room = (uint64_t)run->extractor->output_mb << 20, .reason = ret_reason};
     int r = 0, status = 0;
+    if (extractors_left() == INDEX_EXTRACTORS_LEFT_MAX) {
+        snprintf(ret_reason, EXTRACTOR_REASON_BYTES,
+                 "not run: %d that cannot be ended are left; see kinfs status",
+                 INDEX_EXTRACTORS_LEFT_MAX);
+        return -EBADMSG;
+    }
     if (lseek(run->document, 0, SEEK_SET) < 0 || pipe2(output, O_CLOEXEC) < 0 ||
         pipe2(words, O_CLOEXEC) < 0)
         r = -errno;
@@ -209,8 +251,9 @@ int extractor_run(const struct extractor_run *run, char ret_reason[EXTRACTOR_REA
     running.output = output[0];
     running.words = words[0];
     if (r == 0) {
-        follow(&running);
-        while (waitpid(running.pid, &status, 0) < 0 && errno == EINTR)
+        if (!follow(&running) && !(running.left = leave(running.pid)))
+            kill(running.pid, SIGKILL);
+        while (!running.left && waitpid(running.pid, &status, 0) < 0 && errno == EINTR)
             ;
     }
     close_p(&running.output);
