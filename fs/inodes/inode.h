@@ -36,7 +36,9 @@ struct inode {
     bool by_name;              /* its key does not open; never changes */
     bool is_foreign;           /* of a file system mounted inside the tree; never changes */
     bool told_anew;            /* by a reply, which may be under way; under inode_lock() */
+    uid_t owner;               /* when it was last looked up; under the table's lock, as born_ns */
     ino_t ino;                 /* st_ino, below; what is shown is inode_number() */
+    int64_t born_ns;           /* as of struct inode_identity */
     struct inode *next;        /* in its bucket; under the table's lock */
     uint64_t n_lookups;        /* the kernel's; under the table's lock, as what follows */
     unsigned n_refs;           /* of places in it, open files, and calls under way */
@@ -85,6 +87,15 @@ struct inode_table {
     struct gone gone;
     struct late_close late_close; /* of removed files; under none of the locks here */
     pthread_mutex_t inode_locks[INODE_LOCKS];
+};
+
+/* What an inode is known by again. */
+struct inode_identity {
+    struct file_key key;
+    bool nested; /* see backing_identify() */
+    mode_t type; /* S_IFMT part of st_mode */
+    uid_t owner;
+    int64_t born_ns; /* birth time where another file may come to have the key, or 0 */
 };
 
 int inode_table_init(struct inode_table *table, struct backing *backing);
@@ -172,15 +183,24 @@ void inode_return_fd(struct inode_fd *fd); /* as a cleanup; INODE_FD_NONE allowe
  * what has borrowed one before it, which would be what is closed here, again and again. */
 bool inode_table_shed(struct inode_table *table);
 
-/* For fs/inodes/inode_path.c: with the table's lock held; and the end of a reference. */
-struct inode *inode_find(struct inode_table *table, const struct file_key *key, mode_t type);
+/* For fs/inodes/inode_path.c: of the name in a directory, or "" of the descriptor itself. Returns
+ * 0, or an errno of statx(2) or backing_identify(). */
+int inode_identify(struct inode_table *table, int dirfd, const char *name,
+                   struct inode_identity *ret_identity);
+/* True when that is the inode. A directory is another where birth time and owner both are: a
+ * copy-up of overlayfs changes the one, and chown(2) the other. With the table's lock held. */
+bool inode_is(const struct inode *inode, const struct inode_identity *identity);
+
+/* With the table's lock held; and the end of a reference. */
+struct inode *inode_find(struct inode_table *table, const struct inode_identity *identity);
 void inode_unref(struct inode_table *table, struct inode *inode);
 
 /* How the file system of an inode judges, as it was when a file was last identified in it: what has
  * taken its place since may judge otherwise, so an inode by name is borrowed first. */
 static inline enum judges inode_judges(const struct inode_table *table, const struct inode *inode)
 {
-    return inode->is_foreign ? backing_key_judges(table->backing, &inode->key) : table->judges;
+    return inode->is_foreign || inode->by_name ? backing_key_judges(table->backing, &inode->key)
+                                               : table->judges;
 }
 
 /* Guards what an inode says it guards. Taken before the table's lock; no other with it. */
