@@ -442,9 +442,9 @@ static int try_to_borrow(struct inode_table *table, struct inode *inode, struct 
         return inode_path_borrow_directory(table, inode, ret_fd);
     {
         LOCKED(inode_lock(table, inode));
-        if (inode->files) {
-            *ret_fd =
-                (struct inode_fd){.file = open_file_ref(inode->files), .fd = inode->files->fd};
+        struct open_file *file = LIST_FIRST(&inode->files);
+        if (file) {
+            *ret_fd = (struct inode_fd){.file = open_file_ref(file), .fd = file->fd};
             return ret_fd->fd;
         }
     }
