@@ -1,15 +1,16 @@
 /* The backing tree. Its file keys are file handles with the file system's id in front:
  *
  *   handles      fsid | the kernel's handle type | handle (file_key_of_handle())
- *   no handles   fsid | 0xffffffff               | inode number (8)
+ *   no handles   fsid | 0xffffffff               | inode number (8) | handle that opens nothing
  *
  * The id is statfs(2)'s f_fsid, which most file systems derive from their UUID: a key outlives a
  * reboot. Where it is 0, or two file systems below the root share it (cloned images), the device
  * number is mixed in. A second mount of the same file system has an id of its own for as long as it
  * is there, and is reached by itself, since it may be read-only.
  *
- * A second form of key never holds the birth time: a copy-up of overlayfs changes it under an open
- * file. The generation is in no interface that works for every file type.
+ * The second form never holds the birth time: a copy-up of overlayfs changes it under an open file.
+ * Of overlayfs Linux 6.6 gives handles that only identify; elsewhere the number stands alone, and a
+ * new file may get it that a removed one had.
  *
  * open_by_handle_at(2) needs a descriptor on the handle's mount, not an O_PATH one. For the tree's
  * own mount that is the root. For a mount inside the tree a descriptor is opened each time by the
@@ -48,8 +49,13 @@
 #include "base/mount_table.h"
 
 #define KEY_TYPE_INODE UINT32_C(0xffffffff)
+#ifndef AT_HANDLE_FID
+#define AT_HANDLE_FID 0x200
+#endif
 
 enum { HANDLE_MAX_BYTES = FILE_KEY_MAX_BYTES - FILE_KEY_MIN_BYTES };
+enum { NUMBER_KEY_BYTES = FILE_KEY_MIN_BYTES + sizeof(uint64_t) };
+enum { OVERLAY_HANDLE = 0xf8 }; /* others hold, of a file system without handles, numbers alone */
 static_assert(HANDLE_MAX_BYTES == MAX_HANDLE_SZ, "a key holds any handle");
 
 union handle {
@@ -324,6 +330,18 @@ static int fsid_at(struct backing *backing, int mount_id, int dirfd, const char 
     return fsid_of_nested(backing, *name ? path_fd : dirfd, mount_id, ret_fsid);
 }
 
+/* Adds to a key what tells the inode from others of its number, where the kernel gives it. */
+static void add_identifying_handle(int dirfd, const char *name, struct file_key *key)
+{
+    union handle handle = {.handle.handle_bytes = FILE_KEY_MAX_BYTES - NUMBER_KEY_BYTES};
+    int mount_id;
+    if (name_to_handle_at(dirfd, name, &handle.handle, &mount_id, AT_EMPTY_PATH | AT_HANDLE_FID) ||
+        handle.handle.handle_type != OVERLAY_HANDLE)
+        return;
+    memcpy(key->bytes + NUMBER_KEY_BYTES, handle.handle.f_handle, handle.handle.handle_bytes);
+    key->size_bytes = (uint8_t)(NUMBER_KEY_BYTES + handle.handle.handle_bytes);
+}
+
 static int inode_key_at(struct backing *backing, int dirfd, const char *name,
                         struct file_key *ret_key, bool *ret_nested)
 {
@@ -343,7 +361,8 @@ static int inode_key_at(struct backing *backing, int dirfd, const char *name,
     put_be64(ret_key->bytes, fsid);
     put_be32(ret_key->bytes + 8, KEY_TYPE_INODE);
     put_be64(ret_key->bytes + FILE_KEY_MIN_BYTES, sx.stx_ino);
-    ret_key->size_bytes = FILE_KEY_MIN_BYTES + 8;
+    ret_key->size_bytes = NUMBER_KEY_BYTES;
+    add_identifying_handle(dirfd, name, ret_key);
     return 0;
 }
 
@@ -421,13 +440,30 @@ unsigned long backing_key_denies(struct backing *backing, const struct file_key 
     return filesystem ? filesystem->denies : DENIABLE;
 }
 
-enum judges backing_key_judges(struct backing *backing, const struct file_key *key)
+static bool is_number(const struct file_key *key)
+{
+    return get_be32(key->bytes + 8) == KEY_TYPE_INODE && key->size_bytes == NUMBER_KEY_BYTES;
+}
+
+bool backing_key_recurs(const struct file_key *key, bool is_directory)
+{
+    return is_number(key) || (is_directory && get_be32(key->bytes + 8) != KEY_TYPE_INODE);
+}
+
+static enum judges file_system_judges(struct backing *backing, const struct file_key *key)
 {
     if (!backing_key_is_nested(backing, key))
         return backing->root_judges;
     SHARED(&backing->lock);
     const struct filesystem *filesystem = filesystem_of(backing, key);
     return filesystem ? filesystem->judges : JUDGES_BY_OWNER;
+}
+
+/* The kernel has judged by mode the file that had the number when it was last asked. */
+enum judges backing_key_judges(struct backing *backing, const struct file_key *key)
+{
+    const enum judges judges = file_system_judges(backing, key);
+    return judges == JUDGES_BY_MODE && is_number(key) ? JUDGES_BY_CALLER : judges;
 }
 
 /* Opens a mount at its known place. -ESTALE where another one is mounted there, or none. */

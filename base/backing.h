@@ -56,8 +56,14 @@ unsigned long backing_key_denies(struct backing *backing, const struct file_key 
 
 /* How the file system that a key is of judges who may do what: the tree's own as it was at
  * backing_open(), one inside the tree as it was when a file was last identified in it, and
- * JUDGES_BY_OWNER where that is not known. Any thread; asks nobody. */
+ * JUDGES_BY_OWNER where that is not known. Where the key is an inode number alone it is never
+ * JUDGES_BY_MODE, as the number may be another file's by now. Any thread; asks nobody. */
 enum judges backing_key_judges(struct backing *backing, const struct file_key *key);
+
+/* True when a file may have a key that a removed one had: of a number alone, and of a handle whose
+ * generation the owner may set (FS_IOC_SETVERSION). The latter counts for directories only, in
+ * which somebody may still stand. */
+bool backing_key_recurs(const struct file_key *key, bool is_directory);
 
 /* The key of the file that name is in the directory dirfd, symbolic links not followed.
  *

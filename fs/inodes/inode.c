@@ -128,28 +128,59 @@ static void grow(struct inode_table *table)
     for (size_t i = 0; i < n_old; i++) {
         for (struct inode *inode = old[i], *next; inode; inode = next) {
             next = inode->next;
-            struct inode **bucket = bucket_of(table, &inode->key);
-            inode->next = *bucket;
-            *bucket = inode;
+            /* As before, the newest of a key comes first. */
+            struct inode **last = bucket_of(table, &inode->key);
+            while (*last)
+                last = &(*last)->next;
+            inode->next = NULL;
+            *last = inode;
         }
     }
     free(old);
 }
 
-struct inode *inode_find(struct inode_table *table, const struct file_key *key, mode_t type)
+int inode_identify(struct inode_table *table, int dirfd, const char *name,
+                   struct inode_identity *ret_identity)
 {
-    /* Of another type: a number used again where keys have nothing better, and what had it first is
-     * gone. */
-    struct inode *inode = *bucket_of(table, key);
-    while (inode && !(file_key_equal(&inode->key, key) && inode->type == type))
+    struct statx sx;
+    int r =
+        backing_identify(table->backing, dirfd, name, &ret_identity->key, &ret_identity->nested);
+    if (r < 0)
+        return r;
+    /* As it is known here: a server that does not answer is not asked. */
+    const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
+    if (statx(dirfd, name, flags, STATX_TYPE | STATX_UID | STATX_BTIME, &sx) < 0)
+        return -errno;
+    ret_identity->type = sx.stx_mode & S_IFMT;
+    ret_identity->owner = sx.stx_uid;
+    ret_identity->born_ns = 0;
+    if (sx.stx_mask & STATX_BTIME &&
+        backing_key_recurs(&ret_identity->key, ret_identity->type == S_IFDIR))
+        ret_identity->born_ns = sx.stx_btime.tv_sec * INT64_C(1000000000) + sx.stx_btime.tv_nsec;
+    return 0;
+}
+
+bool inode_is(const struct inode *inode, const struct inode_identity *identity)
+{
+    return file_key_equal(&inode->key, &identity->key) && inode->type == identity->type &&
+           (inode->born_ns == identity->born_ns ||
+            (inode->type == S_IFDIR && inode->owner == identity->owner));
+}
+
+/* An inode of which the key alone is right is gone. */
+struct inode *inode_find(struct inode_table *table, const struct inode_identity *identity)
+{
+    struct inode *inode = *bucket_of(table, &identity->key);
+    while (inode && !inode_is(inode, identity))
         inode = inode->next;
     return inode;
 }
 
 /* With the lock held. */
-static struct inode *add_inode(struct inode_table *table, const struct file_key *key,
+static struct inode *add_inode(struct inode_table *table, const struct inode_identity *identity,
                                const struct stat *st, bool by_name)
 {
+    const struct file_key *key = &identity->key;
     struct inode *inode = malloc(sizeof(*inode));
     struct inode_path *path = by_name ? malloc(sizeof(*path)) : NULL;
     if (!inode || (by_name && !path)) {
@@ -161,7 +192,7 @@ static struct inode *add_inode(struct inode_table *table, const struct file_key 
         *path = (struct inode_path){.fd = PATH_FD_NONE};
     struct inode **bucket = bucket_of(table, key);
     *inode = (struct inode){.node.kind = NODE_INODE,
-                            .type = st->st_mode & S_IFMT,
+                            .type = identity->type,
                             .by_name = by_name,
                             .is_foreign =
                                 st->st_dev != table->device &&
@@ -258,26 +289,28 @@ void inode_forget(struct inode_table *table, struct inode *inode, uint64_t n_loo
 static int look_up(struct inode_table *table, struct inode *parent, const char *name, int fd,
                    int *path_fd, struct inode **ret_inode, struct stat *ret_stat)
 {
-    struct file_key key;
+    struct inode_identity identity;
     struct stat st;
-    bool nested;
-    if (fstat(fd, &st) < 0)
-        return -errno;
-    int r = backing_identify(table->backing, fd, "", &key, &nested);
+    int r = inode_identify(table, fd, "", &identity);
     if (r < 0)
         return r;
-    const bool by_name = !backing_key_opens(table->backing, &key), is_new = *path_fd < 0;
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    const bool by_name = !backing_key_opens(table->backing, &identity.key), is_new = *path_fd < 0;
+    const bool nested = identity.nested;
     struct inode_place *dropped = NULL;
     bool was_known;
     {
         /* Found or made, and counted, under one lock: between the two a forget could free it. */
         LOCKED(&table->lock);
-        struct inode *inode = inode_find(table, &key, st.st_mode & S_IFMT);
+        struct inode *inode = inode_find(table, &identity);
         was_known = inode;
         if (!inode)
-            inode = add_inode(table, &key, &st, by_name);
+            inode = add_inode(table, &identity, &st, by_name);
         if (!inode)
             return -ENOMEM;
+        inode->owner = identity.owner;
+        inode->born_ns = identity.born_ns;
         inode->n_lookups++;
         if (inode->by_name) {
             table->any_by_name = true;
@@ -410,9 +443,9 @@ static int try_to_borrow(struct inode_table *table, struct inode *inode, struct 
         return inode_path_borrow_directory(table, inode, ret_fd);
     {
         LOCKED(inode_lock(table, inode));
-        if (inode->files) {
-            *ret_fd =
-                (struct inode_fd){.file = open_file_ref(inode->files), .fd = inode->files->fd};
+        struct open_file *file = LIST_FIRST(&inode->files);
+        if (file) {
+            *ret_fd = (struct inode_fd){.file = open_file_ref(file), .fd = file->fd};
             return ret_fd->fd;
         }
     }

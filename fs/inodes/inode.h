@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
@@ -31,21 +32,24 @@ struct inode_path; /* fs/inodes/inode_path.h */
 struct lock_owner;
 
 struct inode {
-    struct node node;          /* first; the kernel's node id stands for it */
-    mode_t type;               /* S_IFMT part of st_mode: never changes */
-    bool by_name;              /* its key does not open; never changes */
-    bool is_foreign;           /* of a file system mounted inside the tree; never changes */
-    bool told_anew;            /* by a reply, which may be under way; under inode_lock() */
-    ino_t ino;                 /* st_ino, below; what is shown is inode_number() */
-    struct inode *next;        /* in its bucket; under the table's lock */
-    uint64_t n_lookups;        /* the kernel's; under the table's lock, as what follows */
-    unsigned n_refs;           /* of places in it, open files, and calls under way */
-    struct inode_path *path;   /* NULL: not by name, never pinned, no directory in use */
-    struct open_file *files;   /* under inode_lock(), as all below */
-    int backing_id;            /* of kernel passthrough, the same for all files; 0: none */
-    uid_t backing_uid;         /* as whom the kernel writes by it */
-    struct lock_owner *owners; /* of POSIX locks */
-    off_t told_size;           /* as the kernel was last told, or found when told to ask */
+    struct node node;        /* first; the kernel's node id stands for it */
+    mode_t type;             /* S_IFMT part of st_mode: never changes */
+    bool by_name;            /* its key does not open; never changes */
+    bool is_foreign;         /* of a file system mounted inside the tree; never changes */
+    bool told_anew;          /* by a reply, which may be under way; under inode_lock() */
+    uid_t owner;             /* when it was last looked up; under the table's lock, as born_ns */
+    ino_t ino;               /* st_ino, below; what is shown is inode_number() */
+    int64_t born_ns;         /* as of struct inode_identity */
+    struct inode *next;      /* in its bucket; under the table's lock */
+    uint64_t n_lookups;      /* the kernel's; under the table's lock, as what follows */
+    unsigned n_refs;         /* of places in it, open files, and calls under way */
+    struct inode_path *path; /* NULL: not by name, never pinned, no directory in use */
+    LIST_HEAD(, open_file) files;   /* under inode_lock(), as all below */
+    int backing_id;                 /* of kernel passthrough, the same for all files; 0: none */
+    uid_t backing_uid;              /* as whom the kernel writes by it */
+    LIST_HEAD(, lock_owner) owners; /* of POSIX locks */
+    void *owners_by_id;             /* the same, as tsearch(3) has them: one user's may be many */
+    off_t told_size;                /* as the kernel was last told, or found when told to ask */
     struct timespec told_mtime, told_ctime;
     int64_t changed_ms; /* on the monotonic clock: since when a reply to what changes it, which the
                          * kernel takes for true whatever it is told, may be under way */
@@ -59,6 +63,7 @@ struct inode {
     uint32_t told_ms; /* when told_size or told_mtime became another: what fits of clock_now_ms() */
     struct timespec closed_ctime; /* as a writer through the mount left it at its last close */
     atomic_uint n_may_store;      /* files passed through that may be mapped for writing */
+    unsigned n_may_store_here;    /* those that are not passed through */
     atomic_int folds_case;        /* of a directory: 0 not known, or one of those below */
     struct file_key key;          /* never changes */
 };
@@ -85,6 +90,15 @@ struct inode_table {
     struct gone gone;
     struct late_close late_close; /* of removed files; under none of the locks here */
     pthread_mutex_t inode_locks[INODE_LOCKS];
+};
+
+/* What an inode is known by again. */
+struct inode_identity {
+    struct file_key key;
+    bool nested; /* see backing_identify() */
+    mode_t type; /* S_IFMT part of st_mode */
+    uid_t owner;
+    int64_t born_ns; /* birth time where another file may come to have the key, or 0 */
 };
 
 int inode_table_init(struct inode_table *table, struct backing *backing);
@@ -172,15 +186,24 @@ void inode_return_fd(struct inode_fd *fd); /* as a cleanup; INODE_FD_NONE allowe
  * what has borrowed one before it, which would be what is closed here, again and again. */
 bool inode_table_shed(struct inode_table *table);
 
-/* For fs/inodes/inode_path.c: with the table's lock held; and the end of a reference. */
-struct inode *inode_find(struct inode_table *table, const struct file_key *key, mode_t type);
+/* For fs/inodes/inode_path.c: of the name in a directory, or "" of the descriptor itself. Returns
+ * 0, or an errno of statx(2) or backing_identify(). */
+int inode_identify(struct inode_table *table, int dirfd, const char *name,
+                   struct inode_identity *ret_identity);
+/* True when that is the inode. A directory is another where birth time and owner both are: a
+ * copy-up of overlayfs changes the one, and chown(2) the other. With the table's lock held. */
+bool inode_is(const struct inode *inode, const struct inode_identity *identity);
+
+/* With the table's lock held; and the end of a reference. */
+struct inode *inode_find(struct inode_table *table, const struct inode_identity *identity);
 void inode_unref(struct inode_table *table, struct inode *inode);
 
 /* How the file system of an inode judges, as it was when a file was last identified in it: what has
  * taken its place since may judge otherwise, so an inode by name is borrowed first. */
 static inline enum judges inode_judges(const struct inode_table *table, const struct inode *inode)
 {
-    return inode->is_foreign ? backing_key_judges(table->backing, &inode->key) : table->judges;
+    return inode->is_foreign || inode->by_name ? backing_key_judges(table->backing, &inode->key)
+                                               : table->judges;
 }
 
 /* Guards what an inode says it guards. Taken before the table's lock; no other with it. */

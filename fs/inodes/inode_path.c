@@ -147,18 +147,27 @@ static int open_at(struct inode_table *table, int dirfd, const char *path, uint6
     return fd < 0 ? -errno : (int)fd;
 }
 
+/* Returns 0, -ESTALE where a descriptor is of another inode, or another errno. */
+static int verify(struct inode_table *table, const struct inode *inode, int fd, bool *ret_nested)
+{
+    struct inode_identity identity;
+    int r = inode_identify(table, fd, "", &identity);
+    if (r < 0)
+        return r;
+    *ret_nested = identity.nested;
+    LOCKED(&table->lock);
+    return inode_is(inode, &identity) ? 0 : -ESTALE;
+}
+
 /* A name opened, if it means the inode. */
 static int open_verified(struct inode_table *table, const struct inode *inode, int dirfd,
                          const char *name, bool *ret_nested)
 {
-    struct file_key key;
     _cleanup_close_ int fd = open_at(table, dirfd, name, PATH_FLAGS, 0);
     if (fd < 0)
         return fd == -ENOENT || fd == -ENOTDIR ? -ESTALE : fd;
-    int r = backing_identify(table->backing, fd, "", &key, ret_nested);
-    if (r < 0)
-        return r;
-    return file_key_equal(&key, &inode->key) ? TAKE_FD(fd) : -ESTALE;
+    int r = verify(table, inode, fd, ret_nested);
+    return r < 0 ? r : TAKE_FD(fd);
 }
 
 /* The name of an inode in a directory it was seen in; renamed there beside the mount. Gives the
@@ -326,14 +335,12 @@ static int walk(struct inode_table *table, struct inode *inode, bool repair,
 static int open_where_told(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
 {
     _cleanup_free_ char *path = NULL;
-    struct file_key key;
     bool nested;
     if (!table->find_path || table->find_path(table->find_user, &inode->key, &path) < 0)
         return -ESTALE;
     _cleanup_close_ int fd = open_at(table, backing_root_fd(table->backing), path, PATH_FLAGS,
                                      RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-    if (fd < 0 || backing_identify(table->backing, fd, "", &key, &nested) < 0 ||
-        !file_key_equal(&key, &inode->key))
+    if (fd < 0 || verify(table, inode, fd, &nested) < 0)
         return -ESTALE;
     use_new(table, inode, TAKE_FD(fd), nested, ret_fd);
     return 0;
@@ -444,6 +451,11 @@ int inode_path_borrow_directory(struct inode_table *table, struct inode *inode,
     do
         fd = backing_open_key(table->backing, &inode->key, O_PATH | O_DIRECTORY);
     while ((fd == -EMFILE || fd == -ENFILE) && inode_table_shed(table));
+    int r = fd < 0 ? fd : verify(table, inode, fd, &nested);
+    if (r < 0) {
+        close_p(&fd);
+        fd = r;
+    }
     {
         LOCKED(&table->lock);
         if (make_path(inode) < 0) {
@@ -550,16 +562,14 @@ void inode_path_linked(struct inode_table *table, struct inode *inode)
 
 static struct inode *hold_name(struct inode_table *table, int dirfd, const char *name)
 {
-    struct file_key key;
-    struct stat st;
-    bool nested;
+    struct inode_identity identity;
     int fd = open_at(table, dirfd, name, PATH_FLAGS, 0);
     _cleanup_close_ int owned = fd;
-    if (fd < 0 || fstat(fd, &st) < 0 || backing_identify(table->backing, fd, "", &key, &nested) < 0)
+    if (fd < 0 || inode_identify(table, fd, "", &identity) < 0)
         return NULL;
     LOCKED(&table->lock);
-    struct inode *inode = inode_find(table, &key, st.st_mode & S_IFMT);
-    return inode && hold(table, inode, TAKE_FD(owned), nested) == 0 ? inode : NULL;
+    struct inode *inode = inode_find(table, &identity);
+    return inode && hold(table, inode, TAKE_FD(owned), identity.nested) == 0 ? inode : NULL;
 }
 
 static void let_go(struct inode_table *table, struct inode *inode, struct inode *parent,
@@ -592,13 +602,11 @@ void inode_removal_end(struct inode_table *table, struct inode_change *change, s
 
 static struct inode *keep_named(struct inode_table *table, int dirfd, const char *name)
 {
-    struct file_key key;
-    struct stat st;
-    if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-        backing_key_at(table->backing, dirfd, name, &key) < 0)
+    struct inode_identity identity;
+    if (inode_identify(table, dirfd, name, &identity) < 0)
         return NULL;
     LOCKED(&table->lock);
-    struct inode *inode = inode_find(table, &key, st.st_mode & S_IFMT);
+    struct inode *inode = inode_find(table, &identity);
     if (!inode || !inode->by_name)
         return NULL;
     inode->n_refs++;

@@ -31,6 +31,15 @@ static bool writes_as_another(const struct inode *inode, const struct open_file 
            identity_can_switch();
 }
 
+/* Under inode_lock(): a file that may be mapped for writing came (1) or goes (-1). */
+static void count_store(struct inode *inode, int by)
+{
+    if (inode->backing_id > 0)
+        atomic_fetch_add(&inode->n_may_store, (unsigned)by);
+    else
+        inode->n_may_store_here += (unsigned)by;
+}
+
 /* Decides for all files of the inode at the first, and for each how the kernel treats it; and lists
  * it. */
 static int enter(fuse_req_t req, struct open_file *file, bool append_only,
@@ -41,7 +50,7 @@ static int enter(fuse_req_t req, struct open_file *file, bool append_only,
     LOCKED(inode_lock(&fs->inodes, inode));
     /* The credentials of this thread become those of all reads and writes the kernel makes by the
      * id: see fs/inodes/identity.h for what it must not hold. Any access mode serves. */
-    if (!inode->files && fs->status.passthrough && !append_only &&
+    if (LIST_EMPTY(&inode->files) && fs->status.passthrough && !append_only &&
         inode_judges(&fs->inodes, inode) == JUDGES_BY_MODE) {
         identity_enter_allocation(fuse_req_ctx(req)->uid);
         inode->backing_id = fuse_passthrough_open(req, file->fd);
@@ -53,13 +62,12 @@ static int enter(fuse_req_t req, struct open_file *file, bool append_only,
      * asynchronous requests of who takes O_APPEND away, and the kernel allows no other opening. */
     if (append_only && file->writes && inode->backing_id > 0)
         return -EBUSY;
-    file->next = inode->files;
-    inode->files = file;
+    LIST_INSERT_HEAD(&inode->files, file, of_inode);
     fi->backing_id = inode->backing_id;
-    if (file->may_store && inode->backing_id > 0)
-        atomic_fetch_add(&inode->n_may_store, 1);
+    if (file->may_store)
+        count_store(inode, 1);
     /* Any close of a file ends a process's record locks on it, of which a flush tells. */
-    fi->noflush = !file->writes && !inode->owners;
+    fi->noflush = !file->writes && LIST_EMPTY(&inode->owners);
     return 0;
 }
 
@@ -92,7 +100,7 @@ int open_file_new(fuse_req_t req, struct inode *inode, int fd, bool append_only,
 bool open_file_is_cached(struct fs *fs, const struct inode *inode)
 {
     LOCKED(inode_lock(&fs->inodes, inode));
-    return inode->files && inode->backing_id <= 0;
+    return !LIST_EMPTY(&inode->files) && inode->backing_id <= 0;
 }
 
 void open_file_release(fuse_req_t req, struct open_file *file)
@@ -103,14 +111,11 @@ void open_file_release(fuse_req_t req, struct open_file *file)
     int unused_id = 0;
     {
         LOCKED(inode_lock(&fs->inodes, inode));
-        struct open_file **link = &inode->files;
-        while (*link != file)
-            link = &(*link)->next;
-        *link = file->next;
-        taken = posix_lock_take_file(inode, file);
-        if (file->may_store && inode->backing_id > 0)
-            atomic_fetch_sub(&inode->n_may_store, 1);
-        if (!inode->files) {
+        LIST_REMOVE(file, of_inode);
+        taken = posix_lock_take_file(file);
+        if (file->may_store)
+            count_store(inode, -1);
+        if (LIST_EMPTY(&inode->files)) {
             unused_id = inode->backing_id;
             inode->backing_id = 0;
         }
@@ -129,11 +134,10 @@ void open_file_release(fuse_req_t req, struct open_file *file)
 
 void open_file_close_all(struct inode *inode)
 {
-    while (inode->files) {
-        struct open_file *file = inode->files;
-        inode->files = file->next;
-        posix_lock_drop(posix_lock_take_file(inode, file));
+    struct open_file *file;
+    while ((file = LIST_FIRST(&inode->files))) {
+        LIST_REMOVE(file, of_inode);
+        posix_lock_drop(posix_lock_take_file(file));
         open_file_unref(file);
     }
-    posix_lock_drop(posix_lock_take_all(inode));
 }

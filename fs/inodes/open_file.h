@@ -20,11 +20,13 @@
 #define KINFS_FS_INODES_OPEN_FILE_H
 
 #include <stdatomic.h>
+#include <sys/queue.h>
 
 #include "fs/state.h"
 
 struct open_file {
-    struct open_file *next; /* of the same inode; under inode_lock() */
+    LIST_ENTRY(open_file) of_inode;  /* under inode_lock() */
+    LIST_HEAD(, lock_owner) lockers; /* that last locked through it; under inode_lock() */
     struct inode *inode;
     int fd;
     uid_t uid;              /* who opened it, and has it of the room for descriptors until it is

@@ -1,6 +1,7 @@
 #include "fs/inodes/posix_lock.h"
 
 #include <errno.h>
+#include <search.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -8,9 +9,10 @@
 #include "fs/inodes/identity.h"
 
 struct lock_owner {
-    struct lock_owner *next; /* of the inode; under inode_lock(), as are id, file and pid */
+    LIST_ENTRY(lock_owner) of_inode; /* under inode_lock(), as what follows */
+    LIST_ENTRY(lock_owner) of_file;  /* through which it last locked */
+    struct lock_owner *next;         /* of those that were taken */
     uint64_t id;
-    const struct open_file *file; /* through which it last locked; compared, never followed */
     pid_t pid;
     int fd;
     uid_t uid; /* who first locked by it, and has it of this room */
@@ -75,13 +77,18 @@ int posix_lock_await_lease(fuse_req_t req, const struct open_file *file)
     return fd < 0 ? -errno : 0;
 }
 
+static int compare(const void *a, const void *b)
+{
+    const struct lock_owner *const x = a, *const y = b;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
 /* Under inode_lock(). */
 static struct lock_owner *find(const struct inode *inode, uint64_t id)
 {
-    struct lock_owner *owner = inode->owners;
-    while (owner && owner->id != id)
-        owner = owner->next;
-    return owner;
+    const struct lock_owner wanted = {.id = id};
+    struct lock_owner **found = tfind(&wanted, &inode->owners_by_id, compare);
+    return found ? *found : NULL;
 }
 
 static struct lock_owner *ref(struct lock_owner *owner)
@@ -138,20 +145,22 @@ static int new_owner(fuse_req_t req, const struct open_file *file, uint64_t id,
 }
 
 /* The owner, which is to lock through the file: the one in the list, or *made, which then is taken;
- * or NULL. Gives a reference. */
-static struct lock_owner *use_listed(struct fs *fs, const struct open_file *file, uint64_t id,
-                                     pid_t pid, struct lock_owner **made)
+ * or NULL, without memory too. Gives a reference. */
+static struct lock_owner *use_listed(struct fs *fs, struct open_file *file, uint64_t id, pid_t pid,
+                                     struct lock_owner **made)
 {
     struct inode *inode = file->inode;
     LOCKED(inode_lock(&fs->inodes, inode));
     struct lock_owner *owner = find(inode, id);
-    if (!owner && *made) {
-        (*made)->next = inode->owners;
-        owner = inode->owners = TAKE_PTR(*made);
+    if (owner) {
+        LIST_REMOVE(owner, of_file);
+    } else if (*made && tsearch(*made, &inode->owners_by_id, compare)) {
+        owner = TAKE_PTR(*made);
+        LIST_INSERT_HEAD(&inode->owners, owner, of_inode);
     }
     if (!owner)
         return NULL;
-    owner->file = file;
+    LIST_INSERT_HEAD(&file->lockers, owner, of_file);
     owner->pid = pid;
     return ref(owner);
 }
@@ -168,16 +177,18 @@ int posix_lock_owner(fuse_req_t req, struct open_file *file, uint64_t id, pid_t 
     if (r < 0)
         return r;
     *ret_owner = use_listed(fs, file, id, pid, &made);
-    if (made) /* another thread was faster */
+    if (made) /* another thread was faster, or there is no memory */
         posix_lock_unref(made);
-    return 0;
+    return *ret_owner ? 0 : -ENOLCK;
 }
 
 pid_t posix_lock_other_pid(struct fs *fs, struct inode *inode, const struct lock_owner *owner)
 {
     LOCKED(inode_lock(&fs->inodes, inode));
     pid_t pid = 0;
-    for (const struct lock_owner *other = inode->owners; other; other = other->next) {
+    const struct lock_owner *other;
+    LIST_FOREACH(other, &inode->owners, of_inode)
+    {
         if (other == owner)
             continue;
         if (pid)
@@ -187,10 +198,11 @@ pid_t posix_lock_other_pid(struct fs *fs, struct inode *inode, const struct lock
     return pid;
 }
 
-static void take(struct lock_owner **link, struct lock_owner **taken)
+static void take(struct inode *inode, struct lock_owner *owner, struct lock_owner **taken)
 {
-    struct lock_owner *owner = *link;
-    *link = owner->next;
+    tdelete(owner, &inode->owners_by_id, compare);
+    LIST_REMOVE(owner, of_inode);
+    LIST_REMOVE(owner, of_file);
     owner->next = *taken;
     *taken = owner;
 }
@@ -209,28 +221,17 @@ void posix_lock_drop_owner(struct fs *fs, struct inode *inode, uint64_t id)
     struct lock_owner *taken = NULL;
     {
         LOCKED(inode_lock(&fs->inodes, inode));
-        struct lock_owner **link = &inode->owners;
-        while (*link && (*link)->id != id)
-            link = &(*link)->next;
-        if (*link)
-            take(link, &taken);
+        struct lock_owner *owner = find(inode, id);
+        if (owner)
+            take(inode, owner, &taken);
     }
     posix_lock_drop(taken);
 }
 
-struct lock_owner *posix_lock_take_file(struct inode *inode, const struct open_file *file)
+struct lock_owner *posix_lock_take_file(struct open_file *file)
 {
-    struct lock_owner *taken = NULL;
-    for (struct lock_owner **link = &inode->owners; *link;) {
-        if ((*link)->file == file)
-            take(link, &taken);
-        else
-            link = &(*link)->next;
-    }
+    struct lock_owner *taken = NULL, *owner;
+    while ((owner = LIST_FIRST(&file->lockers)))
+        take(file->inode, owner, &taken);
     return taken;
-}
-
-struct lock_owner *posix_lock_take_all(struct inode *inode)
-{
-    return TAKE_PTR(inode->owners);
 }

@@ -38,11 +38,10 @@ pid_t posix_lock_other_pid(struct fs *fs, struct inode *inode, const struct lock
 
 /* End an owner's locks on an inode. */
 void posix_lock_drop_owner(struct fs *fs, struct inode *inode, uint64_t id);
-/* Under inode_lock(): those last taken through a file, or all, are the inode's no more. Gives a
- * list (NULL: none) for posix_lock_drop(), which ends their locks and is not called under a lock:
- * to close what is on a file system that does not answer waits. */
-struct lock_owner *posix_lock_take_file(struct inode *inode, const struct open_file *file);
-struct lock_owner *posix_lock_take_all(struct inode *inode);
+/* Under inode_lock(): those last taken through a file are its inode's no more. Gives a list (NULL:
+ * none) for posix_lock_drop(), which ends their locks and is not called under a lock: to close what
+ * is on a file system that does not answer waits. */
+struct lock_owner *posix_lock_take_file(struct open_file *file);
 void posix_lock_drop(struct lock_owner *taken);
 
 #endif

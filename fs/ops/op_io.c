@@ -168,12 +168,7 @@ void op_copy_file_range(fuse_req_t req, fuse_ino_t in, off_t in_offset,
 static bool may_have_stores(struct fs *fs, struct inode *inode)
 {
     LOCKED(inode_lock(&fs->inodes, inode));
-    if (inode->backing_id > 0)
-        return false;
-    const struct open_file *file = inode->files;
-    while (file && !file->may_store)
-        file = file->next;
-    return file;
+    return inode->n_may_store_here;
 }
 
 static off_t do_lseek(struct fs *fs, const struct open_file *file, off_t offset, int whence)

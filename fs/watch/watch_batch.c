@@ -72,7 +72,8 @@ static void grow(struct watch_batch *batch)
     }
 }
 
-static struct seen *find(struct watch_batch *batch, const struct file_key *key, const char *name)
+struct seen *watch_batch_find(struct watch_batch *batch, const struct file_key *key,
+                              const char *name)
 {
     struct seen *seen = *bucket_of(batch, key, name);
     while (seen && (strcmp(seen->name, name) != 0 || !file_key_equal(&seen->key, key)))
@@ -83,14 +84,27 @@ static struct seen *find(struct watch_batch *batch, const struct file_key *key, 
 bool watch_batch_has_name(struct watch_batch *batch, const struct file_key *directory,
                           const char *name)
 {
-    return batch->has_names && find(batch, directory, name);
+    return batch->has_names && watch_batch_find(batch, directory, name);
+}
+
+void watch_batch_remove(struct watch_batch *batch, struct seen *seen)
+{
+    if (!seen)
+        return;
+    struct seen **link = bucket_of(batch, &seen->key, seen->name);
+    while (*link != seen)
+        link = &(*link)->next;
+    *link = seen->next;
+    TAILQ_REMOVE(&batch->seen, seen, order);
+    batch->n_seen--;
+    free(seen);
 }
 
 int watch_batch_add(struct watch_batch *batch, const struct file_key *key, const char *name,
                     unsigned what)
 {
     name = name ? name : "";
-    struct seen *seen = find(batch, key, name);
+    struct seen *seen = watch_batch_find(batch, key, name);
     if (seen) {
         seen->what |= what;
         TAILQ_REMOVE(&batch->seen, seen, order);

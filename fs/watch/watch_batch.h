@@ -26,8 +26,9 @@ struct seen {
     struct seen *next; /* in its bucket */
     TAILQ_ENTRY(seen) order;
     struct file_key key;
-    unsigned what; /* SEEN_ bits */
-    char name[];   /* "" for the inode itself */
+    unsigned what;  /* SEEN_ bits */
+    int64_t due_ms; /* for watch_index.c */
+    char name[];    /* "" for the inode itself */
 };
 
 /* More than this at once: all that is known is looked at anew, at less cost than one by one. The
@@ -58,6 +59,9 @@ DEFINE_CLEANUP(struct watch_batch *, watch_batch_unref);
  * long as there is one reference. Returns 0, -ENOMEM, or -EOVERFLOW when the batch is full. */
 int watch_batch_add(struct watch_batch *batch, const struct file_key *key, const char *name,
                     unsigned what);
+struct seen *watch_batch_find(struct watch_batch *batch, const struct file_key *key,
+                              const char *name);
+void watch_batch_remove(struct watch_batch *batch, struct seen *seen); /* NULL allowed; frees it */
 bool watch_batch_has_name(struct watch_batch *batch, const struct file_key *directory,
                           const char *name);
 

@@ -1,6 +1,4 @@
 /* What the index is told of changes beside the mount. */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
@@ -11,12 +9,6 @@ enum {
      * write of one who writes a line every now and then. */
     STILL_MS = 500,
     MOST_PENDING = 4096,
-};
-
-struct index_pending {
-    struct file_key key;
-    char *name; /* "" for the file itself; owned */
-    int64_t due_ms;
 };
 
 /* Whether it is as it was when it was last closed through the mount: the index knows of that, and
@@ -58,87 +50,48 @@ static void note(struct watch *watch, const struct file_key *key, const char *na
         note_content(watch, key);
 }
 
-static struct index_pending *find_pending(struct watch *watch, const struct file_key *key,
-                                          const char *name)
-{
-    for (size_t i = 0; i < watch->n_pending; i++)
-        if (file_key_equal(&watch->pending[i].key, key) &&
-            strcmp(watch->pending[i].name, name) == 0)
-            return &watch->pending[i];
-    return NULL;
-}
-
-static void drop_pending(struct watch *watch, struct index_pending *pending)
-{
-    if (!pending)
-        return;
-    free(pending->name);
-    *pending = watch->pending[--watch->n_pending];
-}
-
-/* Returns NULL where there is no room. */
-static struct index_pending *add_pending(struct watch *watch, const struct file_key *key,
-                                         const char *name)
-{
-    if (watch->n_pending == MOST_PENDING)
-        return NULL;
-    if (watch->n_pending == watch->max_pending) {
-        size_t max = watch->max_pending ? 2 * watch->max_pending : 16;
-        struct index_pending *more = reallocarray(watch->pending, max, sizeof(*more));
-        if (!more)
-            return NULL;
-        watch->pending = more;
-        watch->max_pending = max;
-    }
-    char *copy = strdup(name);
-    if (!copy)
-        return NULL;
-    struct index_pending *pending = &watch->pending[watch->n_pending++];
-    *pending = (struct index_pending){.key = *key, .name = copy};
-    return pending;
-}
-
+/* The one that was written last comes last, and is due last. */
 static void note_later(struct watch *watch, const struct file_key *key, const char *name)
 {
-    struct index_pending *pending = find_pending(watch, key, name);
-    if (!pending)
-        pending = add_pending(watch, key, name);
-    if (pending)
-        pending->due_ms = clock_now_ms() + STILL_MS;
+    if (!watch->pending)
+        watch->pending = watch_batch_new();
+    struct watch_batch *pending = watch->pending;
+    if (pending && (pending->n_seen < MOST_PENDING || watch_batch_find(pending, key, name)) &&
+        watch_batch_add(pending, key, name, SEEN_WRITING) == 0)
+        TAILQ_LAST(&pending->seen, seen_list)->due_ms = clock_now_ms() + STILL_MS;
     else
         note(watch, key, name);
+}
+
+static void note_pending(struct watch *watch, struct seen *pending)
+{
+    note(watch, &pending->key, pending->name);
+    watch_batch_remove(watch->pending, pending);
 }
 
 /* Somebody waits for what is so now. */
 static void note_all(struct watch *watch)
 {
-    while (watch->n_pending && watch_post_step(&watch->index)) {
-        note(watch, &watch->pending->key, watch->pending->name);
-        drop_pending(watch, watch->pending);
-    }
+    while (watch->pending && watch->pending->n_seen && watch_post_step(&watch->index))
+        note_pending(watch, TAILQ_FIRST(&watch->pending->seen));
 }
 
 /* In how many milliseconds to come again, -1: never. */
 static int note_due(struct watch *watch)
 {
-    int64_t now_ms = clock_now_ms(), next_ms = -1;
-    for (size_t i = watch->n_pending; i-- > 0;) {
-        struct index_pending *pending = &watch->pending[i];
-        if (pending->due_ms <= now_ms) {
-            note(watch, &pending->key, pending->name);
-            drop_pending(watch, pending);
-        } else if (next_ms < 0 || pending->due_ms - now_ms < next_ms) {
-            next_ms = pending->due_ms - now_ms;
-        }
+    const int64_t now_ms = clock_now_ms();
+    while (watch->pending && watch->pending->n_seen) {
+        struct seen *pending = TAILQ_FIRST(&watch->pending->seen);
+        if (pending->due_ms > now_ms)
+            return (int)(pending->due_ms - now_ms);
+        note_pending(watch, pending);
     }
-    return (int)next_ms;
+    return -1;
 }
 
 void watch_index_done(struct watch *watch)
 {
-    while (watch->n_pending)
-        drop_pending(watch, watch->pending);
-    free(watch->pending);
+    watch_batch_unref(watch->pending);
 }
 
 /* Names first, the last change first: what was renamed is found under its new name before it is
@@ -175,8 +128,9 @@ static void note_contents(struct watch *watch, struct watch_batch *batch)
             return;
         if (!done)
             note_later(watch, &seen->key, seen->name);
-        else
-            drop_pending(watch, find_pending(watch, &seen->key, seen->name));
+        else if (watch->pending)
+            watch_batch_remove(watch->pending,
+                               watch_batch_find(watch->pending, &seen->key, seen->name));
         if (done && !*seen->name)
             note_content(watch, &seen->key);
     }

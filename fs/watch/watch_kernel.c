@@ -56,7 +56,8 @@ static void tell_again(struct watch *watch, const struct file_key *key, unsigned
 static bool is_told_now(const struct inode *inode)
 {
     struct stat st;
-    return inode->type == S_IFREG && inode->files && fstat(inode->files->fd, &st) == 0 &&
+    const struct open_file *file = LIST_FIRST(&inode->files);
+    return inode->type == S_IFREG && file && fstat(file->fd, &st) == 0 &&
            inode_is_told(inode, &st) &&
            memcmp(&st.st_ctim, &inode->told_ctime, sizeof(st.st_ctim)) == 0;
 }

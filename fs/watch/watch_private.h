@@ -75,10 +75,9 @@ struct watch {
     pthread_mutex_t settle_lock; /* of the next four; a leaf */
     pthread_cond_t settled;
     uint64_t settle_wanted, settle_told;
-    uint64_t settle_all;           /* who was the last to wait for what is written on, too */
-    uint64_t settle_passed_on;     /* reader */
-    struct index_pending *pending; /* index: files whose writers may go on */
-    size_t n_pending, max_pending;
+    uint64_t settle_all;         /* who was the last to wait for what is written on, too */
+    uint64_t settle_passed_on;   /* reader */
+    struct watch_batch *pending; /* index: files whose writers may go on; NULL: none so far */
 };
 
 /* -- watch_kernel.c -- */

@@ -357,6 +357,23 @@ static void test_backing__what_is_mounted_in_the_place_of_another_judges_as_it_d
     assert_int_equal(umount2(path, 0), 0);
 }
 
+/* A ramfs has no handles. */
+static void test_backing__where_a_key_is_a_number_alone_the_caller_is_judged(void **state)
+{
+    (void)state;
+    char path[80];
+    struct file_key key;
+    mount_inside(path);
+    assert_int_equal(umount2(path, 0), 0);
+    if (mount("none", path, "ramfs", 0, NULL) < 0)
+        skip();
+    make_file("above/in ner/f", "1");
+    assert_int_equal(judges_at("above/in ner/f"), JUDGES_BY_CALLER);
+    assert_int_equal(backing_key_at(backing, backing_root_fd(backing), "above/in ner/f", &key), 0);
+    assert_true(backing_key_recurs(&key, false));
+    assert_int_equal(umount2(path, 0), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_backing__##name, set_up, tear_down)
@@ -373,6 +390,7 @@ int main(void)
         TEST(a_mount_inside_the_tree_can_be_unmounted),
         TEST(mounts_that_are_gone_are_forgotten),
         TEST(what_is_mounted_in_the_place_of_another_judges_as_it_does),
+        TEST(where_a_key_is_a_number_alone_the_caller_is_judged),
         TEST(a_second_mount_of_the_tree_s_own_file_system_is_reached_by_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,6 +41,30 @@ static void test_watch_batch__holds_each_thing_once_with_all_that_was_seen_of_it
     assert_null(TAILQ_NEXT(seen, order));
 }
 
+static void test_watch_batch__what_is_removed_is_not_found_and_all_else_is(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    _cleanup_(watch_batch_unref_p) struct watch_batch *batch = watch_batch_new();
+    for (unsigned i = 0; i < N; i++) {
+        struct file_key key = key_of(i / 2);
+        assert_int_equal(watch_batch_add(batch, &key, i % 2 ? "a" : "", SEEN_WRITING), 0);
+    }
+    for (unsigned i = 0; i < N / 2; i++) {
+        struct file_key key = key_of(i);
+        watch_batch_remove(batch, watch_batch_find(batch, &key, i % 3 ? "" : "a"));
+    }
+    assert_int_equal(batch->n_seen, N / 2);
+    for (unsigned i = 0; i < N / 2; i++) {
+        struct file_key key = key_of(i);
+        assert_null(watch_batch_find(batch, &key, i % 3 ? "" : "a"));
+        assert_non_null(watch_batch_find(batch, &key, i % 3 ? "a" : ""));
+    }
+    struct file_key none = key_of(N);
+    watch_batch_remove(batch, watch_batch_find(batch, &none, ""));
+    assert_int_equal(batch->n_seen, N / 2);
+}
+
 /* Renamed from a to b to c: the last one is met first when read from the end, so that the inode is
  * found where it is before it is missed where it was. */
 static void test_watch_batch__keeps_the_order_in_which_things_were_seen_last(void **state)
@@ -121,6 +145,7 @@ static void test_watch_batch__names_chosen_to_be_alike_are_found_as_soon(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_watch_batch__what_is_removed_is_not_found_and_all_else_is),
         cmocka_unit_test(test_watch_batch__holds_each_thing_once_with_all_that_was_seen_of_it),
         cmocka_unit_test(test_watch_batch__keeps_the_order_in_which_things_were_seen_last),
         cmocka_unit_test(test_watch_batch__names_chosen_to_be_alike_are_found_as_soon),

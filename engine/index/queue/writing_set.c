@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 
-enum { N_BUCKETS = 256 }; /* files open for writing at once are few */
+enum { FIRST_BUCKETS = 256 }; /* files open for writing at once are few, but where somebody likes */
 
 struct writer {
     struct writer *next;
@@ -15,14 +15,21 @@ struct writer {
 
 struct writing_set {
     pthread_mutex_t lock;
-    struct writer *buckets[N_BUCKETS];
+    struct writer **buckets;
+    size_t n_buckets, n_writers;
 };
 
 struct writing_set *writing_set_new(void)
 {
     struct writing_set *set = calloc(1, sizeof(*set));
-    if (set)
-        pthread_mutex_init(&set->lock, NULL);
+    struct writer **buckets = calloc(FIRST_BUCKETS, sizeof(*buckets));
+    if (!set || !buckets) {
+        free(buckets);
+        free(set);
+        return NULL;
+    }
+    *set = (struct writing_set){.buckets = buckets, .n_buckets = FIRST_BUCKETS};
+    pthread_mutex_init(&set->lock, NULL);
     return set;
 }
 
@@ -30,13 +37,14 @@ void writing_set_free(struct writing_set *set)
 {
     if (!set)
         return;
-    for (int i = 0; i < N_BUCKETS; i++) {
+    for (size_t i = 0; i < set->n_buckets; i++) {
         while (set->buckets[i]) {
             struct writer *writer = set->buckets[i];
             set->buckets[i] = writer->next;
             free(writer);
         }
     }
+    free(set->buckets);
     pthread_mutex_destroy(&set->lock);
     free(set);
 }
@@ -44,10 +52,31 @@ void writing_set_free(struct writing_set *set)
 /* Where the pointer to a file's entry is, or would be. */
 static struct writer **find(struct writing_set *set, const struct file_key *file)
 {
-    struct writer **at = &set->buckets[file_key_hash(file) % N_BUCKETS];
+    struct writer **at = &set->buckets[file_key_hash(file) & (set->n_buckets - 1)];
     while (*at && !file_key_equal(&(*at)->file, file))
         at = &(*at)->next;
     return at;
+}
+
+/* A table that cannot grow is only slower. */
+static void grow(struct writing_set *set)
+{
+    const size_t n_old = set->n_buckets;
+    struct writer **old = set->buckets;
+    struct writer **buckets = calloc(2 * n_old, sizeof(*buckets));
+    if (!buckets)
+        return;
+    set->buckets = buckets;
+    set->n_buckets = 2 * n_old;
+    for (size_t i = 0; i < n_old; i++) {
+        for (struct writer *writer = old[i], *next; writer; writer = next) {
+            next = writer->next;
+            struct writer **at = &buckets[file_key_hash(&writer->file) & (set->n_buckets - 1)];
+            writer->next = *at;
+            *at = writer;
+        }
+    }
+    free(old);
 }
 
 bool writing_set_change(struct writing_set *set, const struct file_key *file, int change)
@@ -55,14 +84,18 @@ bool writing_set_change(struct writing_set *set, const struct file_key *file, in
     LOCKED(&set->lock);
     struct writer **at = find(set, file), *writer = *at;
     if (!writer) {
-        if (change <= 0 || !(writer = calloc(1, sizeof(*writer))))
+        if (change <= 0 || !(writer = malloc(sizeof(*writer))))
             return false;
-        writer->file = *file;
+        *writer = (struct writer){.file = *file, .n_openings = change};
         *at = writer;
+        if (++set->n_writers > set->n_buckets)
+            grow(set);
+        return false;
     }
     writer->n_openings += change;
     if (writer->n_openings > 0)
         return false;
+    set->n_writers--;
     bool is_owed = writer->is_owed;
     *at = writer->next;
     free(writer);
