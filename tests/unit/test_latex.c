@@ -97,6 +97,8 @@ static void test_latex__sniffing_takes_documents_and_parts_of_them(void **state)
     expect_type("\\input texinfo\n@setfilename x\n@section y\n", TEXT_PLAIN);
     expect_type("\\\\server\\share\n\\begin{x}\n\\end{x}\n\\item\n", TEXT_PLAIN);
     expect_type("\\d+ \\w*\n\\s\n", TEXT_PLAIN);
+    expect_type("\\begin{itemize}\nText\n\\item one\n\\end{itemize}\n", TEXT_LATEX);
+    expect_type("\\begin{itemize}\nText\n\\item one\n", TEXT_PLAIN);
     expect_type("% only a comment", TEXT_PLAIN);
     assert_string_equal(text_type_name(TEXT_LATEX), "latex");
 }
