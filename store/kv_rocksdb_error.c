@@ -124,10 +124,12 @@ char *kv_rocksdb_describe(int error, bool create, const char *path, const char *
                      path);
         break;
     case -ENOSPC:
-        n = asprintf(&line,
-                     "no room for store %s; make room on its file system, or name another one with "
-                     "--store",
-                     path);
+        n = asprintf(
+            &line,
+            "no room for store %s: it is written only where %d MiB are free, most of which "
+            "it leaves free; make room on its file system, or name another one with "
+            "--store",
+            path, KV_ROCKSDB_RESERVED_BYTES >> 20);
         break;
     default: n = asprintf(&line, "store %s cannot be opened: %s", path, detail);
     }

@@ -15,7 +15,7 @@ static void print_usage(FILE *to)
           to);
     for (const struct command *command = commands; command->name; command++)
         fprintf(to, "  %-10s %s\n", command->name, command->summary);
-    fputs("\n'kinfs COMMAND --help' tells more; so does kinfs(1).\n"
+    fputs("\n'kinfs COMMAND --help' or 'kinfs help COMMAND' tells more; so does kinfs(1).\n"
           "Exit codes: 0 done; 1 no such answer; 2 usage; 3 failed; 4 it cannot be told.\n",
           to);
 }
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
     char *of_command[] = {argv[0], argc > 2 ? argv[2] : NULL, (char *)"--help", NULL};
     bool asks_help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0 ||
                      strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "-?") == 0;
-    if (asks_help && argc == 2) {
+    if (asks_help && (argc == 2 || strcmp(argv[2], "help") == 0)) {
         print_usage(stdout);
         return COMMAND_OK;
     }

@@ -86,6 +86,7 @@ static void index_free(struct index *index)
         shingle_hash_free(index->hash);
     if (index->queue)
         change_queue_free(index->queue);
+    id_map_done(&index->unwritten);
     writing_set_free(index->writing);
     extractors_free(index->extractors);
     scan_done(&index->scan);

@@ -29,6 +29,7 @@
 #include "base/niceness.h"
 #include "engine/index/postings/postings.h"
 #include "engine/index/catalogue/document_counts.h"
+#include "engine/index/tables/id_map.h"
 #include "engine/index/tables/largest_modulus.h"
 #include "engine/index/tables/meta.h"
 #include "engine/index/tables/record.h"
@@ -141,7 +142,9 @@ struct index {
     atomic_uint_fast64_t n_uses;     /* index_note_use() */
     struct document_counts counts;   /* committer; its numbers for anyone to see */
     atomic_uint_fast64_t n_failed, scan_found;
-    atomic_uint_fast64_t n_unwritten; /* sketches that were dropped as the store takes none */
+    struct id_map unwritten; /* committer: files whose sketches the store did not take, by hashes of
+                                their keys */
+    atomic_uint_fast64_t n_unwritten; /* their number, for anyone to see */
     atomic_uint_fast64_t sketched_documents, sketched_bytes;
 };
 

@@ -14,8 +14,10 @@ enum { POLICY_W_MAX = 64, POLICY_S_MAX = 4096, POLICY_M_MAX = 1 << 20, POLICY_V_
 
 /* The version of canon.h. Version 1 knew UTF-8 alone, had other rules for HTML, and nothing for
  * binary files; 2 composed and joined nothing, told fewer charsets apart, and had
- * other tables; 3 took the cells of tables as bytes. */
-enum policy_tokeniser { POLICY_TOKENISER_WORDS = 4 };
+ * other tables; 3 took the cells of tables as bytes; 4 told fewer parts of LaTeX
+ * documents, joined no word over a blank behind its hyphen or an empty line, and had fewer
+ * ragged tables. */
+enum policy_tokeniser { POLICY_TOKENISER_WORDS = 5 };
 /* The version of shingle_hash.h. Version 1 was multilinear modulo 2^128. */
 enum policy_hash { POLICY_HASH_GF64 = 2 };
 

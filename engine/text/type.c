@@ -258,6 +258,8 @@ enum text_type text_type_sniff(const void *head_bytes, size_t size_bytes)
         return TEXT_MARKDOWN;
     if (wiki_sniff(head_bytes, size_bytes))
         return TEXT_WIKI;
+    if (latex_sniff_part(head_bytes, size_bytes))
+        return TEXT_LATEX;
     return text_type_separator(head_bytes, size_bytes) ? TEXT_TABLE : TEXT_PLAIN;
 }
 

@@ -287,17 +287,26 @@ static int answer_root(const struct view_task *task, enum attribute attribute, s
 
 /* -- of a cluster's directory -- */
 
+/* False: asked is whether there is a value, or how long it is. */
+static bool wants_value(const struct view_task *task)
+{
+    return task->name && task->size;
+}
+
 static int answer_cluster_directory(const struct view_task *task, enum attribute attribute,
                                     struct value *value)
 {
     _cleanup_(cluster_info_done) struct cluster_info cluster = {0};
-    const bool reads_all =
+    const bool is_of_all =
         attribute == ATTRIBUTE_RESEMBLANCE_MIN || attribute == ATTRIBUTE_RESEMBLANCE_MEAN;
+    const bool reads_all = is_of_all && wants_value(task);
     int r = view_settle(task);
     if (!r)
         r = view_cluster(task, task->node->cluster_id, reads_all ? 0 : 1, &cluster, NULL);
     if (r < 0)
         return r;
+    if (is_of_all && !reads_all) /* all numbers are as long */
+        return set_number(value, 1.0);
     switch (attribute) {
     case ATTRIBUTE_SIZE: return set(value, "%" PRIu64, cluster.size);
     case ATTRIBUTE_STATE:

@@ -35,6 +35,17 @@ def pdf(lines, lines_a_page=40, in_trailer=b""):
     )
 
 
+def columns_pdf(lines, lines_a_column=20):
+    """In two columns, each row of both at once, as some programs write it."""
+    rows = []
+    for i in range(0, len(lines), 2 * lines_a_column):
+        left, right = (lines[at : at + lines_a_column] for at in (i, i + lines_a_column))
+        rows.append([(left[n], right[n] if n < len(right) else "") for n in range(len(left))])
+    # A row is an argument of pdf(): it moves to the second column and back.
+    pages = [[") Tj 270 0 Td (".join(row) + ") Tj -270 0 Td (" for row in page] for page in rows]
+    return pdf([row for page in pages for row in page], lines_a_column)
+
+
 def encrypted_pdf(lines):
     """As if by a password: the one for reading is not the empty one, nor any other."""
     words = b"<%s>" % (b"5a" * 32)
@@ -234,7 +245,7 @@ def encrypted(file, lines):
     open(file, "wb").write(data)
 
 
-pdfs = {"pdf": pdf, "encrypted-pdf": encrypted_pdf, "pages": lambda lines: pdf(lines, 1)}
+pdfs = {"pdf": pdf, "columns-pdf": columns_pdf, "encrypted-pdf": encrypted_pdf, "pages": lambda lines: pdf(lines, 1)}
 kinds = {"odt": odt, "docx": docx, "pptx": pptx, "xlsx": xlsx, "epub": epub, "bomb": bomb, "encrypted": encrypted, **bombs}
 packed = ("odt", "docx", "pptx", "xlsx", "epub")
 kinds.update({"repacked-" + kind: repacked(kinds[kind]) for kind in packed})

@@ -39,7 +39,7 @@ lately=$(($(date +%s) - 10))
 for way in passthrough nopassthrough; do
     mount -o remount,relatime,diratime disk
     expect_equal "$way: relatime, unread for long" 'f d ' "$(access_times 999999999 relatime $way)"
-    for option in noatime strictatime nodiratime; do refused "$option"; done
+    for option in noatime strictatime nodiratime norelatime; do refused "$option"; done
     # The last of those that exclude each other holds.
     expect_equal "$way: nothing asked for" 'f d ' "$(access_times 999999999 noatime,atime,nodiratime,diratime,lazytime,nolazytime $way)"
 
@@ -47,10 +47,11 @@ for way in passthrough nopassthrough; do
     expect_equal "$way: noatime" '' "$(access_times 999999999 noatime $way)"
     expect_equal "$way: noatime is nodiratime" '' "$(access_times 999999999 nodiratime $way)"
     for option in relatime strictatime; do refused "$option"; done
+    expect_equal "$way: norelatime" '' "$(access_times 999999999 norelatime,nostrictatime $way)"
 
     mount -o remount,strictatime disk
     expect_equal "$way: strictatime" 'f d ' "$(access_times "$lately" strictatime $way)"
-    for option in relatime noatime; do refused "$option"; done
+    for option in relatime noatime nostrictatime; do refused "$option"; done
 
     mount -o remount,strictatime,nodiratime disk
     expect_equal "$way: nodiratime" 'f ' "$(access_times "$lately" nodiratime $way)"

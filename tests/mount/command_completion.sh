@@ -49,9 +49,17 @@ offers 'kinfs mount -oro,wat' -oro,watch=auto -oro,watch=fanotify -oro,watch=ino
 offers 'kinfs mount -o views=similar:h' hidden
 offers 'kinfs mount -oro,views=similar:c' clusters
 offers 'kinfs help sta' status
+offers 'kinfs help hel' help
+# The value is a word of its own.
+offers 'kinfs scan --policy ' default broder1997
+offers 'kinfs cluster --mode ' exact fast center broder1997 supershingle
+offers 'kinfs cluster --mode f' fast
+offers 'kinfs scan --tokens words+' words+tags
 mkdir -p place/inside
 offers 'kinfs check --store=pla' place
 offers 'kinfs similar --store=place/in' place/inside
+offers 'kinfs similar --store place/in' place/inside
+offers 'kinfs cluster --threshold pla' ''
 offers 'kinfs mount -o limit=3,store=place/in' place/inside
 offers 'kinfs mount pla' place
 

@@ -8,6 +8,8 @@ help=$("$KINFS" --help)
 declare -A means=() # a letter in all commands: its long option
 names=$(sed -nE 's/^  ([a-z]+) .*/\1/p' <<< "$help")
 expect_equal 'listed in --help' 'mount umount scan settle status similar clusters cluster shingles compare check rebuild' "$(xargs <<< "$names")"
+expect_match 'help in --help' "'kinfs help COMMAND'" "$help"
+expect_equal 'help help' "$help" "$("$KINFS" help help)"
 for command in $names; do
     of_command=$("$KINFS" "$command" --help)
     expect_match "$command --help" "^Usage: kinfs $command " "$of_command"

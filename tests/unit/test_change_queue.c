@@ -851,6 +851,40 @@ static void test_change_queue__many_parts_and_promotions_take_no_walk(void **sta
     change_queue_free(queue);
 }
 
+/* A document that is written has a notice of its name and one of its contents. */
+static void test_change_queue__a_document_of_two_notices_is_one(void **state)
+{
+    (void)state;
+    enum { N = 400 };
+    struct change_queue *queue = new_queue(4 * N);
+    struct change *taken;
+    struct file_key directory = key_of(N);
+    char name[32];
+    for (unsigned i = 0; i < N; i++) {
+        snprintf(name, sizeof(name), "%u", i);
+        change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, name, NULL);
+        note(queue, LANE_FOREGROUND, i);
+    }
+    assert_int_equal(change_queue_outstanding(queue, LANE_FOREGROUND), 2 * N);
+    assert_int_equal(change_queue_documents(queue, LANE_FOREGROUND), N);
+    for (unsigned i = 0; i < N; i++) {
+        assert_int_equal(change_queue_take(queue, CHANGE_ENTRY, false, &taken), 1);
+        change_queue_done(queue, taken);
+        assert_int_equal(change_queue_documents(queue, LANE_FOREGROUND), N);
+    }
+    for (unsigned i = N; i > 0; i--) {
+        assert_int_equal(change_queue_take(queue, CHANGE_CONTENT, false, &taken), 1);
+        assert_int_equal(change_queue_documents(queue, LANE_FOREGROUND), i);
+        change_queue_done(queue, taken);
+    }
+    assert_int_equal(change_queue_documents(queue, LANE_FOREGROUND), 0);
+    /* Of what is moved or removed there is the name alone. */
+    change_queue_note(queue, LANE_FOREGROUND, CHANGE_ENTRY, &directory, "name", NULL);
+    assert_int_equal(change_queue_documents(queue, LANE_FOREGROUND), 1);
+    assert_int_equal(change_queue_documents(queue, LANE_SCAN), 0);
+    change_queue_free(queue);
+}
+
 struct settler {
     struct change_queue *queue;
     int result;
@@ -1119,6 +1153,7 @@ int main(void)
         cmocka_unit_test(test_change_queue__what_is_below_counts_no_rounds),
         cmocka_unit_test(test_change_queue__many_parts_and_promotions_take_no_walk),
         cmocka_unit_test(test_change_queue__entries_of_two_names_are_two_changes),
+        cmocka_unit_test(test_change_queue__a_document_of_two_notices_is_one),
         cmocka_unit_test(test_change_queue__settling_does_not_wait_for_later_changes),
         cmocka_unit_test(test_change_queue__shutting_down_ends_every_wait),
         cmocka_unit_test(test_change_queue__what_is_held_back_comes_when_released),

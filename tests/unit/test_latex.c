@@ -85,14 +85,38 @@ static void test_latex__sniffing_takes_documents_and_parts_of_them(void **state)
     expect_type("\\PassOptionsToPackage{x}{y}\n\\documentclass{article}\n", TEXT_LATEX);
     expect_type("\xef\xbb\xbf\\chapter{One}\r\nText.\r\n\\section{Two}\r\n\\label{a}\r\n",
                 TEXT_LATEX);
-    expect_type("\\chapter{One}\nText only.\n", TEXT_PLAIN);
-    expect_type("\\chapter{One}\nText.\n\\section{Two}\n", TEXT_PLAIN);
+    expect_type("\\chapter{One}\nText only.\n", TEXT_LATEX);
+    expect_type("% !TEX root = ../all.tex\n\n  \\chapter*{One}\nText.\n", TEXT_LATEX);
+    expect_type("\\section[Short]{One}\nText.\n", TEXT_LATEX);
+    expect_type("\\input{macros}\nText only.\n", TEXT_LATEX);
+    expect_type("\\include{one}\n", TEXT_LATEX);
+    expect_type("\\section one Title\nof a comment for Doxygen\n", TEXT_PLAIN);
+    expect_type("\\sections{one}\n", TEXT_PLAIN);
+    expect_type("\\newpage\nText.\n\\section{Two}\n", TEXT_PLAIN);
     expect_type("Write\n\\documentclass{article}\n", TEXT_PLAIN);
     expect_type("\\input texinfo\n@setfilename x\n@section y\n", TEXT_PLAIN);
     expect_type("\\\\server\\share\n\\begin{x}\n\\end{x}\n\\item\n", TEXT_PLAIN);
     expect_type("\\d+ \\w*\n\\s\n", TEXT_PLAIN);
+    expect_type("\\begin{itemize}\nText\n\\item one\n\\end{itemize}\n", TEXT_LATEX);
+    expect_type("\\begin{itemize}\nText\n\\item one\n", TEXT_PLAIN);
     expect_type("% only a comment", TEXT_PLAIN);
     assert_string_equal(text_type_name(TEXT_LATEX), "latex");
+}
+
+/* A part that begins with text has commands within it; who quotes them writes about LaTeX. */
+static void test_latex__sniffing_takes_parts_that_begin_with_text(void **state)
+{
+    (void)state;
+    expect_type("It \\emph{is} so~\\cite{a, b}, and\nso on (\\textit{ibid.}).\n", TEXT_LATEX);
+    expect_type("% a part\nOne\\footnote{two} \\textbf {x}\n\n\\section*{Two}\n\\label{two}\n",
+                TEXT_LATEX);
+    expect_type("\\noindent One \\emph{two} \\cite[p.~3]{three} \\ref{four}", TEXT_LATEX);
+    expect_type("It \\emph{is} so \\cite{a}.\n", TEXT_PLAIN);
+    expect_type("Write `\\emph{a}`, '\\emph{b}', \"\\emph{c}\" or \\\\emph{d}.\n", TEXT_PLAIN);
+    expect_type("% \\emph{a} \\emph{b} \\emph{c}\nText.\n", TEXT_PLAIN);
+    expect_type("\\emphasis{a} \\emph a \\emph\n \\frac{a}{b} \\emph", TEXT_PLAIN);
+    expect_type("#!/bin/sh\ncat <<END\n\\emph{a} \\emph{b} \\emph{c}\nEND\n", TEXT_PLAIN);
+    expect_type("print one;\nprint <<END;\n\\emph{a} \\emph{b} \\emph{c}\n", TEXT_PLAIN);
 }
 
 static void test_latex__what_is_damaged_is_read_on(void **state)
@@ -157,6 +181,7 @@ int main(void)
         cmocka_unit_test(test_latex__only_what_is_printed_counts),
         cmocka_unit_test(test_latex__characters_and_mathematics),
         cmocka_unit_test(test_latex__sniffing_takes_documents_and_parts_of_them),
+        cmocka_unit_test(test_latex__sniffing_takes_parts_that_begin_with_text),
         cmocka_unit_test(test_latex__what_is_damaged_is_read_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,6 +76,7 @@ static void test_notices__too_many_at_once_are_found_by_a_scan(void **state)
         write_text(f, name, i);
     }
     note_entry(f, "f0");
+    assert_int_equal(status_of(f).pending_foreground, 1);
     assert_false(status_of(f).scanning);
     for (unsigned i = 0; i < NOTICES; i++) {
         snprintf(name, sizeof(name), "none%u", i);
@@ -98,6 +99,27 @@ static void test_notices__too_many_at_once_are_found_by_a_scan(void **state)
     indexed_tree_settle(f);
 }
 
+/* As the mount notes it: the name when the file is made, the contents when it is closed. */
+static void test_notices__a_new_document_is_one_that_is_pending(void **state)
+{
+    enum { FILES = 40 };
+    struct indexed_tree *f = *state;
+    char name[32];
+    index_close(f->index, 5000);
+    indexed_tree_open(f);
+    for (unsigned i = 0; i < FILES; i++) {
+        snprintf(name, sizeof(name), "f%u", i);
+        write_text(f, name, i);
+        note_entry(f, name);
+        struct file_key key = indexed_tree_key(f, name);
+        index_note_content(f->index, &key);
+        assert_int_equal(status_of(f).pending_foreground, i + 1);
+    }
+    assert_int_equal(index_start(f->index), 0);
+    indexed_tree_settle(f);
+    assert_int_equal(status_of(f).documents, FILES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +127,8 @@ int main(void)
             test_notices__a_file_renamed_while_it_is_written_is_sketched_at_its_end,
             indexed_tree_setup, indexed_tree_teardown),
         cmocka_unit_test_setup_teardown(test_notices__what_is_no_entry_of_a_directory_is_not_noted,
+                                        indexed_tree_setup, indexed_tree_teardown),
+        cmocka_unit_test_setup_teardown(test_notices__a_new_document_is_one_that_is_pending,
                                         indexed_tree_setup, indexed_tree_teardown),
         cmocka_unit_test_setup_teardown(test_notices__too_many_at_once_are_found_by_a_scan,
                                         indexed_tree_setup, indexed_tree_teardown),

@@ -282,6 +282,26 @@ static void test_table__few_rows_are_ragged(void **state)
     }
 }
 
+/* In rows of four cells or more separators are seldom by chance. */
+static void test_table__half_of_wide_rows_may_be_ragged(void **state)
+{
+    (void)state;
+    static char rows[20 * 32];
+    for (unsigned n_cells = 2; n_cells <= 6; n_cells++) /* before the last */
+        for (unsigned n_ragged = 1; n_ragged <= 14; n_ragged++) {
+            size_t size = 0;
+            for (unsigned j = 0; j < 20; j++) {
+                for (unsigned i = 0; i < n_cells; i++)
+                    size += (size_t)sprintf(rows + size, "%u,", j);
+                size += (size_t)sprintf(rows + size, j >= 20 - n_ragged ? "a,b\n" : "a\n");
+            }
+            const unsigned per_ragged = n_cells < 3 ? 8 : 2;
+            const char expected = per_ragged * n_ragged <= 20 ? ',' : 0;
+            if (table_sniff((uint8_t *)rows, size, true) != expected)
+                fail_msg("%u separators, %u of 20 rows ragged", n_cells, n_ragged);
+        }
+}
+
 /* There are few of them in what is looked at. */
 static void test_table__one_long_row_is_ragged(void **state)
 {
@@ -362,6 +382,7 @@ int main(void)
         cmocka_unit_test(test_table__small_changes_are_small),
         cmocka_unit_test(test_table__another_table_of_this_header_is_another),
         cmocka_unit_test(test_table__few_rows_are_ragged),
+        cmocka_unit_test(test_table__half_of_wide_rows_may_be_ragged),
         cmocka_unit_test(test_table__one_long_row_is_ragged),
         cmocka_unit_test(test_table__spaces_are_behind_separators),
         cmocka_unit_test(test_table__wide_rows_are_tables_too),

@@ -565,9 +565,9 @@ static void test_words__go_on_behind_a_hyphen_at_the_end_of_a_line(void **state)
            BROKEN_TOKENS "strassenbäume слово document ");
     expect(BROKEN "GNU-\nlinux", BROKEN_TOKENS "gnulinux ");
     /* What begins so is no rest of a word, or no beginning of one stands before it. */
-    expect(BROKEN "docu-\nMent docu-\n\nment docu-\n1 docu- \nment docu -\nment docu-",
+    expect(BROKEN "docu-\nMent docu-\n\n\nment docu-\n1 docu- \n\nMent docu -\nment docu-",
            BROKEN_TOKENS "docu ment docu ment docu 1 docu ment docu ment docu ");
-    expect(BROKEN "docu-\r\n\r\nment docu-\r\rment", BROKEN_TOKENS "docu ment docu ment ");
+    expect(BROKEN "docu-\r\n\r\n\r\nment docu-\r\rment", BROKEN_TOKENS "docu ment docu ment ");
     expect(BROKEN "x-\nray 12-\nment, a1-\nb, --\nment -\nment",
            BROKEN_TOKENS "x ray 12 ment a1 b ment ment ");
     expect(BROKEN "docu-\n\xff"
@@ -576,14 +576,30 @@ static void test_words__go_on_behind_a_hyphen_at_the_end_of_a_line(void **state)
     expect(BROKEN "e-mail docu-ment a-\xc3\xa9", BROKEN_TOKENS "e mail docu ment a é ");
 }
 
+/* Blanks that an editor or a scan left there, and every other line empty. */
+static void test_words__go_on_over_blanks_and_an_empty_line(void **state)
+{
+    (void)state;
+    expect(BROKEN "docu- \nment, docu-\t \nment, docu-  \r\n  ment, docu-\t\rment",
+           BROKEN_TOKENS "document document document document ");
+    expect(BROKEN "docu-\n\nment docu-\r\n\r\nment docu- \n \t\n\fment docu-\n \r\n ment",
+           BROKEN_TOKENS "document document document document ");
+    expect(BROKEN "docu- ment docu-\tment docu-  -\nment docu- ",
+           BROKEN_TOKENS "docu ment docu ment docu ment docu ");
+    expect(BROKEN "docu- \n \n \nment docu-\f\nment x- \ny",
+           BROKEN_TOKENS "docu ment docu ment x y ");
+    expect("well- \nknown", "well known ");
+}
+
 static void test_words__soft_hyphens_are_never_there(void **state)
 {
     (void)state;
     expect("docu\xc2\xadment do\xc2\xad"
            "cu\xc2\xad\nment do\xc2\xad\r\n  Cument x\xc2\xad\ny",
            "document document document xy ");
-    expect("docu\xc2\xad\n\nment docu\xc2\xad\n1 docu\xc2\xad ment docu\xc2\xad",
+    expect("docu\xc2\xad\n\n\nment docu\xc2\xad\n1 docu\xc2\xad ment docu\xc2\xad",
            "docu ment docu 1 docu ment docu ");
+    expect("docu\xc2\xad \nment docu\xc2\xad\n\nment", "document document ");
     expect("\xc2\xad\nment \xc2\xad-\xc2\xad docu\xc2\xad\xcc\x81", "ment doc\xc3\xba ");
 }
 
@@ -608,6 +624,8 @@ static void test_words__broken_lines_tell_only_what_is_near(void **state)
 static void test_words__broken_anywhere_are_whole(void **state)
 {
     (void)state;
+    static const char *const breaks_of_lines[] = {"-\n", "-\r\n   ", "- \n", "-\n\n", "-\t\r\n"};
+    enum { N_BREAKS = sizeof(breaks_of_lines) / sizeof(breaks_of_lines[0]) };
     unsigned seed = 6;
     for (unsigned round = 0; round < 300; round++) {
         uint8_t text[6000], *to = text;
@@ -619,7 +637,7 @@ static void test_words__broken_anywhere_are_whole(void **state)
             for (size_t i = 0; i < size; i++) {
                 char letter = (char)('a' + rand_r(&seed) % 26);
                 if (breaks && i == at) {
-                    to += sprintf((char *)to, round % 2 ? "-\n" : "-\r\n   ");
+                    to += sprintf((char *)to, "%s", breaks_of_lines[round % N_BREAKS]);
                     if (!broken)
                         *out++ = ' ';
                     broken = true;
@@ -816,6 +834,7 @@ int main(void)
         cmocka_unit_test(test_words__marks_without_end_are_taken_as_they_come),
         cmocka_unit_test(test_words__of_the_same_letters_are_one),
         cmocka_unit_test(test_words__go_on_behind_a_hyphen_at_the_end_of_a_line),
+        cmocka_unit_test(test_words__go_on_over_blanks_and_an_empty_line),
         cmocka_unit_test(test_words__soft_hyphens_are_never_there),
         cmocka_unit_test(test_words__broken_lines_tell_only_what_is_near),
         cmocka_unit_test(test_words__broken_anywhere_are_whole),

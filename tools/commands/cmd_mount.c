@@ -128,6 +128,13 @@ static void tell_begun(void *user)
     service_tell("READY=1");
 }
 
+static const char *why_no_thread(int error)
+{
+    return error == -EAGAIN ? "there is no thread left, or no memory for one; raise the limit "
+                              "(ulimit -u, ulimit -v, TasksMax=)"
+                            : strerror(-error);
+}
+
 static int serve(struct mount_plan *plan, const struct mount_options *options, bool in_front,
                  char **ret_error)
 {
@@ -176,7 +183,7 @@ static int serve(struct mount_plan *plan, const struct mount_options *options, b
     hold.used = true;
     r = index ? index_start(index) : 0;
     if (r < 0)
-        return refuse(ret_error, r, "%s: cannot start: %s", plan->store, strerror(-r));
+        return refuse(ret_error, r, "%s: cannot start: %s", plan->store, why_no_thread(r));
     const struct work_context context = {
         .index = index,
         .backing = backing,
@@ -190,7 +197,7 @@ static int serve(struct mount_plan *plan, const struct mount_options *options, b
     };
     r = control_start(plan->store, &context, index ? command_work : work_without_index, &control);
     if (r < 0)
-        return refuse(ret_error, r, "%s/control: %s", plan->store, strerror(-r));
+        return refuse(ret_error, r, "%s/control: %s", plan->store, why_no_thread(r));
 
     signals_serve(end, fs);
     tell_limits(fs, in_front);
@@ -199,10 +206,7 @@ static int serve(struct mount_plan *plan, const struct mount_options *options, b
     signals_block();
     service_tell("STOPPING=1");
     return r < 0 ? refuse(ret_error, r, "%s: %s: %s", plan->mountpoint,
-                          has_begun ? "the mount ended" : "nothing can be served",
-                          r == -EAGAIN ? "there is no thread left, or no memory for one; raise the "
-                                         "limit (ulimit -u, ulimit -v, TasksMax=)"
-                                       : strerror(-r))
+                          has_begun ? "the mount ended" : "nothing can be served", why_no_thread(r))
                  : 0;
 }
 

@@ -73,10 +73,16 @@ _kinfs() {
             _kinfs_option "$listed" threshold= limit= views= clusters= store= policy= tokens= stopwords= stemmer= workers= cache= settle_ms= config= log= watch= \
                 nosketch list_xattr allow_other noallow_other passthrough nopassthrough debug ro suid nosuid dev nodev noexec noatime relatime strictatime nodiratime lazytime
             return ;;
-        -p) _kinfs_option '' default broder1997; return ;;
-        -s) _kinfs_paths -d; return ;;
-        -[cT]) _kinfs_paths -f; return ;;
-        -[tnwi]) return ;;
+        -p | --policy | --tokens | --stopwords | --stemmer | --mode | --phase | --sketch)
+            [[ $before != -p ]] || before=--policy
+            local value
+            for value in $(_kinfs_choices "${before#--}"); do
+                _kinfs_answer "$value"
+            done
+            return ;;
+        -s | --store | --scratch | --keep) _kinfs_paths -d; return ;;
+        -[cT] | --config | --tree) _kinfs_paths -f; return ;;
+        -[tnwi] | --threshold | --limit | --workers | --id | --explain | --clustering | --timeout | --top | --memory | --threads | --within | --shingle) return ;;
     esac
     case $argument in
         --store=* | --scratch=* | --keep=*) _kinfs_paths -d; return ;;
@@ -106,7 +112,7 @@ _kinfs() {
             return ;;
     esac
     case $command in
-        help) _kinfs_answer mount umount scan settle status similar clusters shingles cluster compare check rebuild; return ;;
+        help) _kinfs_answer mount umount scan settle status similar clusters shingles cluster compare check rebuild help; return ;;
         umount)
             # Anybody names mount points, and compgen -W would run the commands that are in a name.
             while read -r point; do

@@ -17,7 +17,8 @@
 
 enum { LINE_BYTES = 8192 };
 
-/* What the child writes when it serves; anything else is what it died of. */
+/* What the child writes when it serves. Before that come errors that it logs, each with its NUL;
+ * the last is what it died of. */
 static const char READY[] = "\n";
 
 /* What the C library's syslog(3) sends to; itself it may not be called in a handler. */
@@ -25,30 +26,37 @@ static const char SYSLOG_SOCKET[] = "/dev/log";
 
 static int ready_fd = -1; /* the child's end, until it is ready */
 static int log_fd = -1;   /* -1: syslog */
-static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER; /* of whole lines in a file */
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER; /* of ready_fd, and of whole lines */
 
 static int wait_for_child(pid_t child, int fd)
 {
-    char line[LINE_BYTES];
+    char said[2 * LINE_BYTES];
     size_t n = 0;
     for (;;) {
-        ssize_t got = fd_read(fd, line + n, sizeof(line) - 1 - n);
+        if (n > LINE_BYTES) { /* the end is enough */
+            memmove(said, said + n - LINE_BYTES, LINE_BYTES);
+            n = LINE_BYTES;
+        }
+        ssize_t got = fd_read(fd, said + n, sizeof(said) - 1 - n);
         if (got <= 0)
             break;
         n += (size_t)got;
     }
-    line[n] = '\0';
+    while (n && !said[n - 1])
+        n--;
+    said[n] = '\0';
+    const char *before = memrchr(said, '\0', n), *line = before ? before + 1 : said;
     if (strcmp(line, READY) == 0)
         return 0;
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
-    if (n)
+    if (*line)
         complain("%s", line);
-    else if (WIFSIGNALED(status))
+    if (WIFSIGNALED(status))
         complain("the daemon died of %s while it started; kinfs mount -f shows more",
                  strsignal(WTERMSIG(status)));
-    else
+    else if (!*line)
         complain("the daemon ended while it started; kinfs mount -f shows more");
     return 3;
 }
@@ -80,6 +88,7 @@ int background_start(int *ret_code)
 
 void background_ready(const char *error)
 {
+    LOCKED(&log_lock);
     if (ready_fd < 0)
         return;
     const char *line = error ? error : READY;
@@ -154,6 +163,9 @@ void background_log(void *user, enum index_log_level level, const char *text)
     (void)user;
     _cleanup_free_ char *copy = strdup(text);
     const char *plain = copy ? escape_make_plain(copy) : strerror(ENOMEM);
+    LOCKED(&log_lock);
+    if (ready_fd >= 0 && level == INDEX_LOG_ERROR)
+        (void)!write(ready_fd, plain, strlen(plain) + 1);
     if (log_fd < 0) {
         syslog(syslog_priority(level), "%s", plain);
         return;
@@ -164,7 +176,6 @@ void background_log(void *user, enum index_log_level level, const char *text)
         struct tm parts;
         strftime(stamp, sizeof(stamp), "%F %T ", localtime_r(&now, &parts));
     }
-    LOCKED(&log_lock);
     dprintf(log_fd, "%skinfs[%d]: %s%s\n", stamp, getpid(), level_name(level), plain);
 }
 

@@ -8,8 +8,8 @@
 
 /* Fork; call before any thread is started. In the child returns 0, with the working directory "/"
  * and a session of its own. In the parent returns 1 when the child has called background_ready(),
- * with *ret_code the exit code: 0, or with the child's error line complained about 3. Returns an
- * errno of fork(2). */
+ * with *ret_code the exit code: 0, or 3 with the child's error line complained about, or the
+ * last error that it logged. Returns an errno of fork(2). */
 int background_start(int *ret_code);
 
 /* The child serves (error NULL: standard output becomes /dev/null, standard error the file of

@@ -13,7 +13,9 @@
 static const char *const rules[] = {[ACCESS_TIMES_ANY] = "atime",
                                     [ACCESS_TIMES_NONE] = "noatime",
                                     [ACCESS_TIMES_RELATIVE] = "relatime",
-                                    [ACCESS_TIMES_STRICT] = "strictatime"};
+                                    [ACCESS_TIMES_STRICT] = "strictatime",
+                                    [ACCESS_TIMES_NOT_RELATIVE] = "norelatime",
+                                    [ACCESS_TIMES_NOT_STRICT] = "nostrictatime"};
 
 bool access_times_option(struct access_times *times, const char *name)
 {
@@ -22,9 +24,7 @@ bool access_times_option(struct access_times *times, const char *name)
             times->rule = (unsigned)i;
             return true;
         }
-    if (strcmp(name, "norelatime") == 0 || strcmp(name, "nostrictatime") == 0)
-        times->rule = ACCESS_TIMES_ANY;
-    else if (strcmp(name, "diratime") == 0 || strcmp(name, "nodiratime") == 0)
+    if (strcmp(name, "diratime") == 0 || strcmp(name, "nodiratime") == 0)
         times->not_of_directories = *name == 'n';
     else if (strcmp(name, "lazytime") == 0 || strcmp(name, "nolazytime") == 0)
         times->lazy = *name == 'l';
@@ -38,6 +38,16 @@ static unsigned rule_of(const struct statvfs *st)
     return st->f_flag & ST_NOATIME    ? ACCESS_TIMES_NONE
            : st->f_flag & ST_RELATIME ? ACCESS_TIMES_RELATIVE
                                       : ACCESS_TIMES_STRICT;
+}
+
+static bool is_kept(unsigned wanted, unsigned rule)
+{
+    switch (wanted) {
+    case ACCESS_TIMES_ANY: return true;
+    case ACCESS_TIMES_NOT_RELATIVE: return rule != ACCESS_TIMES_RELATIVE;
+    case ACCESS_TIMES_NOT_STRICT: return rule != ACCESS_TIMES_STRICT;
+    default: return wanted == rule;
+    }
 }
 
 static bool has_option(const char *options, const char *name)
@@ -79,7 +89,7 @@ int access_times_check(const struct access_times *times, int source_fd, const ch
     if (fstatvfs(source_fd, &st) < 0)
         return refuse(ret_error, -errno, "%s: %s", source, strerror(errno));
     const unsigned rule = rule_of(&st);
-    if (times->rule != ACCESS_TIMES_ANY && times->rule != rule)
+    if (!is_kept(times->rule, rule))
         return refuse_option(rules[times->rule], source, rules[rule], ret_error);
     if (times->not_of_directories && rule != ACCESS_TIMES_NONE && !(st.f_flag & ST_NODIRATIME))
         return refuse_option("nodiratime", source, "diratime", ret_error);

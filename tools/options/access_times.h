@@ -7,7 +7,14 @@
 
 /* All zero: what the tree's mount does. */
 struct access_times {
-    enum { ACCESS_TIMES_ANY, ACCESS_TIMES_NONE, ACCESS_TIMES_RELATIVE, ACCESS_TIMES_STRICT } rule;
+    enum {
+        ACCESS_TIMES_ANY,
+        ACCESS_TIMES_NONE,
+        ACCESS_TIMES_RELATIVE,
+        ACCESS_TIMES_STRICT,
+        ACCESS_TIMES_NOT_RELATIVE,
+        ACCESS_TIMES_NOT_STRICT,
+    } rule;
     bool not_of_directories, lazy;
 };
 

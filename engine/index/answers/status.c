@@ -41,8 +41,8 @@ void index_get_status(struct index *index, struct index_status *ret_status)
     status.sketched_documents = atomic_load(&index->sketched_documents);
     status.sketched_bytes = atomic_load(&index->sketched_bytes);
     status.pending_foreground =
-        change_queue_outstanding(index->queue, LANE_FOREGROUND) + atomic_load(&index->n_unwritten);
-    status.pending_scan = change_queue_outstanding(index->queue, LANE_SCAN);
+        change_queue_documents(index->queue, LANE_FOREGROUND) + atomic_load(&index->n_unwritten);
+    status.pending_scan = change_queue_documents(index->queue, LANE_SCAN);
     status.pending_slow = change_queue_slow(index->queue, LANE_FOREGROUND) +
                           change_queue_slow(index->queue, LANE_SCAN);
     status.scan_done =

@@ -71,6 +71,7 @@ static int try_resume(struct index *index)
         return r;
     index->counts.lost = false;
     index->store_error = 0;
+    id_map_done(&index->unwritten);
     atomic_store(&index->n_unwritten, 0); /* the scan that begins now finds and counts them */
     return 0;
 }
@@ -236,6 +237,19 @@ static bool do_entries(struct index *index)
     return n > 0;
 }
 
+/* Each document once, however often it was written; but no more than some megabytes of them. */
+static void count_unwritten(struct index *index, struct result *const *results, size_t n)
+{
+    enum { COUNTED_MAX = 1 << 20 };
+    struct id_map *unwritten = &index->unwritten;
+    for (size_t i = 0; i < n && unwritten->n < COUNTED_MAX; i++) {
+        const uint64_t id = file_key_hash(&results[i]->change->key) | 1;
+        if (id_map_find(unwritten, id) == ID_MAP_NONE)
+            (void)id_map_add(unwritten, id, 0);
+    }
+    atomic_store(&index->n_unwritten, unwritten->n);
+}
+
 static bool do_results(struct index *index)
 {
     struct result *results[RESULTS_AT_ONCE];
@@ -245,7 +259,7 @@ static bool do_results(struct index *index)
     begin_step(index);
     end_step(index, index->store_error ? 0 : commit_results(index, results, n));
     if (index->store_error)
-        atomic_fetch_add(&index->n_unwritten, n);
+        count_unwritten(index, results, n);
     for (size_t i = 0; i < n; i++) {
         change_queue_done(index->queue, results[i]->change);
         free_result(results[i]);

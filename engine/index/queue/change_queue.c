@@ -147,6 +147,7 @@ static void enter_lane(struct change_queue *queue, struct item *item, enum chang
         TAILQ_INSERT_HEAD(&queue->outstanding[lane], item, outstanding);
     item->lane = lane;
     queue->n_outstanding[lane]++;
+    queue->n_contents[lane] += item->change.kind == CHANGE_CONTENT;
     change_queue_count_slow(queue, item);
     if (TAILQ_NEXT(item, outstanding))
         queue->moved_last[lane] = item;
@@ -158,6 +159,7 @@ static void leave_lane(struct change_queue *queue, struct item *item)
         queue->moved_last[item->lane] = TAILQ_PREV(item, item_list, outstanding);
     TAILQ_REMOVE(&queue->outstanding[item->lane], item, outstanding);
     queue->n_outstanding[item->lane]--;
+    queue->n_contents[item->lane] -= item->change.kind == CHANGE_CONTENT;
     change_queue_uncount_slow(queue, item);
     pthread_cond_broadcast(&queue->settled);
 }
@@ -370,6 +372,14 @@ size_t change_queue_outstanding(struct change_queue *queue, enum change_lane lan
 {
     LOCKED(&queue->lock);
     return queue->n_outstanding[lane];
+}
+
+size_t change_queue_documents(struct change_queue *queue, enum change_lane lane)
+{
+    LOCKED(&queue->lock);
+    const size_t n_contents = queue->n_contents[lane];
+    const size_t n_names = queue->n_outstanding[lane] - n_contents;
+    return n_contents > n_names ? n_contents : n_names;
 }
 
 size_t change_queue_slow(struct change_queue *queue, enum change_lane lane)

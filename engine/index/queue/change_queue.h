@@ -142,6 +142,11 @@ int change_queue_settle(struct change_queue *queue, enum change_lane lane, int w
 /* Outstanding changes of a lane, in work included. */
 size_t change_queue_outstanding(struct change_queue *queue, enum change_lane lane);
 
+/* The documents they are of, as far as their number tells. One that is written in a new file has
+ * two, of its name and of its contents; so there are as many as of those there are more of. Never 0
+ * while a change is outstanding. */
+size_t change_queue_documents(struct change_queue *queue, enum change_lane lane);
+
 /* Those of them that are taken in turns. */
 size_t change_queue_slow(struct change_queue *queue, enum change_lane lane);
 

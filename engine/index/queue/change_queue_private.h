@@ -52,7 +52,7 @@ struct change_queue {
     pthread_cond_t noted[CHANGE_N_KINDS], settled; /* who takes one kind is not woken for another */
     struct item_list ready[LANE_N][CHANGE_N_KINDS], outstanding[LANE_N];
     struct item *moved_last[LANE_N]; /* of the outstanding: where places are looked for, or NULL */
-    size_t n_outstanding[LANE_N], n_slow[LANE_N], max_changes[LANE_N];
+    size_t n_outstanding[LANE_N], n_contents[LANE_N], n_slow[LANE_N], max_changes[LANE_N];
     struct turns slow,
         below;       /* of CHANGE_SLOW_CONTENT; of CHANGE_BELOW and passed on CHANGE_ENTRY */
     size_t max_slow; /* contents in the scan lane */

@@ -25,6 +25,7 @@
 
 enum { ROWS_OF_MANY = 3, ROWS_OF_TWO = 8, FIRST_ROWS = 3, LEAST_SPACED = 16 };
 enum { ROWS_OF_ONE_RAGGED = 4, ROWS_PER_RAGGED = 8, ROWS_OF_SPACED = 4 };
+enum { WIDE_SEPARATORS = 3, WIDE_ROWS_PER_RAGGED = 2 }; /* which seldom are so many by chance */
 
 /* -- sniffing -- */
 
@@ -53,9 +54,14 @@ static bool looks_like_prose(const struct count *count)
     return count->n_all >= LEAST_SPACED && is_spaced(count) && !is_even(count);
 }
 
+static size_t rows_per_ragged(const struct count *count)
+{
+    return count->n_separators < WIDE_SEPARATORS ? ROWS_PER_RAGGED : WIDE_ROWS_PER_RAGGED;
+}
+
 static bool has_few_ragged(const struct count *count)
 {
-    return count->n_ragged * ROWS_PER_RAGGED <= count->n_rows ||
+    return count->n_ragged * rows_per_ragged(count) <= count->n_rows ||
            (count->n_ragged == 1 && count->n_rows >= ROWS_OF_ONE_RAGGED);
 }
 
@@ -80,7 +86,7 @@ static bool count_row(struct count *count, size_t n)
         return count_first(count, n);
     count->n_ragged += n != count->n_separators;
     count->n_rows++;
-    return ROWS_PER_RAGGED * count->n_ragged <= count->n_rows + 2 * ROWS_PER_RAGGED;
+    return rows_per_ragged(count) * count->n_ragged <= count->n_rows + 2 * ROWS_PER_RAGGED;
 }
 
 static size_t skip_comments(const uint8_t *head, size_t head_bytes)

@@ -49,9 +49,12 @@ struct latex {
     struct gather gather;
 };
 
-/* True when a document with this head is LaTeX: its first line that is no comment is a command, and
- * there is the class of a document, or three lines at least begin with commands for structure. */
+/* True when a document with this head is LaTeX: its first line that is no comment is a command, for
+ * a heading or another file, or there is the class of a document, or three lines at least begin
+ * with commands for structure. */
 bool latex_sniff(const uint8_t *head, size_t head_bytes);
+/* True when it is a part of one that begins with text: to be asked of what is nothing else. */
+bool latex_sniff_part(const uint8_t *head, size_t head_bytes);
 
 void latex_begin(struct latex *latex, struct words *words);
 void latex_feed(struct latex *latex, const uint8_t *bytes, size_t size_bytes);

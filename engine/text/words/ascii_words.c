@@ -33,18 +33,19 @@ const uint8_t ascii_words_fold[128] = {
 /* True when p is a hyphen and a line may end behind it, as behind the last byte there is. */
 static inline bool may_end_line(const uint8_t *p, size_t size_bytes)
 {
-    return *p == '-' && (size_bytes == 1 || p[1] < ' ');
+    return *p == '-' && (size_bytes == 1 || p[1] <= ' ');
 }
 
 /* Of eight bytes, with one behind them, the high bit of the first that is not ASCII, or is a hyphen
- * that may end a line: no bit of what it differs in from one is left, nor of what its next byte has
- * that no control character has. Those behind that byte say nothing. */
+ * that may end a line: no bit of what it differs in from one is left, and its next byte is no more
+ * than a blank. Those behind that byte say nothing. */
 static inline uint64_t others_ahead(const uint8_t *p)
 {
     uint64_t bytes, next;
     memcpy(&bytes, p, sizeof(bytes));
     memcpy(&next, p + 1, sizeof(next));
-    uint64_t line_ends = (bytes ^ '-' * ONES) | (next & 0x60 * ONES); /* where it is 0 */
+    uint64_t is_more = (next + (0x7f - ' ') * ONES) >> 1 & 0x40 * ONES;
+    uint64_t line_ends = (bytes ^ '-' * ONES) | is_more; /* where it is 0 */
     return ((line_ends - ONES) | bytes) & 0x80 * ONES;
 }
 
@@ -97,6 +98,9 @@ size_t ascii_words_scalar(struct words *words, const uint8_t *p, size_t size_byt
                 take(words, &place, from[i]);
         }
         at += n;
+        /* One that stands behind no word says nothing. */
+        if (n < STEP && at < size_bytes && p[at] == '-' && !place.in_word)
+            take(words, &place, p[at++]);
     }
     words->n_bytes = place.n_bytes;
     words->n_tokens = place.n_tokens;

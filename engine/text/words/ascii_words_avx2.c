@@ -50,12 +50,13 @@ static inline uint32_t word_mask(__m256i bytes)
     return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(both, _mm256_setzero_si256()));
 }
 
-/* The hyphens that are followed by a control character, by one that is not ASCII, or by nothing. */
+/* The hyphens that are followed by a control character or a blank, by one that is not ASCII, or by
+ * nothing. */
 static inline __m256i line_ends(__m256i bytes, const uint8_t *next)
 {
     __m256i behind = _mm256_loadu_si256((const __m256i *)next);
     return _mm256_and_si256(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('-')),
-                            _mm256_cmpgt_epi8(_mm256_set1_epi8(' '), behind));
+                            _mm256_cmpgt_epi8(_mm256_set1_epi8(' ' + 1), behind));
 }
 
 static inline uint64_t mask_of(__m256i low, __m256i high)

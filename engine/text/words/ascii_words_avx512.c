@@ -69,11 +69,12 @@ static inline __m512i fold_both(__m512i bytes, uint64_t *ret_others)
     return _mm512_mask_expand_epi8(folded, leads << 1, seconds);
 }
 
-/* The hyphens that are followed by a control character, by one that is not ASCII, or by nothing. */
+/* The hyphens that are followed by a control character or a blank, by one that is not ASCII, or by
+ * nothing. */
 static inline uint64_t line_ends(__m512i bytes, __m512i next)
 {
     __mmask64 hyphens = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('-'));
-    return _mm512_mask_cmplt_epi8_mask(hyphens, next, _mm512_set1_epi8(' '));
+    return _mm512_mask_cmple_epi8_mask(hyphens, next, _mm512_set1_epi8(' '));
 }
 
 /* Takes the first of the 64 bytes, as many as `valid` has ones from bit 0 on. */

@@ -21,9 +21,11 @@ _Static_assert((int)TOKEN_BLOCK_SLACK_BYTES <= (int)WORDS_OVERRUN, "");
 /* The characters behind the open token that do not end it yet. */
 enum words_hyphen {
     WORDS_NO_HYPHEN,
-    WORDS_HYPHEN,   /* a hyphen */
-    WORDS_RETURN,   /* a hyphen and the end of its line, which a line feed may belong to */
-    WORDS_NEW_LINE, /* a hyphen, the end of its line, and some space */
+    WORDS_HYPHEN,     /* a hyphen */
+    WORDS_BLANKS,     /* a hyphen, and blanks behind it */
+    WORDS_RETURN,     /* a hyphen and the end of its line, which a line feed may belong to */
+    WORDS_NEW_LINE,   /* a hyphen, the end of its line, and some space */
+    WORDS_EMPTY_LINE, /* the same, and an empty line */
 };
 
 struct words {
