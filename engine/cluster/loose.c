@@ -1,23 +1,8 @@
-/* CENTER clusters (Haveliwala, Gionis, Indyk 2000, section 3.4) within components.
- *
- * Example: versions 1 to 9 of a text, each rewritten by a quarter, are one component at 0.5, and 1
- * and 9 have nothing in common. The nodes are taken in the order of a hash of their sketches. Say 5
- * comes first: it is a centre. 4 and 6 resemble it, and stand with it whenever they come; 8 does
- * not, and is the next centre, with 7 and 9; then 2, with 1 and 3.
- *
- * The centres a node is compared with are found as candidates are anywhere: by one of its n_keys
- * smallest values. The cost is therefore that of the postings, except for a key that very many
- * centres have (a frame of pages), of which the first LOOSE_MOST_CENTRES are asked.
+/* All components of a batch are looked at side by side, each by one thread: is it loose, and what
+ * are its stars (stars.h)?
  *
  * Documents of equal shingles stand with the first of them; which that was is forgotten in the
  * component, and found again by the sketch.
- *
- * Mode center takes the largest nodes first: 9, say, which is the longest version. 8 and 7 resemble
- * it, and stand with it; 6 does not, and is the next centre.
- *
- * Left out: joining each node with the centre it resembles most and then moving centres
- * (k-medoids): it takes several passes and depends on where it begins. Dividing at the weakest
- * edges of a spanning tree: each edge is strong, it is the ends that have nothing in common.
  */
 #include "engine/cluster/loose.h"
 
@@ -27,10 +12,11 @@
 #include <string.h>
 
 #include "engine/cluster/pairs/equivalence.h"
+#include "engine/cluster/stars.h"
 #include "engine/cluster/large/large_array.h"
 #include "engine/cluster/large/parallel.h"
 
-enum { DEALT_AT_ONCE = 4096, NONE = UINT32_MAX };
+enum { DEALT_AT_ONCE = 4096 };
 
 struct loose_run {
     const struct loose_dividing *dividing;
@@ -44,15 +30,9 @@ struct loose_run {
 struct node {
     uint64_t size; /* center: shingles; else 0 */
     uint64_t rank; /* of its filter */
-    uint32_t document, centre;
+    uint32_t document;
     uint32_t n_documents, first; /* of a centre's star: its documents, and the first of them */
     struct min_sketch sketch;    /* n_values 0: not in the room */
-};
-
-struct posting {
-    uint64_t key;
-    uint32_t centre, next; /* next: of the same key; NONE ends */
-    uint32_t n;            /* in the last posting of a key: the number of its postings */
 };
 
 /* The state of one thread. */
@@ -63,10 +43,6 @@ struct divider {
     uint8_t *spare[2]; /* for a sketch that has no room there */
     struct node *nodes;
     size_t n_nodes, most_nodes;
-    struct posting *postings;
-    size_t n_postings, most_postings;
-    uint32_t *slots, *compared_by; /* slots: the last posting of a key, by a hash of it */
-    size_t n_slots;
     struct loose_counts counts;
 };
 
@@ -134,7 +110,7 @@ static int take_node(struct divider *divider, uint32_t document)
         return r;
     sketch_file_ask_for(divider->run->dividing->sketches, document);
     divider->nodes[divider->n_nodes++] =
-        (struct node){.rank = overlap_filter_rank(&filter), .document = document, .centre = NONE};
+        (struct node){.rank = overlap_filter_rank(&filter), .document = document};
     return 0;
 }
 
@@ -165,131 +141,47 @@ static int take_nodes(struct divider *divider, uint32_t root)
     return r;
 }
 
-/* The node with the most shingles; of several with as many the first by rank. */
-static int find_largest(struct divider *divider, size_t *ret_place)
-{
-    double most = -1;
-    for (size_t i = 0; i < divider->n_nodes; i++) {
-        struct min_sketch sketch;
-        int r = read_sketch(divider, &divider->nodes[i], 0, &sketch);
-        if (r < 0)
-            return r;
-        double n = min_sketch_cardinality(&sketch);
-        if (n > most) {
-            most = n;
-            *ret_place = i;
-        }
-    }
-    return 0;
-}
-
-/* Returns 1, 0 or an error. */
+/* Returns 1, 0 or an error. The nodes are in the order of their ranks. */
 static int is_loose(struct divider *divider)
 {
-    size_t largest = 0;
-    double sum = 0;
-    int r = find_largest(divider, &largest);
-    for (size_t i = 0; r == 0 && i < divider->n_nodes; i++) {
-        double value = 1;
-        if (i != largest)
-            r = resemblance(divider, &divider->nodes[largest], &divider->nodes[i], &value);
-        sum += value;
+    uint64_t sum = stars_share(1);
+    for (size_t i = 1; i < divider->n_nodes; i++) {
+        double value = 0;
+        int r = resemblance(divider, &divider->nodes[0], &divider->nodes[i], &value);
+        if (r < 0)
+            return r;
+        sum += stars_share(value);
     }
-    if (r < 0)
-        return r;
-    return sum < LOOSE_SHARE * divider->run->dividing->threshold * (double)divider->n_nodes;
+    return stars_are_loose(divider->n_nodes, sum, divider->run->dividing->threshold);
 }
 
 /* -- stars -- */
 
-static uint32_t *slot_of(const struct divider *divider, uint64_t key)
+static int read_centre(void *user, uint32_t node, struct min_sketch *ret_sketch)
 {
-    size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (divider->n_slots - 1);
-    while (divider->slots[at] != NONE && divider->postings[divider->slots[at]].key != key)
-        at = (at + 1) & (divider->n_slots - 1);
-    return &divider->slots[at];
+    struct divider *divider = user;
+    return read_sketch(divider, &divider->nodes[node], 1, ret_sketch);
 }
 
-/* Room for the postings of all nodes, should each be a centre. */
-static int make_slots(struct divider *divider)
+static int make_stars(struct divider *divider, struct stars **ret_stars)
 {
-    size_t most = divider->n_nodes * divider->run->dividing->n_keys, n_slots = 64;
-    while (n_slots < 2 * most)
-        n_slots *= 2;
-    free(divider->slots);
-    free(divider->compared_by);
-    free(divider->postings);
-    divider->n_slots = n_slots;
-    divider->n_postings = 0;
-    divider->slots = malloc(n_slots * sizeof(*divider->slots));
-    divider->compared_by = malloc(divider->n_nodes * sizeof(*divider->compared_by));
-    divider->postings = malloc(most * sizeof(*divider->postings));
-    if (!divider->slots || !divider->compared_by || !divider->postings)
-        return -ENOMEM;
-    memset(divider->slots, 0xff, n_slots * sizeof(*divider->slots));
-    memset(divider->compared_by, 0xff, divider->n_nodes * sizeof(*divider->compared_by));
-    return 0;
-}
-
-static uint32_t n_keys_of(const struct divider *divider, const struct min_sketch *sketch)
-{
-    const uint32_t n_keys = divider->run->dividing->n_keys;
-    return sketch->n_values < n_keys ? sketch->n_values : n_keys;
-}
-
-static void add_centre(struct divider *divider, uint32_t place, const struct min_sketch *sketch)
-{
-    divider->nodes[place].centre = place;
-    for (uint32_t i = 0; i < n_keys_of(divider, sketch); i++) {
-        uint32_t *slot = slot_of(divider, sketch->values[i]);
-        const uint32_t n = *slot == NONE ? 0 : divider->postings[*slot].n;
-        if (n == LOOSE_MOST_CENTRES)
-            continue;
-        divider->postings[divider->n_postings] =
-            (struct posting){.key = sketch->values[i], .centre = place, .next = *slot, .n = n + 1};
-        *slot = (uint32_t)divider->n_postings++;
-    }
-}
-
-/* Whether a node would rather stand with another centre, which it resembles by value, than with the
- * one it has, which it resembles by best. */
-static bool is_better(const struct divider *divider, const struct node *node, uint32_t centre,
-                      double value, double best)
-{
-    if (node->centre == NONE)
-        return true;
-    if (divider->run->dividing->center)
-        return centre < node->centre;
-    return value > best || (value == best && centre < node->centre);
-}
-
-/* A node that resembles a centre stands with it; else it is a centre. */
-static int place_node(struct divider *divider, uint32_t place)
-{
-    struct node *node = &divider->nodes[place];
     const struct loose_dividing *dividing = divider->run->dividing;
-    struct min_sketch sketch;
-    double best = 0;
-    int r = read_sketch(divider, node, 0, &sketch);
-    for (uint32_t i = 0; r == 0 && i < n_keys_of(divider, &sketch); i++) {
-        for (uint32_t at = *slot_of(divider, sketch.values[i]); r == 0 && at != NONE;
-             at = divider->postings[at].next) {
-            const uint32_t centre = divider->postings[at].centre;
-            double value;
-            if (divider->compared_by[centre] == place ||
-                (dividing->center && node->centre < centre))
-                continue;
-            divider->compared_by[centre] = place;
-            r = resemblance(divider, node, &divider->nodes[centre], &value);
-            if (r == 0 && value >= dividing->threshold &&
-                is_better(divider, node, centre, value, best)) {
-                best = value;
-                node->centre = centre;
-            }
-        }
+    const struct stars_options options = {
+        .threshold = dividing->threshold, .n_keys = dividing->n_keys, .first = dividing->center};
+    struct stars *stars;
+    int r = stars_new(&options, &stars);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; r == 0 && i < divider->n_nodes; i++) {
+        struct min_sketch sketch;
+        r = read_sketch(divider, &divider->nodes[i], 0, &sketch);
+        if (r == 0)
+            r = stars_place(stars, &sketch, read_centre, divider);
     }
-    if (r == 0 && node->centre == NONE)
-        add_centre(divider, place, &sketch);
+    if (r == 0)
+        *ret_stars = stars;
+    else
+        stars_free(stars);
     return r;
 }
 
@@ -333,7 +225,7 @@ static int find_node(struct divider *divider, uint32_t document, size_t *ret_pla
 
 /* Each document joins the star of its node. Documents come in ascending order, so the first of a
  * star is the root of its set. */
-static int put_stars(struct divider *divider, uint32_t root)
+static int put_stars(struct divider *divider, const struct stars *stars, uint32_t root)
 {
     struct loose_run *run = divider->run;
     uint32_t *parent = run->dividing->sets->parent, document = root;
@@ -343,7 +235,7 @@ static int put_stars(struct divider *divider, uint32_t root)
         r = find_node(divider, document, &place);
         if (r < 0)
             return r;
-        struct node *centre = &divider->nodes[divider->nodes[place].centre];
+        struct node *centre = &divider->nodes[stars_centre(stars, (uint32_t)place)];
         if (centre->n_documents++ == 0)
             centre->first = document;
         parent[document] = centre->first;
@@ -357,11 +249,11 @@ static int put_stars(struct divider *divider, uint32_t root)
 
 static int divide(struct divider *divider, uint32_t root)
 {
-    int r = make_slots(divider);
-    for (uint32_t i = 0; r == 0 && i < divider->n_nodes; i++)
-        r = place_node(divider, i);
+    struct stars *stars = NULL;
+    int r = make_stars(divider, &stars);
     if (r == 0)
-        r = put_stars(divider, root);
+        r = put_stars(divider, stars, root);
+    stars_free(stars);
     divider->counts.n_components += r == 0;
     return r;
 }
@@ -372,7 +264,7 @@ static int divide(struct divider *divider, uint32_t root)
 static int count_nodes(struct loose_run *run)
 {
     const struct loose_dividing *dividing = run->dividing;
-    const uint32_t least = dividing->center ? CENTER_LEAST_NODES : LOOSE_LEAST_NODES;
+    const uint32_t least = dividing->center ? CENTER_LEAST_NODES : STARS_LOOSE_LEAST;
     const size_t n = dividing->sets->n, n_words = n / 64 + 1;
     uint64_t *ones = calloc(n_words, sizeof(*ones)), *twos = calloc(n_words, sizeof(*twos));
     run->several = calloc(n_words, sizeof(*run->several));
@@ -429,9 +321,6 @@ static void divider_done(struct divider *divider)
     large_array_free(divider->spare[0], spare_bytes);
     large_array_free(divider->spare[1], spare_bytes);
     free(divider->nodes);
-    free(divider->postings);
-    free(divider->slots);
-    free(divider->compared_by);
 }
 
 static int divide_some(void *user, unsigned thread, const bool *stop)

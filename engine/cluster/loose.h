@@ -1,10 +1,4 @@
-/* Components, divided into stars: each document stands with a centre that it resembles by at least
- * the threshold, and no two centres that share a key do.
- *
- * Components of resembling pairs run on: a chain of versions, or pages that share a frame, joins
- * documents that have nothing in common. A component whose documents resemble its largest one too
- * little on average is loose, and divided. In mode center all components are (Haveliwala, Gionis,
- * Indyk 2000, section 3.4).
+/* Loose components of a batch become their stars (stars.h); in mode center all components do.
  *
  * Depends on the documents of the component and the threshold alone, not on threads or memory, and
  * on numbers only where two sketches are equal.
@@ -15,15 +9,7 @@
 #include "engine/cluster/pairs/sketch_file.h"
 #include "engine/cluster/large/union_find.h"
 
-/* A component is loose when its documents resemble its largest one by less than this share of the
- * threshold on average: by 0.4 at a threshold of 0.5. */
-#define LOOSE_SHARE 0.8
-
-enum {
-    LOOSE_LEAST_NODES = 4,   /* three on a way: 1, t and at least 2t - 1 are never below 0.8 t */
-    CENTER_LEAST_NODES = 3,  /* two are a star */
-    LOOSE_MOST_CENTRES = 64, /* that a document is compared with for one key */
-};
+enum { CENTER_LEAST_NODES = 3 }; /* two are a star */
 
 struct loose_dividing {
     const struct sketch_file *sketches;
@@ -46,8 +32,8 @@ struct loose_counts {
 };
 
 /* Returns 0, -ENOMEM or an error of scratch_file_read(). Adds processor time to *cpu_s. Blocks;
- * threads of its own. Cost: a read of each sketch of a component of LOOSE_LEAST_NODES nodes or
- * more, and in a loose one at most n_keys * LOOSE_MOST_CENTRES comparisons for each node; 4.25
+ * threads of its own. Cost: a read of each sketch of a component of STARS_LOOSE_LEAST nodes or
+ * more, and in a loose one at most n_keys * STARS_MOST_CENTRES comparisons for each node; 4.25
  * bytes a document. */
 int loose_divide(const struct loose_dividing *dividing, struct loose_counts *ret_counts,
                  double *cpu_s);

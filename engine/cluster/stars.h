@@ -1,0 +1,62 @@
+/* Stars: each node stands with a centre that it resembles by at least the threshold, and no two
+ * centres that share a key do (CENTER; Haveliwala, Gionis, Indyk 2000, section 3.4); and which
+ * components are to be divided into them.
+ *
+ * Components of resembling pairs run on: a chain of versions, or pages that share a frame, joins
+ * documents that have nothing in common. A component is loose when its nodes resemble its first one
+ * by rank too little on average. The rank is a hash of the sketch: so that node is any of them, it
+ * depends on the documents alone, and one that is inserted into a component of n is the first with
+ * a probability of 1 in n.
+ */
+#ifndef KINFS_ENGINE_CLUSTER_STARS_H
+#define KINFS_ENGINE_CLUSTER_STARS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/sketch/minima/min_sketch.h"
+
+enum {
+    STARS_LOOSE_LEAST = 4,   /* nodes of a loose component: three, of which two resemble the next by
+                                t, resemble any of them by t on average (1, t and 2t - 1) */
+    STARS_MOST_CENTRES = 64, /* that a node is compared with for one key */
+    STARS_NONE = UINT32_MAX,
+};
+
+/* A resemblance, such that a sum of them does not depend on their order. */
+static inline uint64_t stars_share(double resemblance)
+{
+    return (uint64_t)(resemblance * (double)(UINT64_C(1) << 32));
+}
+
+/* Whether nodes whose resemblances to the first have this sum, its own of 1 among them, are loose:
+ * below 0.8 of the threshold on average, 0.4 at 0.5. */
+static inline bool stars_are_loose(uint64_t n, uint64_t sum, double threshold)
+{
+    return n >= STARS_LOOSE_LEAST && sum < stars_share(0.8 * threshold) * n;
+}
+
+struct stars_options {
+    double threshold;
+    uint32_t n_keys; /* nodes are compared that share one of so many smallest values */
+    bool first; /* a node stands with the first centre that it may; else with the one it resembles
+                   most, of such the first */
+};
+
+struct stars;
+int stars_new(const struct stars_options *options, struct stars **ret_stars); /* 0, -ENOMEM */
+void stars_free(struct stars *stars);                                         /* NULL allowed */
+
+/* The sketch of a node that was placed before; valid until the next call. 0 or an error. */
+typedef int (*stars_read_fn)(void *user, uint32_t node, struct min_sketch *ret_sketch);
+
+/* Place the next node, 0 at first: with a centre before it, or as one. In the order of ranks, or as
+ * centres are to be chosen. Returns 0, -ENOMEM, an error of min_sketch_resemblance() or of read().
+ * At most n_keys * STARS_MOST_CENTRES comparisons; 4 bytes, a centre 40 for each key. */
+int stars_place(struct stars *stars, const struct min_sketch *sketch, stars_read_fn read,
+                void *user);
+
+/* The centre of a node that was placed; its own number where it is one. */
+uint32_t stars_centre(const struct stars *stars, uint32_t node);
+
+#endif
