@@ -79,6 +79,7 @@ struct batch_options {
     uint32_t n_representatives; /* 0: 64 */
     uint32_t cap;               /* broder1997: 0: 1,000 */
     bool whole;                 /* fast: loose components stay as they are */
+    bool loose_only;            /* fast: they stay as they are, and all else is in no cluster */
     double containment; /* fast, whole: joined are also two of which one is contained in the other
                            by so much, and which have a value of V in common; 0: no matter; 1: none,
                            as equal documents alone are of one content */

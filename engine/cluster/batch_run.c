@@ -184,6 +184,7 @@ static int divide_loose(struct batch *batch)
         .sets = &batch->sets,
         .nodes = batch->marks.node,
         .center = options->mode == BATCH_CENTER,
+        .loose_only = options->loose_only,
         .n_keys = options->n_keys,
         .threshold = options->threshold,
         .n_threads = share.n_threads,

@@ -21,7 +21,8 @@ enum { DEALT_AT_ONCE = 4096 };
 struct loose_run {
     const struct loose_dividing *dividing;
     uint32_t *next;    /* the documents of a component from its root on, ascending; 0 ends */
-    uint64_t *several; /* a bit a root: so many nodes at least that it may be divided */
+    uint64_t *several; /* a bit a root: so many nodes at least that it may be divided; in the end,
+                          that it is loose */
     uint32_t dealt;
     pthread_mutex_t lock; /* of counts */
     struct loose_counts counts;
@@ -338,8 +339,10 @@ static int divide_some(void *user, unsigned thread, const bool *stop)
             r = take_nodes(&divider, (uint32_t)i);
             if (r == 0)
                 r = run->dividing->center ? 1 : is_loose(&divider);
-            if (r > 0)
-                r = divide(&divider, (uint32_t)i);
+            if (r == 0) /* the word is this thread's */
+                run->several[i / 64] &= ~((uint64_t)1 << i % 64);
+            else if (r > 0)
+                r = run->dividing->loose_only ? 0 : divide(&divider, (uint32_t)i);
         }
     }
     LOCKED(&run->lock);
@@ -347,6 +350,15 @@ static int divide_some(void *user, unsigned thread, const bool *stop)
     run->counts.n_documents += divider.counts.n_documents;
     run->counts.n_alone += divider.counts.n_alone;
     return r;
+}
+
+static void keep_loose(struct loose_run *run)
+{
+    struct union_find *sets = run->dividing->sets;
+    for (uint32_t i = 0; i < sets->n; i++) {
+        const uint32_t root = union_find_root(sets, i); /* i at most, and its own still */
+        sets->parent[i] = mark_is_set(run->several, root) ? root : i;
+    }
 }
 
 int loose_divide(const struct loose_dividing *dividing, struct loose_counts *ret_counts,
@@ -360,6 +372,8 @@ int loose_divide(const struct loose_dividing *dividing, struct loose_counts *ret
     *cpu_s += parallel_cpu_s() - begin_s;
     if (r == 0)
         r = parallel_run(dividing->n_threads, divide_some, &run, cpu_s);
+    if (r == 0 && dividing->loose_only)
+        keep_loose(&run);
     large_array_free(run.next, dividing->sets->n * sizeof(*run.next));
     free(run.several);
     if (r == 0)

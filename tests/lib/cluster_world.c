@@ -50,17 +50,22 @@ void world_stop(struct world *world)
     kv_close(world->fault);
 }
 
+static bool has_long_lists(uint64_t seed)
+{
+    return seed < WORLD_DIVIDED ? seed >= WORLD_LONG_LISTS : seed / 2 % 2;
+}
+
 void world_open(struct world *world, uint64_t seed, const struct kv_fault_plan *plan)
 {
     struct kv_options options = {
         .tables = schema_tables, .n_tables = SCHEMA_N_TABLES, .create = true};
 
-    *world =
-        (struct world){.random = seed,
-                       .fresh = WORLD_FRESH,
-                       .bounds = {.most_compared = seed < WORLD_LONG_LISTS ? 1000 : 3 + seed % 3,
-                                  .n_representatives = 1 + seed % 4,
-                                  .at_once = seed % 2 ? 1 + seed % 5 : 64}};
+    *world = (struct world){.random = seed,
+                            .fresh = WORLD_FRESH,
+                            .bounds = {.whole = seed < WORLD_DIVIDED,
+                                       .most_compared = has_long_lists(seed) ? 3 + seed % 3 : 1000,
+                                       .n_representatives = 1 + seed % 4,
+                                       .at_once = seed % 2 ? 1 + seed % 5 : 64}};
     assert_int_equal(policy_preset("default", &world->policy), 0);
     world->policy.s = 24; /* smaller than most documents: estimates, not only exact values */
     world->policy.v_max = 24;

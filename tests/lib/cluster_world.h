@@ -72,13 +72,14 @@ struct world {
     struct world_document *documents; /* in order of sid */
     unsigned n_documents;
     uint64_t max_id, fresh, flushed_sid;
-    unsigned named[WORLD_NAMED]; /* numbers of clusterings beside the default one */
-    unsigned n_named;
+    unsigned named[WORLD_NAMED];            /* numbers of clusterings beside the default one */
+    unsigned n_named, n_divided;            /* n_divided: components, at any check */
     struct remade *remades[WORLD_NAMED][2]; /* of the clusters, and of the reader */
 };
 
-/* Seeds from here on are of worlds in which posting lists of a few documents are long. */
-enum { WORLD_LONG_LISTS = 2000 };
+/* Seeds from here on are of worlds in which posting lists of a few documents are long; and of those
+ * in which loose components are divided (in every other one of these lists are long, too). */
+enum { WORLD_LONG_LISTS = 2000, WORLD_DIVIDED = 4000 };
 
 enum { WORLD_OLD = 12, WORLD_NEW = 4 };
 
@@ -132,6 +133,10 @@ bool world_share(const struct min_sketch *a, uint32_t n_a, const struct min_sket
                  uint32_t n_b);
 /* component[i]: the smallest document i is connected with, for live ones; UINT32_MAX for others. */
 void world_components(const struct world *world, unsigned component[WORLD_DOCUMENTS]);
+/* The same of clusters: stars of those components that are loose. Returns how many are; ret_n: how
+ * many documents these have. */
+unsigned world_clusters(const struct world *world, unsigned cluster[WORLD_DOCUMENTS],
+                        unsigned *ret_n);
 /* -- what must happen to ids (cluster_world_model.c) -- */
 
 void world_model_step(struct world *world, const struct world_step *step);

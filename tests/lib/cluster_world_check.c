@@ -71,7 +71,8 @@ void world_check(struct world *world)
     unsigned n_clusters = 0, n_in_clusters = 0, n_live = 0;
     uint64_t max_id = world->max_id, n, n_documents, ids[WORLD_DOCUMENTS];
 
-    if (world->bounds.most_compared < WORLD_DOCUMENTS) { /* the model does not follow */
+    if (world->bounds.most_compared < WORLD_DOCUMENTS || !world->bounds.whole) {
+        /* the model does not follow */
         world->n_aliases = 0;
         world_check_partition(world);
         return;
@@ -134,8 +135,9 @@ void world_check(struct world *world)
 
 void world_check_partition(struct world *world)
 {
-    unsigned component[WORLD_DOCUMENTS], n_in_clusters = 0, n_clusters = 0;
-    world_components(world, component);
+    unsigned component[WORLD_DOCUMENTS], n_in_clusters = 0, n_clusters = 0, n_in_divided = 0;
+    const unsigned n_divided = world_clusters(world, component, &n_in_divided);
+    world->n_divided += n_divided;
     for (unsigned i = 0; i < world->n_documents; i++) {
         uint64_t id, size, other;
         unsigned n = 0;
@@ -158,6 +160,6 @@ void world_check_partition(struct world *world)
     if (world->n_named)
         return;
     assert_int_equal(world_count_rows(world, TABLE_MEMBERS),
-                     n_clusters + n_in_clusters + world->n_alias_rows);
-    assert_int_equal(world_count_rows(world, TABLE_CLUSTER_OF), n_in_clusters);
+                     n_clusters + n_in_clusters + n_divided + n_in_divided + world->n_alias_rows);
+    assert_int_equal(world_count_rows(world, TABLE_CLUSTER_OF), n_in_clusters + n_in_divided);
 }

@@ -1,6 +1,8 @@
 /* Which documents are together, by the definitions and the slow way. */
 #include "tests/lib/cluster_world_private.h"
 
+#include "engine/cluster/pairs/overlap_filter.h"
+
 bool world_share(const struct min_sketch *a, uint32_t n_a, const struct min_sketch *b, uint32_t n_b)
 {
     for (uint32_t i = 0; i < a->n_values && i < n_a; i++)
@@ -94,6 +96,96 @@ void world_components(const struct world *world, unsigned component[WORLD_DOCUME
                 }
         }
     }
+}
+
+/* -- stars, by looking at all centres -- */
+
+static uint64_t world_rank(const struct world *world, unsigned i)
+{
+    struct overlap_filter filter;
+    overlap_filter_make(&world->documents[i].record.sketch, &filter);
+    return overlap_filter_rank(&filter);
+}
+
+static double world_resemblance(const struct world *world, unsigned x, unsigned y)
+{
+    struct estimate estimate;
+    assert_int_equal(min_sketch_resemblance(&world->documents[x].record.sketch,
+                                            &world->documents[y].record.sketch, &estimate),
+                     0);
+    return estimate.value;
+}
+
+/* The firsts of the classes of a component that have shingles, in the order of their ranks. */
+static unsigned world_nodes(const struct world *world, const unsigned *component,
+                            const unsigned *first, unsigned of, unsigned nodes[WORLD_DOCUMENTS])
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < world->n_documents; i++) {
+        unsigned at = n;
+        if (component[i] != of || first[i] != i || world->documents[i].record.sketch.n_values == 0)
+            continue;
+        for (; at > 0 && world_rank(world, i) < world_rank(world, nodes[at - 1]); at--)
+            nodes[at] = nodes[at - 1];
+        nodes[at] = i;
+        n++;
+    }
+    return n;
+}
+
+static bool world_is_loose(const struct world *world, const unsigned *nodes, unsigned n)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < n; i++)
+        sum += world_resemblance(world, nodes[0], nodes[i]);
+    return n >= 4 && sum < 0.8 * WORLD_THRESHOLD * n - 1e-6;
+}
+
+/* star[i]: the centre of a node i. */
+static void world_stars(const struct world *world, const unsigned *nodes, unsigned n,
+                        unsigned star[WORLD_DOCUMENTS])
+{
+    for (unsigned i = 0; i < n; i++) {
+        double best = 0;
+        star[nodes[i]] = nodes[i];
+        for (unsigned k = 0; k < i; k++) {
+            const double value = world_resemblance(world, nodes[k], nodes[i]);
+            if (star[nodes[k]] != nodes[k] || value < WORLD_THRESHOLD || value <= best ||
+                !world_share(&world->documents[nodes[k]].record.sketch, POSTINGS_TIER_R_KEYS,
+                             &world->documents[nodes[i]].record.sketch, POSTINGS_TIER_R_KEYS))
+                continue;
+            best = value;
+            star[nodes[i]] = nodes[k];
+        }
+    }
+}
+
+unsigned world_clusters(const struct world *world, unsigned cluster[WORLD_DOCUMENTS],
+                        unsigned *ret_n)
+{
+    unsigned component[WORLD_DOCUMENTS], first[WORLD_DOCUMENTS], nodes[WORLD_DOCUMENTS];
+    unsigned star[WORLD_DOCUMENTS], n_divided = 0;
+    world_firsts(world, first);
+    world_components(world, component);
+    memcpy(cluster, component, sizeof(component));
+    for (unsigned of = 0; of < world->n_documents && !world->bounds.whole; of++) {
+        const unsigned n =
+            component[of] == of ? world_nodes(world, component, first, of, nodes) : 0;
+        if (n == 0 || !world_is_loose(world, nodes, n))
+            continue;
+        n_divided++;
+        world_stars(world, nodes, n, star);
+        for (unsigned i = 0; i < world->n_documents; i++) {
+            if (component[i] != of)
+                continue;
+            ++*ret_n;
+            cluster[i] = i; /* or the first that is with it */
+            for (unsigned k = i; k-- > 0;)
+                if (component[k] == of && star[first[k]] == star[first[i]])
+                    cluster[i] = k;
+        }
+    }
+    return n_divided;
 }
 
 bool world_before(const struct record *a, const struct record *b)

@@ -373,7 +373,7 @@ static void test_check__what_a_store_says_of_itself_is_checked(void **state)
     static const struct {
         const char *name, *value;
         size_t size_bytes;
-    } wrong[] = {{"schema", "\0\0\0\0\0\0\0\4", 8},
+    } wrong[] = {{"schema", "\0\0\0\0\0\0\0\5", 8},
                  {"schema", "\0\0\0\0\0\0\0\1", 8},
                  {"document_counts", "\0\0\0\0\0\0\0\12\0\0\0\0\0\0\0\0", 16},
                  {"cluster_counts", "\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\13", 16},
@@ -949,6 +949,59 @@ static void test_check__named_clusters_that_are_wrong_are_found_by_a_deep_check(
     assert_true(n_looked_at >= 3);
 }
 
+/* Of 80 words each version has 60 of the one before it: those some apart have nothing in common. */
+static void write_versions(struct indexed_tree *f)
+{
+    for (unsigned i = 0; i < 12; i++) {
+        char *text = scratch_text(77, 0, 400, 0);
+        size_t at = (size_t)8 * 20 * i;
+        text[at + (size_t)8 * 80] = '\0';
+        scratch_write(scratch_path(f->tree, "v%02u", i), text + at);
+        free(text);
+    }
+    for (unsigned version = 0; version < 3; version++) {
+        char name[8];
+        snprintf(name, sizeof(name), "1-%u", version);
+        write_long(f, name, 1, version);
+    }
+    index_rescan(f->index);
+    indexed_tree_settle(f);
+    index_stop(f->index); /* at rest, for us to write into it */
+}
+
+/* Which components are divided: a document missing in one, all of one, and one that hangs together.
+ */
+static void test_check__components_wrongly_divided_are_found_by_a_deep_check(void **state)
+{
+    struct indexed_tree *f = *state;
+    struct membership divided;
+    _cleanup_(record_done) struct record version = {0}, member_of_whole = {0};
+    struct member member, other;
+    uint64_t component;
+    write_versions(f);
+    const uint64_t sid = document_of(f, "v03", &version);
+    const uint64_t whole = document_of(f, "1-1", &member_of_whole);
+    assert_int_equal(membership_init(&divided, f->index->kv, CLUSTERING_DIVIDED), 0);
+    assert_int_equal(membership_cluster_of(&divided, sid, &component), 0);
+    assert_true(component > 0);
+    (void)assert_right(f, true);
+    member_init(&member, sid, &version);
+    member_init(&other, whole, &member_of_whole);
+
+    assert_int_equal(membership_move(&divided, component, 0, &member, 1), 0);
+    (void)assert_right(f, false);
+    assert_true(check_now(f, true).counts.findings > 0);
+    assert_int_equal(membership_move(&divided, 0, component, &member, 1), 0);
+    (void)assert_right(f, true);
+    assert_int_equal(membership_move(&divided, 0, component, &other, 1), 0);
+    assert_true(check_now(f, true).counts.findings > 0);
+    assert_int_equal(membership_move(&divided, component, 0, &other, 1), 0);
+    (void)assert_right(f, true);
+    assert_int_equal(membership_move_all(&divided, component, 0), 0);
+    assert_true(check_now(f, true).counts.findings > 0);
+    membership_done(&divided, false);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, indexed_tree_setup, indexed_tree_teardown)
@@ -972,6 +1025,7 @@ int main(void)
         CASE(test_check__a_finding_names_the_document),
         CASE(test_check__a_sketch_that_changed_is_found),
         CASE(test_check__clusters_that_are_wrong_are_found_by_a_deep_check),
+        CASE(test_check__components_wrongly_divided_are_found_by_a_deep_check),
         CASE(test_check__named_clusters_that_are_wrong_are_found_by_a_deep_check),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 #include "tests/lib/indexed_tree.h"
 
-enum { VERSIONS = 24, MANY = 2300, COMPARED_MAX = 2048 };
+enum { STEP = 7, VERSIONS = 24, MANY = 2300, COMPARED_MAX = 2048 };
 
 static uint64_t cluster_of(struct indexed_tree *f, const char *name)
 {
@@ -34,14 +34,14 @@ static double resemblance_of(struct indexed_tree *f, const char *a, const char *
     return comparison.resemblance;
 }
 
-/* Words 25 i to 25 i + 200 for version i: each resembles its neighbours, the first and the last not
- * at all. Version 0 is there three times. */
+/* Words 7 i to 7 i + 200 for version i: each resembles its neighbours, the first and the last
+ * little. Version 0 is there three times. */
 static void fill_chain(struct indexed_tree *f)
 {
-    char name[16], *text = malloc(VERSIONS * 25 * 8 + 2000);
+    char name[16], *text = malloc(VERSIONS * STEP * 8 + 2000);
     for (unsigned i = 0; i < VERSIONS; i++) {
         text[0] = '\0';
-        for (unsigned word = 25 * i, at = 0; word < 25 * i + 200; word++)
+        for (unsigned word = STEP * i, at = 0; word < STEP * i + 200; word++)
             at += (unsigned)sprintf(text + at, "w%u ", word);
         name_of(i, name);
         scratch_write(scratch_path(f->tree, "%s", name), text);
@@ -81,11 +81,11 @@ static void test_cluster_explain__is_that_of_all_pairs(void **state)
     assert_int_equal(found.n_classes, VERSIONS);
     assert_int_equal(found.n_classes_compared, VERSIONS);
     assert_int_equal(found.n_pairs, n_pairs);
-    assert_true(found.resemblance_min == min && min == 0);
+    assert_true(found.resemblance_min == min && min < 0.3);
     assert_true(fabs(found.resemblance_mean - sum / n_pairs) < 1e-9);
     assert_true(fabs(found.linked - linked / n_pairs) < 1e-9);
     assert_int_equal(found.n_parts, 1);
-    assert_true(found.diameter >= VERSIONS / 3 && found.diameter < VERSIONS);
+    assert_true(found.diameter >= 2 && found.diameter < VERSIONS / 3);
     assert_int_equal(found.n_links, CLUSTER_LINKS);
     for (size_t i = 0; i < found.n_links; i++) {
         const struct cluster_link *link = &found.links[i];

@@ -123,6 +123,12 @@ static void test_large_clusters__what_was_found_is_counted(void **state)
 
 /* -- what is found -- */
 
+/* Versions 30 or more apart have nothing in common, so a long chain is several clusters. */
+static bool is_together(const struct family *family)
+{
+    return family->shape != FAMILY_NONE && (family->shape != FAMILY_CHAIN || family->size <= 30);
+}
+
 /* At rest all of each family are together, and nobody else is with them. */
 static void check(struct family_world *world)
 {
@@ -138,7 +144,7 @@ static void check(struct family_world *world)
     assert_int_equal(families_check(world->families, clusters, found), 0);
     for (size_t i = 0; i < world->n_families; i++) {
         assert_int_equal(found[i].n_wrong, 0);
-        if (world->plan[i].shape != FAMILY_NONE)
+        if (is_together(&world->plan[i]))
             assert_int_equal(found[i].n_together, found[i].n_members);
     }
     free(clusters);

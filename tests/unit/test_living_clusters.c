@@ -26,6 +26,20 @@ static void test_living_clusters__equal_components_and_keep_ids_over_any_history
         run(WORLD_LONG_LISTS + seed, 200, 25, &no_fault);
 }
 
+/* Whatever comes and goes, loose components are their stars, and others are whole. */
+static void test_living_clusters__loose_ones_are_divided_over_any_history(void **state)
+{
+    (void)state;
+    unsigned n_divided = 0;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct world world;
+        world_open(&world, WORLD_DIVIDED + seed, &no_fault);
+        world_run(&world, 200, 60);
+        n_divided += world.n_divided;
+    }
+    assert_true(n_divided > 100);
+}
+
 static void test_living_clusters__hold_over_a_store_that_fails_in_passing(void **state)
 {
     (void)state;
@@ -831,6 +845,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_living_clusters__equal_components_and_keep_ids_over_any_history),
+        cmocka_unit_test(test_living_clusters__loose_ones_are_divided_over_any_history),
         cmocka_unit_test(test_living_clusters__hold_over_a_store_that_fails_in_passing),
         cmocka_unit_test(test_living_clusters__a_restart_changes_nothing),
         cmocka_unit_test(

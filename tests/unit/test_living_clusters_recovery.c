@@ -5,10 +5,11 @@
 enum { N_STEPS = 28, N_TARGET = 10 };
 
 /* Among them those in which ids once depended on where it died. */
-static const uint64_t seeds[] = {1, 28, WORLD_LONG_LISTS + 3},
-                      split_seeds[] = {11, 80, WORLD_LONG_LISTS + 5},
-                      recovery_seeds[] = {42, 67, 80}, failure_seeds[] = {80, WORLD_LONG_LISTS + 7},
-                      deleted_seeds[] = {11, WORLD_LONG_LISTS + 5};
+static const uint64_t seeds[] = {1, 28, WORLD_LONG_LISTS + 3, WORLD_DIVIDED + 4},
+                      split_seeds[] = {11, 80, WORLD_LONG_LISTS + 5, WORLD_DIVIDED + 1},
+                      recovery_seeds[] = {42, 67, 80, WORLD_DIVIDED + 7},
+                      failure_seeds[] = {80, WORLD_LONG_LISTS + 7, WORLD_DIVIDED + 6},
+                      deleted_seeds[] = {11, WORLD_LONG_LISTS + 5, WORLD_DIVIDED + 8};
 #define N_OF(array) (sizeof(array) / sizeof(*(array)))
 
 /* A history over a store that dies at its n-th write. After the death: a new process over what
@@ -106,7 +107,7 @@ static void test_living_clusters_recovery__a_failed_call_is_made_good_by_repeati
 {
     (void)state;
     for (size_t i = 0; i < N_OF(failure_seeds); i++)
-        for (uint64_t n = 6; run_with_failure(failure_seeds[i], n); n += 2 * failure_share())
+        for (uint64_t n = 9; run_with_failure(failure_seeds[i], n); n += 2 * failure_share())
             ;
 }
 

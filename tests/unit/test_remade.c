@@ -18,7 +18,7 @@ static const struct {
     {3, {.mode = BATCH_BRODER1997, .threshold = THRESHOLD}},
     {4, {.mode = BATCH_EXACT, .threshold = THRESHOLD}},
     {5, {.mode = BATCH_FAST, .threshold = THRESHOLD, .whole = true}},
-    {31, {.mode = BATCH_FAST, .threshold = THRESHOLD, .whole = true, .containment = CONTAINMENT}},
+    {30, {.mode = BATCH_FAST, .threshold = THRESHOLD, .whole = true, .containment = CONTAINMENT}},
     {32, {.mode = BATCH_CENTER, .threshold = THRESHOLD}},
     {6, {.mode = BATCH_SUPERSHINGLE, .threshold = 1}},
 };

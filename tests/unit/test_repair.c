@@ -12,16 +12,27 @@
 #include "engine/index/clusters/living_clusters_private.h"
 #include "tests/lib/indexed_tree.h"
 
-/* Of 80 words each has 60 from the one before it, 40 from the one before that: 56 shingles of 96,
- * and 36 of 116. So it is a chain, held together by each. */
-static void write_chain(struct indexed_tree *f, unsigned n)
+enum { N = 20, GOES = 8 };
+
+static size_t put_words(char *text, char of, unsigned n)
 {
-    for (unsigned i = 0; i < n; i++) {
-        char *text = scratch_text(1, 0, 200 + 20 * n, 0);
-        size_t at = (size_t)8 * 20 * i; /* words of seven letters and what is behind them */
-        text[at + (size_t)8 * 80] = '\0';
-        scratch_write(scratch_path(f->tree, "%03u", i), text + at);
-        free(text);
+    size_t at = 0;
+    for (unsigned i = 0; i < n; i++)
+        at += (size_t)sprintf(text + at, "%c%u ", of, i);
+    return at;
+}
+
+/* Documents before GOES and those behind it have 60 of 100 words in common; it has all words of
+ * both, so that they are one cluster. */
+static void write_parts(struct indexed_tree *f)
+{
+    char text[1200];
+    for (unsigned i = 0; i < N; i++) {
+        size_t at = i <= GOES ? put_words(text, 'a', 40) : 0;
+        at += put_words(text + at, 'b', 60);
+        at += i >= GOES ? put_words(text + at, 'c', 40) : 0;
+        sprintf(text + at, "d%u", i);
+        scratch_write(scratch_path(f->tree, "%03u", i), text);
     }
 }
 
@@ -53,8 +64,6 @@ static bool cluster_is_repairing(struct indexed_tree *f, uint64_t id)
     return repairing;
 }
 
-enum { N = 20, GOES = 8 };
-
 /* The parts are known, and say that they are. */
 static void expect_parts(struct indexed_tree *f, uint64_t id)
 {
@@ -73,7 +82,7 @@ static void expect_parts(struct indexed_tree *f, uint64_t id)
 static uint64_t take_out(struct indexed_tree *f)
 {
     char name[8];
-    write_chain(f, N);
+    write_parts(f);
     index_rescan(f->index);
     indexed_tree_settle(f);
     uint64_t id = info_of(f, 0).cluster_id;

@@ -7,6 +7,7 @@
 #include "engine/index/postings/candidates.h"
 #include "engine/index/members/cluster_ids.h"
 #include "engine/index/answers/matches.h"
+#include "engine/index/answers/readable_stars.h"
 
 /* Above the ids of stored clusters and below INDEX_CLUSTER_MAX; no sid reaches it. */
 #define READABLE_RANGE (UINT64_C(1) << 55)
@@ -23,12 +24,30 @@ struct search {
     struct sid_tally classes; /* of which all documents were looked at, by record_class_number() */
 };
 
+static void member_done(struct readable_cluster *cluster, struct readable_member *member)
+{
+    free(member->path);
+    records_put(cluster->index->records, &member->record, 1);
+}
+
+void readable_cluster_keep(struct readable_cluster *cluster, uint64_t sid)
+{
+    size_t own = 0, n = 0;
+    while (own < cluster->n_members && cluster->members[own].sid != sid)
+        own++;
+    const uint32_t star = own < cluster->n_members ? cluster->members[own].star : UINT32_MAX;
+    for (size_t i = 0; i < cluster->n_members; i++)
+        if (cluster->members[i].star == star)
+            cluster->members[n++] = cluster->members[i];
+        else
+            member_done(cluster, &cluster->members[i]);
+    cluster->n_members = n;
+}
+
 void readable_cluster_done(struct readable_cluster *cluster)
 {
-    for (size_t i = 0; i < cluster->n_members; i++) {
-        free(cluster->members[i].path);
-        records_put(cluster->index->records, &cluster->members[i].record, 1);
-    }
+    for (size_t i = 0; i < cluster->n_members; i++)
+        member_done(cluster, &cluster->members[i]);
     free(cluster->members);
     *cluster = (struct readable_cluster){0};
 }
@@ -224,7 +243,7 @@ static void note_large_members(struct search *search)
     }
 }
 
-int readable_cluster_find(struct index *index, uint64_t sid, double threshold,
+int readable_cluster_find(struct index *index, uint64_t sid, double threshold, bool divides,
                           const struct index_query *query, struct readable_known *known,
                           struct readable_cluster *cluster)
 {
@@ -236,6 +255,8 @@ int readable_cluster_find(struct index *index, uint64_t sid, double threshold,
         r = grow(&search);
     if (r == 0)
         r = note_seen(&search);
+    if (r == 0 && divides)
+        r = readable_stars_find(cluster, threshold);
     if (r == -E2BIG)
         note_large_members(&search);
     path_cache_free(search.paths);

@@ -1,4 +1,4 @@
-/* A cluster as it comes out among what a caller may read.
+/* Clusters as they come out among what a caller may read.
  *
  * The stored clusters are those of all documents. That two documents are in one of them may be
  * because of a third one between them, so it tells who can read the two of the third. For a caller
@@ -28,6 +28,7 @@ struct readable_member {
     uint64_t sid;
     const struct record *record; /* of the index's keeping */
     char *path;
+    uint32_t star; /* which of the clusters of a loose component it is in */
 };
 
 /* Zero-initialised; ends with readable_cluster_done(). */
@@ -53,18 +54,22 @@ bool readable_known_has(const struct readable_known *known, uint64_t sid); /* of
 /* What to charge the caller for it: of documents that this one may read alone. */
 size_t readable_known_bytes(const struct readable_known *known);
 
-/* The cluster of a document; of one member where nothing readable resembles it.
+/* The component of a document; of one member where nothing readable resembles it.
  *
  * threshold  of its links
+ * divides    whether loose ones are several clusters: members say which (readable_stars.h)
  * known      NULL, or what was found for the same caller; this is added to it
  *
  * Returns 0, -ENOENT (the caller may not list and read it), -ESTALE (it is not what it was when it
  * was sketched), -E2BIG (more than READABLE_CLUSTER_MAX documents; known may say so of one that the
  * caller may not read, too), -EINTR (query->stop said so),
  * -ENOMEM, -EUCLEAN or a store error; then *cluster is empty. */
-int readable_cluster_find(struct index *index, uint64_t sid, double threshold,
+int readable_cluster_find(struct index *index, uint64_t sid, double threshold, bool divides,
                           const struct index_query *query, struct readable_known *known,
                           struct readable_cluster *cluster);
+
+/* Members of the cluster of a document alone are left. */
+void readable_cluster_keep(struct readable_cluster *cluster, uint64_t sid);
 
 /* The id of a cluster of two or more, in the clustering of a base; and the document that an id is
  * of: 0, where it is none. */

@@ -99,20 +99,32 @@ static int describe(struct readable_cluster *cluster, uint64_t base,
     return 0;
 }
 
-/* The cluster of two or more that a document is in; once more where a document of it has to be
- * looked at again first. */
-static int find(struct index *index, uint64_t sid, uint64_t base, const struct index_query *query,
-                struct readable_known *known, struct readable_cluster *cluster)
+/* The component that a document is in; once more where a document of it has to be looked at again
+ * first. */
+static int find_component(struct index *index, uint64_t sid, uint64_t base,
+                          const struct index_query *query, struct readable_known *known,
+                          struct readable_cluster *cluster)
 {
     const double threshold = named_clusterings_threshold(&index->named, base);
     if (!index_clustering_is_of_pairs(index, base))
         return -ENOENT;
-    int r = readable_cluster_find(index, sid, threshold, query, known, cluster);
+    const bool divides = base == 0;
+    int r = readable_cluster_find(index, sid, threshold, divides, query, known, cluster);
     if ((r == -ESTALE || (r == 0 && cluster->is_stale)) && answer_look_again(index, query)) {
         readable_cluster_done(cluster);
-        r = readable_cluster_find(index, sid, threshold, query, known, cluster);
+        r = readable_cluster_find(index, sid, threshold, divides, query, known, cluster);
     }
-    return r == -ESTALE || r == -E2BIG || (r == 0 && cluster->n_members < 2) ? -ENOENT : r;
+    return r == -ESTALE || r == -E2BIG ? -ENOENT : r;
+}
+
+/* The cluster of two or more that a document is in. */
+static int find(struct index *index, uint64_t sid, uint64_t base, const struct index_query *query,
+                struct readable_cluster *cluster)
+{
+    int r = find_component(index, sid, base, query, NULL, cluster);
+    if (r == 0)
+        readable_cluster_keep(cluster, sid);
+    return r == 0 && cluster->n_members < 2 ? -ENOENT : r;
 }
 
 int index_readable_cluster(struct index *index, const struct file_key *file, uint64_t base,
@@ -123,7 +135,7 @@ int index_readable_cluster(struct index *index, const struct file_key *file, uin
     struct file_row row;
     int r = catalogue_get_file(index->kv, file, &row);
     if (r == 0)
-        r = row.sid ? find(index, row.sid, base, query, NULL, &cluster) : -ENOENT;
+        r = row.sid ? find(index, row.sid, base, query, &cluster) : -ENOENT;
     return r < 0 ? r : describe(&cluster, base, query, ret_info, ret_members);
 }
 
@@ -133,7 +145,7 @@ int readable_clusters_answer(struct index *index, uint64_t id, const struct inde
     _cleanup_(readable_cluster_done) struct readable_cluster cluster = {0};
     const uint64_t base = clustering_base(cluster_clustering(id));
     const uint64_t sid = readable_cluster_sid(index, id);
-    int r = sid ? find(index, sid, base, query, NULL, &cluster) : -ENOENT;
+    int r = sid ? find(index, sid, base, query, &cluster) : -ENOENT;
     if (r == 0 && readable_cluster_id(&cluster, base) != id)
         r = -ENOENT; /* it is named by another document */
     return r < 0 ? r : describe(&cluster, base, query, ret_info, ret_members);
@@ -195,13 +207,38 @@ static int turn_page(struct index_readable_clusters *clusters)
     return files->n_files > 0;
 }
 
+static int by_star(const void *a, const void *b)
+{
+    const struct readable_member *x = a, *y = b;
+    return (x->star > y->star) - (x->star < y->star);
+}
+
+/* The clusters of two or more that a component is. */
+static int add_clusters(struct index_readable_clusters *clusters,
+                        struct readable_cluster *component)
+{
+    int r = 0;
+    qsort(component->members, component->n_members, sizeof(component->members[0]), by_star);
+    for (size_t at = 0, end; r == 0 && at < component->n_members; at = end) {
+        for (end = at + 1; end < component->n_members &&
+                           component->members[end].star == component->members[at].star;)
+            end++;
+        const struct readable_cluster cluster = {
+            .index = component->index, .members = component->members + at, .n_members = end - at};
+        if (end - at > 1)
+            r = sid_vector_push(&clusters->ids, readable_cluster_id(&cluster, clusters->base));
+    }
+    return r;
+}
+
 static int look_at(struct index_readable_clusters *clusters, uint64_t sid,
                    const struct index_query *query)
 {
-    _cleanup_(readable_cluster_done) struct readable_cluster cluster = {0};
-    int r = find(clusters->index, sid, clusters->base, query, &clusters->known, &cluster);
+    _cleanup_(readable_cluster_done) struct readable_cluster component = {0};
+    int r =
+        find_component(clusters->index, sid, clusters->base, query, &clusters->known, &component);
     if (r == 0)
-        r = sid_vector_push(&clusters->ids, readable_cluster_id(&cluster, clusters->base));
+        r = add_clusters(clusters, &component);
     return r == -ENOENT ? 0 : r;
 }
 

@@ -1,6 +1,7 @@
 #include "engine/index/clusters/cluster_change.h"
 
 #include "engine/index/members/cluster_aliases.h"
+#include "engine/index/members/cluster_ids.h"
 
 int cluster_new_id(const struct graph *graph, const struct sid_vector *loners, uint64_t *ret_id)
 {
@@ -54,10 +55,15 @@ int cluster_move(const struct graph *graph, uint64_t from, uint64_t to,
     return 0;
 }
 
+static bool is_shown(const struct graph *graph)
+{
+    return graph->membership->clustering != CLUSTERING_DIVIDED;
+}
+
 /* The alias is there before the cluster is gone: a path with its id leads somewhere at any time. */
 int cluster_merge(const struct graph *graph, uint64_t from, uint64_t to)
 {
-    int r = cluster_aliases_add(graph->kv, from, to);
+    int r = is_shown(graph) ? cluster_aliases_add(graph->kv, from, to) : 0;
     return r < 0 ? r : membership_move_all(graph->membership, from, to);
 }
 
@@ -77,7 +83,7 @@ int cluster_emptied(const struct graph *graph, uint64_t cluster, uint64_t to)
     const bool gone = true;
     uint64_t size = 0;
     int r = to ? membership_known_size(graph->membership, to, &size) : 0;
-    if (r < 0)
+    if (r < 0 || !is_shown(graph))
         return r;
     return size > 1 ? cluster_aliases_add(graph->kv, cluster, to)
                     : drop_aliases(graph, &cluster, &gone, 1);
@@ -90,7 +96,7 @@ int cluster_dissolve(const struct graph *graph, const uint64_t *clusters, size_t
         const size_t n_some = n - at < MEMBERS_AT_ONCE ? n - at : MEMBERS_AT_ONCE;
         bool gone[MEMBERS_AT_ONCE];
         r = membership_dissolve(graph->membership, clusters + at, n_some, gone);
-        if (r == 0)
+        if (r == 0 && is_shown(graph))
             r = drop_aliases(graph, clusters + at, gone, n_some);
     }
     return r;

@@ -16,6 +16,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/clusters/cluster_change.h"
+#include "engine/index/clusters/components.h"
 #include "engine/index/clusters/intents.h"
 #include "engine/index/clusters/recluster.h"
 #include "engine/index/tables/classes.h"
@@ -30,7 +31,7 @@ struct leaving {
     const struct record *records[AT_ONCE];
     uint8_t class_ids[AT_ONCE][CLASS_BYTES];
     struct member members[AT_ONCE];
-    uint64_t clusters[AT_ONCE]; /* of the default clustering */
+    uint64_t components[AT_ONCE];
     size_t n;
     bool may_be_gone; /* it is done again */
 };
@@ -43,24 +44,24 @@ static bool has_postings(const struct leaving *leaving, size_t i)
 
 /* -- before -- */
 
-/* The clusters that lose a node by them, and have others left, each once; but for those that are
+/* The components that lose a node by them, and have others left, each once; but for those that are
  * dirty already. Those of which one document is left, or none, are no clusters then. */
-static int dirty_clusters_of(const struct graph *graph, const struct leaving *leaving,
-                             struct sid_vector *clusters)
+static int dirty_components_of(const struct graph *graph, const struct leaving *leaving,
+                               struct sid_vector *dirty)
 {
     int r = 0;
     for (size_t i = 0; r == 0 && i < leaving->n; i++) {
-        const uint64_t cluster = leaving->clusters[i];
+        const uint64_t component = leaving->components[i];
         uint64_t size = 0;
         size_t n_leaving = 0;
-        if (cluster == 0 || leaving->others[i] || sid_vector_has(clusters, cluster) ||
-            dirty_has(graph->dirty, cluster))
+        if (component == 0 || leaving->others[i] || sid_vector_has(dirty, component) ||
+            dirty_has(graph->dirty, component))
             continue;
         for (size_t k = 0; k < leaving->n; k++)
-            n_leaving += leaving->clusters[k] == cluster;
-        r = membership_known_size(graph->membership, cluster, &size);
+            n_leaving += leaving->components[k] == component;
+        r = component_size(graph, component, &size);
         if (r == 0 && size > n_leaving + 1)
-            r = sid_vector_push(clusters, cluster);
+            r = sid_vector_push(dirty, component);
     }
     return r;
 }
@@ -120,7 +121,7 @@ static int announce(const struct graph *graph, const struct leaving *leaving,
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
     _cleanup_(sid_vector_done) struct sid_vector lists = {0};
     const size_t n_before = dirty->n_sids;
-    int r = batch ? dirty_clusters_of(graph, leaving, dirty) : -ENOMEM;
+    int r = batch ? dirty_components_of(graph, leaving, dirty) : -ENOMEM;
     if (r == 0)
         r = dirty_lists_of(graph, leaving, &lists);
     if (r == 0 && lists.n_sids)
@@ -227,7 +228,11 @@ static int delete_some(const struct graph *first, struct leaving *leaving, struc
         return 0;
     for (size_t i = 0; i < leaving->n; i++)
         member_init(&leaving->members[i], leaving->sids[i], leaving->records[i]);
-    int r = membership_clusters_of(first->membership, leaving->sids, leaving->n, leaving->clusters);
+    int r =
+        membership_clusters_of(first->membership, leaving->sids, leaving->n, leaving->components);
+    if (r == 0)
+        r = components_of(first, leaving->sids, leaving->components, leaving->n,
+                          leaving->components);
     if (r == 0)
         r = announce(first, leaving, dirty);
     if (r == 0)

@@ -1,7 +1,12 @@
-/* An insert adds one document to one cluster. Its neighbours tell which: a cluster they are in, or
- * one that it founds with those that are in none. Where they are in several, those are one from now
- * on: small ones are merged at once; of large ones it joins the largest, and all are marked dirty,
- * to be merged behind (recluster.h).
+/* An insert adds one document to one component. Its neighbours tell which: a component they are in,
+ * or one that it founds with those that are in none. Where they are in several, those are one from
+ * now on: small ones are merged at once; of large ones it joins the largest, and all are marked
+ * dirty, to be merged behind (recluster.h).
+ *
+ * A component that hangs together is a cluster, and one that is loose is divided into several. So
+ * whether it is loose with the document is looked at (looseness.h): where it is, or was before, it
+ * is dirty, and clustered anew, at once when it is small. Until then a document that came into a
+ * divided component stands with its first neighbour.
  *
  * Example: a new version of a text that was split into two halves some time ago resembles both. The
  * clusters of the halves have 3 and 40 documents: the 3 move into the 40, and their id leads there.
@@ -11,56 +16,84 @@
 #include "engine/index/clusters/cluster_insert.h"
 
 #include "engine/index/clusters/cluster_change.h"
+#include "engine/index/clusters/components.h"
+#include "engine/index/clusters/looseness.h"
 #include "engine/index/clusters/neighbours.h"
+#include "engine/index/clusters/recluster.h"
 
 /* Small clusters may have so many times what is clustered anew at once: moving is all it takes. */
 enum { MERGED_TIMES = 4 };
 
-/* Those a document belongs to: the clusters, each once, and documents that are in none, itself
+/* Those a document belongs to: the components, each once, and documents that are in none, itself
  * first. */
 struct joining {
     const struct graph *graph;
     const struct coming *coming;
-    struct sid_vector clusters, loners;
-    uint64_t own; /* one of the clusters: it is in that already; 0: in none */
+    struct sid_vector components, loners;
+    struct sid_vector stars; /* clusters of divided components that neighbours are in */
+    uint64_t own;            /* one of the components: it is in that already; 0: in none */
 };
 
 static void joining_done(struct joining *joining)
 {
-    sid_vector_done(&joining->clusters);
+    sid_vector_done(&joining->components);
     sid_vector_done(&joining->loners);
+    sid_vector_done(&joining->stars);
 }
 
-static int add(struct joining *joining, uint64_t sid, uint64_t cluster)
+static int add_once(struct sid_vector *ids, uint64_t id)
 {
-    if (cluster == 0)
-        return sid_vector_push(&joining->loners, sid);
-    return sid_vector_has(&joining->clusters, cluster)
-               ? 0
-               : sid_vector_push(&joining->clusters, cluster);
+    return sid_vector_has(ids, id) ? 0 : sid_vector_push(ids, id);
+}
+
+static int add(struct joining *joining, uint64_t sid, uint64_t component)
+{
+    return component ? add_once(&joining->components, component)
+                     : sid_vector_push(&joining->loners, sid);
 }
 
 /* -- what it belongs to -- */
 
-/* A document that is replaced and in no cluster is not wanted: it has no id to keep, and would only
- * found a cluster to leave it. */
+/* A document that is replaced and in no component is not wanted: it has no id to keep, and would
+ * only found a cluster to leave it. */
+static int is_replaced_loner(const struct joining *joining, uint64_t sid, bool *ret_is)
+{
+    const uint64_t cluster = 0;
+    uint64_t component = 0;
+    *ret_is = false;
+    if (sid != joining->coming->replaced)
+        return 0;
+    int r = components_of(joining->graph, &sid, &cluster, 1, &component);
+    *ret_is = component == 0;
+    return r;
+}
+
 static int wanted(void *user, const uint64_t *sids, size_t n, bool *ret_wanted)
 {
     const struct joining *joining = user;
     uint64_t clusters[MEMBERS_AT_ONCE];
     int r = membership_clusters_of(joining->graph->membership, sids, n, clusters);
-    for (size_t i = 0; r == 0 && i < n; i++)
-        ret_wanted[i] = clusters[i] ? !sid_vector_has(&joining->clusters, clusters[i])
-                                    : sids[i] != joining->coming->replaced;
+    for (size_t i = 0; r == 0 && i < n; i++) {
+        bool is_loner = false;
+        if (clusters[i] == 0)
+            r = is_replaced_loner(joining, sids[i], &is_loner);
+        ret_wanted[i] = !is_loner && !sid_vector_has(&joining->components, clusters[i]) &&
+                        !sid_vector_has(&joining->stars, clusters[i]);
+    }
     return r;
 }
 
 static int found(void *user, uint64_t sid)
 {
     struct joining *joining = user;
-    uint64_t cluster;
-    int r = membership_clusters_of(joining->graph->membership, &sid, 1, &cluster);
-    return r < 0 ? r : add(joining, sid, cluster);
+    const struct graph *graph = joining->graph;
+    uint64_t cluster, component = 0;
+    int r = membership_clusters_of(graph->membership, &sid, 1, &cluster);
+    if (r == 0)
+        r = components_of(graph, &sid, &cluster, 1, &component);
+    if (r == 0 && cluster && cluster != component)
+        r = add_once(&joining->stars, cluster);
+    return r < 0 ? r : add(joining, sid, component);
 }
 
 /* Lists that have become long with it: other documents than before are candidates by them. */
@@ -85,15 +118,14 @@ static int find_neighbours(struct joining *joining)
 
 /* -- joining -- */
 
-/* The cluster that keeps its id: most documents, then the smallest id. */
+/* The component that keeps its id: most documents, then the smallest id. */
 static int choose(const struct joining *joining, uint64_t *ret_id, uint64_t *ret_others)
 {
-    struct membership *membership = joining->graph->membership;
     uint64_t best = 0, best_size = 0, sum = 0;
 
-    for (size_t i = 0; i < joining->clusters.n_sids; i++) {
-        uint64_t id = joining->clusters.sids[i], size = 0;
-        int r = membership_known_size(membership, id, &size);
+    for (size_t i = 0; i < joining->components.n_sids; i++) {
+        uint64_t id = joining->components.sids[i], size = 0;
+        int r = component_size(joining->graph, id, &size);
         if (r < 0)
             return r;
         sum += size;
@@ -107,66 +139,146 @@ static int choose(const struct joining *joining, uint64_t *ret_id, uint64_t *ret
     return 0;
 }
 
-/* Returns 1 where they are one now, and no more dirty than one of them was; 0 where they are to
- * become one later; or an error. */
-static int merge(const struct joining *joining, uint64_t to, uint64_t n_others)
+static bool is_dirty(const struct joining *joining)
 {
-    const struct graph *graph = joining->graph;
-    const struct sid_vector *clusters = &joining->clusters;
-    bool was_dirty = false;
-    for (size_t i = 0; i < clusters->n_sids; i++)
-        was_dirty |= dirty_has(graph->dirty, clusters->sids[i]);
-    int r = dirty_mark(graph->dirty, clusters->sids, clusters->n_sids);
-    if (r < 0 || n_others > MERGED_TIMES * graph->bounds.at_once)
-        return r;
-    for (size_t i = 0; r == 0 && i < clusters->n_sids; i++)
-        if (clusters->sids[i] != to)
-            r = cluster_merge(graph, clusters->sids[i], to);
-    for (size_t i = 0; r == 0 && i < clusters->n_sids; i++)
-        if (clusters->sids[i] != to || !was_dirty)
-            r = dirty_clear(graph->dirty, &clusters->sids[i], 1, UINT64_MAX);
-    return r < 0 ? r : 1;
+    bool any = false;
+    for (size_t i = 0; i < joining->components.n_sids; i++)
+        any |= dirty_has(joining->graph->dirty, joining->components.sids[i]);
+    return any;
 }
 
+/* Into a component: it, and the others that are in none. */
 static int enter(const struct joining *joining, uint64_t id)
 {
     const struct coming *coming = joining->coming;
+    const struct graph *graph = graph_of_cluster(joining->graph, id);
     struct member member;
     if (joining->loners.n_sids > 1)
-        return cluster_move(joining->graph, 0, id, &joining->loners);
+        return cluster_move(graph, 0, id, &joining->loners);
     member_init(&member, coming->sid, coming->record);
-    return membership_insert(joining->graph->membership, id, &member);
+    return membership_insert(graph->membership, id, &member);
 }
 
-/* Makes one cluster of them. */
+/* -- into components that hang together -- */
+
+/* Clusters that are marked dirty become one. */
+static int merge(const struct joining *joining, uint64_t to)
+{
+    const struct graph *graph = joining->graph;
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < joining->components.n_sids; i++)
+        if (joining->components.sids[i] != to)
+            r = cluster_merge(graph, joining->components.sids[i], to);
+    for (size_t i = 0; r == 0 && i < joining->components.n_sids; i++)
+        if (joining->components.sids[i] != to)
+            r = dirty_clear(graph->dirty, &joining->components.sids[i], 1, UINT64_MAX);
+    return r;
+}
+
+/* Whether what they become hangs together. What is dirty is found out about later. */
+static int is_tight(const struct joining *joining, uint64_t id, bool was_dirty)
+{
+    const struct coming *coming = joining->coming;
+    const bool is_one = joining->loners.n_sids == 1 && !joining->own;
+    if (!joining->graph->divided || was_dirty)
+        return 1;
+    return looseness_is_tight(joining->graph, id, &joining->components, &joining->loners,
+                              is_one ? coming->record : NULL,
+                              coming->first == coming->sid && coming->record->sketch.n_values);
+}
+
+/* Makes one cluster of them, which has a new id where they were in none. */
+static int join_tight(const struct joining *joining, uint64_t id, uint64_t n_others)
+{
+    const struct graph *graph = joining->graph;
+    const struct sid_vector *components = &joining->components;
+    const bool was_dirty = is_dirty(joining);
+    const bool merges = n_others <= MERGED_TIMES * graph->bounds.at_once;
+    int tight = merges ? is_tight(joining, id, was_dirty) : 0, r = tight < 0 ? tight : 0;
+    if (r == 0 && (components->n_sids > 1 || !tight))
+        r = dirty_mark(graph->dirty, components->sids, components->n_sids);
+    if (r == 0 && components->n_sids > 1 && merges)
+        r = merge(joining, id);
+    if (r == 0) /* it is in no second one until they are one */
+        r = enter(joining, joining->own && !merges ? joining->own : id);
+    if (r == 0 && tight && !was_dirty && components->n_sids != 1)
+        r = dirty_clear(graph->dirty, &id, 1, UINT64_MAX);
+    return r < 0 || tight || !merges ? r : recluster_together(graph, &id, 1);
+}
+
+/* -- into a divided component -- */
+
+/* With its first neighbour, until the component is divided anew. */
+static int enter_star(const struct joining *joining, uint64_t id)
+{
+    const struct coming *coming = joining->coming;
+    const struct graph *graph = joining->graph;
+    struct member member;
+    uint64_t cluster = 0;
+    if (!component_is_divided(id) || joining->components.n_sids > 1 || joining->stars.n_sids == 0)
+        return 0;
+    int r = membership_clusters_of(graph->membership, &coming->sid, 1, &cluster);
+    member_init(&member, coming->sid, coming->record);
+    return r < 0 || cluster ? r
+                            : membership_insert(graph->membership, joining->stars.sids[0], &member);
+}
+
+/* Which stars there are depends on its nodes, so another document of a class changes none; but
+ * where that is a star by itself, it becomes a cluster. */
+static int join_divided(const struct joining *joining, uint64_t id)
+{
+    const struct graph *graph = joining->graph;
+    const struct sid_vector *components = &joining->components;
+    const bool adds_node = joining->coming->first == joining->coming->sid;
+    const bool was_dirty = is_dirty(joining);
+    int r = dirty_mark(graph->dirty, components->sids, components->n_sids);
+    if (r == 0)
+        r = enter(joining, id);
+    if (r == 0)
+        r = enter_star(joining, id);
+    if (r < 0 || adds_node || joining->stars.n_sids == 0)
+        return r < 0 ? r : recluster_together(graph, components->sids, components->n_sids);
+    return was_dirty ? 0 : dirty_clear(graph->dirty, &id, 1, UINT64_MAX);
+}
+
+/* -- */
+
+static bool any_divided(const struct joining *joining)
+{
+    bool any = false;
+    for (size_t i = 0; i < joining->components.n_sids; i++)
+        any |= component_is_divided(joining->components.sids[i]);
+    return any;
+}
+
 static int join(struct joining *joining)
 {
     const struct graph *graph = joining->graph;
-    const bool founds = joining->clusters.n_sids == 0;
+    const bool founds = joining->components.n_sids == 0;
     uint64_t id = 0, n_others = 0;
 
     if (founds && joining->loners.n_sids < 2)
         return 0;
     int r = founds ? cluster_new_id(graph, &joining->loners, &id) : choose(joining, &id, &n_others);
-    if (r == 0 && joining->clusters.n_sids > 1)
-        r = merge(joining, id, n_others);
-    if (r == 0 && joining->own) /* it is in no second one until they are one */
-        id = joining->own;
-    if (r >= 0)
-        r = enter(joining, id);
-    if (r == 0 && founds)
-        r = dirty_clear(graph->dirty, &id, 1, UINT64_MAX);
-    return r;
+    if (r < 0)
+        return r;
+    return any_divided(joining) ? join_divided(joining, joining->own ? joining->own : id)
+                                : join_tight(joining, id, n_others);
 }
 
 /* What may have been inserted in part is put where it belongs once more. */
 static int join_again(struct joining *joining)
 {
-    struct membership *membership = joining->graph->membership;
-    const bool repeats = membership->repeating;
-    membership->repeating |= joining->coming->may_be_in;
+    const struct graph *graph = joining->graph;
+    const bool repeats = graph->membership->repeating;
+    const bool repeated = repeats || joining->coming->may_be_in;
+    graph->membership->repeating = repeated;
+    if (graph->divided)
+        graph->divided->membership->repeating = repeated;
     int r = join(joining);
-    membership->repeating = repeats;
+    graph->membership->repeating = repeats;
+    if (graph->divided)
+        graph->divided->membership->repeating = repeats;
     return r;
 }
 
@@ -183,6 +295,8 @@ int cluster_insert(const struct graph *graph, const struct coming *coming)
     cluster = 0;
     if (r == 0 && coming->may_be_in)
         r = membership_clusters_of(graph->membership, &coming->sid, 1, &cluster);
+    if (r == 0 && coming->may_be_in)
+        r = components_of(graph, &coming->sid, &cluster, 1, &cluster);
     if (r == 0 && cluster)
         r = add(&joining, coming->sid, joining.own = cluster);
     if (r == 0 && coming->first == coming->sid) {

@@ -230,5 +230,8 @@ bool dirty_has(struct dirty *dirty, uint64_t cluster)
 size_t dirty_count(struct dirty *dirty)
 {
     LOCKED(&dirty->lock);
-    return place_of(&dirty->clusters, clustering_base(1)) + dirty->lists.n;
+    const struct marks *clusters = &dirty->clusters;
+    return place_of(clusters, clustering_base(1)) + dirty->lists.n +
+           place_of(clusters, clustering_base(CLUSTERING_DIVIDED + 1)) -
+           place_of(clusters, clustering_base(CLUSTERING_DIVIDED));
 }

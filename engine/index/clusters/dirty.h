@@ -40,6 +40,7 @@ int dirty_lists(const struct dirty *dirty, struct sid_vector *fingerprints);
 /* -- anyone's -- */
 
 bool dirty_has(struct dirty *dirty, uint64_t cluster);
-size_t dirty_count(struct dirty *dirty); /* lists, and clusters of the default clustering */
+/* Lists, clusters of the default clustering, and components of it that are divided. */
+size_t dirty_count(struct dirty *dirty);
 
 #endif

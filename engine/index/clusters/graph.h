@@ -17,6 +17,8 @@
 #include "engine/index/tables/record.h"
 #include "engine/index/tables/records.h"
 
+struct looseness;
+
 struct graph {
     struct kv *kv;
     struct records *records;
@@ -30,7 +32,9 @@ struct graph {
     double threshold;
     struct remade *remade; /* not NULL: there are no edges, its clusters are those of a batch
                               (remade.h) */
-    struct graph *next;    /* of another clustering; the default one's is the first. NULL: none */
+    struct graph *divided; /* the default one's: of components that are divided; NULL: none is */
+    struct looseness *looseness; /* likewise: of those that are not */
+    struct graph *next; /* of another clustering; the default one's is the first. NULL: none */
 };
 
 /* Whether two documents of different classes resemble each other by the threshold; symmetric. At a

@@ -60,6 +60,8 @@ static int init_shared(struct living_clusters *clusters)
     if (r == 0)
         r = recluster_new(&clusters->run);
     if (r == 0)
+        r = looseness_new(&clusters->looseness);
+    if (r == 0)
         r = filter_cache_new(FILTERS_MAX, &clusters->filters);
     if (r == 0)
         r = seen_sids_new(&clusters->seen);
@@ -73,9 +75,32 @@ static void free_shared(struct living_clusters *clusters)
     long_lists_done(&clusters->long_lists);
     seen_sids_free(clusters->seen);
     filter_cache_free(clusters->filters);
+    looseness_free(clusters->looseness);
     recluster_free(clusters->run);
     dirty_free(clusters->dirty);
     free(clusters);
+}
+
+/* The next in the chain of clusterings. */
+static int add_clustering(struct living_clusters *clusters, unsigned number, double threshold,
+                          struct graph **ret_graph)
+{
+    struct clustering *clustering = &clusters->clusterings[clusters->n_clusterings];
+    const struct graph *like = clusters->graph;
+    int r = clustering_init(clustering, clusters, like->records, like->postings, threshold, number);
+    if (r < 0)
+        return r;
+    clusters->clusterings[clusters->n_clusterings++ - 1].graph.next = &clustering->graph;
+    *ret_graph = &clustering->graph;
+    return 0;
+}
+
+static int add_divided(struct living_clusters *clusters)
+{
+    struct graph *graph = clusters->graph;
+    int r = add_clustering(clusters, CLUSTERING_DIVIDED, graph->threshold, &graph->divided);
+    graph->looseness = clusters->looseness;
+    return r;
 }
 
 int living_clusters_open(struct kv *kv, struct records *records, struct postings *postings,
@@ -91,27 +116,27 @@ int living_clusters_open(struct kv *kv, struct records *records, struct postings
     int r = init_shared(clusters);
     if (r == 0)
         r = clustering_init(&clusters->clusterings[0], clusters, records, postings, threshold, 0);
+    if (r == 0)
+        clusters->n_clusterings = 1;
+    if (r == 0 && !clusters->bounds.whole)
+        r = add_divided(clusters);
     if (r < 0) {
-        free_shared(clusters);
+        living_clusters_close(clusters);
         return r;
     }
-    clusters->n_clusterings = 1;
     *ret_clusters = clusters;
     return 0;
 }
 
 int living_clusters_add(struct living_clusters *clusters, unsigned number, struct remade *remade)
 {
-    assert(number > 0 && number <= CLUSTERING_MAX &&
-           clusters->n_clusterings <= LIVING_CLUSTERINGS_MAX);
-    struct clustering *clustering = &clusters->clusterings[clusters->n_clusterings];
-    const struct graph *like = clusters->graph;
-    int r = clustering_init(clustering, clusters, like->records, like->postings, 1, number);
-    if (r < 0)
-        return r;
-    clustering->graph.remade = remade;
-    clusters->clusterings[clusters->n_clusterings++ - 1].graph.next = &clustering->graph;
-    return 0;
+    struct graph *graph;
+    assert(number > 0 && number <= CLUSTERING_MAX && number != CLUSTERING_DIVIDED &&
+           clusters->n_clusterings <= 1 + LIVING_CLUSTERINGS_MAX);
+    int r = add_clustering(clusters, number, 1, &graph);
+    if (r == 0)
+        graph->remade = remade;
+    return r;
 }
 
 void living_clusters_close(struct living_clusters *clusters)
@@ -129,7 +154,7 @@ static int about_to_change(struct living_clusters *clusters)
     int r = recluster_finish(clusters->run, clusters->graph);
     clusters->unfinished = r < 0;
     for (const struct graph *graph = clusters->graph->next; r == 0 && graph; graph = graph->next)
-        r = remade_changed(graph->remade);
+        r = graph->remade ? remade_changed(graph->remade) : 0;
     return r;
 }
 
@@ -156,7 +181,7 @@ static int insert(struct living_clusters *clusters, const struct coming *coming)
     if (r == 0)
         r = cluster_insert(clusters->graph, coming);
     for (const struct graph *graph = clusters->graph->next; r == 0 && graph; graph = graph->next)
-        r = cluster_insert_in_place(graph, coming);
+        r = graph->remade ? cluster_insert_in_place(graph, coming) : 0;
     return r;
 }
 

@@ -1,12 +1,13 @@
 /* Clusters that follow every insert, rewrite and delete: the connected components of the documents
- * whose resemblance (record_resemblance) is at least the threshold, among candidates.
+ * whose resemblance (record_resemblance) is at least the threshold, among candidates; where a
+ * component is loose, its stars (engine/cluster/stars.h).
  *
  * What they equal when nothing is dirty, whatever the history: components over all live documents,
  * an edge between two of one class, and an edge between two classes when their first documents are
  * candidates of each other and their resemblance reaches the threshold. Candidates share one of
  * their 16 smallest fingerprints; where more than 1,000 classes have it, one of the two is among
  * the 64 oldest of these. Only the first live document (smallest sid) of a class has postings. A
- * batch of mode fast, undivided, of all records makes the same.
+ * batch of mode fast of all records makes the same.
  *
  * What an insert or a delete leaves to be found out later is dirty (dirty.h): a merge or a split of
  * clusters that are not small, and lists that become long or get other representatives.
@@ -26,6 +27,7 @@
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_LIVING_CLUSTERS_H
 #define KINFS_ENGINE_INDEX_CLUSTERS_LIVING_CLUSTERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,6 +51,7 @@ struct cluster_bounds {
     size_t most_compared;     /* longer posting lists have representatives; at most 1,000 */
     size_t n_representatives; /* of such a list, its first documents */
     size_t at_once; /* documents that are clustered anew within a change; more are afterwards */
+    bool whole;     /* components are not divided */
 };
 
 /* kv, records, postings borrowed. bounds: NULL or copied. Returns 0, -ENOMEM or a store error;

@@ -22,9 +22,20 @@ struct clustering *living_clusters_find(struct living_clusters *clusters, unsign
     return NULL;
 }
 
+/* A cluster of a divided component has documents of it alone. */
 bool living_clusters_is_repairing(struct living_clusters *clusters, uint64_t id)
 {
-    return dirty_has(clusters->dirty, id);
+    const struct graph *divided = clusters->graph->divided;
+    struct membership *membership = membership_of(clusters, id);
+    struct member first;
+    uint64_t component = 0;
+    if (dirty_has(clusters->dirty, id))
+        return true;
+    if (!divided || divided->membership->n_clusters == 0 || !membership ||
+        membership->clustering != 0 || membership_first(membership, id, 1, &first) <= 0)
+        return false;
+    return membership_cluster_of(divided->membership, first.sid, &component) == 0 && component &&
+           dirty_has(clusters->dirty, component);
 }
 
 size_t living_clusters_n_repairing(struct living_clusters *clusters)

@@ -4,6 +4,7 @@
 
 #include "engine/index/clusters/living_clusters.h"
 #include "engine/index/members/membership.h"
+#include "engine/index/clusters/looseness.h"
 #include "engine/index/clusters/recluster.h"
 
 /* One way of clustering. */
@@ -13,12 +14,15 @@ struct clustering {
 };
 
 struct living_clusters {
-    struct clustering clusterings[1 + LIVING_CLUSTERINGS_MAX]; /* first the default one */
+    /* First the default one; next that of divided components (components.h), if they are divided.
+     */
+    struct clustering clusterings[2 + LIVING_CLUSTERINGS_MAX];
     size_t n_clusterings;
     struct cluster_bounds bounds;
     struct kv *kv;
     struct dirty *dirty;
     struct recluster *run;
+    struct looseness *looseness;
     struct filter_cache *filters;
     struct seen_sids *seen;
     struct long_lists long_lists;

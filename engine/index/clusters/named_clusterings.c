@@ -32,6 +32,7 @@ static unsigned unused_number(enum index_clustering_kind kind, const struct clus
                               size_t n_rows, uint64_t taken)
 {
     const bool centres = kind == INDEX_CLUSTERING_CENTER;
+    taken |= UINT64_C(1) << CLUSTERING_DIVIDED;
     for (size_t i = 0; i < n_rows; i++)
         taken |= UINT64_C(1) << rows[i].number;
     for (unsigned number = 1; number <= CLUSTERING_MAX; number++)

@@ -14,6 +14,9 @@
 #include "store/kv.h"
 
 enum { CLUSTERING_SHIFT = 56, CLUSTERING_MAX = 63, CLUSTERING_CENTRES_FROM = 32 };
+/* Never shown: components that are several clusters of the default clustering
+ * (clusters/components.h). */
+enum { CLUSTERING_DIVIDED = 31 };
 
 static inline unsigned cluster_clustering(uint64_t id)
 {

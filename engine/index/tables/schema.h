@@ -8,7 +8,7 @@
 #include "engine/sketch/policy.h"
 #include "store/kv.h"
 
-enum { SCHEMA_VERSION = 3 };
+enum { SCHEMA_VERSION = 4 };
 
 enum schema_table {
     TABLE_META,       /* name -> value: schema version, policy, counters, watermarks */

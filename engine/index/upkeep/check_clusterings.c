@@ -33,8 +33,14 @@ static int stored_cluster(struct check *check, unsigned clustering, uint64_t sid
     return r < 0 ? r : 0;
 }
 
+/* The components that are divided are the default clustering's, too. */
+static bool is_default(unsigned clustering)
+{
+    return clustering == 0 || clustering == CLUSTERING_DIVIDED;
+}
+
 /* Of the clusters that follow every change; what was not derived yet is let pass. */
-static int found_default(struct check *check, const struct remake_plan *plan,
+static int found_default(struct check *check, unsigned clustering, const struct remake_plan *plan,
                          const struct remake_move *move)
 {
     const uint64_t sid = plan->sids.sids[move->number];
@@ -44,7 +50,7 @@ static int found_default(struct check *check, const struct remake_plan *plan,
         return 0;
     int r = check_record(check, sid, &record);
     if (r > 0)
-        r = stored_cluster(check, 0, sid, &cluster);
+        r = stored_cluster(check, clustering, sid, &cluster);
     if (r < 0)
         return r;
     return check_found(check, CHECK_COMPONENTS, TABLE_CLUSTER_OF, &record.key,
@@ -88,12 +94,13 @@ static int compare(struct check *check, unsigned clustering, const struct remaki
     if (r == -EUCLEAN || r == -EIO)
         return check_read_failed(check, TABLE_RECORDS, r);
     for (size_t i = 0; r == 0 && i < plan.n_moves; i++)
-        r = clustering ? found_move(check, clustering, &plan, &plan.moves[i])
-                       : found_default(check, &plan, &plan.moves[i]);
-    for (size_t i = 0; r == 0 && i < plan.n_joins && (clustering || !check->interrupted); i++)
+        r = is_default(clustering) ? found_default(check, clustering, &plan, &plan.moves[i])
+                                   : found_move(check, clustering, &plan, &plan.moves[i]);
+    const bool of_default = is_default(clustering);
+    for (size_t i = 0; r == 0 && i < plan.n_joins && (!of_default || !check->interrupted); i++)
         r = check_found(
-            check, clustering ? CHECK_MEMBERS : CHECK_COMPONENTS,
-            clustering ? TABLE_MEMBERS : TABLE_CLUSTER_OF, NULL,
+            check, of_default ? CHECK_COMPONENTS : CHECK_MEMBERS,
+            of_default ? TABLE_CLUSTER_OF : TABLE_MEMBERS, NULL,
             "cluster %llu of clustering %u should be part of another",
             (unsigned long long)shown_ids_show(&check->shown_ids, plan.joins[i].cluster) &
                 INDEX_CLUSTER_MAX,
@@ -107,9 +114,10 @@ static int compare(struct check *check, unsigned clustering, const struct remaki
 static int how_made(struct check *check, unsigned number, struct batch_options *ret_how)
 {
     struct index_clustering clustering;
-    if (number == 0) {
-        *ret_how = (struct batch_options){
-            .mode = BATCH_FAST, .threshold = check->threshold, .whole = true};
+    if (number == 0 || number == CLUSTERING_DIVIDED) {
+        *ret_how = (struct batch_options){.mode = BATCH_FAST,
+                                          .threshold = check->threshold,
+                                          .loose_only = number == CLUSTERING_DIVIDED};
         return !check->repairing; /* else what is to be the same is being made so */
     }
     int r = clustering_row_current(check->kv, number, &clustering);

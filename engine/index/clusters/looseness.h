@@ -1,0 +1,37 @@
+/* How loosely clusters of the default clustering hang together, so that an insert tells at a glance
+ * whether the one it joins has to be divided (engine/cluster/stars.h): of some clusters the first
+ * document by rank, and the sum of the others' resemblances to it. Holds for the number of
+ * documents it was noted for, and is otherwise found out anew. The committer's. */
+#ifndef KINFS_ENGINE_INDEX_CLUSTERS_LOOSENESS_H
+#define KINFS_ENGINE_INDEX_CLUSTERS_LOOSENESS_H
+
+#include "engine/index/clusters/graph.h"
+
+struct looseness;
+int looseness_new(struct looseness **ret_looseness); /* 0, -ENOMEM */
+void looseness_free(struct looseness *looseness);    /* NULL allowed */
+
+struct looseness_fact {
+    uint64_t cluster, n_documents;
+    uint64_t first, order; /* sid, and rank, of the first by rank */
+    uint64_t n_nodes, sum; /* stars_are_loose() */
+};
+void looseness_note(struct looseness *looseness, const struct looseness_fact *fact);
+
+/* The place of a sketch among those of its component: overlap_filter_rank(). */
+uint64_t looseness_order(const struct min_sketch *sketch);
+
+/* Whether one cluster of all documents of some, and of others that are in none, hangs together.
+ *
+ * id        of the cluster they become
+ * clusters  that they are in now
+ * others    by sid
+ * added     of others, one that is new; NULL: more than one is, or it may be in one of the clusters
+ * is_node   it is the first of its class, and has shingles
+ *
+ * Returns 1, 0 (no, or there are too many to look at now), or an error. Reads a record; or those of
+ * all documents, where it was not known, or one in n of n times. */
+int looseness_is_tight(const struct graph *graph, uint64_t id, const struct sid_vector *clusters,
+                       const struct sid_vector *others, const struct record *added, bool is_node);
+
+#endif
