@@ -133,11 +133,11 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 static const struct argp_option cluster_options[] = {
     {"threshold", 't', "R", 0, "least resemblance that joins two documents (0.5)", 0},
     {"mode", OPTION_MODE, "MODE", 0,
-     "exact (the default): as if all pairs were compared; fast: by representatives, and what hangs "
-     "together loosely is divided; center: all is, around the largest documents; broder1997: "
-     "the paper's phases to the letter, with its limit of 1,000 documents; supershingle: who "
-     "shares "
-     "a super shingle, for documents that are nearly the same",
+     "fast (the default): as in clusters/, where long lists are compared with representatives, and "
+     "what hangs together loosely is divided; exact: as if all pairs were compared; center: all is "
+     "divided, around the largest documents; broder1997: the paper's phases to the letter, with "
+     "its limit of 1,000 documents; supershingle: who shares a super shingle, for documents that "
+     "are nearly the same",
      0},
     {"policy", 'p', "NAME", 0, "how documents are sketched: default or broder1997", 0},
     {"config", 'c', "FILE", 0, "the configuration, for its extractors (" CONFIGURATION_FILE ")", 0},
@@ -182,7 +182,7 @@ void cluster_options_parse(int argc, char **argv, struct cluster_options *ret_op
     const char *temporary = getenv("TMPDIR");
     struct cluster_options options = {
         .scratch = temporary && *temporary ? temporary : "/var/tmp",
-        .batch = {.memory_bytes = (uint64_t)1 << 30, .threshold = 0.5},
+        .batch = {.memory_bytes = (uint64_t)1 << 30, .mode = BATCH_FAST, .threshold = 0.5},
     };
     command_parse(&parser, argc, argv, &options);
     if (options.batch.n_threads == 0) {
