@@ -25,7 +25,7 @@
 #include "engine/index/messages.h"
 #include "engine/index/clusters/living_clusters.h"
 #include "engine/index/queue/lull.h"
-#include "engine/index/clusters/named_clusterings.h"
+#include "engine/index/named/named_clusterings.h"
 #include "base/niceness.h"
 #include "engine/index/postings/postings.h"
 #include "engine/index/catalogue/document_counts.h"

@@ -12,7 +12,7 @@
 
 #include "engine/index/index_private.h"
 #include "engine/index/clusters/remade.h"
-#include "engine/index/clusters/remaking.h"
+#include "engine/index/named/remaking.h"
 #include "tests/bench/clock.h"
 #include "tests/lib/families.h"
 #include "tests/lib/fileless.h"

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/index/clusters/remaking.h"
+#include "engine/index/named/remaking.h"
 #include "tests/lib/cluster_histories.h"
 #include "tests/lib/failure_share.h"
 #include "tests/lib/scratch.h"

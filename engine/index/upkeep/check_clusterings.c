@@ -6,9 +6,9 @@
 
 #include "base/bytes.h"
 #include "engine/index/upkeep/check.h"
-#include "engine/index/clusters/clustering_row.h"
+#include "engine/index/named/clustering_row.h"
 #include "engine/index/members/member.h"
-#include "engine/index/clusters/remaking.h"
+#include "engine/index/named/remaking.h"
 
 static int read_policy(struct check *check, struct policy *ret_policy)
 {

@@ -8,7 +8,7 @@
 #include "engine/index/upkeep/check.h"
 #include "engine/index/members/cluster_heads.h"
 #include "engine/index/members/cluster_ids.h"
-#include "engine/index/clusters/clustering_row.h"
+#include "engine/index/named/clustering_row.h"
 #include "engine/index/members/member.h"
 #include "engine/index/clusters/remade.h"
 

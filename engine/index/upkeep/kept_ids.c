@@ -5,7 +5,7 @@
 
 #include "engine/index/answers/answer.h"
 #include "engine/index/members/cluster_aliases.h"
-#include "engine/index/clusters/clustering_row.h"
+#include "engine/index/named/clustering_row.h"
 #include "engine/index/tables/schema.h"
 
 int old_store_know(struct old_store *old)

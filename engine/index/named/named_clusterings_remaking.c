@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "engine/index/clusters/clustering_row.h"
-#include "engine/index/clusters/named_clusterings_private.h"
+#include "engine/index/named/clustering_row.h"
+#include "engine/index/named/named_clusterings_private.h"
 #include "engine/index/clusters/remade.h"
-#include "engine/index/clusters/remaking.h"
+#include "engine/index/named/remaking.h"
 
 enum { FAILURE_TEXT_BYTES = 256 };
 

@@ -1,7 +1,7 @@
 /* A clustering on its way to be made anew: a thread of its own reads the sketches of all records
  * and has a batch cluster them, then says who moves where; the committer carries that out. */
-#ifndef KINFS_ENGINE_INDEX_CLUSTERS_REMAKING_H
-#define KINFS_ENGINE_INDEX_CLUSTERS_REMAKING_H
+#ifndef KINFS_ENGINE_INDEX_NAMED_REMAKING_H
+#define KINFS_ENGINE_INDEX_NAMED_REMAKING_H
 
 #include "engine/cluster/batch.h"
 #include "engine/index/index.h"

@@ -1,9 +1,9 @@
 /* What the parts of named_clusterings.h share: each is some of the work of the committer. */
-#ifndef KINFS_ENGINE_INDEX_CLUSTERS_NAMED_CLUSTERINGS_PRIVATE_H
-#define KINFS_ENGINE_INDEX_CLUSTERS_NAMED_CLUSTERINGS_PRIVATE_H
+#ifndef KINFS_ENGINE_INDEX_NAMED_NAMED_CLUSTERINGS_PRIVATE_H
+#define KINFS_ENGINE_INDEX_NAMED_NAMED_CLUSTERINGS_PRIVATE_H
 
 #include "engine/index/clusters/living_clusters.h"
-#include "engine/index/clusters/named_clusterings.h"
+#include "engine/index/named/named_clusterings.h"
 
 /* -- removing (named_clusterings_removal.c) -- */
 

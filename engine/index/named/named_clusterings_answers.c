@@ -1,5 +1,5 @@
 /* Questions that anyone may ask of named clusterings. */
-#include "engine/index/clusters/named_clusterings.h"
+#include "engine/index/named/named_clusterings.h"
 
 #include "engine/index/clusters/living_clusters.h"
 #include "engine/index/clusters/remade.h"

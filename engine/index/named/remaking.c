@@ -1,4 +1,4 @@
-#include "engine/index/clusters/remaking.h"
+#include "engine/index/named/remaking.h"
 
 #include <errno.h>
 #include <stdlib.h>

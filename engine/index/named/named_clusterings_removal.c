@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "engine/index/members/cluster_aliases.h"
-#include "engine/index/clusters/named_clusterings_private.h"
+#include "engine/index/named/named_clusterings_private.h"
 #include "engine/index/tables/meta.h"
 #include "engine/index/tables/schema.h"
 

@@ -8,8 +8,8 @@
  *
  * N is the number of the clustering in its rows and its clusters' ids (cluster_ids.h).
  */
-#ifndef KINFS_ENGINE_INDEX_CLUSTERS_CLUSTERING_ROW_H
-#define KINFS_ENGINE_INDEX_CLUSTERS_CLUSTERING_ROW_H
+#ifndef KINFS_ENGINE_INDEX_NAMED_CLUSTERING_ROW_H
+#define KINFS_ENGINE_INDEX_NAMED_CLUSTERING_ROW_H
 
 #include "engine/cluster/batch.h"
 #include "engine/index/members/cluster_ids.h"

@@ -1,12 +1,12 @@
-#include "engine/index/clusters/named_clusterings.h"
+#include "engine/index/named/named_clusterings.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "engine/index/clusters/clustering_row.h"
-#include "engine/index/clusters/named_clusterings_private.h"
+#include "engine/index/named/clustering_row.h"
+#include "engine/index/named/named_clusterings_private.h"
 #include "engine/index/clusters/remade.h"
-#include "engine/index/clusters/remaking.h"
+#include "engine/index/named/remaking.h"
 
 /* -- opening -- */
 

@@ -1,4 +1,4 @@
-#include "engine/index/clusters/clustering_row.h"
+#include "engine/index/named/clustering_row.h"
 
 #include <errno.h>
 #include <string.h>

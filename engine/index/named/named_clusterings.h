@@ -5,8 +5,8 @@
  *
  * A row of each says which it is (clustering_row.h), another whether its clusters are those of now.
  */
-#ifndef KINFS_ENGINE_INDEX_CLUSTERS_NAMED_CLUSTERINGS_H
-#define KINFS_ENGINE_INDEX_CLUSTERS_NAMED_CLUSTERINGS_H
+#ifndef KINFS_ENGINE_INDEX_NAMED_NAMED_CLUSTERINGS_H
+#define KINFS_ENGINE_INDEX_NAMED_NAMED_CLUSTERINGS_H
 
 #include "base/niceness.h"
 #include "engine/index/messages.h"
