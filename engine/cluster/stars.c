@@ -132,8 +132,9 @@ static int add_centre(struct stars *stars, uint32_t node, const struct min_sketc
 
 /* -- nodes -- */
 
-/* Whether a node would rather stand with another centre, which it resembles by value, than with the
- * one it has, which it resembles by best. */
+/* A node resembles its own centre by best and another by value: true, where the other one is
+ * better.
+ */
 static bool is_better(const struct stars *stars, uint32_t centre, double value, uint32_t own,
                       double best)
 {

@@ -29,8 +29,8 @@ static inline uint64_t stars_share(double resemblance)
     return (uint64_t)(resemblance * (double)(UINT64_C(1) << 32));
 }
 
-/* Whether nodes whose resemblances to the first have this sum, its own of 1 among them, are loose:
- * below 0.8 of the threshold on average, 0.4 at 0.5. */
+/* Nodes are loose where their resemblances to the first, its own of 1 among them, are below 0.8 of
+ * the threshold on average: 0.4 at 0.5. sum: of all of them. */
 static inline bool stars_are_loose(uint64_t n, uint64_t sum, double threshold)
 {
     return n >= STARS_LOOSE_LEAST && sum < stars_share(0.8 * threshold) * n;

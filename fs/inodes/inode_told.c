@@ -31,7 +31,7 @@ bool inode_is_told(const struct inode *inode, const struct stat *st)
     return inode->told_size == st->st_size && is_same_time(&inode->told_mtime, &st->st_mtim);
 }
 
-/* What was written through the mount the kernel takes for new by itself. */
+/* The kernel by itself takes for new what was written through the mount. */
 bool inode_is_surely_told(const struct inode *inode, const struct stat *st)
 {
     return inode_is_told(inode, st) &&

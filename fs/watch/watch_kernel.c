@@ -51,8 +51,8 @@ static void tell_again(struct watch *watch, const struct file_key *key, unsigned
         TAILQ_INSERT_HEAD(&watch->again, again, order);
 }
 
-/* Whether the kernel keeps nothing of an open file from before it became what it is; with its
- * inode_lock(). */
+/* The kernel keeps nothing of an open file from before it became what it is; with its inode_lock().
+ */
 static bool is_told_now(const struct inode *inode)
 {
     struct stat st;

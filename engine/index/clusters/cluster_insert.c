@@ -175,7 +175,7 @@ static int merge(const struct joining *joining, uint64_t to)
     return r;
 }
 
-/* Whether what they become hangs together. What is dirty is found out about later. */
+/* A cluster hangs together: 1, else 0. A dirty one is looked at when it is clustered anew. */
 static int is_tight(const struct joining *joining, uint64_t id, bool was_dirty)
 {
     const struct coming *coming = joining->coming;

@@ -151,7 +151,7 @@ static int look_at(struct division *division, struct reading *reading,
     return r;
 }
 
-/* What has a document that is gone is as it is: its component is void. */
+/* A component with a document that is gone stays as it is: it is void. */
 static void leave_it(struct division *division)
 {
     for (size_t i = division->begin; i < division->end; i++)

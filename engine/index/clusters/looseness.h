@@ -21,7 +21,7 @@ void looseness_note(struct looseness *looseness, const struct looseness_fact *fa
 /* The place of a sketch among those of its component: overlap_filter_rank(). */
 uint64_t looseness_order(const struct min_sketch *sketch);
 
-/* Whether one cluster of all documents of some, and of others that are in none, hangs together.
+/* A cluster of all documents of some, and of others that are in none: does it hang together?
  *
  * id        of the cluster they become
  * clusters  that they are in now

@@ -186,7 +186,7 @@ static int gather_some(struct recluster *run, const struct graph *graph)
     return r;
 }
 
-/* What the documents of a list are in, to be gathered whole, and those that are in nothing. */
+/* The documents of a list: their clusters and components are gathered whole. */
 static int gather_list(struct recluster *run, const struct graph *graph, uint64_t fingerprint)
 {
     _cleanup_(sid_list_done) struct sid_list list = {0};
@@ -396,7 +396,8 @@ static int find_gone(const struct graph *graph, const uint64_t *sids, const uint
     return 0;
 }
 
-/* Whether something that was gathered has other documents now. */
+/* A cluster or component is changed where it has another number of documents than when it was
+ * gathered. */
 static int is_other(struct recluster *run, const struct graph *graph, uint64_t id, bool *changed)
 {
     uint64_t size;
@@ -496,8 +497,7 @@ static int spread_void(struct recluster *run, bool *changed)
     return r;
 }
 
-/* Of each document, by place, the first of its group; a group has the place of one of its nodes in
- * groups before, or of its root. */
+/* A group is named by its first document: groups[i] is that of document i, by place. */
 static int find_leaders(struct recluster *run, uint32_t *groups)
 {
     _cleanup_free_ uint32_t *leaders = malloc((run->n + 1) * sizeof(*leaders));
@@ -568,7 +568,9 @@ static int make_plans(struct recluster *run, const struct graph *graph, const bo
     return make_plan(run, changed, groups, true, &run->divided);
 }
 
-/* What is in the scope for its list, or its component, is not dirty: it is while documents move. */
+/* Clusters that came into the scope by a list, or by their component, are dirty while documents
+ * move.
+ */
 static int mark_others(struct recluster *run, const struct graph *graph)
 {
     int r = 0;
@@ -595,7 +597,7 @@ static int begin_moving(struct recluster *run, const struct graph *graph)
     return r < 0 ? r : make_plans(run, graph, changed);
 }
 
-/* What has one document left, or none, is no more. */
+/* Clusters and components with one document left, or none, are no more. */
 static int dissolve(const struct graph *graph, const struct sid_vector *ids)
 {
     _cleanup_(sid_vector_done) struct sid_vector clusters = {0}, divided = {0};
@@ -636,7 +638,7 @@ static int note_looseness(struct recluster *run, const struct graph *graph)
     return 0;
 }
 
-/* What is in order now: all of the scope but for what is void, and clusters that are new. */
+/* The whole scope is in order now, but for what is void; so are clusters that are new. */
 static int clear_marks(struct recluster *run, const struct graph *graph)
 {
     _cleanup_(sid_vector_done) struct sid_vector clean = {0};
