@@ -1,0 +1,181 @@
+/* The end of a run: ids by vote, documents move, and marks go. */
+#include "engine/index/clusters/recluster_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "engine/index/clusters/cluster_change.h"
+#include "engine/index/clusters/components.h"
+
+/* A group is named by its first document: groups[i] is that of document i, by place. */
+static int find_leaders(struct recluster *run, uint32_t *groups)
+{
+    _cleanup_free_ uint32_t *leaders = malloc((run->n + 1) * sizeof(*leaders));
+    if (!leaders)
+        return -ENOMEM;
+    for (size_t i = 0; i < run->n; i++) {
+        const uint32_t centre = run->division.centres[run->documents[i].first];
+        groups[i] = centre == DIVISION_WHOLE ? union_find_root(&run->sets, (uint32_t)i) : centre;
+        leaders[i] = UINT32_MAX;
+    }
+    for (size_t i = 0; i < run->n; i++) {
+        uint32_t *leader = &leaders[groups[i]];
+        *leader = *leader == UINT32_MAX ? (uint32_t)i : *leader;
+        groups[i] = *leader;
+    }
+    return 0;
+}
+
+/* The documents of what is not void, with groups of places. */
+static int make_plan(const struct recluster *run, const bool *changed, const uint32_t *groups,
+                     bool divided, struct remake_plan *plan)
+{
+    _cleanup_free_ uint64_t *ids = calloc(run->n + 1, sizeof(*ids));
+    _cleanup_free_ uint32_t *ranks = calloc(run->n + 1, sizeof(*ranks));
+    plan->a_step = REMAKE_STEP_MAX;
+    plan->groups = calloc(run->n + 1, sizeof(*plan->groups));
+    if (!ids || !ranks || !plan->groups)
+        return -ENOMEM;
+    for (size_t i = 0; i < run->n; i++) {
+        const struct scope_document *document = &run->documents[i];
+        const size_t number = plan->sids.n_sids;
+        if (changed[i])
+            continue;
+        run->numbers[i] = (uint32_t)number; /* of a leader it is known before it is asked for */
+        ids[number] = divided ? document->divided : document->cluster;
+        ranks[number] = divided ? (uint32_t)i : document->rank;
+        plan->groups[number] = run->numbers[groups[i]];
+        int r = sid_vector_push(&plan->sids, document->sid);
+        if (r < 0)
+            return r;
+    }
+    return remake_plan_decide(plan, ids, ranks);
+}
+
+/* Documents of a divided component are a group; others are alone. */
+static void group_divided(struct recluster *run, uint32_t *groups)
+{
+    for (size_t i = 0; i < run->n; i++)
+        groups[i] = run->division.centres[run->documents[i].first] == DIVISION_WHOLE
+                        ? (uint32_t)i
+                        : union_find_root(&run->sets, (uint32_t)i);
+}
+
+static int make_plans(struct recluster *run, const struct graph *graph, const bool *changed)
+{
+    _cleanup_free_ uint32_t *groups = calloc(run->n + 1, sizeof(*groups));
+    run->numbers = malloc((run->n + 1) * sizeof(*run->numbers));
+    if (!groups || !run->numbers)
+        return -ENOMEM;
+    for (size_t i = 0; i < run->n; i++)
+        run->numbers[i] = RECLUSTER_VOID;
+    int r = find_leaders(run, groups);
+    if (r == 0)
+        r = make_plan(run, changed, groups, false, &run->plan);
+    if (r < 0 || !graph->divided)
+        return r;
+    group_divided(run, groups);
+    return make_plan(run, changed, groups, true, &run->divided);
+}
+
+/* Clusters that came into the scope by a list, or by their component, are dirty while documents
+ * move.
+ */
+static int mark_others(struct recluster *run, const struct graph *graph)
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < run->queue.n_sids; i++)
+        if (!dirty_has(graph->dirty, run->queue.sids[i]))
+            r = sid_vector_push(&run->others, run->queue.sids[i]);
+    return r < 0 ? r : dirty_mark(graph->dirty, run->others.sids, run->others.n_sids);
+}
+
+int recluster_begin_moving(struct recluster *run, const struct graph *graph)
+{
+    _cleanup_free_ bool *changed = calloc(run->n + 1, sizeof(*changed));
+    if (!changed)
+        return -ENOMEM;
+    int r = recluster_find_void(run, graph, changed);
+    if (r < 0)
+        return r;
+    run->n_void = r > 0 ? run->n_void + 1 : 0;
+    sid_vector_sort_unique(&run->void_queued);
+    run->moving = true;
+    r = mark_others(run, graph);
+    return r < 0 ? r : make_plans(run, graph, changed);
+}
+
+/* Clusters and components with one document left, or none, are no more. */
+static int dissolve(const struct graph *graph, const struct sid_vector *ids)
+{
+    _cleanup_(sid_vector_done) struct sid_vector clusters = {0}, divided = {0};
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < ids->n_sids; i++)
+        r = sid_vector_push(component_is_divided(ids->sids[i]) ? &divided : &clusters,
+                            ids->sids[i]);
+    if (r == 0)
+        r = cluster_dissolve(graph, clusters.sids, clusters.n_sids);
+    return r < 0 || !graph->divided
+               ? r
+               : cluster_dissolve(graph->divided, divided.sids, divided.n_sids);
+}
+
+/* Ids that the run has given are dirty, too. */
+static int add_given(struct recluster *run, const struct remake_plan *plan)
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < plan->sids.n_sids; i++)
+        if (plan->ids[i] && id_map_find(&run->queued, plan->ids[i]) == ID_MAP_NONE)
+            r = sid_vector_push(&run->others, plan->ids[i]);
+    return r;
+}
+
+/* How loosely those hang together that are whole. */
+static int note_looseness(struct recluster *run, const struct graph *graph)
+{
+    for (size_t i = 0; i < run->division.n_whole; i++) {
+        struct looseness_fact fact = run->division.whole[i].fact;
+        const uint32_t number = run->numbers[run->division.whole[i].set];
+        fact.cluster = number == RECLUSTER_VOID ? 0 : run->plan.ids[run->plan.groups[number]];
+        int r = fact.cluster ? component_size(graph, fact.cluster, &fact.n_documents) : 0;
+        if (r < 0)
+            return r;
+        if (fact.cluster)
+            looseness_note(graph->looseness, &fact);
+    }
+    return 0;
+}
+
+/* The whole scope is in order now, but for what is void; so are clusters that are new. */
+static int clear_marks(struct recluster *run, const struct graph *graph)
+{
+    _cleanup_(sid_vector_done) struct sid_vector clean = {0};
+    int r = dissolve(graph, &run->others);
+    if (r == 0)
+        r = add_given(run, &run->plan);
+    if (r == 0)
+        r = add_given(run, &run->divided);
+    if (r == 0)
+        r = note_looseness(run, graph);
+    if (r == 0)
+        r = dirty_clear(graph->dirty, run->others.sids, run->others.n_sids, UINT64_MAX);
+    for (size_t i = 0; r == 0 && i < run->dirty.n_sids; i++)
+        if (!sid_vector_finds(&run->void_queued, run->dirty.sids[i]))
+            r = sid_vector_push(&clean, run->dirty.sids[i]);
+    if (r == 0)
+        r = dissolve(graph, &clean);
+    if (r == 0)
+        r = dirty_clear(graph->dirty, clean.sids, clean.n_sids, run->up_to);
+    if (r == 0 && run->n_void == 0)
+        r = dirty_clear_lists(graph->dirty, run->lists.sids, run->lists.n_sids, run->up_to);
+    return r;
+}
+
+/* Nothing comes between the first document that moves and the last. */
+int recluster_move_some(struct recluster *run, const struct graph *graph)
+{
+    int r = graph->divided ? remake_plan_step(&run->divided, graph->divided) : 0;
+    if (r == 0)
+        r = remake_plan_step(&run->plan, graph);
+    return r == 0 ? clear_marks(run, graph) : r < 0 ? r : 1;
+}

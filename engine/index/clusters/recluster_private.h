@@ -1,0 +1,69 @@
+/* The parts of a run, and what they share. */
+#ifndef KINFS_ENGINE_INDEX_CLUSTERS_RECLUSTER_PRIVATE_H
+#define KINFS_ENGINE_INDEX_CLUSTERS_RECLUSTER_PRIVATE_H
+
+#include "engine/cluster/large/union_find.h"
+#include "engine/index/clusters/division.h"
+#include "engine/index/clusters/recluster.h"
+#include "engine/index/clusters/remake_plan.h"
+#include "engine/index/tables/id_map.h"
+
+enum { RECLUSTER_VOID = UINT32_MAX };
+
+struct scope_document {
+    uint64_t sid, cluster; /* 0: in none */
+    uint64_t divided;      /* the component, where it is divided; else 0 */
+    uint64_t order;        /* of a node: looseness_order() */
+    uint32_t rank;         /* among the members of the cluster */
+    uint32_t first;        /* the place of the first of its class */
+    bool is_node;          /* which has shingles */
+};
+
+struct recluster {
+    struct scope_document *documents; /* by sid, once all are gathered */
+    size_t n, room;
+    struct sid_vector dirty, lists; /* components, and lists, that are */
+    struct sid_vector queue;        /* of the scope, in the order they are gathered: clusters, and
+                                       components that are divided */
+    struct id_map queued;           /* the place of each in it */
+    struct sid_vector sizes;        /* of those that are gathered: the number of documents */
+    struct sid_vector torn; /* clusters that a document came into, or left, between two steps that
+                               gathered it */
+    struct kv_buf cursor;   /* where to go on in the next of them */
+    size_t n_gathered;      /* of that one */
+    struct id_map places, classes; /* of sids; of classes: the place of the first */
+    struct union_find sets;
+    size_t at_list, at; /* how far it has come */
+    uint64_t up_to;     /* the last mark that was made before it began */
+    bool began, linking, dividing, moving;
+    struct division division;
+    uint32_t *numbers;                     /* by place: in the plans, or RECLUSTER_VOID */
+    struct remake_plan plan, divided;      /* of what moves: clusters, components */
+    struct sid_vector void_queued, others; /* others: dirty only while documents move */
+    bool at_a_stretch;                     /* nothing comes between its steps */
+    unsigned n_void;                       /* runs, one after the other */
+};
+
+/* Each returns 0, -ENOMEM, -EUCLEAN or a store error. */
+
+/* recluster_gather.c: a cluster or component comes into the scope; some documents of the next;
+ * those of a list. */
+int recluster_queue(struct recluster *run, uint64_t id);
+int recluster_gather_some(struct recluster *run, const struct graph *graph);
+int recluster_gather_list(struct recluster *run, const struct graph *graph, uint64_t fingerprint);
+
+/* recluster_link.c: all are gathered; some are linked; all are linked. */
+int recluster_begin_linking(struct recluster *run);
+int recluster_link_some(struct recluster *run, const struct graph *graph);
+int recluster_begin_dividing(struct recluster *run, const struct graph *graph);
+
+/* recluster_void.c: changed[i] of each document, by place, whose part of the result is void, and
+ * the ids of their clusters and components. Returns 1 where there is any, 0 or an error. */
+int recluster_find_void(struct recluster *run, const struct graph *graph, bool *changed);
+
+/* recluster_move.c: all are divided; some move. The latter returns 1 when there is more to do, 0 at
+ * the end. */
+int recluster_begin_moving(struct recluster *run, const struct graph *graph);
+int recluster_move_some(struct recluster *run, const struct graph *graph);
+
+#endif

@@ -1,0 +1,134 @@
+/* What a run found out is void where documents have come or gone since it gathered them. */
+#include "engine/index/clusters/recluster_private.h"
+
+#include <errno.h>
+
+#include "engine/index/clusters/components.h"
+
+/* Those in no cluster of which nothing but the record tells that they are gone. */
+static int find_gone(const struct graph *graph, const uint64_t *sids, const uint64_t *clusters,
+                     size_t n, bool *changed)
+{
+    const struct record *records[MEMBERS_AT_ONCE];
+    uint64_t loners[MEMBERS_AT_ONCE];
+    size_t places[MEMBERS_AT_ONCE], n_loners = 0;
+    for (size_t i = 0; i < n; i++)
+        if (clusters[i] == 0 && !changed[i]) {
+            places[n_loners] = i;
+            loners[n_loners++] = sids[i];
+        }
+    int r = n_loners ? records_get(graph->records, loners, n_loners, records) : 0;
+    if (r < 0 || n_loners == 0)
+        return r;
+    for (size_t i = 0; i < n_loners; i++)
+        changed[places[i]] = !records[i];
+    records_put(graph->records, records, n_loners);
+    return 0;
+}
+
+/* A cluster or component is changed where it has another number of documents than when it was
+ * gathered. */
+static int is_other(struct recluster *run, const struct graph *graph, uint64_t id, bool *changed)
+{
+    uint64_t size;
+    int r = id ? component_size(graph, id, &size) : 0;
+    if (r == 0 && id)
+        *changed |= size != run->sizes.sids[id_map_find(&run->queued, id)];
+    return r;
+}
+
+/* Documents whose cluster or component is not as it was gathered. */
+static int find_changed(struct recluster *run, const struct graph *graph, bool *changed)
+{
+    struct membership *membership = graph->membership;
+    int r = 0;
+    for (size_t at = 0; r == 0 && at < run->n; at += MEMBERS_AT_ONCE) {
+        const size_t n = run->n - at < MEMBERS_AT_ONCE ? run->n - at : MEMBERS_AT_ONCE;
+        uint64_t sids[MEMBERS_AT_ONCE], clusters[MEMBERS_AT_ONCE], components[MEMBERS_AT_ONCE];
+        for (size_t i = 0; i < n; i++)
+            sids[i] = run->documents[at + i].sid;
+        r = membership_clusters_of(membership, sids, n, clusters);
+        if (r == 0)
+            r = components_of(graph, sids, clusters, n, components);
+        for (size_t i = 0; r == 0 && i < n; i++) {
+            const struct scope_document *document = &run->documents[at + i];
+            const bool divided = component_is_divided(components[i]);
+            changed[at + i] = clusters[i] != document->cluster ||
+                              document->divided != (divided ? components[i] : 0);
+            if (!changed[at + i])
+                r = is_other(run, graph, document->cluster, &changed[at + i]);
+            if (r == 0 && !changed[at + i])
+                r = is_other(run, graph, document->divided, &changed[at + i]);
+        }
+        if (r == 0 && !run->at_a_stretch) /* else it was gone before: a posting too many */
+            r = find_gone(graph, sids, clusters, n, changed + at);
+    }
+    return r;
+}
+
+/* Ids of what is void. */
+struct void_ids {
+    struct id_map map;
+    struct sid_vector *list;
+};
+
+/* Returns 1 where it is new. 0: in none. */
+static int add_void(struct void_ids *ids, uint64_t id)
+{
+    if (id == 0 || id_map_find(&ids->map, id) != ID_MAP_NONE)
+        return 0;
+    int r = id_map_add(&ids->map, id, 0);
+    if (r == 0)
+        r = sid_vector_push(ids->list, id);
+    return r < 0 ? r : 1;
+}
+
+static bool is_void(const struct void_ids *ids, uint64_t id)
+{
+    return id && id_map_find(&ids->map, id) != ID_MAP_NONE;
+}
+
+/* A void document makes all that it hangs together with void, and its cluster and component; the
+ * ids of these are gathered. Returns whether there is any, or an error. */
+static int spread_over(struct recluster *run, bool *changed, struct void_ids *ids)
+{
+    bool any = run->torn.n_sids > 0;
+    int r = 0;
+    for (size_t i = 0; r >= 0 && i < run->torn.n_sids; i++)
+        r = add_void(ids, run->torn.sids[i]);
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; r >= 0 && i < run->n; i++) {
+            const struct scope_document *document = &run->documents[i];
+            const uint32_t root = union_find_root(&run->sets, (uint32_t)i);
+            if (!changed[i] && !changed[root] && !is_void(ids, document->cluster) &&
+                !is_void(ids, document->divided))
+                continue;
+            any = true;
+            more |= !changed[i] || !changed[root];
+            changed[i] = changed[root] = true;
+            r = add_void(ids, document->cluster);
+            more |= r > 0;
+            if (r >= 0)
+                r = add_void(ids, document->divided);
+            more |= r > 0;
+        }
+        if (r < 0)
+            return r;
+    }
+    return any;
+}
+
+static int spread_void(struct recluster *run, bool *changed)
+{
+    struct void_ids ids = {.list = &run->void_queued};
+    int r = spread_over(run, changed, &ids);
+    id_map_done(&ids.map);
+    return r;
+}
+
+int recluster_find_void(struct recluster *run, const struct graph *graph, bool *changed)
+{
+    int r = find_changed(run, graph, changed);
+    return r < 0 ? r : spread_void(run, changed);
+}
