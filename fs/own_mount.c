@@ -101,6 +101,24 @@ static int open_mount(const struct own_mount *own, struct fuse_session *session)
     return -ENOENT;
 }
 
+static bool has_rights(int fd)
+{
+    struct statx st;
+    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MODE, &st) == 0 &&
+           st.stx_mode & ALLPERMS;
+}
+
+void own_mount_ask(const struct own_mount *own, struct fuse_session *session, const char *point)
+{
+    enum { CROSSED_MOST = 16 }; /* or the root has no rights for anybody */
+    struct statx st;
+    _cleanup_close_ int fd = own->id ? open_mount(own, session)
+                                     : open(point, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    for (int i = 0; fd >= 0 && i < CROSSED_MOST && !has_rights(fd); i++)
+        if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_MODE, &st) < 0)
+            break;
+}
+
 static void detach(struct own_mount *own, struct fuse_session *session, bool force)
 {
     _cleanup_close_ int fd = open_mount(own, session);

@@ -25,6 +25,11 @@ struct own_mount {
 int own_mount_make(struct own_mount *own, struct fuse_session *session, int point_fd,
                    const char *point);
 
+/* Have the kernel ask for the root once requests are served: it has no rights for it before, and
+ * throws away a reply that crosses the notice of a change in the root, upon which it refuses
+ * whoever came first. Asks the daemon, from a thread that does not serve. */
+void own_mount_ask(const struct own_mount *own, struct fuse_session *session, const char *point);
+
 /* Fail all that waits for the daemon, and unmount. Of ordinary users: nothing. */
 void own_mount_force(struct own_mount *own, struct fuse_session *session);
 

@@ -562,6 +562,7 @@ int serve(struct fs *fs, void (*begun)(void *user), void *user)
     LIST_INIT(&server.workers);
     int r = start(&server);
     if (r == 0) {
+        own_mount_ask(&fs->own, fs->session, fs->options.mountpoint);
         begun(user);
         while (!fuse_session_exited(fs->session))
             sem_wait(&fs->end);
