@@ -283,7 +283,9 @@ static int add_document(void *user, uint32_t number, const struct document_sketc
 {
     struct batch_writer *writer = user;
     bool joins_equal = batch_joins_equal(writer->batch);
-    int r = equivalence_add(&writer->equivalences, number, sketch, joins_equal);
+    /* In mode fast a node is a text, as in the index. */
+    int r = equivalence_add(&writer->equivalences, number, sketch,
+                            joins_equal || writer->batch->options.mode == BATCH_FAST);
     return r < 0 || joins_equal ? r : add_keys(writer, number, &sketch->sketch);
 }
 

@@ -30,7 +30,7 @@ struct loose_run {
 
 struct node {
     uint64_t size; /* center: shingles; else 0 */
-    uint64_t rank; /* of its filter */
+    uint64_t rank;
     uint32_t document;
     uint32_t n_documents, first; /* of a centre's star: its documents, and the first of them */
     struct min_sketch sketch;    /* n_values 0: not in the room */
@@ -97,7 +97,6 @@ static int compare_nodes(const void *a, const void *b)
 
 static int take_node(struct divider *divider, uint32_t document)
 {
-    struct overlap_filter filter;
     if (divider->n_nodes == divider->most_nodes) {
         size_t most = divider->most_nodes ? 2 * divider->most_nodes : 64;
         struct node *larger = reallocarray(divider->nodes, most, sizeof(*larger));
@@ -106,21 +105,25 @@ static int take_node(struct divider *divider, uint32_t document)
         divider->nodes = larger;
         divider->most_nodes = most;
     }
-    int r = sketch_file_filter(divider->run->dividing->sketches, document, &filter);
-    if (r < 0)
-        return r;
     sketch_file_ask_for(divider->run->dividing->sketches, document);
-    divider->nodes[divider->n_nodes++] =
-        (struct node){.rank = overlap_filter_rank(&filter), .document = document};
+    divider->nodes[divider->n_nodes++] = (struct node){.document = document};
     return 0;
 }
 
-static int read_size(struct divider *divider, struct node *node)
+static void set_order(const struct divider *divider, struct node *node,
+                      const struct min_sketch *sketch)
+{
+    node->rank = stars_rank(sketch);
+    if (divider->run->dividing->center)
+        node->size = (uint64_t)min_sketch_cardinality(sketch);
+}
+
+static int read_order(struct divider *divider, struct node *node)
 {
     struct min_sketch sketch;
     int r = read_sketch(divider, node, 0, &sketch);
     if (r == 0)
-        node->size = (uint64_t)min_sketch_cardinality(&sketch);
+        set_order(divider, node, &sketch);
     return r;
 }
 
@@ -135,8 +138,8 @@ static int take_nodes(struct divider *divider, uint32_t root)
             r = take_node(divider, document);
         document = run->next[document];
     } while (r == 0 && document);
-    for (size_t i = 0; r == 0 && run->dividing->center && i < divider->n_nodes; i++)
-        r = read_size(divider, &divider->nodes[i]);
+    for (size_t i = 0; r == 0 && i < divider->n_nodes; i++)
+        r = read_order(divider, &divider->nodes[i]);
     if (r == 0)
         qsort(divider->nodes, divider->n_nodes, sizeof(*divider->nodes), compare_nodes);
     return r;
@@ -194,18 +197,13 @@ static bool is_before(const struct node *a, const struct node *b)
 /* The node of a document's shingles. */
 static int find_node(struct divider *divider, uint32_t document, size_t *ret_place)
 {
-    struct overlap_filter filter;
     struct node own = {.document = document};
     struct min_sketch sketch, other;
     size_t low = 0, high = divider->n_nodes;
-    int r = sketch_file_filter(divider->run->dividing->sketches, document, &filter);
-    if (r == 0)
-        r = read_sketch(divider, &own, 0, &sketch);
+    int r = read_sketch(divider, &own, 0, &sketch);
     if (r < 0)
         return r;
-    own.rank = overlap_filter_rank(&filter);
-    if (divider->run->dividing->center)
-        own.size = (uint64_t)min_sketch_cardinality(&sketch);
+    set_order(divider, &own, &sketch);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (is_before(&divider->nodes[middle], &own))

@@ -18,6 +18,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mix.h"
+
+uint64_t stars_rank(const struct min_sketch *sketch)
+{
+    uint64_t rank = sketch->n_values;
+    for (uint32_t i = 0; i < sketch->n_values; i++)
+        rank = mix64(rank ^ sketch->values[i]);
+    return rank;
+}
+
 struct posting {
     uint64_t key;
     uint32_t centre, next; /* next: of the same key; STARS_NONE ends */

@@ -1,6 +1,7 @@
 /* Stars: each node stands with a centre that it resembles by at least the threshold, and no two
  * centres that share a key do (CENTER; Haveliwala, Gionis, Indyk 2000, section 3.4); and which
- * components are to be divided into them.
+ * components are to be divided into them. A node is a class of documents of one text; other texts
+ * may have an equal sketch.
  *
  * Components of resembling pairs run on: a chain of versions, or pages that share a frame, joins
  * documents that have nothing in common. A component is loose when its nodes resemble its first one
@@ -22,6 +23,9 @@ enum {
     STARS_MOST_CENTRES = 64, /* that a node is compared with for one key */
     STARS_NONE = UINT32_MAX,
 };
+
+/* The place of a sketch among others: a hash of all of it. */
+uint64_t stars_rank(const struct min_sketch *sketch);
 
 /* A resemblance, such that a sum of them does not depend on their order. */
 static inline uint64_t stars_share(double resemblance)

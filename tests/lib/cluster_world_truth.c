@@ -1,7 +1,7 @@
 /* Which documents are together, by the definitions and the slow way. */
 #include "tests/lib/cluster_world_private.h"
 
-#include "engine/cluster/pairs/overlap_filter.h"
+#include "engine/cluster/stars.h"
 
 bool world_share(const struct min_sketch *a, uint32_t n_a, const struct min_sketch *b, uint32_t n_b)
 {
@@ -102,9 +102,7 @@ void world_components(const struct world *world, unsigned component[WORLD_DOCUME
 
 static uint64_t world_rank(const struct world *world, unsigned i)
 {
-    struct overlap_filter filter;
-    overlap_filter_make(&world->documents[i].record.sketch, &filter);
-    return overlap_filter_rank(&filter);
+    return stars_rank(&world->documents[i].record.sketch);
 }
 
 static double world_resemblance(const struct world *world, unsigned x, unsigned y)

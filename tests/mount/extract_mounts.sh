@@ -49,6 +49,18 @@ expect_equal 'reached' "/opt/own/file $PWD/reach /proc/self/fd/0 /dev/stdin" "$(
 expect_equal 'mounts of others' '' "$(grep -e ' - fuse' <<< "$said" || true)"
 expect_equal 'the machine has them still' "/opt/others $PWD/others" "$(findmnt -rno TARGET -t fuse.hanging | sort | paste -sd ' ')"
 
+# One over another, of which the upper answers nothing: no way leads through it.
+serve /opt/deep/inner
+serve /opt/deep
+kill -USR1 "${servers[3]}"
+said=$(extract env) || fail 'a reader is kept by what covers another mount'
+expect_equal 'mounts of others, one over another' '' "$(grep -e ' - fuse' <<< "$said" || true)"
+expect_equal 'reached' "/opt/own/file $PWD/reach /proc/self/fd/0 /dev/stdin" "$(grep -v ' - ' <<< "$said" | paste -sd ' ')"
+kill -KILL "${servers[@]:2:2}"
+servers=("${servers[@]:0:2}")
+umount -l /opt/deep
+umount -l /opt/deep/inner
+
 # A mount of kinfs below /opt is not kept from ending by a reader.
 mkdir /opt/tree
 "$KINFS" mount /opt/tree /opt/tree

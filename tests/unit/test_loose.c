@@ -1,5 +1,6 @@
 #include "batch_world.h"
 
+#include "engine/cluster/stars.h"
 #include "tests/lib/families.h"
 #include "tests/lib/scratch.h"
 
@@ -9,9 +10,7 @@ enum { KEYS = 16, REPRESENTATIVES = 64, MOST_COMPARED = 1000 };
 
 static uint64_t rank_of(const struct document_sketch *document)
 {
-    struct overlap_filter filter;
-    overlap_filter_make(&document->sketch, &filter);
-    return overlap_filter_rank(&filter);
+    return stars_rank(&document->sketch);
 }
 
 static bool share_key(const struct document_sketch *a, const struct document_sketch *b)

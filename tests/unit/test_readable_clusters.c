@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/cluster/pairs/overlap_filter.h"
+#include "engine/cluster/stars.h"
 #include "engine/index/index_private.h"
 #include "tests/lib/indexed_tree.h"
 
@@ -139,9 +139,7 @@ static const struct record *record_of(const struct world *w, unsigned i)
 
 static uint64_t rank_of(const struct record *record)
 {
-    struct overlap_filter filter;
-    overlap_filter_make(&record->sketch, &filter);
-    return overlap_filter_rank(&filter);
+    return stars_rank(&record->sketch);
 }
 
 static double resemblance(const struct record *a, const struct record *b)

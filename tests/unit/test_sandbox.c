@@ -120,6 +120,7 @@ static void test_sandbox__the_upper_half_of_an_int_makes_no_difference(void **st
         {"fcntl", {A_PIPE, F_NOTIFY, 0}, EPERM},
         {"prctl", {PR_SET_PDEATHSIG, 0, 0}, EPERM},
         {"prctl", {PR_SET_CHILD_SUBREAPER, 1, 0}, EPERM},
+        {"ustat", {1, 0, 0}, EPERM},
         {"open", {(uintptr_t) "/dev/null", O_WRONLY, 0}, EPERM},
         {"open", {(uintptr_t) "/dev/null", O_RDWR, 0}, EPERM},
         {"ioctl", {A_PIPE, FIONREAD, 0}, ENOTTY},

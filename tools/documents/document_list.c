@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,7 +180,10 @@ static int visit(struct walk *walk, const char *path)
     for (size_t i = 0; r == 0 && i < entries.n; i++) {
         const bool ends = path[n - 1] == '/';
         _cleanup_free_ char *below = message("%s%s%s", path, ends ? "" : "/", entries.names[i]);
-        r = visit(walk, below);
+        /* Each directory keeps the paths above, and is walked to from what was named. */
+        r = n + strlen(entries.names[i]) < PATH_MAX
+                ? visit(walk, below)
+                : leave_out(walk->list, path, "too deep, by the length of its path");
     }
     return r;
 }

@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -105,29 +106,51 @@ static bool is_left_out(const struct mount_row *row)
            (strcmp(row->type, "fuse.kinfs") == 0 && strcmp(row->root, "/") == 0);
 }
 
-/* Takes away the first there is, with all that is mounted in it. Returns 1, 0: there is none. */
-static int leave_one_out(void)
+/* The one with the shortest path: so the way there leads through none of the others, whatever lies
+ * over what. Returns 1, 0: there is none; or an error. */
+static int find_left_out(char **ret_point)
 {
     _cleanup_(mount_table_done) struct mount_table table;
+    _cleanup_free_ char *shortest = NULL;
     struct mount_row row;
     int r = mount_table_open(&table, "/proc/thread-self/mountinfo");
     if (r < 0)
         return r;
-    while ((r = mount_table_next(&table, &row)) == 1)
-        if (is_left_out(&row))
-            return umount2(row.point, MNT_DETACH | UMOUNT_NOFOLLOW) < 0 ? -errno : 1;
-    return r;
+    while ((r = mount_table_next(&table, &row)) == 1) {
+        if (!is_left_out(&row) || (shortest && strlen(row.point) >= strlen(shortest)))
+            continue;
+        free(shortest);
+        shortest = strdup(row.point);
+        if (!shortest)
+            return -ENOMEM;
+    }
+    if (r < 0)
+        return r;
+    *ret_point = TAKE_PTR(shortest);
+    return *ret_point != NULL;
+}
+
+/* Takes away what is not to be there, each with all that is mounted in it. Where one cannot be (its
+ * path is too long, or its user moves it about) the part as a whole goes. */
+static int leave_out(const char *part)
+{
+    enum { FAILURES_MOST = 8 };
+    for (int n_failed = 0; n_failed < FAILURES_MOST;) {
+        _cleanup_free_ char *point = NULL;
+        int r = find_left_out(&point);
+        if (r <= 0)
+            return r;
+        n_failed += umount2(point, MNT_DETACH | UMOUNT_NOFOLLOW) < 0;
+    }
+    return umount2(part, MNT_DETACH) < 0 ? -errno : 0;
 }
 
 /* One after the other: what the next one covers can no longer be taken away. */
 static int attach(int fd, const char *path)
 {
-    int r;
-    if (move_mount(fd, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_SYMLINKS) < 0)
-        return 0;
-    while ((r = leave_one_out()) == 1)
-        ;
-    return r;
+    return move_mount(fd, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_SYMLINKS) < 0
+               ? 0
+               : leave_out(path);
 }
 
 int own_tree_enter(int proc, const struct own_tree_part *parts, size_t n)

@@ -307,7 +307,10 @@ static const char *const forbidden[] = {
     "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr", "flock",
     "copy_file_range", "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount",
     "open_tree", "fsopen", "fsconfig", "fsmount", "fspick", "swapon", "swapoff", "quotactl", "sync",
-    "syncfs", "acct"};
+    "syncfs", "acct",
+    /* file systems by the number of their device, which can be guessed: a server of another user's
+     * would be asked, and might not answer */
+    "ustat", "sysfs"};
 
 static int forbid(scmp_filter_ctx filter, int error, const char *name)
 {

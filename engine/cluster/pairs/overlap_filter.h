@@ -26,15 +26,6 @@ struct overlap_filter {
 
 void overlap_filter_make(const struct min_sketch *sketch, struct overlap_filter *ret_filter);
 
-/* An order of documents that depends on their sketches alone. */
-static inline uint64_t overlap_filter_rank(const struct overlap_filter *filter)
-{
-    uint64_t rank = filter->n;
-    for (unsigned i = 0; i < OVERLAP_WORDS; i++)
-        rank = mix64(rank ^ filter->bits[i]);
-    return rank;
-}
-
 /* The number of bits in which two filters differ. */
 static inline uint32_t overlap_differing(const struct overlap_filter *a,
                                          const struct overlap_filter *b)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "engine/cluster/stars.h"
-#include "engine/index/clusters/looseness.h"
 
 /* A class, by its oldest member. */
 struct node {
@@ -51,10 +50,9 @@ static void take_nodes(const struct readable_cluster *component, struct nodes *n
         if (member->record->sketch.n_values == 0)
             continue;
         if (at == nodes->n)
-            nodes->nodes[nodes->n++] =
-                (struct node){.order = looseness_order(&member->record->sketch),
-                              .sid = member->sid,
-                              .record = member->record};
+            nodes->nodes[nodes->n++] = (struct node){.order = stars_rank(&member->record->sketch),
+                                                     .sid = member->sid,
+                                                     .record = member->record};
         else if (member->sid < nodes->nodes[at].sid)
             nodes->nodes[at].sid = member->sid;
     }

@@ -215,12 +215,13 @@ static int enter_star(const struct joining *joining, uint64_t id)
     const struct graph *graph = joining->graph;
     struct member member;
     uint64_t cluster = 0;
-    if (!component_is_divided(id) || joining->components.n_sids > 1 || joining->stars.n_sids == 0)
+    if (!component_is_divided(id))
         return 0;
     int r = membership_clusters_of(graph->membership, &coming->sid, 1, &cluster);
+    if (r == 0 && !cluster && joining->components.n_sids == 1 && joining->stars.n_sids)
+        cluster = joining->stars.sids[0];
     member_init(&member, coming->sid, coming->record);
-    return r < 0 || cluster ? r
-                            : membership_insert(graph->membership, joining->stars.sids[0], &member);
+    return r < 0 || !cluster ? r : membership_insert(graph->membership, cluster, &member);
 }
 
 /* Which stars there are depends on its nodes, so another document of a class changes none; but
@@ -237,7 +238,8 @@ static int join_divided(const struct joining *joining, uint64_t id)
     if (r == 0)
         r = enter_star(joining, id);
     if (r < 0 || adds_node || joining->stars.n_sids == 0)
-        return r < 0 ? r : recluster_together(graph, components->sids, components->n_sids);
+        return r < 0 || was_dirty ? r
+                                  : recluster_together(graph, components->sids, components->n_sids);
     return was_dirty ? 0 : dirty_clear(graph->dirty, &id, 1, UINT64_MAX);
 }
 

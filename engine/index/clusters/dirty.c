@@ -227,6 +227,13 @@ bool dirty_has(struct dirty *dirty, uint64_t cluster)
     return find(&dirty->clusters, cluster) != NULL;
 }
 
+bool dirty_has_since(struct dirty *dirty, uint64_t cluster, uint64_t number)
+{
+    LOCKED(&dirty->lock);
+    const struct mark *mark = find(&dirty->clusters, cluster);
+    return mark && mark->number > number;
+}
+
 size_t dirty_count(struct dirty *dirty)
 {
     LOCKED(&dirty->lock);

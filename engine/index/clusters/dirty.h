@@ -40,6 +40,8 @@ int dirty_lists(const struct dirty *dirty, struct sid_vector *fingerprints);
 /* -- anyone's -- */
 
 bool dirty_has(struct dirty *dirty, uint64_t cluster);
+/* It was marked after the mark of a number. */
+bool dirty_has_since(struct dirty *dirty, uint64_t cluster, uint64_t number);
 /* Lists, clusters of the default clustering, and components of it that are divided. */
 size_t dirty_count(struct dirty *dirty);
 

@@ -99,7 +99,7 @@ static void reading_done(struct reading *reading)
     reading->centre = NULL;
 }
 
-/* One that is gone meanwhile resembles nothing, but for itself. */
+/* -ENOENT: it is gone meanwhile. */
 static int read_centre(void *user, uint32_t node, struct min_sketch *ret_sketch)
 {
     struct reading *reading = user;

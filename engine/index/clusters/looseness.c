@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/cluster/pairs/overlap_filter.h"
 #include "engine/cluster/stars.h"
 #include "engine/index/tables/id_map.h"
 
@@ -37,11 +36,10 @@ void looseness_note(struct looseness *looseness, const struct looseness_fact *fa
     *place_of(looseness, fact->cluster) = *fact;
 }
 
-uint64_t looseness_order(const struct min_sketch *sketch)
+void looseness_forget(struct looseness *looseness, uint64_t cluster)
 {
-    struct overlap_filter filter;
-    overlap_filter_make(sketch, &filter);
-    return overlap_filter_rank(&filter);
+    if (place_of(looseness, cluster)->cluster == cluster)
+        place_of(looseness, cluster)->cluster = 0;
 }
 
 static int add_share(struct looseness_fact *fact, const struct min_sketch *first,
@@ -84,7 +82,7 @@ static int sum_up(const struct min_sketch *const *nodes, const uint64_t *sids, s
     size_t first = 0;
     int r = 0;
     for (size_t i = 0; i < n; i++) {
-        const uint64_t order = looseness_order(nodes[i]);
+        const uint64_t order = stars_rank(nodes[i]);
         if (i > 0 && order >= fact->order)
             continue;
         first = i;
@@ -117,19 +115,17 @@ static int find_out(const struct graph *graph, const struct sid_vector *sids,
 /* -- of one more -- */
 
 /* Returns 1 where the fact is of one document more then, 0 where all have to be looked at. */
-static int add_one(const struct graph *graph, const struct record *added, bool is_node,
+static int add_one(const struct graph *graph, const struct record *added,
                    struct looseness_fact *fact)
 {
     const struct record *first;
-    if (is_node && looseness_order(&added->sketch) < fact->order)
+    if (stars_rank(&added->sketch) < fact->order)
         return 0;
-    int r = is_node ? records_get(graph->records, &fact->first, 1, &first) : 0;
-    if (r < 0 || (is_node && !first))
+    int r = records_get(graph->records, &fact->first, 1, &first);
+    if (r < 0 || !first)
         return r;
-    if (is_node) {
-        r = add_share(fact, &first->sketch, &added->sketch);
-        records_put(graph->records, &first, 1);
-    }
+    r = add_share(fact, &first->sketch, &added->sketch);
+    records_put(graph->records, &first, 1);
     fact->n_documents++;
     return r < 0 ? r : 1;
 }
@@ -171,8 +167,12 @@ int looseness_is_tight(const struct graph *graph, uint64_t id, const struct sid_
     int r = count(graph, clusters, &n);
     if (r < 0 || n + others->n_sids < STARS_LOOSE_LEAST)
         return r < 0 ? r : 1;
+    if (added && clusters->n_sids == 1 && !is_node) { /* another of a class changes nothing */
+        known->n_documents += known->cluster == id && known->n_documents == n;
+        return 1;
+    }
     if (added && clusters->n_sids == 1 && fact.cluster == id && fact.n_documents == n)
-        r = add_one(graph, added, is_node, &fact);
+        r = add_one(graph, added, &fact);
     if (r == 0) {
         fact = (struct looseness_fact){.cluster = id};
         r = n + others->n_sids > READ_AT_ONCE ? -E2BIG

@@ -17,9 +17,7 @@ struct looseness_fact {
     uint64_t n_nodes, sum; /* stars_are_loose() */
 };
 void looseness_note(struct looseness *looseness, const struct looseness_fact *fact);
-
-/* The place of a sketch among those of its component: overlap_filter_rank(). */
-uint64_t looseness_order(const struct min_sketch *sketch);
+void looseness_forget(struct looseness *looseness, uint64_t cluster);
 
 /* A cluster of all documents of some, and of others that are in none: does it hang together?
  *
@@ -30,7 +28,8 @@ uint64_t looseness_order(const struct min_sketch *sketch);
  * is_node   it is the first of its class, and has shingles
  *
  * Returns 1, 0 (no, or there are too many to look at now), or an error. Reads a record; or those of
- * all documents, where it was not known, or one in n of n times. */
+ * all documents, where it was not known (after a restart, or the delete of a copy), or one in n of
+ * n times. */
 int looseness_is_tight(const struct graph *graph, uint64_t id, const struct sid_vector *clusters,
                        const struct sid_vector *others, const struct record *added, bool is_node);
 

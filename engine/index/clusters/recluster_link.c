@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "engine/cluster/stars.h"
+#include "engine/index/clusters/components.h"
 #include "engine/index/clusters/neighbours.h"
 
 enum { LINKED_AT_ONCE = 64 };
@@ -28,6 +30,21 @@ static int note_both(struct recluster *run, const struct scope_document *a,
     return r < 0 ? r : note_torn(run, a->divided, b->divided);
 }
 
+/* Of a divided component some documents came with it, others with their clusters: it is not
+ * gathered whole where documents came and went in between. */
+static int note_incomplete(struct recluster *run)
+{
+    _cleanup_free_ uint64_t *n_found = calloc(run->queue.n_sids + 1, sizeof(*n_found));
+    int r = n_found ? 0 : -ENOMEM;
+    for (size_t i = 0; r == 0 && i < run->n; i++)
+        if (run->documents[i].divided)
+            n_found[id_map_find(&run->queued, run->documents[i].divided)]++;
+    for (size_t i = 0; r == 0 && i < run->queue.n_sids; i++)
+        if (component_is_divided(run->queue.sids[i]) && n_found[i] != run->sizes.sids[i])
+            r = sid_vector_push(&run->torn, run->queue.sids[i]);
+    return r;
+}
+
 /* Documents of several lists came several times. */
 int recluster_begin_linking(struct recluster *run)
 {
@@ -44,7 +61,9 @@ int recluster_begin_linking(struct recluster *run)
         return r;
     run->n = n;
     run->linking = true;
-    r = union_find_init(&run->sets, n + 1);
+    r = note_incomplete(run);
+    if (r == 0)
+        r = union_find_init(&run->sets, n + 1);
     for (size_t i = 0; r == 0 && i < n; i++) {
         run->documents[i].first = (uint32_t)i;
         r = id_map_add(&run->places, run->documents[i].sid, (uint32_t)i);
@@ -92,7 +111,7 @@ static int link_class(struct recluster *run, uint32_t place, const struct record
         int r = id_map_add(&run->classes, number, place);
         document->first = place;
         document->is_node = record->sketch.n_values > 0;
-        document->order = document->is_node ? looseness_order(&record->sketch) : 0;
+        document->order = document->is_node ? stars_rank(&record->sketch) : 0;
         return r < 0 ? r : 1;
     }
     document->first = first;

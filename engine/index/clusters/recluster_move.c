@@ -75,7 +75,12 @@ static int make_plans(struct recluster *run, const struct graph *graph, const bo
     if (r < 0 || !graph->divided)
         return r;
     group_divided(run, groups);
-    return make_plan(run, changed, groups, true, &run->divided);
+    r = make_plan(run, changed, groups, true, &run->divided);
+    run->n_divided_moves = run->divided.n_moves;
+    while (r == 0 && run->divided.n_moves &&
+           run->divided.moves[run->divided.n_moves - 1].group == REMAKE_ALONE)
+        run->divided.n_moves--;
+    return r;
 }
 
 /* Clusters that came into the scope by a list, or by their component, are dirty while documents
@@ -133,6 +138,8 @@ static int add_given(struct recluster *run, const struct remake_plan *plan)
 /* How loosely those hang together that are whole. */
 static int note_looseness(struct recluster *run, const struct graph *graph)
 {
+    for (size_t i = 0; graph->looseness && i < run->queue.n_sids; i++)
+        looseness_forget(graph->looseness, run->queue.sids[i]);
     for (size_t i = 0; i < run->division.n_whole; i++) {
         struct looseness_fact fact = run->division.whole[i].fact;
         const uint32_t number = run->numbers[run->division.whole[i].set];
@@ -177,5 +184,9 @@ int recluster_move_some(struct recluster *run, const struct graph *graph)
     int r = graph->divided ? remake_plan_step(&run->divided, graph->divided) : 0;
     if (r == 0)
         r = remake_plan_step(&run->plan, graph);
+    if (r == 0 && graph->divided) { /* a document is in a component or a cluster at any time */
+        run->divided.n_moves = run->n_divided_moves;
+        r = remake_plan_step(&run->divided, graph->divided);
+    }
     return r == 0 ? clear_marks(run, graph) : r < 0 ? r : 1;
 }

@@ -13,7 +13,7 @@ enum { RECLUSTER_VOID = UINT32_MAX };
 struct scope_document {
     uint64_t sid, cluster; /* 0: in none */
     uint64_t divided;      /* the component, where it is divided; else 0 */
-    uint64_t order;        /* of a node: looseness_order() */
+    uint64_t order;        /* of a node: stars_rank() */
     uint32_t rank;         /* among the members of the cluster */
     uint32_t first;        /* the place of the first of its class */
     bool is_node;          /* which has shingles */
@@ -40,8 +40,9 @@ struct recluster {
     uint32_t *numbers;                     /* by place: in the plans, or RECLUSTER_VOID */
     struct remake_plan plan, divided;      /* of what moves: clusters, components */
     struct sid_vector void_queued, others; /* others: dirty only while documents move */
-    bool at_a_stretch;                     /* nothing comes between its steps */
-    unsigned n_void;                       /* runs, one after the other */
+    size_t n_divided_moves; /* of all in `divided`: those that leave come last, after the plan */
+    bool at_a_stretch;      /* nothing comes between its steps */
+    unsigned n_void;        /* runs, one after the other */
 };
 
 /* Each returns 0, -ENOMEM, -EUCLEAN or a store error. */

@@ -127,8 +127,21 @@ static int spread_void(struct recluster *run, bool *changed)
     return r;
 }
 
+/* A component that was marked since the run began may belong to others that are not in the scope.
+ */
+static int note_marked(struct recluster *run, const struct graph *graph)
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < run->queue.n_sids; i++)
+        if (dirty_has_since(graph->dirty, run->queue.sids[i], run->up_to))
+            r = sid_vector_push(&run->torn, run->queue.sids[i]);
+    return r;
+}
+
 int recluster_find_void(struct recluster *run, const struct graph *graph, bool *changed)
 {
-    int r = find_changed(run, graph, changed);
+    int r = note_marked(run, graph);
+    if (r == 0)
+        r = find_changed(run, graph, changed);
     return r < 0 ? r : spread_void(run, changed);
 }

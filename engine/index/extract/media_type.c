@@ -60,6 +60,10 @@ enum {
     ASK_BYTES = ASK_ALL | MAGIC_NO_CHECK_TEXT,
 };
 
+/* Not what the environment names, or lies in somebody's home: the library maps it, and who owns it
+ * may change it while it is read. */
+#define SYSTEM_DATABASE "/etc/magic:/usr/share/misc/magic"
+
 struct media_teller {
     magic_t magic;
 };
@@ -70,7 +74,7 @@ int media_teller_new(struct media_teller **ret_teller)
     if (!teller)
         return -ENOMEM;
     teller->magic = magic_open(ASK_ALL);
-    if (!teller->magic || magic_load(teller->magic, NULL) < 0) {
+    if (!teller->magic || magic_load(teller->magic, SYSTEM_DATABASE) < 0) {
         media_teller_free(teller);
         return -ENOMEM;
     }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "engine/cluster/pairs/overlap_filter.h"
+#include "engine/cluster/stars.h"
 #include "engine/index/members/cluster_ids.h"
 #include "engine/index/tables/sid.h"
 
@@ -15,10 +15,8 @@ enum {
 
 void member_order(uint8_t order[ORDER_BYTES], const struct record *record)
 {
-    struct overlap_filter filter;
-    overlap_filter_make(&record->sketch, &filter);
     put_be64(order, ~(uint64_t)min_sketch_cardinality(&record->sketch));
-    put_be64(order + 8, overlap_filter_rank(&filter));
+    put_be64(order + 8, stars_rank(&record->sketch));
 }
 
 static size_t order_bytes(uint64_t cluster)
