@@ -154,17 +154,22 @@ int inode_identify(struct inode_table *table, int dirfd, const char *name,
     ret_identity->type = sx.stx_mode & S_IFMT;
     ret_identity->owner = sx.stx_uid;
     ret_identity->born_ns = 0;
-    if (sx.stx_mask & STATX_BTIME &&
-        backing_key_recurs(&ret_identity->key, ret_identity->type == S_IFDIR))
-        ret_identity->born_ns = sx.stx_btime.tv_sec * INT64_C(1000000000) + sx.stx_btime.tv_nsec;
+    if (backing_key_recurs(&ret_identity->key, ret_identity->type == S_IFDIR))
+        ret_identity->born_ns =
+            sx.stx_mask & STATX_BTIME
+                ? sx.stx_btime.tv_sec * INT64_C(1000000000) + sx.stx_btime.tv_nsec
+                : BORN_UNKNOWN;
     return 0;
 }
 
 bool inode_is(const struct inode *inode, const struct inode_identity *identity)
 {
-    return file_key_equal(&inode->key, &identity->key) && inode->type == identity->type &&
-           (inode->born_ns == identity->born_ns ||
-            (inode->type == S_IFDIR && inode->owner == identity->owner));
+    if (!file_key_equal(&inode->key, &identity->key) || inode->type != identity->type)
+        return false;
+    if (inode->type == S_IFDIR && inode->owner == identity->owner)
+        return true;
+    return inode->born_ns == identity->born_ns &&
+           (inode->type != S_IFDIR || inode->born_ns != BORN_UNKNOWN);
 }
 
 /* An inode of which the key alone is right is gone. */

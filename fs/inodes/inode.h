@@ -92,13 +92,16 @@ struct inode_table {
     pthread_mutex_t inode_locks[INODE_LOCKS];
 };
 
+#define BORN_UNKNOWN INT64_MIN /* the file system has no birth times */
+
 /* What an inode is known by again. */
 struct inode_identity {
     struct file_key key;
     bool nested; /* see backing_identify() */
     mode_t type; /* S_IFMT part of st_mode */
     uid_t owner;
-    int64_t born_ns; /* birth time where another file may come to have the key, or 0 */
+    int64_t born_ns; /* birth time, or BORN_UNKNOWN, where another file may come to have the key; or
+                        0 */
 };
 
 int inode_table_init(struct inode_table *table, struct backing *backing);
@@ -191,7 +194,8 @@ bool inode_table_shed(struct inode_table *table);
 int inode_identify(struct inode_table *table, int dirfd, const char *name,
                    struct inode_identity *ret_identity);
 /* True when that is the inode. A directory is another where birth time and owner both are: a
- * copy-up of overlayfs changes the one, and chown(2) the other. With the table's lock held. */
+ * copy-up of overlayfs changes the one, and chown(2) the other. Without birth times (ext2, ext4
+ * with inodes of 128 bytes) the owner alone decides. With the table's lock held. */
 bool inode_is(const struct inode *inode, const struct inode_identity *identity);
 
 /* With the table's lock held; and the end of a reference. */

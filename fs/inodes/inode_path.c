@@ -100,6 +100,19 @@ struct inode_place *inode_path_seen(struct inode_table *table, struct inode *ino
     return parent ? add_place(path, parent, name, n_max) : NULL;
 }
 
+static void move(struct inode_table *table, struct inode *inode, struct inode *old_parent,
+                 const char *old_name, struct inode *new_parent, const char *new_name)
+{
+    struct inode_place *old, *dropped;
+    {
+        LOCKED(&table->lock);
+        old = take_place(find_place(inode->path, old_parent, old_name));
+        dropped = add_place(inode->path, new_parent, new_name, PLACES_MAX);
+    }
+    inode_path_free_places(table, old);
+    inode_path_free_places(table, dropped);
+}
+
 /* -- descriptors -- */
 
 /* Takes the descriptor. */
@@ -201,6 +214,7 @@ struct way {
     struct inode_fd top;
     size_t n_steps, n_room;
     struct inode **steps; /* the lowest first; each kept in the table */
+    struct inode *base;   /* above them all, or NULL; kept too */
     struct inode *lost;   /* one of them: where the way ended */
 };
 
@@ -209,6 +223,8 @@ static void way_done(struct inode_table *table, struct way *way)
     for (size_t i = 0; i < way->n_steps; i++)
         inode_unref(table, way->steps[i]);
     free(way->steps);
+    if (way->base)
+        inode_unref(table, way->base);
     inode_return_fd(&way->top);
 }
 
@@ -245,45 +261,39 @@ static int climb(struct inode_table *table, struct inode *inode, struct way *way
             }
             inode = place->parent;
         }
+        inode->n_refs++;
+        way->base = inode;
         if (inode->by_name)
             return 0;
-        inode->n_refs++;
     }
     r = inode_borrow_fd(table, inode, &way->top);
-    inode_unref(table, inode);
     return r < 0 ? r : 0;
 }
 
-/* One step down. With repair, nothing changes names through the mount meanwhile: a place that is
+/* One step down from a parent, which the caller keeps and dirfd is of: a lookup may have seen the
+ * inode elsewhere meanwhile. With repair, nothing changes names through the mount: a place that is
  * not right will not become so. */
-static int descend(struct inode_table *table, struct inode *inode, int dirfd, bool repair,
-                   struct inode_fd *ret_fd)
+static int descend(struct inode_table *table, struct inode *parent, int dirfd, struct inode *inode,
+                   bool repair, struct inode_fd *ret_fd)
 {
     _cleanup_free_ char *name = NULL, *found = NULL;
-    struct inode *parent;
     bool nested = false;
     {
         LOCKED(&table->lock);
         const struct inode_place *place = inode->path->places;
+        while (place && place->parent != parent)
+            place = place->next;
         if (!place)
             return -ESTALE;
         name = strdup(place->name);
         if (!name)
             return -ENOMEM;
-        parent = place->parent;
     }
     int fd = open_verified(table, inode, dirfd, name, &nested);
     if (fd == -ESTALE && repair) {
-        struct inode_place *dropped = NULL;
         fd = search_directory(table, inode, dirfd, &found, &nested);
-        if (fd >= 0) {
-            LOCKED(&table->lock);
-            struct inode_place *wrong = take_place(&inode->path->places);
-            dropped = add_place(inode->path, parent, found, PLACES_MAX);
-            wrong->next = dropped;
-            dropped = wrong;
-        }
-        inode_path_free_places(table, dropped);
+        if (fd >= 0)
+            move(table, inode, parent, name, parent, found);
     }
     if (fd < 0)
         return fd;
@@ -313,8 +323,9 @@ static int walk(struct inode_table *table, struct inode *inode, bool repair,
     size_t n = way.n_steps;
     while (r >= 0 && n) {
         struct inode_fd next = INODE_FD_NONE;
+        struct inode *parent = n < way.n_steps ? way.steps[n] : way.base;
         way.lost = way.steps[--n];
-        r = descend(table, way.lost, way.top.fd, repair, &next);
+        r = descend(table, parent, way.top.fd, way.lost, repair, &next);
         inode_return_fd(&way.top);
         way.top = next;
     }
@@ -620,19 +631,6 @@ void inode_rename_begin(struct inode_table *table, int old_dirfd, const char *ol
     /* Nothing but a mount inside the tree is by name, if the tree's own keys open. */
     if (table->any_by_name)
         ret_change->moved = keep_named(table, old_dirfd, old_name);
-}
-
-static void move(struct inode_table *table, struct inode *inode, struct inode *old_parent,
-                 const char *old_name, struct inode *new_parent, const char *new_name)
-{
-    struct inode_place *old, *dropped;
-    {
-        LOCKED(&table->lock);
-        old = take_place(find_place(inode->path, old_parent, old_name));
-        dropped = add_place(inode->path, new_parent, new_name, PLACES_MAX);
-    }
-    inode_path_free_places(table, old);
-    inode_path_free_places(table, dropped);
 }
 
 void inode_rename_end(struct inode_table *table, struct inode_change *change,

@@ -3,11 +3,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 
 #include "base/cleanup.h"
 #include "fs/inodes/identity.h"
 #include "fs/inodes/notice.h"
 #include "fs/inodes/posix_lock.h"
+
+/* Of <linux/fuse.h> since Linux 6.9. libfuse's own call needs a request, and there may be none. */
+#define BACKING_CLOSE _IOW(229, 2, uint32_t)
 
 struct open_file *open_file_ref(struct open_file *file)
 {
@@ -103,12 +107,11 @@ bool open_file_is_cached(struct fs *fs, const struct inode *inode)
     return !LIST_EMPTY(&inode->files) && inode->backing_id <= 0;
 }
 
-void open_file_release(fuse_req_t req, struct open_file *file)
+void open_file_release(struct fs *fs, struct open_file *file)
 {
-    struct fs *fs = fs_of(req);
     struct inode *inode = file->inode;
     struct lock_owner *taken;
-    int unused_id = 0;
+    uint32_t unused_id = 0;
     {
         LOCKED(inode_lock(&fs->inodes, inode));
         LIST_REMOVE(file, of_inode);
@@ -116,15 +119,16 @@ void open_file_release(fuse_req_t req, struct open_file *file)
         if (file->may_store)
             count_store(inode, -1);
         if (LIST_EMPTY(&inode->files)) {
-            unused_id = inode->backing_id;
+            if (inode->backing_id > 0)
+                unused_id = (uint32_t)inode->backing_id;
             inode->backing_id = 0;
         }
     }
     /* The id may hold the last of a file that writes what was stored in it when it is closed, and
      * its file system may never answer. The kernel has let go of the id with the last file, so
      * whoever opens the inode meanwhile gets another. */
-    if (unused_id > 0)
-        fuse_passthrough_close(req, unused_id);
+    if (unused_id)
+        ioctl(fuse_session_fd(fs->session), BACKING_CLOSE, &unused_id);
     posix_lock_drop(taken);
     if (file->writes)
         notice_writing(fs, inode, -1);

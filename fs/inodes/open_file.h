@@ -53,8 +53,8 @@ static inline struct open_file *open_file_of(const struct fuse_file_info *fi)
 int open_file_new(fuse_req_t req, struct inode *inode, int fd, bool append_only,
                   struct fuse_file_info *fi, struct open_file **ret_file);
 
-/* The kernel has closed it, or has not heard of it. */
-void open_file_release(fuse_req_t req, struct open_file *file);
+/* The kernel has closed it, or has not heard of it, and the request to open it is gone. */
+void open_file_release(struct fs *fs, struct open_file *file);
 
 /* Whether the kernel may hold pages of what is open. */
 bool open_file_is_cached(struct fs *fs, const struct inode *inode);

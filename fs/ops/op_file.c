@@ -87,10 +87,11 @@ static int open_in_room(fuse_req_t req, struct inode *inode, struct fuse_file_in
 static void reply_open(fuse_req_t req, int r, const struct fuse_file_info *fi,
                        struct open_file *file)
 {
+    struct fs *fs = fs_of(req);
     if (r < 0)
         reply(req, r);
     else if (fuse_reply_open(req, fi) == -ENOENT) /* nobody there to release it */
-        open_file_release(req, file);
+        open_file_release(fs, file);
 }
 
 /* Until a lease has been given up, or was broken because it was not, a file cannot be opened. */
@@ -171,7 +172,7 @@ static void reply_create(fuse_req_t req, int r, const struct fuse_entry_param *e
     if (r < 0) {
         reply(req, r);
     } else if (fuse_reply_create(req, entry, fi) == -ENOENT) {
-        open_file_release(req, file);
+        open_file_release(fs, file);
         inode_forget(&fs->inodes, inode_of(fs, entry->ino), 1);
     }
 }
@@ -305,6 +306,6 @@ void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
     /* Who waits for a lock may hold the descriptor a little longer. */
     if (fi->flock_release)
         flock(open_file_of(fi)->fd, LOCK_UN);
-    open_file_release(req, open_file_of(fi));
+    open_file_release(fs, open_file_of(fi));
     reply(req, 0);
 }

@@ -71,11 +71,13 @@ for library in '' $preload; do
     done
 done
 
-way='generations of ext4'
-disk -O ^metadata_csum
-mount --bind disk "$SOURCE"
-chmod 755 "$SOURCE"
-start -o allow_other
-attack all generation
-stop
-umount "$SOURCE" disk
+for bytes in 256 128; do # 128 have no room for a birth time
+    way="generations of ext4, inodes of $bytes bytes"
+    disk -O ^metadata_csum -I $bytes
+    mount --bind disk "$SOURCE"
+    chmod 755 "$SOURCE"
+    start -o allow_other
+    attack all generation
+    stop
+    umount "$SOURCE" disk
+done

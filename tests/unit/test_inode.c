@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -387,6 +389,76 @@ static void test_inode__what_moved_beside_the_mount_is_found(void **state)
     assert_int_equal(table.n_inodes, 0);
 }
 
+/* It is called when a directory is listed next, once. */
+static void (*at_next_listing)(void);
+
+/* Stands before the C library's. */
+DIR *fdopendir(int fd)
+{
+    DIR *(*real)(int) = (DIR * (*)(int)) dlsym(RTLD_NEXT, "fdopendir");
+    void (*call)(void) = at_next_listing;
+    at_next_listing = NULL;
+    if (call)
+        call();
+    return real(fd);
+}
+
+/* The file is in home, which is renamed x beside the mount. */
+static struct inode *led_file, *led_home, *led_away;
+
+static void see_led_file(struct inode *parent, const char *dir, const char *name)
+{
+    struct inode *seen = NULL;
+    struct stat st;
+    _cleanup_close_ int dirfd = openat(backing_root_fd(backing), dir, O_PATH | O_DIRECTORY);
+    assert_int_equal(look_up_at(parent, dirfd, name, &seen, &st), 0);
+    assert_ptr_equal(seen, led_file);
+}
+
+static void forget_where_it_was_last(void)
+{
+    int root = backing_root_fd(backing);
+    assert_int_equal(unlinkat(root, "away/f", 0), 0);
+    see_led_file(led_home, "x", "g"); /* the only name there is */
+    inode_forget(&table, led_away, 1);
+}
+
+static void see_it_elsewhere(void)
+{
+    int root = backing_root_fd(backing);
+    assert_int_equal(linkat(root, "x/f", root, "away/f", 0), 0);
+    see_led_file(led_away, "away", "f");
+    assert_int_equal(renameat(root, "x/f", root, "x/g"), 0);
+    at_next_listing = forget_where_it_was_last;
+}
+
+/* Lookups do not wait for a search, and one may see the file in another directory, which then goes.
+ */
+static void test_inode__what_is_searched_for_is_in_the_directory_searched(void **state)
+{
+    (void)state;
+    int root = backing_root_fd(backing);
+    make_files(1);
+    assert_int_equal(mkdirat(root, "home", 0700), 0);
+    assert_int_equal(mkdirat(root, "away", 0700), 0);
+    assert_int_equal(renameat(root, "0", root, "home/f"), 0);
+    led_away = look_up("away");
+    led_home = look_up("home");
+    led_file = look_up_in(led_home, "f");
+    assert_int_equal(renameat(root, "home", root, "x"), 0);
+    forget_descriptors();
+    at_next_listing = see_it_elsewhere;
+    assert_int_equal(reach(led_file), 0);
+    assert_null(at_next_listing);
+    assert_int_equal(table.n_inodes, 2);
+    assert_ptr_equal(led_file->path->places->parent, led_home);
+    assert_string_equal(led_file->path->places->name, "g");
+    assert_null(led_file->path->places->next);
+    inode_forget(&table, led_file, led_file->n_lookups);
+    inode_forget(&table, led_home, 1);
+    assert_int_equal(table.n_inodes, 0);
+}
+
 static void test_inode__directories_moved_into_each_other_make_no_circle(void **state)
 {
     (void)state;
@@ -677,6 +749,9 @@ int main(void)
         TEST(no_more_are_pinned_than_may_be),
         TEST(names_that_change_through_the_mount_are_followed),
         TEST(what_moved_beside_the_mount_is_found),
+        cmocka_unit_test_setup_teardown(
+            test_inode__what_is_searched_for_is_in_the_directory_searched, set_up_by_name,
+            tear_down),
         TEST(directories_moved_into_each_other_make_no_circle),
         TEST(one_deeper_than_any_path_is_reached_and_forgotten),
         TEST(the_kernel_is_known_to_be_told_until_the_file_changes),

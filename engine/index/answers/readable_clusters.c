@@ -218,7 +218,8 @@ static int add_clusters(struct index_readable_clusters *clusters,
                         struct readable_cluster *component)
 {
     int r = 0;
-    qsort(component->members, component->n_members, sizeof(component->members[0]), by_star);
+    if (component->n_members)
+        qsort(component->members, component->n_members, sizeof(component->members[0]), by_star);
     for (size_t at = 0, end; r == 0 && at < component->n_members; at = end) {
         for (end = at + 1; end < component->n_members &&
                            component->members[end].star == component->members[at].star;)
