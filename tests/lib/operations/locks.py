@@ -193,6 +193,22 @@ def of_open_files(t):
     t.show("until that is closed", soon, lambda: fcntl.fcntl(b, OFD_SETLK, lock(fcntl.F_WRLCK, 5, 1)))
 
 
+FOR_READING = "the owner's descriptor is for reading, and another would be another owner to the tree"
+
+
+@operation(users=("user",), differs={"for writing later": ("EBADF", FOR_READING)})
+def rights_given_while_locked(t):
+    os.close(opened("f", mode=0o444))
+    reader = opened("f", os.O_RDONLY)
+    t.show("shared by one who may not write", fcntl.fcntl, reader, fcntl.F_SETLK, lock(fcntl.F_RDLCK))
+    os.chmod("f", 0o644)
+    fd = opened("f")
+    t.show("for writing later", fcntl.fcntl, fd, fcntl.F_SETLK, lock(fcntl.F_WRLCK))
+    t.in_child(lambda part: part.show("still locked", fcntl.fcntl, opened("f"), fcntl.F_SETLK, lock(fcntl.F_WRLCK)))
+    os.close(opened("f"))
+    t.show("for writing after a close", fcntl.fcntl, fd, fcntl.F_SETLK, lock(fcntl.F_WRLCK))
+
+
 @operation()
 def of_files(t):
     a, b = opened("f"), opened("f", os.O_RDONLY)
