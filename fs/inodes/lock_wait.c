@@ -9,15 +9,15 @@
 struct lock_waiter {
     struct waiter waiter;
     struct lock_wanted wanted;
+    struct lock_owner *owner; /* NULL: not yet, or a lease keeps it from being made */
 };
 
 static int find_owner(struct lock_waiter *waiter)
 {
     struct lock_wanted *wanted = &waiter->wanted;
     int r = 0;
-    while (r == 0 && !wanted->owner) {
-        r = posix_lock_owner(waiter->waiter.req, wanted->file, wanted->owner_id, wanted->pid,
-                             &wanted->owner);
+    while (r == 0 && !waiter->owner) {
+        r = posix_lock_owner(waiter->waiter.req, wanted->file, &wanted->locker, &waiter->owner);
         if (r == -EWOULDBLOCK)
             r = posix_lock_await_lease(waiter->waiter.req, wanted->file);
     }
@@ -33,15 +33,15 @@ static int take_lock(struct waiter *user)
     int r = find_owner(waiter);
     if (r < 0)
         return r;
-    return fcntl(posix_lock_fd(wanted->owner), F_OFD_SETLKW, &wanted->lock) < 0 ? -errno : 0;
+    return fcntl(posix_lock_fd(waiter->owner), F_OFD_SETLKW, &wanted->lock) < 0 ? -errno : 0;
 }
 
 static void answer(struct waiter *user, int r)
 {
     struct lock_waiter *waiter = (struct lock_waiter *)user;
+    if (waiter->owner) /* before its process can close the file */
+        posix_lock_waited(fs_of(user->req), waiter->wanted.file, waiter->owner);
     fuse_reply_err(user->req, r == -EAGAIN ? ENOLCK : -r);
-    if (waiter->wanted.owner)
-        posix_lock_unref(waiter->wanted.owner);
     open_file_unref(waiter->wanted.file);
     free(waiter);
 }
@@ -57,8 +57,6 @@ void lock_wait(fuse_req_t req, const struct lock_wanted *wanted)
             answer(&waiter->waiter, r);
         return;
     }
-    if (wanted->owner)
-        posix_lock_unref(wanted->owner);
     open_file_unref(wanted->file);
     fuse_reply_err(req, ENOLCK);
 }

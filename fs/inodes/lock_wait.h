@@ -8,14 +8,12 @@ struct lock_wanted {
     struct open_file *file;
     int flock_op; /* of the whole file; or 0, and */
     struct flock lock;
-    uint64_t owner_id;
-    pid_t pid;
-    struct lock_owner *owner; /* or NULL: a lease keeps it from being made */
+    struct locker locker;
 };
 
 /* Wait for a lock and reply: EINTR when the caller is interrupted, ENOLCK when the caller's user
- * waits for too many locks, or there can be no thread. The wanted lock is copied; its references
- * are taken. */
+ * waits for too many locks, or there can be no thread. The wanted lock is copied; the reference
+ * to its file is taken. */
 void lock_wait(fuse_req_t req, const struct lock_wanted *wanted);
 
 #endif

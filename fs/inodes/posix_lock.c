@@ -11,7 +11,9 @@
 struct lock_owner {
     LIST_ENTRY(lock_owner) of_inode; /* under inode_lock(), as what follows */
     LIST_ENTRY(lock_owner) of_file;  /* through which it last locked */
-    struct lock_owner *next;         /* of those that were taken */
+    bool is_of_file;                 /* not: that was closed, and a wait by another goes on */
+    unsigned n_waits;
+    struct lock_owner *next; /* of those that were taken */
     uint64_t id;
     pid_t pid;
     int fd;
@@ -144,42 +146,65 @@ static int new_owner(fuse_req_t req, const struct open_file *file, uint64_t id,
     return 0;
 }
 
+static void leave_file(struct lock_owner *owner)
+{
+    if (owner->is_of_file)
+        LIST_REMOVE(owner, of_file);
+    owner->is_of_file = false;
+}
+
+static void move_to_file(struct lock_owner *owner, struct open_file *file)
+{
+    leave_file(owner);
+    LIST_INSERT_HEAD(&file->lockers, owner, of_file);
+    owner->is_of_file = true;
+}
+
 /* The owner, which is to lock through the file: the one in the list, or *made, which then is taken;
  * or NULL, without memory too. Gives a reference. */
-static struct lock_owner *use_listed(struct fs *fs, struct open_file *file, uint64_t id, pid_t pid,
-                                     struct lock_owner **made)
+static struct lock_owner *use_listed(struct fs *fs, struct open_file *file,
+                                     const struct locker *locker, struct lock_owner **made)
 {
     struct inode *inode = file->inode;
     LOCKED(inode_lock(&fs->inodes, inode));
-    struct lock_owner *owner = find(inode, id);
-    if (owner) {
-        LIST_REMOVE(owner, of_file);
-    } else if (*made && tsearch(*made, &inode->owners_by_id, compare)) {
+    struct lock_owner *owner = find(inode, locker->id);
+    if (!owner && *made && tsearch(*made, &inode->owners_by_id, compare)) {
         owner = TAKE_PTR(*made);
         LIST_INSERT_HEAD(&inode->owners, owner, of_inode);
     }
     if (!owner)
         return NULL;
-    LIST_INSERT_HEAD(&file->lockers, owner, of_file);
-    owner->pid = pid;
+    move_to_file(owner, file);
+    owner->pid = locker->pid;
+    owner->n_waits += locker->waits;
     return ref(owner);
 }
 
-int posix_lock_owner(fuse_req_t req, struct open_file *file, uint64_t id, pid_t pid,
+int posix_lock_owner(fuse_req_t req, struct open_file *file, const struct locker *locker,
                      struct lock_owner **ret_owner)
 {
     struct fs *fs = fuse_req_userdata(req);
     struct lock_owner *made = NULL;
-    *ret_owner = use_listed(fs, file, id, pid, &made);
+    *ret_owner = use_listed(fs, file, locker, &made);
     if (*ret_owner)
         return 0;
-    int r = new_owner(req, file, id, &made);
+    int r = new_owner(req, file, locker->id, &made);
     if (r < 0)
         return r;
-    *ret_owner = use_listed(fs, file, id, pid, &made);
+    *ret_owner = use_listed(fs, file, locker, &made);
     if (made) /* another thread was faster, or there is no memory */
         posix_lock_unref(made);
     return *ret_owner ? 0 : -ENOLCK;
+}
+
+void posix_lock_waited(struct fs *fs, struct open_file *file, struct lock_owner *owner)
+{
+    {
+        LOCKED(inode_lock(&fs->inodes, file->inode));
+        owner->n_waits--;
+        move_to_file(owner, file);
+    }
+    posix_lock_unref(owner);
 }
 
 pid_t posix_lock_other_pid(struct fs *fs, struct inode *inode, const struct lock_owner *owner)
@@ -198,13 +223,12 @@ pid_t posix_lock_other_pid(struct fs *fs, struct inode *inode, const struct lock
     return pid;
 }
 
-static void take(struct inode *inode, struct lock_owner *owner, struct lock_owner **taken)
+static struct lock_owner *take(struct inode *inode, struct lock_owner *owner)
 {
     tdelete(owner, &inode->owners_by_id, compare);
     LIST_REMOVE(owner, of_inode);
-    LIST_REMOVE(owner, of_file);
-    owner->next = *taken;
-    *taken = owner;
+    leave_file(owner);
+    return owner;
 }
 
 void posix_lock_drop(struct lock_owner *taken)
@@ -218,20 +242,35 @@ void posix_lock_drop(struct lock_owner *taken)
 
 void posix_lock_drop_owner(struct fs *fs, struct inode *inode, uint64_t id)
 {
-    struct lock_owner *taken = NULL;
+    struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+    struct lock_owner *owner;
+    bool is_awaited;
     {
         LOCKED(inode_lock(&fs->inodes, inode));
-        struct lock_owner *owner = find(inode, id);
-        if (owner)
-            take(inode, owner, &taken);
+        owner = find(inode, id);
+        if (!owner)
+            return;
+        is_awaited = owner->n_waits > 0;
+        owner = is_awaited ? ref(owner) : take(inode, owner);
     }
-    posix_lock_drop(taken);
+    if (is_awaited) /* the lock waited for is held when it is granted after this */
+        (void)fcntl(owner->fd, F_OFD_SETLK, &all);
+    posix_lock_unref(owner);
 }
 
+/* The locks of an owner that waits are left: close(2) does not wait for this, and so they might be
+ * some granted after it. */
 struct lock_owner *posix_lock_take_file(struct open_file *file)
 {
     struct lock_owner *taken = NULL, *owner;
-    while ((owner = LIST_FIRST(&file->lockers)))
-        take(file->inode, owner, &taken);
+    while ((owner = LIST_FIRST(&file->lockers))) {
+        if (owner->n_waits) {
+            leave_file(owner);
+            continue;
+        }
+        owner = take(file->inode, owner);
+        owner->next = taken;
+        taken = owner;
+    }
     return taken;
 }

@@ -17,15 +17,22 @@
 
 struct lock_owner; /* of one inode */
 
+struct locker {
+    uint64_t id; /* of the owner */
+    pid_t pid;   /* of the process that locks */
+    bool waits;  /* no close takes the owner away before posix_lock_waited() */
+};
+
 /* The owner's descriptor for locks, made when needed: of whoever locks, not of who unlocks.
- *
- * pid  of the process that locks
  *
  * Returns 0, -ENOLCK (no memory, or the user has too many descriptors), -EWOULDBLOCK (a lease is
  * about to be broken), or another errno of open(2); gives a reference. Waits for nobody but the
  * file system, and not under inode_lock(). */
-int posix_lock_owner(fuse_req_t req, struct open_file *file, uint64_t id, pid_t pid,
+int posix_lock_owner(fuse_req_t req, struct open_file *file, const struct locker *locker,
                      struct lock_owner **ret_owner);
+/* The wait through a file is over, and what it was granted ends with that file. Takes the
+ * reference. */
+void posix_lock_waited(struct fs *fs, struct open_file *file, struct lock_owner *owner);
 /* The same of one that is there; NULL: has no locks. Gives a reference. */
 struct lock_owner *posix_lock_known(struct fs *fs, struct inode *inode, uint64_t id);
 /* Wait until a lease is broken. Returns 0, -EINTR (a signal), or another errno of open(2). */

@@ -44,25 +44,23 @@ void op_setlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct 
         return;
     }
     struct open_file *file = open_file_of(fi);
-    pid_t pid = lock->l_pid;
+    struct locker locker = {.id = fi->lock_owner, .pid = lock->l_pid, .waits = false};
     lock->l_pid = 0;
     int r = 0;
     if (lock->l_type != F_UNLCK)
-        r = posix_lock_owner(req, file, fi->lock_owner, pid, &owner);
+        r = posix_lock_owner(req, file, &locker, &owner);
     else /* of what was never locked there is no owner, and none is made */
         owner = posix_lock_known(fs, file->inode, fi->lock_owner);
     if (owner)
         r = fcntl(posix_lock_fd(owner), F_OFD_SETLK, lock) < 0 ? -errno : 0;
-    if (sleep && (r == -EAGAIN || r == -EACCES)) {
-        lock_wait(req, &(struct lock_wanted){.file = open_file_ref(file),
-                                             .lock = *lock,
-                                             .owner_id = fi->lock_owner,
-                                             .pid = pid,
-                                             .owner = owner});
-        return;
-    }
     if (owner)
         posix_lock_unref(owner);
+    if (sleep && (r == -EAGAIN || r == -EACCES)) {
+        locker.waits = true;
+        lock_wait(req, &(struct lock_wanted){
+                           .file = open_file_ref(file), .lock = *lock, .locker = locker});
+        return;
+    }
     reply(req, r);
 }
 

@@ -5,6 +5,7 @@ import fcntl
 import os
 import signal
 import struct
+import threading
 import time
 
 from operations.trial import child, operation, opened
@@ -103,6 +104,77 @@ def closes_that_unlock(t):
     t.in_child(lambda part: part.show("shared, gone", soon, lambda: fcntl.fcntl(opened("f"), fcntl.F_SETLK, lock(fcntl.F_WRLCK))))
 
 
+class Wait:
+    """A thread that waits for a lock on the first byte of a file, which a child holds until granted()."""
+
+    def __init__(self, path, fd):
+        held, told = os.pipe()
+        ended, self.end = os.pipe()
+
+        def hold():
+            os.close(self.end)
+            fcntl.fcntl(opened(path), fcntl.F_SETLK, lock(fcntl.F_WRLCK, 0, 1))
+            os.write(told, b"x")
+            os.read(ended, 1)
+
+        self.holder = child(hold)
+        os.read(held, 1)
+        self.result = None
+        self.thread = threading.Thread(target=self.wait, args=(fd,), daemon=True)
+        self.thread.start()
+        inode = os.stat(path).st_ino
+        while not is_awaited(inode):
+            time.sleep(0.001)
+
+    def wait(self, fd):
+        try:
+            self.result = fcntl.fcntl(fd, fcntl.F_SETLKW, lock(fcntl.F_WRLCK, 0, 1))
+        except OSError as error:
+            self.result = error
+
+    def granted(self):
+        os.close(self.end)
+        os.waitpid(self.holder, 0)
+        self.thread.join()
+        if isinstance(self.result, OSError):
+            raise self.result
+
+
+def is_awaited(inode):
+    with open("/proc/locks") as locks:
+        return any("->" in line and f":{inode} " in line for line in locks)
+
+
+@operation()
+def closes_beside_a_wait(t):
+    """A close ends the locks that a process has, and not one that another thread is granted later."""
+    fd = opened("f")
+    fcntl.fcntl(fd, fcntl.F_SETLK, lock(fcntl.F_WRLCK, 1, 1))
+    wait = Wait("f", fd)
+    os.close(opened("f"))
+    t.in_child(lambda part: part.show("gone", fcntl.fcntl, opened("f"), fcntl.F_SETLK, lock(fcntl.F_WRLCK, 1, 1)))
+    t.show("locked meanwhile", fcntl.fcntl, fd, fcntl.F_SETLK, lock(fcntl.F_WRLCK, 2, 1))
+    t.show("granted", wait.granted)
+    t.in_child(lambda part: [part.show(f"held at {at}", fcntl.fcntl, opened("f"), fcntl.F_SETLK,
+                                       lock(fcntl.F_WRLCK, at, 1)) for at in (0, 2)])
+    os.close(fd)
+    t.in_child(lambda part: part.show("ended", fcntl.fcntl, opened("f"), fcntl.F_SETLK, lock(fcntl.F_WRLCK)))
+
+
+@operation()
+def last_close_beside_a_wait(t):
+    """Likewise the close of a file open for reading, of which a mount is told later."""
+    os.close(opened("f"))
+    reader, fd = opened("f", os.O_RDONLY), opened("f")
+    wait = Wait("f", fd)
+    t.show("locked meanwhile", fcntl.fcntl, reader, fcntl.F_SETLK, lock(fcntl.F_RDLCK, 2, 1))
+    os.close(reader)
+    t.show("granted", wait.granted)
+    t.in_child(lambda part: part.show("held", fcntl.fcntl, opened("f"), fcntl.F_SETLK, lock(fcntl.F_WRLCK, 0, 1)))
+    os.close(fd)
+    t.in_child(lambda part: part.show("ended", fcntl.fcntl, opened("f"), fcntl.F_SETLK, lock(fcntl.F_WRLCK)))
+
+
 @operation()
 def of_open_files(t):
     a, b = opened("f"), opened("f")
@@ -119,6 +191,22 @@ def of_open_files(t):
     t.show("held by the copy", fcntl.fcntl, b, OFD_SETLK, lock(fcntl.F_WRLCK, 5, 1))
     os.close(copy)
     t.show("until that is closed", soon, lambda: fcntl.fcntl(b, OFD_SETLK, lock(fcntl.F_WRLCK, 5, 1)))
+
+
+FOR_READING = "the owner's descriptor is for reading, and another would be another owner to the tree"
+
+
+@operation(users=("user",), differs={"for writing later": ("EBADF", FOR_READING)})
+def rights_given_while_locked(t):
+    os.close(opened("f", mode=0o444))
+    reader = opened("f", os.O_RDONLY)
+    t.show("shared by one who may not write", fcntl.fcntl, reader, fcntl.F_SETLK, lock(fcntl.F_RDLCK))
+    os.chmod("f", 0o644)
+    fd = opened("f")
+    t.show("for writing later", fcntl.fcntl, fd, fcntl.F_SETLK, lock(fcntl.F_WRLCK))
+    t.in_child(lambda part: part.show("still locked", fcntl.fcntl, opened("f"), fcntl.F_SETLK, lock(fcntl.F_WRLCK)))
+    os.close(opened("f"))
+    t.show("for writing after a close", fcntl.fcntl, fd, fcntl.F_SETLK, lock(fcntl.F_WRLCK))
 
 
 @operation()
