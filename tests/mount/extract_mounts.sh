@@ -50,6 +50,7 @@ expect_equal 'mounts of others' '' "$(grep -e ' - fuse' <<< "$said" || true)"
 expect_equal 'the machine has them still' "/opt/others $PWD/others" "$(findmnt -rno TARGET -t fuse.hanging | sort | paste -sd ' ')"
 
 # One over another, of which the upper answers nothing: no way leads through it.
+served=$SERVED
 serve /opt/deep/inner
 serve /opt/deep
 kill -USR1 "${servers[3]}"
@@ -60,6 +61,7 @@ kill -KILL "${servers[@]:2:2}"
 servers=("${servers[@]:0:2}")
 umount -l /opt/deep
 umount -l /opt/deep/inner
+SERVED=$served
 
 # A mount of kinfs below /opt is not kept from ending by a reader.
 mkdir /opt/tree
