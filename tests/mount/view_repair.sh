@@ -1,24 +1,27 @@
 #!/usr/bin/env bash
-# A chain of thousands of documents loses one in its middle: what it falls into is found out in the
+# A cluster of thousands of documents loses the one that holds it together: what it falls into is found out in the
 # background, also by the next daemon, and is waited for by kinfs settle.
 . "$(dirname "$0")/../lib/mount.sh"
 needs getfattr
 
 value() { getfattr --only-values --absolute-names -n "user.kinfs.$2" "$1"; }
 
-# Of 80 words each has 60 from the one before it.
+# Those before 2300 and those behind it have 60 of 100 words in common; it has all words of both, so that they are one cluster.
 mkdir -p "$SOURCE"
 awk -v directory="$SOURCE" 'BEGIN {
     for (i = 1; i <= 4600; i++) {
         file = directory "/" i
-        for (k = 0; k < 80; k++) printf "w%d%s", 20 * i + k, k % 10 == 9 ? "\n" : " " > file
+        for (k = 0; i <= 2300 && k < 40; k++) printf "a%d ", k > file
+        for (k = 0; k < 60; k++) printf "b%d ", k > file
+        for (k = 0; i >= 2300 && k < 40; k++) printf "c%d ", k > file
+        print "d" i > file
         close(file)
     }
 }'
 start
 "$KINFS" settle "$MNT"
 id=$(value "$MNT/1" cluster)
-expect_equal 'one chain' 4600 "$(value "$MNT/clusters/$id" size)"
+expect_equal 'one cluster' 4600 "$(value "$MNT/clusters/$id" size)"
 expect_equal 'nothing to repair' current "$(value "$MNT/clusters/$id" state)"
 
 rm "$MNT/2300"
