@@ -1,4 +1,4 @@
-/* What a run found out is void where documents have come or gone since it gathered them. */
+/* The result of a run is void where documents have come or gone since it gathered them. */
 #include "engine/index/clusters/recluster_private.h"
 
 #include <errno.h>
