@@ -284,6 +284,36 @@ static void test_store_faults__a_call_that_is_to_be_repeated_is(void **state)
     run_all(*state, -EAGAIN);
 }
 
+/* While a change is committed its clusters are dirty, for a moment in which somebody may begin to
+ * wait for what is done in the background. */
+static void test_store_faults__who_waits_for_a_slow_store_is_told_of_the_end(void **state)
+{
+    enum { CHANGES = 60, MOST_MS = 60000 };
+    const struct kv_fault_plan slow = {.seed = 1, .delay_us = 400};
+    struct fixture *f = *state;
+    struct index_status status = {0};
+    struct file_key key;
+    char *error = NULL;
+    unsigned n_dirty = 0;
+    prepare(f);
+    assert_int_equal(start(f, &slow, &error), 0);
+    assert_int_equal(settle(f), 0);
+    for (unsigned i = 0; i < CHANGES; i++) {
+        write_text(f, "0", 0, i % 2 ? 1 : 4);
+        assert_int_equal(backing_key_at(f->backing, backing_root_fd(f->backing), "0", &key), 0);
+        index_note_content(f->index, &key);
+        do
+            index_get_status(f->index, &status);
+        while (!status.repairing && index_settle(f->index, INDEX_LANE_FOREGROUND, 0) < 0);
+        n_dirty += status.repairing > 0;
+        if (index_settle(f->index, INDEX_LANE_ALL, MOST_MS) != 0)
+            fail_msg("not told of the end of change %u", i);
+    }
+    assert_true(n_dirty > 0);
+    stop(f);
+    kv_close(f->inner);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -292,6 +322,7 @@ int main(void)
         CASE(test_store_faults__a_call_that_meets_damage_is_made_good),
         CASE(test_store_faults__a_call_on_a_full_disk_is_made_good),
         CASE(test_store_faults__a_call_that_is_to_be_repeated_is),
+        CASE(test_store_faults__who_waits_for_a_slow_store_is_told_of_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

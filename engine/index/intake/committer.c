@@ -173,12 +173,22 @@ static void note_redoing(struct index *index)
     index->redoing = !index->damaged;
 }
 
+/* Whatever a step has done may have been the last that somebody waits for. */
+static void tell_settling(struct index *index)
+{
+    if (atomic_load(&index->n_settling) == 0)
+        return;
+    LOCKED(&index->lock);
+    pthread_cond_broadcast(&index->scan_ended);
+}
+
 static void end_step(struct index *index, int r)
 {
     if (r < 0)
         store_failed(index, r);
     note_redoing(index);
     atomic_fetch_add(&index->generation, 1);
+    tell_settling(index);
 }
 
 /* Each returns whether there was something to do. */
@@ -354,11 +364,7 @@ static bool do_repair(struct index *index)
         is_stopping(index))
         return false;
     begin_step(index);
-    int r = living_clusters_repair(index->clusters);
-    end_step(index, r);
-    LOCKED(&index->lock);
-    if (r == 0)
-        pthread_cond_broadcast(&index->scan_ended);
+    end_step(index, living_clusters_repair(index->clusters));
     return true;
 }
 
