@@ -522,11 +522,15 @@ static void test_committer__a_call_that_fails_amid_a_burst(void **state)
     assert_true(n > 4 * 7);
 }
 
-/* -- results made by hand: the committer runs, no worker does -- */
+/* -- results made by hand: the committer runs, and a lister, who looks for names that a file system
+ * may not answer at once; no worker does -- */
 
 static void start_committer(struct fixture *f)
 {
     open_index(f, &no_fault);
+    f->index->workers = calloc(1, sizeof(*f->index->workers));
+    assert_int_equal(pthread_create(&f->index->workers[0], NULL, below_run, f->index), 0);
+    f->index->n_started = 1;
     assert_int_equal(pthread_create(&f->index->committer, NULL, committer_run, f->index), 0);
     f->index->started = true;
 }
