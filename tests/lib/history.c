@@ -25,6 +25,8 @@ enum {
     FAMILIES = 12,
     FAMILY_WORDS = 1500, /* documents are pieces of a family's text: neighbours overlap */
     MOST_WORDS = 900,
+    CHAIN_STEPS = 10,
+    CHAIN_STEP_WORDS = 50, /* of 200 */
     MOST_BYTES = 16 << 10,
     WIDTH = 8,  /* directories in each directory */
     LOOKS = 24, /* for a place that is taken */
@@ -135,13 +137,17 @@ static void add_word(struct text *text, uint64_t word, unsigned i)
     text->bytes[text->n++] = i % 11 == 10 ? '\n' : ' ';
 }
 
-/* A piece of a family's text; a third of all under one of two headers. */
+/* A piece of a family's text; a third of all under one of two headers. Half are of one family, each
+ * some steps after another: a chain, whose cluster is loose. */
 static void write_piece(struct life *life, struct text *text)
 {
-    uint64_t family = life->history->seed << 8 | roll(life, FAMILIES);
-    unsigned kind = roll(life, 10), from = roll(life, FAMILY_WORDS);
-    unsigned n = kind < 8 ? 40 + roll(life, 120) : 300 + roll(life, MOST_WORDS - 300);
-    unsigned header = roll(life, 6);
+    unsigned kind = roll(life, 20), header = roll(life, 6);
+    const bool chained = kind < 10;
+    uint64_t family = life->history->seed << 8 | (chained ? FAMILIES : roll(life, FAMILIES));
+    unsigned from = chained ? CHAIN_STEP_WORDS * roll(life, CHAIN_STEPS) : roll(life, FAMILY_WORDS);
+    unsigned n = chained     ? 4 * CHAIN_STEP_WORDS
+                 : kind < 18 ? 40 + roll(life, 120)
+                             : 300 + roll(life, MOST_WORDS - 300);
     for (unsigned i = 0; header < 2 && i < 15; i++)
         add_word(text, mix64(header << 20 | i), i);
     for (unsigned i = 0; i < n; i++)

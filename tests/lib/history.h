@@ -22,6 +22,7 @@ struct history_truth {
     uint64_t n_pairs;   /* that resemble each other by the threshold, of all */
     uint64_t n_apart16; /* of them such as have none of their 16 smallest fingerprints in common */
     uint64_t n_apart24; /* none of 24 */
+    uint64_t n_divided; /* components, of pairs with one of 16 in common, that are loose */
     bool same_as_all_pairs; /* the clusters are those of all pairs of sketches */
 };
 
@@ -42,10 +43,11 @@ bool history_live_and_die(struct history *history, uint64_t until, bool at_end,
  * with those
  *
  *   of an index made anew from the tree (which also has the same ids)
- *   of engine/cluster from the files, mode exact, of pairs that share one of 16 fingerprints, and
- *   of 24
- *   of comparing all pairs of their sketches with one another
+ *   of comparing all pairs of their sketches, where components of pairs that share one of 16
+ *   fingerprints are divided if they are loose
+ *   of engine/cluster from the files, mode fast
  *
+ * And those of engine/cluster, mode exact, with components of pairs that share one of 24.
  * Returns whether all that must be equal is; if not, standard error has said what differs. */
 bool history_check(struct history *history, struct history_truth *ret_truth);
 

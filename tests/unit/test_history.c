@@ -1,5 +1,5 @@
 /* C19: clusters that followed every change, over a process killed at any moment, are those of an
- * index made anew, of the batch, and of comparing all pairs.
+ * index made anew, of the batch, and of comparing all pairs and dividing what is loose.
  *
  *   test_history                                        a small history, as a test
  *   test_history OPERATIONS SEED [PLACES]               a long one, as a table
@@ -46,6 +46,7 @@ static int live_in_pieces(struct history *history, uint64_t until, unsigned mean
 static void
 test_history__living_clusters_are_those_of_an_index_made_anew_and_of_the_batch(void **state)
 {
+    uint64_t n_divided = 0;
     (void)state;
     for (uint64_t seed = 1; seed <= 2; seed++) {
         struct history history;
@@ -55,10 +56,12 @@ test_history__living_clusters_are_those_of_an_index_made_anew_and_of_the_batch(v
             assert_true(live_in_pieces(&history, until, 80) > 0);
             assert_true(history_check(&history, &truth));
             assert_true(truth.same_as_all_pairs || truth.n_apart16 > 0);
+            n_divided += truth.n_divided;
         }
         assert_true(truth.n_documents > 100 && truth.n_clusters > 10);
         history_end(&history);
     }
+    assert_true(n_divided > 0);
 }
 
 static int run_long(uint64_t n_operations, uint64_t seed, unsigned n_places)
@@ -69,8 +72,9 @@ static int run_long(uint64_t n_operations, uint64_t seed, unsigned n_places)
     printf("seed %lu, %lu operations, %u places\n\n", (unsigned long)seed,
            (unsigned long)n_operations, n_places);
     printf(
-        "| operations | killed | documents | clusters | in clusters | largest | pairs | with none"
-        " of 16 in common | of 24 | all equal |\n|---|---|---|---|---|---|---|---|---|---|\n");
+        "| operations | killed | documents | clusters | in clusters | largest | divided | pairs"
+        " | with none of 16 in common | of 24 | all equal |\n|---|---|---|---|---|---|---|---|---|"
+        "---|---|\n");
     int n_killed = 0;
     for (unsigned i = 1; i <= CHECKS; i++) {
         struct history_truth truth;
@@ -81,11 +85,12 @@ static int run_long(uint64_t n_operations, uint64_t seed, unsigned n_places)
             return 1;
         }
         n_killed += n;
-        printf("| %lu | %d | %lu | %lu | %lu | %lu | %lu | %lu | %lu | %s |\n",
+        printf("| %lu | %d | %lu | %lu | %lu | %lu | %lu | %lu | %lu | %lu | %s |\n",
                (unsigned long)history_n_done(&history), n_killed, (unsigned long)truth.n_documents,
                (unsigned long)truth.n_clusters, (unsigned long)truth.n_clustered,
-               (unsigned long)truth.largest, (unsigned long)truth.n_pairs,
-               (unsigned long)truth.n_apart16, (unsigned long)truth.n_apart24,
+               (unsigned long)truth.largest, (unsigned long)truth.n_divided,
+               (unsigned long)truth.n_pairs, (unsigned long)truth.n_apart16,
+               (unsigned long)truth.n_apart24,
                truth.same_as_all_pairs ? "yes" : "but for those pairs");
         fflush(stdout);
     }
