@@ -117,6 +117,31 @@ expect_match 'says which' 'tree/gone: No such file or directory; left out' "$(< 
 expect_match 'says which' 'tree/sub: not a regular file; left out' "$(< err)"
 expect_match 'says how many' '2 of the documents could not be read' "$(< err)"
 
+# What lies deeper than a path reaches is said and left out, with all below it.
+python3 - <<'PYTHON'
+import os
+text = open('tree/a').read()
+os.mkdir('deep')
+os.chdir('deep')
+for directory in ['d' * 255] * 15 + ['']:
+    for name in ['at'] if directory else ['e' * (4096 - 4 - 15 * 256 - 1), 'f' * (4097 - 4 - 15 * 256 - 1)]:
+        with open(name, 'w') as file:
+            file.write(text)
+    os.mkdir(directory or 'g' * 255)
+    os.chdir(directory or 'g' * 255)
+with open('below', 'w') as file:
+    file.write(text)
+PYTHON
+code=0
+"$KINFS" cluster deep > some 2> err || code=$?
+expect_equal 'unread' 3 "$code"
+above=$(printf '/%0255d' $(seq 15 | sed 's/.*/0/') | tr 0 d)
+expect_equal 'the rest' "deep$above/$(printf '%0251d' 0 | tr 0 e)" "$(cut -f 2 some | tail -n 1)"
+expect_equal 'the rest' 16 "$(wc -l < some)"
+expect_equal 'says which' "kinfs: deep$above/$(printf '%0252d' 0 | tr 0 f): too deep, by the length of its path; left out
+kinfs: deep$above/$(printf '%0255d' 0 | tr 0 g): too deep, by the length of its path; left out
+kinfs: 2 of the documents could not be read" "$(< err)"
+
 # What is no file is not even opened: of a socket that would be another error, of a device it could do something.
 python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("socket")'
 code=0

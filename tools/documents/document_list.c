@@ -183,7 +183,7 @@ static int visit(struct walk *walk, const char *path)
         /* Each directory keeps the paths above, and is walked to from what was named. */
         r = n + strlen(entries.names[i]) < PATH_MAX
                 ? visit(walk, below)
-                : leave_out(walk->list, path, "too deep, by the length of its path");
+                : leave_out(walk->list, below, "too deep, by the length of its path");
     }
     return r;
 }
