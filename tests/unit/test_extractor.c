@@ -136,6 +136,35 @@ static void test_extractor__ole_documents_are_told_without_their_tables(void **s
     }
 }
 
+/* Neither by one in the home nor by one that the environment names. */
+static void test_extractor__types_are_not_told_by_a_database_of_a_user(void **state)
+{
+    static const char head[] = "\001kinfs\002", rule[] = "0 string \\001kinfs\\002 own\n"
+                                                         "!:mime image/x-own\n";
+    char home[] = "/tmp/test_extractor.XXXXXX", path[64];
+    (void)state;
+    end(begin("image/x-own")); /* skips before there is anything to remove */
+    assert_non_null(mkdtemp(home));
+    snprintf(path, sizeof(path), "%s/.magic", home);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(rule, file);
+    fclose(file);
+    for (int named = 0; named < 2; named++) {
+        setenv("HOME", home, 1);
+        if (named)
+            setenv("MAGIC", path, 1);
+        struct choosing *choosing = begin("image/x-own");
+        memcpy(choosing->head, head, sizeof(head));
+        assert_int_equal(is_chosen(choosing, 0), -1); /* of no type by its bytes */
+        assert_int_equal(is_chosen(choosing, 1), 0);
+        end(choosing);
+    }
+    unsetenv("MAGIC");
+    unlink(path);
+    rmdir(home);
+}
+
 static void keep(void *user, const void *bytes, size_t n_bytes)
 {
     char *kept = user;
@@ -238,6 +267,7 @@ int main(void)
         cmocka_unit_test(test_extractor__texts_cost_nothing_where_none_is_asked_for),
         cmocka_unit_test(test_extractor__texts_are_told_by_who_takes_what_is_slow),
         cmocka_unit_test(test_extractor__ole_documents_are_told_without_their_tables),
+        cmocka_unit_test(test_extractor__types_are_not_told_by_a_database_of_a_user),
         cmocka_unit_test(test_extractor__a_document_that_is_open_for_writing_is_given_for_reading),
         cmocka_unit_test(test_extractor__those_that_cannot_be_ended_are_left_and_bounded),
     };
