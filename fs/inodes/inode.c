@@ -78,7 +78,6 @@ int inode_table_init(struct inode_table *table, struct backing *backing)
     gone_init(&table->gone);
     late_close_init(&table->late_close);
     pthread_mutex_init(&table->lock, NULL);
-    pthread_rwlock_init(&table->names, NULL);
     for (size_t i = 0; i < INODE_LOCKS; i++)
         pthread_mutex_init(&table->inode_locks[i], NULL);
     return 0;
@@ -103,7 +102,6 @@ void inode_table_done(struct inode_table *table)
     }
     free(table->buckets);
     free_inode(table->root);
-    pthread_rwlock_destroy(&table->names);
     gone_done(&table->gone);
     late_close_done(&table->late_close);
     user_room_done(&table->descriptors);

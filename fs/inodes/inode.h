@@ -73,8 +73,7 @@ enum { FOLDS_NOTHING = 1, FOLDS_CASE };
 enum { INODE_LOCKS = 64 };
 
 struct inode_table {
-    pthread_rwlock_t names; /* shared: names change through the mount; taken before all others */
-    pthread_mutex_t lock;   /* buckets, counts, path_fds and places; under it only gone's is */
+    pthread_mutex_t lock; /* buckets, counts, path_fds and places; under it only gone's is */
     struct inode **buckets;
     size_t n_buckets, n_inodes;
     struct path_fd_cache path_fds;

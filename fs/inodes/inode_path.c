@@ -19,8 +19,9 @@
 enum { DEPTH_MAX = 4096 };
 /* Of a hard link with more names than this, those seen longest ago are not known. */
 enum { PLACES_MAX = 8 };
-/* Directories above an inode that may have to be looked for one after the other. */
-enum { REPAIRS_MAX = 64 };
+/* Walks to an inode: of what is on its way some may have to be looked for one after the other, and
+ * somebody may rename it all the time. */
+enum { WALKS_MAX = 64 };
 
 enum { PATH_FLAGS = O_PATH | O_NOFOLLOW | O_CLOEXEC };
 
@@ -270,11 +271,29 @@ static int climb(struct inode_table *table, struct inode *inode, struct way *way
     return r < 0 ? r : 0;
 }
 
+/* A place that was tried is not right. True: there is another way to try, be it that the place was
+ * changed meanwhile, or that who changes it holds a descriptor. */
+static bool drop_place(struct inode_table *table, struct inode *inode, const struct inode *parent,
+                       const char *name)
+{
+    struct inode_place *wrong;
+    {
+        LOCKED(&table->lock);
+        struct inode_path *path = inode->path;
+        struct inode_place **tried = find_place(path, parent, name);
+        /* The only one is kept: what was moved may come back. */
+        if (!path->places || (*tried && !path->places->next))
+            return path->fd.fd >= 0;
+        wrong = take_place(tried);
+    }
+    inode_path_free_places(table, wrong);
+    return true;
+}
+
 /* One step down from a parent, which the caller keeps and dirfd is of: a lookup may have seen the
- * inode elsewhere meanwhile. With repair, nothing changes names through the mount: a place that is
- * not right will not become so. */
+ * inode elsewhere meanwhile, and others change names. */
 static int descend(struct inode_table *table, struct inode *parent, int dirfd, struct inode *inode,
-                   bool repair, struct inode_fd *ret_fd)
+                   struct inode_fd *ret_fd, bool *ret_again)
 {
     _cleanup_free_ char *name = NULL, *found = NULL;
     bool nested = false;
@@ -283,6 +302,7 @@ static int descend(struct inode_table *table, struct inode *parent, int dirfd, s
         const struct inode_place *place = inode->path->places;
         while (place && place->parent != parent)
             place = place->next;
+        *ret_again = !place;
         if (!place)
             return -ESTALE;
         name = strdup(place->name);
@@ -290,42 +310,34 @@ static int descend(struct inode_table *table, struct inode *parent, int dirfd, s
             return -ENOMEM;
     }
     int fd = open_verified(table, inode, dirfd, name, &nested);
-    if (fd == -ESTALE && repair) {
+    if (fd == -ESTALE) {
         fd = search_directory(table, inode, dirfd, &found, &nested);
         if (fd >= 0)
             move(table, inode, parent, name, parent, found);
     }
-    if (fd < 0)
+    if (fd < 0) {
+        *ret_again = fd == -ESTALE && drop_place(table, inode, parent, name);
         return fd;
+    }
     use_new(table, inode, fd, nested, ret_fd);
     return fd;
 }
 
-/* The last place tried is not right. True: there is another to try. */
-static bool drop_place(struct inode_table *table, struct inode *inode)
-{
-    struct inode_place *wrong = NULL;
-    {
-        LOCKED(&table->lock);
-        /* The only one is kept: what was moved may come back. */
-        if (inode->path->places && inode->path->places->next)
-            wrong = take_place(&inode->path->places);
-    }
-    inode_path_free_places(table, wrong);
-    return wrong;
-}
-
-static int walk(struct inode_table *table, struct inode *inode, bool repair,
-                struct inode_fd *ret_fd, struct inode **ret_lost)
+/* Where it ends before the inode, ret_again says whether the next walk may come further, and
+ * ret_lost, a reference, which inode is where none of its places says; or it is NULL. */
+static int walk(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd,
+                struct inode **ret_lost, bool *ret_again)
 {
     struct way way = {.top = INODE_FD_NONE};
+    *ret_again = false;
+    *ret_lost = NULL;
     int r = climb(table, inode, &way);
     size_t n = way.n_steps;
     while (r >= 0 && n) {
         struct inode_fd next = INODE_FD_NONE;
         struct inode *parent = n < way.n_steps ? way.steps[n] : way.base;
         way.lost = way.steps[--n];
-        r = descend(table, parent, way.top.fd, way.lost, repair, &next);
+        r = descend(table, parent, way.top.fd, way.lost, &next, ret_again);
         inode_return_fd(&way.top);
         way.top = next;
     }
@@ -333,7 +345,7 @@ static int walk(struct inode_table *table, struct inode *inode, bool repair,
         *ret_fd = way.top;
         way.top = INODE_FD_NONE;
         r = ret_fd->fd;
-    } else if (r == -ESTALE && way.lost && ret_lost) {
+    } else if (r == -ESTALE && way.lost && !*ret_again) {
         LOCKED(&table->lock);
         way.lost->n_refs++;
         *ret_lost = way.lost;
@@ -357,34 +369,22 @@ static int open_where_told(struct inode_table *table, struct inode *inode, struc
     return 0;
 }
 
-static int walk_alone(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd,
-                      struct inode **ret_lost)
+/* Each directory that was looked for is held until the end, so that it is there for the next walk.
+ */
+static int find(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
 {
-    pthread_rwlock_wrlock(&table->names);
-    int r = walk(table, inode, true, ret_fd, ret_lost);
-    pthread_rwlock_unlock(&table->names);
-    return r;
-}
-
-/* Each directory on the way is held until the end, so that it is there for the next walk. */
-static int repair(struct inode_table *table, struct inode *inode, struct inode_fd *ret_fd)
-{
-    struct inode_fd found[REPAIRS_MAX];
+    struct inode_fd found[WALKS_MAX];
     size_t n_found = 0;
     int r = -ESTALE;
-    while (r == -ESTALE && n_found < REPAIRS_MAX) {
-        struct inode *lost = NULL;
-        r = walk_alone(table, inode, ret_fd, &lost);
+    bool again = true;
+    for (size_t n = 0; again && n < WALKS_MAX; n++) {
+        struct inode *lost;
+        r = walk(table, inode, ret_fd, &lost, &again);
         if (!lost)
-            break;
-        bool again = drop_place(table, lost);
-        if (!again && open_where_told(table, lost, &found[n_found]) == 0) {
-            n_found++;
-            again = true;
-        }
+            continue;
+        again = open_where_told(table, lost, &found[n_found]) == 0;
+        n_found += again;
         inode_unref(table, lost);
-        if (!again)
-            break;
     }
     while (n_found)
         inode_return_fd(&found[--n_found]);
@@ -507,15 +507,14 @@ int inode_path_borrow(struct inode_table *table, struct inode *inode, struct ino
         return fd;
     if (!inode->by_name)
         return -ESTALE;
-    int r = walk(table, inode, false, ret_fd, NULL);
-    return r == -ESTALE ? repair(table, inode, ret_fd) : r;
+    return find(table, inode, ret_fd);
 }
 
 /* -- names that change -- */
 
-/* With the lock held: pins, with an O_PATH descriptor that is taken. The inode is in use and kept
- * until let_go(). */
-static int hold(struct inode_table *table, struct inode *inode, int fd, bool nested)
+/* With the lock held: keeps an inode, and in use, by an O_PATH descriptor that is taken, until
+ * inode_path_return(). */
+static int hold(struct inode_table *table, struct inode *inode, int fd, bool nested, bool pinned)
 {
     _cleanup_close_ int owned = fd;
     int r = make_path(inode);
@@ -523,7 +522,8 @@ static int hold(struct inode_table *table, struct inode *inode, int fd, bool nes
         return r;
     inode->n_refs++;
     path_fd_use_new(&table->path_fds, &inode->path->fd, TAKE_FD(owned), nested || !inode->by_name);
-    path_fd_pin(&table->path_fds, &inode->path->fd);
+    if (pinned)
+        path_fd_pin(&table->path_fds, &inode->path->fd);
     return 0;
 }
 
@@ -553,7 +553,7 @@ void inode_pin(struct inode_table *table, struct inode *inode, int fd)
         return;
     {
         LOCKED(&table->lock);
-        if (hold(table, inode, path_fd, false) < 0)
+        if (hold(table, inode, path_fd, false, true) < 0)
             return;
     }
     inode_path_return(table, inode);
@@ -571,7 +571,8 @@ void inode_path_linked(struct inode_table *table, struct inode *inode)
     inode_return_fd(&fd);
 }
 
-static struct inode *hold_name(struct inode_table *table, int dirfd, const char *name)
+/* What is removed is pinned; what is moved is held only if it is by name. */
+static struct inode *hold_name(struct inode_table *table, int dirfd, const char *name, bool removed)
 {
     struct inode_identity identity;
     int fd = open_at(table, dirfd, name, PATH_FLAGS, 0);
@@ -580,7 +581,9 @@ static struct inode *hold_name(struct inode_table *table, int dirfd, const char 
         return NULL;
     LOCKED(&table->lock);
     struct inode *inode = inode_find(table, &identity);
-    return inode && hold(table, inode, TAKE_FD(owned), identity.nested) == 0 ? inode : NULL;
+    if (!inode || (!removed && !inode->by_name))
+        return NULL;
+    return hold(table, inode, TAKE_FD(owned), identity.nested, removed) == 0 ? inode : NULL;
 }
 
 static void let_go(struct inode_table *table, struct inode *inode, struct inode *parent,
@@ -599,8 +602,7 @@ static void let_go(struct inode_table *table, struct inode *inode, struct inode 
 void inode_removal_begin(struct inode_table *table, int dirfd, const char *name,
                          struct inode_change *ret_change)
 {
-    pthread_rwlock_rdlock(&table->names);
-    *ret_change = (struct inode_change){.removed = hold_name(table, dirfd, name)};
+    *ret_change = (struct inode_change){.removed = hold_name(table, dirfd, name, true)};
 }
 
 void inode_removal_end(struct inode_table *table, struct inode_change *change, struct inode *parent,
@@ -608,20 +610,6 @@ void inode_removal_end(struct inode_table *table, struct inode_change *change, s
 {
     if (change->removed)
         let_go(table, change->removed, parent, name, done);
-    pthread_rwlock_unlock(&table->names);
-}
-
-static struct inode *keep_named(struct inode_table *table, int dirfd, const char *name)
-{
-    struct inode_identity identity;
-    if (inode_identify(table, dirfd, name, &identity) < 0)
-        return NULL;
-    LOCKED(&table->lock);
-    struct inode *inode = inode_find(table, &identity);
-    if (!inode || !inode->by_name)
-        return NULL;
-    inode->n_refs++;
-    return inode;
 }
 
 void inode_rename_begin(struct inode_table *table, int old_dirfd, const char *old_name,
@@ -630,7 +618,7 @@ void inode_rename_begin(struct inode_table *table, int old_dirfd, const char *ol
     inode_removal_begin(table, new_dirfd, new_name, ret_change);
     /* Nothing but a mount inside the tree is by name, if the tree's own keys open. */
     if (table->any_by_name)
-        ret_change->moved = keep_named(table, old_dirfd, old_name);
+        ret_change->moved = hold_name(table, old_dirfd, old_name, false);
 }
 
 void inode_rename_end(struct inode_table *table, struct inode_change *change,
@@ -647,5 +635,5 @@ void inode_rename_end(struct inode_table *table, struct inode_change *change,
     }
     inode_removal_end(table, change, new_parent, new_name, done && !exchanged && moved != other);
     if (moved)
-        inode_unref(table, moved);
+        inode_path_return(table, moved);
 }

@@ -10,6 +10,9 @@
  * loses its last name is pinned: a process may stand in a directory, or hold an O_PATH descriptor,
  * that nobody can open any more. That is so with file handles too: none opens what is gone.
  *
+ * No lock keeps names as they are while an inode is looked for, be it in a large directory or in a
+ * file system that does not answer. What changes its name is held by a descriptor until its place
+ * is changed too, so that who failed to find it finds it in the next walk.
  */
 #ifndef KINFS_FS_INODES_INODE_PATH_H
 #define KINFS_FS_INODES_INODE_PATH_H
@@ -35,13 +38,12 @@ struct inode_path {
 
 /* What loses its name by it, or changes it. */
 struct inode_change {
-    struct inode *moved;   /* what is renamed, if it is by name */
+    struct inode *moved;   /* what is renamed, if it is by name: held until the end */
     struct inode *removed; /* or exchanged: pinned until the end, and then if it has no name left */
 };
 
 /* Before unlinkat(2) of a name or renameat2(2), and after it, also when the call has failed (not
- * done). In between nobody repairs places. No errors: what cannot be kept is not, what is not moved
- * here will be looked for. */
+ * done). No errors: what cannot be kept is not, what is not moved here will be looked for. */
 void inode_removal_begin(struct inode_table *table, int dirfd, const char *name,
                          struct inode_change *ret_change);
 void inode_removal_end(struct inode_table *table, struct inode_change *change, struct inode *parent,
