@@ -77,12 +77,17 @@ static struct user_text user_text(uid_t uid)
 
 /* -- directories -- */
 
+/* What has to be root's or the effective user's, beside the mounts. */
+enum own { OWN_ALL, OWN_LINKS, OWN_NOTHING };
+
 struct walk {
-    int fd;            /* the directory that was reached, O_PATH */
+    int fd;            /* what was reached, O_PATH */
     uint64_t mount_id; /* the mount that was checked last */
+    uint64_t root_id;  /* the one of "/", where it needs no check */
     char *rest;        /* the rest of the path, from there */
     unsigned n_links;
-    bool links_alone; /* are looked at: directories may be anybody's */
+    enum own own;
+    bool is_directory; /* what was reached, as far as that is known */
     char **ret_why;
 };
 
@@ -99,16 +104,25 @@ static bool is_fuse(int fd)
     return fstatfs(fd, &fs) < 0 || fs.f_type == FUSE_SUPER_MAGIC;
 }
 
+/* The mount of what is open, which need not answer for that, nor let one in: nothing else is asked
+ * for. */
+static int find_mount(int fd, struct statx *ret_stx)
+{
+    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, ret_stx) < 0 ? -errno : 0;
+}
+
 /* Checks whose a mount is, before anything in it is asked. */
 static int check_mount(struct walk *walk, int fd)
 {
     struct statx stx;
     uid_t uid = 0;
-    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &stx) < 0)
-        return -errno;
-    if (stx.stx_mask & STATX_MNT_ID && stx.stx_mnt_id == walk->mount_id)
+    int r = find_mount(fd, &stx);
+    if (r < 0)
+        return r;
+    if (stx.stx_mask & STATX_MNT_ID &&
+        (stx.stx_mnt_id == walk->mount_id || stx.stx_mnt_id == walk->root_id))
         return 0;
-    int r = mount_user_of_id(stx.stx_mnt_id, &uid);
+    r = mount_user_of_id(stx.stx_mnt_id, &uid);
     if (r == -ENOENT && !is_fuse(fd)) { /* the root of a chroot, whose mount is outside of it */
         uid = 0;
         r = 0;
@@ -194,7 +208,12 @@ static int begin_at_root(struct walk *walk)
     if (walk->fd >= 0)
         close(walk->fd);
     walk->fd = fd;
-    return walk->links_alone ? 0 : check_on_way(walk, fd);
+    if (walk->own == OWN_ALL)
+        return check_on_way(walk, fd);
+    struct statx stx;
+    int r = find_mount(fd, &stx);
+    walk->root_id = r == 0 ? stx.stx_mnt_id : UINT64_MAX;
+    return r;
 }
 
 /* A link of /proc leads to what the kernel has there, which its text may name in vain. */
@@ -224,11 +243,50 @@ static int follow(struct walk *walk, int link_fd)
     if (++walk->n_links > LINKS_MAX)
         return -ELOOP;
     char *rest;
-    if (asprintf(&rest, "%.*s/%s", (int)n, target, walk->rest) < 0)
+    if (asprintf(&rest, "%.*s%s", (int)n, target, walk->rest) < 0)
         return -ENOMEM;
     free(walk->rest);
     walk->rest = rest;
     return target[0] == '/' ? begin_at_root(walk) : 0;
+}
+
+static int reach(struct walk *walk, int *fd, bool is_directory)
+{
+    close(walk->fd);
+    walk->fd = TAKE_FD(*fd);
+    walk->is_directory = is_directory;
+    return walk->rest[0] && !is_directory ? -ENOTDIR : 0;
+}
+
+/* A step where directories are not looked at, only whose mounts they are in. O_DIRECTORY has the
+ * kernel mount what it mounts unasked. */
+static int step_along(struct walk *walk, const char *name)
+{
+    const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+    struct statx stx;
+    struct stat st;
+    if (strcmp(name, ".") == 0)
+        return 0;
+    int r = check_mount(walk, walk->fd);
+    if (r < 0)
+        return r;
+    _cleanup_close_ int fd = openat(walk->fd, name, flags | O_DIRECTORY);
+    if (fd >= 0)
+        return reach(walk, &fd, true);
+    if (errno == ENOTDIR)
+        fd = openat(walk->fd, name, flags);
+    r = fd < 0 ? -errno : find_mount(fd, &stx);
+    if (r < 0)
+        return r;
+    /* The top of a mount is no link, and may be another user's. */
+    if (stx.stx_attributes & STATX_ATTR_MOUNT_ROOT)
+        return reach(walk, &fd, false);
+    if (fstat(fd, &st) < 0)
+        return -errno;
+    if (!S_ISLNK(st.st_mode))
+        return reach(walk, &fd, false);
+    r = walk->own == OWN_LINKS ? check_owner(walk, fd, &st) : 0;
+    return r < 0 ? r : is_magic(fd) ? jump(walk, name) : follow(walk, fd);
 }
 
 /* Checks a directory on the way; is_end: it is the one to be opened, which others may not write. */
@@ -238,26 +296,17 @@ static int step(struct walk *walk, const char *name, bool is_end)
     _cleanup_close_ int fd = openat(walk->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return -errno;
-    int r = walk->links_alone ? 0 : check_mount(walk, fd);
+    int r = check_mount(walk, fd);
     if (r < 0)
         return r;
     if (fstat(fd, &st) < 0)
         return -errno;
     if (S_ISLNK(st.st_mode)) {
-        r = check_mount(walk, fd);
-        if (r == 0)
-            r = check_owner(walk, fd, &st);
-        if (r < 0)
-            return r;
-        return walk->links_alone && is_magic(fd) ? jump(walk, name) : follow(walk, fd);
+        r = check_owner(walk, fd, &st);
+        return r < 0 ? r : follow(walk, fd);
     }
-    if (!walk->links_alone)
-        r = is_end ? check_own(fd, walk->ret_why) : check_on_way(walk, fd);
-    if (r < 0)
-        return r;
-    close(walk->fd);
-    walk->fd = TAKE_FD(fd);
-    return 0;
+    r = is_end ? check_own(fd, walk->ret_why) : check_on_way(walk, fd);
+    return r < 0 ? r : reach(walk, &fd, true);
 }
 
 enum making { MAKE_NONE, MAKE_LAST, MAKE_PARENTS, STOP_ABOVE };
@@ -298,7 +347,7 @@ static int go(struct walk *walk, enum making making, bool *ret_made)
             return -ENOMEM;
         free(walk->rest);
         walk->rest = TAKE_PTR(rest);
-        int r = step(walk, component, is_last);
+        int r = walk->own == OWN_ALL ? step(walk, component, is_last) : step_along(walk, component);
         if (r == -ENOENT) {
             r = make(walk, component, making, is_last, ret_made);
             if (r == 0)
@@ -324,8 +373,11 @@ static char *absolute(const char *path)
 static int walk_along(struct walk *walk, const char *path, enum making making, bool *ret_made,
                       char **ret_why)
 {
-    *walk =
-        (struct walk){.fd = -1, .mount_id = UINT64_MAX, .rest = absolute(path), .ret_why = ret_why};
+    *walk = (struct walk){.fd = -1,
+                          .mount_id = UINT64_MAX,
+                          .root_id = UINT64_MAX,
+                          .rest = absolute(path),
+                          .ret_why = ret_why};
     if (!*path || !walk->rest)
         return *path ? -errno : -ENOENT;
     int r = begin_at_root(walk);
@@ -388,20 +440,64 @@ int trust_open_parent(const char *path, char **ret_why)
     return walk_to(path, STOP_ABOVE, NULL, ret_why);
 }
 
+/* Walks a path by directories that may be anybody's. The caller ends with walk_done(), whatever it
+ * returns. */
+static int go_along(struct walk *walk, const char *path, enum own own, uint64_t mount_id,
+                    char **ret_why)
+{
+    *walk = (struct walk){.fd = -1,
+                          .mount_id = mount_id ? mount_id : UINT64_MAX,
+                          .root_id = UINT64_MAX,
+                          .rest = strdup(path),
+                          .own = own,
+                          .is_directory = true,
+                          .ret_why = ret_why};
+    if (!*path || !walk->rest)
+        return *path ? -errno : -ENOENT;
+    int r = 0;
+    if (*path == '/')
+        r = begin_at_root(walk);
+    else if ((walk->fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0)
+        r = -errno;
+    return r < 0 ? r : go(walk, MAKE_NONE, NULL);
+}
+
 int trust_open_anybodys(const char *path, char **ret_why)
 {
     struct stat st;
-    _cleanup_(walk_done) struct walk walk = {
-        .mount_id = UINT64_MAX, .rest = strdup(path), .links_alone = true, .ret_why = ret_why};
-    walk.fd = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (!*path || !walk.rest || walk.fd < 0)
-        return *path ? -errno : -ENOENT;
-    int r = go(&walk, MAKE_NONE, NULL);
-    if (r == 0 && fstat(walk.fd, &st) < 0)
-        r = -errno;
+    _cleanup_(walk_done) struct walk walk;
+    int r = go_along(&walk, path, OWN_LINKS, 0, ret_why);
+    if (r == 0)
+        r = check_mount(&walk, walk.fd);
+    if (r == 0 && !walk.is_directory)
+        r = fstat(walk.fd, &st) < 0 ? -errno : S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+    return r < 0 ? r : TAKE_FD(walk.fd);
+}
+
+static int open_along(const char *path, uint64_t *trusted, bool ends_anywhere)
+{
+    _cleanup_free_ char *why = NULL;
+    _cleanup_(walk_done) struct walk walk;
+    int r = go_along(&walk, path, OWN_NOTHING, *trusted, &why);
+    if (r == 0 && !ends_anywhere)
+        r = check_mount(&walk, walk.fd);
     if (r < 0)
-        return r;
-    return S_ISDIR(st.st_mode) ? TAKE_FD(walk.fd) : -ENOTDIR;
+        return why ? -EXDEV : r;
+    if (walk.mount_id != UINT64_MAX)
+        *trusted = walk.mount_id;
+    return TAKE_FD(walk.fd);
+}
+
+int trust_open_anywhere(const char *path, uint64_t *trusted)
+{
+    uint64_t none = 0;
+    return open_along(path, trusted ? trusted : &none, false);
+}
+
+int trust_open_mount_point(const char *path)
+{
+    uint64_t none = 0;
+    return open_along(path, &none, true);
 }
 
 int trust_open_directory_at(int directory_fd, const char *name, char **ret_why)

@@ -20,6 +20,7 @@
 #define KINFS_BASE_TRUST_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -49,11 +50,24 @@ int trust_resolve(const char *path, char **ret_path, char **ret_why);
 int trust_open_parent(const char *path, char **ret_why);
 
 /* Open a directory that may be anybody's, O_PATH, where nobody else can have chosen to what the
- * path leads by a symbolic link: each is root's or the effective user's, and not in another user's
- * FUSE mount. Directories on the way are not looked at: who may rename them puts no directory there
- * but those of their own. Links of /proc are followed by the kernel.
+ * path leads by a symbolic link: each is root's or the effective user's. Directories on the way are
+ * not looked at: who may rename them puts no directory there but those of their own. Links of /proc
+ * are followed by the kernel. Neither it nor anything on the way is in another user's FUSE mount,
+ * whose server is asked nothing: it could keep who waits for its answer for ever.
  * Returns as trust_open_directory(). */
 int trust_open_anybodys(const char *path, char **ret_why);
+
+/* Open what is at a path, be it a file, O_PATH, by anybody's links, but as above in no other user's
+ * FUSE mount, nor by way of one.
+ *
+ * trusted  a mount known to be no other user's, to be given to the next call, which is cheaper with
+ *          it; 0: none yet. May be NULL
+ *
+ * Returns a descriptor, -EXDEV for such a mount, or another errno of open(2). */
+int trust_open_anywhere(const char *path, uint64_t *trusted);
+
+/* The same of a mount point: what is mounted there may be another user's, and is not asked. */
+int trust_open_mount_point(const char *path);
 
 /* A directory within one that was opened above; name has no slash. A symbolic link is refused.
  * Returns as trust_open_directory(). */

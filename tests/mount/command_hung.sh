@@ -1,20 +1,23 @@
 #!/usr/bin/env bash
 # A file system that has read what it is asked, and never answers, keeps the process that asks until it ends, even a killed one: no command
-# is kept, nor who reads what it prints.
+# is kept, nor who reads what it prints. One of another user's is not asked at all.
 . "$(dirname "$0")/../lib/mount.sh"
 [[ $EUID = 0 ]] || skip 'only root can mount for another user'
 needs_fuse
 needs python3
 lib=$(cd "$(dirname "$0")/../lib" && pwd)
-mkdir -p own/hung his/hung other "$MNT"
+mkdir -p own/hung his/hung his/other over/tree other "$MNT"
 words 1 90 > other/x
+words 1 90 > over/tree/x
+ln -s his/hung link
+expect_code 0 "$KINFS" scan --store="$SCRATCH/kept" over/tree
 servers=()
 trap 'kill "${servers[@]}" 2> /dev/null || true' EXIT
-for user in 0 54321; do
-    [[ $user = 0 ]] && directory=own/hung || directory=his/hung
-    "$lib/hanging_fs.py" "$directory" $user allow_other > said.$user &
+for directory in own/hung his/hung over; do
+    [[ $directory = own/hung ]] && user=0 || user=54321
+    "$lib/hanging_fs.py" "$directory" $user allow_other > "said.${directory%/*}" &
     servers+=($!)
-    soon 'the file system' grep -q ready said.$user
+    soon 'the file system' grep -q ready "said.${directory%/*}"
 done
 kill -USR1 "${servers[@]}" # from now on they answer nothing
 
@@ -25,33 +28,76 @@ asks() {
     { "$KINFS" "$@" 2>&1 < /dev/null || echo $? > "code.$number"; } | cat > "out.$number"
 }
 
-n=0
-while read -r arguments; do
-    n=$((n + 1))
-    said[n]=$arguments
-    # shellcheck disable=SC2086 # words
-    asks "$n" $arguments &
-    asking[n]=$!
-done << EOF
-cluster his/hung
+# expect_each REGEX: of the commands of the standard input, which run at once, each ends with 3 and says that.
+expect_each() {
+    local n=0 i arguments said=() asking=()
+    while read -r arguments; do
+        n=$((n + 1))
+        said[n]=$arguments
+        # shellcheck disable=SC2086 # words
+        asks "$n" $arguments &
+        asking[n]=$!
+    done
+    for ((i = 1; i <= n; i++)); do
+        timeout 200 tail --pid="${asking[i]}" -f /dev/null || fail "kinfs ${said[i]} hangs"
+        expect_equal "the exit code of kinfs ${said[i]}: $(< "out.$i")" 3 "$(< "code.$i")"
+        expect_match "kinfs ${said[i]}" "^kinfs: .*$1" "$(< "out.$i")"
+    done
+}
+
+expect_each ': the file system there has not answered for 20 s$' << EOF
 cluster own
+cluster own/hung
 cluster --scratch=own/hung other
-compare his/hung/f other/x
-similar --tree=his/hung other/x
-similar --tree=other his/hung/f
-mount his/hung $MNT
+compare own/hung/f other/x
+similar --tree=own/hung other/x
+similar --tree=other own/hung/f
+mount own/hung $MNT
 mount other own/hung
-mount -o store=his/hung/s other $MNT
-scan his/hung
-settle his/hung/d
-status his/hung
-status -s his/hung/s
-umount his/hung/f
+mount -o store=own/hung/s other $MNT
+scan own/hung
+settle own/hung/d
+status own/hung
+status -s own/hung/s
+umount own/hung/f
 umount --force own/hung/d
 umount --lazy own/hung/d/e
 EOF
-for ((i = 1; i <= n; i++)); do
-    timeout 200 tail --pid="${asking[i]}" -f /dev/null || fail "kinfs ${said[i]} hangs"
-    expect_equal "the exit code of kinfs ${said[i]}: $(< "out.$i")" 3 "$(< "code.$i")"
-    expect_match "kinfs ${said[i]}" '^kinfs: .*: the file system there has not answered for 20 s$' "$(< "out.$i")"
-done
+
+# Who may answer a first look, and nothing after it.
+expect_each "(another user's|in a mount of user 54321)" << EOF
+check his/hung
+cluster his/hung
+cluster his/hung/f
+cluster link/d
+cluster --keep=his/hung/k other
+cluster --scratch=his/hung other
+clusters his/hung/f
+compare his/hung/f other/x
+compare --resample other/x link/f
+compare --exact his/hung/f other/x
+mount his/hung $MNT
+mount other his/hung
+mount other link/d
+mount -o log=his/hung/l other $MNT
+mount -o store=his/hung/s other $MNT
+rebuild his/hung
+scan his/hung
+scan -s his/hung/s other
+settle his/hung/d
+shingles his/hung/f
+similar --tree=his/hung other/x
+similar --tree=other his/hung/f
+status his/hung
+status link/../hung/d
+status over/tree
+status -s his/hung/s
+status -s $SCRATCH/kept
+umount his/hung/f
+umount --force link/d/e
+EOF
+expect_each 'another user.s mount, .*; left out' <<< "cluster his"
+expect_each 'not a mount point of kinfs' <<< 'umount his/hung'
+expect_code 2 "$KINFS" mount -o config=his/hung/c other "$MNT"
+expect_match 'a configuration' "^kinfs: his/hung/c: in another user's mount" "$OUT"
+expect_equal 'what another user was asked' 'ready ready' "$(< said.his) $(< said.over)"

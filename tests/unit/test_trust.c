@@ -18,6 +18,7 @@
 
 #include "base/cleanup.h"
 #include "base/mount_user.h"
+#include "base/proc_path.h"
 #include "base/trust.h"
 #include "tests/lib/scratch.h"
 
@@ -413,6 +414,86 @@ static void test_trust__another_users_link_leads_nowhere(void **state)
     assert_line(why_ordinary, planted, "belongs to user 54321");
 }
 
+/* Whether a path leads where the kernel has it lead, or ends as it does there. */
+static void assert_leads_as_ever(const char *path)
+{
+    static uint64_t trusted; /* that what is known of mounts is no matter */
+    struct stat st, expected;
+    const bool is_there = stat(path, &expected) == 0;
+    const int error = errno;
+    _cleanup_close_ int fd = trust_open_anywhere(path, &trusted);
+    _cleanup_close_ int point = trust_open_mount_point(path);
+    if (!is_there) {
+        assert_int_equal(fd, -error);
+        assert_int_equal(point, -error);
+        return;
+    }
+    const int fds[] = {fd, point};
+    for (size_t i = 0; i < 2; i++) {
+        if (fds[i] < 0 || fstat(fds[i], &st) < 0)
+            fail_msg("%s: %d", path, fds[i]);
+        assert_int_equal(st.st_ino, expected.st_ino);
+        assert_int_equal(st.st_dev, expected.st_dev);
+    }
+    _cleanup_free_ char *real = NULL, *expected_real = realpath(path, NULL);
+    int r = proc_path_real(fd, &real);
+    assert_int_equal(r, expected_real ? 0 : -ENOENT);
+    if (expected_real)
+        assert_string_equal(real, expected_real);
+}
+
+static void test_trust__by_anybodys_links_a_path_leads_where_it_does(void **state)
+{
+    (void)state;
+    _cleanup_free_ char *open_to_all = strdup(made("all", 0777, geteuid()));
+    _cleanup_free_ char *inside = strdup(scratch_path(open_to_all, "inside"));
+    _cleanup_free_ char *removed = strdup(scratch_path(open_to_all, "file (deleted)"));
+    static const char *const ends[] = {"",       "/",       "/.",           "//./",     "/..",
+                                       "/up",    "/up/all", "/back/inside", "/missing", "/dangling",
+                                       "/loop",  "/file",   "/file/",       "/file/..", "/to-file",
+                                       "/none/", "/empty",  "/to-file/",    "/long"};
+    char long_name[NAME_MAX + 2];
+    memset(long_name, 'x', sizeof(long_name) - 1);
+    long_name[sizeof(long_name) - 1] = '\0';
+    assert_int_equal(mkdir(inside, 0700), 0);
+    assert_int_equal(symlink("all/inside", scratch_path(root, "way")), 0);
+    assert_int_equal(symlink("..", scratch_path(inside, "back")), 0);
+    assert_int_equal(symlink(root, scratch_path(inside, "up")), 0);
+    assert_int_equal(symlink("missing", scratch_path(inside, "dangling")), 0);
+    assert_int_equal(symlink("loop", scratch_path(inside, "loop")), 0);
+    assert_int_equal(symlink(long_name, scratch_path(inside, "long")), 0);
+    assert_int_equal(symlink("./file", scratch_path(inside, "to-file")), 0);
+    scratch_write(scratch_path(inside, "file"), "");
+    scratch_write(removed, "");
+    assert_int_equal(mkfifo(scratch_path(inside, "empty"), 0600), 0);
+    if (geteuid() == 0) {
+        assert_int_equal(lchown(scratch_path(root, "way"), STRANGER, STRANGER), 0);
+        assert_int_equal(lchown(scratch_path(inside, "up"), ORDINARY, ORDINARY), 0);
+    }
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        char path[PATH_MAX];
+        snprintf(path, sizeof(path), "%s%s", inside, ends[i]);
+        assert_leads_as_ever(path);
+        snprintf(path, sizeof(path), "%s/way%s", root, ends[i]);
+        assert_leads_as_ever(path);
+        assert_int_equal(chdir(inside), 0);
+        snprintf(path, sizeof(path), ".%s", ends[i]);
+        assert_leads_as_ever(path);
+    }
+    assert_leads_as_ever(removed);
+    assert_leads_as_ever("");
+    assert_leads_as_ever("/");
+    assert_leads_as_ever("/proc/self/root/proc/self/");
+    assert_leads_as_ever("/proc/self/fd/0");
+    assert_leads_as_ever("/proc/mounts");
+    _cleanup_close_ int fd = open(removed, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(unlink(removed), 0);
+    _cleanup_free_ char *real = NULL;
+    assert_int_equal(proc_path_real(fd, &real), -ENOENT);
+    assert_leads_as_ever(proc_path_of(fd).text);
+    assert_int_equal(chdir("/"), 0);
+}
+
 static void test_mount_user__is_what_the_kernel_wrote_last(void **state)
 {
     (void)state;
@@ -454,6 +535,7 @@ int main(void)
         CASE(test_trust__a_line_is_one_whatever_a_name_has),
         CASE(test_trust__what_is_missing_of_a_path_stays_as_it_is_named),
         CASE(test_trust__a_directory_of_anybodys_opens_by_links_of_ones_own),
+        CASE(test_trust__by_anybodys_links_a_path_leads_where_it_does),
         CASE(test_trust__another_users_link_leads_nowhere),
         cmocka_unit_test(test_mount_user__is_what_the_kernel_wrote_last),
     };

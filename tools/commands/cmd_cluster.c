@@ -42,7 +42,7 @@ static int list_documents(const struct cluster_options *options, struct document
         return refuse(ret_error, r, "%s: no such file; correct the name", path);
     if (r == -EINVAL)
         return refuse(ret_error, r, "%s: neither a file nor a directory", path);
-    return r < 0 ? refuse(ret_error, r, "%s: %s", path, strerror(-r)) : 0;
+    return r < 0 ? refuse(ret_error, r, "%s: %s", path, error_text(r)) : 0;
 }
 
 /* Others could have written what is kept, or have it written over what they like. */
@@ -299,6 +299,9 @@ static int cluster(struct cluster_options *options, char **ret_error)
     if (options->batch.keep)
         patience_look(options->batch.keep);
     patience_look(options->scratch);
+    _cleanup_close_ int fd = trust_open_anywhere(options->scratch, NULL);
+    if (fd == -EXDEV)
+        return refuse(ret_error, fd, "%s: %s", options->scratch, error_text(fd));
     options->batch.scratch = options->scratch;
     options->batch.progress = show_progress;
     options->batch.user = &clustering.progress;

@@ -340,12 +340,11 @@ int cmd_clusters(int argc, char **argv)
         return command_end(r, error);
     options.base = location.base;
     _cleanup_json_ struct json_object *request = json_object_new_object();
-    struct stat st;
     if (options.explained)
         work_add_count(request, "explain", options.explained);
     else if (options.id)
         work_add_count(request, "id", options.id);
-    else if (options.common.path && stat(options.common.path, &st) == 0 && S_ISREG(st.st_mode))
+    else if (location.is_file)
         command_add_path(request, "path", options.common.path, location.path);
     work_add_count(request, "limit", options.limit);
     if (options.clustering)

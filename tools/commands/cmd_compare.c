@@ -272,7 +272,7 @@ static int open_file(const char *path, int *ret_fd, char **ret_error)
     if (fd == -EINVAL)
         return refuse(ret_error, fd, "%s: not a regular file; name a document", path);
     if (fd < 0)
-        return refuse(ret_error, fd, "%s: %s", path, strerror(-fd));
+        return refuse(ret_error, fd, "%s: %s", path, error_text(fd));
     *ret_fd = fd;
     return 0;
 }

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/proc_path.h"
+#include "base/trust.h"
 #include "tools/show/json_path.h"
 #include "tools/questions/mounts.h"
 #include "tools/questions/patience.h"
@@ -98,23 +100,25 @@ static int locate_source(const struct scan_options *options, struct location *re
     patience_look(options->common.path);
     if (options->common.store)
         patience_look(options->common.store);
-    _cleanup_free_ char *real = realpath(options->common.path, NULL);
+    _cleanup_close_ int fd = trust_open_anywhere(options->common.path, NULL);
+    _cleanup_free_ char *real = NULL;
     struct stat st;
-    if (!real && errno == ENOENT)
-        return refuse(ret_error, -ENOENT, "%s: no such directory; name the tree to index",
+    int r = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : proc_path_real(fd, &real);
+    if (r == -ENOENT)
+        return refuse(ret_error, r, "%s: no such directory; name the tree to index",
                       options->common.path);
-    if (!real || stat(real, &st) < 0)
-        return refuse(ret_error, -errno, "%s: %s", options->common.path, strerror(errno));
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s", options->common.path, error_text(r));
     if (!S_ISDIR(st.st_mode))
         return refuse(ret_error, -ENOTDIR, "%s: not a directory; name the tree to index",
                       options->common.path);
     if (!options->common.store && mounts_read(NULL, &mounts) == 0 &&
-        mounts_of(&mounts, real, &mount) == 0 && mount_is_kinfs(mount))
+        mounts_of_open(&mounts, fd, &mount) == 0 && mount_is_kinfs(mount))
         return locate(real, NULL, ret_location, ret_error);
     if (options->common.store) {
         location.store = message("%s", options->common.store);
     } else {
-        int r = location_default_store(real, &location.store, ret_error);
+        r = location_default_store(real, &location.store, ret_error);
         if (r < 0)
             return r;
     }

@@ -180,7 +180,7 @@ static int open_document(const struct similar_options *options, const char *show
     return fd >= 0 ? fd
                    : refuse(ret_error, fd, "%s: %s", shown,
                             fd == -EINVAL ? "not a regular file; a pipe is asked about as -"
-                                          : strerror(-fd));
+                                          : error_text(fd));
 }
 
 static const char *shown_path(const struct similar_options *options)

@@ -360,8 +360,7 @@ int cmd_status(int argc, char **argv)
     if (r < 0)
         return command_end(r, error);
     _cleanup_json_ struct json_object *request = json_object_new_object();
-    struct stat st;
-    if (options.path && stat(options.path, &st) == 0 && S_ISREG(st.st_mode))
+    if (location.is_file)
         command_add_path(request, "path", options.path, location.path);
     const struct ask question = {.location = &location, .command = "status"};
     r = ask(&question, request, print_row, &options.json, &error);

@@ -6,6 +6,8 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include "base/proc_path.h"
+#include "base/trust.h"
 #include "tools/commands/command.h"
 #include "tools/questions/holder.h"
 #include "tools/questions/locate.h"
@@ -63,11 +65,12 @@ static int find_mount(const char *path, struct mounts *ret_mounts, const struct 
     _cleanup_free_ char *absolute = NULL;
     _cleanup_(location_done) struct location location = {0};
     patience_look_at_way(path);
-    int r = path_absolute(path, &absolute);
+    _cleanup_close_ int fd = trust_open_mount_point(path);
+    int r = fd < 0 ? fd : proc_path_real(fd, &absolute);
     if (r >= 0)
         r = mounts_read(NULL, ret_mounts);
     if (r < 0)
-        return refuse(ret_error, r, "%s: %s", path, strerror(-r));
+        return refuse(ret_error, r, "%s: %s", path, error_text(r));
     const struct mount *mount = mounts_at(ret_mounts, absolute);
     if (!mount_is_kinfs(mount))
         return refuse(ret_error, -EINVAL,
@@ -147,7 +150,7 @@ int cmd_umount(int argc, char **argv)
     }
     if (r < 0) {
         complain("%s: %s", point,
-                 r == -ENOENT ? "somebody has unmounted or moved it meanwhile" : strerror(-r));
+                 r == -ENOENT ? "somebody has unmounted or moved it meanwhile" : error_text(r));
         return COMMAND_FAILED;
     }
     return store ? wait_for_end(mount, store) : COMMAND_OK;

@@ -12,6 +12,7 @@
 #include <xxhash.h>
 
 #include "base/cleanup.h"
+#include "base/proc_path.h"
 #include "base/trust.h"
 #include "tools/documents/place.h"
 #include "tools/show/message.h"
@@ -74,7 +75,8 @@ struct left_out {
 static struct left_out left_out_of(const char *path)
 {
     struct stat st;
-    if (!path || stat(path, &st) < 0)
+    _cleanup_close_ int fd = path ? trust_open_anywhere(path, NULL) : -1;
+    if (fd < 0 || fstat(fd, &st) < 0)
         return (struct left_out){.is_there = false};
     return (struct left_out){true, st.st_dev, st.st_ino};
 }
@@ -188,22 +190,13 @@ static int visit(struct walk *walk, const char *path)
     return r;
 }
 
-static int add_path(struct document_list *list, const struct left_out *left_out, const char *path)
-{
-    struct stat st;
-    if (stat(path, &st) < 0)
-        return -errno;
-    if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
-        return -EINVAL;
-    return visit(&(struct walk){list, left_out, (uint32_t)strlen(path), 0}, path);
-}
-
 /* -- paths that overlap -- */
 
 struct named {
     char *real;
     size_t n_bytes, number;
-    bool directory, covered;
+    mode_t type; /* S_IFMT part of st_mode */
+    bool covered;
 };
 
 struct names {
@@ -255,11 +248,21 @@ static void find_covered(struct names *names)
         bool in_last = last && strncmp(name->real, last->real, last->n_bytes) == 0;
         char next = in_last ? name->real[last->n_bytes] : 'x';
         bool root = in_last && last->real[last->n_bytes - 1] == '/';
-        name->covered = in_last && (!next || (last->directory && (root || next == '/')));
+        name->covered = in_last && (!next || (S_ISDIR(last->type) && (root || next == '/')));
         if (!name->covered)
             last = name;
     }
     qsort(names->names, names->n, sizeof(*names->names), compare_numbers);
+}
+
+static int find_named(const char *path, uint64_t *trusted, struct named *named)
+{
+    struct stat st;
+    _cleanup_close_ int fd = trust_open_anywhere(path, trusted);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return fd < 0 ? fd : -errno;
+    named->type = st.st_mode & S_IFMT;
+    return proc_path_real(fd, &named->real);
 }
 
 int document_list_add(struct document_list *list, char *const *paths, size_t n, const char *without,
@@ -267,27 +270,32 @@ int document_list_add(struct document_list *list, char *const *paths, size_t n, 
 {
     const struct left_out left_out = left_out_of(without);
     _cleanup_(names_done) struct names names = {.names = calloc(n + 1, sizeof(struct named))};
+    uint64_t trusted = 0;
+    int r = 0;
     if (!names.names)
         return -ENOMEM;
     for (*ret_failed = 0; *ret_failed < n; ++*ret_failed) {
         struct named *name = &names.names[*ret_failed];
-        struct stat st;
         patience_look(paths[*ret_failed]);
-        if (stat(paths[*ret_failed], &st) < 0 || !(name->real = realpath(paths[*ret_failed], NULL)))
-            return -errno;
+        r = find_named(paths[*ret_failed], &trusted, name);
+        if (r < 0)
+            return r;
         names.n++;
         name->n_bytes = strlen(name->real);
         name->number = *ret_failed;
-        name->directory = S_ISDIR(st.st_mode);
     }
     find_covered(&names);
-    int r = 0;
     for (*ret_failed = 0; *ret_failed < n; ++*ret_failed) {
         const struct named *name = &names.names[*ret_failed];
-        if (!name->covered && name->directory)
+        const char *path = paths[*ret_failed];
+        if (name->covered)
+            continue;
+        if (S_ISDIR(name->type))
             patience_look_below(name->real);
-        if (!name->covered)
-            r = add_path(list, &left_out, paths[*ret_failed]);
+        else if (!S_ISREG(name->type))
+            return -EINVAL;
+        struct walk walk = {list, &left_out, (uint32_t)strlen(path), trusted};
+        r = visit(&walk, path);
         if (r < 0)
             break;
     }
@@ -346,7 +354,7 @@ static bool is_named_alike(const struct document_list *list, uint32_t i, uint32_
 
 static int put_all(const struct document_list *list, FILE *to)
 {
-    uint64_t sum = 0;
+    uint64_t sum = 0, trusted = 0;
     _cleanup_free_ char *top = NULL; /* what the named part of a path leads to */
     put(to, &sum, kept_magic);
     for (uint32_t i = 0; i < list->n; i++) {
@@ -356,8 +364,11 @@ static int put_all(const struct document_list *list, FILE *to)
             _cleanup_free_ char *named = strndup(path, n_named);
             if (!named)
                 return -ENOMEM;
+            _cleanup_close_ int fd = trust_open_anywhere(named, &trusted);
             free(top);
-            top = realpath(named, NULL);
+            top = NULL;
+            if (fd >= 0)
+                (void)proc_path_real(fd, &top);
         }
         _cleanup_free_ char *real = known || !top ? NULL : message("%s/%s", top, path + n_named);
         put(to, &sum, known ? known : real ? real : "");

@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/mount_user.h"
+#include "base/trust.h"
 
 /* The mount of what is open, which need not answer for that, nor let one in: nothing else is asked
  * for. */
@@ -27,19 +28,17 @@ static bool is_anothers(uint64_t mount_id)
     return mount_user_of_id(mount_id, &uid) < 0 || !mount_user_is_trusted(uid);
 }
 
-static int open_named(const char *path, uint32_t n_named)
+static int open_named(const char *path, uint32_t n_named, uint64_t *trusted)
 {
-    if (n_named == 0)
-        return open(*path ? "/" : "", O_PATH | O_CLOEXEC);
-    _cleanup_free_ char *named = strndup(path, n_named);
-    return named ? open(named, O_PATH | O_CLOEXEC) : -1;
+    _cleanup_free_ char *named = n_named ? strndup(path, n_named) : strdup(*path ? "/" : "");
+    return named ? trust_open_anywhere(named, trusted) : -ENOMEM;
 }
 
 int place_open(const char *path, uint32_t n_named, uint64_t *trusted)
 {
     uint64_t mount = 0, next_mount = 0;
-    _cleanup_close_ int fd = open_named(path, n_named);
-    int r = fd < 0 ? -errno : find_mount(fd, &mount);
+    _cleanup_close_ int fd = open_named(path, n_named, trusted);
+    int r = fd < 0 ? fd : find_mount(fd, &mount);
     const char *at = path + n_named + strspn(path + n_named, "/");
     while (r == 0 && *at) {
         char name[NAME_MAX + 1];

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /* Open what is at a path, O_PATH. The first n_named bytes lead where they lead; 0: the path begins
- * at the root. Below that no link is followed, and no other user's mount is asked.
+ * at the root. Below that no link is followed. No other user's FUSE mount is asked.
  *
- * trusted  a mount known to be no other user's, to be given to the next call; 0: none yet
+ * trusted  as of trust_open_anywhere(); not NULL
  *
  * Returns a descriptor the caller closes, which may be of a link; -EXDEV in another user's mount,
  * -ENOTDIR below a link, or another errno of open(2). Two system calls for each component, and a

@@ -7,13 +7,13 @@
 /* Open a regular file for reading, and nothing else: to open a device does something already, and
  * whoever writes a tree can have a link to one there.
  *
- * Returns a descriptor the caller closes, -EINVAL for what is no regular file, or an errno of
- * open(2). Three system calls; never waits for a FIFO. Any thread. */
+ * Returns a descriptor the caller closes, -EINVAL for what is no regular file, -EXDEV in another
+ * user's FUSE mount, or an errno of open(2). Never waits for a FIFO. Any thread. */
 int regular_file_open(const char *path);
 
 /* The same of a document of a list, to which the path may not lead any more: who can write there
  * can have put a link or a mount in its place. trusted as of place_open(). Also -ESTALE (it was
- * replaced), -EXDEV (it is in another user's mount). */
+ * replaced). */
 int regular_file_open_found(const char *path, const struct document_inode *found,
                             uint64_t *trusted);
 

@@ -30,35 +30,6 @@ void mount_plan_done(struct mount_plan *plan)
     *plan = MOUNT_PLAN_NONE;
 }
 
-int path_absolute(const char *path, char **ret_path)
-{
-    char *real = realpath(path, NULL);
-    if (real) {
-        *ret_path = real;
-        return 0;
-    }
-    /* A dead mount point cannot be asked, a store to be made not either: the rest of the path can.
-     */
-    if (errno != ENOENT && errno != ENOTCONN)
-        return -errno;
-    _cleanup_free_ char *parent = message("%s", path), *above = NULL;
-    size_t n = strlen(parent);
-    while (n > 1 && parent[n - 1] == '/')
-        parent[--n] = '\0';
-    char *slash = strrchr(parent, '/');
-    const char *name = slash ? slash + 1 : parent;
-    if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-        return -ENOENT;
-    _cleanup_free_ char *last = message("%s", name);
-    if (slash)
-        slash[slash == parent] = '\0';
-    int r = path_absolute(slash ? parent : ".", &above);
-    if (r < 0)
-        return r;
-    *ret_path = message("%s/%s", strcmp(above, "/") == 0 ? "" : above, last);
-    return 0;
-}
-
 static int fusermount(const char *point, bool lazy)
 {
     const char *argv[] = {"fusermount3", "-q", "-u", "--", point, NULL};
@@ -82,9 +53,9 @@ int unmount(const struct mount *mount, int flags)
     if (!name || !*++name)
         return -EINVAL;
     _cleanup_free_ char *above = message("%.*s", (int)(name - mount->point), mount->point);
-    _cleanup_close_ int fd = open(above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    _cleanup_close_ int fd = trust_open_anywhere(above, NULL);
     if (fd < 0)
-        return -errno;
+        return fd;
     if (!mount_has(mount, fd, name))
         return -ENOENT;
     _cleanup_free_ char *point = message("/proc/self/fd/%d/%s", fd, name);
@@ -94,10 +65,10 @@ int unmount(const struct mount *mount, int flags)
 }
 
 /* What the kernel remembers of a directory outlives the daemon: it has to be asked for anew. */
-static bool is_dead(const char *path)
+static bool is_dead(int fd)
 {
     struct statx st;
-    return statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC, STATX_MODE, &st) < 0 &&
+    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_MODE, &st) < 0 &&
            (errno == ENOTCONN || errno == ECONNABORTED);
 }
 
@@ -111,33 +82,44 @@ static int detach(const char *opened, const char *point)
     return errno == EPERM ? fusermount(point, true) : -errno;
 }
 
-/* Unmounts what a dead daemon left exactly at a path; anything else is left alone. Others may be
- * about the same: what matters is that nothing dead is there in the end. */
-static int clean_dead(const char *path, char **ret_error)
+/* The path is what the kernel says of the opened directory: the name given is followed once. */
+static int open_real(const char *path, int *ret_fd, char **ret_real, char **ret_why)
+{
+    _cleanup_close_ int fd = trust_open_anybodys(path, ret_why);
+    int r = fd < 0 ? fd : proc_path_real(fd, ret_real);
+    if (r == 0)
+        *ret_fd = TAKE_FD(fd);
+    return r;
+}
+
+/* Opens a directory when it has unmounted what dead daemons left exactly there; anything else is
+ * left alone. Others may be about the same: what matters is that nothing dead is there in the end.
+ */
+static int open_living(const char *path, int *ret_fd, char **ret_real, char **ret_why,
+                       char **ret_error)
 {
     uint64_t refused_id = 0;
     int refused = 0;
     for (int i = 0; i < MAX_DEAD; i++) {
         _cleanup_(mounts_done) struct mounts mounts = {0};
         _cleanup_free_ char *point = NULL;
+        _cleanup_close_ int fd = -1;
         const struct mount *mount = NULL;
-        _cleanup_close_ int fd = open(path, O_PATH | O_CLOEXEC);
-        if (fd < 0 && !is_dead(path))
+        int r = open_real(path, &fd, &point, ret_why);
+        if (r < 0)
+            return r;
+        if (!is_dead(fd)) {
+            *ret_fd = TAKE_FD(fd);
+            *ret_real = TAKE_PTR(point);
             return 0;
-        if (fd < 0)
-            break;
-        const struct proc_path opened = proc_path_of(fd);
-        int r = path_absolute(path, &point);
-        if (r >= 0 && !is_dead(opened.text))
-            return 0;
-        if (r >= 0)
-            r = mounts_read(NULL, &mounts);
-        if (r >= 0)
+        }
+        r = mounts_read(NULL, &mounts);
+        if (r == 0)
             r = mounts_of_open(&mounts, fd, &mount);
         if (r == -ENOENT) /* somebody else was faster */
             continue;
         if (r < 0)
-            return refuse(ret_error, r, "%s: %s", path, strerror(-r));
+            return r;
         if (!mount_is_kinfs(mount) || strcmp(mount->point, point) != 0)
             break;
         if (refused < 0 && mount->id == refused_id)
@@ -145,45 +127,21 @@ static int clean_dead(const char *path, char **ret_error)
                           "%s: the daemon of this mount has died, and it cannot be unmounted (%s); "
                           "do so as the user who mounted it",
                           point, strerror(-refused));
-        refused = detach(opened.text, point);
+        refused = detach(proc_path_of(fd).text, point);
         refused_id = mount->id;
     }
     return refuse(ret_error, -ENOTCONN, "%s: a mount whose daemon has died; unmount it first",
                   path);
 }
 
-/* The path is what the kernel says of the opened directory: the name given is followed once. */
-static int open_real(const char *path, int *ret_fd, char **ret_real, char **ret_why)
-{
-    char real[PATH_MAX];
-    struct stat st;
-    _cleanup_close_ int fd = trust_open_anybodys(path, ret_why);
-    if (fd < 0)
-        return fd;
-    if (fstat(fd, &st) < 0)
-        return -errno;
-    ssize_t n = proc_path_read(fd, real);
-    if (n < 0)
-        return (int)n;
-    if (st.st_nlink == 0 || real[0] != '/')
-        return -ENOENT;
-    *ret_real = strdup(real);
-    *ret_fd = TAKE_FD(fd);
-    return 0;
-}
-
 static int find_directory(const char *path, const char *what, int *ret_fd, char **ret_real,
                           char **ret_error)
 {
-    _cleanup_free_ char *why = NULL;
+    _cleanup_free_ char *why = NULL, *error = NULL;
     patience_look(path);
-    /* By another user's link nothing is looked for, a dead mount neither. */
-    _cleanup_close_ int looked_at = trust_open_anybodys(path, &why);
-    int r = why ? looked_at : clean_dead(path, ret_error);
-    if (r < 0 && !why)
-        return r;
-    if (!why)
-        r = open_real(path, ret_fd, ret_real, &why);
+    int r = open_living(path, ret_fd, ret_real, &why, &error);
+    if (error)
+        return refuse(ret_error, r, "%s", error);
     if (why)
         return refuse(ret_error, r, "%s %s is not opened: %s", what, path, why);
     if (r == -ENOENT)
@@ -226,20 +184,19 @@ static int check_outside(const struct mount_plan *plan, const char *path, const 
     return 0;
 }
 
-static int find_file(const struct mount_plan *plan, const char *path, const char *what,
-                     const char *remedy, char **ret_path, char **ret_error)
+static int find_log(const struct mount_plan *plan, const char *path, char **ret_error)
 {
-    _cleanup_free_ char *absolute = NULL;
+    _cleanup_free_ char *why = NULL, *above = NULL;
+    const char *slash = strrchr(path, '/');
     patience_look(path);
-    int r = path_absolute(path, &absolute);
+    _cleanup_close_ int fd = trust_open_parent(path, &why);
+    int r = fd < 0 ? fd : proc_path_real(fd, &above);
+    if (why)
+        return refuse(ret_error, r, "log %s is not opened: %s", path, why);
     if (r < 0)
-        return refuse(ret_error, r, "%s: %s; name another %s with %s", path, strerror(-r), what,
-                      remedy);
-    r = check_outside(plan, absolute, what, remedy, ret_error);
-    if (r < 0)
-        return r;
-    *ret_path = TAKE_PTR(absolute);
-    return 0;
+        return refuse(ret_error, r, "%s: %s; name another log with -o log=", path, strerror(-r));
+    _cleanup_free_ char *real = message("%s/%s", above, slash ? slash + 1 : path);
+    return check_outside(plan, real, "log", "-o log=", ret_error);
 }
 
 /* What is missing of its path is there for nobody else to make: it is looked at again, by the path
@@ -300,9 +257,8 @@ int mount_plan_make(const char *source, const char *mountpoint, const char *stor
     }
     r = find_store(&plan, store, sketch ? "store" : "control socket",
                    sketch ? "-o store=" : "KINFS_STATE_DIR", ret_error);
-    _cleanup_free_ char *log_real = NULL;
-    if (r >= 0 && log) /* which is opened as it was named: links on the way may be another's */
-        r = find_file(&plan, log, "log", "-o log=", &log_real, ret_error);
+    if (r >= 0 && log)
+        r = find_log(&plan, log, ret_error);
     if (r < 0)
         return r;
     plan.log = log ? message("%s", log) : NULL;

@@ -34,13 +34,10 @@ int mount_plan_make(const char *source, const char *mountpoint, const char *stor
                     const char *log, struct mount_plan *ret_plan, char **ret_error);
 void mount_plan_done(struct mount_plan *plan);
 
-/* An absolute path without "." and "..", whose last components need not exist. Returns 0 or an
- * errno of realpath(3); gives. */
-int path_absolute(const char *path, char **ret_path);
-
 /* Unmount this very mount, where the table of mounts has it; flags are those of umount2(2). Returns
  * 0, -EBUSY, -ENOENT when it is there no longer, or another errno of umount2(2); without the right
- * to, as fusermount3 does (which knows MNT_DETACH alone), -EPERM when that fails. */
+ * to, as fusermount3 does (which knows MNT_DETACH alone), -EPERM when that fails. -EXDEV where it
+ * is in another user's FUSE mount. */
 int unmount(const struct mount *mount, int flags);
 
 #endif

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/proc_path.h"
+#include "base/trust.h"
 #include "tools/show/message.h"
 #include "tools/options/mount_options.h"
 
@@ -303,16 +305,18 @@ int configuration_read(const char *path, struct configuration *ret_configuration
                               .configuration = &configuration,
                               .ret_error = ret_error};
     *ret_configuration = configuration;
-    _cleanup_fclose_ FILE *file = fopen(reading.path, "re");
-    if (!file && errno == ENOENT && !named)
+    _cleanup_close_ int place = trust_open_anywhere(reading.path, NULL);
+    _cleanup_fclose_ FILE *file = place < 0 ? NULL : fopen(proc_path_of(place).text, "re");
+    int r = place < 0 ? place : !file ? -errno : 0;
+    if (r == -ENOENT && !named)
         return 0;
-    if (!file)
-        return refuse(ret_error, -errno, "%s: %s; it is the configuration: %s", reading.path,
-                      strerror(errno),
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s; it is the configuration: %s", reading.path,
+                      error_text(r),
                       path    ? "name one that can be read"
                       : named ? "KINFS_CONFIG names it"
                               : "let it be read, or name another by KINFS_CONFIG");
-    int r = read_lines(&reading, file);
+    r = read_lines(&reading, file);
     if (r < 0)
         configuration_done(&configuration);
     else

@@ -44,14 +44,15 @@ int ask_make_parents(const char *store, char **ret_error)
 
 int ask_open_tree(const struct location *at, struct backing **ret_backing, char **ret_error)
 {
-    int r = backing_open(at->source, ret_backing);
+    _cleanup_close_ int fd = trust_open_anywhere(at->source, NULL);
+    int r = fd < 0 ? fd : backing_open_at(fd, ret_backing);
     if (r == -ENOENT)
         return refuse(ret_error, r,
                       "%s: no such directory any more, the tree of store %s; bring it back, or "
                       "remove the store",
                       at->source, at->store);
     return r < 0 ? refuse(ret_error, r, "%s, the tree of store %s: %s", at->source, at->store,
-                          strerror(-r))
+                          error_text(r))
                  : 0;
 }
 

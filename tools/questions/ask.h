@@ -33,8 +33,8 @@ void ask_log(void *user, enum index_log_level level, const char *text);
  * another directory in their place, or an errno of mkdir(2), with *ret_error. */
 int ask_make_parents(const char *store, char **ret_error);
 
-/* Open the tree of a location. Returns 0 or an errno of backing_open(), with a line in *ret_error.
- */
+/* Open the tree of a location. Returns 0, or as trust_open_anywhere() or backing_open_at(), with a
+ * line in *ret_error. */
 int ask_open_tree(const struct location *at, struct backing **ret_backing, char **ret_error);
 
 #endif

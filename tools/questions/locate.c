@@ -161,12 +161,12 @@ static bool is_without_store(const struct mount *mount, char **ret_directory)
     return true;
 }
 
-static int refuse_others_mount(const struct mount *mount, char **ret_error)
+static int refuse_others_mount(const char *path, char **ret_error)
 {
     return refuse(ret_error, -EACCES,
                   "%s: this mount is another user's; ask as that user, or read the attributes "
                   "user.kinfs.* with getfattr",
-                  mount->point);
+                  path);
 }
 
 /* In a mount: path_in_tree = the mount's root + what of the path is below the mount point. */
@@ -174,8 +174,6 @@ static int locate_in_mount(const struct mount *mount, const char *real, struct l
                            char **ret_error)
 {
     const char *rest = "";
-    if (!mount_is_trusted(mount))
-        return refuse_others_mount(mount, ret_error);
     (void)path_within(real, mount->point, &rest);
     const char *root = mount->root + 1;
     location->path = message("%s%s%s", root, *root && *rest ? "/" : "", rest);
@@ -195,7 +193,7 @@ static int locate_in_mount(const struct mount *mount, const char *real, struct l
             "%s: the store of this mount, %s, has been removed; unmount with kinfs umount "
             "%s and mount again",
             mount->point, location->store, mount->point);
-    return refuse_others_mount(mount, ret_error);
+    return refuse_others_mount(mount->point, ret_error);
 }
 
 static int locate_in_source(const struct mounts *mounts, const char *real,
@@ -298,17 +296,23 @@ int locate(const char *path, const char *store, struct location *ret_location, c
         patience_look(path);
     if (store)
         patience_look(store);
-    if (path && !(real = realpath(path, NULL)))
-        return errno == ENOTCONN
-                   ? refuse(ret_error, -ENOTCONN,
-                            "%s: the daemon of this mount has died; mount again, or clean up with "
-                            "kinfs umount",
-                            path)
-               : errno == ENOENT ? refuse(ret_error, -ENOENT,
-                                          "%s: no such file or directory; correct the name", path)
-                                 : refuse(ret_error, -errno, "%s: %s", path, strerror(errno));
+    struct stat st;
+    _cleanup_close_ int fd = path ? trust_open_anywhere(path, NULL) : -1;
+    location.is_file = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    int r = path && fd < 0 ? fd : path ? proc_path_real(fd, &real) : 0;
+    switch (r) {
+    case 0: break;
+    case -EXDEV: return refuse_others_mount(path, ret_error);
+    case -ENOTCONN:
+        return refuse(ret_error, r,
+                      "%s: the daemon of this mount has died; mount again, or clean up with "
+                      "kinfs umount",
+                      path);
+    case -ENOENT:
+        return refuse(ret_error, r, "%s: no such file or directory; correct the name", path);
+    default: return refuse(ret_error, r, "%s: %s", path, strerror(-r));
+    }
 
-    int r;
     if (store) {
         r = locate_by_store(store, real, &location, ret_error);
     } else {
@@ -316,7 +320,7 @@ int locate(const char *path, const char *store, struct location *ret_location, c
         r = mounts_read(NULL, &mounts);
         if (r < 0)
             return refuse(ret_error, r, "/proc/self/mountinfo: %s", strerror(-r));
-        r = mounts_of(&mounts, real, &mount);
+        r = mounts_of_open(&mounts, fd, &mount);
         if (r < 0 && r != -ENOENT)
             return refuse(ret_error, r, "%s: %s", path, strerror(-r));
         r = mount_is_kinfs(mount) ? locate_in_mount(mount, real, &location, ret_error)

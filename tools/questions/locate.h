@@ -2,9 +2,12 @@
 #ifndef KINFS_TOOLS_QUESTIONS_LOCATE_H
 #define KINFS_TOOLS_QUESTIONS_LOCATE_H
 
+#include <stdbool.h>
+
 #include "base/cleanup.h"
 
 struct location {
+    bool is_file; /* what was asked about is a regular file */
     char *store;  /* an existing directory; of a mount without one, where its daemon is asked */
     char *source; /* the backing tree */
     char *base;   /* where the person sees the tree: the mount point, or the source */
@@ -18,11 +21,11 @@ struct location {
  * path   NULL: without store the working directory, else nothing but the store is meant
  * store  NULL: found as above; else this one
  *
- * A mount that is neither root's nor the effective user's is not asked (-EACCES), and of a store
- * that others can change nothing is believed (-EPERM).
+ * A FUSE mount that is neither root's nor the effective user's is not asked (-EACCES), and of a
+ * store that others can change nothing is believed (-EPERM).
  *
  * Returns 0, -ENOENT, -EACCES, -EPERM, -ENOTCONN (a mount whose daemon has died), -ENOMEM or
- * another errno of realpath(3), with a line in *ret_error; ret_location gives, end with
+ * another errno of trust_open_anywhere(), with a line in *ret_error; ret_location gives, end with
  * location_done().
  */
 int locate(const char *path, const char *store, struct location *ret_location, char **ret_error);

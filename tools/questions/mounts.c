@@ -7,6 +7,7 @@
 
 #include "base/mount_table.h"
 #include "base/mount_user.h"
+#include "base/trust.h"
 
 #define KINFS_MOUNT_TYPE "fuse.kinfs"
 
@@ -98,11 +99,22 @@ bool mount_has(const struct mount *mount, int fd, const char *name)
     return find_id(fd, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, &id) == 0 && id == mount->id;
 }
 
-static int find_file(const struct mounts *mounts, int fd, const char *path, int flags,
-                     const struct mount **ret_mount)
+int mount_open_top(const struct mount *mount)
+{
+    struct statx st;
+    _cleanup_close_ int fd = trust_open_mount_point(mount->point);
+    if (fd < 0)
+        return fd;
+    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st) == 0 &&
+                   st.stx_attributes & STATX_ATTR_MOUNT_ROOT && mount_has(mount, fd, "")
+               ? TAKE_FD(fd)
+               : -EBUSY;
+}
+
+int mounts_of_open(const struct mounts *mounts, int fd, const struct mount **ret_mount)
 {
     uint64_t id;
-    int r = find_id(fd, path, flags, &id);
+    int r = find_id(fd, "", AT_EMPTY_PATH, &id);
     if (r == 0)
         for (size_t i = 0; i < mounts->n_mounts; i++)
             if (mounts->mounts[i].id == id) {
@@ -110,28 +122,6 @@ static int find_file(const struct mounts *mounts, int fd, const char *path, int 
                 return 0;
             }
     return r < 0 ? r : -ENOENT;
-}
-
-int mount_open_top(const struct mount *mount)
-{
-    struct statx st;
-    _cleanup_close_ int fd = open(mount->point, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st) == 0 &&
-                   st.stx_attributes & STATX_ATTR_MOUNT_ROOT && mount_has(mount, fd, "")
-               ? TAKE_FD(fd)
-               : -EBUSY;
-}
-
-int mounts_of(const struct mounts *mounts, const char *path, const struct mount **ret_mount)
-{
-    return find_file(mounts, AT_FDCWD, path, 0, ret_mount);
-}
-
-int mounts_of_open(const struct mounts *mounts, int fd, const struct mount **ret_mount)
-{
-    return find_file(mounts, fd, "", AT_EMPTY_PATH, ret_mount);
 }
 
 const struct mount *mounts_at(const struct mounts *mounts, const char *point)

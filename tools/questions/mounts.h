@@ -38,11 +38,8 @@ bool mount_is_kinfs(const struct mount *mount);
  * false. */
 bool mount_is_trusted(const struct mount *mount);
 
-/* The mount a path (any, of an existing file) is in; borrowed. Returns 0, -ENOENT for a mount that
+/* The mount that what is open (O_PATH will do) is in; borrowed. Returns 0, -ENOENT for a mount that
  * is not in the table, or an errno of statx(2). */
-int mounts_of(const struct mounts *mounts, const char *path, const struct mount **ret_mount);
-
-/* The same of what is open (O_PATH will do). */
 int mounts_of_open(const struct mounts *mounts, int fd, const struct mount **ret_mount);
 
 /* Whether an entry of an open directory ("": itself, O_PATH will do) is in this very mount. Its
@@ -52,7 +49,7 @@ bool mount_has(const struct mount *mount, int fd, const char *name);
 /* Open the uppermost directory of this very mount, O_PATH; its daemon is not asked. By its mount
  * point alone: who owns a directory above can have that lead to another mount by now, or to another
  * directory of this one. Returns a descriptor the caller closes, -EBUSY when it is not to be found
- * there, or an errno of open(2). */
+ * there, or as trust_open_mount_point(). */
 int mount_open_top(const struct mount *mount);
 
 /* What is mounted exactly at an absolute path, the uppermost; NULL when nothing is. Touches no

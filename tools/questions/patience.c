@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/mount_user.h"
+#include "base/trust.h"
 #include "tools/commands/command.h"
 #include "tools/show/message.h"
 #include "tools/questions/mounts.h"
@@ -62,20 +62,23 @@ static void complain_of(const char *path)
 
 /* The child ends with this program where it can. Where it cannot, nobody waits for it who waits for
  * the end of a pipe, or for a lock. */
-static void look_as_child(const char *path, int flags)
+static void look_as_child(const char *path, bool asks)
 {
     struct statx st;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     close_range(0, ~0U, 0);
-    (void)statx(AT_FDCWD, path, flags, STATX_MODE, &st);
+    int fd = asks ? trust_open_anywhere(path, NULL) : trust_open_mount_point(path);
+    /* What the kernel remembers of a file says nothing of the daemon: it has to be asked. */
+    if (fd >= 0 && asks)
+        (void)statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_MODE, &st);
     _exit(0);
 }
 
-static void look(const char *path, int flags)
+static void look(const char *path, bool asks)
 {
     pid_t child = fork();
     if (child == 0)
-        look_as_child(path, flags);
+        look_as_child(path, asks);
     if (child < 0)
         return;
     _cleanup_close_ int fd = pidfd_open(child, 0);
@@ -90,23 +93,12 @@ static void look(const char *path, int flags)
 
 void patience_look(const char *path)
 {
-    /* What the kernel remembers of a file says nothing of the daemon: it has to be asked. */
-    look(path, AT_STATX_FORCE_SYNC);
+    look(path, true);
 }
 
 void patience_look_at_way(const char *path)
 {
-    look(path, AT_STATX_DONT_SYNC);
-}
-
-/* Whether a mount is another user's, or to be reached through one: then nobody waits for it. */
-static bool is_anothers(const struct mounts *mounts, const char *point)
-{
-    for (size_t i = 0; i < mounts->n_mounts; i++)
-        if (!mount_user_is_trusted(mounts->mounts[i].user) &&
-            path_within(point, mounts->mounts[i].point, NULL))
-            return true;
-    return false;
+    look(path, false);
 }
 
 void patience_look_below(const char *directory)
@@ -116,7 +108,6 @@ void patience_look_below(const char *directory)
         return;
     for (size_t i = 0; i < mounts.n_mounts; i++)
         if (path_within(mounts.mounts[i].point, directory, NULL) &&
-            !is_anothers(&mounts, mounts.mounts[i].point))
-            look(mounts.mounts[i].point,
-                 AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_FORCE_SYNC);
+            strcmp(mounts.mounts[i].type, "autofs") != 0)
+            look(mounts.mounts[i].point, true);
 }

@@ -8,15 +8,17 @@
 /* The first look at a path that a person named: returns when its file system has answered, whatever
  * that is; when 20 s have passed the program ends with COMMAND_FAILED and a line that names the
  * path, the mount it is in and the remedy. Forks; where there is no child to be had, there is no
- * bound. Not in a daemon, and not before a daemon's mount is to be ended by force. */
+ * bound. Not in a daemon, and not before a daemon's mount is to be ended by force.
+ *
+ * Another user's FUSE mount is not asked, nor may it be later, when the server that answered first
+ * may not any more: what has been looked at is opened by base/trust.h. */
 void patience_look(const char *path);
 
-/* The same of what leads to a path: the file there is not asked itself. */
+/* The same of what leads to a mount point: what is mounted there is not asked itself. */
 void patience_look_at_way(const char *path);
 
 /* The same of each mount at or below a directory, as realpath(3) gives it, before what is below it
- * is walked: the line names the mount. Another user's is not looked at, and is not to be walked.
- * One after the other; mounts nothing. */
+ * is walked: the line names the mount. One after the other; mounts nothing. */
 void patience_look_below(const char *directory);
 
 #endif

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/fd_read.h"
+#include "base/trust.h"
 #include "tools/questions/holder.h"
 #include "tools/show/json_path.h"
 #include "tools/show/message.h"
@@ -61,7 +62,8 @@ char *question_mountpoint(const char *path)
     const struct mount *mount;
     path = path ? path : ".";
     patience_look(path);
-    if (mounts_read(NULL, &mounts) < 0 || mounts_of(&mounts, path, &mount) < 0)
+    _cleanup_close_ int fd = trust_open_anywhere(path, NULL);
+    if (fd < 0 || mounts_read(NULL, &mounts) < 0 || mounts_of_open(&mounts, fd, &mount) < 0)
         return NULL;
     return if_it_answers(mount);
 }

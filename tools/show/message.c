@@ -77,6 +77,9 @@ const char *error_text(int error)
     case -EUCLEAN: return "the store is damaged; unmount the tree, then run kinfs check --repair";
     case -ENOSPC: return "no room for the store; make room, and it goes on by itself";
     case -ESHUTDOWN: return "the index is being closed";
+    case -EXDEV:
+        return "in another user's mount, which can show anything or never answer; run this as that "
+               "user";
     default: return strerror(-error);
     }
 }
