@@ -445,9 +445,11 @@ static bool is_number(const struct file_key *key)
     return get_be32(key->bytes + 8) == KEY_TYPE_INODE && key->size_bytes == NUMBER_KEY_BYTES;
 }
 
-bool backing_key_recurs(const struct file_key *key, bool is_directory)
+enum key_recurrence backing_key_recurs(const struct file_key *key)
 {
-    return is_number(key) || (is_directory && get_be32(key->bytes + 8) != KEY_TYPE_INODE);
+    return is_number(key)                               ? KEY_RECURS
+           : get_be32(key->bytes + 8) != KEY_TYPE_INODE ? KEY_RECURS_BY_OWNER
+                                                        : KEY_RECURS_NEVER;
 }
 
 static enum judges file_system_judges(struct backing *backing, const struct file_key *key)

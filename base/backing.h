@@ -60,10 +60,10 @@ unsigned long backing_key_denies(struct backing *backing, const struct file_key 
  * JUDGES_BY_MODE, as the number may be another file's by now. Any thread; asks nobody. */
 enum judges backing_key_judges(struct backing *backing, const struct file_key *key);
 
-/* True when a file may have a key that a removed one had: of a number alone, and of a handle whose
- * generation the owner may set (FS_IOC_SETVERSION). The latter counts for directories only, in
- * which somebody may still stand. */
-bool backing_key_recurs(const struct file_key *key, bool is_directory);
+/* Whether a file may have a key that a removed one had: any, where the key is an inode number
+ * alone; one whose owner has set the generation (FS_IOC_SETVERSION), where it is of a handle. */
+enum key_recurrence { KEY_RECURS_NEVER, KEY_RECURS_BY_OWNER, KEY_RECURS };
+enum key_recurrence backing_key_recurs(const struct file_key *key);
 
 /* The key of the file that name is in the directory dirfd, symbolic links not followed.
  *

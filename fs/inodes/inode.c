@@ -137,6 +137,17 @@ static void grow(struct inode_table *table)
     free(old);
 }
 
+/* What the identity has beside its key. */
+static void take_origin(const struct statx *sx, struct inode_identity *identity)
+{
+    identity->type = sx->stx_mode & S_IFMT;
+    identity->owner = sx->stx_uid;
+    identity->born_ns = backing_key_recurs(&identity->key) == KEY_RECURS_NEVER ? 0
+                        : sx->stx_mask & STATX_BTIME
+                            ? sx->stx_btime.tv_sec * INT64_C(1000000000) + sx->stx_btime.tv_nsec
+                            : BORN_UNKNOWN;
+}
+
 int inode_identify(struct inode_table *table, int dirfd, const char *name,
                    struct inode_identity *ret_identity)
 {
@@ -149,14 +160,7 @@ int inode_identify(struct inode_table *table, int dirfd, const char *name,
     const int flags = AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC;
     if (statx(dirfd, name, flags, STATX_TYPE | STATX_UID | STATX_BTIME, &sx) < 0)
         return -errno;
-    ret_identity->type = sx.stx_mode & S_IFMT;
-    ret_identity->owner = sx.stx_uid;
-    ret_identity->born_ns = 0;
-    if (backing_key_recurs(&ret_identity->key, ret_identity->type == S_IFDIR))
-        ret_identity->born_ns =
-            sx.stx_mask & STATX_BTIME
-                ? sx.stx_btime.tv_sec * INT64_C(1000000000) + sx.stx_btime.tv_nsec
-                : BORN_UNKNOWN;
+    take_origin(&sx, ret_identity);
     return 0;
 }
 
@@ -164,10 +168,20 @@ bool inode_is(const struct inode *inode, const struct inode_identity *identity)
 {
     if (!file_key_equal(&inode->key, &identity->key) || inode->type != identity->type)
         return false;
-    if (inode->type == S_IFDIR && inode->owner == identity->owner)
+    const bool owner_counts =
+        inode->type == S_IFDIR || backing_key_recurs(&inode->key) != KEY_RECURS;
+    if (owner_counts && inode->owner == identity->owner)
         return true;
     return inode->born_ns == identity->born_ns &&
            (inode->type != S_IFDIR || inode->born_ns != BORN_UNKNOWN);
+}
+
+bool inode_is_opened(struct inode_table *table, const struct inode *inode, const struct statx *sx)
+{
+    struct inode_identity identity = {.key = inode->key};
+    take_origin(sx, &identity);
+    LOCKED(&table->lock);
+    return inode_is(inode, &identity);
 }
 
 /* An inode of which the key alone is right is gone. */

@@ -167,7 +167,10 @@ bool inode_is_surely_told(const struct inode *inode, const struct stat *st);
  * Returns it, -ESTALE when the inode is gone, -ENOENT for a directory that is gone and that the
  * asker does not reach by a name (fs/inodes/gone.h), or another errno. */
 int inode_open(struct inode_table *table, struct inode *inode, int flags);
-/* The same of one that is borrowed already, by the descriptor there is: it cannot be gone. */
+/* Whether what its key opened is the inode, by statx(2) of that, with STATX_BTIME. */
+bool inode_is_opened(struct inode_table *table, const struct inode *inode, const struct statx *sx);
+/* The same as inode_open() of one that is borrowed already, by the descriptor there is: it cannot
+ * be gone. */
 int inode_reopen(struct inode_table *table, const struct inode *inode, int fd, int flags);
 
 /* A descriptor, maybe O_PATH, good for fstat(), as the dirfd of *at() calls, and by its path below
@@ -192,9 +195,10 @@ bool inode_table_shed(struct inode_table *table);
  * 0, or an errno of statx(2) or backing_identify(). */
 int inode_identify(struct inode_table *table, int dirfd, const char *name,
                    struct inode_identity *ret_identity);
-/* True when that is the inode. A directory is another where birth time and owner both are: a
- * copy-up of overlayfs changes the one, and chown(2) the other. Without birth times (ext2, ext4
- * with inodes of 128 bytes) the owner alone decides. With the table's lock held. */
+/* True when that is the inode. A directory, or what has a handle, is another where birth time and
+ * owner both are: a copy-up of overlayfs changes the one, and chown(2) the other. Without birth
+ * times (ext2, ext4 with inodes of 128 bytes) the owner alone decides of directories, and nothing
+ * of others. With the table's lock held. */
 bool inode_is(const struct inode *inode, const struct inode_identity *identity);
 
 /* With the table's lock held; and the end of a reference. */

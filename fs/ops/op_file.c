@@ -48,8 +48,10 @@ static int do_open(fuse_req_t req, struct inode *inode, struct fuse_file_info *f
     if (fd < 0)
         return fd;
     struct statx stx;
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &stx) < 0)
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &stx) < 0)
         return -errno;
+    if (!inode->by_name && !inode_is_opened(&fs->inodes, inode, &stx))
+        return -ESTALE;
     if (!stx.stx_nlink && !inode_is_pinned(&fs->inodes, inode) &&
         !gone_is_back(&fs->inodes.gone, inode)) {
         gone_tell(&fs->inodes.gone, inode);

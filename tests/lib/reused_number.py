@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""reused_number.py MOUNT SOURCE [generation]
+"""reused_number.py MOUNT SOURCE [generation ATTACK...]
 
 What a user had through the mount and removed beside it is not what has its inode number since: not another user's
-private file, nor for that user, standing in a directory that was removed, a directory of the first. SOURCE is where
-MOUNT shows it; both are everybody's to write. With generation the numbers of inodes are not enough: the file system
-is an ext4 on which an owner may set the generation that a file handle has.
+private file (steal), nor for that user, standing in a directory that was removed (lead), or holding a file that was
+(swap), one of the first. SOURCE is where MOUNT shows it; both are everybody's to write. With generation the numbers of
+inodes are not enough: the file system is an ext4 on which an owner may set the generation that a file handle has.
 """
 import ctypes
 import fcntl
@@ -72,10 +72,14 @@ def key(path):
     return struct.unpack_from("<II", handle.raw, 8)
 
 
-def take_key(place, wanted):
-    """Whether the attacker has a directory of that key in that place."""
+def make_file(place, mode):
+    write(place, b"", mode)
+
+
+def take_key(place, wanted, make):
+    """Whether the attacker has a directory or file of that key in that place."""
     for i in range(TRIES):
-        os.mkdir(place, 0o777)
+        make(place, 0o777)
         os.chmod(place, 0o777)
         if os.stat(place).st_ino == wanted[0]:
             if of_generation:
@@ -99,7 +103,7 @@ def lead():
     attempt(V, os.listdir, ".")
     forget()
     attempt(A, os.rmdir, place)
-    met = attempt(A, take_key, place, wanted)
+    met = attempt(A, take_key, place, wanted, os.mkdir)
     expect("a name in what was removed", str, type(attempt(V, write, "secret", SECRET, 0o666)))
     # Whoever looks the new one up does not lead there.
     attempt(A, os.listdir, f"{mount}/shared/private")
@@ -112,10 +116,42 @@ def lead():
     return met
 
 
+def swap():
+    """Whether a file that a user holds came to be another user's, to which nothing then was written."""
+    shared = f"{source}/swapped"
+    attempt(A, os.mkdir, shared)
+    os.chmod(shared, 0o777)
+    place = f"{shared}/private"
+    attempt(V, make_file, place, 0o600)
+    wanted = key(place)
+    fd = attempt(V, os.open, f"{mount}/swapped/private", os.O_PATH)
+    forget()
+    attempt(A, os.unlink, place)
+    met = attempt(A, take_key, place, wanted, make_file)
+    for looks in (False, True) if met else ():
+        # Whoever looks the new one up does not have it taken for the old one.
+        if looks:
+            attempt(A, os.stat, f"{mount}/swapped/private")
+        got = attempt(V, os.open, f"/proc/self/fd/{fd}", os.O_WRONLY)
+        if isinstance(got, int):
+            os.write(got, SECRET)
+            os.close(got)
+        expect("what the attacker has", 0, os.stat(place).st_size)
+        # What is opened by the name is what has it.
+        got = attempt(A, os.open, f"{mount}/swapped/private", os.O_RDONLY)
+        expect("what has the name", os.stat(place).st_ino, os.fstat(got).st_ino)
+        os.close(got)
+    os.close(fd)
+    for name in os.listdir(shared):
+        os.unlink(f"{shared}/{name}")
+    os.rmdir(shared)
+    return met
+
+
 os.mkdir(f"{source}/crowd")
 for i in range(CROWD):
     os.mkdir(f"{source}/crowd/{i}")
-for attack in [lead] if of_generation else [steal, lead]:
+for attack in [globals()[name] for name in sys.argv[4:]] if of_generation else [steal, lead]:
     n_met = sum([attack() for i in range(ROUNDS)])
     print(f"{attack.__name__}: of {ROUNDS} numbers {n_met} were used again")
     if not n_met:

@@ -31,7 +31,7 @@ C
     preload=$SCRATCH/old_kernel.so
 fi
 
-attack() { # DIRECTORY [generation]: in the tree
+attack() { # DIRECTORY [generation ATTACK...]: in the tree
     mkdir -p "$SOURCE/$1"
     chmod 1777 "$SOURCE/$1"
     python3 "$lib/reused_number.py" "$MNT/$1" "$SOURCE/$1" "${@:2}" || fail "see above: $way"
@@ -77,7 +77,8 @@ for bytes in 256 128; do # 128 have no room for a birth time
     mount --bind disk "$SOURCE"
     chmod 755 "$SOURCE"
     start -o allow_other
-    attack all generation
+    # shellcheck disable=SC2046 # words
+    attack all generation $([[ $bytes = 128 ]] || echo swap) lead
     stop
     umount "$SOURCE" disk
 done

@@ -370,7 +370,7 @@ static void test_backing__where_a_key_is_a_number_alone_the_caller_is_judged(voi
     make_file("above/in ner/f", "1");
     assert_int_equal(judges_at("above/in ner/f"), JUDGES_BY_CALLER);
     assert_int_equal(backing_key_at(backing, backing_root_fd(backing), "above/in ner/f", &key), 0);
-    assert_true(backing_key_recurs(&key, false));
+    assert_int_equal(backing_key_recurs(&key), KEY_RECURS);
     assert_int_equal(umount2(path, 0), 0);
 }
 
