@@ -61,7 +61,7 @@ static int enter(fuse_req_t req, struct open_file *file, bool append_only,
         identity_leave();
         inode->backing_uid = file->uid;
     }
-    fi->direct_io = (append_only && file->may_store) || writes_as_another(inode, file);
+    fi->direct_io = (append_only && file->writes) || writes_as_another(inode, file);
     /* The flag came while it was open: what is passed through could be written to anywhere, by
      * asynchronous requests of who takes O_APPEND away, and the kernel allows no other opening. */
     if (append_only && file->writes && inode->backing_id > 0)

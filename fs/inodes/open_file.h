@@ -13,8 +13,9 @@
  * is asked as who asks.
  *
  * What may only be appended to (chattr +a) cannot be mapped for writing in the tree, which the
- * kernel does not know of a file that is passed through. So it is not; and one that could be mapped
- * for writing is not cached either (direct_io), since such a file cannot be mapped shared.
+ * kernel does not know of a file that is passed through. So it is not; and one that may be written
+ * is not cached either (direct_io): it cannot be mapped shared, and what is appended does not show
+ * in the pages that others have of it where its writer claims that it goes.
  */
 #ifndef KINFS_FS_INODES_OPEN_FILE_H
 #define KINFS_FS_INODES_OPEN_FILE_H

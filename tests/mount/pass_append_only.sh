@@ -11,11 +11,12 @@ chattr +a "$SCRATCH/flags" 2> /dev/null && chattr -a "$SCRATCH/flags" || skip 'n
 for options in allow_other allow_other,nopassthrough; do
     start -o "$options,views=none"
     python3 - "$SOURCE" "$MNT" << 'PYTHON' || fail "$options"
-import errno, itertools, mmap, os, subprocess, sys, time
+import errno, fcntl, itertools, mmap, os, subprocess, sys, time
 source, mnt = sys.argv[1:]
 USER = 54321
 READ, APPEND, BOTH = os.O_RDONLY, os.O_WRONLY | os.O_APPEND, os.O_RDWR | os.O_APPEND
 OVER = os.O_RDWR
+NO_APPEND = 0x20  # RWF_NOAPPEND of pwritev2(2)
 PLACES = [source, mnt]
 
 
@@ -116,6 +117,24 @@ for n in range(8):
     children.append(pid)
 codes = [os.waitpid(pid, 0)[1] for pid in children]
 assert codes == [0] * 8, codes
+
+# A write is where the tree has it, at the end, to who has mapped the file, too.
+as_root(make, "log")
+reader = os.open(f"{mnt}/log", READ)
+memory = mmap.mmap(reader, 0, mmap.MAP_SHARED, mmap.PROT_READ)
+assert memory[:] == b"first\n"
+fd = os.open(f"{mnt}/log", APPEND)
+fcntl.fcntl(fd, fcntl.F_SETFL, 0)  # a mount may say that it did
+for forge in (lambda: os.pwrite(fd, b"FORGE", 0), lambda: os.pwritev(fd, [b"FORGE"], 0, NO_APPEND)):
+    try:
+        forge()
+    except OSError as error:
+        assert error.errno in (errno.EPERM, errno.EOPNOTSUPP), error
+    assert memory[:] == b"first\n", memory[:]
+memory.close()
+os.close(fd)
+os.close(reader)
+assert open(f"{source}/log", "rb").read().startswith(b"first\nFORGE")
 
 # Made so while somebody reads it: who would write waits until that one has closed it, and never maps it. A descriptor
 # that the kernel passes through could write over it, by asynchronous requests without O_APPEND.
