@@ -35,6 +35,13 @@ static bool writes_as_another(const struct inode *inode, const struct open_file 
            identity_can_switch();
 }
 
+/* O_APPEND, which fcntl(2) can take away, is kept by the kernel for all writes that it passes
+ * through. */
+static bool would_append(const struct inode *inode, const struct open_file *file, int flags)
+{
+    return inode->backing_id > 0 && file->writes && flags & O_APPEND;
+}
+
 /* Under inode_lock(): a file that may be mapped for writing came (1) or goes (-1). */
 static void count_store(struct inode *inode, int by)
 {
@@ -61,7 +68,8 @@ static int enter(fuse_req_t req, struct open_file *file, bool append_only,
         identity_leave();
         inode->backing_uid = file->uid;
     }
-    fi->direct_io = (append_only && file->writes) || writes_as_another(inode, file);
+    fi->direct_io = (append_only && file->writes) || writes_as_another(inode, file) ||
+                    would_append(inode, file, fi->flags);
     /* The flag came while it was open: what is passed through could be written to anywhere, by
      * asynchronous requests of who takes O_APPEND away, and the kernel allows no other opening. */
     if (append_only && file->writes && inode->backing_id > 0)

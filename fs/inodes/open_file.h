@@ -16,6 +16,9 @@
  * kernel does not know of a file that is passed through. So it is not; and one that may be written
  * is not cached either (direct_io): it cannot be mapped shared, and what is appended does not show
  * in the pages that others have of it where its writer claims that it goes.
+ *
+ * What is opened to append (O_APPEND) the kernel appends to for as long as it passes it through,
+ * whatever fcntl(2) has made of the flag since. So the daemon writes it.
  */
 #ifndef KINFS_FS_INODES_OPEN_FILE_H
 #define KINFS_FS_INODES_OPEN_FILE_H

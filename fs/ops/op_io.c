@@ -52,6 +52,15 @@ static int open_for_pages(struct fs *fs, const struct fuse_file_info *fi, int *r
     return 0;
 }
 
+/* Whoever has the file open may have set or cleared O_APPEND since (fcntl(2)). Of a file that may
+ * only be appended to it is not cleared, which the kernel refuses here. */
+static void follow_append(int fd, int flags)
+{
+    const int own = fcntl(fd, F_GETFL);
+    if (own >= 0 && (own ^ flags) & O_APPEND)
+        fcntl(fd, F_SETFL, own ^ O_APPEND);
+}
+
 /* What was stored in a mapping the kernel writes when it likes, as nobody in particular, by a file
  * that was opened for it: of several the one that was mapped last. A file system that judges is
  * asked for that as by the kernel, by root. */
@@ -72,6 +81,8 @@ static ssize_t do_write_buf(fuse_req_t req, struct fuse_bufvec *in, off_t offset
     int r = open_for_pages(fs_of(req), fi, &own);
     if (r < 0)
         return r;
+    if (!fi->writepage)
+        follow_append(open_file_of(fi)->fd, fi->flags);
     struct fuse_bufvec out = FUSE_BUFVEC_INIT(fuse_buf_size(in));
     out.buf[0].flags = FUSE_BUF_IS_FD | FUSE_BUF_FD_SEEK;
     out.buf[0].fd = own < 0 ? open_file_of(fi)->fd : own;
@@ -138,6 +149,7 @@ static ssize_t do_copy_file_range(fuse_req_t req, struct open_file *in, off_t in
     int r = identity_enter_transfer(req, out->inode);
     if (r < 0)
         return r;
+    follow_append(out->fd, 0); /* the kernel copies into none that appends */
     ssize_t n_bytes =
         copy_file_range(in->fd, &in_offset, out->fd, &out_offset, size, (unsigned)flags);
     identity_leave();

@@ -59,6 +59,26 @@ def flags_changed_later(t):
 
 
 @operation()
+def no_longer_to_append(t):
+    for flags in os.O_WRONLY, os.O_RDWR:
+        fd = opened("f", flags | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
+        os.write(fd, b"0123456789")
+        fcntl.fcntl(fd, fcntl.F_SETFL, 0)
+        t.show("at its place", os.pwrite, fd, b"ab", 2)
+        t.show("content", read, "f")
+        os.lseek(fd, 5, os.SEEK_SET)
+        t.show("where the file stands", os.write, fd, b"c")
+        t.show("content", read, "f")
+        write("source", b"xyz")
+        t.show("copied", os.copy_file_range, opened("source", os.O_RDONLY), fd, 3, 0, 0)
+        t.show("content", read, "f")
+        fcntl.fcntl(fd, fcntl.F_SETFL, os.O_APPEND)
+        os.truncate("f", 12)
+        t.show("at the end again", os.pwrite, fd, b"end", 0)
+        t.show("content", read, "f")
+
+
+@operation()
 def paths(t):
     """O_PATH descriptors do not open."""
     write("f", b"content")
