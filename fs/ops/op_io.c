@@ -61,6 +61,19 @@ static void follow_append(int fd, int flags)
         fcntl(fd, F_SETFL, own ^ O_APPEND);
 }
 
+static int do_fsync(int fd, int datasync)
+{
+    return (datasync ? fdatasync(fd) : fsync(fd)) < 0 ? -errno : 0;
+}
+
+/* One write may be to be on the disk (RWF_DSYNC of pwritev2(2)), which the kernel leaves to us
+ * where it keeps no pages. */
+static int sync_written(int fd, int flags)
+{
+    const int wanted = flags & O_SYNC ? flags & O_SYNC & ~fcntl(fd, F_GETFL) : 0;
+    return wanted ? do_fsync(fd, wanted == O_DSYNC) : 0;
+}
+
 /* What was stored in a mapping the kernel writes when it likes, as nobody in particular, by a file
  * that was opened for it: of several the one that was mapped last. A file system that judges is
  * asked for that as by the kernel, by root. */
@@ -90,7 +103,9 @@ static ssize_t do_write_buf(fuse_req_t req, struct fuse_bufvec *in, off_t offset
     r = enter_writing(req, fi);
     ssize_t n_bytes = r < 0 ? r : fuse_buf_copy(&out, in, 0);
     identity_leave();
-    return n_bytes;
+    if (n_bytes > 0)
+        r = sync_written(out.buf[0].fd, fi->flags);
+    return r < 0 ? r : n_bytes;
 }
 
 void op_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t offset,
@@ -103,11 +118,6 @@ void op_write_buf(fuse_req_t req, fuse_ino_t ino, struct fuse_bufvec *in, off_t 
         reply(req, (int)n_bytes);
     else
         fuse_reply_write(req, (size_t)n_bytes);
-}
-
-static int do_fsync(int fd, int datasync)
-{
-    return (datasync ? fdatasync(fd) : fsync(fd)) < 0 ? -errno : 0;
 }
 
 void op_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_file_info *fi)
