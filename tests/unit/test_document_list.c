@@ -65,8 +65,9 @@ static void keep_tree(void)
 
 static int open_document(const struct document_list *list, uint32_t i)
 {
-    uint64_t trusted = 0;
-    int fd = regular_file_open_found(list->paths[i], &list->inodes[i], &trusted);
+    struct place_way way = {0};
+    int fd = regular_file_open_found(list->paths[i], &list->inodes[i], &way);
+    place_way_done(&way);
     return fd < 0 ? fd : close(fd);
 }
 

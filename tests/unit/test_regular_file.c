@@ -54,8 +54,9 @@ static struct document_inode found_by(const char *path)
 
 static int open_found(const struct document_inode *found)
 {
-    uint64_t trusted = 0;
-    int fd = regular_file_open_found("named/d/f", found, &trusted);
+    struct place_way way = {0};
+    int fd = regular_file_open_found("named/d/f", found, &way);
+    place_way_done(&way);
     return fd < 0 ? fd : close(fd);
 }
 

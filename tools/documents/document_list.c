@@ -87,7 +87,7 @@ struct walk {
     struct document_list *list;
     const struct left_out *left_out;
     uint32_t n_named; /* bytes of the path that is walked */
-    uint64_t trusted; /* as of place_open() */
+    struct place_way way;
 };
 
 struct entries {
@@ -158,7 +158,7 @@ static int look_at(struct walk *walk, const char *path, struct entries *entries)
 {
     struct stat st;
     const bool is_named = !path[walk->n_named];
-    _cleanup_close_ int fd = place_open(path, walk->n_named, &walk->trusted);
+    _cleanup_close_ int fd = place_open(&walk->way, path, walk->n_named);
     if (fd == -EXDEV)
         return leave_out(walk->list, path, "another user's mount, which can show anything");
     if (fd < 0)
@@ -182,7 +182,7 @@ static int visit(struct walk *walk, const char *path)
     for (size_t i = 0; r == 0 && i < entries.n; i++) {
         const bool ends = path[n - 1] == '/';
         _cleanup_free_ char *below = message("%s%s%s", path, ends ? "" : "/", entries.names[i]);
-        /* Each directory keeps the paths above, and is walked to from what was named. */
+        /* Each directory keeps the paths above. */
         r = n + strlen(entries.names[i]) < PATH_MAX
                 ? visit(walk, below)
                 : leave_out(walk->list, below, "too deep, by the length of its path");
@@ -294,8 +294,9 @@ int document_list_add(struct document_list *list, char *const *paths, size_t n, 
             patience_look_below(name->real);
         else if (!S_ISREG(name->type))
             return -EINVAL;
-        struct walk walk = {list, &left_out, (uint32_t)strlen(path), trusted};
+        struct walk walk = {list, &left_out, (uint32_t)strlen(path), {.trusted = trusted}};
         r = visit(&walk, path);
+        place_way_done(&walk.way);
         if (r < 0)
             break;
     }

@@ -11,7 +11,6 @@
 #include "base/cleanup.h"
 #include "base/proc_path.h"
 #include "base/trust.h"
-#include "tools/documents/place.h"
 
 /* A server of FUSE may number anew what it has forgotten. */
 static bool is_same(int fd, const struct stat *st, const struct document_inode *found)
@@ -41,10 +40,10 @@ int regular_file_open(const char *path)
     return place < 0 ? place : open_place(place, NULL);
 }
 
-int regular_file_open_found(const char *path, const struct document_inode *found, uint64_t *trusted)
+int regular_file_open_found(const char *path, const struct document_inode *found,
+                            struct place_way *way)
 {
-    _cleanup_close_ int place =
-        place_open(found->real ? found->real : path, found->n_named, trusted);
+    _cleanup_close_ int place = place_open(way, found->real ? found->real : path, found->n_named);
     if (place < 0)
         return place == -ENOTDIR && path[found->n_named] ? -ESTALE : place;
     return open_place(place, found);

@@ -3,6 +3,7 @@
 #define KINFS_TOOLS_DOCUMENTS_REGULAR_FILE_H
 
 #include "tools/documents/document_list.h"
+#include "tools/documents/place.h"
 
 /* Open a regular file for reading, and nothing else: to open a device does something already, and
  * whoever writes a tree can have a link to one there.
@@ -12,9 +13,9 @@
 int regular_file_open(const char *path);
 
 /* The same of a document of a list, to which the path may not lead any more: who can write there
- * can have put a link or a mount in its place. trusted as of place_open(). Also -ESTALE (it was
+ * can have put a link or a mount in its place. way as of place_open(). Also -ESTALE (it was
  * replaced). */
 int regular_file_open_found(const char *path, const struct document_inode *found,
-                            uint64_t *trusted);
+                            struct place_way *way);
 
 #endif

@@ -21,13 +21,14 @@ struct run {
 struct worker {
     struct sketching *sketching;
     struct batch_writer *writer;
-    uint64_t trusted; /* as of place_open() */
+    struct place_way way; /* to the document */
 };
 
 static void worker_done(struct worker *worker)
 {
     sketching_free(worker->sketching);
     batch_writer_free(worker->writer);
+    place_way_done(&worker->way);
 }
 
 static bool never(void *user)
@@ -42,7 +43,7 @@ static int sketch_file(struct worker *worker, const struct document_list *list, 
                        struct document_sketch *ret_sketch, char reason[SKETCHING_REASON_BYTES])
 {
     _cleanup_close_ int fd =
-        regular_file_open_found(list->paths[i], &list->inodes[i], &worker->trusted);
+        regular_file_open_found(list->paths[i], &list->inodes[i], &worker->way);
     int r = fd < 0 ? fd : sketching_run_whole(worker->sketching, fd, ret_sketch, reason);
     if (r < 0 && r != -EBADMSG)
         snprintf(reason, SKETCHING_REASON_BYTES, "%s",
