@@ -136,7 +136,8 @@ static int read_entries(int fd, struct entries *entries)
             r = add_entry(entries, entry->d_name);
     if (r == 0 && errno)
         r = -errno;
-    qsort(entries->names, entries->n, sizeof(*entries->names), compare_names);
+    if (entries->n)
+        qsort(entries->names, entries->n, sizeof(*entries->names), compare_names);
     return r;
 }
 
