@@ -52,7 +52,7 @@ struct html_reference_name {
 /* The entry of a name, or NULL. */
 const struct html_reference_name *html_reference_find(const uint8_t *name, size_t n_bytes);
 
-/* Sorted (html_names.c, made by html_names.py). */
+/* Sorted (html_names.c, which html_names.py makes). */
 extern const char html_names[];
 extern const struct html_reference_name html_reference_names[];
 extern const size_t html_n_reference_names;
