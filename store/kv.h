@@ -142,9 +142,6 @@ int kv_rocksdb_remove(int directory_fd, const char *name);
  * kv_rocksdb_open(), or another error. */
 int kv_rocksdb_restore(const char *path, const struct kv_options *options);
 
-/* A store in memory, for tests, which is gone with kv_close(). */
-int kv_memory_open(const struct kv_options *options, struct kv **ret_kv);
-
 /* Flushes and ends; NULL is allowed. No call may be in progress. */
 void kv_close(struct kv *kv);
 DEFINE_CLEANUP(struct kv *, kv_close);

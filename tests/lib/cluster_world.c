@@ -1,4 +1,5 @@
 #include "tests/lib/cluster_world_private.h"
+#include "tests/lib/kv_memory.h"
 
 uint64_t world_random(struct world *world, uint64_t n)
 {

@@ -25,7 +25,7 @@
 #include "engine/index/members/member.h"
 #include "engine/index/clusters/remade.h"
 #include "engine/index/tables/schema.h"
-#include "store/kv_fault.h"
+#include "tests/lib/kv_fault.h"
 #include "store/kv_retry.h"
 
 /* Fewer records are kept than there are documents. */

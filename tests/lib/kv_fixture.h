@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "store/kv.h"
-#include "store/kv_fault.h"
+#include "tests/lib/kv_fault.h"
+#include "tests/lib/kv_memory.h"
 
 enum kv_fixture_backend { FIXTURE_MEMORY, FIXTURE_FAULT, FIXTURE_ROCKSDB, FIXTURE_N_BACKENDS };
 

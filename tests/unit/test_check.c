@@ -18,7 +18,7 @@
 #include "engine/index/index_private.h"
 #include "engine/index/members/member.h"
 #include "engine/index/members/membership.h"
-#include "store/kv_fault.h"
+#include "tests/lib/kv_fault.h"
 #include "tests/lib/indexed_tree.h"
 #include "tests/lib/failure_share.h"
 

@@ -14,7 +14,7 @@
 #include "base/bytes.h"
 #include "engine/index/index_private.h"
 #include "engine/index/intake/reconcile.h"
-#include "store/kv_fault.h"
+#include "tests/lib/kv_fault.h"
 #include "tests/lib/scratch.h"
 
 struct fixture {

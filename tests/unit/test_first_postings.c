@@ -13,7 +13,8 @@
 #include <string.h>
 
 #include "engine/index/postings/first_postings.h"
-#include "store/kv_fault.h"
+#include "tests/lib/kv_fault.h"
+#include "tests/lib/kv_memory.h"
 #include "store/kv_retry.h"
 
 static uint64_t random_state;

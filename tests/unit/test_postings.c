@@ -11,7 +11,8 @@
 
 #include "base/cleanup.h"
 #include "engine/index/postings/postings.h"
-#include "store/kv_fault.h"
+#include "tests/lib/kv_fault.h"
+#include "tests/lib/kv_memory.h"
 #include "store/kv_retry.h"
 
 static const struct kv_table tables[] = {

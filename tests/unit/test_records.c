@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "engine/index/tables/records.h"
 #include "engine/index/tables/schema.h"
+#include "tests/lib/kv_memory.h"
 
 static struct kv *kv;
 

@@ -11,6 +11,8 @@
  * A batch is atomic, also when memory runs out: first all its nodes are made, then they are linked,
  * which cannot fail.
  */
+#include "tests/lib/kv_memory.h"
+
 #include "store/kv_backend.h"
 
 enum { MAX_HEIGHT = 16 }; /* 4^16 entries */

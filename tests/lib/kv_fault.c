@@ -8,7 +8,7 @@
  * written, chosen by the seed; the second write and everything after it fails with -EIO. A test
  * then opens the inner store, as after a crash, and looks whether the index repairs it.
  */
-#include "store/kv_fault.h"
+#include "tests/lib/kv_fault.h"
 
 #include <assert.h>
 #include <time.h>

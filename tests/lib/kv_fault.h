@@ -1,9 +1,8 @@
 /* A store that fails on purpose: wraps another and delays, reorders, refuses or crashes by
- * countdown, within what kv.h allows any back end to do. For tests only, but in the library so that
- * the index can be tested over both back ends.
+ * countdown, within what kv.h allows any back end to do.
  */
-#ifndef KINFS_STORE_KV_FAULT_H
-#define KINFS_STORE_KV_FAULT_H
+#ifndef KINFS_TESTS_LIB_KV_FAULT_H
+#define KINFS_TESTS_LIB_KV_FAULT_H
 
 #include "store/kv.h"
 
