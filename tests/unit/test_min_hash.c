@@ -14,10 +14,10 @@ typedef unsigned __int128 u128;
 
 enum { K = 100, MOST = 500 };
 
-static struct min_hash *make(const uint8_t key[SKETCH_KEY_BYTES])
+static void *make(const uint8_t key[SKETCH_KEY_BYTES])
 {
-    struct min_hash *min_hash = NULL;
-    assert_int_equal(min_hash_new(key, "a test", K, &min_hash), 0);
+    void *min_hash = NULL;
+    assert_int_equal(min_hash_new(key, "a test", K, NULL, 0, &min_hash), 0);
     return min_hash;
 }
 
@@ -52,7 +52,7 @@ static void test_min_hash__is_its_definition(void **state)
         uint64_t elements[MOST], expected[K];
         trial_key(i, key);
         trial_elements(key, 0, sizes[i], elements);
-        _cleanup_(min_hash_free_p) struct min_hash *min_hash = make(key);
+        _cleanup_(min_hash_free_p) void *min_hash = make(key);
         min_hash_add(min_hash, elements, sizes[i]);
         plain_slots(key, elements, sizes[i], expected);
         assert_memory_equal(min_hash_slots(min_hash), expected, sizeof(expected));
@@ -64,7 +64,7 @@ static void test_min_hash__begins_with_nothing(void **state)
     (void)state;
     const uint8_t key[SKETCH_KEY_BYTES] = {1};
     const uint64_t element = 1;
-    _cleanup_(min_hash_free_p) struct min_hash *min_hash = make(key);
+    _cleanup_(min_hash_free_p) void *min_hash = make(key);
     for (unsigned round = 0; round < 2; round++) {
         for (size_t i = 0; i < K; i++)
             assert_true(min_hash_slots(min_hash)[i] == UINT64_MAX);

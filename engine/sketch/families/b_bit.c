@@ -25,77 +25,29 @@
 
 enum { PAYLOAD_BYTES = 64, BYTE_K = PAYLOAD_BYTES, BIT_K = 8 * PAYLOAD_BYTES };
 
-struct b_bit {
-    struct min_hash *min_hash;
-    uint8_t payload[PAYLOAD_BYTES];
-};
-
-static void b_bit_free(void *state)
+static void pack_bytes(const uint64_t *slots, uint8_t *payload)
 {
-    struct b_bit *b_bit = state;
-    min_hash_free(b_bit->min_hash);
-    free(b_bit);
-}
-
-static int b_bit_new(const uint8_t key[SKETCH_KEY_BYTES], const char *purpose, size_t k,
-                     void **ret_state)
-{
-    struct b_bit *b_bit = calloc(1, sizeof(*b_bit));
-    if (!b_bit)
-        return -ENOMEM;
-    int r = min_hash_new(key, purpose, k, &b_bit->min_hash);
-    if (r < 0) {
-        free(b_bit);
-        return r;
-    }
-    *ret_state = b_bit;
-    return 0;
+    for (size_t i = 0; i < BYTE_K; i++)
+        payload[i] = (uint8_t)slots[i];
 }
 
 static int byte_new(const uint8_t key[SKETCH_KEY_BYTES], void **ret_state)
 {
-    return b_bit_new(key, "8-bit min-hash", BYTE_K, ret_state);
+    return min_hash_new(key, "8-bit min-hash", BYTE_K, pack_bytes, PAYLOAD_BYTES, ret_state);
+}
+
+static void pack_bits(const uint64_t *slots, uint8_t *payload)
+{
+    for (size_t i = 0; i < PAYLOAD_BYTES; i++) {
+        payload[i] = 0;
+        for (size_t bit = 0; bit < 8; bit++)
+            payload[i] |= (uint8_t)((slots[8 * i + bit] & 1) << bit);
+    }
 }
 
 static int bit_new(const uint8_t key[SKETCH_KEY_BYTES], void **ret_state)
 {
-    return b_bit_new(key, "1-bit min-hash", BIT_K, ret_state);
-}
-
-static void b_bit_begin(void *state)
-{
-    struct b_bit *b_bit = state;
-    min_hash_begin(b_bit->min_hash);
-}
-
-static int b_bit_add(void *state, const uint64_t *elements, size_t n_elements)
-{
-    struct b_bit *b_bit = state;
-    min_hash_add(b_bit->min_hash, elements, n_elements);
-    return 0;
-}
-
-static int byte_finish(void *state, struct sketch_payload *ret_payload)
-{
-    struct b_bit *b_bit = state;
-    const uint64_t *slots = min_hash_slots(b_bit->min_hash);
-    for (size_t i = 0; i < BYTE_K; i++)
-        b_bit->payload[i] = (uint8_t)slots[i];
-    *ret_payload = (struct sketch_payload){b_bit->payload, PAYLOAD_BYTES};
-    return 0;
-}
-
-static int bit_finish(void *state, struct sketch_payload *ret_payload)
-{
-    struct b_bit *b_bit = state;
-    const uint64_t *slots = min_hash_slots(b_bit->min_hash);
-    for (size_t i = 0; i < PAYLOAD_BYTES; i++) {
-        b_bit->payload[i] = 0;
-        for (size_t bit = 0; bit < 8; bit++)
-            b_bit->payload[i] |= (uint8_t)((slots[8 * i + bit] & 1) << bit);
-    }
-    *ret_payload = (struct sketch_payload){b_bit->payload, PAYLOAD_BYTES};
-    return 0;
+    return min_hash_new(key, "1-bit min-hash", BIT_K, pack_bits, PAYLOAD_BYTES, ret_state);
 }
 
 static struct estimate corrected(uint32_t n_equal, uint32_t k, double chance)
@@ -136,10 +88,10 @@ const struct sketch_family b_bit_family = {
     .measure = SKETCH_RESEMBLANCE,
     .number = 4,
     .state_new = byte_new,
-    .state_free = b_bit_free,
-    .begin = b_bit_begin,
-    .add = b_bit_add,
-    .finish = byte_finish,
+    .state_free = min_hash_free,
+    .begin = min_hash_begin,
+    .add = min_hash_add,
+    .finish = min_hash_finish,
     .estimate = byte_estimate,
 };
 
@@ -149,9 +101,9 @@ const struct sketch_family one_bit_family = {
     .measure = SKETCH_RESEMBLANCE,
     .number = 5,
     .state_new = bit_new,
-    .state_free = b_bit_free,
-    .begin = b_bit_begin,
-    .add = b_bit_add,
-    .finish = bit_finish,
+    .state_free = min_hash_free,
+    .begin = min_hash_begin,
+    .add = min_hash_add,
+    .finish = min_hash_finish,
     .estimate = bit_estimate,
 };

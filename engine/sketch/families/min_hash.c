@@ -25,20 +25,25 @@
 #include "engine/sketch/hash/tabulation.h"
 
 struct min_hash {
-    size_t k;
+    size_t k, payload_bytes;
     uint64_t *slots;
     struct linear_hash *permutations;
     struct tabulation before;
+    min_hash_pack pack;
+    uint8_t payload[];
 };
 
 int min_hash_new(const uint8_t key[SKETCH_KEY_BYTES], const char *purpose, size_t k,
-                 struct min_hash **ret_min_hash)
+                 min_hash_pack pack, size_t payload_bytes, void **ret_state)
 {
-    _cleanup_(min_hash_free_p) struct min_hash *min_hash = calloc(1, sizeof(*min_hash));
+    struct min_hash *min_hash = calloc(1, sizeof(*min_hash) + payload_bytes);
+    _cleanup_(min_hash_free_p) void *state = min_hash;
     _cleanup_free_ uint64_t *random = calloc(2 * k, sizeof(*random));
     if (!min_hash || !random)
         return -ENOMEM;
     min_hash->k = k;
+    min_hash->payload_bytes = payload_bytes;
+    min_hash->pack = pack;
     min_hash->slots = malloc(k * sizeof(*min_hash->slots));
     min_hash->permutations = malloc(k * sizeof(*min_hash->permutations));
     if (!min_hash->slots || !min_hash->permutations)
@@ -51,12 +56,13 @@ int min_hash_new(const uint8_t key[SKETCH_KEY_BYTES], const char *purpose, size_
     for (size_t i = 0; i < k; i++)
         min_hash->permutations[i] = linear_hash_of(random[2 * i], random[2 * i + 1]);
     min_hash_begin(min_hash);
-    *ret_min_hash = TAKE_PTR(min_hash);
+    *ret_state = TAKE_PTR(state);
     return 0;
 }
 
-void min_hash_free(struct min_hash *min_hash)
+void min_hash_free(void *state)
 {
+    struct min_hash *min_hash = state;
     if (!min_hash)
         return;
     free(min_hash->slots);
@@ -64,13 +70,15 @@ void min_hash_free(struct min_hash *min_hash)
     free(min_hash);
 }
 
-void min_hash_begin(struct min_hash *min_hash)
+void min_hash_begin(void *state)
 {
+    struct min_hash *min_hash = state;
     memset(min_hash->slots, 0xff, min_hash->k * sizeof(*min_hash->slots));
 }
 
-void min_hash_add(struct min_hash *min_hash, const uint64_t *elements, size_t n_elements)
+int min_hash_add(void *state, const uint64_t *elements, size_t n_elements)
 {
+    struct min_hash *min_hash = state;
     for (size_t j = 0; j < n_elements; j++) {
         uint64_t x = linear_residue(tabulate(&min_hash->before, elements[j]));
         for (size_t i = 0; i < min_hash->k; i++) {
@@ -79,9 +87,19 @@ void min_hash_add(struct min_hash *min_hash, const uint64_t *elements, size_t n_
                 min_hash->slots[i] = value;
         }
     }
+    return 0;
 }
 
-const uint64_t *min_hash_slots(const struct min_hash *min_hash)
+int min_hash_finish(void *state, struct sketch_payload *ret_payload)
 {
+    struct min_hash *min_hash = state;
+    min_hash->pack(min_hash->slots, min_hash->payload);
+    *ret_payload = (struct sketch_payload){min_hash->payload, min_hash->payload_bytes};
+    return 0;
+}
+
+const uint64_t *min_hash_slots(const void *state)
+{
+    const struct min_hash *min_hash = state;
     return min_hash->slots;
 }

@@ -7,24 +7,23 @@
 #ifndef KINFS_ENGINE_SKETCH_MIN_HASH_H
 #define KINFS_ENGINE_SKETCH_MIN_HASH_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "engine/sketch/families/family.h"
 
-#include "base/cleanup.h"
-#include "engine/sketch/hash/sketch_key.h"
+/* Makes a payload of k slots. */
+typedef void (*min_hash_pack)(const uint64_t *slots, uint8_t *payload);
 
-struct min_hash;
-
-/* Returns 0, -ENOMEM; ret_min_hash gives. purpose: as in sketch_key_derive(). */
+/* The state of a family whose payload is made of the slots; the functions below are the family's.
+ * purpose: as in sketch_key_derive(). Returns 0, -ENOMEM; ret_state gives. */
 int min_hash_new(const uint8_t key[SKETCH_KEY_BYTES], const char *purpose, size_t k,
-                 struct min_hash **ret_min_hash);
-void min_hash_free(struct min_hash *min_hash);
-DEFINE_CLEANUP(struct min_hash *, min_hash_free);
+                 min_hash_pack pack, size_t payload_bytes, void **ret_state);
+void min_hash_free(void *state);
+DEFINE_CLEANUP(void *, min_hash_free);
 
-void min_hash_begin(struct min_hash *min_hash);
-void min_hash_add(struct min_hash *min_hash, const uint64_t *elements, size_t n_elements);
+void min_hash_begin(void *state);
+int min_hash_add(void *state, const uint64_t *elements, size_t n_elements); /* 0 */
+int min_hash_finish(void *state, struct sketch_payload *ret_payload);       /* 0 */
 
 /* The k slots as of now, each below 2^61; UINT64_MAX where nothing was added. */
-const uint64_t *min_hash_slots(const struct min_hash *min_hash);
+const uint64_t *min_hash_slots(const void *state);
 
 #endif

@@ -15,53 +15,15 @@
 
 enum { K = 100, PAYLOAD_BYTES = 8 * K };
 
-struct min_hash_sketch {
-    struct min_hash *min_hash;
-    uint8_t payload[PAYLOAD_BYTES];
-};
-
-static void min_hash_sketch_free(void *state)
+static void pack(const uint64_t *slots, uint8_t *payload)
 {
-    struct min_hash_sketch *sketch = state;
-    min_hash_free(sketch->min_hash);
-    free(sketch);
+    for (size_t i = 0; i < K; i++)
+        put_be64(payload + 8 * i, slots[i]);
 }
 
 static int min_hash_sketch_new(const uint8_t key[SKETCH_KEY_BYTES], void **ret_state)
 {
-    struct min_hash_sketch *sketch = calloc(1, sizeof(*sketch));
-    if (!sketch)
-        return -ENOMEM;
-    int r = min_hash_new(key, "min-hash", K, &sketch->min_hash);
-    if (r < 0) {
-        free(sketch);
-        return r;
-    }
-    *ret_state = sketch;
-    return 0;
-}
-
-static void min_hash_sketch_begin(void *state)
-{
-    struct min_hash_sketch *sketch = state;
-    min_hash_begin(sketch->min_hash);
-}
-
-static int min_hash_sketch_add(void *state, const uint64_t *elements, size_t n_elements)
-{
-    struct min_hash_sketch *sketch = state;
-    min_hash_add(sketch->min_hash, elements, n_elements);
-    return 0;
-}
-
-static int min_hash_sketch_finish(void *state, struct sketch_payload *ret_payload)
-{
-    struct min_hash_sketch *sketch = state;
-    const uint64_t *slots = min_hash_slots(sketch->min_hash);
-    for (size_t i = 0; i < K; i++)
-        put_be64(sketch->payload + 8 * i, slots[i]);
-    *ret_payload = (struct sketch_payload){sketch->payload, PAYLOAD_BYTES};
-    return 0;
+    return min_hash_new(key, "min-hash", K, pack, PAYLOAD_BYTES, ret_state);
 }
 
 static int min_hash_sketch_estimate(const struct sketch_payload *a, const struct sketch_payload *b,
@@ -82,9 +44,9 @@ const struct sketch_family min_hash_family = {
     .measure = SKETCH_RESEMBLANCE,
     .number = 3,
     .state_new = min_hash_sketch_new,
-    .state_free = min_hash_sketch_free,
-    .begin = min_hash_sketch_begin,
-    .add = min_hash_sketch_add,
-    .finish = min_hash_sketch_finish,
+    .state_free = min_hash_free,
+    .begin = min_hash_begin,
+    .add = min_hash_add,
+    .finish = min_hash_finish,
     .estimate = min_hash_sketch_estimate,
 };

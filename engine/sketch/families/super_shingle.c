@@ -26,54 +26,16 @@
 
 enum { GROUPS = 6, IN_GROUP = 14, PAYLOAD_BYTES = 8 * GROUPS };
 
-struct super_shingle {
-    struct min_hash *min_hash;
-    uint8_t payload[PAYLOAD_BYTES];
-};
-
-static void super_shingle_free(void *state)
+static void pack(const uint64_t *slots, uint8_t *payload)
 {
-    struct super_shingle *super = state;
-    min_hash_free(super->min_hash);
-    free(super);
+    for (size_t i = 0; i < GROUPS; i++)
+        put_be64(payload + 8 * i, XXH3_64bits(slots + IN_GROUP * i, IN_GROUP * sizeof(*slots)));
 }
 
 static int super_shingle_new(const uint8_t key[SKETCH_KEY_BYTES], void **ret_state)
 {
-    struct super_shingle *super = calloc(1, sizeof(*super));
-    if (!super)
-        return -ENOMEM;
-    int r = min_hash_new(key, "super shingles", (size_t)GROUPS * IN_GROUP, &super->min_hash);
-    if (r < 0) {
-        free(super);
-        return r;
-    }
-    *ret_state = super;
-    return 0;
-}
-
-static void super_shingle_begin(void *state)
-{
-    struct super_shingle *super = state;
-    min_hash_begin(super->min_hash);
-}
-
-static int super_shingle_add(void *state, const uint64_t *elements, size_t n_elements)
-{
-    struct super_shingle *super = state;
-    min_hash_add(super->min_hash, elements, n_elements);
-    return 0;
-}
-
-static int super_shingle_finish(void *state, struct sketch_payload *ret_payload)
-{
-    struct super_shingle *super = state;
-    const uint64_t *slots = min_hash_slots(super->min_hash);
-    for (size_t i = 0; i < GROUPS; i++)
-        put_be64(super->payload + 8 * i,
-                 XXH3_64bits(slots + IN_GROUP * i, IN_GROUP * sizeof(*slots)));
-    *ret_payload = (struct sketch_payload){super->payload, PAYLOAD_BYTES};
-    return 0;
+    return min_hash_new(key, "super shingles", (size_t)GROUPS * IN_GROUP, pack, PAYLOAD_BYTES,
+                        ret_state);
 }
 
 static int super_shingle_estimate(const struct sketch_payload *a, const struct sketch_payload *b,
@@ -94,9 +56,9 @@ const struct sketch_family super_shingle_family = {
     .measure = SKETCH_SUPER,
     .number = 7,
     .state_new = super_shingle_new,
-    .state_free = super_shingle_free,
-    .begin = super_shingle_begin,
-    .add = super_shingle_add,
-    .finish = super_shingle_finish,
+    .state_free = min_hash_free,
+    .begin = min_hash_begin,
+    .add = min_hash_add,
+    .finish = min_hash_finish,
     .estimate = super_shingle_estimate,
 };
