@@ -312,10 +312,18 @@ struct kin_list {
 };
 void kin_list_done(struct kin_list *list);
 
+/* A document that was shown of a class of equal ones. Zero-initialised. */
+struct index_equal {
+    uint64_t class_number, sid;
+};
+
 struct index_query {
     double threshold; /* of resemblance, 0.0 to 1.0 (of containment for index_containing()) */
     size_t limit;     /* most answers, 0 for all */
     bool counts;      /* those beyond the limit are looked for, too */
+    /* Of many equal documents that one asker asks index_has_kin() about, one after another, those
+     * that may not be shown are passed over once. NULL: each time */
+    struct index_equal *equal;
     /* Most memory for an answer in the making, in which twice the limit and 256 more are kept:
      * where that is not enough, -EDQUOT. 0: any */
     size_t bytes_max;

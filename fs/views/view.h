@@ -59,6 +59,7 @@ struct view_task {
     off_t offset;
     struct fuse_file_info fi;
     bool plus;
+    struct index_equal *equal; /* of what is listed, or NULL (struct index_query) */
 };
 
 /* Run a task on a thread of the views, with fs, req and caller filled in; task is copied, name too.

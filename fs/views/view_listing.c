@@ -408,6 +408,8 @@ static int peek(struct looking *looking, struct handle *handle,
 static int list_mirrored(struct reply *reply, struct handle *handle, off_t offset)
 {
     const int64_t end_ms = clock_now_ms() + REPLY_MS;
+    struct index_equal equal = {0};
+    reply->task->equal = &equal;
     if (offset != handle->at && offset != handle->told) {
         handle->at = handle->told = handle->from = offset;
         handle->used = handle->filled = 0;

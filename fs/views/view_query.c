@@ -161,6 +161,7 @@ int view_compare(const struct view_task *task, const struct file_key *a, const s
 int view_has_kin(const struct view_task *task, const struct file_key *key)
 {
     struct index_query query = view_query_of(task, 1);
+    query.equal = task->equal;
     int r = index_has_kin(task->fs->index, key, &query);
     return r == -ENOENT ? 0 : r;
 }

@@ -142,8 +142,9 @@ WRAP(PHASE_CLASS, classes_other,
      (struct kv * kv, const uint8_t class_id[CLASS_BYTES], uint64_t sid, uint64_t *ret_other),
      (kv, class_id, sid, ret_other))
 WRAP(PHASE_CLASS, classes_list,
-     (struct kv * kv, const uint8_t class_id[CLASS_BYTES], size_t limit, struct sid_vector *sids),
-     (kv, class_id, limit, sids))
+     (struct kv * kv, const uint8_t class_id[CLASS_BYTES], uint64_t after, size_t limit,
+      struct sid_vector *sids),
+     (kv, class_id, after, limit, sids))
 WRAP(PHASE_CANDIDATES, postings_with,
      (struct postings * postings, enum postings_tier tier, const uint64_t *fingerprints,
       size_t n_fingerprints, size_t most, struct sid_list *ret_list, size_t *ret_lengths),

@@ -327,7 +327,19 @@ static void test_answer__ends_when_nobody_waits_for_it(void **state)
     assert_int_equal(index_readable_cluster(index, &w.asked, 0, &w.query, &info, NULL), -EINTR);
 }
 
-/* Of equal documents, whose paths are all looked at, no more are kept than are wanted. */
+/* Equal documents, which the one that guesses resembles. */
+static void write_copies(struct world *w, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "copy%03u", i);
+        write_page(w, name, 1);
+        index_note_entry(w->tree->index, backing_root_key(w->tree->backing), name);
+    }
+    indexed_tree_settle(w->tree);
+}
+
+/* No more are kept than are wanted. */
 static void test_answer__takes_as_much_memory_as_it_may(void **state)
 {
     enum { N = 300 };
@@ -335,13 +347,7 @@ static void test_answer__takes_as_much_memory_as_it_may(void **state)
     struct kin_list list;
     world_init(&w, state);
     struct index *index = w.tree->index;
-    for (unsigned i = 0; i < N; i++) {
-        char name[16];
-        snprintf(name, sizeof(name), "copy%03u", i);
-        write_page(&w, name, 1);
-        index_note_entry(index, backing_root_key(w.tree->backing), name);
-    }
-    indexed_tree_settle(w.tree);
+    write_copies(&w, N);
     w.query.bytes_max = (N - 30) * (sizeof(struct kin) + sizeof("copy000"));
     assert_int_equal(index_similar(index, &w.guess, &w.query, &list), -EDQUOT);
     for (unsigned i = 0; i < 2; i++) {
@@ -349,7 +355,8 @@ static void test_answer__takes_as_much_memory_as_it_may(void **state)
         w.query.counts = i;
         assert_int_equal(index_similar(index, &w.guess, &w.query, &list), 0);
         assert_int_equal(list.n_kin, w.query.limit);
-        assert_string_equal(list.kin[i].path, i ? "copy001" : "copy000");
+        if (w.query.counts) /* of all */
+            assert_string_equal(list.kin[i].path, "copy001");
         assert_int_equal(list.n_bytes, (i + 1) * (sizeof(struct kin) + sizeof("copy000")));
         assert_true(!i || list.n_found == N);
         kin_list_done(&list);
@@ -422,6 +429,62 @@ static void test_answer__asks_for_no_path_of_what_cannot_be_read(void **state)
     assert_int_equal(w.n_paths, 2);
 }
 
+enum { FIRST_READABLE = 400 };
+
+static enum index_right count_late_paths(void *user, const char *path, const struct file_key *key)
+{
+    (void)count_paths(user, path, key);
+    return right_of(strncmp(path, "copy", 4) != 0 || atoi(path + 4) >= FIRST_READABLE);
+}
+
+static void test_answer__of_very_many_equal_documents_looks_at_as_many_as_are_wanted(void **state)
+{
+    enum { N = 600, LIMIT = 5 };
+    struct world w;
+    struct kin_list list;
+    world_init(&w, state);
+    struct index *index = w.tree->index;
+    write_copies(&w, N);
+    w.query.limit = LIMIT;
+    w.query.may_read = count_paths;
+    w.query.may_ask = NULL;
+    assert_int_equal(index_similar(index, &w.guess, &w.query, &list), 0);
+    assert_int_equal(list.n_kin, LIMIT);
+    assert_int_equal(w.n_paths, 1 + LIMIT);
+    kin_list_done(&list);
+
+    /* Wherever those that can be read are among them. */
+    w.query.may_read = count_late_paths;
+    assert_int_equal(index_similar(index, &w.guess, &w.query, &list), 0);
+    assert_int_equal(list.n_kin, LIMIT);
+    for (unsigned i = 0; i < LIMIT; i++)
+        assert_in_range(atoi(list.kin[i].path + 4), FIRST_READABLE, N - 1);
+    kin_list_done(&list);
+}
+
+/* As a directory of them is listed. */
+static void test_answer__of_many_that_are_equal_the_hidden_ones_are_passed_over_once(void **state)
+{
+    enum { N = 600 };
+    struct world w;
+    struct index_equal equal = {0};
+    world_init(&w, state);
+    write_copies(&w, N);
+    w.query.may_read = count_late_paths;
+    w.query.may_ask = NULL;
+    w.query.equal = &equal;
+    for (unsigned i = 0; i < N; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "copy%03u", i);
+        struct file_key key = indexed_tree_key(w.tree, name);
+        assert_int_equal(index_has_kin(w.tree->index, &key, &w.query), i >= FIRST_READABLE);
+    }
+    /* Of each itself and another; and all, at most twice: the last one's next is the first. */
+    assert_in_range(w.n_paths, 2 * N - FIRST_READABLE, 2 * N + 2 * N);
+    /* Where it is not the same class that is asked about, nothing is known. */
+    assert_int_equal(index_has_kin(w.tree->index, &w.guess, &w.query), 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, indexed_tree_setup, indexed_tree_teardown)
@@ -436,6 +499,8 @@ int main(void)
         TEST(test_answer__asks_for_no_path_of_what_cannot_be_read),
         TEST(test_answer__takes_as_much_memory_as_it_may),
         TEST(test_answer__counts_what_is_beyond_the_limit),
+        TEST(test_answer__of_very_many_equal_documents_looks_at_as_many_as_are_wanted),
+        TEST(test_answer__of_many_that_are_equal_the_hidden_ones_are_passed_over_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

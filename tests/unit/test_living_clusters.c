@@ -771,7 +771,7 @@ static void test_living_clusters__the_first_of_a_class_are_listed_alone(void **s
         assert_int_equal(classes_add(world.inner, class_id, 3 * sid), 0);
     for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
         struct sid_vector sids = {0};
-        assert_int_equal(classes_list(world.inner, class_id, limits[i], &sids), 0);
+        assert_int_equal(classes_list(world.inner, class_id, 0, limits[i], &sids), 0);
         assert_int_equal(sids.n_sids, limits[i] < N ? limits[i] : N);
         for (size_t k = 0; k < sids.n_sids; k++)
             assert_int_equal(sids.sids[k], 3 * (k + 1));
@@ -810,7 +810,7 @@ static void *read_on(void *user)
             else if (r != -ENOENT)
                 race->n_wrong++;
         }
-        if (living_clusters_class(race->clusters, class_id, &members) < 0)
+        if (living_clusters_class(race->clusters, class_id, 0, 0, &members) < 0)
             race->n_wrong++;
         else
             sid_list_done(&members);

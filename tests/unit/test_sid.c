@@ -68,7 +68,7 @@ static int read_class(struct kv *kv, uint64_t sid)
     _cleanup_(sid_vector_done) struct sid_vector sids = {0};
     put_be64(key + CLASS_BYTES, sid);
     write_row(kv, TABLE_CLASSES, key, sizeof(key), "", 0);
-    return classes_list(kv, key, 1, &sids);
+    return classes_list(kv, key, 0, 1, &sids);
 }
 
 static int read_postings(struct kv *kv, uint64_t sid, bool all)

@@ -43,52 +43,106 @@ static int add(enum postings_tier tier, const struct index_query *query, struct 
     return query->bytes_max && list->n_bytes > query->bytes_max ? -EDQUOT : 0;
 }
 
-/* All documents of a matching class but the one asked about, with their paths; but not many more
- * are kept than there may be, however many are equal. *stale is set where one was passed over. */
-static int expand(struct index *index, enum postings_tier tier, const struct match *match,
-                  uint64_t asked, const struct record *record, const struct index_query *query,
-                  struct path_cache *paths, size_t enough, struct kin_list *list, bool *stale)
+/* What expanding a class needs. */
+struct expansion {
+    struct index *index;
+    enum postings_tier tier;
+    uint64_t asked; /* the document */
+    const struct record *record;
+    const struct index_query *query;
+    struct path_cache *paths;
+    size_t enough;
+    struct kin_list *list;
+    bool stale; /* one was passed over */
+};
+
+/* As many of one class as there may be of all: which they are depends on none that is not shown. */
+static bool has_enough(const struct expansion *expansion, size_t n_shown)
 {
-    _cleanup_(sid_list_done) struct sid_list class = {0};
-    int r = living_clusters_class(index->clusters, match->class, &class);
-    for (size_t at = 0; r == 0 && at < class.n_sids && (!enough || list->n_kin < enough);
-         at += LOAD_AT_ONCE) {
-        const struct record *members[LOAD_AT_ONCE];
-        size_t n = class.n_sids - at;
-        if (n > LOAD_AT_ONCE)
-            n = LOAD_AT_ONCE;
-        r = records_get(index->records, class.sids + at, n, members);
-        if (r < 0)
-            break;
-        for (size_t i = 0; r == 0 && i < n; i++) {
-            struct estimate estimate;
-            const struct document document = {index->records, class.sids[at + i], members[i]};
-            struct kin kin = {.sid = document.sid,
-                              .containment = match->containment.value,
-                              .containment_samples = match->containment.n_samples};
-            if (document.sid == asked || !members[i])
-                continue;
-            r = answer_is_stopped(query) ? -EINTR
-                                         : record_resemblance(record, members[i], &estimate);
-            if (r == 0)
-                r = answer_shown_path(index, paths, &document, query, &kin.path);
-            if (r == -ENOENT || r == -ESTALE) {
-                *stale |= r == -ESTALE;
-                r = 0;
-                continue;
-            }
-            if (r == 0) {
-                kin.key = members[i]->key;
-                kin.resemblance = estimate.value;
-                kin.error = estimate.error;
-                kin.exact = estimate.exact;
-                r = add(tier, query, list, &kin);
-                kin_done(&kin);
-            }
-        }
-        records_put(index->records, members, n);
+    const struct index_query *query = expansion->query;
+    return expansion->enough ? expansion->list->n_kin >= expansion->enough
+                             : query->limit && !query->counts && n_shown >= query->limit;
+}
+
+/* Returns 1 where it is shown, 0, or an error. */
+static int show(struct expansion *expansion, const struct match *match,
+                const struct document *document)
+{
+    struct index *index = expansion->index;
+    const struct index_query *query = expansion->query;
+    struct estimate estimate;
+    struct kin kin = {.sid = document->sid,
+                      .key = document->record->key,
+                      .containment = match->containment.value,
+                      .containment_samples = match->containment.n_samples};
+    int r = answer_is_stopped(query)
+                ? -EINTR
+                : record_resemblance(expansion->record, document->record, &estimate);
+    if (r == 0)
+        r = answer_shown_path(index, expansion->paths, document, query, &kin.path);
+    if (r == -ENOENT || r == -ESTALE) {
+        expansion->stale |= r == -ESTALE;
+        return 0;
     }
+    if (r < 0)
+        return r;
+    kin.resemblance = estimate.value;
+    kin.error = estimate.error;
+    kin.exact = estimate.exact;
+    r = add(expansion->tier, query, expansion->list, &kin);
+    kin_done(&kin);
+    return r < 0 ? r : 1;
+}
+
+/* Some documents of a class. */
+static int expand_some(struct expansion *expansion, const struct match *match,
+                       const struct sid_list *some, size_t *n_shown)
+{
+    const struct record *records[LOAD_AT_ONCE];
+    struct index_equal *equal = expansion->query->equal;
+    int r = records_get(expansion->index->records, some->sids, some->n_sids, records);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; r == 0 && i < some->n_sids && !has_enough(expansion, *n_shown); i++) {
+        const struct document document = {expansion->index->records, some->sids[i], records[i]};
+        if (document.sid == expansion->asked || !records[i])
+            continue;
+        r = show(expansion, match, &document);
+        if (r > 0 && equal)
+            *equal = (struct index_equal){record_class_number(match->class), document.sid};
+        *n_shown += r > 0;
+        r = r > 0 ? 0 : r;
+    }
+    records_put(expansion->index->records, records, some->n_sids);
     return r;
+}
+
+/* The documents of a matching class but the one asked about, with their paths, the oldest first;
+ * but from the one on that was shown before, and then from the oldest. */
+static int expand(struct expansion *expansion, const struct match *match)
+{
+    const struct index_equal *equal = expansion->query->equal;
+    const bool known = equal && equal->class_number == record_class_number(match->class);
+    uint64_t after = known && equal->sid ? equal->sid - 1 : 0;
+    bool again = after > 0;
+    size_t n_shown = 0;
+    while (!has_enough(expansion, n_shown)) {
+        _cleanup_(sid_list_done) struct sid_list some = {0};
+        int r = living_clusters_class(expansion->index->clusters, match->class, after, LOAD_AT_ONCE,
+                                      &some);
+        if (r == 0)
+            r = expand_some(expansion, match, &some, &n_shown);
+        if (r < 0)
+            return r;
+        after = some.n_sids ? some.sids[some.n_sids - 1] : 0;
+        if (some.n_sids < LOAD_AT_ONCE) {
+            if (!again)
+                break;
+            again = false;
+            after = 0;
+        }
+    }
+    return 0;
 }
 
 /* Of a document that has few fingerprints in V, none may be in what contains it: half of it is
@@ -189,7 +243,6 @@ static int answer(struct index *index, enum postings_tier tier, const struct doc
     _cleanup_(matches_done) struct matches matches = {0};
     _cleanup_(path_cache_free_p) struct path_cache *paths = NULL;
     _cleanup_(kin_list_done) struct kin_list list = {0};
-    bool stale = false;
     struct match own = {.resemblance = {.value = 1.0, .exact = true},
                         .containment = {.value = 1.0, .exact = true}};
 
@@ -205,8 +258,16 @@ static int answer(struct index *index, enum postings_tier tier, const struct doc
     if (r == 0 && matches.n_matches)
         r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
 
-    /* Whole classes of one rank, so that which of them are cut off by the limit is decided
-     * by their paths alone. */
+    /* All classes of one rank, so that which of them are cut off by the limit is decided by paths;
+     * of one class, of which there may be very many, by which are the oldest. */
+    struct expansion expansion = {.index = index,
+                                  .tier = tier,
+                                  .asked = document->sid,
+                                  .record = record,
+                                  .query = query,
+                                  .paths = paths,
+                                  .enough = enough,
+                                  .list = &list};
     const struct match *match;
     double rank = NAN; /* of the one before */
     for (size_t at = 0; r == 0; rank = match_rank(tier, match)) {
@@ -217,7 +278,7 @@ static int answer(struct index *index, enum postings_tier tier, const struct doc
         if ((enough && list.n_kin >= enough) ||
             (next_rank && query->limit && !query->counts && list.n_kin >= query->limit))
             break;
-        r = expand(index, tier, match, document->sid, record, query, paths, enough, &list, &stale);
+        r = expand(&expansion, match);
     }
     if (r < 0)
         return r;
@@ -225,7 +286,7 @@ static int answer(struct index *index, enum postings_tier tier, const struct doc
     say_incomplete(index, tier, &record->sketch, query, list.incomplete);
     *ret_list = list;
     list = (struct kin_list){0};
-    return stale;
+    return expansion.stale;
 }
 
 /* Whether all that was answered is of the contents of now. */

@@ -144,7 +144,7 @@ static int add_class(struct search *search, const uint8_t class_id[CLASS_BYTES])
         return 0;
     int r = answer_is_stopped(&search->query)
                 ? -EINTR
-                : living_clusters_class(search->cluster->index->clusters, class_id, &class);
+                : living_clusters_class(search->cluster->index->clusters, class_id, 0, 0, &class);
     for (size_t at = 0; r == 0 && at < class.n_sids; at += LOAD_AT_ONCE) {
         const size_t n = class.n_sids - at;
         r = add_shown(search, class.sids + at, n < LOAD_AT_ONCE ? n : LOAD_AT_ONCE);

@@ -164,9 +164,9 @@ int living_clusters_alias(struct living_clusters *clusters, uint64_t id, uint64_
 int living_clusters_each_alias(struct living_clusters *clusters,
                                int (*found)(void *user, uint64_t alias, uint64_t id), void *user);
 
-/* All live sids of the class of a record (its own among them), ascending. */
+/* Live sids of the class of a record (its own among them), as classes_list(). */
 int living_clusters_class(struct living_clusters *clusters, const uint8_t class_id[CLASS_BYTES],
-                          struct sid_list *ret_sids);
+                          uint64_t after, size_t limit, struct sid_list *ret_sids);
 
 void living_clusters_count(struct living_clusters *clusters, uint64_t *ret_clusters,
                            uint64_t *ret_documents);

@@ -123,11 +123,11 @@ int living_clusters_each_alias(struct living_clusters *clusters,
 }
 
 int living_clusters_class(struct living_clusters *clusters, const uint8_t class_id[CLASS_BYTES],
-                          struct sid_list *ret_sids)
+                          uint64_t after, size_t limit, struct sid_list *ret_sids)
 {
     _cleanup_(sid_vector_done) struct sid_vector sids = {0};
 
-    int r = classes_list(clusters->kv, class_id, 0, &sids);
+    int r = classes_list(clusters->kv, class_id, after, limit, &sids);
     if (r == 0)
         *ret_sids = list_of(&sids);
     return r;

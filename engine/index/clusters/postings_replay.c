@@ -15,7 +15,7 @@ static int post_if_first(const struct graph *graph, uint64_t sid, const struct r
     record_class(record, class_id);
     int r = classes_add(graph->kv, class_id, sid);
     if (r == 0)
-        r = classes_list(graph->kv, class_id, 1, &class);
+        r = classes_list(graph->kv, class_id, 0, 1, &class);
     if (r < 0 || class.sids[0] != sid)
         return r;
     return graph_post(graph, sid, &record->sketch);

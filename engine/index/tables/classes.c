@@ -114,14 +114,14 @@ int classes_remove_all(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], c
     return write_rows(kv, class_ids, sids, n, false);
 }
 
-int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], size_t limit,
+int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t after, size_t limit,
                  struct sid_vector *sids)
 {
     uint8_t from[KEY_BYTES], to[KEY_BYTES];
     size_t n = 0;
     bool more = true;
 
-    make_key(from, class_id, 0);
+    make_key(from, class_id, after + 1);
     make_key(to, class_id, UINT64_MAX); /* no sid is that large */
     while (more && (limit == 0 || n < limit)) {
         struct kv_range range = {{from, KEY_BYTES}, {to, KEY_BYTES}};
@@ -154,7 +154,7 @@ int classes_other(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t s
 {
     _cleanup_(sid_vector_done) struct sid_vector first = {0};
 
-    int r = classes_list(kv, class_id, 2, &first);
+    int r = classes_list(kv, class_id, 0, 2, &first);
     if (r < 0)
         return r;
     uint64_t other = other_of(&first, sid);

@@ -26,9 +26,9 @@ int classes_add_all(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], cons
 int classes_remove_all(struct kv *kv, const uint8_t (*class_ids)[CLASS_BYTES], const uint64_t *sids,
                        size_t n);
 
-/* Append the sids of a class to a vector, ascending, the first `limit` of them (0: all): a class
- * may have very many. Any thread. Returns 0 or an error. */
-int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], size_t limit,
+/* Append the sids of a class that are above `after` to a vector, ascending, the first `limit` of
+ * them (0: all): a class may have very many. Any thread. Returns 0 or an error. */
+int classes_list(struct kv *kv, const uint8_t class_id[CLASS_BYTES], uint64_t after, size_t limit,
                  struct sid_vector *sids);
 
 /* The smallest sid of a class besides one. Returns 1, 0 when there is none, or an error. */
