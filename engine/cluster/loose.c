@@ -69,20 +69,6 @@ static int read_sketch(struct divider *divider, struct node *node, unsigned spar
     return r;
 }
 
-static int resemblance(struct divider *divider, struct node *a, struct node *b, double *ret_value)
-{
-    struct min_sketch x, y;
-    struct estimate estimate;
-    int r = read_sketch(divider, a, 0, &x);
-    if (r == 0)
-        r = read_sketch(divider, b, 1, &y);
-    if (r == 0)
-        r = min_sketch_resemblance(&x, &y, &estimate);
-    if (r == 0)
-        *ret_value = estimate.value;
-    return r;
-}
-
 /* -- whether a component is loose -- */
 
 static int compare_nodes(const void *a, const void *b)
@@ -148,15 +134,15 @@ static int take_nodes(struct divider *divider, uint32_t root)
 /* Returns 1, 0 or an error. The nodes are in the order of their ranks. */
 static int is_loose(struct divider *divider)
 {
-    uint64_t sum = stars_share(1);
-    for (size_t i = 1; i < divider->n_nodes; i++) {
-        double value = 0;
-        int r = resemblance(divider, &divider->nodes[0], &divider->nodes[i], &value);
-        if (r < 0)
-            return r;
-        sum += stars_share(value);
+    struct stars_looseness looseness = {0};
+    struct min_sketch first, node;
+    int r = read_sketch(divider, &divider->nodes[0], 0, &first);
+    for (size_t i = 0; r == 0 && i < divider->n_nodes; i++) {
+        r = read_sketch(divider, &divider->nodes[i], 1, &node);
+        if (r == 0)
+            r = stars_add_node(&looseness, &first, &node);
     }
-    return stars_are_loose(divider->n_nodes, sum, divider->run->dividing->threshold);
+    return r < 0 ? r : stars_are_loose(&looseness, divider->run->dividing->threshold);
 }
 
 /* -- stars -- */

@@ -28,6 +28,29 @@ uint64_t stars_rank(const struct min_sketch *sketch)
     return rank;
 }
 
+static uint64_t share_of(double resemblance)
+{
+    return (uint64_t)(resemblance * (double)(UINT64_C(1) << 32));
+}
+
+int stars_add_node(struct stars_looseness *looseness, const struct min_sketch *first,
+                   const struct min_sketch *node)
+{
+    struct estimate estimate;
+    int r = min_sketch_resemblance(first, node, &estimate);
+    if (r < 0)
+        return r;
+    looseness->sum += share_of(estimate.value);
+    looseness->n_nodes++;
+    return 0;
+}
+
+bool stars_are_loose(const struct stars_looseness *looseness, double threshold)
+{
+    const uint64_t n = looseness->n_nodes;
+    return n >= STARS_LOOSE_LEAST && looseness->sum < share_of(0.8 * threshold) * n;
+}
+
 struct posting {
     uint64_t key;
     uint32_t centre, next; /* next: of the same key; STARS_NONE ends */

@@ -27,18 +27,16 @@ enum {
 /* The place of a sketch among others: a hash of all of it. */
 uint64_t stars_rank(const struct min_sketch *sketch);
 
-/* A resemblance, such that a sum of them does not depend on their order. */
-static inline uint64_t stars_share(double resemblance)
-{
-    return (uint64_t)(resemblance * (double)(UINT64_C(1) << 32));
-}
+/* The nodes of a component, and their resemblances to the first, its own of 1 among them. */
+struct stars_looseness {
+    uint64_t n_nodes, sum; /* sum: in units of 2^-32, so that it does not depend on their order */
+};
 
-/* Nodes are loose where their resemblances to the first, its own of 1 among them, are below 0.8 of
- * the threshold on average: 0.4 at 0.5. sum: of all of them. */
-static inline bool stars_are_loose(uint64_t n, uint64_t sum, double threshold)
-{
-    return n >= STARS_LOOSE_LEAST && sum < stars_share(0.8 * threshold) * n;
-}
+/* One more. Returns 0 or an error of min_sketch_resemblance(). */
+int stars_add_node(struct stars_looseness *looseness, const struct min_sketch *first,
+                   const struct min_sketch *node);
+/* They are loose where the resemblances are below 0.8 of the threshold on average: 0.4 at 0.5. */
+bool stars_are_loose(const struct stars_looseness *looseness, double threshold);
 
 struct stars_options {
     double threshold;

@@ -62,16 +62,12 @@ static void take_nodes(const struct readable_cluster *component, struct nodes *n
 /* Returns 1, 0 or an error. */
 static int are_loose(const struct nodes *nodes, double threshold)
 {
-    uint64_t sum = stars_share(1);
-    for (uint32_t i = 1; i < nodes->n; i++) {
-        struct estimate estimate;
-        int r = min_sketch_resemblance(&nodes->nodes[0].record->sketch,
-                                       &nodes->nodes[i].record->sketch, &estimate);
-        if (r < 0)
-            return r;
-        sum += stars_share(estimate.value);
-    }
-    return stars_are_loose(nodes->n, sum, threshold);
+    struct stars_looseness looseness = {0};
+    int r = 0;
+    for (uint32_t i = 0; r == 0 && i < nodes->n; i++)
+        r = stars_add_node(&looseness, &nodes->nodes[0].record->sketch,
+                           &nodes->nodes[i].record->sketch);
+    return r < 0 ? r : stars_are_loose(&looseness, threshold);
 }
 
 static int read_node(void *user, uint32_t node, struct min_sketch *ret_sketch)

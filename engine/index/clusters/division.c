@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/cluster/stars.h"
-
 enum { NODES_AT_ONCE = 64 };
 
 static int by_set_and_order(const void *a, const void *b)
@@ -78,7 +76,7 @@ static int add_whole(struct division *division)
 static int judge(struct division *division, double threshold)
 {
     const struct stars_options options = {.threshold = threshold, .n_keys = POSTINGS_TIER_R_KEYS};
-    if (!stars_are_loose(division->fact.n_nodes, division->fact.sum, threshold))
+    if (!stars_are_loose(&division->fact.looseness, threshold))
         return add_whole(division);
     division->at = division->begin;
     return stars_new(&options, &division->stars);
@@ -114,16 +112,6 @@ static int read_centre(void *user, uint32_t node, struct min_sketch *ret_sketch)
     return r;
 }
 
-static int compare(struct division *division, const struct min_sketch *first,
-                   const struct min_sketch *sketch)
-{
-    struct estimate estimate = {.value = 1};
-    int r = division->at == division->begin ? 0 : min_sketch_resemblance(first, sketch, &estimate);
-    division->fact.sum += r == 0 ? stars_share(estimate.value) : 0;
-    division->fact.n_nodes++;
-    return r;
-}
-
 static int place(struct division *division, struct reading *reading,
                  const struct min_sketch *sketch)
 {
@@ -146,7 +134,7 @@ static int look_at(struct division *division, struct reading *reading,
         else if (division->stars)
             r = place(division, reading, &records[i]->sketch);
         else
-            r = compare(division, &first, &records[i]->sketch);
+            r = stars_add_node(&division->fact.looseness, &first, &records[i]->sketch);
     }
     return r;
 }

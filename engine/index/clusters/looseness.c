@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/cluster/stars.h"
 #include "engine/index/tables/id_map.h"
 
 enum {
@@ -40,16 +39,6 @@ void looseness_forget(struct looseness *looseness, uint64_t cluster)
 {
     if (place_of(looseness, cluster)->cluster == cluster)
         place_of(looseness, cluster)->cluster = 0;
-}
-
-static int add_share(struct looseness_fact *fact, const struct min_sketch *first,
-                     const struct min_sketch *other)
-{
-    struct estimate estimate = {.value = 1};
-    int r = first == other ? 0 : min_sketch_resemblance(first, other, &estimate);
-    fact->sum += r == 0 ? stars_share(estimate.value) : 0;
-    fact->n_nodes++;
-    return r;
 }
 
 /* -- of all documents -- */
@@ -90,7 +79,7 @@ static int sum_up(const struct min_sketch *const *nodes, const uint64_t *sids, s
         fact->first = sids[i];
     }
     for (size_t i = 0; r == 0 && i < n; i++)
-        r = add_share(fact, nodes[first], nodes[i]);
+        r = stars_add_node(&fact->looseness, nodes[first], nodes[i]);
     return r;
 }
 
@@ -124,7 +113,7 @@ static int add_one(const struct graph *graph, const struct record *added,
     int r = records_get(graph->records, &fact->first, 1, &first);
     if (r < 0 || !first)
         return r;
-    r = add_share(fact, &first->sketch, &added->sketch);
+    r = stars_add_node(&fact->looseness, &first->sketch, &added->sketch);
     records_put(graph->records, &first, 1);
     fact->n_documents++;
     return r < 0 ? r : 1;
@@ -183,5 +172,5 @@ int looseness_is_tight(const struct graph *graph, uint64_t id, const struct sid_
     if (r < 0)
         return r;
     *known = fact;
-    return !stars_are_loose(fact.n_nodes, fact.sum, graph->threshold);
+    return !stars_are_loose(&fact.looseness, graph->threshold);
 }

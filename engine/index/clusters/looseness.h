@@ -5,6 +5,7 @@
 #ifndef KINFS_ENGINE_INDEX_CLUSTERS_LOOSENESS_H
 #define KINFS_ENGINE_INDEX_CLUSTERS_LOOSENESS_H
 
+#include "engine/cluster/stars.h"
 #include "engine/index/clusters/graph.h"
 
 struct looseness;
@@ -14,7 +15,7 @@ void looseness_free(struct looseness *looseness);    /* NULL allowed */
 struct looseness_fact {
     uint64_t cluster, n_documents;
     uint64_t first, order; /* sid, and rank, of the first by rank */
-    uint64_t n_nodes, sum; /* stars_are_loose() */
+    struct stars_looseness looseness;
 };
 void looseness_note(struct looseness *looseness, const struct looseness_fact *fact);
 void looseness_forget(struct looseness *looseness, uint64_t cluster);
