@@ -268,22 +268,6 @@ static int join(struct joining *joining)
                                 : join_tight(joining, id, n_others);
 }
 
-/* What may have been inserted in part is put where it belongs once more. */
-static int join_again(struct joining *joining)
-{
-    const struct graph *graph = joining->graph;
-    const bool repeats = graph->membership->repeating;
-    const bool repeated = repeats || joining->coming->may_be_in;
-    graph->membership->repeating = repeated;
-    if (graph->divided)
-        graph->divided->membership->repeating = repeated;
-    int r = join(joining);
-    graph->membership->repeating = repeats;
-    if (graph->divided)
-        graph->divided->membership->repeating = repeats;
-    return r;
-}
-
 int cluster_insert(const struct graph *graph, const struct coming *coming)
 {
     _cleanup_(joining_done) struct joining joining = {.graph = graph, .coming = coming};
@@ -309,7 +293,7 @@ int cluster_insert(const struct graph *graph, const struct coming *coming)
         if (r == 0 && is_wanted)
             r = found(&joining, coming->first);
     }
-    return r < 0 ? r : join_again(&joining);
+    return r < 0 ? r : join(&joining);
 }
 
 int cluster_insert_in_place(const struct graph *graph, const struct coming *coming)
@@ -331,5 +315,5 @@ int cluster_insert_in_place(const struct graph *graph, const struct coming *comi
     r = add(&joining, sids[0], cluster);
     if (r == 0)
         r = add(&joining, sids[1], 0);
-    return r < 0 ? r : join_again(&joining);
+    return r < 0 ? r : join(&joining);
 }

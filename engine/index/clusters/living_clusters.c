@@ -178,10 +178,12 @@ static int post(struct living_clusters *clusters, const struct coming *coming)
 static int insert(struct living_clusters *clusters, const struct coming *coming)
 {
     int r = coming->first == coming->sid ? post(clusters, coming) : 0;
+    living_clusters_set_repeating(clusters, coming->may_be_in);
     if (r == 0)
         r = cluster_insert(clusters->graph, coming);
     for (const struct graph *graph = clusters->graph->next; r == 0 && graph; graph = graph->next)
         r = graph->remade ? cluster_insert_in_place(graph, coming) : 0;
+    living_clusters_set_repeating(clusters, false);
     return r;
 }
 

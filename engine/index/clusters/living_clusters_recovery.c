@@ -67,7 +67,7 @@ static void forget_what_is_known(struct living_clusters *clusters)
     }
 }
 
-static void set_repeating(struct living_clusters *clusters, bool repeating)
+void living_clusters_set_repeating(struct living_clusters *clusters, bool repeating)
 {
     for (size_t i = 0; i < clusters->n_clusterings; i++)
         clusters->clusterings[i].membership.repeating = repeating;
@@ -149,9 +149,9 @@ int living_clusters_recover(struct living_clusters *clusters)
 {
     if (clusters->posted && !clusters->unfinished)
         return 0;
-    set_repeating(clusters, true);
+    living_clusters_set_repeating(clusters, true);
     int r = recover(clusters);
-    set_repeating(clusters, false);
+    living_clusters_set_repeating(clusters, false);
     return r;
 }
 
