@@ -252,12 +252,12 @@ static void count_unwritten(struct index *index, struct result *const *results, 
 {
     enum { COUNTED_MAX = 1 << 20 };
     struct id_map *unwritten = &index->unwritten;
-    for (size_t i = 0; i < n && unwritten->n < COUNTED_MAX; i++) {
+    for (size_t i = 0; i < n && unwritten->places.n_sids < COUNTED_MAX; i++) {
         const uint64_t id = file_key_hash(&results[i]->change->key) | 1;
         if (id_map_find(unwritten, id) == ID_MAP_NONE)
             (void)id_map_add(unwritten, id, 0);
     }
-    atomic_store(&index->n_unwritten, unwritten->n);
+    atomic_store(&index->n_unwritten, unwritten->places.n_sids);
 }
 
 static bool do_results(struct index *index)

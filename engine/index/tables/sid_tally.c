@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { FIRST_SLOTS = 1024 };
+enum { FIRST_SLOTS = 256 };
 
 void sid_tally_done(struct sid_tally *tally)
 {
