@@ -13,7 +13,6 @@
  * tells nobody when its manifest changes.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -16,7 +16,6 @@
  * written, not the one that a crash meets; and RocksDB then refuses to open, where there is nothing
  * to mend.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <time.h>
 

@@ -1,6 +1,5 @@
 /* kinfs scan: index a tree without a mount, or look at all of it again. */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/proc_path.h"
 #include "base/trust.h"

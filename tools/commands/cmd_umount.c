@@ -2,7 +2,6 @@
  * store free. */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <unistd.h>
 

@@ -1,6 +1,5 @@
 #include "tools/commands/command.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
 #include "tools/commands/remake.h"
 
-#include <string.h>
-
 #include "tools/questions/holder.h"
 #include "tools/show/progress.h"
 

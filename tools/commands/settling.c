@@ -1,7 +1,6 @@
 #include "tools/commands/settling.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/counted.h"

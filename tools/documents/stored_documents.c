@@ -1,7 +1,6 @@
 #include "tools/documents/stored_documents.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "tools/questions/ask.h"
 #include "tools/questions/holder.h"

@@ -1,6 +1,5 @@
 #include "tools/extract/zip.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 #include "tools/mount/mount_plan.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/mount.h>

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "tools/mount/background.h"
 

@@ -1,7 +1,6 @@
 #include "tools/options/configuration.h"
 
 #include <ctype.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 
 #include "base/trust.h"
-#include "tools/show/json_path.h"
 
 /* A socket's address holds 108 bytes and a store's path may be longer: through a descriptor of the
  * store any path fits. */

@@ -1,6 +1,5 @@
 /* Clusters and single documents, as they are shown. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 

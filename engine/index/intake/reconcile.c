@@ -9,7 +9,6 @@
  *
  *   "moved" | child key | parent key | name -> nothing        (keys with their size before them)
  */
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

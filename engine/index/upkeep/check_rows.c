@@ -3,7 +3,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/bytes.h"
 #include "engine/index/upkeep/check.h"
 
 static const char *table_name(unsigned table)

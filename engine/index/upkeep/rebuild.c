@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "engine/index/upkeep/check.h"
 #include "engine/index/intake/salvage.h"
 #include "engine/index/store_directory.h"
 

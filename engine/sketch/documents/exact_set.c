@@ -16,7 +16,6 @@
 #include "engine/sketch/documents/exact_set.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include <xxhash.h>

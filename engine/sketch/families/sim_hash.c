@@ -21,7 +21,6 @@
 #include <errno.h>
 #include <math.h>
 
-#include "base/bytes.h"
 #include "base/mix.h"
 #include "engine/sketch/families/element_set.h"
 #include "engine/sketch/families/families.h"

@@ -18,7 +18,6 @@
 #include "engine/sketch/hash/rabin.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "engine/sketch/policy.h"
 #include "engine/text/canon.h"

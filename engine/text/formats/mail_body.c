@@ -5,8 +5,6 @@
  * soft break. "Y2Fm" is "caf" by four digits of six bits. */
 #include "engine/text/formats/mail.h"
 
-#include <string.h>
-
 static void take_text(void *user, const uint8_t *bytes, size_t size_bytes)
 {
     struct mail *mail = user;
