@@ -54,7 +54,7 @@ static void load(const char *path, unsigned w)
         die(path);
     ssize_t n = read(fd, document->bytes, BYTES_MAX);
     if (n == BYTES_MAX || n < 0 || lseek(fd, 0, SEEK_SET) < 0 ||
-        exact_set_read(fd, w, NULL, &document->set) < 0)
+        exact_set_read(fd, NULL, w, NULL, SIZE_MAX, &document->set) < 0)
         die(path);
     document->n_bytes = (size_t)n;
     document->n = (double)exact_set_count(document->set);

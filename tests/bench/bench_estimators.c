@@ -47,7 +47,7 @@ static void load(const char *path, unsigned w)
 {
     _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct document *document = &documents[n_documents];
-    if (fd < 0 || exact_set_read(fd, w, NULL, &document->set) < 0)
+    if (fd < 0 || exact_set_read(fd, NULL, w, NULL, SIZE_MAX, &document->set) < 0)
         die(path);
     if (exact_set_count(document->set) > 0)
         n_documents++;

@@ -222,7 +222,7 @@ static void make_parities(int fd, const struct hamming *hamming, struct element_
     const uint8_t key[SKETCH_KEY_BYTES] = {1};
     element_set_clear(set);
     if (lseek(fd, 0, SEEK_SET) < 0 ||
-        document_elements(fd, 5, NULL, key, false, add_to_set, set) < 0)
+        document_elements(fd, NULL, 5, NULL, key, false, add_to_set, set) < 0)
         exit(1);
     element_set_sort(set);
     memset(parities, 0, hamming->n_words * sizeof(*parities));

@@ -43,7 +43,7 @@ static int add_document(const char *path, const struct stat *st, int type, struc
     }
     struct document *document = &documents[n_documents];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || exact_set_read(fd, W, NULL, &document->set) < 0)
+    if (fd < 0 || exact_set_read(fd, NULL, W, NULL, SIZE_MAX, &document->set) < 0)
         return -1;
     close(fd);
     document->path = strdup(path + prefix_bytes);

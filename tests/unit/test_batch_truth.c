@@ -22,7 +22,7 @@ static int add_file(const char *path, const struct stat *st, int type, struct FT
     char *bytes = malloc((size_t)st->st_size + 1);
     ssize_t n = fd >= 0 && bytes ? read(fd, bytes, (size_t)st->st_size) : -1;
     if (n >= 0 && lseek(fd, 0, SEEK_SET) == 0 &&
-        exact_set_read(fd, world.policy.w, NULL, &sets[world.n]) == 0)
+        exact_set_read(fd, NULL, world.policy.w, NULL, SIZE_MAX, &sets[world.n]) == 0)
         world_add(&world, bytes, (size_t)n);
     free(bytes);
     if (fd >= 0)

@@ -39,7 +39,7 @@ static struct element_set elements_of(const char *text, size_t size, unsigned w,
     uint8_t key[SKETCH_KEY_BYTES];
     _cleanup_close_ int fd = open_text(text, size);
     trial_key(1, key);
-    assert_int_equal(document_elements(fd, w, NULL, key, rabin, gather, &set), 0);
+    assert_int_equal(document_elements(fd, NULL, w, NULL, key, rabin, gather, &set), 0);
     element_set_sort(&set);
     return set;
 }
@@ -138,14 +138,16 @@ static void test_document_elements__hand_on_errors(void **state)
     unsigned n_calls = 0;
     assert_non_null(text);
     _cleanup_close_ int fd = open_text(text, make_text(text, 9000));
-    assert_int_equal(document_elements(fd, 5, NULL, key, false, refuse_second, &n_calls), -ENOSPC);
+    assert_int_equal(document_elements(fd, NULL, 5, NULL, key, false, refuse_second, &n_calls),
+                     -ENOSPC);
     assert_int_equal(n_calls, 2); /* and no more */
-    assert_int_equal(document_elements(fd, 0, NULL, key, false, gather, NULL), -EINVAL);
-    assert_int_equal(document_elements(fd, POLICY_W_MAX + 1, NULL, key, true, gather, NULL),
+    assert_int_equal(document_elements(fd, NULL, 0, NULL, key, false, gather, NULL), -EINVAL);
+    assert_int_equal(document_elements(fd, NULL, POLICY_W_MAX + 1, NULL, key, true, gather, NULL),
                      -EINVAL);
     _cleanup_close_ int directory = open(".", O_RDONLY | O_CLOEXEC);
-    assert_int_equal(document_elements(directory, 5, NULL, key, false, gather, NULL), -EISDIR);
-    assert_int_equal(sketch_document(directory, 5, NULL, sketch_families[0], key, &sketch),
+    assert_int_equal(document_elements(directory, NULL, 5, NULL, key, false, gather, NULL),
+                     -EISDIR);
+    assert_int_equal(sketch_document(directory, NULL, 5, NULL, sketch_families[0], key, &sketch),
                      -EISDIR);
 }
 

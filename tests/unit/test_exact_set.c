@@ -28,7 +28,7 @@ static struct exact_set *read_bytes(const void *bytes, size_t size, unsigned w)
 {
     struct exact_set *set = NULL;
     _cleanup_close_ int fd = open_bytes(bytes, size);
-    assert_int_equal(exact_set_read(fd, w, NULL, &set), 0);
+    assert_int_equal(exact_set_read(fd, NULL, w, NULL, SIZE_MAX, &set), 0);
     return set;
 }
 
@@ -81,9 +81,9 @@ static void test_exact_set__is_bounded_by_the_number_of_tokens(void **state)
         sprintf(text + strlen(text), "t%u ", n);
     }
     struct exact_set *none = NULL;
-    assert_int_equal(exact_set_read(-1, 0, NULL, &none), -EINVAL);
-    assert_int_equal(exact_set_read(-1, 65, NULL, &none), -EINVAL);
-    assert_int_equal(exact_set_read(-1, 5, NULL, &none), -EBADF);
+    assert_int_equal(exact_set_read(-1, NULL, 0, NULL, SIZE_MAX, &none), -EINVAL);
+    assert_int_equal(exact_set_read(-1, NULL, 65, NULL, SIZE_MAX, &none), -EINVAL);
+    assert_int_equal(exact_set_read(-1, NULL, 5, NULL, SIZE_MAX, &none), -EBADF);
     assert_null(none);
 }
 
@@ -133,7 +133,7 @@ static void test_exact_set__reads_a_book(void **state)
     static const enum text_type as = TEXT_EPUB;
     struct exact_set *book = NULL;
     _cleanup_close_ int fd = open_bytes(page, strlen(page));
-    assert_int_equal(exact_set_read_as(fd, &as, 1, NULL, SIZE_MAX, &book), 0);
+    assert_int_equal(exact_set_read(fd, &as, 1, NULL, SIZE_MAX, &book), 0);
     assert_int_equal(exact_set_count(book), 2);
     exact_set_free(book);
 }
@@ -144,7 +144,7 @@ static void test_exact_set__starts_where_the_descriptor_stands(void **state)
     struct exact_set *set = NULL;
     _cleanup_close_ int fd = open_bytes("x y one two", 11);
     assert_int_equal(lseek(fd, 4, SEEK_SET), 4);
-    assert_int_equal(exact_set_read(fd, 1, NULL, &set), 0);
+    assert_int_equal(exact_set_read(fd, NULL, 1, NULL, SIZE_MAX, &set), 0);
     assert_int_equal(exact_set_count(set), 2);
     exact_set_free(set);
 }
@@ -352,7 +352,7 @@ static void test_exact_set__is_bounded_by_its_different_shingles(void **state)
         snprintf(text + i * WORD_BYTES, WORD_BYTES + 1, "%05u ", i % N);
     for (size_t most = N - 1; most <= N; most++) {
         _cleanup_close_ int fd = open_bytes(text, N * ROUNDS * WORD_BYTES);
-        assert_int_equal(exact_set_read_as(fd, NULL, 5, NULL, most, &set), most < N ? -E2BIG : 0);
+        assert_int_equal(exact_set_read(fd, NULL, 5, NULL, most, &set), most < N ? -E2BIG : 0);
     }
     assert_int_equal(exact_set_count(set), N);
     exact_set_free(set);

@@ -684,7 +684,7 @@ static double exact_resemblance(struct fixture *f, const char *a, const char *b)
     double r;
     for (int i = 0; i < 2; i++) {
         int fd = open(scratch_path(f->tree, "%s", names[i]), O_RDONLY);
-        assert_int_equal(exact_set_read(fd, 5, NULL, &sets[i]), 0);
+        assert_int_equal(exact_set_read(fd, NULL, 5, NULL, SIZE_MAX, &sets[i]), 0);
         close(fd);
     }
     assert_int_equal(exact_set_resemblance(sets[0], sets[1], &r), 0);

@@ -31,7 +31,7 @@ static struct exact_set *set_of(const struct families *families, uint32_t family
     size_t n = families_write(families, number, 0, text);
     assert_int_equal(write(fd, text, n), n);
     assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-    assert_int_equal(exact_set_read(fd, W, NULL, &set), 0);
+    assert_int_equal(exact_set_read(fd, NULL, W, NULL, SIZE_MAX, &set), 0);
     return set;
 }
 

@@ -35,7 +35,7 @@ static struct exact_set *set_of(const struct planted *planted,
     assert_int_equal(write(fd, text, size), (ssize_t)size);
     assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
     struct exact_set *set;
-    assert_int_equal(exact_set_read(fd, w, NULL, &set), 0);
+    assert_int_equal(exact_set_read(fd, NULL, w, NULL, SIZE_MAX, &set), 0);
     return set;
 }
 

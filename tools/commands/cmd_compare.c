@@ -280,8 +280,8 @@ static int open_file(const char *path, int *ret_fd, char **ret_error)
 static int read_set(const struct compare_options *options, const char *path,
                     const struct text_source *text, struct exact_set **ret_set, char **ret_error)
 {
-    int r = exact_set_read_as(text->fd, text->as, options->w, &options->words,
-                              EXACT_MOST_MILLIONS * (size_t)1000000, ret_set);
+    int r = exact_set_read(text->fd, text->as, options->w, &options->words,
+                           EXACT_MOST_MILLIONS * (size_t)1000000, ret_set);
     if (r == -E2BIG)
         return refuse(ret_error, r,
                       "%s: more than %d million different shingles; compare by --resample", path,

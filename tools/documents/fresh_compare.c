@@ -111,8 +111,8 @@ static int parities_of(const struct text_source *text, const struct fresh_compar
                        uint64_t *parities)
 {
     _cleanup_(element_set_done) struct element_set set = {0};
-    int r = document_elements_as(text->fd, text->as, comparison->w, &comparison->words, key, false,
-                                 add_to_set, &set);
+    int r = document_elements(text->fd, text->as, comparison->w, &comparison->words, key, false,
+                              add_to_set, &set);
     if (r < 0)
         return r;
     element_set_sort(&set);
@@ -158,10 +158,10 @@ int fresh_compare(const struct fresh_comparison *comparison, const struct text_s
     json_object_object_add(row, "measure", json_object_new_string(measure_name(family->measure)));
     if (comparison->within)
         return add_within(comparison, key, text_a, text_b, row);
-    int r = sketch_document_as(text_a->fd, text_a->as, comparison->w, &comparison->words, family,
-                               key, &a);
+    int r =
+        sketch_document(text_a->fd, text_a->as, comparison->w, &comparison->words, family, key, &a);
     if (r == 0)
-        r = sketch_document_as(text_b->fd, text_b->as, comparison->w, &comparison->words, family,
-                               key, &b);
+        r = sketch_document(text_b->fd, text_b->as, comparison->w, &comparison->words, family, key,
+                            &b);
     return r < 0 ? r : add_estimates(family, &a, &b, same, row);
 }

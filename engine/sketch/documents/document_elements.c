@@ -133,16 +133,9 @@ static int read_document(int fd, const enum text_type *as, struct reader *reader
     return reader->result;
 }
 
-int document_elements(int fd, unsigned w, const struct word_options *words,
-                      const uint8_t key[SKETCH_KEY_BYTES], bool rabin, element_sink sink,
-                      void *user)
-{
-    return document_elements_as(fd, NULL, w, words, key, rabin, sink, user);
-}
-
-int document_elements_as(int fd, const enum text_type *as, unsigned w,
-                         const struct word_options *words, const uint8_t key[SKETCH_KEY_BYTES],
-                         bool rabin, element_sink sink, void *user)
+int document_elements(int fd, const enum text_type *as, unsigned w,
+                      const struct word_options *words, const uint8_t key[SKETCH_KEY_BYTES],
+                      bool rabin, element_sink sink, void *user)
 {
     struct policy policy;
     struct canon_sink before;
@@ -178,21 +171,14 @@ static int add_to_sketcher(void *user, const uint64_t *elements, size_t n_elemen
     return sketcher_add(user, elements, n_elements);
 }
 
-int sketch_document(int fd, unsigned w, const struct word_options *words,
+int sketch_document(int fd, const enum text_type *as, unsigned w, const struct word_options *words,
                     const struct sketch_family *family, const uint8_t key[SKETCH_KEY_BYTES],
                     struct sketch *ret_sketch)
-{
-    return sketch_document_as(fd, NULL, w, words, family, key, ret_sketch);
-}
-
-int sketch_document_as(int fd, const enum text_type *as, unsigned w,
-                       const struct word_options *words, const struct sketch_family *family,
-                       const uint8_t key[SKETCH_KEY_BYTES], struct sketch *ret_sketch)
 {
     _cleanup_(sketcher_free_p) struct sketcher *sketcher = NULL;
     int r = sketcher_new(family, key, &sketcher);
     if (r == 0)
-        r = document_elements_as(fd, as, w, words, key, family->of_rabin_elements, add_to_sketcher,
-                                 sketcher);
+        r = document_elements(fd, as, w, words, key, family->of_rabin_elements, add_to_sketcher,
+                              sketcher);
     return r < 0 ? r : sketcher_finish(sketcher, ret_sketch);
 }

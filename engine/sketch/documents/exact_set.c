@@ -160,13 +160,8 @@ static int read_document(int fd, const enum text_type *as, const struct reader *
     return 0;
 }
 
-int exact_set_read(int fd, unsigned w, const struct word_options *words, struct exact_set **ret_set)
-{
-    return exact_set_read_as(fd, NULL, w, words, SIZE_MAX, ret_set);
-}
-
-int exact_set_read_as(int fd, const enum text_type *as, unsigned w,
-                      const struct word_options *words, size_t most, struct exact_set **ret_set)
+int exact_set_read(int fd, const enum text_type *as, unsigned w, const struct word_options *words,
+                   size_t most, struct exact_set **ret_set)
 {
     if (w < 1 || w > POLICY_W_MAX)
         return -EINVAL;
