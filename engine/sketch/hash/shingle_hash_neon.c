@@ -79,16 +79,7 @@ static inline __attribute__((always_inline)) void windows_of(const struct window
     }
 }
 
-static void windows(const struct shingle_hash *hash, const uint64_t *p, size_t n_windows,
-                    uint64_t *ret)
-{
-    const struct window_keys *keys = &hash->window[hash->w - 1];
-    switch (hash->w) { /* the presets: a constant w is unrolled, and its keys stay in registers */
-    case 5: windows_of(keys, 5, p, n_windows, ret); break;
-    case 10: windows_of(keys, 10, p, n_windows, ret); break;
-    default: windows_of(keys, hash->w, p, n_windows, ret); break;
-    }
-}
+#include "engine/sketch/hash/shingle_hash_parts.h"
 
 static void features(const struct shingle_hash *hash, const struct feature *p, size_t n,
                      uint64_t *ret)
