@@ -56,12 +56,16 @@ struct expansion {
     bool stale; /* one was passed over */
 };
 
-/* As many of one class as there may be of all: which they are depends on none that is not shown. */
+/* Of a class larger than this the first by their paths are not looked for. */
+enum { SHOWN_LEAST = 1024 };
+
+/* So many of one class are looked at that are shown: which they are depends on no other. */
 static bool has_enough(const struct expansion *expansion, size_t n_shown)
 {
     const struct index_query *query = expansion->query;
     return expansion->enough ? expansion->list->n_kin >= expansion->enough
-                             : query->limit && !query->counts && n_shown >= query->limit;
+                             : query->limit && !query->counts && n_shown >= query->limit &&
+                                   n_shown >= SHOWN_LEAST;
 }
 
 /* Returns 1 where it is shown, 0, or an error. */
@@ -258,8 +262,8 @@ static int answer(struct index *index, enum postings_tier tier, const struct doc
     if (r == 0 && matches.n_matches)
         r = path_cache_new(index->kv, backing_root_key(index->backing), &paths);
 
-    /* All classes of one rank, so that which of them are cut off by the limit is decided by paths;
-     * of one class, of which there may be very many, by which are the oldest. */
+    /* Whole classes of one rank, so that which of them are cut off by the limit is decided by their
+     * paths; but of a class of very many the oldest. */
     struct expansion expansion = {.index = index,
                                   .tier = tier,
                                   .asked = document->sid,
