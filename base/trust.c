@@ -77,7 +77,7 @@ static struct user_text user_text(uid_t uid)
 
 /* -- directories -- */
 
-/* What has to be root's or the effective user's, beside the mounts. */
+/* The parts of a way that have to be root's or the effective user's; its mounts always have to. */
 enum own { OWN_ALL, OWN_LINKS, OWN_NOTHING };
 
 struct walk {

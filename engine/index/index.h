@@ -321,8 +321,8 @@ struct index_query {
     double threshold; /* of resemblance, 0.0 to 1.0 (of containment for index_containing()) */
     size_t limit;     /* most answers, 0 for all */
     bool counts;      /* those beyond the limit are looked for, too */
-    /* Of many equal documents that one asker asks index_has_kin() about, one after another, those
-     * that may not be shown are passed over once. NULL: each time */
+    /* The document that index_has_kin() found last for this asker: among many equal ones that are
+     * asked about one after another, it begins there. NULL: with the oldest, each time */
     struct index_equal *equal;
     /* Most memory for an answer in the making, in which twice the limit and 256 more are kept:
      * where that is not enough, -EDQUOT. 0: any */

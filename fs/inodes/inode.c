@@ -137,7 +137,7 @@ static void grow(struct inode_table *table)
     free(old);
 }
 
-/* What the identity has beside its key. */
+/* The type, owner and birth time of an identity, whose key is there. */
 static void take_origin(const struct statx *sx, struct inode_identity *identity)
 {
     identity->type = sx->stx_mode & S_IFMT;

@@ -43,6 +43,7 @@ struct handle {
     struct view_links *links;                 /* of VIEW_DOCUMENT and VIEW_CLUSTER */
     struct index_readable_clusters *clusters; /* of VIEW_CLUSTERS, where not all may be read */
     int fd;                                   /* of VIEW_DIRECTORY, or -1 */
+    struct index_equal equal;                 /* of its documents */
     struct user_room *descriptors;            /* that it is counted in, as stay.uid's; or NULL */
     off_t at;                                 /* offset of the entry at `used` */
     off_t from;          /* where the buffer is to be filled from; negative: where it ended */
@@ -408,8 +409,7 @@ static int peek(struct looking *looking, struct handle *handle,
 static int list_mirrored(struct reply *reply, struct handle *handle, off_t offset)
 {
     const int64_t end_ms = clock_now_ms() + REPLY_MS;
-    struct index_equal equal = {0};
-    reply->task->equal = &equal;
+    reply->task->equal = &handle->equal;
     if (offset != handle->at && offset != handle->told) {
         handle->at = handle->told = handle->from = offset;
         handle->used = handle->filled = 0;

@@ -43,7 +43,7 @@ static int add(enum postings_tier tier, const struct index_query *query, struct 
     return query->bytes_max && list->n_bytes > query->bytes_max ? -EDQUOT : 0;
 }
 
-/* What expanding a class needs. */
+/* A class on its way to the documents of an answer. */
 struct expansion {
     struct index *index;
     enum postings_tier tier;
@@ -56,7 +56,7 @@ struct expansion {
     bool stale; /* one was passed over */
 };
 
-/* Of a class larger than this the first by their paths are not looked for. */
+/* The oldest documents of a class, among which the first by their paths are looked for. */
 enum { SHOWN_LEAST = 1024 };
 
 /* So many of one class are looked at that are shown: which they are depends on no other. */

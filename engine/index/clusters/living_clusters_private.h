@@ -37,7 +37,7 @@ struct living_clusters {
 /* NULL: there is none of that number. */
 struct clustering *living_clusters_find(struct living_clusters *clusters, unsigned number);
 
-/* Of all clusterings: what moves may be in part where it goes (membership.h). */
+/* Every membership takes it that documents which move may be in part where they go. */
 void living_clusters_set_repeating(struct living_clusters *clusters, bool repeating);
 
 #endif

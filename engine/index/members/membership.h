@@ -52,7 +52,7 @@ struct membership {
     struct number_cache clusters, heads;
     struct cluster_ids ids;
     struct dissolved_clusters dissolved;
-    /* What was interrupted is carried out again: of what is moved some may be there. */
+    /* A move that was interrupted is carried out again: some of its documents may be there. */
     bool repeating;
     bool changed;       /* by this instance, so that it stores its counts */
     bool counts_stored; /* "cluster_counts" is there and must go before a change */
