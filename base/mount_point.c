@@ -15,10 +15,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "base/cleanup.h"
+#include "base/mount_id.h"
 #include "base/mount_table.h"
 #include "base/proc_path.h"
 
@@ -125,13 +125,14 @@ int mount_points_below(int root_fd, char ***ret_points, size_t *ret_n_points)
     _cleanup_(mount_table_done) struct mount_table table = {0};
     struct mount_row row;
     struct top top;
-    struct statx stx;
+    struct mount_id mount;
     if (!points.ids)
         return -ENOMEM;
-    if (statx(root_fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &stx) < 0)
-        return -errno;
-    points.ids[0] = stx.stx_mnt_id;
-    int r = find_top(root_fd, &top);
+    int r = mount_id_find(root_fd, "", &mount);
+    if (r < 0)
+        return r;
+    points.ids[0] = mount.id;
+    r = find_top(root_fd, &top);
     if (r == 0)
         r = mount_table_open(&table, NULL);
     while (r == 0 && (r = mount_table_next(&table, &row)) > 0) {

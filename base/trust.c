@@ -21,6 +21,7 @@
 
 #include "base/cleanup.h"
 #include "base/escape.h"
+#include "base/mount_id.h"
 #include "base/mount_user.h"
 #include "base/proc_path.h"
 
@@ -98,35 +99,26 @@ static void walk_done(struct walk *walk)
     free(walk->rest);
 }
 
-static bool is_fuse(int fd)
+/* The one mount that need not be in the table: that of a changed root is outside of it. */
+static bool is_of_root(uint64_t mount_id)
 {
-    struct statfs fs;
-    return fstatfs(fd, &fs) < 0 || fs.f_type == FUSE_SUPER_MAGIC;
-}
-
-/* The mount of what is open, which need not answer for that, nor let one in: nothing else is asked
- * for. */
-static int find_mount(int fd, struct statx *ret_stx)
-{
-    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, ret_stx) < 0 ? -errno : 0;
+    struct mount_id root;
+    return mount_id_find(AT_FDCWD, "/", &root) == 0 && root.id == mount_id;
 }
 
 /* Checks whose a mount is, before anything in it is asked. */
 static int check_mount(struct walk *walk, int fd)
 {
-    struct statx stx;
+    struct mount_id mount;
     uid_t uid = 0;
-    int r = find_mount(fd, &stx);
+    int r = mount_id_find(fd, "", &mount);
     if (r < 0)
         return r;
-    if (stx.stx_mask & STATX_MNT_ID &&
-        (stx.stx_mnt_id == walk->mount_id || stx.stx_mnt_id == walk->root_id))
+    if (mount.id == walk->mount_id || mount.id == walk->root_id)
         return 0;
-    r = mount_user_of_id(stx.stx_mnt_id, &uid);
-    if (r == -ENOENT && !is_fuse(fd)) { /* the root of a chroot, whose mount is outside of it */
-        uid = 0;
+    r = mount_user_of_id(mount.id, &uid);
+    if (r == -ENOENT && is_of_root(mount.id))
         r = 0;
-    }
     if (r < 0 && r != -ENOENT)
         return r;
     if (r == -ENOENT)
@@ -140,7 +132,7 @@ static int check_mount(struct walk *walk, int fd)
             "%s is in a mount of %s, who can show anything there; name a directory outside "
             "of it",
             shown(fd, NULL).text, user_text(uid).text);
-    walk->mount_id = stx.stx_mnt_id;
+    walk->mount_id = mount.id;
     return 0;
 }
 
@@ -210,9 +202,9 @@ static int begin_at_root(struct walk *walk)
     walk->fd = fd;
     if (walk->own == OWN_ALL)
         return check_on_way(walk, fd);
-    struct statx stx;
-    int r = find_mount(fd, &stx);
-    walk->root_id = r == 0 ? stx.stx_mnt_id : UINT64_MAX;
+    struct mount_id mount;
+    int r = mount_id_find(fd, "", &mount);
+    walk->root_id = r == 0 ? mount.id : UINT64_MAX;
     return r;
 }
 
@@ -263,7 +255,7 @@ static int reach(struct walk *walk, int *fd, bool is_directory)
 static int step_along(struct walk *walk, const char *name)
 {
     const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
-    struct statx stx;
+    struct mount_id mount;
     struct stat st;
     if (strcmp(name, ".") == 0)
         return 0;
@@ -275,11 +267,11 @@ static int step_along(struct walk *walk, const char *name)
         return reach(walk, &fd, true);
     if (errno == ENOTDIR)
         fd = openat(walk->fd, name, flags);
-    r = fd < 0 ? -errno : find_mount(fd, &stx);
+    r = fd < 0 ? -errno : mount_id_find(fd, "", &mount);
     if (r < 0)
         return r;
     /* The top of a mount is no link, and may be another user's. */
-    if (stx.stx_attributes & STATX_ATTR_MOUNT_ROOT)
+    if (mount.is_top)
         return reach(walk, &fd, false);
     if (fstat(fd, &st) < 0)
         return -errno;

@@ -7,10 +7,9 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "base/cleanup.h"
+#include "base/mount_id.h"
 #include "base/mount_table.h"
 #include "base/proc_path.h"
 #include "fs/callers/rights.h"
@@ -19,25 +18,12 @@
 /* So often a mount may be moved while it is looked for. */
 enum { MOVES_MAX = 16 };
 
-/* The mount an open directory is in; the daemon is not asked. */
-static int look(int fd, uint64_t *ret_id, uint64_t *ret_device)
-{
-    struct statx st;
-    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st) < 0)
-        return -errno;
-    if (!(st.stx_mask & STATX_MNT_ID))
-        return -ENOENT;
-    *ret_id = st.stx_mnt_id;
-    *ret_device = makedev(st.stx_dev_major, st.stx_dev_minor);
-    return 0;
-}
-
 /* The mount on a directory is found by the directory above, since the name of a mount point cannot
  * be changed. Nothing is learnt of another's mount that has come there meanwhile. */
 static bool learn(struct own_mount *own, int point_fd)
 {
     char path[PATH_MAX];
-    uint64_t id, device, below;
+    struct mount_id mount, below;
     _cleanup_(mount_table_done) struct mount_table table = {0};
     struct mount_row row;
     if (proc_path_read(point_fd, path) <= 0)
@@ -48,12 +34,12 @@ static bool learn(struct own_mount *own, int point_fd)
         return false;
     _cleanup_close_ int top =
         openat(above, slash[1] ? slash + 1 : ".", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (top < 0 || look(top, &id, &device) < 0 || look(point_fd, &below, &(uint64_t){0}) < 0 ||
-        mount_table_find(&table, NULL, id, &row) < 0 || row.parent_id != below ||
+    if (top < 0 || mount_id_find(top, "", &mount) < 0 || mount_id_find(point_fd, "", &below) < 0 ||
+        mount_table_find(&table, NULL, mount.id, &row) < 0 || row.parent_id != below.id ||
         strcmp(row.type, "fuse.kinfs") != 0)
         return false;
-    own->id = id;
-    own->device = device;
+    own->id = mount.id;
+    own->device = mount.device;
     return true;
 }
 
@@ -86,11 +72,12 @@ static int open_mount(const struct own_mount *own, struct fuse_session *session)
     for (int i = 0; own->id && i < MOVES_MAX; i++) {
         _cleanup_(mount_table_done) struct mount_table table = {0};
         struct mount_row row;
-        uint64_t id, device;
+        struct mount_id mount;
         if (mount_table_find(&table, NULL, own->id, &row) < 0)
             break;
         _cleanup_close_ int fd = open(row.point, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd < 0 || look(fd, &id, &device) < 0 || id != own->id || device != own->device)
+        if (fd < 0 || mount_id_find(fd, "", &mount) < 0 || mount.id != own->id ||
+            mount.device != own->device)
             continue;
         /* A connection that has ended may have left its numbers to another mount. */
         struct pollfd connection = {.fd = fuse_session_fd(session)};

@@ -6,19 +6,24 @@
 needs_fuse
 needs python3
 lib=$(cd "$(dirname "$0")/../lib" && pwd)
-mkdir -p own/hung his/hung his/other over/tree other "$MNT"
+mkdir -p own/hung his/hung his/other over/tree gone other "$MNT"
 words 1 90 > other/x
 words 1 90 > over/tree/x
 ln -s his/hung link
 expect_code 0 "$KINFS" scan --store="$SCRATCH/kept" over/tree
 servers=()
 trap 'kill "${servers[@]}" 2> /dev/null || true' EXIT
-for directory in own/hung his/hung over; do
+for directory in own/hung his/hung over gone; do
     [[ $directory = own/hung ]] && user=0 || user=54321
     "$lib/hanging_fs.py" "$directory" $user allow_other > "said.${directory%/*}" &
     servers+=($!)
     soon 'the file system' grep -q ready "said.${directory%/*}"
 done
+(trap '' USR1; cd gone && exec sleep 1000) & # keeps it where no table of mounts has it
+inside=$!
+servers+=("$inside")
+soon 'a process in it' test "/proc/$inside/cwd" -ef gone
+umount --lazy gone
 kill -USR1 "${servers[@]}" # from now on they answer nothing
 
 # asks NUMBER ARGUMENT...: the command in the background; what it says, and its exit code, in files of that number.
@@ -70,6 +75,7 @@ check his/hung
 cluster his/hung
 cluster his/hung/f
 cluster link/d
+cluster /proc/$inside/cwd
 cluster --keep=his/hung/k other
 cluster --scratch=his/hung other
 clusters his/hung/f
@@ -89,6 +95,7 @@ shingles his/hung/f
 similar --tree=his/hung other/x
 similar --tree=other his/hung/f
 status his/hung
+status /proc/$inside/cwd/d
 status link/../hung/d
 status over/tree
 status -s his/hung/s
@@ -100,4 +107,4 @@ expect_each 'another user.s mount, .*; left out' <<< "cluster his"
 expect_each 'not a mount point of kinfs' <<< 'umount his/hung'
 expect_code 2 "$KINFS" mount -o config=his/hung/c other "$MNT"
 expect_match 'a configuration' "^kinfs: his/hung/c: in another user's mount" "$OUT"
-expect_equal 'what another user was asked' 'ready ready' "$(< said.his) $(< said.over)"
+expect_equal 'what another user was asked' 'ready ready ready' "$(< said.his) $(< said.over) $(< said.gone)"

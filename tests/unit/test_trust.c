@@ -11,12 +11,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/mount_id.h"
 #include "base/mount_user.h"
 #include "base/proc_path.h"
 #include "base/trust.h"
@@ -494,6 +497,60 @@ static void test_trust__by_anybodys_links_a_path_leads_where_it_does(void **stat
     assert_int_equal(chdir("/"), 0);
 }
 
+/* 0: as it should be; 77: cannot be tested; else 1. Each in a process of its own. */
+static int open_detached(void)
+{
+    char gone[96];
+    snprintf(gone, sizeof(gone), "%s/gone", root);
+    if (!scratch_own_mounts() || mkdir(gone, 0700) < 0 ||
+        mount("kinfs-test", gone, "tmpfs", 0, NULL) < 0)
+        return 77;
+    int fd = open(gone, O_PATH | O_CLOEXEC);
+    if (fd < 0 || umount2(gone, MNT_DETACH) < 0)
+        return 77;
+    const char *path = proc_path_of(fd).text;
+    return trust_open_anywhere(path, NULL) != -EXDEV || trust_open_anybodys(path, NULL) != -EPERM;
+}
+
+static int open_in_changed_root(void)
+{
+    struct mount_id own_mount;
+    uid_t uid;
+    char proc[96];
+    snprintf(proc, sizeof(proc), "%s/proc", root);
+    if (!scratch_own_mounts() || mkdir(proc, 0700) < 0 ||
+        mount("/proc", proc, NULL, MS_BIND, NULL) < 0 || chroot(root) < 0 || chdir("/") < 0)
+        return 77;
+    return mount_id_find(AT_FDCWD, "own", &own_mount) < 0 ||
+           mount_user_of_id(own_mount.id, &uid) != -ENOENT ||
+           trust_open_directory("/own", NULL) < 0 || trust_open_anybodys("own", NULL) < 0 ||
+           trust_open_anywhere("/own", NULL) < 0;
+}
+
+static void expect_apart(int (*work)(void))
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(work());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(status, 0);
+}
+
+static void test_trust__a_mount_that_is_not_in_the_table_is_not_trusted(void **state)
+{
+    (void)state;
+    expect_apart(open_detached);
+}
+
+static void test_trust__a_changed_root_is_trusted_though_its_mount_is_outside_of_it(void **state)
+{
+    (void)state;
+    expect_apart(open_in_changed_root);
+}
+
 static void test_mount_user__is_what_the_kernel_wrote_last(void **state)
 {
     (void)state;
@@ -537,6 +594,8 @@ int main(void)
         CASE(test_trust__a_directory_of_anybodys_opens_by_links_of_ones_own),
         CASE(test_trust__by_anybodys_links_a_path_leads_where_it_does),
         CASE(test_trust__another_users_link_leads_nowhere),
+        CASE(test_trust__a_mount_that_is_not_in_the_table_is_not_trusted),
+        CASE(test_trust__a_changed_root_is_trusted_though_its_mount_is_outside_of_it),
         cmocka_unit_test(test_mount_user__is_what_the_kernel_wrote_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,11 @@
 #include "tools/options/access_times.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 
 #include "base/cleanup.h"
+#include "base/mount_id.h"
 #include "base/mount_table.h"
 #include "tools/show/message.h"
 
@@ -67,10 +66,9 @@ static bool is_lazy(int source_fd)
 {
     _cleanup_(mount_table_done) struct mount_table table = {0};
     struct mount_row row;
-    struct statx stx;
-    return statx(source_fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &stx) == 0 &&
-           (stx.stx_mask & STATX_MNT_ID) &&
-           mount_table_find(&table, NULL, stx.stx_mnt_id, &row) == 0 &&
+    struct mount_id mount;
+    return mount_id_find(source_fd, "", &mount) == 0 &&
+           mount_table_find(&table, NULL, mount.id, &row) == 0 &&
            has_option(row.options, "lazytime");
 }
 

@@ -1,10 +1,9 @@
 #include "tools/questions/mounts.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "base/mount_id.h"
 #include "base/mount_table.h"
 #include "base/mount_user.h"
 #include "base/trust.h"
@@ -82,46 +81,34 @@ bool mount_is_trusted(const struct mount *mount)
     return mount_is_kinfs(mount) && mount_user_is_trusted(mount->user);
 }
 
-/* Which mount it is the kernel says of its own; asked for nothing else, it does so of mounts that
- * are closed to this process, too. */
-static int find_id(int fd, const char *path, int flags, uint64_t *ret_id)
-{
-    struct statx st;
-    if (statx(fd, path, flags | AT_STATX_DONT_SYNC, 0, &st) < 0)
-        return -errno;
-    *ret_id = st.stx_mnt_id;
-    return st.stx_mask & STATX_MNT_ID ? 0 : -ENOENT;
-}
-
 bool mount_has(const struct mount *mount, int fd, const char *name)
 {
-    uint64_t id;
-    return find_id(fd, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, &id) == 0 && id == mount->id;
+    struct mount_id found;
+    return mount_id_find(fd, name, &found) == 0 && found.id == mount->id;
 }
 
 int mount_open_top(const struct mount *mount)
 {
-    struct statx st;
+    struct mount_id found;
     _cleanup_close_ int fd = trust_open_mount_point(mount->point);
     if (fd < 0)
         return fd;
-    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &st) == 0 &&
-                   st.stx_attributes & STATX_ATTR_MOUNT_ROOT && mount_has(mount, fd, "")
-               ? TAKE_FD(fd)
-               : -EBUSY;
+    int r = mount_id_find(fd, "", &found);
+    return r == 0 && found.is_top && found.id == mount->id ? TAKE_FD(fd) : -EBUSY;
 }
 
 int mounts_of_open(const struct mounts *mounts, int fd, const struct mount **ret_mount)
 {
-    uint64_t id;
-    int r = find_id(fd, "", AT_EMPTY_PATH, &id);
-    if (r == 0)
-        for (size_t i = 0; i < mounts->n_mounts; i++)
-            if (mounts->mounts[i].id == id) {
-                *ret_mount = &mounts->mounts[i];
-                return 0;
-            }
-    return r < 0 ? r : -ENOENT;
+    struct mount_id found;
+    int r = mount_id_find(fd, "", &found);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < mounts->n_mounts; i++)
+        if (mounts->mounts[i].id == found.id) {
+            *ret_mount = &mounts->mounts[i];
+            return 0;
+        }
+    return -ENOENT;
 }
 
 const struct mount *mounts_at(const struct mounts *mounts, const char *point)
