@@ -98,11 +98,8 @@ int caller_access(const struct caller *caller, int dirfd, const char *path, int 
 /* On a thread that is the caller; way NULL: the directories need not be listed. */
 static int open_path(struct listed_way *way, struct looking *looking, int root_fd, const char *path)
 {
-    const char *name;
-    if (!way)
-        return looks_open_path(looking, root_fd, path);
-    int dir_fd = listed_way_open(way, looking, root_fd, path, &name);
-    return dir_fd < 0 ? dir_fd : looks_open(looking, dir_fd, name, 0);
+    return way ? listed_way_open(way, looking, root_fd, path)
+               : looks_open_path(looking, root_fd, path);
 }
 
 /* *ret_fd is -1 where the path leads to nothing that the caller can reach. Returns 0 where that can
