@@ -62,7 +62,7 @@ void world_check_aliases(struct world *world)
         assert_int_equal(id, world->aliases[k].leads_to);
     }
     world->n_alias_rows = 0;
-    assert_int_equal(living_clusters_each_alias(world->reader, world_check_alias, world), 0);
+    assert_int_equal(cluster_aliases_each(world->inner, world_check_alias, world), 0);
 }
 
 void world_check(struct world *world)

@@ -169,11 +169,6 @@ int spill_writer_flush(struct spill_writer *writer)
     return 0;
 }
 
-uint32_t spill_n_partitions(const struct spill *spill)
-{
-    return spill->n_partitions;
-}
-
 uint64_t spill_partition_count(const struct spill *spill, uint32_t partition)
 {
     return spill->partitions[partition].n_bytes / spill->record_bytes;

@@ -69,7 +69,6 @@ static inline int spill_add(struct spill_writer *writer, uint32_t partition, con
     return spill_hand_over(writer, partition);
 }
 
-uint32_t spill_n_partitions(const struct spill *spill);
 uint64_t spill_count(const struct spill *spill); /* records, all that were handed over */
 uint64_t spill_partition_count(const struct spill *spill, uint32_t partition);
 

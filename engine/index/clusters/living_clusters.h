@@ -160,10 +160,6 @@ int living_clusters_ids(struct living_clusters *clusters, uint64_t after, size_t
 /* The cluster that one with another id became part of. Returns 0, -ENOENT, or an error. */
 int living_clusters_alias(struct living_clusters *clusters, uint64_t id, uint64_t *ret_id);
 
-/* All ids that lead to clusters so (cluster_aliases_each()). */
-int living_clusters_each_alias(struct living_clusters *clusters,
-                               int (*found)(void *user, uint64_t alias, uint64_t id), void *user);
-
 /* Live sids of the class of a record (its own among them), as classes_list(). */
 int living_clusters_class(struct living_clusters *clusters, const uint8_t class_id[CLASS_BYTES],
                           uint64_t after, size_t limit, struct sid_list *ret_sids);

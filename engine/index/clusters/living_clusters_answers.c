@@ -116,12 +116,6 @@ int living_clusters_alias(struct living_clusters *clusters, uint64_t id, uint64_
     return cluster_aliases_find(clusters->kv, id, ret_id);
 }
 
-int living_clusters_each_alias(struct living_clusters *clusters,
-                               int (*found)(void *user, uint64_t alias, uint64_t id), void *user)
-{
-    return cluster_aliases_each(clusters->kv, found, user);
-}
-
 int living_clusters_class(struct living_clusters *clusters, const uint8_t class_id[CLASS_BYTES],
                           uint64_t after, size_t limit, struct sid_list *ret_sids)
 {

@@ -101,16 +101,10 @@ void min_sketch_builder_add(struct min_sketch_builder *builder, const uint64_t *
 void min_sketch_builder_finish(struct min_sketch_builder *builder, uint64_t n_tokens,
                                struct min_sketch *ret_sketch);
 
-/* The sketch of the union of two documents' shingle sets, equal to the one built from all of them
- * (Lemma of MIN_s; merge = union + cut). Returns 0, -EPROTO, -ENOMEM; ret_sketch gives, end with
- * min_sketch_done(). */
-int min_sketch_merge(const struct policy *policy, const struct min_sketch *a,
-                     const struct min_sketch *b, struct min_sketch *ret_sketch);
-
 /* -- memory and stored form -- */
 
 int min_sketch_copy(const struct min_sketch *sketch, struct min_sketch *ret_copy); /* -ENOMEM */
-void min_sketch_done(struct min_sketch *owned); /* frees the values of a copy, merge or decode */
+void min_sketch_done(struct min_sketch *owned); /* frees the values of a copy or decode */
 
 /* True when a sketch whose numbers come from elsewhere has all relations between them that a built
  * one has. n_tokens is not looked at. O(n_values). */

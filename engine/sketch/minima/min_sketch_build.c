@@ -305,36 +305,3 @@ void min_sketch_builder_finish(struct min_sketch_builder *builder, uint64_t n_to
         .values = builder->values,
     };
 }
-
-int min_sketch_merge(const struct policy *policy, const struct min_sketch *a,
-                     const struct min_sketch *b, struct min_sketch *ret_sketch)
-{
-    uint64_t id = policy_id(policy);
-    if (a->policy_id != id || b->policy_id != id)
-        return -EPROTO;
-
-    struct min_sketch sketch = *a;
-    size_t most = (size_t)a->n_values + b->n_values;
-    _cleanup_free_ uint64_t *values = malloc((most ? most : 1) * sizeof(uint64_t));
-    if (!values)
-        return -ENOMEM;
-
-    uint32_t n = 0;
-    for (uint32_t i = 0, j = 0; i < a->n_values || j < b->n_values; n++) {
-        bool from_a = j == b->n_values || (i < a->n_values && a->values[i] <= b->values[j]);
-        bool from_b = i == a->n_values || (j < b->n_values && b->values[j] <= a->values[i]);
-        values[n] = from_a ? a->values[i] : b->values[j];
-        i += from_a;
-        j += from_b;
-    }
-    if (b->v_below - 1 < sketch.v_below - 1)
-        sketch.v_below = b->v_below;
-    if (b->below - 1 < sketch.below - 1)
-        sketch.below = b->below;
-    sketch.n_tokens = a->n_tokens + b->n_tokens;
-    sketch.n_values =
-        cut_values(values, n, policy->s, policy->v_max, &sketch.v_below, &sketch.below);
-    sketch.values = TAKE_PTR(values);
-    *ret_sketch = sketch;
-    return 0;
-}
