@@ -46,6 +46,7 @@
 #include "base/cleanup.h"
 #include "base/mount_point.h"
 #include "base/mount_table.h"
+#include "base/room.h"
 
 #define KEY_TYPE_INODE UINT32_C(0xffffffff)
 #ifndef AT_HANDLE_FID
@@ -225,14 +226,9 @@ static int add_filesystem(struct backing *backing, const struct filesystem *file
     if (is_full)
         drop_gone(backing);
     /* There is room for as many again, so that the table is not soon full. */
-    if (is_full && backing->n_filesystems >= backing->n_room / 2) {
-        size_t n_room = backing->n_room ? 2 * backing->n_room : 4;
-        struct filesystem *more = reallocarray(backing->filesystems, n_room, sizeof(*more));
-        if (!more)
-            return -ENOMEM;
-        backing->filesystems = more;
-        backing->n_room = n_room;
-    }
+    if (is_full && backing->n_filesystems >= backing->n_room / 2 &&
+        !MAKE_ROOM(backing->filesystems, backing->n_room, backing->n_room + 1))
+        return -ENOMEM;
     struct filesystem added = *filesystem;
     if (is_taken(backing, added.fsid))
         added.fsid ^= (uint64_t)added.device * UINT64_C(0x9e3779b97f4a7c15);

@@ -7,6 +7,8 @@
  */
 #include "store/kv_backend.h"
 
+#include "base/room.h"
+
 struct stored_op {
     unsigned table;
     bool is_delete;
@@ -42,22 +44,10 @@ void kv_batch_clear(struct kv_batch *batch)
 
 static int make_room(struct kv_batch *batch, size_t n_bytes)
 {
-    if (batch->n_ops == batch->ops_allocated) {
-        size_t allocated = batch->ops_allocated ? 2 * batch->ops_allocated : 16;
-        struct stored_op *ops = realloc(batch->ops, allocated * sizeof(*ops));
-        if (!ops)
-            return -ENOMEM;
-        batch->ops = ops;
-        batch->ops_allocated = allocated;
-    }
-    if (batch->bytes_allocated - batch->n_bytes < n_bytes) {
-        size_t allocated = 2 * batch->bytes_allocated + n_bytes;
-        char *bytes = realloc(batch->bytes, allocated);
-        if (!bytes)
-            return -ENOMEM;
-        batch->bytes = bytes;
-        batch->bytes_allocated = allocated;
-    }
+    if (!MAKE_ROOM(batch->ops, batch->ops_allocated, batch->n_ops + 1))
+        return -ENOMEM;
+    if (!MAKE_ROOM(batch->bytes, batch->bytes_allocated, batch->n_bytes + n_bytes))
+        return -ENOMEM;
     return 0;
 }
 

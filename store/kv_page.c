@@ -8,6 +8,8 @@
  */
 #include "store/kv_backend.h"
 
+#include "base/room.h"
+
 void kv_page_done(struct kv_page *page)
 {
     free(page->entries);
@@ -60,22 +62,10 @@ static void append(struct page_builder *builder, struct kv_slice slice)
 int page_builder_add(struct page_builder *builder, struct kv_slice key, struct kv_slice value)
 {
     size_t n_bytes = key.size_bytes + value.size_bytes;
-    if (builder->n_items == builder->items_allocated) {
-        size_t allocated = builder->items_allocated ? 2 * builder->items_allocated : 16;
-        struct page_item *items = realloc(builder->items, allocated * sizeof(*items));
-        if (!items)
-            return -ENOMEM;
-        builder->items = items;
-        builder->items_allocated = allocated;
-    }
-    if (builder->bytes_allocated - builder->n_bytes < n_bytes) {
-        size_t allocated = 2 * builder->bytes_allocated + n_bytes;
-        char *bytes = realloc(builder->bytes, allocated);
-        if (!bytes)
-            return -ENOMEM;
-        builder->bytes = bytes;
-        builder->bytes_allocated = allocated;
-    }
+    if (!MAKE_ROOM(builder->items, builder->items_allocated, builder->n_items + 1))
+        return -ENOMEM;
+    if (!MAKE_ROOM(builder->bytes, builder->bytes_allocated, builder->n_bytes + n_bytes))
+        return -ENOMEM;
     builder->items[builder->n_items++] =
         (struct page_item){builder->n_bytes, key.size_bytes, value.size_bytes};
     append(builder, key);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "engine/cluster/pairs/equivalence.h"
 #include "engine/cluster/stars.h"
 #include "engine/cluster/large/large_array.h"
@@ -83,14 +84,8 @@ static int compare_nodes(const void *a, const void *b)
 
 static int take_node(struct divider *divider, uint32_t document)
 {
-    if (divider->n_nodes == divider->most_nodes) {
-        size_t most = divider->most_nodes ? 2 * divider->most_nodes : 64;
-        struct node *larger = reallocarray(divider->nodes, most, sizeof(*larger));
-        if (!larger)
-            return -ENOMEM;
-        divider->nodes = larger;
-        divider->most_nodes = most;
-    }
+    if (!MAKE_ROOM(divider->nodes, divider->most_nodes, divider->n_nodes + 1))
+        return -ENOMEM;
     sketch_file_ask_for(divider->run->dividing->sketches, document);
     divider->nodes[divider->n_nodes++] = (struct node){.document = document};
     return 0;

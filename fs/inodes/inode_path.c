@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/room.h"
 
 /* Deeper than any path(7) goes: places may form a circle when directories were moved into each
  * other beside the mount. */
@@ -233,14 +234,8 @@ static int add_step(struct way *way, struct inode *inode)
 {
     if (way->n_steps == DEPTH_MAX)
         return -ELOOP;
-    if (way->n_steps == way->n_room) {
-        size_t n_room = way->n_room ? 2 * way->n_room : 16;
-        struct inode **more = reallocarray(way->steps, n_room, sizeof(struct inode *));
-        if (!more)
-            return -ENOMEM;
-        way->steps = more;
-        way->n_room = n_room;
-    }
+    if (!MAKE_ROOM(way->steps, way->n_room, way->n_steps + 1))
+        return -ENOMEM;
     inode->n_refs++;
     way->steps[way->n_steps++] = inode;
     return 0;

@@ -21,6 +21,7 @@
 
 #include "base/cleanup.h"
 #include "base/proc_path.h"
+#include "base/room.h"
 #include "fs/watch/watch_private.h"
 #include "fs/watch/watched_directories.h"
 
@@ -76,14 +77,8 @@ static int open_directory(struct watch *watch, const char *path)
 
 static int list_later(struct tree *tree, int watch_id)
 {
-    if (tree->n_unlisted == tree->max_unlisted) {
-        size_t max = tree->max_unlisted ? 2 * tree->max_unlisted : 64;
-        int *more = reallocarray(tree->unlisted, max, sizeof(*more));
-        if (!more)
-            return -ENOMEM;
-        tree->unlisted = more;
-        tree->max_unlisted = max;
-    }
+    if (!MAKE_ROOM(tree->unlisted, tree->max_unlisted, tree->n_unlisted + 1))
+        return -ENOMEM;
     tree->unlisted[tree->n_unlisted++] = watch_id;
     return 0;
 }

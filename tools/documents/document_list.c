@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/proc_path.h"
+#include "base/room.h"
 #include "base/trust.h"
 #include "tools/documents/place.h"
 #include "tools/show/message.h"
@@ -104,14 +105,8 @@ static void entries_done(struct entries *entries)
 
 static int add_entry(struct entries *entries, const char *name)
 {
-    if (entries->n == entries->room) {
-        size_t room = 2 * entries->room + 16;
-        char **names = reallocarray(entries->names, room, sizeof(*names));
-        if (!names)
-            return -ENOMEM;
-        entries->names = names;
-        entries->room = room;
-    }
+    if (!MAKE_ROOM(entries->names, entries->room, entries->n + 1))
+        return -ENOMEM;
     char *copy = strdup(name);
     if (!copy)
         return -ENOMEM;

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/room.h"
 #include "engine/cluster/large/parallel.h"
 #include "engine/index/answers/answer.h"
 
@@ -15,7 +16,6 @@ enum {
     /* From then on by several threads. What is in memory is done by then, mostly. */
     ALONE_US = 1000,
     MOST_THREADS = 4, /* more than there may be processors: who reads from a disk waits */
-    FIRST_MATCHES = 64,
 };
 
 void matches_done(struct matches *matches)
@@ -26,14 +26,8 @@ void matches_done(struct matches *matches)
 
 int matches_add(struct matches *matches, const struct match *match)
 {
-    if (matches->n_matches == matches->max_matches) {
-        size_t wanted = matches->max_matches ? matches->max_matches * 2 : FIRST_MATCHES;
-        struct match *larger = reallocarray(matches->matches, wanted, sizeof(*larger));
-        if (!larger)
-            return -ENOMEM;
-        matches->matches = larger;
-        matches->max_matches = wanted;
-    }
+    if (!MAKE_ROOM(matches->matches, matches->max_matches, matches->n_matches + 1))
+        return -ENOMEM;
     matches->matches[matches->n_matches++] = *match;
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/room.h"
 #include "engine/index/clusters/intents.h"
 #include "engine/index/members/cluster_ids.h"
 
@@ -77,14 +78,8 @@ static int set(struct dirty *dirty, struct marks *marks, uint64_t id)
         mark->number = ++dirty->last;
         return 0;
     }
-    if (marks->n == marks->room) {
-        const size_t room = marks->room ? 2 * marks->room : 16;
-        struct mark *larger = reallocarray(marks->marks, room, sizeof(*larger));
-        if (!larger)
-            return -ENOMEM;
-        marks->marks = larger;
-        marks->room = room;
-    }
+    if (!MAKE_ROOM(marks->marks, marks->room, marks->n + 1))
+        return -ENOMEM;
     const size_t place = place_of(marks, id);
     memmove(marks->marks + place + 1, marks->marks + place, (marks->n - place) * sizeof(*mark));
     marks->marks[place] = (struct mark){id, ++dirty->last};

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
+
 enum { NODES_AT_ONCE = 64 };
 
 static int by_set_and_order(const void *a, const void *b)
@@ -55,15 +57,8 @@ static bool next_component(struct division *division)
 
 static int add_whole(struct division *division)
 {
-    if (division->n_whole == division->whole_room) {
-        const size_t room = division->whole_room ? 2 * division->whole_room : 16;
-        struct division_whole *larger =
-            reallocarray(division->whole, room, sizeof(*division->whole));
-        if (!larger)
-            return -ENOMEM;
-        division->whole = larger;
-        division->whole_room = room;
-    }
+    if (!MAKE_ROOM(division->whole, division->whole_room, division->n_whole + 1))
+        return -ENOMEM;
     const struct division_node *first = &division->nodes[division->begin];
     division->fact.first = first->sid;
     division->fact.order = first->order;

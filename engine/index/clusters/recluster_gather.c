@@ -4,18 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/room.h"
 #include "engine/index/clusters/components.h"
 
 static int add_document(struct recluster *run, const struct scope_document *document)
 {
-    if (run->n == run->room) {
-        const size_t room = run->room ? 2 * run->room : 64;
-        struct scope_document *larger = reallocarray(run->documents, room, sizeof(*larger));
-        if (!larger)
-            return -ENOMEM;
-        run->documents = larger;
-        run->room = room;
-    }
+    if (!MAKE_ROOM(run->documents, run->room, run->n + 1))
+        return -ENOMEM;
     if (run->n == UINT32_MAX - 1)
         return -E2BIG;
     run->documents[run->n++] = *document;

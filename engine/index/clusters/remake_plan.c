@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
+#include "base/room.h"
 #include "engine/cluster/large/parallel.h"
 #include "engine/index/clusters/cluster_change.h"
 #include "engine/index/members/cluster_heads.h"
@@ -147,13 +148,8 @@ static int add_moves(struct remake_plan *plan, const struct stored *stored,
             continue;
         if (!alone && stored->clusters[i] && is_left(plan, joins, stored->clusters[i], group))
             continue;
-        if (plan->n_moves == capacity) {
-            capacity = capacity ? 2 * capacity : 64;
-            struct remake_move *larger = reallocarray(plan->moves, capacity, sizeof(*plan->moves));
-            if (!larger)
-                return -ENOMEM;
-            plan->moves = larger;
-        }
+        if (!MAKE_ROOM(plan->moves, capacity, plan->n_moves + 1))
+            return -ENOMEM;
         plan->moves[plan->n_moves++] = (struct remake_move){(uint32_t)i, group};
     }
     if (plan->n_moves)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "base/room.h"
 #include "engine/index/intake/reconcile.h"
 
 static const char removed[] = "removed"; /* without its NUL */
@@ -43,14 +44,8 @@ static int note(struct index *index, bool put, const struct file_key *directory)
 static int push(struct index *index, const struct file_key *directory)
 {
     struct removal *removal = &index->removal;
-    if (removal->n == removal->max) {
-        size_t wanted = removal->max ? removal->max * 2 : 16;
-        struct file_key *larger = reallocarray(removal->keys, wanted, sizeof(*larger));
-        if (!larger)
-            return -ENOMEM;
-        removal->keys = larger;
-        removal->max = wanted;
-    }
+    if (!MAKE_ROOM(removal->keys, removal->max, removal->n + 1))
+        return -ENOMEM;
     removal->keys[removal->n++] = *directory;
     LOCKED(&index->lock);
     index->removing = true;

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/room.h"
 #include "engine/index/catalogue/catalogue.h"
 #include "engine/index/members/membership.h"
 #include "engine/index/tables/meta.h"
@@ -91,14 +92,8 @@ static int know_one(struct salvage *salvage, const struct kv_entry *row)
     int r = record_decode(row->value.data, row->value.size_bytes, &record);
     if (r < 0)
         return r == -ENOMEM ? r : 0;
-    if (salvage->n_known == salvage->n_room) {
-        size_t n = salvage->n_room ? 2 * salvage->n_room : 1024;
-        struct known *larger = reallocarray(salvage->known, n, sizeof(*larger));
-        if (!larger)
-            return -ENOMEM;
-        salvage->known = larger;
-        salvage->n_room = n;
-    }
+    if (!MAKE_ROOM(salvage->known, salvage->n_room, salvage->n_known + 1))
+        return -ENOMEM;
     salvage->known[salvage->n_known++] = (struct known){hash_of(&record.key), sid};
     return 0;
 }

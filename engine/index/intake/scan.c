@@ -13,6 +13,7 @@
 #include <fcntl.h>
 
 #include "base/escape.h"
+#include "base/room.h"
 #include "engine/index/intake/reconcile.h"
 #include "engine/index/intake/removal.h"
 
@@ -21,14 +22,8 @@ enum { LOOK_AT_ONCE = 256, READ_AT_ONCE = 8192 };
 
 static int push(struct file_key **keys, size_t *n, size_t *max, const struct file_key *key)
 {
-    if (*n == *max) {
-        size_t wanted = *max ? *max * 2 : 64;
-        struct file_key *larger = reallocarray(*keys, wanted, sizeof(**keys));
-        if (!larger)
-            return -ENOMEM;
-        *keys = larger;
-        *max = wanted;
-    }
+    if (!MAKE_ROOM(*keys, *max, *n + 1))
+        return -ENOMEM;
     (*keys)[(*n)++] = *key;
     return 0;
 }
@@ -103,14 +98,8 @@ static int compare_names(const void *a, const void *b)
 
 static int add_name(struct names *names, const char *name)
 {
-    if (names->n_names == names->max_names) {
-        size_t wanted = names->max_names ? names->max_names * 2 : 64;
-        char **larger = reallocarray(names->names, wanted, sizeof(*larger));
-        if (!larger)
-            return -ENOMEM;
-        names->names = larger;
-        names->max_names = wanted;
-    }
+    if (!MAKE_ROOM(names->names, names->max_names, names->n_names + 1))
+        return -ENOMEM;
     if (!(names->names[names->n_names] = strdup(name)))
         return -ENOMEM;
     names->n_names++;

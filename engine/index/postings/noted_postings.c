@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/room.h"
+
 struct noted_posting {
     uint64_t sid;
     uint32_t age; /* smaller is later */
@@ -31,14 +33,8 @@ static int take_note(void *user, uint64_t sid, bool removed)
 {
     struct noted_postings *noted = user;
 
-    if (noted->n_notes == noted->capacity) {
-        size_t capacity = noted->capacity ? 2 * noted->capacity : 64;
-        struct noted_posting *notes = reallocarray(noted->notes, capacity, sizeof(*notes));
-        if (!notes)
-            return -ENOMEM;
-        noted->notes = notes;
-        noted->capacity = capacity;
-    }
+    if (!MAKE_ROOM(noted->notes, noted->capacity, noted->n_notes + 1))
+        return -ENOMEM;
     noted->notes[noted->n_notes] = (struct noted_posting){sid, (uint32_t)noted->n_notes, removed};
     noted->n_notes++;
     noted->removals[noted->at] |= removed;

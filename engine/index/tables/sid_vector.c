@@ -3,24 +3,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int grow(struct sid_vector *vector)
-{
-    size_t capacity = vector->capacity ? 2 * vector->capacity : 16;
-    uint64_t *sids = reallocarray(vector->sids, capacity, sizeof(*sids));
-    if (!sids)
-        return -ENOMEM;
-    vector->sids = sids;
-    vector->capacity = capacity;
-    return 0;
-}
+#include "base/room.h"
 
 int sid_vector_push(struct sid_vector *vector, uint64_t sid)
 {
-    if (vector->n_sids == vector->capacity) {
-        int r = grow(vector);
-        if (r < 0)
-            return r;
-    }
+    if (!MAKE_ROOM(vector->sids, vector->capacity, vector->n_sids + 1))
+        return -ENOMEM;
     vector->sids[vector->n_sids++] = sid;
     return 0;
 }
@@ -29,11 +17,9 @@ int sid_vector_push_set(struct sid_vector *vector, uint64_t sid)
 {
     if (vector->n_sids == vector->capacity) {
         sid_vector_sort_unique(vector);
-        if (vector->n_sids >= vector->capacity / 2) {
-            int r = grow(vector);
-            if (r < 0)
-                return r;
-        }
+        if (vector->n_sids >= vector->capacity / 2 &&
+            !MAKE_ROOM(vector->sids, vector->capacity, vector->capacity + 1))
+            return -ENOMEM;
     }
     vector->sids[vector->n_sids++] = sid;
     return 0;

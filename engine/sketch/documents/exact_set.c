@@ -21,6 +21,7 @@
 #include <xxhash.h>
 
 #include "base/fd_read.h"
+#include "base/room.h"
 #include "engine/sketch/policy.h"
 #include "engine/text/canon.h"
 #include "engine/text/words/word_filter.h"
@@ -29,7 +30,6 @@ enum {
     END_OF_TOKEN = 0xff,
     SHINGLE_MAX_BYTES = POLICY_W_MAX * (CANON_TOKEN_MAX_BYTES + 1),
     READ_BYTES = 64 * 1024,
-    FIRST_ROOM = 1024,
 };
 
 struct exact_set {
@@ -73,13 +73,7 @@ static int grow(struct reader *reader)
         return -E2BIG;
     if (set->n_shingles < reader->room / 2)
         return 0;
-    size_t room = reader->room ? 2 * reader->room : FIRST_ROOM;
-    XXH128_hash_t *shingles = reallocarray(set->shingles, room, sizeof(*shingles));
-    if (!shingles)
-        return -ENOMEM;
-    set->shingles = shingles;
-    reader->room = room;
-    return 0;
+    return MAKE_ROOM(set->shingles, reader->room, reader->room + 1) ? 0 : -ENOMEM;
 }
 
 static void add(struct reader *reader, XXH128_hash_t shingle)
