@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/cluster/large/sort_numbers.h"
+#include "base/sort_numbers.h"
 #include "tests/lib/trials.h"
 
 enum { N = 300000 };

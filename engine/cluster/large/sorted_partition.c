@@ -16,8 +16,8 @@
 
 #include <errno.h>
 
+#include "base/sort_numbers.h"
 #include "engine/cluster/large/large_array.h"
-#include "engine/cluster/large/sort_numbers.h"
 
 enum { LEAST_BUFFER_BYTES = 4096 };
 

@@ -16,8 +16,8 @@
 #include <errno.h>
 
 #include "base/bytes.h"
+#include "base/sort_numbers.h"
 #include "engine/cluster/large/parallel.h"
-#include "engine/cluster/large/sort_numbers.h"
 #include "engine/cluster/large/sorted_partition.h"
 
 enum { INDEX_BITS = 24 };

@@ -2,8 +2,8 @@
  * puts them into buckets of a few, each of which is then sorted. 30 to 60 million a second and core
  * while they fit into the cache. Numbers many of which are close together are sorted by the bytes
  * in which they differ. */
-#ifndef KINFS_ENGINE_CLUSTER_LARGE_SORT_NUMBERS_H
-#define KINFS_ENGINE_CLUSTER_LARGE_SORT_NUMBERS_H
+#ifndef KINFS_BASE_SORT_NUMBERS_H
+#define KINFS_BASE_SORT_NUMBERS_H
 
 #include <stddef.h>
 #include <stdint.h>

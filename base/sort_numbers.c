@@ -10,7 +10,7 @@
  * do. The stack holds 256 KiB of bucket ends. Left out: comparison sorts, whose branches on random
  * numbers are mispredicted every other time.
  */
-#include "engine/cluster/large/sort_numbers.h"
+#include "base/sort_numbers.h"
 
 #include <string.h>
 
