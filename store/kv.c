@@ -1,15 +1,20 @@
 /* The part of kv.h that is the same for every back end: arguments are checked before a back end is
- * called, and results are empty again after a failure.
+ * called, results are empty again after a failure, and what fails for a moment is repeated.
  *
  * Example: kv_get() with a key of 5,000 bytes returns -EINVAL and the back end is not called; when
- * the third of ten pages of kv_multi_scan() fails, the two that were filled are freed.
+ * the third of ten pages of kv_multi_scan() fails, the two that were filled are freed. A write that
+ * answers -ETIMEDOUT may have happened; it is idempotent, so a patient store repeats it. A kv_cas()
+ * may not be: if it has happened, the repeated one finds another value than it expects.
  */
 #include "store/kv.h"
 
 #include <assert.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "store/kv_backend.h"
+
+enum { TRIES_MAX = 12, FIRST_PAUSE_US = 500 }; /* doubling: about two seconds in all */
 
 static _Thread_local char last_error[512];
 
@@ -33,6 +38,31 @@ static const struct kv_ops *begin(const struct kv *kv)
     return kv->ops;
 }
 
+void kv_be_patient(struct kv *kv)
+{
+    kv->patient = true;
+}
+
+bool kv_retry_wanted(int result, unsigned *n_tries)
+{
+    if ((result != -EAGAIN && result != -ETIMEDOUT) || *n_tries >= TRIES_MAX)
+        return false;
+    uint64_t pause_ns = (uint64_t)FIRST_PAUSE_US * 1000 << (*n_tries)++;
+    struct timespec pause = {(time_t)(pause_ns / 1000000000), (long)(pause_ns % 1000000000)};
+    nanosleep(&pause, NULL);
+    return true;
+}
+
+#define REPEATED(kv, call)                                                                         \
+    ({                                                                                             \
+        unsigned n_tries_ = 0;                                                                     \
+        int result_;                                                                               \
+        do                                                                                         \
+            result_ = (call);                                                                      \
+        while ((kv)->patient && kv_retry_wanted(result_, &n_tries_));                              \
+        result_;                                                                                   \
+    })
+
 void kv_init(struct kv *kv, const struct kv_ops *ops, const struct kv_options *options)
 {
     *kv = (struct kv){
@@ -40,7 +70,6 @@ void kv_init(struct kv *kv, const struct kv_ops *ops, const struct kv_options *o
         .tables = options->tables,
         .n_tables = options->n_tables,
         .read_only = options->read_only,
-        .limits = {KV_MAX_KEY_BYTES, KV_MAX_VALUE_BYTES, KV_MAX_BATCH_BYTES},
     };
 }
 
@@ -74,13 +103,12 @@ void kv_close(struct kv *kv)
 int kv_get(struct kv *kv, unsigned table, struct kv_slice key, struct kv_buf *ret_value)
 {
     assert(table < kv->n_tables);
-    return begin(kv)->get(kv, table, key, ret_value);
+    return REPEATED(kv, begin(kv)->get(kv, table, key, ret_value));
 }
 
-int kv_multi_get(struct kv *kv, unsigned table, const struct kv_slice *keys, size_t n_keys,
-                 struct kv_buf *ret_values)
+static int multi_get(struct kv *kv, unsigned table, const struct kv_slice *keys, size_t n_keys,
+                     struct kv_buf *ret_values)
 {
-    assert(table < kv->n_tables);
     for (size_t i = 0; i < n_keys; i++)
         ret_values[i] = (struct kv_buf){0};
     int r = n_keys > 0 ? begin(kv)->multi_get(kv, table, keys, n_keys, ret_values) : 0;
@@ -90,10 +118,16 @@ int kv_multi_get(struct kv *kv, unsigned table, const struct kv_slice *keys, siz
     return r;
 }
 
-int kv_multi_scan(struct kv *kv, unsigned table, const struct kv_range *ranges, size_t n_ranges,
-                  size_t limit, struct kv_page *ret_pages)
+int kv_multi_get(struct kv *kv, unsigned table, const struct kv_slice *keys, size_t n_keys,
+                 struct kv_buf *ret_values)
 {
-    assert(table < kv->n_tables && limit > 0);
+    assert(table < kv->n_tables);
+    return REPEATED(kv, multi_get(kv, table, keys, n_keys, ret_values));
+}
+
+static int multi_scan(struct kv *kv, unsigned table, const struct kv_range *ranges, size_t n_ranges,
+                      size_t limit, struct kv_page *ret_pages)
+{
     for (size_t i = 0; i < n_ranges; i++)
         ret_pages[i] = (struct kv_page){0};
     int r = n_ranges > 0 ? begin(kv)->multi_scan(kv, table, ranges, n_ranges, limit, ret_pages) : 0;
@@ -101,6 +135,13 @@ int kv_multi_scan(struct kv *kv, unsigned table, const struct kv_range *ranges, 
         for (size_t i = 0; i < n_ranges; i++)
             kv_page_done(&ret_pages[i]);
     return r;
+}
+
+int kv_multi_scan(struct kv *kv, unsigned table, const struct kv_range *ranges, size_t n_ranges,
+                  size_t limit, struct kv_page *ret_pages)
+{
+    assert(table < kv->n_tables && limit > 0);
+    return REPEATED(kv, multi_scan(kv, table, ranges, n_ranges, limit, ret_pages));
 }
 
 int kv_scan(struct kv *kv, unsigned table, const struct kv_range *range, size_t limit,
@@ -113,9 +154,9 @@ int kv_scan(struct kv *kv, unsigned table, const struct kv_range *range, size_t 
     return r;
 }
 
-static bool key_fits(const struct kv *kv, struct kv_slice key)
+static bool key_fits(struct kv_slice key)
 {
-    return key.size_bytes > 0 && key.size_bytes <= kv->limits.max_key_bytes;
+    return key.size_bytes > 0 && key.size_bytes <= KV_MAX_KEY_BYTES;
 }
 
 int kv_apply(struct kv *kv, const struct kv_batch *batch)
@@ -129,12 +170,12 @@ int kv_apply(struct kv *kv, const struct kv_batch *batch)
     for (size_t i = 0; i < n; i++) {
         struct kv_batch_op op = kv_batch_op(batch, i);
         assert(op.table < kv->n_tables);
-        if (!key_fits(kv, op.key) || op.value.size_bytes > kv->limits.max_value_bytes)
+        if (!key_fits(op.key) || op.value.size_bytes > KV_MAX_VALUE_BYTES)
             return -EINVAL;
     }
-    if (kv_batch_bytes(batch) > kv->limits.max_batch_bytes)
+    if (kv_batch_bytes(batch) > KV_MAX_BATCH_BYTES)
         return -E2BIG;
-    return n > 0 ? begin(kv)->apply(kv, batch) : 0;
+    return n > 0 ? REPEATED(kv, begin(kv)->apply(kv, batch)) : 0;
 }
 
 int kv_cas(struct kv *kv, unsigned table, struct kv_slice key, const struct kv_slice *expected,
@@ -143,14 +184,18 @@ int kv_cas(struct kv *kv, unsigned table, struct kv_slice key, const struct kv_s
     assert(table < kv->n_tables);
     if (kv->read_only)
         return -EROFS;
-    if (!key_fits(kv, key) || (desired && desired->size_bytes > kv->limits.max_value_bytes))
+    if (!key_fits(key) || (desired && desired->size_bytes > KV_MAX_VALUE_BYTES))
         return -EINVAL;
-    return begin(kv)->cas(kv, table, key, expected, desired);
+    unsigned n_tries = 0;
+    int r;
+    do
+        r = begin(kv)->cas(kv, table, key, expected, desired);
+    while (kv->patient && r == -EAGAIN && kv_retry_wanted(r, &n_tries));
+    return r;
 }
 
 /* A caller's run, whose order, keys and values are checked as they come. */
 struct checked_run {
-    const struct kv *kv;
     kv_run_next_fn next;
     void *user;
     bool any;
@@ -166,8 +211,7 @@ static int checked_run_next(void *user, struct kv_entry *ret_entry, bool *ret_de
     int r = run->next(run->user, &entry, &is_delete);
     if (r <= 0)
         return r;
-    if (!key_fits(run->kv, entry.key) || entry.key.size_bytes > sizeof(run->last) ||
-        entry.value.size_bytes > run->kv->limits.max_value_bytes)
+    if (!key_fits(entry.key) || entry.value.size_bytes > KV_MAX_VALUE_BYTES)
         return -EINVAL;
     if (run->any && slice_compare((struct kv_slice){run->last, run->last_bytes}, entry.key) >= 0)
         return -EINVAL;
@@ -184,31 +228,26 @@ int kv_bulk_load(struct kv *kv, unsigned table, kv_run_next_fn next, void *user)
     assert(table < kv->n_tables);
     if (kv->read_only)
         return -EROFS;
-    struct checked_run run = {.kv = kv, .next = next, .user = user};
+    struct checked_run run = {.next = next, .user = user};
     return begin(kv)->bulk_load(kv, table, checked_run_next, &run);
 }
 
 int kv_checkpoint(struct kv *kv)
 {
-    return kv->read_only ? 0 : begin(kv)->checkpoint(kv);
+    return kv->read_only ? 0 : REPEATED(kv, begin(kv)->checkpoint(kv));
 }
 
 int kv_resume(struct kv *kv)
 {
-    return kv->read_only ? 0 : begin(kv)->resume(kv);
-}
-
-void kv_limits(const struct kv *kv, struct kv_limits *ret_limits)
-{
-    *ret_limits = kv->limits;
+    return kv->read_only ? 0 : REPEATED(kv, begin(kv)->resume(kv));
 }
 
 int kv_usage(struct kv *kv, uint64_t *ret_size_bytes)
 {
-    return begin(kv)->usage(kv, ret_size_bytes);
+    return REPEATED(kv, begin(kv)->usage(kv, ret_size_bytes));
 }
 
 int kv_snapshot(struct kv *kv, struct kv **ret_snapshot)
 {
-    return begin(kv)->snapshot(kv, ret_snapshot);
+    return REPEATED(kv, begin(kv)->snapshot(kv, ret_snapshot));
 }

@@ -87,10 +87,14 @@ struct kv_options {
                                `path` */
 };
 
-/* Keys have 1 to max_key_bytes bytes, values 0 to max_value_bytes, the keys and values of a batch
- * together at most max_batch_bytes. */
-struct kv_limits {
-    size_t max_key_bytes, max_value_bytes, max_batch_bytes;
+/* Keys have 1 to KV_MAX_KEY_BYTES bytes, values 0 to KV_MAX_VALUE_BYTES, the keys and values of a
+ * batch together at most KV_MAX_BATCH_BYTES. A key may hold a path (PATH_MAX). A batch is in memory
+ * three times (caller, log buffer, write buffer), so it is kept well below the bound of all write
+ * buffers; a value is at most half a batch, so that it never travels alone. */
+enum {
+    KV_MAX_KEY_BYTES = 4096,
+    KV_MAX_VALUE_BYTES = 4 << 20,
+    KV_MAX_BATCH_BYTES = 8 << 20,
 };
 
 /* The default back end, in a directory of this machine.
@@ -214,7 +218,7 @@ size_t kv_batch_count(const struct kv_batch *batch);
 size_t kv_batch_bytes(const struct kv_batch *batch);
 
 /* Carry out a batch; it is unchanged and may be applied again. Returns 0, -E2BIG past
- * limits.max_batch_bytes, -EINVAL for an empty key or a key or value past its limit, or an error.
+ * KV_MAX_BATCH_BYTES, -EINVAL for an empty key or a key or value past its limit, or an error.
  */
 int kv_apply(struct kv *kv, const struct kv_batch *batch);
 
@@ -254,12 +258,21 @@ int kv_resume(struct kv *kv);
  */
 int kv_snapshot(struct kv *kv, struct kv **ret_snapshot);
 
+/* From now on calls that fail with -EAGAIN or -ETIMEDOUT are repeated, with growing pauses, for
+ * about two seconds before the error is passed on. Right for all that is idempotent, as every write
+ * is; kv_cas() is repeated after -EAGAIN only, kv_bulk_load() not at all (its source is used up).
+ * Before others have the store. */
+void kv_be_patient(struct kv *kv);
+
+/* For a caller that repeats a call itself: returns true, after a pause, when it should be repeated
+ * after this result. n_tries is the caller's, 0 at first; it gives up after about two seconds. Not
+ * called with a lock held. */
+bool kv_retry_wanted(int result, unsigned *n_tries);
+
 /* The text of the back end for the last call that failed, of this thread and of any store: one line
  * that names the file in question where one is known, or "". Borrowed until the thread's next call.
  */
 const char *kv_last_error(void);
-
-void kv_limits(const struct kv *kv, struct kv_limits *ret_limits);
 
 /* Bytes the store occupies, about; for reports. Returns 0 or an error. */
 int kv_usage(struct kv *kv, uint64_t *ret_size_bytes);

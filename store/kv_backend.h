@@ -34,20 +34,10 @@ struct kv {
     const struct kv_ops *ops;
     const struct kv_table *tables; /* borrowed */
     size_t n_tables;
-    bool read_only;
-    struct kv_limits limits;
+    bool read_only, patient;
 };
 
-/* The limits of the back ends of one machine, the same for all, so that a write that passes with
- * one passes with the other. A key may hold a path (PATH_MAX). A batch is in memory three times
- * (caller, log buffer, write buffer), so it is kept well below the write buffers' bound of
- * KV_WRITE_BUFFERS_BYTES; a value is at most half a batch, so that it never travels alone. */
-enum {
-    KV_MAX_KEY_BYTES = 4096,
-    KV_MAX_VALUE_BYTES = 4 << 20,
-    KV_MAX_BATCH_BYTES = 8 << 20,
-    KV_WRITE_BUFFERS_BYTES = 32 << 20,
-};
+enum { KV_WRITE_BUFFERS_BYTES = 32 << 20 }; /* of all; KV_MAX_BATCH_BYTES is well below it */
 
 /* Sets the text of kv_last_error(); control characters become blanks. */
 void kv_set_last_error(const char *text);

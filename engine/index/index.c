@@ -13,7 +13,6 @@
 #include "engine/index/intake/reconcile.h"
 #include "engine/index/intake/removal.h"
 #include "engine/index/store_directory.h"
-#include "store/kv_retry.h"
 
 enum {
     /* An item takes some 300 bytes. The foreground holds what users changed in the last moments;
@@ -79,7 +78,6 @@ static void index_free(struct index *index)
         postings_close(index->postings);
     records_close(index->records);
     kv_close(index->kv);
-    kv_close(index->store);
     if (index->directory >= 0)
         close(index->directory);
     if (index->hash)
@@ -126,17 +124,17 @@ static int open_store(struct index *index, const struct index_options *options, 
     if (asprintf(&path, "%s/%s", options->store_path, db) < 0)
         return -ENOMEM;
     kv_set_last_words(say_last_words, index);
-    int r = kv_rocksdb_open(path, &kv_options, &index->store, ret_error);
+    int r = kv_rocksdb_open(path, &kv_options, &index->kv, ret_error);
     if (r < 0)
         return r;
-    index->n_lost_rows = kv_rocksdb_n_lost(index->store);
+    index->n_lost_rows = kv_rocksdb_n_lost(index->kv);
     if (index->n_lost_rows)
         messages_log(
             &index->messages, INDEX_LOG_WARNING,
             "store %s: its log was lost or cut by a crash or since: of what was written last "
             "%llu rows are missing; the scan finds what they said, with new ids of clusters",
             index->store_path, (unsigned long long)index->n_lost_rows);
-    return kv_retry_open(index->store, &index->kv);
+    return 0;
 }
 
 static int read_sid(struct index *index, const char *name, uint64_t *ret_sid)
@@ -266,11 +264,12 @@ static int open_over(struct index *index, const struct index_options *options, c
     int r =
         extractors_new(options->extractors, options->n_extractors, &index->extractors, ret_error);
     if (r == 0)
-        r = index->store ? kv_retry_open(index->store, &index->kv)
-                         : open_store(index, options, db, ret_error);
+        r = index->kv ? 0 : open_store(index, options, db, ret_error);
     index->counts.kv = index->kv;
-    if (r == 0)
+    if (r == 0) {
+        kv_be_patient(index->kv);
         r = identity_check(index, options, policy, ret_error);
+    }
     if (r == 0) {
         find_store_key(index);
         r = open_parts(index, options);
@@ -294,7 +293,7 @@ int index_open_over(const struct index_options *options, struct kv *store, const
         kv_close(store);
         return -ENOMEM;
     }
-    index->store = store;
+    index->kv = store;
     if (!(index->source = strdup(options->source)) ||
         !(index->store_path = strdup(options->store_path)))
         return -ENOMEM;

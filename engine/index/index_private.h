@@ -89,7 +89,7 @@ struct index {
     char *source, *store_path;
     int directory;         /* the store's, taken; -1 while a rebuild has taken it */
     bool directory_made;   /* by this opening, and empty then */
-    struct kv *store, *kv; /* kv repeats what store says is transient */
+    struct kv *kv;         /* patient */
     struct salvage *known; /* of a repair, borrowed: what the store before has is not read again */
     struct policy policy;
     uint64_t policy_id;

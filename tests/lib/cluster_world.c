@@ -20,8 +20,8 @@ void world_start(struct world *world, const struct kv_fault_plan *plan)
 {
     static const unsigned tables[POSTINGS_N_TIERS] = {TABLE_TIER_R, TABLE_TIER_C};
 
-    assert_int_equal(kv_fault_open(world->inner, plan, &world->fault), 0);
-    assert_int_equal(kv_retry_open(world->fault, &world->kv), 0);
+    assert_int_equal(kv_fault_open(world->inner, plan, &world->kv), 0);
+    kv_be_patient(world->kv);
     assert_int_equal(records_open(world->kv, WORLD_RECORDS_BYTES, &world->records), 0);
     assert_int_equal(records_open(world->inner, 0, &world->reader_records), 0);
     assert_int_equal(postings_open(world->kv, tables, WORLD_POSTINGS, &world->postings), 0);
@@ -48,7 +48,6 @@ void world_stop(struct world *world)
     records_close(world->records);
     records_close(world->reader_records);
     kv_close(world->kv);
-    kv_close(world->fault);
 }
 
 static bool has_long_lists(uint64_t seed)

@@ -26,7 +26,6 @@
 #include "engine/index/clusters/remade.h"
 #include "engine/index/tables/schema.h"
 #include "tests/lib/kv_fault.h"
-#include "store/kv_retry.h"
 
 /* Fewer records are kept than there are documents. */
 enum { WORLD_RECORDS_BYTES = 64 << 10 };
@@ -61,7 +60,7 @@ struct world {
     uint64_t random;
     struct world_alias aliases[WORLD_DOCUMENTS];
     unsigned n_aliases, n_alias_rows;
-    struct kv *inner, *fault, *kv; /* kv repeats what fault refuses */
+    struct kv *inner, *kv; /* kv fails on purpose, and is patient */
     struct records *records, *reader_records;
     struct postings *postings;
     struct living_clusters *clusters;

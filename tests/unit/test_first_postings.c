@@ -15,7 +15,6 @@
 #include "engine/index/postings/first_postings.h"
 #include "tests/lib/kv_fault.h"
 #include "tests/lib/kv_memory.h"
-#include "store/kv_retry.h"
 
 static uint64_t random_state;
 
@@ -223,7 +222,7 @@ struct model {
 };
 
 struct history {
-    struct kv *inner, *fault, *kv;
+    struct kv *inner, *kv;
     struct postings *postings;
     struct model *model;
     bool partly_written; /* the last flush failed, so what is stored is not known */
@@ -399,8 +398,8 @@ static unsigned run_history(uint64_t seed, const struct kv_fault_plan *plan)
     assert_non_null(history.model);
     random_state = seed;
     assert_int_equal(kv_memory_open(&options, &history.inner), 0);
-    assert_int_equal(kv_fault_open(history.inner, plan, &history.fault), 0);
-    assert_int_equal(kv_retry_open(history.fault, &history.kv), 0);
+    assert_int_equal(kv_fault_open(history.inner, plan, &history.kv), 0);
+    kv_be_patient(history.kv);
     assert_int_equal(postings_open(history.kv, tier_tables, 0, &history.postings), 0);
     for (unsigned event = 0; event < N_EVENTS; event++) {
         const uint64_t what = event < N_AT_FIRST ? 0 : random_below(1000);
@@ -423,7 +422,6 @@ static unsigned run_history(uint64_t seed, const struct kv_fault_plan *plan)
     check_beside_another(&history);
     postings_close(history.postings);
     kv_close(history.kv);
-    kv_close(history.fault);
     kv_close(history.inner);
     free(history.model);
     return history.n_failed;

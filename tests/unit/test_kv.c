@@ -211,15 +211,11 @@ static void test_kv__batch_spans_tables_and_its_last_operation_wins(void **state
 static void test_kv__limits_are_kept(void **state)
 {
     struct kv *kv = KV(state);
-    struct kv_limits limits;
-    kv_limits(kv, &limits);
-    assert_true(limits.max_key_bytes >= 1024 && limits.max_value_bytes >= 65536);
-    assert_true(limits.max_batch_bytes > limits.max_value_bytes);
-    _cleanup_free_ char *bytes = calloc(1, limits.max_value_bytes + 1);
-    struct kv_slice longest_key = {bytes, limits.max_key_bytes};
-    struct kv_slice longest_value = {bytes, limits.max_value_bytes};
-    struct kv_slice long_key = {bytes, limits.max_key_bytes + 1};
-    struct kv_slice long_value = {bytes, limits.max_value_bytes + 1};
+    _cleanup_free_ char *bytes = calloc(1, KV_MAX_VALUE_BYTES + 1);
+    struct kv_slice longest_key = {bytes, KV_MAX_KEY_BYTES};
+    struct kv_slice longest_value = {bytes, KV_MAX_VALUE_BYTES};
+    struct kv_slice long_key = {bytes, KV_MAX_KEY_BYTES + 1};
+    struct kv_slice long_value = {bytes, KV_MAX_VALUE_BYTES + 1};
 
     assert_int_equal(put_one(kv, T_WHOLE, longest_key, longest_value), 0);
     assert_value(kv, T_WHOLE, longest_key, longest_value);
@@ -231,7 +227,7 @@ static void test_kv__limits_are_kept(void **state)
     assert_absent(kv, T_WHOLE, long_key);
 
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
-    while (kv_batch_bytes(batch) <= limits.max_batch_bytes)
+    while (kv_batch_bytes(batch) <= KV_MAX_BATCH_BYTES)
         kv_batch_put(batch, T_WHOLE, S("k"), longest_value);
     assert_int_equal(kv_apply(kv, batch), -E2BIG);
     assert_absent(kv, T_WHOLE, S("k"));

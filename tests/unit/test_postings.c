@@ -13,7 +13,6 @@
 #include "engine/index/postings/postings.h"
 #include "tests/lib/kv_fault.h"
 #include "tests/lib/kv_memory.h"
-#include "store/kv_retry.h"
 
 static const struct kv_table tables[] = {
     {"tier_r", KV_PARTITION_FIXED, 8, true},
@@ -23,7 +22,7 @@ static const unsigned tier_tables[POSTINGS_N_TIERS] = {0, 1};
 static const struct kv_options options = {.tables = tables, .n_tables = 2, .create = true};
 
 struct fixture {
-    struct kv *inner, *fault, *kv;
+    struct kv *inner, *kv;
     struct postings *postings;
 };
 
@@ -31,8 +30,8 @@ static void open_fixture(struct fixture *fixture, const struct kv_fault_plan *pl
                          size_t flush_after)
 {
     assert_int_equal(kv_memory_open(&options, &fixture->inner), 0);
-    assert_int_equal(kv_fault_open(fixture->inner, plan, &fixture->fault), 0);
-    assert_int_equal(kv_retry_open(fixture->fault, &fixture->kv), 0);
+    assert_int_equal(kv_fault_open(fixture->inner, plan, &fixture->kv), 0);
+    kv_be_patient(fixture->kv);
     assert_int_equal(postings_open(fixture->kv, tier_tables, flush_after, &fixture->postings), 0);
 }
 
@@ -40,7 +39,6 @@ static void close_fixture(struct fixture *fixture)
 {
     postings_close(fixture->postings);
     kv_close(fixture->kv);
-    kv_close(fixture->fault);
     kv_close(fixture->inner);
 }
 

@@ -130,7 +130,7 @@ static int settle(struct fixture *f)
 static void stop(struct fixture *f)
 {
     uint64_t n_writes;
-    kv_fault_counts(f->index->store, &f->n_calls, &n_writes);
+    kv_fault_counts(f->index->kv, &f->n_calls, &n_writes);
     index_close(f->index, 0);
     f->index = NULL;
 }

@@ -23,7 +23,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "store/kv_retry.h"
 
 enum {
     /* Some 30,000 documents of 5 KB: 30 MB, and a quarter second to write. */
