@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +72,9 @@ static size_t count_own_numbers(void)
     return file ? n : 0;
 }
 
-bool thread_is_of_proc(void)
+/* Whether /proc numbers threads in the pid namespace of this process, as the kernel numbers those
+ * who ask. Where it once does it is taken to go on so. */
+static bool thread_is_of_proc(void)
 {
     static atomic_bool is_known;
     if (!atomic_load_explicit(&is_known, memory_order_relaxed) && count_own_numbers() == 1)

@@ -2,7 +2,6 @@
 #ifndef KINFS_FS_CALLERS_THREAD_GROUPS_H
 #define KINFS_FS_CALLERS_THREAD_GROUPS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -17,10 +16,6 @@
  * the kernel writes out: once, where fuse_req_getgroups() has it done again for each larger buffer.
  */
 int thread_groups(pid_t thread, uid_t uid, gid_t gid, gid_t **ret_groups, size_t *ret_n_groups);
-
-/* Whether /proc numbers threads in the pid namespace of this process, as the kernel numbers those
- * who ask. Where it once does it is taken to go on so. Any thread. */
-bool thread_is_of_proc(void);
 
 /* Whether a thread is known to have the ids it asks by, for files: a server that acts as others has
  * its real ones all the while. Returns what thread_groups() does, and takes as long. */

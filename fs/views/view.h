@@ -21,7 +21,6 @@
     "# Links computed by kinfs; nothing here is worth a copy.\n"
 
 struct views {
-    struct fs *fs;
     struct defer *defer;
     struct looks *looks;
     struct user_room groups; /* of those who wait */
@@ -133,11 +132,9 @@ bool view_link_is_alive(const struct view_task *task, const struct view_link *li
 
 /* -- the tree (view_query.c) -- */
 
-/* A path of the tree, as O_PATH; no symbolic link on the way is followed, none leads out, nor into
- * what is mounted inside. looking NULL: of a thread that serves, and waits. */
-int view_open_path(struct fs *fs, struct looking *looking, const char *path, int *ret_fd);
-
-/* The file a node mirrors: -ESTALE when its path means something else now. */
+/* The file a node mirrors, as O_PATH: -ESTALE when its path means something else now. No symbolic
+ * link on the way is followed, none leads out, nor into what is mounted inside. looking NULL: of a
+ * thread that serves, and waits. */
 int view_open_node(struct fs *fs, struct looking *looking, const struct view_node *node,
                    int *ret_fd);
 

@@ -1,6 +1,5 @@
 /* Answers of the index, as the one who asks may see them. */
 #include <errno.h>
-#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -9,24 +8,15 @@
 /* A waiting request looks this often whether it was interrupted. */
 enum { SLICE_MS = 50 };
 
-int view_open_path(struct fs *fs, struct looking *looking, const char *path, int *ret_fd)
-{
-    int fd = looks_open_path(looking, backing_root_fd(fs->backing), *path ? path : ".");
-    if (fd < 0)
-        return fd == -ELOOP || fd == -EXDEV ? -ENOENT : fd;
-    *ret_fd = fd;
-    return 0;
-}
-
 int view_open_node(struct fs *fs, struct looking *looking, const struct view_node *node,
                    int *ret_fd)
 {
-    _cleanup_close_ int fd = -1;
+    const char *path = *node->tree ? node->tree : ".";
+    _cleanup_close_ int fd = looks_open_path(looking, backing_root_fd(fs->backing), path);
     struct file_key key;
-    int r = view_open_path(fs, looking, node->tree, &fd);
-    if (!r)
-        r = backing_key_at(fs->backing, fd, "", &key);
-    if (r == -ENOENT || r == -ENOTDIR || (!r && !file_key_equal(&key, &node->key)))
+    int r = fd < 0 ? fd : backing_key_at(fs->backing, fd, "", &key);
+    if (r == -ENOENT || r == -ENOTDIR || (fd < 0 && (r == -ELOOP || r == -EXDEV)) ||
+        (!r && !file_key_equal(&key, &node->key)))
         return -ESTALE;
     if (!r)
         *ret_fd = TAKE_FD(fd);

@@ -30,12 +30,11 @@ static const struct view_room_limits listing_limits = {.n_max = 4096,
                                                        .bytes_of_a_user_max = 64 * MIB,
                                                        .any_size_alone = true};
 
-int views_new(struct fs *fs, struct views **ret_views)
+int views_new(struct views **ret_views)
 {
     struct views *views = calloc(1, sizeof(*views));
     if (!views)
         return -ENOMEM;
-    views->fs = fs;
     clock_gettime(CLOCK_REALTIME, &views->since);
     view_links_memory_init(&views->memory);
     caller_numbers_init(&views->callers);

@@ -22,10 +22,9 @@
 
 #include "fs/state.h"
 
-/* Make fs->views' state; fs->options, backing and index are set and index is not NULL.
- * Starts threads: call it after the daemon has gone into the background.
+/* Make the views' state. Starts threads: call it after the daemon has gone into the background.
  * Returns 0, -ENOMEM or -EAGAIN; gives. */
-int views_new(struct fs *fs, struct views **ret_views);
+int views_new(struct views **ret_views);
 
 /* Answer whatever still waits, end the threads, free all nodes. Call when no operation can come any
  * more and before fuse_session_destroy(). NULL allowed. */

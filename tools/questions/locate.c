@@ -102,7 +102,9 @@ static bool is_directory(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-int location_check_store(const char *store, char **ret_error)
+/* Whether the store at a path, by its links as they were named, is the effective user's own
+ * (base/trust.h): whoever could change what is in it could have this process do what he likes. */
+static int check_store(const char *store, char **ret_error)
 {
     _cleanup_free_ char *why = NULL;
     _cleanup_close_ int fd = trust_open_directory(store, &why);
@@ -258,7 +260,7 @@ static int locate_by_store(const char *store, const char *real, struct location 
                            char **ret_error)
 {
     _cleanup_(holder_done) struct holder holder = {0};
-    int r = location_check_store(store, ret_error);
+    int r = check_store(store, ret_error);
     if (r < 0)
         return r;
     /* What is missing now may be another's when it is asked for again: it is not followed. */
@@ -326,7 +328,7 @@ int locate(const char *path, const char *store, struct location *ret_location, c
         r = mount_is_kinfs(mount) ? locate_in_mount(mount, real, &location, ret_error)
                                   : locate_in_source(&mounts, real, &location, ret_error);
         if (r == 0)
-            r = location_check_store(location.store, ret_error);
+            r = check_store(location.store, ret_error);
     }
     if (r < 0)
         return r;

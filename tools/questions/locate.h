@@ -31,11 +31,6 @@ struct location {
 int locate(const char *path, const char *store, struct location *ret_location, char **ret_error);
 void location_done(struct location *location);
 
-/* Whether the store at a path, by its links as they were named, is the effective user's own
- * (base/trust.h): whoever could change what is in it could have this process do what he likes.
- * Returns 0, also for one that is not there or cannot be opened, or -EPERM with *ret_error. */
-int location_check_store(const char *store, char **ret_error);
-
 /* Where the store of a source is when nobody says otherwise: in $KINFS_STATE_DIR, else for root in
  * /var/lib/kinfs, else in $XDG_STATE_HOME/kinfs, else in ~/.local/state/kinfs; named
  * location_store_name(). Touches no file. Returns 0 or -ENOENT (no home), with *ret_error. */

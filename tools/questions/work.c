@@ -30,8 +30,8 @@ void work_catch_up(const struct work_context *context)
         index_settle(context->index, INDEX_LANE_FOREGROUND, WORK_SETTLE_MS);
 }
 
-int work_file(const struct work_context *context, struct json_object *request, const char *name,
-              char **ret_path, struct file_key *ret_key, char **ret_error)
+static int find_file(const struct work_context *context, struct json_object *request,
+                     const char *name, char **ret_path, struct file_key *ret_key, char **ret_error)
 {
     _cleanup_free_ char *path = NULL;
     int r = json_path_get(request, name, &path);
@@ -50,7 +50,7 @@ int work_document(const struct work_context *context, struct json_object *reques
 {
     _cleanup_free_ char *path = NULL;
     work_catch_up(context);
-    int r = work_file(context, request, name, &path, ret_key, ret_error);
+    int r = find_file(context, request, name, &path, ret_key, ret_error);
     if (r < 0)
         return r;
     const struct index_query query = {.wait_ms = context->started ? WORK_SETTLE_MS : 0};

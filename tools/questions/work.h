@@ -45,13 +45,9 @@ void work_catch_up(const struct work_context *context);
 #define WORK_AS "_as"
 const char *work_shown(struct json_object *request, const char *name);
 
-/* The file that the path member `name` of a request means. Returns 0, -EINVAL, -ENOENT or an errno
- * of name_to_handle_at(2), with *ret_error. */
-int work_file(const struct work_context *context, struct json_object *request, const char *name,
-              char **ret_path, struct file_key *ret_key, char **ret_error);
-
-/* As work_file(), of a known document; after work_catch_up(), with its record brought up to date.
- */
+/* The known document that the path member `name` of a request means; after work_catch_up(), with
+ * its record brought up to date. Returns 0, -EINVAL, -ENOENT or an errno of name_to_handle_at(2),
+ * with *ret_error. */
 int work_document(const struct work_context *context, struct json_object *request, const char *name,
                   char **ret_path, struct file_key *ret_key, struct document_info *ret_info,
                   char **ret_error);

@@ -5,9 +5,8 @@
 
 /* Whether one of some links, but for one name, leads to the inode. A link counts only if its name
  * leads back: the two rows are written together, but a store need not keep them together. */
-int other_names_lead_back(struct kv *kv, const struct catalogue_list *links,
-                          const struct file_key *child, const struct file_key *parent,
-                          const char *name)
+static int lead_back(struct kv *kv, const struct catalogue_list *links,
+                     const struct file_key *child, const struct file_key *parent, const char *name)
 {
     for (size_t i = 0; i < links->n_entries; i++) {
         const struct catalogue_entry *link = &links->entries[i];
@@ -33,13 +32,13 @@ int other_names_exist_beside(struct kv *kv, const struct catalogue_list *links,
                              const char *name)
 {
     if (links->n_entries < OTHER_NAMES_LINKS)
-        return other_names_lead_back(kv, links, child, parent, name);
+        return lead_back(kv, links, child, parent, name);
     int r = 0;
     for (int before = 0; before < 2 && r == 0; before++) {
         _cleanup_(catalogue_list_done) struct catalogue_list beside = {0};
         r = catalogue_links_beside(kv, child, parent, name, before, OTHER_NAMES_LINKS, &beside);
         if (r == 0)
-            r = other_names_lead_back(kv, &beside, child, parent, name);
+            r = lead_back(kv, &beside, child, parent, name);
     }
     return r;
 }

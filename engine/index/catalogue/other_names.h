@@ -15,9 +15,4 @@ int other_names_exist_beside(struct kv *kv, const struct catalogue_list *links,
                              const struct file_key *child, const struct file_key *parent,
                              const char *name);
 
-/* Whether one of some links, but for the name, leads to the inode. */
-int other_names_lead_back(struct kv *kv, const struct catalogue_list *links,
-                          const struct file_key *child, const struct file_key *parent,
-                          const char *name);
-
 #endif

@@ -26,8 +26,9 @@ int clustering_row_put(struct kv *kv, unsigned number, enum clustering_state sta
     return kv_apply(kv, batch);
 }
 
-int clustering_row_parse(const struct kv_buf *value, unsigned number,
-                         struct clustering_row *ret_row)
+/* One of another version, or whose rule this one does not know, is none to keep: it is being
+ * removed. */
+static int parse_row(const struct kv_buf *value, unsigned number, struct clustering_row *ret_row)
 {
     char text[INDEX_CLUSTERING_TEXT_BYTES] = "";
     const uint8_t *p = value->data;
@@ -48,13 +49,14 @@ int clustering_row_parse(const struct kv_buf *value, unsigned number,
     return r == -EINVAL ? 0 : r;
 }
 
-int clustering_row_get(struct kv *kv, unsigned number, struct clustering_row *ret_row)
+/* Returns 1, 0 where there is none, or an error. */
+static int get_row(struct kv *kv, unsigned number, struct clustering_row *ret_row)
 {
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
     struct clustering_meta meta;
     int r = kv_get(kv, TABLE_META, clustering_meta_key(&meta, "clustering", number), &value);
     if (r == 0)
-        r = clustering_row_parse(&value, number, ret_row);
+        r = parse_row(&value, number, ret_row);
     return r == -ENOENT ? 0 : r < 0 ? r : 1;
 }
 
@@ -64,7 +66,7 @@ int clustering_rows_get(struct kv *kv, struct clustering_row rows[CLUSTERING_MAX
     size_t n = 0;
 
     for (unsigned number = 1; number <= CLUSTERING_MAX; number++) {
-        int r = clustering_row_get(kv, number, &rows[n]);
+        int r = get_row(kv, number, &rows[n]);
         if (r < 0)
             return r;
         n += (size_t)r;
@@ -100,7 +102,7 @@ int clustering_row_wanted(const struct kv_buf *row, unsigned number,
                           struct index_clustering *ret_clustering)
 {
     struct clustering_row parsed;
-    int r = clustering_row_parse(row, number, &parsed);
+    int r = parse_row(row, number, &parsed);
     if (r < 0 || parsed.state == CLUSTERING_REMOVING)
         return r;
     *ret_clustering = parsed.clustering;
@@ -112,7 +114,7 @@ int clustering_row_current(struct kv *kv, unsigned number, struct index_clusteri
     _cleanup_(kv_buf_done) struct kv_buf value = {0};
     struct clustering_meta meta;
     struct clustering_row row;
-    int r = clustering_row_get(kv, number, &row);
+    int r = get_row(kv, number, &row);
     if (r <= 0 || row.state == CLUSTERING_REMOVING)
         return r < 0 ? r : 0;
     *ret_clustering = row.clustering;

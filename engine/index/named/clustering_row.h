@@ -30,13 +30,7 @@ struct clustering_row {
 /* 0, -ENOMEM or a store error. */
 int clustering_row_put(struct kv *kv, unsigned number, enum clustering_state state,
                        const struct index_clustering *clustering);
-/* Of a value. One of another version, or whose rule this one does not know, is none to keep: it is
- * being removed. 0, -EUCLEAN or -ENOMEM. */
-int clustering_row_parse(const struct kv_buf *value, unsigned number,
-                         struct clustering_row *ret_row);
-/* Returns 1, 0 where there is none, -EUCLEAN, -ENOMEM or a store error. */
-int clustering_row_get(struct kv *kv, unsigned number, struct clustering_row *ret_row);
-/* All there are: 0 or such an error. */
+/* All there are: 0, -EUCLEAN, -ENOMEM or a store error. */
 int clustering_rows_get(struct kv *kv, struct clustering_row rows[CLUSTERING_MAX],
                         size_t *ret_n_rows);
 

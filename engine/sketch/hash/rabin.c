@@ -179,7 +179,8 @@ int rabin_window_new(const struct rabin *rabin, unsigned w, struct rabin_window 
     window->powers[0] = 1;
     for (size_t i = 1; i < n_powers; i++)
         window->powers[i] = rabin_append(rabin, window->powers[i - 1], 0);
-    rabin_window_begin(window);
+    window->n_tokens = window->n_bytes = window->fingerprint = 0;
+    window->ends[0].n_bytes = window->ends[0].fingerprint = 0;
     *ret_window = window;
     return 0;
 }
@@ -187,12 +188,6 @@ int rabin_window_new(const struct rabin *rabin, unsigned w, struct rabin_window 
 void rabin_window_free(struct rabin_window *window)
 {
     free(window);
-}
-
-void rabin_window_begin(struct rabin_window *window)
-{
-    window->n_tokens = window->n_bytes = window->fingerprint = 0;
-    window->ends[0].n_bytes = window->ends[0].fingerprint = 0;
 }
 
 bool rabin_window_add(struct rabin_window *window, const void *token, size_t size_bytes,

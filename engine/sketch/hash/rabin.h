@@ -59,7 +59,6 @@ int rabin_window_new(const struct rabin *rabin, unsigned w, struct rabin_window 
 void rabin_window_free(struct rabin_window *window);
 DEFINE_CLEANUP(struct rabin_window *, rabin_window_free);
 
-void rabin_window_begin(struct rabin_window *window);
 /* The next token, of at most CANON_TOKEN_MAX_BYTES. Returns true, with the fingerprint of the last
  * w, once there are as many. */
 bool rabin_window_add(struct rabin_window *window, const void *token, size_t size_bytes,
