@@ -29,7 +29,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/queue.h>
 #include <unistd.h>

@@ -13,7 +13,6 @@
  */
 #include "store/kv_rocksdb.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 /* -- the struct -- */

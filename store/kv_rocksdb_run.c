@@ -11,7 +11,6 @@
 #include "store/kv_rocksdb.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 

@@ -13,10 +13,7 @@
 #include "engine/cluster/budget.h"
 
 #include <errno.h>
-#include <stdbool.h>
 
-#include "engine/cluster/pairs/equivalence.h"
-#include "engine/cluster/pairs/key_lists.h"
 #include "engine/cluster/pairs/pair_counts.h"
 #include "engine/cluster/pairs/sketch_file.h"
 

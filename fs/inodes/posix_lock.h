@@ -11,8 +11,6 @@
 #ifndef KINFS_FS_INODES_POSIX_LOCK_H
 #define KINFS_FS_INODES_POSIX_LOCK_H
 
-#include <fcntl.h>
-
 #include "fs/inodes/open_file.h"
 
 struct lock_owner; /* of one inode */

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 

@@ -1,6 +1,5 @@
 #include "fs/views/attribute_text.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

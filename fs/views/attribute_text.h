@@ -2,7 +2,6 @@
 #ifndef KINFS_FS_VIEWS_ATTRIBUTE_TEXT_H
 #define KINFS_FS_VIEWS_ATTRIBUTE_TEXT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "engine/index/index.h"

@@ -5,7 +5,6 @@
 #define KINFS_FS_VIEWS_VIEW_LINKS_H
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

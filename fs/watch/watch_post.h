@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "fs/watch/watch_batch.h"
 

@@ -1,7 +1,6 @@
 /* kinfs umount: unmount, and wait until the daemon has ended, so that the next mount finds the
  * store free. */
 #include <errno.h>
-#include <stdio.h>
 #include <sys/mount.h>
 #include <unistd.h>
 

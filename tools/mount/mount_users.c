@@ -1,7 +1,6 @@
 #include "tools/mount/mount_users.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tools/show/message.h"

@@ -1,6 +1,5 @@
 #include "tools/questions/control.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>

@@ -15,7 +15,6 @@
 #include "engine/cluster/pairs/comparisons.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "engine/cluster/large/large_array.h"
 

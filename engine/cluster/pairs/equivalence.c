@@ -13,8 +13,6 @@
  */
 #include "engine/cluster/pairs/equivalence.h"
 
-#include <errno.h>
-
 #include "base/bytes.h"
 #include "base/sort_numbers.h"
 #include "engine/cluster/large/parallel.h"

@@ -19,7 +19,6 @@
 #include <stdlib.h>
 
 #include "engine/cluster/pairs/comparisons.h"
-#include "engine/cluster/large/large_array.h"
 #include "engine/cluster/large/parallel.h"
 
 struct linker {

@@ -1,7 +1,6 @@
 /* Clusters and single documents, as they are shown. */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "engine/index/answers/answer.h"
 #include "engine/index/answers/readable_clusters.h"

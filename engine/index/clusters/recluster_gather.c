@@ -2,7 +2,6 @@
 #include "engine/index/clusters/recluster_private.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "base/room.h"
 #include "engine/index/clusters/components.h"

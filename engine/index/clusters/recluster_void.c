@@ -1,8 +1,6 @@
 /* The result of a run is void where documents have come or gone since it gathered them. */
 #include "engine/index/clusters/recluster_private.h"
 
-#include <errno.h>
-
 #include "engine/index/clusters/components.h"
 
 /* Those in no cluster of which nothing but the record tells that they are gone. */

@@ -5,7 +5,6 @@
 #define KINFS_ENGINE_SKETCH_EXACT_SET_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/cleanup.h"
 #include "engine/text/canon.h"

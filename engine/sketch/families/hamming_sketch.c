@@ -16,7 +16,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "base/bytes.h"
 #include "engine/sketch/families/element_set.h"
