@@ -15,7 +15,7 @@ int work_scan(const struct work_context *context, struct json_object *request, r
 {
     if (!context->scan_is_new)
         index_rescan(context->index);
-    return settling_work(context, request, row, user, ret_error);
+    return work_settle(context, request, row, user, ret_error);
 }
 
 enum { OPTION_TOKENS = 0x100, OPTION_STOPWORDS, OPTION_STEMMER }; /* no letters */

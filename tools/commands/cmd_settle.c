@@ -2,12 +2,6 @@
 #include "tools/show/json_path.h"
 #include "tools/commands/settling.h"
 
-int work_settle(const struct work_context *context, struct json_object *request, row_fn row,
-                void *user, char **ret_error)
-{
-    return settling_work(context, request, row, user, ret_error);
-}
-
 struct settle_options {
     struct command_options common;
     uint64_t timeout_s;

@@ -93,6 +93,9 @@ int cmd_cluster(int argc, char **argv);
 int cmd_shingles(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 
+/* Settle all lanes, with a row {"progress": {"done", "total", "scanning"}} now and then, and at the
+ * end the row of `status`. The request's timeout_ms bounds it. Returns 0, -ETIMEDOUT, -ESHUTDOWN.
+ */
 int work_settle(const struct work_context *context, struct json_object *request, row_fn row,
                 void *user, char **ret_error);
 int work_scan(const struct work_context *context, struct json_object *request, row_fn row,

@@ -22,8 +22,8 @@ static int emit_progress(const struct work_context *context, row_fn row, void *u
     return row(user, object);
 }
 
-int settling_work(const struct work_context *context, struct json_object *request, row_fn row,
-                  void *user, char **ret_error)
+int work_settle(const struct work_context *context, struct json_object *request, row_fn row,
+                void *user, char **ret_error)
 {
     uint64_t left_ms = work_count(request, "timeout_ms", UINT64_MAX);
     uint64_t ticket = 0;
