@@ -664,6 +664,50 @@ static void test_living_clusters__ids_that_lead_to_a_cluster_are_bounded(void **
     world_close(&world);
 }
 
+/* A merge that fails with some of it written, the aliases of one cluster with another; then both
+ * end, or the other one becomes part of the first. Returns whether it failed. */
+static bool fail_to_lead(uint64_t seed, uint64_t n, bool turned_round)
+{
+    struct world world;
+    struct kv *kv;
+    uint64_t id;
+
+    world_open(&world, 1, &no_fault);
+    assert_int_equal(kv_fault_open(world.inner,
+                                   &(struct kv_fault_plan){.seed = seed,
+                                                           .split_batches = true,
+                                                           .late_failure = n,
+                                                           .fail_error = -ENOSPC},
+                                   &kv),
+                     0);
+    assert_int_equal(cluster_aliases_add(world.inner, 9, 1), 0);
+    const bool failed = cluster_aliases_add(kv, 1, 2) < 0;
+    if (turned_round) {
+        assert_int_equal(cluster_aliases_add(world.inner, 2, 1), 0);
+        assert_int_equal(cluster_aliases_find(world.inner, 1, &id), -ENOENT);
+        for (uint64_t alias = 2; alias <= 9; alias += 7) {
+            assert_int_equal(cluster_aliases_find(world.inner, alias, &id), 0);
+            assert_int_equal(id, 1);
+        }
+    } else {
+        assert_int_equal(cluster_aliases_drop(world.inner, 2), 0);
+    }
+    assert_int_equal(cluster_aliases_drop(world.inner, 1), 0);
+    assert_int_equal(world_count_rows(&world, TABLE_MEMBERS), 0);
+    kv_close(kv);
+    world_close(&world);
+    return failed;
+}
+
+static void
+test_living_clusters__no_id_leads_to_what_is_gone_after_a_merge_that_failed(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 8; seed++)
+        for (uint64_t n = 1, failed = 1; failed; n++)
+            failed = fail_to_lead(seed, n, false) + fail_to_lead(seed, n, true);
+}
+
 static int take_alias(void *user, uint64_t alias, uint64_t cluster)
 {
     (void)cluster;
@@ -865,6 +909,8 @@ int main(void)
         cmocka_unit_test(test_living_clusters__a_member_more_changes_no_id),
         cmocka_unit_test(test_living_clusters__an_id_lost_in_a_merge_leads_on),
         cmocka_unit_test(test_living_clusters__ids_that_lead_to_a_cluster_are_bounded),
+        cmocka_unit_test(
+            test_living_clusters__no_id_leads_to_what_is_gone_after_a_merge_that_failed),
         cmocka_unit_test(test_living_clusters__other_rows_beside_aliases_do_no_harm),
         cmocka_unit_test(test_living_clusters__a_rename_keeps_the_members_and_spends_the_id),
         cmocka_unit_test(test_living_clusters__postings_of_the_dead_do_not_come_back),

@@ -63,14 +63,16 @@ static int list(struct kv *kv, uint64_t cluster, struct sid_vector *aliases)
     return 0;
 }
 
-static void batch_lead(struct kv_batch *batch, uint64_t alias, uint64_t cluster)
+static void batch_lead(struct kv_batch *found_by, struct kv_batch *lead, uint64_t alias,
+                       uint64_t cluster)
 {
     struct alias_key key;
     uint8_t value[8];
 
-    kv_batch_put(batch, TABLE_MEMBERS, leads_key(&key, cluster, alias), (struct kv_slice){"", 0});
+    kv_batch_put(found_by, TABLE_MEMBERS, leads_key(&key, cluster, alias),
+                 (struct kv_slice){"", 0});
     put_be64(value, cluster);
-    kv_batch_put(batch, TABLE_MEMBERS, alias_key(&key, alias), (struct kv_slice){value, 8});
+    kv_batch_put(lead, TABLE_MEMBERS, alias_key(&key, alias), (struct kv_slice){value, 8});
 }
 
 /* An alias with all that is known of it, where it leads to this cluster still. What it is found by
@@ -109,29 +111,42 @@ static int drop_oldest(struct kv *kv, uint64_t cluster)
                : drop(kv, cluster, aliases.sids, aliases.n_sids - CLUSTER_ALIASES_MAX);
 }
 
+/* An alias that is a cluster: its merge was interrupted, and it is the others that came to it. */
+static int drop_one(struct kv *kv, uint64_t alias)
+{
+    uint64_t leads_to;
+    int r = cluster_aliases_find(kv, alias, &leads_to);
+    return r == 0 ? drop(kv, leads_to, &alias, 1) : r == -ENOENT ? 0 : r;
+}
+
 /* First where they lead, then what said otherwise: interrupted in between, they are found under
  * both clusters, and the same again completes it. */
 static int pass(struct kv *kv, uint64_t from, uint64_t to, bool itself)
 {
-    _cleanup_(kv_batch_free_p) struct kv_batch *put = kv_batch_new();
+    _cleanup_(kv_batch_free_p) struct kv_batch *found_by = kv_batch_new();
+    _cleanup_(kv_batch_free_p) struct kv_batch *lead = kv_batch_new();
     _cleanup_(kv_batch_free_p) struct kv_batch *gone = kv_batch_new();
     _cleanup_(sid_vector_done) struct sid_vector aliases = {0};
     struct alias_key key;
 
-    if (!put || !gone)
+    if (!found_by || !lead || !gone)
         return -ENOMEM;
-    int r = list(kv, from, &aliases);
+    int r = drop_one(kv, to);
+    if (r == 0)
+        r = list(kv, from, &aliases);
     if (r < 0)
         return r;
     for (size_t i = 0; i < aliases.n_sids; i++) {
         if (aliases.sids[i] != to)
-            batch_lead(put, aliases.sids[i], to);
+            batch_lead(found_by, lead, aliases.sids[i], to);
         kv_batch_delete(gone, TABLE_MEMBERS, leads_key(&key, from, aliases.sids[i]));
     }
     if (itself)
-        batch_lead(put, from, to);
-    if (itself || aliases.n_sids > 0)
-        r = kv_apply(kv, put);
+        batch_lead(found_by, lead, from, to);
+    if (kv_batch_count(lead) > 0)
+        r = kv_apply(kv, found_by);
+    if (r == 0 && kv_batch_count(lead) > 0)
+        r = kv_apply(kv, lead);
     if (r == 0 && aliases.n_sids > 0)
         r = kv_apply(kv, gone);
     return r == 0 ? drop_oldest(kv, to) : r;
@@ -144,12 +159,7 @@ int cluster_aliases_add(struct kv *kv, uint64_t from, uint64_t to)
 
 int cluster_aliases_rename(struct kv *kv, uint64_t from, uint64_t to)
 {
-    uint64_t leads_to;
-    int r = cluster_aliases_find(kv, to, &leads_to);
-
-    if (r == 0) /* it is a cluster now */
-        r = drop(kv, leads_to, &to, 1);
-    return r < 0 && r != -ENOENT ? r : pass(kv, from, to, false);
+    return pass(kv, from, to, false);
 }
 
 int cluster_aliases_are_there(struct kv *kv, const uint64_t *clusters, size_t n, bool *ret_there)
