@@ -9,7 +9,8 @@ static const uint64_t seeds[] = {1, 28, WORLD_LONG_LISTS + 3, WORLD_DIVIDED + 4}
                       split_seeds[] = {11, 80, WORLD_LONG_LISTS + 5, WORLD_DIVIDED + 1},
                       recovery_seeds[] = {42, 67, 80, WORLD_DIVIDED + 7},
                       failure_seeds[] = {80, WORLD_LONG_LISTS + 7, WORLD_DIVIDED + 6},
-                      deleted_seeds[] = {11, WORLD_LONG_LISTS + 5, WORLD_DIVIDED + 8};
+                      deleted_seeds[] = {11, WORLD_LONG_LISTS + 39, WORLD_DIVIDED + 8},
+                      repaired_seeds[] = {WORLD_LONG_LISTS + 188};
 #define N_OF(array) (sizeof(array) / sizeof(*(array)))
 
 /* A history over a store that dies at its n-th write. After the death: a new process over what
@@ -111,9 +112,9 @@ static void test_living_clusters_recovery__a_failed_call_is_made_good_by_repeati
             ;
 }
 
-/* What fails to be inserted, with some of it written, is deleted instead. Returns whether anything
- * failed. */
-static bool run_with_deletes(uint64_t seed, uint64_t n)
+/* What fails to be inserted, with some of it written, is deleted instead; or it is done again, when
+ * what is dirty has been clustered anew. Returns whether anything failed. */
+static bool run_with_late_failure(uint64_t seed, uint64_t n, bool deletes)
 {
     const struct kv_fault_plan plan = {
         .seed = seed, .split_batches = true, .late_failure = n, .fail_error = -ENOSPC};
@@ -126,9 +127,11 @@ static bool run_with_deletes(uint64_t seed, uint64_t n)
         int r = world_do_all(&world, &step);
         if (r == -ENOSPC) {
             failed = true;
-            for (unsigned k = 0; k < step.n_new && step.n_old == 0; k++)
+            if (!deletes)
+                assert_int_equal(world_repair(&world), 0);
+            for (unsigned k = 0; deletes && k < step.n_new && step.n_old == 0; k++)
                 step.old[k] = step.new[k];
-            if (step.n_old == 0) {
+            if (deletes && step.n_old == 0) {
                 step.n_old = step.n_new;
                 step.n_new = 0;
                 step.new[0] = NULL;
@@ -150,7 +153,16 @@ static void test_living_clusters_recovery__a_failed_insert_is_made_good_by_a_del
 {
     (void)state;
     for (size_t i = 0; i < N_OF(deleted_seeds); i++)
-        for (uint64_t n = 1; run_with_deletes(deleted_seeds[i], n); n += failure_share())
+        for (uint64_t n = 1; run_with_late_failure(deleted_seeds[i], n, true); n += failure_share())
+            ;
+}
+
+static void test_living_clusters_recovery__a_failed_insert_is_made_good_after_a_repair(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_OF(repaired_seeds); i++)
+        for (uint64_t n = 1; run_with_late_failure(repaired_seeds[i], n, false);
+             n += failure_share())
             ;
 }
 
@@ -163,6 +175,8 @@ int main(void)
         cmocka_unit_test(test_living_clusters_recovery__a_crash_while_recovering_is_made_good),
         cmocka_unit_test(test_living_clusters_recovery__a_failed_call_is_made_good_by_repeating),
         cmocka_unit_test(test_living_clusters_recovery__a_failed_insert_is_made_good_by_a_delete),
+        cmocka_unit_test(
+            test_living_clusters_recovery__a_failed_insert_is_made_good_after_a_repair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -214,8 +214,9 @@ static void note_insert(struct living_clusters *clusters, uint64_t sid, int r)
             clusters->first_failed = sid;
         if (sid > clusters->last_failed)
             clusters->last_failed = sid;
-    } else if (clusters->first_failed == sid && clusters->last_failed == sid) {
-        clusters->first_failed = clusters->last_failed = 0;
+    } else if (clusters->first_failed == sid) {
+        clusters->first_failed = sid < clusters->last_failed ? sid + 1 : 0;
+        clusters->last_failed = clusters->first_failed ? clusters->last_failed : 0;
     }
 }
 
@@ -278,15 +279,20 @@ int living_clusters_insert(struct living_clusters *clusters, uint64_t sid,
     return living_clusters_insert_all(clusters, &sid, &record, 1);
 }
 
-/* What may have been inserted in part is inserted before it goes: others move with it. */
-static int insert_failed(struct living_clusters *clusters, const uint64_t *sids,
-                         const struct record *const *records, size_t n)
+/* What may have been inserted in part is inserted before it goes, or others move. */
+static int insert_failed(struct living_clusters *clusters)
 {
     int r = 0;
-    for (size_t i = 0; r == 0 && i < n; i++)
-        if (clusters->first_failed && sids[i] >= clusters->first_failed &&
-            sids[i] <= clusters->last_failed)
-            r = insert_all(clusters, &sids[i], &records[i], 1, 0);
+    while (r == 0 && clusters->first_failed) {
+        _cleanup_(record_done) struct record record = {0};
+        const struct record *failed = &record;
+        const uint64_t sid = clusters->first_failed;
+        r = graph_record(clusters->graph, sid, &record);
+        if (r == 0)
+            r = insert_all(clusters, &sid, &failed, 1, 0);
+        else if (r == -ENOENT)
+            note_insert(clusters, sid, r = 0);
+    }
     return r;
 }
 
@@ -295,7 +301,7 @@ int living_clusters_delete_all(struct living_clusters *clusters, const uint64_t 
 {
     int r = living_clusters_recover(clusters);
     if (r == 0)
-        r = insert_failed(clusters, sids, records, n);
+        r = insert_failed(clusters);
     if (r == 0)
         r = about_to_change(clusters);
     if (r < 0)
@@ -396,6 +402,8 @@ int living_clusters_repair(struct living_clusters *clusters)
 {
     int r = living_clusters_recover(clusters);
 
+    if (r == 0)
+        r = insert_failed(clusters);
     if (r == 0)
         r = recluster_step(clusters->run, clusters->graph);
     clusters->unfinished = r < 0;
