@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "engine/index/clusters/living_clusters_private.h"
+#include "engine/index/clusters/recluster_private.h"
 #include "engine/index/tables/classes.h"
 
 static void run(uint64_t seed, unsigned n_steps, unsigned n_target,
@@ -277,10 +278,10 @@ static void test_living_clusters__a_repair_does_what_a_delete_would_have_done(vo
 static void test_living_clusters__a_repair_holds_over_changes_and_restarts(void **state)
 {
     (void)state;
-    unsigned n_amid = 0;
-    for (uint64_t seed = 800; seed < 820; seed++) {
+    unsigned n_amid = 0, n_divided = 0;
+    for (uint64_t i_seed = 0; i_seed < 40; i_seed++) {
         struct world world;
-        world_open_repairing(&world, seed);
+        world_open_repairing(&world, i_seed < 20 ? 800 + i_seed : WORLD_DIVIDED + i_seed);
         for (unsigned i = 0; i < 200; i++) {
             struct world_step step = world_choose(&world, 25);
             assert_int_equal(world_do(&world, &step), 0);
@@ -300,9 +301,64 @@ static void test_living_clusters__a_repair_holds_over_changes_and_restarts(void 
                 world_check_partition(&world);
             }
         }
+        n_divided += world.n_divided;
         world_close(&world);
     }
-    assert_true(n_amid > 100);
+    assert_true(n_amid > 100 && n_divided > 0);
+}
+
+/* Pieces of one long text come between any few steps of a repair; or others go, or both. Returns
+ * how many runs were done at a stretch. */
+static unsigned stream_into_a_loose_one(uint64_t seed, bool goes_too, unsigned *n_divided)
+{
+    enum { PIECES = 110, CHANGES = 120, LENGTH = 24, STEP = 3 };
+    struct world world;
+    unsigned n_stretches = 0;
+    world_open(&world, seed, &no_fault);
+    world_stop(&world);
+    world.bounds.at_once = 1;
+    world_start(&world, &no_fault);
+    for (unsigned i = 0; i < PIECES + CHANGES; i++) {
+        const unsigned from = 1 + STEP * (unsigned)(i < PIECES ? i : world_random(&world, PIECES));
+        const bool goes = goes_too && i >= PIECES && world_random(&world, 3);
+        struct world_step step = {0};
+        if (goes)
+            step.old[step.n_old++] = world_pick(&world);
+        if (!goes || world_random(&world, 2))
+            step.new[step.n_new++] = write_tokens(&world, from, LENGTH - (unsigned)(i % 2));
+        assert_int_equal(world_do(&world, &step), 0);
+        for (unsigned k = 0; k < step.n_new; k++)
+            step.new[k]->live = true;
+        for (unsigned k = 0; k < step.n_old; k++)
+            step.old[k]->live = false;
+        if (i + 1 == PIECES || i % 40 == 0) {
+            assert_int_equal(world_repair(&world), 0);
+            world_check_partition(&world);
+        }
+        const struct recluster *run = world.clusters->run;
+        for (uint64_t n = i < PIECES ? 0 : world_random(&world, 80); n > 0; n--) {
+            n_stretches += !run->began && run->n_void >= RECLUSTER_RUNS;
+            assert_true(living_clusters_repair(world.clusters) >= 0);
+        }
+    }
+    assert_int_equal(world_repair(&world), 0);
+    world_check_partition(&world);
+    *n_divided += world.n_divided;
+    world_close(&world);
+    return n_stretches;
+}
+
+/* A component that changes all the time holds nothing up, and is divided all the same. */
+static void test_living_clusters__a_stream_into_a_loose_one_is_no_work_at_a_stretch(void **state)
+{
+    unsigned n_divided = 0, n_stretches = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        n_stretches += stream_into_a_loose_one(WORLD_DIVIDED + seed, false, &n_divided);
+        (void)stream_into_a_loose_one(WORLD_DIVIDED + seed, true, &n_divided);
+    }
+    assert_int_equal(n_stretches, 0);
+    assert_true(n_divided > 100);
 }
 
 /* A document was in no cluster when a list of it was looked at, and in one when the next was; then
@@ -900,6 +956,7 @@ int main(void)
         cmocka_unit_test(test_living_clusters__an_id_in_use_does_not_come_back),
         cmocka_unit_test(test_living_clusters__a_repair_does_what_a_delete_would_have_done),
         cmocka_unit_test(test_living_clusters__a_repair_holds_over_changes_and_restarts),
+        cmocka_unit_test(test_living_clusters__a_stream_into_a_loose_one_is_no_work_at_a_stretch),
         cmocka_unit_test(test_living_clusters__a_repair_holds_over_who_is_met_twice),
         cmocka_unit_test(test_living_clusters__a_repair_holds_over_who_is_in_no_cluster_and_goes),
         cmocka_unit_test(test_living_clusters__a_posting_too_many_is_no_work_without_end),

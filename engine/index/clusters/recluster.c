@@ -47,6 +47,7 @@ void recluster_forget(struct recluster *run)
     sid_vector_done(&run->torn);
     division_done(&run->division);
     free(run->numbers);
+    free(run->unsettled);
     remake_plan_done(&run->plan);
     remake_plan_done(&run->divided);
     sid_vector_done(&run->void_queued);

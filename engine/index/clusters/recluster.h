@@ -6,7 +6,8 @@
  * Documents may come and go between its steps, but for the last ones, when they move: where a
  * cluster of the scope is not as it was when the run looked at it, what came out of it is void and
  * it stays dirty for the next run. After RECLUSTER_RUNS runs with something void the next one is
- * done in one step.
+ * done in one step. A divided component that changes all the time needs none: it is divided as it
+ * was, and stays dirty.
  *
  * Cost: for a document some 20 us, its record and its posting lists; in a loose component as much
  * again, for its centres. 110 bytes while it lasts, some hundred more for a centre.

@@ -7,8 +7,9 @@
 #include "engine/index/clusters/cluster_change.h"
 #include "engine/index/clusters/components.h"
 
-/* A group is named by its first document: groups[i] is that of document i, by place. */
-static int find_leaders(struct recluster *run, uint32_t *groups)
+/* A group is named by its first document that is not void: groups[i] is that of document i, by
+ * place. */
+static int find_leaders(struct recluster *run, const bool *changed, uint32_t *groups)
 {
     _cleanup_free_ uint32_t *leaders = malloc((run->n + 1) * sizeof(*leaders));
     if (!leaders)
@@ -20,15 +21,18 @@ static int find_leaders(struct recluster *run, uint32_t *groups)
     }
     for (size_t i = 0; i < run->n; i++) {
         uint32_t *leader = &leaders[groups[i]];
+        if (changed[i])
+            continue;
         *leader = *leader == UINT32_MAX ? (uint32_t)i : *leader;
         groups[i] = *leader;
     }
     return 0;
 }
 
-/* The documents of what is not void, with groups of places. */
+/* The documents of what is not void, with groups of places. What is divided as it was stays the
+ * component it is. numbers gets the place of each in the plan. */
 static int make_plan(const struct recluster *run, const bool *changed, const uint32_t *groups,
-                     bool divided, struct remake_plan *plan)
+                     bool divided, uint32_t *numbers, struct remake_plan *plan)
 {
     _cleanup_free_ uint64_t *ids = calloc(run->n + 1, sizeof(*ids));
     _cleanup_free_ uint32_t *ranks = calloc(run->n + 1, sizeof(*ranks));
@@ -39,12 +43,12 @@ static int make_plan(const struct recluster *run, const bool *changed, const uin
     for (size_t i = 0; i < run->n; i++) {
         const struct scope_document *document = &run->documents[i];
         const size_t number = plan->sids.n_sids;
-        if (changed[i])
+        if (changed[i] || (divided && recluster_is_unsettled(run, document->divided)))
             continue;
-        run->numbers[i] = (uint32_t)number; /* of a leader it is known before it is asked for */
+        numbers[i] = (uint32_t)number; /* of a leader it is known before it is asked for */
         ids[number] = divided ? document->divided : document->cluster;
         ranks[number] = divided ? (uint32_t)i : document->rank;
-        plan->groups[number] = run->numbers[groups[i]];
+        plan->groups[number] = numbers[groups[i]];
         int r = sid_vector_push(&plan->sids, document->sid);
         if (r < 0)
             return r;
@@ -64,18 +68,19 @@ static void group_divided(struct recluster *run, uint32_t *groups)
 static int make_plans(struct recluster *run, const struct graph *graph, const bool *changed)
 {
     _cleanup_free_ uint32_t *groups = calloc(run->n + 1, sizeof(*groups));
+    _cleanup_free_ uint32_t *numbers = calloc(run->n + 1, sizeof(*numbers));
     run->numbers = malloc((run->n + 1) * sizeof(*run->numbers));
-    if (!groups || !run->numbers)
+    if (!groups || !numbers || !run->numbers)
         return -ENOMEM;
     for (size_t i = 0; i < run->n; i++)
         run->numbers[i] = RECLUSTER_VOID;
-    int r = find_leaders(run, groups);
+    int r = find_leaders(run, changed, groups);
     if (r == 0)
-        r = make_plan(run, changed, groups, false, &run->plan);
+        r = make_plan(run, changed, groups, false, run->numbers, &run->plan);
     if (r < 0 || !graph->divided)
         return r;
     group_divided(run, groups);
-    r = make_plan(run, changed, groups, true, &run->divided);
+    r = make_plan(run, changed, groups, true, numbers, &run->divided);
     run->n_divided_moves = run->divided.n_moves;
     while (r == 0 && run->divided.n_moves &&
            run->divided.moves[run->divided.n_moves - 1].group == REMAKE_ALONE)
@@ -147,7 +152,8 @@ static int note_looseness(struct recluster *run, const struct graph *graph)
         int r = fact.cluster ? component_size(graph, fact.cluster, &fact.n_documents) : 0;
         if (r < 0)
             return r;
-        if (fact.cluster)
+        if (fact.cluster &&
+            !recluster_is_unsettled(run, run->documents[run->division.whole[i].set].divided))
             looseness_note(graph->looseness, &fact);
     }
     return 0;
@@ -173,7 +179,7 @@ static int clear_marks(struct recluster *run, const struct graph *graph)
         r = dissolve(graph, &clean);
     if (r == 0)
         r = dirty_clear(graph->dirty, clean.sids, clean.n_sids, run->up_to);
-    if (r == 0 && run->n_void == 0)
+    if (r == 0 && run->void_queued.n_sids == 0)
         r = dirty_clear_lists(graph->dirty, run->lists.sids, run->lists.n_sids, run->up_to);
     return r;
 }

@@ -37,8 +37,10 @@ struct recluster {
     uint64_t up_to;     /* the last mark that was made before it began */
     bool began, linking, dividing, moving;
     struct division division;
-    uint32_t *numbers;                     /* by place: in the plans, or RECLUSTER_VOID */
-    struct remake_plan plan, divided;      /* of what moves: clusters, components */
+    uint32_t *numbers;                /* by place: in the plans, or RECLUSTER_VOID */
+    struct remake_plan plan, divided; /* of what moves: clusters, components */
+    bool *unsettled; /* by place in the queue: a divided component that has changed since it was
+                        gathered and is divided all the same, and its clusters; it stays dirty */
     struct sid_vector void_queued, others; /* others: dirty only while documents move */
     size_t n_divided_moves; /* of all in `divided`: those that leave come last, after the plan */
     bool at_a_stretch;      /* nothing comes between its steps */
@@ -59,8 +61,10 @@ int recluster_link_some(struct recluster *run, const struct graph *graph);
 int recluster_begin_dividing(struct recluster *run, const struct graph *graph);
 
 /* recluster_void.c: changed[i] of each document, by place, whose part of the result is void, and
- * the ids of their clusters and components. Returns 1 where there is any, 0 or an error. */
+ * the ids of their clusters and components. Returns 1 where there is any, 0 or an error. Then
+ * it is known what is unsettled. */
 int recluster_find_void(struct recluster *run, const struct graph *graph, bool *changed);
+bool recluster_is_unsettled(const struct recluster *run, uint64_t id);
 
 /* recluster_move.c: all are divided; some move. The latter returns 1 when there is more to do, 0 at
  * the end. */

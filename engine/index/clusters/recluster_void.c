@@ -1,7 +1,68 @@
 /* The result of a run is void where documents have come or gone since it gathered them. */
 #include "engine/index/clusters/recluster_private.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "engine/index/clusters/components.h"
+
+/* -- components that change all the time -- */
+
+bool recluster_is_unsettled(const struct recluster *run, uint64_t id)
+{
+    return id && run->unsettled[id_map_find(&run->queued, id)];
+}
+
+static void set_unsettled(struct recluster *run, uint64_t id, bool unsettled)
+{
+    if (id)
+        run->unsettled[id_map_find(&run->queued, id)] = unsettled;
+}
+
+/* A set is of one component, or of several. */
+static int settle_shared(struct recluster *run)
+{
+    _cleanup_free_ uint64_t *owners = calloc(run->n + 1, sizeof(*owners)); /* by root */
+    if (!owners)
+        return -ENOMEM;
+    for (size_t i = 0; i < run->n; i++)
+        owners[union_find_root(&run->sets, (uint32_t)i)] = run->documents[i].divided;
+    for (size_t i = 0; i < run->n; i++) {
+        const uint64_t owner = owners[union_find_root(&run->sets, (uint32_t)i)];
+        if (owner == run->documents[i].divided)
+            continue;
+        set_unsettled(run, owner, false);
+        set_unsettled(run, run->documents[i].divided, false);
+    }
+    return 0;
+}
+
+/* Whatever comes into a divided component, or leaves it, marks it. What was gathered of it is
+ * divided all the same where it hangs together with nothing else: those that came since stay where
+ * they are until the next run, and so does a component that has fallen apart, which nobody sees. */
+static int find_unsettled(struct recluster *run, const struct graph *graph)
+{
+    bool any = false;
+    run->unsettled = calloc(run->queue.n_sids + 1, sizeof(*run->unsettled));
+    if (!run->unsettled)
+        return -ENOMEM;
+    for (size_t i = 0; i < run->queue.n_sids; i++)
+        any |= run->unsettled[i] = component_is_divided(run->queue.sids[i]) &&
+                                   dirty_has_since(graph->dirty, run->queue.sids[i], run->up_to);
+    int r = any ? settle_shared(run) : 0;
+    for (size_t i = 0; r == 0 && any && i < run->queue.n_sids; i++)
+        if (run->unsettled[i])
+            r = sid_vector_push(&run->void_queued, run->queue.sids[i]);
+    for (size_t i = 0; r == 0 && any && i < run->n; i++)
+        if (recluster_is_unsettled(run, run->documents[i].divided))
+            set_unsettled(run, run->documents[i].cluster, true);
+    for (size_t i = 0; r == 0 && any && i < run->n; i++)
+        if (!recluster_is_unsettled(run, run->documents[i].divided))
+            set_unsettled(run, run->documents[i].cluster, false);
+    return r;
+}
+
+/* -- what is void -- */
 
 /* Those in no cluster of which nothing but the record tells that they are gone. */
 static int find_gone(const struct graph *graph, const uint64_t *sids, const uint64_t *clusters,
@@ -53,6 +114,8 @@ static int find_changed(struct recluster *run, const struct graph *graph, bool *
             const bool divided = component_is_divided(components[i]);
             changed[at + i] = clusters[i] != document->cluster ||
                               document->divided != (divided ? components[i] : 0);
+            if (recluster_is_unsettled(run, document->divided))
+                continue;
             if (!changed[at + i])
                 r = is_other(run, graph, document->cluster, &changed[at + i]);
             if (r == 0 && !changed[at + i])
@@ -90,15 +153,18 @@ static bool is_void(const struct void_ids *ids, uint64_t id)
  * ids of these are gathered. Returns whether there is any, or an error. */
 static int spread_over(struct recluster *run, bool *changed, struct void_ids *ids)
 {
-    bool any = run->torn.n_sids > 0;
+    bool any = false;
     int r = 0;
     for (size_t i = 0; r >= 0 && i < run->torn.n_sids; i++)
-        r = add_void(ids, run->torn.sids[i]);
+        if (!recluster_is_unsettled(run, run->torn.sids[i]))
+            any |= (r = add_void(ids, run->torn.sids[i])) > 0;
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; r >= 0 && i < run->n; i++) {
             const struct scope_document *document = &run->documents[i];
             const uint32_t root = union_find_root(&run->sets, (uint32_t)i);
+            if (recluster_is_unsettled(run, document->divided))
+                continue;
             if (!changed[i] && !changed[root] && !is_void(ids, document->cluster) &&
                 !is_void(ids, document->divided))
                 continue;
@@ -138,7 +204,9 @@ static int note_marked(struct recluster *run, const struct graph *graph)
 
 int recluster_find_void(struct recluster *run, const struct graph *graph, bool *changed)
 {
-    int r = note_marked(run, graph);
+    int r = find_unsettled(run, graph);
+    if (r == 0)
+        r = note_marked(run, graph);
     if (r == 0)
         r = find_changed(run, graph, changed);
     return r < 0 ? r : spread_void(run, changed);
