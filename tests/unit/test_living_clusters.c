@@ -343,6 +343,9 @@ static unsigned stream_into_a_loose_one(uint64_t seed, bool goes_too, unsigned *
     }
     assert_int_equal(world_repair(&world), 0);
     world_check_partition(&world);
+    world_restart(&world, NULL); /* and inserts all again */
+    assert_int_equal(living_clusters_n_repairing(world.clusters), 0);
+    world_check_partition(&world);
     *n_divided += world.n_divided;
     world_close(&world);
     return n_stretches;
@@ -359,6 +362,71 @@ static void test_living_clusters__a_stream_into_a_loose_one_is_no_work_at_a_stre
     }
     assert_int_equal(n_stretches, 0);
     assert_true(n_divided > 100);
+}
+
+/* Of one text, but for a word. */
+static struct world_document *write_version(struct world *world, unsigned number)
+{
+    struct world_document *document = write_tokens(world, 1, 30);
+    record_done(&document->record);
+    document->tokens[number % 30] = 1000 + number;
+    world_finish_document(world, document);
+    return document;
+}
+
+/* In a cluster of more documents than are looked at during an insert. Returns whether it comes
+ * before all others by rank, so that these are looked at behind. */
+static bool insert_version(struct world *world, struct world_document *document)
+{
+    bool is_first = true;
+    for (unsigned i = 0; i < world->n_documents; i++)
+        if (world->documents[i].live)
+            is_first &= stars_rank(&document->record.sketch) <
+                        stars_rank(&world->documents[i].record.sketch);
+    const struct world_step step = {.new = {document}, .n_new = 1};
+    assert_int_equal(world_do(world, &step), 0);
+    document->live = true;
+    return is_first;
+}
+
+/* A copy of each document takes its place, and a new version comes; then a new process does it all
+ * again. */
+static void test_living_clusters__what_is_known_of_a_large_cluster_outlives_copies(void **state)
+{
+    enum { N = 300, N_COPIED = 40 };
+    struct world world;
+    struct world_document *versions[N];
+    (void)state;
+    world_open(&world, WORLD_DIVIDED, &no_fault);
+    for (unsigned i = 0; i < N; i++) {
+        (void)insert_version(&world, versions[i] = write_version(&world, i));
+        assert_int_equal(world_repair(&world), 0);
+    }
+    for (unsigned i = 1; i < N; i++) /* the first by rank is among those that go */
+        if (stars_rank(&versions[i]->record.sketch) < stars_rank(&versions[0]->record.sketch)) {
+            struct world_document *version = versions[i];
+            versions[i] = versions[0];
+            versions[0] = version;
+        }
+    for (unsigned i = 0; i < N_COPIED; i++) {
+        struct world_document *copy = world_new_document(&world);
+        copy->n_tokens = versions[i]->n_tokens;
+        memcpy(copy->tokens, versions[i]->tokens, sizeof(copy->tokens));
+        copy->content = world.n_documents;
+        world_finish_document(&world, copy);
+        (void)insert_version(&world, copy);
+        const struct world_step step = {.old = {versions[i]}, .n_old = 1};
+        assert_int_equal(world_do(&world, &step), 0);
+        versions[i]->live = false;
+        assert_int_equal(living_clusters_n_repairing(world.clusters), 0);
+        const bool is_first = insert_version(&world, write_version(&world, N + i));
+        assert_int_equal(living_clusters_n_repairing(world.clusters), is_first);
+        assert_int_equal(world_repair(&world), 0);
+    }
+    world_restart(&world, NULL);
+    assert_int_equal(living_clusters_n_repairing(world.clusters), 0);
+    world_check_partition(&world);
+    world_close(&world);
 }
 
 /* A document was in no cluster when a list of it was looked at, and in one when the next was; then
@@ -957,6 +1025,7 @@ int main(void)
         cmocka_unit_test(test_living_clusters__a_repair_does_what_a_delete_would_have_done),
         cmocka_unit_test(test_living_clusters__a_repair_holds_over_changes_and_restarts),
         cmocka_unit_test(test_living_clusters__a_stream_into_a_loose_one_is_no_work_at_a_stretch),
+        cmocka_unit_test(test_living_clusters__what_is_known_of_a_large_cluster_outlives_copies),
         cmocka_unit_test(test_living_clusters__a_repair_holds_over_who_is_met_twice),
         cmocka_unit_test(test_living_clusters__a_repair_holds_over_who_is_in_no_cluster_and_goes),
         cmocka_unit_test(test_living_clusters__a_posting_too_many_is_no_work_without_end),

@@ -18,6 +18,7 @@
 #include "engine/index/clusters/cluster_change.h"
 #include "engine/index/clusters/components.h"
 #include "engine/index/clusters/intents.h"
+#include "engine/index/clusters/looseness.h"
 #include "engine/index/clusters/recluster.h"
 #include "engine/index/tables/classes.h"
 #include "engine/index/tables/schema.h"
@@ -202,6 +203,22 @@ static int leave_clusters(const struct graph *graph, const struct leaving *leavi
     return r < 0 ? r : cluster_dissolve(graph, ended.sids, ended.n_sids);
 }
 
+/* What is known of a component holds where the class of a document lives on. */
+static int keep_looseness(const struct graph *graph, const struct leaving *leaving)
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && graph->looseness && i < leaving->n; i++) {
+        uint64_t n_left;
+        if (!leaving->others[i] || !leaving->components[i])
+            continue;
+        r = component_size(graph, leaving->components[i], &n_left);
+        if (r == 0)
+            looseness_pass_on(graph->looseness, leaving->components[i], n_left, leaving->sids[i],
+                              leaving->others[i]);
+    }
+    return r;
+}
+
 static int delete_records(const struct graph *graph, const struct leaving *leaving)
 {
     _cleanup_(kv_batch_free_p) struct kv_batch *batch = kv_batch_new();
@@ -242,6 +259,8 @@ static int delete_some(const struct graph *first, struct leaving *leaving, struc
                                leaving->sids, leaving->n);
     for (const struct graph *graph = first; r == 0 && graph; graph = graph->next)
         r = leave_clusters(graph, leaving);
+    if (r == 0)
+        r = keep_looseness(first, leaving);
     return r < 0 ? r : delete_records(first, leaving);
 }
 

@@ -12,7 +12,7 @@
  * clusters of the halves have 3 and 40 documents: the 3 move into the 40, and their id leads there.
  *
  * Cost: the candidates of the document (neighbours.h), one write to join; to merge, one for each 64
- * documents that move. Left out: looking for neighbours beyond the first in a cluster. */
+ * documents that move. Left out: looking for neighbours beyond the first in a component. */
 #include "engine/index/clusters/cluster_insert.h"
 
 #include "engine/index/clusters/cluster_change.h"
@@ -30,56 +30,39 @@ struct joining {
     const struct graph *graph;
     const struct coming *coming;
     struct sid_vector components, loners;
-    struct sid_vector stars; /* clusters of divided components that neighbours are in */
-    uint64_t own;            /* one of the components: it is in that already; 0: in none */
+    uint64_t star; /* of a divided component, that the first neighbour in one is in; 0: in none */
+    uint64_t own;  /* one of the components: it is in that already; 0: in none */
 };
 
 static void joining_done(struct joining *joining)
 {
     sid_vector_done(&joining->components);
     sid_vector_done(&joining->loners);
-    sid_vector_done(&joining->stars);
-}
-
-static int add_once(struct sid_vector *ids, uint64_t id)
-{
-    return sid_vector_has(ids, id) ? 0 : sid_vector_push(ids, id);
 }
 
 static int add(struct joining *joining, uint64_t sid, uint64_t component)
 {
-    return component ? add_once(&joining->components, component)
-                     : sid_vector_push(&joining->loners, sid);
+    if (component == 0)
+        return sid_vector_push(&joining->loners, sid);
+    return sid_vector_has(&joining->components, component)
+               ? 0
+               : sid_vector_push(&joining->components, component);
 }
 
 /* -- what it belongs to -- */
 
-/* A document that is replaced and in no component is not wanted: it has no id to keep, and would
- * only found a cluster to leave it. */
-static int is_replaced_loner(const struct joining *joining, uint64_t sid, bool *ret_is)
-{
-    const uint64_t cluster = 0;
-    uint64_t component = 0;
-    *ret_is = false;
-    if (sid != joining->coming->replaced)
-        return 0;
-    int r = components_of(joining->graph, &sid, &cluster, 1, &component);
-    *ret_is = component == 0;
-    return r;
-}
-
+/* Nothing of a component that is reached already. Nor a document that is replaced and in none: it
+ * has no id to keep, and would only found a cluster to leave it. */
 static int wanted(void *user, const uint64_t *sids, size_t n, bool *ret_wanted)
 {
     const struct joining *joining = user;
-    uint64_t clusters[MEMBERS_AT_ONCE];
-    int r = membership_clusters_of(joining->graph->membership, sids, n, clusters);
-    for (size_t i = 0; r == 0 && i < n; i++) {
-        bool is_loner = false;
-        if (clusters[i] == 0)
-            r = is_replaced_loner(joining, sids[i], &is_loner);
-        ret_wanted[i] = !is_loner && !sid_vector_has(&joining->components, clusters[i]) &&
-                        !sid_vector_has(&joining->stars, clusters[i]);
-    }
+    uint64_t components[MEMBERS_AT_ONCE];
+    int r = membership_clusters_of(joining->graph->membership, sids, n, components);
+    if (r == 0)
+        r = components_of(joining->graph, sids, components, n, components);
+    for (size_t i = 0; r == 0 && i < n; i++)
+        ret_wanted[i] = components[i] ? !sid_vector_has(&joining->components, components[i])
+                                      : sids[i] != joining->coming->replaced;
     return r;
 }
 
@@ -91,8 +74,8 @@ static int found(void *user, uint64_t sid)
     int r = membership_clusters_of(graph->membership, &sid, 1, &cluster);
     if (r == 0)
         r = components_of(graph, &sid, &cluster, 1, &component);
-    if (r == 0 && cluster && cluster != component)
-        r = add_once(&joining->stars, cluster);
+    if (r == 0 && !joining->star && cluster != component)
+        joining->star = cluster;
     return r < 0 ? r : add(joining, sid, component);
 }
 
@@ -139,6 +122,13 @@ static int choose(const struct joining *joining, uint64_t *ret_id, uint64_t *ret
     return 0;
 }
 
+/* It was inserted before a crash, or a failure, and belongs to nothing else: whether its component
+ * is loose was looked at, and the component marked, before it came there. */
+static bool is_there(const struct joining *joining)
+{
+    return joining->own && joining->components.n_sids == 1 && joining->loners.n_sids == 1;
+}
+
 static bool is_dirty(const struct joining *joining)
 {
     bool any = false;
@@ -180,7 +170,7 @@ static int is_tight(const struct joining *joining, uint64_t id, bool was_dirty)
 {
     const struct coming *coming = joining->coming;
     const bool is_one = joining->loners.n_sids == 1 && !joining->own;
-    if (!joining->graph->divided || was_dirty)
+    if (!joining->graph->divided || was_dirty || is_there(joining))
         return 1;
     return looseness_is_tight(joining->graph, id, &joining->components, &joining->loners,
                               is_one ? coming->record : NULL,
@@ -218,8 +208,8 @@ static int enter_star(const struct joining *joining, uint64_t id)
     if (!component_is_divided(id))
         return 0;
     int r = membership_clusters_of(graph->membership, &coming->sid, 1, &cluster);
-    if (r == 0 && !cluster && joining->components.n_sids == 1 && joining->stars.n_sids)
-        cluster = joining->stars.sids[0];
+    if (!cluster && joining->components.n_sids == 1)
+        cluster = joining->star;
     member_init(&member, coming->sid, coming->record);
     return r < 0 || !cluster ? r : membership_insert(graph->membership, cluster, &member);
 }
@@ -232,12 +222,14 @@ static int join_divided(const struct joining *joining, uint64_t id)
     const struct sid_vector *components = &joining->components;
     const bool adds_node = joining->coming->first == joining->coming->sid;
     const bool was_dirty = is_dirty(joining);
-    int r = dirty_mark(graph->dirty, components->sids, components->n_sids);
+    int r = is_there(joining) ? 0 : dirty_mark(graph->dirty, components->sids, components->n_sids);
     if (r == 0)
         r = enter(joining, id);
     if (r == 0)
         r = enter_star(joining, id);
-    if (r < 0 || adds_node || joining->stars.n_sids == 0)
+    if (is_there(joining))
+        return r;
+    if (r < 0 || adds_node || !joining->star)
         return r < 0 || was_dirty ? r
                                   : recluster_together(graph, components->sids, components->n_sids);
     return was_dirty ? 0 : dirty_clear(graph->dirty, &id, 1, UINT64_MAX);

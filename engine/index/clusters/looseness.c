@@ -41,6 +41,16 @@ void looseness_forget(struct looseness *looseness, uint64_t cluster)
         place_of(looseness, cluster)->cluster = 0;
 }
 
+void looseness_pass_on(struct looseness *looseness, uint64_t cluster, uint64_t n_left, uint64_t sid,
+                       uint64_t other)
+{
+    struct looseness_fact *known = place_of(looseness, cluster);
+    if (known->cluster != cluster || known->n_documents != n_left + 1)
+        return;
+    known->n_documents = n_left;
+    known->first = known->first == sid ? other : known->first;
+}
+
 /* -- of all documents -- */
 
 /* Keeps the records of the first documents of classes that have shingles, in order of sid. */

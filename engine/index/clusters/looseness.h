@@ -19,6 +19,10 @@ struct looseness_fact {
 };
 void looseness_note(struct looseness *looseness, const struct looseness_fact *fact);
 void looseness_forget(struct looseness *looseness, uint64_t cluster);
+/* A document has gone, and another of its class lives on: the cluster, which has n_left now, hangs
+ * together as before. */
+void looseness_pass_on(struct looseness *looseness, uint64_t cluster, uint64_t n_left, uint64_t sid,
+                       uint64_t other);
 
 /* A cluster of all documents of some, and of others that are in none: does it hang together?
  *
@@ -29,8 +33,7 @@ void looseness_forget(struct looseness *looseness, uint64_t cluster);
  * is_node   it is the first of its class, and has shingles
  *
  * Returns 1, 0 (no, or there are too many to look at now), or an error. Reads a record; or those of
- * all documents, where it was not known (after a restart, or the delete of a copy), or one in n of
- * n times. */
+ * all documents, where it was not known (after a restart), or one in n of n times. */
 int looseness_is_tight(const struct graph *graph, uint64_t id, const struct sid_vector *clusters,
                        const struct sid_vector *others, const struct record *added, bool is_node);
 

@@ -1,8 +1,8 @@
 /* Example: a document has 16 fingerprints. Twelve nobody else has, which the filters of the
  * postings know. Three are in lists of the two documents it is a version of, the last in the list
  * of 40,000 documents with the same licence, of which the 64 oldest are representatives. The
- * candidates are the two, then the 64; the first of the two resembles it and is in a cluster, so
- * nothing else of that cluster is wanted; the filters refuse the 64 without a read.
+ * candidates are the two, then the 64; the first of the two resembles it and is in a component, so
+ * nothing else of that is wanted; the filters refuse the 64 without a read.
  *
  * Left out: remembering which lists are of one cluster. Such a note speaks of two tables, and would
  * have to be told of all that happens in both. */
@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Candidates compared at once: few at first, since the first neighbour in a large cluster makes all
- * other candidates in it unwanted. */
+/* Candidates compared at once: few at first, since the first neighbour in a large component makes
+ * all other candidates in it unwanted. */
 enum { FIRST_CHUNK = 8, CHUNK = 64 };
 
 /* -- documents met -- */
