@@ -28,6 +28,9 @@
 
 #include "engine/index/clusters/components.h"
 
+/* What is moved to its end, in documents: so many times what is clustered anew at once. */
+enum { FINISHED_TIMES = 16 };
+
 int recluster_new(struct recluster **ret_run)
 {
     *ret_run = calloc(1, sizeof(**ret_run));
@@ -105,9 +108,20 @@ static int go_on(struct recluster *run, const struct graph *graph)
     return r < 0 ? r : 1;
 }
 
+static size_t n_left(const struct remake_plan *plan)
+{
+    size_t n = plan->n_moves - plan->moved;
+    for (size_t i = plan->joined; i < plan->n_joins; i++)
+        n += plan->joins[i].n_left;
+    return n;
+}
+
+/* Where more is left to move than may hold others up it is left as after a crash: dirty, and what
+ * has moved need not again. */
 int recluster_finish(struct recluster *run, const struct graph *graph)
 {
-    int r = run->moving;
+    int r = run->moving && n_left(&run->plan) + run->n_divided_moves - run->divided.moved <=
+                               FINISHED_TIMES * graph->bounds.at_once;
     while (r > 0)
         r = go_on(run, graph);
     if (r < 0 || run->moving)

@@ -26,7 +26,8 @@ void recluster_free(struct recluster *run);    /* NULL allowed */
 /* A step, mostly of some milliseconds, of a run over all that is dirty. Returns 1 when there is
  * more to do, 0 when nothing is dirty. */
 int recluster_step(struct recluster *run, const struct graph *graph);
-/* Before documents come or go: what is being moved is moved to its end. 0 or an error. */
+/* Before documents come or go: what is being moved is moved to its end, if that is near; else it is
+ * clustered anew once more. 0 or an error. */
 int recluster_finish(struct recluster *run, const struct graph *graph);
 /* What a run has found out is forgotten: anything may have happened. */
 void recluster_forget(struct recluster *run);
