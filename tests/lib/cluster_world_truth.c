@@ -98,7 +98,7 @@ void world_components(const struct world *world, unsigned component[WORLD_DOCUME
     }
 }
 
-/* -- stars, by looking at all centres -- */
+/* -- stars, by looking at all centres, one by one -- */
 
 static uint64_t world_rank(const struct world *world, unsigned i)
 {
@@ -131,12 +131,33 @@ static unsigned world_nodes(const struct world *world, const unsigned *component
     return n;
 }
 
+/* Both sides are whole numbers, rounded as the index rounds them, so that nothing is on the edge.
+ */
 static bool world_is_loose(const struct world *world, const unsigned *nodes, unsigned n)
 {
-    double sum = 0;
+    const double one = 4294967296.0;
+    uint64_t sum = 0;
     for (unsigned i = 0; i < n; i++)
-        sum += world_resemblance(world, nodes[0], nodes[i]);
-    return n >= 4 && sum < 0.8 * WORLD_THRESHOLD * n - 1e-6;
+        sum += (uint64_t)(world_resemblance(world, nodes[0], nodes[i]) * one);
+    return n >= 4 && sum < (uint64_t)(0.8 * WORLD_THRESHOLD * one) * n;
+}
+
+/* Whether a node is compared with a centre before it: of the centres that have a key of both the
+ * first 64 are. star[]: of all before the node. */
+static bool world_asks(const struct world *world, const unsigned *nodes, const unsigned *star,
+                       unsigned node, unsigned centre)
+{
+    const struct min_sketch *sketch = &world->documents[nodes[centre]].record.sketch;
+    for (uint32_t i = 0; i < sketch->n_values && i < POSTINGS_TIER_R_KEYS; i++) {
+        const uint64_t key = sketch->values[i];
+        unsigned n_before = 0;
+        for (unsigned k = 0; k < centre; k++)
+            n_before += star[nodes[k]] == nodes[k] &&
+                        world_has_key(&world->documents[nodes[k]].record.sketch, key);
+        if (n_before < 64 && world_has_key(&world->documents[nodes[node]].record.sketch, key))
+            return true;
+    }
+    return false;
 }
 
 /* star[i]: the centre of a node i. */
@@ -149,8 +170,7 @@ static void world_stars(const struct world *world, const unsigned *nodes, unsign
         for (unsigned k = 0; k < i; k++) {
             const double value = world_resemblance(world, nodes[k], nodes[i]);
             if (star[nodes[k]] != nodes[k] || value < WORLD_THRESHOLD || value <= best ||
-                !world_share(&world->documents[nodes[k]].record.sketch, POSTINGS_TIER_R_KEYS,
-                             &world->documents[nodes[i]].record.sketch, POSTINGS_TIER_R_KEYS))
+                !world_asks(world, nodes, star, i, k))
                 continue;
             best = value;
             star[nodes[i]] = nodes[k];

@@ -368,6 +368,34 @@ static bool are_loose(const uint32_t *texts, uint32_t n)
     return n >= 4 && sum < (uint64_t)(0.8 * INDEX_CLUSTER_THRESHOLD * one) * n;
 }
 
+static bool has_key(uint32_t document, uint64_t key, uint32_t n_keys)
+{
+    const struct min_sketch *sketch = &documents[document].sketch.sketch;
+    for (uint32_t i = 0; i < sketch->n_values && i < n_keys; i++)
+        if (sketch->values[i] == key)
+            return true;
+    return false;
+}
+
+/* Whether a text is compared with a centre before it: of the centres that have a key of both the
+ * first 64 are, but where all keys count. */
+static bool asks(const uint32_t *texts, const uint32_t *centres, uint32_t text, uint32_t centre,
+                 uint32_t n_keys)
+{
+    const struct min_sketch *sketch = &documents[texts[centre]].sketch.sketch;
+    for (uint32_t i = 0; i < sketch->n_values && i < n_keys; i++) {
+        uint32_t n_before = 0;
+        if (!has_key(texts[text], sketch->values[i], n_keys))
+            continue;
+        for (uint32_t k = 0; k < centre && n_keys != ALL_KEYS; k++)
+            n_before +=
+                centres[texts[k]] == texts[k] && has_key(texts[k], sketch->values[i], n_keys);
+        if (n_before < 64)
+            return true;
+    }
+    return false;
+}
+
 /* centres[i]: of a text i. */
 static void find_centres(const uint32_t *texts, uint32_t n, uint32_t n_keys, uint32_t *centres)
 {
@@ -377,7 +405,7 @@ static void find_centres(const uint32_t *texts, uint32_t n, uint32_t n_keys, uin
         for (uint32_t k = 0; k < i; k++) {
             const double value = resemblance(texts[k], texts[i]);
             if (centres[texts[k]] != texts[k] || value < INDEX_CLUSTER_THRESHOLD || value <= best ||
-                !share(texts[k], texts[i], n_keys))
+                !asks(texts, centres, i, k, n_keys))
                 continue;
             best = value;
             centres[texts[i]] = texts[k];

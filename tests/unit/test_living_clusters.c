@@ -364,6 +364,40 @@ static void test_living_clusters__a_stream_into_a_loose_one_is_no_work_at_a_stre
     assert_true(n_divided > 100);
 }
 
+/* All have their smallest values in common, and otherwise pieces of one long text; so each centre
+ * has the same keys, and nodes that are far from the first of them are by themselves. */
+static void test_living_clusters__of_very_many_centres_with_a_key_the_first_are_asked(void **state)
+{
+    enum { N = 400, STEP = 6, LENGTH = 20 };
+    struct world world;
+    unsigned cluster[WORLD_DOCUMENTS], n_in_divided = 0, n_alone = 0;
+    (void)state;
+    world_open(&world, WORLD_DIVIDED, &no_fault);
+    world.policy.s = world.policy.v_max = 64; /* exact */
+    min_sketch_builder_free(world.builder);
+    assert_int_equal(min_sketch_builder_new(&world.policy, &world.builder), 0);
+    for (unsigned i = 0; i < N; i++) {
+        const struct world_stretch stretches[] = {{1, POSTINGS_TIER_R_KEYS},
+                                                  {1000 + i * STEP, LENGTH}};
+        const struct world_step step = {.new = {world_new_of_stretches(&world, stretches, 2)},
+                                        .n_new = 1};
+        assert_int_equal(world_do(&world, &step), 0);
+        step.new[0]->live = true;
+    }
+    assert_int_equal(world_repair(&world), 0);
+    world_check_partition(&world);
+    assert_int_equal(world_clusters(&world, cluster, &n_in_divided), 1);
+    assert_int_equal(n_in_divided, N);
+    for (unsigned i = 1; i <= N; i++) { /* which would not be, were all asked */
+        unsigned n = 0;
+        for (unsigned k = 1; k <= N; k++)
+            n += cluster[k] == cluster[i];
+        n_alone += n == 1;
+    }
+    assert_in_range(n_alone, N / 10, N);
+    world_close(&world);
+}
+
 /* Of one text, but for a word. */
 static struct world_document *write_version(struct world *world, unsigned number)
 {
@@ -1025,6 +1059,7 @@ int main(void)
         cmocka_unit_test(test_living_clusters__a_repair_does_what_a_delete_would_have_done),
         cmocka_unit_test(test_living_clusters__a_repair_holds_over_changes_and_restarts),
         cmocka_unit_test(test_living_clusters__a_stream_into_a_loose_one_is_no_work_at_a_stretch),
+        cmocka_unit_test(test_living_clusters__of_very_many_centres_with_a_key_the_first_are_asked),
         cmocka_unit_test(test_living_clusters__what_is_known_of_a_large_cluster_outlives_copies),
         cmocka_unit_test(test_living_clusters__a_repair_holds_over_who_is_met_twice),
         cmocka_unit_test(test_living_clusters__a_repair_holds_over_who_is_in_no_cluster_and_goes),

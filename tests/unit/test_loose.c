@@ -13,12 +13,19 @@ static uint64_t rank_of(const struct document_sketch *document)
     return stars_rank(&document->sketch);
 }
 
+static bool has_key(const struct document_sketch *document, uint64_t key)
+{
+    for (uint32_t i = 0; i < KEYS && i < document->sketch.n_values; i++)
+        if (document->sketch.values[i] == key)
+            return true;
+    return false;
+}
+
 static bool share_key(const struct document_sketch *a, const struct document_sketch *b)
 {
     for (uint32_t i = 0; i < KEYS && i < a->sketch.n_values; i++)
-        for (uint32_t j = 0; j < KEYS && j < b->sketch.n_values; j++)
-            if (a->sketch.values[i] == b->sketch.values[j])
-                return true;
+        if (has_key(b, a->sketch.values[i]))
+            return true;
     return false;
 }
 
@@ -67,12 +74,35 @@ static uint32_t contents_of(const struct world *world, const uint32_t *cluster, 
     return n;
 }
 
+/* Both sides are whole numbers, rounded as the batch rounds them, so that nothing is on the edge.
+ */
 static bool is_loose(const struct world *world, const uint32_t *nodes, uint32_t n, double threshold)
 {
-    double sum = 0;
+    const double one = 4294967296.0;
+    uint64_t sum = 0;
     for (uint32_t i = 0; i < n; i++)
-        sum += i == 0 ? 1 : resemblance(&world->documents[nodes[0]], &world->documents[nodes[i]]);
-    return n >= 4 && sum / n < 0.8 * threshold;
+        sum +=
+            (uint64_t)(resemblance(&world->documents[nodes[0]], &world->documents[nodes[i]]) * one);
+    return n >= 4 && sum < (uint64_t)(0.8 * threshold * one) * n;
+}
+
+/* Whether a node is compared with a centre before it: of the centres that have a key of both the
+ * first 64 are. */
+static bool asks(const struct world *world, const uint32_t *nodes, const uint32_t *centres,
+                 uint32_t node, uint32_t centre)
+{
+    const struct document_sketch *document = &world->documents[nodes[centre]];
+    for (uint32_t i = 0; i < KEYS && i < document->sketch.n_values; i++) {
+        const uint64_t key = document->sketch.values[i];
+        uint32_t n_before = 0;
+        if (!has_key(&world->documents[nodes[node]], key))
+            continue;
+        for (uint32_t k = 0; k < centre; k++)
+            n_before += centres[k] == k && has_key(&world->documents[nodes[k]], key);
+        if (n_before < 64)
+            return true;
+    }
+    return false;
 }
 
 /* Of each node, in order, the centre with which it stands: itself, where it is one. */
@@ -85,8 +115,8 @@ static void find_centres(const struct world *world, const uint32_t *nodes, uint3
         for (uint32_t j = 0; j < i; j++) {
             const struct document_sketch *a = &world->documents[nodes[i]],
                                          *b = &world->documents[nodes[j]];
-            if (ret_centres[j] != j || !share_key(a, b) || resemblance(a, b) < threshold ||
-                resemblance(a, b) <= best || (center && ret_centres[i] != i))
+            if (ret_centres[j] != j || resemblance(a, b) < threshold || resemblance(a, b) <= best ||
+                (center && ret_centres[i] != i) || !asks(world, nodes, ret_centres, i, j))
                 continue;
             best = resemblance(a, b);
             ret_centres[i] = j;
