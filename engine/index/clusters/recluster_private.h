@@ -37,7 +37,7 @@ struct recluster {
     uint64_t up_to;     /* the last mark that was made before it began */
     bool began, linking, dividing, moving;
     struct division division;
-    uint32_t *numbers;                /* by place: in the plans, or RECLUSTER_VOID */
+    uint32_t *numbers;                /* by place: in `plan`, or RECLUSTER_VOID */
     struct remake_plan plan, divided; /* of what moves: clusters, components */
     bool *unsettled; /* by place in the queue: a divided component that has changed since it was
                         gathered and is divided all the same, and its clusters; it stays dirty */
