@@ -319,7 +319,7 @@ static int make_anew(struct world *world, unsigned i, bool with_changes)
                                        .a_step = 1 + world->random % 3};
     assert_int_equal(remaking_start(&task, &remaking), 0);
     while (!remaking_is_ready(remaking))
-        usleep(50);
+        usleep(500);
     int r = remaking_result(remaking, &plan, &loss);
     assert_int_equal(r, 0);
     while ((r = living_clusters_remake(world->clusters, ways[i].number, plan)) > 0) {
@@ -610,7 +610,7 @@ static void test_remade__a_thread_is_stopped_or_says_what_is_wrong(void **state)
     task.scratch = "/nonexistent";
     assert_int_equal(remaking_start(&task, &remaking), 0);
     while (!remaking_is_ready(remaking))
-        usleep(50);
+        usleep(500);
     assert_int_equal(remaking_result(remaking, &plan, &loss), -ENOENT);
     remaking_free(remaking);
     world_close(&world);
