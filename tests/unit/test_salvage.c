@@ -324,7 +324,7 @@ static void test_salvage__sids_that_would_be_given_twice_are_refused_and_mended(
                   {"sid_end", UINT64_MAX},  {"derived_sid", (uint64_t)1 << 40},
                   {"derived_sid", SID_MAX}, {"postings_flushed", (uint64_t)1 << 40}};
     struct fixture *f = *state;
-    for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++) {
+    for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i += failure_step()) {
         char what[64];
         snprintf(what, sizeof(what), "%s %llx", forged[i].name,
                  (unsigned long long)forged[i].value);
@@ -346,7 +346,7 @@ static void test_salvage__ids_of_clusters_that_would_run_out_are_refused_and_men
                                UINT64_MAX - 10,
                                UINT64_MAX};
     struct fixture *f = *state;
-    for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++) {
+    for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i += failure_step()) {
         struct cluster_ids ids = {0};
         uint64_t id;
         char what[64];
@@ -488,12 +488,12 @@ static void move_to_a_file(struct fixture *f, unsigned table, char ret_path[PATH
 static void test_salvage__a_damaged_file_of_any_table_is_mended(void **state)
 {
     struct fixture *f = *state;
-    for (unsigned table = TABLE_META; table < TABLE_INTENTS; table++) {
+    for (uint64_t table = TABLE_META; table < TABLE_INTENTS; table += failure_step()) {
         const bool lost = table % 2, crashed = table % 4 == 3;
         char what[64], path[PATH_MAX];
         snprintf(what, sizeof(what), "file of %s %s", schema_tables[table].name,
                  lost ? "lost" : "garbled");
-        move_to_a_file(f, table, path);
+        move_to_a_file(f, (unsigned)table, path);
         if (lost) {
             assert_int_equal(unlink(path), 0);
         } else {
