@@ -69,6 +69,27 @@ expect_code 3 "$KINFS" similar --tree tree notread
 expect_equal 'similar' 'kinfs: notread: cannot be sketched: longer than 64 GiB' "$OUT"
 rm notread
 
+# One that grows as fast as it is read is read as far as it went at first: the file stays 64 MiB ahead of all that the command has read.
+cat > ahead <<'SCRIPT'
+import os, subprocess, sys
+file = os.open('growing', os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o644)
+os.truncate(file, 1 << 20)
+command = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+n_read = 0
+while command.poll() is None and n_read < 1 << 30:
+    try:
+        n_read = int(open(f'/proc/{command.pid}/io').readline().split()[1])
+    except (OSError, IndexError):
+        pass # it has ended
+    os.truncate(file, max(os.fstat(file).st_size, n_read + (64 << 20)))
+command.kill()
+print('endless' if n_read >= 1 << 30 else 'ended')
+SCRIPT
+for option in --exact --resample --sketch=min-hash; do
+    expect_equal "growing, $option" 'ended' "$(python3 ahead "$KINFS" compare $option growing tree/lines)"
+done
+rm growing
+
 # Those of the configuration.
 mkdir notes
 printf 'x y z\n1 2 3\n' | gzip > notes/a.gz

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/proc_path.h"
 #include "engine/sketch/documents/document_elements.h"
 #include "engine/sketch/documents/document_sketch.h"
 #include "engine/sketch/families/element_set.h"
@@ -151,6 +152,36 @@ static void test_document_elements__hand_on_errors(void **state)
                      -EISDIR);
 }
 
+struct growing {
+    int fd;
+    uint64_t n_elements;
+};
+
+/* Appends as much as was handed out and more, up to a hundred times what there was. */
+static int append(void *user, const uint64_t *elements, size_t n_elements)
+{
+    struct growing *growing = user;
+    (void)elements;
+    growing->n_elements += n_elements;
+    for (size_t i = 0; i < n_elements && growing->n_elements < 100 * 9000; i++)
+        assert_int_equal(write(growing->fd, " appended", 9), 9);
+    return 0;
+}
+
+static void test_document_elements__what_is_appended_meanwhile_is_not_read(void **state)
+{
+    (void)state;
+    enum { ROOM = 60000 };
+    _cleanup_free_ char *text = malloc(ROOM);
+    uint8_t key[SKETCH_KEY_BYTES] = {0};
+    assert_non_null(text);
+    _cleanup_close_ int fd = open_text(text, make_text(text, 9000));
+    struct growing growing = {.fd = open(proc_path_of(fd).text, O_WRONLY | O_APPEND | O_CLOEXEC)};
+    assert_int_equal(document_elements(fd, NULL, 1, NULL, key, false, append, &growing), 0);
+    assert_int_equal(growing.n_elements, 9000);
+    close(growing.fd);
+}
+
 /* Few and many, elements that come often, that differ in some bits only; in several goes. */
 static void test_element_set__is_sorted_and_has_each_once(void **state)
 {
@@ -189,6 +220,7 @@ int main(void)
         cmocka_unit_test(test_document_elements__make_the_sketch_of_the_index),
         cmocka_unit_test(test_document_elements__are_rabin_fingerprints_of_the_text),
         cmocka_unit_test(test_document_elements__hand_on_errors),
+        cmocka_unit_test(test_document_elements__what_is_appended_meanwhile_is_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/counted.h"
+#include "base/fd_whole.h"
 #include "engine/sketch/documents/exact_set.h"
 #include "engine/sketch/policy.h"
 #include "tools/commands/command.h"
@@ -292,18 +293,17 @@ static int read_set(const struct compare_options *options, const char *path,
 /* Whether two files hold the same bytes, and any. */
 static bool same_bytes(int fd_a, int fd_b)
 {
+    struct fd_whole whole_a, whole_b;
     char a[16 << 10], b[16 << 10];
-    for (off_t at = 0;;) {
-        ssize_t n = pread(fd_a, a, sizeof(a), at);
-        if (n <= 0)
-            return n == 0 && at > 0 && pread(fd_b, b, 1, at) == 0;
-        for (ssize_t got = 0; got < n;) {
-            ssize_t m = pread(fd_b, b, (size_t)(n - got), at + got);
-            if (m <= 0 || memcmp(a + got, b, (size_t)m) != 0)
-                return false;
-            got += m;
-        }
-        at += n;
+    if (fd_whole_begin(&whole_a, fd_a) < 0 || fd_whole_begin(&whole_b, fd_b) < 0)
+        return false;
+    for (;;) {
+        ssize_t n = fd_whole_read(&whole_a, a, sizeof(a)),
+                m = fd_whole_read(&whole_b, b, sizeof(b));
+        if (n < 0 || n != m || memcmp(a, b, (size_t)n) != 0)
+            return false;
+        if (n == 0)
+            return whole_a.at > 0;
     }
 }
 

@@ -4,10 +4,9 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fd_read.h"
+#include "base/fd_whole.h"
 #include "engine/index/extract/extractor.h"
 #include "engine/index/extract/sketching.h"
 #include "tools/show/message.h"
@@ -65,15 +64,16 @@ static int sketch(const struct text_source *text, const struct word_options *wor
     _cleanup_(shingle_hash_free_p) struct shingle_hash *hash = NULL;
     _cleanup_free_ uint8_t *buffer = malloc(READ_BYTES);
     struct policy policy;
-    int r = buffer ? policy_preset("default", &policy) : -ENOMEM;
+    struct fd_whole whole;
+    int r = fd_whole_begin(&whole, text->fd);
+    if (r == 0)
+        r = buffer ? policy_preset("default", &policy) : -ENOMEM;
     if (r == 0 && words)
         policy.words = *words;
     if (r == 0)
         r = shingle_hash_new(&policy, &hash);
     if (r == 0)
         r = document_sketcher_new(&policy, hash, &sketcher);
-    if (r == 0 && lseek(text->fd, 0, SEEK_SET) < 0)
-        r = -errno;
     if (r < 0)
         return r;
     if (text->as)
@@ -81,7 +81,7 @@ static int sketch(const struct text_source *text, const struct word_options *wor
                                       *text->as == TEXT_EXTRACTED ? DOCUMENT_LINES_GIVEN
                                                                   : DOCUMENT_TEXT_GIVEN);
     ssize_t n;
-    while ((n = fd_read(text->fd, buffer, READ_BYTES)) > 0) {
+    while ((n = fd_whole_read(&whole, buffer, READ_BYTES)) > 0) {
         if (text->as)
             document_sketcher_feed_text(sketcher, buffer, (size_t)n);
         else
@@ -91,8 +91,6 @@ static int sketch(const struct text_source *text, const struct word_options *wor
         return (int)n;
     document_sketcher_finish(sketcher, ret_sketch);
     ret_sketch->form.cut |= text->cut;
-    if (lseek(text->fd, 0, SEEK_SET) < 0)
-        return -errno;
     *ret_sketcher = TAKE_PTR(sketcher);
     return 0;
 }
@@ -141,8 +139,6 @@ static int extract(const char *path, int fd, const struct extractor *extractor,
         r = sketch(text, NULL, &sketcher, &found);
     if (r < 0)
         return refuse(ret_error, r, "%s: its text: %s", path, strerror(-r));
-    if (lseek(text->fd, 0, SEEK_SET) < 0)
-        return -errno;
     return sketcher && found.sketch.n_values == 0;
 }
 
@@ -154,32 +150,28 @@ int text_source_open(const char *path, int fd, const struct configuration *confi
     _cleanup_(text_source_done) struct text_source text = {.fd = -1};
     uint8_t head[8 * 1024];
     char reason[SKETCHING_REASON_BYTES];
-    size_t n_head = 0;
-    struct stat st;
-    if (fstat(fd, &st) < 0)
-        return refuse(ret_error, -errno, "%s: %s", path, strerror(errno));
-    if ((uint64_t)st.st_size > SKETCHING_MOST_BYTES)
+    struct fd_whole whole;
+    int r = fd_whole_begin(&whole, fd);
+    if (r < 0)
+        return refuse(ret_error, r, "%s: %s", path, strerror(-r));
+    if ((uint64_t)whole.end > SKETCHING_MOST_BYTES)
         return refuse(ret_error, sketching_refuse(reason), "%s: %s; name another", path, reason);
-    int r = extractors_new(configuration->extractors, configuration->n_extractors, &extractors,
-                           ret_error);
+    r = extractors_new(configuration->extractors, configuration->n_extractors, &extractors,
+                       ret_error);
     if (r == 0)
         r = extractor_choice_new(extractors, true, &choice);
     if (r < 0)
         return r;
-    for (ssize_t n = 1; n > 0 && n_head < sizeof(head); n_head += (size_t)n) {
-        n = fd_pread(fd, head + n_head, sizeof(head) - n_head, (off_t)n_head);
-        if (n < 0)
-            return refuse(ret_error, (int)n, "%s: %s", path, strerror((int)-n));
-    }
+    const ssize_t n_head = fd_whole_read(&whole, head, sizeof(head));
+    if (n_head < 0)
+        return refuse(ret_error, (int)n_head, "%s: %s", path, strerror((int)-n_head));
     const struct extractor *extractor;
-    extractor_choose(choice, fd, head, n_head, &extractor); /* tells all */
+    extractor_choose(choice, fd, head, (size_t)n_head, &extractor); /* tells all */
     r = extractor ? extract(path, fd, extractor, &text, ret_error) : 1;
     if (r == 1) {
         text_source_done(&text);
         text = (struct text_source){.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)};
-        r = text.fd < 0 || lseek(fd, 0, SEEK_SET) < 0
-                ? refuse(ret_error, -errno, "%s: %s", path, strerror(errno))
-                : 0;
+        r = text.fd < 0 ? refuse(ret_error, -errno, "%s: %s", path, strerror(errno)) : 0;
     }
     if (r < 0)
         return r;

@@ -9,7 +9,7 @@
 #include "tools/options/configuration.h"
 
 struct text_source {
-    int fd;                   /* at its beginning: the file, or its text */
+    int fd;                   /* the file, or its text */
     const enum text_type *as; /* canon_begin_as() of what is text already; NULL: not known */
     bool cut;                 /* there was more text */
 };

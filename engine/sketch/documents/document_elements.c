@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/fd_read.h"
+#include "base/fd_whole.h"
 #include "engine/sketch/hash/rabin.h"
 #include "engine/sketch/hash/shingle_hash.h"
 #include "engine/text/canon.h"
@@ -116,12 +116,16 @@ static int read_document(int fd, const enum text_type *as, struct reader *reader
                          struct canon *canon)
 {
     struct text_form form;
+    struct fd_whole whole;
+    int r = fd_whole_begin(&whole, fd);
+    if (r < 0)
+        return r;
     if (as)
         canon_begin_as(canon, *as);
     else
         canon_begin(canon);
     while (reader->result == 0) {
-        ssize_t n = fd_read(fd, reader->bytes, READ_BYTES);
+        ssize_t n = fd_whole_read(&whole, reader->bytes, READ_BYTES);
         if (n < 0)
             return (int)n;
         if (n == 0)

@@ -20,7 +20,7 @@
 
 #include <xxhash.h>
 
-#include "base/fd_read.h"
+#include "base/fd_whole.h"
 #include "base/room.h"
 #include "engine/sketch/policy.h"
 #include "engine/text/canon.h"
@@ -134,15 +134,19 @@ static int read_document(int fd, const enum text_type *as, const struct reader *
                          struct canon *canon)
 {
     _cleanup_free_ uint8_t *buffer = malloc(READ_BYTES);
+    struct fd_whole whole;
     if (!buffer)
         return -ENOMEM;
+    int r = fd_whole_begin(&whole, fd);
+    if (r < 0)
+        return r;
 
     if (as)
         canon_begin_as(canon, *as);
     else
         canon_begin(canon);
     while (reader->error == 0) {
-        ssize_t n = fd_read(fd, buffer, READ_BYTES);
+        ssize_t n = fd_whole_read(&whole, buffer, READ_BYTES);
         if (n < 0)
             return (int)n;
         if (n == 0)
